@@ -1,0 +1,36 @@
+# Compiler minimum, language level and warnings, for every target of the project.
+set(spmvpack_minimum_GNU 12)
+set(spmvpack_minimum_Clang 14)
+if(NOT DEFINED spmvpack_minimum_${CMAKE_CXX_COMPILER_ID})
+  message(FATAL_ERROR "spmvpack is built with GCC or Clang, not with ${CMAKE_CXX_COMPILER_ID}; set CMAKE_CXX_COMPILER.")
+endif()
+if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS ${spmvpack_minimum_${CMAKE_CXX_COMPILER_ID}})
+  message(FATAL_ERROR "spmvpack needs ${CMAKE_CXX_COMPILER_ID} ${spmvpack_minimum_${CMAKE_CXX_COMPILER_ID}} or newer, "
+                      "this is ${CMAKE_CXX_COMPILER_VERSION}; set CMAKE_CXX_COMPILER.")
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# A room: a static library spmvpack_<name> with the alias spmvpack::<name>, its public headers below include/.
+function(spmvpack_add_room name)
+  add_library(spmvpack_${name} STATIC ${ARGN})
+  add_library(spmvpack::${name} ALIAS spmvpack_${name})
+  set_target_properties(spmvpack_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(spmvpack_${name} PUBLIC cxx_std_20)
+  target_include_directories(spmvpack_${name} PUBLIC
+    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+    PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
+  spmvpack_set_warnings(spmvpack_${name})
+endfunction()
+
+function(spmvpack_set_warnings target)
+  # Contraction is off so that every fused multiply-add is one that the source asks for: results are
+  # compared bit for bit across compilers and devices.
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -ffp-contract=off>
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${SPMVPACK_WERROR}>>:-Werror>)
+endfunction()
