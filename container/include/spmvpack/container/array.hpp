@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "spmvpack/container/error.hpp"
+
+namespace spmvpack {
+
+/// An owning array of trivial elements on a 64-byte boundary. Unlike std::vector it does not touch its memory when it
+/// is made: matrices are large, and whoever fills them in parallel should be the first to touch their pages.
+template <class T>
+class Array {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+ public:
+  Array() = default;
+  /// `size` uninitialised elements. Error(errc::out_of_memory) where they cannot be had.
+  explicit Array(std::uint64_t size) : size_(size) {
+    if (size > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T))
+      throw Error(errc::out_of_memory, "an array of " + std::to_string(size) + " elements is beyond the address space");
+    if (size != 0) {
+      data_ = static_cast<T*>(::operator new(size * sizeof(T), alignment, std::nothrow));
+      if (data_ == nullptr)
+        throw Error(errc::out_of_memory, "cannot allocate " + std::to_string(size * sizeof(T)) + " bytes");
+    }
+  }
+  Array(std::uint64_t size, T value) : Array(size) {
+    for (T& e : *this) e = value;
+  }
+  Array(Array&& o) noexcept : data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)) {}
+  Array& operator=(Array&& o) noexcept {
+    std::swap(data_, o.data_);
+    std::swap(size_, o.size_);
+    return *this;
+  }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  ~Array() {
+    if (data_ != nullptr) ::operator delete(data_, alignment);
+  }
+
+  [[nodiscard]] Array clone() const {
+    Array copy(size_);
+    if (size_ != 0) std::memcpy(copy.data_, data_, size_ * sizeof(T));
+    return copy;
+  }
+  [[nodiscard]] T* data() noexcept { return data_; }
+  [[nodiscard]] const T* data() const noexcept { return data_; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] T& operator[](std::uint64_t i) noexcept { return data_[i]; }
+  [[nodiscard]] const T& operator[](std::uint64_t i) const noexcept { return data_[i]; }
+  [[nodiscard]] T* begin() noexcept { return data_; }
+  [[nodiscard]] T* end() noexcept { return data_ + size_; }
+  [[nodiscard]] const T* begin() const noexcept { return data_; }
+  [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
+  operator std::span<T>() noexcept { return {data_, size_}; }                    // NOLINT(google-explicit-constructor)
+  operator std::span<const T>() const noexcept { return {data_, size_}; }        // NOLINT(google-explicit-constructor)
+  /// Forgets the elements past `size`; the memory stays.
+  void truncate(std::uint64_t size) noexcept { size_ = size < size_ ? size : size_; }
+
+ private:
+  static constexpr std::align_val_t alignment{64};
+  T* data_ = nullptr;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace spmvpack

@@ -1,0 +1,128 @@
+#pragma once
+/// What a container says of itself: facts of the matrix, provenance, parts, sections; and a loaded part.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/format.hpp"
+
+namespace spmvpack {
+
+/// Facts of the matrix alone, the same for every layout of it.
+struct MatrixFacts {
+  std::uint64_t rows = 0, cols = 0, nnz = 0;
+  ValueType value_type = ValueType::f64;
+  Field field = Field::real;
+  Symmetry symmetry = Symmetry::general;
+  Digest digest;
+};
+
+/// Where a matrix came from. Kept in the optional section "provenance", one `key=value` line each.
+struct Provenance {
+  std::string version;                ///< spmvpack's version that wrote the container
+  std::string options;                ///< options of the encoder, as on the command line
+  std::string source;                 ///< base name of the source file
+  std::uint64_t entries = 0;          ///< entries that the source listed, before expansion and summing
+  std::uint64_t duplicates = 0;       ///< entries of the expanded matrix that were added to an earlier one
+  std::uint64_t explicit_zeros = 0;   ///< stored entries whose value is +0 or -0
+  std::uint64_t rounded = 0;          ///< stored f32 values that differ from the source's f64
+  double max_relative_error = 0;      ///< the largest |f32 - f64| / |f64| among them
+  std::vector<std::string> comments;  ///< the source's comment lines, without their %
+};
+/// The text of the section, and back. The text is UTF-8 lines; parse throws Error(errc::corrupt) on anything else.
+std::string to_text(const Provenance& provenance);
+Provenance parse_provenance(std::string_view text);
+
+/// A matrix and what is known of its source, as a reader of any format returns it.
+struct SourceMatrix {
+  CsrMatrix matrix;
+  Field field = Field::real;
+  Symmetry symmetry = Symmetry::general;
+  Provenance provenance;
+};
+
+/// Which rows or columns of the matrix a part's local indices 0, 1, ... stand for.
+struct IndexMap {
+  format::MapKind kind = format::MapKind::all;
+  std::uint64_t begin = 0;  ///< first index (range), else 0
+  std::uint64_t count = 0;  ///< local indices
+};
+
+/// One part: a set of entries in one layout.
+struct PartInfo {
+  std::string layout;
+  ValueType value_type = ValueType::f64;
+  IndexMap rows, cols;
+  std::uint64_t nnz = 0;
+  std::uint64_t workspace_bytes = 0;       ///< scratch memory one multiply needs, exact
+  std::array<std::uint64_t, 8> params{};   ///< meaning by layout (docs/FORMAT.md)
+  std::uint32_t first_section = 0, section_count = 0;
+};
+
+/// One named array of a part (or of the file).
+struct SectionInfo {
+  std::string name;
+  std::uint32_t part = format::no_part;
+  format::ElementType element_type = format::ElementType::u8;
+  format::Codec codec = format::Codec::none;
+  format::Filter filter = format::Filter::none;
+  std::uint8_t filter_width = 0;  ///< bytes of the filter's element, 0 without a filter
+  std::uint8_t flags = 0;         ///< format::section_required, format::section_device
+  std::uint32_t alignment = 1;    ///< what the start must be a multiple of in memory, bytes
+  std::uint64_t count = 0, raw_bytes = 0, stored_bytes = 0, offset = 0, first_block = 0, block_count = 0;
+};
+
+template <class T>
+constexpr format::ElementType element_type_of() {
+  if constexpr (std::is_same_v<T, double>) return format::ElementType::f64;
+  else if constexpr (std::is_same_v<T, float>) return format::ElementType::f32;
+  else if constexpr (sizeof(T) == 1) return format::ElementType::u8;
+  else if constexpr (sizeof(T) == 2) return format::ElementType::u16;
+  else if constexpr (sizeof(T) == 4) return format::ElementType::u32;
+  else return format::ElementType::u64;
+}
+
+/// A part in memory: its facts and its raw sections, owned or not. What layouts check, unpack and multiply.
+class PartView {
+ public:
+  struct Section {
+    std::string_view name;
+    format::ElementType type;
+    std::span<const std::byte> bytes;
+  };
+  PartView(const PartInfo& info, std::vector<Section> sections, std::string where)
+      : info_(&info), sections_(std::move(sections)), where_(std::move(where)) {}
+
+  [[nodiscard]] const PartInfo& info() const noexcept { return *info_; }
+  [[nodiscard]] std::uint64_t rows() const noexcept { return info_->rows.count; }
+  [[nodiscard]] std::uint64_t cols() const noexcept { return info_->cols.count; }
+  /// The section's elements. Error(errc::corrupt) where it is missing or of another type.
+  template <class T>
+  [[nodiscard]] std::span<const T> get(std::string_view name) const {
+    const std::span<const std::byte> bytes = find(name, element_type_of<T>()).bytes;
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  /// The section's element type, for sections that may have several.
+  [[nodiscard]] format::ElementType type_of(std::string_view name) const;
+  /// Throws Error(errc::corrupt) at this part (and section, if named).
+  [[noreturn]] void fail(const std::string& what, std::string_view section = {}) const;
+  /// fail() unless `ok`; the text is made only then.
+  template <class Text>
+  void require(bool ok, std::string_view section, Text&& text) const {
+    if (!ok) fail(text(), section);
+  }
+
+ private:
+  [[nodiscard]] const Section& find(std::string_view name, format::ElementType type) const;
+
+  const PartInfo* info_;
+  std::vector<Section> sections_;
+  std::string where_;
+};
+
+}  // namespace spmvpack

@@ -1,0 +1,100 @@
+#pragma once
+/// The matrix in memory: compressed sparse row, rows sorted by column, no duplicates.
+
+#include <span>
+#include <variant>
+
+#include "spmvpack/container/array.hpp"
+#include "spmvpack/container/types.hpp"
+
+namespace spmvpack {
+
+/// A CSR matrix in somebody's arrays; owns nothing. row_ptr has rows + 1 entries (32- or 64-bit), row_ptr[0] = 0,
+/// col_idx and values have row_ptr[rows]. Within a row, columns strictly increase (check() tells).
+class CsrView {
+ public:
+  CsrView() = default;
+  template <class Pointer, class Value>
+  CsrView(std::uint64_t rows, std::uint64_t cols, std::span<const Pointer> row_ptr,
+          std::span<const std::uint32_t> col_idx, std::span<const Value> values)
+      : rows_(rows), cols_(cols), nnz_(col_idx.size()), col_idx_(col_idx.data()), values_(values.data()),
+        type_(value_type_of<Value>) {
+    static_assert(sizeof(Pointer) == 4 || sizeof(Pointer) == 8);
+    static_assert(std::is_same_v<Value, double> || std::is_same_v<Value, float>);
+    require_sizes(row_ptr.size(), values.size());
+    if constexpr (sizeof(Pointer) == 8)
+      row_ptr64_ = reinterpret_cast<const std::uint64_t*>(row_ptr.data());
+    else
+      row_ptr32_ = reinterpret_cast<const std::uint32_t*>(row_ptr.data());
+  }
+
+  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
+  [[nodiscard]] std::uint64_t cols() const noexcept { return cols_; }
+  [[nodiscard]] std::uint64_t nnz() const noexcept { return nnz_; }
+  [[nodiscard]] ValueType value_type() const noexcept { return type_; }
+  /// First entry of row i; row_ptr(rows()) = nnz().
+  [[nodiscard]] std::uint64_t row_ptr(std::uint64_t i) const noexcept {
+    return row_ptr64_ != nullptr ? row_ptr64_[i] : row_ptr32_[i];
+  }
+  [[nodiscard]] std::uint64_t row_length(std::uint64_t i) const noexcept { return row_ptr(i + 1) - row_ptr(i); }
+  [[nodiscard]] const std::uint32_t* col_idx() const noexcept { return col_idx_; }
+  /// The values; T must be what value_type() names.
+  template <class T>
+  [[nodiscard]] const T* values() const noexcept {
+    return static_cast<const T*>(values_);
+  }
+  /// The values' bits, sizeof 8 for f64 and 4 for f32.
+  [[nodiscard]] const void* value_bytes() const noexcept { return values_; }
+  /// Bytes of the three arrays with 64-bit row pointers: the yardstick that memory use is quoted against.
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return (rows_ + 1) * 8 + nnz_ * (4 + size_of(type_)); }
+
+  /// Throws Error(errc::bad_input) unless sizes are below 2^32, pointers start at 0, rise and end at nnz, and every
+  /// row's columns are strictly increasing and in range. O(nnz), parallel.
+  void check(int threads = 0) const;
+
+ private:
+  void require_sizes(std::uint64_t row_ptr_size, std::uint64_t value_count) const;
+
+  std::uint64_t rows_ = 0, cols_ = 0, nnz_ = 0;
+  const std::uint64_t* row_ptr64_ = nullptr;
+  const std::uint32_t* row_ptr32_ = nullptr;
+  const std::uint32_t* col_idx_ = nullptr;
+  const void* values_ = nullptr;
+  ValueType type_ = ValueType::f64;
+};
+
+/// A CSR matrix that owns its arrays: 64-bit row pointers, 32-bit columns, f64 or f32 values. Wherever a CsrView is
+/// accepted, so is this.
+struct CsrMatrix {
+  using Values = std::variant<Array<double>, Array<float>>;
+
+  std::uint64_t rows = 0, cols = 0;
+  Array<std::uint64_t> row_ptr;  ///< rows + 1
+  Array<std::uint32_t> col_idx;  ///< nnz
+  Values values;                 ///< nnz
+
+  [[nodiscard]] std::uint64_t nnz() const noexcept { return col_idx.size(); }
+  [[nodiscard]] ValueType value_type() const noexcept { return values.index() == 0 ? ValueType::f64 : ValueType::f32; }
+  [[nodiscard]] CsrView view() const;
+  operator CsrView() const { return view(); }  // NOLINT(google-explicit-constructor)
+};
+
+/// A CsrMatrix with its arrays allocated and not filled.
+CsrMatrix allocate_csr(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz, ValueType type);
+
+/// True where sizes, pattern and the bits of every value agree.
+bool equal_bits(const CsrView& a, const CsrView& b, int threads = 0);
+
+/// 16 bytes of XXH3-128, low half first.
+struct Digest {
+  std::uint64_t low = 0, high = 0;
+  bool operator==(const Digest&) const = default;
+  /// 32 hexadecimal digits, high half first, as xxhsum prints them.
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// The digest of what a matrix is, whatever its layout or codec: XXH3-128 over the XXH3-128s of the 1 MiB pieces of
+/// its sizes, row pointers, columns and value bits (docs/FORMAT.md, "Content digest"). Parallel.
+Digest content_digest(const CsrView& a, int threads = 0);
+
+}  // namespace spmvpack

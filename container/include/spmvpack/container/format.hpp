@@ -1,0 +1,107 @@
+#pragma once
+/// The bytes of an .spmvc file, version 0.1, as C++ structs. docs/FORMAT.md is the specification; a struct here and a
+/// table there are the same thing. Everything is little-endian and is copied in and out, never aliased.
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string_view>
+
+#include "spmvpack/container/types.hpp"
+
+namespace spmvpack::format {
+
+static_assert(std::endian::native == std::endian::little, "spmvpack runs on little-endian machines");
+
+/// No text file starts with 0x89; CR LF and LF catch line-ending conversion; 0x1A ends a DOS `type`.
+inline constexpr std::array<std::uint8_t, 8> magic{0x89, 'S', 'P', 'V', 0x0D, 0x0A, 0x1A, 0x0A};
+inline constexpr std::uint16_t version_major = 0, version_minor = 1;
+inline constexpr std::uint64_t header_bytes = 4096;    ///< and the offset of the first section
+inline constexpr std::uint64_t section_boundary = 256; ///< sections and the tables start on multiples of this
+inline constexpr std::uint64_t block_bytes = 1U << 20; ///< raw bytes of a block; the last of a section may be shorter
+inline constexpr std::uint32_t no_part = 0xFFFFFFFF;
+
+using Name = std::array<char, 16>;  ///< ASCII, padded with zero bytes
+
+enum class ElementType : std::uint8_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5, f64 = 6 };
+enum class Role : std::uint8_t { a = 1 };
+enum class MapKind : std::uint8_t { all = 0, range = 1, list = 2 };
+enum class Codec : std::uint8_t { none = 0, zstd = 1 };
+enum class Filter : std::uint8_t { none = 0, shuffle = 1, delta = 2 };
+
+constexpr std::uint64_t size_of(ElementType t) noexcept {
+  switch (t) {
+    case ElementType::u8: return 1;
+    case ElementType::u16: return 2;
+    case ElementType::u32:
+    case ElementType::f32: return 4;
+    default: return 8;
+  }
+}
+constexpr ElementType element_type(ValueType t) noexcept {
+  return t == ValueType::f64 ? ElementType::f64 : ElementType::f32;
+}
+
+inline constexpr std::uint8_t section_required = 1;  ///< a reader that does not know the section must refuse the file
+inline constexpr std::uint8_t section_device = 2;    ///< a multiply reads it: it counts as device bytes
+
+struct Header {  // 4,096 bytes
+  std::array<std::uint8_t, 8> magic;
+  std::uint16_t version_major, version_minor;
+  std::uint32_t header_bytes;
+  std::uint64_t required_features, optional_features;
+  std::uint64_t rows, cols, nnz;
+  std::uint8_t value_type, field, symmetry;
+  std::array<std::uint8_t, 5> reserved0;
+  std::uint64_t file_bytes;
+  std::uint64_t digest_low, digest_high;
+  std::uint64_t tables_offset, tables_bytes, tables_checksum;
+  std::uint32_t part_count, section_count;
+  std::uint64_t block_count;
+  std::array<std::uint8_t, 3960> reserved1;
+  std::uint64_t header_checksum;  ///< XXH3-64 of the 4,088 bytes before it
+};
+static_assert(sizeof(Header) == header_bytes);
+
+struct Part {  // 160 bytes
+  Name layout;
+  std::uint8_t value_type, role, row_map, col_map;
+  std::uint32_t reserved0;
+  std::uint64_t row_begin, row_count, col_begin, col_count;
+  std::uint64_t nnz, workspace_bytes;
+  std::uint32_t first_section, section_count;
+  std::array<std::uint64_t, 8> params;
+  std::array<std::uint8_t, 16> reserved1;
+};
+static_assert(sizeof(Part) == 160);
+
+struct Section {  // 96 bytes
+  Name name;
+  std::uint32_t part;
+  std::uint8_t element_type, codec, filter, flags;
+  std::uint32_t alignment;
+  std::uint8_t filter_width;
+  std::array<std::uint8_t, 3> reserved0;
+  std::uint64_t count, raw_bytes, stored_bytes, offset, first_block, block_count;
+  std::array<std::uint8_t, 16> reserved1;
+};
+static_assert(sizeof(Section) == 96);
+
+struct Block {  // 16 bytes
+  std::uint64_t checksum;  ///< XXH3-64 of the stored bytes
+  std::uint32_t stored_bytes, reserved;
+};
+static_assert(sizeof(Block) == 16);
+
+constexpr std::string_view name_view(const Name& name) noexcept {
+  std::size_t n = 0;
+  while (n < name.size() && name[n] != '\0') ++n;
+  return {name.data(), n};
+}
+constexpr Name make_name(std::string_view text) noexcept {
+  Name name{};
+  for (std::size_t i = 0; i < text.size() && i < name.size(); ++i) name[i] = text[i];
+  return name;
+}
+
+}  // namespace spmvpack::format

@@ -1,0 +1,81 @@
+#pragma once
+/// Opening, checking and unpacking .spmvc files.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/file_io.hpp"
+#include "spmvpack/container/progress.hpp"
+
+namespace spmvpack {
+
+struct LoadOptions {
+  int threads = 0;                 ///< 0: all
+  bool verify_checksums = true;    ///< of every block read
+  bool check_structure = true;     ///< indices in range, chunks sane, ...; without it only files that one trusts
+  std::uint64_t memory_limit = 0;  ///< bytes, 0: available_memory()
+  ProgressCallback progress;
+};
+
+/// A part in memory that owns its sections' raw bytes.
+class LoadedPart {
+ public:
+  LoadedPart(PartInfo info, std::vector<SectionInfo> sections, std::vector<Array<std::byte>> bytes, std::string where);
+  [[nodiscard]] const PartInfo& info() const noexcept { return *info_; }
+  [[nodiscard]] const PartView& view() const noexcept { return view_; }
+  [[nodiscard]] std::span<const SectionInfo> sections() const noexcept { return *sections_; }
+
+ private:
+  // On the heap, so that the view's pointers survive a move of this object.
+  std::unique_ptr<PartInfo> info_;
+  std::unique_ptr<std::vector<SectionInfo>> sections_;
+  std::vector<Array<std::byte>> bytes_;
+  PartView view_;
+};
+
+/// An open .spmvc file. Opening reads and checks the header and the tables; sections are read on demand.
+/// Errors: errc::corrupt (bytes or structure), errc::unsupported (version, feature, layout, codec), errc::io.
+class Container {
+ public:
+  static Container open(const std::string& path);
+  /// The same over any bytes; `name` stands for the file in messages.
+  static Container open(std::shared_ptr<const ByteSource> bytes, std::string name);
+
+  [[nodiscard]] const MatrixFacts& facts() const noexcept { return facts_; }
+  [[nodiscard]] const std::vector<PartInfo>& parts() const noexcept { return parts_; }
+  [[nodiscard]] const std::vector<SectionInfo>& sections() const noexcept { return sections_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_bytes_; }
+  /// Sum of the raw bytes of the sections that a multiply needs.
+  [[nodiscard]] std::uint64_t device_bytes() const noexcept;
+
+  /// The raw bytes of section `index`: read, checked, inflated, unfiltered.
+  [[nodiscard]] Array<std::byte> read_section(std::size_t index, const LoadOptions& options = {}) const;
+  /// Part `index` with its sections, and with options.check_structure its structure checked.
+  [[nodiscard]] LoadedPart load_part(std::size_t index, const LoadOptions& options = {}) const;
+  /// The provenance section; empty where there is none.
+  [[nodiscard]] Provenance provenance() const;
+
+ private:
+  Container() = default;
+  void read_block(const SectionInfo& section, std::uint64_t block, std::span<std::byte> raw, bool verify,
+                  std::vector<std::byte>& scratch) const;
+
+  std::shared_ptr<const ByteSource> bytes_;
+  std::string name_;
+  MatrixFacts facts_;
+  std::vector<PartInfo> parts_;
+  std::vector<SectionInfo> sections_;
+  std::vector<format::Block> blocks_;
+  std::vector<std::uint64_t> block_offsets_;
+  std::uint64_t file_bytes_ = 0;
+};
+
+/// The matrix of a container, from all its parts. Checks checksums and structure as the options say, and that the
+/// content digest is the header's. Error(errc::corrupt) also where two parts hold the same entry.
+CsrMatrix unpack(const Container& container, const LoadOptions& options = {});
+
+}  // namespace spmvpack

@@ -1,0 +1,38 @@
+#pragma once
+/// Matrix Market files: matrices and dense vectors, read strictly and written back.
+
+#include <string>
+
+#include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/progress.hpp"
+
+namespace spmvpack::encoder {
+
+struct MatrixMarketOptions {
+  ValueType value_type = ValueType::f64;
+  int threads = 0;
+  std::uint64_t memory_limit = 0;       ///< bytes, 0: available_memory()
+  std::uint64_t chunk_bytes = 4 << 20;  ///< text per task; tests set 1, so that every line crosses a boundary
+  ProgressCallback progress;
+};
+
+/// Reads a Matrix Market matrix (plain, gzip or zstd, told by content), expanded to general: coordinate or array; real,
+/// integer or pattern; general, symmetric or skew-symmetric. Values are correctly rounded, once, to the value type.
+/// Duplicates are added in file order. Errors: errc::bad_input with "file:line:column" of the inflated text, the first
+/// in the file at any thread count; errc::unsupported (complex, hermitian, sizes of 2^32 and more); errc::io;
+/// errc::out_of_memory.
+SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptions& options = {});
+
+/// Reads a dense vector: an array-format file of one column (or row), real or integer.
+Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options = {});
+
+/// Writes a matrix in the form of its source: field, symmetry (the lower triangle) and comments. Values are the
+/// shortest text that reads back to the same bits. `path` "-" is standard output.
+void write_matrix_market(const std::string& path, const SourceMatrix& source, bool overwrite, int threads = 0,
+                         const ProgressCallback& progress = {});
+
+/// Writes a dense vector as an array-format file of one column.
+template <class T>
+void write_vector(const std::string& path, std::span<const T> vector, bool overwrite);
+
+}  // namespace spmvpack::encoder

@@ -1,0 +1,26 @@
+#pragma once
+/// The GPUs of this machine.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "spmvpack/container/error.hpp"
+
+namespace spmvpack::gpu_loader {
+
+/// Whether this build of the library contains GPU code.
+bool built_with_cuda() noexcept;
+
+struct DeviceInfo {
+  std::string name;
+  int compute_major = 0, compute_minor = 0;
+  int multiprocessors = 0;
+  std::uint64_t memory_bytes = 0, l2_bytes = 0;
+};
+
+/// The devices, in CUDA's order; empty where there is no driver or no device. Error(errc::unsupported) "built without
+/// CUDA" in such a build.
+std::vector<DeviceInfo> devices();
+
+}  // namespace spmvpack::gpu_loader

@@ -1,0 +1,32 @@
+#pragma once
+/// A container in host memory, and y = alpha A x + beta y on the CPU.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spmvpack/container/reader.hpp"
+
+namespace spmvpack::host_loader {
+
+/// A matrix loaded from a container, in its own layout. Immutable; multiply may run from several threads at once.
+class HostMatrix {
+ public:
+  /// Loads every part. With the default options checksums and structure are checked first.
+  static HostMatrix load(const Container& container, const LoadOptions& options = {});
+  static HostMatrix load(const std::string& path, const LoadOptions& options = {});
+
+  [[nodiscard]] const MatrixFacts& facts() const noexcept { return facts_; }
+
+  /// y = alpha A x + beta y. x has cols() elements, y rows(); T is the matrix's value type and also that of every
+  /// product and sum. y is not read where beta is 0. The order of additions is that of the layout (docs/LAYOUTS.md) and
+  /// does not depend on `threads` (0: all). Error(errc::usage): wrong sizes or type, x and y overlap.
+  template <class T>
+  void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads = 0) const;
+
+ private:
+  MatrixFacts facts_;
+  std::vector<LoadedPart> parts_;
+};
+
+}  // namespace spmvpack::host_loader
