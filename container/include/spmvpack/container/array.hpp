@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
-#include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -61,8 +61,6 @@ class Array {
   [[nodiscard]] T* end() noexcept { return data_ + size_; }
   [[nodiscard]] const T* begin() const noexcept { return data_; }
   [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
-  operator std::span<T>() noexcept { return {data_, size_}; }                    // NOLINT(google-explicit-constructor)
-  operator std::span<const T>() const noexcept { return {data_, size_}; }        // NOLINT(google-explicit-constructor)
   /// Forgets the elements past `size`; the memory stays.
   void truncate(std::uint64_t size) noexcept { size_ = size < size_ ? size : size_; }
 

@@ -59,8 +59,8 @@ struct PartInfo {
   ValueType value_type = ValueType::f64;
   IndexMap rows, cols;
   std::uint64_t nnz = 0;
-  std::uint64_t workspace_bytes = 0;       ///< scratch memory one multiply needs, exact
-  std::array<std::uint64_t, 8> params{};   ///< meaning by layout (docs/FORMAT.md)
+  std::uint64_t workspace_bytes = 0;      ///< scratch memory one multiply needs, exact
+  std::array<std::uint64_t, 8> params{};  ///< meaning by layout (docs/FORMAT.md)
   std::uint32_t first_section = 0, section_count = 0;
 };
 
@@ -79,12 +79,18 @@ struct SectionInfo {
 
 template <class T>
 constexpr format::ElementType element_type_of() {
-  if constexpr (std::is_same_v<T, double>) return format::ElementType::f64;
-  else if constexpr (std::is_same_v<T, float>) return format::ElementType::f32;
-  else if constexpr (sizeof(T) == 1) return format::ElementType::u8;
-  else if constexpr (sizeof(T) == 2) return format::ElementType::u16;
-  else if constexpr (sizeof(T) == 4) return format::ElementType::u32;
-  else return format::ElementType::u64;
+  if constexpr (std::is_same_v<T, double>)
+    return format::ElementType::f64;
+  else if constexpr (std::is_same_v<T, float>)
+    return format::ElementType::f32;
+  else if constexpr (sizeof(T) == 1)
+    return format::ElementType::u8;
+  else if constexpr (sizeof(T) == 2)
+    return format::ElementType::u16;
+  else if constexpr (sizeof(T) == 4)
+    return format::ElementType::u32;
+  else
+    return format::ElementType::u64;
 }
 
 /// A part in memory: its facts and its raw sections, owned or not. What layouts check, unpack and multiply.

@@ -17,7 +17,11 @@ class CsrView {
   template <class Pointer, class Value>
   CsrView(std::uint64_t rows, std::uint64_t cols, std::span<const Pointer> row_ptr,
           std::span<const std::uint32_t> col_idx, std::span<const Value> values)
-      : rows_(rows), cols_(cols), nnz_(col_idx.size()), col_idx_(col_idx.data()), values_(values.data()),
+      : rows_(rows),
+        cols_(cols),
+        nnz_(col_idx.size()),
+        col_idx_(col_idx.data()),
+        values_(values.data()),
         type_(value_type_of<Value>) {
     static_assert(sizeof(Pointer) == 4 || sizeof(Pointer) == 8);
     static_assert(std::is_same_v<Value, double> || std::is_same_v<Value, float>);

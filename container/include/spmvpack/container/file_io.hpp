@@ -38,8 +38,8 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  void write(std::span<const std::byte> bytes);                         ///< at the end
-  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);///< in place; does not move the end
+  void write(std::span<const std::byte> bytes);                           ///< at the end
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);  ///< in place; does not move the end
   /// Flushes file and directory to disk and gives the file its name, atomically.
   void commit();
   [[nodiscard]] const std::string& path() const noexcept { return path_; }

@@ -16,9 +16,9 @@ static_assert(std::endian::native == std::endian::little, "spmvpack runs on litt
 /// No text file starts with 0x89; CR LF and LF catch line-ending conversion; 0x1A ends a DOS `type`.
 inline constexpr std::array<std::uint8_t, 8> magic{0x89, 'S', 'P', 'V', 0x0D, 0x0A, 0x1A, 0x0A};
 inline constexpr std::uint16_t version_major = 0, version_minor = 1;
-inline constexpr std::uint64_t header_bytes = 4096;    ///< and the offset of the first section
-inline constexpr std::uint64_t section_boundary = 256; ///< sections and the tables start on multiples of this
-inline constexpr std::uint64_t block_bytes = 1U << 20; ///< raw bytes of a block; the last of a section may be shorter
+inline constexpr std::uint64_t header_bytes = 4096;     ///< and the offset of the first section
+inline constexpr std::uint64_t section_boundary = 256;  ///< sections and the tables start on multiples of this
+inline constexpr std::uint64_t block_bytes = 1U << 20;  ///< raw bytes of a block; the last of a section may be shorter
 inline constexpr std::uint32_t no_part = 0xFFFFFFFF;
 
 using Name = std::array<char, 16>;  ///< ASCII, padded with zero bytes
@@ -31,11 +31,15 @@ enum class Filter : std::uint8_t { none = 0, shuffle = 1, delta = 2 };
 
 constexpr std::uint64_t size_of(ElementType t) noexcept {
   switch (t) {
-    case ElementType::u8: return 1;
-    case ElementType::u16: return 2;
+    case ElementType::u8:
+      return 1;
+    case ElementType::u16:
+      return 2;
     case ElementType::u32:
-    case ElementType::f32: return 4;
-    default: return 8;
+    case ElementType::f32:
+      return 4;
+    default:
+      return 8;
   }
 }
 constexpr ElementType element_type(ValueType t) noexcept {
@@ -87,7 +91,7 @@ struct Section {  // 96 bytes
 };
 static_assert(sizeof(Section) == 96);
 
-struct Block {  // 16 bytes
+struct Block {             // 16 bytes
   std::uint64_t checksum;  ///< XXH3-64 of the stored bytes
   std::uint32_t stored_bytes, reserved;
 };

@@ -25,7 +25,7 @@ void parallel_for(std::uint64_t n, int threads, F&& f) {
   std::atomic<std::uint64_t> next{0}, failed{n};
   std::exception_ptr error;
   std::mutex guard;
-#pragma omp parallel num_threads(static_cast<int>(wanted < n ? wanted : n))
+#pragma omp parallel num_threads(static_cast <int>(wanted < n ? wanted : n))
   for (std::uint64_t i = next++; i < failed.load(); i = next++) {
     try {
       f(i);

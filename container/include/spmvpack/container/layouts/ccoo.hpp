@@ -1,0 +1,86 @@
+#pragma once
+/// Layout `ccoo`: Compressed COO (Aliaga, Anzt, Quintana-Ortí, Tomás, Tsai: Balanced and Compressed Coordinate Layout
+/// for the Sparse Matrix-Vector Product on GPUs, Euro-Par 2020 Workshops, section 2.2). What its bytes mean, written
+/// once for host and device; docs/FORMAT.md, section 7, has the tables.
+
+#include "spmvpack/container/contents.hpp"
+
+#ifdef __CUDACC__
+#define SPMVPACK_HOST_DEVICE __host__ __device__
+#else
+#define SPMVPACK_HOST_DEVICE
+#endif
+
+namespace spmvpack::layouts::ccoo {
+
+inline constexpr std::uint32_t default_lanes = 256;  ///< B, lanes of a full chunk
+inline constexpr std::uint32_t max_row_span = 255;   ///< a row byte's largest offset
+inline constexpr std::uint32_t lut_capacity = 256;
+enum Param : std::uint8_t { param_lanes = 0, param_slots = 1, param_chunks = 2 };  ///< B, K, C in PartInfo::params
+
+/// Lanes of a group: a warp, or all of a small (test) chunk.
+constexpr SPMVPACK_HOST_DEVICE std::uint32_t group_lanes(std::uint32_t lanes) noexcept {
+  return lanes < 32 ? lanes : 32;
+}
+
+/// A chunk's encoding byte.
+struct Encoding {
+  std::uint8_t bits = 0;
+
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool one_row() const noexcept { return (bits & 1U) != 0; }
+  /// 0, 1, 2: column offsets of 8, 16, 32 bits.
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE unsigned column_code() const noexcept { return (bits >> 1U) & 3U; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t column_bytes() const noexcept {
+    return 1U << column_code();
+  }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool lut() const noexcept { return (bits & 8U) != 0; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t groups() const noexcept { return ((bits >> 4U) & 7U) + 1; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool valid() const noexcept { return column_code() != 3 && bits < 128; }
+};
+
+constexpr Encoding make_encoding(bool one_row, unsigned column_code, bool lut, std::uint32_t groups) noexcept {
+  return {static_cast<std::uint8_t>((one_row ? 1U : 0U) | column_code << 1U | (lut ? 8U : 0U) | (groups - 1) << 4U)};
+}
+
+/// The code of the narrowest column offsets that reach `span` = largest - smallest column.
+constexpr unsigned column_code_for(std::uint32_t span) noexcept { return span < 256 ? 0 : span < 65536 ? 1 : 2; }
+
+/// Where the three arrays of a chunk's blob start, in bytes from the blob's start, and where it ends.
+struct BlobLayout {
+  std::uint32_t columns = 0, values = 0, end = 0;
+};
+/// @param lanes       stored lanes of the chunk (groups times lanes of a group)
+/// @param slots       K
+/// @param value_bytes 8 or 4, the size of a raw value
+constexpr SPMVPACK_HOST_DEVICE BlobLayout blob_layout(Encoding e, std::uint32_t lanes, std::uint32_t slots,
+                                                      std::uint32_t value_bytes) noexcept {
+  const std::uint32_t columns = e.one_row() ? 0 : lanes;
+  const std::uint32_t values = columns + lanes * slots * e.column_bytes();
+  return {columns, values, values + lanes * slots * (e.lut() ? 1 : value_bytes)};
+}
+
+/// A ccoo part's arrays. T is the value type.
+template <class T>
+struct View {
+  std::uint32_t lanes = 0, slots = 0;  ///< B, K
+  std::uint64_t chunks = 0;
+  const std::uint8_t* encoding = nullptr;
+  const std::uint32_t* row_base = nullptr;
+  const std::uint32_t* col_base = nullptr;
+  const std::uint64_t* blob_offset = nullptr;
+  const std::byte* blob = nullptr;
+  const T* lut = nullptr;
+};
+template <class T>
+View<T> view(const PartView& part);
+
+/// The row of lane `lane`: `rows` is the start of the chunk's blob.
+inline SPMVPACK_HOST_DEVICE std::uint32_t lane_row(Encoding e, std::uint32_t row_base, const std::byte* rows,
+                                                   std::uint32_t lane) noexcept {
+  return e.one_row() ? row_base : row_base + static_cast<std::uint32_t>(rows[lane]);
+}
+
+void check(const PartView& part, int threads);
+CsrMatrix unpack(const PartView& part, int threads);
+
+}  // namespace spmvpack::layouts::ccoo

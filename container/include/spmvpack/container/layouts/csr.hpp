@@ -1,0 +1,17 @@
+#pragma once
+/// Layout `csr`: row pointers, columns, values (docs/FORMAT.md, section 7).
+
+#include "spmvpack/container/contents.hpp"
+
+namespace spmvpack::layouts::csr {
+
+/// From this many nonzeros on, row pointers take 64 bits.
+inline constexpr std::uint64_t wide_from = std::uint64_t{1} << 31;
+
+/// The part as a CsrView of its local indices; nothing is copied.
+CsrView view(const PartView& part);
+
+void check(const PartView& part, int threads);
+CsrMatrix unpack(const PartView& part, int threads);
+
+}  // namespace spmvpack::layouts::csr

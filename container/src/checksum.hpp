@@ -1,0 +1,14 @@
+#pragma once
+// xxHash in the container's words, so that only one source file sees its header.
+
+#include <cstddef>
+#include <span>
+
+#include "spmvpack/container/csr_matrix.hpp"
+
+namespace spmvpack {
+
+std::uint64_t xxh3_64(std::span<const std::byte> bytes) noexcept;
+Digest xxh3_128(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace spmvpack

@@ -1,0 +1,91 @@
+#include "spmvpack/container/csr_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack {
+namespace {
+
+constexpr std::uint64_t rows_per_task = 1U << 16;
+
+}  // namespace
+
+void CsrView::require_sizes(std::uint64_t row_ptr_size, std::uint64_t value_count) const {
+  if (rows_ >= max_dimension || cols_ >= max_dimension)
+    throw Error(errc::unsupported,
+                fmt::format("a matrix of {} x {}: rows and columns must stay below {}", rows_, cols_, max_dimension));
+  if (row_ptr_size != rows_ + 1)
+    throw Error(errc::bad_input,
+                fmt::format("{} row pointers for {} rows, expected {}", row_ptr_size, rows_, rows_ + 1));
+  if (value_count != nnz_)
+    throw Error(errc::bad_input, fmt::format("{} values for {} column indices", value_count, nnz_));
+}
+
+void CsrView::check(int threads) const {
+  if (row_ptr(0) != 0) throw Error(errc::bad_input, fmt::format("row_ptr[0] is {}, expected 0", row_ptr(0)));
+  if (row_ptr(rows_) != nnz_)
+    throw Error(errc::bad_input,
+                fmt::format("row_ptr[{}] is {}, expected the {} nonzeros", rows_, row_ptr(rows_), nnz_));
+  parallel_pieces(rows_, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t r = first; r < last; ++r) {
+      const std::uint64_t begin = row_ptr(r), end = row_ptr(r + 1);
+      if (begin > end || end > nnz_)
+        throw Error(errc::bad_input,
+                    fmt::format("row pointers {} and {} are not increasing up to {}", begin, end, nnz_),
+                    fmt::format("row {}", r));
+      for (std::uint64_t k = begin; k < end; ++k) {
+        if (col_idx_[k] >= cols_)
+          throw Error(errc::bad_input, fmt::format("column {} of a matrix with {} columns", col_idx_[k], cols_),
+                      fmt::format("row {}", r));
+        if (k > begin && col_idx_[k] <= col_idx_[k - 1])
+          throw Error(errc::bad_input, fmt::format("column {} after column {}", col_idx_[k], col_idx_[k - 1]),
+                      fmt::format("row {}", r), "sort the columns of each row and add up duplicates");
+      }
+    }
+  });
+}
+
+CsrView CsrMatrix::view() const {
+  return std::visit(
+      [&](const auto& v) {
+        return CsrView(rows, cols, std::span<const std::uint64_t>(row_ptr), std::span<const std::uint32_t>(col_idx),
+                       std::span(v.data(), v.size()));
+      },
+      values);
+}
+
+CsrMatrix allocate_csr(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz, ValueType type) {
+  CsrMatrix a;
+  a.rows = rows;
+  a.cols = cols;
+  a.row_ptr = Array<std::uint64_t>(rows + 1);
+  a.col_idx = Array<std::uint32_t>(nnz);
+  dispatch(type, [&]<class T>(T) { a.values = Array<T>(nnz); });
+  return a;
+}
+
+bool equal_bits(const CsrView& a, const CsrView& b, int threads) {
+  if (a.rows() != b.rows() || a.cols() != b.cols() || a.nnz() != b.nnz() || a.value_type() != b.value_type())
+    return false;
+  std::atomic<bool> equal{true};
+  parallel_pieces(a.rows() + 1, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t r = first; r < last; ++r)
+      if (a.row_ptr(r) != b.row_ptr(r)) equal = false;
+  });
+  const auto compare = [&](const void* p, const void* q, std::uint64_t bytes) {
+    parallel_pieces(bytes, std::uint64_t{1} << 20, threads, [&](std::uint64_t first, std::uint64_t last) {
+      if (std::memcmp(static_cast<const char*>(p) + first, static_cast<const char*>(q) + first, last - first) != 0)
+        equal = false;
+    });
+  };
+  compare(a.col_idx(), b.col_idx(), a.nnz() * 4);
+  compare(a.value_bytes(), b.value_bytes(), a.nnz() * size_of(a.value_type()));
+  return equal;
+}
+
+}  // namespace spmvpack

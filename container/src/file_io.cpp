@@ -1,0 +1,165 @@
+#include "spmvpack/container/file_io.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <system_error>
+#include <vector>
+
+namespace spmvpack {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const char* doing, int code) {
+  const std::string remedy = code == ENOENT   ? "check the path"
+                             : code == EACCES ? "check the permissions"
+                             : code == ENOSPC ? "free some space or write elsewhere"
+                             : code == EDQUOT ? "free some of your quota or write elsewhere"
+                                              : "";
+  throw Error(errc::io, fmt::format("cannot {}: {}", doing, std::generic_category().message(code)), path, remedy);
+}
+
+[[noreturn]] void fail_exists(const std::string& path) {
+  throw Error(errc::exists, "the output exists already", path, "use another name, or force overwriting");
+}
+
+class File final : public ByteSource {
+ public:
+  explicit File(const std::string& path) : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (fd_ < 0) fail(path, "open", errno);
+    struct stat info {};
+    const bool known = ::fstat(fd_, &info) == 0;
+    if (!known || !S_ISREG(info.st_mode)) {
+      const int code = errno;
+      ::close(fd_);
+      if (!known) fail(path, "look at", code);
+      throw Error(errc::io, "not a regular file", path, "give a file");
+    }
+    size_ = static_cast<std::uint64_t>(info.st_size);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() override { ::close(fd_); }
+
+  [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
+
+  void read(std::uint64_t offset, std::span<std::byte> out) const override {
+    while (!out.empty()) {
+      const ssize_t n = ::pread(fd_, out.data(), out.size(), static_cast<off_t>(offset));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail(path_, "read", errno);
+      if (n == 0)
+        throw Error(errc::io, fmt::format("the file ended at byte {} while it was read", offset), path_,
+                    "do not change a file that is being read");
+      offset += static_cast<std::uint64_t>(n);
+      out = out.subspan(static_cast<std::size_t>(n));
+    }
+  }
+
+ private:
+  std::string path_;
+  int fd_;
+  std::uint64_t size_ = 0;
+};
+
+class Memory final : public ByteSource {
+ public:
+  explicit Memory(std::span<const std::byte> bytes) : bytes_(bytes.begin(), bytes.end()) {}
+  [[nodiscard]] std::uint64_t size() const noexcept override { return bytes_.size(); }
+  void read(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (offset > bytes_.size() || out.size() > bytes_.size() - offset)
+      throw Error(errc::io, fmt::format("{} bytes at {} of {} bytes of memory", out.size(), offset, bytes_.size()));
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+}  // namespace
+
+std::shared_ptr<const ByteSource> open_file(const std::string& path) { return std::make_shared<File>(path); }
+std::shared_ptr<const ByteSource> memory_source(std::span<const std::byte> bytes) {
+  return std::make_shared<Memory>(bytes);
+}
+
+OutputFile::OutputFile(std::string path, bool overwrite) : path_(std::move(path)), overwrite_(overwrite) {
+  // Only a courtesy, so that a long job fails before it starts: commit() is what refuses for certain.
+  struct stat info {};
+  if (::lstat(path_.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) fail(path_, "write", EISDIR);
+    if (!overwrite_) fail_exists(path_);
+  }
+  std::random_device random;
+  do {
+    temporary_ = fmt::format("{}.{:08x}.tmp", path_, random());
+    fd_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (fd_ < 0 && errno == EEXIST);
+  if (fd_ < 0) {
+    const int code = errno;
+    temporary_.clear();
+    fail(path_, "create", code);
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void OutputFile::write(std::span<const std::byte> bytes) {
+  write_at(end_, bytes);
+  end_ += bytes.size();
+}
+
+void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(path_, "write", errno);
+    offset += static_cast<std::uint64_t>(n);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+void OutputFile::commit() {
+  if (::fsync(fd_) != 0) fail(path_, "flush", errno);
+  const int fd = fd_;
+  fd_ = -1;
+  if (::close(fd) != 0) fail(path_, "close", errno);
+  // link() is the portable rename that never replaces; renameat2(RENAME_NOREPLACE) serves file systems without links.
+  int result = 0;
+  if (overwrite_) {
+    result = ::rename(temporary_.c_str(), path_.c_str());
+    if (result == 0) temporary_.clear();
+  } else {
+    result = ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE);
+    if (result == 0)
+      temporary_.clear();
+    else if (errno == EINVAL || errno == ENOSYS)
+      result = ::link(temporary_.c_str(), path_.c_str());  // the destructor removes the temporary name
+    if (result != 0 && errno == EEXIST) fail_exists(path_);
+  }
+  if (result != 0) fail(path_, "rename the finished file", errno);
+
+  // The name itself must survive a crash. Directories that cannot be opened or synced (some network file systems) are
+  // left to the file system: the file is complete and named.
+  const int directory = ::open(directory_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory >= 0) {
+    ::fsync(directory);
+    ::close(directory);
+  }
+}
+
+}  // namespace spmvpack

@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include "spmvpack/container/layouts/registry.hpp"
+#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/reader.hpp"
+
+namespace spmvpack {
+namespace {
+
+/// The matrix's index of a part's local index.
+class ToGlobal {
+ public:
+  ToGlobal(const LoadedPart& part, const IndexMap& map, std::string_view list)
+      : begin_(map.begin),
+        list_(map.kind == format::MapKind::list ? part.view().get<std::uint32_t>(list).data() : nullptr) {}
+  std::uint64_t operator()(std::uint64_t local) const noexcept {
+    return list_ != nullptr ? list_[local] : begin_ + local;
+  }
+
+ private:
+  std::uint64_t begin_;
+  const std::uint32_t* list_;
+};
+
+struct LocalPart {
+  CsrMatrix matrix;
+  ToGlobal row, col;
+};
+
+/// The matrix from several parts: a merge of sorted rows.
+template <class T>
+CsrMatrix merge(const Container& container, std::span<const LocalPart> parts, int threads) {
+  const MatrixFacts& facts = container.facts();
+  CsrMatrix m = allocate_csr(facts.rows, facts.cols, facts.nnz, facts.value_type);
+  Array<T>& values = std::get<Array<T>>(m.values);
+  std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
+  for (const LocalPart& part : parts)
+    for (std::uint64_t r = 0; r < part.matrix.rows; ++r)
+      m.row_ptr[part.row(r) + 1] += part.matrix.row_ptr[r + 1] - part.matrix.row_ptr[r];
+  for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
+
+  // Parts are appended row by row in table order, then each row is sorted.
+  Array<std::uint64_t> next(m.rows);
+  std::copy(m.row_ptr.begin(), m.row_ptr.begin() + m.rows, next.begin());
+  for (const LocalPart& part : parts) {
+    const Array<T>& from = std::get<Array<T>>(part.matrix.values);
+    for (std::uint64_t r = 0; r < part.matrix.rows; ++r) {
+      std::uint64_t& to = next[part.row(r)];
+      for (std::uint64_t k = part.matrix.row_ptr[r]; k < part.matrix.row_ptr[r + 1]; ++k, ++to) {
+        m.col_idx[to] = static_cast<std::uint32_t>(part.col(part.matrix.col_idx[k]));
+        std::memcpy(&values[to], &from[k], sizeof(T));
+      }
+    }
+  }
+  constexpr std::uint64_t rows_per_task = 4096;
+  parallel_pieces(m.rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    struct Entry {
+      std::uint32_t column;
+      T value;
+    };
+    std::vector<Entry> row;
+    for (std::uint64_t r = first; r < last; ++r) {
+      const std::uint64_t begin = m.row_ptr[r], end = m.row_ptr[r + 1];
+      const auto* const out_of_order =
+          std::adjacent_find(m.col_idx.begin() + begin, m.col_idx.begin() + end, std::greater_equal<>());
+      if (out_of_order == m.col_idx.begin() + end) continue;
+      row.resize(end - begin);
+      for (std::uint64_t k = begin; k < end; ++k) row[k - begin] = {m.col_idx[k], values[k]};
+      std::sort(row.begin(), row.end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
+      for (std::uint64_t k = begin; k < end; ++k) {
+        m.col_idx[k] = row[k - begin].column;
+        values[k] = row[k - begin].value;
+        if (k > begin && m.col_idx[k] == m.col_idx[k - 1])
+          throw Error(errc::corrupt, fmt::format("two parts hold the entry in row {}, column {}", r, m.col_idx[k]),
+                      container.name(), "get the file again, or encode it again");
+      }
+    }
+  });
+  return m;
+}
+
+}  // namespace
+
+CsrMatrix unpack(const Container& container, const LoadOptions& options) {
+  const MatrixFacts& facts = container.facts();
+  // What lies in memory at the worst moment: the sections, the parts' matrices and, where there are several, the merge.
+  const std::uint64_t entry = 4 + size_of(facts.value_type);
+  std::uint64_t raw = 0,
+                csr = checked_add(checked_mul(facts.nnz, entry, "matrix bytes"), (facts.rows + 1) * 8, "matrix bytes");
+  std::uint64_t local = 0;
+  for (const SectionInfo& s : container.sections()) raw = checked_add(raw, s.raw_bytes, "section bytes");
+  for (const PartInfo& p : container.parts())
+    local = checked_add(local, checked_mul(p.nnz, entry, "matrix bytes") + (p.rows.count + 1) * 8, "matrix bytes");
+  const bool direct = container.parts().size() == 1 && container.parts()[0].rows.kind == format::MapKind::all &&
+                      container.parts()[0].cols.kind == format::MapKind::all;
+  require_memory(checked_add(raw, checked_add(local, direct ? 0 : csr, "memory"), "memory"), options.memory_limit,
+                 fmt::format("unpacking {}", container.name()));
+  // A small file with a large promise: every entry takes at least a bit of some section.
+  if (facts.nnz / 8 > raw)
+    throw Error(errc::corrupt, fmt::format("{} entries in {} bytes of sections", facts.nnz, raw), container.name());
+
+  std::vector<LoadedPart> loaded;
+  std::vector<LocalPart> parts;
+  for (std::size_t i = 0; i < container.parts().size(); ++i) {
+    loaded.push_back(container.load_part(i, options));
+    const LoadedPart& part = loaded.back();
+    const LayoutReader& layout = find_layout_reader(part.info().layout);
+    if (!options.check_structure) layout.check(part.view(), options.threads);  // unpacking indexes by what it reads
+    parts.push_back({layout.unpack(part.view(), options.threads), ToGlobal(part, part.info().rows, "row_map"),
+                     ToGlobal(part, part.info().cols, "col_map")});
+    report_progress(options.progress, "unpack", i + 1, container.parts().size());
+    if (direct) loaded.clear();
+  }
+  CsrMatrix m =
+      direct ? std::move(parts[0].matrix)
+             : dispatch(facts.value_type, [&]<class T>(T) { return merge<T>(container, parts, options.threads); });
+  if (content_digest(m, options.threads) != facts.digest)
+    throw Error(errc::corrupt, "the content digest is not that of the matrix", container.name(),
+                "get the file again, or encode it again");
+  return m;
+}
+
+}  // namespace spmvpack

@@ -1,0 +1,251 @@
+#include "spmvpack/container/writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "checksum.hpp"
+#include "codec.hpp"
+#include "spmvpack/container/file_io.hpp"
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack {
+namespace {
+
+using format::Codec;
+using format::Filter;
+
+/// The blocks held at a time: enough to keep threads busy, small against any matrix.
+constexpr std::uint64_t blocks_per_batch = 32;
+
+struct Encoding {
+  Filter filter = Filter::none;
+  std::size_t width = 0;
+};
+
+/// One block of a section, raw -> stored, into `stored`. `raw` and `filtered` are scratch.
+struct BlockEncoder {
+  std::vector<std::byte> raw, filtered, stored;
+
+  void load(const SectionSource& section, std::uint64_t block) {
+    const std::uint64_t begin = block * format::block_bytes;
+    raw.resize(std::min(format::block_bytes, section.raw_bytes() - begin));
+    section.fill(begin, raw);
+  }
+  void encode(Codec codec, int level, const Encoding& encoding) {
+    if (codec == Codec::none) {
+      std::swap(raw, stored);
+      return;
+    }
+    if (encoding.filter != Filter::none) {
+      filtered.resize(raw.size());
+      apply_filter(encoding.filter, encoding.width, raw, filtered);
+    }
+    zstd_compress(encoding.filter == Filter::none ? raw : filtered, level, stored);
+  }
+};
+
+std::size_t filter_width(const SectionSource& section) {
+  return section.filter_width != 0 ? section.filter_width : format::size_of(section.element_type);
+}
+
+/// The filter that makes a sample of the section's blocks smallest; the first of equals.
+Encoding choose_filter(const SectionSource& section, const WriteOptions& options) {
+  const std::uint64_t blocks = div_up(section.raw_bytes(), format::block_bytes);
+  if (options.codec == Codec::none || blocks == 0) return {};
+  const std::size_t width = filter_width(section);
+  if (section.raw_bytes() % width != 0) return {};
+  const std::array<Encoding, 3> candidates{Encoding{}, Encoding{Filter::shuffle, width},
+                                           Encoding{Filter::delta, width}};
+  std::array<std::uint64_t, 4> sample{0, blocks / 4, blocks / 2, blocks - 1};
+  const auto samples = static_cast<std::uint64_t>(std::unique(sample.begin(), sample.end()) - sample.begin());
+  std::vector<std::uint64_t> bytes(samples * candidates.size());
+  parallel_for(bytes.size(), options.threads, [&](std::uint64_t i) {
+    BlockEncoder block;
+    block.load(section, sample[i / candidates.size()]);
+    block.encode(options.codec, options.level, candidates[i % candidates.size()]);
+    bytes[i] = block.stored.size();
+  });
+  Encoding best;
+  std::uint64_t best_bytes = 0;
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    std::uint64_t total = 0;
+    for (std::uint64_t s = 0; s < samples; ++s) total += bytes[s * candidates.size() + c];
+    if (c == 0 || total < best_bytes) {
+      best = candidates[c];
+      best_bytes = total;
+    }
+  }
+  return best;
+}
+
+/// The section's directory entry as far as it is known before its blocks are.
+format::Section directory_entry(const SectionSource& section, std::uint32_t part) {
+  format::Section entry{};
+  entry.name = format::make_name(section.name);
+  entry.part = part;
+  entry.element_type = static_cast<std::uint8_t>(section.element_type);
+  entry.flags = section.flags;
+  entry.alignment = section.alignment;
+  entry.count = section.count;
+  entry.raw_bytes = section.raw_bytes();
+  entry.block_count = div_up(entry.raw_bytes, format::block_bytes);
+  return entry;
+}
+
+format::Part part_entry(const PartInfo& part, std::uint32_t first_section, std::size_t sections) {
+  format::Part entry{};
+  entry.layout = format::make_name(part.layout);
+  entry.value_type = static_cast<std::uint8_t>(part.value_type);
+  entry.role = static_cast<std::uint8_t>(format::Role::a);
+  entry.row_map = static_cast<std::uint8_t>(part.rows.kind);
+  entry.col_map = static_cast<std::uint8_t>(part.cols.kind);
+  entry.row_begin = part.rows.begin;
+  entry.row_count = part.rows.count;
+  entry.col_begin = part.cols.begin;
+  entry.col_count = part.cols.count;
+  entry.nnz = part.nnz;
+  entry.workspace_bytes = part.workspace_bytes;
+  entry.first_section = first_section;
+  entry.section_count = static_cast<std::uint32_t>(sections);
+  entry.params = part.params;
+  return entry;
+}
+
+/// All sections in file order, each with the index of its part.
+std::vector<std::pair<const SectionSource*, std::uint32_t>> sections_in_order(const ContainerSource& source) {
+  std::vector<std::pair<const SectionSource*, std::uint32_t>> all;
+  for (std::uint32_t p = 0; p < source.parts.size(); ++p)
+    for (const SectionSource& s : source.parts[p].sections) all.emplace_back(&s, p);
+  for (const SectionSource& s : source.file_sections) all.emplace_back(&s, format::no_part);
+  return all;
+}
+
+template <class T>
+void append(std::vector<std::byte>& bytes, const std::vector<T>& entries) {
+  const auto view = std::as_bytes(std::span(entries));
+  bytes.insert(bytes.end(), view.begin(), view.end());
+}
+
+/// Writes one section at the end of `file`: its blocks, with their entries appended to `blocks`.
+void write_section(OutputFile& file, const SectionSource& source, format::Section& entry,
+                   std::vector<format::Block>& blocks, const WriteOptions& options, std::uint64_t& done,
+                   std::uint64_t total) {
+  const Encoding encoding = choose_filter(source, options);
+  entry.codec = static_cast<std::uint8_t>(options.codec);
+  entry.filter = static_cast<std::uint8_t>(encoding.filter);
+  entry.filter_width = static_cast<std::uint8_t>(encoding.width);
+  entry.first_block = blocks.size();
+  blocks.resize(entry.first_block + entry.block_count);
+  std::vector<BlockEncoder> batch(std::min(blocks_per_batch, entry.block_count));
+  for (std::uint64_t first = 0; first < entry.block_count; first += blocks_per_batch) {
+    const std::uint64_t count = std::min(blocks_per_batch, entry.block_count - first);
+    parallel_for(count, options.threads, [&](std::uint64_t i) {
+      batch[i].load(source, first + i);
+      batch[i].encode(options.codec, options.level, encoding);
+      format::Block& block = blocks[entry.first_block + first + i];
+      block.checksum = xxh3_64(batch[i].stored);
+      block.stored_bytes = static_cast<std::uint32_t>(batch[i].stored.size());
+    });
+    for (std::uint64_t i = 0; i < count; ++i) {
+      file.write(batch[i].stored);
+      entry.stored_bytes += batch[i].stored.size();
+    }
+    done += std::min(count * format::block_bytes, entry.raw_bytes - first * format::block_bytes);
+    report_progress(options.progress, "write", done, total);
+  }
+}
+
+}  // namespace
+
+SectionSource provenance_section(const Provenance& provenance) {
+  auto text = std::make_shared<const std::string>(to_text(provenance));
+  SectionSource section;
+  section.name = "provenance";
+  section.count = text->size();
+  section.flags = 0;
+  section.fill = [text](std::uint64_t begin, std::span<std::byte> out) {
+    std::memcpy(out.data(), text->data() + begin, out.size());
+  };
+  return section;
+}
+
+std::uint64_t file_bytes_uncompressed(const ContainerSource& source) {
+  std::uint64_t end = format::header_bytes, blocks = 0, sections = 0;
+  for (const auto& [section, part] : sections_in_order(source)) {
+    const std::uint64_t raw = section->raw_bytes();
+    end = checked_add(round_up(end, format::section_boundary), raw, "file length");
+    blocks += div_up(raw, format::block_bytes);
+    ++sections;
+  }
+  return round_up(end, format::section_boundary) + source.parts.size() * sizeof(format::Part) +
+         sections * sizeof(format::Section) + blocks * sizeof(format::Block);
+}
+
+std::uint64_t write_container(const std::string& path, const ContainerSource& source, const WriteOptions& options) {
+  OutputFile file(path, options.overwrite);
+  std::uint64_t position = format::header_bytes, done = 0, total = 0;
+  const std::vector<std::byte> zeros(format::header_bytes);
+  file.write(zeros);
+  const auto align = [&] {
+    const std::uint64_t padding = round_up(position, format::section_boundary) - position;
+    file.write(std::span(zeros).first(padding));
+    position += padding;
+  };
+
+  const auto all = sections_in_order(source);
+  for (const auto& [section, part] : all) total += section->raw_bytes();
+  std::vector<format::Section> directory;
+  std::vector<format::Block> blocks;
+  for (const auto& [section, part] : all) {
+    align();
+    format::Section entry = directory_entry(*section, part);
+    entry.offset = position;
+    write_section(file, *section, entry, blocks, options, done, total);
+    position += entry.stored_bytes;
+    directory.push_back(entry);
+  }
+  align();
+
+  std::vector<format::Part> parts;
+  std::uint32_t first_section = 0;
+  for (const PartSource& part : source.parts) {
+    parts.push_back(part_entry(part.info, first_section, part.sections.size()));
+    first_section += static_cast<std::uint32_t>(part.sections.size());
+  }
+  std::vector<std::byte> tables;
+  append(tables, parts);
+  append(tables, directory);
+  append(tables, blocks);
+  file.write(tables);
+
+  format::Header header{};
+  header.magic = format::magic;
+  header.version_major = format::version_major;
+  header.version_minor = format::version_minor;
+  header.header_bytes = format::header_bytes;
+  header.rows = source.facts.rows;
+  header.cols = source.facts.cols;
+  header.nnz = source.facts.nnz;
+  header.value_type = static_cast<std::uint8_t>(source.facts.value_type);
+  header.field = static_cast<std::uint8_t>(source.facts.field);
+  header.symmetry = static_cast<std::uint8_t>(source.facts.symmetry);
+  header.file_bytes = position + tables.size();
+  header.digest_low = source.facts.digest.low;
+  header.digest_high = source.facts.digest.high;
+  header.tables_offset = position;
+  header.tables_bytes = tables.size();
+  header.tables_checksum = xxh3_64(tables);
+  header.part_count = static_cast<std::uint32_t>(parts.size());
+  header.section_count = static_cast<std::uint32_t>(directory.size());
+  header.block_count = blocks.size();
+  const auto header_bytes = std::as_bytes(std::span(&header, 1));
+  header.header_checksum = xxh3_64(header_bytes.first(offsetof(format::Header, header_checksum)));
+  file.write_at(0, header_bytes);
+  file.commit();
+  return header.file_bytes;
+}
+
+}  // namespace spmvpack
