@@ -1,0 +1,80 @@
+#pragma once
+/// The distinct values of a matrix, told apart by their bits: -0 and 0 differ, and so do NaNs of different payloads.
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "spmvpack/container/csr_matrix.hpp"
+
+namespace spmvpack::encoder {
+
+/// The bits of an f64, or of an f32 widened with zeros.
+template <class T>
+constexpr std::uint64_t value_bits(T value) noexcept {
+  return std::bit_cast<bits_of<T>>(value);
+}
+
+struct ValueCount {
+  std::uint64_t bits = 0;   ///< value_bits() of the value
+  std::uint64_t count = 0;  ///< entries that have it
+  bool operator==(const ValueCount&) const = default;
+};
+
+/// How many distinct values a matrix has, and which are the most frequent.
+class ValueTable {
+ public:
+  static constexpr std::uint64_t max_distinct = std::uint64_t{1} << 20;
+  static constexpr std::size_t max_frequent = 256;
+
+  /// Counts the values of `a`: O(nnz), parallel, the same result at any number of threads.
+  static std::shared_ptr<const ValueTable> count(const CsrView& a, int threads = 0);
+
+  /// True where there are more than max_distinct values.
+  [[nodiscard]] bool exceeds() const noexcept { return distinct_ > max_distinct; }
+  /// The number of distinct values; max_distinct + 1 where exceeds().
+  [[nodiscard]] std::uint64_t distinct() const noexcept { return distinct_; }
+  /// Up to max_frequent values, most frequent first, of equally frequent ones the smaller bits first. The counts are
+  /// exact. Where exceeds(), these are the most frequent of candidates: the 4,096 values that occur most often, and
+  /// at least twice, among 2^20 sampled entries (one at a hashed place of each of 2^20 equal stretches).
+  [[nodiscard]] std::span<const ValueCount> most_frequent() const noexcept { return most_frequent_; }
+  /// Entries whose value is one of the first `k` of most_frequent().
+  [[nodiscard]] std::uint64_t covered(std::size_t k) const noexcept;
+
+ private:
+  ValueTable() = default;
+
+  std::uint64_t distinct_ = 0;
+  std::vector<ValueCount> most_frequent_;
+};
+
+/// From a value's bits to its place in a list of at most 256 values. Immutable, 10 KiB.
+class ValueIds {
+ public:
+  /// Of equal values the first counts. Error(errc::usage) where there are more than 256.
+  explicit ValueIds(std::span<const std::uint64_t> bits);
+
+  /// The index of the value with these bits, or -1.
+  [[nodiscard]] int find(std::uint64_t bits) const noexcept {
+    std::size_t slot = home(bits);
+    // The key of an empty slot is 0 and its id -1, so that a match of keys there is no harm.
+    while (keys_[slot] != bits && ids_[slot] >= 0) slot = (slot + 1) % slots;
+    return ids_[slot];
+  }
+
+ private:
+  static constexpr std::size_t slots = 1024;
+  /// Multiplicative hashing; the fold lets the high half of a round number, whose low bits are all 0, count fully.
+  static constexpr std::size_t home(std::uint64_t bits) noexcept {
+    return static_cast<std::size_t>(((bits ^ (bits >> 32)) * 0x9E3779B97F4A7C15) >> 54);
+  }
+  static_assert(std::uint64_t{1} << (64 - 54) == slots);
+
+  std::array<std::uint64_t, slots> keys_{};
+  std::array<std::int16_t, slots> ids_{};
+};
+
+}  // namespace spmvpack::encoder

@@ -1,0 +1,101 @@
+#pragma once
+// A hash table that counts values: open addressing, linear probing, powers of two.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "spmvpack/container/array.hpp"
+#include "spmvpack/encoder/value_table.hpp"
+
+namespace spmvpack::encoder {
+
+class CountTable {
+ public:
+  CountTable() : slots_(first_slots, ValueCount{}), shift_(64 - std::countr_zero(first_slots)) {}
+
+  /// A well-mixed hash, of which the upper bits are to be used.
+  static constexpr std::uint64_t hash(std::uint64_t bits) noexcept {
+    return (bits ^ (bits >> 32)) * 0x9E3779B97F4A7C15;  // the fold: round numbers differ in the high half only
+  }
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+  /// Counts n values.
+  template <class T>
+  void add(const T* values, std::uint64_t n) {
+    // In batches, so that the cache misses of a batch overlap.
+    std::array<std::uint64_t, batch> homes;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    for (std::uint64_t i = 0; i < n; i += batch) {
+      const std::uint64_t m = std::min(batch, n - i);
+      reserve(size_ + m);
+      for (std::uint64_t j = 0; j < m; ++j) {
+        homes[j] = hash(value_bits(values[i + j])) >> shift_;
+        __builtin_prefetch(&slots_[homes[j]], 1);
+      }
+      for (std::uint64_t j = 0; j < m; ++j) add_at(homes[j], value_bits(values[i + j]), 1);
+    }
+  }
+
+  /// Adds the counts of another table, stopping once there are more than `limit` values.
+  void merge(const CountTable& other, std::uint64_t limit) {
+    // Room beforehand: entries come in the order of their hashes and would pile up in a table that grows under them.
+    reserve(std::min(size_ + other.size_, limit + 1));
+    for (const ValueCount& entry : other.slots_) {
+      if (entry.count == 0) continue;
+      if (size_ > limit) return;
+      add_at(hash(entry.bits) >> shift_, entry.bits, entry.count);
+    }
+  }
+
+  /// Counts a value `count` more times.
+  void add(std::uint64_t bits, std::uint64_t count) {
+    reserve(size_ + 1);
+    add_at(hash(bits) >> shift_, bits, count);
+  }
+
+  /// The count of a value, 0 where it has none.
+  [[nodiscard]] std::uint64_t find(std::uint64_t bits) const noexcept { return slots_[probe(bits)].count; }
+
+  /// The values with a count of at least `least`, in no particular order.
+  [[nodiscard]] std::vector<ValueCount> entries(std::uint64_t least = 1) const {
+    std::vector<ValueCount> found;
+    for (const ValueCount& entry : slots_)
+      if (entry.count >= least) found.push_back(entry);
+    return found;
+  }
+
+ private:
+  static constexpr std::uint64_t first_slots = 4096, batch = 32;
+
+  /// The slot that holds a value or would hold it, from its home on.
+  [[nodiscard]] std::uint64_t probe(std::uint64_t bits, std::uint64_t slot) const noexcept {
+    while (slots_[slot].bits != bits && slots_[slot].count != 0) slot = (slot + 1) & (slots_.size() - 1);
+    return slot;
+  }
+  [[nodiscard]] std::uint64_t probe(std::uint64_t bits) const noexcept { return probe(bits, hash(bits) >> shift_); }
+  void add_at(std::uint64_t home, std::uint64_t bits, std::uint64_t count) noexcept {
+    ValueCount& entry = slots_[probe(bits, home)];
+    size_ += entry.count == 0;
+    entry.bits = bits;
+    entry.count += count;
+  }
+  /// Makes room for `entries` at a load of at most 5/8.
+  void reserve(std::uint64_t entries) {
+    if (entries <= slots_.size() / 8 * 5) return;
+    // Small tables grow fourfold, to have less to move; large ones twofold, for the caches' sake.
+    const std::uint64_t wanted = entries < 200'000 ? entries * 4 : entries / 5 * 8 + 8;
+    const Array<ValueCount> old = std::exchange(slots_, Array<ValueCount>(std::bit_ceil(wanted), ValueCount{}));
+    shift_ = 64 - std::countr_zero(slots_.size());
+    for (const ValueCount& entry : old)
+      if (entry.count != 0) slots_[probe(entry.bits)] = entry;
+  }
+
+  Array<ValueCount> slots_;
+  int shift_;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace spmvpack::encoder

@@ -1,0 +1,138 @@
+#include "spmvpack/encoder/value_table.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "count_table.hpp"
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack::encoder {
+namespace {
+
+constexpr std::uint64_t samples = std::uint64_t{1} << 20;
+constexpr std::size_t max_candidates = 4096;
+constexpr std::uint64_t piece = std::uint64_t{1} << 16;  // values between two looks at what the other threads found
+
+bool more_frequent(const ValueCount& a, const ValueCount& b) {
+  return a.count != b.count ? a.count > b.count : a.bits < b.bits;
+}
+
+/// The most frequent `k` of the entries, most frequent first.
+void keep_most_frequent(std::vector<ValueCount>& entries, std::size_t k) {
+  k = std::min(k, entries.size());
+  std::partial_sort(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(k), entries.end(), more_frequent);
+  entries.resize(k);
+}
+
+/// How many workers, with a table each, are worth their tables.
+std::uint64_t worker_count(std::uint64_t n, int threads) {
+  return std::min(static_cast<std::uint64_t>(thread_count(threads)), div_up(n, 4 * piece));
+}
+
+/// Counts all values, or stops somewhere beyond ValueTable::max_distinct of them.
+template <class T>
+CountTable count_all(const T* values, std::uint64_t n, int threads) {
+  std::vector<CountTable> tables(std::max<std::uint64_t>(worker_count(n, threads), 1));
+  std::atomic<std::uint64_t> next{0};
+  std::atomic<bool> exceeded{false};
+  parallel_for(tables.size(), threads, [&](std::uint64_t worker) {
+    CountTable& table = tables[worker];
+    for (std::uint64_t begin = 0; !exceeded && (begin = piece * next++) < n;) {
+      table.add(values + begin, std::min(piece, n - begin));
+      if (table.size() > ValueTable::max_distinct) exceeded = true;
+    }
+  });
+  const auto largest = std::max_element(tables.begin(), tables.end(),
+                                        [](const CountTable& a, const CountTable& b) { return a.size() < b.size(); });
+  std::swap(tables.front(), *largest);
+  for (std::size_t i = 1; i < tables.size(); ++i) tables.front().merge(tables[i], ValueTable::max_distinct);
+  return std::move(tables.front());
+}
+
+/// Values that are frequent in a sample of entries; ValueTable::most_frequent() says which.
+template <class T>
+std::vector<ValueCount> find_candidates(const T* values, std::uint64_t n, int threads) {
+  Array<T> sample(samples);
+  parallel_pieces(samples, piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    const std::uint64_t stretch = n / samples, rest = n % samples;
+    for (std::uint64_t i = begin; i < end; ++i) {
+      // Not at a fixed stride: the values of a stencil repeat with a period that a stride may share.
+      const std::uint64_t jitter = (CountTable::hash(i) >> 20) % stretch;
+      sample[i] = values[i * stretch + i * rest / samples + jitter];
+    }
+  });
+  CountTable table;
+  table.add(sample.data(), samples);
+  std::vector<ValueCount> candidates = table.entries(2);
+  keep_most_frequent(candidates, max_candidates);
+  return candidates;
+}
+
+/// Replaces the candidates' counts by the exact ones.
+template <class T>
+void count_candidates(std::vector<ValueCount>& candidates, const T* values, std::uint64_t n, int threads) {
+  CountTable ranks;  // 1, 2, ... for the candidates, 0 for everything else
+  for (std::size_t i = 0; i < candidates.size(); ++i) ranks.add(candidates[i].bits, i + 1);
+  // Few values are candidates; a bitmap of 64 KiB turns nearly all others away.
+  constexpr int bitmap_shift = 64 - 19;
+  std::vector<std::uint64_t> bitmap((std::size_t{1} << 19) / 64);
+  for (const ValueCount& candidate : candidates) {
+    const std::uint64_t bit = CountTable::hash(candidate.bits) >> bitmap_shift;
+    bitmap[bit / 64] |= std::uint64_t{1} << bit % 64;
+  }
+  for (ValueCount& candidate : candidates) candidate.count = 0;
+  std::mutex guard;
+  parallel_pieces(n, 16 * piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    std::vector<std::uint64_t> counts(candidates.size() + 1);
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const std::uint64_t bits = value_bits(values[i]), bit = CountTable::hash(bits) >> bitmap_shift;
+      if ((bitmap[bit / 64] >> bit % 64 & 1) != 0) ++counts[ranks.find(bits)];
+    }
+    const std::lock_guard lock(guard);
+    for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i].count += counts[i + 1];
+  });
+}
+
+}  // namespace
+
+std::shared_ptr<const ValueTable> ValueTable::count(const CsrView& a, int threads) {
+  std::shared_ptr<ValueTable> result(new ValueTable);
+  dispatch(a.value_type(), [&](auto zero) {
+    const auto* values = a.values<decltype(zero)>();
+    {
+      const CountTable table = count_all(values, a.nnz(), threads);
+      result->distinct_ = std::min(table.size(), max_distinct + 1);
+      if (!result->exceeds()) result->most_frequent_ = table.entries();
+    }
+    if (result->exceeds()) {
+      result->most_frequent_ = find_candidates(values, a.nnz(), threads);
+      count_candidates(result->most_frequent_, values, a.nnz(), threads);
+    }
+  });
+  keep_most_frequent(result->most_frequent_, max_frequent);
+  result->most_frequent_.shrink_to_fit();
+  return result;
+}
+
+std::uint64_t ValueTable::covered(std::size_t k) const noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < std::min(k, most_frequent_.size()); ++i) sum += most_frequent_[i].count;
+  return sum;
+}
+
+ValueIds::ValueIds(std::span<const std::uint64_t> bits) {
+  if (bits.size() > ValueTable::max_frequent)
+    throw Error(errc::usage, "a lookup table of " + std::to_string(bits.size()) + " values; 256 is the most");
+  ids_.fill(-1);
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    std::size_t slot = home(bits[i]);
+    while (ids_[slot] >= 0 && keys_[slot] != bits[i]) slot = (slot + 1) % slots;
+    if (ids_[slot] >= 0) continue;
+    keys_[slot] = bits[i];
+    ids_[slot] = static_cast<std::int16_t>(i);
+  }
+}
+
+}  // namespace spmvpack::encoder
