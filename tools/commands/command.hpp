@@ -1,0 +1,44 @@
+#pragma once
+/// What a command of `spmvpack` is. Each lives in commands/<name>.cpp and is one line of the table in spmvpack.cpp.
+
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/variables_map.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "spmvpack/container/progress.hpp"
+
+namespace spmvpack::tools {
+
+/// What a command is run with: its own options in `options`, those that all commands share already read.
+struct Invocation {
+  std::string argument;  ///< the one positional argument, never empty
+  boost::program_options::variables_map options;
+  int threads = 0;                 ///< 0: all
+  std::uint64_t memory_limit = 0;  ///< bytes, 0: what is available
+  bool quiet = false;              ///< no summary on standard output; errors are told all the same
+  ProgressCallback progress;       ///< always set; also what makes an interrupt stop the work
+
+  [[nodiscard]] bool flag(const char* name) const { return options[name].as<bool>(); }
+  [[nodiscard]] const std::string& text(const char* name) const { return options[name].as<std::string>(); }
+};
+
+/// A command. run() writes data and summaries with print() (tools/output.hpp) and fails by throwing an Error, whose
+/// errc becomes the exit code.
+struct Command {
+  std::string_view name;      ///< "encode"
+  std::string_view synopsis;  ///< "A.mtx [-o A.spmvc] [options]"
+  std::string_view summary;   ///< one line, no full stop
+  std::string_view argument;  ///< what the positional argument is called in messages: "A.mtx"
+  /// Adds the command's own options. Flags are bool_switch(), texts value<std::string>().
+  void (*add_options)(boost::program_options::options_description& options);
+  /// What --help tells below the options: details and examples, lines of at most 80 columns.
+  std::string (*details)();
+  void (*run)(const Invocation& invocation);
+};
+
+extern const Command encode_command, report_command, inspect_command, verify_command, decode_command, multiply_command,
+    generate_command;
+
+}  // namespace spmvpack::tools
