@@ -1,0 +1,197 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "spmvpack/analyzer/report.hpp"
+
+namespace spmvpack::analyzer {
+namespace {
+
+using Row = std::vector<std::string>;
+
+constexpr std::size_t columns_of_terminal = 80, bar_columns = 20;
+
+/// 1234567 as "1,234,567".
+std::string grouped(std::uint64_t number) {
+  std::string text = fmt::to_string(number);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
+  return text;
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  // 1023.5, because that much would be printed as 1024.
+  while (value >= 1023.5 && unit + 1 < units.size()) value /= 1024, ++unit;
+  return fmt::format("{:.{}f} {}", value, unit == 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2, units.at(unit));
+}
+
+/// The share of a whole; what is not all or nothing does not look like it.
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  if (whole == 0) return "-";
+  const double share = 100 * static_cast<double>(part) / static_cast<double>(whole);
+  if (part != 0 && share < 0.05) return "<0.1 %";
+  if (part != whole && share >= 99.95) return ">99.9 %";
+  return fmt::format("{:.1f} %", share);
+}
+
+std::string per_nonzero(std::uint64_t bytes, std::uint64_t nnz) {
+  return nnz == 0 ? "-" : fmt::format("{:.3f}", static_cast<double>(bytes) / static_cast<double>(nnz));
+}
+
+/// Rows of cells: the first `left` columns flush left, the others flush right.
+std::string table(const std::vector<Row>& rows, std::size_t left) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += i < left ? fmt::format("  {:<{}}", row[i], widths[i]) : fmt::format("  {:>{}}", row[i], widths[i]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  }
+  return text;
+}
+
+std::string layouts_text(const Report& report) {
+  std::vector<const LayoutCost*> sorted;
+  for (const LayoutCost& cost : report.layouts) sorted.push_back(&cost);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const LayoutCost* a, const LayoutCost* b) { return a->device_bytes < b->device_bytes; });
+  std::vector<Row> rows{{"", "device bytes", "", "per nonzero", "over CSR", "file bytes"}};
+  for (const LayoutCost* cost : sorted)
+    rows.push_back({cost->name, grouped(cost->device_bytes), human_bytes(cost->device_bytes),
+                    per_nonzero(cost->device_bytes, report.facts.nnz), fmt::format("{:+.1f} %", cost->overhead_percent),
+                    grouped(cost->file_bytes)});
+  return "Layouts, smallest first (files without compression)\n" + table(rows, 1);
+}
+
+std::string shares_text(const Report& report) {
+  std::vector<Row> rows{{"", "", "bytes", "share", "per nonzero"}};
+  for (const LayoutCost& cost : report.layouts)
+    for (const encoder::Counter& share : cost.byte_shares)
+      rows.push_back({&share == cost.byte_shares.data() ? cost.name : "", share.name, grouped(share.value),
+                      percent(share.value, cost.device_bytes), per_nonzero(share.value, report.facts.nnz)});
+  return "Device bytes by what they hold\n" + table(rows, 2);
+}
+
+std::string details_text(const Report& report) {
+  std::vector<Row> rows;
+  for (const LayoutCost& cost : report.layouts) {
+    rows.push_back(
+        {cost.name, "padding slots", grouped(cost.padding), percent(cost.padding, cost.padding + report.facts.nnz)});
+    rows.push_back({"", "workspace bytes", grouped(cost.workspace_bytes), ""});
+    for (const encoder::Counter& counter : cost.counters) {
+      // "chunks.one_row" is a part of "chunks", where there is such a counter.
+      const std::string parent = counter.name.substr(0, counter.name.find('.'));
+      const auto whole = std::find_if(cost.counters.begin(), cost.counters.end(),
+                                      [&](const encoder::Counter& c) { return c.name == parent; });
+      const bool is_part = whole != cost.counters.end() && parent != counter.name;
+      rows.push_back({"", is_part ? "  " + counter.name.substr(parent.size() + 1) : counter.name,
+                      grouped(counter.value), is_part ? percent(counter.value, whole->value) : ""});
+    }
+  }
+  return "Details\n" + table(rows, 2);
+}
+
+std::string symmetry_text(const Structure& s) {
+  if (!s.symmetry) return "not square";
+  const SymmetryCounts& counts = *s.symmetry;
+  if (counts.symmetric()) return counts.off_diagonal == 0 ? "symmetric: nothing is off the diagonal" : "symmetric";
+  if (counts.skew_symmetric()) return "skew-symmetric";
+  if (counts.pattern_symmetric())
+    return fmt::format("pattern symmetric, values not: {} of the mirrored are equal",
+                       percent(counts.equal, counts.off_diagonal));
+  return fmt::format("unsymmetric: {} of the off-diagonal entries are mirrored",
+                     percent(counts.mirrored, counts.off_diagonal));
+}
+
+std::string distinct_text(const Structure& s) {
+  const encoder::ValueTable& values = *s.values;
+  const std::string covered = percent(values.covered(encoder::ValueTable::max_frequent), s.nnz);
+  if (values.exceeds())
+    return fmt::format("more than {}; 256 cover {} of the nonzeros", grouped(encoder::ValueTable::max_distinct),
+                       covered);
+  if (values.distinct() <= encoder::ValueTable::max_frequent) return grouped(values.distinct());
+  return fmt::format("{}; the 256 most frequent cover {} of the nonzeros", grouped(values.distinct()), covered);
+}
+
+/// As many of the most frequent values as a line holds.
+std::string frequent_text(const Structure& s, std::size_t width) {
+  std::string text;
+  for (const encoder::ValueCount& v : s.values->most_frequent()) {
+    const std::string value = s.value_type == ValueType::f64
+                                  ? fmt::to_string(std::bit_cast<double>(v.bits))
+                                  : fmt::to_string(std::bit_cast<float>(static_cast<std::uint32_t>(v.bits)));
+    const std::string item = fmt::format("{}{} ({})", text.empty() ? "" : ", ", value, percent(v.count, s.nnz));
+    if (text.size() + item.size() > width) break;
+    text += item;
+  }
+  return text.empty() ? "-" : text;
+}
+
+std::string structure_text(const Report& report) {
+  const Structure& s = report.structure;
+  const Provenance& p = report.provenance;
+  std::vector<Row> rows;
+  const auto add = [&](const char* label, std::string text) { rows.push_back({label, std::move(text)}); };
+  add("density", s.density ? fmt::format("{:.3g} %", *s.density * 100) : "-");
+  add("symmetry", symmetry_text(s));
+  add("bandwidth",
+      fmt::format("{} below, {} above the diagonal", grouped(s.lower_bandwidth), grouped(s.upper_bandwidth)));
+  add("diagonal",
+      fmt::format("{} of {} places have entries", grouped(s.diagonal_entries), grouped(std::min(s.rows, s.cols))));
+  add("empty", fmt::format("{} rows, {} columns", grouped(s.empty_rows), grouped(s.empty_cols)));
+  add("distinct values", distinct_text(s));
+  add("most frequent", frequent_text(s, 60));
+  add("zeros stored", grouped(s.explicit_zeros));
+  if (s.not_finite != 0) add("not finite", fmt::format("{} infinities or NaNs", grouped(s.not_finite)));
+  add("source", fmt::format("{} entries, {} duplicates summed", grouped(p.entries), grouped(p.duplicates)));
+  if (p.rounded != 0)
+    add("rounded", fmt::format("{} values, relative error up to {:.1e}", grouped(p.rounded), p.max_relative_error));
+  return "Structure\n" + table(rows, 2);
+}
+
+std::string row_lengths_text(const Structure& s) {
+  const RowLengths& lengths = s.row_lengths;
+  std::vector<Row> percentiles(2);
+  for (std::size_t i = 0; i < RowLengths::ranks.size(); ++i) {
+    percentiles[0].push_back(fmt::format("{} %", RowLengths::ranks.at(i)));
+    percentiles[1].push_back(grouped(lengths.percentiles.at(i)));
+  }
+  const std::string text =
+      fmt::format("Entries per row: {} to {}, mean {:.2f}\nThe shorter ... of the rows have at most\n{}\n",
+                  grouped(lengths.min), grouped(lengths.max), lengths.mean, table(percentiles, 0));
+
+  const std::uint64_t most =
+      lengths.histogram.empty() ? 0 : *std::max_element(lengths.histogram.begin(), lengths.histogram.end());
+  std::vector<Row> rows{{"entries", "rows", "share"}};
+  for (std::size_t bin = 0; bin < lengths.histogram.size(); ++bin) {
+    const std::uint64_t count = lengths.histogram[bin];
+    const std::uint64_t from = bin == 0 ? 0 : std::uint64_t{1} << (bin - 1), to = bin == 0 ? 0 : 2 * from - 1;
+    const double bar = static_cast<double>(bar_columns) * static_cast<double>(count) / static_cast<double>(most);
+    rows.push_back({from == to ? grouped(from) : fmt::format("{} - {}", grouped(from), grouped(to)), grouped(count),
+                    percent(count, s.rows),
+                    fmt::format("{:<{}}", std::string(static_cast<std::size_t>(bar + 0.5), '#'), bar_columns)});
+  }
+  return text + table(rows, 0);
+}
+
+}  // namespace
+
+std::string to_text(const Report& report) {
+  const MatrixFacts& f = report.facts;
+  const std::string name =
+      report.provenance.source.empty() ? "" : escape(report.provenance.source, columns_of_terminal) + '\n';
+  return fmt::format("{}{} x {}, {} nonzeros, {} ({}, {})\n\n{}\n{}\n{}\n{}\n{}", name, grouped(f.rows),
+                     grouped(f.cols), grouped(f.nnz), to_string(f.value_type), to_string(f.field),
+                     to_string(f.symmetry), layouts_text(report), structure_text(report),
+                     row_lengths_text(report.structure), shares_text(report), details_text(report));
+}
+
+}  // namespace spmvpack::analyzer
