@@ -2,6 +2,7 @@
 /// From a source file to a container.
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "spmvpack/container/writer.hpp"
@@ -10,7 +11,7 @@
 namespace spmvpack::encoder {
 
 struct SourceOptions {
-  ValueType value_type = ValueType::f64;
+  std::optional<ValueType> value_type;  ///< unset: f64 for text, what it has for a container
   int threads = 0;
   std::uint64_t memory_limit = 0;  ///< bytes, 0: available_memory()
   ProgressCallback progress;

@@ -21,7 +21,8 @@ class TimeEstimator {
  public:
   virtual ~TimeEstimator() = default;
   /// Seconds for one multiply that reads `device_bytes` and does `nnz` multiply-adds in `layout`.
-  [[nodiscard]] virtual double seconds(std::string_view layout, std::uint64_t device_bytes, std::uint64_t nnz) const = 0;
+  [[nodiscard]] virtual double seconds(std::string_view layout, std::uint64_t device_bytes,
+                                       std::uint64_t nnz) const = 0;
 };
 
 struct PlanOptions {

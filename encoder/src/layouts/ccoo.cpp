@@ -1,0 +1,362 @@
+#include "spmvpack/container/layouts/ccoo.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <optional>
+
+#include "layouts.hpp"
+#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/encoder/value_table.hpp"
+
+namespace spmvpack::encoder::layouts {
+namespace {
+
+using namespace spmvpack::layouts::ccoo;  // what the bytes mean
+
+enum SectionIndex : std::uint8_t { encoding, row_base, col_base, blob_offset, blob, lut };
+constexpr std::uint64_t header_bytes = 1 + 4 + 4 + 8;  ///< of a chunk, over the four arrays
+constexpr std::array<std::uint32_t, 4> slot_choices{1, 2, 4, 8};
+constexpr std::array<Setting, 1> settings{
+    Setting{"ccoo.k", "auto, 1, 2, 4 or 8", "slots of a lane (K); auto takes the fewest device bytes"}};
+
+/// Which entries have no id in the LUT: a bit each, or no bits at all where every entry has one.
+class RawEntries {
+ public:
+  RawEntries(const CsrView& a, const ValueTable& table, const ValueIds& ids, int threads) {
+    if (table.covered(lut_capacity) == a.nnz()) return;
+    words_ = Array<std::uint64_t>(div_up(a.nnz(), 64));
+    constexpr std::uint64_t entries_per_task = 1U << 18;
+    dispatch(a.value_type(), [&]<class T>(T) {
+      const T* const values = a.values<T>();
+      parallel_pieces(a.nnz(), entries_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t i = begin; i < end; i += 64) {
+          std::uint64_t word = 0;
+          const std::uint64_t n = std::min<std::uint64_t>(64, end - i);
+          for (std::uint64_t j = 0; j < n; ++j) word |= std::uint64_t{ids.find(value_bits(values[i + j])) < 0} << j;
+          words_[i / 64] = word;
+        }
+      });
+    });
+  }
+
+  /// Whether one of the entries [begin, end), not empty, has no id.
+  [[nodiscard]] bool any(std::uint64_t begin, std::uint64_t end) const noexcept {
+    if (words_.empty()) return false;
+    const std::uint64_t first = begin / 64, last = (end - 1) / 64;
+    const std::uint64_t low = ~std::uint64_t{0} << (begin % 64), high = ~std::uint64_t{0} >> (63 - (end - 1) % 64);
+    if (first == last) return (words_[first] & low & high) != 0;
+    if ((words_[first] & low) != 0 || (words_[last] & high) != 0) return true;
+    for (std::uint64_t w = first + 1; w < last; ++w)
+      if (words_[w] != 0) return true;
+    return false;
+  }
+
+ private:
+  Array<std::uint64_t> words_;
+};
+
+struct Chunk {
+  std::uint64_t first_entry = 0, blob_offset = 0;
+  std::uint32_t row_base = 0, col_base = 0;
+  Encoding encoding;
+};
+
+/// All chunks for one K, and what they cost.
+struct Chunking {
+  std::uint32_t slots = 1;  ///< K
+  std::vector<Chunk> chunks;
+  std::uint64_t row_bytes = 0, column_bytes = 0, value_bytes = 0, stored_slots = 0;
+  bool uses_lut = false;
+
+  [[nodiscard]] std::uint64_t blob_bytes() const { return row_bytes + column_bytes + value_bytes; }
+  [[nodiscard]] std::uint64_t device_bytes(std::uint64_t lut_bytes) const {
+    return blob_bytes() + chunks.size() * header_bytes + (uses_lut ? lut_bytes : 0);
+  }
+};
+
+/// Cuts the entries into chunks and settles every chunk's encoding. O(rows + chunks), for one K.
+class Chunker {
+ public:
+  Chunker(const CsrView& a, const RawEntries& raw, std::uint32_t lanes, std::uint32_t slots, bool allow_lut)
+      : a_(a),
+        raw_(raw),
+        lanes_(lanes),
+        value_size_(static_cast<std::uint32_t>(size_of(a.value_type()))),
+        allow_lut_(allow_lut) {
+    out_.slots = slots;
+  }
+
+  Chunking run() {
+    for (std::uint64_t r = 0; r < a_.rows(); ++r)
+      add_row(static_cast<std::uint32_t>(r), a_.row_ptr(r), a_.row_ptr(r + 1));
+    close();
+    return std::move(out_);
+  }
+
+ private:
+  void add_row(std::uint32_t row, std::uint64_t entry, std::uint64_t end) {
+    if (used_ != 0 && entry < end && row - chunk_.row_base > max_row_span) close();
+    while (entry < end) {
+      if (used_ == 0) open(row, entry);
+      const std::uint64_t needed = div_up(end - entry, out_.slots);
+      const auto taken = static_cast<std::uint32_t>(std::min<std::uint64_t>(needed, lanes_ - used_));
+      const std::uint64_t stop = std::min(end, entry + std::uint64_t{taken} * out_.slots);
+      smallest_ = std::min(smallest_, a_.col_idx()[entry]);
+      largest_ = std::max(largest_, a_.col_idx()[stop - 1]);
+      has_raw_ = has_raw_ || raw_.any(entry, stop);
+      used_ += taken;
+      last_row_ = row;
+      entry = stop;
+      if (used_ == lanes_) close();
+    }
+  }
+
+  void open(std::uint32_t row, std::uint64_t entry) {
+    chunk_.first_entry = entry;
+    chunk_.row_base = row;
+    smallest_ = ~0U;
+    largest_ = 0;
+    has_raw_ = !allow_lut_;
+  }
+
+  void close() {
+    if (used_ == 0) return;
+    const std::uint32_t group = group_lanes(lanes_), groups = (used_ + group - 1) / group, stored = groups * group;
+    chunk_.col_base = smallest_;
+    chunk_.encoding =
+        make_encoding(last_row_ == chunk_.row_base, column_code_for(largest_ - smallest_), !has_raw_, groups);
+    chunk_.blob_offset = out_.blob_bytes();
+    const BlobLayout at = blob_layout(chunk_.encoding, stored, out_.slots, value_size_);
+    out_.row_bytes += at.columns;
+    out_.column_bytes += at.values - at.columns;
+    out_.value_bytes += at.end - at.values;
+    out_.stored_slots += std::uint64_t{stored} * out_.slots;
+    out_.uses_lut = out_.uses_lut || !has_raw_;
+    out_.chunks.push_back(chunk_);
+    used_ = 0;
+  }
+
+  const CsrView& a_;
+  const RawEntries& raw_;
+  std::uint32_t lanes_, value_size_;
+  bool allow_lut_;
+  Chunking out_;
+  Chunk chunk_;
+  std::uint32_t used_ = 0, last_row_ = 0, smallest_ = 0, largest_ = 0;
+  bool has_raw_ = false;
+};
+
+/// A setting's number, or nothing where it is absent or "auto".
+std::optional<std::uint32_t> number_setting(const PlanOptions& options, const std::string& name, std::uint32_t least,
+                                            std::uint32_t most) {
+  const auto found = options.settings.find(name);
+  if (found == options.settings.end() || found->second == "auto") return {};
+  std::uint32_t value = 0;
+  const char* const end = found->second.data() + found->second.size();
+  const auto [stop, error] = std::from_chars(found->second.data(), end, value);
+  if (error != std::errc{} || stop != end || !std::has_single_bit(value) || value < least || value > most)
+    throw Error(errc::usage, fmt::format("{} is '{}'", name, escape(found->second)), {},
+                fmt::format("use auto or a power of two from {} to {}", least, most));
+  return value;
+}
+
+class CcooPlan final : public Plan {
+ public:
+  CcooPlan(const CsrView& a, const PlanOptions& options)
+      : a_(a),
+        values_(options.values ? options.values : ValueTable::count(a, options.threads)),
+        ids_(lut_bits(*values_)),
+        // Chunks of fewer lanes exist for worked examples; --set does not offer them.
+        lanes_(number_setting(options, "ccoo.b", 8, default_lanes).value_or(default_lanes)) {
+    const std::optional<std::uint32_t> chosen = number_setting(options, "ccoo.k", 1, 8);
+    const RawEntries raw(a, *values_, ids_, options.threads);
+    const std::uint64_t lut_bytes = values_->most_frequent().size() * size_of(a.value_type());
+
+    std::array<Chunking, slot_choices.size()> all;
+    parallel_for(all.size(), options.threads, [&](std::uint64_t i) {
+      all[i] = Chunker(a, raw, lanes_, slot_choices[i], true).run();
+      // A few small chunks may not pay for the table.
+      Chunking plain;
+      if (all[i].uses_lut && all[i].chunks.size() <= lut_capacity) {
+        plain = Chunker(a, raw, lanes_, slot_choices[i], false).run();
+        if (plain.device_bytes(lut_bytes) <= all[i].device_bytes(lut_bytes)) all[i] = std::move(plain);
+      }
+    });
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool better = all[i].device_bytes(lut_bytes) < all[best].device_bytes(lut_bytes);
+      if (chosen ? all[i].slots == *chosen : better) best = i;
+    }
+    counters = {{"k", all[best].slots}, {"chunks", all[best].chunks.size()}};
+    describe(all[best]);
+    for (const Chunking& c : all)
+      counters.push_back({fmt::format("k{}.device_bytes", c.slots), c.device_bytes(lut_bytes)});
+    chunking_ = std::move(all[best]);
+  }
+
+  void fill(std::size_t index, std::uint64_t begin, std::span<std::byte> out) const override {
+    const auto of_chunks = [&]<class T>(T, auto member) {
+      compute_elements<T>(begin, out, [&](std::uint64_t c) { return member(chunking_.chunks[c]); });
+    };
+    switch (index) {
+      case encoding:
+        return of_chunks(std::uint8_t{}, [](const Chunk& c) { return c.encoding.bits; });
+      case row_base:
+        return of_chunks(std::uint32_t{}, [](const Chunk& c) { return c.row_base; });
+      case col_base:
+        return of_chunks(std::uint32_t{}, [](const Chunk& c) { return c.col_base; });
+      case blob_offset:
+        return of_chunks(std::uint64_t{}, [](const Chunk& c) { return c.blob_offset; });
+      case blob:
+        return fill_blob(begin, out);
+      default:
+        dispatch(a_.value_type(), [&]<class T>(T) {
+          compute_elements<bits_of<T>>(
+              begin, out, [&](std::uint64_t i) { return static_cast<bits_of<T>>(values_->most_frequent()[i].bits); });
+        });
+    }
+  }
+
+ private:
+  static std::vector<std::uint64_t> lut_bits(const ValueTable& table) {
+    std::vector<std::uint64_t> bits;
+    for (const ValueCount& v : table.most_frequent()) bits.push_back(v.bits);
+    return bits;
+  }
+
+  void describe(const Chunking& c) {
+    const format::ElementType value = format::element_type(a_.value_type());
+    const std::uint64_t chunks = c.chunks.size(), lut_size = c.uses_lut ? values_->most_frequent().size() : 0;
+    part = whole_matrix("ccoo", a_);
+    part.params = {lanes_, c.slots, chunks};
+    part.workspace_bytes = 2 * chunks * size_of(a_.value_type());
+    sections = {section("encoding", format::ElementType::u8, chunks),
+                section("row_base", format::ElementType::u32, chunks),
+                section("col_base", format::ElementType::u32, chunks),
+                section("blob_offset", format::ElementType::u64, chunks),
+                section("blob", format::ElementType::u8, c.blob_bytes(), 256),
+                section("lut", value, lut_size)};
+    sections[blob].filter_width = static_cast<std::uint8_t>(size_of(a_.value_type()));
+    padding = c.stored_slots - a_.nnz();
+    byte_shares = {{"row_offsets", c.row_bytes},
+                   {"columns", c.column_bytes},
+                   {"values", c.value_bytes},
+                   {"chunk_headers", chunks * header_bytes},
+                   {"lut", sections[lut].raw_bytes()}};
+    std::array<std::uint64_t, 3> columns{};
+    std::uint64_t one_row = 0, with_lut = 0;
+    for (const Chunk& chunk : c.chunks) {
+      ++columns.at(chunk.encoding.column_code());
+      one_row += chunk.encoding.one_row() ? 1 : 0;
+      with_lut += chunk.encoding.lut() ? 1 : 0;
+    }
+    for (const Counter& counter : {Counter{"chunks.one_row", one_row},
+                                   {"chunks.columns_8", columns[0]},
+                                   {"chunks.columns_16", columns[1]},
+                                   {"chunks.columns_32", columns[2]},
+                                   {"chunks.values_lut", with_lut},
+                                   {"chunks.values_raw", chunks - with_lut}})
+      counters.push_back(counter);
+  }
+
+  void fill_blob(std::uint64_t begin, std::span<std::byte> out) const {
+    const std::vector<Chunk>& chunks = chunking_.chunks;
+    const std::uint64_t end = begin + out.size();
+    auto after = std::upper_bound(chunks.begin(), chunks.end(), begin,
+                                  [](std::uint64_t at, const Chunk& c) { return at < c.blob_offset; });
+    std::vector<std::byte> whole;
+    for (std::size_t c = static_cast<std::size_t>(after - chunks.begin()) - 1; c < chunks.size(); ++c) {
+      const std::uint64_t first = chunks[c].blob_offset;
+      const std::uint64_t last = c + 1 < chunks.size() ? chunks[c + 1].blob_offset : chunking_.blob_bytes();
+      if (first >= end) break;
+      if (begin <= first && last <= end) {
+        fill_chunk(c, out.data() + (first - begin));
+        continue;
+      }
+      // A block of the file cuts this chunk.
+      whole.resize(last - first);
+      fill_chunk(c, whole.data());
+      const std::uint64_t from = std::max(first, begin), to = std::min(last, end);
+      std::copy_n(whole.data() + (from - first), to - from, out.data() + (from - begin));
+    }
+  }
+
+  void fill_chunk(std::size_t c, std::byte* out) const {
+    dispatch(a_.value_type(), [&]<class T>(T) {
+      switch (chunking_.chunks[c].encoding.column_code()) {
+        case 0:
+          return write_chunk<T, std::uint8_t>(c, out);
+        case 1:
+          return write_chunk<T, std::uint16_t>(c, out);
+        default:
+          return write_chunk<T, std::uint32_t>(c, out);
+      }
+    });
+  }
+
+  template <class T, class Offset>
+  void write_chunk(std::size_t c, std::byte* out) const {
+    const Chunk& chunk = chunking_.chunks[c];
+    const std::uint64_t stop = c + 1 < chunking_.chunks.size() ? chunking_.chunks[c + 1].first_entry : a_.nnz();
+    const std::uint32_t slots = chunking_.slots, stored = chunk.encoding.groups() * group_lanes(lanes_);
+    const BlobLayout at = blob_layout(chunk.encoding, stored, slots, sizeof(T));
+    const T* const values = a_.values<T>();
+    auto* const rows = reinterpret_cast<std::uint8_t*>(out);
+    std::byte* const columns = out + at.columns;
+    std::byte* const raw = out + at.values;
+    std::uint32_t lane = 0, row = chunk.row_base;
+    Offset offset = 0;
+    const auto put_column = [&](std::size_t slot) {
+      std::memcpy(columns + slot * sizeof(Offset), &offset, sizeof offset);
+    };
+
+    for (std::uint64_t entry = chunk.first_entry; entry < stop;) {
+      while (a_.row_ptr(row + std::uint64_t{1}) <= entry) ++row;
+      const std::uint64_t end = std::min(stop, a_.row_ptr(row + std::uint64_t{1})), n = end - entry;
+      const auto taken = static_cast<std::uint32_t>(div_up(n, slots));
+      const std::size_t first = std::size_t{lane} * slots, last = first + std::size_t{taken} * slots;
+      if (!chunk.encoding.one_row()) std::memset(rows + lane, static_cast<int>(row - chunk.row_base), taken);
+      for (std::uint64_t i = 0; i < n; ++i) {
+        offset = static_cast<Offset>(a_.col_idx()[entry + i] - chunk.col_base);
+        put_column(first + i);
+      }
+      for (std::size_t slot = first + n; slot < last; ++slot) put_column(slot);
+      if (chunk.encoding.lut()) {
+        for (std::uint64_t i = 0; i < n; ++i)
+          raw[first + i] = static_cast<std::byte>(ids_.find(value_bits(values[entry + i])));
+        std::memset(raw + first + n, 0, last - first - n);
+      } else {
+        std::memcpy(raw + first * sizeof(T), values + entry, n * sizeof(T));
+        std::memset(raw + (first + n) * sizeof(T), 0, (last - first - n) * sizeof(T));
+      }
+      lane += taken;
+      entry = end;
+    }
+    // Lanes that fill up the last group repeat the last row and column.
+    const std::size_t first = std::size_t{lane} * slots, last = std::size_t{stored} * slots;
+    const std::size_t value_size = chunk.encoding.lut() ? 1 : sizeof(T);
+    if (!chunk.encoding.one_row()) std::memset(rows + lane, static_cast<int>(row - chunk.row_base), stored - lane);
+    for (std::size_t slot = first; slot < last; ++slot) put_column(slot);
+    std::memset(raw + first * value_size, 0, (last - first) * value_size);
+  }
+
+  CsrView a_;
+  std::shared_ptr<const ValueTable> values_;
+  ValueIds ids_;
+  std::uint32_t lanes_;
+  Chunking chunking_;
+};
+
+}  // namespace
+
+const std::span<const Setting> ccoo_settings = settings;
+
+std::unique_ptr<Plan> plan_ccoo(const CsrView& a, const PlanOptions& options) {
+  return std::make_unique<CcooPlan>(a, options);
+}
+
+}  // namespace spmvpack::encoder::layouts

@@ -1,0 +1,251 @@
+// y = alpha A x + beta y from Compressed COO, in the order of additions of docs/LAYOUTS.md ("ccoo"), which is also the
+// GPU's: fma along a lane, a binary tree over the lanes of a row in a group, groups of a chunk in sequence, and over
+// the chunks of a row the tree again by 32, in sequence.
+
+#include "spmvpack/container/layouts/ccoo.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "kernels.hpp"
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack::host_loader::layouts {
+namespace {
+
+using namespace spmvpack::layouts::ccoo;
+
+constexpr std::uint64_t chunks_per_task = 32;
+constexpr std::uint32_t tree_width = 32;
+
+/// The sum of n <= 32 values as a warp's shuffles form it: neighbours first, then pairs of pairs.
+template <class T>
+SPMVPACK_INLINE T tree_sum(const T* v, std::uint32_t n) {
+  switch (n) {
+    case 1:
+      return v[0];
+    case 2:
+      return v[0] + v[1];
+    case 3:
+      return (v[0] + v[1]) + v[2];
+    case 4:
+      return (v[0] + v[1]) + (v[2] + v[3]);
+    case 5:
+      return ((v[0] + v[1]) + (v[2] + v[3])) + v[4];
+    case 6:
+      return ((v[0] + v[1]) + (v[2] + v[3])) + (v[4] + v[5]);
+    case 7:
+      return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + v[6]);
+    default:
+      break;
+  }
+  std::array<T, tree_width / 2> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init): the first half is written
+  for (std::uint32_t i = 0; i < n / 2; ++i) sums[i] = v[2 * i] + v[2 * i + 1];
+  std::uint32_t left = n / 2;
+  if (n % 2 != 0) sums[left++] = v[n - 1];
+  while (left > 1) {
+    for (std::uint32_t i = 0; i < left / 2; ++i) sums[i] = sums[2 * i] + sums[2 * i + 1];
+    if (left % 2 != 0) sums[left / 2] = sums[left - 1];
+    left = (left + 1) / 2;
+  }
+  return sums[0];
+}
+
+/// What chunks that share a row leave for the second pass.
+template <class T>
+struct Carries {
+  Array<T> first, last;        ///< by chunk: sum of its first row, if shared with the chunk before; of its last row
+  Array<std::uint8_t> shared;  ///< by chunk: whether its last row goes on in the next chunk
+};
+
+/// The lanes' sums of one group: entries of a lane in order, each by one fma, starting from +0.
+template <class T, class Offset, bool Lut, std::uint32_t K>
+SPMVPACK_INLINE void lane_sums(const Offset* offsets, const std::byte* values, const std::uint8_t* rows, bool one_row,
+                               std::uint32_t lanes, const T* lut, const T* x, T* sums) {
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    const Offset* const o = offsets + std::size_t{lane} * K;
+    // The first lane of a group is never padding; a later one is if it repeats row and column of the slot before it.
+    const bool repeats = lane != 0 && o[0] == o[-1] && (one_row || rows[lane] == rows[lane - 1]);
+    T sum = 0;
+    for (std::uint32_t k = 0; k < K; ++k) {
+      T value;
+      if constexpr (Lut)
+        value = lut[static_cast<std::uint8_t>(values[std::size_t{lane} * K + k])];
+      else
+        std::memcpy(&value, values + (std::size_t{lane} * K + k) * sizeof(T), sizeof(T));
+      const T next = std::fma(value, x[o[k]], sum);
+      const bool padding = k == 0 ? repeats : o[k] == o[k - 1];
+      sum = padding ? sum : next;
+    }
+    sums[lane] = sum;
+  }
+}
+
+/// One chunk. Rows that lie in this chunk alone go to y, the others to the carries.
+template <class T, class Offset, bool Lut, std::uint32_t K>
+SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, bool continues, T alpha, const T* x, T* y,
+                           Carries<T>& carries, std::uint32_t& last_row_of_chunk) {
+  const Encoding e{v.encoding[c]};
+  const std::uint32_t group = group_lanes(v.lanes), groups = e.groups(), lanes = groups * group;
+  const std::byte* const blob = v.blob + v.blob_offset[c];
+  const BlobLayout at = blob_layout(e, lanes, K, sizeof(T));
+  const auto* const rows = reinterpret_cast<const std::uint8_t*>(blob);
+  const auto* offsets = reinterpret_cast<const Offset*>(blob + at.columns);
+  const std::byte* values = blob + at.values;
+  const bool one_row = e.one_row();
+  const std::uint32_t base = v.row_base[c], last_row = one_row ? base : base + rows[lanes - 1];
+  const bool goes_on = c + 1 < v.chunks && v.row_base[c + 1] == last_row;
+  constexpr std::size_t value_size = Lut ? 1 : sizeof(T);
+
+  std::array<T, tree_width> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init): written by lane_sums
+  std::uint32_t open_row = base;
+  T open_sum = 0;
+  const auto finish_open = [&]() __attribute__((always_inline)) {
+    if (open_row == base && continues)
+      carries.first[c] = open_sum;
+    else
+      y[open_row] = std::fma(alpha, open_sum, y[open_row]);
+  };
+  for (std::uint32_t g = 0; g < groups; ++g) {
+    const std::uint8_t* const group_rows = rows + std::size_t{g} * group;
+    lane_sums<T, Offset, Lut, K>(offsets, values, group_rows, one_row, group, v.lut, x + v.col_base[c], sums.data());
+    offsets += std::size_t{group} * K;
+    values += std::size_t{group} * K * value_size;
+    if (one_row) {
+      open_sum += tree_sum(sums.data(), group);
+      continue;
+    }
+    for (std::uint32_t begin = 0; begin < group;) {
+      const std::uint8_t offset = group_rows[begin];
+      std::uint32_t end = begin + 1;
+      while (end < group && group_rows[end] == offset) ++end;
+      const T sum = tree_sum(sums.data() + begin, end - begin);
+      const std::uint32_t row = base + offset;
+      if (row != open_row) {
+        finish_open();
+        open_row = row;
+        open_sum = sum;
+      } else {
+        open_sum += sum;
+      }
+      begin = end;
+    }
+  }
+  // A row that is the whole chunk and shared on both sides leaves its sum in `first`.
+  if (goes_on && !(open_row == base && continues))
+    carries.last[c] = open_sum;
+  else
+    finish_open();
+  carries.shared[c] = goes_on ? 1 : 0;
+  last_row_of_chunk = last_row;
+}
+
+template <class T, std::uint32_t K>
+SPMVPACK_INLINE void chunks(const View<T>& v, std::uint64_t begin, std::uint64_t end, T alpha, const T* x, T* y,
+                            Carries<T>& carries) {
+  std::uint32_t last_row = ~0U;
+  if (begin != 0) {
+    const Encoding e{v.encoding[begin - 1]};
+    const std::byte* const rows = v.blob + v.blob_offset[begin - 1];
+    last_row = lane_row(e, v.row_base[begin - 1], rows, e.groups() * group_lanes(v.lanes) - 1);
+  }
+  for (std::uint64_t c = begin; c < end; ++c) {
+    const Encoding e{v.encoding[c]};
+    const bool continues = c != 0 && v.row_base[c] == last_row;
+    switch (e.column_code() * 2 + (e.lut() ? 1 : 0)) {
+      case 0:
+        chunk<T, std::uint8_t, false, K>(v, c, continues, alpha, x, y, carries, last_row);
+        break;
+      case 1:
+        chunk<T, std::uint8_t, true, K>(v, c, continues, alpha, x, y, carries, last_row);
+        break;
+      case 2:
+        chunk<T, std::uint16_t, false, K>(v, c, continues, alpha, x, y, carries, last_row);
+        break;
+      case 3:
+        chunk<T, std::uint16_t, true, K>(v, c, continues, alpha, x, y, carries, last_row);
+        break;
+      case 4:
+        chunk<T, std::uint32_t, false, K>(v, c, continues, alpha, x, y, carries, last_row);
+        break;
+      default:
+        chunk<T, std::uint32_t, true, K>(v, c, continues, alpha, x, y, carries, last_row);
+        break;
+    }
+  }
+}
+
+template <class T, std::uint32_t K>
+SPMVPACK_TARGET_V3 void chunks_v3(const View<T>& v, std::uint64_t begin, std::uint64_t end, T alpha, const T* x, T* y,
+                                  Carries<T>& carries) {
+  chunks<T, K>(v, begin, end, alpha, x, y, carries);
+}
+template <class T, std::uint32_t K>
+void chunks_generic(const View<T>& v, std::uint64_t begin, std::uint64_t end, T alpha, const T* x, T* y,
+                    Carries<T>& carries) {
+  chunks<T, K>(v, begin, end, alpha, x, y, carries);
+}
+
+template <class T>
+auto chunks_kernel(std::uint32_t slots) {
+  const bool v3 = use_v3();
+  switch (slots) {
+    case 1:
+      return v3 ? chunks_v3<T, 1> : chunks_generic<T, 1>;
+    case 2:
+      return v3 ? chunks_v3<T, 2> : chunks_generic<T, 2>;
+    case 4:
+      return v3 ? chunks_v3<T, 4> : chunks_generic<T, 4>;
+    default:
+      return v3 ? chunks_v3<T, 8> : chunks_generic<T, 8>;
+  }
+}
+
+/// Adds up the sums that the chunks of a shared row left, in chunk order: a tree over each 32, these in sequence.
+template <class T>
+void finish_shared_rows(const View<T>& v, const Carries<T>& carries, T alpha, T* y) {
+  for (std::uint64_t c = 0; c < v.chunks; ++c) {
+    if (carries.shared[c] == 0) continue;
+    const std::uint32_t row = v.row_base[c + 1];
+    std::array<T, tree_width> sums{carries.last[c]};
+    std::uint32_t n = 1;
+    T total = 0;
+    bool more = true;
+    while (more) {
+      ++c;
+      if (n == tree_width) {
+        total += tree_sum(sums.data(), n);
+        n = 0;
+      }
+      sums[n++] = carries.first[c];
+      more = carries.shared[c] != 0 && v.row_base[c + 1] == row;
+    }
+    total += tree_sum(sums.data(), n);
+    y[row] = std::fma(alpha, total, y[row]);
+    if (carries.shared[c] != 0) --c;  // its last row is another shared one: come back to it
+  }
+}
+
+}  // namespace
+
+template <class T>
+void multiply_ccoo(const PartView& part, T alpha, const T* x, T beta, T* y, int threads) {
+  const View<T> v = view<T>(part);
+  const auto scale = [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t r = begin; r < end; ++r) y[r] = scaled(beta, y[r]);
+  };
+  if (v.chunks == 0) return scale(0, part.rows());
+  Carries<T> carries{Array<T>(v.chunks), Array<T>(v.chunks), Array<std::uint8_t>(v.chunks)};
+  const auto kernel = chunks_kernel<T>(v.slots);
+  parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    // A row that two tasks share is scaled by the later one, and added to only after both.
+    scale(begin == 0 ? 0 : v.row_base[begin], end == v.chunks ? part.rows() : v.row_base[end]);
+    kernel(v, begin, end, alpha, x, y, carries);
+  });
+  finish_shared_rows(v, carries, alpha, y);
+}
+template void multiply_ccoo(const PartView&, double, const double*, double, double*, int);
+template void multiply_ccoo(const PartView&, float, const float*, float, float*, int);
+
+}  // namespace spmvpack::host_loader::layouts
