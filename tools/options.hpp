@@ -2,8 +2,10 @@
 /// Option values that several commands take. All throw Error(errc::usage), naming the option, where they make no sense.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "spmvpack/container/types.hpp"
 
@@ -15,7 +17,8 @@ ValueType parse_value_type(std::string_view text);
 std::uint64_t parse_bytes(std::string_view option, std::string_view text);
 /// A whole number from `least` to `most`.
 std::uint64_t parse_number(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most);
-/// True where the name ends with `suffix`.
-bool is_named(std::string_view path, std::string_view suffix) noexcept;
+
+/// The words of --set, each NAME=VALUE, as a map.
+std::map<std::string, std::string> parse_settings(const std::vector<std::string>& words);
 
 }  // namespace spmvpack::tools

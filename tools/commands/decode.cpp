@@ -1,0 +1,56 @@
+/// spmvpack decode: the matrix of a container as a Matrix Market file.
+
+#include <boost/program_options/value_semantic.hpp>
+
+#include "commands/command.hpp"
+#include "output.hpp"
+#include "spmvpack/container/reader.hpp"
+#include "spmvpack/encoder/matrix_market.hpp"
+
+namespace spmvpack::tools {
+namespace {
+
+namespace po = boost::program_options;
+
+void add_options(po::options_description& options) {
+  options.add_options()                                                                                        //
+      ("output,o", po::value<std::string>()->value_name("A.mtx"), "the file to write, - for standard output")  //
+      ("force,f", po::bool_switch(), "overwrite it");
+}
+
+std::string details() {
+  return "Writes the field, the symmetry and the comments of the source. Every value is the\n"
+         "shortest text that reads back to the same bits, so that\n\n"
+         "  spmvpack encode A.mtx && spmvpack decode A.spmvc -o B.mtx\n\n"
+         "loses nothing of the matrix, whatever the layout.\n";
+}
+
+void run(const Invocation& invocation) {
+  if (invocation.options.count("output") == 0)
+    throw Error(errc::usage, "no output", {}, "name it with -o, or -o - for standard output");
+  refuse_existing(invocation.text("output"), invocation.flag("force"));
+  const Container container = Container::open(invocation.argument);
+  LoadOptions load;
+  load.threads = invocation.threads;
+  load.memory_limit = invocation.memory_limit;
+  load.progress = invocation.progress;
+  SourceMatrix source;
+  source.matrix = unpack(container, load);
+  source.field = container.facts().field;
+  source.symmetry = container.facts().symmetry;
+  source.provenance = container.provenance();
+  encoder::write_matrix_market(invocation.text("output"), source, invocation.flag("force"), invocation.threads,
+                               invocation.progress);
+}
+
+}  // namespace
+
+const Command decode_command{"decode",
+                             "A.spmvc -o A.mtx [options]",
+                             "write a container's matrix as Matrix Market",
+                             "A.spmvc",
+                             add_options,
+                             details,
+                             run};
+
+}  // namespace spmvpack::tools

@@ -1,0 +1,168 @@
+/// spmvpack inspect: what a container says of itself.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/program_options/value_semantic.hpp>
+#include <nlohmann/json.hpp>
+
+#include "commands/command.hpp"
+#include "output.hpp"
+#include "spmvpack/container/reader.hpp"
+
+namespace spmvpack::tools {
+namespace {
+
+namespace po = boost::program_options;
+using Json = nlohmann::ordered_json;
+
+void add_options(po::options_description& options) {
+  options.add_options()("json", po::bool_switch(), "the same as JSON");
+}
+
+std::string details() {
+  return "Shows the facts of the matrix, where it came from, its parts and its sections. Only\n"
+         "the header, the tables and the provenance are read and checked: 'spmvpack verify'\n"
+         "checks the rest. Section flags: r = required, d = read by a multiply.\n\n"
+         "Example:\n"
+         "  spmvpack inspect A.spmvc --json | jq .sections\n";
+}
+
+// Indexed by the enumerators; opening the container has refused all other numbers.
+constexpr std::array<std::string_view, 7> element_names{"", "u8", "u16", "u32", "u64", "f32", "f64"};
+constexpr std::array<std::string_view, 2> codec_names{"none", "zstd"};
+constexpr std::array<std::string_view, 3> filter_names{"none", "shuffle", "delta"};
+constexpr std::array<std::string_view, 3> map_names{"all", "range", "list"};
+
+template <std::size_t N, class E>
+std::string_view name_of(const std::array<std::string_view, N>& names, E value) {
+  return names.at(static_cast<std::size_t>(value));
+}
+
+bool is_required(const SectionInfo& s) { return (s.flags & format::section_required) != 0; }
+bool is_device(const SectionInfo& s) { return (s.flags & format::section_device) != 0; }
+
+Json map_json(const IndexMap& map) {
+  return {{"map", name_of(map_names, map.kind)}, {"begin", map.begin}, {"count", map.count}};
+}
+
+std::string to_json(const Container& c) {
+  const MatrixFacts& f = c.facts();
+  const Provenance p = c.provenance();
+  Json json{{"file_bytes", c.file_bytes()},
+            {"format_version", fmt::format("{}.{}", format::version_major, format::version_minor)},
+            {"matrix",
+             {{"rows", f.rows},
+              {"columns", f.cols},
+              {"nonzeros", f.nnz},
+              {"value_type", to_string(f.value_type)},
+              {"field", to_string(f.field)},
+              {"symmetry", to_string(f.symmetry)},
+              {"digest", f.digest.to_string()}}},
+            {"device_bytes", c.device_bytes()},
+            {"provenance",
+             {{"version", p.version},
+              {"options", p.options},
+              {"source", p.source},
+              {"entries", p.entries},
+              {"duplicates", p.duplicates},
+              {"explicit_zeros", p.explicit_zeros},
+              {"rounded", p.rounded},
+              {"max_relative_error", p.max_relative_error},
+              {"comments", p.comments}}},
+            {"parts", Json::array()},
+            {"sections", Json::array()}};
+  for (const PartInfo& part : c.parts())
+    json["parts"].push_back({{"layout", part.layout},
+                             {"value_type", to_string(part.value_type)},
+                             {"rows", map_json(part.rows)},
+                             {"columns", map_json(part.cols)},
+                             {"nonzeros", part.nnz},
+                             {"workspace_bytes", part.workspace_bytes},
+                             {"parameters", part.params},
+                             {"first_section", part.first_section},
+                             {"sections", part.section_count}});
+  for (const SectionInfo& s : c.sections()) {
+    json["sections"].push_back({{"name", s.name},
+                                {"part", s.part == format::no_part ? Json() : Json(s.part)},
+                                {"element_type", name_of(element_names, s.element_type)},
+                                {"count", s.count},
+                                {"raw_bytes", s.raw_bytes},
+                                {"stored_bytes", s.stored_bytes},
+                                {"offset", s.offset},
+                                {"alignment", s.alignment},
+                                {"codec", name_of(codec_names, s.codec)},
+                                {"filter", name_of(filter_names, s.filter)},
+                                {"filter_width", s.filter_width},
+                                {"required", is_required(s)},
+                                {"device", is_device(s)},
+                                {"blocks", s.block_count}});
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string provenance_text(const Provenance& p) {
+  constexpr std::size_t width = 64, shown_comments = 3;
+  std::string text = fmt::format(
+      "  written by  spmvpack {} {}\n"
+      "  source      {}: {} entries, {} duplicates, {} explicit zeros\n",
+      escape(p.version), escape(p.options, width), escape(p.source, width), grouped(p.entries), grouped(p.duplicates),
+      grouped(p.explicit_zeros));
+  if (p.rounded != 0)
+    text += fmt::format("  rounded     {} values, largest relative error {:.3g}\n", grouped(p.rounded),
+                        p.max_relative_error);
+  for (std::size_t i = 0; i < std::min(p.comments.size(), shown_comments); ++i)
+    text += fmt::format("  {:<10}  {}\n", i == 0 ? "comments" : "", escape(p.comments[i], width));
+  if (p.comments.size() > shown_comments)
+    text += fmt::format("              ... and {} more\n", p.comments.size() - shown_comments);
+  return text;
+}
+
+std::string to_text(const Container& c) {
+  const MatrixFacts& f = c.facts();
+  std::string text = fmt::format(
+      "{}: {} bytes, format {}.{}\n"
+      "  matrix      {} x {}, {} nonzeros, {} ({} {})\n"
+      "  digest      {}\n"
+      "  device      {} bytes\n",
+      escape(c.name(), 4096), grouped(c.file_bytes()), format::version_major, format::version_minor, grouped(f.rows),
+      grouped(f.cols), grouped(f.nnz), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
+      f.digest.to_string(), grouped(c.device_bytes()));
+  // Containers without provenance have an empty one; a writer always states its version.
+  if (const Provenance p = c.provenance(); !p.version.empty()) text += provenance_text(p);
+
+  for (std::size_t i = 0; i < c.parts().size(); ++i) {
+    const PartInfo& part = c.parts()[i];
+    text += fmt::format("part {}: {}, rows {} {}, columns {} {}, {} nonzeros\n  parameters", i, part.layout,
+                        name_of(map_names, part.rows.kind), grouped(part.rows.count),
+                        name_of(map_names, part.cols.kind), grouped(part.cols.count), grouped(part.nnz));
+    for (const std::uint64_t parameter : part.params) text += fmt::format(" {}", parameter);
+    text += fmt::format("; workspace {} bytes\n", grouped(part.workspace_bytes));
+  }
+  text += fmt::format("{:<12} {:>4} {:>4} {:>15} {:>15} {:<12} {}\n", "section", "part", "type", "raw bytes",
+                      "stored bytes", "codec", "flags");
+  for (const SectionInfo& s : c.sections()) {
+    const std::string codec = s.filter == format::Filter::none ? std::string(name_of(codec_names, s.codec))
+                                                               : fmt::format("{}+{}", name_of(codec_names, s.codec),
+                                                                             name_of(filter_names, s.filter));
+    text += fmt::format("{:<12} {:>4} {:>4} {:>15} {:>15} {:<12} {}{}\n", s.name,
+                        s.part == format::no_part ? "-" : fmt::to_string(s.part),
+                        name_of(element_names, s.element_type), grouped(s.raw_bytes), grouped(s.stored_bytes), codec,
+                        is_required(s) ? "r" : "-", is_device(s) ? "d" : "-");
+  }
+  return text;
+}
+
+void run(const Invocation& invocation) {
+  const Container container = Container::open(invocation.argument);
+  print(invocation.flag("json") ? to_json(container) : to_text(container));
+}
+
+}  // namespace
+
+const Command inspect_command{
+    "inspect", "A.spmvc [--json] [options]", "show what a container says of itself", "A.spmvc", add_options, details,
+    run};
+
+}  // namespace spmvpack::tools
