@@ -1,0 +1,183 @@
+"""Hand-made containers that every reader must accept: accept() gives (name, matrix, bytes)."""
+
+import struct
+
+import spmvc_writer as w
+from spmvc_writer import Image, Matrix, Part, Section, ccoo, coo, csr, provenance
+
+# Rows 0 and 3 are empty.
+SMALL = [(1, 0, 1.5), (1, 2, -2.0), (2, 1, 0.1), (4, 0, 1e300), (4, 1, 3.0), (4, 6, -0.25)]
+SMALL_PARTS = [[e for e in SMALL if e[1] < 2], [e for e in SMALL if e[1] >= 2]]
+
+
+def small(value="f64"):
+    entries = SMALL if value == "f64" else [(r, c, min(v, 1e30)) for r, c, v in SMALL]
+    return Matrix(5, 7, entries, value)
+
+
+def from_bits(bits):
+    return struct.unpack("<d", struct.pack("<Q", bits))[0]
+
+
+def special_values():
+    bits = [0x8000000000000000, 0x0000000000000001, 0x800FFFFFFFFFFFFF, 0x7FF0000000000000, 0xFFF0000000000000,
+            0x7FF8000000000000, 0x7FF8000000000123, 0xFFF8000000000001, 0x7FEFFFFFFFFFFFFF, 0x0000000000000000]
+    return Matrix(2, 10, [(i % 2, i, from_bits(b)) for i, b in enumerate(bits)])
+
+
+def figure_2():
+    """One chunk of B = 8 lanes of K = 1 slots, in the style of figure 2 of the CCOO paper, written down by hand.
+
+    COO, with row 4 + and column 20 + taken out:
+        i  0  0  0  1  1  3  3  3
+        j  0  1  5  1  2  0  4  7
+        a  4 -1 -1  4 -1  4 -1 -1
+    """
+    values = [4.0, -1.0, -1.0, 4.0, -1.0, 4.0, -1.0, -1.0]
+    rows = [4, 4, 4, 5, 5, 7, 7, 7]
+    columns = [20, 21, 25, 21, 22, 20, 24, 27]
+    matrix = Matrix(8, 30, list(zip(rows, columns, values)))
+    blob = bytes.fromhex("00 00 00 01 01 03 03 03"
+                         "00 01 05 01 02 00 04 07"
+                         "01 00 00 01 00 01 00 00")
+    lut = struct.pack("<2d", -1.0, 4.0)
+    encoding = 0b0_000_1_00_0  # one group of 8 lanes, ids, u8 columns, several rows
+    sections = [
+        Section("encoding", "u8", [encoding]), Section("row_base", "u32", [4]), Section("col_base", "u32", [20]),
+        Section("blob_offset", "u64", [0]), Section("blob", "u8", blob, alignment=256), Section("lut", "f64", lut)
+    ]
+    return matrix, [Part("ccoo", "f64", 8, 30, 8, sections, (8, 1, 1), 16)]
+
+
+def banded(rows, width, values, value="f64"):
+    """Rows of 0 to 2 width + 1 entries near the diagonal; values are taken in turn."""
+    entries, k = [], 0
+    for r in range(rows):
+        for c in range(max(0, r - width), min(rows, r + 1 + r % (width + 1))):
+            entries.append((r, c, values[k % len(values)]))
+            k += 1
+    return Matrix(rows, rows, entries, value)
+
+
+def all_encodings():
+    """With B = 8 and K = 1, a chunk of every encoding: column width x one row x ids."""
+    lut, entries, row = [1.0, 2.0], [], 0
+    for span in (100, 1000, 100000):
+        for one_row in (False, True):
+            for ids in (False, True):
+                for i in range(8):
+                    value = lut[i % 2] if ids else 0.1 * i + row
+                    entries.append((row + (0 if one_row else i // 2), 5 + i * (span // 7), value))
+                row += 1 if one_row else 4
+    return Matrix(row, 100006, entries), lut
+
+
+def chunk_ends():
+    """A row that spans three chunks, and rows more than 255 apart."""
+    entries = [(2, c, 1.0 + c) for c in range(20)]
+    entries += [(r, r % 21, 0.5 * r) for r in (3, 257, 258, 259, 514, 515, 9999)]
+    return Matrix(10000, 21, entries)
+
+
+def zstd(matrix, compress, filters):
+    part = csr(matrix)
+    for section, (kind, width) in zip(part.sections, filters):
+        section.zstd(kind, width, compress)
+    return matrix, [part]
+
+
+def many_rows():
+    """300,000 rows: row_ptr has two blocks, the digest three pieces of row pointers."""
+    matrix = Matrix(300000, 3, [(7, 1, 1.0), (140000, 0, 2.0), (299999, 2, 3.0)])
+    part = csr(matrix)
+    part.section("row_ptr").zstd(1, 4, w.rle_frame)
+    return matrix, [part]
+
+
+def parts_of(matrix, *parts):
+    """The matrix as several parts: each is (layout, entries in local numbering, local rows, local columns)."""
+    return [layout(Matrix(rows, columns, entries, matrix.value)) for layout, entries, rows, columns in parts]
+
+
+def two_parts():
+    m = small()
+    top, bottom = [e for e in SMALL if e[0] < 2], [(r - 2, c, v) for r, c, v in SMALL if r >= 2]
+    a, b = parts_of(m, (csr, top, 2, 7), (coo, bottom, 3, 7))
+    yield "parts_row_ranges", m, [a.row_range(0), b.row_range(2)]
+
+    even, odd = [(r // 2, c, v) for r, c, v in SMALL if r % 2 == 0], [(r // 2, c, v) for r, c, v in SMALL if r % 2]
+    a, b = parts_of(m, (coo, even, 3, 7), (csr, odd, 2, 7))
+    yield "parts_row_lists", m, [a.row_list([0, 2, 4]), b.row_list([1, 3])]
+
+    yield "parts_overlapping_rows", m, parts_of(m, (csr, SMALL_PARTS[0], 5, 7), (csr, SMALL_PARTS[1], 5, 7))
+
+    a, = parts_of(m, (csr, SMALL_PARTS[0], 5, 2))
+    b = ccoo(Matrix(5, 5, [(r, c - 2, v) for r, c, v in SMALL_PARTS[1]]), 8, 2)
+    yield "parts_column_ranges", m, [a.column_range(0), b.column_range(2)]
+
+    near, far = [e for e in SMALL if e[1] in (0, 1)], [(r, {2: 0, 6: 1}[c], v) for r, c, v in SMALL if c in (2, 6)]
+    a, b = parts_of(m, (csr, near, 5, 2), (coo, far, 5, 2))
+    yield "parts_column_lists", m, [a.column_list([0, 1]), b.column_list([2, 6])]
+
+    corner = [(0, 0, -2.0), (1, 1, -0.25)]  # rows 1 and 4, columns 2 and 6
+    a, b, c = parts_of(m, (csr, SMALL_PARTS[0], 5, 7), (csr, corner, 2, 2), (csr, [], 0, 0))
+    yield "parts_rows_and_columns", m, [a, b.row_list([1, 4]).column_list([2, 6]), c.row_range(5).column_list([])]
+
+
+COMMENTED = ("version=0.1.0\noptions=--layout csr\nsource=tiny.mtx\nentries=6\nduplicates=0\nexplicit_zeros=0\n"
+             "rounded=0\nmax_relative_error=0\ncomment= made by hand\ncomment= \u00e9\u00e8 = \u221a\ncomment=\n")
+
+
+def containers():
+    m = small()
+    yield "ccoo_figure_2", *figure_2()
+    for value in ("f64", "f32"):
+        n = small(value)
+        yield f"csr_{value}", n, [csr(n)]
+        yield f"coo_{value}", n, [coo(n)]
+        yield f"ccoo_b8_{value}", n, [ccoo(n, 8, 1)]
+        yield f"ccoo_b32_{value}", n, [ccoo(n, 32, 4, [-2.0, 3.0])]
+    n = special_values()
+    yield "csr_special_values", n, [csr(n)]
+    yield "ccoo_special_values", n, [ccoo(n, 16, 2)]
+    for field, symmetry in ((2, 1), (3, 2), (1, 3)):
+        n = Matrix(2, 2, [(0, 1, 1.0), (1, 0, -1.0 if symmetry == 3 else 1.0)], field=field, symmetry=symmetry)
+        yield f"field_{field}_symmetry_{symmetry}", n, [csr(n)]
+    for k in (1, 2, 4, 8):
+        n = banded(60, 5, [0.1 * i for i in range(1, 12)])
+        yield f"ccoo_b256_k{k}", n, [ccoo(n, 256, k, [0.1 * i for i in range(1, 12)])]
+    n = Matrix(4, 64, [(i // 64, i % 64, i / 256) for i in range(256)], "f32")
+    yield "ccoo_lut_of_256", n, [ccoo(n, 64, 2, [i / 256 for i in range(256)])]
+    n, lut = all_encodings()
+    yield "ccoo_all_encodings", n, [ccoo(n, 8, 1, lut)]
+    n = chunk_ends()
+    yield "ccoo_chunk_ends", n, [ccoo(n, 8, 1)]
+
+    three = [(0, 0), (1, 4), (2, 8)]
+    yield "zstd_none", *zstd(m, w.library_frame, [(0, 0)] * 3)
+    yield "zstd_shuffle", *zstd(m, w.library_frame, [(1, 4), (1, 4), (1, 8)])
+    yield "zstd_delta", *zstd(m, w.library_frame, [(2, 4), (2, 4), (2, 8)])
+    yield "zstd_raw_frames", *zstd(m, w.raw_frame, three)
+    yield "zstd_unknown_size", *zstd(m, w.raw_frame_of_unknown_size, [(2, 2), (1, 1), (2, 4)])
+    yield "zstd_rle_frames", *zstd(m, w.rle_frame, [(2, 8), (2, 4), (1, 2)])
+    yield "zstd_two_blocks", *many_rows()
+
+    for rows, columns in ((0, 0), (0, 3), (3, 0), (3, 3)):
+        n = Matrix(rows, columns, [])
+        for part in (csr(n), coo(n), ccoo(n, 256, 4)):
+            yield f"empty_{rows}x{columns}_{part.fields['layout'].decode()}", n, [part]
+    yield "no_parts", Matrix(3, 3, []), []
+    yield from two_parts()
+    yield "provenance", m, [csr(m)], [provenance(COMMENTED)]
+    yield "provenance_unknown_key", m, [csr(m)], [provenance("colour=green\n")]
+    part = csr(m)
+    part.sections.append(Section("hint_17", "u16", [1, 2, 3], flags=0, alignment=2))
+    yield "unknown_optional_sections", m, [part], [Section("note", "u8", b"anything", flags=0, alignment=1)]
+
+
+def accept():
+    for name, matrix, parts, *loose in containers():
+        yield name, matrix, Image(matrix, parts, *loose).pack()
+    image = Image(small(), [csr(small())])
+    image.header["optional"] = 1 << 63 | 1
+    yield "optional_features", small(), image.pack()

@@ -1,0 +1,364 @@
+"""Hand-made containers that every reader must reject, one for each rule of docs/FORMAT.md: reject() gives (name,
+exit code, stage, bytes). 4 is corrupt, 5 is unsupported. All checksums are right unless the rule is a checksum."""
+
+import struct
+
+import spmvc_writer as w
+from golden_accept import chunk_ends, figure_2, small
+from spmvc_writer import Image, Matrix, Section, ccoo, ccoo_part, coo, csr
+
+TOO_MANY = 2**32 - 1
+WRAP = 2**64
+
+
+def image(layout=csr, loose=()):
+    m = small()
+    return Image(m, [layout(m)], loose)
+
+
+def ccoo_8_2(m):
+    return ccoo(m, 8, 2)
+
+
+def bend(img, table, index=0, **fields):
+    """Sets fields of the header or of a table entry; a section is named or numbered."""
+    entry = img.header
+    if table != "header":
+        entries = getattr(img, table)
+        entry = entries[index] if isinstance(index, int) else next(e for e in entries if e["name"] == index.encode())
+    for name, value in fields.items():
+        assert name in entry, name
+        entry[name] = value(entry[name]) if callable(value) else value
+    return img
+
+
+def with_byte(data, position, change=lambda b: b ^ 1):
+    return data[:position] + bytes([change(data[position])]) + data[position + 1:]
+
+
+def nonzero(size):
+    return bytes(size - 1) + b"\1"
+
+
+# ---- the file and its header
+
+
+def whole_file():
+    good = image().pack()
+    yield "length_empty", 4, "length", b""
+    yield "length_4095", 4, "length", good[:4095]
+    yield "magic_text", 4, "magic", b"%%MatrixMarket matrix coordinate real general\n".ljust(4096, b"\n")
+    yield "magic_line_ends", 4, "magic", good[:4] + b"\n\x1a\n" + good[7:]
+    for major, minor in ((0, 0), (0, 2), (1, 0), (256, 1)):
+        yield f"version_{major}_{minor}", 5, "version", bend(image(), "header", major=major, minor=minor).pack()
+    yield "header_checksum", 4, "header checksum", with_byte(good, 4088)
+    yield "header_bit", 4, "header checksum", with_byte(good, 32)
+    yield "header_reserved_bit", 4, "header checksum", with_byte(good, 2000)
+    yield "file_truncated", 4, "file length", good[:-1]
+    yield "file_trailing_byte", 4, "file length", good + b"\0"
+    yield "file_length", 4, "file length", bend(image(), "header", file_length=lambda n: n + 256).pack()
+    yield "tables_bit", 4, "tables checksum", with_byte(good, len(good) - 200)
+    yield "tables_checksum", 4, "tables checksum", bend(image(), "header", tables_checksum=1).pack()
+
+
+def header_fields():
+    for name, exit_code, fields in (
+        ("header_bytes", 4, {"header_bytes": 8192}), ("required_feature_0", 5, {"required": 1}),
+        ("required_feature_63", 5, {"required": 1 << 63}), ("rows", 4, {"rows": TOO_MANY}),
+        ("columns", 4, {"columns": TOO_MANY}), ("rows_64_bit", 4, {"rows": 2**63 + 5}),
+        ("reserved_59", 4, {"zero_59": nonzero(5)}), ("reserved_128", 4, {"zero_128": nonzero(3960)}),
+        ("tables_bytes", 4, {"tables_bytes": lambda n: n + 16}),
+        ("tables_offset", 4, {"tables_offset": lambda n: n - 256}), ("tables_offset_zero", 4, {"tables_offset": 0}),
+        ("parts", 4, {"P": 2}), ("sections", 4, {"S": 2}),
+        ("blocks", 4, {"B": 4}), ("blocks_wrap", 4, {"B": lambda n: n + 2**60})):
+        yield f"header_{name}", exit_code, "header field", bend(image(), "header", **fields).pack()
+    for field, reserved, undefined in (("value_type", (3, 4, 5, 6, 7), (0, 8, 255)), ("field", (4, ), (0, 5)),
+                                       ("symmetry", (4, ), (0, 5))):
+        for value in reserved + undefined:
+            yield (f"header_{field}_{value}", 5 if value in reserved else 4, "header field",
+                   bend(image(), "header", **{field: value}).pack())
+    img = image()
+    img.payload += b"\1"  # the tables start one byte late
+    bend(img, "header", tables_offset=lambda n: n + 1, file_length=lambda n: n + 1)
+    yield "header_tables_not_aligned", 4, "header field", img.pack()
+
+
+# ---- tables
+
+
+def parts():
+    for name, exit_code, fields in (
+        ("layout_unknown", 5, {"layout": b"sell_c_sigma"}), ("layout_upper_case", 4, {"layout": b"CSR"}),
+        ("layout_after_zero", 4, {"layout": b"csr\0x"}), ("layout_empty", 4, {"layout": b""}),
+        ("value_type", 4, {"value_type": 2}), ("role_0", 4, {"role": 0}), ("role_2", 5, {"role": 2}),
+        ("role_3", 5, {"role": 3}), ("role_4", 4, {"role": 4}), ("row_map", 4, {"row_map": 3}),
+        ("column_map", 4, {"column_map": 3}), ("reserved_20", 4, {"zero_20": nonzero(4)}),
+        ("reserved_144", 4, {"zero_144": nonzero(16)}), ("all_with_begin", 4, {"row_begin": 1}),
+        ("all_columns_with_begin", 4, {"column_begin": 1}), ("all_of_fewer_columns", 4, {"column_count": 6}),
+        ("range_beyond", 4, {"column_map": w.RANGE, "column_begin": 1}),
+        ("range_wraps", 4, {"row_map": w.RANGE, "row_begin": WRAP - 5}), ("nonzeros", 4, {"nonzeros": 5}),
+        ("workspace", 4, {"workspace": 8}), ("first_section", 4, {"first_section": 1}),
+        ("first_section_far", 4, {"first_section": TOO_MANY}), ("sections_fewer", 4, {"sections": 2}),
+        ("sections_more", 4, {"sections": 4}), ("sections_most", 4, {"sections": TOO_MANY}),
+        ("csr_parameter", 4, {"parameters": [0] * 7 + [1]})):
+        yield f"part_{name}", exit_code, bend(image(), "parts", **fields)
+
+    m = small()
+    part = csr(Matrix(4, 7, m.entries[:3]))
+    yield "part_all_of_fewer_rows", 4, Image(Matrix(5, 7, m.entries[:3]), [part])
+    yield "part_nonzeros_sum", 4, bend(image(), "header", nonzeros=7)
+    yield "part_nonzeros_sum_wraps", 4, Image(m, [csr(m), bent_part(csr(Matrix(5, 7, [])), nonzeros=WRAP - 6)])
+    yield "part_map_missing", 4, bend(image(), "parts", row_map=w.LIST)
+    yield "part_map_with_begin", 4, Image(m, [bent_part(coo(m).row_list(range(5)), row_begin=1)])
+    yield "part_map_count", 4, Image(m, [csr(m).row_list(range(4))])
+    yield "part_map_element", 4, bend_list(m, element=2, count=10)
+    yield "part_map_device", 4, bend_list(m, flags=3)
+    yield "part_map_optional", 4, bend_list(m, flags=0)
+    for name, b, k in (("b_0", 0, 1), ("b_4", 4, 1), ("b_12", 12, 1), ("b_512", 512, 1), ("k_0", 8, 0), ("k_3", 8, 3),
+                       ("k_16", 8, 16)):
+        img = image(ccoo_8_2)
+        img.parts[0]["parameters"][:2] = b, k
+        yield f"part_ccoo_{name}", 4, img
+    for name, parameters in (("chunks_more", (8, 2, 3)), ("chunks_fewer", (8, 2, 0)),
+                             ("chunks_wrap", (8, 2, 2**60 + 1)), ("parameter_3", (8, 2, 1, 1))):
+        img = image(ccoo_8_2)
+        img.parts[0]["parameters"][:len(parameters)] = parameters
+        img.parts[0]["workspace"] = 2 * 8 * parameters[2] % WRAP
+        yield f"part_ccoo_{name}", 4, img
+    yield "part_ccoo_workspace", 4, bend(image(ccoo_8_2), "parts", workspace=0)
+
+
+def bent_part(part, **fields):
+    part.fields.update(fields)
+    return part
+
+
+def bend_list(m, **fields):
+    return bend(Image(m, [csr(m).row_list(range(5))]), "sections", "row_map", **fields)
+
+
+def sections():
+    m = small()
+    for name, exit_code, fields in (
+        ("name_upper_case", 4, {"name": b"Values"}), ("name_after_zero", 4, {"name": b"values\0x"}),
+        ("name_empty", 4, {"name": b""}), ("name_twice", 4, {"name": b"col_idx"}),
+        ("unknown_required", 5, {"name": b"sigma"}), ("missing", 4, {"name": b"sigma", "flags": 2}),
+        ("part", 4, {"part": 1}), ("part_none", 4, {"part": w.NO_PART}), ("element_0", 4, {"element": 0}),
+        ("element_7", 4, {"element": 7}), ("element_other", 4, {"element": 4}), ("codec", 4, {"codec": 2}),
+        ("filter", 4, {"codec": 1, "filter": 3, "filter_width": 8}),
+        ("filter_without_codec", 4, {"filter": 1, "filter_width": 8}),
+        ("filter_width_without_filter", 4, {"filter_width": 8}), ("filter_width_0", 4, {"codec": 1, "filter": 1}),
+        ("filter_width_3", 4, {"codec": 1, "filter": 1, "filter_width": 3}),
+        ("filter_width_16", 4, {"codec": 1, "filter": 1, "filter_width": 16}), ("flags_reserved", 4, {"flags": 7}),
+        ("not_required", 4, {"flags": 2}), ("not_device", 4, {"flags": 1}), ("alignment_0", 4, {"alignment": 0}),
+        ("alignment_3", 4, {"alignment": 3}), ("alignment_512", 4, {"alignment": 512}),
+        ("alignment_other", 4, {"alignment": 8}), ("reserved_29", 4, {"zero_29": nonzero(3)}),
+        ("reserved_80", 4, {"zero_80": nonzero(16)}), ("count", 4, {"count": 5}),
+        ("count_and_raw_bytes", 4, {"count": 5, "raw_bytes": 40}), ("raw_bytes", 4, {"raw_bytes": 47}),
+        ("stored_bytes", 4, {"stored_bytes": 47}), ("offset", 4, {"offset": lambda n: n + 256}),
+        ("offset_overlaps", 4, {"offset": lambda n: n - 256}), ("offset_not_aligned", 4, {"offset": lambda n: n + 16}),
+        ("offset_far", 4, {"offset": WRAP - 256}), ("first_block", 4, {"first_block": 1}),
+        ("first_block_far", 4, {"first_block": WRAP - 1}), ("blocks_0", 4, {"blocks": 0}),
+        ("blocks_2", 4, {"blocks": 2}), ("blocks_far", 4, {"blocks": WRAP - 2})):
+        yield f"section_{name}", exit_code, bend(image(), "sections", "values", **fields)
+
+    optional = Section("note", "u64", [1, 2, 3, 4], flags=0, alignment=8)
+    yield "section_count_wraps", 4, bend(image(loose=[optional]), "sections", "note", count=2**61 + 4)
+    yield "section_loose_twice", 4, image(loose=[optional, optional])
+    yield "section_loose_required", 5, bend(image(loose=[optional]), "sections", "note", flags=1)
+    yield "section_loose_of_part", 4, bend(image(loose=[optional]), "sections", "note", part=0)
+    yield "section_values_of_no_part", 5, image(loose=[Section("values", "f64", [], flags=3)])
+    yield "provenance_element", 4, image(loose=[Section("provenance", "u16", [65], flags=0)])
+    odd = Section("note", "u8", bytes(7), flags=0).zstd(0, 0, w.raw_frame)
+    yield "section_filter_divides", 4, bend(image(loose=[odd]), "sections", "note", filter=1, filter_width=2)
+    for a, b in ((0, 1), (1, 2)):
+        part = csr(m)
+        part.sections[a], part.sections[b] = part.sections[b], part.sections[a]
+        yield f"section_order_{a}", 4, Image(m, [part])
+    yield "section_row_ptr_count", 4, Image(m, [csr(m, row_ptr=[0, 0, 2, 3, 3])])
+    part = csr(m)
+    part.sections[0].element, part.sections[0].raw = "u64", struct.pack("<6Q", 0, 0, 2, 3, 3, 6)
+    yield "section_row_ptr_of_64_bits", 4, Image(m, [part])
+    yield "section_coo_row_count", 4, Image(m, [coo(m, row_idx=[1, 1, 2, 4, 4])])
+    lut = [i / 2 for i in range(257)]
+    yield "section_lut_of_257", 4, Image(m, [ccoo(m, 8, 2, lut)])
+
+    img = image()
+    img.payload += bytes(256)
+    bend(img, "header", tables_offset=lambda n: n + 256, file_length=lambda n: n + 256)
+    yield "gap_before_tables", 4, img
+    img = image()
+    img.payload[:0] = bytes(256)
+    for s in img.sections:
+        s["offset"] += 256
+    bend(img, "header", tables_offset=lambda n: n + 256, file_length=lambda n: n + 256)
+    yield "gap_before_sections", 4, img
+    yield "block_stored_bytes", 4, bend(image(), "blocks", 2, stored_bytes=49)
+    yield "block_reserved", 4, bend(image(), "blocks", 2, zero_12=nonzero(4))
+    img = image()
+    img.blocks.append(img.blocks[-1])
+    bend(img, "header", B=4, tables_bytes=lambda n: n + 16, file_length=lambda n: n + 16)
+    yield "block_unused", 4, img
+
+
+# ---- padding, block checksums, decoding
+
+
+def payload():
+    img = image()
+    img.payload[255] = 1
+    yield "padding_between_sections", 4, "padding", img.pack()
+    img = image()
+    img.payload[-1] = 1
+    yield "padding_before_tables", 4, "padding", img.pack()
+    yield "block_bit", 4, "block checksum", with_byte(image().pack(), 4096 + 512)
+    yield "block_checksum", 4, "block checksum", bend(image(), "blocks", 1, checksum=lambda n: n ^ 1 << 63).pack()
+    img = image(loose=[Section("note", "u8", b"anything", flags=0)])
+    img.payload[768] ^= 1
+    yield "block_bit_of_unknown_section", 4, "block checksum", img.pack()
+    skippable = struct.pack("<II", 0x184D2A50, 3) + b"abc"
+    for name, frame in (
+        ("no_frame", lambda raw: raw), ("empty", lambda raw: b""), ("truncated", lambda raw: w.library_frame(raw)[:-1]),
+        ("header_only", lambda raw: w.raw_frame(raw)[:9]), ("trailing_byte", lambda raw: w.raw_frame(raw) + b"\0"),
+        ("two_frames", lambda raw: w.raw_frame(raw[:8]) + w.raw_frame(raw[8:])),
+        ("empty_frame_after", lambda raw: w.raw_frame(raw) + w.raw_frame(b"")),
+        ("skippable_frame_before", lambda raw: skippable + w.raw_frame(raw)),
+        ("skippable_frame_after", lambda raw: w.raw_frame(raw) + skippable),
+        ("too_short", lambda raw: w.raw_frame(raw[:-1])), ("too_long", lambda raw: w.raw_frame(raw + b"\0")),
+        ("too_short_unknown_size", lambda raw: w.raw_frame_of_unknown_size(raw[:-1])),
+        ("too_long_unknown_size", lambda raw: w.raw_frame_of_unknown_size(raw + b"\0")),
+        ("content_size_lies", lambda raw: w.raw_frame(raw[:-1]).replace(struct.pack("<I", 47), struct.pack("<I", 48))),
+        ("content_checksum", lambda raw: with_byte(w.raw_frame_of_unknown_size(raw), -4 % (len(raw) + 16))),
+        ("dictionary", lambda raw: w.ZSTD_MAGIC + b"\xa1" + b"\x07" + w.raw_frame(raw)[5:]),
+        ("reserved_bit", lambda raw: with_byte(w.raw_frame(raw), 4, lambda b: b | 8)),
+        ("bomb", bomb)):
+        m = small()
+        part = csr(m)
+        part.section("values").zstd(1, 8, frame)
+        yield f"zstd_{name}", 4, "decode", Image(m, [part]).pack()
+
+
+def bomb(_):
+    """1,000 RLE blocks of 128 KiB that claim to be less than 1 KiB of content."""
+    rle = struct.pack("<I", 128 * 1024 << 3 | 1 << 1)[:3] + b"\0"
+    return w.ZSTD_MAGIC + b"\x00\x38" + 1000 * rle + w.block(b"", 0, True)
+
+
+# ---- structure
+
+
+def structure():
+    m = small()
+    for name, layout, arrays in (
+        ("csr_row_ptr_start", csr, {"row_ptr": [1, 1, 2, 3, 3, 6]}),
+        ("csr_row_ptr_falls", csr, {"row_ptr": [0, 2, 0, 3, 3, 6]}),
+        ("csr_row_ptr_far", csr, {"row_ptr": [0, 0, TOO_MANY, 3, 3, 6]}),
+        ("csr_row_ptr_ends_early", csr, {"row_ptr": [0, 0, 2, 3, 3, 5]}),
+        ("csr_row_ptr_ends_late", csr, {"row_ptr": [0, 0, 2, 3, 3, 7]}),
+        ("csr_column", csr, {"col_idx": [0, 2, 1, 0, 1, 7]}),
+        ("csr_column_far", csr, {"col_idx": [0, 2, 1, 0, 1, TOO_MANY]}),
+        ("csr_columns_fall", csr, {"col_idx": [2, 0, 1, 0, 1, 6]}),
+        ("csr_column_twice", csr, {"col_idx": [0, 2, 1, 0, 6, 6]}),
+        ("coo_row", coo, {"row_idx": [1, 1, 2, 4, 4, 5]}),
+        ("coo_row_far", coo, {"row_idx": [1, 1, 2, 4, 4, TOO_MANY]}),
+        ("coo_rows_fall", coo, {"row_idx": [1, 1, 2, 4, 4, 3]}),
+        ("coo_column", coo, {"col_idx": [0, 2, 1, 0, 1, 7]}),
+        ("coo_columns_fall", coo, {"col_idx": [2, 0, 1, 0, 1, 6]}),
+        ("coo_entry_twice", coo, {"col_idx": [0, 2, 1, 0, 1, 1]})):
+        yield name, Image(m, [layout(m, **arrays)])
+    yield from ccoo_structure()
+
+    yield "row_map_falls", Image(m, [csr(m).row_list([0, 2, 1, 3, 4])])
+    yield "row_map_twice", Image(m, [csr(m).row_list([0, 1, 1, 3, 4])])
+    yield "row_map_beyond", Image(m, [csr(m).row_list([0, 1, 2, 3, 5])])
+    yield "row_map_far", Image(m, [csr(m).row_list([0, 1, 2, 3, TOO_MANY])])
+    yield "column_map_falls", Image(m, [coo(m).column_list([0, 1, 2, 3, 4, 6, 5])])
+    yield "column_map_beyond", Image(m, [coo(m).column_list([0, 1, 2, 3, 4, 5, 7])])
+    unused = csr(Matrix(2, 7, [])).row_list([4, 3])
+    yield "row_map_of_empty_part_falls", Image(m, [csr(m), unused])
+    twice = Matrix(5, 7, m.entries + m.entries[3:4])
+    yield "parts_share_an_entry", Image(twice, [csr(m), csr(Matrix(5, 7, m.entries[3:4]))])
+    one = coo(Matrix(1, 1, [(0, 0, 9.0)])).row_list([4]).column_range(0)
+    yield "parts_share_a_mapped_entry", Image(twice, [coo(m), one])
+
+
+def ccoo_structure():
+    """Chunks of the figure: 8 row bytes, 8 column bytes, 8 ids into a lut of two."""
+    m, (good, ) = figure_2()
+    blob = good.section("blob").raw
+    lut = [-1.0, 4.0]
+
+    def one(encoding=0x08, row_base=4, col_base=20, content=blob, matrix=m, b=8, values=lut, **override):
+        return Image(matrix, [ccoo_part(matrix, b, 1, [(encoding, row_base, col_base, content)], values, **override)])
+
+    def changed(position, value):
+        return blob[:position] + bytes([value]) + blob[position + 1:]
+
+    raw_values = blob[:16] + m.value_bytes([e[2] for e in m.entries])
+    assert one(0x00, content=raw_values).pack() and one().pack() == Image(*figure_2()).pack()
+    yield "ccoo_encoding_reserved_bit", one(0x88)
+    yield "ccoo_encoding_unused_columns", one(0x0E, content=blob[:8] + bytes(64) + blob[16:])
+    yield "ccoo_groups", one(0x18, content=2 * blob)
+    yield "ccoo_groups_of_b_64", one(0x28, b=64, content=bytes(3 * 96))
+    yield "ccoo_wider_columns", one(0x0A)
+    yield "ccoo_values_not_ids", one(0x00)
+    yield "ccoo_blob_offset_0", one(blob_offset=[1], content=b"\0" + blob)
+    yield "ccoo_blob_offset_far", one(blob_offset=[WRAP - 8])
+    yield "ccoo_blob_longer", one(content=blob + bytes(8))
+    yield "ccoo_blob_shorter", one(content=blob[:-1])
+    yield "ccoo_blob_empty", one(content=b"")
+    yield "ccoo_first_row_byte", one(content=bytes(b + 1 for b in blob[:8]) + blob[8:], row_base=3)
+    yield "ccoo_row_bytes_fall", one(content=changed(1, 1))
+    yield "ccoo_no_column_offset_0", one(col_base=19, content=blob[:8] + bytes(b + 1 for b in blob[8:16]) + blob[16:])
+    yield "ccoo_row", one(row_base=5)
+    yield "ccoo_row_wraps", one(row_base=TOO_MANY)
+    yield "ccoo_column", one(col_base=23)
+    yield "ccoo_column_wraps", one(col_base=2**32 - 20)
+    yield "ccoo_columns_fall", one(content=changed(8 + 7, 3))
+    yield "ccoo_id", one(content=changed(16 + 7, 2))
+    yield "ccoo_id_of_padding", one(content=changed(16 + 7, 2)[:15] + b"\4" + changed(16 + 7, 2)[16:],
+                                    matrix=Matrix(8, 30, m.entries[:7]))
+    yield "ccoo_lut_empty", one(values=[])
+    yield "ccoo_padding_counted", one(content=changed(8 + 7, 4))
+    n = Matrix(8, 30, m.entries + [(7, 28, 4.0)])
+    two = [(0x08, 4, 20, blob), (0x09, 7, 28, bytes(8) + b"\1" + bytes(7))]
+    assert Image(n, [ccoo_part(n, 8, 1, two, lut)]).pack()
+    for name, chunk in (("chunk_row_falls", (0x09, 6, 28)), ("chunk_column_falls", (0x09, 7, 26)),
+                        ("chunk_entry_twice", (0x09, 7, 27))):
+        yield f"ccoo_{name}", Image(n, [ccoo_part(n, 8, 1, [two[0], chunk + two[1][3:]], lut)])
+    yield "ccoo_blob_offset_overlaps", Image(n, [ccoo_part(n, 8, 1, two, lut, blob_offset=[0, 16])])
+    yield "ccoo_blob_offset_falls", Image(n, [ccoo_part(n, 8, 1, two, lut, blob_offset=[24, 0])])
+    # Two groups of 32 lanes; the first slot of the second repeats the slot before it.
+    wide = Matrix(1, 63, [(0, c, 4.0) for c in range(63)])
+    columns = [c if c < 32 else c - 1 for c in range(64)]
+    yield "ccoo_group_starts_with_padding", Image(
+        wide, [ccoo_part(wide, 64, 1, [(0x19, 0, 0, bytes(columns) + 32 * b"\1" + b"\0" + 31 * b"\1")], lut)])
+    far = chunk_ends()
+    fewer = ccoo(Matrix(far.rows, far.columns, far.entries[:-1]), 8, 1)
+    yield "ccoo_entry_missing", Image(far, [bent_part(fewer, nonzeros=len(far.entries))])
+
+
+def digests():
+    m = small()
+    yield "digest_bit", bend(image(), "header", digest=lambda d: with_byte(d, 15))
+    yield "digest_halves_swapped", bend(image(), "header", digest=lambda d: d[8:] + d[:8])
+    values = [e[2] for e in m.entries]
+    yield "digest_value", Image(m, [csr(m, values=m.value_bytes(values[:-1] + [-0.5]))])
+    yield "digest_row", Image(m, [csr(m, row_ptr=[0, 0, 2, 2, 3, 6])])
+    yield "digest_column", Image(m, [coo(m, col_idx=[0, 2, 1, 0, 1, 5])])
+    zero = Matrix(1, 1, [(0, 0, 0.0)])
+    yield "digest_sign_of_zero", Image(zero, [csr(zero, values=zero.value_bytes([-0.0]))])
+    taller = Matrix(6, 7, m.entries)
+    yield "digest_shape", bend(Image(taller, [csr(taller)]), "header", digest=m.digest())
+
+
+def reject():
+    yield from whole_file()
+    yield from header_fields()
+    for name, exit_code, img in list(parts()) + list(sections()):
+        yield name, exit_code, "tables", img.pack()
+    yield from payload()
+    for name, img in structure():
+        yield name, 4, "structure", img.pack()
+    for name, img in digests():
+        yield name, 4, "digest", img.pack()

@@ -1,0 +1,342 @@
+#!/usr/bin/python3
+"""A second reader of .spmvc files, written from docs/FORMAT.md alone: plain, strict, slow.
+
+    spmvc_reader.py A.spmvc                 verify and print a summary
+    spmvc_reader.py A.spmvc --csr out.npz   also write rows, cols, row_ptr, col_idx, values
+
+Exit codes: 0 valid, 1 not readable, 2 usage, 4 corrupt, 5 unsupported. On 4 and 5 the first line of stderr is
+`STAGE: message`, where STAGE is one of spmvc_format.STAGES.
+"""
+
+import argparse
+import dataclasses
+import struct
+import sys
+
+import numpy as np
+import xxhash
+import zstandard
+
+from spmvc_format import (BLOCK, BLOCK_ENTRY, CODEC_NONE, CODEC_ZSTD, DEVICE, ELEMENTS, FILTER_DELTA, FILTER_NONE,
+                          FILTER_SHUFFLE, HEADER, MAGIC, MAP_ALL, MAP_LIST, MAP_RANGE, NO_PART, PART, REQUIRED, ROLE_A,
+                          SECTION, U8, U32, VALUE_ELEMENT, SpmvcError, align, require, supported, unpack, unpack_name)
+from spmvc_layouts import LAYOUTS, rises
+
+
+# ---- header and tables
+
+
+def read_header(data):
+    require(len(data) >= 4096, "length", f"{len(data)} bytes are less than a header")
+    require(data[:8] == MAGIC, "magic", "this is not an .spmvc file")
+    major, minor = struct.unpack_from("<HH", data, 8)
+    supported((major, minor) == (0, 1), "version", f"version {major}.{minor}; this reader knows 0.1")
+    checksum, = struct.unpack_from("<Q", data, 4088)
+    require(xxhash.xxh3_64_intdigest(data[:4088]) == checksum, "header checksum", "the header is damaged")
+    file_length, = struct.unpack_from("<Q", data, 64)
+    require(file_length == len(data), "file length", f"{len(data)} bytes; the header says {file_length}")
+
+    stage = "header field"
+    h = unpack(HEADER, data[:4096], stage, "header")
+    require(h.header_bytes == 4096, stage, f"header bytes are {h.header_bytes}")
+    supported(h.required == 0, stage, f"unknown required features {h.required:#x}")
+    require(h.rows < 2**32 - 1 and h.columns < 2**32 - 1, stage, f"{h.rows} x {h.columns} is too large")
+    for what, value, known, reserved in (("value type", h.value_type, (1, 2), (3, 4, 5, 6, 7)),
+                                         ("field", h.field, (1, 2, 3), (4,)),
+                                         ("symmetry", h.symmetry, (1, 2, 3), (4,))):
+        supported(value not in reserved, stage, f"{what} {value} is reserved")
+        require(value in known, stage, f"{what} {value} is not defined")
+    require(h.tables_bytes == 160 * h.parts + 96 * h.sections + 16 * h.blocks, stage, "tables bytes are not those of "
+            f"{h.parts} parts, {h.sections} sections and {h.blocks} blocks")
+    require(h.tables_offset >= 4096 and h.tables_offset % 256 == 0, stage, f"tables offset {h.tables_offset}")
+    require(h.tables_offset + h.tables_bytes == h.file_length, stage, "the tables do not end where the file ends")
+    return h
+
+
+def read_tables(data, h):
+    tables = data[h.tables_offset:]
+    require(xxhash.xxh3_64_intdigest(tables) == h.tables_checksum, "tables checksum", "the tables are damaged")
+    records, position = [], 0
+    for what, layout, size, count in (("part", PART, 160, h.parts), ("section", SECTION, 96, h.sections),
+                                      ("block", BLOCK_ENTRY, 16, h.blocks)):
+        records.append([
+            unpack(layout, tables[position + i * size:position + (i + 1) * size], "tables", f"{what} {i}")
+            for i in range(count)
+        ])
+        position += count * size
+    parts, sections, blocks = records
+    check_sections(h, parts, sections, blocks)
+    check_parts(h, parts, sections)
+    return parts, sections, blocks
+
+
+def check_sections(h, parts, sections, blocks):
+    """The directory by itself: every field, block and offset; which part each section belongs to."""
+    stage = "tables"
+    owner = []
+    for i, part in enumerate(parts):
+        require(part.first_section == len(owner), stage, f"part {i} starts at section {part.first_section}")
+        owner += [i] * part.sections if part.sections <= len(sections) else []
+        require(part.first_section + part.sections == len(owner) <= len(sections), stage, f"part {i}: its sections")
+    owner += [NO_PART] * (len(sections) - len(owner))
+
+    end, next_block, names = 4096, 0, set()
+    for i, s in enumerate(sections):
+        what = f"section {i}"
+        s.name = unpack_name(s.name, what)
+        require(s.part == owner[i], stage, f"{what} claims part {s.part}")
+        require((s.part, s.name) not in names, stage, f"{what}: '{s.name}' appears twice")
+        names.add((s.part, s.name))
+        require(s.element in ELEMENTS, stage, f"{what}: element type {s.element}")
+        require(s.codec in (CODEC_NONE, CODEC_ZSTD), stage, f"{what}: codec {s.codec}")
+        require(s.filter in (FILTER_NONE, FILTER_SHUFFLE, FILTER_DELTA), stage, f"{what}: filter {s.filter}")
+        require(s.flags & ~(REQUIRED | DEVICE) == 0, stage, f"{what}: reserved flags {s.flags:#x}")
+        require(s.alignment in (1, 2, 4, 8, 16, 32, 64, 128, 256), stage, f"{what}: alignment {s.alignment}")
+        require(s.filter_width in ((0,) if s.filter == FILTER_NONE else (1, 2, 4, 8)), stage,
+                f"{what}: filter width {s.filter_width}")
+        require(s.codec != CODEC_NONE or s.filter == FILTER_NONE, stage, f"{what}: a filter without a codec")
+        s.dtype = np.dtype(ELEMENTS[s.element])
+        require(s.raw_bytes == s.count * s.dtype.itemsize, stage, f"{what}: raw bytes {s.raw_bytes}")
+        require(s.filter == FILTER_NONE or s.raw_bytes % s.filter_width == 0, stage,
+                f"{what}: the filter width does not divide its last block")
+        require(s.blocks == -(-s.raw_bytes // BLOCK), stage, f"{what}: {s.blocks} blocks")
+        require(s.first_block == next_block and next_block + s.blocks <= len(blocks), stage, f"{what}: first block")
+        s.block_entries = blocks[next_block:next_block + s.blocks]
+        next_block += s.blocks
+        require(s.stored_bytes == sum(b.stored_bytes for b in s.block_entries), stage, f"{what}: stored bytes")
+        for k, b in enumerate(s.block_entries):
+            b.raw_bytes = min(BLOCK, s.raw_bytes - k * BLOCK)
+            require(s.codec != CODEC_NONE or b.stored_bytes == b.raw_bytes, stage, f"{what}: stored bytes of block {k}")
+        require(s.offset == align(end), stage, f"{what}: offset {s.offset}")
+        end = s.offset + s.stored_bytes
+        if s.part == NO_PART:
+            supported(s.name == "provenance" or not s.flags & REQUIRED, stage, f"unknown required section '{s.name}'")
+            if s.name == "provenance":
+                require(s.element == U8 and s.flags == 0, stage, "provenance is optional, u8 and not for the device")
+    require(next_block == len(blocks), stage, "blocks that no section uses")
+    require(h.tables_offset == align(end), stage, f"tables offset {h.tables_offset}")
+
+
+def check_parts(h, parts, sections):
+    stage = "tables"
+    for i, p in enumerate(parts):
+        what = f"part {i}"
+        p.layout = unpack_name(p.layout, what)
+        p.parameters = struct.unpack("<8Q", p.parameters)
+        supported(p.layout in LAYOUTS, stage, f"{what}: unknown layout '{p.layout}'")
+        require(p.value_type == h.value_type, stage, f"{what}: value type {p.value_type}")
+        supported(p.role not in (2, 3), stage, f"{what}: role {p.role} is reserved")
+        require(p.role == ROLE_A, stage, f"{what}: role {p.role} is not defined")
+        for kind, begin, count, size in ((p.row_map, p.row_begin, p.row_count, h.rows),
+                                         (p.column_map, p.column_begin, p.column_count, h.columns)):
+            require(kind in (MAP_ALL, MAP_RANGE, MAP_LIST), stage, f"{what}: map {kind} is not defined")
+            require(kind == MAP_RANGE or begin == 0, stage, f"{what}: begin {begin}")
+            require(kind != MAP_ALL or count == size, stage, f"{what}: {count} is not all of {size}")
+            require(begin + count <= size, stage, f"{what}: {begin} + {count} is more than {size}")
+        check_part_sections(p, what, sections[p.first_section:p.first_section + p.sections])
+    require(sum(p.nonzeros for p in parts) == h.nonzeros, stage, "the parts' nonzeros do not add up")
+
+
+def check_part_sections(p, what, sections):
+    """The sections that the part's layout and maps call for, each with its element type, count and flags."""
+    stage = "tables"
+    layout_sections, parameters, workspace = LAYOUTS[p.layout].expect(p, what)
+    require(p.parameters == parameters + (0,) * (8 - len(parameters)), stage, f"{what}: parameters {p.parameters}")
+    require(p.workspace == workspace, stage, f"{what}: workspace {p.workspace}, not {workspace}")
+    wanted = {name: (element, count, REQUIRED | DEVICE, alignment) for name, element, count, alignment in
+              layout_sections}
+    if p.row_map == MAP_LIST:
+        wanted["row_map"] = (U32, p.row_count, REQUIRED, None)
+    if p.column_map == MAP_LIST:
+        wanted["col_map"] = (U32, p.column_count, REQUIRED, None)
+
+    by_name = {s.name: s for s in sections}
+    for s in sections:
+        supported(s.name in wanted or not s.flags & REQUIRED, stage, f"{what}: unknown required section '{s.name}'")
+    for name, (element, count, flags, alignment) in wanted.items():
+        require(name in by_name, stage, f"{what}: no section '{name}'")
+        s = by_name[name]
+        require(s.element == element, stage, f"{what}: element type of '{name}'")
+        require(s.count in count if isinstance(count, range) else s.count == count, stage,
+                f"{what}: '{name}' has {s.count} elements")
+        require(s.flags == flags, stage, f"{what}: flags of '{name}'")
+        require(alignment in (None, s.alignment), stage, f"{what}: alignment of '{name}'")
+    order = [s.name for s in sections if s.name in LAYOUTS[p.layout].names]
+    require(order == [name for name, *_ in layout_sections], stage, f"{what}: sections out of order")
+    p.known_sections = [by_name[name] for name in wanted]
+
+
+# ---- blocks
+
+
+def check_padding(data, h, sections):
+    ends = [4096] + [s.offset + s.stored_bytes for s in sections]
+    starts = [s.offset for s in sections] + [h.tables_offset]
+    for end, start in zip(ends, starts):
+        require(not any(data[end:start]), "padding", f"bytes {end} to {start - 1} are not all zero")
+
+
+def stored_blocks(data, section):
+    position = section.offset
+    for b in section.block_entries:
+        yield b, data[position:position + b.stored_bytes]
+        position += b.stored_bytes
+
+
+def inflate(frame, raw_bytes, what):
+    """Exactly one zstd frame without a dictionary; never inflates more than raw_bytes."""
+    require(frame[:4] == b"\x28\xb5\x2f\xfd", "decode", f"{what} is not a zstd frame")
+    try:
+        parameters = zstandard.get_frame_parameters(frame)
+        require(parameters.dict_id == 0, "decode", f"{what} needs a dictionary")
+        require(parameters.content_size in (raw_bytes, zstandard.CONTENTSIZE_UNKNOWN), "decode",
+                f"{what} inflates to {parameters.content_size} bytes, not {raw_bytes}")
+        raw = zstandard.ZstdDecompressor().decompress(frame, max_output_size=raw_bytes, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise SpmvcError(4, "decode", f"{what}: {error}") from error
+    require(len(raw) == raw_bytes, "decode", f"{what} inflates to {len(raw)} bytes, not {raw_bytes}")
+    return raw
+
+
+def unfilter(raw, kind, width):
+    if kind == FILTER_NONE:
+        return raw
+    planes = np.frombuffer(raw, np.uint8).reshape(width, -1)
+    raw = planes.T.tobytes()
+    if kind == FILTER_DELTA:
+        raw = np.cumsum(np.frombuffer(raw, f"<u{width}"), dtype=f"<u{width}").tobytes()
+    return raw
+
+
+def decode_section(data, section):
+    pieces = []
+    for k, (b, stored) in enumerate(stored_blocks(data, section)):
+        if section.codec == CODEC_ZSTD:
+            stored = inflate(stored, b.raw_bytes, f"block {k} of section '{section.name}'")
+        pieces.append(unfilter(stored, section.filter, section.filter_width))
+    return np.frombuffer(b"".join(pieces), section.dtype)
+
+
+def unpack_part(h, p, arrays, what):
+    """The part's entries as rows, columns and values of the matrix."""
+    rows, columns, values = LAYOUTS[p.layout].unpack(p, what, *(arrays[n] for n in LAYOUTS[p.layout].names))
+    rows, columns = rows.astype(np.int64), columns.astype(np.int64)
+    require(len(rows) == p.nonzeros, "structure", f"{what}: {len(rows)} entries, not {p.nonzeros}")
+    require(np.all(rows < p.row_count), "structure", f"{what}: a row is out of range")
+    require(np.all(columns < p.column_count), "structure", f"{what}: a column is out of range")
+    require(rises(rows, columns), "structure", f"{what}: entries are not sorted, or one appears twice")
+    return (to_global(rows, p.row_map, p.row_begin, arrays.get("row_map"), h.rows, f"{what}: row_map"),
+            to_global(columns, p.column_map, p.column_begin, arrays.get("col_map"), h.columns, f"{what}: col_map"),
+            values)
+
+
+def to_global(local, kind, begin, listed, size, what):
+    if kind != MAP_LIST:
+        return begin + local
+    listed = listed.astype(np.int64)
+    require(np.all(listed[1:] > listed[:-1]), "structure", f"{what} does not rise")
+    require(np.all(listed < size), "structure", f"{what} is out of range")
+    return listed[local]
+
+
+# ---- the matrix
+
+
+@dataclasses.dataclass
+class Matrix:
+    """Entries sorted by row, then column."""
+    shape: tuple
+    value_type: int
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+
+    def row_pointers(self, begin, end):
+        """Row pointers begin to end - 1, so that the digest of a matrix of many empty rows needs no memory."""
+        return np.searchsorted(self.rows, np.arange(begin, end)).astype("<u8")
+
+    def digest(self):
+        sizes = struct.pack("<4Q", *self.shape, len(self.values), self.value_type)
+        hashes = hash_pieces(sizes)
+        step = BLOCK // 8
+        for begin in range(0, self.shape[0] + 1, step):
+            hashes += hash_pieces(self.row_pointers(begin, min(begin + step, self.shape[0] + 1)).tobytes())
+        hashes += hash_pieces(self.columns.astype("<u4").tobytes())
+        hashes += hash_pieces(self.values.tobytes())
+        return hash_128(hashes)
+
+
+def hash_128(data):
+    return xxhash.xxh3_128_intdigest(data).to_bytes(16, "little")
+
+
+def hash_pieces(stream):
+    return b"".join(hash_128(stream[i:i + BLOCK]) for i in range(0, len(stream), BLOCK))
+
+
+def read(data):
+    """Checks everything; returns header, parts, sections and the Matrix. Raises SpmvcError."""
+    h = read_header(data)
+    parts, sections, _ = read_tables(data, h)
+    check_padding(data, h, sections)
+    for s in sections:
+        for k, (b, stored) in enumerate(stored_blocks(data, s)):
+            require(xxhash.xxh3_64_intdigest(stored) == b.checksum, "block checksum",
+                    f"block {k} of section '{s.name}' is damaged")
+    # Everything is decoded before any structure is judged.
+    decoded = [{s.name: decode_section(data, s) for s in p.known_sections} for p in parts]
+    for s in sections:
+        if s.part == NO_PART and s.name == "provenance":
+            s.text = decode_section(data, s).tobytes()
+    nothing = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, ELEMENTS[VALUE_ELEMENT[h.value_type]]))
+    entries = [nothing] + [unpack_part(h, p, arrays, f"part {i}") for i, (p, arrays) in enumerate(zip(parts, decoded))]
+    rows, columns, values = (np.concatenate(column) for column in zip(*entries))
+    order = np.lexsort((columns, rows))
+    matrix = Matrix((h.rows, h.columns), h.value_type, rows[order], columns[order], values[order])
+    require(rises(matrix.rows, matrix.columns), "structure", "two parts hold the same entry")
+    require(matrix.digest() == h.digest, "digest", "the matrix is not the one that the header names")
+    return h, parts, sections, matrix
+
+
+def read_file(path):
+    with open(path, "rb") as file:
+        return read(file.read())
+
+
+def summary(h, parts, sections):
+    field = ("real", "integer", "pattern")[h.field - 1]
+    symmetry = ("general", "symmetric", "skew-symmetric")[h.symmetry - 1]
+    yield f"{h.rows} x {h.columns}, {h.nonzeros} nonzeros, {('f64', 'f32')[h.value_type - 1]}, {field} {symmetry}"
+    yield f"{h.file_length} bytes, {sum(s.raw_bytes for s in sections if s.flags & DEVICE)} on the device"
+    yield f"digest {h.digest.hex()}"
+    for i, p in enumerate(parts):
+        yield f"part {i}: {p.layout} {p.row_count} x {p.column_count}, {p.nonzeros} nonzeros, parameters {p.parameters}"
+    for s in sections:
+        yield (f"section {s.name}: {s.count} x {s.dtype.name}, {('none', 'zstd')[s.codec]}, "
+               f"{('plain', 'shuffle', 'delta')[s.filter]} {s.filter_width}, {s.raw_bytes} -> {s.stored_bytes} bytes")
+        if hasattr(s, "text"):
+            yield from ("  " + ascii(line)[1:-1] for line in s.text.decode("utf-8", "replace").split("\n")[:-1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file")
+    parser.add_argument("--csr", metavar="OUT.npz")
+    arguments = parser.parse_args()
+    try:
+        h, parts, sections, matrix = read_file(arguments.file)
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except SpmvcError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    print("\n".join(summary(h, parts, sections)))
+    if arguments.csr:
+        np.savez(arguments.csr, rows=h.rows, cols=h.columns, row_ptr=matrix.row_pointers(0, h.rows + 1),
+                 col_idx=matrix.columns.astype("<u4"), values=matrix.values)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

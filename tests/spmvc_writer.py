@@ -1,0 +1,285 @@
+"""A naive writer of .spmvc files, written from docs/FORMAT.md, for hand-made containers.
+
+An Image holds every field of the header and the tables as numbers that a test may bend before pack(), which only adds
+the checksums of header and tables. So a file can break one rule and keep all the others.
+"""
+
+import struct
+
+import numpy as np
+import xxhash
+import zstandard
+
+BLOCK = 1024 * 1024
+ELEMENT = {"u8": 1, "u16": 2, "u32": 3, "u64": 4, "f32": 5, "f64": 6}
+DTYPE = {"u8": "<u1", "u16": "<u2", "u32": "<u4", "u64": "<u8", "f32": "<f4", "f64": "<f8"}
+VALUE_TYPE = {"f64": 1, "f32": 2}
+NO_PART = 0xFFFFFFFF
+ALL, RANGE, LIST = 0, 1, 2
+
+
+class Section:
+    """Name, element type and raw bytes of a section, and how to store it."""
+
+    def __init__(self, name, element, array, flags=3, alignment=16):
+        self.name, self.element, self.flags, self.alignment = name, element, flags, alignment
+        self.raw = array if isinstance(array, bytes) else np.asarray(array).astype(DTYPE[element]).tobytes()
+        self.codec, self.filter, self.filter_width, self.compress = 0, 0, 0, None
+
+    def zstd(self, filter_, width, compress):
+        """`compress` turns the filtered bytes of one block into a zstd frame."""
+        self.codec, self.filter, self.filter_width, self.compress = 1, filter_, width, compress
+        return self
+
+    def stored_blocks(self):
+        blocks = [self.raw[i:i + BLOCK] for i in range(0, len(self.raw), BLOCK)]
+        if self.codec == 0:
+            return blocks
+        return [self.compress(apply_filter(block, self.filter, self.filter_width)) for block in blocks]
+
+
+def apply_filter(raw, filter_, width):
+    if filter_ == 0:
+        return raw
+    elements = [int.from_bytes(raw[i:i + width], "little") for i in range(0, len(raw), width)]
+    if filter_ == 2:
+        elements = elements[:1] + [(b - a) % (1 << 8 * width) for a, b in zip(elements, elements[1:])]
+    stored = [e.to_bytes(width, "little") for e in elements]
+    return b"".join(bytes(e[byte] for e in stored) for byte in range(width))
+
+
+# ---- zstd frames: by the library, and by hand so that they are the same bytes with every version of it
+
+ZSTD_MAGIC = bytes.fromhex("28 B5 2F FD")
+
+
+def library_frame(raw):
+    return zstandard.ZstdCompressor(level=9).compress(raw)
+
+
+def raw_frame(raw):
+    """One raw block, a single segment with a 4-byte content size."""
+    return ZSTD_MAGIC + bytes([0xA0]) + struct.pack("<I", len(raw)) + block(raw, 0, True)
+
+
+def raw_frame_of_unknown_size(raw):
+    """No content size; a window descriptor (1 KiB, or 1 MiB) instead. Two raw blocks; a content checksum (XXH64)."""
+    window = bytes([0x00 if len(raw) <= 1024 else 10 << 3])
+    half = len(raw) // 2
+    return (ZSTD_MAGIC + bytes([0x04]) + window + block(raw[:half], 0, False) + block(raw[half:], 0, True) +
+            struct.pack("<I", xxhash.xxh64_intdigest(raw) & 0xFFFFFFFF))
+
+
+def rle_frame(raw):
+    """Runs of equal bytes as RLE blocks (RFC 8878, 3.1.1.2)."""
+    frame = ZSTD_MAGIC + bytes([0xA0]) + struct.pack("<I", len(raw))
+    i = 0
+    while i < len(raw):
+        n = 1
+        while i + n < len(raw) and raw[i + n] == raw[i] and n < 128 * 1024:
+            n += 1
+        frame += struct.pack("<I", n << 3 | 1 << 1 | (i + n == len(raw)))[:3] + raw[i:i + 1]
+        i += n
+    return frame
+
+
+def block(content, kind, last):
+    return struct.pack("<I", len(content) << 3 | kind << 1 | last)[:3] + content
+
+
+# ---- the matrix, and its parts
+
+
+class Matrix:
+    """Entries are (row, column, value), of any order."""
+
+    def __init__(self, rows, columns, entries, value="f64", field=1, symmetry=1):
+        self.rows, self.columns, self.value, self.field, self.symmetry = rows, columns, value, field, symmetry
+        self.entries = sorted(entries, key=lambda e: e[:2])
+
+    def value_bytes(self, values):
+        return np.array(values, DTYPE[self.value]).tobytes()
+
+    def digest(self):
+        pointers, k = [], 0
+        for r in range(self.rows + 1):
+            while k < len(self.entries) and self.entries[k][0] < r:
+                k += 1
+            pointers.append(k)
+        streams = [
+            struct.pack("<4Q", self.rows, self.columns, len(self.entries), VALUE_TYPE[self.value]),
+            struct.pack(f"<{len(pointers)}Q", *pointers),
+            b"".join(struct.pack("<I", e[1]) for e in self.entries),
+            self.value_bytes([e[2] for e in self.entries])
+        ]
+        hashes = [hash_128(s[i:i + BLOCK]) for s in streams for i in range(0, len(s), BLOCK)]
+        return hash_128(b"".join(hashes))
+
+
+def hash_128(data):
+    n = xxhash.xxh3_128_intdigest(data)
+    return struct.pack("<QQ", n & (2**64 - 1), n >> 64)
+
+
+class Part:
+    """A part with its sections; local rows and columns are those of the sections."""
+
+    def __init__(self, layout, value, rows, columns, nonzeros, sections, parameters=(), workspace=0):
+        self.sections = sections
+        self.fields = {
+            "layout": layout.encode(), "value_type": VALUE_TYPE[value], "role": 1, "row_map": ALL, "column_map": ALL,
+            "zero_20": bytes(4), "row_begin": 0, "row_count": rows, "column_begin": 0, "column_count": columns,
+            "nonzeros": nonzeros, "workspace": workspace, "first_section": 0, "sections": 0,
+            "parameters": list(parameters) + [0] * (8 - len(parameters)), "zero_144": bytes(16)
+        }
+
+    def row_range(self, begin):
+        self.fields.update(row_map=RANGE, row_begin=begin)
+        return self
+
+    def column_range(self, begin):
+        self.fields.update(column_map=RANGE, column_begin=begin)
+        return self
+
+    def row_list(self, rows):
+        self.fields.update(row_map=LIST)
+        self.sections.append(Section("row_map", "u32", rows, flags=1))
+        return self
+
+    def column_list(self, columns):
+        self.fields.update(column_map=LIST)
+        self.sections.append(Section("col_map", "u32", columns, flags=1))
+        return self
+
+    def section(self, name):
+        return next(s for s in self.sections if s.name == name)
+
+
+def csr(matrix, **override):
+    """A csr part; `override` replaces the content of a section."""
+    counts = [0] * (matrix.rows + 1)
+    for r, _, _ in matrix.entries:
+        counts[r + 1] += 1
+    arrays = {"row_ptr": np.cumsum(counts), "col_idx": [e[1] for e in matrix.entries],
+              "values": matrix.value_bytes([e[2] for e in matrix.entries])}
+    return simple_part("csr", matrix, {**arrays, **override})
+
+
+def coo(matrix, **override):
+    arrays = {"row_idx": [e[0] for e in matrix.entries], "col_idx": [e[1] for e in matrix.entries],
+              "values": matrix.value_bytes([e[2] for e in matrix.entries])}
+    return simple_part("coo", matrix, {**arrays, **override})
+
+
+def simple_part(layout, matrix, arrays):
+    sections = [Section(name, matrix.value if name == "values" else "u32", a) for name, a in arrays.items()]
+    return Part(layout, matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections)
+
+
+def ccoo(matrix, b, k, lut=(), **override):
+    """A ccoo part. A chunk is closed when it has b lanes or a row would be more than 255 from its base."""
+    lanes = []  # (row, [(column, value)] of length k, padded)
+    for row in sorted({e[0] for e in matrix.entries}):
+        entries = [(c, v) for r, c, v in matrix.entries if r == row]
+        for i in range(0, len(entries), k):
+            lane = entries[i:i + k]
+            lanes.append((row, lane + [(lane[-1][0], None)] * (k - len(lane))))
+    chunks = []
+    for lane in lanes:
+        if not chunks or len(chunks[-1]) == b or lane[0] - chunks[-1][0][0] > 255:
+            chunks.append([])
+        chunks[-1].append(lane)
+    packed = [ccoo_chunk(matrix, chunk, min(b, 32), list(lut)) for chunk in chunks]
+    return ccoo_part(matrix, b, k, packed, lut, **override)
+
+
+def ccoo_chunk(matrix, lanes, group, lut):
+    """(encoding, row base, column base, blob)"""
+    while len(lanes) % group:
+        row, slots = lanes[-1]
+        lanes = lanes + [(row, [(slots[-1][0], None)] * len(slots))]
+    rows = [row for row, _ in lanes]
+    slots = [slot for _, lane in lanes for slot in lane]
+    row_base, col_base = rows[0], min(c for c, _ in slots)
+    widest = max(c for c, _ in slots) - col_base
+    code = 0 if widest < 256 else 1 if widest < 65536 else 2
+    one_row = rows[0] == rows[-1]
+    ids = all(v is None or v in lut for _, v in slots)
+    blob = b"" if one_row else bytes(r - row_base for r in rows)
+    blob += b"".join((c - col_base).to_bytes(1 << code, "little") for c, _ in slots)
+    if ids:
+        blob += bytes(0 if v is None else lut.index(v) for _, v in slots)
+    else:
+        blob += matrix.value_bytes([0.0 if v is None else v for _, v in slots])
+    return one_row | code << 1 | ids << 3 | (len(lanes) // group - 1) << 4, row_base, col_base, blob
+
+
+def ccoo_part(matrix, b, k, chunks, lut, **override):
+    offsets = [sum(len(c[3]) for c in chunks[:i]) for i in range(len(chunks))]
+    arrays = {"encoding": [c[0] for c in chunks], "row_base": [c[1] for c in chunks],
+              "col_base": [c[2] for c in chunks], "blob_offset": offsets, "blob": b"".join(c[3] for c in chunks),
+              "lut": matrix.value_bytes(lut)}
+    arrays.update(override)
+    elements = {"encoding": "u8", "row_base": "u32", "col_base": "u32", "blob_offset": "u64", "blob": "u8",
+                "lut": matrix.value}
+    sections = [Section(name, elements[name], a, alignment=256 if name == "blob" else 16) for name, a in arrays.items()]
+    return Part("ccoo", matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, (b, k, len(chunks)),
+                2 * len(chunks) * (8 if matrix.value == "f64" else 4))
+
+
+# ---- the file
+
+
+class Image:
+    """header, parts, sections, blocks: dicts of fields in file order; payload: the bytes from 4,096 to the tables."""
+
+    def __init__(self, matrix, parts, loose=()):
+        owned = [(i, s) for i, part in enumerate(parts) for s in part.sections] + [(NO_PART, s) for s in loose]
+        self.parts, self.sections, self.blocks, self.payload = [], [], [], bytearray()
+        first = 0
+        for part in parts:
+            self.parts.append({**part.fields, "first_section": first, "sections": len(part.sections)})
+            first += len(part.sections)
+        for i, s in owned:
+            self.payload += bytes(-len(self.payload) % 256)
+            stored = s.stored_blocks()
+            self.sections.append({
+                "name": s.name.encode(), "part": i, "element": ELEMENT[s.element], "codec": s.codec,
+                "filter": s.filter, "flags": s.flags, "alignment": s.alignment, "filter_width": s.filter_width,
+                "zero_29": bytes(3), "count": len(s.raw) // np.dtype(DTYPE[s.element]).itemsize,
+                "raw_bytes": len(s.raw), "stored_bytes": sum(map(len, stored)), "offset": 4096 + len(self.payload),
+                "first_block": len(self.blocks), "blocks": len(stored), "zero_80": bytes(16)
+            })
+            for content in stored:
+                self.blocks.append({"checksum": xxhash.xxh3_64_intdigest(content), "stored_bytes": len(content),
+                                    "zero_12": bytes(4)})
+                self.payload += content
+        self.payload += bytes(-len(self.payload) % 256)
+        tables_bytes = 160 * len(parts) + 96 * len(owned) + 16 * len(self.blocks)
+        self.header = {
+            "magic": bytes([0x89, 0x53, 0x50, 0x56, 0x0D, 0x0A, 0x1A, 0x0A]), "major": 0, "minor": 1,
+            "header_bytes": 4096, "required": 0, "optional": 0, "rows": matrix.rows, "columns": matrix.columns,
+            "nonzeros": len(matrix.entries), "value_type": VALUE_TYPE[matrix.value], "field": matrix.field,
+            "symmetry": matrix.symmetry, "zero_59": bytes(5), "file_length": 4096 + len(self.payload) + tables_bytes,
+            "digest": matrix.digest(), "tables_offset": 4096 + len(self.payload), "tables_bytes": tables_bytes,
+            "tables_checksum": None, "P": len(parts), "S": len(owned), "B": len(self.blocks), "zero_128": bytes(3960)
+        }
+
+    def pack(self):
+        tables = b"".join(
+            [struct.pack("<16s4B4s6QII8Q16s", *flat(p)) for p in self.parts] +
+            [struct.pack("<16sI4BIB3s6Q16s", *flat(s)) for s in self.sections] +
+            [struct.pack("<QI4s", *flat(b)) for b in self.blocks])
+        header = dict(self.header)
+        if header["tables_checksum"] is None:
+            header["tables_checksum"] = xxhash.xxh3_64_intdigest(tables)
+        packed = struct.pack("<8sHHIQQQQQ3B5sQ16sQQQIIQ3960s", *header.values())
+        return packed + struct.pack("<Q", xxhash.xxh3_64_intdigest(packed)) + bytes(self.payload) + tables
+
+
+def flat(fields):
+    return [x for value in fields.values() for x in (value if isinstance(value, list) else [value])]
+
+
+def provenance(text):
+    return Section("provenance", "u8", text.encode(), flags=0, alignment=1)
