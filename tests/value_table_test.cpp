@@ -74,8 +74,8 @@ TEST_CASE("A value table counts what a map counts") {
   check(std::vector<double>{});
   check(std::vector<double>{0.0});
   check(std::vector<double>(100'000, 1.0));
-  for (const std::uint64_t n : {31, 32, 33, 64, 65, 1000, 65'535, 65'536, 65'537, 300'000})
-    for (const std::uint64_t distinct : {1, 2, 5, 255, 256, 257, 4000})
+  for (const std::uint64_t n : {31U, 32U, 33U, 64U, 65U, 1000U, 65'535U, 65'536U, 65'537U, 300'000U})
+    for (const std::uint64_t distinct : {1U, 2U, 5U, 255U, 256U, 257U, 4000U})
       if (distinct <= n) check(mixed(n, distinct, n + distinct));
   check(mixed(700'000, 500'000, 1));
 }
@@ -161,7 +161,7 @@ TEST_CASE("Beyond 2^20 distinct values without repetition there is no frequent o
 
 TEST_CASE("Value ids") {
   std::mt19937_64 random(5);
-  for (const std::size_t n : {0, 1, 2, 255, 256}) {
+  for (const std::size_t n : {0U, 1U, 2U, 255U, 256U}) {
     std::vector<std::uint64_t> bits(n);
     for (std::uint64_t& b : bits) b = random() % 4 == 0 ? value_bits(static_cast<double>(random() % 9999)) : random();
     if (n > 2) bits[n / 2] = 0;

@@ -1,6 +1,7 @@
 #include "spmvpack/analyzer/report.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "spmvpack/container/writer.hpp"
 #include "spmvpack/encoder/encode.hpp"
@@ -43,7 +44,9 @@ Report make_report(const SourceMatrix& source, const ReportOptions& options) {
     const auto plan = layout.plan(a, plan_options);
     encoder::EncodeRequest request;
     request.layout = layout.name;
-    request.settings = options.settings;
+    for (const encoder::Setting& setting : layout.settings)
+      if (const auto given = options.settings.find(std::string(setting.name)); given != options.settings.end())
+        request.settings.insert(*given);
     const ContainerSource container = encoder::container_source(source, *plan, request, options.threads);
     report.facts = container.facts;
     report.layouts.push_back(cost_of(*plan, container));

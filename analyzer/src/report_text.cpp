@@ -10,7 +10,7 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-constexpr std::size_t columns_of_terminal = 80, bar_columns = 20;
+constexpr std::size_t bar_columns = 20, longest_name = 77;
 
 /// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number) {
@@ -105,8 +105,7 @@ std::string symmetry_text(const Structure& s) {
   if (counts.symmetric()) return counts.off_diagonal == 0 ? "symmetric: nothing is off the diagonal" : "symmetric";
   if (counts.skew_symmetric()) return "skew-symmetric";
   if (counts.pattern_symmetric())
-    return fmt::format("pattern symmetric, values not: {} of the mirrored are equal",
-                       percent(counts.equal, counts.off_diagonal));
+    return fmt::format("pattern only: {} of the mirrored values are equal", percent(counts.equal, counts.off_diagonal));
   return fmt::format("unsymmetric: {} of the off-diagonal entries are mirrored",
                      percent(counts.mirrored, counts.off_diagonal));
 }
@@ -164,15 +163,15 @@ std::string row_lengths_text(const Structure& s) {
     percentiles[0].push_back(fmt::format("{} %", RowLengths::ranks.at(i)));
     percentiles[1].push_back(grouped(lengths.percentiles.at(i)));
   }
-  const std::string text =
-      fmt::format("Entries per row: {} to {}, mean {:.2f}\nThe shorter ... of the rows have at most\n{}\n",
-                  grouped(lengths.min), grouped(lengths.max), lengths.mean, table(percentiles, 0));
+  const std::string text = fmt::format("Entries per row: {} to {}, mean {:.2f}, percentiles\n{}\n",
+                                       grouped(lengths.min), grouped(lengths.max), lengths.mean, table(percentiles, 0));
 
   const std::uint64_t most =
       lengths.histogram.empty() ? 0 : *std::max_element(lengths.histogram.begin(), lengths.histogram.end());
   std::vector<Row> rows{{"entries", "rows", "share"}};
   for (std::size_t bin = 0; bin < lengths.histogram.size(); ++bin) {
     const std::uint64_t count = lengths.histogram[bin];
+    if (count == 0 && rows.size() == 1) continue;  // the table starts with the shortest rows
     const std::uint64_t from = bin == 0 ? 0 : std::uint64_t{1} << (bin - 1), to = bin == 0 ? 0 : 2 * from - 1;
     const double bar = static_cast<double>(bar_columns) * static_cast<double>(count) / static_cast<double>(most);
     rows.push_back({from == to ? grouped(from) : fmt::format("{} - {}", grouped(from), grouped(to)), grouped(count),
@@ -187,7 +186,7 @@ std::string row_lengths_text(const Structure& s) {
 std::string to_text(const Report& report) {
   const MatrixFacts& f = report.facts;
   const std::string name =
-      report.provenance.source.empty() ? "" : escape(report.provenance.source, columns_of_terminal) + '\n';
+      report.provenance.source.empty() ? "" : escape(report.provenance.source, longest_name) + '\n';
   return fmt::format("{}{} x {}, {} nonzeros, {} ({}, {})\n\n{}\n{}\n{}\n{}\n{}", name, grouped(f.rows),
                      grouped(f.cols), grouped(f.nnz), to_string(f.value_type), to_string(f.field),
                      to_string(f.symmetry), layouts_text(report), structure_text(report),

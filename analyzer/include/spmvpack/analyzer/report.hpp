@@ -18,7 +18,7 @@ namespace spmvpack::analyzer {
 struct LayoutCost {
   std::string name;
   std::uint64_t device_bytes = 0;           ///< what a multiply reads
-  std::uint64_t file_bytes = 0;             ///< the file that encode writes with the same settings and codec none
+  std::uint64_t file_bytes = 0;             ///< the file that encode writes with its settings and codec none
   std::uint64_t workspace_bytes = 0;        ///< scratch memory of one multiply
   std::uint64_t padding = 0;                ///< stored slots that hold no entry
   std::optional<double> bytes_per_nonzero;  ///< device bytes; none where there are no nonzeros
@@ -42,7 +42,7 @@ struct ReportOptions {
 /// Analyzes the matrix and plans every layout. O(nnz) per layout. Error(errc::usage): a setting that no layout has.
 Report make_report(const SourceMatrix& source, const ReportOptions& options = {});
 
-/// The report for a reader, in lines of at most 80 columns (while sizes stay below 10^12).
+/// The report for a reader, in lines of at most 80 columns (while sizes stay below 10^12 and rows below 10^9).
 std::string to_text(const Report& report);
 
 }  // namespace spmvpack::analyzer

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Checks `spmvpack report --json` against its schema, against SciPy and against the files that encode writes.
+
+usage: report_json_test.py SPMVPACK SCHEMA
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+    import numpy as np
+    import scipy.io
+    import scipy.sparse
+except ImportError as error:
+    print(f"SKIPPED: {error}")
+    sys.exit(77)
+
+SPMVPACK, SCHEMA = sys.argv[1:]
+
+
+def run(*arguments):
+    return subprocess.run([SPMVPACK, *arguments], check=True, stdout=subprocess.PIPE).stdout
+
+
+def strict(name):
+    raise ValueError(f"{name} is not JSON")
+
+
+def report(path, *options):
+    result = json.loads(run("report", path, "--json", *options), parse_constant=strict)
+    VALIDATOR.validate(result)
+    return result
+
+
+def check_equal(found, expected, what):
+    if found != expected:
+        raise AssertionError(f"{what}: {found}, expected {expected}")
+
+
+def check_matrix(path, *options):
+    """Compares a report with what SciPy says of the same file, and with the files of every layout."""
+    a = scipy.sparse.csr_matrix(scipy.io.mmread(path))
+    a.sum_duplicates()
+    result = report(path, *options)
+    matrix, structure = result["matrix"], result["structure"]
+    check_equal((matrix["rows"], matrix["columns"], matrix["nonzeros"]), (*a.shape, a.nnz), "sizes")
+
+    lengths = np.diff(a.indptr)
+    check_equal(structure["empty_rows"], int(np.sum(lengths == 0)), "empty rows")
+    check_equal(structure["empty_columns"], a.shape[1] - len(np.unique(a.indices)), "empty columns")
+    if a.shape[0] > 0:
+        for rank, length in structure["row_lengths"]["percentiles"].items():
+            expected = np.percentile(lengths, int(rank), method="inverted_cdf")
+            check_equal(length, int(expected), f"percentile {rank}")
+    check_equal(sum(b["rows"] for b in structure["row_lengths"]["histogram"]), a.shape[0], "rows of the histogram")
+    coo = a.tocoo()
+    below = (coo.row.astype(np.int64) - coo.col).max(initial=0)
+    above = (coo.col.astype(np.int64) - coo.row).max(initial=0)
+    check_equal((structure["lower_bandwidth"], structure["upper_bandwidth"]), (int(below), int(above)), "bandwidth")
+    if a.shape[0] == a.shape[1]:
+        check_equal(structure["symmetry"]["symmetric"], (a != a.T).nnz == 0 and pattern(a) == pattern(a.T), "symmetric")
+        check_equal(structure["symmetry"]["pattern_symmetric"], pattern(a) == pattern(a.T), "pattern symmetric")
+    else:
+        check_equal(structure["symmetry"], None, "symmetry")
+    values = a.data.astype(np.float32 if matrix["value_type"] == "f32" else np.float64)
+    counts = np.unique(values.view(np.uint32 if values.itemsize == 4 else np.uint64), return_counts=True)[1]
+    check_equal(structure["values"]["distinct"], len(counts), "distinct values")
+    check_equal(structure["values"]["covered_by_256"], int(np.sort(counts)[::-1][:256].sum()), "covered entries")
+    check_equal(structure["values"]["explicit_zeros"], int(np.sum(values == 0)), "explicit zeros")
+
+    csr_bytes = 4 * (a.shape[0] + 1) + (4 + values.itemsize) * a.nnz
+    for layout in result["layouts"]:
+        name = layout["name"]
+        check_equal(sum(layout["byte_shares"].values()), layout["device_bytes"], f"{name}: sum of the byte shares")
+        if name == "csr":
+            check_equal(layout["device_bytes"], csr_bytes, "csr: device bytes")
+        overhead = (layout["device_bytes"] / csr_bytes - 1) * 100
+        if abs(layout["overhead_percent"] - overhead) > 1e-9 * (1 + abs(overhead)):
+            raise AssertionError(f"{name}: overhead {layout['overhead_percent']}, expected {overhead}")
+        if (layout["bytes_per_nonzero"] is None) != (a.nnz == 0):
+            raise AssertionError(f"{name}: bytes per nonzero {layout['bytes_per_nonzero']}")
+        container = os.path.join(DIRECTORY, f"{name}.spmvc")
+        run("encode", path, "-o", container, "--layout", name, "-q", "-f", *options)
+        check_equal(layout["file_bytes"], os.path.getsize(container), f"{name}: file bytes")
+        again = report(container)
+        check_equal(again, result, f"{name}: report of the container")
+
+
+def pattern(a):
+    coo = a.tocoo()
+    return set(zip(coo.row.tolist(), coo.col.tolist()))
+
+
+def write(name, text):
+    path = os.path.join(DIRECTORY, name)
+    with open(path, "wb") as file:
+        file.write(text)
+    return path
+
+
+with open(SCHEMA, encoding="utf-8") as schema_file:
+    schema = json.load(schema_file)
+jsonschema.Draft202012Validator.check_schema(schema)
+VALIDATOR = jsonschema.Draft202012Validator(schema)
+
+with tempfile.TemporaryDirectory() as DIRECTORY:
+    rng = np.random.default_rng(1)
+    for n, (rows, columns) in enumerate([(1, 1), (300, 300), (2000, 30), (30, 70000), (1, 5000), (5000, 1)]):
+        random = scipy.sparse.random(rows, columns, density=min(1, 3000 / (rows * columns)), random_state=rng)
+        random.data = np.round(random.data * 50) / 7
+        path = os.path.join(DIRECTORY, f"random{n}.mtx")
+        scipy.io.mmwrite(path, random, precision=17)
+        check_matrix(path)
+        check_matrix(path, "--value-type", "f32")
+
+    banner = b"%%MatrixMarket matrix coordinate "
+    check_matrix(write("symmetric.mtx", banner + b"real symmetric\n3 3 4\n1 1 2\n2 1 -1\n3 2 0\n3 3 2\n"))
+    check_matrix(write("skew.mtx", banner + b"real skew-symmetric\n3 3 2\n2 1 -1\n3 2 4\n"))
+    check_matrix(write("pattern.mtx", banner + b"pattern general\n2 4 3\n1 1\n1 4\n2 2\n"))
+    check_matrix(write("no_nonzeros.mtx", banner + b"real general\n4 5 0\n"))
+
+    result = report(write("duplicates.mtx", banner + b"real general\n2 2 3\n1 1 1\n1 1 2\n2 2 0\n"))
+    check_equal(result["source"]["duplicates"], 1, "duplicates")
+    check_equal(result["source"]["entries"], 3, "entries")
+    check_equal(result["structure"]["values"]["most_frequent"][0], {"value": "0", "entries": 1}, "most frequent")
+    # A name that is not UTF-8 must still give JSON.
+    report(write(b"\xff.mtx".decode("utf-8", "surrogateescape"), banner + b"real general\n1 1 1\n1 1 1e300\n"))
+    # The schema can fail.
+    broken = {**result, "layouts": []}
+    if VALIDATOR.is_valid(broken) or VALIDATOR.is_valid({**result, "schema": "other"}):
+        raise AssertionError("the schema accepts anything")
+print("ok")
