@@ -71,8 +71,8 @@ po::options_description options_of(const Command& command) {
 
 std::string help(const Command& command, const po::options_description& options, bool full) {
   std::ostringstream text;
-  text << "usage: spmvpack " << command.name << ' ' << command.synopsis << "\n\n"
-       << command.summary << ".\n\n"
+  text << "spmvpack " << command.name << ": " << command.summary << "\n\n"
+       << "usage: spmvpack " << command.name << ' ' << command.synopsis << '\n'
        << options;
   if (full) text << '\n' << command.details() << '\n' << exit_codes_help;
   return std::move(text).str();

@@ -110,9 +110,9 @@ void run(const Invocation& invocation) {
 }  // namespace
 
 const Command generate_command{"generate",
-                               "laplace2d|convection-diffusion --grid SIZES -o A.mtx [options]",
-                               "write a matrix to try things on",
-                               "the kind of matrix",
+                               "KIND --grid NXxNY[xNZ] -o A.mtx [options]",
+                               "write a matrix to try things on: laplace2d, convection-diffusion",
+                               "the kind (laplace2d or convection-diffusion)",
                                add_options,
                                details,
                                run};

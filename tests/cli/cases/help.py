@@ -1,0 +1,17 @@
+"""Every -h fits a screen; every --help has the exit codes and no line that wraps."""
+from cli import spmvpack
+
+commands = ["encode", "report", "inspect", "verify", "decode", "multiply", "generate"]
+for words in [["-h"]] + [[c, "-h"] for c in commands]:
+    lines = spmvpack(*words).splitlines()
+    assert len(lines) <= 24, f"{words}: {len(lines)} lines"
+    assert max(map(len, lines)) <= 80, f"{words}: {max(lines, key=len)!r}"
+for words in [["--help"]] + [[c, "--help"] for c in commands]:
+    text = spmvpack(*words)
+    assert "Exit codes:" in text and "130" in text
+    assert max(map(len, text.splitlines())) <= 80, f"{words}: {max(text.splitlines(), key=len)!r}"
+overview = spmvpack("-h")
+assert all(f"\n  {c} " in overview for c in commands)
+assert spmvpack("--version").startswith("spmvpack ")
+# Help is served whatever else is on the line.
+assert spmvpack("encode", "no-such-file", "-h") == spmvpack("encode", "-h")

@@ -1,0 +1,35 @@
+"""inspect, as text and as JSON."""
+import json
+import os
+
+from cli import spmvpack
+
+spmvpack("generate", "laplace2d", "--grid", "30x40", "-o", "A.mtx")
+spmvpack("encode", "A.mtx", "-q", "--layout", "csr", "--codec", "zstd")
+facts = json.loads(spmvpack("inspect", "A.spmvc", "--json"))
+assert facts["file_bytes"] == os.path.getsize("A.spmvc")
+nnz = 5 * 1200 - 2 * 70
+matrix = facts["matrix"]
+assert (matrix["rows"], matrix["columns"], matrix["nonzeros"]) == (1200, 1200, nnz)
+assert (matrix["value_type"], matrix["field"], matrix["symmetry"]) == ("f64", "real", "general")
+assert facts["device_bytes"] == 1201 * 4 + nnz * 12
+assert facts["provenance"]["source"] == "A.mtx" and facts["provenance"]["entries"] == nnz
+assert facts["provenance"]["options"] == "--layout csr --value-type f64 --codec zstd:3"
+assert any("5-point" in comment for comment in facts["provenance"]["comments"])
+assert [p["layout"] for p in facts["parts"]] == ["csr"]
+sections = {s["name"]: s for s in facts["sections"]}
+assert list(sections) == ["row_ptr", "col_idx", "values", "provenance"]
+assert sections["values"]["raw_bytes"] == nnz * 8 and sections["values"]["codec"] == "zstd"
+assert sections["values"]["stored_bytes"] < sections["values"]["raw_bytes"]
+assert sections["provenance"]["part"] is None and not sections["provenance"]["device"]
+text = spmvpack("inspect", "A.spmvc")
+assert matrix["digest"] in text and all(name in text for name in sections)
+assert max(map(len, text.splitlines())) <= 80, text
+
+# Text of a file is escaped before it reaches a terminal.
+with open("B.mtx", "wb") as file:
+    file.write(b"%%MatrixMarket matrix coordinate pattern general\n%\x1b[31mred\x07\n1 1 1\n1 1\n")
+spmvpack("encode", "B.mtx", "-q")
+text = spmvpack("inspect", "B.spmvc")
+assert "\x1b" not in text and "\\x1B[31mred\\x07" in text, text
+assert json.loads(spmvpack("inspect", "B.spmvc", "--json"))["provenance"]["comments"] == ["\x1b[31mred\x07"]

@@ -1,0 +1,43 @@
+"""An interrupted encode exits with 130 and leaves nothing behind, whenever the signal comes."""
+import os
+import signal
+import subprocess
+import time
+
+from cli import spmvpack
+
+# At zstd's slowest level this takes much longer than the signal needs to arrive.
+spmvpack("generate", "convection-diffusion", "--grid", "60x60x60", "--variable", "-o", "A.mtx")
+
+
+def start():
+    return subprocess.Popen(["spmvpack", "encode", "A.mtx", "--layout", "csr", "--codec", "zstd:19"],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def expect_interrupted(process, name):
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130, f"{name}: exit {process.returncode} {out} {err}"
+    assert out == b"" and b"interrupted" in err, f"{name}: {out} {err}"
+    assert os.listdir() == ["A.mtx"], f"{name}: {os.listdir()}"
+
+
+for signal_number in (signal.SIGINT, signal.SIGTERM):
+    # While it writes: as soon as the temporary file is there.
+    process = start()
+    while len(os.listdir()) == 1 and process.poll() is None:
+        time.sleep(0.001)
+    process.send_signal(signal_number)
+    expect_interrupted(process, f"writing, {signal_number.name}")
+    # Soon after the start: while it reads or plans.
+    process = start()
+    time.sleep(0.15)
+    process.send_signal(signal_number)
+    expect_interrupted(process, f"reading, {signal_number.name}")
+
+# A generator that writes to a pipe which nobody reads stops, too.
+process = subprocess.Popen(["spmvpack", "generate", "laplace2d", "--grid", "3000x3000", "-o", "-"],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+time.sleep(0.5)
+process.send_signal(signal.SIGINT)
+assert process.wait(timeout=60) == 130

@@ -1,0 +1,36 @@
+# Exit code 2: every message says what is wrong and what to do.
+try() { spmvpack "$@" 2>&1; echo "exit $?"; }
+printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n' > A.mtx
+try
+try frobnicate
+try --frobnicate
+try encode
+try encode ''
+try encode A.mtx B.mtx
+try encode A.mtx --lay csr
+try encode A.mtx --layout
+try encode A.mtx --layout sell
+try encode A.mtx --set ccoo.k
+try encode A.mtx --set ccoo.z=1
+try encode A.mtx --set ccoo.k=3
+try encode A.mtx --set ccoo.k=1 --set ccoo.k=2
+try encode A.mtx --layout csr --set ccoo.k=4
+try encode A.mtx --codec lzma
+try encode A.mtx --codec zstd:0
+try encode A.mtx --codec zstd:20
+try encode A.mtx --value-type f16
+try encode A.mtx --threads 0
+try encode A.mtx --threads two
+try encode A.mtx --memory-limit 0
+try encode A.mtx --memory-limit 8X
+try encode A.mtx --memory-limit 99999999999T
+try decode A.spmvc
+try generate hilbert --grid 3x3 -o B.mtx
+try generate laplace2d -o B.mtx
+try generate laplace2d --grid 3 -o B.mtx
+try generate laplace2d --grid 3x3x3 -o B.mtx
+try generate laplace2d --grid 3x0 -o B.mtx
+try generate laplace2d --grid 2x3 --remove-one -o B.mtx
+try generate laplace2d --grid 3x3 --variable -o B.mtx
+try generate laplace2d --grid 3x3
+ls

@@ -1,0 +1,96 @@
+/// Parts of the command line that its cases cannot reach from outside.
+
+#include <limits>
+
+#include "catch.hpp"
+#include "exit_code.hpp"
+#include "generators/stencils.hpp"
+#include "options.hpp"
+#include "output.hpp"
+
+using namespace spmvpack;
+using namespace spmvpack::tools;
+
+TEST_CASE("every errc has its documented exit code") {
+  CHECK(exit_code(errc::io) == 1);
+  CHECK(exit_code(errc::exists) == 1);
+  CHECK(exit_code(errc::usage) == 2);
+  CHECK(exit_code(errc::bad_input) == 3);
+  CHECK(exit_code(errc::corrupt) == 4);
+  CHECK(exit_code(errc::mismatch) == 4);
+  CHECK(exit_code(errc::unsupported) == 5);
+  CHECK(exit_code(errc::no_device) == 6);
+  CHECK(exit_code(errc::out_of_memory) == 7);
+  CHECK(exit_code(errc::interrupted) == 130);
+  CHECK(exit_code(errc::internal) == 70);
+}
+
+TEST_CASE("sizes in bytes") {
+  CHECK(parse_bytes("--x", "1") == 1);
+  CHECK(parse_bytes("--x", "4096B") == 4096);
+  CHECK(parse_bytes("--x", "512M") == 512U << 20);
+  CHECK(parse_bytes("--x", "3KiB") == 3U << 10);
+  CHECK(parse_bytes("--x", "8GB") == std::uint64_t{8} << 30);
+  CHECK(parse_bytes("--x", "16777215T") == std::uint64_t{16777215} << 40);
+  CHECK(parse_bytes("--x", "18446744073709551615") == std::numeric_limits<std::uint64_t>::max());
+  for (const char* bad :
+       {"", "0", "G", "-1", "1.5G", "1 G", "8Gi", "8GBB", "8g", "16777216T", "18446744073709551616"}) {
+    INFO(bad);
+    CHECK_THROWS_AS(parse_bytes("--x", bad), Error);
+  }
+}
+
+TEST_CASE("numbers within bounds") {
+  CHECK(parse_number("--x", "1", 1, 19) == 1);
+  CHECK(parse_number("--x", "19", 1, 19) == 19);
+  for (const char* bad : {"", "0", "20", "+1", "1.0", "1 ", "99999999999999999999"}) {
+    INFO(bad);
+    CHECK_THROWS_AS(parse_number("--x", bad, 1, 19), Error);
+  }
+}
+
+TEST_CASE("settings are split at the first equals sign") {
+  CHECK(parse_settings({"a.b=1", "c=d=e"}) == std::map<std::string, std::string>{{"a.b", "1"}, {"c", "d=e"}});
+  CHECK_THROWS_AS(parse_settings({"a"}), Error);
+  CHECK_THROWS_AS(parse_settings({"a=1", "a=2"}), Error);
+}
+
+TEST_CASE("numbers in groups of three digits") {
+  CHECK(grouped(0) == "0");
+  CHECK(grouped(999) == "999");
+  CHECK(grouped(1000) == "1,000");
+  CHECK(grouped(1234567) == "1,234,567");
+  CHECK(grouped(std::numeric_limits<std::uint64_t>::max()) == "18,446,744,073,709,551,615");
+}
+
+TEST_CASE("generators refuse grids that are no matrix") {
+  CHECK_THROWS_AS(Laplace2d(0, 5, false), Error);
+  CHECK_THROWS_AS(Laplace2d(2, 5, true), Error);
+  CHECK_THROWS_AS(Laplace2d(65536, 65536, false), Error);
+  CHECK_THROWS_AS(ConvectionDiffusion({1, 0, 1}, false), Error);
+  // The product of the sides is 2^64: it must not wrap around to something small.
+  CHECK_THROWS_AS(ConvectionDiffusion({1U << 31, 1U << 31, 4}, false), Error);
+}
+
+TEST_CASE("generated rows are sorted and as many as promised") {
+  const auto check = [](const MatrixGenerator& matrix) {
+    std::uint64_t entries = 0;
+    Row row;
+    for (std::uint64_t i = 0; i < matrix.rows(); ++i) {
+      row.clear();
+      matrix.row(i, row);
+      const Entry* previous = nullptr;
+      for (const Entry& e : row) {
+        CHECK(e.column < matrix.rows());
+        CHECK((previous == nullptr || previous->column < e.column));
+        previous = &e;
+        ++entries;
+      }
+    }
+    CHECK(entries == matrix.nnz());
+  };
+  check(Laplace2d(7, 5, false));
+  check(Laplace2d(7, 5, true));
+  check(ConvectionDiffusion({4, 1, 5}, false));
+  check(ConvectionDiffusion({4, 3, 5}, true));
+}

@@ -1,0 +1,28 @@
+# shellcheck shell=bash
+# What Debian 12 and Ubuntu 24.04 must have, sourced by quickstart.sh and test.sh.
+
+# shellcheck disable=SC2034 # used by those who source this file
+build_packages=(g++ cmake ninja-build pkg-config libboost-program-options-dev libzstd-dev libxxhash-dev libisal-dev
+  libfmt-dev libfast-float-dev nlohmann-json3-dev)
+# shellcheck disable=SC2034
+test_packages=(catch2 ccache clang-14 clang-format-14 clang-tidy-14 libomp-14-dev gzip zstd shellcheck
+  python3 python3-numpy python3-scipy python3-xxhash python3-zstandard python3-jsonschema)
+
+# Installs those of the named packages that are not there; needs root or sudo only if there are any.
+install_missing() {
+  local package missing=() as_root=()
+  if ! command -v dpkg-query > /dev/null; then
+    echo "This is not Debian or Ubuntu: install what these packages stand for: $*" >&2
+    return 1
+  fi
+  for package in "$@"; do
+    if [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null) != installed ]]; then
+      missing+=("$package")
+    fi
+  done
+  if ((${#missing[@]} == 0)); then return 0; fi
+  echo "Installing ${missing[*]}"
+  if ((EUID != 0)); then as_root=(sudo); fi
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}"
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# From a fresh Debian 12 or Ubuntu 24.04 to a compressed matrix: installs what is missing (root or sudo), builds, and
+# shows every step on a matrix of 8.8 million nonzeros.
+#
+# usage: tools/quickstart.sh [DIRECTORY]     DIRECTORY for the files, default: ./quickstart-data
+set -euo pipefail
+data=$(realpath -m "${1:-quickstart-data}")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=tools/packages.sh
+source tools/packages.sh
+
+step() { printf '\n== %s\n' "$*"; }
+show() {
+  printf '\n$ %s\n' "$*"
+  "$@"
+}
+
+step "Packages"
+install_missing "${build_packages[@]}"
+
+step "Build (build/release)"
+cmake --preset release -DSPMVPACK_TESTS=OFF
+cmake --build --preset release
+PATH=$PWD/build/release/tools:$PATH
+
+step "A matrix: convection and diffusion on 148 x 148 x 58 cells"
+mkdir -p "$data"
+cd "$data"
+show spmvpack generate convection-diffusion --grid 148x148x58 -o A.mtx -f
+
+step "What each layout would cost"
+show spmvpack report A.mtx
+
+step "Encode, check against the source, multiply"
+show spmvpack encode A.mtx -f
+show spmvpack verify A.spmvc --against A.mtx
+show spmvpack multiply A.spmvc -o y.mtx -f
+ls -l A.mtx A.spmvc y.mtx
+
+step "GPU"
+if command -v nvidia-smi > /dev/null && nvidia-smi --query-gpu=name --format=csv,noheader; then
+  echo "This version multiplies on the CPU; the GPU loader will read the same A.spmvc into device memory as it is."
+else
+  echo "None found: multiply ran on the CPU, which needs no GPU."
+fi
+printf '\nThe files are in %s\n' "$data"

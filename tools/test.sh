@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Builds and tests everything that a change must pass. Installs what is missing (Debian 12, Ubuntu 24.04).
+#
+# usage: tools/test.sh [all | quick | STAGE ...]
+#   all      every stage (the default)
+#   quick    lint and release
+#   lint     formatting, shell scripts
+#   tidy     clang-tidy over the rooms
+#   tsan     ThreadSanitizer (clang 14): the tests that run threads
+#   asan     AddressSanitizer and UndefinedBehaviorSanitizer: all tests
+#   release  as it ships, with CUDA code where there is nvcc: all tests
+#
+# Tests on real matrices need SPMVPACK_TEST_MATRICES, a directory of Matrix Market files; where it is not set,
+# shared/matrices beside the checkout is taken if it exists, else those tests are skipped.
+# shellcheck disable=SC2317 # stages are called by name
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=tools/packages.sh
+source tools/packages.sh
+
+if [[ -z ${SPMVPACK_TEST_MATRICES:-} && -d ../shared/matrices ]]; then
+  SPMVPACK_TEST_MATRICES=$(realpath ../shared/matrices)
+  export SPMVPACK_TEST_MATRICES
+fi
+
+configure() {
+  local launcher=()
+  if command -v ccache > /dev/null; then
+    launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+  fi
+  cmake --preset "$1" -DSPMVPACK_TESTS=ON "${launcher[@]}"
+}
+build_and_test() {
+  configure "$1"
+  cmake --build --preset "$1"
+  ctest --preset "$1" "${@:2}"
+}
+
+stage_lint() {
+  git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 clang-format-14 --dry-run --Werror
+  git ls-files -z '*.sh' .ci/run | xargs -0 shellcheck -x -s bash
+}
+stage_tidy() {
+  configure release
+  run-clang-tidy-14 -quiet -p build/release -j "$(nproc)" \
+    "^$PWD/(analyzer|container|encoder|gpu_loader|host_loader|tools)/.*\.cpp$"
+}
+stage_tsan() { build_and_test tsan --label-regex '^threads$'; }
+stage_asan() { build_and_test asan; }
+stage_release() { build_and_test release; }
+
+case ${1:-all} in
+  all) stages=(lint tidy tsan asan release) ;; # release last: its summary is what a reader sees first
+  quick) stages=(lint release) ;;
+  *) stages=("$@") ;;
+esac
+for stage in "${stages[@]}"; do
+  if ! declare -F "stage_$stage" > /dev/null; then
+    echo "test.sh: there is no stage '$stage'; see the head of this file" >&2
+    exit 2
+  fi
+done
+install_missing "${build_packages[@]}" "${test_packages[@]}"
+
+# All stages run, whatever fails, so that one run tells everything.
+summary=()
+failed=0
+for stage in "${stages[@]}"; do
+  printf '\n== %s\n' "$stage"
+  start=$SECONDS
+  # Not "if (...)": there, set -e would be off inside.
+  set +e
+  (
+    set -e
+    "stage_$stage"
+  )
+  status=$?
+  set -e
+  if ((status == 0)); then result=passed; else result=FAILED failed=1; fi
+  summary+=("$(printf '%-8s %s  %3d:%02d' "$stage" "$result" $(((SECONDS - start) / 60)) $(((SECONDS - start) % 60)))")
+done
+
+printf '\n== summary (minutes)\n'
+printf '%s\n' "${summary[@]}"
+exit "$failed"
