@@ -35,9 +35,10 @@ def run_case(script, spmvpack, update):
     """Runs one case and returns (state, what to tell)."""
     environment = dict(os.environ, LC_ALL="C", PYTHONPATH=str(HERE), CASES=str(CASES),
                        PATH=f"{spmvpack.parent}{os.pathsep}{os.environ['PATH']}")
-    interpreter = "bash" if script.suffix == ".sh" else sys.executable
+    # -P: the cases' directory is no place to import from; a case may be called like a module.
+    interpreter = ["bash"] if script.suffix == ".sh" else [sys.executable, "-P"]
     with tempfile.TemporaryDirectory(prefix="spmvpack-cli-") as directory:
-        done = subprocess.run([interpreter, script], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
+        done = subprocess.run([*interpreter, script], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=600, check=False)
     if done.returncode == SKIPPED:
         return "skipped", done.stdout.decode(errors="replace")

@@ -53,8 +53,8 @@ std::string details() {
 std::string default_output(const std::string& input) {
   for (const std::string_view suffix : {".mtx", ".mtx.gz", ".mtx.zst"})
     if (input.ends_with(suffix)) return input.substr(0, input.size() - suffix.size()) + ".spmvc";
-  throw Error(errc::usage, "the output's name does not follow from an input that is not called .mtx", input,
-              "name the output with -o");
+  throw Error(errc::usage, "no name for the output: the input is not called .mtx, .mtx.gz or .mtx.zst", input,
+              "name it with -o");
 }
 
 encoder::EncodeRequest read_request(const Invocation& invocation) {

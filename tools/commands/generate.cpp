@@ -101,6 +101,7 @@ void run(const Invocation& invocation) {
   if (invocation.options.count("output") == 0)
     throw Error(errc::usage, "no output", {}, "name it with -o, or -o - for standard output");
   const std::string& output = invocation.text("output");
+  refuse_existing(output, invocation.flag("force"));
   write_generated(*matrix, output, invocation.flag("force"), invocation.threads, invocation.progress);
   if (!invocation.quiet && output != "-")
     print(fmt::format("{}: {} rows, {} nonzeros\n", escape(output, 4096), grouped(matrix->rows()),
@@ -111,7 +112,7 @@ void run(const Invocation& invocation) {
 
 const Command generate_command{"generate",
                                "KIND --grid NXxNY[xNZ] -o A.mtx [options]",
-                               "write a matrix to try things on: laplace2d, convection-diffusion",
+                               "write a test matrix: laplace2d, convection-diffusion",
                                "the kind (laplace2d or convection-diffusion)",
                                add_options,
                                details,
