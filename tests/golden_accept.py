@@ -3,7 +3,7 @@
 import struct
 
 import spmvc_writer as w
-from spmvc_writer import Image, Matrix, Part, Section, ccoo, coo, csr, provenance
+from spmvc_writer import Image, Matrix, Part, Section, ccoo, ccoo_part, coo, csr, provenance
 
 # Rows 0 and 3 are empty.
 SMALL = [(1, 0, 1.5), (1, 2, -2.0), (2, 1, 0.1), (4, 0, 1e300), (4, 1, 3.0), (4, 6, -0.25)]
@@ -150,6 +150,9 @@ def containers():
     yield "ccoo_lut_of_256", n, [ccoo(n, 64, 2, [i / 256 for i in range(256)])]
     n, lut = all_encodings()
     yield "ccoo_all_encodings", n, [ccoo(n, 8, 1, lut)]
+    n = Matrix(8, 30, [(7, 20, 4.0), (7, 24, -1.0), (7, 27, -1.0)])
+    chunk = (0b0_000_1_00_0, 7, 20, bytes(8) + bytes([0, 4] + 6 * [7]) + bytes([1] + 7 * [0]))
+    yield "ccoo_one_row_with_row_bytes", n, [ccoo_part(n, 8, 1, [chunk], [-1.0, 4.0])]
     n = chunk_ends()
     yield "ccoo_chunk_ends", n, [ccoo(n, 8, 1)]
 

@@ -64,8 +64,8 @@ def whole_file():
 def header_fields():
     for name, exit_code, fields in (
         ("header_bytes", 4, {"header_bytes": 8192}), ("required_feature_0", 5, {"required": 1}),
-        ("required_feature_63", 5, {"required": 1 << 63}), ("rows", 4, {"rows": TOO_MANY}),
-        ("columns", 4, {"columns": TOO_MANY}), ("rows_64_bit", 4, {"rows": 2**63 + 5}),
+        ("required_feature_63", 5, {"required": 1 << 63}), ("rows", 5, {"rows": TOO_MANY}),
+        ("columns", 5, {"columns": TOO_MANY}), ("rows_64_bit", 5, {"rows": 2**63 + 5}),
         ("reserved_59", 4, {"zero_59": nonzero(5)}), ("reserved_128", 4, {"zero_128": nonzero(3960)}),
         ("tables_bytes", 4, {"tables_bytes": lambda n: n + 16}),
         ("tables_offset", 4, {"tables_offset": lambda n: n - 256}), ("tables_offset_zero", 4, {"tables_offset": 0}),
@@ -110,6 +110,7 @@ def parts():
     yield "part_nonzeros_sum_wraps", 4, Image(m, [csr(m), bent_part(csr(Matrix(5, 7, [])), nonzeros=WRAP - 6)])
     yield "part_map_missing", 4, bend(image(), "parts", row_map=w.LIST)
     yield "part_map_with_begin", 4, Image(m, [bent_part(coo(m).row_list(range(5)), row_begin=1)])
+    yield "part_map_without_list", 5, bend(Image(m, [csr(m).row_list(range(5))]), "parts", row_map=w.ALL)
     yield "part_map_count", 4, Image(m, [csr(m).row_list(range(4))])
     yield "part_map_element", 4, bend_list(m, element=2, count=10)
     yield "part_map_device", 4, bend_list(m, flags=3)
@@ -144,8 +145,8 @@ def sections():
         ("name_empty", 4, {"name": b""}), ("name_twice", 4, {"name": b"col_idx"}),
         ("unknown_required", 5, {"name": b"sigma"}), ("missing", 4, {"name": b"sigma", "flags": 2}),
         ("part", 4, {"part": 1}), ("part_none", 4, {"part": w.NO_PART}), ("element_0", 4, {"element": 0}),
-        ("element_7", 4, {"element": 7}), ("element_other", 4, {"element": 4}), ("codec", 4, {"codec": 2}),
-        ("filter", 4, {"codec": 1, "filter": 3, "filter_width": 8}),
+        ("element_7", 4, {"element": 7}), ("element_other", 4, {"element": 4}), ("codec", 5, {"codec": 2}),
+        ("filter", 5, {"codec": 1, "filter": 3, "filter_width": 8}),
         ("filter_without_codec", 4, {"filter": 1, "filter_width": 8}),
         ("filter_width_without_filter", 4, {"filter_width": 8}), ("filter_width_0", 4, {"codec": 1, "filter": 1}),
         ("filter_width_3", 4, {"codec": 1, "filter": 1, "filter_width": 3}),
@@ -168,7 +169,7 @@ def sections():
     yield "section_loose_required", 5, bend(image(loose=[optional]), "sections", "note", flags=1)
     yield "section_loose_of_part", 4, bend(image(loose=[optional]), "sections", "note", part=0)
     yield "section_values_of_no_part", 5, image(loose=[Section("values", "f64", [], flags=3)])
-    yield "provenance_element", 4, image(loose=[Section("provenance", "u16", [65], flags=0)])
+    yield "provenance_element", 4, image(loose=[Section("provenance", "u16", b"ab=cd\n", flags=0)])
     odd = Section("note", "u8", bytes(7), flags=0).zstd(0, 0, w.raw_frame)
     yield "section_filter_divides", 4, bend(image(loose=[odd]), "sections", "note", filter=1, filter_width=2)
     for a, b in ((0, 1), (1, 2)):
@@ -268,6 +269,9 @@ def structure():
         yield name, Image(m, [layout(m, **arrays)])
     yield from ccoo_structure()
 
+    for name, text in (("unended", b"source=a.mtx\nentries=6"), ("no_key", b"source\n"), ("empty_line", b"a=b\n\n"),
+                       ("twice", b"entries=6\nentries=7\n"), ("not_utf8", b"source=\xff.mtx\n")):
+        yield f"provenance_{name}", image(loose=[Section("provenance", "u8", text, flags=0)])
     yield "row_map_falls", Image(m, [csr(m).row_list([0, 2, 1, 3, 4])])
     yield "row_map_twice", Image(m, [csr(m).row_list([0, 1, 1, 3, 4])])
     yield "row_map_beyond", Image(m, [csr(m).row_list([0, 1, 2, 3, 5])])
@@ -316,8 +320,13 @@ def ccoo_structure():
     yield "ccoo_column_wraps", one(col_base=2**32 - 20)
     yield "ccoo_columns_fall", one(content=changed(8 + 7, 3))
     yield "ccoo_id", one(content=changed(16 + 7, 2))
-    yield "ccoo_id_of_padding", one(content=changed(16 + 7, 2)[:15] + b"\4" + changed(16 + 7, 2)[16:],
-                                    matrix=Matrix(8, 30, m.entries[:7]))
+    # The last slot as padding: the same row and column as the one before it.
+    seven = Matrix(8, 30, m.entries[:7])
+    padded = changed(8 + 7, 4)
+    assert one(content=padded, matrix=seven).pack()
+    yield "ccoo_padding_id", one(content=padded[:-1] + b"\1", matrix=seven)
+    values = seven.value_bytes([e[2] for e in seven.entries] + [-0.0])
+    yield "ccoo_padding_value", one(0x00, content=padded[:16] + values, matrix=seven)
     yield "ccoo_lut_empty", one(values=[])
     yield "ccoo_padding_counted", one(content=changed(8 + 7, 4))
     n = Matrix(8, 30, m.entries + [(7, 28, 4.0)])

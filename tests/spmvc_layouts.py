@@ -91,7 +91,8 @@ class Ccoo:
         offsets = np.frombuffer(blob, f"<u{column_width}", slots, position).astype(np.int64)
         position += slots * column_width
         require(offsets.min() == 0, "structure", f"{what}: no column offset is 0")
-        values = np.frombuffer(blob, np.uint8 if ids else lut.dtype, slots, position)
+        raw = np.frombuffer(blob, np.uint8, slots if ids else slots * lut.itemsize, position).reshape(slots, -1)
+        values = raw[:, 0] if ids else raw.reshape(-1).view(lut.dtype)
         if ids:
             require(values.max() < len(lut), "structure", f"{what}: a value id is out of range")
             values = lut[values]
@@ -101,6 +102,7 @@ class Ccoo:
         entry = np.ones(slots, bool)
         entry[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
         require(np.all(entry[::group * k]), "structure", f"{what}: a group starts with padding")
+        require(not np.any(raw[~entry]), "structure", f"{what}: padding with a value")
         return rows[entry], columns[entry], values[entry]
 
 

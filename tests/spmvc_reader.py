@@ -40,7 +40,7 @@ def read_header(data):
     h = unpack(HEADER, data[:4096], stage, "header")
     require(h.header_bytes == 4096, stage, f"header bytes are {h.header_bytes}")
     supported(h.required == 0, stage, f"unknown required features {h.required:#x}")
-    require(h.rows < 2**32 - 1 and h.columns < 2**32 - 1, stage, f"{h.rows} x {h.columns} is too large")
+    supported(h.rows < 2**32 - 1 and h.columns < 2**32 - 1, stage, f"{h.rows} x {h.columns} is too large")
     for what, value, known, reserved in (("value type", h.value_type, (1, 2), (3, 4, 5, 6, 7)),
                                          ("field", h.field, (1, 2, 3), (4,)),
                                          ("symmetry", h.symmetry, (1, 2, 3), (4,))):
@@ -88,8 +88,8 @@ def check_sections(h, parts, sections, blocks):
         require((s.part, s.name) not in names, stage, f"{what}: '{s.name}' appears twice")
         names.add((s.part, s.name))
         require(s.element in ELEMENTS, stage, f"{what}: element type {s.element}")
-        require(s.codec in (CODEC_NONE, CODEC_ZSTD), stage, f"{what}: codec {s.codec}")
-        require(s.filter in (FILTER_NONE, FILTER_SHUFFLE, FILTER_DELTA), stage, f"{what}: filter {s.filter}")
+        supported(s.codec in (CODEC_NONE, CODEC_ZSTD), stage, f"{what}: codec {s.codec}")
+        supported(s.filter in (FILTER_NONE, FILTER_SHUFFLE, FILTER_DELTA), stage, f"{what}: filter {s.filter}")
         require(s.flags & ~(REQUIRED | DEVICE) == 0, stage, f"{what}: reserved flags {s.flags:#x}")
         require(s.alignment in (1, 2, 4, 8, 16, 32, 64, 128, 256), stage, f"{what}: alignment {s.alignment}")
         require(s.filter_width in ((0,) if s.filter == FILTER_NONE else (1, 2, 4, 8)), stage,
@@ -287,7 +287,7 @@ def read(data):
     decoded = [{s.name: decode_section(data, s) for s in p.known_sections} for p in parts]
     for s in sections:
         if s.part == NO_PART and s.name == "provenance":
-            s.text = decode_section(data, s).tobytes()
+            s.lines = provenance_lines(decode_section(data, s).tobytes())
     nothing = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, ELEMENTS[VALUE_ELEMENT[h.value_type]]))
     entries = [nothing] + [unpack_part(h, p, arrays, f"part {i}") for i, (p, arrays) in enumerate(zip(parts, decoded))]
     rows, columns, values = (np.concatenate(column) for column in zip(*entries))
@@ -303,6 +303,19 @@ def read_file(path):
         return read(file.read())
 
 
+def provenance_lines(text):
+    try:
+        lines = text.decode("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise SpmvcError(4, "structure", f"provenance: {error}") from error
+    require(lines[-1] == "", "structure", "provenance: the last line does not end")
+    require(all("=" in line for line in lines[:-1]), "structure", "provenance: a line that is not key=value")
+    keys = [line.split("=", 1)[0] for line in lines[:-1]]
+    once = [key for key in keys if key != "comment"]
+    require(len(once) == len(set(once)), "structure", "provenance: a key appears twice")
+    return lines[:-1]
+
+
 def summary(h, parts, sections):
     field = ("real", "integer", "pattern")[h.field - 1]
     symmetry = ("general", "symmetric", "skew-symmetric")[h.symmetry - 1]
@@ -314,8 +327,8 @@ def summary(h, parts, sections):
     for s in sections:
         yield (f"section {s.name}: {s.count} x {s.dtype.name}, {('none', 'zstd')[s.codec]}, "
                f"{('plain', 'shuffle', 'delta')[s.filter]} {s.filter_width}, {s.raw_bytes} -> {s.stored_bytes} bytes")
-        if hasattr(s, "text"):
-            yield from ("  " + ascii(line)[1:-1] for line in s.text.decode("utf-8", "replace").split("\n")[:-1])
+        if hasattr(s, "lines"):
+            yield from ("  " + ascii(line)[1:-1] for line in s.lines)
 
 
 def main():

@@ -1,0 +1,186 @@
+#!/usr/bin/python3
+"""docs/FORMAT.md, its second reader (spmvc_reader.py) and the spmvpack command agree: on hand-made files (tests/golden)
+and on files that the command has just written.
+
+    format_test.py [--spmvpack PATH] [TestClass.test]
+"""
+
+import pathlib
+import struct
+import tempfile
+import unittest
+
+import python_test
+from python_test import Entries, needs_command, read_mtx, spmvpack, write_mtx
+
+import numpy as np
+
+import make_golden
+import spmvc_reader
+
+GOLDEN = make_golden.GOLDEN
+DTYPE = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4")}
+
+
+def entries_of(path):
+    """The matrix of a container, by the second reader, and its header."""
+    header, _, _, matrix = spmvc_reader.read_file(path)
+    return Entries(matrix.shape, matrix.rows, matrix.columns, matrix.values), header
+
+
+def listed(path):
+    """The matrix of a golden listing (make_golden.py)."""
+    lines = path.read_text(encoding="ascii").splitlines()
+    rows, columns, count, value_type = lines[0].split()
+    fields = [line.split() for line in lines[1:]]
+    assert len(fields) == int(count)
+    values = [
+        struct.unpack("<d", bytes.fromhex(f[2][4:])[::-1])[0] if f[2].startswith("nan:") else float.fromhex(f[2])
+        for f in fields
+    ]
+    return Entries((int(rows), int(columns)), np.array([int(f[0]) for f in fields], np.int64),
+                   np.array([int(f[1]) for f in fields], np.int64), np.array(values, DTYPE[value_type]))
+
+
+def golden(kind):
+    paths = sorted((GOLDEN / kind).glob("*.spmvc"))
+    assert len(paths) > 40, f"the golden files of {kind} are missing"
+    return paths
+
+
+class GoldenFiles(unittest.TestCase):
+    def test_committed_files_are_what_the_writer_makes(self):
+        self.assertEqual(list(make_golden.check(make_golden.files())), [])
+
+    def test_reader_accepts(self):
+        for path in golden("accept"):
+            with self.subTest(path.stem):
+                self.assertIsNone(entries_of(path)[0].difference(listed(path.with_suffix(".csr.txt"))))
+
+    def test_reader_rejects(self):
+        for path in golden("reject"):
+            with self.subTest(path.stem):
+                exit_code, stage = path.with_suffix(".txt").read_text(encoding="ascii").rstrip("\n").split(" ", 1)
+                with self.assertRaises(spmvc_reader.SpmvcError) as error:
+                    spmvc_reader.read_file(path)
+                self.assertEqual((error.exception.exit_code, error.exception.stage), (int(exit_code), stage))
+
+    @needs_command
+    def test_command_accepts(self):
+        for path in golden("accept"):
+            with self.subTest(path.stem):
+                spmvpack("verify", path)
+
+    @needs_command
+    def test_command_decodes(self):
+        for path in golden("accept"):
+            with self.subTest(path.stem):
+                expected = listed(path.with_suffix(".csr.txt"))
+                decoded = read_mtx(spmvpack("decode", path, "-o", "-"), expected.values.dtype)
+                # Text keeps no bits of a NaN.
+                self.assertIsNone(decoded.difference(expected, any_nan=True))
+
+    @needs_command
+    def test_command_rejects(self):
+        for path in golden("reject"):
+            with self.subTest(path.stem):
+                exit_code = int(path.with_suffix(".txt").read_text(encoding="ascii").split()[0])
+                spmvpack("verify", path, expect=exit_code)
+
+
+def random_matrix(rng, rows, columns, count, values=None):
+    places = rng.choice(rows * columns, count, replace=False)
+    if values is None:
+        values = rng.standard_normal(count)
+    return Entries((rows, columns), places // columns, places % columns, values)
+
+
+def nasty_matrices(rng):
+    """Name and matrix: what an encoder may get wrong."""
+    nothing = np.empty(0, np.int64)
+    for rows, columns in ((0, 0), (0, 5), (5, 0), (7, 3)):
+        yield f"empty_{rows}x{columns}", Entries((rows, columns), nothing, nothing, np.empty(0))
+    yield "one_entry", Entries((1, 1), [0], [0], np.array([-1.5]))
+    yield "last_entry", Entries((1000, 1000), [999], [999], np.array([2.0]))
+    yield "scattered", random_matrix(rng, 700, 500, 3000)
+    yield "empty_rows", random_matrix(rng, 5000, 300, 400)
+    yield "full", random_matrix(rng, 40, 50, 2000)
+    row = Entries((300, 5000), np.full(5000, 17), np.arange(5000), rng.standard_normal(5000))
+    yield "one_dense_row", row
+    yield "dense_row_among_others", Entries(row.shape, np.r_[row.rows, 16, 18, 18], np.r_[row.columns, 3, 0, 4999],
+                                            np.r_[row.values, 1.0, 2.0, 3.0])
+    yield "one_row", random_matrix(rng, 1, 4000, 3000)
+    yield "one_column", random_matrix(rng, 4000, 1, 3000)
+    yield "equal_values", random_matrix(rng, 300, 300, 2000, np.full(2000, 0.1))
+    for distinct in (255, 256, 257):
+        yield f"values_{distinct}", random_matrix(rng, 300, 300, 4000, np.arange(4000) % distinct / 7)
+    yield "few_frequent_values", random_matrix(rng, 300, 300, 6000, np.where(rng.random(6000) < 0.9,
+                                                                             rng.integers(1, 9, 6000) / 3,
+                                                                             rng.standard_normal(6000)))
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 2.2250738585072011e-308, 1.401298464e-45,
+                        1e-45, 3.4028234663852886e38, 1.0, 1 + 2.0**-24, 1 + 2.0**-23, 16777217.0, 1e-40])
+    yield "special_values", random_matrix(rng, 60, 60, 1600, np.resize(special, 1600))
+    yield "zeros_of_both_signs", random_matrix(rng, 60, 60, 600, np.resize([0.0, -0.0], 600))
+    for span in (255, 256, 65535, 65536):
+        rows = np.repeat(np.arange(300), 3)
+        columns = np.tile([0, span // 2, span], 300)
+        yield f"span_{span}", Entries((300, span + 1), rows, columns, rng.standard_normal(900))
+        yield f"span_{span}_shifted", Entries((300, span + 71), rows, columns + 70, rng.standard_normal(900))
+    for gap in (254, 255, 256, 257):
+        rows = np.arange(100) * gap
+        yield f"row_gap_{gap}", Entries((99 * gap + 1, 10), rows, np.arange(100) % 10, rng.standard_normal(100))
+    lengths = np.arange(0, 70)
+    yield "row_lengths", Entries((70, 70), np.repeat(lengths, lengths), np.concatenate([np.arange(n) for n in lengths]),
+                                 rng.standard_normal(lengths.sum()))
+    yield "many_blocks", random_matrix(rng, 100000, 1000, 300000)  # values: 3 blocks of 1 MiB
+
+
+class FreshFiles(unittest.TestCase):
+    """The matrix is the test's; the text, the container and both readers lie between it and what is compared."""
+
+    def variants(self, value_type):
+        for layout in ("csr", "coo", "ccoo"):
+            for codec in ("none", "zstd"):
+                yield ("--value-type", value_type, "--layout", layout, "--codec", codec)
+        for k in (1, 2, 4, 8):
+            yield ("--value-type", value_type, "--layout", "ccoo", "--set", f"ccoo.k={k}")
+
+    def check(self, directory, name, matrix, rng):
+        source = directory / f"{name}.mtx"
+        write_mtx(source, matrix, rng.permutation(len(matrix.rows)))
+        for value_type, dtype in DTYPE.items():
+            with np.errstate(over="ignore"):
+                expected = Entries(matrix.shape, matrix.rows, matrix.columns, matrix.values.astype(dtype))
+            digests = set()
+            for options in self.variants(value_type):
+                with self.subTest(name, options=" ".join(options)):
+                    one, four = directory / "one.spmvc", directory / "four.spmvc"
+                    spmvpack("encode", source, "-o", one, "-f", "--threads", 1, *options)
+                    spmvpack("encode", source, "-o", four, "-f", "--threads", 4, *options)
+                    self.assertEqual(one.read_bytes(), four.read_bytes(), "the threads show in the file")
+                    found, header = entries_of(one)
+                    self.assertIsNone(found.difference(expected))
+                    digests.add(header.digest)
+            self.assertEqual(len(digests), 1, f"{name}, {value_type}: the digest depends on the layout or the codec")
+
+    @needs_command
+    def test_nasty_matrices(self):
+        rng = np.random.default_rng(2021)
+        with tempfile.TemporaryDirectory() as directory:
+            for name, matrix in nasty_matrices(rng):
+                self.check(pathlib.Path(directory), name, matrix, rng)
+
+    @needs_command
+    def test_random_matrices(self):
+        rng = np.random.default_rng(7)
+        with tempfile.TemporaryDirectory() as directory:
+            for i in range(12):
+                rows, columns = (int(2**e) for e in rng.uniform(0, 13, 2))
+                count = int(min(rows * columns, 5000) * rng.random())
+                values = rng.integers(-200, 200, count) / 8 if i % 2 else None
+                self.check(pathlib.Path(directory), f"random_{i}_{rows}x{columns}",
+                           random_matrix(rng, rows, columns, count, values), rng)
+
+
+if __name__ == "__main__":
+    python_test.main()

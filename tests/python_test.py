@@ -1,0 +1,115 @@
+"""What the Python tests share: options, the skip that ctest understands, the command under test, Matrix Market text.
+
+Import it before numpy and its like: where one of MODULES is missing, the test ends as skipped (exit code 77).
+"""
+
+import argparse
+import importlib
+import subprocess
+import sys
+import unittest
+
+MODULES = ("numpy", "scipy", "xxhash", "zstandard")
+SKIPPED = 77
+
+command = None  # path of spmvpack
+
+
+def skip_without_modules():
+    for module in MODULES:
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            print(f"SKIPPED: {error}")
+            sys.exit(SKIPPED)
+
+
+skip_without_modules()
+
+import numpy as np
+
+
+def spmvpack(*arguments, expect=0):
+    """Runs the command, which must exit with `expect`; returns its stdout, or its error message where that is not 0."""
+    result = subprocess.run([command, *map(str, arguments)], capture_output=True, timeout=600, check=False)
+    message = result.stderr.decode("utf-8", "replace")
+    call = "spmvpack " + " ".join(map(str, arguments))
+    assert result.returncode == expect, f"{call}: exit {result.returncode}, not {expect}\n{message}"
+    assert expect == 0 or message.startswith("spmvpack "), f"{call}: no error on stderr, but {message!r}"
+    return result.stdout if expect == 0 else message
+
+
+def main():
+    global command
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--spmvpack", help="path of the command; tests that need it are skipped without it")
+    options, rest = parser.parse_known_args()
+    command = options.spmvpack
+    program = unittest.main("__main__", argv=sys.argv[:1] + rest, exit=False, verbosity=1)
+    for test, reason in program.result.skipped:
+        print(f"SKIPPED: {test.id()}: {reason}")
+    if not program.result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(SKIPPED if len(program.result.skipped) == program.result.testsRun else 0)
+
+
+def needs_command(test):
+    def run(self):
+        if command is None:
+            self.skipTest("no --spmvpack")
+        test(self)
+
+    return run
+
+
+# ---- matrices: shape, and entries sorted by row and column
+
+
+class Entries:
+    def __init__(self, shape, rows, columns, values):
+        order = np.lexsort((columns, rows))
+        self.shape = shape
+        self.rows, self.columns, self.values = (np.asarray(a)[order] for a in (rows, columns, values))
+
+    def difference(self, other, any_nan=False):
+        """Where two matrices differ, in words; None where they are equal bit for bit."""
+        if self.shape != other.shape or len(self.rows) != len(other.rows):
+            return f"{self.shape}, {len(self.rows)} entries; {other.shape}, {len(other.rows)} entries"
+        if self.values.dtype != other.values.dtype:
+            return f"{self.values.dtype}; {other.values.dtype}"
+        bits = f"u{self.values.itemsize}"
+        wrong = (self.rows != other.rows) | (self.columns != other.columns)
+        unequal = self.values.view(bits) != other.values.view(bits)
+        if any_nan:
+            unequal &= ~(np.isnan(self.values) & np.isnan(other.values))
+        where = np.flatnonzero(wrong | unequal)
+        if len(where) == 0:
+            return None
+        k = where[0]
+        return "; ".join(f"({m.rows[k]}, {m.columns[k]}) = {m.values[k]!r}" for m in (self, other))
+
+
+def write_mtx(path, matrix, order):
+    """A general coordinate file with the entries in the given order."""
+    with open(path, "w", encoding="ascii") as file:
+        file.write("%%MatrixMarket matrix coordinate real general\n")
+        file.write(f"{matrix.shape[0]} {matrix.shape[1]} {len(matrix.rows)}\n")
+        for k in order:
+            file.write(f"{matrix.rows[k] + 1} {matrix.columns[k] + 1} {float(matrix.values[k])!r}\n")
+
+
+def read_mtx(text, dtype):
+    """A coordinate file, expanded; a naive reading of the format."""
+    lines = text.decode("ascii", "replace").splitlines()
+    _, _, _, field, symmetry = lines[0].split()
+    lines = [line.split() for line in lines[1:] if not line.startswith("%")]
+    shape = tuple(map(int, lines[0][:2]))
+    entries = []
+    for line in lines[1:]:
+        row, column, value = int(line[0]) - 1, int(line[1]) - 1, 1.0 if field == "pattern" else float(line[2])
+        entries.append((row, column, value))
+        if symmetry != "general" and row != column:
+            entries.append((column, row, -value if symmetry == "skew-symmetric" else value))
+    assert len(lines) - 1 == int(lines[0][2])
+    columns = list(zip(*entries)) or [[], [], []]
+    return Entries(shape, np.array(columns[0], np.int64), np.array(columns[1], np.int64), np.array(columns[2], dtype))
