@@ -1,0 +1,233 @@
+// The container: whole or refused. Golden files and the second reader are in tests/format_test.py.
+
+#include <sys/stat.h>
+
+#include <cstring>
+
+#include "catch.hpp"
+#include "checksum.hpp"
+#include "containers.hpp"
+#include "matrices.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+CsrMatrix small_matrix() {
+  std::mt19937_64 rng(4);
+  Entries entries;
+  for (std::uint32_t r = 0; r < 12; ++r)
+    for (std::uint32_t i = 0; i < r % 5; ++i)
+      entries[{r, (r * 3 + i * 2) % 17}] = i == 0 ? 1.0 : random_value<double>(rng, 3);
+  return make_csr(12, 17, entries);
+}
+
+/// What opening and unpacking a file comes to.
+errc verdict(const std::vector<std::byte>& bytes) {
+  try {
+    unpack(open(bytes));
+    (void)open(bytes).provenance();
+  } catch (const Error& e) {
+    return e.code();
+  }
+  return errc{};
+}
+
+SourceMatrix source_of(const CsrMatrix& a) { return {clone(a), Field::integer, Symmetry::symmetric, {}}; }
+
+}  // namespace
+
+TEST_CASE("every changed byte of a file is noticed") {
+  for (const char* const layout : {"csr", "coo", "ccoo"})
+    for (const format::Codec codec : {format::Codec::none, format::Codec::zstd}) {
+      std::vector<std::byte> bytes = encode(small_matrix(), layout, {}, codec).bytes;
+      REQUIRE(verdict(bytes) == errc{});
+      for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const bool version = i >= 8 && i < 12;
+        for (const unsigned flip : {0x01U, 0x80U, 0xFFU}) {
+          bytes[i] ^= std::byte(flip);
+          const errc found = verdict(bytes);
+          if (found != (version ? errc::unsupported : errc::corrupt)) {
+            INFO(layout << ", byte " << i << " xor " << flip << ": " << to_string(found));
+            REQUIRE(found == (version ? errc::unsupported : errc::corrupt));
+          }
+          bytes[i] ^= std::byte(flip);
+        }
+      }
+    }
+}
+
+TEST_CASE("every truncation and every trailing byte is noticed") {
+  const std::vector<std::byte> bytes = encode(small_matrix(), "ccoo").bytes;
+  for (std::size_t n = 0; n < bytes.size(); ++n)
+    if (verdict({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n)}) != errc::corrupt) FAIL("length " << n);
+  for (const std::size_t more : {std::size_t{1}, std::size_t{256}, std::size_t{4096}}) {
+    std::vector<std::byte> longer = bytes;
+    longer.resize(bytes.size() + more);
+    CHECK(verdict(longer) == errc::corrupt);
+  }
+}
+
+TEST_CASE("the same bytes at any number of threads, the same digest in any layout and codec") {
+  std::mt19937_64 rng(8);
+  const CsrMatrix a = from_rows<double>(60000, 60000, rng, 2, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row;
+    for (std::uint64_t i = 0; i < 3 + r % 11; ++i)
+      row.push_back(static_cast<std::uint32_t>((r * 7 + i * i * 31) % 60000));
+    return row;
+  });
+  for (const char* const layout : {"csr", "coo", "ccoo"})
+    for (const format::Codec codec : {format::Codec::none, format::Codec::zstd}) {
+      const Encoded one = encode(a, layout, {}, codec, 1), many = encode(a, layout, {}, codec, 5);
+      CHECK(one.bytes == many.bytes);
+      CHECK(open(one.bytes).facts().digest == content_digest(a));
+    }
+}
+
+TEST_CASE("the digest is the one that FORMAT.md defines") {
+  // 1 x 2, one entry 1.0 in column 1: four short streams, a piece each.
+  const CsrMatrix a = make_csr(1, 2, {{{0, 1}, 1.0}});
+  const std::array<std::uint64_t, 4> sizes{1, 2, 1, 1};
+  const std::array<std::uint64_t, 2> pointers{0, 1};
+  const std::array<std::uint32_t, 1> columns{1};
+  const std::array<double, 1> values{1.0};
+  const std::array<Digest, 4> pieces{
+      xxh3_128(std::as_bytes(std::span(sizes))), xxh3_128(std::as_bytes(std::span(pointers))),
+      xxh3_128(std::as_bytes(std::span(columns))), xxh3_128(std::as_bytes(std::span(values)))};
+  CHECK(content_digest(a) == xxh3_128(std::as_bytes(std::span(pieces))));
+  // An empty stream has no piece.
+  const CsrMatrix empty = make_csr(1, 2, {});
+  const std::array<std::uint64_t, 4> empty_sizes{1, 2, 0, 1};
+  const std::array<std::uint64_t, 2> empty_pointers{0, 0};
+  const std::array<Digest, 2> two{xxh3_128(std::as_bytes(std::span(empty_sizes))),
+                                  xxh3_128(std::as_bytes(std::span(empty_pointers)))};
+  CHECK(content_digest(empty) == xxh3_128(std::as_bytes(std::span(two))));
+  CHECK(Digest{1, 2}.to_string() == "00000000000000020000000000000001");
+}
+
+TEST_CASE("facts and provenance come back") {
+  const TemporaryDirectory directory;
+  SourceMatrix source = source_of(small_matrix());
+  source.provenance = {
+      "", "", "a\nb.mtx", 30, 2, 1, 7, 1e-8, {" one", "", "tabs\tand \xC3\xA9", "bad \xFF byte", "a\rb"}};
+  const auto plan = encoder::find_layout_encoder("ccoo").plan(source.matrix, {});
+  encoder::EncodeRequest request;
+  request.settings["ccoo.k"] = "4";
+  write_container(directory.file("a.spmvc"), encoder::container_source(source, *plan, request));
+  const Container c = Container::open(directory.file("a.spmvc"));
+  CHECK(c.facts().rows == 12);
+  CHECK(c.facts().cols == 17);
+  CHECK(c.facts().field == Field::integer);
+  CHECK(c.facts().symmetry == Symmetry::symmetric);
+  const Provenance p = c.provenance();
+  CHECK(p.source == "ab.mtx");
+  CHECK(p.options == "--layout ccoo --set ccoo.k=4 --value-type f64 --codec none");
+  CHECK(p.entries == 30);
+  CHECK(p.duplicates == 2);
+  CHECK(p.explicit_zeros == 1);
+  CHECK(p.rounded == 7);
+  CHECK(p.max_relative_error == 1e-8);
+  CHECK(p.comments == std::vector<std::string>{" one", "", "tabs\tand \xC3\xA9", "bad \xEF\xBF\xBD byte", "ab"});
+  CHECK_THROWS_AS(parse_provenance("no newline"), Error);
+  CHECK_THROWS_AS(parse_provenance("entries=many\n"), Error);
+  CHECK(parse_provenance("later=fine\nentries=3\n").entries == 3);
+}
+
+TEST_CASE("an output appears whole or not at all") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("out");
+  const auto text = [](const char* s) { return std::as_bytes(std::span(s, std::strlen(s))); };
+  const auto names = [&] {
+    std::vector<std::string> all;
+    for (const auto& entry : std::filesystem::directory_iterator(directory.path()))
+      all.push_back(entry.path().filename());
+    return all;
+  };
+  {
+    OutputFile file(path, false);
+    file.write(text("abandoned"));
+  }
+  CHECK(names().empty());
+  {
+    OutputFile first(path, false), second(path, false);  // both start while there is no file
+    first.write(text("first"));
+    second.write(text("second"));
+    first.commit();
+    try {
+      second.commit();
+      FAIL("the second commit replaced the first");
+    } catch (const Error& e) {
+      CHECK(e.code() == errc::exists);
+    }
+  }
+  CHECK(names() == std::vector<std::string>{"out"});
+  CHECK(read_file(path).size() == 5);
+  CHECK_THROWS_AS(OutputFile(path, false), Error);
+  {
+    OutputFile file(path, true);
+    file.write(text("forced!"));
+    CHECK(read_file(path).size() == 5);
+    file.commit();
+  }
+  CHECK(read_file(path).size() == 7);
+  struct stat info {};
+  REQUIRE(::stat(path.c_str(), &info) == 0);
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  CHECK((info.st_mode & 0777U) == (0666U & ~mask));
+  CHECK_THROWS_AS(OutputFile(directory.file("no/such/directory"), false), Error);
+  CHECK_THROWS_AS(OutputFile(directory.path().string(), true), Error);
+}
+
+TEST_CASE("stopping a write leaves nothing") {
+  const TemporaryDirectory directory;
+  SourceMatrix source = source_of(small_matrix());
+  const auto plan = encoder::find_layout_encoder("csr").plan(source.matrix, {});
+  WriteOptions options;
+  options.progress = [](std::string_view, std::uint64_t, std::uint64_t) { return false; };
+  try {
+    write_container(directory.file("a.spmvc"), encoder::container_source(source, *plan, {}), options);
+    FAIL("the write went on");
+  } catch (const Error& e) {
+    CHECK(e.code() == errc::interrupted);
+  }
+  CHECK(std::filesystem::is_empty(directory.path()));
+}
+
+TEST_CASE("memory limits are kept, with the number") {
+  const Encoded file = encode(small_matrix(), "ccoo");
+  LoadOptions options;
+  options.memory_limit = 100;
+  try {
+    unpack(open(file.bytes), options);
+    FAIL("unpacked in 100 bytes");
+  } catch (const Error& e) {
+    CHECK(e.code() == errc::out_of_memory);
+    CHECK(std::string(e.what()).find("100 are allowed") != std::string::npos);
+  }
+}
+
+TEST_CASE("a view over arrays is checked") {
+  const std::vector<std::uint32_t> pointers{0, 2, 3}, columns{1, 0, 2};
+  const std::vector<double> values{1, 2, 3};
+  const auto view = [&](std::uint64_t cols, const std::vector<std::uint32_t>& p, const std::vector<std::uint32_t>& c) {
+    return CsrView(2, cols, std::span(p), std::span(c), std::span(values));
+  };
+  CHECK_THROWS_AS(view(3, pointers, columns).check(), Error);  // not sorted
+  CHECK_NOTHROW(view(3, pointers, {0, 1, 2}).check());
+  CHECK_THROWS_AS(view(2, pointers, {0, 1, 2}).check(), Error);   // column out of range
+  CHECK_THROWS_AS(view(3, pointers, {1, 1, 2}).check(), Error);   // duplicate
+  CHECK_THROWS_AS(view(3, {0, 4, 3}, {0, 1, 2}).check(), Error);  // pointers fall
+  CHECK_THROWS_AS(view(3, {0, 2, 2}, {0, 1, 2}).check(), Error);  // do not reach nnz
+  CHECK_THROWS_AS(view(3, {0, 2}, {0, 1, 2}), Error);             // too few
+  CHECK_THROWS_AS(view(std::uint64_t{1} << 32, pointers, columns), Error);
+}
+
+TEST_CASE("text from files is escaped before it is shown") {
+  CHECK(escape("plain \xC3\xA9") == "plain \xC3\xA9");
+  CHECK(escape(std::string_view("a\0b", 3)) == "a\\x00b");
+  CHECK(escape("\x1B[2J\n") == "\\x1B[2J\\x0A");
+  CHECK(escape("\xFF\xC0\xAF") == "\\xFF\\xC0\\xAF");
+  CHECK(escape(std::string(200, 'x'), 10) == "xxxxxxxxxx...");
+}
+
+}  // namespace spmvpack::test

@@ -1,0 +1,83 @@
+#pragma once
+// Encoding and reading back in tests.
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/writer.hpp"
+#include "spmvpack/encoder/encode.hpp"
+
+namespace spmvpack::test {
+
+/// A directory that is gone when the test is.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string name = (std::filesystem::temp_directory_path() / "spmvpack-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary directory");
+    path_ = name;
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::vector<std::byte> read_file(const std::string& path) {
+  std::vector<std::byte> bytes(std::filesystem::file_size(path));
+  std::ifstream(path, std::ios::binary)
+      .read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+inline CsrMatrix clone(const CsrMatrix& a) {
+  CsrMatrix b;
+  b.rows = a.rows;
+  b.cols = a.cols;
+  b.row_ptr = a.row_ptr.clone();
+  b.col_idx = a.col_idx.clone();
+  std::visit([&](const auto& v) { b.values = v.clone(); }, a.values);
+  return b;
+}
+
+struct Encoded {
+  std::vector<std::byte> bytes;
+  std::uint64_t device_bytes = 0, predicted_bytes = 0;
+};
+
+/// The file that `layout` makes of `a`, as bytes.
+inline Encoded encode(const CsrMatrix& a, const std::string& layout, std::map<std::string, std::string> settings = {},
+                      format::Codec codec = format::Codec::none, int threads = 2) {
+  const TemporaryDirectory directory;
+  SourceMatrix source{clone(a), Field::real, Symmetry::general, {}};
+  encoder::PlanOptions options;
+  options.threads = threads;
+  options.settings = settings;
+  const auto plan = encoder::find_layout_encoder(layout).plan(source.matrix, options);
+  settings.erase("ccoo.b");
+  const ContainerSource container = encoder::container_source(source, *plan, {layout, settings, codec, 3}, threads);
+  WriteOptions write;
+  write.codec = codec;
+  write.threads = threads;
+  const std::string path = directory.file("a.spmvc");
+  write_container(path, container, write);
+  return {read_file(path), plan->device_bytes(), file_bytes_uncompressed(container)};
+}
+
+inline Container open(const std::vector<std::byte>& bytes) {
+  return Container::open(memory_source(bytes), "test.spmvc");
+}
+
+}  // namespace spmvpack::test

@@ -1,0 +1,244 @@
+// The host multiply: right within the error bound, in the order of additions that docs/LAYOUTS.md gives, harmless.
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "catch.hpp"
+#include "containers.hpp"
+#include "matrices.hpp"
+#include "spmvpack/host_loader/host_matrix.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+using host_loader::HostMatrix;
+
+template <class T>
+std::vector<T> random_vector(std::uint64_t n, std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<T> x(n);
+  for (T& e : x) e = static_cast<T>(uniform(rng));
+  return x;
+}
+
+HostMatrix load(const Encoded& file) { return HostMatrix::load(open(file.bytes)); }
+
+template <class T>
+std::vector<T> multiply(const HostMatrix& a, const std::vector<T>& x, int threads = 2) {
+  std::vector<T> y(a.facts().rows, std::numeric_limits<T>::quiet_NaN());
+  a.multiply<T>(1, x, 0, y, threads);
+  return y;
+}
+
+/// |y_i - ref_i| <= (n_i + 4) u sum_j |a_ij x_j|, against a long double reference; alpha = 1, beta = 0.
+template <class T>
+void require_correct(const CsrMatrix& a, const std::vector<T>& x, const std::vector<T>& y) {
+  const auto& values = std::get<Array<T>>(a.values);
+  const long double u = std::numeric_limits<T>::epsilon() / 2;
+  for (std::uint64_t r = 0; r < a.rows; ++r) {
+    long double sum = 0, bound = 0;
+    for (std::uint64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) {
+      const long double product = static_cast<long double>(values[k]) * static_cast<long double>(x[a.col_idx[k]]);
+      sum += product;
+      bound += std::abs(product);
+    }
+    const auto n = static_cast<long double>(a.row_ptr[r + 1] - a.row_ptr[r]);
+    if (std::abs(static_cast<long double>(y[r]) - sum) > (n + 4) * u * bound) {
+      INFO("row " << r);
+      REQUIRE(static_cast<long double>(y[r]) == sum);
+    }
+  }
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+/// The order of additions of ccoo, written down a second time as slowly as it can be: a list of additions by lane,
+/// group and chunk, straight from docs/LAYOUTS.md.
+template <class T>
+class OrderOfCcoo {
+ public:
+  OrderOfCcoo(const CsrMatrix& a, std::uint32_t lanes, std::uint32_t slots) : a_(a), lanes_(lanes), slots_(slots) {}
+
+  std::vector<T> multiply(const std::vector<T>& x) {
+    const auto& values = std::get<Array<T>>(a_.values);
+    std::vector<T> y(a_.rows, T{0});
+    std::vector<std::vector<T>> by_chunk(a_.rows);  // each row's sums, one for each chunk that it is in
+    std::uint64_t used = 0, base = 0;
+    std::map<std::uint64_t, std::map<std::uint64_t, std::vector<T>>> chunk;  // row -> group -> lane sums
+    const auto close = [&] {
+      for (const auto& [row, groups] : chunk) {
+        T sum = 0;
+        for (const auto& [group, lane_sums] : groups) sum = sum + tree(lane_sums);
+        by_chunk[row].push_back(sum);
+      }
+      chunk.clear();
+      used = 0;
+    };
+    for (std::uint64_t r = 0; r < a_.rows; ++r)
+      for (std::uint64_t k = a_.row_ptr[r]; k < a_.row_ptr[r + 1];) {
+        if (used == lanes_ || (used != 0 && r - base > 255)) close();
+        if (used == 0) base = r;
+        T lane = 0;
+        for (std::uint32_t s = 0; s < slots_ && k < a_.row_ptr[r + 1]; ++s, ++k)
+          lane = std::fma(values[k], x[a_.col_idx[k]], lane);
+        chunk[r][used / std::min<std::uint64_t>(lanes_, 32)].push_back(lane);
+        ++used;
+      }
+    close();
+    for (std::uint64_t r = 0; r < a_.rows; ++r) {
+      T sum = 0;
+      for (std::size_t i = 0; i < by_chunk[r].size(); i += 32) {
+        const auto first = by_chunk[r].begin() + static_cast<std::ptrdiff_t>(i);
+        sum = sum + tree({first, std::min(first + 32, by_chunk[r].end())});
+      }
+      y[r] = by_chunk[r].empty() ? T{0} : std::fma(T{1}, sum, T{0});
+    }
+    return y;
+  }
+
+ private:
+  /// A segmented warp reduction: at distance 1, 2, 4, ... each value takes in the one that far to its right.
+  static T tree(std::vector<T> v) {
+    for (std::size_t distance = 1; distance < v.size(); distance *= 2) {
+      const std::vector<T> before = v;
+      for (std::size_t i = 0; i + distance < v.size(); ++i) v[i] = before[i] + before[i + distance];
+    }
+    return v[0];
+  }
+
+  const CsrMatrix& a_;
+  std::uint64_t lanes_;
+  std::uint32_t slots_;
+};
+
+template <class T>
+void all_correct(const std::string& layout, const std::map<std::string, std::string>& settings = {}) {
+  for (const int values : {0, 2, 3})
+    for (const NamedMatrix& m : random_matrices<T>(23, values)) {
+      INFO(m.name << ", values " << values);
+      const HostMatrix a = load(encode(m.matrix, layout, settings));
+      const std::vector<T> x = random_vector<T>(m.matrix.cols, 7);
+      const std::vector<T> y = multiply(a, x, 1);
+      require_correct(m.matrix, x, y);
+      REQUIRE(same_bits(y, multiply(a, x, 3)));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every layout multiplies correctly, the same at any number of threads") {
+  for (const char* const layout : {"csr", "coo", "ccoo"}) {
+    DYNAMIC_SECTION(layout << " f64") { all_correct<double>(layout); }
+    DYNAMIC_SECTION(layout << " f32") { all_correct<float>(layout); }
+  }
+}
+
+TEST_CASE("ccoo adds in the documented order, for every K and B") {
+  for (const std::uint32_t k : {1U, 2U, 4U, 8U})
+    for (const std::uint32_t b : {256U, 8U})
+      for (const NamedMatrix& m : random_matrices<double>(29, 3)) {
+        INFO(m.name << ", K " << k << ", B " << b);
+        const HostMatrix a =
+            load(encode(m.matrix, "ccoo", {{"ccoo.k", std::to_string(k)}, {"ccoo.b", std::to_string(b)}}));
+        const auto x = random_vector<double>(m.matrix.cols, 3);
+        REQUIRE(same_bits(multiply(a, x), OrderOfCcoo<double>(m.matrix, b, k).multiply(x)));
+      }
+}
+
+TEST_CASE("alpha and beta") {
+  for (const char* const layout : {"csr", "coo", "ccoo"})
+    for (const NamedMatrix& m : random_matrices<double>(31, 3)) {
+      INFO(layout << ", " << m.name);
+      const HostMatrix a = load(encode(m.matrix, layout));
+      const auto x = random_vector<double>(m.matrix.cols, 1), y0 = random_vector<double>(m.matrix.rows, 2);
+      const auto sums = multiply(a, x);
+      for (const double alpha : {1.0, 0.0, -2.5})
+        for (const double beta : {0.0, 1.0, 0.75}) {
+          auto y = y0;
+          if (beta == 0) std::fill(y.begin(), y.end(), std::numeric_limits<double>::quiet_NaN());  // must not be read
+          a.multiply<double>(alpha, x, beta, y, 2);
+          for (std::size_t r = 0; r < y.size(); ++r) {
+            const double scaled = beta == 0 ? 0.0 : beta * y0[r];
+            const bool empty = m.matrix.row_ptr[r] == m.matrix.row_ptr[r + 1];
+            const double expected = empty ? scaled : std::fma(alpha, sums[r], scaled);
+            REQUIRE(std::memcmp(&y[r], &expected, sizeof expected) == 0);
+          }
+        }
+    }
+}
+
+TEST_CASE("Inf and NaN in x reach the rows that touch them and no others") {
+  for (const char* const layout : {"csr", "coo", "ccoo"})
+    for (const char* const k : {"1", "2", "4", "8"})
+      for (const NamedMatrix& m : random_matrices<double>(37, 0)) {  // all ones: +Inf stays +Inf, whatever is padded
+        if (m.matrix.cols == 0) continue;
+        const std::uint64_t column = m.matrix.cols / 2;
+        std::map<std::string, std::string> settings;
+        if (std::string(layout) == "ccoo") settings["ccoo.k"] = k;
+        const HostMatrix a = load(encode(m.matrix, layout, settings));
+        for (const double poison :
+             {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+          auto x = random_vector<double>(m.matrix.cols, 5);
+          x[column] = poison;
+          const auto y = multiply(a, x);
+          for (std::uint64_t r = 0; r < m.matrix.rows; ++r) {
+            const auto* const begin = m.matrix.col_idx.begin() + m.matrix.row_ptr[r];
+            const auto* const end = m.matrix.col_idx.begin() + m.matrix.row_ptr[r + 1];
+            INFO(layout << " K " << k << ", " << m.name << ", row " << r);
+            if (!std::binary_search(begin, end, column))
+              REQUIRE(std::isfinite(y[r]));
+            else if (std::isinf(poison))
+              REQUIRE(y[r] == poison);
+            else
+              REQUIRE(std::isnan(y[r]));
+          }
+        }
+      }
+}
+
+TEST_CASE("no element past the end of x is read") {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  for (const char* const layout : {"csr", "coo", "ccoo"})
+    for (const NamedMatrix& m : random_matrices<double>(41, 2)) {
+      const std::size_t bytes = m.matrix.cols * sizeof(double), room = (bytes + page - 1) / page * page;
+      auto* const start = static_cast<std::byte*>(
+          ::mmap(nullptr, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+      REQUIRE(start != MAP_FAILED);
+      REQUIRE(::mprotect(start + room, page, PROT_NONE) == 0);
+      auto* const x = reinterpret_cast<double*>(start + room - bytes);
+      std::fill(x, x + m.matrix.cols, 1.0);
+      std::vector<double> y(m.matrix.rows);
+      load(encode(m.matrix, layout)).multiply<double>(1, {x, m.matrix.cols}, 0, y, 2);
+      ::munmap(start, room + page);
+    }
+}
+
+TEST_CASE("vectors that do not fit are refused") {
+  const HostMatrix a = load(encode(make_csr(3, 2, {{{0, 0}, 1.0}, {{2, 1}, 2.0}}), "ccoo"));
+  std::vector<double> x(2), y(3), both(4);
+  std::vector<float> xf(2), yf(3);
+  CHECK_NOTHROW(a.multiply<double>(1, x, 0, y));
+  CHECK_THROWS_AS(a.multiply<double>(1, y, 0, y), Error);
+  CHECK_THROWS_AS(a.multiply<double>(1, x, 0, x), Error);
+  CHECK_THROWS_AS(a.multiply<float>(1, xf, 0, yf), Error);
+  CHECK_THROWS_AS(a.multiply<double>(1, std::span(both).first(2), 0, std::span(both).subspan(1, 3)), Error);
+}
+
+TEST_CASE("alpha that is infinite leaves empty rows alone") {
+  const HostMatrix a = load(encode(make_csr(3, 1, {{{1, 0}, 1.0}}), "ccoo"));
+  std::vector<double> x{1.0}, y{5.0, 5.0, 5.0};
+  a.multiply<double>(std::numeric_limits<double>::infinity(), x, 1, y);
+  CHECK(y[0] == 5.0);
+  CHECK(std::isinf(y[1]));
+  CHECK(y[2] == 5.0);
+}
+
+}  // namespace spmvpack::test

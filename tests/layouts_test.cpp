@@ -1,0 +1,264 @@
+// Every layout: plan, fill, check, unpack, bit for bit.
+
+#include <cstring>
+
+#include "catch.hpp"
+#include "containers.hpp"
+#include "matrices.hpp"
+#include "spmvpack/container/layouts/ccoo.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+using Settings = std::map<std::string, std::string>;
+
+void require_round_trip(const CsrMatrix& a, const std::string& layout, const Settings& settings = {},
+                        format::Codec codec = format::Codec::none) {
+  const Encoded file = encode(a, layout, settings, codec);
+  const Container container = open(file.bytes);
+  if (codec == format::Codec::none) REQUIRE(file.bytes.size() == file.predicted_bytes);
+  REQUIRE(container.device_bytes() == file.device_bytes);
+  for (const int threads : {1, 3}) {
+    LoadOptions options;
+    options.threads = threads;
+    const CsrMatrix back = unpack(container, options);
+    REQUIRE_NOTHROW(back.view().check());
+    REQUIRE(equal_bits(a, back));
+  }
+}
+
+template <class T>
+void all_matrices(const std::string& layout, const Settings& settings, int values) {
+  for (const NamedMatrix& m : random_matrices<T>(17, values)) {
+    INFO(m.name << ", values " << values);
+    require_round_trip(m.matrix, layout, settings);
+  }
+}
+
+/// A row of `n` entries with columns 0, step, 2 step, ... and different values.
+Entries row_of(std::uint32_t row, std::uint32_t n, std::uint32_t step = 1, std::uint32_t first = 0) {
+  Entries entries;
+  for (std::uint32_t i = 0; i < n; ++i) entries[{row, first + i * step}] = 1.5 + i;
+  return entries;
+}
+
+std::vector<std::byte> section(const Container& c, std::string_view name) {
+  for (std::size_t i = 0; i < c.sections().size(); ++i)
+    if (c.sections()[i].name == name) {
+      const auto bytes = c.read_section(i);
+      return {bytes.begin(), bytes.end()};
+    }
+  return {};
+}
+
+template <class T>
+std::vector<T> elements(const Container& c, std::string_view name) {
+  const auto bytes = section(c, name);
+  std::vector<T> out(bytes.size() / sizeof(T));
+  if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("every layout gives back random matrices bit for bit") {
+  for (const int values : {0, 1, 2, 3, 4}) {
+    for (const char* const layout : {"csr", "coo", "ccoo"}) {
+      DYNAMIC_SECTION(layout << ", values " << values << ", f64") { all_matrices<double>(layout, {}, values); }
+      DYNAMIC_SECTION(layout << ", values " << values << ", f32") { all_matrices<float>(layout, {}, values); }
+    }
+  }
+}
+
+TEST_CASE("ccoo gives back random matrices for every K and B") {
+  for (const char* const k : {"1", "2", "4", "8"})
+    for (const char* const b : {"256", "64", "8"}) DYNAMIC_SECTION("K " << k << ", B " << b) {
+        all_matrices<double>("ccoo", {{"ccoo.k", k}, {"ccoo.b", b}}, 2);
+        all_matrices<float>("ccoo", {{"ccoo.k", k}, {"ccoo.b", b}}, 4);
+      }
+}
+
+TEST_CASE("every layout survives zstd with whatever filter it chooses") {
+  for (const char* const layout : {"csr", "coo", "ccoo"})
+    for (const int values : {1, 3})
+      for (const NamedMatrix& m : random_matrices<double>(5, values)) {
+        INFO(layout << ", " << m.name);
+        require_round_trip(m.matrix, layout, {}, format::Codec::zstd);
+      }
+}
+
+TEST_CASE("ccoo at the sizes where a chunk ends") {
+  constexpr std::uint32_t b = 256;
+  for (const std::uint32_t k : {1U, 2U, 4U, 8U}) {
+    const Settings settings{{"ccoo.k", std::to_string(k)}};
+    for (const std::uint32_t n :
+         {0U, 1U, k - 1, k, k + 1, 32 * k - 1, 32 * k, 32 * k + 1, b * k - 1, b * k, b * k + 1, 2 * b * k}) {
+      INFO("K " << k << ", " << n << " nonzeros");
+      require_round_trip(make_csr(1, 5000, row_of(0, n)), "ccoo", settings);
+      Entries spread;  // one entry a row
+      for (std::uint32_t i = 0; i < n; ++i) spread[{i, i % 7}] = i;
+      require_round_trip(make_csr(5000, 7, spread), "ccoo", settings);
+    }
+  }
+}
+
+TEST_CASE("ccoo at the column spans where the width changes") {
+  const auto width_of = [](std::uint32_t span) {
+    Entries entries = row_of(0, 2, span);
+    const CsrMatrix a = make_csr(1, 70000, entries);
+    require_round_trip(a, "ccoo");
+    const auto encoding = elements<std::uint8_t>(open(encode(a, "ccoo").bytes), "encoding");
+    REQUIRE(encoding.size() == 1);
+    return layouts::ccoo::Encoding{encoding[0]}.column_bytes();
+  };
+  CHECK(width_of(254) == 1);
+  CHECK(width_of(255) == 1);
+  CHECK(width_of(256) == 2);
+  CHECK(width_of(257) == 2);
+  CHECK(width_of(65534) == 2);
+  CHECK(width_of(65535) == 2);
+  CHECK(width_of(65536) == 4);
+  CHECK(width_of(65537) == 4);
+}
+
+TEST_CASE("ccoo cuts a chunk where rows are more than 255 apart") {
+  const auto chunks_of = [](std::uint32_t apart) {
+    const CsrMatrix a = make_csr(1000, 10, {{{3, 1}, 1.0}, {{3 + apart, 2}, 2.0}});
+    require_round_trip(a, "ccoo");
+    return open(encode(a, "ccoo").bytes).parts()[0].params[layouts::ccoo::param_chunks];
+  };
+  CHECK(chunks_of(254) == 1);
+  CHECK(chunks_of(255) == 1);
+  CHECK(chunks_of(256) == 2);
+  CHECK(chunks_of(257) == 2);
+}
+
+TEST_CASE("a chunk of ccoo, worked by hand in the style of figure 2 (B = 8, K = 1)") {
+  // Eight entries of rows 4 to 6, three distinct values: 2.0 three times, -1.0 three times, 0.5 twice.
+  const CsrMatrix a = make_csr(10, 300,
+                               {{{4, 100}, 2.0},
+                                {{4, 101}, -1.0},
+                                {{5, 100}, -1.0},
+                                {{5, 101}, 2.0},
+                                {{5, 102}, 0.5},
+                                {{6, 101}, -1.0},
+                                {{6, 102}, 2.0},
+                                {{6, 110}, 0.5}});
+  const Container c = open(encode(a, "ccoo", {{"ccoo.b", "8"}, {"ccoo.k", "1"}}).bytes);
+  // A table of three values and eight ids, 24 + 8 bytes, is less than eight values, 64.
+  CHECK(elements<std::uint8_t>(c, "encoding") == std::vector<std::uint8_t>{0b0000'1000});
+  CHECK(elements<std::uint32_t>(c, "row_base") == std::vector<std::uint32_t>{4});
+  CHECK(elements<std::uint32_t>(c, "col_base") == std::vector<std::uint32_t>{100});
+  CHECK(elements<std::uint64_t>(c, "blob_offset") == std::vector<std::uint64_t>{0});
+  // As frequent as each other, 2.0 (0x4000...) comes before -1.0 (0xBFF0...): smaller bits first.
+  CHECK(elements<double>(c, "lut") == std::vector<double>{2.0, -1.0, 0.5});
+  CHECK(elements<std::uint8_t>(c, "blob") == std::vector<std::uint8_t>{0, 0, 1, 1, 1, 2, 2, 2,    // row - 4
+                                                                       0, 1, 0, 1, 2, 1, 2, 10,   // column - 100
+                                                                       0, 1, 1, 0, 2, 1, 0, 2});  // value id
+}
+
+TEST_CASE("padding of ccoo repeats a column of its own row and takes no table entry (B = 8, K = 2)") {
+  // Row 1 has three entries: two lanes, one padding slot. Row 2 has a stored zero, which is not padding.
+  const CsrMatrix a = make_csr(4, 4, {{{1, 0}, 3.0}, {{1, 2}, 4.0}, {{1, 3}, 5.0}, {{2, 1}, 0.0}});
+  const Encoded file = encode(a, "ccoo", {{"ccoo.b", "8"}, {"ccoo.k", "2"}});
+  const Container c = open(file.bytes);
+  CHECK(elements<std::uint8_t>(c, "encoding") == std::vector<std::uint8_t>{0b0000'1000});
+  CHECK(elements<double>(c, "lut") == std::vector<double>{0.0, 3.0, 4.0, 5.0});
+  CHECK(elements<std::uint8_t>(c, "blob") ==
+        std::vector<std::uint8_t>{0, 0, 1, 1, 1, 1, 1, 1,                            // lanes of row 1, 1, 2, padding
+                                  0, 2, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,    // slot 3 repeats column 3
+                                  1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});  // slot 4 is the stored zero
+  const CsrMatrix back = unpack(c);
+  CHECK(equal_bits(a, back));
+}
+
+TEST_CASE("ccoo uses its table only for chunks that it covers") {
+  std::mt19937_64 rng(1);
+  Entries entries;
+  // Rows 0 to 511 of 8 equal values; rows 512 to 1023 all different: chunks of both kinds.
+  for (std::uint32_t r = 0; r < 1024; ++r)
+    for (std::uint32_t i = 0; i < 8; ++i) entries[{r, i}] = r < 512 ? 7.0 : random_value<double>(rng, 3);
+  const Container c = open(encode(make_csr(1024, 8, entries), "ccoo", {{"ccoo.k", "8"}}).bytes);
+  const auto encoding = elements<std::uint8_t>(c, "encoding");
+  REQUIRE(encoding.size() == 4);
+  CHECK(layouts::ccoo::Encoding{encoding[0]}.lut());
+  CHECK(layouts::ccoo::Encoding{encoding[1]}.lut());
+  CHECK_FALSE(layouts::ccoo::Encoding{encoding[2]}.lut());
+  CHECK_FALSE(layouts::ccoo::Encoding{encoding[3]}.lut());
+  CHECK(elements<double>(c, "lut").at(0) == 7.0);
+}
+
+TEST_CASE("auto takes the K of fewest device bytes, and the plan tells all four exactly") {
+  for (const NamedMatrix& m : random_matrices<double>(3, 2)) {
+    INFO(m.name);
+    encoder::PlanOptions options;
+    const auto plan = encoder::find_layout_encoder("ccoo").plan(m.matrix, options);
+    std::map<std::string, std::uint64_t> counters;
+    for (const auto& counter : plan->counters) counters[counter.name] = counter.value;
+    std::uint64_t shares = 0;
+    for (const auto& share : plan->byte_shares) shares += share.value;
+    CHECK(shares == plan->device_bytes());
+    std::uint64_t least = ~std::uint64_t{0};
+    for (const char* const k : {"1", "2", "4", "8"}) {
+      const Encoded file = encode(m.matrix, "ccoo", {{"ccoo.k", k}});
+      CHECK(open(file.bytes).device_bytes() == counters.at(std::string("k") + k + ".device_bytes"));
+      least = std::min(least, file.device_bytes);
+    }
+    CHECK(plan->device_bytes() == least);
+  }
+}
+
+TEST_CASE("a CsrView over 32-bit row pointers is as good as a CsrMatrix") {
+  for (const NamedMatrix& m : random_matrices<double>(11, 2)) {
+    const std::vector<std::uint32_t> row_ptr(m.matrix.row_ptr.begin(), m.matrix.row_ptr.end());
+    const CsrView narrow(m.matrix.rows, m.matrix.cols, std::span<const std::uint32_t>(row_ptr),
+                         std::span<const std::uint32_t>(m.matrix.col_idx),
+                         std::span<const double>(std::get<Array<double>>(m.matrix.values)));
+    CHECK(equal_bits(narrow, m.matrix));
+    CHECK(content_digest(narrow) == content_digest(m.matrix));
+    for (const auto& layout : encoder::layout_encoders()) {
+      const auto a = layout.plan(narrow, {}), b = layout.plan(m.matrix, {});
+      REQUIRE(a->sections.size() == b->sections.size());
+      for (std::size_t i = 0; i < a->sections.size(); ++i) {
+        REQUIRE(a->sections[i].raw_bytes() == b->sections[i].raw_bytes());
+        std::vector<std::byte> x(a->sections[i].raw_bytes()), y(x.size());
+        a->fill(i, 0, x);
+        b->fill(i, 0, y);
+        CHECK(x == y);
+      }
+    }
+  }
+}
+
+TEST_CASE("a plan fills any range of bytes alike") {
+  std::mt19937_64 rng(9);
+  for (const NamedMatrix& m : random_matrices<double>(21, 2))
+    for (const auto& layout : encoder::layout_encoders()) {
+      const auto plan = layout.plan(m.matrix, {});
+      for (std::size_t i = 0; i < plan->sections.size(); ++i) {
+        const std::uint64_t size = plan->sections[i].raw_bytes();
+        std::vector<std::byte> whole(size), pieces(size);
+        plan->fill(i, 0, whole);
+        for (std::uint64_t at = 0; at < size;) {
+          const std::uint64_t n = std::min<std::uint64_t>(size - at, 1 + rng() % 3000);
+          plan->fill(i, at, std::span(pieces).subspan(at, n));
+          at += n;
+        }
+        INFO(m.name << ", " << layout.name << ", " << plan->sections[i].name);
+        REQUIRE(whole == pieces);
+      }
+    }
+}
+
+TEST_CASE("settings that make no sense are refused") {
+  const CsrMatrix a = make_csr(1, 1, {{{0, 0}, 1.0}});
+  for (const char* const k : {"3", "0", "16", "x", "4x", ""}) {
+    encoder::PlanOptions options;
+    options.settings["ccoo.k"] = k;
+    CHECK_THROWS_AS(encoder::find_layout_encoder("ccoo").plan(a, options), Error);
+  }
+  CHECK_THROWS_AS(encoder::check_settings({{"ccoo.q", "1"}}), Error);
+  CHECK_THROWS_AS(encoder::find_layout_encoder("elk"), Error);
+}
+
+}  // namespace spmvpack::test
