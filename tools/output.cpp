@@ -16,14 +16,12 @@ namespace spmvpack::tools {
 void print(std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (n < 0 && errno == EINTR) {
-      if (interrupted()) throw Error(errc::interrupted, "interrupted");
-      continue;
-    }
-    if (n < 0)
+    if (n < 0 && errno != EINTR)
       throw Error(errc::io, fmt::format("cannot write: {}", std::generic_category().message(errno)),
                   std::string(standard_output), errno == ENOSPC ? "free some space or write elsewhere" : "");
-    text.remove_prefix(static_cast<std::size_t>(n));
+    if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
+    // A signal ends a write that waits for its reader, with an error or with what was written so far.
+    if (!text.empty() && interrupted()) throw Error(errc::interrupted, "interrupted");
   }
 }
 

@@ -36,9 +36,9 @@ void add_options(po::options_description& options) {
 std::string details() {
   std::string text = "Layouts and their settings:\n";
   for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) {
-    text += fmt::format("  {:<6} {}\n", layout.name, layout.summary);
+    text += fmt::format("  {}\n      {}\n", layout.name, layout.summary);
     for (const encoder::Setting& s : layout.settings)
-      text += fmt::format("         --set {}=VALUE: {} ({})\n", s.name, s.meaning, s.values);
+      text += fmt::format("      --set {}=VALUE, {}:\n          {}\n", s.name, s.values, s.meaning);
   }
   return text +
          "\nA.mtx is a Matrix Market file, plain, .gz or .zst, or another container: its\n"

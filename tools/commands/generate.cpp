@@ -32,7 +32,7 @@ std::string details() {
          "  laplace2d             5-point Laplacian on NXxNY: 4 and -1. --remove-one leaves\n"
          "                        out the point (NX/2, NY/2): 1000x1000 then has the 999,999\n"
          "                        rows and 4,995,991 nonzeros of ecology2\n"
-         "  convection-diffusion  7-point upwind on NXxNYxNZ, not symmetric, seven values;\n"
+         "  convection-diffusion  7-point upwind on NXxNYxNZ, not symmetric, five values;\n"
          "                        --variable: nearly all values distinct. 148x148x58 has the\n"
          "                        1,270,432 rows and 8,814,880 nonzeros of atmosmodd\n\n"
          "Only sizes and structure are those of the named matrices, not the values. The same\n"

@@ -34,7 +34,7 @@ class Laplace2d final : public MatrixGenerator {
 ///
 /// A face with conductance d and flow f from cell p to cell q adds d + max(f, 0) to the entry (p, p), subtracts
 /// d + max(-f, 0) from (p, q), and the mirror image for row q. Constant: d = 1 and f = (0.5, 0.3, 0.2) along the axes,
-/// so that there are seven values. Variable: d is the mean of two cells' random conductances in [0.5, 1.5), f is random
+/// so that there are five values. Variable: d is the mean of two cells' random conductances in [0.5, 1.5), f is random
 /// per face in [-1, 1), so that nearly every value is distinct; both from a hash of the cell's number.
 class ConvectionDiffusion final : public MatrixGenerator {
  public:
