@@ -14,6 +14,7 @@
 namespace spmvpack::tools {
 
 void print(std::string_view text) {
+  clear_progress();
   while (!text.empty()) {
     const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
     if (n < 0 && errno != EINTR)

@@ -1,12 +1,8 @@
 #pragma once
 /// Progress on a terminal, and the signals that stop work.
 
-#include <chrono>
 #include <cstdint>
-#include <string>
 #include <string_view>
-
-#include "spmvpack/container/progress.hpp"
 
 namespace spmvpack::tools {
 
@@ -17,26 +13,14 @@ void catch_signals();
 /// True once SIGINT or SIGTERM has come.
 bool interrupted() noexcept;
 
-/// One line on standard error: stage, per cent, bytes per second. Redrawn ten times a second at most; gone when the
-/// object goes.
-class Progress {
- public:
-  /// Draws only where `wanted` and standard error is a terminal.
-  explicit Progress(bool wanted);
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  ~Progress() { clear(); }
+// Progress is one line on standard error, of which a process has one: stage, per cent, millions (bytes or items) per
+// second. It is redrawn ten times a second at most.
 
-  /// A ProgressCallback: false once interrupted().
-  bool operator()(std::string_view stage, std::uint64_t done, std::uint64_t total);
-  void clear();
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  bool draw_ = false, drawn_ = false;
-  std::string stage_;
-  Clock::time_point stage_start_, last_;
-};
+/// Lets show_progress() draw, if standard error is a terminal.
+void enable_progress();
+/// A ProgressCallback: false once interrupted().
+bool show_progress(std::string_view stage, std::uint64_t done, std::uint64_t total);
+/// Removes the line, before anything else is written to the terminal.
+void clear_progress();
 
 }  // namespace spmvpack::tools

@@ -8,7 +8,6 @@
 #include <boost/program_options/parsers.hpp>
 #include <boost/program_options/positional_options.hpp>
 #include <cstdio>
-#include <functional>
 #include <new>
 #include <sstream>
 #include <vector>
@@ -122,9 +121,10 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
   if (options.count("memory-limit") != 0)
     invocation.memory_limit = parse_bytes("--memory-limit", invocation.text("memory-limit"));
   invocation.quiet = invocation.flag("quiet");
-  Progress progress(!invocation.quiet);
-  invocation.progress = std::ref(progress);
+  if (!invocation.quiet) enable_progress();
+  invocation.progress = show_progress;
   command.run(invocation);
+  clear_progress();
 }
 
 void run(const std::vector<std::string>& words) {
@@ -140,6 +140,7 @@ void run(const std::vector<std::string>& words) {
 
 /// Tells an error on standard error and returns its exit code. `name` is "spmvpack encode".
 int tell(const std::string& name, const Error& error) {
+  clear_progress();
   if (error.code() == errc::io && error.where() == standard_output && standard_output_is_broken()) return 0;
   constexpr std::size_t longest = 4096;
   const std::string where = error.where().empty() ? "" : escape(error.where(), longest) + ": ";

@@ -4,6 +4,7 @@
 
 #include "commands/command.hpp"
 #include "output.hpp"
+#include "progress.hpp"
 #include "spmvpack/container/reader.hpp"
 #include "spmvpack/encoder/matrix_market.hpp"
 
@@ -39,8 +40,12 @@ void run(const Invocation& invocation) {
   source.field = container.facts().field;
   source.symmetry = container.facts().symmetry;
   source.provenance = container.provenance();
+  // The matrix may go to the very terminal that progress is drawn on.
+  clear_progress();
+  const bool to_standard_output = invocation.text("output") == "-";
+  const ProgressCallback silent = [](std::string_view, std::uint64_t, std::uint64_t) { return !interrupted(); };
   encoder::write_matrix_market(invocation.text("output"), source, invocation.flag("force"), invocation.threads,
-                               invocation.progress);
+                               to_standard_output ? silent : invocation.progress);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "commands/command.hpp"
 #include "output.hpp"
+#include "progress.hpp"
 #include "spmvpack/encoder/matrix_market.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
@@ -66,6 +67,7 @@ void run(const Invocation& invocation) {
     report_progress(invocation.progress, "multiply", 0, 0);
     matrix.multiply<T>(T{1}, x, T{0}, y, invocation.threads);
     report_progress(invocation.progress, "write", 0, 0);
+    if (output == "-") clear_progress();
     encoder::write_vector<T>(output, y, invocation.flag("force"));
   });
 }
