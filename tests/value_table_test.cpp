@@ -33,6 +33,7 @@ std::map<std::uint64_t, std::uint64_t> reference_counts(const std::vector<T>& va
 
 std::vector<ValueCount> sorted(const std::map<std::uint64_t, std::uint64_t>& counts) {
   std::vector<ValueCount> entries;
+  entries.reserve(counts.size());
   for (const auto& [bits, n] : counts) entries.push_back({bits, n});
   std::stable_sort(entries.begin(), entries.end(),
                    [](const ValueCount& a, const ValueCount& b) { return a.count > b.count; });
@@ -90,8 +91,8 @@ TEST_CASE("A value table of f32 keeps the 32 bits") {
 }
 
 TEST_CASE("Values are told apart by bits") {
-  const double nan1 = std::bit_cast<double>(0x7FF8000000000000), nan2 = std::bit_cast<double>(0x7FF8000000000001);
-  const double negative_nan = std::bit_cast<double>(0xFFF8000000000000), inf = std::numeric_limits<double>::infinity();
+  const auto nan1 = std::bit_cast<double>(0x7FF8000000000000), nan2 = std::bit_cast<double>(0x7FF8000000000001);
+  const auto negative_nan = std::bit_cast<double>(0xFFF8000000000000), inf = std::numeric_limits<double>::infinity();
   check(std::vector<double>{nan1, nan2, nan1, negative_nan, 0.0, -0.0, -0.0, inf, -inf, 5e-324, 0.0, 0.0});
 }
 

@@ -21,7 +21,7 @@ std::string grouped(std::uint64_t number) {
 
 std::string human_bytes(std::uint64_t bytes) {
   constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double value = static_cast<double>(bytes);
+  auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
   // 1023.5, because that much would be printed as 1024.
   while (value >= 1023.5 && unit + 1 < units.size()) value /= 1024, ++unit;
@@ -173,10 +173,9 @@ std::string row_lengths_text(const Structure& s) {
     const std::uint64_t count = lengths.histogram[bin];
     if (count == 0 && rows.size() == 1) continue;  // the table starts with the shortest rows
     const std::uint64_t from = bin == 0 ? 0 : std::uint64_t{1} << (bin - 1), to = bin == 0 ? 0 : 2 * from - 1;
-    const double bar = static_cast<double>(bar_columns) * static_cast<double>(count) / static_cast<double>(most);
+    const std::uint64_t bar = (2 * bar_columns * count + most) / (2 * most);  // rounded
     rows.push_back({from == to ? grouped(from) : fmt::format("{} - {}", grouped(from), grouped(to)), grouped(count),
-                    percent(count, s.rows),
-                    fmt::format("{:<{}}", std::string(static_cast<std::size_t>(bar + 0.5), '#'), bar_columns)});
+                    percent(count, s.rows), std::string(bar, '#') + std::string(bar_columns - bar, ' ')});
   }
   return text + table(rows, 0);
 }
