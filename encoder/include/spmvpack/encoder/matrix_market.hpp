@@ -12,7 +12,7 @@ struct MatrixMarketOptions {
   ValueType value_type = ValueType::f64;
   int threads = 0;
   std::uint64_t memory_limit = 0;       ///< bytes, 0: available_memory()
-  std::uint64_t chunk_bytes = 4 << 20;  ///< text per task; tests set 1, so that every line crosses a boundary
+  std::uint64_t chunk_bytes = 1 << 18;  ///< text per task; tests set 1, so that every line crosses a boundary
   ProgressCallback progress;
 };
 

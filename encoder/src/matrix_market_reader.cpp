@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "matrix_market_entries.hpp"
+#include "spmvpack/container/file_io.hpp"
+#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/encoder/matrix_market.hpp"
+
+namespace spmvpack::encoder {
+namespace {
+
+/// Batches amortise the gathering of threads, but two of them are held.
+constexpr std::uint64_t chunks_per_thread = 16, max_batch_bytes = std::uint64_t{64} << 20;
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// What is available shrinks while it is used, so that it is asked for once.
+MatrixMarketOptions with_limit(MatrixMarketOptions options) {
+  if (options.memory_limit == 0) options.memory_limit = available_memory();
+  return options;
+}
+
+TextBatches open(const std::string& path, const MatrixMarketOptions& options) {
+  const std::uint64_t batch_bytes = std::clamp(static_cast<std::uint64_t>(thread_count(options.threads)) *
+                                                   chunks_per_thread * std::min(options.chunk_bytes, max_batch_bytes),
+                                               std::uint64_t{1}, max_batch_bytes);
+  return {open_text(open_file(path), path), path, batch_bytes, options.memory_limit};
+}
+
+/// Gives the values of an array file their places: column by column, of a symmetric matrix the lower triangle, of a
+/// skew-symmetric one what is strictly below the diagonal. Drops those that are +0.
+template <class T>
+void place_values(const MatrixMarketHeader& header, MatrixMarketEntries<T>& entries) {
+  const auto is_kept = [](T v) { return v != 0 || std::signbit(v); };
+  const auto first_row = [&](std::uint64_t col) {
+    return header.symmetry == Symmetry::general ? 0 : header.symmetry == Symmetry::symmetric ? col : col + 1;
+  };
+  std::uint64_t row = first_row(0), col = 0;
+  for (Triplets<T>& block : entries.blocks) {
+    const Triplets<T> listed = std::move(block);
+    const auto kept = static_cast<std::uint64_t>(std::count_if(listed.values.begin(), listed.values.end(), is_kept));
+    block = {Array<std::uint32_t>(kept), Array<std::uint32_t>(kept), Array<T>(kept)};
+    std::uint64_t n = 0;
+    for (std::uint64_t k = 0; k < listed.values.size(); ++k) {
+      if (is_kept(listed.values[k])) {
+        block.rows[n] = static_cast<std::uint32_t>(row);
+        block.cols[n] = static_cast<std::uint32_t>(col);
+        block.values[n++] = listed.values[k];
+      }
+      if constexpr (value_type_of<T> == ValueType::f32)
+        if (header.symmetry != Symmetry::general && row != col) entries.rounding.rounded += listed.rows[k];
+      if (++row == header.rows) row = first_row(++col);
+    }
+  }
+}
+
+template <class T>
+SourceMatrix read_as(TextBatches& text, const MatrixMarketHeader& header, const MatrixMarketOptions& options) {
+  MatrixMarketEntries<T> entries = read_entries<T>(text, header, options);
+  if (!header.coordinate) place_values(header, entries);
+  Assembly assembly =
+      assemble_csr(header.rows, header.cols, std::move(entries.blocks),
+                   {header.symmetry, header.field != Field::real, options.threads, options.memory_limit, text.name()});
+  SourceMatrix source;
+  source.matrix = std::move(assembly.matrix);
+  // Ones that were added up are no ones any more.
+  const bool counts = header.field == Field::pattern && assembly.duplicates != 0;
+  source.field = counts ? Field::integer : header.field;
+  source.symmetry = header.symmetry;
+  source.provenance.entries = header.entries;
+  source.provenance.duplicates = assembly.duplicates;
+  source.provenance.explicit_zeros = assembly.explicit_zeros;
+  source.provenance.rounded = entries.rounding.rounded;
+  source.provenance.max_relative_error = entries.rounding.max_relative_error;
+  return source;
+}
+
+}  // namespace
+
+SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptions& options) {
+  const MatrixMarketOptions limited = with_limit(options);
+  TextBatches text = open(path, limited);
+  MatrixMarketHeader header = read_header(text);
+  // A matrix that cannot fit is refused at once, unless the file is too short for what its size line promises.
+  constexpr std::uint64_t shortest_line = 4;
+  if (header.coordinate && header.entries <= text.file_size() / shortest_line) {
+    const std::uint64_t value_bytes = size_of(options.value_type);
+    const std::uint64_t list = header.entries * (8 + (header.field == Field::pattern ? 0 : value_bytes));
+    require_memory(list + header.entries * (4 + value_bytes) + (header.rows + 1) * 8, limited.memory_limit,
+                   "the matrix and its list of entries");
+  }
+  SourceMatrix source =
+      dispatch(options.value_type, [&](auto type) { return read_as<decltype(type)>(text, header, limited); });
+  source.provenance.source = base_name(path);
+  source.provenance.comments = std::move(header.comments);
+  return source;
+}
+
+Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options) {
+  const MatrixMarketOptions limited = with_limit(options);
+  TextBatches text = open(path, limited);
+  const MatrixMarketHeader header = read_header(text);
+  if (header.coordinate || (header.rows != 1 && header.cols != 1) || header.symmetry != Symmetry::general)
+    throw Error(errc::bad_input,
+                fmt::format("a {} {} matrix of {} rows and {} columns, expected a vector", to_string(header.symmetry),
+                            header.coordinate ? "coordinate" : "array", header.rows, header.cols),
+                path, "a vector is a general array file of one column or one row");
+  const MatrixMarketEntries<double> entries = read_entries<double>(text, header, limited);
+  require_memory(2 * header.entries * sizeof(double), limited.memory_limit, "the vector");
+  Array<double> vector(header.entries);
+  double* to = vector.data();
+  for (const Triplets<double>& block : entries.blocks) to = std::copy(block.values.begin(), block.values.end(), to);
+  return vector;
+}
+
+}  // namespace spmvpack::encoder

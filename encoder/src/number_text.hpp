@@ -1,0 +1,125 @@
+#pragma once
+/// Numbers of a line of text, fast where they are plain. A '\n' and readable bytes must follow (TextBatches::slack).
+/// Whatever is wrong is thrown as a LineError at the token.
+
+#include <fast_float/fast_float.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <system_error>
+
+#include "text_batches.hpp"
+
+namespace spmvpack::encoder {
+
+inline const char* skip_blanks(const char* p) noexcept {
+  while (*p == ' ' || *p == '\t') ++p;
+  return p;
+}
+inline bool is_digit(char c) noexcept { return static_cast<unsigned char>(c - '0') < 10; }
+/// True for what may follow a token.
+inline bool ends_token(char c) noexcept { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+/// The characters from `p` to the next blank or line end.
+std::string_view token_at(const char* p) noexcept;
+/// True where the words are the same but for their case.
+bool equal_words(std::string_view a, std::string_view b) noexcept;
+/// What stands at `p`, in words: a quoted and escaped token, or the end of the line.
+std::string found_at(const char* p);
+
+/// Reads the digits at `p`; a number beyond 64 bits becomes 2^64 - 1. Returns what follows them, `p` if there is none.
+inline const char* read_digits(const char* p, std::uint64_t& value) noexcept {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr std::uint64_t zeros = 0x3030303030303030, high_bits = 0x8080808080808080;
+  std::uint64_t word = 0;
+  std::memcpy(&word, p, 8);
+  word ^= zeros;  // digits are 0 to 9 now, and only they stay below 0x80 when 0x76 is added
+  const std::uint64_t others = ((word + 0x7676767676767676) | word) & high_bits;
+  const auto bits = static_cast<unsigned>(others == 0 ? 64 : std::countr_zero(others) & ~7);
+  if (bits == 0) return p;
+  word <<= 64 - bits;  // leading zeros
+  // Pairs, then pairs of pairs, then all eight digits.
+  word = word * 10 + (word >> 8);
+  constexpr std::uint64_t mask = 0x000000FF000000FF;
+  word = ((word & mask) * (100 + (std::uint64_t{1000000} << 32)) +
+          ((word >> 16) & mask) * (1 + (std::uint64_t{10000} << 32))) >>
+         32;
+  p += bits / 8;
+  if (others == 0) {
+    for (; is_digit(*p); ++p) {
+      const auto digit = static_cast<std::uint64_t>(*p - '0');
+      constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
+      word = word > (max - digit) / 10 ? max : word * 10 + digit;
+    }
+  }
+  value = word;
+  return p;
+}
+
+/// Reads a real number correctly rounded to T and returns what follows it. Accepted: decimal numbers with an optional
+/// sign, exponents with e, E, d or D, and nan, inf, infinity in any case.
+template <class T>
+const char* read_real_carefully(const char* p, T& value);
+template <class T>
+inline const char* read_real(const char* p, const char* end, T& value) {
+  const char* const digits = *p == '+' ? p + 1 : p;
+  const auto [after, error] = fast_float::from_chars(digits, end, value);
+  if (error == std::errc() && ends_token(*after) && std::fabs(value) <= std::numeric_limits<T>::max() &&
+      (digits == p || *digits != '-')) [[likely]]
+    return after;
+  return read_real_carefully(p, value);
+}
+
+/// Reads an integer that T holds exactly.
+template <class T>
+const char* read_integer_carefully(const char* p, T& value);
+template <class T>
+inline const char* read_integer(const char* p, T& value) {
+  const bool negative = *p == '-';
+  std::uint64_t magnitude = 0;
+  const char* const digits = p + (negative || *p == '+');
+  const char* const after = read_digits(digits, magnitude);
+  if (after == digits || !ends_token(*after) || magnitude > (std::uint64_t{1} << std::numeric_limits<T>::digits))
+      [[unlikely]]
+    return read_integer_carefully(p, value);
+  value = negative ? -static_cast<T>(magnitude) : static_cast<T>(magnitude);
+  return after;
+}
+
+/// How f32 values differ from the f64 values of the same text.
+struct Rounding {
+  std::uint64_t rounded = 0;
+  double max_relative_error = 0;
+
+  /// `weight` stored values are `narrow` and should be `wide`. Returns true where these differ.
+  bool count(float narrow, double wide, std::uint64_t weight) noexcept {
+    const double error = std::fabs(static_cast<double>(narrow) - wide);
+    if (!(error > 0)) return false;  // NaN and infinities are what they were
+    rounded += weight;
+    max_relative_error = std::fmax(max_relative_error, error / std::fabs(wide));
+    return true;
+  }
+  void add(const Rounding& other) noexcept {
+    rounded += other.rounded;
+    max_relative_error = std::fmax(max_relative_error, other.max_relative_error);
+  }
+};
+
+/// Reads a real number correctly rounded to f32, and to f64 to tell how much was lost.
+inline const char* read_real(const char* p, const char* end, float& value, double& wide) {
+  const char* const after = read_real(p, end, wide);
+  // Rounding twice is rounding once, but for what lies between two f32 (a tie after the first rounding need not have
+  // been one) and for f32 subnormals, whose ties are elsewhere.
+  constexpr std::uint64_t cut = (std::uint64_t{1} << 29) - 1, tie = std::uint64_t{1} << 28;
+  value = static_cast<float>(wide);
+  const bool subnormal = std::fabs(wide) < static_cast<double>(std::numeric_limits<float>::min()) && wide != 0;
+  if ((std::bit_cast<std::uint64_t>(wide) & cut) == tie || subnormal || std::isinf(value)) [[unlikely]]
+    return read_real_carefully(p, value);
+  return after;
+}
+
+}  // namespace spmvpack::encoder

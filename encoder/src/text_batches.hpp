@@ -1,0 +1,82 @@
+#pragma once
+/// A text as batches of whole lines that many threads can parse, with the place of every byte.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "spmvpack/container/array.hpp"
+#include "text_source.hpp"
+
+namespace spmvpack::encoder {
+
+/// What is wrong with a line, before anybody has counted lines.
+struct LineError {
+  const char* at = nullptr;  ///< the offending byte
+  errc code = errc::bad_input;
+  std::string what, remedy;
+};
+
+/// The present batch is text(); read_ahead() reads the one after it, meanwhile or not, and advance() moves on.
+class TextBatches {
+ public:
+  /// Bytes that may be read after the end of a batch, so that parsers can load words.
+  static constexpr std::size_t slack = 64;
+
+  /// @param batch_bytes   text per batch; a batch is larger where a line is
+  /// @param memory_limit  bytes that a batch may grow to for that
+  TextBatches(std::unique_ptr<TextSource> source, std::string name, std::size_t batch_bytes,
+              std::uint64_t memory_limit);
+
+  /// Whole lines, each ending in '\n' (which the last line of the text is given where it has none); empty at the end
+  /// of the text. Followed by `slack` readable bytes.
+  [[nodiscard]] std::string_view text() const noexcept { return text_; }
+
+  /// Reads the next batch. May run while other threads read text(); what goes wrong is thrown by advance().
+  void read_ahead() noexcept;
+  /// Makes the next batch the present one; at the end of the text the memory of both is freed. `lines` is the number of
+  /// '\n' in text().
+  void advance(std::uint64_t lines);
+  /// Takes the first line off text(), moving on to the next batch where that was the last one.
+  void skip_line();
+
+  /// Throws the error with its place, "name:line:column", counted from 1. `e.at` is in text(), or is its end.
+  [[noreturn]] void fail(const LineError& e) const;
+  /// The same at the first byte of text(); at the end of the text this is the line after the last one.
+  [[noreturn]] void fail(errc code, std::string what, std::string remedy) const {
+    fail({text_.data(), code, std::move(what), std::move(remedy)});
+  }
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// How far the batches read so far have got in the file, for progress.
+  [[nodiscard]] std::uint64_t file_position() const noexcept { return source_->file_position(); }
+  [[nodiscard]] std::uint64_t file_size() const noexcept { return source_->file_size(); }
+
+ private:
+  struct Buffer {
+    Array<char> bytes;
+    std::size_t lines_end = 0, end = 0;  ///< whole lines, and the start of one more
+  };
+  void fill(Buffer& next, std::string_view begun);
+
+  std::unique_ptr<TextSource> source_;
+  std::string name_;
+  std::size_t batch_bytes_;
+  std::uint64_t memory_limit_;
+  Buffer present_, next_;
+  std::string_view text_;
+  std::uint64_t line_ = 1;  ///< number of the first line of text_
+  bool ahead_ = false;
+  std::exception_ptr error_;
+};
+
+/// The start of the first line that starts at or after byte `offset` of `text`, which ends in '\n'.
+inline std::size_t line_start(std::string_view text, std::size_t offset) noexcept {
+  if (offset == 0) return 0;
+  return offset < text.size() ? text.find('\n', offset - 1) + 1 : text.size();
+}
+
+}  // namespace spmvpack::encoder

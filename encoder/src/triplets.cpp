@@ -1,0 +1,219 @@
+#include "triplets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack::encoder {
+namespace {
+
+/// Rows longer than this are sorted through a copy.
+constexpr std::uint64_t insertion_sort_limit = 32;
+
+/// Calls f(row, col, value) for the entries of rows [first, last) in list order, mirror images included. Each thread
+/// goes through the whole list and picks its rows: that keeps list order without any exchange between threads, and
+/// costs less than parsing a few characters.
+template <class T, class F>
+void for_entries_of(const std::vector<Triplets<T>>& blocks, Symmetry symmetry, std::uint64_t first, std::uint64_t last,
+                    F&& f) {
+  const auto low = static_cast<std::uint32_t>(first), count = static_cast<std::uint32_t>(last - first);
+  for (const Triplets<T>& b : blocks) {
+    const auto value = [&, pattern = b.values.empty()](std::uint64_t k) { return pattern ? T{1} : b.values[k]; };
+    for (std::uint64_t k = 0; k < b.rows.size(); ++k) {
+      const std::uint32_t row = b.rows[k];
+      if (row - low < count) f(row, b.cols[k], value(k));
+      if (symmetry == Symmetry::general) continue;
+      const std::uint32_t col = b.cols[k];
+      if (col - low < count && col != row) f(col, row, symmetry == Symmetry::symmetric ? value(k) : -value(k));
+    }
+  }
+}
+
+/// row_ptr of the expanded matrix, duplicates counted apart, one place late: row_ptr[r + 1] is the start of row r.
+/// Returns the number of entries.
+template <class T>
+std::uint64_t count_rows(const std::vector<Triplets<T>>& blocks, Symmetry symmetry, int threads,
+                         Array<std::uint64_t>& row_ptr) {
+  std::fill(row_ptr.begin(), row_ptr.end(), 0);
+  const std::uint64_t rows = row_ptr.size() - 1;
+  parallel_pieces(rows, std::max<std::uint64_t>(div_up(rows, static_cast<std::uint64_t>(thread_count(threads))), 1),
+                  threads, [&](std::uint64_t first, std::uint64_t last) {
+                    for_entries_of(blocks, symmetry, first, last,
+                                   [&](std::uint32_t row, std::uint32_t, T) { ++row_ptr[row + std::uint64_t{1}]; });
+                  });
+  const std::uint64_t last_row = row_ptr[rows];
+  std::exclusive_scan(row_ptr.begin() + 1, row_ptr.end(), row_ptr.begin() + 1, std::uint64_t{0});
+  return rows == 0 ? 0 : row_ptr[rows] + last_row;
+}
+
+/// Bounds of one range of rows per thread, about equal in entries. row_starts[r] is the start of row r.
+std::vector<std::uint64_t> row_ranges(const std::uint64_t* row_starts, std::uint64_t rows, std::uint64_t nnz,
+                                      int threads) {
+  const auto ranges = static_cast<std::uint64_t>(thread_count(threads));
+  std::vector<std::uint64_t> bounds(ranges + 1, rows);
+  for (std::uint64_t i = 0; i < ranges; ++i)
+    bounds[i] =
+        static_cast<std::uint64_t>(std::lower_bound(row_starts, row_starts + rows, nnz / ranges * i) - row_starts);
+  return bounds;
+}
+
+/// Sorts one row by column, stably.
+template <class T>
+void sort_row(std::uint32_t* cols, T* values, std::uint64_t n) {
+  if (n <= insertion_sort_limit) {
+    for (std::uint64_t i = 1; i < n; ++i) {
+      const std::uint32_t col = cols[i];
+      const T value = values[i];
+      std::uint64_t k = i;
+      for (; k > 0 && cols[k - 1] > col; --k) {
+        cols[k] = cols[k - 1];
+        values[k] = values[k - 1];
+      }
+      cols[k] = col;
+      values[k] = value;
+    }
+    return;
+  }
+  struct Entry {
+    std::uint32_t col;
+    T value;
+  };
+  std::vector<Entry> row(n);
+  for (std::uint64_t k = 0; k < n; ++k) row[k] = {cols[k], values[k]};
+  std::stable_sort(row.begin(), row.end(), [](const Entry& a, const Entry& b) { return a.col < b.col; });
+  for (std::uint64_t k = 0; k < n; ++k) {
+    cols[k] = row[k].col;
+    values[k] = row[k].value;
+  }
+}
+
+/// a + b, whose NaN is the same on every machine.
+template <class T>
+T add(T a, T b) {
+  const T sum = a + b;
+  if (!std::isnan(sum)) return sum;
+  return std::isnan(a) ? a : std::isnan(b) ? b : std::numeric_limits<T>::quiet_NaN();
+}
+
+/// What the sum lacks of a + b: 0 where it is exact (Knuth's TwoSum).
+template <class T>
+T sum_error(T a, T b, T sum) {
+  const T b_part = sum - a;
+  return (a - (sum - b_part)) + (b - b_part);
+}
+
+template <class T>
+void check_sum(std::uint64_t row, std::uint32_t col, T a, T b, T sum, const AssemblyOptions& options) {
+  const bool overflows = std::isinf(sum) && std::isfinite(a) && std::isfinite(b);
+  if (!overflows && (!options.exact_sums || sum_error(a, b, sum) == 0)) return;
+  throw Error(
+      errc::bad_input,
+      fmt::format("the duplicates of the entry in row {}, column {} add up to a value that {} cannot hold{}", row + 1,
+                  col + std::uint64_t{1}, to_string(value_type_of<T>), overflows ? "" : " exactly"),
+      options.source,
+      value_type_of<T> == ValueType::f32 ? "read the matrix as f64 (--value-type f64)" : "add them up yourself");
+}
+
+/// The rows [first, last) of one thread, whose entries were at `begin` and, duplicates added up, end at `end`.
+struct RowRange {
+  std::uint64_t first = 0, last = 0, begin = 0, end = 0;
+  std::uint64_t duplicates = 0, zeros = 0;
+};
+
+/// Sorts the rows of a range and adds up duplicates. Writes row_ptr[first + 1] to row_ptr[last].
+template <class T>
+void finish_rows(RowRange& range, std::uint64_t* row_ptr, std::uint32_t* cols, T* values,
+                 const AssemblyOptions& options) {
+  std::uint64_t begin = range.begin, to = begin;
+  for (std::uint64_t row = range.first; row < range.last; ++row) {
+    const std::uint64_t end = row_ptr[row + 1], row_begin = to;
+    const bool in_order = std::adjacent_find(cols + begin, cols + end, std::greater_equal<>()) == cols + end;
+    if (!in_order) sort_row(cols + begin, values + begin, end - begin);
+    if (in_order && to == begin) {
+      to = end;
+    } else {
+      for (std::uint64_t k = begin; k < end; ++k) {
+        if (to > row_begin && cols[to - 1] == cols[k]) {
+          const T sum = add(values[to - 1], values[k]);
+          check_sum(row, cols[k], values[to - 1], values[k], sum, options);
+          values[to - 1] = sum;
+        } else {
+          cols[to] = cols[k];
+          values[to++] = values[k];
+        }
+      }
+    }
+    row_ptr[row + 1] = to;
+    begin = end;
+  }
+  range.end = to;
+  range.duplicates = begin - to;
+  range.zeros = static_cast<std::uint64_t>(std::count(values + range.begin, values + to, T{0}));
+}
+
+}  // namespace
+
+template <class T>
+Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, std::vector<Triplets<T>> blocks,
+                      const AssemblyOptions& options) {
+  constexpr const char* need = "the matrix and its list of entries";
+  std::uint64_t bytes = (rows + 1) * 8;
+  for (const Triplets<T>& b : blocks) bytes += b.rows.size() * 8 + b.values.size() * sizeof(T);
+  require_memory(bytes, options.memory_limit, need);
+  Array<std::uint64_t> row_ptr(rows + 1);
+  const std::uint64_t nnz = count_rows(blocks, options.symmetry, options.threads, row_ptr);
+  require_memory(bytes + nnz * (4 + sizeof(T)), options.memory_limit, need);
+  Array<std::uint32_t> col_idx(nnz);
+  Array<T> values(nnz);
+
+  const std::vector<std::uint64_t> bounds = row_ranges(row_ptr.data() + 1, rows, nnz, options.threads);
+  std::vector<RowRange> ranges(bounds.size() - 1);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const std::uint64_t begin = bounds[i] == rows ? nnz : row_ptr[bounds[i] + 1];
+    ranges[i] = {bounds[i], bounds[i + 1], begin, begin};
+  }
+  // Scattering moves row_ptr[r + 1] from the start of row r to its end, which is where it belongs.
+  parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
+    for_entries_of(blocks, options.symmetry, ranges[i].first, ranges[i].last,
+                   [&](std::uint32_t row, std::uint32_t col, T value) {
+                     const std::uint64_t k = row_ptr[row + std::uint64_t{1}]++;
+                     col_idx[k] = col;
+                     values[k] = value;
+                   });
+  });
+  blocks.clear();
+  parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
+    finish_rows(ranges[i], row_ptr.data(), col_idx.data(), values.data(), options);
+  });
+
+  // Every range has closed its own gaps; what is left are those between ranges.
+  Assembly result;
+  for (const RowRange& r : ranges) {
+    if (result.duplicates != 0) {
+      std::copy(col_idx.begin() + r.begin, col_idx.begin() + r.end, col_idx.begin() + r.begin - result.duplicates);
+      std::copy(values.begin() + r.begin, values.begin() + r.end, values.begin() + r.begin - result.duplicates);
+      for (std::uint64_t row = r.first; row < r.last; ++row) row_ptr[row + 1] -= result.duplicates;
+    }
+    result.duplicates += r.duplicates;
+    result.explicit_zeros += r.zeros;
+  }
+  col_idx.truncate(nnz - result.duplicates);
+  values.truncate(nnz - result.duplicates);
+  result.matrix.rows = rows;
+  result.matrix.cols = cols;
+  result.matrix.row_ptr = std::move(row_ptr);
+  result.matrix.col_idx = std::move(col_idx);
+  result.matrix.values = std::move(values);
+  return result;
+}
+
+template Assembly assemble_csr(std::uint64_t, std::uint64_t, std::vector<Triplets<double>>, const AssemblyOptions&);
+template Assembly assemble_csr(std::uint64_t, std::uint64_t, std::vector<Triplets<float>>, const AssemblyOptions&);
+
+}  // namespace spmvpack::encoder
