@@ -39,7 +39,7 @@ void refuse_existing(const std::string& path, bool overwrite) {
 
 std::string grouped(std::uint64_t number) {
   std::string digits = fmt::to_string(number);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
   return digits;
 }
 

@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
   tools::catch_signals();
   const std::vector<std::string> words(argv + 1, argv + argc);
   std::string name = "spmvpack";
-  if (!words.empty() && !words[0].empty() && words[0][0] != '-') name += " " + escape(words[0]);
+  if (!words.empty() && !words[0].empty() && words[0][0] != '-') name = fmt::format("spmvpack {}", escape(words[0]));
   try {
     tools::run(words);
     return 0;

@@ -22,9 +22,9 @@ void add_options(po::options_description& options) {
 }
 
 std::string details() {
-  return "Shows the facts of the matrix, where it came from, its parts and its sections. Only\n"
-         "the header, the tables and the provenance are read and checked: 'spmvpack verify'\n"
-         "checks the rest. Section flags: r = required, d = read by a multiply.\n\n"
+  return "Shows the facts of the matrix, where it came from, its parts and its sections.\n"
+         "Only the header, the tables and the provenance are read and checked: 'spmvpack\n"
+         "verify' checks the rest. Section flags: r = required, d = read by a multiply.\n\n"
          "Example:\n"
          "  spmvpack inspect A.spmvc --json | jq .sections\n";
 }

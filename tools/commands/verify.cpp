@@ -22,10 +22,10 @@ void add_options(po::options_description& options) {
 }
 
 std::string details() {
-  return "Reads every byte of A.spmvc and checks, in this order, the tables, the checksum of\n"
-         "every block, the structure of every layout, and that the matrix has the digest\n"
-         "that the header states. --against takes anything that 'encode' reads; its values\n"
-         "are rounded to the container's value type first.\n\n"
+  return "Reads every byte of A.spmvc and checks the tables, the checksum of every block,\n"
+         "the structure of every layout, and that the matrix has the digest that the header\n"
+         "states. --against takes anything that 'encode' reads; its values are rounded to\n"
+         "the container's value type first.\n\n"
          "Example:\n"
          "  spmvpack verify A.spmvc --against A.mtx.gz\n";
 }

@@ -9,8 +9,8 @@ random = np.random.default_rng(7)
 for rows, cols, density in [(1, 1, 1), (50, 70, 0.1), (700, 300, 0.02), (3, 4000, 0.3), (4000, 3, 0.3)]:
     a = scipy.sparse.random(rows, cols, density, format="csr", random_state=random, data_rvs=random.standard_normal)
     x = random.standard_normal(cols)
-    scipy.io.mmwrite("A.mtx", a, precision=17)
-    scipy.io.mmwrite("x.mtx", x.reshape(-1, 1), precision=17)
+    scipy.io.mmwrite("A.mtx", a, precision=17, symmetry="general")
+    scipy.io.mmwrite("x.mtx", x.reshape(-1, 1), precision=17, symmetry="general")
     for layout in ("csr", "coo", "ccoo"):
         for value_type, unit in (("f64", 2.0**-53), ("f32", 2.0**-24)):
             spmvpack("encode", "A.mtx", "-qf", "--layout", layout, "--value-type", value_type)
@@ -29,5 +29,5 @@ for rows, cols, density in [(1, 1, 1), (50, 70, 0.1), (700, 300, 0.02), (3, 4000
             assert spmvpack("multiply", "A.spmvc", "--x", "x.mtx", "--threads", 3) == open("y.mtx").read()
     ones = np.array(spmvpack("multiply", "A.spmvc").splitlines()[2:], dtype=float)
     assert np.allclose(ones, a.sum(axis=1).A1, atol=1e-3)
-    scipy.io.mmwrite("long.mtx", np.ones((cols + 1, 1)))
+    scipy.io.mmwrite("long.mtx", np.ones((cols + 1, 1)), symmetry="general")
     spmvpack("multiply", "A.spmvc", "--x", "long.mtx", exit_code=2)
