@@ -105,7 +105,8 @@ std::string symmetry_text(const Structure& s) {
   if (counts.symmetric()) return counts.off_diagonal == 0 ? "symmetric: nothing is off the diagonal" : "symmetric";
   if (counts.skew_symmetric()) return "skew-symmetric";
   if (counts.pattern_symmetric())
-    return fmt::format("pattern symmetric; {} of the mirrored values are equal", percent(counts.equal, counts.off_diagonal));
+    return fmt::format("pattern symmetric; {} of the mirrored values are equal",
+                       percent(counts.equal, counts.off_diagonal));
   return fmt::format("unsymmetric: {} of the off-diagonal entries are mirrored",
                      percent(counts.mirrored, counts.off_diagonal));
 }
