@@ -64,9 +64,10 @@ encoder::EncodeRequest read_request(const Invocation& invocation) {
   if (invocation.options.count("set") != 0) {
     request.settings = parse_settings(invocation.options["set"].as<std::vector<std::string>>());
     encoder::check_settings(request.settings);
-    for (const auto& [name, value] : request.settings)
-      if (std::none_of(layout.settings.begin(), layout.settings.end(), [&](const auto& s) { return s.name == name; }))
-        throw Error(errc::usage, fmt::format("{} is not a setting of the layout {}", name, layout.name), {},
+    for (const auto& set : request.settings)
+      if (std::none_of(layout.settings.begin(), layout.settings.end(),
+                       [&](const encoder::Setting& s) { return s.name == set.first; }))
+        throw Error(errc::usage, fmt::format("{} is not a setting of the layout {}", set.first, layout.name), {},
                     "leave it out, or choose its layout with --layout");
   }
   const std::string_view codec = invocation.text("codec");

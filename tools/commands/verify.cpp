@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <boost/program_options/value_semantic.hpp>
-#include <cstring>
 
 #include "commands/command.hpp"
 #include "output.hpp"
@@ -23,9 +23,9 @@ void add_options(po::options_description& options) {
 
 std::string details() {
   return "Reads every byte of A.spmvc and checks the tables, the checksum of every block,\n"
-         "the structure of every layout, and that the matrix has the digest that the header\n"
-         "states. --against takes anything that 'encode' reads; its values are rounded to\n"
-         "the container's value type first.\n\n"
+         "the structure of every layout, and that the matrix has the header's digest.\n"
+         "--against takes anything that 'encode' reads; its values are rounded to the\n"
+         "container's value type first.\n\n"
          "Example:\n"
          "  spmvpack verify A.spmvc --against A.mtx.gz\n";
 }
@@ -44,7 +44,7 @@ std::string first_difference(const CsrView& a, const CsrView& b) {
       std::string text;
       dispatch(a.value_type(), [&]<class T>(T) {
         const T va = a.values<T>()[ka], vb = b.values<T>()[kb];
-        if (std::memcmp(&va, &vb, sizeof(T)) != 0)
+        if (std::bit_cast<bits_of<T>>(va) != std::bit_cast<bits_of<T>>(vb))
           text = fmt::format("entry ({}, {}) is {}, the other's {}", i + 1, a.col_idx()[ka] + 1, va, vb);
       });
       if (!text.empty()) return text;
