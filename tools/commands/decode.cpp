@@ -20,8 +20,8 @@ void add_options(po::options_description& options) {
 }
 
 std::string details() {
-  return "Writes the field, the symmetry and the comments of the source. Every value is the\n"
-         "shortest text that reads back to the same bits, so that\n\n"
+  return "Writes the field, the symmetry and the comments of the source. Every value is\n"
+         "the shortest text that reads back to the same bits, so that\n\n"
          "  spmvpack encode A.mtx && spmvpack decode A.spmvc -o B.mtx\n\n"
          "loses nothing of the matrix, whatever the layout.\n";
 }

@@ -29,14 +29,14 @@ void add_options(po::options_description& options) {
 
 std::string details() {
   return "Kinds:\n"
-         "  laplace2d             5-point Laplacian on NXxNY: 4 and -1. --remove-one leaves\n"
-         "                        out the point (NX/2, NY/2): 1000x1000 then has the 999,999\n"
-         "                        rows and 4,995,991 nonzeros of ecology2\n"
-         "  convection-diffusion  7-point upwind on NXxNYxNZ, not symmetric, five values;\n"
-         "                        --variable: nearly all values distinct. 148x148x58 has the\n"
-         "                        1,270,432 rows and 8,814,880 nonzeros of atmosmodd\n\n"
-         "Only sizes and structure are those of the named matrices, not the values. The same\n"
-         "command writes the same bytes everywhere; the file's comments repeat it.\n\n"
+         "  laplace2d, NXxNY\n"
+         "      5-point Laplacian: 4 and -1. --remove-one leaves out the point (NX/2, NY/2):\n"
+         "      1000x1000 then has the 999,999 rows and 4,995,991 nonzeros of ecology2\n"
+         "  convection-diffusion, NXxNYxNZ\n"
+         "      7-point upwind, not symmetric, five values; --variable: nearly all distinct.\n"
+         "      148x148x58 has the 1,270,432 rows and 8,814,880 nonzeros of atmosmodd\n\n"
+         "Only sizes and structure are those of the named matrices, not the values. The\n"
+         "same command writes the same bytes everywhere; the file's comments repeat it.\n\n"
          "Examples:\n"
          "  spmvpack generate laplace2d --grid 1000x1000 --remove-one -o A.mtx\n"
          "  spmvpack generate convection-diffusion --grid 148x148x58 --variable -o A.mtx\n";
