@@ -13,8 +13,8 @@ import pathlib
 import tempfile
 import unittest
 
-import python_test
-from python_test import Entries, needs_command, spmvpack
+import test_support
+from test_support import Entries, needs_command, spmvpack
 
 import numpy as np
 import scipy.io
@@ -109,4 +109,4 @@ class RealMatrices(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    python_test.main()
+    test_support.main()
