@@ -157,6 +157,32 @@ TEST_CASE("a chunk of ccoo, worked by hand in the style of figure 2 (B = 8, K = 
                                                                        0, 1, 1, 0, 2, 1, 0, 2});  // value id
 }
 
+TEST_CASE("the worked example of docs/LAYOUTS.md") {
+  const CsrMatrix a = make_csr(
+      4, 5,
+      {{{0, 0}, 2.0}, {{0, 1}, -1.0}, {{1, 0}, -1.0}, {{1, 1}, 2.0}, {{1, 4}, 0.5}, {{3, 3}, 2.0}, {{3, 4}, -1.0}});
+  using U8 = std::vector<std::uint8_t>;
+  using U32 = std::vector<std::uint32_t>;
+  using F64 = std::vector<double>;
+  const F64 values{2, -1, -1, 2, .5, 2, -1};
+  const Container csr = open(encode(a, "csr").bytes);
+  CHECK(elements<std::uint32_t>(csr, "row_ptr") == U32{0, 2, 5, 5, 7});
+  CHECK(elements<std::uint32_t>(csr, "col_idx") == U32{0, 1, 0, 1, 4, 3, 4});
+  CHECK(elements<double>(csr, "values") == values);
+  const Container coo = open(encode(a, "coo").bytes);
+  CHECK(elements<std::uint32_t>(coo, "row_idx") == U32{0, 0, 1, 1, 1, 3, 3});
+  CHECK(elements<std::uint32_t>(coo, "col_idx") == U32{0, 1, 0, 1, 4, 3, 4});
+  CHECK(elements<double>(coo, "values") == values);
+  const Container ccoo = open(encode(a, "ccoo", {{"ccoo.b", "8"}, {"ccoo.k", "2"}}).bytes);
+  CHECK(elements<std::uint8_t>(ccoo, "encoding") == U8{0x08});
+  CHECK(elements<std::uint32_t>(ccoo, "row_base") == U32{0});
+  CHECK(elements<std::uint32_t>(ccoo, "col_base") == U32{0});
+  CHECK(elements<double>(ccoo, "lut") == F64{2, -1, .5});
+  CHECK(elements<std::uint8_t>(ccoo, "blob") == U8{0, 1, 1, 3, 3, 3, 3, 3,                            // rows
+                                                   0, 1, 0, 1, 4, 4, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4,    // columns
+                                                   0, 1, 1, 0, 2, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0});  // ids
+}
+
 TEST_CASE("padding of ccoo repeats a column of its own row and takes no table entry (B = 8, K = 2)") {
   // Row 1 has three entries: two lanes, one padding slot. Row 2 has a stored zero, which is not padding.
   const CsrMatrix a = make_csr(4, 4, {{{1, 0}, 3.0}, {{1, 2}, 4.0}, {{1, 3}, 5.0}, {{2, 1}, 0.0}});

@@ -98,6 +98,7 @@ std::uint64_t check_chunk(const PartView& part, const View<T>& v, std::uint64_t 
   const std::uint32_t group_slots = group_lanes(v.lanes) * v.slots;
   const std::uint64_t columns_left = part.cols() - v.col_base[c];
   const std::size_t value_size = e.lut() ? 1 : sizeof(T);
+  bool after_padding = false, after_padding_lane = false;
   for (std::uint32_t slot = 0; slot < s.count; ++slot) {
     const std::uint32_t row = s.row[slot / v.slots], offset = s.offset[slot];
     if (offset >= columns_left)
@@ -106,7 +107,13 @@ std::uint64_t check_chunk(const PartView& part, const View<T>& v, std::uint64_t 
     if (slot != 0 && row == s.row[(slot - 1) / v.slots] && offset < s.offset[slot - 1])
       fail(fmt::format("slot {}: columns fall within row {}", slot, row));
     const std::byte* const value = blob + at.values + slot * value_size;
-    if (is_padding(s, v.slots, slot)) {
+    const bool padding = is_padding(s, v.slots, slot), lane_start = slot % v.slots == 0;
+    // Kernels look for padding at the end of a lane, and for lanes of padding at the end of a chunk, nowhere else.
+    if (!padding && (lane_start ? after_padding_lane : after_padding))
+      fail(fmt::format("slot {}: an entry after padding", slot));
+    after_padding = padding;
+    after_padding_lane = after_padding_lane || (padding && lane_start);
+    if (padding) {
       if (slot % group_slots == 0) fail(fmt::format("slot {}: a group starts with padding", slot));
       // Nothing reads a padding slot's value; that it is zero makes one matrix one sequence of bytes.
       if (std::any_of(value, value + value_size, [](std::byte b) { return b != std::byte{0}; }))

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "kernels.hpp"
@@ -19,7 +20,21 @@ using namespace spmvpack::layouts::ccoo;
 constexpr std::uint64_t chunks_per_task = 32;
 constexpr std::uint32_t tree_width = 32;
 
-/// The sum of n <= 32 values as a warp's shuffles form it: neighbours first, then pairs of pairs.
+/// The sum of N values, a power of two, as a warp's shuffles form it: neighbours first, then pairs of pairs.
+template <std::uint32_t N, class T>
+SPMVPACK_INLINE T full_tree_sum(const T* v) {
+  std::array<T, N / 2> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+#pragma GCC unroll 16
+  for (std::uint32_t i = 0; i < N / 2; ++i) sums[i] = v[2 * i] + v[2 * i + 1];
+#pragma GCC unroll 4
+  for (std::uint32_t left = N / 4; left >= 1; left /= 2) {
+#pragma GCC unroll 8
+    for (std::uint32_t i = 0; i < left; ++i) sums[i] = sums[2 * i] + sums[2 * i + 1];
+  }
+  return sums[0];
+}
+
+/// The same tree over n <= 32 values: what is not there counts as +0, which no sum of fma from +0 notices.
 template <class T>
 SPMVPACK_INLINE T tree_sum(const T* v, std::uint32_t n) {
   switch (n) {
@@ -37,19 +52,16 @@ SPMVPACK_INLINE T tree_sum(const T* v, std::uint32_t n) {
       return ((v[0] + v[1]) + (v[2] + v[3])) + (v[4] + v[5]);
     case 7:
       return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + v[6]);
+    case 8:
+      return full_tree_sum<8>(v);
+    case 32:
+      return full_tree_sum<32>(v);
     default:
       break;
   }
-  std::array<T, tree_width / 2> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init): the first half is written
-  for (std::uint32_t i = 0; i < n / 2; ++i) sums[i] = v[2 * i] + v[2 * i + 1];
-  std::uint32_t left = n / 2;
-  if (n % 2 != 0) sums[left++] = v[n - 1];
-  while (left > 1) {
-    for (std::uint32_t i = 0; i < left / 2; ++i) sums[i] = sums[2 * i] + sums[2 * i + 1];
-    if (left % 2 != 0) sums[left / 2] = sums[left - 1];
-    left = (left + 1) / 2;
-  }
-  return sums[0];
+  std::array<T, tree_width> padded{};
+  std::copy_n(v, n, padded.data());
+  return n <= 16 ? full_tree_sum<16>(padded.data()) : full_tree_sum<32>(padded.data());
 }
 
 /// What chunks that share a row leave for the second pass.
@@ -59,27 +71,81 @@ struct Carries {
   Array<std::uint8_t> shared;  ///< by chunk: whether its last row goes on in the next chunk
 };
 
-/// The lanes' sums of one group: entries of a lane in order, each by one fma, starting from +0.
+/// sum + value x of one slot, rounded once.
+template <class T, class Offset, bool Lut>
+SPMVPACK_INLINE T add_slot(const Offset* offsets, const std::byte* values, std::size_t slot, const T* lut, const T* x,
+                           T sum) {
+  T value;
+  if constexpr (Lut)
+    value = lut[static_cast<std::uint8_t>(values[slot])];
+  else
+    std::memcpy(&value, values + slot * sizeof(T), sizeof(T));
+  return std::fma(value, x[offsets[slot]], sum);
+}
+
+/// The sums of `lanes` lanes, none of them all padding: the entries of a lane in turn, each by one fma, from +0.
+/// Padding is at a lane's end, so a lane whose last slot is an entry has none.
 template <class T, class Offset, bool Lut, std::uint32_t K>
-SPMVPACK_INLINE void lane_sums(const Offset* offsets, const std::byte* values, const std::uint8_t* rows, bool one_row,
-                               std::uint32_t lanes, const T* lut, const T* x, T* sums) {
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    const Offset* const o = offsets + std::size_t{lane} * K;
-    // The first lane of a group is never padding; a later one is if it repeats row and column of the slot before it.
-    const bool repeats = lane != 0 && o[0] == o[-1] && (one_row || rows[lane] == rows[lane - 1]);
+SPMVPACK_INLINE void lane_sums(const Offset* offsets, const std::byte* values, std::uint32_t lanes, const T* lut,
+                               const T* x, T* sums) {
+  const auto whole = [&](std::size_t lane) __attribute__((always_inline)) {
     T sum = 0;
-    for (std::uint32_t k = 0; k < K; ++k) {
-      T value;
-      if constexpr (Lut)
-        value = lut[static_cast<std::uint8_t>(values[std::size_t{lane} * K + k])];
-      else
-        std::memcpy(&value, values + (std::size_t{lane} * K + k) * sizeof(T), sizeof(T));
-      const T next = std::fma(value, x[o[k]], sum);
-      const bool padding = k == 0 ? repeats : o[k] == o[k - 1];
-      sum = padding ? sum : next;
+#pragma GCC unroll 8
+    for (std::uint32_t k = 0; k < K; ++k) sum = add_slot<T, Offset, Lut>(offsets, values, lane * K + k, lut, x, sum);
+    return sum;
+  };
+  if constexpr (K <= 2) {
+    // Short lanes are summed without a branch, and those with padding once more.
+    std::uint32_t padded = 0;
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      sums[lane] = whole(lane);
+      if constexpr (K == 2) padded |= static_cast<std::uint32_t>(offsets[2 * lane] == offsets[2 * lane + 1]) << lane;
     }
-    sums[lane] = sum;
+    for (; padded != 0; padded &= padded - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(padded));
+      sums[lane] = add_slot<T, Offset, Lut>(offsets, values, lane * K, lut, x, T{0});
+    }
+  } else {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      const Offset* const o = offsets + std::size_t{lane} * K;
+      if (o[K - 1] != o[K - 2]) {
+        sums[lane] = whole(lane);
+        continue;
+      }
+      T sum = add_slot<T, Offset, Lut>(offsets, values, std::size_t{lane} * K, lut, x, T{0});
+      for (std::uint32_t k = 1; o[k] != o[k - 1]; ++k)
+        sum = add_slot<T, Offset, Lut>(offsets, values, std::size_t{lane} * K + k, lut, x, sum);
+      sums[lane] = sum;
+    }
   }
+}
+
+/// Lanes of the chunk's last group that hold entries; those after them are all padding.
+template <class Offset, std::uint32_t K>
+SPMVPACK_INLINE std::uint32_t used_lanes(const Offset* offsets, const std::uint8_t* rows, bool one_row,
+                                         std::uint32_t lanes) {
+  const auto repeats = [&](std::uint32_t lane) __attribute__((always_inline)) {
+    const std::size_t slot = std::size_t{lane} * K;
+    return offsets[slot] == offsets[slot - 1] && (one_row || rows[lane] == rows[lane - 1]);
+  };
+  while (lanes > 1 && repeats(lanes - 1)) --lanes;
+  return lanes;
+}
+
+/// Bit i is set where row byte i differs from the one before it, for i from 1 to lanes - 1; lanes is 8, 16 or 32.
+SPMVPACK_INLINE std::uint32_t row_starts(const std::uint8_t* rows, std::uint32_t lanes) {
+  constexpr std::uint64_t low_bits = 0x7F7F7F7F7F7F7F7F;
+  std::uint32_t starts = 0;
+  std::uint64_t before = rows[0];
+  for (std::uint32_t i = 0; i < lanes; i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, rows + i, 8);
+    const std::uint64_t differs = word ^ (word << 8U | before);
+    const std::uint64_t nonzero = (((differs & low_bits) + low_bits) | differs) & ~low_bits;  // bit 7 of each byte
+    starts |= static_cast<std::uint32_t>((nonzero >> 7U) * 0x0102040810204080U >> 56U) << i;
+    before = word >> 56U;
+  }
+  return starts;
 }
 
 /// One chunk. Rows that lie in this chunk alone go to y, the others to the carries.
@@ -109,19 +175,20 @@ SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, bool continues, T 
   };
   for (std::uint32_t g = 0; g < groups; ++g) {
     const std::uint8_t* const group_rows = rows + std::size_t{g} * group;
-    lane_sums<T, Offset, Lut, K>(offsets, values, group_rows, one_row, group, v.lut, x + v.col_base[c], sums.data());
+    const std::uint32_t used = g + 1 < groups ? group : used_lanes<Offset, K>(offsets, group_rows, one_row, group);
+    lane_sums<T, Offset, Lut, K>(offsets, values, used, v.lut, x + v.col_base[c], sums.data());
     offsets += std::size_t{group} * K;
     values += std::size_t{group} * K * value_size;
     if (one_row) {
-      open_sum += tree_sum(sums.data(), group);
+      open_sum += tree_sum(sums.data(), used);
       continue;
     }
-    for (std::uint32_t begin = 0; begin < group;) {
-      const std::uint8_t offset = group_rows[begin];
-      std::uint32_t end = begin + 1;
-      while (end < group && group_rows[end] == offset) ++end;
+    std::uint32_t starts = row_starts(group_rows, group);
+    for (std::uint32_t begin = 0; begin < used;) {
+      const std::uint32_t end = starts != 0 ? static_cast<std::uint32_t>(std::countr_zero(starts)) : used;
+      starts &= starts - 1;
       const T sum = tree_sum(sums.data() + begin, end - begin);
-      const std::uint32_t row = base + offset;
+      const std::uint32_t row = base + group_rows[begin];
       if (row != open_row) {
         finish_open();
         open_row = row;
