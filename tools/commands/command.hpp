@@ -22,6 +22,15 @@ struct Invocation {
 
   [[nodiscard]] bool flag(const char* name) const { return options[name].as<bool>(); }
   [[nodiscard]] const std::string& text(const char* name) const { return options[name].as<std::string>(); }
+  /// A library's options (LoadOptions, SourceOptions, ...) with this invocation's threads, memory limit and progress.
+  template <class Options>
+  [[nodiscard]] Options common() const {
+    Options common_options;
+    common_options.threads = threads;
+    common_options.memory_limit = memory_limit;
+    common_options.progress = progress;
+    return common_options;
+  }
 };
 
 /// A command. run() writes data and summaries with print() (tools/output.hpp) and fails by throwing an Error, whose

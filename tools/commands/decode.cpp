@@ -1,5 +1,7 @@
 /// spmvpack decode: the matrix of a container as a Matrix Market file.
 
+#include <fmt/format.h>
+
 #include <boost/program_options/value_semantic.hpp>
 
 #include "commands/command.hpp"
@@ -29,12 +31,10 @@ std::string details() {
 void run(const Invocation& invocation) {
   if (invocation.options.count("output") == 0)
     throw Error(errc::usage, "no output", {}, "name it with -o, or -o - for standard output");
-  refuse_existing(invocation.text("output"), invocation.flag("force"));
+  const std::string& output = invocation.text("output");
+  refuse_existing(output, invocation.flag("force"));
   const Container container = Container::open(invocation.argument);
-  LoadOptions load;
-  load.threads = invocation.threads;
-  load.memory_limit = invocation.memory_limit;
-  load.progress = invocation.progress;
+  const auto load = invocation.common<LoadOptions>();
   SourceMatrix source;
   source.matrix = unpack(container, load);
   source.field = container.facts().field;
@@ -42,10 +42,14 @@ void run(const Invocation& invocation) {
   source.provenance = container.provenance();
   // The matrix may go to the very terminal that progress is drawn on.
   clear_progress();
-  const bool to_standard_output = invocation.text("output") == "-";
+  const bool to_standard_output = output == "-";
   const ProgressCallback silent = [](std::string_view, std::uint64_t, std::uint64_t) { return !interrupted(); };
-  encoder::write_matrix_market(invocation.text("output"), source, invocation.flag("force"), invocation.threads,
+  encoder::write_matrix_market(output, source, invocation.flag("force"), invocation.threads,
                                to_standard_output ? silent : invocation.progress);
+  if (!invocation.quiet && !to_standard_output)
+    print(fmt::format("{}: {} x {}, {} nonzeros, {} {}\n", escape(output, 4096), grouped(source.matrix.rows),
+                      grouped(source.matrix.cols), grouped(source.matrix.nnz()), to_string(source.field),
+                      to_string(source.symmetry)));
 }
 
 }  // namespace

@@ -121,12 +121,9 @@ void run(const Invocation& invocation) {
   const std::string output =
       invocation.options.count("output") != 0 ? invocation.text("output") : default_output(invocation.argument);
   const encoder::EncodeRequest request = read_request(invocation);
-  encoder::SourceOptions source_options;
+  auto source_options = invocation.common<encoder::SourceOptions>();
   if (invocation.options.count("value-type") != 0)
     source_options.value_type = parse_value_type(invocation.text("value-type"));
-  source_options.threads = invocation.threads;
-  source_options.memory_limit = invocation.memory_limit;
-  source_options.progress = invocation.progress;
   refuse_existing(output, invocation.flag("force"));
 
   using Clock = std::chrono::steady_clock;

@@ -39,10 +39,7 @@ std::string details() {
 template <class T>
 std::vector<T> read_x(const Invocation& invocation, std::uint64_t size) {
   if (invocation.options.count("x") == 0) return std::vector<T>(size, T{1});
-  encoder::MatrixMarketOptions options;
-  options.threads = invocation.threads;
-  options.memory_limit = invocation.memory_limit;
-  options.progress = invocation.progress;
+  const auto options = invocation.common<encoder::MatrixMarketOptions>();
   const std::string& path = invocation.text("x");
   const Array<double> x = encoder::read_vector(path, options);
   if (x.size() != size)
@@ -56,10 +53,7 @@ std::vector<T> read_x(const Invocation& invocation, std::uint64_t size) {
 void run(const Invocation& invocation) {
   const std::string output = invocation.options.count("output") != 0 ? invocation.text("output") : "-";
   refuse_existing(output, invocation.flag("force"));
-  LoadOptions load;
-  load.threads = invocation.threads;
-  load.memory_limit = invocation.memory_limit;
-  load.progress = invocation.progress;
+  const auto load = invocation.common<LoadOptions>();
   const host_loader::HostMatrix matrix = host_loader::HostMatrix::load(invocation.argument, load);
   dispatch(matrix.facts().value_type, [&]<class T>(T) {
     const std::vector<T> x = read_x<T>(invocation, matrix.facts().cols);
@@ -69,6 +63,8 @@ void run(const Invocation& invocation) {
     report_progress(invocation.progress, "write", 0, 0);
     if (output == "-") clear_progress();
     encoder::write_vector<T>(output, y, invocation.flag("force"));
+    if (!invocation.quiet && output != "-")
+      print(fmt::format("{}: {} values\n", escape(output, 4096), grouped(y.size())));
   });
 }
 

@@ -57,10 +57,7 @@ std::string first_difference(const CsrView& a, const CsrView& b) {
 
 void run(const Invocation& invocation) {
   const Container container = Container::open(invocation.argument);
-  LoadOptions load;
-  load.threads = invocation.threads;
-  load.memory_limit = invocation.memory_limit;
-  load.progress = invocation.progress;
+  const auto load = invocation.common<LoadOptions>();
   const CsrMatrix matrix = unpack(container, load);
   // unpack() reads what the layouts know; the other sections' checksums are seen to here.
   std::uint64_t blocks = 0;
@@ -82,11 +79,8 @@ void run(const Invocation& invocation) {
 
   if (invocation.options.count("against") != 0) {
     const std::string& other = invocation.text("against");
-    encoder::SourceOptions options;
+    auto options = invocation.common<encoder::SourceOptions>();
     options.value_type = container.facts().value_type;
-    options.threads = invocation.threads;
-    options.memory_limit = invocation.memory_limit;
-    options.progress = invocation.progress;
     const SourceMatrix source = encoder::read_matrix(other, options);
     if (!equal_bits(matrix, source.matrix, invocation.threads))
       throw Error(errc::mismatch,
