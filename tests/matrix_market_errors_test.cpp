@@ -14,7 +14,7 @@ namespace {
 
 /// The text, as "a.mtx", must be refused at `place` ("line:column") in every way of reading it.
 void refused(const std::string& text, const std::string& place, const std::string& what, errc code = errc::bad_input,
-             MatrixMarketOptions options = {}) {
+             const MatrixMarketOptions& options = {}) {
   INFO(escape(text, 300));
   const TemporaryDirectory directory;
   const std::string path = directory.file("a.mtx");

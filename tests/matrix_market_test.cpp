@@ -43,8 +43,8 @@ std::vector<Entry> entries_of(const CsrMatrix& a) {
 template <class T>
 CsrMatrix naive(std::uint64_t rows, std::uint64_t cols, const std::vector<std::string>& lines, Symmetry symmetry) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, T> sums;
-  const auto add = [&](std::uint32_t row, std::uint32_t col, T value) {
-    const auto [at, is_new] = sums.try_emplace({row, col}, value);
+  const auto add = [&](std::uint32_t i, std::uint32_t j, T value) {
+    const auto [at, is_new] = sums.try_emplace({i, j}, value);
     if (!is_new) at->second += value;
   };
   for (const std::string& line : lines) {
@@ -83,7 +83,7 @@ CsrMatrix random_symmetric(std::uint64_t n, Symmetry symmetry, int kind) {
   Entries entries;
   for (std::uint64_t i = 0; i < 3 * n; ++i) {
     const auto row = static_cast<std::uint32_t>(random() % n), col = static_cast<std::uint32_t>(random() % n);
-    double value = random_value<T>(random, kind);
+    auto value = static_cast<double>(random_value<T>(random, kind));
     if (std::isnan(value)) value = std::copysign(not_a_number, i % 2 ? 1.0 : -1.0);  // text has no payloads
     if (symmetry == Symmetry::skew_symmetric && row == col) continue;
     entries[{row, col}] = value;

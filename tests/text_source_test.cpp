@@ -95,13 +95,14 @@ TEST_CASE("compression is told by content and inflated") {
 
 TEST_CASE("gzip members and zstd frames follow one another") {
   const std::string a = lines(1000, 3), b = lines(30000, 4);
-  const std::string members = gzip(a) + by_gzip + gzip("") + gzip(b), frames = zstd(a) + zstd("") + zstd(b);
+  const std::string text = a + b, text_of_members = a + "1 2 3\n" + b, members = gzip(a) + by_gzip + gzip("") + gzip(b),
+                    frames = zstd(a) + zstd("") + zstd(b);
   // A skippable frame of three bytes.
-  const std::string skippable("\x50\x2a\x4d\x18\x03\x00\x00\x00xyz", 11);
+  const std::string skippable("\x50\x2a\x4d\x18\x03\x00\x00\x00xyz", 11), surrounded = skippable + frames + skippable;
   for (const std::size_t step : {std::size_t{1}, std::size_t{4096}, std::size_t{10000000}}) {
-    CHECK(text_of(members, step) == a + "1 2 3\n" + b);
-    CHECK(text_of(frames, step) == a + b);
-    CHECK(text_of(skippable + frames + skippable, step) == a + b);
+    CHECK(text_of(members, step) == text_of_members);
+    CHECK(text_of(frames, step) == text);
+    CHECK(text_of(surrounded, step) == text);
   }
 }
 
@@ -199,7 +200,7 @@ TEST_CASE("text before damage is delivered, and a line may not outgrow the memor
   CHECK(text.starts_with(all));
 
   try {
-    TextBatches(open_bytes(std::string(100000, 'x')), "file", 100, 5000);
+    const TextBatches one_line(open_bytes(std::string(100000, 'x')), "file", 100, 5000);
     FAIL("no limit");
   } catch (const Error& e) {
     CHECK(e.code() == errc::out_of_memory);

@@ -26,11 +26,11 @@ void for_entries_of(const std::vector<Triplets<T>>& blocks, Symmetry symmetry, s
   for (const Triplets<T>& b : blocks) {
     const auto value = [&, pattern = b.values.empty()](std::uint64_t k) { return pattern ? T{1} : b.values[k]; };
     for (std::uint64_t k = 0; k < b.rows.size(); ++k) {
-      const std::uint32_t row = b.rows[k];
-      if (row - low < count) f(row, b.cols[k], value(k));
+      const std::uint32_t i = b.rows[k];
+      if (i - low < count) f(i, b.cols[k], value(k));
       if (symmetry == Symmetry::general) continue;
-      const std::uint32_t col = b.cols[k];
-      if (col - low < count && col != row) f(col, row, symmetry == Symmetry::symmetric ? value(k) : -value(k));
+      const std::uint32_t j = b.cols[k];
+      if (j - low < count && i != j) f(j, i, symmetry == Symmetry::symmetric ? value(k) : -value(k));
     }
   }
 }
