@@ -67,27 +67,28 @@ std::vector<std::string> around(const std::string& tie) {
           }()};
 }
 
+double real(const std::string& text) {
+  const Line line(text);
+  double value = 0;
+  read_real(line.begin(), line.begin() + line.end, value);
+  return value;
+}
 template <class T>
-LineError error_of(T (*read)(const char*), const std::string& token) {
-  const Line line(token);
+T integer(const std::string& text) {
+  T value = 0;
+  read_integer(Line(text).begin(), value);
+  return value;
+}
+
+template <class T>
+LineError error_of(T (*read)(const std::string&), const std::string& token) {
   try {
-    read(line.begin());
+    read(token);
   } catch (const LineError& e) {
     return e;
   }
   FAIL("accepted " << token);
   return {};
-}
-double real(const char* p) {
-  double value = 0;
-  read_real(p, p + std::strlen(p), value);
-  return value;
-}
-template <class T>
-T integer(const char* p) {
-  T value = 0;
-  read_integer(p, value);
-  return value;
 }
 
 }  // namespace
