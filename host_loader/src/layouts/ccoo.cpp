@@ -19,49 +19,37 @@ using namespace spmvpack::layouts::ccoo;
 
 constexpr std::uint64_t chunks_per_task = 32;
 constexpr std::uint32_t tree_width = 32;
+constexpr std::uint32_t cache_line = 64;
 
-/// The sum of N values, a power of two, as a warp's shuffles form it: neighbours first, then pairs of pairs.
-template <std::uint32_t N, class T>
-SPMVPACK_INLINE T full_tree_sum(const T* v) {
-  std::array<T, N / 2> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-#pragma GCC unroll 16
-  for (std::uint32_t i = 0; i < N / 2; ++i) sums[i] = v[2 * i] + v[2 * i + 1];
-#pragma GCC unroll 4
-  for (std::uint32_t left = N / 4; left >= 1; left /= 2) {
-#pragma GCC unroll 8
-    for (std::uint32_t i = 0; i < left; ++i) sums[i] = sums[2 * i] + sums[2 * i + 1];
-  }
-  return sums[0];
+/// The sum of n <= 8 values as a warp's shuffles form it: neighbours first, then pairs of pairs. What is not there
+/// counts as +0, which no sum of fma from +0 notices; so there is no branch on n. Eight values are read.
+template <class T>
+SPMVPACK_INLINE T tree_sum_8(const T* v, std::uint32_t n) {
+  using Four [[gnu::vector_size(4 * sizeof(T))]] = T;
+  using FourBits [[gnu::vector_size(4 * sizeof(T))]] = bits_of<T>;
+  constexpr bits_of<T> all = ~bits_of<T>{0};
+  static constexpr std::array<bits_of<T>, 16> there{all, all, all, all, all, all, all, all};
+  FourBits low, high, low_mask, high_mask;
+  std::memcpy(&low, v, sizeof low);
+  std::memcpy(&high, v + 4, sizeof high);
+  std::memcpy(&low_mask, there.data() + 8 - n, sizeof low_mask);
+  std::memcpy(&high_mask, there.data() + 12 - n, sizeof high_mask);
+  low &= low_mask;
+  high &= high_mask;
+  const Four even = reinterpret_cast<Four>(__builtin_shufflevector(low, high, 0, 2, 4, 6));
+  const Four odd = reinterpret_cast<Four>(__builtin_shufflevector(low, high, 1, 3, 5, 7));
+  const Four pairs = even + odd;
+  return (pairs[0] + pairs[1]) + (pairs[2] + pairs[3]);
 }
 
-/// The same tree over n <= 32 values: what is not there counts as +0, which no sum of fma from +0 notices.
+/// The same tree over n <= 32 values; `v` has room for 40.
 template <class T>
 SPMVPACK_INLINE T tree_sum(const T* v, std::uint32_t n) {
-  switch (n) {
-    case 1:
-      return v[0];
-    case 2:
-      return v[0] + v[1];
-    case 3:
-      return (v[0] + v[1]) + v[2];
-    case 4:
-      return (v[0] + v[1]) + (v[2] + v[3]);
-    case 5:
-      return ((v[0] + v[1]) + (v[2] + v[3])) + v[4];
-    case 6:
-      return ((v[0] + v[1]) + (v[2] + v[3])) + (v[4] + v[5]);
-    case 7:
-      return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + v[6]);
-    case 8:
-      return full_tree_sum<8>(v);
-    case 32:
-      return full_tree_sum<32>(v);
-    default:
-      break;
-  }
-  std::array<T, tree_width> padded{};
-  std::copy_n(v, n, padded.data());
-  return n <= 16 ? full_tree_sum<16>(padded.data()) : full_tree_sum<32>(padded.data());
+  if (n <= 8) return tree_sum_8(v, n);
+  if (n <= 16) return tree_sum_8(v, 8) + tree_sum_8(v + 8, n - 8);
+  const T first = tree_sum_8(v, 8) + tree_sum_8(v + 8, 8);
+  if (n <= 24) return first + tree_sum_8(v + 16, n - 16);
+  return first + (tree_sum_8(v + 16, 8) + tree_sum_8(v + 24, n - 24));
 }
 
 /// What chunks that share a row leave for the second pass.
@@ -70,6 +58,9 @@ struct Carries {
   Array<T> first, last;        ///< by chunk: sum of its first row, if shared with the chunk before; of its last row
   Array<std::uint8_t> shared;  ///< by chunk: whether its last row goes on in the next chunk
 };
+
+// Gathers do not vectorise well: left alone, compilers turn the lanes' short loops into shuffles and spills.
+#define SPMVPACK_KEEP_SCALAR asm volatile("")
 
 /// sum + value x of one slot, rounded once.
 template <class T, class Offset, bool Lut>
@@ -98,6 +89,7 @@ SPMVPACK_INLINE void lane_sums(const Offset* offsets, const std::byte* values, s
     // Short lanes are summed without a branch, and those with padding once more.
     std::uint32_t padded = 0;
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      SPMVPACK_KEEP_SCALAR;
       sums[lane] = whole(lane);
       if constexpr (K == 2) padded |= static_cast<std::uint32_t>(offsets[2 * lane] == offsets[2 * lane + 1]) << lane;
     }
@@ -107,6 +99,7 @@ SPMVPACK_INLINE void lane_sums(const Offset* offsets, const std::byte* values, s
     }
   } else {
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      SPMVPACK_KEEP_SCALAR;
       const Offset* const o = offsets + std::size_t{lane} * K;
       if (o[K - 1] != o[K - 2]) {
         sums[lane] = whole(lane);
@@ -148,23 +141,40 @@ SPMVPACK_INLINE std::uint32_t row_starts(const std::uint8_t* rows, std::uint32_t
   return starts;
 }
 
+/// Asks for share `g` of the next chunk. A chunk is a few short streams, too short for the processor to foresee them.
+SPMVPACK_INLINE void prefetch_share(const std::byte* next, std::uint32_t share, std::uint32_t g) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(next) + std::uintptr_t{g} * share;  // may be past the section
+  for (std::uint32_t line = 0; line < share; line += cache_line)
+    __builtin_prefetch(reinterpret_cast<const void*>(begin + line));
+}
+
 /// One chunk. Rows that lie in this chunk alone go to y, the others to the carries.
 template <class T, class Offset, bool Lut, std::uint32_t K>
-SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, bool continues, T alpha, const T* x, T* y,
+SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, bool continues, T alpha, const T* x, T* y, T* sums,
                            Carries<T>& carries, std::uint32_t& last_row_of_chunk) {
   const Encoding e{v.encoding[c]};
   const std::uint32_t group = group_lanes(v.lanes), groups = e.groups(), lanes = groups * group;
   const std::byte* const blob = v.blob + v.blob_offset[c];
   const BlobLayout at = blob_layout(e, lanes, K, sizeof(T));
   const auto* const rows = reinterpret_cast<const std::uint8_t*>(blob);
-  const auto* offsets = reinterpret_cast<const Offset*>(blob + at.columns);
-  const std::byte* values = blob + at.values;
+  const auto* const offsets = reinterpret_cast<const Offset*>(blob + at.columns);
+  const std::byte* const values = blob + at.values;
   const bool one_row = e.one_row();
   const std::uint32_t base = v.row_base[c], last_row = one_row ? base : base + rows[lanes - 1];
   const bool goes_on = c + 1 < v.chunks && v.row_base[c + 1] == last_row;
   constexpr std::size_t value_size = Lut ? 1 : sizeof(T);
 
-  std::array<T, tree_width> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init): written by lane_sums
+  // All lanes before all rows: what a row's tree loads has then long been stored, and comes without a stall.
+  for (std::uint32_t g = 0; g < groups; ++g) {
+    prefetch_share(blob + at.end, at.end / groups, g);
+    const std::size_t first = std::size_t{g} * group;
+    const std::uint32_t used =
+        g + 1 < groups ? group : used_lanes<Offset, K>(offsets + first * K, rows + first, one_row, group);
+    lane_sums<T, Offset, Lut, K>(offsets + first * K, values + first * K * value_size, used, v.lut, x + v.col_base[c],
+                                 sums + first);
+    std::fill(sums + first + used, sums + first + group, T{0});
+  }
+
   std::uint32_t open_row = base;
   T open_sum = 0;
   const auto finish_open = [&]() __attribute__((always_inline)) {
@@ -175,19 +185,15 @@ SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, bool continues, T 
   };
   for (std::uint32_t g = 0; g < groups; ++g) {
     const std::uint8_t* const group_rows = rows + std::size_t{g} * group;
-    const std::uint32_t used = g + 1 < groups ? group : used_lanes<Offset, K>(offsets, group_rows, one_row, group);
-    lane_sums<T, Offset, Lut, K>(offsets, values, used, v.lut, x + v.col_base[c], sums.data());
-    offsets += std::size_t{group} * K;
-    values += std::size_t{group} * K * value_size;
+    const T* const group_sums = sums + std::size_t{g} * group;
     if (one_row) {
-      open_sum += tree_sum(sums.data(), used);
+      open_sum += tree_sum(group_sums, group);
       continue;
     }
     std::uint32_t starts = row_starts(group_rows, group);
-    for (std::uint32_t begin = 0; begin < used;) {
-      const std::uint32_t end = starts != 0 ? static_cast<std::uint32_t>(std::countr_zero(starts)) : used;
-      starts &= starts - 1;
-      const T sum = tree_sum(sums.data() + begin, end - begin);
+    for (std::uint32_t begin = 0; begin < group; starts &= starts - 1) {
+      const std::uint32_t end = starts != 0 ? static_cast<std::uint32_t>(std::countr_zero(starts)) : group;
+      const T sum = tree_sum(group_sums + begin, end - begin);
       const std::uint32_t row = base + group_rows[begin];
       if (row != open_row) {
         finish_open();
@@ -211,6 +217,7 @@ SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, bool continues, T 
 template <class T, std::uint32_t K>
 SPMVPACK_INLINE void chunks(const View<T>& v, std::uint64_t begin, std::uint64_t end, T alpha, const T* x, T* y,
                             Carries<T>& carries) {
+  std::array<T, default_lanes + 8> sums{};  // of a chunk's lanes; tree_sum() looks past them
   std::uint32_t last_row = ~0U;
   if (begin != 0) {
     const Encoding e{v.encoding[begin - 1]};
@@ -222,22 +229,22 @@ SPMVPACK_INLINE void chunks(const View<T>& v, std::uint64_t begin, std::uint64_t
     const bool continues = c != 0 && v.row_base[c] == last_row;
     switch (e.column_code() * 2 + (e.lut() ? 1 : 0)) {
       case 0:
-        chunk<T, std::uint8_t, false, K>(v, c, continues, alpha, x, y, carries, last_row);
+        chunk<T, std::uint8_t, false, K>(v, c, continues, alpha, x, y, sums.data(), carries, last_row);
         break;
       case 1:
-        chunk<T, std::uint8_t, true, K>(v, c, continues, alpha, x, y, carries, last_row);
+        chunk<T, std::uint8_t, true, K>(v, c, continues, alpha, x, y, sums.data(), carries, last_row);
         break;
       case 2:
-        chunk<T, std::uint16_t, false, K>(v, c, continues, alpha, x, y, carries, last_row);
+        chunk<T, std::uint16_t, false, K>(v, c, continues, alpha, x, y, sums.data(), carries, last_row);
         break;
       case 3:
-        chunk<T, std::uint16_t, true, K>(v, c, continues, alpha, x, y, carries, last_row);
+        chunk<T, std::uint16_t, true, K>(v, c, continues, alpha, x, y, sums.data(), carries, last_row);
         break;
       case 4:
-        chunk<T, std::uint32_t, false, K>(v, c, continues, alpha, x, y, carries, last_row);
+        chunk<T, std::uint32_t, false, K>(v, c, continues, alpha, x, y, sums.data(), carries, last_row);
         break;
       default:
-        chunk<T, std::uint32_t, true, K>(v, c, continues, alpha, x, y, carries, last_row);
+        chunk<T, std::uint32_t, true, K>(v, c, continues, alpha, x, y, sums.data(), carries, last_row);
         break;
     }
   }
@@ -275,7 +282,7 @@ void finish_shared_rows(const View<T>& v, const Carries<T>& carries, T alpha, T*
   for (std::uint64_t c = 0; c < v.chunks; ++c) {
     if (carries.shared[c] == 0) continue;
     const std::uint32_t row = v.row_base[c + 1];
-    std::array<T, tree_width> sums{carries.last[c]};
+    std::array<T, tree_width + 8> sums{carries.last[c]};
     std::uint32_t n = 1;
     T total = 0;
     bool more = true;
