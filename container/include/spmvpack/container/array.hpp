@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -12,6 +11,12 @@
 #include "spmvpack/container/error.hpp"
 
 namespace spmvpack {
+
+namespace detail {
+/// `bytes` > 0 bytes on a 64-byte boundary, in huge pages where they are many. Error(errc::out_of_memory).
+void* allocate(std::uint64_t bytes);
+void release(void* memory) noexcept;
+}  // namespace detail
 
 /// An owning array of trivial elements on a 64-byte boundary. Unlike std::vector it does not touch its memory when it
 /// is made: matrices are large, and whoever fills them in parallel should be the first to touch their pages.
@@ -25,11 +30,7 @@ class Array {
   explicit Array(std::uint64_t size) : size_(size) {
     if (size > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T))
       throw Error(errc::out_of_memory, "an array of " + std::to_string(size) + " elements is beyond the address space");
-    if (size != 0) {
-      data_ = static_cast<T*>(::operator new(size * sizeof(T), alignment, std::nothrow));
-      if (data_ == nullptr)
-        throw Error(errc::out_of_memory, "cannot allocate " + std::to_string(size * sizeof(T)) + " bytes");
-    }
+    if (size != 0) data_ = static_cast<T*>(detail::allocate(size * sizeof(T)));
   }
   Array(std::uint64_t size, T value) : Array(size) {
     for (T& e : *this) e = value;
@@ -43,7 +44,7 @@ class Array {
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
   ~Array() {
-    if (data_ != nullptr) ::operator delete(data_, alignment);
+    if (data_ != nullptr) detail::release(data_);
   }
 
   [[nodiscard]] Array clone() const {
@@ -65,7 +66,6 @@ class Array {
   void truncate(std::uint64_t size) noexcept { size_ = size < size_ ? size : size_; }
 
  private:
-  static constexpr std::align_val_t alignment{64};
   T* data_ = nullptr;
   std::uint64_t size_ = 0;
 };
