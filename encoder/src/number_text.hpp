@@ -4,13 +4,16 @@
 
 #include <fast_float/fast_float.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 
 #include "text_batches.hpp"
 
@@ -31,32 +34,84 @@ bool equal_words(std::string_view a, std::string_view b) noexcept;
 /// What stands at `p`, in words: a quoted and escaped token, or the end of the line.
 std::string found_at(const char* p);
 
-/// Reads the digits at `p`; a number beyond 64 bits becomes 2^64 - 1. Returns what follows them, `p` if there is none.
-inline const char* read_digits(const char* p, std::uint64_t& value) noexcept {
+/// Up to eight digits at once.
+struct Digits {
+  std::uint64_t value = 0;
+  unsigned count = 0;
+};
+
+/// The digits at `p`, the first eight if there are more.
+inline Digits read_eight_digits(const char* p) noexcept {
   static_assert(std::endian::native == std::endian::little);
-  constexpr std::uint64_t zeros = 0x3030303030303030, high_bits = 0x8080808080808080;
   std::uint64_t word = 0;
   std::memcpy(&word, p, 8);
-  word ^= zeros;  // digits are 0 to 9 now, and only they stay below 0x80 when 0x76 is added
-  const std::uint64_t others = ((word + 0x7676767676767676) | word) & high_bits;
+  word ^= 0x3030303030303030;  // digits are 0 to 9 now, and only they stay below 0x80 when 0x76 is added
+  const std::uint64_t others = ((word + 0x7676767676767676) | word) & 0x8080808080808080;
   const auto bits = static_cast<unsigned>(others == 0 ? 64 : std::countr_zero(others) & ~7);
-  if (bits == 0) return p;
-  word <<= 64 - bits;  // leading zeros
+  word = word << (32 - bits / 2) << (32 - bits / 2);  // leading zeros for the rest
   // Pairs, then pairs of pairs, then all eight digits.
-  word = word * 10 + (word >> 8);
   constexpr std::uint64_t mask = 0x000000FF000000FF;
+  word = word * 10 + (word >> 8);
   word = ((word & mask) * (100 + (std::uint64_t{1000000} << 32)) +
           ((word >> 16) & mask) * (1 + (std::uint64_t{10000} << 32))) >>
          32;
-  p += bits / 8;
-  if (others == 0) {
-    for (; is_digit(*p); ++p) {
-      const auto digit = static_cast<std::uint64_t>(*p - '0');
-      constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
-      word = word > (max - digit) / 10 ? max : word * 10 + digit;
-    }
+  return {word, bits / 8};
+}
+
+/// Reads the digits at `p`; a number beyond 64 bits becomes 2^64 - 1. Returns what follows them, `p` if there is none.
+inline const char* read_digits(const char* p, std::uint64_t& value) noexcept {
+  const Digits first = read_eight_digits(p);
+  value = first.value;
+  p += first.count;
+  if (first.count < 8) [[likely]]
+    return p;
+  constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
+  for (; is_digit(*p); ++p) {
+    const auto digit = static_cast<std::uint64_t>(*p - '0');
+    value = value > (max - digit) / 10 ? max : value * 10 + digit;
   }
-  value = word;
+  return p;
+}
+
+/// Reads a decimal number of at most 19 digits, correctly rounded; null where it is anything else. Such digits are an
+/// exact integer, which fast_float's conversion takes as it is: only the scan is ours.
+inline const char* read_plain_real(const char* p, double& value) noexcept {
+  constexpr std::array<std::uint64_t, 9> powers{1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+  const bool negative = *p == '-';
+  p += negative;
+  const char* const start = p;
+  std::uint64_t mantissa = 0;
+  while (is_digit(*p)) mantissa = mantissa * 10 + static_cast<std::uint64_t>(*p++ - '0');
+  std::ptrdiff_t count = p - start;
+  std::int64_t exponent = 0;
+  if (*p == '.') {
+    const char* const fraction = ++p;
+    Digits digits = read_eight_digits(p);
+    mantissa = mantissa * powers[digits.count] + digits.value;
+    p += digits.count;
+    if (digits.count == 8) {
+      digits = read_eight_digits(p);
+      mantissa = mantissa * powers[digits.count] + digits.value;
+      p += digits.count;
+      while (is_digit(*p)) mantissa = mantissa * 10 + static_cast<std::uint64_t>(*p++ - '0');
+    }
+    exponent = fraction - p;
+    count += p - fraction;
+  }
+  if ((*p | 0x20) == 'e') {
+    ++p;
+    const bool down = *p == '-';
+    p += down || *p == '+';
+    const Digits digits = read_eight_digits(p);
+    if (digits.count == 0 || digits.count > 4) return nullptr;
+    p += digits.count;
+    exponent += down ? -static_cast<std::int64_t>(digits.value) : static_cast<std::int64_t>(digits.value);
+  }
+  if (count == 0 || count > 19 || !ends_token(*p)) return nullptr;
+  using Format = fast_float::binary_format<double>;
+  const fast_float::adjusted_mantissa rounded = fast_float::compute_float<Format>(exponent, mantissa);
+  if (rounded.power2 < 0 || rounded.power2 == Format::infinite_power()) return nullptr;
+  fast_float::to_float(negative, rounded, value);
   return p;
 }
 
@@ -66,6 +121,9 @@ template <class T>
 const char* read_real_carefully(const char* p, T& value);
 template <class T>
 inline const char* read_real(const char* p, const char* end, T& value) {
+  if constexpr (std::is_same_v<T, double>)
+    if (const char* const after = read_plain_real(p, value)) [[likely]]
+      return after;
   const char* const digits = *p == '+' ? p + 1 : p;
   const auto [after, error] = fast_float::from_chars(digits, end, value);
   if (error == std::errc() && ends_token(*after) && std::fabs(value) <= std::numeric_limits<T>::max() &&

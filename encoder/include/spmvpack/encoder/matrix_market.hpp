@@ -18,8 +18,11 @@ struct MatrixMarketOptions {
 
 /// Reads a Matrix Market matrix (plain, gzip or zstd, told by content), expanded to general: coordinate or array; real,
 /// integer or pattern; general, symmetric or skew-symmetric. Values are correctly rounded, once, to the value type.
-/// Duplicates are added in file order. Errors: errc::bad_input with "file:line:column" of the inflated text, the first
-/// in the file at any thread count; errc::unsupported (complex, hermitian, sizes of 2^32 and more); errc::io;
+/// Duplicates are added in file order, in the value type; a pattern that has some becomes an integer matrix. The +0 of
+/// array files are not stored. Beyond the format's letter, words may be in any case, lines may end in CR LF, comments
+/// and blank lines may stand among the data, and numbers may have a plus or a Fortran exponent (1.5D3), or be nan or
+/// inf; integers must be exact in the value type. Errors: errc::bad_input with "file:line:column" of the inflated text,
+/// the first in the file at any thread count; errc::unsupported (complex, hermitian, sizes of 2^32 and more); errc::io;
 /// errc::out_of_memory.
 SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptions& options = {});
 
