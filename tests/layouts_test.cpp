@@ -1,5 +1,7 @@
 // Every layout: plan, fill, check, unpack, bit for bit.
 
+#include <sys/mman.h>
+
 #include <cstring>
 
 #include "catch.hpp"
@@ -274,6 +276,28 @@ TEST_CASE("a plan fills any range of bytes alike") {
         REQUIRE(whole == pieces);
       }
     }
+}
+
+TEST_CASE("beyond 2^31 nonzeros, row pointers and positions are 64-bit") {
+  // Address space without memory: a plan of csr or coo reads no column and no value before it is asked to fill.
+  constexpr std::uint64_t nnz = (std::uint64_t{1} << 31) + 5, rows = 3;
+  void* const nothing = ::mmap(nullptr, nnz * 4, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  REQUIRE(nothing != MAP_FAILED);
+  const std::vector<std::uint64_t> row_ptr{0, nnz - 3, nnz - 1, nnz};
+  const CsrView a(rows, nnz, std::span<const std::uint64_t>(row_ptr),
+                  std::span(static_cast<const std::uint32_t*>(nothing), nnz),
+                  std::span(static_cast<const float*>(nothing), nnz));
+  const auto csr = encoder::find_layout_encoder("csr").plan(a, {});
+  CHECK(csr->device_bytes() == (rows + 1) * 8 + nnz * 8);
+  REQUIRE(csr->sections[0].element_type == format::ElementType::u64);
+  std::vector<std::uint64_t> pointers(4);
+  csr->fill(0, 0, std::as_writable_bytes(std::span(pointers)));
+  CHECK(pointers == row_ptr);
+  const auto coo = encoder::find_layout_encoder("coo").plan(a, {});
+  std::vector<std::uint32_t> last_rows(6);
+  coo->fill(0, (nnz - 6) * 4, std::as_writable_bytes(std::span(last_rows)));
+  CHECK(last_rows == std::vector<std::uint32_t>{0, 0, 0, 1, 1, 2});
+  ::munmap(nothing, nnz * 4);
 }
 
 TEST_CASE("settings that make no sense are refused") {

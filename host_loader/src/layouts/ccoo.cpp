@@ -145,7 +145,8 @@ SPMVPACK_INLINE std::uint32_t row_starts(const std::uint8_t* rows, std::uint32_t
 SPMVPACK_INLINE void prefetch_share(const std::byte* next, std::uint32_t share, std::uint32_t g) {
   const auto begin = reinterpret_cast<std::uintptr_t>(next) + std::uintptr_t{g} * share;  // may be past the section
   for (std::uint32_t line = 0; line < share; line += cache_line)
-    __builtin_prefetch(reinterpret_cast<const void*>(begin + line), 0, 2);
+    // Into the second-level cache: the first has too few outstanding misses for a whole chunk.
+    __builtin_prefetch(reinterpret_cast<const void*>(begin + line), 0, 2);  // NOLINT(performance-no-int-to-ptr)
 }
 
 /// One chunk. Rows that lie in this chunk alone go to y, the others to the carries.
