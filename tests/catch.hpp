@@ -6,13 +6,3 @@ using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
 #endif
-
-#include <cstdlib>
-#include <iostream>
-
-/// Catch2 2 has no SKIP: the line starts with "SKIPPED:" and tests/CMakeLists.txt makes ctest count it as skipped.
-#define SPMVPACK_SKIP(reason)                        \
-  do {                                               \
-    std::cout << "SKIPPED: " << (reason) << '\n';    \
-    return;                                          \
-  } while (false)
