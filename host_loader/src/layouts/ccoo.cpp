@@ -17,7 +17,6 @@ namespace {
 
 using namespace spmvpack::layouts::ccoo;
 
-constexpr std::uint64_t chunks_per_task = 32;
 constexpr std::uint32_t tree_width = 32;
 constexpr std::uint32_t cache_line = 64;
 
@@ -52,11 +51,14 @@ SPMVPACK_INLINE T tree_sum(const T* v, std::uint32_t n) {
   return first + (tree_sum_8(v + 16, 8) + tree_sum_8(v + 24, n - 24));
 }
 
+/// A chunk's last row goes on in the next chunk; and has not come from the one before.
+constexpr std::uint8_t goes_on_bit = 1, starts_bit = 2;
+
 /// What chunks that share a row leave for the second pass.
 template <class T>
 struct Carries {
   Array<T> first, last;        ///< by chunk: sum of its first row, if shared with the chunk before; of its last row
-  Array<std::uint8_t> shared;  ///< by chunk: whether its last row goes on in the next chunk
+  Array<std::uint8_t> shared;  ///< by chunk: goes_on_bit, starts_bit
 };
 
 // Gathers do not vectorise well: left alone, compilers turn the lanes' short loops into shuffles and spills.
@@ -88,6 +90,7 @@ SPMVPACK_INLINE void lane_sums(const Offset* offsets, const std::byte* values, s
   if constexpr (K <= 2) {
     // Short lanes are summed without a branch, and those with padding once more.
     std::uint32_t padded = 0;
+#pragma GCC unroll 4
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       SPMVPACK_KEEP_SCALAR;
       sums[lane] = whole(lane);
@@ -207,11 +210,12 @@ SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, bool continues, T 
     }
   }
   // A row that is the whole chunk and shared on both sides leaves its sum in `first`.
-  if (goes_on && !(open_row == base && continues))
+  const bool starts = goes_on && !(open_row == base && continues);
+  if (starts)
     carries.last[c] = open_sum;
   else
     finish_open();
-  carries.shared[c] = goes_on ? 1 : 0;
+  carries.shared[c] = static_cast<std::uint8_t>((goes_on ? goes_on_bit : 0) | (starts ? starts_bit : 0));
   last_row_of_chunk = last_row;
 }
 
@@ -277,29 +281,26 @@ auto chunks_kernel(std::uint32_t slots) {
   }
 }
 
-/// Adds up the sums that the chunks of a shared row left, in chunk order: a tree over each 32, these in sequence.
+/// Adds up the sums that the chunks of a shared row left, in chunk order: a tree over each 32, these in sequence. The
+/// row starts in chunk c. Returns false, with nothing done, where it goes on in chunk `end`.
 template <class T>
-void finish_shared_rows(const View<T>& v, const Carries<T>& carries, T alpha, T* y) {
-  for (std::uint64_t c = 0; c < v.chunks; ++c) {
-    if (carries.shared[c] == 0) continue;
-    const std::uint32_t row = v.row_base[c + 1];
-    std::array<T, tree_width + 8> sums{carries.last[c]};
-    std::uint32_t n = 1;
-    T total = 0;
-    bool more = true;
-    while (more) {
-      ++c;
-      if (n == tree_width) {
-        total += tree_sum(sums.data(), n);
-        n = 0;
-      }
-      sums[n++] = carries.first[c];
-      more = carries.shared[c] != 0 && v.row_base[c + 1] == row;
+bool finish_shared_row(const View<T>& v, const Carries<T>& carries, std::uint64_t c, std::uint64_t end, T alpha, T* y) {
+  const std::uint32_t row = v.row_base[c + 1];
+  std::array<T, tree_width + 8> sums{carries.last[c]};
+  std::uint32_t n = 1;
+  T total = 0;
+  for (bool more = true; more;) {
+    if (++c == end) return false;
+    if (n == tree_width) {
+      total += tree_sum(sums.data(), n);
+      n = 0;
     }
-    total += tree_sum(sums.data(), n);
-    y[row] = std::fma(alpha, total, y[row]);
-    if (carries.shared[c] != 0) --c;  // its last row is another shared one: come back to it
+    sums[n++] = carries.first[c];
+    more = (carries.shared[c] & goes_on_bit) != 0 && v.row_base[c + 1] == row;
   }
+  total += tree_sum(sums.data(), n);
+  y[row] = std::fma(alpha, total, y[row]);
+  return true;
 }
 
 }  // namespace
@@ -311,14 +312,29 @@ void multiply_ccoo(const PartView& part, T alpha, const T* x, T beta, T* y, int 
     for (std::uint64_t r = begin; r < end; ++r) y[r] = scaled(beta, y[r]);
   };
   if (v.chunks == 0) return scale(0, part.rows());
-  Carries<T> carries{Array<T>(v.chunks), Array<T>(v.chunks), Array<std::uint8_t>(v.chunks)};
+  // Kept by the thread from call to call: fresh memory costs page faults that a multiply notices.
+  thread_local Carries<T> scratch;
+  if (scratch.shared.size() < v.chunks)
+    scratch = {Array<T>(v.chunks), Array<T>(v.chunks), Array<std::uint8_t>(v.chunks)};
+  Carries<T>& carries = scratch;  // what the tasks' threads see is this thread's
+  constexpr std::uint64_t least = 16, most = 256, tasks_per_thread = 16;
+  const std::uint64_t chunks_per_task =
+      std::clamp(v.chunks / (tasks_per_thread * static_cast<std::uint64_t>(thread_count(threads))), least, most);
   const auto kernel = chunks_kernel<T>(v.slots);
   parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
     // A row that two tasks share is scaled by the later one, and added to only after both.
     scale(begin == 0 ? 0 : v.row_base[begin], end == v.chunks ? part.rows() : v.row_base[end]);
     kernel(v, begin, end, alpha, x, y, carries);
+    for (std::uint64_t c = begin; c < end; ++c)
+      if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, end, alpha, y);
   });
-  finish_shared_rows(v, carries, alpha, y);
+  // What is left are rows that tasks share: each is the last that its first task starts.
+  for (std::uint64_t end = chunks_per_task; end < v.chunks; end += chunks_per_task) {
+    std::uint64_t c = end - 1;
+    if ((carries.shared[c] & goes_on_bit) == 0) continue;
+    while (c > end - chunks_per_task && (carries.shared[c] & starts_bit) == 0) --c;
+    if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, v.chunks, alpha, y);
+  }
 }
 template void multiply_ccoo(const PartView&, double, const double*, double, double*, int);
 template void multiply_ccoo(const PartView&, float, const float*, float, float*, int);
