@@ -67,9 +67,9 @@ TEST_CASE("generators refuse grids that are no matrix") {
   CHECK_THROWS_AS(Laplace2d(0, 5, false), Error);
   CHECK_THROWS_AS(Laplace2d(2, 5, true), Error);
   CHECK_THROWS_AS(Laplace2d(65536, 65536, false), Error);
-  CHECK_THROWS_AS(ConvectionDiffusion({1, 0, 1}, false), Error);
+  CHECK_THROWS_AS(ConvectionDiffusion({1, 0, 1}), Error);
   // The product of the sides is 2^64: it must not wrap around to something small.
-  CHECK_THROWS_AS(ConvectionDiffusion({1U << 31, 1U << 31, 4}, false), Error);
+  CHECK_THROWS_AS(ConvectionDiffusion({1U << 31, 1U << 31, 4}), Error);
 }
 
 TEST_CASE("generated rows are sorted and as many as promised") {
@@ -91,6 +91,6 @@ TEST_CASE("generated rows are sorted and as many as promised") {
   };
   check(Laplace2d(7, 5, false));
   check(Laplace2d(7, 5, true));
-  check(ConvectionDiffusion({4, 1, 5}, false));
-  check(ConvectionDiffusion({4, 3, 5}, true));
+  check(ConvectionDiffusion({4, 1, 5}));
+  check(ConvectionDiffusion({4, 3, 5}, {Coefficients::Kind::random}));
 }

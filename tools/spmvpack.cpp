@@ -72,15 +72,17 @@ std::string help(const Command& command, const po::options_description& options,
   std::ostringstream text;
   text << "spmvpack " << command.name << ": " << command.summary << "\n\n"
        << "usage: spmvpack " << command.name << ' ' << command.synopsis << '\n'
-       << options;
+       << command.note << options;
   if (full) text << '\n' << command.details() << '\n' << exit_codes_help;
   return std::move(text).str();
 }
 
 /// The options as the command line gives them; positional arguments are under "argument".
-po::variables_map parse(const po::options_description& visible, const std::vector<std::string>& words) {
+po::variables_map parse(const Command& command, const po::options_description& visible,
+                        const std::vector<std::string>& words) {
   po::options_description all;
   all.add(visible).add_options()("argument", po::value<std::vector<std::string>>());
+  if (command.add_special_options != nullptr) command.add_special_options(all);
   po::positional_options_description positional;
   positional.add("argument", -1);
   po::variables_map options;
@@ -100,7 +102,7 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
   Invocation invocation;
   po::variables_map& options = invocation.options;
   try {
-    options = parse(description, words);
+    options = parse(command, description, words);
   } catch (const po::error& e) {
     throw Error(errc::usage, e.what(), {}, hint);
   }

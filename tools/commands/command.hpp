@@ -45,6 +45,9 @@ struct Command {
   /// What --help tells below the options: details and examples, lines of at most 80 columns.
   std::string (*details)();
   void (*run)(const Invocation& invocation);
+  /// Adds options that belong to some arguments only: taken like the others, but told by details() alone.
+  void (*add_special_options)(boost::program_options::options_description& options) = nullptr;
+  std::string_view note = {};  ///< what -h tells between usage and options; ends its lines
 };
 
 extern const Command encode_command, report_command, inspect_command, verify_command, decode_command, multiply_command,

@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <boost/program_options/value_semantic.hpp>
-#include <charconv>
 #include <memory>
 #include <vector>
 
 #include "commands/command.hpp"
+#include "commands/encoding.hpp"
+#include "generators/kinds.hpp"
+#include "generators/matrix_build.hpp"
 #include "generators/matrix_stream.hpp"
-#include "generators/stencils.hpp"
 #include "output.hpp"
 
 namespace spmvpack::tools {
@@ -19,104 +19,86 @@ namespace {
 namespace po = boost::program_options;
 
 void add_options(po::options_description& options) {
-  options.add_options()                                                                                        //
-      ("grid", po::value<std::string>()->value_name("NXxNY[xNZ]"), "points or cells along each axis")          //
-      ("remove-one", po::bool_switch(), "laplace2d: hold one inner point at zero")                             //
-      ("variable", po::bool_switch(), "convection-diffusion: coefficients differ from cell to cell")           //
-      ("output,o", po::value<std::string>()->value_name("A.mtx"), "the file to write, - for standard output")  //
-      ("force,f", po::bool_switch(), "overwrite it");
+  options.add_options()                                                                                       //
+      ("output,o", po::value<std::string>()->value_name("FILE"), "A.mtx, - for standard output, or A.spmvc")  //
+      ("force,f", po::bool_switch(), "overwrite it")                                                          //
+      ("seed", po::value<std::string>()->value_name("N")->default_value("0"), "of random numbers");
+  add_encoding_options(options);
 }
 
 std::string details() {
-  return "Kinds:\n"
-         "  laplace2d, NXxNY\n"
-         "      5-point Laplacian: 4 and -1. --remove-one leaves out (NX/2, NY/2):\n"
-         "      1000x1000 then has the 999,999 rows and 4,995,991 nonzeros of ecology2\n"
-         "  convection-diffusion, NXxNYxNZ\n"
-         "      7-point upwind, not symmetric, five values; --variable: nearly all\n"
-         "      distinct. 148x148x58 has the 1,270,432 rows and 8,814,880 nonzeros of\n"
-         "      atmosmodd\n\n"
+  std::string text = "Kinds:\n";
+  for (const Kind& kind : generator_kinds()) {
+    text += fmt::format("  {} {}\n      ", kind.name, kind.usage);
+    for (const char c : kind.help) text += c == '\n' ? std::string("\n      ") : std::string(1, c);
+    text += '\n';
+  }
+  return text +
+         "\n"
+         "C is one coefficient for all (constant), one per block of cells with N along\n"
+         "each axis, or of N rows (blocks:N), or one each (random): values repeat\n"
+         "everywhere, nearby, or not. M is uniform or jittered: nodes are moved at\n"
+         "random, and no two values of the lower triangle are equal. O is natural,\n"
+         "random, shuffled:W (within windows of W) or rcm (reverse Cuthill-McKee; not\n"
+         "for graphs).\n\n"
          "Only sizes and structure are those of the named matrices, not the values. The\n"
-         "same command writes the same bytes everywhere; the file's comments repeat it.\n\n"
+         "same command writes the same bytes everywhere; the file's comments repeat it.\n"
+         "A.mtx is written row by row; for A.spmvc the matrix is made in memory, and\n"
+         "--layout, --set and --codec are those of encode, as if A.mtx were encoded.\n\n"
          "Examples:\n"
          "  spmvpack generate laplace2d --grid 1000x1000 --remove-one -o A.mtx\n"
-         "  spmvpack generate convection-diffusion --grid 148x148x58 --variable -o A.mtx\n";
+         "  spmvpack generate elasticity --grid 64x64x64 --materials blocks:8 -o A.spmvc\n";
 }
 
-/// "148x148x58" as numbers. Error(errc::usage) unless there are `axes` of them.
-std::vector<std::uint64_t> parse_grid(const Invocation& invocation, std::size_t axes) {
-  const std::string expected =
-      axes == 2 ? "give --grid NXxNY, such as 1000x1000" : "give --grid NXxNYxNZ, such as 148x148x58";
-  if (invocation.options.count("grid") == 0) throw Error(errc::usage, "no grid", {}, expected);
-  const std::string& text = invocation.text("grid");
-  std::vector<std::uint64_t> sides;
-  const char* p = text.data();
-  const char* const end = p + text.size();
-  while (true) {
-    std::uint64_t side = 0;
-    const auto [next, error] = std::from_chars(p, end, side);
-    if (error != std::errc{}) break;
-    sides.push_back(side);
-    p = next;
-    if (p == end && sides.size() == axes) return sides;
-    if (p == end || *p != 'x') break;
-    ++p;
-  }
-  throw Error(errc::usage, fmt::format("--grid is '{}'", text), {}, expected);
-}
-
-std::unique_ptr<MatrixGenerator> make_laplace2d(const Invocation& invocation) {
-  const std::vector<std::uint64_t> sides = parse_grid(invocation, 2);
-  return std::make_unique<Laplace2d>(sides[0], sides[1], invocation.flag("remove-one"));
-}
-
-std::unique_ptr<MatrixGenerator> make_convection_diffusion(const Invocation& invocation) {
-  const std::vector<std::uint64_t> sides = parse_grid(invocation, 3);
-  return std::make_unique<ConvectionDiffusion>(std::array{sides[0], sides[1], sides[2]}, invocation.flag("variable"));
-}
-
-struct Kind {
-  std::string_view name;
-  const char* own_flag;  ///< the one flag that no other kind takes
-  std::unique_ptr<MatrixGenerator> (*make)(const Invocation& invocation);
-};
-constexpr std::array kinds{Kind{"laplace2d", "remove-one", make_laplace2d},
-                           Kind{"convection-diffusion", "variable", make_convection_diffusion}};
-
-const Kind& find_kind(const Invocation& invocation) {
-  const Kind* found = nullptr;
-  for (const Kind& kind : kinds)
-    if (kind.name == invocation.argument) found = &kind;
-  if (found == nullptr)
-    throw Error(errc::usage, fmt::format("the kind '{}' is not known", invocation.argument), {},
-                "use laplace2d or convection-diffusion");
-  for (const Kind& kind : kinds)
-    if (&kind != found && invocation.flag(kind.own_flag))
-      throw Error(errc::usage, fmt::format("--{} is not for {}", kind.own_flag, found->name), {},
-                  fmt::format("leave it out, or generate {}", kind.name));
-  return *found;
+void refuse_encoding_options(const Invocation& invocation, const std::string& output) {
+  for (const char* option : {"layout", "set", "codec"})
+    if (invocation.options.count(option) != 0 && !invocation.options[option].defaulted())
+      throw Error(errc::usage, fmt::format("--{} is for containers", option), output,
+                  "leave it out, or call the output A.spmvc");
 }
 
 void run(const Invocation& invocation) {
-  const auto matrix = find_kind(invocation).make(invocation);
+  const Kind& kind = find_kind(invocation.argument);
+  check_kind_options(kind, invocation);
   if (invocation.options.count("output") == 0)
     throw Error(errc::usage, "no output", {}, "name it with -o, or -o - for standard output");
   const std::string& output = invocation.text("output");
+  const bool encode = output.ends_with(".spmvc");
+  if (!encode) refuse_encoding_options(invocation, output);
+  const encoder::EncodeRequest request = read_encode_request(invocation);
   refuse_existing(output, invocation.flag("force"));
-  write_generated(*matrix, output, invocation.flag("force"), invocation.threads, invocation.progress);
-  if (!invocation.quiet && output != "-")
-    print(fmt::format("{}: {} rows, {} nonzeros\n", escape(output, 4096), grouped(matrix->rows()),
-                      grouped(matrix->nnz())));
+
+  const Stopwatch watch;
+  const auto matrix = kind.make(invocation);
+  std::vector<std::string> comments{command_line(kind, invocation)};
+  for (std::string& line : matrix->comments()) comments.push_back(std::move(line));
+  if (encode) {
+    SourceMatrix source =
+        build_generated(*matrix, comments, {invocation.threads, invocation.memory_limit}, invocation.progress);
+    source.provenance.source = comments.front();
+    return encode_and_tell(source, request, output, invocation, "generate", watch.seconds());
+  }
+  const EntryCounts counts =
+      write_generated(*matrix, comments, output, invocation.flag("force"), invocation.threads, invocation.progress);
+  if (invocation.quiet || output == "-") return;
+  const std::string columns =
+      matrix->rows() == matrix->cols() ? "" : fmt::format(" {} columns,", grouped(matrix->cols()));
+  print(fmt::format("{}: {} rows,{} {} nonzeros\n", escape(output, 4096), grouped(matrix->rows()), columns,
+                    grouped(counts.all)));
 }
 
 }  // namespace
 
 const Command generate_command{"generate",
-                               "KIND --grid NXxNY[xNZ] -o A.mtx [options]",
-                               "write a test matrix: laplace2d, convection-diffusion",
-                               "the kind (laplace2d or convection-diffusion)",
+                               "KIND [options of the kind] -o A.mtx|A.spmvc",
+                               "write the matrix of a typical problem, of any size",
+                               "the kind",
                                add_options,
                                details,
-                               run};
+                               run,
+                               add_kind_options,
+                               "\n"
+                               "Kinds (--help tells their options): laplace2d, convection-diffusion, hpcg,\n"
+                               "elasticity, triangles, kkt, circuit, rmat, lp, logdist, random\n"};
 
 }  // namespace spmvpack::tools

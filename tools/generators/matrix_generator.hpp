@@ -1,10 +1,12 @@
 #pragma once
 /// Matrices by rule: given a row's index, its entries.
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "spmvpack/container/progress.hpp"
+#include "spmvpack/container/types.hpp"
 
 namespace spmvpack::tools {
 
@@ -13,21 +15,38 @@ struct Entry {
   double value = 0;
 };
 
-/// The entries of one row, columns strictly increasing.
+/// The entries of one row. Its memory is kept from row to row.
 class Row {
  public:
-  static constexpr std::size_t capacity = 64;
-  void push(std::uint64_t column, double value) { entries_.at(size_++) = {column, value}; }
-  void clear() noexcept { size_ = 0; }
+  void push(std::uint64_t column, double value) { entries_.push_back({column, value}); }
+  void clear() noexcept { entries_.clear(); }
+  /// Puts the entries in the order of their columns, for rows that are not made in it. No column may be there twice.
+  void sort();
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
   [[nodiscard]] const Entry* begin() const noexcept { return entries_.data(); }
-  [[nodiscard]] const Entry* end() const noexcept { return entries_.data() + size_; }
+  [[nodiscard]] const Entry* end() const noexcept { return entries_.data() + entries_.size(); }
 
  private:
-  std::array<Entry, capacity> entries_{};
-  std::size_t size_ = 0;
+  std::vector<Entry> entries_;
 };
 
-/// A square matrix whose rows can be made in any order, from several threads at once.
+/// Entries of the whole matrix, and those on and below its diagonal, which are what a symmetric file lists.
+struct EntryCounts {
+  std::uint64_t all = 0, lower = 0;
+};
+
+/// The counts of a symmetric matrix with `diagonal` entries on its diagonal.
+constexpr EntryCounts symmetric_counts(std::uint64_t all, std::uint64_t diagonal) {
+  return {all, (all + diagonal) / 2};
+}
+
+/// What a generator may use where its structure has to be made as a whole, before any row.
+struct Resources {
+  int threads = 0;                 ///< 0: all
+  std::uint64_t memory_limit = 0;  ///< bytes, 0: what is available
+};
+
+/// A matrix whose rows can be made in any order, from several threads at once.
 class MatrixGenerator {
  public:
   MatrixGenerator() = default;
@@ -35,8 +54,15 @@ class MatrixGenerator {
   MatrixGenerator& operator=(const MatrixGenerator&) = delete;
   virtual ~MatrixGenerator() = default;
   [[nodiscard]] virtual std::uint64_t rows() const = 0;
-  [[nodiscard]] virtual std::uint64_t nnz() const = 0;  ///< of all rows together
-  /// Appends the entries of row `i` (zero-based, as are columns).
+  [[nodiscard]] virtual std::uint64_t cols() const { return rows(); }
+  [[nodiscard]] virtual Field field() const { return Field::real; }
+  /// How the matrix is written. Rows are made whole all the same, and a symmetric matrix is so to the bit.
+  [[nodiscard]] virtual Symmetry symmetry() const { return Symmetry::general; }
+  /// Exact. Generators without a formula make all rows to count them, in parallel; `lower` is only asked for where the
+  /// matrix is symmetric.
+  [[nodiscard]] virtual EntryCounts count(int threads, const ProgressCallback& progress) const;
+  [[nodiscard]] std::uint64_t nnz() const { return count(0, {}).all; }
+  /// Appends the entries of row `i` to the empty `out`, columns strictly increasing (zero-based, as are rows).
   virtual void row(std::uint64_t i, Row& out) const = 0;
   /// What the matrix stands for: comment lines for the file, without %.
   [[nodiscard]] virtual std::vector<std::string> comments() const = 0;
