@@ -27,15 +27,15 @@ double Box27::conductance(std::uint64_t material) const {
 }
 
 Box27::Link Box27::link(const Point& p, unsigned direction) const {
-  // The flow of a pair is kept by its lower cell, that of a face to the outside by the cell inside.
+  // The flow of a pair is kept by its lower cell, that from the outside, which is inwards, by the cell inside.
   const std::optional<Point> q = neighbour(p, direction);
   const bool p_keeps = !q || direction > centre;
   const std::uint64_t own = materials_(p), other = q ? materials_(*q) : own;
   Link link{0.5 * (conductance(own) + conductance(other)), 0};
   if (with_flow_) {
     const std::uint64_t key = directions * (p_keeps ? own : other) + (p_keeps ? direction : 2 * centre - direction);
-    const double flow = 2 * random_.uniform(key) - 1;
-    link.flow = p_keeps ? flow : -flow;
+    const double flow = random_.uniform(key);
+    link.flow = !q ? -flow : p_keeps ? 2 * flow - 1 : 1 - 2 * flow;
   }
   return link;
 }

@@ -11,7 +11,8 @@ namespace spmvpack::tools {
 /// A(p, q) = -(d + max(-f, 0)) for a conductance d and a flow f from p to q; A(p, p) adds up d + max(f, 0) over all 26
 /// neighbours, also those outside, where values are given. d is the mean of the two cells' conductances (of the one
 /// cell's, where the other is outside). Constant: d = 1, f = 0, hence 26 and -1. Else conductances are random in
-/// [0.5, 1.5), one per material, and flows, where there are any, random in [-1, 1) per pair of neighbours.
+/// [0.5, 1.5), one per material, and flows, where there are any, random in [-1, 1) per pair of neighbours, and in [0,
+/// 1) inwards from outside.
 class Box27 {
  public:
   static constexpr unsigned directions = 27, centre = 13;  ///< direction (dz + 1) 9 + (dy + 1) 3 + dx + 1

@@ -106,12 +106,18 @@ EntryCounts Elasticity::count(int, const ProgressCallback&) const {
   return symmetric_counts(9 * (3 * nx - 2) * (3 * ny - 2) * (3 * nz - 2), rows());
 }
 
-double Elasticity::modulus(const Point& element) const {
+double Elasticity::modulus(const Point& element, unsigned point) const {
   if (materials_.is_constant()) return 1;
-  return 0.5 + static_cast<double>(moduli_.bits(materials_(element)) >> 24) * 0x1p-40;
+  return 0.5 + static_cast<double>(moduli_.bits(8 * materials_(element) + point) >> 24) * 0x1p-40;
 }
 
-Elasticity::ElementRow Elasticity::cube_row(unsigned a, unsigned c) const { return cube_table()[a][c]; }
+Elasticity::ElementRow Elasticity::cube_row(const Point& element, unsigned a, unsigned c) const {
+  ElementRow row = cube_table()[a][c];
+  const double stiffness = modulus(element, 0);
+  for (Vector& of_corner : row)
+    for (double& value : of_corner) value *= stiffness;
+  return row;
+}
 
 Elasticity::ElementRow Elasticity::distorted_row(const Point& element, unsigned a, unsigned c) const {
   std::array<Vector, 8> corners{};
@@ -121,7 +127,8 @@ Elasticity::ElementRow Elasticity::distorted_row(const Point& element, unsigned 
       corners[b][axis] = side(b, axis) + jitter_ * (2 * moves_.uniform(key + axis) - 1);
   }
   ElementRow sums{};
-  for (const std::array<Vector, 8>& reference : reference_gradients()) {
+  for (unsigned point = 0; point < 8; ++point) {
+    const std::array<Vector, 8>& reference = reference_gradients()[point];
     std::array<Vector, 3> jacobian{};  // [c]: the derivative of the position along reference axis c
     for (unsigned b = 0; b < 8; ++b)
       for (unsigned r = 0; r < 3; ++r)
@@ -135,12 +142,14 @@ Elasticity::ElementRow Elasticity::distorted_row(const Point& element, unsigned 
         gradients[b][axis] = (reference[b][0] * cofactors[0][axis] + reference[b][1] * cofactors[1][axis] +
                               reference[b][2] * cofactors[2][axis]) /
                              determinant;
+    const bool per_point = coefficients_.kind == Coefficients::Kind::random;
+    const double weight = modulus(element, per_point ? point : 0) * (determinant / 8);
     // Every sum and product is the same, to the bit, with (a, c) and (b, d) exchanged.
     for (unsigned b = 0; b < 8; ++b)
       for (unsigned d = 0; d < 3; ++d) {
         double value = lame * (gradients[a][c] * gradients[b][d]) + shear * (gradients[a][d] * gradients[b][c]);
         if (c == d) value += shear * dot(gradients[a], gradients[b]);
-        sums[b][d] += value * (determinant / 8);  // eight points of equal weight
+        sums[b][d] += value * weight;
       }
   }
   return sums;
@@ -161,12 +170,11 @@ void Elasticity::row(std::uint64_t i, Row& out) const {
     }
     if (!inside) continue;
     const unsigned a = 7 - e;
-    const double stiffness = modulus(element);
-    const ElementRow from = jitter_ == 0 ? cube_row(a, c) : distorted_row(element, a, c);
+    const ElementRow from = jitter_ == 0 ? cube_row(element, a, c) : distorted_row(element, a, c);
     for (unsigned b = 0; b < 8; ++b) {
       const unsigned neighbour =
           side(e, 0) + side(b, 0) + 3 * (side(e, 1) + side(b, 1)) + 9 * (side(e, 2) + side(b, 2));
-      for (unsigned d = 0; d < 3; ++d) sums[neighbour][d] += stiffness * from[b][d];
+      for (unsigned d = 0; d < 3; ++d) sums[neighbour][d] += from[b][d];
     }
   }
   const double scale = jitter_ == 0 ? shear / 144 : 1;
@@ -180,7 +188,9 @@ void Elasticity::row(std::uint64_t i, Row& out) const {
 
 std::vector<std::string> Elasticity::comments() const {
   return {"linear elasticity, trilinear hexahedra, 3 displacements per node, symmetric positive definite",
-          "Poisson's ratio 0.3, the face x = 0 clamped (left out); modulus " + coefficients_.describe("element"),
+          "Poisson's ratio 0.3, the face x = 0 clamped (left out); modulus " +
+              coefficients_.describe(
+                  jitter_ != 0 && coefficients_.kind == Coefficients::Kind::random ? "integration point" : "element"),
           jitter_ == 0 ? "the elements are cubes" : fmt::format("nodes moved by up to {} of the mesh width", jitter_)};
 }
 

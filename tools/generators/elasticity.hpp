@@ -13,8 +13,9 @@ namespace spmvpack::tools {
 /// to 3 k + 2, k = ix + nx (iy + ny iz). nnz = 9 (3 nx - 2) (3 ny - 2) (3 nz - 2): all entries of the 3 x 3 blocks,
 /// also those that cancel to 0 where neighbouring elements are alike, as assembly leaves them.
 ///
-/// Modulus 1, or random in [0.5, 1.5) with 40 bits, so that sums over cubes are exact. On cubes isotropy makes entries
-/// equal within a 3 x 3 block; where nodes are moved every entry of the lower triangle is different.
+/// Modulus 1, or random in [0.5, 1.5) with 40 bits, so that sums over cubes are exact. In an isotropic element the
+/// entries (c, d) and (d, c) of many 3 x 3 blocks are equal, of moved nodes too. So where nodes are moved random moduli
+/// are those of the integration points, as in plasticity, and every entry of the lower triangle is different.
 class Elasticity final : public MatrixGenerator {
  public:
   /// Nodes are moved at random by up to `jitter` (below 0.2) of the mesh width along each axis; 0 gives cubes.
@@ -29,11 +30,11 @@ class Elasticity final : public MatrixGenerator {
   [[nodiscard]] std::vector<std::string> comments() const override;
 
  private:
-  /// Of the row of displacement c at corner a: what it takes from displacement d at corner b, [b][d], for modulus 1.
+  /// Of the row of displacement c at corner a: what it takes from displacement d at corner b, [b][d].
   using ElementRow = std::array<std::array<double, 3>, 8>;
-  [[nodiscard]] ElementRow cube_row(unsigned a, unsigned c) const;
+  [[nodiscard]] ElementRow cube_row(const Point& element, unsigned a, unsigned c) const;
   [[nodiscard]] ElementRow distorted_row(const Point& element, unsigned a, unsigned c) const;
-  [[nodiscard]] double modulus(const Point& element) const;
+  [[nodiscard]] double modulus(const Point& element, unsigned point) const;
 
   Grid free_;   ///< nodes that move
   Grid nodes_;  ///< with the clamped ones, one more along x

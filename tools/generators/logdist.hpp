@@ -8,11 +8,10 @@ namespace spmvpack::tools {
 /// Transition probabilities of a random walk that hops over log-uniform distances, like SuiteSparse's cage matrices
 /// (DNA electrophoresis): symmetric pattern, columns add up to exactly 1, about a hundred distinct values.
 ///
-/// For every k < log2(rows) a state is paired with the one whose number differs by exclusive or with a mask: the bit k
-/// and random lower bits, the same for the states of an aligned block of 2^(k + 1), so that the pair is each other's
-/// and neighbours' pairs are near each other. Pairs are kept at random so that rows have `per_row` entries on average;
-/// where that is more than there are pairs, each k has several masks. The probability of a hop, i to j and j to i each,
-/// is one to eight times a power of two; that of staying is what is left, at least a half.
+/// For every k < log2(rows) the two halves of each aligned block of 2^(k + 1) states are paired with one another:
+/// eights of neighbours with eights, at random. Pairs are kept at random so that rows have `per_row` entries on
+/// average; where that is more than there are pairs, each k has several pairings. The probability of a hop, i to j and
+/// j to i each, is one to eight times a power of two; that of staying is what is left, at least a half.
 class LogDistance final : public MatrixGenerator {
  public:
   /// Error(errc::usage) where there are less than 2 rows, or per_row is not 1 to 1,000.
@@ -26,7 +25,7 @@ class LogDistance final : public MatrixGenerator {
   /// The probability of a hop from state `from` to state `to`.
   [[nodiscard]] double hop(std::uint64_t from, std::uint64_t to) const;
 
-  std::uint64_t rows_, per_row_, levels_, masks_;  ///< masks per level
+  std::uint64_t rows_, per_row_, levels_, pairings_;  ///< pairings per level
   double keep_, unit_;  ///< probabilities: of a pair to be kept, and what hops are multiples of
   Random random_;
 };

@@ -83,7 +83,7 @@ double Triangles::coefficient(const Node& cell, bool upper) const {
 double Triangles::edge(const Node& node, unsigned direction) const {
   if (direction < 3) return edge(neighbour(node, direction), 5 - direction);
   const Vector moved_node = move(node), moved_end = move(neighbour(node, direction));
-  // A node's place relative to the unmoved first node: without a jitter all triangles are equal to the bit.
+  // A node's place relative to where the first one was.
   const auto place = [](Offset at, const Vector& moved) {
     constexpr double height = 0.86602540378443865;  // sqrt(3) / 2
     return Vector{at.x + 0.5 * at.y + moved.x, height * at.y + moved.y};
@@ -93,7 +93,8 @@ double Triangles::edge(const Node& node, unsigned direction) const {
   for (const Beside& t : triangles_beside[direction - 3]) {
     const Vector c = place(t.corner, move({node[0] + t.corner.x, node[1] + t.corner.y}));
     const Vector ca{a.x - c.x, a.y - c.y}, cb{b.x - c.x, b.y - c.y};
-    const double cot = (ca.x * cb.x + ca.y * cb.y) / std::abs(ca.x * cb.y - ca.y * cb.x);
+    constexpr double cot60 = 0.57735026918962576;  // exactly equal in all directions, which rounding would not be
+    const double cot = jitter_ == 0 ? cot60 : (ca.x * cb.x + ca.y * cb.y) / std::abs(ca.x * cb.y - ca.y * cb.x);
     sum += 0.5 * coefficient({node[0] + t.cell.x, node[1] + t.cell.y}, t.upper) * cot;
   }
   return sum;

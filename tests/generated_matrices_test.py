@@ -1,0 +1,513 @@
+#!/usr/bin/env python3
+"""The generated matrices against what they stand for: assembled independently, by NumPy, and judged by SciPy."""
+
+import itertools
+import json
+import os
+import tempfile
+import unittest
+
+import test_support
+from test_support import needs_command, spmvpack
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+MASK = (1 << 64) - 1
+
+
+class Random:
+    """The generators' random numbers, in Python's integers."""
+
+    def __init__(self, seed):
+        self.base = seed * 0xD1342543DE82EF95 & MASK
+
+    def bits(self, key):
+        x = (self.base + key + 0x9E3779B97F4A7C15) & MASK
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & MASK
+        x = (x ^ x >> 27) * 0x94D049BB133111EB & MASK
+        return x ^ x >> 31
+
+    def at(self, key):
+        table = Random(0)
+        table.base = self.bits(key & MASK)
+        return table
+
+    def uniform(self, key):
+        return (self.bits(key) >> 11) * 2.0**-53
+
+
+def grid(*sides):
+    return "x".join(map(str, sides))
+
+
+def generate(*words, banner="real general"):
+    """The matrix; whatever the kind, the text and the container hold the same, at any number of threads."""
+    with tempfile.TemporaryDirectory() as directory:
+        text, container = os.path.join(directory, "A.mtx"), os.path.join(directory, "A.spmvc")
+        spmvpack("generate", *words, "-o", text)
+        with open(text, "rb") as file:
+            written = file.read()
+        lines = written.decode().splitlines()
+        assert lines[0] == "%%MatrixMarket matrix coordinate " + banner, lines[0]
+        assert lines[1] == "% spmvpack generate " + " ".join(map(str, words)), lines[1]
+        assert spmvpack("generate", *words, "-o", "-", "--threads", 3) == written
+        spmvpack("generate", *words, "-o", container, "--layout", "csr", "--threads", 2)
+        assert spmvpack("decode", container, "-o", "-") == written
+        a = scipy.io.mmread(text)
+    assert banner.endswith("general") or lines[2] and int(lines[-1].split()[0]) >= int(lines[-1].split()[1])
+    return a.tocsr()
+
+
+def distinct(a, lower=True):
+    """The share of different values among the entries (on and below the diagonal)."""
+    data = (sp.tril(a) if lower else a).tocoo().data
+    return len(np.unique(data)) / len(data)
+
+
+def same_pattern(a, b):
+    a, b = a.tocsr().copy(), b.tocsr().copy()
+    a.sort_indices(), b.sort_indices()
+    return np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices)
+
+
+def smallest_eigenvalue(a):
+    return np.linalg.eigvalsh(a.toarray())[0]
+
+
+def three_wide(n):
+    return sp.diags([np.ones(n - 1), np.ones(n), np.ones(n - 1)], [-1, 0, 1]) if n > 1 else sp.eye(1)
+
+
+def box27(nx, ny, nz):
+    return (27 * sp.eye(nx * ny * nz) - sp.kron(three_wide(nz), sp.kron(three_wide(ny), three_wide(nx)))).tocsr()
+
+
+class Laplace(unittest.TestCase):
+    @needs_command
+    def test_coefficients(self):
+        for words in (["--coefficients", "random", "--seed", 5], ["--coefficients", "blocks:3"]):
+            a = generate("laplace2d", "--grid", "13x9", *words)
+            self.assertTrue(same_pattern(a, generate("laplace2d", "--grid", "13x9")))
+            self.assertEqual((a != a.T).nnz, 0)
+            self.assertGreater(smallest_eigenvalue(a), 0)
+            inner = np.zeros((9, 13), bool)
+            inner[1:-1, 1:-1] = True
+            self.assertLess(abs(a.sum(axis=1).A1[inner.ravel()]).max(), 1e-14)
+        self.assertGreater(distinct(generate("laplace2d", "--grid", "60x50", "--coefficients", "random")), 0.99)
+        # Within a block all is equal; elsewhere it differs.
+        a = generate("laplace2d", "--grid", "30x30", "--coefficients", "blocks:10").toarray()
+        self.assertEqual(a[124, 124], a[155, 155])
+        self.assertEqual(a[124, 125], a[155, 154])
+        self.assertEqual(len({a[k, k] for k in (155, 165, 175, 455, 465, 475)}), 6)
+
+    @needs_command
+    def test_random_convection_diffusion_has_all_values_different(self):
+        for sides in ((16, 12, 10), (60, 50, 1)):
+            a = generate("convection-diffusion", "--grid", grid(*sides), "--variable")
+            b = generate("convection-diffusion", "--grid", grid(*sides), "--coefficients", "random")
+            self.assertEqual((a != b).nnz, 0)
+            self.assertGreater(distinct(a, lower=False), 0.99)
+        local = generate("convection-diffusion", "--grid", "32x32x32", "--coefficients", "blocks:8")
+        self.assertLess(distinct(local, lower=False), 0.05)
+        self.assertGreater(len(np.unique(local.data)), 64 * 7)
+
+
+class Box(unittest.TestCase):
+    @needs_command
+    def test_hpcg(self):
+        for sides in ((1, 1, 1), (1, 4, 1), (3, 3, 3), (7, 2, 5)):
+            a = generate("hpcg", "--grid", grid(*sides), banner="real symmetric")
+            self.assertEqual(abs(a - box27(*sides)).max(), 0)
+            self.assertEqual(a.nnz, np.prod([3 * n - 2 for n in sides]))
+
+    @needs_command
+    def test_hpcg_with_coefficients(self):
+        for coefficients in ("random", "blocks:2"):
+            a = generate("hpcg", "--grid", "6x5x7", "--coefficients", coefficients, banner="real symmetric")
+            self.assertTrue(same_pattern(a, box27(6, 5, 7)))
+            self.assertEqual((a != a.T).nnz, 0)
+            self.assertGreater(smallest_eigenvalue(a), 0)
+            sums = a.sum(axis=1).A1.reshape(7, 5, 6)
+            self.assertLess(abs(sums[1:-1, 1:-1, 1:-1]).max(), 1e-12)
+            self.assertGreater(sums[0].min(), 1)
+        a = generate("hpcg", "--grid", "12x12x12", "--coefficients", "random", banner="real symmetric")
+        self.assertGreater(distinct(a), 0.99)
+
+    @needs_command
+    def test_kkt(self):
+        for sides in ((1, 1, 1), (2, 3, 1), (4, 3, 5), (5, 5, 5)):
+            for coefficients in ([], ["--coefficients", "random", "--seed", 9], ["--coefficients", "blocks:2"]):
+                self.check_kkt(sides, coefficients)
+        a = generate("kkt", "--grid", "8x9x10", "--coefficients", "random", banner="real symmetric")
+        self.assertGreater(distinct(a), 0.99)
+
+    def check_kkt(self, sides, coefficients):
+        a = generate("kkt", "--grid", grid(*sides), *coefficients, banner="real symmetric")
+        self.assertEqual((a != a.T).nnz, 0)
+        nx, ny, nz = sides
+        n, m = nx * ny * nz, 2 * (nx * ny + ny * nz + nz * nx)
+        self.assertEqual(a.shape[0], 2 * n + m)
+        faces = 2 * sum((3 * p - 2) * (3 * q - 2) for p, q in itertools.combinations(sides, 2))
+        self.assertEqual(a.nnz, 2 * np.prod([3 * s - 2 for s in sides]) + 2 * faces + n + m)
+        states, controls, multipliers = np.split(np.arange(2 * n + m), [n, n + m])
+        block = lambda rows, columns: a[rows][:, columns]
+        for rows, columns in ((states, controls), (multipliers, multipliers)):
+            self.assertEqual(block(rows, columns).nnz, 0)
+        for diagonal in (block(states, states), block(controls, controls)):
+            self.assertTrue(same_pattern(diagonal, sp.eye(diagonal.shape[0])))
+            self.assertGreater(diagonal.data.min(), 0)
+        # A and B are what the operator on a box with one more layer all around has in the rows of the inner cells.
+        large = box27(nx + 2, ny + 2, nz + 2)
+        number = np.arange((nx + 2) * (ny + 2) * (nz + 2)).reshape(nz + 2, ny + 2, nx + 2)
+        inside = number[1:-1, 1:-1, 1:-1].ravel()
+        ghosts = np.concatenate([face.ravel() for face in (
+            number[1:-1, 1:-1, 0], number[1:-1, 1:-1, -1], number[1:-1, 0, 1:-1], number[1:-1, -1, 1:-1],
+            number[0, 1:-1, 1:-1], number[-1, 1:-1, 1:-1])])
+        operator, control = block(multipliers, states), block(multipliers, controls)
+        if not coefficients:
+            self.assertEqual(abs(operator - large[inside][:, inside]).max(), 0)
+            self.assertEqual(abs(control - large[inside][:, ghosts]).max(), 0)
+        self.assertTrue(same_pattern(operator, large[inside][:, inside]))
+        self.assertTrue(same_pattern(control, large[inside][:, ghosts]))
+        # Transport keeps what it moves: columns of inner cells add up to 0. The values outside act on nothing inside.
+        sums = operator.sum(axis=0).A1.reshape(nz, ny, nx)
+        if min(sides) > 2:
+            self.assertLess(abs(sums[1:-1, 1:-1, 1:-1]).max(), 1e-12)
+        eigenvalues = np.linalg.eigvalsh(a.toarray())
+        self.assertEqual(((eigenvalues > 1e-9).sum(), (eigenvalues < -1e-9).sum()), (n + m, n))
+
+
+class Elasticity(unittest.TestCase):
+    def assemble(self, sides, words, banner="real symmetric"):
+        """The matrix by loops over elements and quadrature points, from B^T D B."""
+        nx, ny, nz = sides
+        jitter = 0.1 if "jittered" in words else 0
+        seed = words[words.index("--seed") + 1] if "--seed" in words else 0
+        moves, moduli = Random(seed).at(-1), Random(seed)
+        materials = words[words.index("--materials") + 1] if "--materials" in words else "constant"
+
+        def modulus(x, y, z, point):
+            if materials == "constant":
+                return 1
+            size = 1 if materials == "random" else int(materials.split(":")[1])
+            per_x, per_y = (nx - 1) // size + 1, (ny - 2) // size + 1
+            key = x // size + per_x * (y // size + per_y * (z // size))
+            if materials != "random" or not jitter:
+                point = 0
+            return 0.5 + (moduli.bits(8 * key + point) >> 24) * 2.0**-40
+
+        def node(x, y, z):
+            return x + (nx + 1) * (y + ny * z)
+
+        def position(x, y, z):
+            key = 3 * node(x, y, z)
+            return [c + jitter * (2 * moves.uniform(key + axis) - 1) for axis, c in enumerate((x, y, z))]
+
+        poisson = 0.3
+        d = np.zeros((6, 6))
+        d[:3, :3] = poisson
+        d[range(3), range(3)] = 1 - poisson
+        d[range(3, 6), range(3, 6)] = (1 - 2 * poisson) / 2
+        d /= (1 + poisson) * (1 - 2 * poisson)
+        corners = list(itertools.product((0, 1), repeat=3))
+        gauss = (0.5 - 0.5 / 3**0.5, 0.5 + 0.5 / 3**0.5)
+        full = np.zeros((3 * (nx + 1) * ny * nz,) * 2)
+        for x, y, z in itertools.product(range(nx), range(ny - 1), range(nz - 1)):
+            points = [(x + i, y + j, z + k) for i, j, k in corners]
+            places = np.array([position(*p) for p in points])
+            stiffness = np.zeros((24, 24))
+            for point, (t, s, r) in enumerate(itertools.product(gauss, repeat=3)):
+                at = (r, s, t)
+                factor = np.array([[p if c else 1 - p for p, c in zip(at, corner)] for corner in corners])
+                slope = np.array([[1 if c else -1 for c in corner] for corner in corners])
+                local = np.stack([slope[:, 0] * factor[:, 1] * factor[:, 2], factor[:, 0] * slope[:, 1] * factor[:, 2],
+                                  factor[:, 0] * factor[:, 1] * slope[:, 2]])
+                jacobian = local @ places
+                g = np.linalg.solve(jacobian, local)
+                b = np.zeros((6, 24))
+                for axis in range(3):
+                    b[axis, axis::3] = g[axis]
+                for row, (p, q) in enumerate(((0, 1), (1, 2), (2, 0)), 3):
+                    b[row, p::3], b[row, q::3] = g[q], g[p]
+                stiffness += b.T @ d @ b * np.linalg.det(jacobian) / 8 * modulus(x, y, z, point)
+            freedoms = [3 * node(*p) + c for p in points for c in range(3)]
+            full[np.ix_(freedoms, freedoms)] += stiffness
+        free = [3 * node(x, y, z) + c for z in range(nz) for y in range(ny) for x in range(1, nx + 1) for c in range(3)]
+        return full[np.ix_(free, free)]
+
+    @needs_command
+    def test_against_assembly(self):
+        for sides in ((1, 2, 2), (3, 4, 2), (4, 3, 3)):
+            for words in ([], ["--materials", "random", "--seed", 4], ["--materials", "blocks:2"],
+                          ["--mesh", "jittered"], ["--materials", "random", "--mesh", "jittered", "--seed", 4]):
+                a = generate("elasticity", "--grid", grid(*sides), *words, banner="real symmetric")
+                self.assertEqual(a.shape[0], 3 * np.prod(sides))
+                self.assertEqual(a.nnz, 9 * np.prod([3 * n - 2 for n in sides]))
+                self.assertEqual((a != a.T).nnz, 0)
+                self.assertLess(abs(a - self.assemble(sides, words)).max(), 1e-14, (sides, words))
+                self.assertGreater(smallest_eigenvalue(a), 1e-4)
+
+    @needs_command
+    def test_rigid_bodies_feel_no_force(self):
+        a = generate("elasticity", "--grid", "6x5x4", "--materials", "random", banner="real symmetric")
+        z, y, x = (c.ravel() for c in np.meshgrid(np.arange(4), np.arange(5), np.arange(6), indexing="ij"))
+        zero, one = np.zeros(120), np.ones(120)
+        modes = [(one, zero, zero), (zero, one, zero), (zero, zero, one), (-y, x, zero), (zero, -z, y), (z, zero, -x)]
+        away_from_the_clamp = np.repeat(x >= 1, 3)
+        for mode in modes:
+            forces = a @ np.stack(mode, axis=1).ravel()
+            self.assertLess(abs(forces[away_from_the_clamp]).max(), 1e-13)
+            self.assertGreater(abs(forces[~away_from_the_clamp]).max(), 1e-3)
+
+    @needs_command
+    def test_values(self):
+        words = ["elasticity", "--grid", "8x8x8"]
+        constant = generate(*words, banner="real symmetric")
+        self.assertLess(len(np.unique(constant.data)), 150)
+        jittered = generate(*words, "--materials", "random", "--mesh", "jittered", banner="real symmetric")
+        self.assertGreater(distinct(jittered), 0.99)
+        self.assertEqual((jittered.data == 0).sum(), 0)
+        local = generate(*words, "--materials", "blocks:4", banner="real symmetric")
+        self.assertLess(len(np.unique(local.data)), 0.2 * local.nnz)
+        self.assertGreater(len(np.unique(local.data)), 8 * len(np.unique(constant.data)))
+
+
+class Triangles(unittest.TestCase):
+    def assemble(self, nx, ny, words):
+        """The matrix by a loop over triangles, from gradients of the hat functions; natural order."""
+        jitter = 0 if "uniform" in words else 0.2
+        seed = words[words.index("--seed") + 1] if "--seed" in words else 0
+        moves, conductivities = Random(seed).at(0), Random(seed).at(1)
+        coefficients = words[words.index("--coefficients") + 1] if "--coefficients" in words else "constant"
+        number = lambda x, y: x + (nx + 2) * y
+
+        def place(x, y):
+            key = 2 * number(x, y)
+            return np.array([x + 0.5 * y + jitter * (2 * moves.uniform(key) - 1),
+                             0.75**0.5 * y + jitter * (2 * moves.uniform(key + 1) - 1)])
+
+        def conductivity(x, y, upper):
+            if coefficients == "constant":
+                return 1
+            size = 1 if coefficients == "random" else int(coefficients.split(":")[1])
+            per_x, per_y = nx // size + 1, ny // size + 1
+            return 0.5 + conductivities.uniform(x // size + per_x * (y // size + per_y * (upper // size)))
+
+        full = sp.lil_matrix(((nx + 2) * (ny + 2),) * 2)
+        for x, y, upper in itertools.product(range(nx + 1), range(ny + 1), (0, 1)):
+            nodes = [(x + 1, y), (x, y + 1), (x + 1, y + 1) if upper else (x, y)]
+            corners = np.array([[1, *place(*p)] for p in nodes])
+            gradients = np.linalg.inv(corners)[1:]
+            area = abs(np.linalg.det(corners)) / 2
+            numbers = [number(*p) for p in nodes]
+            full[np.ix_(numbers, numbers)] += conductivity(x, y, upper) * area * gradients.T @ gradients
+        inner = [number(x, y) for y in range(1, ny + 1) for x in range(1, nx + 1)]
+        return full.tocsr()[inner][:, inner]
+
+    @needs_command
+    def test_against_assembly(self):
+        for nx, ny in ((1, 1), (1, 4), (5, 1), (7, 6)):
+            for words in (["--mesh", "uniform"], ["--seed", 3], ["--coefficients", "random"],
+                          ["--coefficients", "blocks:2", "--mesh", "uniform"], ["--coefficients", "blocks:3"]):
+                a = generate("triangles", "--grid", grid(nx, ny), *words, banner="real symmetric")
+                self.assertEqual(a.nnz, nx * ny + 2 * ((nx - 1) * ny + nx * (ny - 1) + (nx - 1) * (ny - 1)))
+                self.assertEqual((a != a.T).nnz, 0)
+                self.assertLess(abs(a - self.assemble(nx, ny, words)).max(), 1e-13, (nx, ny, words))
+                self.assertGreater(smallest_eigenvalue(a), 0.01)
+
+    @needs_command
+    def test_values(self):
+        uniform = generate("triangles", "--grid", "9x9", "--mesh", "uniform", banner="real symmetric")
+        self.assertEqual(len(np.unique(uniform.data)), 2)
+        self.assertGreater(distinct(generate("triangles", "--grid", "50x40", banner="real symmetric")), 0.99)
+        local = generate("triangles", "--grid", "64x64", "--coefficients", "blocks:8", "--mesh", "uniform",
+                         banner="real symmetric")
+        self.assertLess(len(np.unique(local.data)), 0.1 * local.nnz)
+        self.assertGreater(len(np.unique(local.data)), 64)
+
+    @needs_command
+    def test_numberings(self):
+        nx, ny = 40, 30
+        natural = generate("triangles", "--grid", "40x30", banner="real symmetric").tocoo()
+        bandwidth = {}
+        for numbering in ("random", "shuffled:64", "rcm"):
+            a = generate("triangles", "--grid", "40x30", "--numbering", numbering, banner="real symmetric").tocoo()
+            # The same matrix but for the order: diagonals are all different, which gives the order away.
+            place = {value: row for row, value in enumerate(a.diagonal())}
+            self.assertEqual(len(place), nx * ny)
+            order = np.array([place.get(v, -1) for v in sp.csr_matrix(natural).diagonal()])
+            missing = order < 0  # sums in another order may differ in the last bit
+            self.assertLess(missing.sum(), nx * ny // 2)
+            known = ~missing
+            b = a.tocsr()[order[known]][:, order[known]]
+            self.assertLess(abs(b - natural.tocsr()[known][:, known]).max(), 1e-13)
+            self.assertTrue(np.array_equal(np.sort(np.diff(a.tocsr().indptr)), np.sort(np.diff(natural.tocsr().indptr))))
+            bandwidth[numbering] = abs(a.row - a.col).max()
+            if numbering.startswith("shuffled"):
+                self.assertTrue((order[known] // 64 == np.flatnonzero(known) // 64).all())
+                self.assertGreater((order != np.arange(nx * ny)).mean(), 0.9)
+        self.assertGreater(bandwidth["random"], 0.9 * nx * ny)
+        self.assertLessEqual(bandwidth["shuffled:64"], 41 + 2 * 64)
+        self.assertLessEqual(bandwidth["rcm"], 70)
+
+
+class Graphs(unittest.TestCase):
+    @needs_command
+    def test_circuit(self):
+        for words in ([], ["--coefficients", "constant"], ["--coefficients", "blocks:64"], ["--seed", 77]):
+            for rows in (2, 40, 3000):
+                a = generate("circuit", "--rows", rows, *words)
+                self.assertTrue(same_pattern(a, a.T))
+                self.assertLess(abs(a.sum(axis=0).A1 - 2.0**-10).max(), 1e-11 * abs(a).max())
+                self.assertGreater(a.diagonal().min(), 0)
+                self.assertLess((a - sp.diags(a.diagonal())).max(), 1e-300)
+                if words == ["--coefficients", "constant"]:
+                    self.assertEqual((a != a.T).nnz, 0)
+                else:
+                    self.assertGreater((a != a.T).nnz, 0)
+                self.assertEqual(np.linalg.matrix_rank(a.toarray()) if rows < 100 else rows, rows)
+
+    @needs_command
+    def test_circuit_rows(self):
+        rows = 200000
+        a = generate("circuit", "--rows", rows)
+        lengths = np.diff(a.indptr)
+        self.assertTrue(5 < lengths.mean() < 6.2, lengths.mean())
+        self.assertTrue(18000 < lengths.max() < 20000, lengths.max())
+        self.assertEqual((lengths > 2500).sum(), 1)
+        self.assertLess(np.median(lengths), 6)
+        # A power law: the share of longer rows falls by 10^(4/3) = 22 from 20 to 200 and by as much to 1,000 / 5.
+        for k in (20, 100):
+            ratio = (lengths > k).sum() / (lengths > 4 * k).sum()
+            self.assertTrue(4 < ratio < 12, (k, ratio))  # 4^(4/3) = 6.3
+        self.assertGreater(distinct(a, lower=False), 0.99)
+        distances = abs(a.tocoo().row - a.tocoo().col)
+        self.assertTrue(0.2 < (distances < 400).mean() < 0.8)
+        local = generate("circuit", "--rows", 20000, "--coefficients", "blocks:1000")
+        self.assertLess(len(np.unique(local.data)), 0.3 * local.nnz)
+        off_diagonal = local - sp.diags(local.diagonal())
+        off_diagonal.eliminate_zeros()
+        self.assertLessEqual(len(np.unique(off_diagonal.data)), 20 * 8 * 2)
+
+    @needs_command
+    def test_rmat(self):
+        scale, factor = 14, 12
+        words = ["rmat", "--scale", scale, "--edge-factor", factor]
+        random = generate(*words, banner="pattern general")
+        natural = generate(*words, "--numbering", "natural", banner="pattern general")
+        n = 2**scale
+        for a in (random, natural):
+            self.assertEqual(a.shape, (n, n))
+            self.assertTrue((a.data == 1).all())
+            self.assertEqual(a.diagonal().sum(), 0)
+            self.assertTrue(0.6 * factor * n < a.nnz < factor * n)
+            lengths = np.sort(np.diff(a.indptr))[::-1]
+            self.assertGreater(lengths[0], 30 * lengths.mean())  # heavy-tailed
+            self.assertGreater(lengths[: n // 100].sum(), 0.15 * a.nnz)
+            self.assertGreater((lengths == 0).mean(), 0.1)
+        # Only the numbers differ.
+        self.assertTrue(np.array_equal(np.sort(np.diff(random.indptr)), np.sort(np.diff(natural.indptr))))
+        self.assertTrue(np.array_equal(np.sort(random.sum(axis=0).A1), np.sort(natural.sum(axis=0).A1)))
+        quadrants = lambda a: [a[i:i + n // 2, j:j + n // 2].nnz / a.nnz for i in (0, n // 2) for j in (0, n // 2)]
+        for share, expected in zip(quadrants(random), [0.25] * 4):
+            self.assertLess(abs(share - expected), 0.03)
+        # Repeated edges, which count once, are most frequent in the dense quadrant.
+        for share, expected in zip(quadrants(natural), (0.57, 0.19, 0.19, 0.05)):
+            self.assertLess(abs(share - expected), 0.06)
+        self.assertEqual(generate("rmat", "--scale", 5, banner="pattern general").shape, (32, 32))
+
+    @needs_command
+    def test_logdist(self):
+        for rows, per_row in ((2, 17), (100, 5), (3000, 17), (4096, 40)):
+            a = generate("logdist", "--rows", rows, "--per-row", per_row)
+            self.assertTrue(same_pattern(a, a.T))
+            self.assertTrue((a.sum(axis=0).A1 == 1).all())
+            self.assertGreaterEqual(a.diagonal().min(), 0.5)
+            self.assertGreater(a.data.min(), 0)
+        rows = 1 << 17
+        a = generate("logdist", "--rows", rows)
+        self.assertTrue(15 < a.nnz / rows < 17.5, a.nnz / rows)
+        self.assertGreater((a != a.T).nnz, a.nnz / 2)
+        coo = a.tocoo()
+        self.assertEqual(len(np.unique(coo.data[coo.row != coo.col])), 8)
+        self.assertLess(len(np.unique(coo.data)), 256)
+        distances = abs(coo.row - coo.col)
+        octaves = np.histogram(np.log2(distances[distances > 0]), bins=np.arange(18))[0][1:14]
+        self.assertLess(octaves.max() / octaves.min(), 1.3, octaves)
+        self.assertGreater(len(np.unique(distances)), rows / 8)
+        self.assertGreater(np.diff(a.indptr).std(), 0.5)
+
+
+class RandomColumns(unittest.TestCase):
+    @needs_command
+    def test_lp(self):
+        a = generate("lp", "--rows", 40, "--cols", 30000, "--per-row", 2000, banner="integer general")
+        self.assertEqual(a.shape, (40, 30000))
+        self.assertTrue((np.diff(a.indptr) == 2000).all())
+        self.assertEqual(set(a.data), {1, -1})
+        self.assertLess(abs(a.data.mean()), 0.02)
+        ones = generate("lp", "--rows", 40, "--cols", 30000, "--per-row", 2000, "--coefficients", "constant",
+                        banner="integer general")
+        self.assertEqual(abs(abs(a) - ones).max(), 0)
+
+    @needs_command
+    def test_random(self):
+        a = generate("random", "--rows", 5000, "--per-row", 16)
+        self.assertEqual(a.shape, (5000, 5000))
+        self.assertTrue((np.diff(a.indptr) == 16).all())
+        self.assertGreater(distinct(a, lower=False), 0.99)
+        self.assertTrue(-1 <= a.data.min() < -0.999 and 0.999 < a.data.max() < 1)
+        self.assertLess(abs(a.indices.mean() / 2499.5 - 1), 0.02)
+        self.assertLess((a.data[:-1] * a.data[1:]).mean(), 0.01)
+        a = generate("random", "--rows", 60, "--cols", 900, "--per-row", 5, "--coefficients", "blocks:20")
+        self.assertEqual(a.shape, (60, 900))
+        self.assertEqual(len(np.unique(a.data)), 3 * 5)
+        self.assertEqual(set(generate("random", "--rows", 9, "--per-row", 9, "--coefficients", "constant").data), {1})
+
+
+class Command(unittest.TestCase):
+    @needs_command
+    def test_containers_are_those_of_the_text(self):
+        with tempfile.TemporaryDirectory() as directory:
+            text, straight, encoded = (os.path.join(directory, name) for name in ("A.mtx", "A.spmvc", "B.spmvc"))
+            for words in (["kkt", "--grid", "5x6x7", "--coefficients", "random"], ["rmat", "--scale", 9],
+                          ["elasticity", "--grid", "4x4x4"], ["lp", "--rows", 9, "--cols", 5000, "--per-row", 300]):
+                for options in ([], ["--layout", "coo", "--codec", "zstd"], ["--set", "ccoo.k=2", "--codec", "zstd:9"]):
+                    spmvpack("generate", *words, "-o", text, "-f")
+                    spmvpack("encode", text, "-o", encoded, "-f", *options)
+                    spmvpack("generate", *words, "-o", straight, "-f", *options)
+                    spmvpack("verify", straight, "--against", text)
+                    one, other = (json.loads(spmvpack("inspect", "--json", path)) for path in (straight, encoded))
+                    self.assertEqual(one["provenance"].pop("source"),
+                                     "spmvpack generate " + " ".join(map(str, words)))
+                    other["provenance"].pop("source")
+                    self.assertEqual(one["provenance"], other["provenance"])
+                    self.assertEqual(one["matrix"], other["matrix"])
+                    # What the sections hold, byte for byte; only the last one, the provenance, has another length.
+                    places = [[s for s in facts["sections"] if s["name"] != "provenance"] for facts in (one, other)]
+                    self.assertEqual(len(places[0]), len(one["sections"]) - 1)
+                    for a, b in zip(*places):
+                        with open(straight, "rb") as f, open(encoded, "rb") as g:
+                            f.seek(a["offset"]), g.seek(b["offset"])
+                            self.assertEqual(f.read(a["stored_bytes"]), g.read(b["stored_bytes"]))
+
+    @needs_command
+    def test_wrong_options(self):
+        for words, message in (
+                (["hpcg", "--rows", 5, "-o", "-"], "--rows is not for hpcg"),
+                (["circuit", "-o", "-"], "no --rows"),
+                (["circuit", "--rows", "x", "-o", "-"], "--rows is 'x'"),
+                (["elasticity", "--grid", "3x3x3", "--mesh", "fine", "-o", "-"], "--mesh is 'fine'"),
+                (["hpcg", "--grid", "3x3x3", "--coefficients", "blocks:0", "-o", "-"], "--coefficients blocks is '0'"),
+                (["triangles", "--grid", "3x3", "--numbering", "amd", "-o", "-"], "--numbering is 'amd'"),
+                (["hpcg", "--grid", "3x3x3", "--seed", "-1", "-o", "-"], "--seed is '-1'"),
+                (["hpcg", "--grid", "3x3x3", "--layout", "csr", "-o", "A.mtx"], "--layout is for containers"),
+                (["convection-diffusion", "--grid", "3x3x3", "--variable", "--coefficients", "random", "-o", "-"],
+                 "--variable and --coefficients")):
+            self.assertIn(message, spmvpack("generate", *words, expect=2))
+
+
+if __name__ == "__main__":
+    test_support.main()
