@@ -337,6 +337,17 @@ def ccoo_structure():
         yield f"ccoo_{name}", Image(n, [ccoo_part(n, 8, 1, [two[0], chunk + two[1][3:]], lut)])
     yield "ccoo_blob_offset_overlaps", Image(n, [ccoo_part(n, 8, 1, two, lut, blob_offset=[0, 16])])
     yield "ccoo_blob_offset_falls", Image(n, [ccoo_part(n, 8, 1, two, lut, blob_offset=[24, 0])])
+    # K = 2, one row: the lane's second slot is padding and the next lane goes on: fine; but not the other way round.
+    three = Matrix(1, 20, [(0, 3, 4.0), (0, 5, 4.0), (0, 9, 4.0)])
+    def of_2(*columns):
+        lanes = bytes(c - 3 for c in columns) + bytes([6] * (16 - len(columns)))
+        ids = bytes(int(i == 0 or lanes[i] != lanes[i - 1]) for i in range(16))
+        return Image(three, [ccoo_part(three, 8, 2, [(0x09, 0, 3, lanes + ids)], lut)])
+    assert of_2(3, 5, 9).pack()
+    yield "ccoo_entry_after_padding_lane", of_2(3, 5, 5, 5, 9)
+    of_4 = bytes([0, 2, 2, 6] + 28 * [6])
+    yield "ccoo_entry_after_padding", Image(three, [
+        ccoo_part(three, 8, 4, [(0x09, 0, 3, of_4 + bytes([1, 1, 0, 1] + 28 * [0]))], lut)])
     # Two groups of 32 lanes; the first slot of the second repeats the slot before it.
     wide = Matrix(1, 63, [(0, c, 4.0) for c in range(63)])
     columns = [c if c < 32 else c - 1 for c in range(64)]
@@ -361,6 +372,24 @@ def digests():
     yield "digest_shape", bend(Image(taller, [csr(taller)]), "header", digest=m.digest())
 
 
+def claims():
+    """Matrices that are not what field (2: integer, 3: pattern) and symmetry (2, 3: skew) say."""
+    def matrix(name, entries, rows=2, columns=2, **claim):
+        m = Matrix(rows, columns, entries, **claim)
+        return f"claim_{name}", Image(m, [csr(m)])
+
+    yield matrix("pattern_of_two", [(0, 0, 1.0), (1, 1, 2.0)], field=3)
+    yield matrix("pattern_of_minus_one", [(0, 0, -1.0)], field=3)
+    yield matrix("integer_half", [(0, 0, 0.5)], field=2)
+    yield matrix("integer_infinite", [(0, 0, float("inf"))], field=2)
+    yield matrix("symmetric_wide", [], 2, 3, symmetry=2)
+    yield matrix("symmetric_without_mirror", [(0, 1, 1.0)], symmetry=2)
+    yield matrix("symmetric_other_value", [(0, 1, 1.0), (1, 0, 2.0)], symmetry=2)
+    yield matrix("symmetric_other_zero", [(0, 1, 0.0), (1, 0, -0.0)], symmetry=2)
+    yield matrix("skew_same_sign", [(0, 1, 1.0), (1, 0, 1.0)], symmetry=3)
+    yield matrix("skew_diagonal", [(0, 0, 0.0)], symmetry=3)
+
+
 def reject():
     yield from whole_file()
     yield from header_fields()
@@ -371,3 +400,5 @@ def reject():
         yield name, 4, "structure", img.pack()
     for name, img in digests():
         yield name, 4, "digest", img.pack()
+    for name, img in claims():
+        yield name, 4, "field and symmetry", img.pack()

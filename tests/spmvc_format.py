@@ -5,7 +5,7 @@ import struct
 
 # FORMAT.md, section 9, in its order.
 STAGES = ("length", "magic", "version", "header checksum", "file length", "header field", "tables checksum", "tables",
-          "padding", "block checksum", "decode", "structure", "digest")
+          "padding", "block checksum", "decode", "structure", "digest", "field and symmetry")
 
 BLOCK = 1 << 20
 NO_PART = 0xFFFFFFFF

@@ -102,6 +102,11 @@ class Ccoo:
         entry = np.ones(slots, bool)
         entry[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
         require(np.all(entry[::group * k]), "structure", f"{what}: a group starts with padding")
+        by_lane = entry.reshape(lanes, k)
+        require(not np.any(by_lane[:, 1:] & ~by_lane[:, :-1]), "structure", f"{what}: an entry after padding in a lane")
+        used = int(by_lane[:, 0].sum())
+        require(np.all(by_lane[:used, 0]) and not np.any(by_lane[used:]), "structure",
+                f"{what}: an entry after a lane of padding")
         require(not np.any(raw[~entry]), "structure", f"{what}: padding with a value")
         return rows[entry], columns[entry], values[entry]
 

@@ -274,6 +274,25 @@ def hash_pieces(stream):
     return b"".join(hash_128(stream[i:i + BLOCK]) for i in range(0, len(stream), BLOCK))
 
 
+def check_fit(h, matrix):
+    """The matrix is what field and symmetry say of it."""
+    stage, values = "field and symmetry", matrix.values
+    if h.field == 3:
+        require(np.all(values == 1), stage, "a pattern with a value that is not 1")
+    if h.field == 2:
+        require(np.all(np.isfinite(values) & (np.trunc(values) == values)), stage, "an integer matrix with another value")
+    if h.symmetry == 1:
+        return
+    require(h.rows == h.columns, stage, "a symmetric matrix that is not square")
+    bits = values.view(f"<u{values.itemsize}")
+    flip = bits.dtype.type(1 << (8 * values.itemsize - 1)) if h.symmetry == 3 else bits.dtype.type(0)
+    order = np.lexsort((matrix.rows, matrix.columns))  # the transpose, sorted
+    require(np.array_equal(matrix.columns[order], matrix.rows) and np.array_equal(matrix.rows[order], matrix.columns)
+            and np.array_equal(bits[order] ^ flip, bits), stage, "the matrix is not its own mirror image")
+    if h.symmetry == 3:
+        require(np.all(matrix.rows != matrix.columns), stage, "an entry on the diagonal of a skew-symmetric matrix")
+
+
 def read(data):
     """Checks everything; returns header, parts, sections and the Matrix. Raises SpmvcError."""
     h = read_header(data)
@@ -295,6 +314,7 @@ def read(data):
     matrix = Matrix((h.rows, h.columns), h.value_type, rows[order], columns[order], values[order])
     require(rises(matrix.rows, matrix.columns), "structure", "two parts hold the same entry")
     require(matrix.digest() == h.digest, "digest", "the matrix is not the one that the header names")
+    check_fit(h, matrix)
     return h, parts, sections, matrix
 
 

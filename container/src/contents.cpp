@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 namespace spmvpack {
 namespace {
 
-/// One line of UTF-8: line ends and bytes that are not UTF-8 are replaced.
+/// One line of UTF-8: without line ends and NUL, and with U+FFFD for bytes that are not UTF-8.
 std::string one_line(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
@@ -54,13 +55,19 @@ std::string to_text(const Provenance& p) {
 }
 
 Provenance parse_provenance(std::string_view text) {
+  constexpr const char* where = "section 'provenance'";
   Provenance p;
+  std::set<std::string_view> seen;
   while (!text.empty()) {
     const std::size_t end = text.find('\n'), equals = text.find('=');
     if (end == std::string_view::npos || equals == std::string_view::npos || equals > end)
       throw Error(errc::corrupt, fmt::format("'{}' is not a line of the form key=value", escape(text.substr(0, end))),
-                  "section 'provenance'");
+                  where);
     const std::string_view key = text.substr(0, equals), value = text.substr(equals + 1, end - equals - 1);
+    if (one_line(text.substr(0, end)) != text.substr(0, end))
+      throw Error(errc::corrupt, fmt::format("'{}' is not a line of UTF-8", escape(text.substr(0, end))), where);
+    if (key != "comment" && !seen.insert(key).second)
+      throw Error(errc::corrupt, fmt::format("'{}' appears twice", escape(key)), where);
     if (key == "version")
       p.version = value;
     else if (key == "options")

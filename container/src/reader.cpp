@@ -173,6 +173,9 @@ class Opener {
   void require(bool ok, const std::string& what) {
     if (!ok) fail_here(what);
   }
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(errc::unsupported, what, at(), "use the version that wrote the file");
+  }
 
  private:
   template <std::size_t N>
@@ -215,12 +218,36 @@ class Opener {
   std::string where_;
 };
 
-/// Whether this version knows the section: the format defines the maps and the provenance, layouts define the others.
-bool is_known(const SectionInfo& section, const PartInfo* part) {
-  if (part == nullptr) return section.name == "provenance";
-  const auto names = find_layout_reader(part->layout).sections;
-  return section.name == "row_map" || section.name == "col_map" ||
-         std::find(names.begin(), names.end(), section.name) != names.end();
+/// What the format says of the sections that it defines: their flags, and for those of a layout alignment and order.
+/// `next` is the first of the layout's sections that has not come yet. Refuses unknown sections that are required;
+/// returns false for the others.
+bool check_section(Opener& opener, const SectionInfo& section, const PartInfo* part, std::size_t& next) {
+  constexpr std::uint8_t map_flags = format::section_required, layout_flags = map_flags | format::section_device;
+  const bool is_map = part != nullptr && ((section.name == "row_map" && part->rows.kind == MapKind::list) ||
+                                          (section.name == "col_map" && part->cols.kind == MapKind::list));
+  if (is_map) {
+    opener.require(section.flags == map_flags, "flags of a map");
+    return true;
+  }
+  if (part == nullptr && section.name == "provenance") {
+    opener.require(section.flags == 0 && section.element_type == format::ElementType::u8,
+                   "flags or element type of the provenance");
+    return true;
+  }
+  if (part != nullptr) {
+    const auto known = find_layout_reader(part->layout).sections;
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const LayoutSection& s) { return s.name == section.name; });
+    if (found != known.end()) {
+      opener.require(found == known.begin() + static_cast<std::ptrdiff_t>(next), "not in the order of the layout");
+      opener.require(section.flags == layout_flags, "flags of a layout's section");
+      opener.require(section.alignment == found->alignment, "alignment");
+      ++next;
+      return true;
+    }
+  }
+  if ((section.flags & format::section_required) != 0) opener.refuse("a required section that is not known");
+  return false;
 }
 
 void check_map(const PartView& part, const IndexMap& map, std::string_view name, std::uint64_t size) {
@@ -284,18 +311,18 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, std::string n
   std::uint64_t end = format::header_bytes, first_block = 0;
   std::unordered_set<std::string> names;
   std::uint32_t part = 0;
+  std::size_t next_of_layout = 0;
   for (std::size_t i = 0; i < sections.size(); ++i) {
     SectionInfo s = opener.section(sections[i], i, round_up(end, format::section_boundary), first_block, h);
     while (part < parts.size() && i >= c.parts_[part].first_section + c.parts_[part].section_count) {
       ++part;
       names.clear();
+      next_of_layout = 0;
     }
     opener.require(s.part == (part < parts.size() ? part : format::no_part), "it lies outside its part's sections");
     opener.require(names.insert(s.name).second, "its name is not unique");
     opener.blocks(s, std::span(c.blocks_).subspan(first_block, s.block_count));
-    if ((s.flags & format::section_required) != 0 && !is_known(s, part < parts.size() ? &c.parts_[part] : nullptr))
-      throw Error(errc::unsupported, fmt::format("section '{}' is required and not known", s.name), c.name_,
-                  "use the version that wrote the file");
+    s.known = check_section(opener, s, part < parts.size() ? &c.parts_[part] : nullptr, next_of_layout);
     end = s.offset + s.stored_bytes;
     first_block += s.block_count;
     c.sections_.push_back(std::move(s));
@@ -324,29 +351,39 @@ std::uint64_t Container::device_bytes() const noexcept {
   return bytes;
 }
 
+void Container::fail_block(const SectionInfo& section, std::uint64_t block, const char* what) const {
+  throw Error(
+      errc::corrupt, fmt::format("block {}: {}", block, what),
+      fmt::format("{}: section '{}', byte {}", name_, section.name, block_offsets_[section.first_block + block]),
+      remedy_damaged);
+}
+
+void Container::read_stored(const SectionInfo& section, std::uint64_t block, std::vector<std::byte>& stored) const {
+  const format::Block& entry = blocks_[section.first_block + block];
+  stored.resize(entry.stored_bytes);
+  bytes_->read(block_offsets_[section.first_block + block], stored);
+  if (xxh3_64(stored) != entry.checksum) fail_block(section, block, "the checksum is wrong");
+}
+
 void Container::read_block(const SectionInfo& section, std::uint64_t block, std::span<std::byte> raw, bool verify,
-                           std::vector<std::byte>& scratch) const {
+                           Scratch& scratch) const {
   const format::Block& entry = blocks_[section.first_block + block];
   const std::uint64_t offset = block_offsets_[section.first_block + block];
-  const auto fail = [&](const char* what) {
-    throw Error(errc::corrupt, fmt::format("block {}: {}", block, what),
-                fmt::format("{}: section '{}', byte {}", name_, section.name, offset), remedy_damaged);
-  };
-  const auto check = [&](std::span<const std::byte> stored) {
-    if (verify && xxh3_64(stored) != entry.checksum) fail("the checksum is wrong");
-  };
   if (section.codec == format::Codec::none) {
     bytes_->read(offset, raw);
-    check(raw);
+    if (verify && xxh3_64(raw) != entry.checksum) fail_block(section, block, "the checksum is wrong");
     return;
   }
+  if (verify) {
+    read_stored(section, block, scratch.stored);
+  } else {
+    scratch.stored.resize(entry.stored_bytes);
+    bytes_->read(offset, scratch.stored);
+  }
   const bool filtered = section.filter != format::Filter::none;
-  scratch.resize(entry.stored_bytes + (filtered ? raw.size() : 0));
-  const auto stored = std::span(scratch).first(entry.stored_bytes);
-  bytes_->read(offset, stored);
-  check(stored);
-  const auto inflated = filtered ? std::span(scratch).subspan(entry.stored_bytes) : raw;
-  if (!zstd_decompress(stored, inflated)) fail("it does not inflate to its raw bytes");
+  if (filtered) scratch.inflated.resize(raw.size());
+  const std::span<std::byte> inflated = filtered ? std::span(scratch.inflated) : raw;
+  if (!zstd_decompress(scratch.stored, inflated)) fail_block(section, block, "it does not inflate to its raw bytes");
   if (filtered) undo_filter(section.filter, section.filter_width, inflated, raw);
 }
 
@@ -358,7 +395,7 @@ Array<std::byte> Container::read_section(std::size_t index, const LoadOptions& o
   for (std::uint64_t first = 0; first < s.block_count; first += blocks_per_report) {
     const std::uint64_t count = std::min(blocks_per_report, s.block_count - first);
     parallel_for(count, options.threads, [&](std::uint64_t i) {
-      thread_local std::vector<std::byte> scratch;
+      thread_local Scratch scratch;
       const std::uint64_t begin = (first + i) * format::block_bytes;
       const std::uint64_t size = std::min(format::block_bytes, s.raw_bytes - begin);
       read_block(s, first + i, {bytes.data() + begin, size}, options.verify_checksums, scratch);
@@ -369,17 +406,36 @@ Array<std::byte> Container::read_section(std::size_t index, const LoadOptions& o
   return bytes;
 }
 
+void Container::check_blocks(const LoadOptions& options) const {
+  std::uint64_t done = 0, total = 0;
+  for (const SectionInfo& s : sections_) total += s.stored_bytes;
+  for (const SectionInfo& s : sections_) {
+    constexpr std::uint64_t blocks_per_report = 256;
+    for (std::uint64_t first = 0; first < s.block_count; first += blocks_per_report) {
+      const std::uint64_t count = std::min(blocks_per_report, s.block_count - first);
+      parallel_for(count, options.threads, [&](std::uint64_t i) {
+        thread_local std::vector<std::byte> stored;
+        read_stored(s, first + i, stored);
+      });
+      for (std::uint64_t i = 0; i < count; ++i) done += blocks_[s.first_block + first + i].stored_bytes;
+      report_progress(options.progress, "check", done, total);
+    }
+  }
+}
+
 LoadedPart Container::load_part(std::size_t index, const LoadOptions& options) const {
   const PartInfo& part = parts_.at(index);
   std::vector<SectionInfo> infos;
   std::vector<Array<std::byte>> bytes;
   std::uint64_t total = 0;
-  for (std::uint32_t i = 0; i < part.section_count; ++i)
-    total = checked_add(total, sections_[part.first_section + i].raw_bytes, "part bytes");
+  const std::uint32_t end = part.first_section + part.section_count;
+  for (std::uint32_t i = part.first_section; i < end; ++i)
+    if (sections_[i].known) total = checked_add(total, sections_[i].raw_bytes, "part bytes");
   require_memory(total, options.memory_limit, fmt::format("{}: part {}", name_, index));
-  for (std::uint32_t i = 0; i < part.section_count; ++i) {
-    infos.push_back(sections_[part.first_section + i]);
-    bytes.push_back(read_section(part.first_section + i, options));
+  for (std::uint32_t i = part.first_section; i < end; ++i) {
+    if (!sections_[i].known) continue;
+    infos.push_back(sections_[i]);
+    bytes.push_back(read_section(i, options));
   }
   LoadedPart loaded(part, std::move(infos), std::move(bytes), fmt::format("{}: part {}", name_, index));
   if (options.check_structure) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <functional>
 
@@ -83,6 +85,40 @@ CsrMatrix merge(const Container& container, std::span<const LocalPart> parts, in
   return m;
 }
 
+/// Throws unless the matrix is what the header says of its source: of ones, of integers, its own mirror image.
+template <class T>
+void check_claims(const Container& container, const CsrView& a, int threads) {
+  const MatrixFacts& facts = container.facts();
+  const auto fail = [&](std::uint64_t row, std::string_view claim) {
+    throw Error(errc::corrupt,
+                fmt::format("row {} does not fit the header, which says that the matrix is {}", row, claim),
+                container.name(), "get the file again, or encode it again");
+  };
+  const bool skew = facts.symmetry == Symmetry::skew_symmetric;
+  if (facts.symmetry != Symmetry::general && a.rows() != a.cols()) fail(0, to_string(facts.symmetry));
+  const T* const values = a.values<T>();
+  const std::uint32_t* const columns = a.col_idx();
+  const auto fits_field = [&](T v) {
+    return facts.field == Field::real ||
+           (facts.field == Field::pattern ? v == 1 : std::isfinite(v) && std::trunc(v) == v);
+  };
+  const auto has_mirror = [&](std::uint64_t row, std::uint64_t k) {
+    const std::uint32_t* const end = columns + a.row_ptr(columns[k] + std::uint64_t{1});
+    const std::uint32_t* const mirror = std::lower_bound(columns + a.row_ptr(columns[k]), end, row);
+    if (mirror == end || *mirror != row || (skew && columns[k] == row)) return false;
+    const T value = skew ? -values[k] : values[k];
+    return std::bit_cast<bits_of<T>>(values[mirror - columns]) == std::bit_cast<bits_of<T>>(value);
+  };
+  constexpr std::uint64_t rows_per_task = 4096;
+  parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t r = first; r < last; ++r)
+      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
+        if (!fits_field(values[k])) fail(r, to_string(facts.field));
+        if (facts.symmetry != Symmetry::general && !has_mirror(r, k)) fail(r, to_string(facts.symmetry));
+      }
+  });
+}
+
 }  // namespace
 
 CsrMatrix unpack(const Container& container, const LoadOptions& options) {
@@ -121,6 +157,8 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options) {
   if (content_digest(m, options.threads) != facts.digest)
     throw Error(errc::corrupt, "the content digest is not that of the matrix", container.name(),
                 "get the file again, or encode it again");
+  if (facts.field != Field::real || facts.symmetry != Symmetry::general)
+    dispatch(facts.value_type, [&]<class T>(T) { check_claims<T>(container, m, options.threads); });
   return m;
 }
 

@@ -12,11 +12,10 @@
 namespace spmvpack {
 namespace {
 
-using std::string_view;
-
-constexpr std::array<string_view, 3> csr_sections{"row_ptr", "col_idx", "values"};
-constexpr std::array<string_view, 3> coo_sections{"row_idx", "col_idx", "values"};
-constexpr std::array<string_view, 6> ccoo_sections{"encoding", "row_base", "col_base", "blob_offset", "blob", "lut"};
+constexpr std::array<LayoutSection, 3> csr_sections{{{"row_ptr"}, {"col_idx"}, {"values"}}};
+constexpr std::array<LayoutSection, 3> coo_sections{{{"row_idx"}, {"col_idx"}, {"values"}}};
+constexpr std::array<LayoutSection, 6> ccoo_sections{
+    {{"encoding"}, {"row_base"}, {"col_base"}, {"blob_offset"}, {"blob", 256}, {"lut"}}};
 
 constexpr std::array<LayoutReader, 3> readers{
     LayoutReader{"csr", csr_sections, layouts::csr::check, layouts::csr::unpack},

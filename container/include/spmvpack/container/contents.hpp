@@ -74,6 +74,7 @@ struct SectionInfo {
   std::uint8_t filter_width = 0;  ///< bytes of the filter's element, 0 without a filter
   std::uint8_t flags = 0;         ///< format::section_required, format::section_device
   std::uint32_t alignment = 1;    ///< what the start must be a multiple of in memory, bytes
+  bool known = false;             ///< whether this version knows what it holds; if not, it is optional
   std::uint64_t count = 0, raw_bytes = 0, stored_bytes = 0, offset = 0, first_block = 0, block_count = 0;
 };
 

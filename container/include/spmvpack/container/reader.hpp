@@ -52,17 +52,25 @@ class Container {
   /// Sum of the raw bytes of the sections that a multiply needs.
   [[nodiscard]] std::uint64_t device_bytes() const noexcept;
 
+  /// Checks the checksum of every block of the file, also of sections that this version does not know. With what open()
+  /// has checked, that is every byte.
+  void check_blocks(const LoadOptions& options = {}) const;
   /// The raw bytes of section `index`: read, checked, inflated, unfiltered.
   [[nodiscard]] Array<std::byte> read_section(std::size_t index, const LoadOptions& options = {}) const;
-  /// Part `index` with its sections, and with options.check_structure its structure checked.
+  /// Part `index` with the sections that this version knows, and with options.check_structure its structure checked.
   [[nodiscard]] LoadedPart load_part(std::size_t index, const LoadOptions& options = {}) const;
   /// The provenance section; empty where there is none.
   [[nodiscard]] Provenance provenance() const;
 
  private:
   Container() = default;
+  struct Scratch {
+    std::vector<std::byte> stored, inflated;
+  };
   void read_block(const SectionInfo& section, std::uint64_t block, std::span<std::byte> raw, bool verify,
-                  std::vector<std::byte>& scratch) const;
+                  Scratch& scratch) const;
+  void read_stored(const SectionInfo& section, std::uint64_t block, std::vector<std::byte>& stored) const;
+  [[noreturn]] void fail_block(const SectionInfo& section, std::uint64_t block, const char* what) const;
 
   std::shared_ptr<const ByteSource> bytes_;
   std::string name_;

@@ -8,9 +8,14 @@
 
 namespace spmvpack {
 
+struct LayoutSection {
+  std::string_view name;
+  std::uint32_t alignment = 16;
+};
+
 struct LayoutReader {
   std::string_view name;
-  std::span<const std::string_view> sections;  ///< those that the layout defines, in file order
+  std::span<const LayoutSection> sections;  ///< those that the layout defines, all of them, in file order
   /// Throws Error(errc::corrupt) unless every index, offset and encoding of the part is sane, so that nothing which
   /// reads the part afterwards can leave its buffers. O(size), parallel.
   void (*check)(const PartView& part, int threads);
