@@ -7,6 +7,8 @@
 #include "generators/stencils.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "progress.hpp"
+#include "suggestion.hpp"
 
 using namespace spmvpack;
 using namespace spmvpack::tools;
@@ -61,6 +63,30 @@ TEST_CASE("numbers in groups of three digits") {
   CHECK(grouped(1000) == "1,000");
   CHECK(grouped(1234567) == "1,234,567");
   CHECK(grouped(std::numeric_limits<std::uint64_t>::max()) == "18,446,744,073,709,551,615");
+}
+
+TEST_CASE("progress tells speed and time left once they can be known") {
+  CHECK(progress_text("plan", 0, 0, 0, 5.0) == "plan");
+  CHECK(progress_text("read", 500, 1000, 0, 0.1) == "read  50 %");
+  CHECK(progress_text("read", 500'000'000, 1'000'000'000, 500'000'000, 3.0) == "read  50 %");
+  CHECK(progress_text("read", 100'000'000, 1'000'000'000, 0, 0.5) == "read  10 %  200 MB/s");
+  CHECK(progress_text("read", 300'000'000, 1'000'000'000, 100'000'000, 2.0) == "read  30 %  100 MB/s  7 s left");
+  CHECK(progress_text("read", 1'000'000'000, 1'000'000'000, 0, 2.0) == "read 100 %  500 MB/s");
+  CHECK(progress_text("generate", 2'500'000, 1'002'500'000, 0, 1.0) == "generate   0 %  2.5 M/s  6:40 left");
+  CHECK(progress_text("read", 90'000'000, 0, 0, 3.0) == "read  30 MB/s");  // from a pipe, of unknown length
+}
+
+TEST_CASE("suggestions are the closest words, and none where all are far") {
+  const std::vector<std::string> layouts{"csr", "coo", "ccoo"};
+  CHECK(did_you_mean("cco", layouts) == "did you mean 'ccoo'? ");  // its start
+  CHECK(did_you_mean("cooo", layouts) == "did you mean 'coo' or 'ccoo'? ");
+  CHECK(did_you_mean("CSR", layouts) == "did you mean 'csr'? ");
+  CHECK(did_you_mean("ell", layouts).empty());
+  CHECK(did_you_mean("", layouts).empty());
+  CHECK(did_you_mean("x", layouts).empty());
+  CHECK(did_you_mean(std::string(1'000'000, 'c'), layouts).empty());
+  CHECK(did_you_mean("acb", {"abc"}) == "did you mean 'abc'? ");
+  CHECK(did_you_mean("ab", {}).empty());
 }
 
 TEST_CASE("generators refuse grids that are no matrix") {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -12,8 +14,17 @@ namespace spmvpack::tools {
 namespace {
 
 volatile std::sig_atomic_t signalled = 0;
+volatile std::sig_atomic_t on_terminal = 0;
 
-void note_signal(int /*signal*/) { signalled = 1; }
+/// Calls only what may be called in a signal handler.
+void note_signal(int signal) {
+  signalled = 1;
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  constexpr std::string_view notice = "\r\x1b[Kstopping; Ctrl-C once more ends it at once\n";
+  // Where the notice cannot be written there is nobody to tell.
+  if (signal == SIGINT && on_terminal != 0 && ::write(STDERR_FILENO, notice.data(), notice.size()) < 0) return;
+}
 
 using Clock = std::chrono::steady_clock;
 
@@ -21,16 +32,36 @@ using Clock = std::chrono::steady_clock;
 struct Line {
   bool enabled = false, drawn = false;
   std::string stage;
+  std::uint64_t stage_done = 0;  ///< when it was first reported
   Clock::time_point stage_start, last;
 };
 Line line;
 
+bool counts_bytes(std::string_view stage) {
+  constexpr std::array<std::string_view, 4> stages{"read", "load", "check", "write"};
+  return std::find(stages.begin(), stages.end(), stage) != stages.end();
+}
+
 }  // namespace
+
+std::string progress_text(std::string_view stage, std::uint64_t done, std::uint64_t total, std::uint64_t before,
+                          double seconds) {
+  std::string text(stage);
+  if (total != 0) text += fmt::format(" {:3.0f} %", 100.0 * static_cast<double>(done) / static_cast<double>(total));
+  constexpr double measurable = 0.2, predictable = 1.0;
+  if (seconds < measurable || done <= before) return text;
+  const double per_second = static_cast<double>(done - before) / seconds;
+  text += fmt::format("  {:.{}f} {}/s", per_second / 1e6, per_second < 1e7 ? 1 : 0, counts_bytes(stage) ? "MB" : "M");
+  if (total <= done || seconds < predictable) return text;
+  const auto left = static_cast<std::uint64_t>(static_cast<double>(total - done) / per_second + 0.5);
+  return text + (left < 60 ? fmt::format("  {} s left", left) : fmt::format("  {}:{:02} left", left / 60, left % 60));
+}
 
 void catch_signals() {
   struct sigaction action {};
   action.sa_handler = note_signal;  // without SA_RESTART: a write to a full pipe returns, so that print() can stop
-  ::sigaction(SIGINT, &action, nullptr);
+  struct sigaction before {};
+  if (::sigaction(SIGINT, nullptr, &before) != 0 || before.sa_handler != SIG_IGN) ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
   action.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &action, nullptr);
@@ -38,7 +69,10 @@ void catch_signals() {
 
 bool interrupted() noexcept { return signalled != 0; }
 
-void enable_progress() { line.enabled = ::isatty(STDERR_FILENO) == 1; }
+void enable_progress() {
+  line.enabled = ::isatty(STDERR_FILENO) == 1;
+  on_terminal = line.enabled ? 1 : 0;
+}
 
 bool show_progress(std::string_view stage, std::uint64_t done, std::uint64_t total) {
   if (interrupted()) return false;
@@ -46,16 +80,14 @@ bool show_progress(std::string_view stage, std::uint64_t done, std::uint64_t tot
   const Clock::time_point now = Clock::now();
   if (stage != line.stage) {
     line.stage = stage;
+    line.stage_done = done;
     line.stage_start = now;
   } else if (now - line.last < std::chrono::milliseconds(100)) {
     return true;
   }
   line.last = now;
-  std::string text = fmt::format("\r\x1b[K{}", stage);
-  if (total != 0) text += fmt::format(" {:3.0f} %", 100.0 * static_cast<double>(done) / static_cast<double>(total));
   const double seconds = std::chrono::duration<double>(now - line.stage_start).count();
-  if (seconds > 0.2) text += fmt::format("  {:.0f} M/s", static_cast<double>(done) / seconds / 1e6);
-  std::fputs(text.c_str(), stderr);
+  std::fputs(fmt::format("\r\x1b[K{}", progress_text(stage, done, total, line.stage_done, seconds)).c_str(), stderr);
   line.drawn = true;
   return true;
 }

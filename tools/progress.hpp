@@ -2,19 +2,27 @@
 /// Progress on a terminal, and the signals that stop work.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace spmvpack::tools {
 
-/// From now on SIGINT and SIGTERM only set a flag, so that outputs can be removed on the way out, and SIGPIPE is
-/// ignored, so that a write to a closed pipe fails with an error instead.
+/// From now on the first SIGINT or SIGTERM only sets a flag, so that work stops at its next report of progress and
+/// outputs are removed on the way out; another one ends the process at once, which may leave a temporary file
+/// (NAME.xxxxxxxx.tmp). A SIGINT that is ignored, as in jobs that a script starts in the background, stays ignored.
+/// SIGPIPE is ignored, so that a write to a closed pipe fails with an error instead.
 void catch_signals();
 
 /// True once SIGINT or SIGTERM has come.
 bool interrupted() noexcept;
 
-// Progress is one line on standard error, of which a process has one: stage, per cent, millions (bytes or items) per
-// second. It is redrawn ten times a second at most.
+/// "read  40 %  213 MB/s  12 s left": `done` of `total` (0: unknown) after `seconds`, in the course of which `before`
+/// grew to `done`. Speed and time left appear once there is something to measure; speed is in bytes for the stages that
+/// count bytes (reading and writing files), else in items.
+std::string progress_text(std::string_view stage, std::uint64_t done, std::uint64_t total, std::uint64_t before,
+                          double seconds);
+
+// Progress is one line on standard error, of which a process has one. It is redrawn ten times a second at most.
 
 /// Lets show_progress() draw, if standard error is a terminal.
 void enable_progress();

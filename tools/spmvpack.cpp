@@ -9,16 +9,16 @@
 #include <boost/program_options/positional_options.hpp>
 #include <cstdio>
 #include <new>
-#include <sstream>
 #include <vector>
 
 #include "commands/command.hpp"
 #include "exit_code.hpp"
+#include "help.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "spmvpack/container/format.hpp"
-#include "spmvpack/gpu_loader/device.hpp"
+#include "suggestion.hpp"
+#include "version.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -28,61 +28,26 @@ namespace po = boost::program_options;
 constexpr std::array commands{&encode_command, &report_command,   &inspect_command, &verify_command,
                               &decode_command, &multiply_command, &generate_command};
 
-constexpr std::string_view examples =
-    "Examples:\n"
-    "  spmvpack report A.mtx               what each layout would cost\n"
-    "  spmvpack encode A.mtx               writes A.spmvc\n"
-    "  spmvpack verify A.spmvc --against A.mtx\n"
-    "  spmvpack multiply A.spmvc           y = A x with x = ones, on standard output\n";
-
-std::string overview() {
-  std::string text =
-      "spmvpack: sparse matrices compressed for the multiply that reads them.\n\n"
-      "usage: spmvpack COMMAND ... [options]\n\n";
-  for (const Command* c : commands) text += fmt::format("  {:<9}  {}\n", c->name, c->summary);
-  return text +
-         "\n"
-         "  spmvpack COMMAND -h         the options of a command, on one screen\n"
-         "  spmvpack COMMAND --help     everything about it\n"
-         "  spmvpack --help, --version\n";
-}
-
-std::string version() {
-  return fmt::format("spmvpack {} (container format {}.{}, {} CUDA)\n", SPMVPACK_VERSION, format::version_major,
-                     format::version_minor, gpu_loader::built_with_cuda() ? "with" : "without");
-}
-
 po::options_description options_of(const Command& command) {
-  po::options_description own("Options", 80, 48);
-  command.add_options(own);
-  po::options_description common("Common options", 80, 48);
-  common.add_options()                                                                                  //
-      ("threads", po::value<std::string>()->value_name("N"), "threads to use (default: one per core)")  //
-      ("memory-limit", po::value<std::string>()->value_name("SIZE"),                                    //
-       "give up above SIZE, such as 8G")                                                                //
-      ("quiet,q", po::bool_switch(), "no summary, no progress")                                         //
-      (",h", po::bool_switch(), "this help")                                                            //
-      ("help", po::bool_switch(), "everything about the command");
-  po::options_description all(80, 48);
-  if (!own.options().empty()) all.add(own);
-  return all.add(common);
+  po::options_description all;
+  command.add_options(all);
+  all.add(common_options());
+  if (command.add_special_options != nullptr) command.add_special_options(all);
+  return all;
 }
 
-std::string help(const Command& command, const po::options_description& options, bool full) {
-  std::ostringstream text;
-  text << "spmvpack " << command.name << ": " << command.summary << "\n\n"
-       << "usage: spmvpack " << command.name << ' ' << command.synopsis << '\n'
-       << command.note << options;
-  if (full) text << '\n' << command.details() << '\n' << exit_codes_help;
-  return std::move(text).str();
+/// "--layout" and so on.
+std::vector<std::string> long_names(const po::options_description& options) {
+  std::vector<std::string> names;
+  for (const auto& option : options.options())
+    if (!option->long_name().starts_with('-')) names.push_back("--" + option->long_name());
+  return names;
 }
 
 /// The options as the command line gives them; positional arguments are under "argument".
-po::variables_map parse(const Command& command, const po::options_description& visible,
-                        const std::vector<std::string>& words) {
+po::variables_map parse(const po::options_description& named, const std::vector<std::string>& words) {
   po::options_description all;
-  all.add(visible).add_options()("argument", po::value<std::vector<std::string>>());
-  if (command.add_special_options != nullptr) command.add_special_options(all);
+  all.add(named).add_options()("argument", po::value<std::vector<std::string>>());
   po::positional_options_description positional;
   positional.add("argument", -1);
   po::variables_map options;
@@ -102,12 +67,14 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
   Invocation invocation;
   po::variables_map& options = invocation.options;
   try {
-    options = parse(command, description, words);
+    options = parse(description, words);
+  } catch (const po::unknown_option& e) {
+    throw Error(errc::usage, e.what(), {}, did_you_mean(e.get_option_name(), long_names(description)) + hint);
   } catch (const po::error& e) {
     throw Error(errc::usage, e.what(), {}, hint);
   }
   const bool full = invocation.flag("help");
-  if (full || invocation.flag("-h")) return print(help(command, description, full));
+  if (full || invocation.flag("-h")) return print(command_help(command, full));
 
   const std::vector<std::string> arguments =
       options.count("argument") != 0 ? options["argument"].as<std::vector<std::string>>() : std::vector<std::string>{};
@@ -118,6 +85,8 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
     throw Error(errc::usage, fmt::format("unexpected argument '{}'", arguments[1]), {},
                 fmt::format("usage: spmvpack {} {}", command.name, command.synopsis));
   invocation.argument = arguments[0];
+  if (invocation.argument == "-" && command.argument == "A.spmvc")
+    throw Error(errc::usage, "a container cannot come from standard input: it is not read in order", {}, "name a file");
   if (options.count("threads") != 0)
     invocation.threads = static_cast<int>(parse_number("--threads", invocation.text("threads"), 1, 1024));
   if (options.count("memory-limit") != 0)
@@ -131,12 +100,18 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
 
 void run(const std::vector<std::string>& words) {
   if (words.empty()) throw Error(errc::usage, "no command", {}, "'spmvpack -h' lists the commands");
-  if (words[0] == "-h") return print(overview());
-  if (words[0] == "--help") return print(fmt::format("{}\n{}\n{}", overview(), examples, exit_codes_help));
-  if (words[0] == "--version") return print(version());
+  if (words[0] == "-h") return print(overview(commands, false));
+  if (words[0] == "--help") return print(overview(commands, true));
+  if (words[0] == "--version") return print(version_text());
   const auto command = std::find_if(commands.begin(), commands.end(), [&](auto c) { return c->name == words[0]; });
-  if (command == commands.end())
-    throw Error(errc::usage, fmt::format("unknown command '{}'", words[0]), {}, "'spmvpack -h' lists the commands");
+  if (command == commands.end()) {
+    const std::string hint = "'spmvpack -h' lists the commands";
+    if (words[0].starts_with('-'))
+      throw Error(errc::usage, fmt::format("unknown option '{}'", words[0]), {}, "options follow a command; " + hint);
+    std::vector<std::string> names;
+    for (const Command* c : commands) names.emplace_back(c->name);
+    throw Error(errc::usage, fmt::format("unknown command '{}'", words[0]), {}, did_you_mean(words[0], names) + hint);
+  }
   run_command(**command, {words.begin() + 1, words.end()});
 }
 

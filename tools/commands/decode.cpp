@@ -43,9 +43,10 @@ void run(const Invocation& invocation) {
   // The matrix may go to the very terminal that progress is drawn on.
   clear_progress();
   const bool to_standard_output = output == "-";
-  const ProgressCallback silent = [](std::string_view, std::uint64_t, std::uint64_t) { return !interrupted(); };
-  encoder::write_matrix_market(output, source, invocation.flag("force"), invocation.threads,
-                               to_standard_output ? silent : invocation.progress);
+  const auto progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
+    return to_standard_output ? !interrupted() : show_progress("format", done, total);  // counted in entries
+  };
+  encoder::write_matrix_market(output, source, invocation.flag("force"), invocation.threads, progress);
   if (!invocation.quiet && !to_standard_output)
     print(fmt::format("{}: {} x {}, {} nonzeros, {} {}\n", escape(output, 4096), grouped(source.matrix.rows),
                       grouped(source.matrix.cols), grouped(source.matrix.nnz()), to_string(source.field),

@@ -9,7 +9,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "spmvpack/container/writer.hpp"
-#include "spmvpack/encoder/value_table.hpp"
+#include "suggestion.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -18,6 +18,16 @@ namespace po = boost::program_options;
 
 double percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+const encoder::LayoutEncoder& find_layout(const std::string& name) {
+  try {
+    return encoder::find_layout_encoder(name);
+  } catch (const Error& e) {
+    std::vector<std::string> known;
+    for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) known.emplace_back(layout.name);
+    throw Error(e.code(), e.message(), e.where(), did_you_mean(name, known) + e.remedy());
+  }
 }
 
 struct Seconds {
@@ -61,13 +71,13 @@ void add_encoding_options(po::options_description& options) {
       ("layout", po::value<std::string>()->value_name("NAME")->default_value("ccoo"), "csr, coo or ccoo")  //
       ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"), "a setting of the layout")  //
       ("codec", po::value<std::string>()->value_name("none|zstd[:LEVEL]")->default_value("none"),
-       "none: the file holds what a multiply reads; zstd: smaller file, level 1 to 19 (default 3)");
+       "none: the file holds what a multiply reads; zstd: a smaller file, LEVEL 1 to 19, else 3");
 }
 
 encoder::EncodeRequest read_encode_request(const Invocation& invocation) {
   encoder::EncodeRequest request;
   request.layout = invocation.text("layout");
-  const encoder::LayoutEncoder& layout = encoder::find_layout_encoder(request.layout);
+  const encoder::LayoutEncoder& layout = find_layout(request.layout);
   if (invocation.options.count("set") != 0) {
     request.settings = parse_settings(invocation.options["set"].as<std::vector<std::string>>());
     encoder::check_settings(request.settings);

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "spmvpack/host_loader/host_matrix.hpp"
+
 namespace spmvpack::host_loader {
 namespace {
 
@@ -36,6 +38,8 @@ bool use_v3() {
   return false;
 #endif
 }
+
+std::string_view instruction_set() noexcept { return use_v3() ? "x86-64-v3 (AVX2, FMA)" : "baseline instructions"; }
 
 template <class T>
 typename Multiply<T>::Function find_multiply(std::string_view layout) {

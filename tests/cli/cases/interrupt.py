@@ -35,6 +35,25 @@ for signal_number in (signal.SIGINT, signal.SIGTERM):
     process.send_signal(signal_number)
     expect_interrupted(process, f"reading, {signal_number.name}")
 
+# The second Ctrl-C does not wait for anything.
+process = start()
+while len(os.listdir()) == 1 and process.poll() is None:
+    time.sleep(0.001)
+process.send_signal(signal.SIGINT)
+time.sleep(0.05)
+process.send_signal(signal.SIGINT)
+assert process.wait(timeout=60) == -signal.SIGINT
+for name in os.listdir():
+    if name.endswith(".tmp"):
+        os.remove(name)
+
+# A job that ignores Ctrl-C, as those that scripts start in the background, goes on ignoring it.
+process = subprocess.Popen(["sh", "-c", "trap '' INT; exec spmvpack encode A.mtx --layout csr --codec zstd:9 -q"])
+while len(os.listdir()) == 1 and process.poll() is None:
+    time.sleep(0.001)
+process.send_signal(signal.SIGINT)
+assert process.wait(timeout=60) == 0 and sorted(os.listdir()) == ["A.mtx", "A.spmvc"]
+
 # A generator that writes to a pipe which nobody reads stops, too.
 process = subprocess.Popen(["spmvpack", "generate", "laplace2d", "--grid", "3000x3000", "-o", "-"],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -3,11 +3,15 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spmvpack/container/reader.hpp"
 
 namespace spmvpack::host_loader {
+
+/// The instructions that multiply() uses on this processor, for people to read; results do not depend on them.
+std::string_view instruction_set() noexcept;
 
 /// A matrix loaded from a container, in its own layout. Immutable; multiply may run from several threads at once.
 class HostMatrix {

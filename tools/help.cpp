@@ -1,0 +1,98 @@
+#include "help.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/program_options/cmdline.hpp>
+#include <boost/program_options/value_semantic.hpp>
+
+#include "exit_code.hpp"
+
+namespace spmvpack::tools {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::size_t columns = 80, text_column = 30;
+
+constexpr std::string_view examples =
+    "Examples:\n"
+    "  spmvpack report A.mtx               what each layout would cost\n"
+    "  spmvpack encode A.mtx               writes A.spmvc\n"
+    "  spmvpack verify A.spmvc --against A.mtx\n"
+    "  spmvpack multiply A.spmvc           y = A x with x = ones, on standard output\n";
+
+/// `text` in lines that start at `text_column`, the first of which has been indented already.
+std::string wrap(std::string_view text) {
+  std::string lines;
+  constexpr std::size_t width = columns - text_column;
+  while (text.size() > width) {
+    const std::size_t space = text.rfind(' ', width);
+    if (space == std::string_view::npos) break;
+    lines += fmt::format("{}\n{:{}}", text.substr(0, space), "", text_column);
+    text.remove_prefix(space + 1);
+  }
+  return lines.append(text) + '\n';
+}
+
+/// "  -o, --output A.mtx      the file to write"
+std::string describe(const po::option_description& option) {
+  // A flag's default goes without saying; another one stands in its parameter: "NAME (=ccoo)".
+  std::string parameter = option.format_parameter(), text = option.description();
+  if (const std::size_t at = parameter.find(" (="); at != std::string::npos) {
+    text += fmt::format(" (default: {})", parameter.substr(at + 3, parameter.size() - at - 4));
+    parameter.resize(at);
+  }
+  const std::string shortest = option.canonical_display_name(po::command_line_style::allow_dash_for_short);
+  const bool has_short = shortest.size() == 2, has_long = !option.long_name().empty() && option.long_name()[0] != '-';
+  const std::string names = fmt::format("  {}{}{}", has_short ? shortest : "  ", has_short && has_long ? ", " : "  ",
+                                        has_long ? "--" + option.long_name() : "");
+  std::string line = names;
+  if (!parameter.empty()) line += " " + parameter;
+  line.erase(line.find_last_not_of(' ') + 1);
+  if (line.size() + 2 > text_column) return fmt::format("{}\n{:{}}{}", line, "", text_column, wrap(text));
+  return fmt::format("{:{}}{}", line, text_column, wrap(text));
+}
+
+std::string describe(std::string_view title, const po::options_description& options) {
+  std::string text = options.options().empty() ? "" : fmt::format("{}:\n", title);
+  for (const auto& option : options.options()) text += describe(*option);
+  return text;
+}
+
+}  // namespace
+
+std::string overview(std::span<const Command* const> commands, bool full) {
+  std::string text =
+      "spmvpack: sparse matrices compressed for the multiply that reads them.\n\n"
+      "usage: spmvpack COMMAND ... [options]\n\n";
+  for (const Command* c : commands) text += fmt::format("  {:<9}  {}\n", c->name, c->summary);
+  text +=
+      "\n"
+      "  spmvpack COMMAND -h         the options of a command, on one screen\n"
+      "  spmvpack COMMAND --help     everything about it\n"
+      "  spmvpack --help, --version\n";
+  return full ? fmt::format("{}\n{}\n{}", text, examples, exit_codes_help) : text;
+}
+
+po::options_description common_options() {
+  po::options_description common;
+  common.add_options()                                                                                  //
+      ("threads", po::value<std::string>()->value_name("N"), "threads to use (default: one per core)")  //
+      ("memory-limit", po::value<std::string>()->value_name("SIZE"),                                    //
+       "give up above SIZE, such as 8G")                                                                //
+      ("quiet,q", po::bool_switch(), "no summary, no progress")                                         //
+      (",h", po::bool_switch(), "this help")                                                            //
+      ("help", po::bool_switch(), "everything about the command");
+  return common;
+}
+
+std::string command_help(const Command& command, bool full) {
+  po::options_description own;
+  command.add_options(own);
+  std::string text = fmt::format("spmvpack {}: {}\n\nusage: spmvpack {} {}\n{}\n{}\n{}", command.name, command.summary,
+                                 command.name, command.synopsis, command.note, describe("Options", own),
+                                 describe("Common options", common_options()));
+  return full ? fmt::format("{}\n{}\n{}", text, command.details(), exit_codes_help) : text;
+}
+
+}  // namespace spmvpack::tools

@@ -1,0 +1,21 @@
+#pragma once
+/// What -h and --help print, in lines of at most 80 columns.
+
+#include <boost/program_options/options_description.hpp>
+#include <span>
+#include <string>
+
+#include "commands/command.hpp"
+
+namespace spmvpack::tools {
+
+/// The commands, one line each; with `full` examples and exit codes, too.
+std::string overview(std::span<const Command* const> commands, bool full);
+
+/// The options that all commands take.
+boost::program_options::options_description common_options();
+
+/// Usage and options of a command; with `full` its details and the exit codes, too.
+std::string command_help(const Command& command, bool full);
+
+}  // namespace spmvpack::tools

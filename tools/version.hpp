@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace spmvpack::tools {
+
+/// What --version tells: the version, and how this program was built.
+std::string version_text();
+
+}  // namespace spmvpack::tools
