@@ -48,9 +48,8 @@ Case one(std::string name, Arguments... arguments) {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const auto& [what, coefficients] :
-       {std::pair{"constant", constant}, std::pair{"blocks", blocks}, std::pair{"random", per_cell}}) {
-    const auto name = [what = what](const char* kind) { return fmt::format("{} {}", kind, what); };
+  for (const Coefficients& coefficients : {constant, blocks, per_cell}) {
+    const auto name = [&](const char* kind) { return fmt::format("{}, {}", kind, coefficients.describe("cell")); };
     cases.push_back(one<Laplace2d>(name("laplace2d"), 7U, 5U, false, coefficients, 3U));
     cases.push_back(one<Laplace2d>(name("laplace2d without one"), 7U, 5U, true, coefficients, 3U));
     for (const Point& n : {Point{1, 1, 1}, Point{4, 1, 5}, Point{5, 4, 3}}) {

@@ -158,7 +158,7 @@ Elasticity::ElementRow Elasticity::distorted_row(const Point& element, unsigned 
 void Elasticity::row(std::uint64_t i, Row& out) const {
   const Point at = free_.point(i / 3);
   const Point node{at[0] + 1, at[1], at[2]};
-  const unsigned c = static_cast<unsigned>(i % 3);
+  const auto c = static_cast<unsigned>(i % 3);
   std::array<Vector, 27> sums{};
   // The elements around the node, in the order of their numbers, so that (i, j) and (j, i) add up the same.
   for (unsigned e = 0; e < 8; ++e) {

@@ -55,7 +55,7 @@ void Kkt::for_controls(const Face& face, const Point& p, F&& f) const {
 void Kkt::control_row(std::uint64_t control, Row& out) const {
   const Face& face = *std::find_if(faces_.rbegin(), faces_.rend(), [&](const Face& f) { return f.first <= control; });
   const Grid& grid = operator_.grid();
-  const auto [a, b] = other_axes[face.axis];
+  const unsigned a = other_axes[face.axis][0], b = other_axes[face.axis][1];
   Point nearest{};  // the cell that the control is straight above
   nearest[a] = (control - face.first) % grid.n[a];
   nearest[b] = (control - face.first) / grid.n[a];

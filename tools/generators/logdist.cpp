@@ -39,9 +39,6 @@ LogDistance::LogDistance(std::uint64_t rows, std::uint64_t per_row, std::uint64_
     : rows_(checked_size("rows", rows, 2)),
       per_row_(per_row),
       levels_(static_cast<std::uint64_t>(std::bit_width(rows - 1))),
-      pairings_(0),
-      keep_(0),
-      unit_(0),
       random_(seed) {
   if (per_row < 1 || per_row > 1000)
     throw Error(errc::usage, fmt::format("{} entries per row", per_row), {}, "give a number from 1 to 1000");

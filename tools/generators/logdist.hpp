@@ -25,8 +25,9 @@ class LogDistance final : public MatrixGenerator {
   /// The probability of a hop from state `from` to state `to`.
   [[nodiscard]] double hop(std::uint64_t from, std::uint64_t to) const;
 
-  std::uint64_t rows_, per_row_, levels_, pairings_;  ///< pairings per level
-  double keep_, unit_;  ///< probabilities: of a pair to be kept, and what hops are multiples of
+  std::uint64_t rows_, per_row_, levels_;
+  std::uint64_t pairings_ = 0;  ///< per level
+  double keep_ = 0, unit_ = 0;  ///< probabilities: of a pair to be kept, and what hops are multiples of
   Random random_;
 };
 

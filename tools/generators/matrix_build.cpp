@@ -18,7 +18,7 @@ SourceMatrix build_generated(const MatrixGenerator& matrix, const std::vector<st
   SourceMatrix source;
   source.matrix = allocate_csr(rows, matrix.cols(), counts.all, ValueType::f64);
   CsrMatrix& a = source.matrix;
-  Array<double>& values = std::get<Array<double>>(a.values);
+  auto& values = std::get<Array<double>>(a.values);
 
   for_row_pieces(rows, piece, "lengths", resources.threads, progress, [&](std::uint64_t first, std::uint64_t last) {
     Row row;
