@@ -1,0 +1,48 @@
+# What bash offers after a Tab.
+# shellcheck source=tools/completion/spmvpack.bash
+source "$CASES/../../../tools/completion/spmvpack.bash"
+
+# Prints what completes the last of the words.
+offer() {
+  COMP_WORDS=(spmvpack "$@")
+  COMP_CWORD=$#
+  COMPREPLY=()
+  _spmvpack spmvpack "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+  echo "${COMP_WORDS[*]}|" "${COMPREPLY[@]}"
+}
+
+mkdir sub
+touch A.mtx A.mtx.gz A.spmvc 'B C.spmvc'
+offer ''
+offer e
+offer -
+offer encode --
+offer encode --co
+offer encode A.mtx --layout ''
+offer encode A.mtx --layout cc
+offer encode A.mtx --layout =
+offer encode A.mtx --layout = cs
+offer encode A.mtx --set ''
+offer encode A.mtx --codec ''
+offer encode A.mtx --value-type f6
+offer encode A.mtx --threads ''
+offer encode ''
+offer verify ''
+offer verify A.spmvc --against A
+offer multiply 'B'
+offer multiply A.spmvc -o ''
+offer generate la
+offer generate laplace2d --gr
+offer nonsense --
+# Every option of every command is offered, and nothing that the command does not take.
+for command in encode report inspect verify decode multiply generate; do
+  for option in $(spmvpack "$command" -h | grep -oE '^ .{5}--[a-z-]+' | tr -d ' ' | sed 's/^-.,//'); do
+    [[ $(offer "$command" "$option") == *"| $option"* ]] || echo "$command $option is not offered"
+  done
+  for option in $(offer "$command" -- | sed 's/.*|//'); do
+    if spmvpack "$command" "$option" 2>&1 | grep -q unrecognised; then echo "$command does not take $option"; fi
+  done
+done
+# The candidates are bash's: one word each, also where names have spaces.
+offer multiply B > /dev/null
+echo "${#COMPREPLY[@]} ${COMPREPLY[0]}"

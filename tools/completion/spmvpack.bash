@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# Completion of spmvpack for bash. Commands, options, layouts and kinds are what the help texts of the installed program
+# say, so that there is no list here to keep in step.
+
+# What matches a pattern of grep -E in the help of a command, each once. (The exit codes speak of other commands, too.)
+_spmvpack_words() {
+  local program=$1 command=$2 pattern=$3
+  "$program" "$command" --help 2> /dev/null | sed '/^Exit codes/,$d' | grep -oE -- "$pattern" | sort -u
+}
+
+_spmvpack() {
+  local program=$1 word=$2 before=$3 command=${COMP_WORDS[1]} candidates='' files=''
+  COMPREPLY=()
+  # bash takes "=" for a word of its own: --layout=csr.
+  if [[ $word == = ]]; then
+    word=''
+  elif [[ $before == = ]]; then
+    before=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+
+  if ((COMP_CWORD == 1)); then
+    candidates="$("$program" -h 2> /dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p') --help --version"
+  else
+    case $before in
+      --layout) candidates=$("$program" encode --help 2> /dev/null | sed -n '/^Layouts/,/^$/s/^  \([a-z_0-9]*\)$/\1/p') ;;
+      --set) candidates=$(_spmvpack_words "$program" encode '[a-z_0-9]+\.[a-z_]+=') ;;
+      --codec) candidates='none zstd' ;;
+      --value-type) candidates='f64 f32' ;;
+      --x | --against | -o | --output) files='*' ;;
+      --threads | --memory-limit | --seed) return ;;
+      *)
+        if [[ $word == -* ]]; then
+          candidates=$(_spmvpack_words "$program" "$command" '\B--[a-z][a-z-]*')
+        elif [[ $command == generate ]]; then
+          if ((COMP_CWORD == 2)); then
+            candidates=$("$program" generate --help 2> /dev/null | sed -n '/^Kinds:/,/^$/s/^  \([a-z0-9-]*\) .*/\1/p')
+          fi
+        else
+          case $command in
+            encode | report) files='*' ;;
+            *) files='*.spmvc' ;;
+          esac
+        fi
+        ;;
+    esac
+  fi
+
+  if [[ -n $candidates ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$candidates" -- "$word")
+    if [[ ${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2> /dev/null; fi
+  elif [[ -n $files ]]; then
+    compopt -o filenames 2> /dev/null
+    mapfile -t COMPREPLY < <({ compgen -d -- "$word"; compgen -f -X "!$files" -- "$word"; } | sort -u)
+  fi
+}
+complete -F _spmvpack spmvpack
