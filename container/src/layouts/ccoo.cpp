@@ -188,7 +188,7 @@ template <class T>
 CsrMatrix unpack_part(const PartView& part, int threads) {
   const View<T> v = view<T>(part);
   CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  Array<T>& values = std::get<Array<T>>(m.values);
+  auto& values = std::get<Array<T>>(m.values);
   std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
 
   // Entries come in CSR order: each chunk's place follows from the counts of those before it.

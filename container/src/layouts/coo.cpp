@@ -52,7 +52,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
   start_rows(0, nnz == 0 ? m.rows + 1 : std::uint64_t{rows[0]} + 1, 0);
   dispatch(m.value_type(), [&]<class T>(T) {
     const auto values = part.get<T>("values");
-    Array<T>& out = std::get<Array<T>>(m.values);
+    auto& out = std::get<Array<T>>(m.values);
     parallel_pieces(nnz, piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t i = begin; i < end; ++i)
         start_rows(std::uint64_t{rows[i]} + 1, i + 1 < nnz ? std::uint64_t{rows[i + 1]} + 1 : m.rows + 1, i + 1);

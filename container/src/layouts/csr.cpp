@@ -54,7 +54,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
     for (std::uint64_t r = begin; r < end; ++r) m.row_ptr[r] = a.row_ptr(r);
   });
   dispatch(a.value_type(), [&]<class T>(T) {
-    Array<T>& values = std::get<Array<T>>(m.values);
+    auto& values = std::get<Array<T>>(m.values);
     parallel_pieces(a.nnz(), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
       std::copy(a.col_idx() + begin, a.col_idx() + end, m.col_idx.data() + begin);
       std::memcpy(values.data() + begin, a.values<T>() + begin, (end - begin) * sizeof(T));
