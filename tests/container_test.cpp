@@ -32,6 +32,16 @@ errc verdict(const std::vector<std::byte>& bytes) {
   return errc{};
 }
 
+/// A file of `a` whose header names this field and this symmetry.
+std::vector<std::byte> claiming(const CsrMatrix& a, Field field, Symmetry symmetry) {
+  const TemporaryDirectory directory;
+  const SourceMatrix source{clone(a), field, symmetry, {}};
+  const auto plan = encoder::find_layout_encoder("csr").plan(source.matrix, {});
+  write_container(directory.file("a.spmvc"),
+                  encoder::container_source(source, *plan, {"csr", {}, format::Codec::none, 3}));
+  return read_file(directory.file("a.spmvc"));
+}
+
 SourceMatrix source_of(const CsrMatrix& a) { return {clone(a), Field::integer, Symmetry::symmetric, {}}; }
 
 }  // namespace
@@ -108,7 +118,9 @@ TEST_CASE("facts and provenance come back") {
   const TemporaryDirectory directory;
   SourceMatrix source = source_of(small_matrix());
   source.provenance = {
-      "", "", "a\nb.mtx", 30, 2, 1, 7, 1e-8, {" one", "", "tabs\tand \xC3\xA9", "bad \xFF byte", "a\rb"}};
+      "", "",   "a\nb.mtx",
+      30, 2,    1,
+      7,  1e-8, {" one", "", "tabs\tand \xC3\xA9", "bad \xFF byte", "a\rb", "\xC3\xA9\x80\xC2\x85\xE2\x82"}};
   const auto plan = encoder::find_layout_encoder("ccoo").plan(source.matrix, {});
   encoder::EncodeRequest request;
   request.settings["ccoo.k"] = "4";
@@ -126,10 +138,18 @@ TEST_CASE("facts and provenance come back") {
   CHECK(p.explicit_zeros == 1);
   CHECK(p.rounded == 7);
   CHECK(p.max_relative_error == 1e-8);
-  CHECK(p.comments == std::vector<std::string>{" one", "", "tabs\tand \xC3\xA9", "bad \xEF\xBF\xBD byte", "ab"});
+  CHECK(p.comments == std::vector<std::string>{" one", "", "tabs\tand \xC3\xA9", "bad \xEF\xBF\xBD byte", "ab",
+                                               "\xC3\xA9\xEF\xBF\xBD\xC2\x85\xEF\xBF\xBD\xEF\xBF\xBD"});
   CHECK_THROWS_AS(parse_provenance("no newline"), Error);
-  CHECK_THROWS_AS(parse_provenance("entries=many\n"), Error);
   CHECK(parse_provenance("later=fine\nentries=3\n").entries == 3);
+  CHECK(parse_provenance("source=a\r\xC2\x85\n").source == "a\r\xC2\x85");
+  for (const char* const text :
+       {"entries=many\n", "entries=\n", "entries=-1\n", "entries=18446744073709551616\n", "max_relative_error=-1\n",
+        "max_relative_error=inf\n", "max_relative_error=1e999\n", "rounded=1\nrounded=1\n", "x=1\nx=2\n",
+        "source=\xFF\n", "source=\xED\xA0\x80\n", "source=\xE2\x82\n"}) {
+    INFO(text);
+    CHECK_THROWS_AS(parse_provenance(text), Error);
+  }
 }
 
 TEST_CASE("an output appears whole or not at all") {
@@ -215,6 +235,49 @@ TEST_CASE(
     CHECK(equal_bits(unpack(damaged), source.matrix));
     CHECK_THROWS_AS(damaged.check_blocks(), Error);
     bytes[s.offset] ^= std::byte{1};
+  }
+}
+
+TEST_CASE("a matrix fits its header's field and symmetry") {
+  const auto found = [](const Entries& entries, Field field, Symmetry symmetry, std::uint64_t cols = 2) {
+    const errc f64 = verdict(claiming(make_csr(2, cols, entries), field, symmetry));
+    CHECK(verdict(claiming(make_csr<float>(2, cols, entries), field, symmetry)) == f64);
+    return f64;
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr Symmetry general = Symmetry::general, symmetric = Symmetry::symmetric, skew = Symmetry::skew_symmetric;
+  CHECK(found({{{0, 1}, 1.0}}, Field::pattern, general) == errc{});
+  CHECK(found({{{0, 0}, 1.0}, {{1, 0}, 2.0}}, Field::pattern, general) == errc::corrupt);
+  CHECK(found({{{0, 1}, -0.0}, {{1, 1}, -7.0}}, Field::integer, general) == errc{});
+  CHECK(found({{{0, 1}, 0.5}}, Field::integer, general) == errc::corrupt);
+  CHECK(found({{{0, 1}, infinity}}, Field::integer, general) == errc::corrupt);
+  CHECK(found({{{0, 1}, infinity}, {{1, 0}, infinity}}, Field::real, symmetric) == errc{});
+  CHECK(found({{{0, 0}, 1.5}, {{1, 0}, 1.5}}, Field::real, symmetric) == errc::corrupt);
+  CHECK(found({{{0, 1}, 0.0}, {{1, 0}, -0.0}}, Field::real, symmetric) == errc::corrupt);
+  CHECK(found({}, Field::real, symmetric, 3) == errc::corrupt);
+  CHECK(found({{{0, 1}, 0.0}, {{1, 0}, -0.0}}, Field::real, skew) == errc{});
+  CHECK(found({{{0, 1}, 1.5}, {{1, 0}, 1.5}}, Field::real, skew) == errc::corrupt);
+  CHECK(found({{{0, 0}, 0.0}}, Field::real, skew) == errc::corrupt);
+  CHECK(found({}, Field::real, skew, 1) == errc::corrupt);
+
+  // Many rows: the first fault is the one that is told, at any number of threads.
+  Entries entries;
+  constexpr std::uint32_t n = 20000;
+  for (std::uint32_t i = 1; i < n; ++i) entries[{i, i - 1}] = entries[{i - 1, i}] = i;
+  CHECK(verdict(claiming(make_csr(n, n, entries), Field::integer, symmetric)) == errc{});
+  entries[{n - 1, n - 2}] = 0;
+  entries[{9000, 8999}] = 0;
+  const std::vector<std::byte> bytes = claiming(make_csr(n, n, entries), Field::integer, symmetric);
+  for (const int threads : {1, 4}) {
+    LoadOptions options;
+    options.threads = threads;
+    std::string message;
+    try {
+      unpack(open(bytes), options);
+    } catch (const Error& e) {
+      message = e.message();
+    }
+    CHECK(message.find("row 8999, column 9000") == 0);
   }
 }
 

@@ -143,6 +143,17 @@ def containers():
     for field, symmetry in ((2, 1), (3, 2), (1, 3)):
         n = Matrix(2, 2, [(0, 1, 1.0), (1, 0, -1.0 if symmetry == 3 else 1.0)], field=field, symmetry=symmetry)
         yield f"field_{field}_symmetry_{symmetry}", n, [csr(n)]
+    for symmetry in (2, 3):  # zeros, infinities and a NaN that carries something
+        bits = [0x0000000000000000, 0x7FF0000000000000, 0x7FF8000000000123, 0x8000000000000001]
+        lower = [(3, 0), (2, 1), (3, 1), (3, 2)]
+        flip = 1 << 63 if symmetry == 3 else 0
+        entries = [(r, c, from_bits(b)) for (r, c), b in zip(lower, bits)]
+        entries += [(c, r, from_bits(b ^ flip)) for (r, c), b in zip(lower, bits)]
+        n = Matrix(4, 4, entries, symmetry=symmetry)
+        yield f"special_values_symmetry_{symmetry}", n, [coo(n)]
+    # Small chunks: padding inside a row, between rows and at the end, and a row that goes on in the next chunk.
+    n = Matrix(3, 20, [(0, c, 4.0) for c in (3, 5, 9)] + [(2, c, -1.0) for c in range(18)])
+    yield "ccoo_padding_places", n, [ccoo(n, 8, 2, [-1.0, 4.0])]
     for k in (1, 2, 4, 8):
         n = banded(60, 5, [0.1 * i for i in range(1, 12)])
         yield f"ccoo_b256_k{k}", n, [ccoo(n, 256, k, [0.1 * i for i in range(1, 12)])]
@@ -173,9 +184,17 @@ def containers():
     yield from two_parts()
     yield "provenance", m, [csr(m)], [provenance(COMMENTED)]
     yield "provenance_unknown_key", m, [csr(m)], [provenance("colour=green\n")]
+    odd = "source=a\r\0\x1b\x7f\u0085\u2028\U0010ffff=\n=\nentries=18446744073709551615\nmax_relative_error=1.e-310\n"
+    yield "provenance_odd_text", m, [csr(m)], [provenance(odd)]
     part = csr(m)
     part.sections.append(Section("hint_17", "u16", [1, 2, 3], flags=0, alignment=2))
     yield "unknown_optional_sections", m, [part], [Section("note", "u8", b"anything", flags=0, alignment=1)]
+    # Sections that this version does not know are not decoded, and may stand anywhere.
+    part = csr(m).row_list(range(5))
+    part.sections.insert(0, part.sections.pop())
+    part.sections.insert(2, Section("hint_17", "u8", b"anything", flags=0).zstd(0, 0, lambda raw: b"no frame"))
+    loose = Section("note", "u8", b"anything", flags=0).zstd(0, 0, lambda raw: b"no frame")
+    yield "unknown_sections_not_decoded", m, [part], [loose]
 
 
 def accept():

@@ -270,7 +270,15 @@ def structure():
     yield from ccoo_structure()
 
     for name, text in (("unended", b"source=a.mtx\nentries=6"), ("no_key", b"source\n"), ("empty_line", b"a=b\n\n"),
-                       ("twice", b"entries=6\nentries=7\n"), ("not_utf8", b"source=\xff.mtx\n")):
+                       ("twice", b"entries=6\nentries=7\n"), ("unknown_twice", b"colour=red\ncolour=red\n"),
+                       ("not_utf8", b"source=\xff.mtx\n"), ("surrogate", b"source=\xed\xa0\x80\n"),
+                       ("overlong", b"source=\xc0\xaf\n"), ("beyond_unicode", b"source=\xf4\x90\x80\x80\n"),
+                       ("key_not_utf8", b"\xe2\x82=1\n"), ("no_count", b"entries=\n"), ("count", b"entries=many\n"),
+                       ("count_signed", b"rounded=-1\n"), ("count_of_65_bits", b"duplicates=18446744073709551616\n"),
+                       ("error", b"max_relative_error=0x1p-3\n"), ("error_signed", b"max_relative_error=-1\n"),
+                       ("error_infinite", b"max_relative_error=inf\n"),
+                       ("error_overflows", b"max_relative_error=1e999\n"),
+                       ("error_underflows", b"max_relative_error=1e-999\n")):
         yield f"provenance_{name}", image(loose=[Section("provenance", "u8", text, flags=0)])
     yield "row_map_falls", Image(m, [csr(m).row_list([0, 2, 1, 3, 4])])
     yield "row_map_twice", Image(m, [csr(m).row_list([0, 1, 1, 3, 4])])
@@ -337,13 +345,14 @@ def ccoo_structure():
         yield f"ccoo_{name}", Image(n, [ccoo_part(n, 8, 1, [two[0], chunk + two[1][3:]], lut)])
     yield "ccoo_blob_offset_overlaps", Image(n, [ccoo_part(n, 8, 1, two, lut, blob_offset=[0, 16])])
     yield "ccoo_blob_offset_falls", Image(n, [ccoo_part(n, 8, 1, two, lut, blob_offset=[24, 0])])
-    # K = 2, one row: the lane's second slot is padding and the next lane goes on: fine; but not the other way round.
+    # K = 2, one row: an entry may follow a lane whose second slot is padding, but not one whose first slot is.
     three = Matrix(1, 20, [(0, 3, 4.0), (0, 5, 4.0), (0, 9, 4.0)])
+
     def of_2(*columns):
         lanes = bytes(c - 3 for c in columns) + bytes([6] * (16 - len(columns)))
         ids = bytes(int(i == 0 or lanes[i] != lanes[i - 1]) for i in range(16))
         return Image(three, [ccoo_part(three, 8, 2, [(0x09, 0, 3, lanes + ids)], lut)])
-    assert of_2(3, 5, 9).pack()
+
     yield "ccoo_entry_after_padding_lane", of_2(3, 5, 5, 5, 9)
     of_4 = bytes([0, 2, 2, 6] + 28 * [6])
     yield "ccoo_entry_after_padding", Image(three, [
@@ -374,6 +383,7 @@ def digests():
 
 def claims():
     """Matrices that are not what field (2: integer, 3: pattern) and symmetry (2, 3: skew) say."""
+
     def matrix(name, entries, rows=2, columns=2, **claim):
         m = Matrix(rows, columns, entries, **claim)
         return f"claim_{name}", Image(m, [csr(m)])
@@ -382,11 +392,17 @@ def claims():
     yield matrix("pattern_of_minus_one", [(0, 0, -1.0)], field=3)
     yield matrix("integer_half", [(0, 0, 0.5)], field=2)
     yield matrix("integer_infinite", [(0, 0, float("inf"))], field=2)
+    yield matrix("integer_nan", [(0, 0, float("nan"))], field=2)
+    yield matrix("integer_half_f32", [(0, 0, 0.5)], value="f32", field=2)
     yield matrix("symmetric_wide", [], 2, 3, symmetry=2)
+    yield matrix("skew_tall", [(0, 1, 1.0), (1, 0, -1.0)], 3, 2, symmetry=3)
     yield matrix("symmetric_without_mirror", [(0, 1, 1.0)], symmetry=2)
     yield matrix("symmetric_other_value", [(0, 1, 1.0), (1, 0, 2.0)], symmetry=2)
     yield matrix("symmetric_other_zero", [(0, 1, 0.0), (1, 0, -0.0)], symmetry=2)
     yield matrix("skew_same_sign", [(0, 1, 1.0), (1, 0, 1.0)], symmetry=3)
+    yield matrix("skew_same_sign_f32", [(0, 1, 1.0), (1, 0, 1.0)], value="f32", symmetry=3)
+    yield matrix("skew_same_zero", [(0, 1, 0.0), (1, 0, 0.0)], symmetry=3)
+    yield matrix("skew_without_mirror", [(1, 0, 1.0)], symmetry=3)
     yield matrix("skew_diagonal", [(0, 0, 0.0)], symmetry=3)
 
 

@@ -61,6 +61,42 @@ std::vector<T> elements(const Container& c, std::string_view name) {
   return out;
 }
 
+/// Checks a ccoo part of one chunk (B = 8, K = `slots`) that is one row with these columns, the last repeated to its
+/// end. Returns the message, empty where all is well.
+std::string check_one_row(std::uint32_t slots, std::vector<std::uint8_t> blob) {
+  blob.resize(8U * slots, blob.back());
+  PartInfo info;
+  info.layout = "ccoo";
+  info.rows.count = 1;
+  info.cols.count = 256;
+  info.params = {8, slots, 1};
+  info.workspace_bytes = 16;
+  for (std::size_t i = 0; i < 8U * slots; ++i) {
+    const bool entry = i == 0 || blob[i] != blob[i - 1];
+    blob.push_back(entry ? 1 : 0);  // its value's id
+    info.nnz += entry ? 1 : 0;
+  }
+  const std::array<std::uint8_t, 1> encoding{layouts::ccoo::make_encoding(true, 0, true, 1).bits};
+  const std::array<std::uint32_t, 1> base{0};
+  const std::array<std::uint64_t, 1> offset{0};
+  const std::array<double, 2> lut{5, 7};
+  const auto as_section = [](std::string_view name, const auto& array) {
+    using T = typename std::decay_t<decltype(array)>::value_type;
+    return PartView::Section{name, element_type_of<T>(), std::as_bytes(std::span(array))};
+  };
+  const PartView part(info,
+                      {as_section("encoding", encoding), as_section("row_base", base), as_section("col_base", base),
+                       as_section("blob_offset", offset), as_section("blob", blob), as_section("lut", lut)},
+                      "part 0");
+  try {
+    layouts::ccoo::check(part, 1);
+  } catch (const Error& e) {
+    CHECK(e.code() == errc::corrupt);
+    return e.message();
+  }
+  return {};
+}
+
 }  // namespace
 
 TEST_CASE("every layout gives back random matrices bit for bit") {
@@ -198,6 +234,19 @@ TEST_CASE("padding of ccoo repeats a column of its own row and takes no table en
                                   1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});  // slot 4 is the stored zero
   const CsrMatrix back = unpack(c);
   CHECK(equal_bits(a, back));
+}
+
+TEST_CASE("padding of ccoo is only where a multiply looks for it") {
+  // Lanes of two: an entry may follow a lane that ends with padding.
+  CHECK(check_one_row(2, {0, 1, 2}).empty());
+  CHECK(check_one_row(2, {0, 0, 2, 2, 3}).empty());
+  CHECK(check_one_row(2, {0, 1, 1, 2}) == "chunk 0: slot 3: an entry after padding");
+  CHECK(check_one_row(2, {0, 1, 1, 1, 2}) == "chunk 0: slot 4: an entry after padding");
+  CHECK(check_one_row(4, {0, 0, 0, 0, 1, 2, 3, 3, 4}).empty());
+  CHECK(check_one_row(4, {0, 0, 1}) == "chunk 0: slot 2: an entry after padding");
+  CHECK(check_one_row(4, {0, 1, 1, 2}) == "chunk 0: slot 3: an entry after padding");
+  CHECK(check_one_row(1, {0, 1, 2, 2}).empty());
+  CHECK(check_one_row(1, {0, 0, 1}) == "chunk 0: slot 2: an entry after padding");
 }
 
 TEST_CASE("ccoo uses its table only for chunks that it covers") {

@@ -10,6 +10,8 @@ Exit codes: 0 valid, 1 not readable, 2 usage, 4 corrupt, 5 unsupported. On 4 and
 
 import argparse
 import dataclasses
+import math
+import re
 import struct
 import sys
 
@@ -280,7 +282,7 @@ def check_fit(h, matrix):
     if h.field == 3:
         require(np.all(values == 1), stage, "a pattern with a value that is not 1")
     if h.field == 2:
-        require(np.all(np.isfinite(values) & (np.trunc(values) == values)), stage, "an integer matrix with another value")
+        require(np.all(np.isfinite(values) & (np.trunc(values) == values)), stage, "a value that is not an integer")
     if h.symmetry == 1:
         return
     require(h.rows == h.columns, stage, "a symmetric matrix that is not square")
@@ -333,7 +335,25 @@ def provenance_lines(text):
     keys = [line.split("=", 1)[0] for line in lines[:-1]]
     once = [key for key in keys if key != "comment"]
     require(len(once) == len(set(once)), "structure", "provenance: a key appears twice")
+    for line in lines[:-1]:
+        key, value = line.split("=", 1)
+        valid = {"max_relative_error": is_error}.get(key, is_count if key in COUNTS else lambda _: True)
+        require(valid(value), "structure", f"provenance: {key} is not a number")
     return lines[:-1]
+
+
+COUNTS = ("entries", "duplicates", "explicit_zeros", "rounded")
+
+
+def is_count(text):
+    return re.fullmatch("[0-9]+", text) is not None and int(text) < 2**64
+
+
+def is_error(text):
+    if not re.fullmatch(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?", text):
+        return False
+    underflows = float(text) == 0 and re.search("[1-9]", re.split("[eE]", text)[0])
+    return math.isfinite(float(text)) and not underflows
 
 
 def summary(h, parts, sections):

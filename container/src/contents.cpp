@@ -9,34 +9,46 @@
 namespace spmvpack {
 namespace {
 
+/// Length of the UTF-8 character at the start of `text`, which is not empty; 0 where there is none.
+std::size_t character_length(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) return 1;
+  const std::string_view character = text.substr(0, first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2);
+  // escape() leaves what is UTF-8 alone, but for the controls U+0080 to U+009F.
+  const bool control = first == 0xC2 && character.size() == 2 && (static_cast<unsigned char>(character[1]) >> 5U) == 4;
+  return control || escape(character, character.size()) == character ? character.size() : 0;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 /// One line of UTF-8: without line ends and NUL, and with U+FFFD for bytes that are not UTF-8.
 std::string one_line(std::string_view text) {
   std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::string_view rest = text.substr(i);
-    std::size_t length = 1;
-    while (length < rest.size() && length < 4 && (static_cast<unsigned char>(rest[length]) & 0xC0U) == 0x80) ++length;
-    const std::string_view character = rest.substr(0, length);
-    const auto first = static_cast<unsigned char>(character[0]);
-    if (first < 0x80) {
-      if (first != '\n' && first != '\r' && first != 0) out += character[0];
-      ++i;
-    } else if (escape(character, 8) == character) {
-      out += character;
-      i += length;
-    } else {
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    if (length == 0)
       out += "\xEF\xBF\xBD";
-      ++i;
-    }
+    else if (text[0] != '\n' && text[0] != '\r' && text[0] != '\0')
+      out += text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return out;
 }
 
+/// A number without a sign. from_chars would also take -1, inf and nan for a double.
 template <class T>
 T number(std::string_view key, std::string_view text) {
   T value{};
+  const bool starts = !text.empty() && text[0] >= '0' && text[0] <= '9';
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size())
+  if (!starts || error != std::errc{} || end != text.data() + text.size())
     throw Error(errc::corrupt, fmt::format("'{}' is '{}', expected a number", escape(key), escape(text)),
                 "section 'provenance'");
   return value;
@@ -56,6 +68,7 @@ std::string to_text(const Provenance& p) {
 
 Provenance parse_provenance(std::string_view text) {
   constexpr const char* where = "section 'provenance'";
+  if (!is_utf8(text)) throw Error(errc::corrupt, "the text is not UTF-8", where);
   Provenance p;
   std::set<std::string_view> seen;
   while (!text.empty()) {
@@ -64,8 +77,6 @@ Provenance parse_provenance(std::string_view text) {
       throw Error(errc::corrupt, fmt::format("'{}' is not a line of the form key=value", escape(text.substr(0, end))),
                   where);
     const std::string_view key = text.substr(0, equals), value = text.substr(equals + 1, end - equals - 1);
-    if (one_line(text.substr(0, end)) != text.substr(0, end))
-      throw Error(errc::corrupt, fmt::format("'{}' is not a line of UTF-8", escape(text.substr(0, end))), where);
     if (key != "comment" && !seen.insert(key).second)
       throw Error(errc::corrupt, fmt::format("'{}' appears twice", escape(key)), where);
     if (key == "version")

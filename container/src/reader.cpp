@@ -327,6 +327,16 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, std::string n
     first_block += s.block_count;
     c.sections_.push_back(std::move(s));
   }
+  for (std::size_t i = 0; i < c.parts_.size(); ++i) {
+    const PartInfo& p = c.parts_[i];
+    const auto from = c.sections_.begin() + p.first_section;
+    const auto found = std::count_if(from, from + p.section_count, [](const SectionInfo& s) { return s.known; });
+    const std::size_t expected = find_layout_reader(p.layout).sections.size() + (p.rows.kind == MapKind::list ? 1 : 0) +
+                                 (p.cols.kind == MapKind::list ? 1 : 0);
+    opener.in(fmt::format("part {}", i));
+    opener.require(static_cast<std::size_t>(found) == expected,
+                   fmt::format("it has {} of the {} sections of its layout and maps", found, expected));
+  }
   opener.in("tables");
   opener.require(first_block == h.block_count, "blocks that belong to no section");
   opener.require(h.tables_offset == round_up(end, format::section_boundary), "their offset");
@@ -450,7 +460,11 @@ Provenance Container::provenance() const {
   for (std::size_t i = 0; i < sections_.size(); ++i)
     if (sections_[i].part == format::no_part && sections_[i].name == "provenance") {
       const Array<std::byte> bytes = read_section(i);
-      return parse_provenance({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      try {
+        return parse_provenance({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      } catch (const Error& e) {
+        throw Error(e.code(), e.message(), fmt::format("{}: {}", name_, e.where()), remedy_damaged);
+      }
     }
   return {};
 }

@@ -89,13 +89,13 @@ CsrMatrix merge(const Container& container, std::span<const LocalPart> parts, in
 template <class T>
 void check_claims(const Container& container, const CsrView& a, int threads) {
   const MatrixFacts& facts = container.facts();
-  const auto fail = [&](std::uint64_t row, std::string_view claim) {
-    throw Error(errc::corrupt,
-                fmt::format("row {} does not fit the header, which says that the matrix is {}", row, claim),
-                container.name(), "get the file again, or encode it again");
+  const auto fail = [&](const std::string& what, std::string_view claim) {
+    throw Error(errc::corrupt, fmt::format("{} in a matrix that the header says is {}", what, claim), container.name(),
+                "get the file again, or encode it again");
   };
-  const bool skew = facts.symmetry == Symmetry::skew_symmetric;
-  if (facts.symmetry != Symmetry::general && a.rows() != a.cols()) fail(0, to_string(facts.symmetry));
+  const bool mirrored = facts.symmetry != Symmetry::general, skew = facts.symmetry == Symmetry::skew_symmetric;
+  if (mirrored && a.rows() != a.cols())
+    fail(fmt::format("{} rows and {} columns", a.rows(), a.cols()), to_string(facts.symmetry));
   const T* const values = a.values<T>();
   const std::uint32_t* const columns = a.col_idx();
   const auto fits_field = [&](T v) {
@@ -113,22 +113,28 @@ void check_claims(const Container& container, const CsrView& a, int threads) {
   parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t r = first; r < last; ++r)
       for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
-        if (!fits_field(values[k])) fail(r, to_string(facts.field));
-        if (facts.symmetry != Symmetry::general && !has_mirror(r, k)) fail(r, to_string(facts.symmetry));
+        if (!fits_field(values[k]))
+          fail(fmt::format("row {}, column {}: the value {}", r, columns[k], values[k]), to_string(facts.field));
+        if (mirrored && !has_mirror(r, k))
+          fail(fmt::format("row {}, column {}: an entry without its mirror image", r, columns[k]),
+               to_string(facts.symmetry));
       }
   });
 }
 
 }  // namespace
 
-CsrMatrix unpack(const Container& container, const LoadOptions& options) {
+CsrMatrix unpack(const Container& container, const LoadOptions& given) {
+  LoadOptions options = given;
+  options.check_structure = true;  // unpacking indexes by what it reads
   const MatrixFacts& facts = container.facts();
   // What lies in memory at the worst moment: the sections, the parts' matrices and, where there are several, the merge.
   const std::uint64_t entry = 4 + size_of(facts.value_type);
   std::uint64_t raw = 0,
                 csr = checked_add(checked_mul(facts.nnz, entry, "matrix bytes"), (facts.rows + 1) * 8, "matrix bytes");
   std::uint64_t local = 0;
-  for (const SectionInfo& s : container.sections()) raw = checked_add(raw, s.raw_bytes, "section bytes");
+  for (const SectionInfo& s : container.sections())
+    if (s.known && s.part != format::no_part) raw = checked_add(raw, s.raw_bytes, "section bytes");
   for (const PartInfo& p : container.parts())
     local = checked_add(local, checked_mul(p.nnz, entry, "matrix bytes") + (p.rows.count + 1) * 8, "matrix bytes");
   const bool direct = container.parts().size() == 1 && container.parts()[0].rows.kind == format::MapKind::all &&
@@ -145,7 +151,6 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options) {
     loaded.push_back(container.load_part(i, options));
     const LoadedPart& part = loaded.back();
     const LayoutReader& layout = find_layout_reader(part.info().layout);
-    if (!options.check_structure) layout.check(part.view(), options.threads);  // unpacking indexes by what it reads
     parts.push_back({layout.unpack(part.view(), options.threads), ToGlobal(part, part.info().rows, "row_map"),
                      ToGlobal(part, part.info().cols, "col_map")});
     report_progress(options.progress, "unpack", i + 1, container.parts().size());

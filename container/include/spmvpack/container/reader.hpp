@@ -59,7 +59,7 @@ class Container {
   [[nodiscard]] Array<std::byte> read_section(std::size_t index, const LoadOptions& options = {}) const;
   /// Part `index` with the sections that this version knows, and with options.check_structure its structure checked.
   [[nodiscard]] LoadedPart load_part(std::size_t index, const LoadOptions& options = {}) const;
-  /// The provenance section; empty where there is none.
+  /// The provenance section; empty where there is none. Error(errc::corrupt) where it is not what FORMAT.md says.
   [[nodiscard]] Provenance provenance() const;
 
  private:
@@ -82,8 +82,9 @@ class Container {
   std::uint64_t file_bytes_ = 0;
 };
 
-/// The matrix of a container, from all its parts. Checks checksums and structure as the options say, and that the
-/// content digest is the header's. Error(errc::corrupt) also where two parts hold the same entry.
+/// The matrix of a container, from all its parts. Checks checksums as the options say; the structure, since it indexes
+/// by what it reads, whatever they say; that the content digest is the header's, and that the values and the pattern
+/// are those of the header's field and symmetry. Error(errc::corrupt) also where two parts hold the same entry.
 CsrMatrix unpack(const Container& container, const LoadOptions& options = {});
 
 }  // namespace spmvpack
