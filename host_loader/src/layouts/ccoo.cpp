@@ -35,10 +35,11 @@ SPMVPACK_INLINE T tree_sum_8(const T* v, std::uint32_t n) {
   std::memcpy(&high_mask, there.data() + 12 - n, sizeof high_mask);
   low &= low_mask;
   high &= high_mask;
-  const Four even = reinterpret_cast<Four>(__builtin_shufflevector(low, high, 0, 2, 4, 6));
-  const Four odd = reinterpret_cast<Four>(__builtin_shufflevector(low, high, 1, 3, 5, 7));
+  // Neighbours, in the order that unpacking gives without a permutation: 01, 45, 23, 67.
+  const Four even = reinterpret_cast<Four>(__builtin_shufflevector(low, high, 0, 4, 2, 6));
+  const Four odd = reinterpret_cast<Four>(__builtin_shufflevector(low, high, 1, 5, 3, 7));
   const Four pairs = even + odd;
-  return (pairs[0] + pairs[1]) + (pairs[2] + pairs[3]);
+  return (pairs[0] + pairs[2]) + (pairs[1] + pairs[3]);
 }
 
 /// The same tree over n <= 32 values; `v` has room for 40.
