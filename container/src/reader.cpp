@@ -279,7 +279,7 @@ LoadedPart::LoadedPart(PartInfo info, std::vector<SectionInfo> sections, std::ve
 
 Container Container::open(const std::string& path) { return open(open_file(path), path); }
 
-Container Container::open(std::shared_ptr<const ByteSource> bytes, std::string name) {
+Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::string& name) {
   Container c;
   c.bytes_ = std::move(bytes);
   c.name_ = escape(name, 400);

@@ -38,7 +38,7 @@ template <class T>
 CsrMatrix merge(const Container& container, std::span<const LocalPart> parts, int threads) {
   const MatrixFacts& facts = container.facts();
   CsrMatrix m = allocate_csr(facts.rows, facts.cols, facts.nnz, facts.value_type);
-  Array<T>& values = std::get<Array<T>>(m.values);
+  auto& values = std::get<Array<T>>(m.values);
   std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
   for (const LocalPart& part : parts)
     for (std::uint64_t r = 0; r < part.matrix.rows; ++r)
@@ -49,7 +49,7 @@ CsrMatrix merge(const Container& container, std::span<const LocalPart> parts, in
   Array<std::uint64_t> next(m.rows);
   std::copy(m.row_ptr.begin(), m.row_ptr.begin() + m.rows, next.begin());
   for (const LocalPart& part : parts) {
-    const Array<T>& from = std::get<Array<T>>(part.matrix.values);
+    const auto& from = std::get<Array<T>>(part.matrix.values);
     for (std::uint64_t r = 0; r < part.matrix.rows; ++r) {
       std::uint64_t& to = next[part.row(r)];
       for (std::uint64_t k = part.matrix.row_ptr[r]; k < part.matrix.row_ptr[r + 1]; ++k, ++to) {

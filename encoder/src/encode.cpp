@@ -25,7 +25,7 @@ bool is_container(const std::string& path) {
 /// The matrix with f64 values rounded to f32; the provenance says how much was lost.
 void round_to_f32(SourceMatrix& source, const std::string& path, int threads) {
   CsrMatrix& m = source.matrix;
-  const Array<double>& from = std::get<Array<double>>(m.values);
+  const auto& from = std::get<Array<double>>(m.values);
   Array<float> to(from.size());
   std::mutex guard;
   Provenance& p = source.provenance;

@@ -42,7 +42,7 @@ class Container {
  public:
   static Container open(const std::string& path);
   /// The same over any bytes; `name` stands for the file in messages.
-  static Container open(std::shared_ptr<const ByteSource> bytes, std::string name);
+  static Container open(std::shared_ptr<const ByteSource> bytes, const std::string& name);
 
   [[nodiscard]] const MatrixFacts& facts() const noexcept { return facts_; }
   [[nodiscard]] const std::vector<PartInfo>& parts() const noexcept { return parts_; }
