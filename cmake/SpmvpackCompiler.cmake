@@ -14,15 +14,21 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# Shared libraries export what SPMVPACK_EXPORT marks (container/export.hpp).
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
-# A room: a static library spmvpack_<name> with the alias spmvpack::<name>, its public headers below include/.
+# A room: a library spmvpack_<name> (shared with BUILD_SHARED_LIBS) with the alias spmvpack::<name>, its public headers
+# below include/. Until 1.0 any minor version may change the interface, hence the SOVERSION.
 function(spmvpack_add_room name)
-  add_library(spmvpack_${name} STATIC ${ARGN})
+  add_library(spmvpack_${name} ${ARGN})
   add_library(spmvpack::${name} ALIAS spmvpack_${name})
-  set_target_properties(spmvpack_${name} PROPERTIES EXPORT_NAME ${name})
+  set_target_properties(spmvpack_${name} PROPERTIES EXPORT_NAME ${name} DEFINE_SYMBOL ""
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_compile_features(spmvpack_${name} PUBLIC cxx_std_20)
   target_include_directories(spmvpack_${name} PUBLIC
-    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
   spmvpack_set_warnings(spmvpack_${name})
 endfunction()

@@ -9,6 +9,7 @@
 
 #include "spmvpack/analyzer/structure.hpp"
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/export.hpp"
 #include "spmvpack/container/progress.hpp"
 #include "spmvpack/encoder/layout.hpp"
 
@@ -40,9 +41,9 @@ struct ReportOptions {
 };
 
 /// Analyzes the matrix and plans every layout. O(nnz) per layout. Error(errc::usage): a setting that no layout has.
-Report make_report(const SourceMatrix& source, const ReportOptions& options = {});
+SPMVPACK_EXPORT Report make_report(const SourceMatrix& source, const ReportOptions& options = {});
 
 /// The report for a reader, in lines of at most 80 columns (while sizes stay below 10^12 and rows below 10^9).
-std::string to_text(const Report& report);
+SPMVPACK_EXPORT std::string to_text(const Report& report);
 
 }  // namespace spmvpack::analyzer

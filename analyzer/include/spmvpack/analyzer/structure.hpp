@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "spmvpack/container/export.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::analyzer {
@@ -56,6 +57,7 @@ struct Structure {
 
 /// Analyzes `a`; `values` is its value table, counted here where it is missing. O(nnz log(longest row)), parallel, the
 /// same result at any number of threads.
-Structure analyze(const CsrView& a, int threads = 0, std::shared_ptr<const encoder::ValueTable> values = nullptr);
+SPMVPACK_EXPORT Structure analyze(const CsrView& a, int threads = 0,
+                                  std::shared_ptr<const encoder::ValueTable> values = nullptr);
 
 }  // namespace spmvpack::analyzer

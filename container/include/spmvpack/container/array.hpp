@@ -9,13 +9,14 @@
 #include <utility>
 
 #include "spmvpack/container/error.hpp"
+#include "spmvpack/container/export.hpp"
 
 namespace spmvpack {
 
 namespace detail {
 /// `bytes` > 0 bytes on a 64-byte boundary, in huge pages where they are many. Error(errc::out_of_memory).
-void* allocate(std::uint64_t bytes);
-void release(void* memory) noexcept;
+SPMVPACK_EXPORT void* allocate(std::uint64_t bytes);
+SPMVPACK_EXPORT void release(void* memory) noexcept;
 }  // namespace detail
 
 /// An owning array of trivial elements on a 64-byte boundary. Unlike std::vector it does not touch its memory when it

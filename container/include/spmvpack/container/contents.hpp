@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/export.hpp"
 #include "spmvpack/container/format.hpp"
 
 namespace spmvpack {
@@ -35,8 +36,8 @@ struct Provenance {
   std::vector<std::string> comments;  ///< the source's comment lines, without their %
 };
 /// The text of the section, and back. The text is UTF-8 lines; parse throws Error(errc::corrupt) on anything else.
-std::string to_text(const Provenance& provenance);
-Provenance parse_provenance(std::string_view text);
+SPMVPACK_EXPORT std::string to_text(const Provenance& provenance);
+SPMVPACK_EXPORT Provenance parse_provenance(std::string_view text);
 
 /// A matrix and what is known of its source, as a reader of any format returns it.
 struct SourceMatrix {
@@ -95,7 +96,7 @@ constexpr format::ElementType element_type_of() {
 }
 
 /// A part in memory: its facts and its raw sections, owned or not. What layouts check, unpack and multiply.
-class PartView {
+class SPMVPACK_EXPORT PartView {
  public:
   struct Section {
     std::string_view name;

@@ -5,13 +5,14 @@
 #include <variant>
 
 #include "spmvpack/container/array.hpp"
+#include "spmvpack/container/export.hpp"
 #include "spmvpack/container/types.hpp"
 
 namespace spmvpack {
 
 /// A CSR matrix in somebody's arrays; owns nothing. row_ptr has rows + 1 entries (32- or 64-bit), row_ptr[0] = 0,
 /// col_idx and values have row_ptr[rows]. Within a row, columns strictly increase (check() tells).
-class CsrView {
+class SPMVPACK_EXPORT CsrView {
  public:
   CsrView() = default;
   template <class Pointer, class Value>
@@ -69,7 +70,7 @@ class CsrView {
 
 /// A CSR matrix that owns its arrays: 64-bit row pointers, 32-bit columns, f64 or f32 values. Wherever a CsrView is
 /// accepted, so is this.
-struct CsrMatrix {
+struct SPMVPACK_EXPORT CsrMatrix {
   using Values = std::variant<Array<double>, Array<float>>;
 
   std::uint64_t rows = 0, cols = 0;
@@ -84,13 +85,13 @@ struct CsrMatrix {
 };
 
 /// A CsrMatrix with its arrays allocated and not filled.
-CsrMatrix allocate_csr(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz, ValueType type);
+SPMVPACK_EXPORT CsrMatrix allocate_csr(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz, ValueType type);
 
 /// True where sizes, pattern and the bits of every value agree.
-bool equal_bits(const CsrView& a, const CsrView& b, int threads = 0);
+SPMVPACK_EXPORT bool equal_bits(const CsrView& a, const CsrView& b, int threads = 0);
 
 /// 16 bytes of XXH3-128, low half first.
-struct Digest {
+struct SPMVPACK_EXPORT Digest {
   std::uint64_t low = 0, high = 0;
   bool operator==(const Digest&) const = default;
   /// 32 hexadecimal digits, high half first, as xxhsum prints them.
@@ -99,6 +100,6 @@ struct Digest {
 
 /// The digest of what a matrix is, whatever its layout or codec: XXH3-128 over the XXH3-128s of the 1 MiB pieces of
 /// its sizes, row pointers, columns and value bits (docs/FORMAT.md, "Content digest"). Parallel.
-Digest content_digest(const CsrView& a, int threads = 0);
+SPMVPACK_EXPORT Digest content_digest(const CsrView& a, int threads = 0);
 
 }  // namespace spmvpack

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "spmvpack/container/export.hpp"
+
 namespace spmvpack {
 
 /// What kind of thing went wrong. The values are stable: the command line's exit codes are made from them.
@@ -24,10 +26,10 @@ enum class errc : std::uint8_t {
 };
 
 /// The stable name of an errc, such as "bad_input".
-std::string_view to_string(errc code) noexcept;
+SPMVPACK_EXPORT std::string_view to_string(errc code) noexcept;
 
 /// What went wrong, where, and what to do about it.
-class Error : public std::exception {
+class SPMVPACK_EXPORT Error : public std::exception {
  public:
   /// @param code   the kind
   /// @param what   what was found and what was expected
@@ -48,6 +50,6 @@ class Error : public std::exception {
 };
 
 /// Text from a file made safe to print: control bytes and invalid UTF-8 become \\xNN; at most `limit` bytes of it.
-std::string escape(std::string_view text, std::size_t limit = 80);
+SPMVPACK_EXPORT std::string escape(std::string_view text, std::size_t limit = 80);
 
 }  // namespace spmvpack

@@ -8,11 +8,12 @@
 #include <string>
 
 #include "spmvpack/container/error.hpp"
+#include "spmvpack/container/export.hpp"
 
 namespace spmvpack {
 
 /// Bytes that can be read at any offset, from several threads at once.
-class ByteSource {
+class SPMVPACK_EXPORT ByteSource {
  public:
   ByteSource() = default;
   ByteSource(const ByteSource&) = delete;
@@ -24,12 +25,12 @@ class ByteSource {
 };
 
 /// A regular file opened for reading (pread; not mapped: a mapped file can change under its reader).
-std::shared_ptr<const ByteSource> open_file(const std::string& path);
+SPMVPACK_EXPORT std::shared_ptr<const ByteSource> open_file(const std::string& path);
 /// Bytes in memory, copied.
-std::shared_ptr<const ByteSource> memory_source(std::span<const std::byte> bytes);
+SPMVPACK_EXPORT std::shared_ptr<const ByteSource> memory_source(std::span<const std::byte> bytes);
 
 /// A file being written. Until commit() it has a random temporary name beside `path`; without a commit it is removed.
-class OutputFile {
+class SPMVPACK_EXPORT OutputFile {
  public:
   /// Creates the temporary. With `overwrite` unset, an existing `path` is an Error(errc::exists) at once, and again at
   /// commit() if it has appeared since.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/export.hpp"
 #include "spmvpack/container/file_io.hpp"
 #include "spmvpack/container/progress.hpp"
 
@@ -21,7 +22,7 @@ struct LoadOptions {
 };
 
 /// A part in memory that owns its sections' raw bytes.
-class LoadedPart {
+class SPMVPACK_EXPORT LoadedPart {
  public:
   LoadedPart(PartInfo info, std::vector<SectionInfo> sections, std::vector<Array<std::byte>> bytes, std::string where);
   [[nodiscard]] const PartInfo& info() const noexcept { return *info_; }
@@ -38,7 +39,7 @@ class LoadedPart {
 
 /// An open .spmvc file. Opening reads and checks the header and the tables; sections are read on demand.
 /// Errors: errc::corrupt (bytes or structure), errc::unsupported (version, feature, layout, codec), errc::io.
-class Container {
+class SPMVPACK_EXPORT Container {
  public:
   static Container open(const std::string& path);
   /// The same over any bytes; `name` stands for the file in messages.
@@ -85,6 +86,6 @@ class Container {
 /// The matrix of a container, from all its parts. Checks checksums as the options say; the structure, since it indexes
 /// by what it reads, whatever they say; that the content digest is the header's, and that the values and the pattern
 /// are those of the header's field and symmetry. Error(errc::corrupt) also where two parts hold the same entry.
-CsrMatrix unpack(const Container& container, const LoadOptions& options = {});
+SPMVPACK_EXPORT CsrMatrix unpack(const Container& container, const LoadOptions& options = {});
 
 }  // namespace spmvpack

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "spmvpack/container/error.hpp"
+#include "spmvpack/container/export.hpp"
 
 namespace spmvpack {
 
@@ -43,16 +44,16 @@ using bits_of = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>
 inline constexpr std::uint64_t max_dimension = (std::uint64_t{1} << 32) - 1;
 
 /// a * b and a + b, or Error(errc::unsupported) naming `what` where 64 bits do not hold the result.
-std::uint64_t checked_mul(std::uint64_t a, std::uint64_t b, std::string_view what);
-std::uint64_t checked_add(std::uint64_t a, std::uint64_t b, std::string_view what);
+SPMVPACK_EXPORT std::uint64_t checked_mul(std::uint64_t a, std::uint64_t b, std::string_view what);
+SPMVPACK_EXPORT std::uint64_t checked_add(std::uint64_t a, std::uint64_t b, std::string_view what);
 
 constexpr std::uint64_t div_up(std::uint64_t a, std::uint64_t b) noexcept { return a / b + (a % b != 0); }
 constexpr std::uint64_t round_up(std::uint64_t a, std::uint64_t b) noexcept { return div_up(a, b) * b; }
 
 /// Memory that can be allocated without swapping, in bytes: /proc/meminfo's MemAvailable, or the control group's
 /// remainder where that is smaller.
-std::uint64_t available_memory();
+SPMVPACK_EXPORT std::uint64_t available_memory();
 /// Throws Error(errc::out_of_memory) where `bytes` exceeds `limit` (0: available_memory()). `what` names the need.
-void require_memory(std::uint64_t bytes, std::uint64_t limit, std::string_view what);
+SPMVPACK_EXPORT void require_memory(std::uint64_t bytes, std::uint64_t limit, std::string_view what);
 
 }  // namespace spmvpack

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/export.hpp"
 #include "spmvpack/container/progress.hpp"
 
 namespace spmvpack {
@@ -37,7 +38,7 @@ struct ContainerSource {
 };
 
 /// The provenance section of a file.
-SectionSource provenance_section(const Provenance& provenance);
+SPMVPACK_EXPORT SectionSource provenance_section(const Provenance& provenance);
 
 struct WriteOptions {
   format::Codec codec = format::Codec::none;
@@ -48,11 +49,12 @@ struct WriteOptions {
 };
 
 /// The exact size of the file that write_container() makes with codec none.
-std::uint64_t file_bytes_uncompressed(const ContainerSource& source);
+SPMVPACK_EXPORT std::uint64_t file_bytes_uncompressed(const ContainerSource& source);
 
 /// Writes `source` to `path`, through a temporary sibling that takes the name only when it is complete and on disk.
 /// The bytes depend on the source, the codec, the level and zstd's version, not on the number of threads.
 /// Returns the file's size. Errors: errc::io, errc::exists, errc::interrupted.
-std::uint64_t write_container(const std::string& path, const ContainerSource& source, const WriteOptions& options = {});
+SPMVPACK_EXPORT std::uint64_t write_container(const std::string& path, const ContainerSource& source,
+                                              const WriteOptions& options = {});
 
 }  // namespace spmvpack

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "spmvpack/container/export.hpp"
 #include "spmvpack/container/writer.hpp"
 #include "spmvpack/encoder/layout.hpp"
 
@@ -20,7 +21,7 @@ struct SourceOptions {
 /// Reads a matrix from any source that spmvpack knows, told apart by content and not by name: Matrix Market (plain,
 /// .gz, .zst) or .spmvc. An f64 container asked for as f32 is rounded; f32 is never widened to f64
 /// (Error(errc::usage)).
-SourceMatrix read_matrix(const std::string& path, const SourceOptions& options = {});
+SPMVPACK_EXPORT SourceMatrix read_matrix(const std::string& path, const SourceOptions& options = {});
 
 /// What encode() is asked for, as it goes into the provenance.
 struct EncodeRequest {
@@ -31,7 +32,7 @@ struct EncodeRequest {
 };
 
 /// The container that `plan` makes of `source`. Both must outlive it.
-ContainerSource container_source(const SourceMatrix& source, const Plan& plan, const EncodeRequest& request,
-                                 int threads = 0);
+SPMVPACK_EXPORT ContainerSource container_source(const SourceMatrix& source, const Plan& plan,
+                                                 const EncodeRequest& request, int threads = 0);
 
 }  // namespace spmvpack::encoder

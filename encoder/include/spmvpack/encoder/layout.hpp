@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/export.hpp"
 #include "spmvpack/container/writer.hpp"
 
 namespace spmvpack::encoder {
@@ -17,7 +18,7 @@ class ValueTable;
 
 /// How long a multiply of a planned part would take. The analyzer implements it; plans that weigh time against bytes
 /// ask it, and without one they go by bytes.
-class TimeEstimator {
+class SPMVPACK_EXPORT TimeEstimator {
  public:
   virtual ~TimeEstimator() = default;
   /// Seconds for one multiply that reads `device_bytes` and does `nnz` multiply-adds in `layout`.
@@ -41,7 +42,7 @@ struct Counter {
 };
 
 /// What a layout makes of a matrix, decided but not written. Refers to the CsrView it was made from.
-class Plan {
+class SPMVPACK_EXPORT Plan {
  public:
   Plan() = default;
   Plan(const Plan&) = delete;
@@ -75,10 +76,10 @@ struct LayoutEncoder {
   std::unique_ptr<Plan> (*plan)(const CsrView& a, const PlanOptions& options);
 };
 
-std::span<const LayoutEncoder> layout_encoders();
+SPMVPACK_EXPORT std::span<const LayoutEncoder> layout_encoders();
 /// Error(errc::usage), listing the known ones, where there is no such layout.
-const LayoutEncoder& find_layout_encoder(std::string_view name);
+SPMVPACK_EXPORT const LayoutEncoder& find_layout_encoder(std::string_view name);
 /// Error(errc::usage) where a setting is not one of any layout.
-void check_settings(const std::map<std::string, std::string>& settings);
+SPMVPACK_EXPORT void check_settings(const std::map<std::string, std::string>& settings);
 
 }  // namespace spmvpack::encoder

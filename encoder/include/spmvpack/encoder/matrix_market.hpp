@@ -4,6 +4,7 @@
 #include <string>
 
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/export.hpp"
 #include "spmvpack/container/progress.hpp"
 
 namespace spmvpack::encoder {
@@ -24,18 +25,18 @@ struct MatrixMarketOptions {
 /// inf; integers must be exact in the value type. Errors: errc::bad_input with "file:line:column" of the inflated text,
 /// the first in the file at any thread count; errc::unsupported (complex, hermitian, sizes of 2^32 and more); errc::io;
 /// errc::out_of_memory.
-SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptions& options = {});
+SPMVPACK_EXPORT SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptions& options = {});
 
 /// Reads a dense vector: an array-format file of one column (or row), real or integer.
-Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options = {});
+SPMVPACK_EXPORT Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options = {});
 
 /// Writes a matrix in the form of its source: field, symmetry (the lower triangle) and comments. Values are the
 /// shortest text that reads back to the same bits. `path` "-" is standard output.
-void write_matrix_market(const std::string& path, const SourceMatrix& source, bool overwrite, int threads = 0,
-                         const ProgressCallback& progress = {});
+SPMVPACK_EXPORT void write_matrix_market(const std::string& path, const SourceMatrix& source, bool overwrite,
+                                         int threads = 0, const ProgressCallback& progress = {});
 
 /// Writes a dense vector as an array-format file of one column.
 template <class T>
-void write_vector(const std::string& path, std::span<const T> vector, bool overwrite);
+SPMVPACK_EXPORT void write_vector(const std::string& path, std::span<const T> vector, bool overwrite);
 
 }  // namespace spmvpack::encoder

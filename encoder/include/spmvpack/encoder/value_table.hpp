@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/export.hpp"
 
 namespace spmvpack::encoder {
 
@@ -25,7 +26,7 @@ struct ValueCount {
 };
 
 /// How many distinct values a matrix has, and which are the most frequent.
-class ValueTable {
+class SPMVPACK_EXPORT ValueTable {
  public:
   static constexpr std::uint64_t max_distinct = std::uint64_t{1} << 20;
   static constexpr std::size_t max_frequent = 256;
@@ -52,7 +53,7 @@ class ValueTable {
 };
 
 /// From a value's bits to its place in a list of at most 256 values. Immutable, 10 KiB.
-class ValueIds {
+class SPMVPACK_EXPORT ValueIds {
  public:
   /// Of equal values the first counts. Error(errc::usage) where there are more than 256.
   explicit ValueIds(std::span<const std::uint64_t> bits);

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "spmvpack/container/error.hpp"
+#include "spmvpack/container/export.hpp"
 
 namespace spmvpack::gpu_loader {
 
 /// Whether this build of the library contains GPU code.
-bool built_with_cuda() noexcept;
+SPMVPACK_EXPORT bool built_with_cuda() noexcept;
 
 struct DeviceInfo {
   std::string name;
@@ -21,6 +22,6 @@ struct DeviceInfo {
 
 /// The devices, in CUDA's order; empty where there is no driver or no device. Error(errc::unsupported) "built without
 /// CUDA" in such a build.
-std::vector<DeviceInfo> devices();
+SPMVPACK_EXPORT std::vector<DeviceInfo> devices();
 
 }  // namespace spmvpack::gpu_loader

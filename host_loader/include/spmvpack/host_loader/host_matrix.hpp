@@ -6,15 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "spmvpack/container/export.hpp"
 #include "spmvpack/container/reader.hpp"
 
 namespace spmvpack::host_loader {
 
 /// The instructions that multiply() uses on this processor, for people to read; results do not depend on them.
-std::string_view instruction_set() noexcept;
+SPMVPACK_EXPORT std::string_view instruction_set() noexcept;
 
 /// A matrix loaded from a container, in its own layout. Immutable; multiply may run from several threads at once.
-class HostMatrix {
+class SPMVPACK_EXPORT HostMatrix {
  public:
   /// Loads every part. With the default options checksums and structure are checked first.
   static HostMatrix load(const Container& container, const LoadOptions& options = {});

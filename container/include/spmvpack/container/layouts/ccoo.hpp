@@ -4,6 +4,7 @@
 /// once for host and device; docs/FORMAT.md, section 7, has the tables.
 
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/export.hpp"
 
 #ifdef __CUDACC__
 #define SPMVPACK_HOST_DEVICE __host__ __device__
@@ -72,7 +73,7 @@ struct View {
   const T* lut = nullptr;
 };
 template <class T>
-View<T> view(const PartView& part);
+SPMVPACK_EXPORT View<T> view(const PartView& part);
 
 /// The row of lane `lane`: `rows` is the start of the chunk's blob.
 inline SPMVPACK_HOST_DEVICE std::uint32_t lane_row(Encoding e, std::uint32_t row_base, const std::byte* rows,
@@ -80,7 +81,7 @@ inline SPMVPACK_HOST_DEVICE std::uint32_t lane_row(Encoding e, std::uint32_t row
   return e.one_row() ? row_base : row_base + static_cast<std::uint32_t>(rows[lane]);
 }
 
-void check(const PartView& part, int threads);
-CsrMatrix unpack(const PartView& part, int threads);
+SPMVPACK_EXPORT void check(const PartView& part, int threads);
+SPMVPACK_EXPORT CsrMatrix unpack(const PartView& part, int threads);
 
 }  // namespace spmvpack::layouts::ccoo

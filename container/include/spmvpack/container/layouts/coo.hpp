@@ -3,10 +3,11 @@
 /// Aliaga et al., Euro-Par 2020 Workshops, section 2.1, unpadded.
 
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/export.hpp"
 
 namespace spmvpack::layouts::coo {
 
-void check(const PartView& part, int threads);
-CsrMatrix unpack(const PartView& part, int threads);
+SPMVPACK_EXPORT void check(const PartView& part, int threads);
+SPMVPACK_EXPORT CsrMatrix unpack(const PartView& part, int threads);
 
 }  // namespace spmvpack::layouts::coo

@@ -2,6 +2,7 @@
 /// Layout `csr`: row pointers, columns, values (docs/FORMAT.md, section 7).
 
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/export.hpp"
 
 namespace spmvpack::layouts::csr {
 
@@ -9,9 +10,9 @@ namespace spmvpack::layouts::csr {
 inline constexpr std::uint64_t wide_from = std::uint64_t{1} << 31;
 
 /// The part as a CsrView of its local indices; nothing is copied.
-CsrView view(const PartView& part);
+SPMVPACK_EXPORT CsrView view(const PartView& part);
 
-void check(const PartView& part, int threads);
-CsrMatrix unpack(const PartView& part, int threads);
+SPMVPACK_EXPORT void check(const PartView& part, int threads);
+SPMVPACK_EXPORT CsrMatrix unpack(const PartView& part, int threads);
 
 }  // namespace spmvpack::layouts::csr

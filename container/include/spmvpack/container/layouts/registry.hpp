@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/export.hpp"
 
 namespace spmvpack {
 
@@ -23,8 +24,8 @@ struct LayoutReader {
   CsrMatrix (*unpack)(const PartView& part, int threads);
 };
 
-std::span<const LayoutReader> layout_readers();
+SPMVPACK_EXPORT std::span<const LayoutReader> layout_readers();
 /// Error(errc::unsupported), naming it, where the layout is not known.
-const LayoutReader& find_layout_reader(std::string_view name);
+SPMVPACK_EXPORT const LayoutReader& find_layout_reader(std::string_view name);
 
 }  // namespace spmvpack

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Installs spmvpack and uses it from outside: CMake package, pkg-config, command; static, shared, Debian packages.
+#
+# usage: install_test.sh SOURCE BUILD     BUILD: a finished static build; $CXX, $CMAKE and $LAUNCHER as there
+set -euo pipefail
+source=$1 build=$2
+consumer=$source/tests/install/consumer
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+step() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+# Runs a command silently; tells what it said where it fails.
+quietly() { "$@" > log 2>&1 || { cat log && fail "$*"; }; }
+
+cat > A.mtx << 'END'
+%%MatrixMarket matrix coordinate real general
+3 4 5
+1 1 0.5
+1 4 2
+3 1 -1
+3 2 1e-300
+3 3 3
+END
+printf '8.5\n0\n8\n' > y
+
+# Checks an installed tree: $1 its prefix, $2 where its command and libraries are below that.
+check_installation() {
+  local prefix=$1 name=${1//\//_} program
+  program=$prefix/bin/spmvpack
+  quietly "$program" encode A.mtx -f
+  "$program" --version | head -1
+  [[ $(MANPATH=$prefix/share/man man -w spmvpack 2> /dev/null || ls "$prefix/share/man/man1/spmvpack.1"*) == "$prefix"* ]] ||
+    fail "no manual page below $prefix"
+  bash -c "source '$prefix/share/bash-completion/completions/spmvpack' && complete -p spmvpack" > /dev/null
+
+  quietly "$CMAKE" -S "$consumer" -B "consumer$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release
+  quietly "$CMAKE" --build "consumer$name"
+  "./consumer$name/multiply" A.spmvc | diff - y || fail "another y"
+  "./consumer$name/encode" A.mtx "B$name.spmvc" > report
+  grep -q '^  ccoo ' report || fail "no report"
+  cmp A.spmvc "B$name.spmvc" || fail "another container"
+  local status=0
+  "./consumer$name/multiply" A.mtx 2> errors || status=$?
+  ((status == 4)) || fail "A.mtx as a container: exit $status"
+  grep -q 'A.mtx' errors || fail "an error without its file"
+
+  # A component alone asks for no library that only others need; an unknown one is refused by its name.
+  quietly "$CMAKE" -S "$consumer" -B "alone$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENTS=host_loader
+  if grep -qi 'archive' "alone$name/CMakeCache.txt"; then fail "host_loader looks for the encoder's libraries"; fi
+  if "$CMAKE" -S "$consumer" -B "wrong$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCOMPONENTS='host_loader;fpga_loader' > log 2>&1; then fail "an unknown component was found"; fi
+  grep -q "no component 'fpga_loader'" log || { cat log && fail "an unclear message"; }
+
+  local flags
+  flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name spmvpack.pc)") pkg-config --cflags --libs spmvpack)
+  # shellcheck disable=SC2086 # flags are words
+  quietly "$CXX" "$consumer/multiply.cpp" -o "pkgconfig$name" $flags
+  LD_LIBRARY_PATH=$prefix/lib "./pkgconfig$name" A.spmvc | diff - y || fail "another y with pkg-config"
+}
+
+step "Static libraries"
+quietly "$CMAKE" --install "$build" --prefix "$scratch/static"
+check_installation "$scratch/static"
+
+step "Shared libraries"
+quietly "$CMAKE" -S "$source" -B shared-build -G Ninja -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release \
+  -DSPMVPACK_CUDA=OFF -DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"
+quietly "$CMAKE" --build shared-build
+quietly "$CMAKE" --install shared-build --prefix "$scratch/shared"
+check_installation "$scratch/shared"
+# Hidden is what SPMVPACK_EXPORT does not mark, such as the functions of private headers.
+symbols=$(nm -DC --defined-only "$scratch"/shared/lib/libspmvpack_container.so)
+grep -q ' T spmvpack::write_container(' <<< "$symbols" || fail "write_container is not exported"
+if grep 'spmvpack::xxh3_64' <<< "$symbols"; then fail "xxh3_64 is exported"; fi
+# The tree can be moved.
+mv shared moved
+moved/bin/spmvpack verify A.spmvc -q
+
+step "Debian packages"
+if ! command -v dpkg-shlibdeps > /dev/null; then
+  echo "skipped: there is no dpkg-shlibdeps (package dpkg-dev)"
+  exit 0
+fi
+quietly "$(dirname "$CMAKE")/cpack" -G DEB --config "$build/CPackConfig.cmake" -B "$scratch/packages"
+for package in packages/*.deb; do
+  printf '%s: ' "$(basename "$package")"
+  dpkg-deb -f "$package" Depends
+  dpkg-deb -x "$package" root
+done
+depends=$(dpkg-deb -f packages/spmvpack_*.deb Depends)
+for library in libc6 libzstd1 libxxhash0 libisal2 libgomp1 libboost-program-options; do
+  [[ $depends == *"$library"* ]] || fail "the package does not depend on $library"
+done
+contents=$(dpkg-deb -c packages/spmvpack_*.deb | awk '{print $6}')
+for file in bin/spmvpack share/man/man1/spmvpack.1 share/bash-completion/completions/spmvpack share/doc/spmvpack/copyright; do
+  grep -qx "./usr/$file" <<< "$contents" || fail "the package has no $file"
+done
+if grep -q '\.hpp$' <<< "$contents"; then fail "headers are not for the package of the command"; fi
+check_installation "$scratch/root/usr"
+
+step "Done"
