@@ -51,6 +51,9 @@ std::string default_output(const std::string& input) {
 void run(const Invocation& invocation) {
   const std::string output =
       invocation.options.count("output") != 0 ? invocation.text("output") : default_output(invocation.argument);
+  if (output == "-")
+    throw Error(errc::usage, "a container cannot go to standard output: its header is written last", {},
+                "name a file with -o");
   const encoder::EncodeRequest request = read_encode_request(invocation);
   auto source_options = invocation.common<encoder::SourceOptions>();
   if (invocation.options.count("value-type") != 0)
