@@ -124,9 +124,9 @@ void check_claims(const Container& container, const CsrView& a, int threads) {
 
 }  // namespace
 
-CsrMatrix unpack(const Container& container, const LoadOptions& given) {
-  LoadOptions options = given;
-  options.check_structure = true;  // unpacking indexes by what it reads
+CsrMatrix unpack(const Container& container, const LoadOptions& options) {
+  LoadOptions load = options;
+  load.check_structure = true;  // unpacking indexes by what it reads
   const MatrixFacts& facts = container.facts();
   // What lies in memory at the worst moment: the sections, the parts' matrices and, where there are several, the merge.
   const std::uint64_t entry = 4 + size_of(facts.value_type);
@@ -148,7 +148,7 @@ CsrMatrix unpack(const Container& container, const LoadOptions& given) {
   std::vector<LoadedPart> loaded;
   std::vector<LocalPart> parts;
   for (std::size_t i = 0; i < container.parts().size(); ++i) {
-    loaded.push_back(container.load_part(i, options));
+    loaded.push_back(container.load_part(i, load));
     const LoadedPart& part = loaded.back();
     const LayoutReader& layout = find_layout_reader(part.info().layout);
     parts.push_back({layout.unpack(part.view(), options.threads), ToGlobal(part, part.info().rows, "row_map"),
