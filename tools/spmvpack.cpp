@@ -109,6 +109,7 @@ void run(const std::vector<std::string>& words) {
     if (words[0].starts_with('-'))
       throw Error(errc::usage, fmt::format("unknown option '{}'", words[0]), {}, "options follow a command; " + hint);
     std::vector<std::string> names;
+    names.reserve(commands.size());
     for (const Command* c : commands) names.emplace_back(c->name);
     throw Error(errc::usage, fmt::format("unknown command '{}'", words[0]), {}, did_you_mean(words[0], names) + hint);
   }
