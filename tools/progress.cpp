@@ -54,7 +54,7 @@ std::string progress_text(std::string_view stage, std::uint64_t done, std::uint6
   const double per_second = static_cast<double>(done - before) / seconds;
   text += fmt::format("  {:.{}f} {}/s", per_second / 1e6, per_second < 1e7 ? 1 : 0, counts_bytes(stage) ? "MB" : "M");
   if (total <= done || seconds < predictable) return text;
-  const long left = std::lround(static_cast<double>(total - done) / per_second);
+  const long left = std::lround(std::ceil(static_cast<double>(total - done) / per_second));
   return text + (left < 60 ? fmt::format("  {} s left", left) : fmt::format("  {}:{:02} left", left / 60, left % 60));
 }
 
