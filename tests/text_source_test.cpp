@@ -1,6 +1,4 @@
-// Text of plain, gzip and zstd files, whole and damaged, and its batches of lines.
-#include "text_source.hpp"
-
+// What compressed files inflate to, whole and damaged; batches of lines.
 #include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
@@ -9,19 +7,22 @@
 #include <string>
 
 #include "catch.hpp"
+#include "inflate.hpp"
+#include "memory_stream.hpp"
 #include "text_batches.hpp"
 
 using namespace spmvpack;
 using namespace spmvpack::encoder;
+using namespace spmvpack::test;
 
 namespace {
 
-std::unique_ptr<TextSource> open_bytes(const std::string& bytes) {
-  return open_text(memory_source(std::as_bytes(std::span(bytes))), "file");
+std::shared_ptr<ByteStream> open_bytes(const std::string& bytes) {
+  return inflate(std::make_shared<MemoryStream>("file", bytes));
 }
 
 /// The whole text, asked for `step` bytes at a time.
-std::string text_of(TextSource& source, std::size_t step) {
+std::string text_of(ByteStream& source, std::size_t step) {
   std::string text, buffer(step, '\0');
   while (const std::size_t n = source.read(buffer)) text.append(buffer, 0, n);
   return text;
@@ -30,12 +31,13 @@ std::string text_of(const std::string& bytes, std::size_t step) { return text_of
 
 /// What comes before the damage, and the error.
 std::pair<std::string, Error> damage_of(const std::string& bytes, std::size_t step) {
-  const auto source = open_bytes(bytes);
+  std::shared_ptr<ByteStream> source;
   std::string text, buffer(step, '\0');
   try {
+    source = open_bytes(bytes);
     while (const std::size_t n = source->read(buffer)) text.append(buffer, 0, n);
   } catch (const Error& e) {
-    CHECK_THROWS_AS(source->read(buffer), Error);  // and it stays an error
+    if (source) CHECK_THROWS_AS(source->read(buffer), Error);  // and it stays an error
     return {text, e};
   }
   FAIL("no damage was found");
@@ -153,7 +155,7 @@ TEST_CASE("batches hold whole lines, whatever their size") {
   for (const bool newline : {true, false}) {
     if (!newline) text.pop_back();
     for (const std::size_t size : {1U, 2U, 3U, 16U, 100U, 999U, 1000000U}) {
-      TextBatches batches(open_bytes(text), "file", size, 0);
+      TextBatches batches(open_bytes(text), size, 0);
       std::string all;
       for (bool ahead = false; !batches.text().empty(); ahead = !ahead) {
         const std::string batch(batches.text());
@@ -171,7 +173,7 @@ TEST_CASE("batches hold whole lines, whatever their size") {
 
 TEST_CASE("a place is counted over batches") {
   for (const std::size_t size : {1U, 5U, 100U}) {
-    TextBatches batches(open_bytes("one\ntwo\nthree four\nfive"), "file", size, 0);
+    TextBatches batches(open_bytes("one\ntwo\nthree four\nfive"), size, 0);
     batches.skip_line();
     CHECK(batches.text().starts_with("two\n"));
     batches.skip_line();
@@ -186,7 +188,7 @@ TEST_CASE("a place is counted over batches") {
 
 TEST_CASE("text before damage is delivered, and a line may not outgrow the memory limit") {
   const std::string text = lines(3000, 10), bytes = gzip(text);
-  TextBatches batches(open_bytes(bytes.substr(0, bytes.size() / 2)), "file", 500, 0);
+  TextBatches batches(open_bytes(bytes.substr(0, bytes.size() / 2)), 500, 0);
   std::string all;
   const auto read_all = [&] {
     while (!batches.text().empty()) {
@@ -200,7 +202,7 @@ TEST_CASE("text before damage is delivered, and a line may not outgrow the memor
   CHECK(text.starts_with(all));
 
   try {
-    const TextBatches one_line(open_bytes(std::string(100000, 'x')), "file", 100, 5000);
+    const TextBatches one_line(open_bytes(std::string(100000, 'x')), 100, 5000);
     FAIL("no limit");
   } catch (const Error& e) {
     CHECK(e.code() == errc::out_of_memory);

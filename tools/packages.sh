@@ -3,9 +3,9 @@
 
 # shellcheck disable=SC2034 # used by those who source this file
 build_packages=(g++ cmake ninja-build pkg-config libboost-program-options-dev libzstd-dev libxxhash-dev libisal-dev
-  libfmt-dev libfast-float-dev nlohmann-json3-dev)
+  libarchive-dev libfmt-dev libfast-float-dev nlohmann-json3-dev)
 # shellcheck disable=SC2034
-test_packages=(catch2 ccache clang-14 clang-format-14 clang-tidy-14 libomp-14-dev dpkg-dev gzip jq zstd shellcheck
+test_packages=(catch2 ccache clang-14 clang-format-14 clang-tidy-14 libomp-14-dev dpkg-dev gzip bzip2 jq xz-utils zstd shellcheck
   python3 python3-numpy python3-scipy python3-xxhash python3-zstandard python3-jsonschema)
 
 # Installs those of the named packages that are not there; needs root or sudo only if there are any.

@@ -3,23 +3,58 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstring>
+#include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/reader.hpp"
-#include "spmvpack/encoder/matrix_market.hpp"
+#include "text_readers.hpp"
+#include "text_source.hpp"
 
 namespace spmvpack::encoder {
 namespace {
 
-bool is_container(const std::string& path) {
-  const auto file = open_file(path);
-  std::array<std::uint8_t, format::magic.size()> start{};
-  if (file->size() < start.size()) return false;
-  file->read(0, std::as_writable_bytes(std::span(start)));
-  return start == format::magic;
+bool is_container(ByteStream& file) {
+  const std::string_view start = file.peek(format::magic.size());
+  return std::equal(start.begin(), start.end(), format::magic.begin(), format::magic.end(),
+                    [](char c, std::uint8_t m) { return static_cast<std::uint8_t>(c) == m; });
+}
+
+/// All bytes of a stream, which cannot be read at any offset as a container must be.
+class StreamContents final : public ByteSource {
+ public:
+  StreamContents(ByteStream& file, std::uint64_t memory_limit) {
+    constexpr std::uint64_t first = 1 << 16;
+    std::uint64_t capacity = first;
+    for (std::size_t n = 1; n != 0; size_ += n) {
+      if (size_ == bytes_.size()) {
+        require_memory(bytes_.size() + capacity, memory_limit, "a container that is not a regular file");
+        Array<char> larger(capacity);
+        std::copy(bytes_.begin(), bytes_.end(), larger.begin());
+        bytes_ = std::move(larger);
+        capacity *= 2;
+      }
+      n = file.read({bytes_.data() + size_, bytes_.size() - size_});
+    }
+  }
+  [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
+  void read(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (offset > size_ || out.size() > size_ - offset)
+      throw Error(errc::io, fmt::format("{} bytes at {} of {}", out.size(), offset, size_));
+    std::memcpy(out.data(), bytes_.data() + offset, out.size());
+  }
+
+ private:
+  Array<char> bytes_;
+  std::uint64_t size_ = 0;
+};
+
+Container open_container(const std::string& path, ByteStream& file, const SourceOptions& options) {
+  if (path != "-" && file.rewind()) return Container::open(path);
+  return Container::open(std::make_shared<StreamContents>(file, options.memory_limit), file.name());
 }
 
 /// The matrix with f64 values rounded to f32; the provenance says how much was lost.
@@ -55,8 +90,8 @@ void round_to_f32(SourceMatrix& source, const std::string& path, int threads) {
   m.values = std::move(to);
 }
 
-SourceMatrix read_container(const std::string& path, const SourceOptions& options) {
-  const Container container = Container::open(path);
+SourceMatrix read_container(const Container& container, const SourceOptions& options) {
+  const std::string& path = container.name();
   LoadOptions load;
   load.threads = options.threads;
   load.memory_limit = options.memory_limit;
@@ -82,13 +117,17 @@ std::string options_text(const EncodeRequest& request, ValueType type) {
 }  // namespace
 
 SourceMatrix read_matrix(const std::string& path, const SourceOptions& options) {
-  if (is_container(path)) return read_container(path, options);
-  MatrixMarketOptions text;
-  text.value_type = options.value_type.value_or(ValueType::f64);
-  text.threads = options.threads;
-  text.memory_limit = options.memory_limit;
-  text.progress = options.progress;
-  return read_matrix_market(path, text);
+  std::shared_ptr<ByteStream> file = open_stream(path);
+  if (is_container(*file)) return read_container(open_container(path, *file, options), options);
+  TextOptions text_options;
+  text_options.value_type = options.value_type.value_or(ValueType::f64);
+  text_options.threads = options.threads;
+  text_options.memory_limit = options.memory_limit;
+  text_options.progress = options.progress;
+  const std::string name(path == "-" ? file->name() : path);
+  std::shared_ptr<ByteStream> text = open_text(std::move(file));
+  return format_of(*text) == TextFormat::matrix_market ? read_matrix_market(std::move(text), name, text_options)
+                                                       : read_rutherford_boeing(std::move(text), name, text_options);
 }
 
 ContainerSource container_source(const SourceMatrix& source, const Plan& plan, const EncodeRequest& request,

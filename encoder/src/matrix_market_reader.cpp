@@ -6,30 +6,13 @@
 #include <utility>
 
 #include "matrix_market_entries.hpp"
-#include "spmvpack/container/file_io.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "source_name.hpp"
 #include "spmvpack/encoder/matrix_market.hpp"
+#include "text_readers.hpp"
+#include "text_source.hpp"
 
 namespace spmvpack::encoder {
 namespace {
-
-/// Batches amortise the gathering of threads, but two of them are held.
-constexpr std::uint64_t chunks_per_thread = 16, max_batch_bytes = std::uint64_t{64} << 20;
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-/// What is available shrinks while it is used, so that it is asked for once.
-MatrixMarketOptions with_limit(MatrixMarketOptions options) {
-  if (options.memory_limit == 0) options.memory_limit = available_memory();
-  return options;
-}
-
-TextBatches open(const std::string& path, const MatrixMarketOptions& options) {
-  const std::uint64_t batch_bytes = std::clamp(static_cast<std::uint64_t>(thread_count(options.threads)) *
-                                                   chunks_per_thread * std::min(options.chunk_bytes, max_batch_bytes),
-                                               std::uint64_t{1}, max_batch_bytes);
-  return {open_text(open_file(path), path), path, batch_bytes, options.memory_limit};
-}
 
 /// Gives the values of an array file their places: column by column, of a symmetric matrix the lower triangle, of a
 /// skew-symmetric one what is strictly below the diagonal. Drops those that are +0.
@@ -62,18 +45,8 @@ template <class T>
 SourceMatrix read_as(TextBatches& text, const MatrixMarketHeader& header, const MatrixMarketOptions& options) {
   MatrixMarketEntries<T> entries = read_entries<T>(text, header, options);
   if (!header.coordinate) place_values(header, entries);
-  Assembly assembly =
-      assemble_csr(header.rows, header.cols, std::move(entries.blocks),
-                   {header.symmetry, header.field != Field::real, options.threads, options.memory_limit, text.name()});
-  SourceMatrix source;
-  source.matrix = std::move(assembly.matrix);
-  // Ones that were added up are no ones any more.
-  const bool counts = header.field == Field::pattern && assembly.duplicates != 0;
-  source.field = counts ? Field::integer : header.field;
-  source.symmetry = header.symmetry;
-  source.provenance.entries = header.entries;
-  source.provenance.duplicates = assembly.duplicates;
-  source.provenance.explicit_zeros = assembly.explicit_zeros;
+  SourceMatrix source = assemble_source({header.rows, header.cols, header.entries, header.field, header.symmetry},
+                                        std::move(entries.blocks), options, text.name());
   source.provenance.rounded = entries.rounding.rounded;
   source.provenance.max_relative_error = entries.rounding.max_relative_error;
   return source;
@@ -82,8 +55,13 @@ SourceMatrix read_as(TextBatches& text, const MatrixMarketHeader& header, const 
 }  // namespace
 
 SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptions& options) {
-  const MatrixMarketOptions limited = with_limit(options);
-  TextBatches text = open(path, limited);
+  return read_matrix_market(open_text(open_stream(path)), path, options);
+}
+
+SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::string& path,
+                                const TextOptions& options) {
+  const TextOptions limited = with_memory_limit(options);
+  TextBatches text(std::move(bytes), limited);
   MatrixMarketHeader header = read_header(text);
   // A matrix that cannot fit is refused at once, unless the file is too short for what its size line promises.
   constexpr std::uint64_t shortest_line = 4;
@@ -101,8 +79,8 @@ SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptio
 }
 
 Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options) {
-  const MatrixMarketOptions limited = with_limit(options);
-  TextBatches text = open(path, limited);
+  const TextOptions limited = with_memory_limit(options);
+  TextBatches text(open_text(open_stream(path)), limited);
   const MatrixMarketHeader header = read_header(text);
   if (header.coordinate || (header.rows != 1 && header.cols != 1) || header.symmetry != Symmetry::general)
     throw Error(errc::bad_input,

@@ -167,6 +167,13 @@ struct Rounding {
   }
 };
 
+/// The same with the value in f64 beside it.
+inline const char* read_real(const char* p, const char* end, double& value, double& wide) {
+  const char* const after = read_real(p, end, value);
+  wide = value;
+  return after;
+}
+
 /// Reads a real number correctly rounded to f32, and to f64 to tell how much was lost.
 inline const char* read_real(const char* p, const char* end, float& value, double& wide) {
   const char* const after = read_real(p, end, wide);

@@ -6,17 +6,31 @@
 #include <cstring>
 #include <utility>
 
+#include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/types.hpp"
 
 namespace spmvpack::encoder {
+namespace {
 
-TextBatches::TextBatches(std::unique_ptr<TextSource> source, std::string name, std::size_t batch_bytes,
-                         std::uint64_t memory_limit)
-    : source_(std::move(source)), name_(std::move(name)), batch_bytes_(batch_bytes), memory_limit_(memory_limit) {
+/// Batches amortise the gathering of threads, but two of them are held.
+constexpr std::uint64_t chunks_per_thread = 16, max_batch_bytes = std::uint64_t{64} << 20;
+
+}  // namespace
+
+TextBatches::TextBatches(std::shared_ptr<ByteStream> source, std::size_t batch_bytes, std::uint64_t memory_limit)
+    : source_(std::move(source)), batch_bytes_(batch_bytes), memory_limit_(memory_limit) {
   advance(0);
 }
 
+TextBatches::TextBatches(std::shared_ptr<ByteStream> source, const TextOptions& options)
+    : TextBatches(std::move(source),
+                  std::clamp(static_cast<std::uint64_t>(thread_count(options.threads)) * chunks_per_thread *
+                                 std::min(options.chunk_bytes, max_batch_bytes),
+                             std::uint64_t{1}, max_batch_bytes),
+                  options.memory_limit) {}
+
 void TextBatches::read_ahead() noexcept {
+  if (ahead_) return;
   try {
     const char* const begun = present_.bytes.data() + present_.lines_end;
     fill(next_, {begun, present_.end - present_.lines_end});
@@ -47,7 +61,7 @@ void TextBatches::fill(Buffer& next, std::string_view begun) {
 }
 
 void TextBatches::advance(std::uint64_t lines) {
-  if (!ahead_) read_ahead();
+  read_ahead();
   line_ += lines;
   std::swap(present_, next_);
   ahead_ = false;
@@ -59,18 +73,22 @@ void TextBatches::advance(std::uint64_t lines) {
   text_ = {present_.bytes.data(), present_.lines_end};
 }
 
-void TextBatches::skip_line() {
-  const std::size_t length = text_.find('\n') + 1;
-  if (length == text_.size()) return advance(1);
-  text_.remove_prefix(length);
-  ++line_;
+void TextBatches::skip(std::size_t bytes, std::uint64_t lines) {
+  if (bytes == text_.size()) return advance(lines);
+  text_.remove_prefix(bytes);
+  line_ += lines;
 }
 
 void TextBatches::fail(const LineError& e) const {
   const std::string_view before = text_.substr(0, static_cast<std::size_t>(e.at - text_.data()));
   const auto line = line_ + static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n'));
   const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;
-  throw Error(e.code, e.what, fmt::format("{}:{}:{}", name_, line, column), e.remedy);
+  throw Error(e.code, e.what, fmt::format("{}:{}:{}", name(), line, column), e.remedy);
+}
+
+TextOptions with_memory_limit(TextOptions options) {
+  if (options.memory_limit == 0) options.memory_limit = available_memory();
+  return options;
 }
 
 }  // namespace spmvpack::encoder

@@ -8,8 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "byte_stream.hpp"
 #include "spmvpack/container/array.hpp"
-#include "text_source.hpp"
+#include "spmvpack/encoder/text_options.hpp"
 
 namespace spmvpack::encoder {
 
@@ -28,20 +29,23 @@ class TextBatches {
 
   /// @param batch_bytes   text per batch; a batch is larger where a line is
   /// @param memory_limit  bytes that a batch may grow to for that
-  TextBatches(std::unique_ptr<TextSource> source, std::string name, std::size_t batch_bytes,
-              std::uint64_t memory_limit);
+  TextBatches(std::shared_ptr<ByteStream> source, std::size_t batch_bytes, std::uint64_t memory_limit);
+  /// Batches of a size that suits the threads.
+  TextBatches(std::shared_ptr<ByteStream> source, const TextOptions& options);
 
   /// Whole lines, each ending in '\n' (which the last line of the text is given where it has none); empty at the end
   /// of the text. Followed by `slack` readable bytes.
   [[nodiscard]] std::string_view text() const noexcept { return text_; }
 
-  /// Reads the next batch. May run while other threads read text(); what goes wrong is thrown by advance().
+  /// Reads the next batch, once. May run while other threads read text(); what goes wrong is thrown by advance().
   void read_ahead() noexcept;
   /// Makes the next batch the present one; at the end of the text the memory of both is freed. `lines` is the number of
   /// '\n' in text().
   void advance(std::uint64_t lines);
-  /// Takes the first line off text(), moving on to the next batch where that was the last one.
-  void skip_line();
+  /// Takes the first `bytes` bytes off text(), which are `lines` whole lines, moving on to the next batch where these
+  /// are all.
+  void skip(std::size_t bytes, std::uint64_t lines);
+  void skip_line() { skip(text_.find('\n') + 1, 1); }
 
   /// Throws the error with its place, "name:line:column", counted from 1. `e.at` is in text(), or is its end.
   [[noreturn]] void fail(const LineError& e) const;
@@ -50,7 +54,7 @@ class TextBatches {
     fail({text_.data(), code, std::move(what), std::move(remedy)});
   }
 
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::string& name() const noexcept { return source_->name(); }
   /// How far the batches read so far have got in the file, for progress.
   [[nodiscard]] std::uint64_t file_position() const noexcept { return source_->file_position(); }
   [[nodiscard]] std::uint64_t file_size() const noexcept { return source_->file_size(); }
@@ -62,8 +66,7 @@ class TextBatches {
   };
   void fill(Buffer& next, std::string_view begun);
 
-  std::unique_ptr<TextSource> source_;
-  std::string name_;
+  std::shared_ptr<ByteStream> source_;
   std::size_t batch_bytes_;
   std::uint64_t memory_limit_;
   Buffer present_, next_;
@@ -72,6 +75,9 @@ class TextBatches {
   bool ahead_ = false;
   std::exception_ptr error_;
 };
+
+/// The options with a memory limit. What is available shrinks while it is used, so that it is asked for once.
+TextOptions with_memory_limit(TextOptions options);
 
 /// The start of the first line that starts at or after byte `offset` of `text`, which ends in '\n'.
 inline std::size_t line_start(std::string_view text, std::size_t offset) noexcept {

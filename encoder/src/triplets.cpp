@@ -213,7 +213,29 @@ Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, std::vector<Triple
   return result;
 }
 
+template <class T>
+SourceMatrix assemble_source(const SourceFacts& facts, std::vector<Triplets<T>> blocks, const TextOptions& options,
+                             const std::string& name) {
+  Assembly assembly =
+      assemble_csr(facts.rows, facts.cols, std::move(blocks),
+                   {facts.symmetry, facts.field != Field::real, options.threads, options.memory_limit, name});
+  SourceMatrix source;
+  source.matrix = std::move(assembly.matrix);
+  // Ones that were added up are no ones any more.
+  const bool counts = facts.field == Field::pattern && assembly.duplicates != 0;
+  source.field = counts ? Field::integer : facts.field;
+  source.symmetry = facts.symmetry;
+  source.provenance.entries = facts.entries;
+  source.provenance.duplicates = assembly.duplicates;
+  source.provenance.explicit_zeros = assembly.explicit_zeros;
+  return source;
+}
+
 template Assembly assemble_csr(std::uint64_t, std::uint64_t, std::vector<Triplets<double>>, const AssemblyOptions&);
 template Assembly assemble_csr(std::uint64_t, std::uint64_t, std::vector<Triplets<float>>, const AssemblyOptions&);
+template SourceMatrix assemble_source(const SourceFacts&, std::vector<Triplets<double>>, const TextOptions&,
+                                      const std::string&);
+template SourceMatrix assemble_source(const SourceFacts&, std::vector<Triplets<float>>, const TextOptions&,
+                                      const std::string&);
 
 }  // namespace spmvpack::encoder

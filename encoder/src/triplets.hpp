@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "spmvpack/container/contents.hpp"
 #include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/encoder/text_options.hpp"
 
 namespace spmvpack::encoder {
 
@@ -24,6 +26,14 @@ struct AssemblyOptions {
   std::string source;              ///< what errors name as their place
 };
 
+/// What a source says of its matrix.
+struct SourceFacts {
+  std::uint64_t rows = 0, cols = 0;
+  std::uint64_t entries = 0;  ///< that it lists
+  Field field = Field::real;
+  Symmetry symmetry = Symmetry::general;
+};
+
 struct Assembly {
   CsrMatrix matrix;
   std::uint64_t duplicates = 0;      ///< entries that were added to an earlier one
@@ -37,5 +47,11 @@ struct Assembly {
 template <class T>
 Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, std::vector<Triplets<T>> blocks,
                       const AssemblyOptions& options);
+
+/// The matrix that a source called `name` lists in `blocks`, by assemble_csr(). Provenance: entries, duplicates and
+/// zeros.
+template <class T>
+SourceMatrix assemble_source(const SourceFacts& facts, std::vector<Triplets<T>> blocks, const TextOptions& options,
+                             const std::string& name);
 
 }  // namespace spmvpack::encoder

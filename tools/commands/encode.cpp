@@ -32,25 +32,19 @@ std::string details() {
       text += fmt::format("      --set {}=VALUE, {}:\n          {}\n", s.name, s.values, s.meaning);
   }
   return text +
-         "\nA.mtx is a Matrix Market file, plain, .gz or .zst, or another container: its\n"
-         "content tells. The bytes written do not depend on the number of threads.\n\n"
+         "\nA.mtx is a Matrix Market, Harwell-Boeing or Rutherford-Boeing file, plain, .gz,\n"
+         ".zst, .bz2, .xz or in a tar archive (A/A.mtx in A.tar.gz), or another container:\n"
+         "its content tells; - is standard input. The bytes written do not depend on the\n"
+         "number of threads.\n\n"
          "Examples:\n"
          "  spmvpack encode A.mtx.gz                       writes A.spmvc\n"
          "  spmvpack encode A.mtx -o A32.spmvc --value-type f32 --codec zstd:9\n"
          "  spmvpack encode A.spmvc -o A.csr.spmvc --layout csr\n";
 }
 
-/// A.mtx, A.mtx.gz and A.mtx.zst become A.spmvc.
-std::string default_output(const std::string& input) {
-  for (const std::string_view suffix : {".mtx", ".mtx.gz", ".mtx.zst"})
-    if (input.ends_with(suffix)) return input.substr(0, input.size() - suffix.size()) + ".spmvc";
-  throw Error(errc::usage, "no name for the output: the input is not called .mtx, .mtx.gz or .mtx.zst", input,
-              "name it with -o");
-}
-
 void run(const Invocation& invocation) {
-  const std::string output =
-      invocation.options.count("output") != 0 ? invocation.text("output") : default_output(invocation.argument);
+  const std::string output = invocation.options.count("output") != 0 ? invocation.text("output")
+                                                                     : encoder::container_name(invocation.argument);
   if (output == "-")
     throw Error(errc::usage, "a container cannot go to standard output: its header is written last", {},
                 "name a file with -o");

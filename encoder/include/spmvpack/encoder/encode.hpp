@@ -18,10 +18,16 @@ struct SourceOptions {
   ProgressCallback progress;
 };
 
-/// Reads a matrix from any source that spmvpack knows, told apart by content and not by name: Matrix Market (plain,
-/// .gz, .zst) or .spmvc. An f64 container asked for as f32 is rounded; f32 is never widened to f64
-/// (Error(errc::usage)).
+/// Reads a matrix from any source that spmvpack knows, told apart by content and not by name: a container (.spmvc), or
+/// text (Matrix Market, Harwell-Boeing, Rutherford-Boeing) that may be compressed (.gz, .zst, .bz2, .xz) and may be a
+/// member of a tar archive: A/A.mtx or the like in A.tar.gz, else the only matrix there is. `path` is a file of any
+/// kind (a pipe or /dev/fd/63 will do), or "-" for standard input. An f64 container asked for as f32 is rounded; f32 is
+/// never widened to f64 (Error(errc::usage)).
 SPMVPACK_EXPORT SourceMatrix read_matrix(const std::string& path, const SourceOptions& options = {});
+
+/// The name of the container for the source `path`, beside it: A.spmvc for A.mtx, A.rua, A.mtx.gz, A.tar.gz.
+/// Error(errc::usage) where it has no ending that a source has.
+SPMVPACK_EXPORT std::string container_name(const std::string& path);
 
 /// What encode() is asked for, as it goes into the provenance.
 struct EncodeRequest {

@@ -6,25 +6,20 @@
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/container/export.hpp"
 #include "spmvpack/container/progress.hpp"
+#include "spmvpack/encoder/text_options.hpp"
 
 namespace spmvpack::encoder {
 
-struct MatrixMarketOptions {
-  ValueType value_type = ValueType::f64;
-  int threads = 0;
-  std::uint64_t memory_limit = 0;       ///< bytes, 0: available_memory()
-  std::uint64_t chunk_bytes = 1 << 18;  ///< text per task; tests set 1, so that every line crosses a boundary
-  ProgressCallback progress;
-};
+using MatrixMarketOptions = TextOptions;
 
-/// Reads a Matrix Market matrix (plain, gzip or zstd, told by content), expanded to general: coordinate or array; real,
-/// integer or pattern; general, symmetric or skew-symmetric. Values are correctly rounded, once, to the value type.
-/// Duplicates are added in file order, in the value type; a pattern that has some becomes an integer matrix. The +0 of
-/// array files are not stored. Beyond the format's letter, words may be in any case, lines may end in CR LF, comments
-/// and blank lines may stand among the data, and numbers may have a plus or a Fortran exponent (1.5D3), or be nan or
-/// inf; integers must be exact in the value type. Errors: errc::bad_input with "file:line:column" of the inflated text,
-/// the first in the file at any thread count; errc::unsupported (complex, hermitian, sizes of 2^32 and more); errc::io;
-/// errc::out_of_memory.
+/// Reads a Matrix Market matrix (in any source that read_matrix() knows), expanded to general: coordinate or array;
+/// real, integer or pattern; general, symmetric or skew-symmetric. Values are correctly rounded, once, to the value
+/// type. Duplicates are added in file order, in the value type; a pattern that has some becomes an integer matrix. The
+/// +0 of array files are not stored. Beyond the format's letter, words may be in any case, lines may end in CR LF,
+/// comments and blank lines may stand among the data, and numbers may have a plus or a Fortran exponent (1.5D3), or be
+/// nan or inf; integers must be exact in the value type. Errors: errc::bad_input with "file:line:column" of the
+/// inflated text, the first in the file at any thread count; errc::unsupported (complex, hermitian, sizes of 2^32 and
+/// more); errc::io; errc::out_of_memory.
 SPMVPACK_EXPORT SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptions& options = {});
 
 /// Reads a dense vector: an array-format file of one column (or row), real or integer.

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "spmvpack/container/progress.hpp"
+#include "spmvpack/container/types.hpp"
+
+namespace spmvpack::encoder {
+
+/// How the readers of text formats work.
+struct TextOptions {
+  ValueType value_type = ValueType::f64;
+  int threads = 0;
+  std::uint64_t memory_limit = 0;       ///< bytes, 0: available_memory()
+  std::uint64_t chunk_bytes = 1 << 18;  ///< text per task; tests set 1, so that every line crosses a boundary
+  ProgressCallback progress;
+};
+
+}  // namespace spmvpack::encoder

@@ -1,0 +1,17 @@
+#pragma once
+/// The readers of text formats over a source that is open already. `path` is what the provenance names.
+
+#include <memory>
+#include <string>
+
+#include "byte_stream.hpp"
+#include "spmvpack/container/contents.hpp"
+#include "spmvpack/encoder/text_options.hpp"
+
+namespace spmvpack::encoder {
+
+SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::string& path, const TextOptions& options);
+SourceMatrix read_rutherford_boeing(std::shared_ptr<ByteStream> bytes, const std::string& path,
+                                    const TextOptions& options);
+
+}  // namespace spmvpack::encoder
