@@ -165,8 +165,8 @@ Claim claim_of(Archive& archive, const std::string& name, std::string_view& bloc
 
 class MemberStream final : public BlockStream {
  public:
-  MemberStream(std::shared_ptr<ByteStream> bytes, std::unique_ptr<Archive> archive, std::string choice, Claim claim,
-               std::string_view block, const std::string& path)
+  MemberStream(const std::shared_ptr<ByteStream>& bytes, std::unique_ptr<Archive> archive, std::string choice,
+               Claim claim, std::string_view block, const std::string& path)
       : BlockStream(bytes, fmt::format("{}({})", bytes->name(), escape(path)), std::move(archive)),
         choice_(std::move(choice)),
         claim_(claim),
@@ -251,7 +251,7 @@ MemberChoice find_member(std::shared_ptr<ByteStream> bytes, const std::string& n
   return choice;
 }
 
-std::shared_ptr<ByteStream> open_member(std::shared_ptr<ByteStream> bytes, const MemberChoice& choice) {
+std::shared_ptr<ByteStream> open_member(const std::shared_ptr<ByteStream>& bytes, const MemberChoice& choice) {
   auto archive = open_tar(bytes);
   std::vector<std::string> members;
   for (std::uint64_t i = 0; archive->next(); ++i) {
@@ -261,7 +261,7 @@ std::shared_ptr<ByteStream> open_member(std::shared_ptr<ByteStream> bytes, const
     std::string_view block;
     const Claim claim = claim_of(*archive, choice.name, block);
     if (claim != Claim::none)
-      return std::make_shared<MemberStream>(std::move(bytes), std::move(archive), choice.name, claim, block, path);
+      return std::make_shared<MemberStream>(bytes, std::move(archive), choice.name, claim, block, path);
   }
   refuse_without_matrix(bytes->name(), members);
 }

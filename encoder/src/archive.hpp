@@ -28,6 +28,6 @@ MemberChoice find_member(std::shared_ptr<ByteStream> bytes, const std::string& n
 
 /// The chosen member of the tar archive `bytes`. Its end is that of the archive: Error(errc::bad_input) there if
 /// another member has the same right to be chosen, or if the rest is damaged.
-std::shared_ptr<ByteStream> open_member(std::shared_ptr<ByteStream> bytes, const MemberChoice& choice);
+std::shared_ptr<ByteStream> open_member(const std::shared_ptr<ByteStream>& bytes, const MemberChoice& choice);
 
 }  // namespace spmvpack::encoder

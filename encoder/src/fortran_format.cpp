@@ -68,16 +68,16 @@ FortranFormat parse_fortran_format(std::string_view text) {
   bool has_number = negative || t.at_number();
   unsigned number = has_number ? t.number(0, max_repeat) : 1;
   if (t.take('P')) {
-    if (!has_number || number > max_scale) t.refuse(at);
+    if (!has_number || number > max_scale) FormatText::refuse(at);
     f.scale = negative ? -static_cast<int>(number) : static_cast<int>(number);
     t.take(',');
     at = t.here();
     has_number = t.at_number();
     number = has_number ? t.number(0, max_repeat) : 1;
   } else if (negative) {
-    t.refuse(at);
+    FormatText::refuse(at);
   }
-  if (number == 0) t.refuse(at);
+  if (number == 0) FormatText::refuse(at);
   f.repeat = number;
   f.integer = t.take('I');
   if (f.integer) {

@@ -24,7 +24,7 @@ constexpr const char* remedy_damaged = "fetch or compress the file again";
 /// of the file, and not of how much is asked for at a time.
 class InflatedStream : public FilterStream {
  public:
-  explicit InflatedStream(std::shared_ptr<ByteStream> bytes)
+  explicit InflatedStream(const std::shared_ptr<ByteStream>& bytes)
       : FilterStream(bytes, bytes->name()), input_(buffer_bytes), output_(buffer_bytes) {}
 
  protected:
@@ -59,7 +59,7 @@ class InflatedStream : public FilterStream {
 
 class GzipStream final : public InflatedStream {
  public:
-  explicit GzipStream(std::shared_ptr<ByteStream> bytes) : InflatedStream(std::move(bytes)) { start_member(); }
+  explicit GzipStream(const std::shared_ptr<ByteStream>& bytes) : InflatedStream(bytes) { start_member(); }
 
  private:
   void start_member() {
@@ -107,8 +107,7 @@ class GzipStream final : public InflatedStream {
 
 class ZstdStream final : public InflatedStream {
  public:
-  explicit ZstdStream(std::shared_ptr<ByteStream> bytes)
-      : InflatedStream(std::move(bytes)), context_(ZSTD_createDCtx()) {
+  explicit ZstdStream(const std::shared_ptr<ByteStream>& bytes) : InflatedStream(bytes), context_(ZSTD_createDCtx()) {
     if (!context_) throw Error(errc::out_of_memory, "cannot allocate a zstd context");
   }
 

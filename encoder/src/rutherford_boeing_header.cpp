@@ -75,7 +75,8 @@ class HeaderLine {
     try {
       format = parse_fortran_format(field);
     } catch (const LineError& e) {
-      fail({e.at, 0}, e.code, fmt::format("'{}' is {}", escape(strip(field)), e.what), e.remedy);
+      fail(field.substr(static_cast<std::size_t>(e.at - field.data()), 0), e.code,
+           fmt::format("'{}' is {}", escape(strip(field)), e.what), e.remedy);
     }
     if (format.integer != of_integers)
       fail(field, errc::bad_input,

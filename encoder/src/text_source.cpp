@@ -13,7 +13,7 @@
 
 namespace spmvpack::encoder {
 
-std::shared_ptr<ByteStream> open_text(std::shared_ptr<ByteStream> file) {
+std::shared_ptr<ByteStream> open_text(const std::shared_ptr<ByteStream>& file) {
   std::shared_ptr<ByteStream> text = inflate(file);
   if (!is_tar(*text)) return text;
   MemberChoice choice;
