@@ -21,6 +21,7 @@ for f in A.mtx.bz2 A.mtx.xz A.tar.gz A.tar.zst A.rb; do
   spmvpack encode - -o B.spmvc -fq < "$f" && spmvpack verify B.spmvc --against <(cat "$f") -q
   echo "from a pipe: exit $?"
 done
+# shellcheck disable=SC2002 # a pipe, not a file
 cat A.spmvc | spmvpack verify A.spmvc --against - -q; echo "exit $?"
 spmvpack encode - < A.mtx; echo "exit $?"
 # Archives with no matrix, and with more than one.
