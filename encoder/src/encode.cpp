@@ -125,7 +125,7 @@ SourceMatrix read_matrix(const std::string& path, const SourceOptions& options) 
   text_options.memory_limit = options.memory_limit;
   text_options.progress = options.progress;
   const std::string name(path == "-" ? file->name() : path);
-  std::shared_ptr<ByteStream> text = open_text(std::move(file));
+  std::shared_ptr<ByteStream> text = open_text(file);
   return format_of(*text) == TextFormat::matrix_market ? read_matrix_market(std::move(text), name, text_options)
                                                        : read_rutherford_boeing(std::move(text), name, text_options);
 }

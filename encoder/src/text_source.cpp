@@ -22,7 +22,7 @@ std::shared_ptr<ByteStream> open_text(const std::shared_ptr<ByteStream>& file) {
     file->rewind();
     text = inflate(file);
   }
-  return open_member(std::move(text), choice);
+  return open_member(text, choice);
 }
 
 TextFormat format_of(ByteStream& text) {
