@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -13,15 +18,15 @@
 namespace spmvpack::encoder {
 namespace {
 
-/// A task's share of a batch: whole lines, and what was found in them.
+/// What was found in a piece of the text.
 template <class T>
 struct Piece {
-  std::string_view text;
-  std::uint64_t lines = 0;
+  TextPiece source;           ///< its buffer only where the text may be needed again
   std::uint64_t entries = 0;  ///< up to the error, if there is one
-  Triplets<T> block;          ///< room for an entry per line
+  Triplets<T> block;
   Rounding rounding;
   std::optional<LineError> error;
+  std::exception_ptr failure;  ///< of reading it, or of memory
 };
 
 [[noreturn]] void refuse_index(const char* p, const char* what, std::uint64_t count) {
@@ -78,7 +83,7 @@ template <class T, bool coordinate, Field field>
 void parse_lines(const MatrixMarketHeader& header, Piece<T>& piece) {
   std::uint32_t *const rows = piece.block.rows.data(), *const cols = piece.block.cols.data();
   T* const values = piece.block.values.data();
-  const char *p = piece.text.data(), *const end = p + piece.text.size();
+  const char *p = piece.source.text.data(), *const end = p + piece.source.text.size();
   const bool general = header.symmetry == Symmetry::general, skew = header.symmetry == Symmetry::skew_symmetric;
   std::uint64_t n = 0;
   try {
@@ -120,16 +125,12 @@ void parse_lines(const MatrixMarketHeader& header, Piece<T>& piece) {
   piece.entries = n;
 }
 
-/// Takes the piece of `batch` that starts in [begin, end), at the first line that does, and parses it.
 template <class T>
-void parse(const MatrixMarketHeader& header, std::string_view batch, std::uint64_t begin, std::uint64_t end,
-           Piece<T>& piece) {
-  const std::size_t first = line_start(batch, begin);
-  piece.text = batch.substr(first, line_start(batch, end) - first);
-  piece.lines = static_cast<std::uint64_t>(std::count(piece.text.begin(), piece.text.end(), '\n'));
-  if (header.coordinate || value_type_of<T> == ValueType::f32) piece.block.rows = Array<std::uint32_t>(piece.lines);
-  if (header.coordinate) piece.block.cols = Array<std::uint32_t>(piece.lines);
-  if (header.field != Field::pattern) piece.block.values = Array<T>(piece.lines);
+void parse(const MatrixMarketHeader& header, Arena& memory, Piece<T>& piece) {
+  const std::uint64_t lines = piece.source.lines;
+  if (header.coordinate || value_type_of<T> == ValueType::f32) piece.block.rows = memory.take<std::uint32_t>(lines);
+  if (header.coordinate) piece.block.cols = memory.take<std::uint32_t>(lines);
+  if (header.field != Field::pattern) piece.block.values = memory.take<T>(lines);
 
   if (header.field == Field::pattern)
     parse_lines<T, true, Field::pattern>(header, piece);
@@ -139,10 +140,85 @@ void parse(const MatrixMarketHeader& header, std::string_view batch, std::uint64
   else
     header.coordinate ? parse_lines<T, true, Field::real>(header, piece)
                       : parse_lines<T, false, Field::real>(header, piece);
-  piece.block.rows.truncate(piece.entries);
-  piece.block.cols.truncate(piece.entries);
-  piece.block.values.truncate(piece.entries);
+  const auto truncate = [&](auto& span) { span = span.first(std::min<std::size_t>(span.size(), piece.entries)); };
+  truncate(piece.block.rows);
+  truncate(piece.block.cols);
+  truncate(piece.block.values);
 }
+
+/// Puts the pieces back into the order of the text, and checks what takes all those before.
+template <class T>
+class EntryCollector {
+ public:
+  EntryCollector(const TextBatches& text, const MatrixMarketHeader& header, const TextOptions& options,
+                 MatrixMarketEntries<T>& result)
+      : text_(&text), header_(&header), options_(&options), result_(&result), first_line_(text.line()) {}
+
+  /// Any thread may call it. Returns the buffer of the piece where its text is not needed any more.
+  Array<char> add(Piece<T> piece) {
+    // Every entry is a line: unless there are more lines than entries should be, this piece is within their number.
+    const bool may_be_beyond = piece.source.first_line - first_line_ + piece.source.lines > header_->entries;
+    Array<char> spare;
+    if (!piece.error && !may_be_beyond) spare = std::move(piece.source.buffer);
+    // Pieces are taken in order: the first error of the file is in this one, or in one that some thread already has.
+    if (piece.error || piece.failure) stop();
+    const std::lock_guard lock(guard_);
+    const std::uint64_t number = piece.source.number;
+    waiting_.emplace(number, std::move(piece));
+    for (auto next = waiting_.begin(); next != waiting_.end() && next->first == accepted_ && !failure_; ++accepted_) {
+      try {
+        accept(next->second);
+      } catch (...) {
+        failure_ = std::current_exception();
+        stop();
+      }
+      next = waiting_.erase(next);
+    }
+    return spare;
+  }
+  /// Pieces that nobody has taken yet are not needed.
+  void stop() noexcept { stopped_ = true; }
+  [[nodiscard]] bool stopped() const noexcept { return stopped_; }
+  /// Throws the first error of the file, or that entries are missing.
+  void finish() const {
+    if (failure_) std::rethrow_exception(failure_);
+    if (entries_ < header_->entries)
+      text_->fail(errc::bad_input,
+                  fmt::format("the file ends after {} of the {} entries that {}", entries_, header_->entries,
+                              header_->coordinate ? "its size line announces" : "an array of its size has"),
+                  "correct the size line, or is the file truncated?");
+  }
+
+ private:
+  void accept(const Piece<T>& piece) {
+    if (piece.failure) std::rethrow_exception(piece.failure);
+    const std::uint64_t missing = header_->entries - entries_;
+    if (piece.entries > missing || (piece.error && piece.entries == missing))
+      text_->fail(piece.source,
+                  {entry_after(piece.source.text, missing), errc::bad_input,
+                   fmt::format("more entries than the {} that {}", header_->entries,
+                               header_->coordinate ? "the size line announces" : "an array of this size has"),
+                   "correct the size line, or is the file damaged?"});
+    if (piece.error) text_->fail(piece.source, *piece.error);
+    entries_ += piece.entries;
+    result_->rounding.add(piece.rounding);
+    if (piece.entries != 0) result_->list.blocks.push_back(piece.block);
+    // What the size line promises is not believed: memory grows with the lines that are there.
+    bytes_ += piece.source.lines * (8 + (header_->field == Field::pattern ? 0 : sizeof(T)));
+    require_memory(bytes_, options_->memory_limit, "the list of entries");
+  }
+
+  const TextBatches* text_;
+  const MatrixMarketHeader* header_;
+  const TextOptions* options_;
+  MatrixMarketEntries<T>* result_;
+  std::uint64_t first_line_;
+  std::mutex guard_;
+  std::map<std::uint64_t, Piece<T>> waiting_;  ///< parsed before all that precede them
+  std::uint64_t accepted_ = 0, entries_ = 0, bytes_ = 0;
+  std::exception_ptr failure_;
+  std::atomic<bool> stopped_ = false;
+};
 
 }  // namespace
 
@@ -150,44 +226,34 @@ template <class T>
 MatrixMarketEntries<T> read_entries(TextBatches& text, const MatrixMarketHeader& header,
                                     const MatrixMarketOptions& options) {
   MatrixMarketEntries<T> result;
-  const std::uint64_t chunk_bytes = std::max<std::uint64_t>(options.chunk_bytes, 1);
-  const std::uint64_t bytes_per_line = 8 + (header.field == Field::pattern ? 0 : sizeof(T));
-  std::uint64_t entries = 0, bytes = 0;
-  while (!text.text().empty()) {
-    const std::string_view batch = text.text();
-    std::vector<Piece<T>> pieces(div_up(batch.size(), chunk_bytes));
-    parallel_for(pieces.size() + 1, options.threads, [&](std::uint64_t i) {
-      if (i == 0)
-        text.read_ahead();
-      else
-        parse(header, batch, (i - 1) * chunk_bytes, i * chunk_bytes, pieces[i - 1]);
-    });
-
-    std::uint64_t lines = 0;
-    for (Piece<T>& piece : pieces) {
-      const std::uint64_t missing = header.entries - entries;
-      if (piece.entries > missing || (piece.error && piece.entries == missing))
-        text.fail({entry_after(piece.text, missing), errc::bad_input,
-                   fmt::format("more entries than the {} that {}", header.entries,
-                               header.coordinate ? "the size line announces" : "an array of this size has"),
-                   "correct the size line, or is the file damaged?"});
-      if (piece.error) text.fail(*piece.error);
-      entries += piece.entries;
-      lines += piece.lines;
-      result.rounding.add(piece.rounding);
-      if (piece.entries != 0) result.blocks.push_back(std::move(piece.block));
+  EntryCollector<T> collector(text, header, options, result);
+  const auto caller = std::this_thread::get_id();
+  // One task per thread, which takes pieces as long as there are any: no thread waits for another.
+  const auto tasks = static_cast<std::uint64_t>(thread_count(options.threads));
+  parallel_for(tasks, options.threads, [&](std::uint64_t) {
+    Array<char> buffer;
+    while (!collector.stopped()) {
+      Piece<T> piece;
+      piece.source.buffer = std::move(buffer);
+      try {
+        if (!text.take(piece.source)) return;
+        parse(header, *result.list.memory, piece);
+      } catch (...) {
+        piece.failure = std::current_exception();
+      }
+      const std::uint64_t position = piece.source.file_position;
+      buffer = collector.add(std::move(piece));
+      if (std::this_thread::get_id() != caller) continue;
+      try {
+        report_progress(options.progress, "read", position, text.file_size());
+      } catch (...) {
+        collector.stop();
+        throw;
+      }
     }
-    // What the size line promises is not believed: memory grows with the lines that are there.
-    bytes += lines * bytes_per_line;
-    require_memory(bytes, options.memory_limit, "the list of entries");
-    text.advance(lines);
-    report_progress(options.progress, "read", text.file_position(), text.file_size());
-  }
-  if (entries < header.entries)
-    text.fail(errc::bad_input,
-              fmt::format("the file ends after {} of the {} entries that {}", entries, header.entries,
-                          header.coordinate ? "its size line announces" : "an array of its size has"),
-              "correct the size line, or is the file truncated?");
+  });
+  collector.finish();
+  report_progress(options.progress, "read", text.file_position(), text.file_size());
   return result;
 }
 

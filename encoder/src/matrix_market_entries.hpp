@@ -2,7 +2,6 @@
 /// The body of a Matrix Market file: from its lines to triplets, in parallel.
 
 #include <cstdint>
-#include <vector>
 
 #include "matrix_market_header.hpp"
 #include "number_text.hpp"
@@ -16,7 +15,7 @@ template <class T>
 struct MatrixMarketEntries {
   /// The list of entries, in file order. Those of an array file have values only, and where T is float 1 in `rows`
   /// where the value was rounded.
-  std::vector<Triplets<T>> blocks;
+  TripletList<T> list;
   Rounding rounding;  ///< where T is float: of the entries of a coordinate file, mirrored ones twice; of array values
 };
 

@@ -14,30 +14,36 @@
 namespace spmvpack::encoder {
 namespace {
 
+TextBatches in_chunks(std::shared_ptr<ByteStream> bytes, const TextOptions& options) {
+  constexpr std::uint64_t max_chunk_bytes = std::uint64_t{64} << 20;
+  return {std::move(bytes), std::clamp(options.chunk_bytes, std::uint64_t{1}, max_chunk_bytes), options.memory_limit};
+}
+
 /// Gives the values of an array file their places: column by column, of a symmetric matrix the lower triangle, of a
 /// skew-symmetric one what is strictly below the diagonal. Drops those that are +0.
 template <class T>
 void place_values(const MatrixMarketHeader& header, MatrixMarketEntries<T>& entries) {
-  const auto is_kept = [](T v) { return v != 0 || std::signbit(v); };
   const auto first_row = [&](std::uint64_t col) {
     return header.symmetry == Symmetry::general ? 0 : header.symmetry == Symmetry::symmetric ? col : col + 1;
   };
   std::uint64_t row = first_row(0), col = 0;
-  for (Triplets<T>& block : entries.blocks) {
-    const Triplets<T> listed = std::move(block);
-    const auto kept = static_cast<std::uint64_t>(std::count_if(listed.values.begin(), listed.values.end(), is_kept));
-    block = {Array<std::uint32_t>(kept), Array<std::uint32_t>(kept), Array<T>(kept)};
-    std::uint64_t n = 0;
-    for (std::uint64_t k = 0; k < listed.values.size(); ++k) {
-      if (is_kept(listed.values[k])) {
-        block.rows[n] = static_cast<std::uint32_t>(row);
-        block.cols[n] = static_cast<std::uint32_t>(col);
-        block.values[n++] = listed.values[k];
-      }
+  for (Triplets<T>& block : entries.list.blocks) {
+    const std::uint64_t listed = block.values.size();
+    if (block.rows.empty()) block.rows = entries.list.memory->template take<std::uint32_t>(listed);
+    block.cols = entries.list.memory->template take<std::uint32_t>(listed);
+    std::uint64_t kept = 0;
+    for (std::uint64_t k = 0; k < listed; ++k) {
+      const T value = block.values[k];
       if constexpr (value_type_of<T> == ValueType::f32)
-        if (header.symmetry != Symmetry::general && row != col) entries.rounding.rounded += listed.rows[k];
+        if (header.symmetry != Symmetry::general && row != col) entries.rounding.rounded += block.rows[k];
+      if (value != 0 || std::signbit(value)) {
+        block.rows[kept] = static_cast<std::uint32_t>(row);
+        block.cols[kept] = static_cast<std::uint32_t>(col);
+        block.values[kept++] = value;
+      }
       if (++row == header.rows) row = first_row(++col);
     }
+    block = {block.rows.first(kept), block.cols.first(kept), block.values.first(kept)};
   }
 }
 
@@ -46,7 +52,7 @@ SourceMatrix read_as(TextBatches& text, const MatrixMarketHeader& header, const 
   MatrixMarketEntries<T> entries = read_entries<T>(text, header, options);
   if (!header.coordinate) place_values(header, entries);
   SourceMatrix source = assemble_source({header.rows, header.cols, header.entries, header.field, header.symmetry},
-                                        std::move(entries.blocks), options, text.name());
+                                        std::move(entries.list), options, text.name());
   source.provenance.rounded = entries.rounding.rounded;
   source.provenance.max_relative_error = entries.rounding.max_relative_error;
   return source;
@@ -61,7 +67,7 @@ SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptio
 SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::string& path,
                                 const TextOptions& options) {
   const TextOptions limited = with_memory_limit(options);
-  TextBatches text(std::move(bytes), limited);
+  TextBatches text = in_chunks(std::move(bytes), limited);
   MatrixMarketHeader header = read_header(text);
   // A matrix that cannot fit is refused at once, unless the file is too short for what its size line promises.
   constexpr std::uint64_t shortest_line = 4;
@@ -80,7 +86,7 @@ SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::st
 
 Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options) {
   const TextOptions limited = with_memory_limit(options);
-  TextBatches text(open_text(open_stream(path)), limited);
+  TextBatches text = in_chunks(open_text(open_stream(path)), limited);
   const MatrixMarketHeader header = read_header(text);
   if (header.coordinate || (header.rows != 1 && header.cols != 1) || header.symmetry != Symmetry::general)
     throw Error(errc::bad_input,
@@ -91,7 +97,8 @@ Array<double> read_vector(const std::string& path, const MatrixMarketOptions& op
   require_memory(2 * header.entries * sizeof(double), limited.memory_limit, "the vector");
   Array<double> vector(header.entries);
   double* to = vector.data();
-  for (const Triplets<double>& block : entries.blocks) to = std::copy(block.values.begin(), block.values.end(), to);
+  for (const Triplets<double>& block : entries.list.blocks)
+    to = std::copy(block.values.begin(), block.values.end(), to);
   return vector;
 }
 

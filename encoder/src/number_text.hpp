@@ -58,6 +58,11 @@ inline Digits read_eight_digits(const char* p) noexcept {
   return {word, bits / 8};
 }
 
+/// 10^0 to 10^22, which are doubles.
+inline constexpr std::array<double, 23> exact_powers_of_ten{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                            1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                                            1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
 /// Reads the digits at `p`; a number beyond 64 bits becomes 2^64 - 1. Returns what follows them, `p` if there is none.
 inline const char* read_digits(const char* p, std::uint64_t& value) noexcept {
   const Digits first = read_eight_digits(p);
@@ -80,13 +85,16 @@ inline const char* read_plain_real(const char* p, double& value) noexcept {
   const bool negative = *p == '-';
   p += negative;
   const char* const start = p;
-  std::uint64_t mantissa = 0;
-  while (is_digit(*p)) mantissa = mantissa * 10 + static_cast<std::uint64_t>(*p++ - '0');
+  Digits digits = read_eight_digits(p);
+  std::uint64_t mantissa = digits.value;
+  p += digits.count;
+  if (digits.count == 8) [[unlikely]]
+    while (is_digit(*p)) mantissa = mantissa * 10 + static_cast<std::uint64_t>(*p++ - '0');
   std::ptrdiff_t count = p - start;
   std::int64_t exponent = 0;
   if (*p == '.') {
     const char* const fraction = ++p;
-    Digits digits = read_eight_digits(p);
+    digits = read_eight_digits(p);
     mantissa = mantissa * powers[digits.count] + digits.value;
     p += digits.count;
     if (digits.count == 8) {
@@ -102,12 +110,19 @@ inline const char* read_plain_real(const char* p, double& value) noexcept {
     ++p;
     const bool down = *p == '-';
     p += down || *p == '+';
-    const Digits digits = read_eight_digits(p);
+    digits = read_eight_digits(p);
     if (digits.count == 0 || digits.count > 4) return nullptr;
     p += digits.count;
     exponent += down ? -static_cast<std::int64_t>(digits.value) : static_cast<std::int64_t>(digits.value);
   }
   if (count == 0 || count > 19 || !ends_token(*p)) return nullptr;
+  // Two exact doubles have a correctly rounded quotient (Clinger).
+  constexpr std::int64_t most_exact_power = 22;
+  if (mantissa <= std::uint64_t{1} << 53 && exponent <= 0 && exponent >= -most_exact_power) {
+    const double magnitude = static_cast<double>(mantissa) / exact_powers_of_ten[static_cast<std::size_t>(-exponent)];
+    value = negative ? -magnitude : magnitude;
+    return p;
+  }
   using Format = fast_float::binary_format<double>;
   const fast_float::adjusted_mantissa rounded = fast_float::compute_float<Format>(exponent, mantissa);
   if (rounded.power2 < 0 || rounded.power2 == Format::infinite_power()) return nullptr;

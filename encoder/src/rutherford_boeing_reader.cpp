@@ -147,10 +147,9 @@ void check_pointers(const TextBatches& text, const FixedColumnList& list, const 
             "");
 }
 
-/// The column of every entry. Those of a symmetric matrix must lie in its lower triangle.
-Array<std::uint32_t> columns_of(const TextBatches& text, const RutherfordBoeingHeader& header,
-                                const Array<std::uint64_t>& pointers, const Array<std::uint32_t>& rows, int threads) {
-  Array<std::uint32_t> cols(rows.size());
+/// Gives every entry its column. Those of a symmetric matrix must lie in its lower triangle.
+void fill_columns(const TextBatches& text, const RutherfordBoeingHeader& header, const Array<std::uint64_t>& pointers,
+                  std::span<const std::uint32_t> rows, std::span<std::uint32_t> cols, int threads) {
   const bool general = header.symmetry == Symmetry::general, skew = header.symmetry == Symmetry::skew_symmetric;
   constexpr std::uint64_t columns_per_task = 1 << 14;
   parallel_pieces(header.cols, columns_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
@@ -169,7 +168,6 @@ Array<std::uint32_t> columns_of(const TextBatches& text, const RutherfordBoeingH
       }
     }
   });
-  return cols;
 }
 
 /// Passes what follows the lists: nothing, or right-hand sides. It is read for the sake of a compressed file's
@@ -197,39 +195,43 @@ SourceMatrix read_as(TextBatches& text, const RutherfordBoeingHeader& header, co
       });
   check_pointers(text, header.pointers, pointers, header.indices.count);
 
-  Triplets<T> list;
+  Array<std::uint32_t> rows;
   read_list(
       text, header.indices, options,
-      [&](std::uint64_t n) { grow_array(list.rows, n, header.indices.count, 8 * pointers.size(), options); },
+      [&](std::uint64_t n) { grow_array(rows, n, header.indices.count, 8 * pointers.size(), options); },
       [&](std::uint64_t k, const FortranField& field, Rounding&) {
-        list.rows[k] = static_cast<std::uint32_t>(field.index(1, header.rows, header.indices.what) - 1);
+        rows[k] = static_cast<std::uint32_t>(field.index(1, header.rows, header.indices.what) - 1);
       });
-  // The entries are there: as many as were promised.
-  require_memory(8 * pointers.size() + list.rows.size() * 8 + header.values.count * sizeof(T), options.memory_limit,
-                 need);
-  list.cols = columns_of(text, header, pointers, list.rows, options.threads);
+
+  // The entries are there, as many as were promised.
+  const std::uint64_t entries = rows.size();
+  require_memory(8 * pointers.size() + 12 * entries + header.values.count * sizeof(T), options.memory_limit, need);
+  TripletList<T> list;
+  Triplets<T>& block = list.blocks.emplace_back();
+  block = {list.memory->template take<std::uint32_t>(entries), list.memory->template take<std::uint32_t>(entries),
+           list.memory->template take<T>(header.values.count)};
+  std::copy(rows.begin(), rows.end(), block.rows.begin());
+  rows = {};
+  fill_columns(text, header, pointers, block.rows, block.cols, options.threads);
   pointers = {};
 
-  list.values = Array<T>(header.values.count);
   const bool general = header.symmetry == Symmetry::general;
   const auto read_value = [&](std::uint64_t k, const FortranField& field, Rounding& rounding) {
     if (header.field == Field::integer) {
-      list.values[k] = field.integer<T>();
+      block.values[k] = field.integer<T>();
     } else {
       double wide = 0;
-      list.values[k] = field.real<T>(header.values.format, wide);
+      block.values[k] = field.real<T>(header.values.format, wide);
       if constexpr (value_type_of<T> == ValueType::f32)
-        rounding.count(list.values[k], wide, general || list.rows[k] == list.cols[k] ? 1 : 2);
+        rounding.count(block.values[k], wide, general || block.rows[k] == block.cols[k] ? 1 : 2);
     }
   };
   const Rounding rounding = read_list(
       text, header.values, options, [](std::uint64_t) {}, read_value);
   read_rest(text, header);
 
-  std::vector<Triplets<T>> blocks;
-  blocks.push_back(std::move(list));
   SourceMatrix source = assemble_source({header.rows, header.cols, header.indices.count, header.field, header.symmetry},
-                                        std::move(blocks), options, text.name());
+                                        std::move(list), options, text.name());
   source.provenance.rounded = rounding.rounded;
   source.provenance.max_relative_error = rounding.max_relative_error;
   return source;

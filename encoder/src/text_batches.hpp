@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,16 @@ struct LineError {
   const char* at = nullptr;  ///< the offending byte
   errc code = errc::bad_input;
   std::string what, remedy;
+};
+
+/// A batch that was taken out of a text.
+struct TextPiece {
+  std::uint64_t number = 0;      ///< counts pieces from 0, in the order of the text
+  std::uint64_t first_line = 0;  ///< of the text, from 1
+  std::uint64_t lines = 0;
+  std::uint64_t file_position = 0;  ///< how far the text read so far has got in the file
+  std::string_view text;            ///< in `buffer`, like TextBatches::text()
+  Array<char> buffer;
 };
 
 /// The present batch is text(); read_ahead() reads the one after it, meanwhile or not, and advance() moves on.
@@ -37,6 +48,9 @@ class TextBatches {
   /// of the text. Followed by `slack` readable bytes.
   [[nodiscard]] std::string_view text() const noexcept { return text_; }
 
+  /// The number of its first line, from 1.
+  [[nodiscard]] std::uint64_t line() const noexcept { return line_; }
+
   /// Reads the next batch, once. May run while other threads read text(); what goes wrong is thrown by advance().
   void read_ahead() noexcept;
   /// Makes the next batch the present one; at the end of the text the memory of both is freed. `lines` is the number of
@@ -46,6 +60,13 @@ class TextBatches {
   /// are all.
   void skip(std::size_t bytes, std::uint64_t lines);
   void skip_line() { skip(text_.find('\n') + 1, 1); }
+
+  /// Takes the present batch out and reads the next one, into the memory that `piece` has from before; false at the end
+  /// of the text. Any thread may call it, as long as nothing else is called. Where it throws, it does so once, and
+  /// piece.number is the place of the failure in the order of pieces.
+  bool take(TextPiece& piece);
+  /// The same as below for an error in `piece`.
+  [[noreturn]] void fail(const TextPiece& piece, const LineError& e) const;
 
   /// Throws the error with its place, "name:line:column", counted from 1. `e.at` is in text(), or is its end.
   [[noreturn]] void fail(const LineError& e) const;
@@ -65,6 +86,7 @@ class TextBatches {
     std::size_t lines_end = 0, end = 0;  ///< whole lines, and the start of one more
   };
   void fill(Buffer& next, std::string_view begun);
+  [[noreturn]] void fail(std::string_view text, std::uint64_t first_line, const LineError& e) const;
 
   std::shared_ptr<ByteStream> source_;
   std::size_t batch_bytes_;
@@ -74,6 +96,8 @@ class TextBatches {
   std::uint64_t line_ = 1;  ///< number of the first line of text_
   bool ahead_ = false;
   std::exception_ptr error_;
+  std::mutex guard_;         ///< of everything, in take()
+  std::uint64_t taken_ = 0;  ///< pieces
 };
 
 /// The options with a memory limit. What is available shrinks while it is used, so that it is asked for once.

@@ -160,14 +160,13 @@ void finish_rows(RowRange& range, std::uint64_t* row_ptr, std::uint32_t* cols, T
 }  // namespace
 
 template <class T>
-Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, std::vector<Triplets<T>> blocks,
-                      const AssemblyOptions& options) {
+Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> list, const AssemblyOptions& options) {
   constexpr const char* need = "the matrix and its list of entries";
   std::uint64_t bytes = (rows + 1) * 8;
-  for (const Triplets<T>& b : blocks) bytes += b.rows.size() * 8 + b.values.size() * sizeof(T);
+  for (const Triplets<T>& b : list.blocks) bytes += b.rows.size() * 8 + b.values.size() * sizeof(T);
   require_memory(bytes, options.memory_limit, need);
   Array<std::uint64_t> row_ptr(rows + 1);
-  const std::uint64_t nnz = count_rows(blocks, options.symmetry, options.threads, row_ptr);
+  const std::uint64_t nnz = count_rows(list.blocks, options.symmetry, options.threads, row_ptr);
   require_memory(bytes + nnz * (4 + sizeof(T)), options.memory_limit, need);
   Array<std::uint32_t> col_idx(nnz);
   Array<T> values(nnz);
@@ -180,14 +179,14 @@ Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, std::vector<Triple
   }
   // Scattering moves row_ptr[r + 1] from the start of row r to its end, which is where it belongs.
   parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
-    for_entries_of(blocks, options.symmetry, ranges[i].first, ranges[i].last,
+    for_entries_of(list.blocks, options.symmetry, ranges[i].first, ranges[i].last,
                    [&](std::uint32_t row, std::uint32_t col, T value) {
                      const std::uint64_t k = row_ptr[row + std::uint64_t{1}]++;
                      col_idx[k] = col;
                      values[k] = value;
                    });
   });
-  blocks.clear();
+  list = {};
   parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
     finish_rows(ranges[i], row_ptr.data(), col_idx.data(), values.data(), options);
   });
@@ -214,10 +213,10 @@ Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, std::vector<Triple
 }
 
 template <class T>
-SourceMatrix assemble_source(const SourceFacts& facts, std::vector<Triplets<T>> blocks, const TextOptions& options,
+SourceMatrix assemble_source(const SourceFacts& facts, TripletList<T> list, const TextOptions& options,
                              const std::string& name) {
   Assembly assembly =
-      assemble_csr(facts.rows, facts.cols, std::move(blocks),
+      assemble_csr(facts.rows, facts.cols, std::move(list),
                    {facts.symmetry, facts.field != Field::real, options.threads, options.memory_limit, name});
   SourceMatrix source;
   source.matrix = std::move(assembly.matrix);
@@ -231,11 +230,9 @@ SourceMatrix assemble_source(const SourceFacts& facts, std::vector<Triplets<T>> 
   return source;
 }
 
-template Assembly assemble_csr(std::uint64_t, std::uint64_t, std::vector<Triplets<double>>, const AssemblyOptions&);
-template Assembly assemble_csr(std::uint64_t, std::uint64_t, std::vector<Triplets<float>>, const AssemblyOptions&);
-template SourceMatrix assemble_source(const SourceFacts&, std::vector<Triplets<double>>, const TextOptions&,
-                                      const std::string&);
-template SourceMatrix assemble_source(const SourceFacts&, std::vector<Triplets<float>>, const TextOptions&,
-                                      const std::string&);
+template Assembly assemble_csr(std::uint64_t, std::uint64_t, TripletList<double>, const AssemblyOptions&);
+template Assembly assemble_csr(std::uint64_t, std::uint64_t, TripletList<float>, const AssemblyOptions&);
+template SourceMatrix assemble_source(const SourceFacts&, TripletList<double>, const TextOptions&, const std::string&);
+template SourceMatrix assemble_source(const SourceFacts&, TripletList<float>, const TextOptions&, const std::string&);
 
 }  // namespace spmvpack::encoder

@@ -2,9 +2,12 @@
 /// From (row, column, value) triplets in any order to a CsrMatrix.
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "arena.hpp"
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/container/csr_matrix.hpp"
 #include "spmvpack/encoder/text_options.hpp"
@@ -14,8 +17,15 @@ namespace spmvpack::encoder {
 /// A stretch of a list of entries. Indices count from 0.
 template <class T>
 struct Triplets {
-  Array<std::uint32_t> rows, cols;
-  Array<T> values;  ///< empty: every value is 1
+  std::span<std::uint32_t> rows, cols;
+  std::span<T> values;  ///< empty: every value is 1
+};
+
+/// A list of entries and the memory that holds it.
+template <class T>
+struct TripletList {
+  std::vector<Triplets<T>> blocks;
+  std::unique_ptr<Arena> memory = std::make_unique<Arena>();
 };
 
 struct AssemblyOptions {
@@ -40,18 +50,17 @@ struct Assembly {
   std::uint64_t explicit_zeros = 0;  ///< stored entries of value +0 or -0
 };
 
-/// The matrix of all entries in `blocks`, which are freed on the way. Entries of the same place are added up in the
+/// The matrix of all entries in `list`, which is freed on the way. Entries of the same place are added up in the
 /// order of the list. The result does not depend on the number of threads. Triplets that are sorted by row or by
 /// column, expanded by symmetry or not, need no sorting. Indices must be in range. Errors: errc::out_of_memory;
 /// errc::bad_input where a sum overflows, or is not exact and should be.
 template <class T>
-Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, std::vector<Triplets<T>> blocks,
-                      const AssemblyOptions& options);
+Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> list, const AssemblyOptions& options);
 
-/// The matrix that a source called `name` lists in `blocks`, by assemble_csr(). Provenance: entries, duplicates and
+/// The matrix that a source called `name` lists, by assemble_csr(). Provenance: entries, duplicates and
 /// zeros.
 template <class T>
-SourceMatrix assemble_source(const SourceFacts& facts, std::vector<Triplets<T>> blocks, const TextOptions& options,
+SourceMatrix assemble_source(const SourceFacts& facts, TripletList<T> list, const TextOptions& options,
                              const std::string& name);
 
 }  // namespace spmvpack::encoder
