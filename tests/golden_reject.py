@@ -308,7 +308,7 @@ def ccoo_structure():
 
     raw_values = blob[:16] + m.value_bytes([e[2] for e in m.entries])
     assert one(0x00, content=raw_values).pack() and one().pack() == Image(*figure_2()).pack()
-    yield "ccoo_encoding_reserved_bit", one(0x88)
+    yield "ccoo_first_chunk_continues", one(0x88)
     yield "ccoo_encoding_unused_columns", one(0x0E, content=blob[:8] + bytes(64) + blob[16:])
     yield "ccoo_groups", one(0x18, content=2 * blob)
     yield "ccoo_groups_of_b_64", one(0x28, b=64, content=bytes(3 * 96))
@@ -338,11 +338,15 @@ def ccoo_structure():
     yield "ccoo_lut_empty", one(values=[])
     yield "ccoo_padding_counted", one(content=changed(8 + 7, 4))
     n = Matrix(8, 30, m.entries + [(7, 28, 4.0)])
-    two = [(0x08, 4, 20, blob), (0x09, 7, 28, bytes(8) + b"\1" + bytes(7))]
+    two = [(0x08, 4, 20, blob), (0x89, 7, 28, bytes(8) + b"\1" + bytes(7))]
     assert Image(n, [ccoo_part(n, 8, 1, two, lut)]).pack()
-    for name, chunk in (("chunk_row_falls", (0x09, 6, 28)), ("chunk_column_falls", (0x09, 7, 26)),
-                        ("chunk_entry_twice", (0x09, 7, 27))):
+    for name, chunk in (("chunk_row_falls", (0x09, 6, 28)), ("chunk_column_falls", (0x89, 7, 26)),
+                        ("chunk_entry_twice", (0x89, 7, 27)), ("chunk_continues_unannounced", (0x09, 7, 28))):
         yield f"ccoo_{name}", Image(n, [ccoo_part(n, 8, 1, [two[0], chunk + two[1][3:]], lut)])
+    apart = Matrix(9, 30, m.entries + [(8, 28, 4.0)])
+    assert Image(apart, [ccoo_part(apart, 8, 1, [two[0], (0x09, 8, 28, two[1][3])], lut)]).pack()
+    yield "ccoo_chunk_continues_nothing", Image(
+        apart, [ccoo_part(apart, 8, 1, [two[0], (0x89, 8, 28, two[1][3])], lut)])
     yield "ccoo_blob_offset_overlaps", Image(n, [ccoo_part(n, 8, 1, two, lut, blob_offset=[0, 16])])
     yield "ccoo_blob_offset_falls", Image(n, [ccoo_part(n, 8, 1, two, lut, blob_offset=[24, 0])])
     # K = 2, one row: an entry may follow a lane whose second slot is padding, but not one whose first slot is.

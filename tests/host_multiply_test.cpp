@@ -72,13 +72,10 @@ class OrderOfCcoo {
     std::vector<T> y(a_.rows, T{0});
     std::vector<std::vector<T>> by_chunk(a_.rows);  // each row's sums, one for each chunk that it is in
     std::uint64_t used = 0, base = 0;
-    std::map<std::uint64_t, std::map<std::uint64_t, std::vector<T>>> chunk;  // row -> group -> lane sums
+    std::map<std::uint64_t, std::vector<T>> chunk;  // row -> lane sums
     const auto close = [&] {
-      for (const auto& [row, groups] : chunk) {
-        T sum = 0;
-        for (const auto& [group, lane_sums] : groups) sum = sum + tree(lane_sums);
-        by_chunk[row].push_back(sum);
-      }
+      for (const auto& [row, lane_sums] : chunk)
+        by_chunk[row].push_back(chunk.size() == 1 ? by_column(lane_sums) : in_sequence(lane_sums));
       chunk.clear();
       used = 0;
     };
@@ -89,7 +86,7 @@ class OrderOfCcoo {
         T lane = 0;
         for (std::uint32_t s = 0; s < slots_ && k < a_.row_ptr[r + 1]; ++s, ++k)
           lane = std::fma(values[k], x[a_.col_idx[k]], lane);
-        chunk[r][used / std::min<std::uint64_t>(lanes_, 32)].push_back(lane);
+        chunk[r].push_back(lane);
         ++used;
       }
     close();
@@ -105,7 +102,19 @@ class OrderOfCcoo {
   }
 
  private:
-  /// A segmented warp reduction: at distance 1, 2, 4, ... each value takes in the one that far to its right.
+  static T in_sequence(const std::vector<T>& v) {
+    T sum = 0;
+    for (const T x : v) sum = sum + x;
+    return sum;
+  }
+  /// Lanes of a one-row chunk: those at the same place of each group, then the places by the tree.
+  T by_column(const std::vector<T>& v) const {
+    const std::uint64_t group = std::min<std::uint64_t>(lanes_, 32);
+    std::vector<T> places(group, T{0});
+    for (std::size_t i = 0; i < v.size(); ++i) places[i % group] = places[i % group] + v[i];
+    return tree(places);
+  }
+  /// A warp reduction: at distance 1, 2, 4, ... each value takes in the one that far to its right.
   static T tree(std::vector<T> v) {
     for (std::size_t distance = 1; distance < v.size(); distance *= 2) {
       const std::vector<T> before = v;

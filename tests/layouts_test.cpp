@@ -76,7 +76,7 @@ std::string check_one_row(std::uint32_t slots, std::vector<std::uint8_t> blob) {
     blob.push_back(entry ? 1 : 0);  // its value's id
     info.nnz += entry ? 1 : 0;
   }
-  const std::array<std::uint8_t, 1> encoding{layouts::ccoo::make_encoding(true, 0, true, 1).bits};
+  const std::array<std::uint8_t, 1> encoding{layouts::ccoo::make_encoding(true, 0, true, 1, false).bits};
   const std::array<std::uint32_t, 1> base{0};
   const std::array<std::uint64_t, 1> offset{0};
   const std::array<double, 2> lut{5, 7};

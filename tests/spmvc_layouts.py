@@ -58,7 +58,6 @@ class Ccoo:
     def unpack(p, what, encoding, row_base, col_base, blob_offset, blob, lut):
         b, k = p.parameters[:2]
         group = min(b, 32)
-        require(not np.any(encoding & 0x80), "structure", f"{what}: reserved encoding bit")
         one_row, width_code, ids, groups = encoding & 1, encoding >> 1 & 3, encoding >> 3 & 1, (encoding >> 4 & 7) + 1
         require(np.all(width_code != 3), "structure", f"{what}: unused column encoding")
         require(np.all(groups <= b // group), "structure", f"{what}: a chunk of more than B lanes")
@@ -76,6 +75,9 @@ class Ccoo:
                 Ccoo.unpack_chunk(f"{what}, chunk {c}", blob[ends[c] - sizes[c]:ends[c]].tobytes(), int(lanes[c]), k,
                                   group, bool(one_row[c]), int(column_width[c]), bool(ids[c]), int(row_base[c]),
                                   int(col_base[c]), lut))
+            before = chunks[-2][0]
+            continues = c != 0 and before[-1] == chunks[-1][0][0]
+            require(continues == bool(encoding[c] >> 7), "structure", f"{what}: chunk {c} continues a row: {continues}")
         return tuple(np.concatenate(column) for column in zip(*chunks))
 
     @staticmethod

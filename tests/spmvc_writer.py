@@ -189,11 +189,12 @@ def ccoo(matrix, b, k, lut=(), **override):
         if not chunks or len(chunks[-1]) == b or lane[0] - chunks[-1][0][0] > 255:
             chunks.append([])
         chunks[-1].append(lane)
-    packed = [ccoo_chunk(matrix, chunk, min(b, 32), list(lut)) for chunk in chunks]
+    continues = [False] + [chunk[0][0] == before[-1][0] for before, chunk in zip(chunks, chunks[1:])]
+    packed = [ccoo_chunk(matrix, chunk, min(b, 32), list(lut), c) for chunk, c in zip(chunks, continues)]
     return ccoo_part(matrix, b, k, packed, lut, **override)
 
 
-def ccoo_chunk(matrix, lanes, group, lut):
+def ccoo_chunk(matrix, lanes, group, lut, continues):
     """(encoding, row base, column base, blob)"""
     while len(lanes) % group:
         row, slots = lanes[-1]
@@ -211,7 +212,8 @@ def ccoo_chunk(matrix, lanes, group, lut):
         blob += bytes(0 if v is None else lut.index(v) for _, v in slots)
     else:
         blob += matrix.value_bytes([0.0 if v is None else v for _, v in slots])
-    return one_row | code << 1 | ids << 3 | (len(lanes) // group - 1) << 4, row_base, col_base, blob
+    encoding = one_row | code << 1 | ids << 3 | (len(lanes) // group - 1) << 4 | continues << 7
+    return encoding, row_base, col_base, blob
 
 
 def ccoo_part(matrix, b, k, chunks, lut, **override):

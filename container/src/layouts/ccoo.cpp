@@ -176,6 +176,11 @@ void check_part(const PartView& part, int threads) {
       part.require(c == 0 || here.first_row > before.last_row ||
                        (here.first_row == before.last_row && here.first_column > before.last_column),
                    "blob", [&] { return fmt::format("chunk {} does not follow the one before it", c); });
+      const bool continues = c != 0 && here.first_row == before.last_row;
+      part.require(Encoding{v.encoding[c]}.continues() == continues, "encoding", [&] {
+        return fmt::format("chunk {}: its first row {} that of the chunk before it", c,
+                           continues ? "is, unannounced," : "is announced as");
+      });
       before = here;
     }
     entries += sum;

@@ -118,6 +118,7 @@ class Chunker {
   void open(std::uint32_t row, std::uint64_t entry) {
     chunk_.first_entry = entry;
     chunk_.row_base = row;
+    continues_ = !out_.chunks.empty() && row == last_row_;
     smallest_ = ~0U;
     largest_ = 0;
     has_raw_ = !allow_lut_;
@@ -127,8 +128,8 @@ class Chunker {
     if (used_ == 0) return;
     const std::uint32_t group = group_lanes(lanes_), groups = (used_ + group - 1) / group, stored = groups * group;
     chunk_.col_base = smallest_;
-    chunk_.encoding =
-        make_encoding(last_row_ == chunk_.row_base, column_code_for(largest_ - smallest_), !has_raw_, groups);
+    chunk_.encoding = make_encoding(last_row_ == chunk_.row_base, column_code_for(largest_ - smallest_), !has_raw_,
+                                    groups, continues_);
     chunk_.blob_offset = out_.blob_bytes();
     const BlobLayout at = blob_layout(chunk_.encoding, stored, out_.slots, value_size_);
     out_.row_bytes += at.columns;
@@ -147,7 +148,7 @@ class Chunker {
   Chunking out_;
   Chunk chunk_;
   std::uint32_t used_ = 0, last_row_ = 0, smallest_ = 0, largest_ = 0;
-  bool has_raw_ = false;
+  bool has_raw_ = false, continues_ = false;
 };
 
 /// A setting's number, or nothing where it is absent or "auto".

@@ -1,6 +1,6 @@
 // y = alpha A x + beta y from Compressed COO, in the order of additions of docs/LAYOUTS.md ("ccoo"), which is also the
-// GPU's: fma along a lane, a binary tree over the lanes of a row in a group, groups of a chunk in sequence, and over
-// the chunks of a row the tree again by 32, in sequence.
+// GPU's: fma along a lane; the lanes of a row in sequence, those of a one-row chunk by places in a group; over the
+// chunks of a row a binary tree by 32, in sequence.
 
 #include "spmvpack/container/layouts/ccoo.hpp"
 
@@ -20,36 +20,13 @@ using namespace spmvpack::layouts::ccoo;
 constexpr std::uint32_t tree_width = 32;
 constexpr std::uint32_t cache_line = 64;
 
-/// The sum of n <= 8 values as a warp's shuffles form it: neighbours first, then pairs of pairs. What is not there
-/// counts as +0, which no sum of fma from +0 notices; so there is no branch on n. Eight values are read.
+/// The sum of `n` values, a power of two, as a warp's shuffles form it: neighbours first, then pairs of pairs.
+/// Overwrites them.
 template <class T>
-SPMVPACK_INLINE T tree_sum_8(const T* v, std::uint32_t n) {
-  using Four [[gnu::vector_size(4 * sizeof(T))]] = T;
-  using FourBits [[gnu::vector_size(4 * sizeof(T))]] = bits_of<T>;
-  constexpr bits_of<T> all = ~bits_of<T>{0};
-  static constexpr std::array<bits_of<T>, 16> there{all, all, all, all, all, all, all, all};
-  FourBits low, high, low_mask, high_mask;
-  std::memcpy(&low, v, sizeof low);
-  std::memcpy(&high, v + 4, sizeof high);
-  std::memcpy(&low_mask, there.data() + 8 - n, sizeof low_mask);
-  std::memcpy(&high_mask, there.data() + 12 - n, sizeof high_mask);
-  low &= low_mask;
-  high &= high_mask;
-  // Neighbours, in the order that unpacking gives without a permutation: 01, 45, 23, 67.
-  const Four even = reinterpret_cast<Four>(__builtin_shufflevector(low, high, 0, 4, 2, 6));
-  const Four odd = reinterpret_cast<Four>(__builtin_shufflevector(low, high, 1, 5, 3, 7));
-  const Four pairs = even + odd;
-  return (pairs[0] + pairs[2]) + (pairs[1] + pairs[3]);
-}
-
-/// The same tree over n <= 32 values; `v` has room for 40.
-template <class T>
-SPMVPACK_INLINE T tree_sum(const T* v, std::uint32_t n) {
-  if (n <= 8) return tree_sum_8(v, n);
-  if (n <= 16) return tree_sum_8(v, 8) + tree_sum_8(v + 8, n - 8);
-  const T first = tree_sum_8(v, 8) + tree_sum_8(v + 8, 8);
-  if (n <= 24) return first + tree_sum_8(v + 16, n - 16);
-  return first + (tree_sum_8(v + 16, 8) + tree_sum_8(v + 24, n - 24));
+SPMVPACK_INLINE T tree_sum(T* v, std::uint32_t n) {
+  for (; n > 1; n /= 2)
+    for (std::uint32_t i = 0; i < n / 2; ++i) v[i] = v[2 * i] + v[2 * i + 1];
+  return v[0];
 }
 
 /// A chunk's last row goes on in the next chunk; and has not come from the one before.
@@ -77,47 +54,28 @@ SPMVPACK_INLINE T add_slot(const Offset* offsets, const std::byte* values, std::
   return std::fma(value, x[offsets[slot]], sum);
 }
 
-/// The sums of `lanes` lanes, none of them all padding: the entries of a lane in turn, each by one fma, from +0.
-/// Padding is at a lane's end, so a lane whose last slot is an entry has none.
+/// The sum of lane `lane`: its entries in turn, each by one fma, from +0. All its slots are entries.
 template <class T, class Offset, bool Lut, std::uint32_t K>
-SPMVPACK_INLINE void lane_sums(const Offset* offsets, const std::byte* values, std::uint32_t lanes, const T* lut,
-                               const T* x, T* sums) {
-  const auto whole = [&](std::size_t lane) __attribute__((always_inline)) {
-    T sum = 0;
+SPMVPACK_INLINE T whole_lane(const Offset* offsets, const std::byte* values, std::size_t lane, const T* lut,
+                             const T* x) {
+  T sum = 0;
 #pragma GCC unroll 8
-    for (std::uint32_t k = 0; k < K; ++k) sum = add_slot<T, Offset, Lut>(offsets, values, lane * K + k, lut, x, sum);
-    return sum;
-  };
-  if constexpr (K <= 2) {
-    // Short lanes are summed without a branch, and those with padding once more.
-    std::uint32_t padded = 0;
-#pragma GCC unroll 4
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      SPMVPACK_KEEP_SCALAR;
-      sums[lane] = whole(lane);
-      if constexpr (K == 2) padded |= static_cast<std::uint32_t>(offsets[2 * lane] == offsets[2 * lane + 1]) << lane;
-    }
-    for (; padded != 0; padded &= padded - 1) {
-      const auto lane = static_cast<std::size_t>(std::countr_zero(padded));
-      sums[lane] = add_slot<T, Offset, Lut>(offsets, values, lane * K, lut, x, T{0});
-    }
-  } else {
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      SPMVPACK_KEEP_SCALAR;
-      const Offset* const o = offsets + std::size_t{lane} * K;
-      if (o[K - 1] != o[K - 2]) {
-        sums[lane] = whole(lane);
-        continue;
-      }
-      T sum = add_slot<T, Offset, Lut>(offsets, values, std::size_t{lane} * K, lut, x, T{0});
-      for (std::uint32_t k = 1; o[k] != o[k - 1]; ++k)
-        sum = add_slot<T, Offset, Lut>(offsets, values, std::size_t{lane} * K + k, lut, x, sum);
-      sums[lane] = sum;
-    }
-  }
+  for (std::uint32_t k = 0; k < K; ++k) sum = add_slot<T, Offset, Lut>(offsets, values, lane * K + k, lut, x, sum);
+  return sum;
 }
 
-/// Lanes of the chunk's last group that hold entries; those after them are all padding.
+/// The same where the lane may end with padding.
+template <class T, class Offset, bool Lut, std::uint32_t K>
+SPMVPACK_INLINE T padded_lane(const Offset* offsets, const std::byte* values, std::size_t lane, const T* lut,
+                              const T* x) {
+  const Offset* const o = offsets + lane * K;
+  T sum = add_slot<T, Offset, Lut>(offsets, values, lane * K, lut, x, T{0});
+  for (std::uint32_t k = 1; k < K && o[k] != o[k - 1]; ++k)
+    sum = add_slot<T, Offset, Lut>(offsets, values, lane * K + k, lut, x, sum);
+  return sum;
+}
+
+/// Lanes of the chunk that hold entries; those after them, less than a group, are all padding.
 template <class Offset, std::uint32_t K>
 SPMVPACK_INLINE std::uint32_t used_lanes(const Offset* offsets, const std::uint8_t* rows, bool one_row,
                                          std::uint32_t lanes) {
@@ -129,11 +87,10 @@ SPMVPACK_INLINE std::uint32_t used_lanes(const Offset* offsets, const std::uint8
   return lanes;
 }
 
-/// Bit i is set where row byte i differs from the one before it, for i from 1 to lanes - 1; lanes is 8, 16 or 32.
-SPMVPACK_INLINE std::uint32_t row_starts(const std::uint8_t* rows, std::uint32_t lanes) {
+/// Bit i is set where row byte i differs from the one before it, which is `before` for the first; lanes is 8, 16 or 32.
+SPMVPACK_INLINE std::uint32_t row_starts(const std::uint8_t* rows, std::uint32_t lanes, std::uint64_t before) {
   constexpr std::uint64_t low_bits = 0x7F7F7F7F7F7F7F7F;
   std::uint32_t starts = 0;
-  std::uint64_t before = rows[0];
   for (std::uint32_t i = 0; i < lanes; i += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, rows + i, 8);
@@ -155,102 +112,89 @@ SPMVPACK_INLINE void prefetch_share(const std::byte* next, std::uint32_t share, 
 
 /// One chunk. Rows that lie in this chunk alone go to y, the others to the carries.
 template <class T, class Offset, bool Lut, std::uint32_t K>
-SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, bool continues, T alpha, const T* x, T* y, T* sums,
-                           Carries<T>& carries, std::uint32_t& last_row_of_chunk) {
+SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, T alpha, const T* x, T* y, Carries<T>& carries) {
   const Encoding e{v.encoding[c]};
-  const std::uint32_t group = group_lanes(v.lanes), groups = e.groups(), lanes = groups * group;
+  const std::uint32_t group = group_lanes(v.lanes), groups = e.groups(), lanes = groups * group, base = v.row_base[c];
   const std::byte* const blob = v.blob + v.blob_offset[c];
   const BlobLayout at = blob_layout(e, lanes, K, sizeof(T));
   const auto* const rows = reinterpret_cast<const std::uint8_t*>(blob);
   const auto* const offsets = reinterpret_cast<const Offset*>(blob + at.columns);
   const std::byte* const values = blob + at.values;
-  const bool one_row = e.one_row();
-  const std::uint32_t base = v.row_base[c], last_row = one_row ? base : base + rows[lanes - 1];
-  const bool goes_on = c + 1 < v.chunks && v.row_base[c + 1] == last_row;
-  constexpr std::size_t value_size = Lut ? 1 : sizeof(T);
+  const bool continues = e.continues(), goes_on = c + 1 < v.chunks && Encoding{v.encoding[c + 1]}.continues();
+  const std::uint32_t used = used_lanes<Offset, K>(offsets, rows, e.one_row(), lanes);
+  x += v.col_base[c];
 
-  // All lanes before all rows: what a row's tree loads has then long been stored, and comes without a stall.
-  for (std::uint32_t g = 0; g < groups; ++g) {
-    prefetch_share(blob + at.end, at.end / groups, g);
-    const std::size_t first = std::size_t{g} * group;
-    const std::uint32_t used =
-        g + 1 < groups ? group : used_lanes<Offset, K>(offsets + first * K, rows + first, one_row, group);
-    lane_sums<T, Offset, Lut, K>(offsets + first * K, values + first * K * value_size, used, v.lut, x + v.col_base[c],
-                                 sums + first);
-    std::fill(sums + first + used, sums + first + group, T{0});
-  }
-
-  std::uint32_t open_row = base;
-  T open_sum = 0;
-  const auto finish_open = [&]() __attribute__((always_inline)) {
-    if (open_row == base && continues)
-      carries.first[c] = open_sum;
-    else
-      y[open_row] = std::fma(alpha, open_sum, y[open_row]);
-  };
-  for (std::uint32_t g = 0; g < groups; ++g) {
-    const std::uint8_t* const group_rows = rows + std::size_t{g} * group;
-    const T* const group_sums = sums + std::size_t{g} * group;
-    if (one_row) {
-      open_sum += tree_sum(group_sums, group);
-      continue;
+  std::uint32_t row = base;
+  T sum = 0;
+  if (e.one_row()) {
+    std::array<T, tree_width> places{};
+    for (std::uint32_t lane = 0, place = 0; lane + 1 < used; ++lane, place = place + 1 == group ? 0 : place + 1) {
+      if (place == 0) prefetch_share(blob + at.end, at.end / groups, lane / group);
+      places[place] += whole_lane<T, Offset, Lut, K>(offsets, values, lane, v.lut, x);
     }
-    std::uint32_t starts = row_starts(group_rows, group);
-    for (std::uint32_t begin = 0; begin < group; starts &= starts - 1) {
-      const std::uint32_t end = starts != 0 ? static_cast<std::uint32_t>(std::countr_zero(starts)) : group;
-      const T sum = tree_sum(group_sums + begin, end - begin);
-      const std::uint32_t row = base + group_rows[begin];
-      if (row != open_row) {
-        finish_open();
-        open_row = row;
-        open_sum = sum;
-      } else {
-        open_sum += sum;
+    places[(used - 1) % group] += padded_lane<T, Offset, Lut, K>(offsets, values, used - 1, v.lut, x);
+    sum = tree_sum(places.data(), group);
+  } else {
+    // Padding ends a row's last lane, and the lanes before it have none.
+    std::uint32_t begin = 0;
+    const auto sum_until = [&](std::uint32_t end) __attribute__((always_inline)) {
+      T s = 0;
+      for (; begin + 1 < end; ++begin) {
+        SPMVPACK_KEEP_SCALAR;
+        s += whole_lane<T, Offset, Lut, K>(offsets, values, begin, v.lut, x);
       }
-      begin = end;
+      s += padded_lane<T, Offset, Lut, K>(offsets, values, begin++, v.lut, x);
+      return s;
+    };
+    std::uint64_t before = 0;
+    for (std::uint32_t first = 0, g = 0; first < lanes; first += group, ++g) {
+      prefetch_share(blob + at.end, at.end / groups, g);
+      for (std::uint32_t starts = row_starts(rows + first, group, before); starts != 0; starts &= starts - 1) {
+        sum = sum_until(first + static_cast<std::uint32_t>(std::countr_zero(starts)));
+        if (row == base && continues)
+          carries.first[c] = sum;
+        else
+          y[row] = std::fma(alpha, sum, y[row]);
+        row = base + rows[begin];
+      }
+      before = rows[first + group - 1];
     }
+    sum = sum_until(used);
   }
   // A row that is the whole chunk and shared on both sides leaves its sum in `first`.
-  const bool starts = goes_on && !(open_row == base && continues);
+  const bool starts = goes_on && !(row == base && continues);
   if (starts)
-    carries.last[c] = open_sum;
+    carries.last[c] = sum;
+  else if (row == base && continues)
+    carries.first[c] = sum;
   else
-    finish_open();
+    y[row] = std::fma(alpha, sum, y[row]);
   carries.shared[c] = static_cast<std::uint8_t>((goes_on ? goes_on_bit : 0) | (starts ? starts_bit : 0));
-  last_row_of_chunk = last_row;
 }
 
 template <class T, std::uint32_t K>
 SPMVPACK_INLINE void chunks(const View<T>& v, std::uint64_t begin, std::uint64_t end, T alpha, const T* x, T* y,
                             Carries<T>& carries) {
-  std::array<T, default_lanes + 8> sums{};  // of a chunk's lanes; tree_sum() looks past them
-  std::uint32_t last_row = ~0U;
-  if (begin != 0) {
-    const Encoding e{v.encoding[begin - 1]};
-    const std::byte* const rows = v.blob + v.blob_offset[begin - 1];
-    last_row = lane_row(e, v.row_base[begin - 1], rows, e.groups() * group_lanes(v.lanes) - 1);
-  }
   for (std::uint64_t c = begin; c < end; ++c) {
     const Encoding e{v.encoding[c]};
-    const bool continues = c != 0 && v.row_base[c] == last_row;
     switch (e.column_code() * 2 + (e.lut() ? 1 : 0)) {
       case 0:
-        chunk<T, std::uint8_t, false, K>(v, c, continues, alpha, x, y, sums.data(), carries, last_row);
+        chunk<T, std::uint8_t, false, K>(v, c, alpha, x, y, carries);
         break;
       case 1:
-        chunk<T, std::uint8_t, true, K>(v, c, continues, alpha, x, y, sums.data(), carries, last_row);
+        chunk<T, std::uint8_t, true, K>(v, c, alpha, x, y, carries);
         break;
       case 2:
-        chunk<T, std::uint16_t, false, K>(v, c, continues, alpha, x, y, sums.data(), carries, last_row);
+        chunk<T, std::uint16_t, false, K>(v, c, alpha, x, y, carries);
         break;
       case 3:
-        chunk<T, std::uint16_t, true, K>(v, c, continues, alpha, x, y, sums.data(), carries, last_row);
+        chunk<T, std::uint16_t, true, K>(v, c, alpha, x, y, carries);
         break;
       case 4:
-        chunk<T, std::uint32_t, false, K>(v, c, continues, alpha, x, y, sums.data(), carries, last_row);
+        chunk<T, std::uint32_t, false, K>(v, c, alpha, x, y, carries);
         break;
       default:
-        chunk<T, std::uint32_t, true, K>(v, c, continues, alpha, x, y, sums.data(), carries, last_row);
+        chunk<T, std::uint32_t, true, K>(v, c, alpha, x, y, carries);
         break;
     }
   }
@@ -287,19 +231,20 @@ auto chunks_kernel(std::uint32_t slots) {
 template <class T>
 bool finish_shared_row(const View<T>& v, const Carries<T>& carries, std::uint64_t c, std::uint64_t end, T alpha, T* y) {
   const std::uint32_t row = v.row_base[c + 1];
-  std::array<T, tree_width + 8> sums{carries.last[c]};
+  std::array<T, tree_width> sums{carries.last[c]};
   std::uint32_t n = 1;
   T total = 0;
   for (bool more = true; more;) {
     if (++c == end) return false;
     if (n == tree_width) {
-      total += tree_sum(sums.data(), n);
+      total += tree_sum(sums.data(), tree_width);
+      sums = {};
       n = 0;
     }
     sums[n++] = carries.first[c];
     more = (carries.shared[c] & goes_on_bit) != 0 && v.row_base[c + 1] == row;
   }
-  total += tree_sum(sums.data(), n);
+  total += tree_sum(sums.data(), tree_width);
   y[row] = std::fma(alpha, total, y[row]);
   return true;
 }

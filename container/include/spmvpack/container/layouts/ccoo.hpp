@@ -36,11 +36,15 @@ struct Encoding {
   }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool lut() const noexcept { return (bits & 8U) != 0; }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t groups() const noexcept { return ((bits >> 4U) & 7U) + 1; }
-  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool valid() const noexcept { return column_code() != 3 && bits < 128; }
+  /// The chunk's first row is the last row of the chunk before it.
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool continues() const noexcept { return (bits & 128U) != 0; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool valid() const noexcept { return column_code() != 3; }
 };
 
-constexpr Encoding make_encoding(bool one_row, unsigned column_code, bool lut, std::uint32_t groups) noexcept {
-  return {static_cast<std::uint8_t>((one_row ? 1U : 0U) | column_code << 1U | (lut ? 8U : 0U) | (groups - 1) << 4U)};
+constexpr Encoding make_encoding(bool one_row, unsigned column_code, bool lut, std::uint32_t groups,
+                                 bool continues) noexcept {
+  return {static_cast<std::uint8_t>((one_row ? 1U : 0U) | column_code << 1U | (lut ? 8U : 0U) | (groups - 1) << 4U |
+                                    (continues ? 128U : 0U))};
 }
 
 /// The code of the narrowest column offsets that reach `span` = largest - smallest column.
