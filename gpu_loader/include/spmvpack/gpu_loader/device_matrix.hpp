@@ -1,0 +1,132 @@
+#pragma once
+/// A container in device memory, and y = alpha A x + beta y on a GPU. Needs no CUDA header; in a build without CUDA
+/// every function that would need a device throws Error(errc::unsupported) "built without CUDA".
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/progress.hpp"
+#include "spmvpack/container/reader.hpp"
+
+struct CUstream_st;
+
+namespace spmvpack::gpu_loader {
+
+/// CUDA's cudaStream_t; null is the default stream.
+using Stream = CUstream_st*;
+
+/// Whether a kernel gives the same bits at every run.
+enum class Determinism : std::uint8_t {
+  bitwise,        ///< the order of additions is that of docs/LAYOUTS.md, whatever the device, grid and stream
+  not_guaranteed  ///< sums meet by atomic additions, in any order
+};
+
+/// A way to multiply with a layout.
+struct KernelInfo {
+  std::string_view name;
+  Determinism determinism = Determinism::bitwise;
+  /// Whether it needs something made at load, and so must be named in DeviceLoadOptions::kernels.
+  bool prepared = false;
+};
+
+/// alpha or beta: a value, or a place in device memory that is read when the multiply runs.
+template <class T>
+struct Scalar {
+  Scalar(T v) : value(v) {}                          // NOLINT(google-explicit-constructor): a number is a Scalar
+  Scalar(const T* in_device) : device(in_device) {}  // NOLINT(google-explicit-constructor)
+  T value{};
+  const T* device = nullptr;
+};
+
+/// Where a DeviceMatrix takes its memory from. Default: cudaMalloc and cudaFree. `allocate` returns memory on a
+/// boundary of 256 bytes that the load's stream may use at once, or throws or returns null where there is none. The
+/// memory is given back when the last copy of the matrix goes.
+struct DeviceAllocator {
+  std::function<void*(std::uint64_t bytes)> allocate;
+  std::function<void(void* memory)> release;
+};
+
+struct DeviceLoadOptions {
+  int threads = 0;                                      ///< that read, hash and inflate; 0: all
+  std::uint64_t ring_bytes = std::uint64_t{64} << 20U;  ///< pinned host memory that the bytes pass through
+  bool verify_checksums = true;                         ///< of every block, while it passes
+  bool check_structure = true;                          ///< on the device; without it only files that one trusts
+  std::uint64_t memory_limit = 0;                       ///< bytes of device memory, 0: what is free
+  ProgressCallback progress;
+  DeviceAllocator allocator;
+  /// Kernels that multiply() will be asked for, of those that need something made at load (KernelInfo::prepared).
+  std::vector<std::string> kernels;
+};
+
+/// A matrix loaded from a container into the current device's memory, every section as it lies in the file. Immutable;
+/// copies share it. multiply() may run on several streams at once, with a workspace each.
+class SPMVPACK_EXPORT DeviceMatrix {
+ public:
+  /// Loads every part; returns when all is on the device and checked. Uses `stream` for every copy and kernel.
+  /// Errors: errc::no_device; errc::out_of_memory where the limit does not hold the matrix; errc::corrupt (checksum or
+  /// structure); errc::usage (a kernel of the options that no part has).
+  static DeviceMatrix load(const Container& container, Stream stream = nullptr, const DeviceLoadOptions& options = {});
+  static DeviceMatrix load(const std::string& path, Stream stream = nullptr, const DeviceLoadOptions& options = {});
+
+  [[nodiscard]] const MatrixFacts& facts() const noexcept;
+  /// Raw bytes of the sections that a multiply reads.
+  [[nodiscard]] std::uint64_t device_bytes() const noexcept;
+  /// Device memory that the matrix holds: sections and maps with the padding between them, and what was made at load.
+  [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
+  /// Of these, what was made at load for kernels that need it (the row blocks of csr's `ipcsr`).
+  [[nodiscard]] std::uint64_t prepared_bytes() const noexcept;
+  /// The kernels of the matrix's layouts, those of the first part first; the first of each layout is its default.
+  [[nodiscard]] std::vector<KernelInfo> kernels() const;
+  /// Device bytes that one multiply() needs as its workspace, exactly; 0 is common. `vectors` is the type of x and y.
+  [[nodiscard]] std::uint64_t workspace_bytes(std::string_view kernel, ValueType vectors) const;
+  /// The same for vectors of the matrix's type.
+  [[nodiscard]] std::uint64_t workspace_bytes(std::string_view kernel = {}) const;
+
+  /// y = alpha A x + beta y, in device memory, on `stream`: one kernel or a few, no allocation, no synchronisation;
+  /// may be captured into a graph. T is double or float, the type of x, y and of every product and sum; an f32 matrix
+  /// takes both, an f64 matrix double. x has facts().cols elements and y facts().rows, on boundaries of an element;
+  /// they do not overlap. y is not read where beta is 0, x not where alpha is 0 (y then becomes beta y). `workspace` is
+  /// device memory on a boundary of 256 bytes that no other multiply uses meanwhile. `kernel` is a name of kernels()
+  /// (parts whose layout has no such kernel use their default), empty: the default. Errors, all before anything is
+  /// launched: errc::usage; errc::no_device where a launch fails.
+  template <class T>
+  void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const T> x, std::type_identity_t<Scalar<T>> beta,
+                std::span<T> y, std::span<std::byte> workspace, Stream stream, std::string_view kernel = {}) const;
+
+  struct Impl;
+
+ private:
+  explicit DeviceMatrix(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// A DeviceMatrix with one workspace: the convenient way to multiply with one kernel, from one stream at a time.
+class SPMVPACK_EXPORT DeviceMultiplier {
+ public:
+  /// Allocates the workspace for vectors of either type that the matrix takes.
+  explicit DeviceMultiplier(DeviceMatrix matrix, std::string kernel = {});
+
+  [[nodiscard]] const DeviceMatrix& matrix() const noexcept { return matrix_; }
+  /// DeviceMatrix::multiply with the own workspace and kernel.
+  template <class T>
+  void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const T> x, std::type_identity_t<Scalar<T>> beta,
+                std::span<T> y, Stream stream) const {
+    matrix_.multiply<T>(alpha, x, beta, y, {static_cast<std::byte*>(workspace_.get()), bytes_}, stream, kernel_);
+  }
+
+ private:
+  DeviceMatrix matrix_;
+  std::string kernel_;
+  std::uint64_t bytes_ = 0;
+  std::shared_ptr<void> workspace_;
+};
+
+}  // namespace spmvpack::gpu_loader

@@ -1,0 +1,84 @@
+#pragma once
+// What a layout gives to the GPU loader: a LayoutKernels, named in one line of registry.cpp. No CUDA headers here.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spmvpack/container/contents.hpp"
+#include "spmvpack/gpu_loader/device_matrix.hpp"
+
+namespace spmvpack::gpu_loader {
+
+/// Memory and streams at load, for what a layout makes there.
+struct LoadContext {
+  Stream stream = nullptr;
+  std::function<std::shared_ptr<void>(std::uint64_t bytes)> allocate;  ///< device memory, on a 256-byte boundary
+  std::span<const std::string> kernels;                                ///< DeviceLoadOptions::kernels
+};
+
+/// What prepare() made of a part; a layout derives from it.
+struct LayoutState {
+  LayoutState() = default;
+  LayoutState(const LayoutState&) = delete;
+  LayoutState& operator=(const LayoutState&) = delete;
+  virtual ~LayoutState() = default;
+  std::uint64_t bytes = 0;  ///< device memory that it holds
+};
+
+/// A part in device memory. The sections' spans in `view` are device memory: the host uses their addresses and sizes,
+/// never their elements.
+struct DevicePart {
+  PartView view;
+  std::unique_ptr<const LayoutState> state;  ///< null where the layout has no prepare()
+};
+
+/// One multiply of one part, y = alpha A x + beta y over its local rows and columns. The arguments have been checked.
+struct MultiplyCall {
+  std::size_t kernel = 0;  ///< index into LayoutKernels::kernels
+  ValueType vectors = ValueType::f64;
+  Scalar<double> alpha{0.0}, beta{0.0};  ///< `device` points to a value of type `vectors`
+  const void* x = nullptr;
+  void* y = nullptr;
+  std::byte* workspace = nullptr;  ///< workspace_bytes() of it, on a 256-byte boundary
+  Stream stream = nullptr;
+};
+
+/// A layout on the GPU.
+struct LayoutKernels {
+  std::string_view name;
+  std::span<const KernelInfo> kernels;  ///< the default first
+
+  /// What the tables alone say of the part: sizes and types of its sections, parameters. Error(errc::corrupt). Runs
+  /// before the part's bytes are there, and whatever the options say: with it, no section is shorter than a kernel
+  /// believes.
+  void (*check_shape)(const PartView& part);
+  /// Names of the bits that check() sets, at most 32.
+  std::span<const std::string_view> check_names;
+  /// Launches kernels that set bits of *errors (device memory, 0 before) where the part breaks what the container's
+  /// check() of the layout demands. Reads nothing outside the part's sections, whatever these say.
+  void (*check)(const PartView& part, std::uint32_t* errors, Stream stream);
+  /// Makes what kernels named in the context need, on a part that has been checked; null: nothing to make.
+  std::unique_ptr<const LayoutState> (*prepare)(const PartView& part, const LoadContext& context);
+
+  /// Exact.
+  std::uint64_t (*workspace_bytes)(const DevicePart& part, std::size_t kernel, ValueType vectors);
+  /// Launches on call.stream. No allocation, no synchronisation. Must honour: y unread where beta is 0, x unread where
+  /// alpha is 0 (and y = beta y then), both known only on the device where they are given by pointer.
+  void (*multiply)(const DevicePart& part, const MultiplyCall& call);
+};
+
+namespace layouts {
+extern const LayoutKernels csr, coo, ccoo;
+}
+
+/// Calls f(A{}, V{}) with the types of the matrix's values and of the vectors.
+template <class F>
+decltype(auto) dispatch_types(ValueType values, ValueType vectors, F&& f) {
+  if (values == ValueType::f64) return f(double{}, double{});
+  return vectors == ValueType::f64 ? f(float{}, double{}) : f(float{}, float{});
+}
+
+}  // namespace spmvpack::gpu_loader

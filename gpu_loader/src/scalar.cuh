@@ -1,0 +1,28 @@
+#pragma once
+// alpha and beta inside kernels.
+
+#include "spmvpack/gpu_loader/device_matrix.hpp"
+
+namespace spmvpack::gpu_loader {
+
+/// A Scalar as kernels take it: in the vectors' type V.
+template <class V>
+struct DeviceScalar {
+  V value;
+  const V* pointer;
+  __device__ V get() const { return pointer != nullptr ? *pointer : value; }
+};
+
+/// The multiply's scalar, whose value is a double and whose pointer, if any, is to a V.
+template <class V>
+DeviceScalar<V> device_scalar(const Scalar<double>& s) {
+  return {static_cast<V>(s.value), reinterpret_cast<const V*>(s.device)};
+}
+
+/// beta y, with y unread where beta is 0.
+template <class V>
+__device__ V scaled(V beta, const V* y) {
+  return beta == V{0} ? V{0} : beta * *y;
+}
+
+}  // namespace spmvpack::gpu_loader
