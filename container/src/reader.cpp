@@ -397,6 +397,16 @@ void Container::read_block(const SectionInfo& section, std::uint64_t block, std:
   if (filtered) undo_filter(section.filter, section.filter_width, inflated, raw);
 }
 
+void Container::read_block(std::size_t index, std::uint64_t block, std::span<std::byte> raw, bool verify) const {
+  const SectionInfo& s = sections_.at(index);
+  const std::uint64_t begin = block * format::block_bytes;
+  if (block >= s.block_count || raw.size() != std::min(format::block_bytes, s.raw_bytes - begin))
+    throw Error(errc::usage, fmt::format("{} bytes for block {} of {}", raw.size(), block, s.block_count),
+                fmt::format("{}: section '{}'", name_, s.name));
+  thread_local Scratch scratch;
+  read_block(s, block, raw, verify, scratch);
+}
+
 Array<std::byte> Container::read_section(std::size_t index, const LoadOptions& options) const {
   const SectionInfo& s = sections_.at(index);
   require_memory(s.raw_bytes, options.memory_limit, fmt::format("{}: section '{}'", name_, s.name));

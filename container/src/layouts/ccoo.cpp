@@ -130,7 +130,7 @@ std::uint64_t check_chunk(const PartView& part, const View<T>& v, std::uint64_t 
 }
 
 template <class T>
-void check_part(const PartView& part, int threads) {
+void check_part_shape(const PartView& part) {
   const auto& params = part.info().params;
   const std::uint64_t lanes = params[param_lanes], slots = params[param_slots], chunks = params[param_chunks];
   part.require(std::has_single_bit(lanes) && lanes >= 8 && lanes <= default_lanes, {},
@@ -145,14 +145,21 @@ void check_part(const PartView& part, int threads) {
   count("row_base", part.get<std::uint32_t>("row_base").size());
   count("col_base", part.get<std::uint32_t>("col_base").size());
   count("blob_offset", part.get<std::uint64_t>("blob_offset").size());
-  const std::uint64_t blob_size = part.get<std::byte>("blob").size(), lut_size = part.get<T>("lut").size();
+  static_cast<void>(part.get<std::byte>("blob"));  // there, and of bytes
+  const std::uint64_t lut_size = part.get<T>("lut").size();
   part.require(lut_size <= lut_capacity, "lut",
                [&] { return fmt::format("{} values, at most {}", lut_size, lut_capacity); });
   std::uint64_t workspace = 0;
   part.require(
       !__builtin_mul_overflow(chunks, 2 * sizeof(T), &workspace) && part.info().workspace_bytes == workspace, {},
       [&] { return fmt::format("workspace of {} bytes, expected {}", part.info().workspace_bytes, workspace); });
+}
 
+template <class T>
+void check_part(const PartView& part, int threads) {
+  check_part_shape<T>(part);
+  const std::uint64_t lanes = part.info().params[param_lanes], chunks = part.info().params[param_chunks];
+  const std::uint64_t blob_size = part.get<std::byte>("blob").size(), lut_size = part.get<T>("lut").size();
   const View<T> v = view<T>(part);
   std::uint64_t end = 0;
   for (std::uint64_t c = 0; c < chunks; ++c) {
@@ -252,6 +259,10 @@ View<T> view(const PartView& part) {
 }
 template View<double> view(const PartView&);
 template View<float> view(const PartView&);
+
+void check_shape(const PartView& part) {
+  dispatch(part.info().value_type, [&]<class T>(T) { check_part_shape<T>(part); });
+}
 
 void check(const PartView& part, int threads) {
   dispatch(part.info().value_type, [&]<class T>(T) { check_part<T>(part, threads); });

@@ -14,19 +14,24 @@ constexpr std::uint64_t piece = 1U << 18;
 
 }  // namespace
 
-void check(const PartView& part, int threads) {
+void check_shape(const PartView& part) {
   const std::uint64_t nnz = part.info().nnz;
-  const auto rows = part.get<std::uint32_t>("row_idx");
-  const auto cols = part.get<std::uint32_t>("col_idx");
   const auto count = [&](std::string_view name, std::uint64_t found) {
     part.require(found == nnz, name, [&] { return fmt::format("{} elements, expected {}", found, nnz); });
   };
-  count("row_idx", rows.size());
-  count("col_idx", cols.size());
+  count("row_idx", part.get<std::uint32_t>("row_idx").size());
+  count("col_idx", part.get<std::uint32_t>("col_idx").size());
   dispatch(part.info().value_type, [&]<class T>(T) { count("values", part.get<T>("values").size()); });
   for (const std::uint64_t param : part.info().params)
     part.require(param == 0, {}, [&] { return fmt::format("parameter {}, expected 0", param); });
   part.require(part.info().workspace_bytes == 0, {}, [&] { return "workspace of a layout that needs none"; });
+}
+
+void check(const PartView& part, int threads) {
+  check_shape(part);
+  const std::uint64_t nnz = part.info().nnz;
+  const auto rows = part.get<std::uint32_t>("row_idx");
+  const auto cols = part.get<std::uint32_t>("col_idx");
   parallel_pieces(nnz, piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin; i < end; ++i) {
       part.require(rows[i] < part.rows(), "row_idx",

@@ -23,7 +23,7 @@ CsrView view(const PartView& part) {
   });
 }
 
-void check(const PartView& part, int threads) {
+void check_shape(const PartView& part) {
   const std::uint64_t nnz = part.info().nnz;
   part.require(wide(part) == (nnz >= wide_from), "row_ptr",
                [&] { return fmt::format("row pointers of the wrong width for {} nonzeros", nnz); });
@@ -39,6 +39,10 @@ void check(const PartView& part, int threads) {
   for (const std::uint64_t param : part.info().params)
     part.require(param == 0, {}, [&] { return fmt::format("parameter {}, expected 0", param); });
   part.require(part.info().workspace_bytes == 0, {}, [&] { return "workspace of a layout that needs none"; });
+}
+
+void check(const PartView& part, int threads) {
+  check_shape(part);
   try {
     view(part).check(threads);
   } catch (const Error& e) {

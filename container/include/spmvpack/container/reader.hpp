@@ -58,6 +58,10 @@ class SPMVPACK_EXPORT Container {
   void check_blocks(const LoadOptions& options = {}) const;
   /// The raw bytes of section `index`: read, checked, inflated, unfiltered.
   [[nodiscard]] Array<std::byte> read_section(std::size_t index, const LoadOptions& options = {}) const;
+  /// Block `block` of section `index`, the unit that loaders stream: raw bytes [block, block + 1) *
+  /// format::block_bytes, less in the last one; raw.size() must be exactly that. Read, checked unless `verify` is
+  /// unset, inflated, unfiltered. May run on several threads at once.
+  void read_block(std::size_t index, std::uint64_t block, std::span<std::byte> raw, bool verify = true) const;
   /// Part `index` with the sections that this version knows, and with options.check_structure its structure checked.
   [[nodiscard]] LoadedPart load_part(std::size_t index, const LoadOptions& options = {}) const;
   /// The provenance section; empty where there is none. Error(errc::corrupt) where it is not what FORMAT.md says.

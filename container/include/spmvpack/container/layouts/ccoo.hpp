@@ -85,6 +85,10 @@ inline SPMVPACK_HOST_DEVICE std::uint32_t lane_row(Encoding e, std::uint32_t row
   return e.one_row() ? row_base : row_base + static_cast<std::uint32_t>(rows[lane]);
 }
 
+/// What the tables alone say: sizes and types of sections, parameters. Reads no element, so that the sections may lie
+/// anywhere. Error(errc::corrupt).
+SPMVPACK_EXPORT void check_shape(const PartView& part);
+/// check_shape() and every element.
 SPMVPACK_EXPORT void check(const PartView& part, int threads);
 SPMVPACK_EXPORT CsrMatrix unpack(const PartView& part, int threads);
 

@@ -7,6 +7,10 @@
 
 namespace spmvpack::layouts::coo {
 
+/// What the tables alone say: sizes and types of sections, parameters. Reads no element, so that the sections may lie
+/// anywhere. Error(errc::corrupt).
+SPMVPACK_EXPORT void check_shape(const PartView& part);
+/// check_shape() and every element.
 SPMVPACK_EXPORT void check(const PartView& part, int threads);
 SPMVPACK_EXPORT CsrMatrix unpack(const PartView& part, int threads);
 
