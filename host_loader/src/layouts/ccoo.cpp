@@ -110,9 +110,26 @@ SPMVPACK_INLINE void prefetch_share(const std::byte* next, std::uint32_t share, 
     __builtin_prefetch(reinterpret_cast<const void*>(begin + line), 0, 2);  // NOLINT(performance-no-int-to-ptr)
 }
 
-/// One chunk. Rows that lie in this chunk alone go to y, the others to the carries.
+/// y = alpha A x + beta y.
+template <class T>
+struct Vectors {
+  T alpha = 0;
+  const T* x = nullptr;
+  T beta = 0;
+  T* y = nullptr;
+
+  SPMVPACK_INLINE void put(std::uint32_t row, T sum) const { y[row] = std::fma(alpha, sum, scaled(beta, y[row])); }
+  /// Rows [begin, end), which have no entries.
+  SPMVPACK_INLINE void scale(std::uint64_t begin, std::uint64_t end) const {
+    for (; begin < end; ++begin) y[begin] = scaled(beta, y[begin]);
+  }
+};
+
+/// One chunk, and the empty rows from its first row to the next chunk's. Rows that lie in this chunk alone go to y, the
+/// others to the carries.
 template <class T, class Offset, bool Lut, std::uint32_t K>
-SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, T alpha, const T* x, T* y, Carries<T>& carries) {
+SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, std::uint64_t next_base, const Vectors<T>& to,
+                           Carries<T>& carries) {
   const Encoding e{v.encoding[c]};
   const std::uint32_t group = group_lanes(v.lanes), groups = e.groups(), lanes = groups * group, base = v.row_base[c];
   const std::byte* const blob = v.blob + v.blob_offset[c];
@@ -122,7 +139,7 @@ SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, T alpha, const T* 
   const std::byte* const values = blob + at.values;
   const bool continues = e.continues(), goes_on = c + 1 < v.chunks && Encoding{v.encoding[c + 1]}.continues();
   const std::uint32_t used = used_lanes<Offset, K>(offsets, rows, e.one_row(), lanes);
-  x += v.col_base[c];
+  const T* const x = to.x + v.col_base[c];
 
   std::uint32_t row = base;
   T sum = 0;
@@ -139,11 +156,11 @@ SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, T alpha, const T* 
     std::uint32_t begin = 0;
     const auto sum_until = [&](std::uint32_t end) __attribute__((always_inline)) {
       T s = 0;
-      for (; begin + 1 < end; ++begin) {
+      for (const std::uint32_t whole = K == 1 ? end : end - 1; begin < whole; ++begin) {
         SPMVPACK_KEEP_SCALAR;
         s += whole_lane<T, Offset, Lut, K>(offsets, values, begin, v.lut, x);
       }
-      s += padded_lane<T, Offset, Lut, K>(offsets, values, begin++, v.lut, x);
+      if constexpr (K != 1) s += padded_lane<T, Offset, Lut, K>(offsets, values, begin++, v.lut, x);
       return s;
     };
     std::uint64_t before = 0;
@@ -154,8 +171,10 @@ SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, T alpha, const T* 
         if (row == base && continues)
           carries.first[c] = sum;
         else
-          y[row] = std::fma(alpha, sum, y[row]);
-        row = base + rows[begin];
+          to.put(row, sum);
+        const std::uint32_t next = base + rows[begin];
+        to.scale(std::uint64_t{row} + 1, next);
+        row = next;
       }
       before = rows[first + group - 1];
     }
@@ -168,47 +187,49 @@ SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, T alpha, const T* 
   else if (row == base && continues)
     carries.first[c] = sum;
   else
-    y[row] = std::fma(alpha, sum, y[row]);
+    to.put(row, sum);
+  to.scale(std::uint64_t{row} + 1, next_base);
   carries.shared[c] = static_cast<std::uint8_t>((goes_on ? goes_on_bit : 0) | (starts ? starts_bit : 0));
 }
 
 template <class T, std::uint32_t K>
-SPMVPACK_INLINE void chunks(const View<T>& v, std::uint64_t begin, std::uint64_t end, T alpha, const T* x, T* y,
-                            Carries<T>& carries) {
+SPMVPACK_INLINE void chunks(const View<T>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end,
+                            const Vectors<T>& to, Carries<T>& carries) {
   for (std::uint64_t c = begin; c < end; ++c) {
     const Encoding e{v.encoding[c]};
+    const std::uint64_t next_base = c + 1 < v.chunks ? v.row_base[c + 1] : rows;
     switch (e.column_code() * 2 + (e.lut() ? 1 : 0)) {
       case 0:
-        chunk<T, std::uint8_t, false, K>(v, c, alpha, x, y, carries);
+        chunk<T, std::uint8_t, false, K>(v, c, next_base, to, carries);
         break;
       case 1:
-        chunk<T, std::uint8_t, true, K>(v, c, alpha, x, y, carries);
+        chunk<T, std::uint8_t, true, K>(v, c, next_base, to, carries);
         break;
       case 2:
-        chunk<T, std::uint16_t, false, K>(v, c, alpha, x, y, carries);
+        chunk<T, std::uint16_t, false, K>(v, c, next_base, to, carries);
         break;
       case 3:
-        chunk<T, std::uint16_t, true, K>(v, c, alpha, x, y, carries);
+        chunk<T, std::uint16_t, true, K>(v, c, next_base, to, carries);
         break;
       case 4:
-        chunk<T, std::uint32_t, false, K>(v, c, alpha, x, y, carries);
+        chunk<T, std::uint32_t, false, K>(v, c, next_base, to, carries);
         break;
       default:
-        chunk<T, std::uint32_t, true, K>(v, c, alpha, x, y, carries);
+        chunk<T, std::uint32_t, true, K>(v, c, next_base, to, carries);
         break;
     }
   }
 }
 
 template <class T, std::uint32_t K>
-SPMVPACK_TARGET_V3 void chunks_v3(const View<T>& v, std::uint64_t begin, std::uint64_t end, T alpha, const T* x, T* y,
-                                  Carries<T>& carries) {
-  chunks<T, K>(v, begin, end, alpha, x, y, carries);
+SPMVPACK_TARGET_V3 void chunks_v3(const View<T>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end,
+                                  const Vectors<T>& to, Carries<T>& carries) {
+  chunks<T, K>(v, rows, begin, end, to, carries);
 }
 template <class T, std::uint32_t K>
-void chunks_generic(const View<T>& v, std::uint64_t begin, std::uint64_t end, T alpha, const T* x, T* y,
+void chunks_generic(const View<T>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end, const Vectors<T>& to,
                     Carries<T>& carries) {
-  chunks<T, K>(v, begin, end, alpha, x, y, carries);
+  chunks<T, K>(v, rows, begin, end, to, carries);
 }
 
 template <class T>
@@ -229,7 +250,8 @@ auto chunks_kernel(std::uint32_t slots) {
 /// Adds up the sums that the chunks of a shared row left, in chunk order: a tree over each 32, these in sequence. The
 /// row starts in chunk c. Returns false, with nothing done, where it goes on in chunk `end`.
 template <class T>
-bool finish_shared_row(const View<T>& v, const Carries<T>& carries, std::uint64_t c, std::uint64_t end, T alpha, T* y) {
+bool finish_shared_row(const View<T>& v, const Carries<T>& carries, std::uint64_t c, std::uint64_t end,
+                       const Vectors<T>& to) {
   const std::uint32_t row = v.row_base[c + 1];
   std::array<T, tree_width> sums{carries.last[c]};
   std::uint32_t n = 1;
@@ -244,8 +266,7 @@ bool finish_shared_row(const View<T>& v, const Carries<T>& carries, std::uint64_
     sums[n++] = carries.first[c];
     more = (carries.shared[c] & goes_on_bit) != 0 && v.row_base[c + 1] == row;
   }
-  total += tree_sum(sums.data(), tree_width);
-  y[row] = std::fma(alpha, total, y[row]);
+  to.put(row, total + tree_sum(sums.data(), std::bit_ceil(n)));
   return true;
 }
 
@@ -254,10 +275,9 @@ bool finish_shared_row(const View<T>& v, const Carries<T>& carries, std::uint64_
 template <class T>
 void multiply_ccoo(const PartView& part, T alpha, const T* x, T beta, T* y, int threads) {
   const View<T> v = view<T>(part);
-  const auto scale = [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t r = begin; r < end; ++r) y[r] = scaled(beta, y[r]);
-  };
-  if (v.chunks == 0) return scale(0, part.rows());
+  const Vectors<T> to{alpha, x, beta, y};
+  if (v.chunks == 0) return to.scale(0, part.rows());
+  to.scale(0, v.row_base[0]);
   // Kept by the thread from call to call: fresh memory costs page faults that a multiply notices.
   thread_local Carries<T> scratch;
   if (scratch.shared.size() < v.chunks)
@@ -268,18 +288,16 @@ void multiply_ccoo(const PartView& part, T alpha, const T* x, T beta, T* y, int 
       std::clamp(v.chunks / (tasks_per_thread * static_cast<std::uint64_t>(thread_count(threads))), least, most);
   const auto kernel = chunks_kernel<T>(v.slots);
   parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    // A row that two tasks share is scaled by the later one, and added to only after both.
-    scale(begin == 0 ? 0 : v.row_base[begin], end == v.chunks ? part.rows() : v.row_base[end]);
-    kernel(v, begin, end, alpha, x, y, carries);
+    kernel(v, part.rows(), begin, end, to, carries);
     for (std::uint64_t c = begin; c < end; ++c)
-      if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, end, alpha, y);
+      if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, end, to);
   });
   // What is left are rows that tasks share: each is the last that its first task starts.
   for (std::uint64_t end = chunks_per_task; end < v.chunks; end += chunks_per_task) {
     std::uint64_t c = end - 1;
     if ((carries.shared[c] & goes_on_bit) == 0) continue;
     while (c > end - chunks_per_task && (carries.shared[c] & starts_bit) == 0) --c;
-    if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, v.chunks, alpha, y);
+    if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, v.chunks, to);
   }
 }
 template void multiply_ccoo(const PartView&, double, const double*, double, double*, int);
