@@ -1,14 +1,49 @@
-// The GPU entry points of a build without CUDA: one link interface serves both.
+// The GPU entry points of a build without CUDA: one link interface serves both. No DeviceMatrix can come to be, so that
+// of its functions only load() is ever called.
 
 #include "spmvpack/gpu_loader/device.hpp"
+#include "spmvpack/gpu_loader/device_matrix.hpp"
 
 namespace spmvpack::gpu_loader {
+namespace {
 
-bool built_with_cuda() noexcept { return false; }
-
-std::vector<DeviceInfo> devices() {
+[[noreturn]] void refuse() {
   throw Error(errc::unsupported, "built without CUDA", {},
               "build spmvpack where nvcc is found, with -DSPMVPACK_CUDA=ON");
+}
+
+}  // namespace
+
+struct DeviceMatrix::Impl {};
+
+bool built_with_cuda() noexcept { return false; }
+std::vector<DeviceInfo> devices() { refuse(); }
+
+DeviceMatrix DeviceMatrix::load(const Container&, Stream, const DeviceLoadOptions&) { refuse(); }
+DeviceMatrix DeviceMatrix::load(const std::string&, Stream, const DeviceLoadOptions&) { refuse(); }
+const MatrixFacts& DeviceMatrix::facts() const { refuse(); }
+std::uint64_t DeviceMatrix::device_bytes() const { refuse(); }
+std::uint64_t DeviceMatrix::allocated_bytes() const { refuse(); }
+std::uint64_t DeviceMatrix::prepared_bytes() const { refuse(); }
+std::vector<KernelInfo> DeviceMatrix::kernels() const { refuse(); }
+std::uint64_t DeviceMatrix::workspace_bytes(std::string_view, ValueType) const { refuse(); }
+std::uint64_t DeviceMatrix::workspace_bytes(std::string_view) const { refuse(); }
+
+template <class T>
+void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::span<const T>, std::type_identity_t<Scalar<T>>,
+                            std::span<T>, std::span<std::byte>, Stream, std::string_view) const {
+  refuse();
+}
+template void DeviceMatrix::multiply(std::type_identity_t<Scalar<double>>, std::span<const double>,
+                                     std::type_identity_t<Scalar<double>>, std::span<double>, std::span<std::byte>,
+                                     Stream, std::string_view) const;
+template void DeviceMatrix::multiply(std::type_identity_t<Scalar<float>>, std::span<const float>,
+                                     std::type_identity_t<Scalar<float>>, std::span<float>, std::span<std::byte>,
+                                     Stream, std::string_view) const;
+
+DeviceMultiplier::DeviceMultiplier(DeviceMatrix matrix, std::string kernel)
+    : matrix_(std::move(matrix)), kernel_(std::move(kernel)) {
+  refuse();
 }
 
 }  // namespace spmvpack::gpu_loader

@@ -46,6 +46,8 @@ struct MultiplyCall {
   Stream stream = nullptr;
 };
 
+inline constexpr std::size_t check_words = 4;
+
 /// A layout on the GPU.
 struct LayoutKernels {
   std::string_view name;
@@ -55,9 +57,10 @@ struct LayoutKernels {
   /// before the part's bytes are there, and whatever the options say: with it, no section is shorter than a kernel
   /// believes.
   void (*check_shape)(const PartView& part);
-  /// Names of the bits that check() sets, at most 32.
+  /// Names of the bits that check() sets, at most 30.
   std::span<const std::string_view> check_names;
-  /// Launches kernels that set bits of *errors (device memory, 0 before) where the part breaks what the container's
+  /// Launches kernels that set bits of *errors (device memory: check_words words, 0 before; the others are for the
+  /// check's own use) where the part breaks what the container's
   /// check() of the layout demands. Reads nothing outside the part's sections, whatever these say.
   void (*check)(const PartView& part, std::uint32_t* errors, Stream stream);
   /// Makes what kernels named in the context need, on a part that has been checked; null: nothing to make.

@@ -40,9 +40,13 @@ struct KernelInfo {
 /// alpha or beta: a value, or a place in device memory that is read when the multiply runs.
 template <class T>
 struct Scalar {
-  Scalar(T v) : value(v) {}                          // NOLINT(google-explicit-constructor): a number is a Scalar
-  Scalar(const T* in_device) : device(in_device) {}  // NOLINT(google-explicit-constructor)
-  T value{};
+  Scalar(T v) : value(v) {}  // NOLINT(google-explicit-constructor): a number is a Scalar
+  static Scalar on_device(const T* place) {
+    Scalar s(T{});
+    s.device = place;
+    return s;
+  }
+  T value;
   const T* device = nullptr;
 };
 
@@ -76,13 +80,13 @@ class SPMVPACK_EXPORT DeviceMatrix {
   static DeviceMatrix load(const Container& container, Stream stream = nullptr, const DeviceLoadOptions& options = {});
   static DeviceMatrix load(const std::string& path, Stream stream = nullptr, const DeviceLoadOptions& options = {});
 
-  [[nodiscard]] const MatrixFacts& facts() const noexcept;
+  [[nodiscard]] const MatrixFacts& facts() const;
   /// Raw bytes of the sections that a multiply reads.
-  [[nodiscard]] std::uint64_t device_bytes() const noexcept;
+  [[nodiscard]] std::uint64_t device_bytes() const;
   /// Device memory that the matrix holds: sections and maps with the padding between them, and what was made at load.
-  [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
+  [[nodiscard]] std::uint64_t allocated_bytes() const;
   /// Of these, what was made at load for kernels that need it (the row blocks of csr's `ipcsr`).
-  [[nodiscard]] std::uint64_t prepared_bytes() const noexcept;
+  [[nodiscard]] std::uint64_t prepared_bytes() const;
   /// The kernels of the matrix's layouts, those of the first part first; the first of each layout is its default.
   [[nodiscard]] std::vector<KernelInfo> kernels() const;
   /// Device bytes that one multiply() needs as its workspace, exactly; 0 is common. `vectors` is the type of x and y.

@@ -1,0 +1,26 @@
+#pragma once
+// What multiply() demands of its arguments; no device needed.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "spmvpack/container/contents.hpp"
+
+namespace spmvpack::gpu_loader {
+
+/// A vector in device memory, or a workspace.
+struct DeviceRange {
+  const void* data = nullptr;
+  std::uint64_t bytes = 0;
+};
+
+/// Error(errc::usage) where `vectors` does not go with `values`: f32 vectors with an f64 matrix.
+void require_types(ValueType values, ValueType vectors);
+/// Error(errc::usage) where the sizes of x and y are not the matrix's, one is not on a boundary of its element, or they
+/// overlap.
+void require_vectors(const MatrixFacts& facts, ValueType vectors, DeviceRange x, DeviceRange y);
+/// Error(errc::usage) where the workspace is too small, not on a 256-byte boundary, or overlaps x or y.
+void require_workspace(DeviceRange workspace, std::uint64_t needed, DeviceRange x, DeviceRange y);
+
+}  // namespace spmvpack::gpu_loader

@@ -1,0 +1,84 @@
+#include <string>
+
+#include "check.hpp"
+#include "launch.cuh"
+
+namespace spmvpack::gpu_loader {
+namespace {
+
+// Above the layouts' bits.
+constexpr std::uint32_t bad_row_map = 1U << 30, bad_col_map = 1U << 31;
+
+__global__ void check_map_kernel(const std::uint32_t* list, std::uint64_t count, std::uint64_t size, std::uint32_t bit,
+                                 std::uint32_t* errors) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  bool found = false;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride)
+    found = found || list[i] >= size || (i != 0 && list[i] <= list[i - 1]);
+  if (found) atomicOr(errors, bit);
+}
+
+void check_map(const PartView& part, const IndexMap& map, std::string_view name, std::uint64_t size, std::uint32_t bit,
+               std::uint32_t* errors, Stream stream) {
+  if (map.kind != format::MapKind::list || map.count == 0) return;
+  check_map_kernel<<<stride_blocks(map.count, tuning::check_threads), tuning::check_threads, 0, stream>>>(
+      part.get<std::uint32_t>(name).data(), map.count, size, bit, errors);
+  require_launch();
+}
+
+struct FreeDevice {
+  void operator()(std::uint32_t* memory) const { cudaFree(memory); }
+};
+
+std::string describe(const LayoutKernels& layout, std::uint32_t bits) {
+  std::string text;
+  const auto add = [&](std::string_view what) { text += (text.empty() ? "" : "; ") + std::string(what); };
+  for (std::size_t i = 0; i < layout.check_names.size(); ++i)
+    if ((bits >> i & 1U) != 0) add(layout.check_names[i]);
+  if ((bits & bad_row_map) != 0) add("row_map: indices do not increase, or are not below the matrix's rows");
+  if ((bits & bad_col_map) != 0) add("col_map: indices do not increase, or are not below the matrix's columns");
+  return text;
+}
+
+}  // namespace
+
+void check_shape(const PartView& part) {
+  const auto map = [&](const IndexMap& m, std::string_view name) {
+    if (m.kind != format::MapKind::list) return;
+    const std::uint64_t size = part.get<std::uint32_t>(name).size();
+    part.require(size == m.count, name,
+                 [&] { return std::to_string(size) + " elements, expected " + std::to_string(m.count); });
+  };
+  map(part.info().rows, "row_map");
+  map(part.info().cols, "col_map");
+  find_layout_kernels(part.info().layout).check_shape(part);
+}
+
+void check_structure(std::span<const DevicePart> parts, const MatrixFacts& facts, const std::string& name,
+                     Stream stream) {
+  if (parts.empty()) return;
+  std::vector<std::uint32_t> words(parts.size() * check_words);
+  const std::size_t bytes = words.size() * sizeof(std::uint32_t);
+  void* memory = nullptr;
+  require_cuda(cudaMalloc(&memory, bytes), "allocating device memory");
+  const std::unique_ptr<std::uint32_t, FreeDevice> errors(static_cast<std::uint32_t*>(memory));
+  require_cuda(cudaMemsetAsync(errors.get(), 0, bytes, stream), "clearing device memory");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const PartView& part = parts[i].view;
+    std::uint32_t* const word = errors.get() + i * check_words;
+    find_layout_kernels(part.info().layout).check(part, word, stream);
+    check_map(part, part.info().rows, "row_map", facts.rows, bad_row_map, word, stream);
+    check_map(part, part.info().cols, "col_map", facts.cols, bad_col_map, word, stream);
+  }
+  require_cuda(cudaMemcpyAsync(words.data(), errors.get(), bytes, cudaMemcpyDeviceToHost, stream),
+               "reading what the check found");
+  require_cuda(cudaStreamSynchronize(stream), "checking the structure");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::uint32_t bits = words[i * check_words];
+    if (bits == 0) continue;
+    throw Error(errc::corrupt, describe(find_layout_kernels(parts[i].view.info().layout), bits),
+                name + ": part " + std::to_string(i), "get the file again, or encode it again");
+  }
+}
+
+}  // namespace spmvpack::gpu_loader

@@ -1,0 +1,21 @@
+#pragma once
+// What CUDA reports, as an Error.
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "spmvpack/container/error.hpp"
+
+namespace spmvpack::gpu_loader {
+
+/// Throws unless `status` is cudaSuccess: errc::out_of_memory for want of memory, else errc::no_device.
+inline void require_cuda(cudaError_t status, const char* doing) {
+  if (status == cudaSuccess) return;
+  const std::string what = std::string(doing) + ": " + cudaGetErrorString(status);
+  if (status == cudaErrorMemoryAllocation)
+    throw Error(errc::out_of_memory, what, {}, "free memory, or use a larger GPU");
+  throw Error(errc::no_device, what, {}, "check the driver with nvidia-smi");
+}
+
+}  // namespace spmvpack::gpu_loader

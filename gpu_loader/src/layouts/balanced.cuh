@@ -1,0 +1,178 @@
+#pragma once
+// Sums of equal shares of the entries: coo's kernel, and csr's `merge`. The entries are cut into chunks of 256 without
+// regard to rows, a warp each; a second pass finishes the rows that chunks share, in order. Listings 1.1 and 1.2 of
+// Aliaga et al., Euro-Par 2020 Workshops, with K = 1 and without their atomics. docs/LAYOUTS.md, "coo", has the order.
+
+#include "launch.cuh"
+#include "layouts/kernels.hpp"
+#include "reduce.cuh"
+#include "scalar.cuh"
+#include "vectors.hpp"
+
+namespace spmvpack::gpu_loader::balanced {
+
+inline constexpr std::uint64_t chunk_entries = 256;  ///< the order of additions depends on it
+inline constexpr int groups = chunk_entries / 32;
+
+/// What the chunks leave for the second pass. A chunk's first row goes on from the chunk before it where
+/// last_row[c - 1] == first_row[c]; only then first_sum[c] means anything, and likewise last_sum.
+template <class V>
+struct Carries {
+  V* first_sum;
+  V* last_sum;
+  std::uint32_t* first_row;
+  std::uint32_t* last_row;
+};
+
+inline std::uint64_t chunk_count(std::uint64_t nnz) { return div_up(nnz, chunk_entries); }
+
+template <class V>
+std::uint64_t carry_bytes(std::uint64_t nnz) {
+  return chunk_count(nnz) * (2 * sizeof(V) + 2 * sizeof(std::uint32_t));
+}
+
+template <class V>
+Carries<V> carries(std::byte* workspace, std::uint64_t nnz) {
+  const std::uint64_t chunks = chunk_count(nnz);
+  auto* const sums = reinterpret_cast<V*>(workspace);
+  auto* const rows = reinterpret_cast<std::uint32_t*>(sums + 2 * chunks);
+  return {sums, sums + chunks, rows, rows + chunks};
+}
+
+/// y += what is finished; `row` uniform in the warp.
+template <class V>
+__device__ void add_to_row(V alpha, V sum, V* y, std::uint32_t row) {
+  y[row] = fma(alpha, sum, y[row]);
+}
+
+/// One warp per chunk. `Rows` knows the row of an entry: Rows::Chunk is made from [begin, end) by all lanes, row(k) is
+/// the row of entry k in it, and continues / goes_on tell whether the entry before / after the chunk is in that row.
+template <class A, class V, class Rows>
+__global__ void __launch_bounds__(tuning::balanced_threads)
+    chunk_kernel(Rows rows, const std::uint32_t* __restrict__ col_idx, const A* __restrict__ values, std::uint64_t nnz,
+                 DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, Carries<V> carries) {
+  const V alpha = alpha_in.get();
+  if (alpha == V{0}) return;
+  const std::uint64_t c = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
+  const unsigned lane = lane_id();
+  const std::uint64_t begin = c * chunk_entries;
+  if (begin >= nnz) return;
+  const std::uint64_t end = nnz - begin < chunk_entries ? nnz : begin + chunk_entries;
+  const auto chunk = rows.chunk(begin, end);
+
+  // All loads before all sums.
+  std::uint32_t row[groups];
+  V product[groups];
+#pragma unroll
+  for (int g = 0; g < groups; ++g) {
+    const std::uint64_t k = begin + static_cast<unsigned>(g) * 32 + lane;
+    row[g] = k < end ? chunk.row(k) : 0;
+    product[g] = k < end ? fma(static_cast<V>(values[k]), x[col_idx[k]], V{0}) : V{0};
+  }
+
+  const std::uint32_t first_row = __shfl_sync(full_warp, row[0], 0);
+  const bool continues = chunk.continues(begin, first_row);
+  std::uint32_t open_row = first_row;
+  V open_sum = 0;
+  const auto finish_open = [&] {
+    if (lane != 0) return;
+    if (continues && open_row == first_row)
+      carries.first_sum[c] = open_sum;
+    else
+      add_to_row(alpha, open_sum, y, open_row);
+  };
+#pragma unroll
+  for (int g = 0; g < groups; ++g) {
+    const std::uint64_t first = begin + static_cast<unsigned>(g) * 32;
+    if (first >= end) break;  // the same in all lanes
+    const unsigned lanes = end - first < 32 ? static_cast<unsigned>(end - first) : 32;
+    const std::uint32_t before = __shfl_up_sync(full_warp, row[g], 1);
+    const unsigned heads = __ballot_sync(full_warp, lane < lanes && (lane == 0 || row[g] != before));
+    const V sum = segment_sum(product[g], lane, segment_end(heads, lane, lanes));
+    const unsigned last_head = 31U - static_cast<unsigned>(__clz(static_cast<int>(heads)));
+    const std::uint32_t left_row = __shfl_sync(full_warp, row[g], 0);
+    const V left_sum = __shfl_sync(full_warp, sum, 0);
+    if (left_row == open_row) {
+      open_sum = open_sum + left_sum;
+    } else {
+      finish_open();
+      open_row = left_row;
+      open_sum = left_sum;
+    }
+    if (last_head == 0) continue;
+    finish_open();
+    if (lane != 0 && lane != last_head && (heads >> lane & 1U) != 0) add_to_row(alpha, sum, y, row[g]);
+    open_row = __shfl_sync(full_warp, row[g], static_cast<int>(last_head));
+    open_sum = __shfl_sync(full_warp, sum, static_cast<int>(last_head));
+  }
+  // A row that is the whole chunk and shared on both sides leaves its sum in first_sum.
+  if (chunk.goes_on(end, open_row) && !(continues && open_row == first_row)) {
+    if (lane == 0) carries.last_sum[c] = open_sum;
+  } else {
+    finish_open();
+  }
+  if (lane == 0) {
+    carries.first_row[c] = first_row;
+    carries.last_row[c] = open_row;
+  }
+}
+
+/// Adds up the sums that chunks left of the rows that they share: for each chunk whose last row starts in it and goes
+/// on, 32 chunks at a time by the tree, these in sequence. A lane looks at each chunk; rows of more than two chunks are
+/// done by the warp together.
+template <class V>
+__global__ void __launch_bounds__(tuning::carry_threads)
+    carry_kernel(Carries<V> carries, std::uint64_t chunks, DeviceScalar<V> alpha_in, V* y) {
+  const V alpha = alpha_in.get();
+  if (alpha == V{0}) return;
+  const unsigned lane = lane_id();
+  const std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  bool starts = false, is_long = false;
+  std::uint32_t row = 0;
+  if (c + 1 < chunks) {
+    row = carries.last_row[c];
+    const bool continued = c != 0 && carries.first_row[c] == row && carries.last_row[c - 1] == row;
+    starts = carries.first_row[c + 1] == row && !continued;
+    is_long = starts && c + 2 < chunks && carries.first_row[c + 2] == row;
+  }
+  if (starts && !is_long) {
+    const V total = V{0} + (carries.last_sum[c] + carries.first_sum[c + 1]);
+    add_to_row(alpha, total, y, row);
+  }
+  for (unsigned left = __ballot_sync(full_warp, is_long); left != 0; left &= left - 1) {
+    const std::uint64_t start = c - lane + static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
+    const std::uint32_t its_row = carries.last_row[start];
+    V total = 0;
+    for (std::uint64_t first = start;; first += 32) {
+      const std::uint64_t mine = first + lane;
+      const bool belongs = mine == start || (mine < chunks && carries.first_row[mine] == its_row);
+      const V v = !belongs ? V{0} : mine == start ? carries.last_sum[mine] : carries.first_sum[mine];
+      const unsigned n = static_cast<unsigned>(__popc(__ballot_sync(full_warp, belongs)));
+      if (n == 0) break;
+      total = total + segment_sum(v, lane, n);  // lane 0's counts
+      if (n < 32) break;
+    }
+    if (lane == 0) add_to_row(alpha, total, y, its_row);
+  }
+}
+
+/// y = alpha A x + beta y over a part, `rows` telling the entries' rows.
+template <class A, class V, class Rows>
+void multiply(const Rows& rows, const std::uint32_t* col_idx, const A* values, std::uint64_t nnz,
+              std::uint64_t row_count, const MultiplyCall& call) {
+  scale_vector(call.vectors, call.beta, call.y, row_count, call.stream);
+  if (nnz == 0 || (call.alpha.device == nullptr && call.alpha.value == 0)) return;
+  const auto alpha = device_scalar<V>(call.alpha);
+  const Carries<V> room = carries<V>(call.workspace, nnz);
+  auto* const y = static_cast<V*>(call.y);
+  const std::uint64_t chunks = chunk_count(nnz);
+  chunk_kernel<A, V><<<blocks_for(chunks * 32, tuning::balanced_threads), tuning::balanced_threads, 0, call.stream>>>(
+      rows, col_idx, values, nnz, alpha, static_cast<const V*>(call.x), y, room);
+  require_launch();
+  if (chunks == 1) return;
+  carry_kernel<V>
+      <<<blocks_for(chunks, tuning::carry_threads), tuning::carry_threads, 0, call.stream>>>(room, chunks, alpha, y);
+  require_launch();
+}
+
+}  // namespace spmvpack::gpu_loader::balanced

@@ -1,0 +1,70 @@
+// Layout `coo` on the GPU.
+
+#include <array>
+
+#include "layouts/balanced.cuh"
+#include "spmvpack/container/layouts/coo.hpp"
+
+namespace spmvpack::gpu_loader::layouts {
+namespace {
+
+constexpr std::array<KernelInfo, 1> kernels{{{"balanced"}}};
+constexpr std::array<std::string_view, 3> check_names{
+    {"row_idx: a row is not below the part's rows", "col_idx: a column is not below the part's columns",
+     "row_idx and col_idx: an entry does not follow the one before it"}};
+
+__global__ void check_kernel(const std::uint32_t* row_idx, const std::uint32_t* col_idx, std::uint64_t nnz,
+                             std::uint64_t rows, std::uint64_t cols, std::uint32_t* errors) {
+  std::uint32_t found = 0;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < nnz; k += stride) {
+    const std::uint32_t row = row_idx[k], col = col_idx[k];
+    if (row >= rows) found |= 1U;
+    if (col >= cols) found |= 2U;
+    if (k == 0) continue;
+    const std::uint32_t row_before = row_idx[k - 1];
+    if (row < row_before || (row == row_before && col <= col_idx[k - 1])) found |= 4U;
+  }
+  if (found != 0) atomicOr(errors, found);
+}
+
+void check(const PartView& part, std::uint32_t* errors, Stream stream) {
+  const auto rows = part.get<std::uint32_t>("row_idx"), cols = part.get<std::uint32_t>("col_idx");
+  if (rows.empty()) return;
+  check_kernel<<<stride_blocks(rows.size(), tuning::check_threads), tuning::check_threads, 0, stream>>>(
+      rows.data(), cols.data(), rows.size(), part.rows(), part.cols(), errors);
+  require_launch();
+}
+
+std::uint64_t workspace_bytes(const DevicePart& part, std::size_t /*kernel*/, ValueType vectors) {
+  return dispatch(vectors, [&]<class V>(V) { return balanced::carry_bytes<V>(part.view.info().nnz); });
+}
+
+/// The row of an entry is stored beside it.
+struct StoredRows {
+  const std::uint32_t* row_idx;
+  std::uint64_t nnz;
+
+  __device__ StoredRows chunk(std::uint64_t, std::uint64_t) const { return *this; }
+  __device__ std::uint32_t row(std::uint64_t k) const { return row_idx[k]; }
+  __device__ bool continues(std::uint64_t begin, std::uint32_t row) const {
+    return begin != 0 && row_idx[begin - 1] == row;
+  }
+  __device__ bool goes_on(std::uint64_t end, std::uint32_t row) const { return end != nnz && row_idx[end] == row; }
+};
+
+void multiply(const DevicePart& part, const MultiplyCall& call) {
+  const PartView& view = part.view;
+  dispatch_types(view.info().value_type, call.vectors, [&]<class A, class V>(A, V) {
+    const StoredRows rows{view.get<std::uint32_t>("row_idx").data(), view.info().nnz};
+    balanced::multiply<A, V>(rows, view.get<std::uint32_t>("col_idx").data(), view.get<A>("values").data(),
+                             view.info().nnz, view.rows(), call);
+  });
+}
+
+}  // namespace
+
+const LayoutKernels coo{"coo",           kernels, spmvpack::layouts::coo::check_shape, check_names, check, nullptr,
+                        workspace_bytes, multiply};
+
+}  // namespace spmvpack::gpu_loader::layouts

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "layouts/kernels.hpp"
+
+namespace spmvpack::gpu_loader {
+
+/// Error(errc::unsupported), naming it, where this build cannot multiply with the layout on a GPU.
+const LayoutKernels& find_layout_kernels(std::string_view layout);
+
+}  // namespace spmvpack::gpu_loader
