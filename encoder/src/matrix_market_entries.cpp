@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "plain_lines.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::encoder {
@@ -79,45 +80,88 @@ const char* entry_after(std::string_view text, std::uint64_t n) {
   return p;
 }
 
+/// An entry as its line has it, indices from 0.
+template <class T>
+struct Entry {
+  std::uint32_t row = 0, col = 0;
+  T value = 1;
+  double wide = 1;  ///< where T is float and the field is real: the value in f64
+};
+
+/// Reads any line that holds an entry; returns what follows it. `end` is that of the text.
+template <class T, bool coordinate, Field field>
+const char* read_entry(const char* p, const char* end, const MatrixMarketHeader& header, Entry<T>& entry) {
+  if constexpr (coordinate) {
+    p = skip_blanks(read_index(p, header.rows, "row", entry.row));
+    const char* const col_text = p;
+    p = read_index(p, header.cols, "column", entry.col);
+    if (header.symmetry != Symmetry::general && entry.row < entry.col)
+      throw LineError{col_text, errc::bad_input,
+                      fmt::format("an entry above the diagonal of a {} matrix", to_string(header.symmetry)),
+                      "store the lower triangle only, or declare the matrix general"};
+    if (header.symmetry == Symmetry::skew_symmetric && entry.row == entry.col)
+      throw LineError{col_text, errc::bad_input, "an entry on the diagonal of a skew-symmetric matrix",
+                      "the diagonal is zero and is not stored"};
+    if constexpr (field != Field::pattern) p = skip_blanks(p);
+  }
+  if constexpr (field == Field::integer) p = read_integer(p, entry.value);
+  if constexpr (field == Field::real) p = read_real(p, end, entry.value, entry.wide);
+  return end_line(p);
+}
+
+/// The same for a plain line of a coordinate file, fast; null where the line is not plain, or wrong.
+template <class T, Field field>
+inline const char* read_plain_entry(const char* p, const MatrixMarketHeader& header, Entry<T>& entry) {
+  std::uint64_t row = 0, col = 0;
+  const char* const after = read_plain_line<field>(p, row, col, entry.wide);
+  if (after == nullptr || row - 1 >= header.rows || col - 1 >= header.cols) return nullptr;
+  if (header.symmetry != Symmetry::general && (row < col || (row == col && header.symmetry != Symmetry::symmetric)))
+    return nullptr;
+  entry.row = static_cast<std::uint32_t>(row - 1);
+  entry.col = static_cast<std::uint32_t>(col - 1);
+  if constexpr (std::is_same_v<T, double>) {
+    entry.value = entry.wide;
+  } else if constexpr (field != Field::pattern) {
+    if (!round_again(entry.wide, entry.value)) return nullptr;
+    if (field == Field::integer && static_cast<double>(entry.value) != entry.wide) return nullptr;
+  }
+  return after;
+}
+
 template <class T, bool coordinate, Field field>
 void parse_lines(const MatrixMarketHeader& header, Piece<T>& piece) {
   std::uint32_t *const rows = piece.block.rows.data(), *const cols = piece.block.cols.data();
   T* const values = piece.block.values.data();
   const char *p = piece.source.text.data(), *const end = p + piece.source.text.size();
-  const bool general = header.symmetry == Symmetry::general, skew = header.symmetry == Symmetry::skew_symmetric;
   std::uint64_t n = 0;
+  const auto store = [&](const Entry<T>& entry) {
+    if constexpr (coordinate) {
+      rows[n] = entry.row;
+      cols[n] = entry.col;
+    }
+    if constexpr (field != Field::pattern) values[n] = entry.value;
+    if constexpr (field == Field::real && std::is_same_v<T, float>) {
+      const bool is_mirrored = coordinate && header.symmetry != Symmetry::general && entry.row != entry.col;
+      const bool rounded = piece.rounding.count(entry.value, entry.wide, is_mirrored ? 2 : 1);
+      if constexpr (!coordinate) rows[n] = rounded;
+    }
+    ++n;
+  };
   try {
-    for (p = skip_to_entry(p, end); p != end; p = skip_to_entry(p, end)) {
-      std::uint64_t weight = 1;
+    while (p != end) {
       if constexpr (coordinate) {
-        std::uint32_t row = 0, col = 0;
-        p = skip_blanks(read_index(p, header.rows, "row", row));
-        const char* const col_text = p;
-        p = read_index(p, header.cols, "column", col);
-        if (!general) {
-          if (row < col) [[unlikely]]
-            throw LineError{col_text, errc::bad_input,
-                            fmt::format("an entry above the diagonal of a {} matrix", to_string(header.symmetry)),
-                            "store the lower triangle only, or declare the matrix general"};
-          if (skew && row == col) [[unlikely]]
-            throw LineError{col_text, errc::bad_input, "an entry on the diagonal of a skew-symmetric matrix",
-                            "the diagonal is zero and is not stored"};
-          weight = row == col ? 1 : 2;
+        Entry<T> entry;  // another than below, whose address is taken: this one stays in registers
+        if (const char* const after = read_plain_entry<T, field>(p, header, entry)) [[likely]] {
+          p = after;
+          store(entry);
+          continue;
         }
-        rows[n] = row;
-        cols[n] = col;
-        if constexpr (field != Field::pattern) p = skip_blanks(p);
       }
-      if constexpr (field == Field::integer) p = read_integer(p, values[n]);
-      if constexpr (field == Field::real && std::is_same_v<T, double>) p = read_real(p, end, values[n]);
-      if constexpr (field == Field::real && std::is_same_v<T, float>) {
-        double wide = 0;
-        p = read_real(p, end, values[n], wide);
-        const bool rounded = piece.rounding.count(values[n], wide, weight);
-        if constexpr (!coordinate) rows[n] = rounded;
-      }
-      p = end_line(p);
-      ++n;
+      p = skip_to_entry(p, end);
+      if (p == end) break;
+      Entry<T> entry;
+      p = read_entry<T, coordinate, field>(p, end, header, entry);
+      store(entry);
     }
   } catch (LineError& e) {
     piece.error = std::move(e);

@@ -40,6 +40,17 @@ struct Digits {
   unsigned count = 0;
 };
 
+/// The value of the digits in the first `bits` bits of `word`, eight bits each, the leading digit lowest.
+inline std::uint64_t leading_digits_value(std::uint64_t word, unsigned bits) noexcept {
+  word = word << (32 - bits / 2) << (32 - bits / 2);  // leading zeros for the rest
+  // Pairs, then pairs of pairs, then all eight digits.
+  constexpr std::uint64_t mask = 0x000000FF000000FF;
+  word = word * 10 + (word >> 8);
+  return ((word & mask) * (100 + (std::uint64_t{1000000} << 32)) +
+          ((word >> 16) & mask) * (1 + (std::uint64_t{10000} << 32))) >>
+         32;
+}
+
 /// The digits at `p`, the first eight if there are more.
 inline Digits read_eight_digits(const char* p) noexcept {
   static_assert(std::endian::native == std::endian::little);
@@ -48,14 +59,7 @@ inline Digits read_eight_digits(const char* p) noexcept {
   word ^= 0x3030303030303030;  // digits are 0 to 9 now, and only they stay below 0x80 when 0x76 is added
   const std::uint64_t others = ((word + 0x7676767676767676) | word) & 0x8080808080808080;
   const auto bits = static_cast<unsigned>(others == 0 ? 64 : std::countr_zero(others) & ~7);
-  word = word << (32 - bits / 2) << (32 - bits / 2);  // leading zeros for the rest
-  // Pairs, then pairs of pairs, then all eight digits.
-  constexpr std::uint64_t mask = 0x000000FF000000FF;
-  word = word * 10 + (word >> 8);
-  word = ((word & mask) * (100 + (std::uint64_t{1000000} << 32)) +
-          ((word >> 16) & mask) * (1 + (std::uint64_t{10000} << 32))) >>
-         32;
-  return {word, bits / 8};
+  return {leading_digits_value(word, bits), bits / 8};
 }
 
 /// 10^0 to 10^22, which are doubles.
@@ -76,6 +80,28 @@ inline const char* read_digits(const char* p, std::uint64_t& value) noexcept {
     value = value > (max - digit) / 10 ? max : value * 10 + digit;
   }
   return p;
+}
+
+/// Without a branch: signs cannot be predicted.
+inline double with_sign(double magnitude, bool negative) noexcept {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(magnitude) | std::uint64_t{negative} << 63);
+}
+
+/// mantissa * 10^exponent, correctly rounded; false where that is infinite, or too hard for fast ways.
+inline bool decimal_value(bool negative, std::uint64_t mantissa, std::int64_t exponent, double& value) noexcept {
+  // Two exact doubles have a correctly rounded quotient (Clinger).
+  constexpr std::int64_t most_exact_power = 22;
+  if (mantissa <= std::uint64_t{1} << 53 && exponent <= 0 && exponent >= -most_exact_power) {
+    const double magnitude = static_cast<double>(mantissa) / exact_powers_of_ten[static_cast<std::size_t>(-exponent)];
+    value = with_sign(magnitude, negative);
+    return true;
+  }
+  using Format = fast_float::binary_format<double>;
+  const fast_float::adjusted_mantissa rounded = fast_float::compute_float<Format>(exponent, mantissa);
+  if (rounded.power2 < 0 || rounded.power2 == Format::infinite_power()) return false;
+  value =
+      with_sign(std::bit_cast<double>(rounded.mantissa | static_cast<std::uint64_t>(rounded.power2) << 52), negative);
+  return true;
 }
 
 /// Reads a decimal number of at most 19 digits, correctly rounded; null where it is anything else. Such digits are an
@@ -116,18 +142,7 @@ inline const char* read_plain_real(const char* p, double& value) noexcept {
     exponent += down ? -static_cast<std::int64_t>(digits.value) : static_cast<std::int64_t>(digits.value);
   }
   if (count == 0 || count > 19 || !ends_token(*p)) return nullptr;
-  // Two exact doubles have a correctly rounded quotient (Clinger).
-  constexpr std::int64_t most_exact_power = 22;
-  if (mantissa <= std::uint64_t{1} << 53 && exponent <= 0 && exponent >= -most_exact_power) {
-    const double magnitude = static_cast<double>(mantissa) / exact_powers_of_ten[static_cast<std::size_t>(-exponent)];
-    value = negative ? -magnitude : magnitude;
-    return p;
-  }
-  using Format = fast_float::binary_format<double>;
-  const fast_float::adjusted_mantissa rounded = fast_float::compute_float<Format>(exponent, mantissa);
-  if (rounded.power2 < 0 || rounded.power2 == Format::infinite_power()) return nullptr;
-  fast_float::to_float(negative, rounded, value);
-  return p;
+  return decimal_value(negative, mantissa, exponent, value) ? p : nullptr;
 }
 
 /// Reads a real number correctly rounded to T and returns what follows it. Accepted: decimal numbers with an optional
@@ -189,17 +204,20 @@ inline const char* read_real(const char* p, const char* end, double& value, doub
   return after;
 }
 
-/// Reads a real number correctly rounded to f32, and to f64 to tell how much was lost.
-inline const char* read_real(const char* p, const char* end, float& value, double& wide) {
-  const char* const after = read_real(p, end, wide);
+/// What was rounded to f64, rounded to f32; false where that may not be the text rounded to f32.
+inline bool round_again(double wide, float& value) noexcept {
   // Rounding twice is rounding once, but for what lies between two f32 (a tie after the first rounding need not have
   // been one) and for f32 subnormals, whose ties are elsewhere.
   constexpr std::uint64_t cut = (std::uint64_t{1} << 29) - 1, tie = std::uint64_t{1} << 28;
   value = static_cast<float>(wide);
   const bool subnormal = std::fabs(wide) < static_cast<double>(std::numeric_limits<float>::min()) && wide != 0;
-  if ((std::bit_cast<std::uint64_t>(wide) & cut) == tie || subnormal || std::isinf(value)) [[unlikely]]
-    return read_real_carefully(p, value);
-  return after;
+  return (std::bit_cast<std::uint64_t>(wide) & cut) != tie && !subnormal && !std::isinf(value);
+}
+
+/// Reads a real number correctly rounded to f32, and to f64 to tell how much was lost.
+inline const char* read_real(const char* p, const char* end, float& value, double& wide) {
+  const char* const after = read_real(p, end, wide);
+  return round_again(wide, value) ? after : read_real_carefully(p, value);
 }
 
 }  // namespace spmvpack::encoder

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "spmvpack/container/parallel.hpp"
 
@@ -16,20 +17,54 @@ namespace {
 /// Rows longer than this are sorted through a copy.
 constexpr std::uint64_t insertion_sort_limit = 32;
 
-/// Calls f(row, col, value) for the entries of rows [first, last) in list order, mirror images included. Each thread
-/// goes through the whole list and picks its rows: that keeps list order without any exchange between threads, and
-/// costs less than parsing a few characters.
-template <class T, class F>
-void for_entries_of(const std::vector<Triplets<T>>& blocks, Symmetry symmetry, std::uint64_t first, std::uint64_t last,
-                    F&& f) {
+/// A stretch of the list and the rows that its entries and their mirror images lie in.
+template <class T>
+struct Block {
+  Triplets<T> list;
+  std::uint32_t first_row = 0, last_row = 0;
+};
+
+/// The blocks of a list that are not empty.
+template <class T>
+std::vector<Block<T>> blocks_of(const std::vector<Triplets<T>>& lists, Symmetry symmetry, int threads) {
+  std::vector<Block<T>> blocks;
+  for (const Triplets<T>& list : lists)
+    if (!list.rows.empty()) blocks.push_back({list});
+  parallel_for(blocks.size(), threads, [&](std::uint64_t i) {
+    Block<T>& b = blocks[i];
+    b.first_row = std::numeric_limits<std::uint32_t>::max();
+    const auto add = [&](std::span<const std::uint32_t> indices) {
+      for (const std::uint32_t row : indices) {
+        b.first_row = std::min(b.first_row, row);
+        b.last_row = std::max(b.last_row, row);
+      }
+    };
+    add(b.list.rows);
+    if (symmetry != Symmetry::general) add(b.list.cols);
+  });
+  return blocks;
+}
+
+/// Calls f(row, col, value) for the entries of rows [first, last) in list order, mirror images included, and ahead(row)
+/// for what will be called soon. Each thread goes through all blocks that reach into its rows, and picks these: that
+/// keeps list order without any exchange between threads, and costs less than parsing a few characters.
+template <class T, class F, class Ahead>
+void for_entries_of(const std::vector<Block<T>>& blocks, Symmetry symmetry, std::uint64_t first, std::uint64_t last,
+                    F&& f, Ahead&& ahead) {
   const auto low = static_cast<std::uint32_t>(first), count = static_cast<std::uint32_t>(last - first);
-  for (const Triplets<T>& b : blocks) {
-    const auto value = [&, pattern = b.values.empty()](std::uint64_t k) { return pattern ? T{1} : b.values[k]; };
-    for (std::uint64_t k = 0; k < b.rows.size(); ++k) {
-      const std::uint32_t i = b.rows[k];
-      if (i - low < count) f(i, b.cols[k], value(k));
+  for (const auto& [list, first_row, last_row] : blocks) {
+    if (first_row >= last || last_row < first) continue;
+    const std::uint32_t *const rows = list.rows.data(), *const cols = list.cols.data();
+    const auto value = [&list = list](std::uint64_t k) { return list.values.empty() ? T{1} : list.values[k]; };
+    const std::uint64_t n = list.rows.size();
+    for (std::uint64_t k = 0; k < n; ++k) {
+      constexpr std::uint64_t distance = 12;
+      const std::uint32_t next = rows[std::min(k + distance, n - 1)];
+      if (next - low < count) ahead(next);
+      const std::uint32_t i = rows[k];
+      if (i - low < count) f(i, cols[k], value(k));
       if (symmetry == Symmetry::general) continue;
-      const std::uint32_t j = b.cols[k];
+      const std::uint32_t j = cols[k];
       if (j - low < count && i != j) f(j, i, symmetry == Symmetry::symmetric ? value(k) : -value(k));
     }
   }
@@ -38,14 +73,16 @@ void for_entries_of(const std::vector<Triplets<T>>& blocks, Symmetry symmetry, s
 /// row_ptr of the expanded matrix, duplicates counted apart, one place late: row_ptr[r + 1] is the start of row r.
 /// Returns the number of entries.
 template <class T>
-std::uint64_t count_rows(const std::vector<Triplets<T>>& blocks, Symmetry symmetry, int threads,
+std::uint64_t count_rows(const std::vector<Block<T>>& blocks, Symmetry symmetry, int threads,
                          Array<std::uint64_t>& row_ptr) {
   std::fill(row_ptr.begin(), row_ptr.end(), 0);
   const std::uint64_t rows = row_ptr.size() - 1;
   parallel_pieces(rows, std::max<std::uint64_t>(div_up(rows, static_cast<std::uint64_t>(thread_count(threads))), 1),
                   threads, [&](std::uint64_t first, std::uint64_t last) {
-                    for_entries_of(blocks, symmetry, first, last,
-                                   [&](std::uint32_t row, std::uint32_t, T) { ++row_ptr[row + std::uint64_t{1}]; });
+                    for_entries_of(
+                        blocks, symmetry, first, last,
+                        [&](std::uint32_t row, std::uint32_t, T) { ++row_ptr[row + std::uint64_t{1}]; },
+                        [](std::uint32_t) {});
                   });
   const std::uint64_t last_row = row_ptr[rows];
   std::exclusive_scan(row_ptr.begin() + 1, row_ptr.end(), row_ptr.begin() + 1, std::uint64_t{0});
@@ -166,7 +203,8 @@ Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> lis
   for (const Triplets<T>& b : list.blocks) bytes += b.rows.size() * 8 + b.values.size() * sizeof(T);
   require_memory(bytes, options.memory_limit, need);
   Array<std::uint64_t> row_ptr(rows + 1);
-  const std::uint64_t nnz = count_rows(list.blocks, options.symmetry, options.threads, row_ptr);
+  const std::vector<Block<T>> blocks = blocks_of(list.blocks, options.symmetry, options.threads);
+  const std::uint64_t nnz = count_rows(blocks, options.symmetry, options.threads, row_ptr);
   require_memory(bytes + nnz * (4 + sizeof(T)), options.memory_limit, need);
   Array<std::uint32_t> col_idx(nnz);
   Array<T> values(nnz);
@@ -179,12 +217,18 @@ Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> lis
   }
   // Scattering moves row_ptr[r + 1] from the start of row r to its end, which is where it belongs.
   parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
-    for_entries_of(list.blocks, options.symmetry, ranges[i].first, ranges[i].last,
-                   [&](std::uint32_t row, std::uint32_t col, T value) {
-                     const std::uint64_t k = row_ptr[row + std::uint64_t{1}]++;
-                     col_idx[k] = col;
-                     values[k] = value;
-                   });
+    for_entries_of(
+        blocks, options.symmetry, ranges[i].first, ranges[i].last,
+        [&](std::uint32_t row, std::uint32_t col, T value) {
+          const std::uint64_t k = row_ptr[row + std::uint64_t{1}]++;
+          col_idx[k] = col;
+          values[k] = value;
+        },
+        [&](std::uint32_t row) {
+          const std::uint64_t k = row_ptr[row + std::uint64_t{1}];
+          __builtin_prefetch(col_idx.data() + k, 1);
+          __builtin_prefetch(values.data() + k, 1);
+        });
   });
   list = {};
   parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
