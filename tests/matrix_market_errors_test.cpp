@@ -64,6 +64,9 @@ TEST_CASE("banners") {
   refused("%%MatrixMarket matrix coordinate real general x\n", "1:47", "found 'x', expected the end of the line");
   refused("%%MatrixMarket matrix array pattern general\n", "1:29", "an array file cannot be a pattern");
   refused("%%MatrixMarket matrix coordinate pattern skew-symmetric\n", "1:42", "cannot be skew-symmetric");
+  refused("% first\n%%MatrixMarket matrix coordinate real general\n1 1 0\n", "1:1", "expected the banner");
+  refused("%%MatrixMarket matrix coordinate real general % c\n1 1 0\n", "1:47",
+          "found '%', expected the end of the line");
   refused(std::string("%%MatrixMarket mat\0rix", 22), "1:16", "found 'mat\\x00rix'");
 }
 
@@ -73,6 +76,8 @@ TEST_CASE("size lines") {
   refused(real + "%\n 2 x 1\n", "3:4", "found 'x', expected the number of columns");
   refused(real + "2 2\n1 1 1\n", "2:4", "found the end of the line, expected the number of entries");
   refused(real + "2 2 0 0\n", "2:7", "found '0', expected the end of the line");
+  refused(real + "2 2 0 % c\n", "2:7", "found '%', expected the end of the line");
+  refused(real + "2 % c\n2 0\n", "2:3", "found '%', expected the number of columns");
   refused(array + "2 2 4\n", "2:5", "found '4', expected the end of the line");
   refused(real + "-2 2 0\n", "2:1", "found '-2', expected the number of rows");
   refused(real + "+2 2 0\n", "2:1", "found '+2', expected the number of rows");
@@ -96,7 +101,20 @@ TEST_CASE("counts of entries") {
   refused(real + "2 2 0\n0 0 0\n", "3:1", "more entries than the 0");
   refused(array + "2 2\n1\n2\n3\n", "6:1", "the file ends after 3 of the 4 entries that an array");
   refused(array + "1 2\n1\n2\n3\n", "5:1", "more entries than the 2 that an array of this size has");
-  // The array of largest size is not allocated on its word.
+  // Cut off within a line.
+  refused(real + "2 2 3\n1 1 1\n2 2 2\n1", "5:2", "found the end of the line, expected a column index");
+  refused(real + "2 2 3\n1 1 1\n2 2 2\n1 2", "5:4", "found the end of the line, expected a real number");
+  refused(real + "2 2 3\n1 1 1\n2 2 2\n1 2 -", "5:5", "found '-', expected a real number");
+  refused(real + "2 2 3\n1 1 1\n2 2 2\n1 2 1.5e", "5:5", "found '1.5e', expected a real number");
+  refused(pattern + "2 2 3\n1 1\n2 2\n1", "5:2", "found the end of the line, expected a column index");
+  refused(real + "2 2", "2:4", "found the end of the line, expected the number of entries");
+  // What a size line promises is not allocated on its word.
+  for (const std::string& head : {real, integer, pattern, symmetric}) {
+    MatrixMarketOptions options;
+    options.memory_limit = std::uint64_t{64} << 20;
+    refused(head + "3 3 1000000000000\n", "3:1", "the file ends after 0 of the 1000000000000 entries", errc::bad_input,
+            options);
+  }
   refused(array + "4294967294 4294967294\n1\n", "4:1", "the file ends after 1 of the 18446744056529682436 entries");
 }
 
@@ -120,14 +138,26 @@ TEST_CASE("values") {
   refused(real + "2 2 1\n1 1 \r\n", "3:5", "found the end of the line, expected a real number");
   refused(real + "2 2 1\n1 1 x\n", "3:5", "found 'x', expected a real number");
   refused(real + "2 2 1\n1 1 0x10\n", "3:5", "found '0x10', expected a real number");
+  refused(real + "2 2 1\n1 1 1.0x\n", "3:5", "found '1.0x', expected a real number");
+  refused(real + "2 2 1\n1 1 1.0,\n", "3:5", "found '1.0,', expected a real number");
+  refused(real + "2 2 1\n1 1 1.0 x\n", "3:9", "found 'x', expected the end of the line");
+  refused(real + "2 2 1\n1 1 1.0e5d3\n", "3:5", "found '1.0e5d3', expected a real number");
+  refused(real + "2 2 1\n1 1 1 000\n", "3:7", "found '000', expected the end of the line");
+  refused(integer + "2 2 1\n1 1 0x10\n", "3:5", "found '0x10', expected an integer");
+  refused(integer + "2 2 1\n1 1 7 7\n", "3:7", "found '7', expected the end of the line");
+  refused(integer + "2 2 1\n1 1 -\n", "3:5", "found '-', expected an integer");
+  refused(integer + "2 2 1\n1 1\n", "3:4", "found the end of the line, expected an integer");
   refused(real + "2 2 1\n1 1 1.0 2.0\n", "3:9", "found '2.0', expected the end of the line");
   refused(real + "2 2 1\n1 1 1.0 % c\n", "3:9", "found '%', expected the end of the line");
   refused(real + "2 2 1\n1 1 1.0\r2\n", "3:8", "found '\\x0D', expected the end of the line");
   refused(real + "2 2 1\n1 1\r1.0\n", "3:4", "found '\\x0D', expected a real number");
   refused(real + "2 2 1\n1\v1\v1.0\n", "3:1", "found '1\\x0B1\\x0B1.0', expected a row index");
   refused(real + "2 2 1\n1 1 1e400\n", "3:5", "the value '1e400' does not fit f64");
+  refused(real + "2 2 1\n1 1 -" + std::string(400, '9') + "\n", "3:5", "...' does not fit f64");
   refused(real + std::string("2 2 1\n1 1 1\0\n", 13), "3:5", "found '1\\x00', expected a real number");
   refused(real + std::string("2 2 1\n\0 1 1 1\n", 14), "3:1", "found '\\x00', expected a row index");
+  refused(real + std::string("2 2 1\n1 1\0 1\n", 13), "3:3", "found '1\\x00', expected a column index");
+  refused(real + std::string("2 2 2\n1 1 1\n\0\n2 2 2\n", 20), "4:1", "found '\\x00', expected a row index");
   refused(pattern + "2 2 1\n1 1 1\n", "3:5", "found '1', expected the end of the line");
   refused(integer + "2 2 1\n1 1 1.0\n", "3:5", "found '1.0', expected an integer");
   refused(integer + "2 2 1\n1 1 9007199254740993\n", "3:5", "the integer '9007199254740993' does not fit f64");

@@ -130,6 +130,44 @@ TEST_CASE("a file with everything that is allowed") {
                                        {{1, 3}, std::copysign(not_a_number, -1.0)}})));
 }
 
+TEST_CASE("line ends, indents and aligned columns do not matter") {
+  const std::string lines = "1 2 1.5\n10 1 -0.25\n3 3 1e-3\n";
+  const SourceMatrix plain = read_text(head("real general", 10, 3, 3) + lines);
+  const auto same = [&](const std::string& text) {
+    INFO(text);
+    CHECK(equal_bits(read_text(text).matrix, plain.matrix));
+  };
+  std::string crlf = head("real general", 10, 3, 3) + lines;
+  for (std::size_t at = 0; (at = crlf.find('\n', at)) != std::string::npos; at += 2) crlf.insert(at, 1, '\r');
+  same(crlf);
+  same(crlf.substr(0, crlf.size() - 2));
+  same(crlf.substr(0, crlf.size() - 1));  // ends with CR
+  same(head("real general", 10, 3, 3) + lines.substr(0, lines.size() - 1));
+  same(head("real general", 10, 3, 3) + "    1    2       1.5\n   10    1     -0.25\n    3    3      1e-3\n");
+  same(head("real general", 10, 3, 3) + "1\t2\t1.5\n\t10\t1\t-0.25\t\n \t 3 \t 3 \t 1e-3 \t \n");
+  same(head("real general", 10, 3, 3) + "\n1 2 1.5 \n\n% c\n  % c\n10 1 -0.25\n \n3 3 1e-3\n\n\n%\n");
+  same(head("real general", 10, 3, 3) + "1 2 +1.5\n000000010 01 -.25D0\n3 3 0.0010000000000000000000000\n");
+}
+
+TEST_CASE("values at the ends of the range") {
+  const SourceMatrix s = read_text(head("real general", 1, 6, 6) +
+                                   "1 1 1e-400\n1 2 -1e-400\n1 3 4.9e-324\n1 4 2e-324\n1 5 1.7976931348623157e308\n"
+                                   "1 6 " +
+                                   std::string(300, '0') + "." + std::string(500, '3') + "\n");
+  // What is nearer to zero than to the smallest subnormal is zero, with its sign.
+  CHECK(equal_bits(s.matrix, make_csr(1, 6,
+                                      {{{0, 0}, 0.0},
+                                       {{0, 1}, -0.0},
+                                       {{0, 2}, std::numeric_limits<double>::denorm_min()},
+                                       {{0, 3}, 0.0},
+                                       {{0, 4}, std::numeric_limits<double>::max()},
+                                       {{0, 5}, 1.0 / 3}})));
+  CHECK(s.provenance.explicit_zeros == 3);
+  CHECK(entries_of(
+            read_text(head("integer general", 1, 2, 2) + "1 1 1152921504606846976\n1 2 -9007199254740992\n").matrix) ==
+        std::vector<Entry>{{0, 0, 0x1p60}, {0, 1, -0x1p53}});
+}
+
 TEST_CASE("symmetric, skew-symmetric and pattern files are expanded") {
   SourceMatrix s = read_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2\n3 1 0\n3 2 -7\n");
   CHECK(entries_of(s.matrix) == std::vector<Entry>{{0, 0, 2}, {0, 2, 0}, {1, 2, -7}, {2, 0, 0}, {2, 1, -7}});

@@ -25,13 +25,15 @@ struct MatrixFacts {
 
 /// Where a matrix came from. Kept in the optional section "provenance", one `key=value` line each.
 struct Provenance {
-  std::string version;                ///< spmvpack's version that wrote the container
-  std::string options;                ///< options of the encoder, as on the command line
-  std::string source;                 ///< base name of the source file
-  std::uint64_t entries = 0;          ///< entries that the source listed, before expansion and summing
-  std::uint64_t duplicates = 0;       ///< entries of the expanded matrix that were added to an earlier one
-  std::uint64_t explicit_zeros = 0;   ///< stored entries whose value is +0 or -0
-  std::uint64_t rounded = 0;          ///< stored f32 values that differ from the source's f64
+  std::string version;               ///< spmvpack's version that wrote the container
+  std::string options;               ///< options of the encoder, as on the command line
+  std::string source;                ///< base name of the source file
+  std::uint64_t entries = 0;         ///< entries that the source listed, before expansion and summing
+  std::uint64_t duplicates = 0;      ///< entries of the expanded matrix that were added to an earlier one
+  std::uint64_t explicit_zeros = 0;  ///< stored entries whose value is +0 or -0
+  /// Values of the expanded matrix that differ in f32 from the source's f64. Duplicates count each, as they are rounded
+  /// before they are added; what their additions round is not counted.
+  std::uint64_t rounded = 0;
   double max_relative_error = 0;      ///< the largest |f32 - f64| / |f64| among them
   std::vector<std::string> comments;  ///< the source's comment lines, without their %
 };

@@ -14,12 +14,12 @@ using MatrixMarketOptions = TextOptions;
 
 /// Reads a Matrix Market matrix (in any source that read_matrix() knows), expanded to general: coordinate or array;
 /// real, integer or pattern; general, symmetric or skew-symmetric. Values are correctly rounded, once, to the value
-/// type. Duplicates are added in file order, in the value type; a pattern that has some becomes an integer matrix. The
-/// +0 of array files are not stored. Beyond the format's letter, words may be in any case, lines may end in CR LF,
-/// comments and blank lines may stand among the data, and numbers may have a plus or a Fortran exponent (1.5D3), or be
-/// nan or inf; integers must be exact in the value type. Errors: errc::bad_input with "file:line:column" of the
-/// inflated text, the first in the file at any thread count; errc::unsupported (complex, hermitian, sizes of 2^32 and
-/// more); errc::io; errc::out_of_memory.
+/// type, down to subnormals and zero with its sign: underflow is no error, overflow is. Duplicates are added in file
+/// order, in the value type; a pattern that has some becomes an integer matrix. The +0 of array files are not stored.
+/// Beyond the format's letter, words may be in any case, lines may end in CR LF, comments and blank lines may stand
+/// among the data, and numbers may have a plus or a Fortran exponent (1.5D3), or be nan or inf; integers must be exact
+/// in the value type. Errors: errc::bad_input with "file:line:column" of the inflated text, the first in the file at
+/// any thread count; errc::unsupported (complex, hermitian, sizes of 2^32 and more); errc::io; errc::out_of_memory.
 SPMVPACK_EXPORT SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptions& options = {});
 
 /// Reads a dense vector: an array-format file of one column (or row), real or integer.
