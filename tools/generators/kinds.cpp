@@ -6,6 +6,7 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <charconv>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "generators/circuit.hpp"
@@ -18,6 +19,7 @@
 #include "generators/triangles.hpp"
 #include "generators/uniform.hpp"
 #include "options.hpp"
+#include "suggestion.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -244,9 +246,13 @@ const Kind& find_kind(std::string_view name) {
   const auto* const kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == name; });
   if (kind != kinds.end()) return *kind;
   std::string known;
-  for (const Kind& k : kinds)
+  std::vector<std::string> names;
+  for (const Kind& k : kinds) {
     known += fmt::format("{}{}", known.empty() ? "" : &k == &kinds.back() ? " or " : ", ", k.name);
-  throw Error(errc::usage, fmt::format("the kind '{}' is not known", escape(name)), {}, "use " + known);
+    names.emplace_back(k.name);
+  }
+  throw Error(errc::usage, fmt::format("the kind '{}' is not known", escape(name)), {},
+              did_you_mean(name, names) + "use " + known);
 }
 
 void add_kind_options(po::options_description& options) {

@@ -19,6 +19,9 @@ try encode A.mtx --layout CSR
 try encode A.mtx --layout ccsr
 try encode A.mtx --layout jagged
 try generate laplace2d --gird 3x3
+try generate laplace2 -o B.mtx
+try generate elastcity3d -o B.mtx
+try generate torus -o B.mtx
 try verify A.spmvc --agianst A.mtx
 # A container is not a stream.
 for words in 'encode A.mtx -o -' 'verify -' 'inspect -' 'decode - -o -' 'multiply -'; do
