@@ -5,13 +5,13 @@
 
 #include "launch.cuh"
 #include "layouts/kernels.hpp"
+#include "layouts/partition.hpp"
 #include "reduce.cuh"
 #include "scalar.cuh"
 #include "vectors.hpp"
 
 namespace spmvpack::gpu_loader::balanced {
 
-inline constexpr std::uint64_t chunk_entries = 256;  ///< the order of additions depends on it
 inline constexpr int groups = chunk_entries / 32;
 
 /// What the chunks leave for the second pass. A chunk's first row goes on from the chunk before it where
@@ -23,13 +23,6 @@ struct Carries {
   std::uint32_t* first_row;
   std::uint32_t* last_row;
 };
-
-inline std::uint64_t chunk_count(std::uint64_t nnz) { return div_up(nnz, chunk_entries); }
-
-template <class V>
-std::uint64_t carry_bytes(std::uint64_t nnz) {
-  return chunk_count(nnz) * (2 * sizeof(V) + 2 * sizeof(std::uint32_t));
-}
 
 template <class V>
 Carries<V> carries(std::byte* workspace, std::uint64_t nnz) {

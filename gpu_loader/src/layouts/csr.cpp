@@ -6,7 +6,7 @@
 #include <array>
 
 #include "layouts/csr_kernels.hpp"
-#include "layouts/row_blocks.hpp"
+#include "layouts/partition.hpp"
 
 namespace spmvpack::gpu_loader::layouts {
 namespace {
@@ -33,7 +33,7 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
 std::uint64_t workspace_bytes(const DevicePart& part, std::size_t kernel, ValueType vectors) {
   const std::uint64_t nnz = part.view.info().nnz;
   if (kernel == pcsr) return checked_mul(nnz, size_of(vectors), "workspace bytes");
-  if (kernel == merge) return merge_bytes(nnz, vectors);
+  if (kernel == merge) return chunk_carry_bytes(nnz, vectors);
   return 0;
 }
 

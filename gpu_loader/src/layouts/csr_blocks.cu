@@ -3,7 +3,7 @@
 
 #include "launch.cuh"
 #include "layouts/csr_kernels.hpp"
-#include "layouts/row_blocks.hpp"
+#include "layouts/partition.hpp"
 #include "reduce.cuh"
 #include "scalar.cuh"
 

@@ -49,6 +49,5 @@ void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t
 void multiply_pcsr(const PartView& part, const MultiplyCall& call);
 void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call);
 void multiply_merge(const PartView& part, const MultiplyCall& call);
-std::uint64_t merge_bytes(std::uint64_t nnz, ValueType vectors);
 
 }  // namespace spmvpack::gpu_loader::layouts::csr_kernels

@@ -128,8 +128,4 @@ void multiply_merge(const PartView& part, const MultiplyCall& call) {
   });
 }
 
-std::uint64_t merge_bytes(std::uint64_t nnz, ValueType vectors) {
-  return dispatch(vectors, [&]<class V>(V) { return balanced::carry_bytes<V>(nnz); });
-}
-
 }  // namespace spmvpack::gpu_loader::layouts::csr_kernels

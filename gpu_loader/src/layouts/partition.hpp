@@ -1,13 +1,18 @@
 #pragma once
-// The row blocks of IPCSR (Gao, Qi, He: Efficient CSR-Based Sparse Matrix-Vector Multiplication on GPU, Mathematical
-// Problems in Engineering 2016, algorithms 4 and 6). No device needed.
+// How csr and coo share out their work: what the order of additions depends on besides the matrix. The same numbers on
+// every device, and no device needed.
 
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "spmvpack/container/types.hpp"
 
 namespace spmvpack::gpu_loader {
 
-/// What a block may hold. The order of additions depends on both, so they are the same on every device.
+/// What a row block of IPCSR may hold (Gao, Qi, He: Efficient CSR-Based Sparse Matrix-Vector Multiplication on GPU,
+/// Mathematical Problems in Engineering 2016, algorithms 4 and 6). The paper computes the entries from the device's
+/// shared memory; here they are fixed, for the order of additions depends on them.
 struct RowBlockLimits {
   std::uint32_t threads = 256;   ///< nt: a block has at most as many rows
   std::uint32_t entries = 2048;  ///< SHARED_SIZE: and as many entries, unless it is one row
@@ -56,6 +61,16 @@ constexpr std::uint32_t lanes_per_row(std::uint64_t rows, std::uint64_t nnz) {
   std::uint32_t lanes = 1;
   while (lanes < 32 && rows != 0 && nnz / rows >= std::uint64_t{lanes} * 2) lanes *= 2;
   return lanes;
+}
+
+/// Entries of a chunk of coo, and of csr's `merge`.
+inline constexpr std::uint64_t chunk_entries = 256;
+
+constexpr std::uint64_t chunk_count(std::uint64_t nnz) { return div_up(nnz, chunk_entries); }
+
+/// Workspace of the chunks: two sums and two rows each.
+inline std::uint64_t chunk_carry_bytes(std::uint64_t nnz, ValueType vectors) {
+  return checked_mul(chunk_count(nnz), 2 * (size_of(vectors) + sizeof(std::uint32_t)), "workspace bytes");
 }
 
 }  // namespace spmvpack::gpu_loader

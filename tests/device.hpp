@@ -1,0 +1,93 @@
+#pragma once
+// Device memory and multiplies in tests.
+
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "containers.hpp"
+#include "spmvpack/gpu_loader/device_matrix.hpp"
+
+namespace spmvpack::test {
+
+inline void cuda(cudaError_t status) {
+  if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
+}
+
+/// Elements in device memory, `shift` elements past a boundary of 256 bytes. What is not set is 0xFF bytes: NaN.
+template <class T>
+class DeviceVector {
+ public:
+  explicit DeviceVector(std::size_t size, std::size_t shift = 0) : size_(size), shift_(shift) {
+    cuda(cudaMalloc(&memory_, (size + shift + 1) * sizeof(T)));
+    poison();
+  }
+  explicit DeviceVector(const std::vector<T>& from, std::size_t shift = 0) : DeviceVector(from.size(), shift) {
+    set(from);
+  }
+  DeviceVector(const DeviceVector&) = delete;
+  DeviceVector& operator=(const DeviceVector&) = delete;
+  ~DeviceVector() { cudaFree(memory_); }
+
+  void poison() { cuda(cudaMemset(memory_, 0xFF, (size_ + shift_ + 1) * sizeof(T))); }
+  void set(const std::vector<T>& from) {
+    if (!from.empty()) cuda(cudaMemcpy(data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
+  }
+  [[nodiscard]] std::vector<T> get() const {
+    std::vector<T> to(size_);
+    if (size_ != 0) cuda(cudaMemcpy(to.data(), data(), size_ * sizeof(T), cudaMemcpyDeviceToHost));
+    return to;
+  }
+  [[nodiscard]] T* data() const { return static_cast<T*>(memory_) + shift_; }
+  [[nodiscard]] std::span<T> span() const { return {data(), size_}; }
+  [[nodiscard]] std::span<const T> view() const { return {data(), size_}; }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t size_, shift_;
+};
+
+template <class T>
+std::vector<T> random_vector(std::uint64_t n, std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<T> x(n);
+  for (T& e : x) e = static_cast<T>(uniform(rng));
+  return x;
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+/// Every kernel of every layout.
+inline gpu_loader::DeviceLoadOptions load_options() {
+  gpu_loader::DeviceLoadOptions options;
+  options.threads = 4;
+  return options;
+}
+
+inline gpu_loader::DeviceMatrix load_device(const std::vector<std::byte>& bytes, const std::string& layout) {
+  gpu_loader::DeviceLoadOptions options = load_options();
+  if (layout == "csr") options.kernels = {"ipcsr"};
+  return gpu_loader::DeviceMatrix::load(open(bytes), nullptr, options);
+}
+
+/// alpha A x + beta y by one kernel; `shift` misaligns both vectors. y0 is not given where beta is 0.
+template <class T>
+std::vector<T> multiply(const gpu_loader::DeviceMatrix& a, const std::vector<T>& x, std::string_view kernel,
+                        T alpha = 1, T beta = 0, const std::vector<T>* y0 = nullptr, std::size_t shift = 0) {
+  const DeviceVector<T> device_x(x, shift);
+  DeviceVector<T> y(a.facts().rows, shift);
+  if (y0 != nullptr) y.set(*y0);
+  const DeviceVector<std::byte> workspace(a.workspace_bytes(kernel, value_type_of<T>));
+  a.multiply<T>(alpha, device_x.view(), beta, y.span(), workspace.span(), nullptr, kernel);
+  return y.get();
+}
+
+}  // namespace spmvpack::test

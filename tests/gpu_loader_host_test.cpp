@@ -1,0 +1,202 @@
+// What the GPU loader decides without a device: placement, transfers, shares of the work, arguments.
+
+#include "arguments.hpp"
+#include "catch.hpp"
+#include "layouts/partition.hpp"
+#include "matrices.hpp"
+#include "placement.hpp"
+#include "spmvpack/gpu_loader/device.hpp"
+#include "spmvpack/gpu_loader/device_matrix.hpp"
+
+namespace spmvpack::gpu_loader {
+namespace {
+
+SectionInfo section(const std::string& name, std::uint64_t raw_bytes, std::uint32_t part = 0,
+                    std::uint8_t flags = format::section_required | format::section_device) {
+  SectionInfo s;
+  s.name = name;
+  s.part = part;
+  s.flags = flags;
+  s.known = true;
+  s.raw_bytes = raw_bytes;
+  s.block_count = div_up(raw_bytes, format::block_bytes);
+  return s;
+}
+
+std::vector<std::uint32_t> row_blocks(RowBlockLimits limits, const std::vector<std::uint64_t>& lengths) {
+  RowBlocks blocks(limits);
+  for (const std::uint64_t length : lengths) blocks.add(length);
+  return blocks.finish();
+}
+
+/// Algorithm 4 with algorithm 6, as the paper prints them: rows are taken back by i--.
+std::vector<std::uint32_t> printed_row_blocks(RowBlockLimits limits, const std::vector<std::uint64_t>& lengths) {
+  std::vector<std::uint32_t> starts{0};
+  std::uint64_t sum = 0, rows = 0;
+  const auto close = [&](std::size_t at) {
+    starts.push_back(static_cast<std::uint32_t>(at));
+    sum = rows = 0;
+  };
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    sum += lengths[i];
+    ++rows;
+    if (sum == limits.entries || (rows == limits.threads && sum <= limits.entries))
+      close(i + 1);
+    else if (sum > limits.entries && rows > 1)
+      close(i--);
+    else if (sum > limits.entries)
+      close(i + 1);
+  }
+  if (starts.back() != lengths.size()) starts.push_back(static_cast<std::uint32_t>(lengths.size()));
+  return starts;
+}
+
+errc code_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.code();
+  }
+  return errc{};
+}
+
+/// An address that nobody follows.
+const void* at(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
+
+}  // namespace
+
+TEST_CASE("row blocks: the paper's two examples") {
+  const RowBlockLimits limits{256, 1024};
+  std::vector<std::uint64_t> lengths(128, 16);
+  CHECK(row_blocks(limits, lengths) == std::vector<std::uint32_t>{0, 64, 128});
+  lengths[0] = 32;
+  CHECK(row_blocks(limits, lengths) == std::vector<std::uint32_t>{0, 63, 127, 128});
+}
+
+TEST_CASE("row blocks: long rows stand alone, many empty rows fill a block, no rows make none") {
+  const RowBlockLimits limits{4, 10};
+  CHECK(row_blocks(limits, {}) == std::vector<std::uint32_t>{0});
+  CHECK(row_blocks(limits, {3, 11, 3}) == std::vector<std::uint32_t>{0, 1, 2, 3});
+  CHECK(row_blocks(limits, {0, 0, 0, 0, 0}) == std::vector<std::uint32_t>{0, 4, 5});
+  CHECK(row_blocks(limits, {5, 5, 1}) == std::vector<std::uint32_t>{0, 2, 3});
+  CHECK(row_blocks(limits, {std::uint64_t{1} << 40, 10, 9, 2}) == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
+}
+
+TEST_CASE("row blocks are those of algorithms 4 and 6") {
+  std::mt19937_64 rng(5);
+  for (int round = 0; round < 200; ++round) {
+    const RowBlockLimits limits{static_cast<std::uint32_t>(1 + rng() % 8), static_cast<std::uint32_t>(1 + rng() % 40)};
+    std::vector<std::uint64_t> lengths(rng() % 300);
+    for (std::uint64_t& length : lengths) length = rng() % 4 == 0 ? rng() % 60 : rng() % 8;
+    REQUIRE(row_blocks(limits, lengths) == printed_row_blocks(limits, lengths));
+  }
+}
+
+TEST_CASE("the decision tree: largest power of two at most threads / rows and at most threads / 2") {
+  CHECK(threads_per_row(256, 1) == 128);
+  CHECK(threads_per_row(256, 2) == 128);
+  CHECK(threads_per_row(256, 3) == 64);
+  CHECK(threads_per_row(256, 64) == 4);
+  CHECK(threads_per_row(256, 127) == 2);
+  CHECK(threads_per_row(256, 128) == 2);
+  CHECK(threads_per_row(256, 129) == 1);
+  CHECK(threads_per_row(256, 256) == 1);
+}
+
+TEST_CASE("lanes of a row in csr's vector kernel") {
+  CHECK(lanes_per_row(0, 0) == 1);
+  CHECK(lanes_per_row(10, 19) == 1);
+  CHECK(lanes_per_row(10, 20) == 2);
+  CHECK(lanes_per_row(10, 319) == 16);
+  CHECK(lanes_per_row(10, 320) == 32);
+  CHECK(lanes_per_row(1, std::uint64_t{1} << 40) == 32);
+}
+
+TEST_CASE("chunks and their carries, beyond 2^32 entries too") {
+  CHECK(chunk_count(0) == 0);
+  CHECK(chunk_count(1) == 1);
+  CHECK(chunk_count(256) == 1);
+  CHECK(chunk_count(257) == 2);
+  CHECK(chunk_count((std::uint64_t{1} << 40) + 1) == (std::uint64_t{1} << 32) + 1);
+  CHECK(chunk_carry_bytes(257, ValueType::f64) == 48);
+  CHECK(chunk_carry_bytes(std::uint64_t{1} << 40, ValueType::f32) == std::uint64_t{16} << 32);
+}
+
+TEST_CASE("sections are placed on 256-byte boundaries, beyond 2^32 too; host-only ones are not") {
+  const std::uint64_t large = (std::uint64_t{5} << 32) + 7;
+  const std::vector<SectionInfo> sections{
+      section("row_ptr", 12),      section("col_idx", large),
+      section("extra", 100, 0, 0), section("row_map", 40, 0, format::section_required),
+      section("values", 8),        section("provenance", 50, format::no_part, 0)};
+  const Placement p = place(sections);
+  REQUIRE(p.sections.size() == 4);
+  CHECK(p.sections[0].offset == 0);
+  CHECK(p.sections[1].offset == 256);
+  CHECK(p.sections[2].section == 3);
+  CHECK(p.sections[2].offset == (std::uint64_t{5} << 32) + 512);
+  CHECK(p.sections[3].offset == (std::uint64_t{5} << 32) + 768);
+  CHECK(p.bytes == (std::uint64_t{5} << 32) + 776);
+  CHECK(code_of([&] {
+          place(std::vector{section("a", ~std::uint64_t{0} - 100), section("b", 1)});
+        }) == errc::unsupported);
+
+  // The transfers are the sections, each byte once and in order.
+  const std::vector<Transfer> all = transfers(sections, p, 4);
+  std::size_t next = 0;
+  for (const Placed& placed : p.sections) {
+    std::uint64_t done = 0;
+    for (; next < all.size() && all[next].section == placed.section; ++next) {
+      const Transfer& t = all[next];
+      REQUIRE(t.first_block * format::block_bytes == done);
+      REQUIRE(t.to == placed.offset + done);
+      REQUIRE(t.count <= 4);
+      REQUIRE(div_up(t.bytes, format::block_bytes) == t.count);
+      done += t.bytes;
+    }
+    REQUIRE(done == sections[placed.section].raw_bytes);
+  }
+  CHECK(next == all.size());
+}
+
+TEST_CASE("vectors and workspaces that do not fit are refused") {
+  MatrixFacts facts;
+  facts.rows = 3;
+  facts.cols = 2;
+  const auto vectors = [&](ValueType type, DeviceRange x, DeviceRange y) {
+    return code_of([&] { require_vectors(facts, type, x, y); });
+  };
+  constexpr auto f64 = ValueType::f64, f32 = ValueType::f32;
+  const DeviceRange x{at(0x1000), 16}, y{at(0x1010), 24};
+  CHECK(vectors(f64, x, y) == errc{});
+  CHECK(vectors(f64, {at(0x1008), 16}, {at(0x2008), 24}) == errc{});  // any boundary of an element
+  CHECK(vectors(f64, {at(0x1000), 24}, y) == errc::usage);
+  CHECK(vectors(f64, x, {at(0x1010), 16}) == errc::usage);
+  CHECK(vectors(f64, {at(0x1004), 16}, {at(0x2000), 24}) == errc::usage);
+  CHECK(vectors(f64, {nullptr, 16}, y) == errc::usage);
+  CHECK(vectors(f64, x, {at(0x1008), 24}) == errc::usage);  // y begins in x
+  CHECK(vectors(f64, {at(0x1018), 16}, {at(0x1008), 24}) == errc::usage);
+  CHECK(vectors(f32, {at(0x1000), 8}, {at(0x2000), 12}) == errc::usage);
+  facts.value_type = f32;
+  CHECK(vectors(f32, {at(0x1004), 8}, {at(0x2004), 12}) == errc{});
+  CHECK(vectors(f64, x, y) == errc{});
+  facts.rows = facts.cols = 0;
+  CHECK(vectors(f64, {}, {}) == errc{});
+
+  const auto workspace = [&](DeviceRange w, std::uint64_t needed) {
+    return code_of([&] { require_workspace(w, needed, x, y); });
+  };
+  CHECK(workspace({}, 0) == errc{});
+  CHECK(workspace({at(0x3000), 64}, 64) == errc{});
+  CHECK(workspace({at(0x3000), 63}, 64) == errc::usage);
+  CHECK(workspace({at(0x3080), 64}, 64) == errc::usage);
+  CHECK(workspace({nullptr, 64}, 64) == errc::usage);
+  CHECK(workspace({at(0x1000), 64}, 64) == errc::usage);
+}
+
+TEST_CASE("a build without CUDA says so") {
+  if (built_with_cuda()) return;
+  CHECK(code_of([] { static_cast<void>(DeviceMatrix::load("any.spmvc")); }) == errc::unsupported);
+  CHECK(code_of([] { static_cast<void>(devices()); }) == errc::unsupported);
+}
+
+}  // namespace spmvpack::gpu_loader

@@ -1,0 +1,312 @@
+// The multiply on the GPU: right within the error bound, in the orders of additions that docs/LAYOUTS.md gives, the
+// same bits every time. main() skips all where there is no device (77).
+
+#define CATCH_CONFIG_RUNNER
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <map>
+
+#include "catch.hpp"
+#include "device.hpp"
+#include "gpu_orders.hpp"
+#include "matrices.hpp"
+#include "spmvpack/gpu_loader/device.hpp"
+#include "spmvpack/host_loader/host_matrix.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+using gpu_loader::DeviceMatrix;
+using gpu_loader::Scalar;
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+
+/// The layouts with the settings to test.
+struct Variant {
+  std::string layout;
+  std::map<std::string, std::string> settings;
+};
+const std::vector<Variant>& variants() {
+  static const std::vector<Variant> all = [] {
+    std::vector<Variant> v{{"csr", {}}, {"coo", {}}};
+    try {
+      static_cast<void>(load_device(encode(make_csr(1, 1, {{{0, 0}, 1.0}}), "ccoo").bytes, "ccoo"));
+      for (const char* const k : {"1", "2", "4", "8"}) v.push_back({"ccoo", {{"ccoo.k", k}}});
+    } catch (const Error& e) {
+      if (e.code() != errc::unsupported) throw;
+    }
+    return v;
+  }();
+  return all;
+}
+
+/// Rows of 0 to 5 entries, a row of all columns in the middle, all columns used.
+CsrMatrix sized(std::uint64_t n) {
+  std::mt19937_64 rng(n);
+  return from_rows<double>(n, n, rng, 3, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row;
+    for (std::uint64_t c = 0; c < (r == n / 2 ? n : r % 6); ++c)
+      row.push_back(static_cast<std::uint32_t>(r == n / 2 ? c : (r + c * 7) % n));
+    return row;
+  });
+}
+
+std::vector<NamedMatrix> sized_matrices() {
+  std::vector<NamedMatrix> all;
+  for (const std::uint64_t n : {0, 1, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1025}) {
+    all.push_back({"size " + std::to_string(n), sized(n)});
+    std::mt19937_64 rng(n);
+    // n nonzeros: one row, and one column.
+    const auto every = [&](std::uint64_t count) {
+      std::vector<std::uint32_t> row(count);
+      for (std::size_t c = 0; c < row.size(); ++c) row[c] = static_cast<std::uint32_t>(c);
+      return row;
+    };
+    all.push_back({"row of " + std::to_string(n), from_rows<double>(1, n, rng, 3, [&](auto) { return every(n); })});
+    all.push_back({"column of " + std::to_string(n), from_rows<double>(n, 1, rng, 3, [&](auto) { return every(1); })});
+  }
+  // Rows that end where chunks and blocks do: 2,048 entries in one row and in several, 64 chunks of one row.
+  std::mt19937_64 rng(1);
+  all.push_back({"full blocks", from_rows<double>(300, 20000, rng, 3, [&](std::uint64_t r) {
+                   std::vector<std::uint32_t> row(r == 0    ? 2048
+                                                  : r == 1  ? 2047
+                                                  : r == 2  ? 1
+                                                  : r == 9  ? 16384
+                                                  : r == 10 ? 8193
+                                                  : r < 140 ? 16
+                                                            : 256);
+                   for (std::size_t c = 0; c < row.size(); ++c) row[c] = static_cast<std::uint32_t>(c + r);
+                   return row;
+                 })});
+  return all;
+}
+
+/// |y_i - ref_i| <= (n_i + 4) u sum_j |a_ij x_j|, against a long double reference; alpha = 1, beta = 0. Where the
+/// reference is not finite, neither is y.
+template <class A, class V>
+void require_correct(const CsrMatrix& a, const std::vector<V>& x, const std::vector<V>& y) {
+  const auto& values = std::get<Array<A>>(a.values);
+  const long double u = std::numeric_limits<V>::epsilon() / 2;
+  REQUIRE(y.size() == a.rows);
+  for (std::uint64_t r = 0; r < a.rows; ++r) {
+    long double sum = 0, bound = 0;
+    for (std::uint64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) {
+      const long double product = static_cast<long double>(values[k]) * static_cast<long double>(x[a.col_idx[k]]);
+      sum += product;
+      bound += std::abs(product);
+    }
+    const auto n = static_cast<long double>(a.row_ptr[r + 1] - a.row_ptr[r]);
+    if (!(std::abs(static_cast<long double>(y[r]) - sum) <= (n + 4) * u * bound)) {
+      INFO("row " << r);
+      REQUIRE(static_cast<long double>(y[r]) == sum);
+    }
+  }
+}
+
+/// The bits that a kernel must give: for ccoo those of the host, else those of the order in LAYOUTS.md. y = 1 A x + 0.
+template <class A, class V>
+std::vector<V> expected(const NamedMatrix& m, const Variant& variant, const Encoded& file, const std::vector<V>& x,
+                        const std::string& kernel) {
+  if constexpr (std::is_same_v<A, V>)
+    if (variant.layout == "ccoo" || kernel == "scalar") {
+      std::vector<V> y(m.matrix.rows);
+      host_loader::HostMatrix::load(open(file.bytes)).template multiply<V>(1, x, 0, y, 2);
+      return y;
+    }
+  std::vector<V> y = Orders<A, V>(m.matrix, x).by(kernel);
+  for (std::size_t r = 0; r < y.size(); ++r)
+    y[r] = m.matrix.row_ptr[r] == m.matrix.row_ptr[r + 1] ? V{0} : std::fma(V{1}, y[r], V{0});
+  return y;
+}
+
+template <class A, class V>
+void all_correct(const std::vector<NamedMatrix>& matrices) {
+  for (const Variant& variant : variants())
+    for (const NamedMatrix& m : matrices) {
+      const Encoded file = encode(m.matrix, variant.layout, variant.settings);
+      const DeviceMatrix a = load_device(file.bytes, variant.layout);
+      REQUIRE(a.device_bytes() == file.device_bytes);
+      const std::vector<V> x = random_vector<V>(m.matrix.cols, 7);
+      for (const auto& kernel : a.kernels()) {
+        INFO(variant.layout << " " << kernel.name << ", " << m.name);
+        const std::vector<V> y = multiply<V>(a, x, kernel.name);
+        require_correct<A, V>(m.matrix, x, y);
+        if (kernel.determinism != gpu_loader::Determinism::bitwise) continue;
+        REQUIRE(same_bits(y, multiply<V>(a, x, kernel.name, 1, 0, nullptr, 1)));  // misaligned, and once more
+        const bool has_order = variant.layout != "ccoo" || std::is_same_v<A, V>;
+        if (has_order) REQUIRE(same_bits(y, expected<A, V>(m, variant, file, x, std::string(kernel.name))));
+      }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every kernel is right at every size, in its documented order", "[short]") {
+  all_correct<double, double>(sized_matrices());
+}
+
+TEST_CASE("every kernel is right on random matrices of all kinds, in its documented order") {
+  SECTION("f64") {
+    for (const int values : {0, 2, 3}) all_correct<double, double>(random_matrices<double>(23, values));
+  }
+  SECTION("f32") { all_correct<float, float>(random_matrices<float>(29, 3)); }
+  SECTION("f32 matrix, f64 vectors") { all_correct<float, double>(random_matrices<float>(31, 3)); }
+}
+
+TEST_CASE("alpha and beta, by value and in device memory; y unread where beta is 0, x where alpha is 0") {
+  for (const Variant& variant : variants())
+    for (const NamedMatrix& m : random_matrices<double>(37, 3)) {
+      const DeviceMatrix a = load_device(encode(m.matrix, variant.layout, variant.settings).bytes, variant.layout);
+      const auto x = random_vector<double>(m.matrix.cols, 1), y0 = random_vector<double>(m.matrix.rows, 2);
+      const DeviceVector<double> device_x(x), nan_x(x.size());
+      DeviceVector<double> y(y0.size());
+      for (const auto& kernel : a.kernels()) {
+        if (kernel.determinism != gpu_loader::Determinism::bitwise) continue;
+        const DeviceVector<std::byte> workspace(a.workspace_bytes(kernel.name));
+        const auto sums = multiply<double>(a, x, kernel.name);
+        for (const double alpha : {1.0, 0.0, -2.5})
+          for (const double beta : {0.0, 1.0, 0.75})
+            for (const bool by_pointer : {false, true}) {
+              INFO(variant.layout << " " << kernel.name << ", " << m.name << ", " << alpha << ", " << beta);
+              y.poison();
+              if (beta != 0) y.set(y0);
+              const DeviceVector<double> scalars(std::vector<double>{alpha, beta});
+              const auto scalar = [&](double value, int place) {
+                return by_pointer ? Scalar<double>::on_device(scalars.data() + place) : Scalar<double>(value);
+              };
+              a.multiply<double>(scalar(alpha, 0), alpha == 0 ? nan_x.view() : device_x.view(), scalar(beta, 1),
+                                 y.span(), workspace.span(), nullptr, kernel.name);
+              std::vector<double> expected(y0.size());
+              for (std::size_t r = 0; r < expected.size(); ++r) {
+                const double scaled = beta == 0 ? 0.0 : beta * y0[r];
+                const bool none = alpha == 0 || m.matrix.row_ptr[r] == m.matrix.row_ptr[r + 1];
+                expected[r] = none ? scaled : std::fma(alpha, sums[r], scaled);
+              }
+              REQUIRE(same_bits(y.get(), expected));
+            }
+      }
+    }
+}
+
+TEST_CASE("Inf and NaN in x reach the rows that touch them and no others", "[short]") {
+  for (const Variant& variant : variants())
+    for (const NamedMatrix& m : random_matrices<double>(41, 0)) {
+      if (m.matrix.cols == 0) continue;
+      const std::uint64_t column = m.matrix.cols / 2;
+      const DeviceMatrix a = load_device(encode(m.matrix, variant.layout, variant.settings).bytes, variant.layout);
+      for (const auto& kernel : a.kernels()) {
+        auto x = random_vector<double>(m.matrix.cols, 5);
+        x[column] = nan_value;
+        const auto y = multiply<double>(a, x, kernel.name);
+        for (std::uint64_t r = 0; r < m.matrix.rows; ++r) {
+          const auto* const begin = m.matrix.col_idx.begin() + m.matrix.row_ptr[r];
+          const auto* const end = m.matrix.col_idx.begin() + m.matrix.row_ptr[r + 1];
+          if (std::isnan(y[r]) == std::binary_search(begin, end, column)) continue;
+          INFO(variant.layout << " " << kernel.name << ", " << m.name << ", row " << r);
+          REQUIRE(y[r] == 0.0);
+        }
+      }
+    }
+}
+
+TEST_CASE("a captured multiply replays, on other numbers too", "[short]") {
+  const auto matrices = random_matrices<double>(43, 3);
+  for (const Variant& variant : variants())
+    for (const NamedMatrix& m : matrices) {
+      const DeviceMatrix a = load_device(encode(m.matrix, variant.layout, variant.settings).bytes, variant.layout);
+      cudaStream_t stream = nullptr;
+      cuda(cudaStreamCreate(&stream));
+      for (const auto& kernel : a.kernels()) {
+        if (kernel.determinism != gpu_loader::Determinism::bitwise) continue;
+        INFO(variant.layout << " " << kernel.name << ", " << m.name);
+        DeviceVector<double> x(m.matrix.cols), y(m.matrix.rows);
+        const DeviceVector<std::byte> workspace(a.workspace_bytes(kernel.name));
+        cudaGraph_t graph = nullptr;
+        cudaGraphExec_t replay = nullptr;
+        cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        a.multiply<double>(1, x.view(), 0, y.span(), workspace.span(), stream, kernel.name);
+        cuda(cudaStreamEndCapture(stream, &graph));
+        cuda(cudaGraphInstantiate(&replay, graph, 0));
+        for (const std::uint64_t seed : {1U, 2U}) {
+          const auto values = random_vector<double>(m.matrix.cols, seed);
+          x.set(values);
+          y.poison();
+          cuda(cudaGraphLaunch(replay, stream));
+          cuda(cudaStreamSynchronize(stream));
+          REQUIRE(same_bits(y.get(), multiply<double>(a, values, kernel.name)));
+        }
+        cuda(cudaGraphExecDestroy(replay));
+        cuda(cudaGraphDestroy(graph));
+      }
+      cuda(cudaStreamDestroy(stream));
+    }
+}
+
+TEST_CASE("two streams with a workspace each; 100 repeats give the same bits") {
+  for (const Variant& variant : variants())
+    for (const NamedMatrix& m : random_matrices<double>(47, 3)) {
+      if (m.matrix.nnz() < 5000) continue;
+      const DeviceMatrix a = load_device(encode(m.matrix, variant.layout, variant.settings).bytes, variant.layout);
+      const auto x0 = random_vector<double>(m.matrix.cols, 1), x1 = random_vector<double>(m.matrix.cols, 2);
+      const DeviceVector<double> x[2]{DeviceVector<double>(x0), DeviceVector<double>(x1)};
+      for (const auto& kernel : a.kernels()) {
+        if (kernel.determinism != gpu_loader::Determinism::bitwise) continue;
+        INFO(variant.layout << " " << kernel.name << ", " << m.name);
+        const std::vector<double> expected[2]{multiply<double>(a, x0, kernel.name),
+                                              multiply<double>(a, x1, kernel.name)};
+        const gpu_loader::DeviceMultiplier multipliers[2]{gpu_loader::DeviceMultiplier(a, std::string(kernel.name)),
+                                                          gpu_loader::DeviceMultiplier(a, std::string(kernel.name))};
+        cudaStream_t streams[2]{};
+        for (auto& stream : streams) cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+        std::vector<DeviceVector<double>> y0, y1;
+        constexpr std::size_t rounds = 10, at_once = 10;
+        const std::size_t rows = m.matrix.rows;
+        const DeviceVector<double> y[2]{DeviceVector<double>(rows * at_once), DeviceVector<double>(rows * at_once)};
+        for (std::size_t round = 0; round < rounds; ++round) {
+          for (std::size_t i = 0; i < at_once; ++i)
+            for (const int s : {0, 1})
+              multipliers[s].multiply<double>(1, x[s].view(), 0, y[s].span().subspan(i * rows, rows), streams[s]);
+          cuda(cudaDeviceSynchronize());
+          for (const int s : {0, 1}) {
+            const std::vector<double> all = y[s].get();
+            for (std::size_t i = 0; i < at_once; ++i)
+              REQUIRE(std::memcmp(all.data() + i * rows, expected[s].data(), rows * sizeof(double)) == 0);
+          }
+        }
+        for (auto& stream : streams) cuda(cudaStreamDestroy(stream));
+      }
+    }
+}
+
+TEST_CASE("arguments that make no sense are refused", "[short]") {
+  const CsrMatrix m = make_csr(3, 2, {{{0, 0}, 1.0}, {{2, 1}, 2.0}});
+  gpu_loader::DeviceLoadOptions options;
+  const DeviceMatrix a = DeviceMatrix::load(open(encode(m, "csr").bytes), nullptr, options);
+  const DeviceVector<double> x(2), y(3), both(4);
+  const DeviceVector<float> xf(2), yf(3);
+  const DeviceVector<std::byte> workspace(1024);
+  const auto go = [&](std::span<const double> in, std::span<double> out, std::string_view kernel,
+                      std::span<std::byte> room) { a.multiply<double>(1, in, 0, out, room, nullptr, kernel); };
+  CHECK_NOTHROW(go(x.view(), y.span(), "", {}));
+  CHECK_NOTHROW(go(x.view(), y.span(), "merge", workspace.span()));
+  CHECK_THROWS_AS(go(y.view(), y.span(), "", {}), Error);
+  CHECK_THROWS_AS(go(both.view().first(2), both.span().subspan(1, 3), "", {}), Error);
+  CHECK_THROWS_AS(go(x.view(), y.span(), "merge", {}), Error);
+  CHECK_THROWS_AS(go(x.view(), y.span(), "no such", {}), Error);
+  CHECK_THROWS_AS(go(x.view(), y.span(), "ipcsr", {}), Error);  // not prepared
+  CHECK_THROWS_AS(a.multiply<float>(1, xf.view(), 0, yf.span(), {}, nullptr), Error);
+  options.kernels = {"no such"};
+  CHECK_THROWS_AS(DeviceMatrix::load(open(encode(m, "csr").bytes), nullptr, options), Error);
+}
+
+}  // namespace spmvpack::test
+
+int main(int argc, char** argv) {
+  constexpr int skipped = 77;
+  if (spmvpack::gpu_loader::devices().empty()) {
+    std::cout << "skipped: no GPU\n";
+    return skipped;
+  }
+  return Catch::Session().run(argc, argv);
+}
