@@ -65,16 +65,9 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-/// Every kernel of every layout.
-inline gpu_loader::DeviceLoadOptions load_options() {
+inline gpu_loader::DeviceMatrix load_device(const std::vector<std::byte>& bytes) {
   gpu_loader::DeviceLoadOptions options;
   options.threads = 4;
-  return options;
-}
-
-inline gpu_loader::DeviceMatrix load_device(const std::vector<std::byte>& bytes, const std::string& layout) {
-  gpu_loader::DeviceLoadOptions options = load_options();
-  if (layout == "csr") options.kernels = {"ipcsr"};
   return gpu_loader::DeviceMatrix::load(open(bytes), nullptr, options);
 }
 

@@ -48,7 +48,6 @@ void require_same_matrix(const DeviceMatrix& a, const HostMatrix& host) {
   std::vector<T> expected = y0;
   host.multiply<T>(2, x, T(0.5), expected, 1);
   for (const auto& kernel : a.kernels()) {
-    if (kernel.prepared) continue;
     INFO(kernel.name);
     const std::vector<T> y = multiply<T>(a, x, kernel.name, 2, T(0.5), &y0);
     for (std::size_t i = 0; i < y.size(); ++i)
@@ -129,7 +128,6 @@ TEST_CASE("memory: limits, the caller's allocator, interruption") {
   std::uint64_t allocated = 0;
   int alive = 0;
   DeviceLoadOptions options;
-  options.kernels = {"ipcsr"};
   options.allocator.allocate = [&](std::uint64_t bytes) {
     void* memory = nullptr;
     cuda(cudaMalloc(&memory, bytes));

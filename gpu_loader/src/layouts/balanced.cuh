@@ -38,8 +38,9 @@ __device__ void add_to_row(V alpha, V sum, V* y, std::uint32_t row) {
   y[row] = fma(alpha, sum, y[row]);
 }
 
-/// One warp per chunk. `Rows` knows the row of an entry: Rows::Chunk is made from [begin, end) by all lanes, row(k) is
-/// the row of entry k in it, and continues / goes_on tell whether the entry before / after the chunk is in that row.
+/// One warp per chunk. `Rows` knows the rows of entries: load() gives each lane those of entries begin + 32 g + lane
+/// (in the last chunk what it likes past the end), with a chunk's worth of shared memory where it `stages`; continues /
+/// goes_on tell whether the entry before / after the chunk is in the row. All lanes call them.
 template <class A, class V, class Rows>
 __global__ void __launch_bounds__(tuning::balanced_threads)
     chunk_kernel(Rows rows, const std::uint32_t* __restrict__ col_idx, const A* __restrict__ values, std::uint64_t nnz,
@@ -51,20 +52,21 @@ __global__ void __launch_bounds__(tuning::balanced_threads)
   const std::uint64_t begin = c * chunk_entries;
   if (begin >= nnz) return;
   const std::uint64_t end = nnz - begin < chunk_entries ? nnz : begin + chunk_entries;
-  const auto chunk = rows.chunk(begin, end);
 
   // All loads before all sums.
+  constexpr unsigned staged_entries = Rows::stages ? tuning::balanced_threads / 32 * chunk_entries : 1;
+  __shared__ std::uint32_t staged[staged_entries];
   std::uint32_t row[groups];
+  rows.load(begin, end, staged + (Rows::stages ? threadIdx.x / 32 * chunk_entries : 0), row);
   V product[groups];
 #pragma unroll
   for (int g = 0; g < groups; ++g) {
     const std::uint64_t k = begin + static_cast<unsigned>(g) * 32 + lane;
-    row[g] = k < end ? chunk.row(k) : 0;
     product[g] = k < end ? fma(static_cast<V>(values[k]), x[col_idx[k]], V{0}) : V{0};
   }
 
   const std::uint32_t first_row = __shfl_sync(full_warp, row[0], 0);
-  const bool continues = chunk.continues(begin, first_row);
+  const bool continues = rows.continues(begin, first_row);
   std::uint32_t open_row = first_row;
   V open_sum = 0;
   const auto finish_open = [&] {
@@ -99,7 +101,7 @@ __global__ void __launch_bounds__(tuning::balanced_threads)
     open_sum = __shfl_sync(full_warp, sum, static_cast<int>(last_head));
   }
   // A row that is the whole chunk and shared on both sides leaves its sum in first_sum.
-  if (chunk.goes_on(end, open_row) && !(continues && open_row == first_row)) {
+  if (rows.goes_on(end, open_row) && !(continues && open_row == first_row)) {
     if (lane == 0) carries.last_sum[c] = open_sum;
   } else {
     finish_open();

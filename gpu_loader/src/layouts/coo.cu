@@ -45,8 +45,15 @@ struct StoredRows {
   const std::uint32_t* row_idx;
   std::uint64_t nnz;
 
-  __device__ StoredRows chunk(std::uint64_t, std::uint64_t) const { return *this; }
-  __device__ std::uint32_t row(std::uint64_t k) const { return row_idx[k]; }
+  static constexpr bool stages = false;
+  __device__ void load(std::uint64_t begin, std::uint64_t end, std::uint32_t* /*staged*/,
+                       std::uint32_t (&row)[balanced::groups]) const {
+#pragma unroll
+    for (int g = 0; g < balanced::groups; ++g) {
+      const std::uint64_t k = begin + static_cast<unsigned>(g) * 32 + lane_id();
+      row[g] = k < end ? row_idx[k] : 0;
+    }
+  }
   __device__ bool continues(std::uint64_t begin, std::uint32_t row) const {
     return begin != 0 && row_idx[begin - 1] == row;
   }

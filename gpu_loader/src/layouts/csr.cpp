@@ -2,7 +2,6 @@
 
 #include "spmvpack/container/layouts/csr.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "layouts/csr_kernels.hpp"
@@ -14,10 +13,10 @@ namespace {
 using namespace csr_kernels;
 
 constexpr std::array<KernelInfo, 5> kernels{{
+    {"ipcsr", Determinism::bitwise, true},
     {"vector"},
     {"scalar"},
     {"pcsr"},
-    {"ipcsr", Determinism::bitwise, true},
     {"merge"},
 }};
 constexpr std::array<std::string_view, 4> check_names{
@@ -26,8 +25,7 @@ constexpr std::array<std::string_view, 4> check_names{
      "col_idx: columns do not increase within a row"}};
 
 std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& context) {
-  if (std::find(context.kernels.begin(), context.kernels.end(), "ipcsr") == context.kernels.end()) return nullptr;
-  return make_row_blocks(part, context);
+  return !context.wants(kernels[ipcsr], true) ? nullptr : make_row_blocks(part, context);
 }
 
 std::uint64_t workspace_bytes(const DevicePart& part, std::size_t kernel, ValueType vectors) {

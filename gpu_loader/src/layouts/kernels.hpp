@@ -1,6 +1,7 @@
 #pragma once
 // What a layout gives to the GPU loader: a LayoutKernels, named in one line of registry.cpp. No CUDA headers here.
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +18,11 @@ struct LoadContext {
   Stream stream = nullptr;
   std::function<std::shared_ptr<void>(std::uint64_t bytes)> allocate;  ///< device memory, on a 256-byte boundary
   std::span<const std::string> kernels;                                ///< DeviceLoadOptions::kernels
+
+  /// Whether what a kernel of the layout needs is to be made.
+  [[nodiscard]] bool wants(const KernelInfo& kernel, bool is_default) const {
+    return kernels.empty() ? is_default : std::find(kernels.begin(), kernels.end(), kernel.name) != kernels.end();
+  }
 };
 
 /// What prepare() made of a part; a layout derives from it.

@@ -33,7 +33,7 @@ enum class Determinism : std::uint8_t {
 struct KernelInfo {
   std::string_view name;
   Determinism determinism = Determinism::bitwise;
-  /// Whether it needs something made at load, and so must be named in DeviceLoadOptions::kernels.
+  /// Whether it needs something made at load: DeviceLoadOptions::kernels must name it, or be empty and it the default.
   bool prepared = false;
 };
 
@@ -66,7 +66,8 @@ struct DeviceLoadOptions {
   std::uint64_t memory_limit = 0;                       ///< bytes of device memory, 0: what is free
   ProgressCallback progress;
   DeviceAllocator allocator;
-  /// Kernels that multiply() will be asked for, of those that need something made at load (KernelInfo::prepared).
+  /// Kernels that multiply() will be asked for; empty: the default of each layout. What others need at load
+  /// (KernelInfo::prepared) is not made.
   std::vector<std::string> kernels;
 };
 
