@@ -12,6 +12,10 @@ inline constexpr unsigned balanced_threads = 128;      ///< csr merge, coo: a wa
 inline constexpr unsigned carry_threads = 128;
 inline constexpr unsigned vector_threads = 256;  ///< scale, gather, scatter
 inline constexpr unsigned check_threads = 256;
+inline constexpr unsigned ccoo_threads = 256;  ///< a warp per chunk
+/// Blocks of ccoo's kernel that a multiprocessor holds at once, by K: what registers allow, and for K = 8 what the
+/// first-level cache does. Measured on an H100.
+constexpr unsigned ccoo_blocks(int slots) { return slots == 1 ? 4 : slots == 8 ? 2 : 3; }
 /// Blocks of a grid-stride kernel: enough to fill every device known.
 inline constexpr unsigned grid_stride_blocks = 2048;
 

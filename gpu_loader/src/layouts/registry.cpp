@@ -7,9 +7,10 @@
 namespace spmvpack::gpu_loader {
 namespace {
 
-const std::array<const LayoutKernels*, 2> all{
+const std::array<const LayoutKernels*, 3> all{
     &layouts::csr,
     &layouts::coo,
+    &layouts::ccoo,
 };
 
 }  // namespace

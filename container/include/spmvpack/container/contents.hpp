@@ -111,6 +111,8 @@ class SPMVPACK_EXPORT PartView {
   [[nodiscard]] const PartInfo& info() const noexcept { return *info_; }
   [[nodiscard]] std::uint64_t rows() const noexcept { return info_->rows.count; }
   [[nodiscard]] std::uint64_t cols() const noexcept { return info_->cols.count; }
+  /// The file and the part, for messages.
+  [[nodiscard]] const std::string& where() const noexcept { return where_; }
   /// The section's elements. Error(errc::corrupt) where it is missing or of another type.
   template <class T>
   [[nodiscard]] std::span<const T> get(std::string_view name) const {
