@@ -163,6 +163,25 @@ struct RowRange {
   std::uint64_t duplicates = 0, zeros = 0;
 };
 
+/// Puts the entries of a range's rows where they belong, in list order; the values of a `pattern`, all 1, later. Moves
+/// row_ptr[r + 1] from the start of row r to its end, which is where it belongs.
+template <bool pattern, class T>
+void scatter(const std::vector<Block<T>>& blocks, Symmetry symmetry, const RowRange& range, std::uint64_t* row_ptr,
+             std::uint32_t* cols, T* values) {
+  for_entries_of(
+      blocks, symmetry, range.first, range.last,
+      [&](std::uint32_t row, std::uint32_t col, T value) {
+        const std::uint64_t k = row_ptr[row + std::uint64_t{1}]++;
+        cols[k] = col;
+        if constexpr (!pattern) values[k] = value;
+      },
+      [&](std::uint32_t row) {
+        const std::uint64_t k = row_ptr[row + std::uint64_t{1}];
+        __builtin_prefetch(cols + k, 1);
+        if constexpr (!pattern) __builtin_prefetch(values + k, 1);
+      });
+}
+
 /// Sorts the rows of a range and adds up duplicates. Writes row_ptr[first + 1] to row_ptr[last].
 template <class T>
 void finish_rows(RowRange& range, std::uint64_t* row_ptr, std::uint32_t* cols, T* values,
@@ -215,23 +234,17 @@ Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> lis
     const std::uint64_t begin = bounds[i] == rows ? nnz : row_ptr[bounds[i] + 1];
     ranges[i] = {bounds[i], bounds[i + 1], begin, begin};
   }
-  // Scattering moves row_ptr[r + 1] from the start of row r to its end, which is where it belongs.
+  const bool pattern = std::all_of(blocks.begin(), blocks.end(), [](const auto& b) { return b.list.values.empty(); });
   parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
-    for_entries_of(
-        blocks, options.symmetry, ranges[i].first, ranges[i].last,
-        [&](std::uint32_t row, std::uint32_t col, T value) {
-          const std::uint64_t k = row_ptr[row + std::uint64_t{1}]++;
-          col_idx[k] = col;
-          values[k] = value;
-        },
-        [&](std::uint32_t row) {
-          const std::uint64_t k = row_ptr[row + std::uint64_t{1}];
-          __builtin_prefetch(col_idx.data() + k, 1);
-          __builtin_prefetch(values.data() + k, 1);
-        });
+    if (pattern)
+      scatter<true>(blocks, options.symmetry, ranges[i], row_ptr.data(), col_idx.data(), values.data());
+    else
+      scatter<false>(blocks, options.symmetry, ranges[i], row_ptr.data(), col_idx.data(), values.data());
   });
   list = {};
   parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
+    const std::uint64_t end = i + 1 == ranges.size() ? nnz : ranges[i + 1].begin;
+    if (pattern) std::fill(values.begin() + ranges[i].begin, values.begin() + end, T{1});
     finish_rows(ranges[i], row_ptr.data(), col_idx.data(), values.data(), options);
   });
 
