@@ -56,6 +56,14 @@ void require_same_matrix(const DeviceMatrix& a, const HostMatrix& host) {
   }
 }
 
+/// Chunks of ccoo that are smaller than a warp, which only hosts multiply.
+bool has_small_chunks(const std::string& path) {
+  constexpr std::uint64_t warp = 32;
+  const Container container = Container::open(path);
+  return std::any_of(container.parts().begin(), container.parts().end(),
+                     [](const PartInfo& p) { return p.layout == "ccoo" && p.params[0] < warp; });
+}
+
 CsrMatrix tridiagonal(std::uint64_t n) {
   std::mt19937_64 rng(n);
   return from_rows<double>(n, n, rng, 3, [&](std::uint64_t r) {
@@ -74,6 +82,7 @@ TEST_CASE("golden files: the GPU's loader takes and refuses what the host's does
       INFO(path);
       std::string expected = refusal([&] { HostMatrix::load(path); });
       const std::string found = refusal([&] { DeviceMatrix::load(path); });
+      if (expected.empty() && has_small_chunks(path)) expected = "unsupported";
       REQUIRE(found == expected);
       if (!found.empty()) continue;
       const DeviceMatrix a = DeviceMatrix::load(path);

@@ -20,16 +20,13 @@ Placement place(std::span<const SectionInfo> sections) {
   return placement;
 }
 
-std::vector<Transfer> transfers(std::span<const SectionInfo> sections, const Placement& placement,
-                                std::uint64_t blocks) {
+std::vector<Transfer> transfers(std::span<const SectionInfo> sections, const Placement& placement) {
   std::vector<Transfer> all;
   for (const Placed& placed : placement.sections) {
     const SectionInfo& s = sections[placed.section];
-    for (std::uint64_t first = 0; first < s.block_count; first += blocks) {
-      const std::uint64_t begin = first * format::block_bytes;
-      const std::uint64_t count = std::min(blocks, s.block_count - first);
-      const std::uint64_t bytes = std::min(count * format::block_bytes, s.raw_bytes - begin);
-      all.push_back({placed.section, first, count, placed.offset + begin, bytes});
+    for (std::uint64_t block = 0; block < s.block_count; ++block) {
+      const std::uint64_t begin = block * format::block_bytes;
+      all.push_back({placed.section, block, placed.offset + begin, std::min(format::block_bytes, s.raw_bytes - begin)});
     }
   }
   return all;

@@ -24,16 +24,15 @@ struct Placement {
 /// of 256 bytes, and of its own alignment. Error(errc::unsupported) where 64 bits do not hold the sum.
 Placement place(std::span<const SectionInfo> sections);
 
-/// Blocks [first, first + count) of a section, one copy.
+/// One block of a section, one copy.
 struct Transfer {
   std::size_t section = 0;
-  std::uint64_t first_block = 0, count = 0;
+  std::uint64_t block = 0;
   std::uint64_t to = 0;     ///< offset in the allocation
   std::uint64_t bytes = 0;  ///< raw
 };
 
-/// Cuts what has been placed into transfers of at most `blocks` blocks each.
-std::vector<Transfer> transfers(std::span<const SectionInfo> sections, const Placement& placement,
-                                std::uint64_t blocks);
+/// The blocks of what has been placed, in order.
+std::vector<Transfer> transfers(std::span<const SectionInfo> sections, const Placement& placement);
 
 }  // namespace spmvpack::gpu_loader

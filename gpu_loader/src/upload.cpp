@@ -1,7 +1,6 @@
 #include "upload.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <mutex>
 
 #include "cuda_error.hpp"
@@ -10,27 +9,32 @@
 namespace spmvpack::gpu_loader {
 namespace {
 
-/// A copy of 4 MiB costs the driver as much as one of 1 MiB and fills the bus as well as a larger one.
-constexpr std::uint64_t blocks_per_transfer = 4;
+constexpr std::uint64_t slot_bytes = format::block_bytes;
 
-/// Pinned memory in equal slots, each free once the copy out of it has ended.
+/// Host memory that the GPU copies from directly.
+class PinnedMemory {
+ public:
+  PinnedMemory(std::uint64_t bytes, int threads) : memory_(bytes) {
+    // Array's large pages, touched by all threads, are pinned much faster than cudaHostAlloc makes its own.
+    constexpr std::uint64_t page = 4096, piece = std::uint64_t{2} << 20U;
+    parallel_pieces(bytes, piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t at = begin; at < end; at += page) memory_[at] = std::byte{0};
+    });
+    require_cuda(cudaHostRegister(memory_.data(), bytes, cudaHostRegisterDefault), "pinning memory");
+  }
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+  ~PinnedMemory() { cudaHostUnregister(memory_.data()); }
+  [[nodiscard]] std::byte* data() noexcept { return memory_.data(); }
+
+ private:
+  Array<std::byte> memory_;
+};
+
+/// Pinned memory in slots of a block, each free once the copy out of it has ended.
 class Ring {
  public:
-  Ring(std::uint64_t slots, std::uint64_t slot_bytes) : slot_bytes_(slot_bytes) {
-    void* memory = nullptr;
-    require_cuda(cudaHostAlloc(&memory, slots * slot_bytes, cudaHostAllocDefault), "allocating pinned memory");
-    memory_.reset(static_cast<std::byte*>(memory));
-    slots_ = std::vector<Slot>(slots);
-    for (Slot& slot : slots_)
-      require_cuda(cudaEventCreateWithFlags(&slot.copied, cudaEventDisableTiming | cudaEventBlockingSync),
-                   "making an event");
-  }
-  Ring(const Ring&) = delete;
-  Ring& operator=(const Ring&) = delete;
-  ~Ring() {
-    for (Slot& slot : slots_)
-      if (slot.copied != nullptr) cudaEventDestroy(slot.copied);
-  }
+  Ring(std::uint64_t slots, int threads) : memory_(slots * slot_bytes, threads), slots_(slots) {}
 
   /// Transfer i of a sequence: fill(bytes of its slot), then the copy to `to`, on `stream`.
   template <class Fill>
@@ -39,7 +43,7 @@ class Ring {
     Slot& slot = slots_[index];
     const std::lock_guard lock(slot.guard);
     if (slot.used) require_cuda(cudaEventSynchronize(slot.copied), "waiting for a copy");
-    const std::span<std::byte> room{memory_.get() + index * slot_bytes_, bytes};
+    const std::span<std::byte> room{memory_.data() + index * slot_bytes, bytes};
     fill(room);
     require_cuda(cudaMemcpyAsync(to, room.data(), bytes, cudaMemcpyHostToDevice, stream), "copying to the GPU");
     slot.used = true;
@@ -48,15 +52,19 @@ class Ring {
 
  private:
   struct Slot {
+    Slot() {
+      require_cuda(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming | cudaEventBlockingSync),
+                   "making an event");
+    }
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+    ~Slot() { cudaEventDestroy(copied); }
     std::mutex guard;
     cudaEvent_t copied = nullptr;
     bool used = false;
   };
-  struct FreePinned {
-    void operator()(std::byte* memory) const { cudaFreeHost(memory); }
-  };
-  std::uint64_t slot_bytes_;
-  std::unique_ptr<std::byte, FreePinned> memory_;
+
+  PinnedMemory memory_;
   std::vector<Slot> slots_;
 };
 
@@ -76,36 +84,27 @@ class Drain {
 
 void upload(const Container& container, const Placement& placement, std::byte* memory, Stream stream,
             const DeviceLoadOptions& options) {
-  // At least two slots of one block, so that one fills while the other is copied.
-  const std::uint64_t ring_blocks = std::max<std::uint64_t>(options.ring_bytes / format::block_bytes, 2);
-  const std::uint64_t slot_blocks = std::min(blocks_per_transfer, ring_blocks / 2);
-  const std::vector<Transfer> all = transfers(container.sections(), placement, slot_blocks);
+  const std::vector<Transfer> all = transfers(container.sections(), placement);
   if (all.empty()) return;
-  const std::uint64_t slots = std::min<std::uint64_t>(ring_blocks / slot_blocks, all.size());
-  std::uint64_t largest = 0, total = 0, done = 0;
-  for (const Transfer& t : all) {
-    largest = std::max(largest, t.bytes);
-    total += t.bytes;
-  }
-  const int threads =
-      static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(thread_count(options.threads)), slots));
+  // Two slots a thread, so that one fills while the other is copied; pinning more takes time and gains none.
+  const std::uint64_t within = std::max<std::uint64_t>(options.ring_bytes / slot_bytes, 2);
+  const auto wanted = static_cast<std::uint64_t>(thread_count(options.threads));
+  const std::uint64_t slots = std::min<std::uint64_t>({within, 2 * wanted, all.size()});
+  const int threads = static_cast<int>(std::min(wanted, slots));
+  std::uint64_t total = 0, done = 0;
+  for (const Transfer& t : all) total += t.bytes;
   int device = 0;
   require_cuda(cudaGetDevice(&device), "asking for the current GPU");
-  Ring ring(slots, largest);
+  Ring ring(slots, threads);
   const Drain drain(stream);
-  constexpr std::uint64_t transfers_per_report = 64;
+  constexpr std::uint64_t transfers_per_report = 512;
   for (std::uint64_t first = 0; first < all.size(); first += transfers_per_report) {
     const std::uint64_t count = std::min<std::uint64_t>(transfers_per_report, all.size() - first);
     parallel_for(count, threads, [&](std::uint64_t i) {
       require_cuda(cudaSetDevice(device), "choosing the GPU");  // a thread's own setting
       const Transfer& t = all[first + i];
       ring.pass(first + i, t.bytes, memory + t.to, stream, [&](std::span<std::byte> room) {
-        for (std::uint64_t b = 0; b < t.count; ++b) {
-          const std::uint64_t begin = b * format::block_bytes;
-          container.read_block(t.section, t.first_block + b,
-                               room.subspan(begin, std::min(format::block_bytes, t.bytes - begin)),
-                               options.verify_checksums);
-        }
+        container.read_block(t.section, t.block, room, options.verify_checksums);
       });
     });
     for (std::uint64_t i = 0; i < count; ++i) done += all[first + i].bytes;

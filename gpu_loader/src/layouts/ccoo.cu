@@ -155,20 +155,17 @@ __global__ void __launch_bounds__(tuning::ccoo_threads)
   }
 }
 
-void check_shape(const PartView& part) {
-  spmvpack::layouts::ccoo::check_shape(part);
-  const std::uint64_t lanes = part.info().params[spmvpack::layouts::ccoo::param_lanes];
-  if (lanes < 32)
-    throw Error(errc::unsupported, "chunks of " + std::to_string(lanes) + " lanes; a GPU takes whole warps",
-                part.where(), "encode the matrix again, with 256 lanes");
-}
-
 /// What a launch needs of the device.
 struct Device final : LayoutState {
   unsigned multiprocessors = 0;
 };
 
-std::unique_ptr<const LayoutState> prepare(const PartView& /*part*/, const LoadContext& /*context*/) {
+std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& /*context*/) {
+  // Not before the check of the structure, so that a file that lies is told so whatever its chunks' size.
+  const std::uint64_t lanes = part.info().params[spmvpack::layouts::ccoo::param_lanes];
+  if (lanes < 32)
+    throw Error(errc::unsupported, "chunks of " + std::to_string(lanes) + " lanes; a GPU takes whole warps",
+                part.where(), "encode the matrix again, with 256 lanes");
   auto device = std::make_unique<Device>();
   int current = 0, count = 0;
   require_cuda(cudaGetDevice(&current), "asking for the current device");
@@ -229,7 +226,7 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 
 const LayoutKernels ccoo{"ccoo",
                          ccoo_kernels::kernels,
-                         ccoo_kernels::check_shape,
+                         spmvpack::layouts::ccoo::check_shape,
                          ccoo_kernels::check_names,
                          ccoo_kernels::check,
                          ccoo_kernels::prepare,

@@ -60,7 +60,7 @@ struct DeviceAllocator {
 
 struct DeviceLoadOptions {
   int threads = 0;                                      ///< that read, hash and inflate; 0: all
-  std::uint64_t ring_bytes = std::uint64_t{64} << 20U;  ///< pinned host memory that the bytes pass through
+  std::uint64_t ring_bytes = std::uint64_t{64} << 20U;  ///< at most, of pinned host memory that the bytes pass through
   bool verify_checksums = true;                         ///< of every block, while it passes
   bool check_structure = true;                          ///< on the device; without it only files that one trusts
   std::uint64_t memory_limit = 0;                       ///< bytes of device memory, 0: what is free
