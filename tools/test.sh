@@ -37,7 +37,7 @@ build_and_test() {
 }
 
 stage_lint() {
-  git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 clang-format-14 --dry-run --Werror
+  git ls-files -z '*.cpp' '*.hpp' '*.c' '*.h' '*.cu' '*.cuh' | xargs -0 clang-format-14 --dry-run --Werror
   git ls-files -z '*.sh' '*.bash' .ci/run | xargs -0 shellcheck -x -s bash
 }
 stage_tidy() {

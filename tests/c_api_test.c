@@ -1,0 +1,106 @@
+/* spmvpack.h from C. c_api_test A.spmvc, where A is the 5-point Laplacian on 300 x 200: without a device, or without
+   CUDA, that everything says so; with one, y = 2 A x - y of a hand-made x. Exit code 77: no device. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spmvpack/spmvpack.h"
+#ifdef TEST_WITH_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+#define REQUIRE(condition)                                                                       \
+  do {                                                                                           \
+    if (!(condition)) {                                                                          \
+      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, spmvpack_error_text()); \
+      return 1;                                                                                  \
+    }                                                                                            \
+  } while (0)
+
+#ifdef TEST_WITH_CUDA
+static int multiply(const char* path) {
+  enum { nx = 300, ny = 200, n = nx * ny };
+  spmvpack_matrix* matrix = NULL;
+  spmvpack_info info;
+  spmvpack_multiply_description d = spmvpack_multiply_default(SPMVPACK_F64);
+  const double alpha = 2, beta = -1;
+  double *x = malloc(n * sizeof(double)), *y = malloc(n * sizeof(double)), *on_device = NULL;
+  void* workspace = NULL;
+  uint64_t bytes = 0;
+  int i;
+  REQUIRE(x != NULL && y != NULL);
+  REQUIRE(spmvpack_load(path, NULL, &matrix) == SPMVPACK_OK);
+  REQUIRE(spmvpack_get_info(matrix, &info) == SPMVPACK_OK);
+  REQUIRE(info.rows == n && info.cols == n && info.nonzeros == 299000 && info.value_type == SPMVPACK_F64);
+  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_OK);
+  /* x = i^2 of the column of the grid: inside, each row's sum is -2. y = 1. */
+  for (i = 0; i < n; ++i) x[i] = (double)(i % nx) * (i % nx), y[i] = 1;
+  REQUIRE(cudaMalloc((void**)&on_device, 2 * n * sizeof(double)) == cudaSuccess);
+  REQUIRE(cudaMalloc(&workspace, bytes + 1) == cudaSuccess);
+  REQUIRE(cudaMemcpy(on_device, x, n * sizeof(double), cudaMemcpyHostToDevice) == cudaSuccess);
+  REQUIRE(cudaMemcpy(on_device + n, y, n * sizeof(double), cudaMemcpyHostToDevice) == cudaSuccess);
+  REQUIRE(spmvpack_multiply(matrix, &d, &alpha, on_device, &beta, on_device + n, workspace, bytes, NULL) ==
+          SPMVPACK_OK);
+  REQUIRE(cudaMemcpy(y, on_device + n, n * sizeof(double), cudaMemcpyDeviceToHost) == cudaSuccess);
+  for (i = 0; i < n; ++i)
+    if (i % nx != 0 && i % nx != nx - 1 && i >= nx && i < n - nx && y[i] != -5) {
+      fprintf(stderr, "y[%d] is %g, expected -5\n", i, y[i]);
+      return 1;
+    }
+
+  d.operation = SPMVPACK_OPERATION_T;
+  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_UNSUPPORTED);
+  d = spmvpack_multiply_default(SPMVPACK_F64);
+  d.right_hand_sides = 2;
+  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_UNSUPPORTED);
+  d = spmvpack_multiply_default(SPMVPACK_F64);
+  d.size -= 1;
+  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_USAGE);
+  d = spmvpack_multiply_default(SPMVPACK_F32); /* with a matrix of doubles */
+  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_USAGE);
+  d = spmvpack_multiply_default(SPMVPACK_F64);
+  d.kernel = "no such kernel";
+  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_USAGE);
+  d = spmvpack_multiply_default(SPMVPACK_F64);
+  REQUIRE(spmvpack_multiply(matrix, &d, NULL, on_device, &beta, on_device + n, workspace, bytes, NULL) ==
+          SPMVPACK_USAGE);
+  REQUIRE(spmvpack_multiply(matrix, &d, &alpha, on_device, &beta, on_device, workspace, bytes, NULL) ==
+          SPMVPACK_USAGE); /* x and y overlap */
+  spmvpack_free(matrix);
+  cudaFree(on_device);
+  cudaFree(workspace);
+  free(x);
+  free(y);
+  return 0;
+}
+#endif
+
+int main(int argc, char** argv) {
+  spmvpack_matrix* matrix = (spmvpack_matrix*)argv; /* must become null */
+  spmvpack_info info;
+  spmvpack_status status;
+  if (argc != 2) return 2;
+  REQUIRE(strcmp(spmvpack_error_text(), "") == 0);
+  spmvpack_free(NULL);
+  REQUIRE(spmvpack_load(NULL, NULL, &matrix) == SPMVPACK_USAGE);
+  REQUIRE(strcmp(spmvpack_error_text(), "path is null") == 0);
+  REQUIRE(spmvpack_load(argv[1], NULL, NULL) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_get_info(NULL, &info) == SPMVPACK_USAGE);
+
+  status = spmvpack_load(argv[1], NULL, &matrix);
+  if (status != SPMVPACK_OK) {
+    REQUIRE(matrix == NULL && strlen(spmvpack_error_text()) > 10);
+    REQUIRE(status == SPMVPACK_UNSUPPORTED || status == SPMVPACK_NO_DEVICE);
+    printf("skipped: %s\n", spmvpack_error_text());
+    return 77;
+  }
+  spmvpack_free(matrix);
+#ifdef TEST_WITH_CUDA
+  REQUIRE(spmvpack_load("/nowhere.spmvc", NULL, &matrix) == SPMVPACK_IO);
+  return multiply(argv[1]);
+#else
+  fprintf(stderr, "loaded without CUDA\n");
+  return 1;
+#endif
+}
