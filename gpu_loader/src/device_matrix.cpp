@@ -238,6 +238,29 @@ template void DeviceMatrix::multiply(std::type_identity_t<Scalar<float>>, std::s
                                      std::type_identity_t<Scalar<float>>, std::span<float>, std::span<std::byte>,
                                      Stream, std::string_view) const;
 
+template <class T>
+void DeviceMatrix::multiply_host_vectors(T alpha, std::span<const T> x, T beta, std::span<T> y,
+                                         std::string_view kernel) const {
+  const auto room = [](std::uint64_t bytes) { return std::pair{allocate({}, bytes), bytes}; };
+  const auto x_room = room(x.size_bytes()), y_room = room(y.size_bytes());
+  const auto workspace = room(workspace_bytes(kernel, value_type_of<T>));
+  auto* const device_x = static_cast<T*>(x_room.first.get());
+  auto* const device_y = static_cast<T*>(y_room.first.get());
+  const auto copy = [](void* to, const void* from, std::uint64_t bytes, cudaMemcpyKind kind) {
+    if (bytes != 0) require_cuda(cudaMemcpy(to, from, bytes, kind), "copying a vector");
+  };
+  copy(device_x, x.data(), x.size_bytes(), cudaMemcpyHostToDevice);
+  if (beta != 0) copy(device_y, y.data(), y.size_bytes(), cudaMemcpyHostToDevice);
+  multiply<T>(alpha, {device_x, x.size()}, beta, {device_y, y.size()},
+              {static_cast<std::byte*>(workspace.first.get()), workspace.second}, nullptr, kernel);
+  require_cuda(cudaStreamSynchronize(nullptr), "multiplying");
+  copy(y.data(), device_y, y.size_bytes(), cudaMemcpyDeviceToHost);
+}
+template void DeviceMatrix::multiply_host_vectors(double, std::span<const double>, double, std::span<double>,
+                                                  std::string_view) const;
+template void DeviceMatrix::multiply_host_vectors(float, std::span<const float>, float, std::span<float>,
+                                                  std::string_view) const;
+
 DeviceMultiplier::DeviceMultiplier(DeviceMatrix matrix, std::string kernel)
     : matrix_(std::move(matrix)), kernel_(std::move(kernel)) {
   bytes_ = matrix_.workspace_bytes(kernel_, ValueType::f64);  // of f64 vectors: never less than of f32

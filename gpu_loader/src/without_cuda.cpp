@@ -43,6 +43,15 @@ template void DeviceMatrix::multiply(std::type_identity_t<Scalar<float>>, std::s
                                      std::type_identity_t<Scalar<float>>, std::span<float>, std::span<std::byte>,
                                      Stream, std::string_view) const;
 
+template <class T>
+void DeviceMatrix::multiply_host_vectors(T, std::span<const T>, T, std::span<T>, std::string_view) const {
+  refuse();
+}
+template void DeviceMatrix::multiply_host_vectors(double, std::span<const double>, double, std::span<double>,
+                                                  std::string_view) const;
+template void DeviceMatrix::multiply_host_vectors(float, std::span<const float>, float, std::span<float>,
+                                                  std::string_view) const;
+
 DeviceMultiplier::DeviceMultiplier(DeviceMatrix matrix, std::string kernel)
     : matrix_(std::move(matrix)), kernel_(std::move(kernel)) {
   refuse();

@@ -1,4 +1,4 @@
-/// spmvpack multiply: y = A x on the CPU.
+/// spmvpack multiply: y = A x on the CPU or on a GPU.
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "output.hpp"
 #include "progress.hpp"
 #include "spmvpack/encoder/matrix_market.hpp"
+#include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::tools {
@@ -21,6 +22,8 @@ namespace po = boost::program_options;
 void add_options(po::options_description& options) {
   options.add_options()                                                                                       //
       ("x", po::value<std::string>()->value_name("x.mtx"), "the vector (default: ones)")                      //
+      ("device", po::value<std::string>()->default_value("host")->value_name("D"), "host or gpu")             //
+      ("kernel", po::value<std::string>()->value_name("NAME"), "on a GPU: which of the layout's kernels")     //
       ("output,o", po::value<std::string>()->value_name("y.mtx"), "where y goes (default: standard output)")  //
       ("force,f", po::bool_switch(), "overwrite it");
 }
@@ -28,8 +31,8 @@ void add_options(po::options_description& options) {
 std::string details() {
   return "x is an array-format Matrix Market file of as many values as the matrix has\n"
          "columns, plain or compressed; y is written as one. Sums are in the container's\n"
-         "value type, to which x is rounded, and in the order that the layout fixes: the\n"
-         "same bits at any number of threads.\n\n"
+         "value type, to which x is rounded, and in the order that the layout fixes (on a\n"
+         "GPU the kernel): the same bits at any number of threads, on any GPU.\n\n"
          "Examples:\n"
          "  spmvpack multiply A.spmvc | head\n"
          "  spmvpack multiply A.spmvc --x x.mtx -o y.mtx\n";
@@ -50,16 +53,25 @@ std::vector<T> read_x(const Invocation& invocation, std::uint64_t size) {
   return rounded;
 }
 
-void run(const Invocation& invocation) {
-  const std::string output = invocation.options.count("output") != 0 ? invocation.text("output") : "-";
-  refuse_existing(output, invocation.flag("force"));
-  const auto load = invocation.common<LoadOptions>();
-  const host_loader::HostMatrix matrix = host_loader::HostMatrix::load(invocation.argument, load);
+bool on_gpu(const Invocation& invocation) {
+  const std::string& device = invocation.text("device");
+  if (device != "gpu" && device != "host")
+    throw Error(errc::usage, fmt::format("--device {}: there is no such device", escape(device)), {},
+                "use host or gpu");
+  if (device == "host" && invocation.options.count("kernel") != 0)
+    throw Error(errc::usage, "--kernel without --device gpu: the host has one kernel for each layout");
+  return device == "gpu";
+}
+
+/// y = A x by the matrix that `Matrix` loads; `multiply` is given it, x and y.
+template <class Matrix, class Multiply>
+void multiply_and_write(const Invocation& invocation, const std::string& output, const Matrix& matrix,
+                        Multiply&& multiply) {
   dispatch(matrix.facts().value_type, [&]<class T>(T) {
     const std::vector<T> x = read_x<T>(invocation, matrix.facts().cols);
     std::vector<T> y(matrix.facts().rows);
     report_progress(invocation.progress, "multiply", 0, 0);
-    matrix.multiply<T>(T{1}, x, T{0}, y, invocation.threads);
+    multiply(matrix, std::span<const T>(x), std::span<T>(y));
     report_progress(invocation.progress, "write", 0, 0);
     if (output == "-") clear_progress();
     encoder::write_vector<T>(output, y, invocation.flag("force"));
@@ -68,9 +80,35 @@ void run(const Invocation& invocation) {
   });
 }
 
+void run(const Invocation& invocation) {
+  const std::string output = invocation.options.count("output") != 0 ? invocation.text("output") : "-";
+  refuse_existing(output, invocation.flag("force"));
+  if (!on_gpu(invocation)) {
+    const auto matrix = host_loader::HostMatrix::load(invocation.argument, invocation.common<LoadOptions>());
+    return multiply_and_write(invocation, output, matrix,
+                              [&]<class T>(const auto& a, std::span<const T> x, std::span<T> y) {
+                                a.template multiply<T>(T{1}, x, T{0}, y, invocation.threads);
+                              });
+  }
+  gpu_loader::DeviceLoadOptions options;
+  options.threads = invocation.threads;
+  options.progress = invocation.progress;
+  const std::string kernel = invocation.options.count("kernel") != 0 ? invocation.text("kernel") : "";
+  if (!kernel.empty()) options.kernels = {kernel};
+  const auto matrix = gpu_loader::DeviceMatrix::load(invocation.argument, nullptr, options);
+  multiply_and_write(invocation, output, matrix, [&]<class T>(const auto& a, std::span<const T> x, std::span<T> y) {
+    a.template multiply_host_vectors<T>(T{1}, x, T{0}, y, kernel);
+  });
+}
+
 }  // namespace
 
-const Command multiply_command{
-    "multiply", "A.spmvc [--x x.mtx] [-o y.mtx] [options]", "y = A x on the CPU", "A.spmvc", add_options, details, run};
+const Command multiply_command{"multiply",
+                               "A.spmvc [--x x.mtx] [-o y.mtx] [options]",
+                               "y = A x on the CPU or a GPU",
+                               "A.spmvc",
+                               add_options,
+                               details,
+                               run};
 
 }  // namespace spmvpack::tools

@@ -31,3 +31,5 @@ for rows, cols, density in [(1, 1, 1), (50, 70, 0.1), (700, 300, 0.02), (3, 4000
     assert np.allclose(ones, a.sum(axis=1).A1, atol=1e-3)
     scipy.io.mmwrite("long.mtx", np.ones((cols + 1, 1)), symmetry="general")
     spmvpack("multiply", "A.spmvc", "--x", "long.mtx", exit_code=2)
+spmvpack("multiply", "A.spmvc", "--device", "moon", exit_code=2)
+spmvpack("multiply", "A.spmvc", "--kernel", "scalar", exit_code=2)

@@ -106,6 +106,10 @@ class SPMVPACK_EXPORT DeviceMatrix {
   void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const T> x, std::type_identity_t<Scalar<T>> beta,
                 std::span<T> y, std::span<std::byte> workspace, Stream stream, std::string_view kernel = {}) const;
 
+  /// The same with x and y in host memory: allocates, copies, multiplies and waits. For trials and tests.
+  template <class T>
+  void multiply_host_vectors(T alpha, std::span<const T> x, T beta, std::span<T> y, std::string_view kernel = {}) const;
+
   struct Impl;
 
  private:
