@@ -40,11 +40,10 @@ std::vector<std::uint32_t> printed_row_blocks(RowBlockLimits limits, const std::
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     sum += lengths[i];
     ++rows;
-    if (sum == limits.entries || (rows == limits.threads && sum <= limits.entries))
-      close(i + 1);
-    else if (sum > limits.entries && rows > 1)
+    const bool one_too_many = sum > limits.entries && rows > 1;
+    if (one_too_many)
       close(i--);
-    else if (sum > limits.entries)
+    else if (sum >= limits.entries || rows == limits.threads)
       close(i + 1);
   }
   if (starts.back() != lengths.size()) starts.push_back(static_cast<std::uint32_t>(lengths.size()));
@@ -61,7 +60,9 @@ errc code_of(const std::function<void()>& f) {
 }
 
 /// An address that nobody follows.
-const void* at(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
+const void* at(std::uintptr_t address) {
+  return reinterpret_cast<const void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
 
 }  // namespace
 

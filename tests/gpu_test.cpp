@@ -54,7 +54,7 @@ CsrMatrix sized(std::uint64_t n) {
 
 std::vector<NamedMatrix> sized_matrices() {
   std::vector<NamedMatrix> all;
-  for (const std::uint64_t n : {0, 1, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1025}) {
+  for (const std::uint64_t n : {0U, 1U, 31U, 32U, 33U, 63U, 64U, 65U, 255U, 256U, 257U, 1025U}) {
     all.push_back({"size " + std::to_string(n), sized(n)});
     std::mt19937_64 rng(n);
     // n nonzeros: one row, and one column.

@@ -18,8 +18,8 @@ __device__ inline unsigned segment_end(unsigned heads, unsigned lane, unsigned l
   return after != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(after))) - 1 : lanes;
 }
 
-/// The tree: at distances 1, 2, 4, 8, 16 every lane adds in the value that far to its right if that is before `end`. The
-/// first lane of a segment has its sum. All 32 lanes call it.
+/// The tree: at distances 1, 2, 4, 8, 16 every lane adds in the value that far to its right if that is before `end`.
+/// The first lane of a segment has its sum. All 32 lanes call it.
 template <class V>
 __device__ V segment_sum(V v, unsigned lane, unsigned end) {
 #pragma unroll
