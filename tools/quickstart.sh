@@ -38,9 +38,12 @@ show spmvpack multiply A.spmvc -o y.mtx -f
 ls -l A.mtx A.spmvc y.mtx
 
 step "GPU"
-if command -v nvidia-smi > /dev/null && nvidia-smi --query-gpu=name --format=csv,noheader; then
-  echo "This version multiplies on the CPU; the GPU loader will read the same A.spmvc into device memory as it is."
-else
+if ! command -v nvidia-smi > /dev/null || ! nvidia-smi --query-gpu=name --format=csv,noheader; then
   echo "None found: multiply ran on the CPU, which needs no GPU."
+elif ! spmvpack --version | grep -q "CUDA [0-9]"; then
+  echo "This build has no GPU code, for want of nvcc: install the CUDA toolkit and run this again."
+else
+  show spmvpack multiply A.spmvc --device gpu -o y-gpu.mtx -f
+  cmp y.mtx y-gpu.mtx && echo "y-gpu.mtx has the same bits as y.mtx."
 fi
 printf '\nThe files are in %s\n' "$data"
