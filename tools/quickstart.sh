@@ -40,7 +40,7 @@ ls -l A.mtx A.spmvc y.mtx
 step "GPU"
 if ! command -v nvidia-smi > /dev/null || ! nvidia-smi --query-gpu=name --format=csv,noheader; then
   echo "None found: multiply ran on the CPU, which needs no GPU."
-elif ! spmvpack --version | grep -q "CUDA [0-9]"; then
+elif ! spmvpack --version | grep -q "CUDA  *[0-9]"; then
   echo "This build has no GPU code, for want of nvcc: install the CUDA toolkit and run this again."
 else
   show spmvpack multiply A.spmvc --device gpu -o y-gpu.mtx -f
