@@ -113,6 +113,14 @@ TEST_CASE("lanes of a row in csr's vector kernel") {
   CHECK(lanes_per_row(1, std::uint64_t{1} << 40) == 32);
 }
 
+TEST_CASE("csr shares out entries rather than rows where one row would hold up all others") {
+  CHECK(!has_very_long_row(0, 0));
+  CHECK(!has_very_long_row(16384, 16384));
+  CHECK(has_very_long_row(16385, 16385));
+  CHECK(!has_very_long_row(20000, std::uint64_t{20000} * 512));
+  CHECK(has_very_long_row(20001, std::uint64_t{20000} * 512));
+}
+
 TEST_CASE("chunks and their carries, beyond 2^32 entries too") {
   CHECK(chunk_count(0) == 0);
   CHECK(chunk_count(1) == 1);

@@ -279,6 +279,17 @@ TEST_CASE("two streams with a workspace each; 100 repeats give the same bits") {
     }
 }
 
+TEST_CASE("the default of csr is ipcsr, or merge where a row is very long", "[short]") {
+  for (const NamedMatrix& m : random_matrices<double>(53, 3)) {
+    const bool long_row = m.name == "one row" || m.name == "three rows of many chunks";  // 33,000 entries and more
+    const DeviceMatrix a = load_device(encode(m.matrix, "csr").bytes);
+    const auto x = random_vector<double>(m.matrix.cols, 1);
+    INFO(m.name);
+    REQUIRE(a.workspace_bytes() == a.workspace_bytes(long_row ? "merge" : "ipcsr"));
+    REQUIRE(same_bits(multiply<double>(a, x, ""), multiply<double>(a, x, long_row ? "merge" : "ipcsr")));
+  }
+}
+
 TEST_CASE("arguments that make no sense are refused", "[short]") {
   const CsrMatrix m = make_csr(3, 2, {{{0, 0}, 1.0}, {{2, 1}, 2.0}});
   gpu_loader::DeviceLoadOptions options;

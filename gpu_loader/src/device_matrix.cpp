@@ -76,9 +76,10 @@ std::size_t find_kernel(const LayoutKernels& layout, std::string_view name) {
 }
 
 /// The part's kernel of that name, or its default.
-std::size_t kernel_of(const LayoutKernels& layout, std::string_view name) {
-  const std::size_t found = name.empty() ? 0 : find_kernel(layout, name);
-  return found < layout.kernels.size() ? found : 0;
+std::size_t kernel_of(const DevicePart& part, const LayoutKernels& layout, std::string_view name) {
+  const std::size_t found = find_kernel(layout, name);
+  if (found < layout.kernels.size()) return found;
+  return layout.default_kernel != nullptr ? layout.default_kernel(part) : 0;
 }
 
 /// Error(errc::usage) where no part has the kernel.
@@ -192,9 +193,10 @@ std::uint64_t DeviceMatrix::workspace_bytes(std::string_view kernel, ValueType v
   std::uint64_t most = 0;  // parts run one after the other
   for (std::size_t i = 0; i < impl_->parts.size(); ++i) {
     const LayoutKernels& layout = *impl_->layouts[i];
-    const std::size_t index = kernel_of(layout, kernel);
+    const std::size_t index = kernel_of(impl_->parts[i], layout, kernel);
     if (layout.kernels[index].prepared && impl_->parts[i].state == nullptr)
-      throw Error(errc::usage, fmt::format("the matrix was loaded without what kernel '{}' needs", kernel), {},
+      throw Error(errc::usage,
+                  fmt::format("the matrix was loaded without what kernel '{}' needs", layout.kernels[index].name), {},
                   "name the kernel in DeviceLoadOptions::kernels");
     most = std::max(most, cut_workspace(impl_->parts[i], layout, index, vectors).total());
   }
@@ -226,7 +228,7 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::span<con
     call.beta = Scalar<double>(1.0);
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    call.kernel = kernel_of(*impl_->layouts[i], kernel);
+    call.kernel = kernel_of(parts[i], *impl_->layouts[i], kernel);
     multiply_part(parts[i], *impl_->layouts[i], call);
     call.beta = Scalar<double>(1.0);
   }

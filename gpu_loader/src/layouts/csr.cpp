@@ -52,10 +52,22 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
   }
 }
 
+std::size_t default_kernel(const DevicePart& part) {
+  if (part.state == nullptr) return ipcsr;  // loaded for other kernels: refused with the reason
+  const std::uint64_t longest = static_cast<const RowBlocksOnDevice&>(*part.state).longest_row;
+  return has_very_long_row(longest, part.view.info().nnz) ? merge : ipcsr;
+}
+
 }  // namespace
 
-const LayoutKernels csr{
-    "csr",           kernels, spmvpack::layouts::csr::check_shape, check_names, csr_kernels::check, prepare,
-    workspace_bytes, multiply};
+const LayoutKernels csr{"csr",
+                        kernels,
+                        spmvpack::layouts::csr::check_shape,
+                        check_names,
+                        csr_kernels::check,
+                        prepare,
+                        workspace_bytes,
+                        multiply,
+                        default_kernel};
 
 }  // namespace spmvpack::gpu_loader::layouts

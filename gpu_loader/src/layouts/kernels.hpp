@@ -57,7 +57,7 @@ inline constexpr std::size_t check_words = 4;
 /// A layout on the GPU.
 struct LayoutKernels {
   std::string_view name;
-  std::span<const KernelInfo> kernels;  ///< the default first
+  std::span<const KernelInfo> kernels;  ///< the usual default first
 
   /// What the tables alone say of the part: sizes and types of its sections, parameters. Error(errc::corrupt). Runs
   /// before the part's bytes are there, and whatever the options say: with it, no section is shorter than a kernel
@@ -77,6 +77,8 @@ struct LayoutKernels {
   /// Launches on call.stream. No allocation, no synchronisation. Must honour: y unread where beta is 0, x unread where
   /// alpha is 0 (and y = beta y then), both known only on the device where they are given by pointer.
   void (*multiply)(const DevicePart& part, const MultiplyCall& call);
+  /// The kernel, an index, where the caller names none; null: the first. Depends on the container alone.
+  std::size_t (*default_kernel)(const DevicePart& part) = nullptr;
 };
 
 namespace layouts {

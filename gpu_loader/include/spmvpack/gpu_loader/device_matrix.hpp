@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "spmvpack/container/export.hpp"
@@ -88,7 +89,8 @@ class SPMVPACK_EXPORT DeviceMatrix {
   [[nodiscard]] std::uint64_t allocated_bytes() const;
   /// Of these, what was made at load for kernels that need it (the row blocks of csr's `ipcsr`).
   [[nodiscard]] std::uint64_t prepared_bytes() const;
-  /// The kernels of the matrix's layouts, those of the first part first; the first of each layout is its default.
+  /// The kernels of the matrix's layouts, those of the first part first. The first of each layout is
+  /// its default, but for csr with a very long row (docs/LAYOUTS.md).
   [[nodiscard]] std::vector<KernelInfo> kernels() const;
   /// Device bytes that one multiply() needs as its workspace, exactly; 0 is common. `vectors` is the type of x and y.
   [[nodiscard]] std::uint64_t workspace_bytes(std::string_view kernel, ValueType vectors) const;
