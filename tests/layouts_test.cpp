@@ -61,23 +61,19 @@ std::vector<T> elements(const Container& c, std::string_view name) {
   return out;
 }
 
-/// Checks a ccoo part of one chunk (B = 8, K = `slots`) that is one row with these columns, the last repeated to its
-/// end. Returns the message, empty where all is well.
-std::string check_one_row(std::uint32_t slots, std::vector<std::uint8_t> blob) {
-  blob.resize(8U * slots, blob.back());
+/// Checks a ccoo part of one chunk with ids into a table of two (B = 8, K = `slots`), whose first row is `row_base`.
+/// Returns the message, empty where all is well.
+std::string check_chunk(std::uint64_t rows, std::uint32_t row_base, bool one_row, std::uint32_t slots,
+                        const std::vector<std::uint8_t>& blob, std::uint64_t nnz) {
   PartInfo info;
   info.layout = "ccoo";
-  info.rows.count = 1;
+  info.rows.count = rows;
   info.cols.count = 256;
   info.params = {8, slots, 1};
   info.workspace_bytes = 16;
-  for (std::size_t i = 0; i < 8U * slots; ++i) {
-    const bool entry = i == 0 || blob[i] != blob[i - 1];
-    blob.push_back(entry ? 1 : 0);  // its value's id
-    info.nnz += entry ? 1 : 0;
-  }
-  const std::array<std::uint8_t, 1> encoding{layouts::ccoo::make_encoding(true, 0, true, 1, false).bits};
-  const std::array<std::uint32_t, 1> base{0};
+  info.nnz = nnz;
+  const std::array<std::uint8_t, 1> encoding{layouts::ccoo::make_encoding(one_row, 0, true, 1, false).bits};
+  const std::array<std::uint32_t, 1> row{row_base}, col{0};
   const std::array<std::uint64_t, 1> offset{0};
   const std::array<double, 2> lut{5, 7};
   const auto as_section = [](std::string_view name, const auto& array) {
@@ -85,7 +81,7 @@ std::string check_one_row(std::uint32_t slots, std::vector<std::uint8_t> blob) {
     return PartView::Section{name, element_type_of<T>(), std::as_bytes(std::span(array))};
   };
   const PartView part(info,
-                      {as_section("encoding", encoding), as_section("row_base", base), as_section("col_base", base),
+                      {as_section("encoding", encoding), as_section("row_base", row), as_section("col_base", col),
                        as_section("blob_offset", offset), as_section("blob", blob), as_section("lut", lut)},
                       "part 0");
   try {
@@ -95,6 +91,18 @@ std::string check_one_row(std::uint32_t slots, std::vector<std::uint8_t> blob) {
     return e.message();
   }
   return {};
+}
+
+/// The same for one row with these columns, the last repeated to the chunk's end.
+std::string check_one_row(std::uint32_t slots, std::vector<std::uint8_t> blob) {
+  blob.resize(8U * slots, blob.back());
+  std::uint64_t nnz = 0;
+  for (std::size_t i = 0; i < 8U * slots; ++i) {
+    const bool entry = i == 0 || blob[i] != blob[i - 1];
+    blob.push_back(entry ? 1 : 0);  // its value's id
+    nnz += entry ? 1 : 0;
+  }
+  return check_chunk(1, 0, true, slots, blob, nnz);
 }
 
 }  // namespace
@@ -247,6 +255,14 @@ TEST_CASE("padding of ccoo is only where a multiply looks for it") {
   CHECK(check_one_row(4, {0, 1, 1, 2}) == "chunk 0: slot 3: an entry after padding");
   CHECK(check_one_row(1, {0, 1, 2, 2}).empty());
   CHECK(check_one_row(1, {0, 0, 1}) == "chunk 0: slot 2: an entry after padding");
+}
+
+TEST_CASE("a row of ccoo beyond 2^32 is not taken for a small one") {
+  const std::vector<std::uint8_t> blob{0, 0, 0, 1, 1, 3, 3, 3, 0, 1, 5, 1, 2, 0, 4, 7, 1, 0, 0, 1, 0, 1, 0, 0};
+  constexpr std::uint32_t rows = ~0U - 1;
+  CHECK(check_chunk(rows, rows - 4, false, 1, blob, 8).empty());
+  CHECK(check_chunk(rows, rows - 3, false, 1, blob, 8) == "chunk 0: rows past the last");
+  CHECK(check_chunk(rows, rows - 1, false, 1, blob, 8) == "chunk 0: rows past the last");  // 2^32, or 0
 }
 
 TEST_CASE("ccoo uses its table only for chunks that it covers") {

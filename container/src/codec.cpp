@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 
 namespace spmvpack {
 namespace {
@@ -75,6 +76,7 @@ void undo_filter(format::Filter filter, std::size_t width, std::span<const std::
 
 void zstd_compress(std::span<const std::byte> in, int level, std::vector<std::byte>& out) {
   thread_local const std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
+  if (!context) throw std::bad_alloc();
   out.resize(ZSTD_compressBound(in.size()));
   const std::size_t size = ZSTD_compressCCtx(context.get(), out.data(), out.size(), in.data(), in.size(), level);
   if (ZSTD_isError(size) != 0)
@@ -84,6 +86,7 @@ void zstd_compress(std::span<const std::byte> in, int level, std::vector<std::by
 
 bool zstd_decompress(std::span<const std::byte> in, std::span<std::byte> out) {
   thread_local const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
+  if (!context) throw std::bad_alloc();
   // Exactly one frame: ZSTD_decompressDCtx alone would also take several, and skippable ones.
   const std::size_t frame = ZSTD_findFrameCompressedSize(in.data(), in.size());
   if (ZSTD_isError(frame) != 0 || frame != in.size()) return false;

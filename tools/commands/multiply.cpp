@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -49,7 +49,13 @@ std::vector<T> read_x(const Invocation& invocation, std::uint64_t size) {
     throw Error(errc::usage, fmt::format("x has {} values, the matrix {} columns", x.size(), size), path,
                 "give a vector of the matrix's columns");
   std::vector<T> rounded(size);
-  std::transform(x.begin(), x.end(), rounded.begin(), [](double value) { return static_cast<T>(value); });
+  for (std::uint64_t i = 0; i < size; ++i) {
+    rounded[i] = static_cast<T>(x[i]);
+    if (std::isinf(rounded[i]) && !std::isinf(x[i]))
+      throw Error(errc::bad_input,
+                  fmt::format("x[{}] is {}, more than {} holds", i + 1, x[i], to_string(value_type_of<T>)), path,
+                  "encode the matrix as f64, or scale x");
+  }
   return rounded;
 }
 
@@ -68,8 +74,11 @@ template <class Matrix, class Multiply>
 void multiply_and_write(const Invocation& invocation, const std::string& output, const Matrix& matrix,
                         Multiply&& multiply) {
   dispatch(matrix.facts().value_type, [&]<class T>(T) {
-    const std::vector<T> x = read_x<T>(invocation, matrix.facts().cols);
-    std::vector<T> y(matrix.facts().rows);
+    const MatrixFacts& facts = matrix.facts();
+    require_memory(facts.rows * sizeof(T) + facts.cols * (sizeof(T) + (invocation.options.count("x") != 0 ? 8 : 0)),
+                   invocation.memory_limit, "x and y");
+    const std::vector<T> x = read_x<T>(invocation, facts.cols);
+    std::vector<T> y(facts.rows);
     report_progress(invocation.progress, "multiply", 0, 0);
     multiply(matrix, std::span<const T>(x), std::span<T>(y));
     report_progress(invocation.progress, "write", 0, 0);

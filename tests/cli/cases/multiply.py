@@ -31,5 +31,13 @@ for rows, cols, density in [(1, 1, 1), (50, 70, 0.1), (700, 300, 0.02), (3, 4000
     assert np.allclose(ones, a.sum(axis=1).A1, atol=1e-3)
     scipy.io.mmwrite("long.mtx", np.ones((cols + 1, 1)), symmetry="general")
     spmvpack("multiply", "A.spmvc", "--x", "long.mtx", exit_code=2)
+# x and y count: a small container may have long ones.
+open("wide.mtx", "w").write("%%MatrixMarket matrix coordinate real general\n1 4000000000 1\n1 7 2\n")
+spmvpack("encode", "wide.mtx", "-q")
+spmvpack("multiply", "wide.spmvc", "--memory-limit", "1G", exit_code=7)
+# An f32 matrix takes an x that f32 holds.
+spmvpack("encode", "A.mtx", "-qf", "--value-type", "f32")
+scipy.io.mmwrite("large.mtx", np.full((cols, 1), 1e300), symmetry="general")
+spmvpack("multiply", "A.spmvc", "--x", "large.mtx", exit_code=3)
 spmvpack("multiply", "A.spmvc", "--device", "moon", exit_code=2)
 spmvpack("multiply", "A.spmvc", "--kernel", "scalar", exit_code=2)
