@@ -10,18 +10,12 @@
 #   asan     AddressSanitizer and UndefinedBehaviorSanitizer: all tests
 #   release  as it ships, with CUDA code where there is nvcc: all tests
 #
-# Tests on real matrices need SPMVPACK_TEST_MATRICES, a directory of Matrix Market files; where it is not set,
-# shared/matrices beside the checkout is taken if it exists, else those tests are skipped.
+# Tests on real matrices need SPMVPACK_TEST_MATRICES, a directory of Matrix Market files; unset, they are skipped.
 # shellcheck disable=SC2317 # stages are called by name
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=tools/packages.sh
 source tools/packages.sh
-
-if [[ -z ${SPMVPACK_TEST_MATRICES:-} && -d ../shared/matrices ]]; then
-  SPMVPACK_TEST_MATRICES=$(realpath ../shared/matrices)
-  export SPMVPACK_TEST_MATRICES
-fi
 
 configure() {
   local launcher=()

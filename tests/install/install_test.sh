@@ -90,8 +90,12 @@ quietly "$(dirname "$CMAKE")/cpack" -G DEB --config "$build/CPackConfig.cmake" -
 for package in packages/*.deb; do
   printf '%s: ' "$(basename "$package")"
   dpkg-deb -f "$package" Depends
-  dpkg-deb -x "$package" root
 done
+# A root of its own, whose dpkg knows of no packages: --force-depends; the names are checked below.
+mkdir -p root/var/lib/dpkg/{info,updates}
+touch root/var/lib/dpkg/status
+manage() { quietly dpkg --root="$scratch/root" --log="$scratch/dpkg.log" --force-not-root --force-depends "$@"; }
+manage -i packages/*.deb
 depends=$(dpkg-deb -f packages/spmvpack_*.deb Depends)
 for library in libc6 libzstd1 libxxhash0 libisal2 libgomp1 libboost-program-options; do
   [[ $depends == *"$library"* ]] || fail "the package does not depend on $library"
@@ -102,5 +106,7 @@ for file in bin/spmvpack share/man/man1/spmvpack.1 share/bash-completion/complet
 done
 if grep -q '\.hpp$' <<< "$contents"; then fail "headers are not for the package of the command"; fi
 check_installation "$scratch/root/usr"
+manage -r libspmvpack-dev spmvpack
+[[ -z $(find root/usr -type f) ]] || fail "removing the packages leaves files behind"
 
 step "Done"
