@@ -194,6 +194,34 @@ TEST_CASE("an output appears whole or not at all") {
   const mode_t mask = ::umask(0);
   ::umask(mask);
   CHECK((info.st_mode & 0777U) == (0666U & ~mask));
+  // What -f replaces keeps its permissions; a link keeps leading there.
+  REQUIRE(::chmod(path.c_str(), 0604) == 0);
+  const std::string link = directory.file("link"), nowhere = directory.file("nowhere"), fifo = directory.file("fifo");
+  std::filesystem::create_symlink("out", link);
+  {
+    OutputFile file(link, true);
+    CHECK(unfinished_outputs() == 1);
+    file.write(text("by the link"));
+    file.commit();
+  }
+  CHECK(unfinished_outputs() == 0);
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(read_file(path).size() == 11);
+  REQUIRE(::stat(path.c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777U) == 0604);
+  std::filesystem::create_symlink("missing", nowhere);
+  CHECK_THROWS_WITH(OutputFile(nowhere, true), Catch::Contains("cannot follow the link"));
+  // Only regular files are replaced, also where something else has come since.
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(OutputFile(fifo, true), Catch::Contains("not a regular file"));
+  {
+    OutputFile file(path, true);
+    std::filesystem::rename(fifo, path);
+    CHECK_THROWS_WITH(file.commit(), Catch::Contains("not a regular file"));
+  }
+  CHECK(std::filesystem::is_fifo(path));
+  CHECK(names().size() == 3);
+  CHECK(unfinished_outputs() == 0);
   CHECK_THROWS_AS(OutputFile(directory.file("no/such/directory"), false), Error);
   CHECK_THROWS_AS(OutputFile(directory.path().string(), true), Error);
 }

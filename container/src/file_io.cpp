@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <system_error>
 #include <vector>
@@ -16,11 +20,15 @@
 namespace spmvpack {
 namespace {
 
+std::atomic<int> outputs{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it");
+
 [[noreturn]] void fail(const std::string& path, const char* doing, int code) {
   const std::string remedy = code == ENOENT   ? "check the path"
                              : code == EACCES ? "check the permissions"
                              : code == ENOSPC ? "free some space or write elsewhere"
                              : code == EDQUOT ? "free some of your quota or write elsewhere"
+                             : code == EFBIG  ? "raise the limit on the size of files (ulimit -f) or write elsewhere"
                                               : "";
   throw Error(errc::io, fmt::format("cannot {}: {}", doing, std::generic_category().message(code)), path, remedy);
 }
@@ -87,6 +95,26 @@ std::string directory_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
+/// `path`, or where it is a symbolic link the file that it leads to.
+std::string follow_link(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return path;
+  const std::unique_ptr<char, decltype(&std::free)> target(::realpath(path.c_str(), nullptr), &std::free);
+  if (!target) fail(path, "follow the link", errno);
+  return target.get();
+}
+
+/// The permissions of the file `target`, none where there is no such file. What is there and is not a regular file is
+/// told as an error of `path`: a rename would put a file in the place of a device, a pipe or a socket.
+std::optional<mode_t> replaced_mode(const std::string& path, const std::string& target) {
+  struct stat info {};
+  if (::lstat(target.c_str(), &info) != 0) return std::nullopt;
+  if (S_ISDIR(info.st_mode)) fail(path, "write", EISDIR);
+  if (!S_ISREG(info.st_mode))
+    throw Error(errc::io, "not a regular file: it is not replaced", path, "use another name, or standard output");
+  return info.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+}
+
 }  // namespace
 
 std::shared_ptr<const ByteSource> open_file(const std::string& path) { return std::make_shared<File>(path); }
@@ -94,26 +122,59 @@ std::shared_ptr<const ByteSource> memory_source(std::span<const std::byte> bytes
   return std::make_shared<Memory>(bytes);
 }
 
-OutputFile::OutputFile(std::string path, bool overwrite) : path_(std::move(path)), overwrite_(overwrite) {
+int unfinished_outputs() noexcept { return outputs.load(); }
+
+void write_standard_output(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (n >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(n));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      pollfd out{STDOUT_FILENO, POLLOUT, 0};
+      ::poll(&out, 1, -1);  // whatever ends it, the next write tells
+    } else if (errno != EINTR) {
+      fail("standard output", "write", errno);
+    }
+  }
+}
+
+OutputFile::Counted::Counted() noexcept { ++outputs; }
+OutputFile::Counted::~Counted() { --outputs; }
+
+OutputFile::OutputFile(std::string path, bool overwrite)
+    : path_(std::move(path)), target_(path_), overwrite_(overwrite) {
   // Only a courtesy, so that a long job fails before it starts: commit() is what refuses for certain.
   struct stat info {};
-  if (::lstat(path_.c_str(), &info) == 0) {
+  if (!overwrite_ && ::lstat(path_.c_str(), &info) == 0) {
     if (S_ISDIR(info.st_mode)) fail(path_, "write", EISDIR);
-    if (!overwrite_) fail_exists(path_);
+    fail_exists(path_);
+  }
+  std::optional<mode_t> mode;
+  if (overwrite_) {
+    target_ = follow_link(path_);
+    mode = replaced_mode(path_, target_);
   }
   std::random_device random;
   do {
-    temporary_ = fmt::format("{}.{:08x}.tmp", path_, random());
-    fd_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    temporary_ = fmt::format("{}.{:08x}.tmp", target_, random());
+    fd_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(0666));
   } while (fd_ < 0 && errno == EEXIST);
   if (fd_ < 0) {
     const int code = errno;
     temporary_.clear();
     fail(path_, "create", code);
   }
+  // open() let the umask take from the mode.
+  if (mode && ::fchmod(fd_, *mode) != 0) {
+    const int code = errno;
+    discard();
+    fail(path_, "set the permissions", code);
+  }
 }
 
-OutputFile::~OutputFile() {
+OutputFile::~OutputFile() { discard(); }
+
+void OutputFile::discard() noexcept {
   if (fd_ >= 0) ::close(fd_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
@@ -141,7 +202,8 @@ void OutputFile::commit() {
   // link() is the portable rename that never replaces; renameat2(RENAME_NOREPLACE) serves file systems without links.
   int result = 0;
   if (overwrite_) {
-    result = ::rename(temporary_.c_str(), path_.c_str());
+    replaced_mode(path_, target_);
+    result = ::rename(temporary_.c_str(), target_.c_str());
     if (result == 0) temporary_.clear();
   } else {
     result = ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE);
@@ -155,7 +217,7 @@ void OutputFile::commit() {
 
   // The name itself must survive a crash. Directories that cannot be opened or synced (some network file systems) are
   // left to the file system: the file is complete and named.
-  const int directory = ::open(directory_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int directory = ::open(directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory >= 0) {
     ::fsync(directory);
     ::close(directory);

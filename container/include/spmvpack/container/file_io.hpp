@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "spmvpack/container/error.hpp"
 #include "spmvpack/container/export.hpp"
@@ -29,11 +30,21 @@ SPMVPACK_EXPORT std::shared_ptr<const ByteSource> open_file(const std::string& p
 /// Bytes in memory, copied.
 SPMVPACK_EXPORT std::shared_ptr<const ByteSource> memory_source(std::span<const std::byte> bytes);
 
+/// How many OutputFiles the process has now: while it is 0, ending the process leaves no temporary file. May be called
+/// in a signal handler.
+SPMVPACK_EXPORT int unfinished_outputs() noexcept;
+
+/// Writes all of `text` to standard output; waits where that is a pipe that is full, also a non-blocking one. Errors:
+/// errc::io at "standard output".
+SPMVPACK_EXPORT void write_standard_output(std::string_view text);
+
 /// A file being written. Until commit() it has a random temporary name beside `path`; without a commit it is removed.
 class SPMVPACK_EXPORT OutputFile {
  public:
   /// Creates the temporary. With `overwrite` unset, an existing `path` is an Error(errc::exists) at once, and again at
-  /// commit() if it has appeared since.
+  /// commit() if it has appeared since. With `overwrite` set, the new file has the permissions of the one that it
+  /// replaces (not its owner, nor its other names), and a symbolic link is kept: the file that it points to is
+  /// replaced. Error(errc::io) where `path` is no regular file, or a link that leads nowhere.
   OutputFile(std::string path, bool overwrite);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -46,7 +57,17 @@ class SPMVPACK_EXPORT OutputFile {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
-  std::string path_, temporary_;
+  /// Counts in unfinished_outputs() from before the temporary is there until after it is gone.
+  struct Counted {
+    Counted() noexcept;
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    ~Counted();
+  };
+  void discard() noexcept;
+
+  Counted counted_;
+  std::string path_, target_, temporary_;  ///< target_: path_ with a link followed
   bool overwrite_ = false;
   int fd_ = -1;
   std::uint64_t end_ = 0;
