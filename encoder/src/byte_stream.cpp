@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +44,11 @@ class FileStream final : public ByteStream {
     for (;;) {
       const ssize_t n = ::read(fd_, out.data(), out.size());
       if (n < 0 && errno == EINTR) continue;
+      if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {  // a non-blocking pipe with nothing in it yet
+        pollfd in{fd_, POLLIN, 0};
+        ::poll(&in, 1, -1);
+        continue;
+      }
       if (n < 0) fail("read", "");
       position_ += static_cast<std::uint64_t>(n);
       return static_cast<std::size_t>(n);

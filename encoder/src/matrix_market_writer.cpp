@@ -1,16 +1,13 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <iterator>
 #include <memory>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "spmvpack/container/file_io.hpp"
@@ -32,14 +29,7 @@ class Sink {
   }
   void write(std::string_view text) {
     if (file_) return file_->write(std::as_bytes(std::span(text)));
-    while (!text.empty()) {
-      const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0)
-        throw Error(errc::io, fmt::format("cannot write: {}", std::generic_category().message(errno)),
-                    "standard output");
-      text.remove_prefix(static_cast<std::size_t>(n));
-    }
+    write_standard_output(text);
   }
   void commit() {
     if (file_) file_->commit();

@@ -26,7 +26,8 @@ SPMVPACK_EXPORT SourceMatrix read_matrix_market(const std::string& path, const M
 SPMVPACK_EXPORT Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options = {});
 
 /// Writes a matrix in the form of its source: field, symmetry (the lower triangle) and comments. Values are the
-/// shortest text that reads back to the same bits. `path` "-" is standard output.
+/// shortest text that reads back to the same bits (nan or -nan for a NaN, whatever its payload). `path` "-" is standard
+/// output.
 SPMVPACK_EXPORT void write_matrix_market(const std::string& path, const SourceMatrix& source, bool overwrite,
                                          int threads = 0, const ProgressCallback& progress = {});
 
