@@ -1,5 +1,6 @@
 /// Parts of the command line that its cases cannot reach from outside.
 
+#include <csignal>
 #include <limits>
 
 #include "catch.hpp"
@@ -24,6 +25,7 @@ TEST_CASE("every errc has its documented exit code") {
   CHECK(exit_code(errc::no_device) == 6);
   CHECK(exit_code(errc::out_of_memory) == 7);
   CHECK(exit_code(errc::interrupted) == 130);
+  CHECK(exit_code(errc::interrupted, SIGTERM) == 143);
   CHECK(exit_code(errc::internal) == 70);
 }
 

@@ -2,7 +2,7 @@
 
 namespace spmvpack::tools {
 
-int exit_code(errc code) noexcept {
+int exit_code(errc code, int signal) noexcept {
   switch (code) {
     case errc::io:
     case errc::exists:
@@ -21,7 +21,7 @@ int exit_code(errc code) noexcept {
     case errc::out_of_memory:
       return 7;
     case errc::interrupted:
-      return 130;
+      return interrupted_exit_code(signal);
     case errc::internal:
       break;
   }

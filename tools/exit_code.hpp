@@ -1,13 +1,18 @@
 #pragma once
 
+#include <csignal>
 #include <string_view>
 
 #include "spmvpack/container/error.hpp"
 
 namespace spmvpack::tools {
 
-/// The exit code of `spmvpack` for an error: the one place where errc and exit codes meet.
-int exit_code(errc code) noexcept;
+/// The exit code after a signal: as a shell tells that it ended a process. May be called in a signal handler.
+constexpr int interrupted_exit_code(int signal) noexcept { return 128 + signal; }
+
+/// The exit code of `spmvpack` for an error: the one place where errc and exit codes meet. `signal` is the one that
+/// made an errc::interrupted.
+int exit_code(errc code, int signal = SIGINT) noexcept;
 
 /// What --help says of the exit codes. README.md has the same table.
 inline constexpr std::string_view exit_codes_help =
@@ -21,6 +26,6 @@ inline constexpr std::string_view exit_codes_help =
     "  6    no usable GPU\n"
     "  7    out of memory, or more than --memory-limit would be needed\n"
     "  70   internal error: a bug of spmvpack\n"
-    "  130  interrupted (SIGINT or SIGTERM); nothing half-written is left\n";
+    "  130  interrupted (SIGTERM: 143, SIGHUP: 129); nothing half-written is left\n";
 
 }  // namespace spmvpack::tools

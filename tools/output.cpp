@@ -2,28 +2,22 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <array>
 #include <filesystem>
 #include <system_error>
 
 #include "progress.hpp"
 #include "spmvpack/container/error.hpp"
+#include "spmvpack/container/file_io.hpp"
 
 namespace spmvpack::tools {
 
 void print(std::string_view text) {
   clear_progress();
-  while (!text.empty()) {
-    const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (n < 0 && errno != EINTR)
-      throw Error(errc::io, fmt::format("cannot write: {}", std::generic_category().message(errno)),
-                  std::string(standard_output), errno == ENOSPC ? "free some space or write elsewhere" : "");
-    if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
-    // A signal ends a write that waits for its reader, with an error or with what was written so far.
-    if (!text.empty() && interrupted()) throw Error(errc::interrupted, "interrupted");
-  }
+  write_standard_output(text);
 }
 
 bool standard_output_is_broken() noexcept {
@@ -31,10 +25,45 @@ bool standard_output_is_broken() noexcept {
   return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
 }
 
-void refuse_existing(const std::string& path, bool overwrite) {
-  std::error_code ignored;  // what cannot be looked at cannot be written either, and that error is told then
-  if (!overwrite && path != "-" && std::filesystem::exists(std::filesystem::symlink_status(path, ignored)))
+namespace {
+
+/// Text is not written under the name of something else.
+void check_text_name(const std::string& path) {
+  constexpr std::array<std::string_view, 4> compressed{".gz", ".zst", ".bz2", ".xz"};
+  for (const std::string_view ending : compressed)
+    if (path.ends_with(ending))
+      throw Error(errc::usage, fmt::format("what is written is plain text, not {}", ending), path,
+                  "write to -o - and pipe it through the compressor");
+  if (path.ends_with(".spmvc"))
+    throw Error(errc::usage, "what is written is text, not a container", path,
+                "call it .mtx; cp copies a container, 'spmvpack encode' converts one");
+}
+
+/// True where `input`, - for standard input, is the file `output`.
+bool same_file(const std::string& input, const std::string& output) {
+  struct stat in {
+  }, out{};
+  const int found = input == "-" ? ::fstat(STDIN_FILENO, &in) : ::stat(input.c_str(), &in);
+  return found == 0 && ::stat(output.c_str(), &out) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
+
+}  // namespace
+
+void check_output(const std::string& path, OutputForm form, bool overwrite, const std::string& input) {
+  if (path == "-") return;
+  const bool text = form == OutputForm::text;
+  if (text) check_text_name(path);
+  // What cannot be looked at cannot be written either, and that error is told then.
+  std::error_code ignored;
+  namespace fs = std::filesystem;
+  if (const fs::file_status there = fs::status(path, ignored);
+      fs::exists(there) && !fs::is_regular_file(there) && !fs::is_directory(there))
+    throw Error(errc::io, "not a regular file: it is not replaced", path,
+                text ? "use another name, or -o - and redirect it" : "use another name");
+  if (!overwrite && fs::exists(fs::symlink_status(path, ignored)))
     throw Error(errc::exists, "the output exists already", path, "use another name, or -f to overwrite it");
+  if (!input.empty() && same_file(input, path))
+    throw Error(errc::usage, "the output is the input", path, "use another name");
 }
 
 std::string grouped(std::uint64_t number) {

@@ -10,15 +10,19 @@ namespace spmvpack::tools {
 /// The place that errors of standard output name.
 inline constexpr std::string_view standard_output = "standard output";
 
-/// Writes `text` to standard output. Errors: errc::io at "standard output", errc::interrupted.
+/// Writes `text` to standard output. Errors: errc::io at "standard output".
 void print(std::string_view text);
 
 /// True where standard output is a pipe that nobody reads any more.
 bool standard_output_is_broken() noexcept;
 
-/// Throws Error(errc::exists) where `path` exists and may not be overwritten: said before the work, not after it.
-/// Whoever writes the file sees to it again.
-void refuse_existing(const std::string& path, bool overwrite);
+enum class OutputForm { text, container };
+
+/// Throws where `path` may not become the output, of what is read from `input` if that is given: said before the work,
+/// not after it. Errors: errc::exists (and not `overwrite`); errc::io where it is a device, a pipe or a socket;
+/// errc::usage where it is the input itself, or text would be called .gz or .spmvc. Whoever writes the file sees to the
+/// first two again.
+void check_output(const std::string& path, OutputForm form, bool overwrite, const std::string& input = {});
 
 /// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);

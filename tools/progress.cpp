@@ -11,17 +11,28 @@
 #include <cstdio>
 #include <string>
 
+#include "exit_code.hpp"
+#include "spmvpack/container/file_io.hpp"
+
 namespace spmvpack::tools {
 namespace {
 
 volatile std::sig_atomic_t signalled = 0;
 volatile std::sig_atomic_t on_terminal = 0;
 
-/// Calls only what may be called in a signal handler.
+constexpr std::array stopping{SIGHUP, SIGINT, SIGTERM};
+
+/// Calls only what may be called in a signal handler. It runs in the main thread (which no signal is kept from), as
+/// does all that creates outputs: none can be begun between the look at their number and the end.
 void note_signal(int signal) {
-  signalled = 1;
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  signalled = signal;
+  for (const int one : stopping) std::signal(one, SIG_DFL);
+  if (unfinished_outputs() == 0) {
+    constexpr std::string_view cleared = "\r\x1b[Kspmvpack: interrupted\n";
+    const std::string_view text = cleared.substr(on_terminal != 0 ? 0 : 4);
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    ::_exit(interrupted_exit_code(signal));
+  }
   constexpr std::string_view notice = "\r\x1b[Kstopping; Ctrl-C once more ends it at once\n";
   // Where the notice cannot be written there is nobody to tell.
   if (signal == SIGINT && on_terminal != 0 && ::write(STDERR_FILENO, notice.data(), notice.size()) < 0) return;
@@ -60,14 +71,18 @@ std::string progress_text(std::string_view stage, std::uint64_t done, std::uint6
 
 void catch_signals() {
   struct sigaction action {};
-  action.sa_handler = note_signal;  // without SA_RESTART: a write to a full pipe returns, so that print() can stop
-  struct sigaction before {};
-  if (::sigaction(SIGINT, nullptr, &before) != 0 || before.sa_handler != SIG_IGN) ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
+  action.sa_handler = note_signal;
+  for (const int signal : stopping) {
+    struct sigaction before {};
+    if (::sigaction(signal, nullptr, &before) != 0 || before.sa_handler != SIG_IGN)
+      ::sigaction(signal, &action, nullptr);
+  }
   action.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &action, nullptr);
+  ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
+int caught_signal() noexcept { return signalled; }
 bool interrupted() noexcept { return signalled != 0; }
 
 void enable_progress() {

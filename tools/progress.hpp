@@ -7,13 +7,16 @@
 
 namespace spmvpack::tools {
 
-/// From now on the first SIGINT or SIGTERM only sets a flag, so that work stops at its next report of progress and
+/// From now on SIGHUP, SIGINT and SIGTERM end the process at once while it has no output file begun, also where it
+/// waits for a pipe. Else the first of them only sets a flag, so that work stops at its next report of progress and
 /// outputs are removed on the way out; another one ends the process at once, which may leave a temporary file
-/// (NAME.xxxxxxxx.tmp). A SIGINT that is ignored, as in jobs that a script starts in the background, stays ignored.
-/// SIGPIPE is ignored, so that a write to a closed pipe fails with an error instead.
+/// (NAME.xxxxxxxx.tmp). One that is ignored, as SIGINT in jobs that a script starts in the background, stays ignored.
+/// SIGPIPE and SIGXFSZ are ignored, so that a write to a closed pipe or beyond a limit fails with an error instead.
 void catch_signals();
 
-/// True once SIGINT or SIGTERM has come.
+/// The signal that set the flag, 0 if none has.
+int caught_signal() noexcept;
+/// True once there is one.
 bool interrupted() noexcept;
 
 /// "read  40 %  213 MB/s  12 s left": `done` of `total` (0: unknown) after `seconds`, in the course of which `before`

@@ -40,7 +40,8 @@ po::options_description options_of(const Command& command) {
 std::vector<std::string> long_names(const po::options_description& options) {
   std::vector<std::string> names;
   for (const auto& option : options.options())
-    if (!option->long_name().starts_with('-')) names.push_back("--" + option->long_name());
+    if (!option->long_name().empty() && !option->long_name().starts_with('-'))
+      names.push_back("--" + option->long_name());
   return names;
 }
 
@@ -87,6 +88,8 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
   invocation.argument = arguments[0];
   if (invocation.argument == "-" && command.argument == "A.spmvc")
     throw Error(errc::usage, "a container cannot come from standard input: it is not read in order", {}, "name a file");
+  if (options.count("output") != 0 && invocation.text("output").empty())
+    throw Error(errc::usage, "the name of the output is empty", {}, "name it with -o");
   if (options.count("threads") != 0)
     invocation.threads = static_cast<int>(parse_number("--threads", invocation.text("threads"), 1, 1024));
   if (options.count("memory-limit") != 0)
@@ -125,7 +128,7 @@ int tell(const std::string& name, const Error& error) {
   std::string text = fmt::format("{}: {}{}\n", name, where, escape(error.message(), longest));
   if (!error.remedy().empty()) text += fmt::format("hint: {}\n", escape(error.remedy(), longest));
   std::fputs(text.c_str(), stderr);
-  return exit_code(error.code());
+  return exit_code(error.code(), caught_signal());
 }
 
 }  // namespace

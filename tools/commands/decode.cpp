@@ -23,7 +23,8 @@ void add_options(po::options_description& options) {
 
 std::string details() {
   return "Writes the field, the symmetry and the comments of the source. Every value is\n"
-         "the shortest text that reads back to the same bits, so that\n\n"
+         "the shortest text that reads back to the same bits (of a NaN only to its sign),\n"
+         "so that\n\n"
          "  spmvpack encode A.mtx && spmvpack decode A.spmvc -o B.mtx\n\n"
          "loses nothing of the matrix, whatever the layout.\n";
 }
@@ -32,7 +33,7 @@ void run(const Invocation& invocation) {
   if (invocation.options.count("output") == 0)
     throw Error(errc::usage, "no output", {}, "name it with -o, or -o - for standard output");
   const std::string& output = invocation.text("output");
-  refuse_existing(output, invocation.flag("force"));
+  check_output(output, OutputForm::text, invocation.flag("force"), invocation.argument);
   const Container container = Container::open(invocation.argument);
   const auto load = invocation.common<LoadOptions>();
   SourceMatrix source;

@@ -52,7 +52,7 @@ void run(const Invocation& invocation) {
   auto source_options = invocation.common<encoder::SourceOptions>();
   if (invocation.options.count("value-type") != 0)
     source_options.value_type = parse_value_type(invocation.text("value-type"));
-  refuse_existing(output, invocation.flag("force"));
+  check_output(output, OutputForm::container, invocation.flag("force"), invocation.argument);
 
   const Stopwatch watch;
   const SourceMatrix source = encoder::read_matrix(invocation.argument, source_options);

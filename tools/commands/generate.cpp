@@ -65,7 +65,7 @@ void run(const Invocation& invocation) {
   const bool encode = output.ends_with(".spmvc");
   if (!encode) refuse_encoding_options(invocation, output);
   const encoder::EncodeRequest request = read_encode_request(invocation);
-  refuse_existing(output, invocation.flag("force"));
+  check_output(output, encode ? OutputForm::container : OutputForm::text, invocation.flag("force"));
 
   const Stopwatch watch;
   const auto matrix = kind.make(invocation);

@@ -91,7 +91,7 @@ void multiply_and_write(const Invocation& invocation, const std::string& output,
 
 void run(const Invocation& invocation) {
   const std::string output = invocation.options.count("output") != 0 ? invocation.text("output") : "-";
-  refuse_existing(output, invocation.flag("force"));
+  check_output(output, OutputForm::text, invocation.flag("force"), invocation.argument);
   if (!on_gpu(invocation)) {
     const auto matrix = host_loader::HostMatrix::load(invocation.argument, invocation.common<LoadOptions>());
     return multiply_and_write(invocation, output, matrix,

@@ -1,4 +1,4 @@
-"""An interrupted encode exits with 130 and leaves nothing behind, whenever the signal comes."""
+"""An interrupted command exits with 128 + signal and leaves nothing behind, whenever the signal comes."""
 import os
 import signal
 import subprocess
@@ -15,25 +15,25 @@ def start():
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def expect_interrupted(process, name):
+def expect_interrupted(process, signal_number, name):
     out, err = process.communicate(timeout=120)
-    assert process.returncode == 130, f"{name}: exit {process.returncode} {out} {err}"
+    assert process.returncode == 128 + signal_number, f"{name}: exit {process.returncode} {out} {err}"
     assert out == b"" and b"interrupted" in err, f"{name}: {out} {err}"
     assert os.listdir() == ["A.mtx"], f"{name}: {os.listdir()}"
 
 
-for signal_number in (signal.SIGINT, signal.SIGTERM):
+for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     # While it writes: as soon as the temporary file is there.
     process = start()
     while len(os.listdir()) == 1 and process.poll() is None:
         time.sleep(0.001)
     process.send_signal(signal_number)
-    expect_interrupted(process, f"writing, {signal_number.name}")
+    expect_interrupted(process, signal_number, f"writing, {signal_number.name}")
     # Soon after the start: while it reads or plans.
     process = start()
     time.sleep(0.15)
     process.send_signal(signal_number)
-    expect_interrupted(process, f"reading, {signal_number.name}")
+    expect_interrupted(process, signal_number, f"reading, {signal_number.name}")
 
 # The second Ctrl-C does not wait for anything.
 process = start()
@@ -60,3 +60,20 @@ process = subprocess.Popen(["spmvpack", "generate", "laplace2d", "--grid", "3000
 time.sleep(0.5)
 process.send_signal(signal.SIGINT)
 assert process.wait(timeout=60) == 130
+
+# So does all else that waits for a pipe: to read from it, to open it, to write to it. A.mtx is not touched.
+os.remove("A.mtx")
+os.mkfifo("pipe")
+waiting = (["encode", "-", "-o", "B.spmvc"], ["encode", "pipe", "-o", "B.spmvc"], ["decode", "A.spmvc", "-o", "-"],
+           ["multiply", "A.spmvc"], ["multiply", "A.spmvc", "--x", "pipe", "-o", "y.mtx"])
+for words in waiting:
+    process = subprocess.Popen(["spmvpack", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    time.sleep(1)
+    assert process.poll() is None, words
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=10) == 130, words
+    assert process.stderr.read() == b"spmvpack: interrupted\n", words
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        pipe.close()
+    assert sorted(os.listdir()) == ["A.spmvc", "pipe"], words

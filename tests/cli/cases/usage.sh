@@ -7,6 +7,8 @@ try --frobnicate
 try encode
 try encode ''
 try encode A.mtx B.mtx
+try encode A.mtx -x
+try encode A.mtx -o ''
 try encode A.mtx --lay csr
 try encode A.mtx --layout
 try encode A.mtx --layout sell

@@ -1,0 +1,43 @@
+# What an output may be, and what becomes of what -f replaces.
+try() { spmvpack "$@" -q; echo "exit $?"; }
+umask 022
+printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n' > A.mtx
+try encode A.mtx
+# Only regular files are replaced, with their permissions, and links stay.
+mkfifo pipe
+ln -s pipe link
+for output in pipe link; do
+  try encode A.mtx -fo $output
+  try encode A.mtx -o $output
+  try decode A.spmvc -fo $output
+  try multiply A.spmvc -fo $output
+  try generate laplace2d --grid 3x3 -fo $output
+done
+stat -c '%N: %F' pipe link
+mkdir sub
+echo precious > sub/B.mtx
+chmod 460 sub/B.mtx
+ln -s sub/B.mtx B.mtx
+try decode A.spmvc -fo B.mtx
+stat -c '%N: %F, %a' B.mtx sub/B.mtx
+cmp A.mtx sub/B.mtx && echo same
+ln -s missing nowhere.mtx
+try decode A.spmvc -fo nowhere.mtx
+# The output is not the input.
+ln -s A.mtx source.mtx
+cp A.spmvc container
+try encode A.mtx -fo A.mtx
+try encode source.mtx -fo A.mtx
+try encode - -fo A.mtx < A.mtx
+try encode A.spmvc -fo ./A.spmvc
+try decode container -fo container
+cmp A.spmvc container && cmp A.mtx sub/B.mtx && echo same
+# Text is not written under the name of something else.
+for ending in mtx.gz mtx.zst mtx.bz2 mtx.xz spmvc; do
+  try decode A.spmvc -fo C.$ending
+  try multiply A.spmvc -o C.$ending
+done
+try generate laplace2d --grid 3x3 -o C.mtx.gz
+# A limit on the size of files is an error, and nothing is left.
+(ulimit -f 8; try generate laplace2d --grid 300x300 -o C.mtx)
+ls -R
