@@ -25,8 +25,8 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::array commands{&encode_command, &report_command,   &inspect_command, &verify_command,
-                              &decode_command, &multiply_command, &generate_command};
+constexpr std::array commands{&encode_command, &report_command,   &inspect_command,  &verify_command,
+                              &decode_command, &multiply_command, &generate_command, &bench_command};
 
 po::options_description options_of(const Command& command) {
   po::options_description all;
@@ -79,13 +79,17 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
 
   const std::vector<std::string> arguments =
       options.count("argument") != 0 ? options["argument"].as<std::vector<std::string>>() : std::vector<std::string>{};
-  if (arguments.empty() || arguments[0].empty())
+  const bool none = !command.instead_of_argument.empty() && invocation.flag(command.instead_of_argument.data());
+  if (!none && (arguments.empty() || arguments[0].empty()))
     throw Error(errc::usage, fmt::format("{} is missing", command.argument), {},
                 fmt::format("usage: spmvpack {} {}", command.name, command.synopsis));
-  if (arguments.size() > 1)
-    throw Error(errc::usage, fmt::format("unexpected argument '{}'", arguments[1]), {},
+  const std::size_t wanted = none ? 0 : 1;
+  if (arguments.size() > wanted)
+    throw Error(errc::usage, fmt::format("unexpected argument '{}'", arguments[wanted]), {},
                 fmt::format("usage: spmvpack {} {}", command.name, command.synopsis));
-  invocation.argument = arguments[0];
+  if (!none) invocation.argument = arguments[0];
+  const std::string version = version_text();
+  invocation.version = version.substr(0, version.find('\n'));
   if (invocation.argument == "-" && command.argument == "A.spmvc")
     throw Error(errc::usage, "a container cannot come from standard input: it is not read in order", {}, "name a file");
   if (options.count("output") != 0 && invocation.text("output").empty())

@@ -13,7 +13,8 @@ namespace spmvpack::tools {
 
 /// What a command is run with: its own options in `options`, those that all commands share already read.
 struct Invocation {
-  std::string argument;  ///< the one positional argument, never empty
+  std::string argument;  ///< the one positional argument; empty only with Command::instead_of_argument
+  std::string version;   ///< of this program, one line
   boost::program_options::variables_map options;
   int threads = 0;                 ///< 0: all
   std::uint64_t memory_limit = 0;  ///< bytes, 0: what is available
@@ -47,10 +48,11 @@ struct Command {
   void (*run)(const Invocation& invocation);
   /// Adds options that belong to some arguments only: taken like the others, but told by details() alone.
   void (*add_special_options)(boost::program_options::options_description& options) = nullptr;
-  std::string_view note = {};  ///< what -h tells between usage and options; ends its lines
+  std::string_view note = {};                 ///< what -h tells between usage and options; ends its lines
+  std::string_view instead_of_argument = {};  ///< a flag with which there is no positional argument
 };
 
 extern const Command encode_command, report_command, inspect_command, verify_command, decode_command, multiply_command,
-    generate_command;
+    generate_command, bench_command;
 
 }  // namespace spmvpack::tools

@@ -1,0 +1,33 @@
+#pragma once
+// cuSPARSE as a peer. It is loaded when it is asked for, so that the command runs where it is not installed.
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+
+#include "bench/machine.hpp"
+
+namespace spmvpack::tools::bench {
+
+/// The vectors in device memory that peers multiply; x is followed by vector_slack zeros, y by as many elements that
+/// may be written.
+struct DeviceVectors {
+  ValueType type = ValueType::f64;
+  void* x = nullptr;
+  void* y = nullptr;
+};
+
+class Cusparse {
+ public:
+  Cusparse() = default;
+  Cusparse(const Cusparse&) = delete;
+  Cusparse& operator=(const Cusparse&) = delete;
+  virtual ~Cusparse() = default;
+  [[nodiscard]] virtual std::string version() const = 0;
+  virtual std::vector<Peer> peers(const CsrView& a, const DeviceVectors& vectors) = 0;
+};
+
+/// cuSPARSE with `stream`. Error(errc::unsupported) where it is not found, is too old, or this build's toolkit was.
+std::shared_ptr<Cusparse> load_cusparse(cudaStream_t stream, int threads);
+
+}  // namespace spmvpack::tools::bench

@@ -1,0 +1,130 @@
+#include "bench/measure.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "bench/reference.hpp"
+#include "bench/scratch.hpp"
+#include "bench/sectors.hpp"
+#include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/value_table.hpp"
+
+namespace spmvpack::tools::bench {
+namespace {
+
+bool same_bytes(const Array<std::byte>& a, const Array<std::byte>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+template <class T>
+class Measurement {
+ public:
+  Measurement(MatrixResult& result, Machine& machine, const Speeds& speeds, const CsrView& a,
+              const MeasureOptions& options)
+      : result_(result),
+        machine_(machine),
+        speeds_(speeds),
+        options_(options),
+        x_(make_x<T>(a.cols(), options.seed)),
+        reference_(a, std::span<const T>(x_), options.load.threads) {
+    machine.set_vectors(a.value_type(), std::as_bytes(std::span(x_)), a.rows());
+  }
+
+  void ours(const Container& container, const std::string& layout) {
+    for (const Candidate& candidate : machine_.load(container, layout)) result_.results.push_back(run(candidate));
+  }
+
+  void peer(const Peer& peer) {
+    Result skipped;
+    skipped.by = peer.by;
+    skipped.layout = peer.layout;
+    try {
+      result_.results.push_back(run(peer.make()));
+    } catch (const Error& e) {
+      // A peer that does not fit is a result, too.
+      if (e.code() != errc::unsupported && e.code() != errc::out_of_memory) throw;
+      skipped.skipped = e.message();
+      result_.results.push_back(skipped);
+    }
+  }
+
+ private:
+  Result run(const Candidate& candidate) {
+    Result r;
+    r.by = candidate.by;
+    r.layout = candidate.layout;
+    r.kernel = candidate.kernel;
+    report_progress(options_.load.progress, "bench " + r.name(), 0, 0);
+    r.bitwise = candidate.bitwise;
+    r.device_bytes = candidate.device_bytes;
+    r.workspace_bytes = candidate.workspace_bytes;
+    r.moved_bytes = r.device_bytes + (result_.rows + result_.cols) * sizeof(T);
+    r.floor = static_cast<double>(r.moved_bytes) / speeds_.copy_speed();
+    if (speeds_.l2_bytes != 0)
+      r.floor = std::max(r.floor, static_cast<double>(result_.x_sectors * sector_bytes) / speeds_.l2_speed());
+
+    const Array<std::byte> y = machine_.multiply(candidate);
+    r.worst_error =
+        reference_.worst(std::span(reinterpret_cast<const T*>(y.data()), result_.rows), options_.load.threads);
+    r.cold = summarise(machine_.time(candidate, options_.runs, true));
+    r.warm = summarise(machine_.time(candidate, options_.runs, false));
+    r.repeats = same_bytes(y, machine_.multiply(candidate));
+    return r;
+  }
+
+  MatrixResult& result_;
+  Machine& machine_;
+  const Speeds& speeds_;
+  const MeasureOptions& options_;
+  std::vector<T> x_;
+  Reference reference_;
+};
+
+/// The layouts of a container's parts, each once.
+std::string layout_of(const Container& container) {
+  std::vector<std::string> names;
+  for (const PartInfo& part : container.parts())
+    if (std::find(names.begin(), names.end(), part.layout) == names.end()) names.push_back(part.layout);
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : "+") + name;
+  return text;
+}
+
+template <class T>
+void measure_as(MatrixResult& result, Machine& machine, const Speeds& speeds, const SourceMatrix& source,
+                const Container* container, const MeasureOptions& options) {
+  const CsrView a = source.matrix.view();
+  Measurement<T> measurement(result, machine, speeds, a, options);
+  if (container != nullptr) {
+    measurement.ours(*container, layout_of(*container));
+  } else {
+    encoder::PlanOptions plan_options;
+    plan_options.threads = options.load.threads;
+    plan_options.values = encoder::ValueTable::count(a, options.load.threads);
+    for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) {
+      const std::string name(layout.name);
+      if (!options.layouts.empty() &&
+          std::find(options.layouts.begin(), options.layouts.end(), name) == options.layouts.end())
+        continue;
+      measurement.ours(encode_to_scratch(source, layout, plan_options, options.load.progress), name);
+    }
+  }
+  for (const Peer& peer : machine.peers(a)) measurement.peer(peer);
+}
+
+}  // namespace
+
+void measure(MatrixResult& result, Machine& machine, const Speeds& speeds, const SourceMatrix& source,
+             const Container* container, const MeasureOptions& options) {
+  const CsrView a = source.matrix.view();
+  result.rows = a.rows();
+  result.cols = a.cols();
+  result.nnz = a.nnz();
+  result.value_type = a.value_type();
+  const std::uint64_t pointer = a.nnz() >> 31U == 0 ? 4 : 8;
+  result.csr_bytes = (a.rows() + 1) * pointer + a.nnz() * (4 + size_of(a.value_type()));
+  result.x_sectors = distinct_x_sectors(a, rows_per_block, options.load.threads);
+  dispatch(a.value_type(), [&]<class T>(T) { measure_as<T>(result, machine, speeds, source, container, options); });
+}
+
+}  // namespace spmvpack::tools::bench

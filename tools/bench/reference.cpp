@@ -1,0 +1,79 @@
+#include "bench/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack::tools::bench {
+namespace {
+
+// The reference's own rounding must not matter beside that of a double.
+static_assert(std::numeric_limits<long double>::digits >= 64);
+
+constexpr std::uint64_t rows_per_piece = 4096;
+
+}  // namespace
+
+template <class T>
+std::vector<T> make_x(std::uint64_t size, std::uint64_t seed) {
+  constexpr std::uint64_t mask = (std::uint64_t{1} << 53U) - 1;
+  std::vector<T> x(size);
+  for (std::uint64_t j = 0; j < size; ++j) {
+    // Odd multipliers (those of splitmix64) and shifted exclusive ors can be undone: each step is a bijection.
+    std::uint64_t k = (j ^ (seed * 0x9E3779B97F4A7C15U)) & mask;
+    k = (k * 0xBF58476D1CE4E5B9U) & mask;
+    k ^= k >> 27U;
+    k = (k * 0x94D049BB133111EBU) & mask;
+    k ^= k >> 31U;
+    x[j] = static_cast<T>(static_cast<double>(k) * 0x1p-52 - 1.0);
+  }
+  return x;
+}
+
+template <class T>
+Reference::Reference(const CsrView& a, std::span<const T> x, int threads) : y_(a.rows()), bound_(a.rows()) {
+  const T* const values = a.values<T>();
+  constexpr long double unit = std::numeric_limits<T>::epsilon() / 2;
+  parallel_pieces(a.rows(), rows_per_piece, threads, [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t i = first; i < last; ++i) {
+      long double sum = 0, size = 0;
+      for (std::uint64_t k = a.row_ptr(i); k < a.row_ptr(i + 1); ++k) {
+        const long double product = static_cast<long double>(values[k]) * static_cast<long double>(x[a.col_idx()[k]]);
+        sum += product;
+        size += std::fabs(product);
+      }
+      y_[i] = sum;
+      bound_[i] = static_cast<double>(static_cast<long double>(a.row_length(i) + 4) * unit * size);
+    }
+  });
+}
+
+template <class T>
+double Reference::worst(std::span<const T> y, int threads) const {
+  double largest = 0;
+  std::mutex guard;
+  parallel_pieces(y_.size(), rows_per_piece, threads, [&](std::uint64_t first, std::uint64_t last) {
+    double local = 0;
+    for (std::uint64_t i = first; i < last; ++i) {
+      const auto error = static_cast<double>(std::fabs(static_cast<long double>(y[i]) - y_[i]));
+      if (error == 0) continue;
+      const double share = error / bound_[i];
+      local = std::isnan(share) ? std::numeric_limits<double>::infinity() : std::max(local, share);
+    }
+    const std::lock_guard lock(guard);
+    largest = std::max(largest, local);
+  });
+  return largest;
+}
+
+template std::vector<double> make_x(std::uint64_t, std::uint64_t);
+template std::vector<float> make_x(std::uint64_t, std::uint64_t);
+template Reference::Reference(const CsrView&, std::span<const double>, int);
+template Reference::Reference(const CsrView&, std::span<const float>, int);
+template double Reference::worst(std::span<const double>, int) const;
+template double Reference::worst(std::span<const float>, int) const;
+
+}  // namespace spmvpack::tools::bench

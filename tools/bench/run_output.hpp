@@ -1,0 +1,32 @@
+#pragma once
+/// What a benchmark prints.
+
+#include <span>
+#include <string>
+
+#include "bench/measure.hpp"
+
+namespace spmvpack::tools::bench {
+
+/// A run of the benchmark, as it is told.
+struct Run {
+  std::string version;
+  MachineFacts machine;
+  Speeds speeds;
+  int runs = 0;
+  std::uint64_t seed = 0;
+  bool suite = false;
+  double seconds = 0;
+  std::vector<MatrixResult> matrices;
+};
+
+/// The lines above the first matrix: machine and measured speeds.
+std::string header_text(const Run& run);
+/// A table of the matrix's results.
+std::string matrix_text(const MatrixResult& matrix, const Speeds& speeds);
+/// The geometric means of a suite; empty where there are no peers to compare with.
+std::string summary_text(std::span<const MatrixResult> matrices);
+/// All of it, as docs/bench.schema.json describes it.
+std::string to_json(const Run& run);
+
+}  // namespace spmvpack::tools::bench

@@ -1,0 +1,63 @@
+#include "bench/scratch.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace spmvpack::tools::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A directory of our own that goes with everything in it.
+class ScratchDirectory {
+ public:
+  explicit ScratchDirectory(std::uint64_t bytes) {
+    std::string name = (parent(bytes) / "spmvpack-bench-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw Error(errc::io, std::string("cannot make a directory: ") + std::strerror(errno), name, "set TMPDIR");
+    path_ = name;
+  }
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+  ~ScratchDirectory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] std::string file() const { return (path_ / "A.spmvc").string(); }
+
+ private:
+  static fs::path parent(std::uint64_t bytes) {
+    if (const char* const set = std::getenv("TMPDIR"); set != nullptr && *set != '\0') return set;
+    const fs::path memory = "/dev/shm";
+    std::error_code error;
+    const fs::space_info space = fs::space(memory, error);
+    if (!error && space.available > bytes && ::access(memory.c_str(), W_OK) == 0 && available_memory() / 2 > bytes)
+      return memory;
+    return "/tmp";
+  }
+
+  fs::path path_;
+};
+
+}  // namespace
+
+Container encode_to_scratch(const SourceMatrix& source, const encoder::LayoutEncoder& layout,
+                            const encoder::PlanOptions& options, const ProgressCallback& progress) {
+  report_progress(progress, "plan " + std::string(layout.name), 0, 0);
+  const auto plan = layout.plan(source.matrix, options);
+  encoder::EncodeRequest request;
+  request.layout = layout.name;
+  const ContainerSource contents = encoder::container_source(source, *plan, request, options.threads);
+  WriteOptions write;
+  write.threads = options.threads;
+  write.progress = progress;
+  const ScratchDirectory directory(file_bytes_uncompressed(contents));
+  write_container(directory.file(), contents, write);
+  return Container::open(directory.file());
+}
+
+}  // namespace spmvpack::tools::bench

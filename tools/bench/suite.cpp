@@ -1,0 +1,97 @@
+#include "bench/suite.hpp"
+
+#include <algorithm>
+#include <boost/program_options/parsers.hpp>
+#include <boost/program_options/value_semantic.hpp>
+#include <sstream>
+#include <vector>
+
+#include "generators/kinds.hpp"
+#include "generators/matrix_build.hpp"
+#include "suggestion.hpp"
+
+namespace spmvpack::tools::bench {
+namespace {
+
+namespace po = boost::program_options;
+
+// FROZEN 2026-11-21. Nothing above the line "added" is ever changed or taken out, so that figures of different versions
+// compare; docs/BENCHMARKS.md says what the groups are. tests/bench_test.cpp holds a checksum of this table.
+constexpr std::array members{
+    // Values that differ everywhere.
+    SuiteMember{"5-point-random", "arbitrary", "convection-diffusion --grid 2000x2000x1 --coefficients random"},
+    SuiteMember{"7-point-random", "arbitrary", "convection-diffusion --grid 160x160x160 --coefficients random"},
+    SuiteMember{"27-point-random", "arbitrary", "hpcg --grid 120x120x120 --coefficients random"},
+    SuiteMember{"elasticity-random", "arbitrary", "elasticity --grid 64x64x64 --materials random --mesh jittered"},
+    SuiteMember{"triangles-random", "arbitrary",
+                "triangles --grid 1800x1800 --numbering shuffled:1024 --coefficients random"},
+    SuiteMember{"kkt-random", "arbitrary", "kkt --grid 80x80x80 --coefficients random"},
+    // Values that repeat nearby: coefficients by block.
+    SuiteMember{"7-point-local", "local", "convection-diffusion --grid 160x160x160 --coefficients blocks:8"},
+    SuiteMember{"27-point-local", "local", "hpcg --grid 120x120x120 --coefficients blocks:8"},
+    SuiteMember{"elasticity-local-8", "local", "elasticity --grid 64x64x64 --materials blocks:8"},
+    SuiteMember{"elasticity-local-2", "local", "elasticity --grid 64x64x64 --materials blocks:2"},
+    SuiteMember{"triangles-local", "local",
+                "triangles --grid 1800x1800 --numbering shuffled:1024 --coefficients blocks:16 --mesh uniform"},
+    SuiteMember{"kkt-local", "local", "kkt --grid 80x80x80 --coefficients blocks:8"},
+    // Few values in the whole matrix.
+    SuiteMember{"5-point-constant", "global", "laplace2d --grid 2000x2000"},
+    SuiteMember{"7-point-constant", "global", "convection-diffusion --grid 160x160x160"},
+    SuiteMember{"27-point-constant", "global", "hpcg --grid 120x120x120"},
+    SuiteMember{"elasticity-constant", "global", "elasticity --grid 64x64x64"},
+    SuiteMember{"triangles-constant", "global", "triangles --grid 1800x1800 --numbering shuffled:1024 --mesh uniform"},
+    SuiteMember{"logdist", "global", "logdist --rows 1500000"},
+    // No regular structure.
+    SuiteMember{"circuit", "irregular", "circuit --rows 3000000"},
+    SuiteMember{"rmat", "irregular", "rmat --scale 20 --edge-factor 11"},
+    SuiteMember{"lp-wide", "irregular", "lp --rows 4284 --cols 1096894 --per-row 2630 --coefficients constant"},
+    SuiteMember{"random", "irregular", "random --rows 1000000 --per-row 16"},
+    // These fit a second-level cache, where other laws hold; they are reported apart.
+    SuiteMember{"5-point-small", "global", "laplace2d --grid 600x600"},
+    SuiteMember{"27-point-small", "arbitrary", "hpcg --grid 48x48x48 --coefficients random"},
+    SuiteMember{"elasticity-small", "local", "elasticity --grid 24x24x24 --materials blocks:4"},
+    SuiteMember{"circuit-small", "irregular", "circuit --rows 500000"},
+    // ---- added
+};
+
+/// The options of a generator, as the command line would have them.
+Invocation parse(const SuiteMember& member, const Invocation& invocation) {
+  std::istringstream text{std::string(member.generator)};
+  std::vector<std::string> words;
+  for (std::string word; text >> word;) words.push_back(word);
+  po::options_description options;
+  add_kind_options(options);
+  options.add_options()("seed", po::value<std::string>()->default_value("0"));
+  Invocation parsed = invocation;
+  parsed.argument = words.front();
+  parsed.options.clear();
+  po::store(po::command_line_parser({words.begin() + 1, words.end()}).options(options).run(), parsed.options);
+  return parsed;
+}
+
+}  // namespace
+
+std::span<const SuiteMember> suite() { return members; }
+
+const SuiteMember& find_member(std::string_view name) {
+  const auto* const member =
+      std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.name == name; });
+  if (member != members.end()) return *member;
+  std::vector<std::string> names;
+  for (const SuiteMember& m : members) names.emplace_back(m.name);
+  throw Error(errc::usage, "the suite has no matrix '" + escape(name) + "'", {},
+              did_you_mean(name, names) + "'spmvpack bench --help' lists them");
+}
+
+SourceMatrix make_member(const SuiteMember& member, const Invocation& invocation) {
+  const Invocation parsed = parse(member, invocation);
+  const Kind& kind = find_kind(parsed.argument);
+  check_kind_options(kind, parsed);
+  const auto generator = kind.make(parsed);
+  SourceMatrix source =
+      build_generated(*generator, {}, {invocation.threads, invocation.memory_limit}, invocation.progress);
+  source.provenance.source = "spmvpack generate " + std::string(member.generator);
+  return source;
+}
+
+}  // namespace spmvpack::tools::bench

@@ -1,0 +1,31 @@
+#pragma once
+/// The matrices that every claim of speed stands on.
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "commands/command.hpp"
+#include "spmvpack/container/contents.hpp"
+
+namespace spmvpack::tools::bench {
+
+/// The groups, in the order in which they are told. A total weighs them equally.
+inline constexpr std::array<std::string_view, 4> suite_groups{"arbitrary", "local", "global", "irregular"};
+
+struct SuiteMember {
+  std::string_view name;
+  std::string_view group;      ///< one of suite_groups
+  std::string_view generator;  ///< what follows 'spmvpack generate'; seed 0
+  bool added = false;          ///< after the suite was frozen: reported apart
+};
+
+std::span<const SuiteMember> suite();
+/// Error(errc::usage) where no member has the name.
+const SuiteMember& find_member(std::string_view name);
+
+/// The member's matrix, in memory. Uses threads, memory limit and progress of `invocation`. Errors: those of
+/// build_generated().
+SourceMatrix make_member(const SuiteMember& member, const Invocation& invocation);
+
+}  // namespace spmvpack::tools::bench

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include "bench/run_output.hpp"
+#include "bench/summary.hpp"
+#include "output.hpp"
+#include "spmvpack/container/error.hpp"
+
+namespace spmvpack::tools::bench {
+namespace {
+
+std::string times(const std::optional<double>& ratio) { return ratio ? fmt::format("{:.2f}", *ratio) : "-"; }
+
+std::string check_text(const Result& r) {
+  if (!r.correct()) return "WRONG";
+  if (r.repeats) return "";
+  return r.bitwise.value_or(false) ? "bits DIFFER" : "bits vary";
+}
+
+std::string result_line(const MatrixResult& m, const Result& r, double copy_speed) {
+  const std::string name = (r.by == "spmvpack" ? "" : r.by + ' ') + r.name();
+  if (!r.ran()) return fmt::format("  {:18} - {}\n", name, escape(r.skipped, 200));
+  const double us = 1e6, cold = r.cold.median;
+  const double nnz = static_cast<double>(m.nnz), speed = static_cast<double>(r.moved_bytes) / cold;
+  std::string line = fmt::format("  {:18}{:9.1f}{:9.1f}{:9.1f}{:9.1f}{:8.1f}{:8.0f}{:6.0f}{:6.0f}{:7.2f}  {}", name,
+                                 cold * us, r.cold.min * us, r.cold.max * us, r.warm.median * us, 2e-9 * nnz / cold,
+                                 1e-9 * speed, 100 * speed / copy_speed, 100 * r.floor / cold,
+                                 m.nnz == 0 ? 0.0 : static_cast<double>(r.device_bytes) / nnz, check_text(r));
+  return line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+}
+
+}  // namespace
+
+std::string header_text(const Run& run) {
+  std::string text = fmt::format("{}: {}", run.machine.kind, run.machine.name);
+  for (const auto& [what, value] : run.machine.details) text += fmt::format(", {} {}", what, value);
+  text += fmt::format("\ncopy: {:.0f} GB/s, read and written", 1e-9 * run.speeds.copy_speed());
+  if (run.speeds.l2_bytes != 0)
+    text += fmt::format("; second-level cache: {:.0f} GB/s, read", 1e-9 * run.speeds.l2_speed());
+  return text + fmt::format("\n{} runs each; microseconds; cold: caches flushed before each run\n", run.runs);
+}
+
+std::string matrix_text(const MatrixResult& m, const Speeds& speeds) {
+  std::string text =
+      fmt::format("\n{}{}: {} x {}, {} nonzeros{}\n", escape(m.name, 4096), m.group.empty() ? "" : " (" + m.group + ")",
+                  grouped(m.rows), grouped(m.cols), grouped(m.nnz), m.l2_resident() ? ", resident in L2" : "");
+  text += fmt::format("  {:18}{:>9}{:>9}{:>9}{:>9}{:>8}{:>8}{:>6}{:>6}{:>7}\n", "", "cold", "min", "max", "warm",
+                      "GFLOP/s", "GB/s", "copy%", "floor%", "B/nnz");
+  for (const Result& r : m.results) text += result_line(m, r, speeds.copy_speed());
+  const Result* const best = best_peer(m);
+  if (best == nullptr) return text;
+  text += fmt::format("  fastest peer: {} {}; times as fast as CSR ALG2, the faster CSR, the fastest peer:\n", best->by,
+                      best->name());
+  for (const Result& r : m.results) {
+    if (r.by != "spmvpack" || !r.correct()) continue;
+    const Ratios ratio = ratios(m, r);
+    text += fmt::format("  {:18}{:>9}{:>9}{:>9}\n", r.name(), times(ratio.over_csr_alg2), times(ratio.over_faster_csr),
+                        times(ratio.over_best));
+  }
+  return text;
+}
+
+std::string summary_text(std::span<const MatrixResult> matrices) {
+  std::string text;
+  for (const KernelSummary& kernel : summarise_suite(matrices)) {
+    for (const Means& means : kernel.sets) {
+      if (!means.mean.over_best) continue;
+      text += fmt::format("  {:18}{:12}{:>8}{:>10}{:>12}{:>12}{:>10}\n", kernel.layout + '/' + kernel.kernel, means.set,
+                          means.members, times(means.mean.over_csr_alg2), times(means.mean.over_faster_csr),
+                          times(means.mean.over_best), times(means.least.over_best));
+    }
+  }
+  if (text.empty()) return text;
+  return fmt::format(
+             "\ntimes as fast as cuSPARSE, geometric means of cold medians\n  "
+             "{:18}{:12}{:>8}{:>10}{:>12}{:>12}{:>10}\n",
+             "", "", "members", "CSR ALG2", "faster CSR", "fastest", "least") +
+         text;
+}
+
+}  // namespace spmvpack::tools::bench

@@ -1,0 +1,244 @@
+/// spmvpack bench: how fast every layout multiplies, beside other libraries, and whether it is right.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/program_options/value_semantic.hpp>
+#include <fstream>
+#include <optional>
+#include <vector>
+
+#include "bench/measure.hpp"
+#include "bench/run_output.hpp"
+#include "bench/suite.hpp"
+#include "commands/command.hpp"
+#include "commands/encoding.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+#include "spmvpack/container/format.hpp"
+#include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/gpu_loader/device.hpp"
+
+namespace spmvpack::tools {
+namespace {
+
+namespace po = boost::program_options;
+
+void add_options(po::options_description& options) {
+  using Words = std::vector<std::string>;
+  options.add_options()                                                                               //
+      ("suite", po::bool_switch(), "the matrices of the frozen suite, made in memory")                //
+      ("only", po::value<Words>()->value_name("NAME"), "this one of the suite; may be repeated")      //
+      ("device", po::value<std::string>()->value_name("gpu|host"), "default: a GPU if there is one")  //
+      ("peers", po::value<std::string>()->value_name("cusparse|none"),
+       "libraries to compare with (default: cusparse on a GPU, none on the host)")                                //
+      ("layout", po::value<Words>()->value_name("NAME"), "encode in this one only; may be repeated")              //
+      ("runs", po::value<std::string>()->value_name("N")->default_value("30"), "timed runs, cold and warm each")  //
+      ("seed", po::value<std::string>()->value_name("N")->default_value("1"), "of the random x")                  //
+      ("json", po::bool_switch(), "as JSON (docs/bench.schema.json)");
+}
+
+/// `text` in lines of at most 80 columns, indented.
+std::string in_lines(std::string_view text) {
+  constexpr std::size_t indent = 6, width = 80 - indent;
+  std::string lines;
+  while (!text.empty()) {
+    const std::size_t end = text.size() <= width ? text.size() : text.rfind(' ', width);
+    lines += fmt::format("{:{}}{}\n", "", indent, text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), end + 1));
+  }
+  return lines;
+}
+
+std::string details() {
+  std::string text =
+      "A.mtx (or any other source) is encoded in every layout; a container is multiplied\n"
+      "as it is. Each kernel is checked row by row against a product in extended\n"
+      "precision, |error| <= (n + 4) u sum |a x| with a random x, must give the same\n"
+      "bits before and after the timings where it promises that, and is timed by\n"
+      "events: cold, after 256 MiB have been written, and warm. A wrong result ends\n"
+      "with exit code 70, after the figures.\n"
+      "\n"
+      "GB/s is of the bytes that must move (matrix, x and y once each); copy% their\n"
+      "share of a device copy's speed in the same run; floor% the share of the larger\n"
+      "of two bounds, these bytes at copy speed and the 32-byte sectors of x that each\n"
+      "1,024 rows touch at the speed of the second-level cache. docs/BENCHMARKS.md\n"
+      "tells more.\n"
+      "\n"
+      "--device gpu fails with 5 where the build has no CUDA and with 6 where there is\n"
+      "no GPU. Containers pass through files in $TMPDIR, else /dev/shm, else /tmp.\n"
+      "\n"
+      "The suite:\n";
+  for (const bench::SuiteMember& m : bench::suite())
+    text += fmt::format("  {}{}\n{}", m.name, m.added ? " (added)" : "", in_lines(m.generator));
+  return text +
+         "\n"
+         "Examples:\n"
+         "  spmvpack bench A.mtx --device host\n"
+         "  spmvpack bench --suite --json > suite.json\n"
+         "  spmvpack bench --suite --only lp-wide --layout ccoo\n";
+}
+
+/// The words of an option that may be repeated.
+std::vector<std::string> words(const Invocation& invocation, const char* option) {
+  if (invocation.options.count(option) == 0) return {};
+  return invocation.options[option].as<std::vector<std::string>>();
+}
+
+/// The value of an option that is one of two words; `fallback` where it is not given.
+std::string choice(const Invocation& invocation, const char* option, const std::array<std::string, 2>& choices,
+                   const std::string& fallback) {
+  if (invocation.options.count(option) == 0) return fallback;
+  const std::string& text = invocation.text(option);
+  if (std::find(choices.begin(), choices.end(), text) == choices.end())
+    throw Error(errc::usage, fmt::format("--{} is '{}'", option, escape(text)), {},
+                fmt::format("give {} or {}", choices[0], choices[1]));
+  return text;
+}
+
+bool has_gpu() { return gpu_loader::built_with_cuda() && !gpu_loader::devices().empty(); }
+
+std::unique_ptr<bench::Machine> choose_machine(const Invocation& invocation, const LoadOptions& options) {
+  const bool chosen = invocation.options.count("device") != 0;
+  const std::string device = choice(invocation, "device", {"gpu", "host"}, has_gpu() ? "gpu" : "host");
+  const std::string peers = choice(invocation, "peers", {"cusparse", "none"}, device == "gpu" ? "cusparse" : "none");
+  if (device == "gpu") return bench::make_gpu_machine(options, peers == "cusparse");
+  if (peers == "cusparse")
+    throw Error(errc::usage, chosen ? "--peers cusparse with --device host" : "--peers cusparse without a GPU", {},
+                "cuSPARSE multiplies on a GPU: leave --peers out");
+  return bench::make_host_machine(options);
+}
+
+/// Whether a regular file starts as a container does.
+bool is_container(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, format::magic.size()> start{};
+  file.read(start.data(), start.size());
+  return file.gcount() == static_cast<std::streamsize>(start.size()) &&
+         std::equal(start.begin(), start.end(), format::magic.begin(),
+                    [](char c, std::uint8_t m) { return static_cast<std::uint8_t>(c) == m; });
+}
+
+class Benchmark {
+ public:
+  explicit Benchmark(const Invocation& invocation) : invocation_(invocation), json_(invocation.flag("json")) {
+    options_.runs = static_cast<int>(parse_number("--runs", invocation.text("runs"), 1, 100000));
+    options_.seed = parse_number("--seed", invocation.text("seed"), 0, ~std::uint64_t{0});
+    options_.layouts = words(invocation, "layout");
+    for (const std::string& layout : options_.layouts) find_layout(layout);
+    options_.load = invocation.common<LoadOptions>();
+    run_.version = invocation.version;
+    run_.runs = options_.runs;
+    run_.seed = options_.seed;
+  }
+
+  void run() {
+    const Stopwatch watch;
+    run_.suite = invocation_.flag("suite");
+    std::vector<const bench::SuiteMember*> members = choose_members();
+    machine_ = choose_machine(invocation_, options_.load);
+    run_.machine = machine_->facts();
+    report_progress(invocation_.progress, "measure copies", 0, 0);
+    run_.speeds = machine_->measure_speeds(options_.runs);
+    tell(bench::header_text(run_));
+    if (run_.suite)
+      for (const bench::SuiteMember* member : members) bench_member(*member);
+    else
+      bench_file();
+    run_.seconds = watch.seconds();
+    if (run_.suite) tell(bench::summary_text(run_.matrices));
+    if (json_) print(bench::to_json(run_));
+    refuse_wrong();
+  }
+
+ private:
+  std::vector<const bench::SuiteMember*> choose_members() {
+    const std::vector<std::string> only = words(invocation_, "only");
+    if (!run_.suite) {
+      if (!only.empty()) throw Error(errc::usage, "--only without --suite", {}, "it chooses from the suite: give both");
+      return {};
+    }
+    std::vector<const bench::SuiteMember*> members;
+    for (const std::string& name : only) members.push_back(&bench::find_member(name));
+    if (only.empty())
+      for (const bench::SuiteMember& member : bench::suite()) members.push_back(&member);
+    return members;
+  }
+
+  void bench_member(const bench::SuiteMember& member) {
+    const Stopwatch watch;
+    bench::MatrixResult result;
+    result.name = member.name;
+    result.group = member.group;
+    result.added = member.added;
+    const SourceMatrix source = bench::make_member(member, invocation_);
+    bench_matrix(result, source, nullptr, watch);
+  }
+
+  void bench_file() {
+    const Stopwatch watch;
+    const std::string& path = invocation_.argument;
+    bench::MatrixResult result;
+    result.name = path;
+    std::optional<Container> container;
+    if (path != "-" && is_container(path)) container = Container::open(path);
+    if (container && !options_.layouts.empty())
+      throw Error(errc::usage, "--layout is for sources that are no containers", path, "leave it out");
+    SourceMatrix source = encoder::read_matrix(path, invocation_.common<encoder::SourceOptions>());
+    bench_matrix(result, source, container ? &*container : nullptr, watch);
+  }
+
+  void bench_matrix(bench::MatrixResult& result, const SourceMatrix& source, const Container* container,
+                    const Stopwatch& watch) {
+    result.source = source.provenance.source;
+    result.make_seconds = watch.seconds();
+    bench::measure(result, *machine_, run_.speeds, source, container, options_);
+    result.total_seconds = watch.seconds();
+    tell(bench::matrix_text(result, run_.speeds));
+    run_.matrices.push_back(std::move(result));
+  }
+
+  void tell(const std::string& text) const {
+    clear_progress();
+    if (!json_) print(text);
+  }
+
+  /// The layout's name is known, or Error(errc::usage).
+  static void find_layout(const std::string& name) { static_cast<void>(encoder::find_layout_encoder(name)); }
+
+  void refuse_wrong() const {
+    std::string wrong;
+    for (const bench::MatrixResult& matrix : run_.matrices)
+      for (const bench::Result& r : matrix.results)
+        if (!r.kept())
+          wrong += fmt::format("{}{} {} of {}", wrong.empty() ? "" : ", ", r.by, r.name(), escape(matrix.name));
+    if (!wrong.empty())
+      throw Error(errc::internal, "wrong results, or bits that differ: " + wrong, {},
+                  "do not use these kernels; please report it");
+  }
+
+  const Invocation& invocation_;
+  bool json_;
+  bench::MeasureOptions options_;
+  bench::Run run_;
+  std::unique_ptr<bench::Machine> machine_;
+};
+
+void run(const Invocation& invocation) { Benchmark(invocation).run(); }
+
+}  // namespace
+
+const Command bench_command{"bench",
+                            "A.spmvc|A.mtx|--suite [options]",
+                            "time and check the multiply of every layout",
+                            "A.spmvc or A.mtx",
+                            add_options,
+                            details,
+                            run,
+                            nullptr,
+                            {},
+                            "suite"};
+
+}  // namespace spmvpack::tools
