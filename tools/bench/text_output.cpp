@@ -21,7 +21,7 @@ std::string result_line(const MatrixResult& m, const Result& r, double copy_spee
   if (!r.ran()) return fmt::format("  {:18} - {}\n", name, escape(r.skipped, 200));
   const double us = 1e6, cold = r.cold.median;
   const double nnz = static_cast<double>(m.nnz), speed = static_cast<double>(r.moved_bytes) / cold;
-  std::string line = fmt::format("  {:18}{:9.1f}{:9.1f}{:9.1f}{:9.1f}{:8.1f}{:8.0f}{:6.0f}{:6.0f}{:7.2f}  {}", name,
+  std::string line = fmt::format("  {:18}{:9.1f}{:9.1f}{:9.1f}{:9.1f}{:8.1f}{:8.0f}{:7.0f}{:8.0f}{:7.2f}  {}", name,
                                  cold * us, r.cold.min * us, r.cold.max * us, r.warm.median * us, 2e-9 * nnz / cold,
                                  1e-9 * speed, 100 * speed / copy_speed, 100 * r.floor / cold,
                                  m.nnz == 0 ? 0.0 : static_cast<double>(r.device_bytes) / nnz, check_text(r));
@@ -43,7 +43,7 @@ std::string matrix_text(const MatrixResult& m, const Speeds& speeds) {
   std::string text =
       fmt::format("\n{}{}: {} x {}, {} nonzeros{}\n", escape(m.name, 4096), m.group.empty() ? "" : " (" + m.group + ")",
                   grouped(m.rows), grouped(m.cols), grouped(m.nnz), m.l2_resident() ? ", resident in L2" : "");
-  text += fmt::format("  {:18}{:>9}{:>9}{:>9}{:>9}{:>8}{:>8}{:>6}{:>6}{:>7}\n", "", "cold", "min", "max", "warm",
+  text += fmt::format("  {:18}{:>9}{:>9}{:>9}{:>9}{:>8}{:>8}{:>7}{:>8}{:>7}\n", "", "cold", "min", "max", "warm",
                       "GFLOP/s", "GB/s", "copy%", "floor%", "B/nnz");
   for (const Result& r : m.results) text += result_line(m, r, speeds.copy_speed());
   const Result* const best = best_peer(m);

@@ -54,8 +54,8 @@ std::string in_lines(std::string_view text) {
 
 std::string details() {
   std::string text =
-      "A.mtx (or any other source) is encoded in every layout; a container is multiplied\n"
-      "as it is. Each kernel is checked row by row against a product in extended\n"
+      "A.mtx (or any other source) is encoded in every layout; a container is\n"
+      "multiplied as it is. Each kernel is checked row by row against a product in extended\n"
       "precision, |error| <= (n + 4) u sum |a x| with a random x, must give the same\n"
       "bits before and after the timings where it promises that, and is timed by\n"
       "events: cold, after 256 MiB have been written, and warm. A wrong result ends\n"

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Checks `spmvpack bench --json` against its schema, against SciPy and against `report`; on a GPU too where there is one.
+
+usage: bench_json_test.py SPMVPACK
+"""
+
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+    import numpy as np
+    import scipy.io
+    import scipy.sparse
+except ImportError as error:
+    print(f"SKIPPED: {error}")
+    sys.exit(77)
+
+SPMVPACK = pathlib.Path(sys.argv[1]).resolve()
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+NO_GPU = {5: "built without CUDA", 6: "no GPU"}
+
+
+def run(*words, code=0, **keywords):
+    done = subprocess.run([SPMVPACK, *map(str, words)], capture_output=True, text=True, check=False, **keywords)
+    assert done.returncode == code, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout if code == 0 else done.stderr
+
+
+def strict(name):
+    raise ValueError(f"{name} is not JSON")
+
+
+def parse(text):
+    result = json.loads(text, parse_constant=strict)
+    VALIDATOR.validate(result)
+    return result
+
+
+def close(found, expected, what):
+    assert math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-12), f"{what}: {found}, expected {expected}"
+
+
+def check_result(bench, matrix, result):
+    """What follows from the other members of the same result."""
+    value = {"f64": 8, "f32": 4}[matrix["value_type"]]
+    moved = result["device_bytes"] + (matrix["rows"] + matrix["columns"]) * value
+    assert result["moved_bytes"] == moved
+    for sample in (result["cold"], result["warm"]):
+        assert 0 < sample["min"] <= sample["median"] <= sample["max"]
+    seconds = result["cold"]["median"] * 1e-6
+    close(result["gflops"], 2e-9 * matrix["nonzeros"] / seconds, "gflops")
+    close(result["gbytes_per_second"], 1e-9 * moved / seconds, "GB/s")
+    copy = bench["copy"]["gbytes_per_second"] * 1e9
+    close(result["share_of_copy"], moved / copy / seconds, "share of copy")
+    floor = moved / copy
+    if bench["l2"]:
+        floor = max(floor, 32 * matrix["x_sectors"] / (bench["l2"]["gbytes_per_second"] * 1e9))
+    close(result["share_of_floor"], floor / seconds, "share of floor")
+    assert result["correct"] and result["worst_error_over_bound"] <= 1
+    assert result["repeats_bitwise"] or result["determinism"] != "bitwise"
+
+
+def check_host(directory):
+    rng = np.random.default_rng(5)
+    a = scipy.sparse.random(3000, 700, 0.01, format="csr", random_state=rng, data_rvs=rng.standard_normal)
+    a.sum_duplicates()
+    scipy.io.mmwrite(directory / "A.mtx", a, precision=17, symmetry="general")
+    bench = parse(run("bench", "A.mtx", "--device", "host", "--runs", 3, "--json", cwd=directory))
+    report = json.loads(run("report", "A.mtx", "--json", cwd=directory))
+    assert bench["machine"]["kind"] == "host" and bench["runs"] == 3 and bench["summary"] is None and bench["l2"] is None
+    [matrix] = bench["matrices"]
+    assert (matrix["rows"], matrix["columns"], matrix["nonzeros"]) == (3000, 700, a.nnz)
+    assert matrix["csr_bytes"] == 3001 * 4 + a.nnz * 12 and matrix["l2_resident"]
+    coo = a.tocoo()
+    assert matrix["x_sectors"] == len(set(zip((coo.row // 1024).tolist(), (coo.col // 4).tolist())))
+    assert {r["layout"]: r["device_bytes"] for r in matrix["results"]} == {
+        layout["name"]: layout["device_bytes"] for layout in report["layouts"]}
+    for result in matrix["results"]:
+        check_result(bench, matrix, result)
+        assert result["by"] == "spmvpack" and set(result["ratios"].values()) == {None}
+
+    # One layout; a container as it is, in f32.
+    [matrix] = parse(run("bench", "A.mtx", "--device", "host", "--runs", 1, "--json", "--layout", "coo",
+                         cwd=directory))["matrices"]
+    assert [r["layout"] for r in matrix["results"]] == ["coo"]
+    run("encode", "A.mtx", "--value-type", "f32", "--set", "ccoo.k=4", "-q", cwd=directory)
+    bench = parse(run("bench", "A.spmvc", "--device", "host", "--runs", 2, "--json", cwd=directory))
+    [matrix] = bench["matrices"]
+    assert matrix["value_type"] == "f32" and [r["layout"] for r in matrix["results"]] == ["ccoo"]
+    inspected = json.loads(run("inspect", "A.spmvc", "--json", cwd=directory))
+    assert matrix["results"][0]["device_bytes"] == inspected["device_bytes"]
+    check_result(bench, matrix, matrix["results"][0])
+
+    # Text says which device it was, and names every kernel.
+    text = run("bench", "A.mtx", "--device", "host", "--runs", 1, cwd=directory)
+    assert text.startswith("host: ") and all(f"\n  {name}/host " in text for name in ("csr", "coo", "ccoo"))
+    # Matrices without entries or rows.
+    for name, sizes in (("none", "4 5 0"), ("empty", "0 0 0")):
+        (directory / f"{name}.mtx").write_text(f"%%MatrixMarket matrix coordinate real general\n{sizes}\n")
+        parse(run("bench", f"{name}.mtx", "--device", "host", "--runs", 1, "--json", cwd=directory))
+
+
+def check_usage(directory):
+    for words in (["bench"], ["bench", "--suite", "A.mtx"], ["bench", "--suite", "--only", "nothing"],
+                  ["bench", "A.mtx", "--only", "lp-wide"], ["bench", "A.mtx", "--runs", "0"],
+                  ["bench", "A.mtx", "--device", "tpu"], ["bench", "A.mtx", "--peers", "mkl"],
+                  ["bench", "A.mtx", "--device", "host", "--peers", "cusparse"],
+                  ["bench", "A.mtx", "--layout", "nothing"],
+                  ["bench", "A.spmvc", "--device", "host", "--layout", "csr"]):
+        assert "hint: " in run(*words, code=2, cwd=directory), words
+
+
+def check_suite():
+    bench = parse(run("bench", "--suite", "--only", "5-point-small", "--device", "host", "--layout", "ccoo", "--runs", 1,
+                      "--json"))
+    [matrix] = bench["matrices"]
+    assert (matrix["name"], matrix["group"], matrix["rows"]) == ("5-point-small", "global", 360000)
+    assert [s["set"] for s in bench["summary"][0]["sets"]] == ["l2-resident"]
+
+
+def check_gpu(directory):
+    """True where there is a GPU."""
+    words = [SPMVPACK, "bench", "A.mtx", "--device", "gpu", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=directory)
+    if done.returncode in NO_GPU:
+        assert NO_GPU[done.returncode] in done.stderr and "--device host" in done.stderr and not done.stdout
+        return False
+    assert done.returncode == 0, done.stderr
+    bench = parse(done.stdout)
+    [matrix] = bench["matrices"]
+    for result in matrix["results"]:
+        if result["skipped"] is None:
+            check_result(bench, matrix, result)
+    peers = {r["layout"] for r in matrix["results"] if r["by"] == "cusparse"}
+    assert peers == {"csr-alg1", "csr-alg2", "coo-alg1", "coo-alg2", "sell-32", "bsr-2", "bsr-3", "bsr-4"}
+    assert matrix["best_peer"] in peers
+    return True
+
+
+def check_committed():
+    """What docs/BENCHMARKS.md is made from, and that it is."""
+    for path in sorted((ROOT / "docs" / "bench").glob("gpu_*.json")):
+        bench = parse(path.read_text(encoding="utf-8"))
+        for matrix in bench["matrices"]:
+            for result in matrix["results"]:
+                if result["skipped"] is None:
+                    check_result(bench, matrix, result)
+    subprocess.run([sys.executable, ROOT / "tools" / "bench_table.py", "--check"], check=True)
+
+
+with open(ROOT / "docs" / "bench.schema.json", encoding="utf-8") as schema_file:
+    schema = json.load(schema_file)
+jsonschema.Draft202012Validator.check_schema(schema)
+VALIDATOR = jsonschema.Draft202012Validator(schema)
+
+with tempfile.TemporaryDirectory() as name:
+    check_host(pathlib.Path(name))
+    check_usage(pathlib.Path(name))
+    check_suite()
+    gpu = check_gpu(pathlib.Path(name))
+check_committed()
+print("ok" if gpu else "ok, without a GPU")

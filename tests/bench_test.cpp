@@ -1,0 +1,239 @@
+// The parts of the benchmark that need no device: statistics, reference, floors, other libraries' formats, summaries.
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "bench/measure.hpp"
+#include "bench/peer_formats.hpp"
+#include "bench/reference.hpp"
+#include "bench/sectors.hpp"
+#include "bench/suite.hpp"
+#include "bench/summary.hpp"
+#include "catch.hpp"
+#include "matrices.hpp"
+
+namespace spmvpack::tools::bench {
+namespace {
+
+using Dense = std::map<std::pair<std::uint64_t, std::uint64_t>, double>;
+
+Dense dense(const CsrView& a) {
+  Dense all;
+  for (std::uint64_t i = 0; i < a.rows(); ++i)
+    for (std::uint64_t k = a.row_ptr(i); k < a.row_ptr(i + 1); ++k) all[{i, a.col_idx()[k]}] = a.values<double>()[k];
+  return all;
+}
+
+/// Rows of 0 to 7 entries, none of them 0; a long one.
+CsrMatrix example(std::uint64_t rows, std::uint64_t cols) {
+  std::mt19937_64 rng(rows * 1000 + cols);
+  Dense entries;
+  for (std::uint64_t i = 0; i < rows; ++i)
+    for (std::uint64_t n = i == rows / 2 ? 60 : rng() % 8; n > 0; --n)
+      entries[{i, rng() % cols}] = 1.0 + static_cast<double>(rng() % 1000);
+  CsrMatrix a = allocate_csr(rows, cols, entries.size(), ValueType::f64);
+  for (std::uint64_t i = 0; i <= rows; ++i) a.row_ptr[i] = 0;
+  std::uint64_t k = 0;
+  for (const auto& [place, value] : entries) {
+    a.col_idx[k] = static_cast<std::uint32_t>(place.second);
+    std::get<Array<double>>(a.values)[k] = value;
+    a.row_ptr[place.first + 1] = ++k;
+  }
+  for (std::uint64_t i = 0; i < rows; ++i) a.row_ptr[i + 1] = std::max(a.row_ptr[i + 1], a.row_ptr[i]);
+  return a;
+}
+
+TEST_CASE("a sample's median is that of the sorted times") {
+  const Sample odd = summarise({5, 1, 9}), even = summarise({4, 1, 2, 100});
+  CHECK(odd.median == 5);
+  CHECK(odd.min == 1);
+  CHECK(odd.max == 9);
+  CHECK(even.median == 3);
+}
+
+TEST_CASE("x has distinct entries in [-1, 1) that depend on the seed") {
+  const std::vector<double> x = make_x<double>(200000, 1), other = make_x<double>(200000, 2);
+  CHECK(std::set(x.begin(), x.end()).size() == x.size());
+  CHECK(*std::min_element(x.begin(), x.end()) >= -1);
+  CHECK(*std::max_element(x.begin(), x.end()) < 1);
+  CHECK(x != other);
+  CHECK(x == make_x<double>(200000, 1));
+  double sum = 0;
+  for (const double e : x) sum += e;
+  CHECK(std::abs(sum / 200000) < 0.01);
+}
+
+TEST_CASE("the reference accepts sums in any order and refuses a wrong column, a lost entry and NaN") {
+  const CsrMatrix a = example(500, 300);
+  const std::vector<double> x = make_x<double>(300, 7);
+  const Reference reference(a, std::span<const double>(x), 2);
+  std::vector<double> forward(500), backward(500);
+  const CsrView v = a.view();
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    for (std::uint64_t k = v.row_ptr(i); k < v.row_ptr(i + 1); ++k)
+      forward[i] += v.values<double>()[k] * x[v.col_idx()[k]];
+    for (std::uint64_t k = v.row_ptr(i + 1); k > v.row_ptr(i); --k)
+      backward[i] += v.values<double>()[k - 1] * x[v.col_idx()[k - 1]];
+  }
+  const auto worst = [&](const std::vector<double>& y) { return reference.worst(std::span<const double>(y)); };
+  CHECK(worst(forward) <= 1);
+  CHECK(worst(backward) <= 1);
+  CHECK(worst(forward) > 0);
+
+  const std::uint64_t row = 250, k = v.row_ptr(row);
+  std::vector<double> y = forward;
+  y[row] -= v.values<double>()[k] * x[v.col_idx()[k]];
+  CHECK(worst(y) > 1);
+  y[row] += v.values<double>()[k] * x[(v.col_idx()[k] + 1) % 300];
+  CHECK(worst(y) > 1);
+  y = forward;
+  y[row] = std::nan("");
+  CHECK(worst(y) == std::numeric_limits<double>::infinity());
+  // A row without entries is exactly 0.
+  std::uint64_t empty = 0;
+  while (v.row_length(empty) != 0) ++empty;
+  y = forward;
+  y[empty] = 1e-300;
+  CHECK(worst(y) == std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("sectors of x are counted once for each block of rows") {
+  for (const std::uint64_t block : {1U, 7U, 64U, 5000U}) {
+    const CsrMatrix a = example(1000, 900);
+    std::set<std::pair<std::uint64_t, std::uint64_t>> sectors;
+    for (const auto& [place, value] : dense(a)) sectors.insert({place.first / block, place.second * 8 / 32});
+    CHECK(distinct_x_sectors(a, block, 3) == sectors.size());
+  }
+  CHECK(distinct_x_sectors(example(0, 5)) == 0);
+}
+
+TEST_CASE("other libraries' formats hold the matrix") {
+  const auto [rows, cols] = GENERATE(std::pair{100U, 70U}, std::pair{1U, 80U}, std::pair{97U, 3U}, std::pair{64U, 64U});
+  const CsrMatrix a = example(rows, cols);
+  const Dense expected = dense(a);
+  constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+
+  const Array<std::int32_t> coo = coo_rows(a);
+  Dense found;
+  for (std::uint64_t k = 0; k < a.nnz(); ++k)
+    found[{static_cast<std::uint64_t>(coo[k]), a.col_idx[k]}] = std::get<Array<double>>(a.values)[k];
+  CHECK(found == expected);
+
+  const auto sell = sliced_ell<double>(a, unlimited);
+  REQUIRE(sell);
+  found.clear();
+  const std::uint64_t slices = (rows + 31U) / 32U;
+  REQUIRE(sell->offsets.size() == slices + 1);
+  for (std::uint64_t s = 0; s < slices; ++s) {
+    const auto begin = static_cast<std::uint64_t>(sell->offsets[s]),
+               end = static_cast<std::uint64_t>(sell->offsets[s + 1]);
+    for (std::uint64_t k = begin; k < end; ++k)
+      if (sell->columns[k] >= 0)
+        found[{s * 32 + (k - begin) % 32, static_cast<std::uint64_t>(sell->columns[k])}] = sell->values[k];
+      else
+        CHECK(sell->values[k] == 0);
+  }
+  CHECK(found == expected);
+  CHECK_FALSE(sliced_ell<double>(a, sell->columns.size() - 1));
+
+  for (const std::uint64_t size : {2U, 3U, 4U}) {
+    const auto bsr = block_csr<double>(a, size, unlimited);
+    REQUIRE(bsr);
+    found.clear();
+    for (std::uint64_t r = 0; r + 1 < bsr->row_ptr.size(); ++r)
+      for (auto b = static_cast<std::uint64_t>(bsr->row_ptr[r]); b < static_cast<std::uint64_t>(bsr->row_ptr[r + 1]);
+           ++b)
+        for (std::uint64_t e = 0; e < size * size; ++e)
+          if (const double value = bsr->values[b * size * size + e]; value != 0)
+            found[{r * size + e / size, static_cast<std::uint64_t>(bsr->columns[b]) * size + e % size}] = value;
+    CHECK(found == expected);
+    CHECK_FALSE(block_csr<double>(a, size, bsr->values.size() - 1));
+  }
+}
+
+Result timed(const std::string& by, const std::string& layout, const std::string& kernel, double seconds) {
+  Result r;
+  r.by = by;
+  r.layout = layout;
+  r.kernel = kernel;
+  r.cold.median = seconds;
+  return r;
+}
+
+MatrixResult member(const std::string& group, double ours, double alg1, double alg2, double sell) {
+  MatrixResult m;
+  m.group = group;
+  m.csr_bytes = 100'000'000;
+  m.results = {timed("spmvpack", "ccoo", "ordered", ours), timed("cusparse", "csr-alg1", "", alg1),
+               timed("cusparse", "csr-alg2", "", alg2), timed("cusparse", "sell-32", "", sell)};
+  return m;
+}
+
+TEST_CASE("ratios are over CSR ALG2, the faster CSR and the fastest peer that is right") {
+  MatrixResult m = member("local", 2, 6, 8, 4);
+  Ratios r = ratios(m, m.results[0]);
+  CHECK(*r.over_csr_alg2 == 4);
+  CHECK(*r.over_faster_csr == 3);
+  CHECK(*r.over_best == 2);
+  CHECK(best_peer(m)->layout == "sell-32");
+  m.results[3].worst_error = 1.5;
+  CHECK(best_peer(m)->layout == "csr-alg1");
+  m.results[1].skipped = "too large";
+  r = ratios(m, m.results[0]);
+  CHECK(*r.over_best == 4);
+  m.results.resize(1);
+  CHECK_FALSE(ratios(m, m.results[0]).over_best);
+}
+
+TEST_CASE("the total weighs groups equally; members of the cache and later ones are apart") {
+  std::vector<MatrixResult> all{member("arbitrary", 1, 4, 4, 4), member("global", 1, 1, 1, 1),
+                                member("global", 1, 1, 1, 1), member("global", 1, 8, 8, 8)};
+  all.push_back(member("global", 1, 100, 100, 100));
+  all.back().csr_bytes = 59'999'999;
+  all.push_back(member("local", 1, 7, 7, 7));
+  all.back().added = true;
+  all.push_back(member("local", 1, 7, 7, 7));
+  all.back().results[0].worst_error = 2;  // wrong: counts nowhere
+  const std::vector<KernelSummary> summaries = summarise_suite(all);
+  REQUIRE(summaries.size() == 1);
+  std::map<std::string, Means> sets;
+  for (const Means& means : summaries[0].sets) sets[means.set] = means;
+  CHECK(sets.size() == 5);
+  CHECK(*sets["arbitrary"].mean.over_best == Approx(4));
+  CHECK(*sets["global"].mean.over_best == Approx(2));
+  CHECK(*sets["global"].least.over_best == 1);
+  CHECK(sets["global"].members == 3);
+  CHECK(*sets["total"].mean.over_best == Approx(std::sqrt(8.0)));
+  CHECK(*sets["total"].least.over_best == 1);
+  CHECK(sets["total"].members == 4);
+  CHECK(*sets["l2-resident"].mean.over_best == Approx(100));
+  CHECK(*sets["added"].mean.over_best == Approx(7));
+}
+
+TEST_CASE("the suite is frozen") {
+  // FNV-1a of all that makes a member what it is. A change here breaks comparison with every figure published before.
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  std::set<std::string_view> names;
+  std::map<std::string_view, int> groups;
+  bool after = false;
+  for (const SuiteMember& m : suite()) {
+    CHECK(names.insert(m.name).second);
+    CHECK(std::find(suite_groups.begin(), suite_groups.end(), m.group) != suite_groups.end());
+    CHECK((m.added || !after));
+    after = m.added;
+    if (m.added) continue;
+    ++groups[m.group];
+    for (const std::string_view text : {m.name, m.group, m.generator})
+      for (const char c : std::string(text) + '\n') hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  }
+  CHECK(hash == 0xF94B12FEA4A72A1CU);
+  CHECK(groups.size() == 4);
+  const SourceMatrix small = make_member(find_member("circuit-small"), {});
+  CHECK(small.matrix.rows == 500000);
+  CHECK(small.provenance.source == "spmvpack generate circuit --rows 500000");
+  CHECK_THROWS_AS(find_member("circuit-smal"), Error);
+}
+
+}  // namespace
+}  // namespace spmvpack::tools::bench

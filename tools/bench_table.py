@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Makes the tables of docs/BENCHMARKS.md from the JSON of `spmvpack bench --suite --json`.
+
+usage: tools/bench_table.py            writes them
+       tools/bench_table.py --check    exits with 1 where they are not what it would write
+
+Each stands between the lines <!-- bench: bench/NAME.json --> and <!-- /bench -->; the path is relative to docs/.
+"""
+
+import json
+import math
+import pathlib
+import re
+import sys
+
+DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
+PAGE = DOCS / "BENCHMARKS.md"
+GROUPS = {"arbitrary": "values all different", "local": "values that repeat nearby", "global": "few values",
+          "irregular": "irregular", "total": "total, groups weighing equally", "l2-resident": "resident in L2 (apart)",
+          "added": "added later (apart)"}
+
+
+def ran(matrix, by):
+    return [r for r in matrix["results"] if r["by"] == by and r["skipped"] is None]
+
+
+def name(result):
+    return f"{result['layout']}/{result['kernel']}"
+
+
+def defaults(bench):
+    """The default kernel of each layout: the first that it names."""
+    first = {}
+    for matrix in bench["matrices"]:
+        for result in ran(matrix, "spmvpack"):
+            first.setdefault(result["layout"], name(result))
+    return list(first.values())
+
+
+def times(value):
+    return "-" if value is None else f"{value:.2f}"
+
+
+def row(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def matrix_row(matrix, kernels):
+    peers = {r["layout"]: r for r in ran(matrix, "cusparse") if r["correct"]}
+    ours = {name(r): r for r in ran(matrix, "spmvpack")}
+    def micro(result):
+        return "-" if result is None else f"{result['cold']['median']:.0f}"
+    best = matrix["best_peer"]
+    cells = [matrix["name"], f"{matrix['rows'] / 1e6:.2f}", f"{matrix['nonzeros'] / 1e6:.2f}",
+             micro(peers.get("csr-alg1")), micro(peers.get("csr-alg2")),
+             f"{best} {micro(peers[best])}" if best else "-"]
+    for kernel in kernels:
+        r = ours.get(kernel)
+        if r is None:
+            cells.append("-")
+            continue
+        wrong = "" if r["correct"] else " **WRONG**"
+        cells.append(f"{micro(r)} ({times(r['ratios']['over_best'])}, {r['device_bytes'] / matrix['nonzeros']:.1f}, "
+                     f"{100 * r['share_of_floor']:.0f} %){wrong}")
+    return row(cells)
+
+
+def members_table(bench, title, members, kernels):
+    if not members:
+        return []
+    head = [title, "M rows", "M nonzeros", "CSR ALG1", "CSR ALG2", "fastest peer", *(f"`{k}`" for k in kernels)]
+    return [row(head), "|" + "---|" * len(head), *(matrix_row(m, kernels) for m in members), ""]
+
+
+def summary_table(bench):
+    head = ["kernel", "set", "members", "CSR ALG2", "faster CSR", "fastest peer", "least over faster CSR",
+            "least over fastest peer"]
+    lines = [row(head), "|" + "---|" * len(head)]
+    for kernel in bench["summary"]:
+        for means in kernel["sets"]:
+            mean, least = means["geometric_mean"], means["least"]
+            lines.append(row([f"`{name(kernel)}`", GROUPS[means["set"]], str(means["members"]),
+                              times(mean["over_csr_alg2"]), times(mean["over_faster_csr"]), times(mean["over_best"]),
+                              times(least["over_faster_csr"]), times(least["over_best"])]))
+    return [*lines, ""]
+
+
+def kernels_against_each_other(bench):
+    """IPCSR over PCSR, as their paper compares them."""
+    ratios = []
+    for matrix in bench["matrices"]:
+        ours = {name(r): r["cold"]["median"] for r in ran(matrix, "spmvpack")}
+        if not matrix["l2_resident"] and {"csr/ipcsr", "csr/pcsr"} <= ours.keys():
+            ratios.append(ours["csr/pcsr"] / ours["csr/ipcsr"])
+    if not ratios:
+        return []
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    return [f"`csr/ipcsr` is {mean:.2f} times as fast as `csr/pcsr` (geometric mean over {len(ratios)} matrices beyond "
+            f"L2; least {min(ratios):.2f}).", ""]
+
+
+def text(bench):
+    details = bench["machine"]["details"]
+    kernels = defaults(bench)
+    results = [r for m in bench["matrices"] for r in ran(m, "spmvpack")]
+    wrong = sum(not r["correct"] for r in results)
+    vary = sum(r["determinism"] == "bitwise" and not r["repeats_bitwise"] for r in results)
+    l2 = f"; second-level cache {bench['l2']['gbytes_per_second']:.0f} GB/s, read" if bench["l2"] else ""
+    lines = [f"{bench['machine']['name']}, {', '.join(f'{k} {v}' for k, v in details.items())}. "
+             f"Copy {bench['copy']['gbytes_per_second']:.0f} GB/s, read and written{l2}. {bench['runs']} runs each, "
+             f"{bench['seconds']:.0f} s in all, {bench['version']}. {len(results)} results of ours: {wrong} wrong, "
+             f"{vary} whose bits differ though they must not.", "",
+             "Microseconds, cold; ours with (times as fast as the fastest peer, bytes for a nonzero, share of the floor).",
+             ""]
+    far = [m for m in bench["matrices"] if not m["l2_resident"] and not m["added"]]
+    for group in ("arbitrary", "local", "global", "irregular"):
+        lines += members_table(bench, GROUPS[group], [m for m in far if m["group"] == group], kernels)
+    lines += members_table(bench, GROUPS["l2-resident"],
+                           [m for m in bench["matrices"] if m["l2_resident"] and not m["added"]], kernels)
+    lines += members_table(bench, GROUPS["added"], [m for m in bench["matrices"] if m["added"]], kernels)
+    lines += ["Times as fast, geometric means:", "", *summary_table(bench), *kernels_against_each_other(bench)]
+    return "\n".join(lines)
+
+
+def fill(page):
+    def replace(match):
+        with open(DOCS / match[1], encoding="utf-8") as file:
+            return f"<!-- bench: {match[1]} -->\n{text(json.load(file))}<!-- /bench -->"
+    return re.sub(r"<!-- bench: (\S+) -->\n.*?<!-- /bench -->", replace, page, flags=re.DOTALL)
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--check"]):
+        sys.exit(__doc__)
+    page = PAGE.read_text(encoding="utf-8")
+    made = fill(page)
+    if sys.argv[1:] == ["--check"]:
+        sys.exit(0 if made == page else f"{PAGE.name} is not what {pathlib.Path(__file__).name} makes: run it")
+    PAGE.write_text(made, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
