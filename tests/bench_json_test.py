@@ -98,7 +98,7 @@ def check_host(directory):
 
     # Text says which device it was, and names every kernel.
     text = run("bench", "A.mtx", "--device", "host", "--runs", 1, cwd=directory)
-    assert text.startswith("host: ") and all(f"\n  {name}/host " in text for name in ("csr", "coo", "ccoo"))
+    assert text.startswith("host: ") and all(f"\n  {name}/default " in text for name in ("csr", "coo", "ccoo"))
     # Matrices without entries or rows.
     for name, sizes in (("none", "4 5 0"), ("empty", "0 0 0")):
         (directory / f"{name}.mtx").write_text(f"%%MatrixMarket matrix coordinate real general\n{sizes}\n")

@@ -29,12 +29,9 @@ def name(result):
 
 
 def defaults(bench):
-    """The default kernel of each layout: the first that it names."""
-    first = {}
-    for matrix in bench["matrices"]:
-        for result in ran(matrix, "spmvpack"):
-            first.setdefault(result["layout"], name(result))
-    return list(first.values())
+    """The default kernel of each layout."""
+    found = [name(r) for m in bench["matrices"] for r in ran(m, "spmvpack") if r["kernel"] == "default"]
+    return list(dict.fromkeys(found))
 
 
 def times(value):
@@ -68,7 +65,7 @@ def matrix_row(matrix, kernels):
 def members_table(bench, title, members, kernels):
     if not members:
         return []
-    head = [title, "M rows", "M nonzeros", "CSR ALG1", "CSR ALG2", "fastest peer", *(f"`{k}`" for k in kernels)]
+    head = [title, "M rows", "M nonzeros", "CSR ALG1", "CSR ALG2", "fastest peer", *(f"`{k.split('/')[0]}`" for k in kernels)]
     return [row(head), "|" + "---|" * len(head), *(matrix_row(m, kernels) for m in members), ""]
 
 

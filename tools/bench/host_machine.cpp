@@ -55,7 +55,7 @@ class HostMachine final : public Machine {
 
   std::vector<Candidate> load(const Container& container, const std::string& layout) override {
     auto matrix = std::make_shared<host_loader::HostMatrix>(host_loader::HostMatrix::load(container, options_));
-    Candidate candidate{"spmvpack", layout, "host", true, container.device_bytes(), 0, {}};
+    Candidate candidate{"spmvpack", layout, "default", true, container.device_bytes(), 0, {}};
     candidate.run = [this, matrix] {
       dispatch(type_, [&]<class T>(T) {
         matrix->multiply<T>(T{1}, {reinterpret_cast<const T*>(x_.data()), x_.size() / sizeof(T)}, T{0},

@@ -32,7 +32,7 @@ class ScratchDirectory {
  private:
   static fs::path parent(std::uint64_t bytes) {
     if (const char* const set = std::getenv("TMPDIR"); set != nullptr && *set != '\0') return set;
-    const fs::path memory = "/dev/shm";
+    fs::path memory = "/dev/shm";
     std::error_code error;
     const fs::space_info space = fs::space(memory, error);
     if (!error && space.available > bytes && ::access(memory.c_str(), W_OK) == 0 && available_memory() / 2 > bytes)

@@ -78,6 +78,7 @@ const SuiteMember& find_member(std::string_view name) {
       std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.name == name; });
   if (member != members.end()) return *member;
   std::vector<std::string> names;
+  names.reserve(members.size());
   for (const SuiteMember& m : members) names.emplace_back(m.name);
   throw Error(errc::usage, "the suite has no matrix '" + escape(name) + "'", {},
               did_you_mean(name, names) + "'spmvpack bench --help' lists them");

@@ -54,6 +54,7 @@ Means means_of(std::string set, const std::vector<Ratios>& all) {
 Means total_of(const std::vector<Means>& groups) {
   std::vector<Ratios> means;
   Means total;
+  means.reserve(groups.size());
   for (const Means& group : groups) means.push_back(group.mean);
   total = means_of("total", means);
   total.members = 0;

@@ -55,10 +55,10 @@ std::string in_lines(std::string_view text) {
 std::string details() {
   std::string text =
       "A.mtx (or any other source) is encoded in every layout; a container is\n"
-      "multiplied as it is. Each kernel is checked row by row against a product in extended\n"
-      "precision, |error| <= (n + 4) u sum |a x| with a random x, must give the same\n"
-      "bits before and after the timings where it promises that, and is timed by\n"
-      "events: cold, after 256 MiB have been written, and warm. A wrong result ends\n"
+      "multiplied as it is. Each kernel is checked row by row against a product in\n"
+      "extended precision, |error| <= (n + 4) u sum |a x| with a random x, must give\n"
+      "the same bits before and after the timings where it promises that, and is timed\n"
+      "by events: cold, after 256 MiB have been written, and warm. A wrong result ends\n"
       "with exit code 70, after the figures.\n"
       "\n"
       "GB/s is of the bytes that must move (matrix, x and y once each); copy% their\n"
@@ -161,6 +161,7 @@ class Benchmark {
       return {};
     }
     std::vector<const bench::SuiteMember*> members;
+    members.reserve(only.size());
     for (const std::string& name : only) members.push_back(&bench::find_member(name));
     if (only.empty())
       for (const bench::SuiteMember& member : bench::suite()) members.push_back(&member);

@@ -2,10 +2,11 @@
 # Completion of spmvpack for bash. Commands, options, layouts and kinds are what the help texts of the installed program
 # say, so that there is no list here to keep in step.
 
-# What matches a pattern of grep -E in the help of a command, each once. (The exit codes speak of other commands, too.)
+# What matches a pattern of grep -E in the help of a command, each once. (The exit codes and the suite's matrices speak of
+# other commands, too.)
 _spmvpack_words() {
   local program=$1 command=$2 pattern=$3
-  "$program" "$command" --help 2> /dev/null | sed '/^Exit codes/,$d' | grep -oE -- "$pattern" | sort -u
+  "$program" "$command" --help 2> /dev/null | sed '/^Exit codes/,$d; /^The suite:/,/^$/d' | grep -oE -- "$pattern" | sort -u
 }
 
 _spmvpack() {
@@ -27,7 +28,10 @@ _spmvpack() {
       --codec) candidates='none zstd' ;;
       --value-type) candidates='f64 f32' ;;
       --x | --against | -o | --output) files='*' ;;
-      --threads | --memory-limit | --seed) return ;;
+      --device) candidates='gpu host' ;;
+      --peers) candidates='cusparse none' ;;
+      --only) candidates=$("$program" bench --help 2> /dev/null | sed -n '/^The suite:/,/^$/s/^  \([a-z0-9-]*\).*/\1/p') ;;
+      --threads | --memory-limit | --seed | --runs) return ;;
       *)
         if [[ $word == -* ]]; then
           candidates=$(_spmvpack_words "$program" "$command" '\B--[a-z][a-z-]*')
@@ -37,7 +41,7 @@ _spmvpack() {
           fi
         else
           case $command in
-            encode | report) files='*' ;;
+            encode | report | bench) files='*' ;;
             *) files='*.spmvc' ;;
           esac
         fi

@@ -1,7 +1,7 @@
 """Every -h fits a screen; every --help has the exit codes and no line that wraps."""
 from cli import spmvpack
 
-commands = ["encode", "report", "inspect", "verify", "decode", "multiply", "generate"]
+commands = ["encode", "report", "inspect", "verify", "decode", "multiply", "generate", "bench"]
 for words in [["-h"]] + [[c, "-h"] for c in commands]:
     lines = spmvpack(*words).splitlines()
     assert len(lines) <= 24, f"{words}: {len(lines)} lines"
