@@ -28,6 +28,7 @@ ln -s A.mtx source.mtx
 cp A.spmvc container
 try encode A.mtx -fo A.mtx
 try encode source.mtx -fo A.mtx
+# shellcheck disable=SC2094 # that is the point
 try encode - -fo A.mtx < A.mtx
 try encode A.spmvc -fo ./A.spmvc
 try decode container -fo container
