@@ -186,6 +186,27 @@ TEST_CASE("ratios are over CSR ALG2, the faster CSR and the fastest peer that is
   CHECK_FALSE(ratios(m, m.results[0]).over_best);
 }
 
+TEST_CASE("a result is refused where it is wrong, or breaks its promise of the same bits") {
+  Result r = timed("spmvpack", "ccoo", "ordered", 1);
+  r.worst_error = 1;
+  r.bitwise = true;
+  CHECK_FALSE(r.kept());
+  r.repeats = true;
+  CHECK(r.kept());
+  r.worst_error = 1.01;
+  CHECK_FALSE(r.kept());
+  r.worst_error = 0.5;
+  r.bitwise = false;
+  r.repeats = false;
+  CHECK(r.kept());
+  r.bitwise.reset();
+  CHECK(r.kept());
+  r.skipped = "does not fit";
+  r.worst_error = 2;
+  CHECK(r.kept());
+  CHECK_FALSE(r.correct());
+}
+
 TEST_CASE("the total weighs groups equally; members of the cache and later ones are apart") {
   std::vector<MatrixResult> all{member("arbitrary", 1, 4, 4, 4), member("global", 1, 1, 1, 1),
                                 member("global", 1, 1, 1, 1), member("global", 1, 8, 8, 8)};
