@@ -89,7 +89,7 @@ void upload(const Container& container, const Placement& placement, std::byte* m
   // Two slots a thread, so that one fills while the other is copied; pinning more takes time and gains none.
   const std::uint64_t within = std::max<std::uint64_t>(options.ring_bytes / slot_bytes, 2);
   const auto wanted = static_cast<std::uint64_t>(thread_count(options.threads));
-  const std::uint64_t slots = std::min<std::uint64_t>({within, 2 * wanted, all.size()});
+  const auto slots = std::min<std::uint64_t>({within, 2 * wanted, all.size()});
   const auto threads = static_cast<int>(std::min(wanted, slots));
   std::uint64_t total = 0, done = 0;
   for (const Transfer& t : all) total += t.bytes;
