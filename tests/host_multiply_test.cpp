@@ -173,7 +173,8 @@ TEST_CASE("alpha and beta") {
         for (const double beta : {0.0, 1.0, 0.75}) {
           auto y = y0;
           if (beta == 0) std::fill(y.begin(), y.end(), std::numeric_limits<double>::quiet_NaN());  // must not be read
-          a.multiply<double>(alpha, x, beta, y, 2);
+          const std::vector<double> nan(x.size(), std::numeric_limits<double>::quiet_NaN());
+          a.multiply<double>(alpha, alpha == 0 ? nan : x, beta, y, 2);
           for (std::size_t r = 0; r < y.size(); ++r) {
             const double scaled = beta == 0 ? 0.0 : beta * y0[r];
             const bool empty = m.matrix.row_ptr[r] == m.matrix.row_ptr[r + 1];

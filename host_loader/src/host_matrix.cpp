@@ -72,9 +72,10 @@ template <class T>
 void HostMatrix::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads) const {
   require_vectors<T>(facts_, x, y);
   // The first part scales y in passing where it covers all rows; else that is done here. Later parts add.
-  const bool covered = !parts_.empty() && parts_[0].info().rows.kind == MapKind::all;
+  const bool covered = alpha != 0 && !parts_.empty() && parts_[0].info().rows.kind == MapKind::all;
   if (!covered)
     for (T& element : y) element = scaled(beta, element);
+  if (alpha == 0) return;
   for (std::size_t i = 0; i < parts_.size(); ++i)
     multiply_part(parts_[i], alpha, x.data(), i == 0 && covered ? beta : T{1}, y.data(), threads);
 }

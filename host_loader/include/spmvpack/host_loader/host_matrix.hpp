@@ -24,8 +24,9 @@ class SPMVPACK_EXPORT HostMatrix {
   [[nodiscard]] const MatrixFacts& facts() const noexcept { return facts_; }
 
   /// y = alpha A x + beta y. x has cols() elements, y rows(); T is the matrix's value type and also that of every
-  /// product and sum. y is not read where beta is 0. The order of additions is that of the layout (docs/LAYOUTS.md) and
-  /// does not depend on `threads` (0: all). Error(errc::usage): wrong sizes or type, x and y overlap.
+  /// product and sum. y is not read where beta is 0, x not where alpha is 0. The order of additions is that of the
+  /// layout (docs/LAYOUTS.md) and does not depend on `threads` (0: all). Error(errc::usage): wrong sizes or type, x and
+  /// y overlap.
   template <class T>
   void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads = 0) const;
 
