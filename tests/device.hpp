@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "containers.hpp"
+#include "products.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 
 namespace spmvpack::test {
@@ -50,20 +51,6 @@ class DeviceVector {
   void* memory_ = nullptr;
   std::size_t size_, shift_;
 };
-
-template <class T>
-std::vector<T> random_vector(std::uint64_t n, std::uint64_t seed) {
-  std::mt19937_64 rng(seed);
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  std::vector<T> x(n);
-  for (T& e : x) e = static_cast<T>(uniform(rng));
-  return x;
-}
-
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
 
 inline gpu_loader::DeviceMatrix load_device(const std::vector<std::byte>& bytes) {
   gpu_loader::DeviceLoadOptions options;

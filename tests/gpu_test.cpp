@@ -82,28 +82,6 @@ std::vector<NamedMatrix> sized_matrices() {
   return all;
 }
 
-/// |y_i - ref_i| <= (n_i + 4) u sum_j |a_ij x_j|, against a long double reference; alpha = 1, beta = 0. Where the
-/// reference is not finite, neither is y.
-template <class A, class V>
-void require_correct(const CsrMatrix& a, const std::vector<V>& x, const std::vector<V>& y) {
-  const auto& values = std::get<Array<A>>(a.values);
-  const long double u = std::numeric_limits<V>::epsilon() / 2;
-  REQUIRE(y.size() == a.rows);
-  for (std::uint64_t r = 0; r < a.rows; ++r) {
-    long double sum = 0, bound = 0;
-    for (std::uint64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) {
-      const long double product = static_cast<long double>(values[k]) * static_cast<long double>(x[a.col_idx[k]]);
-      sum += product;
-      bound += std::abs(product);
-    }
-    const auto n = static_cast<long double>(a.row_ptr[r + 1] - a.row_ptr[r]);
-    if (!(std::abs(static_cast<long double>(y[r]) - sum) <= (n + 4) * u * bound)) {
-      INFO("row " << r);
-      REQUIRE(static_cast<long double>(y[r]) == sum);
-    }
-  }
-}
-
 /// The bits that a kernel must give: for ccoo those of the host, else those of the order in LAYOUTS.md. y = 1 A x + 0.
 template <class A, class V>
 std::vector<V> expected(const NamedMatrix& m, const Variant& variant, const Encoded& file, const std::vector<V>& x,

@@ -10,21 +10,13 @@
 #include "catch.hpp"
 #include "containers.hpp"
 #include "matrices.hpp"
+#include "products.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::test {
 namespace {
 
 using host_loader::HostMatrix;
-
-template <class T>
-std::vector<T> random_vector(std::uint64_t n, std::uint64_t seed) {
-  std::mt19937_64 rng(seed);
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  std::vector<T> x(n);
-  for (T& e : x) e = static_cast<T>(uniform(rng));
-  return x;
-}
 
 HostMatrix load(const Encoded& file) { return HostMatrix::load(open(file.bytes)); }
 
@@ -33,31 +25,6 @@ std::vector<T> multiply(const HostMatrix& a, const std::vector<T>& x, int thread
   std::vector<T> y(a.facts().rows, std::numeric_limits<T>::quiet_NaN());
   a.multiply<T>(1, x, 0, y, threads);
   return y;
-}
-
-/// |y_i - ref_i| <= (n_i + 4) u sum_j |a_ij x_j|, against a long double reference; alpha = 1, beta = 0.
-template <class T>
-void require_correct(const CsrMatrix& a, const std::vector<T>& x, const std::vector<T>& y) {
-  const auto& values = std::get<Array<T>>(a.values);
-  const long double u = std::numeric_limits<T>::epsilon() / 2;
-  for (std::uint64_t r = 0; r < a.rows; ++r) {
-    long double sum = 0, bound = 0;
-    for (std::uint64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) {
-      const long double product = static_cast<long double>(values[k]) * static_cast<long double>(x[a.col_idx[k]]);
-      sum += product;
-      bound += std::abs(product);
-    }
-    const auto n = static_cast<long double>(a.row_ptr[r + 1] - a.row_ptr[r]);
-    if (std::abs(static_cast<long double>(y[r]) - sum) > (n + 4) * u * bound) {
-      INFO("row " << r);
-      REQUIRE(static_cast<long double>(y[r]) == sum);
-    }
-  }
-}
-
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
 /// The order of additions of ccoo, written down a second time as slowly as it can be: a list of additions by lane,
@@ -136,7 +103,7 @@ void all_correct(const std::string& layout, const std::map<std::string, std::str
       const HostMatrix a = load(encode(m.matrix, layout, settings));
       const std::vector<T> x = random_vector<T>(m.matrix.cols, 7);
       const std::vector<T> y = multiply(a, x, 1);
-      require_correct(m.matrix, x, y);
+      require_correct<T>(m.matrix, x, y);
       REQUIRE(same_bits(y, multiply(a, x, 3)));
     }
 }
