@@ -257,6 +257,20 @@ TEST_CASE("padding of ccoo is only where a multiply looks for it") {
   CHECK(check_one_row(1, {0, 0, 1}) == "chunk 0: slot 2: an entry after padding");
 }
 
+TEST_CASE("rows start where row bytes differ") {
+  // Every pair of neighbours, at every place; the other bytes are equal to one of the two.
+  for (unsigned place = 0; place < 8; ++place)
+    for (unsigned left = 0; left < 256; ++left)
+      for (unsigned right = 0; right < 256; ++right) {
+        std::uint64_t word = 0;
+        for (unsigned i = 0; i < 8; ++i) word |= std::uint64_t{i < place ? left : right} << (8 * i);
+        const std::uint32_t expected = left != right ? 1U << place : 0;
+        if (layouts::ccoo::row_starts(word, static_cast<std::uint8_t>(left)) != expected) FAIL(left << " " << right);
+      }
+  CHECK(layouts::ccoo::row_starts(0x0706050403020100, 0) == 0xFE);
+  CHECK(layouts::ccoo::row_starts(0x0706050403020100, 9) == 0xFF);
+}
+
 TEST_CASE("a row of ccoo beyond 2^32 is not taken for a small one") {
   const std::vector<std::uint8_t> blob{0, 0, 0, 1, 1, 3, 3, 3, 0, 1, 5, 1, 2, 0, 4, 7, 1, 0, 0, 1, 0, 1, 0, 0};
   constexpr std::uint32_t rows = ~0U - 1;

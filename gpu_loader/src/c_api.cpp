@@ -24,7 +24,7 @@ static_assert(SPMVPACK_IO == static_cast<int>(errc::io) && SPMVPACK_USAGE == sta
 
 constexpr const char* no_memory = "out of memory";
 
-/// The text, or null where there was not even memory for it.
+/// The text, unless there was not even memory for it.
 struct LastError {
   std::string text;
   bool lost = false;

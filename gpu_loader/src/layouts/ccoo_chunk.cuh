@@ -150,14 +150,10 @@ __device__ inline unsigned used_lanes(unsigned lanes, unsigned last_start, std::
 template <class V>
 __device__ unsigned find_rows(std::uint64_t row_bytes, unsigned lanes, Scratch<V>& scratch) {
   const unsigned lane = lane_id();
-  const auto byte_before =
-      static_cast<std::uint32_t>(__shfl_up_sync(full_warp, static_cast<std::uint32_t>(row_bytes >> 56U), 1));
-  // Bit 7 of each byte that differs from the one before it; the very first starts a row.
-  constexpr std::uint64_t low_bits = 0x7F7F7F7F7F7F7F7FU;
-  const std::uint64_t differs = row_bytes ^ (row_bytes << 8U | byte_before);
-  const std::uint64_t marks = (((differs & low_bits) + low_bits) | differs) & ~low_bits;
-  auto starts = static_cast<std::uint32_t>((marks >> 7U) * 0x0102040810204080U >> 56U);
-  if (lane == 0) starts |= 1U;
+  const auto before =
+      static_cast<std::uint8_t>(__shfl_up_sync(full_warp, static_cast<std::uint32_t>(row_bytes >> 56U), 1));
+  std::uint32_t starts = spmvpack::layouts::ccoo::row_starts(row_bytes, before);
+  if (lane == 0) starts |= 1U;  // the chunk's first lane
   if (lane * 8 >= lanes) starts = 0;
   const auto count = static_cast<unsigned>(__popc(starts));
   unsigned row = count;

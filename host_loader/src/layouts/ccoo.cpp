@@ -87,17 +87,14 @@ SPMVPACK_INLINE std::uint32_t used_lanes(const Offset* offsets, const std::uint8
   return lanes;
 }
 
-/// Bit i is set where row byte i differs from the one before it, which is `before` for the first; lanes is 8, 16 or 32.
-SPMVPACK_INLINE std::uint32_t row_starts(const std::uint8_t* rows, std::uint32_t lanes, std::uint64_t before) {
-  constexpr std::uint64_t low_bits = 0x7F7F7F7F7F7F7F7F;
+/// row_starts() of 8, 16 or 32 lanes.
+SPMVPACK_INLINE std::uint32_t group_starts(const std::uint8_t* rows, std::uint32_t lanes, std::uint8_t before) {
   std::uint32_t starts = 0;
   for (std::uint32_t i = 0; i < lanes; i += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, rows + i, 8);
-    const std::uint64_t differs = word ^ (word << 8U | before);
-    const std::uint64_t nonzero = (((differs & low_bits) + low_bits) | differs) & ~low_bits;  // bit 7 of each byte
-    starts |= static_cast<std::uint32_t>((nonzero >> 7U) * 0x0102040810204080U >> 56U) << i;
-    before = word >> 56U;
+    starts |= row_starts(word, before) << i;
+    before = rows[i + 7];
   }
   return starts;
 }
@@ -163,10 +160,10 @@ SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, std::uint64_t next
       if constexpr (K != 1) s += padded_lane<T, Offset, Lut, K>(offsets, values, begin++, v.lut, x);
       return s;
     };
-    std::uint64_t before = 0;
+    std::uint8_t before = 0;
     for (std::uint32_t first = 0, g = 0; first < lanes; first += group, ++g) {
       prefetch_share(blob + at.end, at.end / groups, g);
-      for (std::uint32_t starts = row_starts(rows + first, group, before); starts != 0; starts &= starts - 1) {
+      for (std::uint32_t starts = group_starts(rows + first, group, before); starts != 0; starts &= starts - 1) {
         sum = sum_until(first + static_cast<std::uint32_t>(std::countr_zero(starts)));
         if (row == base && continues)
           carries.first[c] = sum;

@@ -89,6 +89,15 @@ inline SPMVPACK_HOST_DEVICE std::uint32_t lane_row(Encoding e, std::uint32_t row
 /// anywhere. Error(errc::corrupt).
 SPMVPACK_EXPORT void check_shape(const PartView& part);
 /// check_shape() and every element.
+/// Where rows start among eight row bytes: bit i is set where byte i (in memory order) differs from the one before it,
+/// which is `before` for the first.
+inline SPMVPACK_HOST_DEVICE std::uint32_t row_starts(std::uint64_t row_bytes, std::uint8_t before) noexcept {
+  constexpr std::uint64_t low_bits = 0x7F7F7F7F7F7F7F7FU;
+  const std::uint64_t differs = row_bytes ^ (row_bytes << 8U | before);
+  const std::uint64_t marks = (((differs & low_bits) + low_bits) | differs) & ~low_bits;  // bit 7 of each such byte
+  return static_cast<std::uint32_t>((marks >> 7U) * 0x0102040810204080U >> 56U);
+}
+
 SPMVPACK_EXPORT void check(const PartView& part, int threads);
 SPMVPACK_EXPORT CsrMatrix unpack(const PartView& part, int threads);
 
