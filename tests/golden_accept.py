@@ -134,9 +134,12 @@ def containers():
     for value in ("f64", "f32"):
         n = small(value)
         yield f"csr_{value}", n, [csr(n)]
+        yield f"csr_by_merge_{value}", n, [w.csr_by_merge(n)]
         yield f"coo_{value}", n, [coo(n)]
         yield f"ccoo_b8_{value}", n, [ccoo(n, 8, 1)]
         yield f"ccoo_b32_{value}", n, [ccoo(n, 32, 4, [-2.0, 3.0])]
+        n = Matrix(1, 257, [(0, c, c / 2) for c in range(257)], value)
+        yield f"coo_257_{value}", n, [coo(n)]
     n = special_values()
     yield "csr_special_values", n, [csr(n)]
     yield "ccoo_special_values", n, [ccoo(n, 16, 2)]

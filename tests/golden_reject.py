@@ -126,6 +126,9 @@ def parts():
         img.parts[0]["parameters"][:len(parameters)] = parameters
         img.parts[0]["workspace"] = 2 * 8 * parameters[2] % WRAP
         yield f"part_ccoo_{name}", 4, img
+    yield "part_csr_workspace_f32", 4, bend(image(), "parts", workspace=16)
+    for name, workspace in (("none", 0), ("f32", 16), ("of_two_chunks", 48)):
+        yield f"part_coo_workspace_{name}", 4, bend(image(coo), "parts", workspace=workspace)
     yield "part_ccoo_workspace", 4, bend(image(ccoo_8_2), "parts", workspace=0)
 
 

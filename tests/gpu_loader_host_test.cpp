@@ -113,24 +113,6 @@ TEST_CASE("lanes of a row in csr's vector kernel") {
   CHECK(lanes_per_row(1, std::uint64_t{1} << 40) == 32);
 }
 
-TEST_CASE("csr shares out entries rather than rows where one row would hold up all others") {
-  CHECK(!has_very_long_row(0, 0));
-  CHECK(!has_very_long_row(16384, 16384));
-  CHECK(has_very_long_row(16385, 16385));
-  CHECK(!has_very_long_row(20000, std::uint64_t{20000} * 512));
-  CHECK(has_very_long_row(20001, std::uint64_t{20000} * 512));
-}
-
-TEST_CASE("chunks and their carries, beyond 2^32 entries too") {
-  CHECK(chunk_count(0) == 0);
-  CHECK(chunk_count(1) == 1);
-  CHECK(chunk_count(256) == 1);
-  CHECK(chunk_count(257) == 2);
-  CHECK(chunk_count((std::uint64_t{1} << 40) + 1) == (std::uint64_t{1} << 32) + 1);
-  CHECK(chunk_carry_bytes(257, ValueType::f64) == 48);
-  CHECK(chunk_carry_bytes(std::uint64_t{1} << 40, ValueType::f32) == std::uint64_t{16} << 32);
-}
-
 TEST_CASE("sections are placed on 256-byte boundaries, beyond 2^32 too; host-only ones are not") {
   const std::uint64_t large = (std::uint64_t{5} << 32) + 7;
   const std::vector<SectionInfo> sections{

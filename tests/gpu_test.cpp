@@ -268,6 +268,34 @@ TEST_CASE("the default of csr is ipcsr, or merge where a row is very long", "[sh
   }
 }
 
+TEST_CASE("a multiply needs the workspace that docs/LAYOUTS.md and the part table tell", "[short]") {
+  for (const std::uint32_t n : {0U, 1U, 255U, 256U, 257U, 16385U}) {
+    Entries entries;
+    for (std::uint32_t c = 0; c < n; ++c) entries[{0, c}] = c;
+    const std::uint64_t chunks = (n + 255) / 256;
+    for (const Variant& variant : variants()) {
+      if (variant.layout == "ccoo" && variant.settings.at("ccoo.k") != "1") continue;  // K = 1: chunks of 256, too
+      const auto file = encode(make_csr<float>(1, 20000, entries), variant.layout, variant.settings).bytes;
+      const DeviceMatrix a = load_device(file);
+      INFO(variant.layout << ", " << n << " nonzeros");
+      CHECK(a.workspace_bytes() == open(file).parts()[0].workspace_bytes);
+      for (const auto& kernel : a.kernels())
+        for (const ValueType vectors : {ValueType::f32, ValueType::f64}) {
+          const std::uint64_t v = size_of(vectors);
+          const std::map<std::string_view, std::uint64_t> expected{{"ipcsr", 0},
+                                                                   {"vector", 0},
+                                                                   {"scalar", 0},
+                                                                   {"pcsr", n * v},
+                                                                   {"merge", chunks * 2 * (v + 4)},
+                                                                   {"balanced", chunks * 2 * (v + 4)},
+                                                                   {"ordered", chunks * 2 * v},
+                                                                   {"atomic", 0}};
+          CHECK(a.workspace_bytes(kernel.name, vectors) == expected.at(kernel.name));
+        }
+    }
+  }
+}
+
 TEST_CASE("arguments that make no sense are refused", "[short]") {
   const CsrMatrix m = make_csr(3, 2, {{{0, 0}, 1.0}, {{2, 1}, 2.0}});
   gpu_loader::DeviceLoadOptions options;

@@ -8,6 +8,7 @@
 #include "containers.hpp"
 #include "matrices.hpp"
 #include "spmvpack/container/layouts/ccoo.hpp"
+#include "spmvpack/container/layouts/csr.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -60,6 +61,33 @@ std::vector<T> elements(const Container& c, std::string_view name) {
   if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
   return out;
 }
+
+/// An f32 matrix whose columns and values are address space without memory: a plan of csr or coo reads none of them
+/// before it is asked to fill.
+class RowsOnly {
+ public:
+  explicit RowsOnly(std::vector<std::uint64_t> row_ptr)
+      : row_ptr_(std::move(row_ptr)),
+        nothing_(::mmap(nullptr, bytes(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+    REQUIRE(nothing_ != MAP_FAILED);
+  }
+  RowsOnly(const RowsOnly&) = delete;
+  RowsOnly& operator=(const RowsOnly&) = delete;
+  ~RowsOnly() { ::munmap(nothing_, bytes()); }
+
+  [[nodiscard]] CsrView view() const {
+    const std::uint64_t nnz = row_ptr_.back();
+    return {row_ptr_.size() - 1, nnz, std::span<const std::uint64_t>(row_ptr_),
+            std::span(static_cast<const std::uint32_t*>(nothing_), nnz),
+            std::span(static_cast<const float*>(nothing_), nnz)};
+  }
+
+ private:
+  [[nodiscard]] std::size_t bytes() const { return row_ptr_.back() * 4; }
+
+  std::vector<std::uint64_t> row_ptr_;
+  void* nothing_;
+};
 
 /// Checks a ccoo part of one chunk with ids into a table of two (B = 8, K = `slots`), whose first row is `row_base`.
 /// Returns the message, empty where all is well.
@@ -358,25 +386,96 @@ TEST_CASE("a plan fills any range of bytes alike") {
 }
 
 TEST_CASE("beyond 2^31 nonzeros, row pointers and positions are 64-bit") {
-  // Address space without memory: a plan of csr or coo reads no column and no value before it is asked to fill.
   constexpr std::uint64_t nnz = (std::uint64_t{1} << 31) + 5, rows = 3;
-  void* const nothing = ::mmap(nullptr, nnz * 4, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  REQUIRE(nothing != MAP_FAILED);
-  const std::vector<std::uint64_t> row_ptr{0, nnz - 3, nnz - 1, nnz};
-  const CsrView a(rows, nnz, std::span<const std::uint64_t>(row_ptr),
-                  std::span(static_cast<const std::uint32_t*>(nothing), nnz),
-                  std::span(static_cast<const float*>(nothing), nnz));
-  const auto csr = encoder::find_layout_encoder("csr").plan(a, {});
+  const RowsOnly a({0, nnz - 3, nnz - 1, nnz});
+  const auto csr = encoder::find_layout_encoder("csr").plan(a.view(), {});
   CHECK(csr->device_bytes() == (rows + 1) * 8 + nnz * 8);
   REQUIRE(csr->sections[0].element_type == format::ElementType::u64);
   std::vector<std::uint64_t> pointers(4);
   csr->fill(0, 0, std::as_writable_bytes(std::span(pointers)));
-  CHECK(pointers == row_ptr);
-  const auto coo = encoder::find_layout_encoder("coo").plan(a, {});
+  CHECK(pointers == std::vector<std::uint64_t>{0, nnz - 3, nnz - 1, nnz});
+  const auto coo = encoder::find_layout_encoder("coo").plan(a.view(), {});
   std::vector<std::uint32_t> last_rows(6);
   coo->fill(0, (nnz - 6) * 4, std::as_writable_bytes(std::span(last_rows)));
   CHECK(last_rows == std::vector<std::uint32_t>{0, 0, 0, 1, 1, 2});
-  ::munmap(nothing, nnz * 4);
+  CHECK(csr->part.workspace_bytes == ((std::uint64_t{1} << 23) + 1) * 16);
+  CHECK(coo->part.workspace_bytes == ((std::uint64_t{1} << 23) + 1) * 16);
+}
+
+TEST_CASE("the formulas of the workspaces") {
+  constexpr auto f64 = ValueType::f64, f32 = ValueType::f32;
+  constexpr std::uint64_t most = ~std::uint64_t{0};
+  for (const auto formula : {layouts::coo::balanced_workspace, layouts::csr::merge_workspace}) {
+    // For each 256 entries two sums and two rows: 2 * 8 + 2 * 4, or 2 * 4 + 2 * 4.
+    CHECK(formula(0, f64) == 0);
+    CHECK(formula(1, f64) == 24);
+    CHECK(formula(255, f64) == 24);
+    CHECK(formula(256, f64) == 24);
+    CHECK(formula(257, f64) == 48);
+    CHECK(formula(0, f32) == 0);
+    CHECK(formula(1, f32) == 16);
+    CHECK(formula(256, f32) == 16);
+    CHECK(formula(257, f32) == 32);
+    CHECK(formula((std::uint64_t{1} << 40) + 1, f32) == (std::uint64_t{16} << 32) + 16);
+    CHECK(formula(most, f64) == std::uint64_t{24} << 56);
+  }
+  CHECK(layouts::csr::pcsr_workspace(0, f64) == 0);
+  CHECK(layouts::csr::pcsr_workspace(257, f64) == 2056);
+  CHECK(layouts::csr::pcsr_workspace(257, f32) == 1028);
+  CHECK(layouts::csr::pcsr_workspace(most / 8, f64) == most - 7);
+  CHECK_THROWS_AS(layouts::csr::pcsr_workspace(most / 8 + 1, f64), Error);
+  CHECK(layouts::ccoo::ordered_workspace(0, f64) == 0);
+  CHECK(layouts::ccoo::ordered_workspace(1, f64) == 16);
+  CHECK(layouts::ccoo::ordered_workspace(3, f32) == 24);
+  CHECK(layouts::ccoo::ordered_workspace(most / 16, f64) == most - 15);
+  CHECK_THROWS_AS(layouts::ccoo::ordered_workspace(most / 16 + 1, f64), Error);
+}
+
+TEST_CASE("plan and part table tell the workspace of the default kernel") {
+  const auto workspace = [](const CsrMatrix& a, const std::string& layout, const std::string& k) {
+    const Settings settings = layout == "ccoo" ? Settings{{"ccoo.k", k}} : Settings{};
+    encoder::PlanOptions options;
+    options.settings = settings;
+    const std::uint64_t planned = encoder::find_layout_encoder(layout).plan(a, options)->part.workspace_bytes;
+    CHECK(open(encode(a, layout, settings).bytes).parts()[0].workspace_bytes == planned);
+    return planned;
+  };
+  for (const auto& [n, coo, ccoo] : {std::array<std::uint32_t, 3>{0, 0, 0},
+                                     {1, 24, 16},
+                                     {255, 24, 16},
+                                     {256, 24, 16},
+                                     {257, 48, 32},
+                                     {512, 48, 32},
+                                     {513, 72, 48}}) {
+    INFO(n << " nonzeros");
+    const CsrMatrix a = make_csr(1, 600, row_of(0, n));
+    CHECK(workspace(a, "csr", {}) == 0);
+    CHECK(workspace(a, "coo", {}) == coo);
+    CHECK(workspace(a, "ccoo", "1") == ccoo);
+  }
+  CHECK(workspace(make_csr<float>(2, 3, {{{0, 0}, 1.0}, {{1, 2}, 1.0}}), "coo", {}) == 16);
+  CHECK(workspace(make_csr<float>(2, 3, {{{0, 0}, 1.0}, {{1, 2}, 1.0}}), "ccoo", "4") == 8);
+  CHECK(workspace(make_csr(1, 20000, row_of(0, 16384)), "csr", {}) == 0);
+  CHECK(workspace(make_csr(1, 20000, row_of(0, 16385)), "csr", {}) == 65 * 24);  // 65 chunks
+}
+
+TEST_CASE("csr shares out entries rather than rows where one row would hold up all others") {
+  const auto by_merge = [](std::uint64_t rows, std::uint64_t length, std::uint64_t last) {
+    std::vector<std::uint64_t> row_ptr;
+    for (std::uint64_t r = 0; r < rows; ++r) row_ptr.push_back(r * length);
+    row_ptr.push_back(row_ptr.back() + last);
+    const RowsOnly a(row_ptr);
+    const auto plan = encoder::find_layout_encoder("csr").plan(a.view(), {});
+    CHECK(plan->part.workspace_bytes == (layouts::csr::merges(plan->part) ? (a.view().nnz() + 255) / 256 * 16 : 0));
+    return layouts::csr::merges(plan->part);
+  };
+  CHECK_FALSE(by_merge(1, 0, 16384));
+  CHECK(by_merge(1, 0, 16385));
+  CHECK(by_merge(511, 16385, 16385));
+  CHECK_FALSE(by_merge(512, 16385, 16385));  // no longer than the mean of 512
+  CHECK(by_merge(512, 16385, 16386));
+  CHECK_FALSE(by_merge(1000000, 20, 16384));
+  CHECK(by_merge(1000000, 8, 16385));
 }
 
 TEST_CASE("settings that make no sense are refused") {

@@ -86,7 +86,10 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
     CHECK(cost.file_bytes == written_bytes(source, encoder::layout_encoders()[i],
                                            cost.name == "ccoo" ? settings : std::map<std::string, std::string>{}));
     if (cost.name == "csr") CHECK(cost.device_bytes == csr_bytes);
-    if (cost.name == "coo") CHECK(cost.device_bytes == nnz * (8 + value_size));
+    if (cost.name == "coo") {
+      CHECK(cost.device_bytes == nnz * (8 + value_size));
+      CHECK(cost.workspace_bytes == (nnz + 255) / 256 * (2 * value_size + 8));
+    }
     std::uint64_t shares = 0;
     for (const encoder::Counter& share : cost.byte_shares) shares += share.value;
     CHECK(shares == cost.device_bytes);

@@ -1,5 +1,6 @@
 """FORMAT.md, section 7. A layout names its sections, says what is expected of them (name, element type, count,
-alignment), its parameters and its workspace, and unpacks them: (rows, columns, values), local, in stored order."""
+alignment), its parameters and what its workspace may be, and unpacks them: (rows, columns, values), local, in stored
+order."""
 
 import numpy as np
 
@@ -11,6 +12,14 @@ def rises(rows, columns):
     return bool(np.all((rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (columns[1:] > columns[:-1]))))
 
 
+VALUE_BYTES = {1: 8, 2: 4}  # by value type
+
+
+def carries(p):
+    """Workspace of a second pass over chunks of 256 entries."""
+    return 2 * -(-p.nonzeros // 256) * (VALUE_BYTES[p.value_type] + 4)
+
+
 class Csr:
     names = ("row_ptr", "col_idx", "values")
 
@@ -18,7 +27,7 @@ class Csr:
     def expect(p, _):
         pointer = U32 if p.nonzeros < 2**31 else U64
         return (("row_ptr", pointer, p.row_count + 1, 16), ("col_idx", U32, p.nonzeros, 16),
-                ("values", VALUE_ELEMENT[p.value_type], p.nonzeros, 16)), (), 0
+                ("values", VALUE_ELEMENT[p.value_type], p.nonzeros, 16)), (), (0, carries(p))
 
     @staticmethod
     def unpack(p, what, row_ptr, col_idx, values):
@@ -34,7 +43,7 @@ class Coo:
     @staticmethod
     def expect(p, _):
         return (("row_idx", U32, p.nonzeros, 16), ("col_idx", U32, p.nonzeros, 16),
-                ("values", VALUE_ELEMENT[p.value_type], p.nonzeros, 16)), (), 0
+                ("values", VALUE_ELEMENT[p.value_type], p.nonzeros, 16)), (), (carries(p), )
 
     @staticmethod
     def unpack(_p, _what, row_idx, col_idx, values):
@@ -49,10 +58,10 @@ class Ccoo:
         lanes, slots_per_lane, chunks = p.parameters[:3]
         require(lanes in (8, 16, 32, 64, 128, 256), "tables", f"{what}: B is {lanes}")
         require(slots_per_lane in (1, 2, 4, 8), "tables", f"{what}: K is {slots_per_lane}")
-        value = VALUE_ELEMENT[p.value_type]
+        value, workspace = VALUE_ELEMENT[p.value_type], 2 * chunks * VALUE_BYTES[p.value_type]
         return (("encoding", U8, chunks, 16), ("row_base", U32, chunks, 16), ("col_base", U32, chunks, 16),
                 ("blob_offset", U64, chunks, 16), ("blob", U8, range(2**63), 256),
-                ("lut", value, range(257), 16)), (lanes, slots_per_lane, chunks), 2 * chunks * (8 if value == 6 else 4)
+                ("lut", value, range(257), 16)), (lanes, slots_per_lane, chunks), (workspace, )
 
     @staticmethod
     def unpack(p, what, encoding, row_base, col_base, blob_offset, blob, lut):

@@ -142,9 +142,9 @@ def check_parts(h, parts, sections):
 def check_part_sections(p, what, sections):
     """The sections that the part's layout and maps call for, each with its element type, count and flags."""
     stage = "tables"
-    layout_sections, parameters, workspace = LAYOUTS[p.layout].expect(p, what)
+    layout_sections, parameters, workspaces = LAYOUTS[p.layout].expect(p, what)
     require(p.parameters == parameters + (0,) * (8 - len(parameters)), stage, f"{what}: parameters {p.parameters}")
-    require(p.workspace == workspace, stage, f"{what}: workspace {p.workspace}, not {workspace}")
+    require(p.workspace in workspaces, stage, f"{what}: workspace {p.workspace}, not {workspaces}")
     wanted = {name: (element, count, REQUIRED | DEVICE, alignment) for name, element, count, alignment in
               layout_sections}
     if p.row_map == MAP_LIST:

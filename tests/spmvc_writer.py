@@ -165,15 +165,28 @@ def csr(matrix, **override):
     return simple_part("csr", matrix, {**arrays, **override})
 
 
+def carries(matrix):
+    """A first and a last sum and their rows, for each 256 entries."""
+    value_size = np.dtype(DTYPE[matrix.value]).itemsize
+    return sum(2 * value_size + 2 * 4 for _ in range(0, len(matrix.entries), 256))
+
+
+def csr_by_merge(matrix):
+    """A csr part whose writer chose the kernel that needs a workspace."""
+    part = csr(matrix)
+    part.fields["workspace"] = carries(matrix)
+    return part
+
+
 def coo(matrix, **override):
     arrays = {"row_idx": [e[0] for e in matrix.entries], "col_idx": [e[1] for e in matrix.entries],
               "values": matrix.value_bytes([e[2] for e in matrix.entries])}
-    return simple_part("coo", matrix, {**arrays, **override})
+    return simple_part("coo", matrix, {**arrays, **override}, carries(matrix))
 
 
-def simple_part(layout, matrix, arrays):
+def simple_part(layout, matrix, arrays, workspace=0):
     sections = [Section(name, matrix.value if name == "values" else "u32", a) for name, a in arrays.items()]
-    return Part(layout, matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections)
+    return Part(layout, matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, workspace=workspace)
 
 
 def ccoo(matrix, b, k, lut=(), **override):

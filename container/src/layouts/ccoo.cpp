@@ -151,10 +151,10 @@ void check_part_shape(const PartView& part) {
   const std::uint64_t lut_size = part.get<T>("lut").size();
   part.require(lut_size <= lut_capacity, "lut",
                [&] { return fmt::format("{} values, at most {}", lut_size, lut_capacity); });
-  std::uint64_t workspace = 0;
-  part.require(
-      !__builtin_mul_overflow(chunks, 2 * sizeof(T), &workspace) && part.info().workspace_bytes == workspace, {},
-      [&] { return fmt::format("workspace of {} bytes, expected {}", part.info().workspace_bytes, workspace); });
+  const std::uint64_t workspace = ordered_workspace(chunks, part.info().value_type);
+  part.require(part.info().workspace_bytes == workspace, {}, [&] {
+    return fmt::format("workspace of {} bytes, expected {}", part.info().workspace_bytes, workspace);
+  });
 }
 
 template <class T>

@@ -24,7 +24,10 @@ void check_shape(const PartView& part) {
   dispatch(part.info().value_type, [&]<class T>(T) { count("values", part.get<T>("values").size()); });
   for (const std::uint64_t param : part.info().params)
     part.require(param == 0, {}, [&] { return fmt::format("parameter {}, expected 0", param); });
-  part.require(part.info().workspace_bytes == 0, {}, [&] { return "workspace of a layout that needs none"; });
+  const std::uint64_t workspace = balanced_workspace(nnz, part.info().value_type);
+  part.require(part.info().workspace_bytes == workspace, {}, [&] {
+    return fmt::format("workspace of {} bytes, expected {}", part.info().workspace_bytes, workspace);
+  });
 }
 
 void check(const PartView& part, int threads) {

@@ -38,7 +38,9 @@ void check_shape(const PartView& part) {
   dispatch(part.info().value_type, [&]<class T>(T) { count("values", part.get<T>("values").size(), nnz); });
   for (const std::uint64_t param : part.info().params)
     part.require(param == 0, {}, [&] { return fmt::format("parameter {}, expected 0", param); });
-  part.require(part.info().workspace_bytes == 0, {}, [&] { return "workspace of a layout that needs none"; });
+  const std::uint64_t workspace = part.info().workspace_bytes, merge = merge_workspace(nnz, part.info().value_type);
+  part.require(workspace == 0 || workspace == merge, {},
+               [&] { return fmt::format("workspace of {} bytes, expected 0 or {}", workspace, merge); });
 }
 
 void check(const PartView& part, int threads) {

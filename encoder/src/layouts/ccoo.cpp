@@ -234,7 +234,7 @@ class CcooPlan final : public Plan {
     const std::uint64_t chunks = c.chunks.size(), lut_size = c.uses_lut ? values_->most_frequent().size() : 0;
     part = whole_matrix("ccoo", a_);
     part.params = {lanes_, c.slots, chunks};
-    part.workspace_bytes = 2 * chunks * size_of(a_.value_type());
+    part.workspace_bytes = ordered_workspace(chunks, a_.value_type());
     sections = {section("encoding", format::ElementType::u8, chunks),
                 section("row_base", format::ElementType::u32, chunks),
                 section("col_base", format::ElementType::u32, chunks),

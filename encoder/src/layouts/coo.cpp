@@ -1,3 +1,5 @@
+#include "spmvpack/container/layouts/coo.hpp"
+
 #include <algorithm>
 
 #include "layouts.hpp"
@@ -21,6 +23,7 @@ class CooPlan final : public Plan {
  public:
   explicit CooPlan(const CsrView& a) : a_(a) {
     part = whole_matrix("coo", a);
+    part.workspace_bytes = spmvpack::layouts::coo::balanced_workspace(a.nnz(), a.value_type());
     sections = {section("row_idx", format::ElementType::u32, a.nnz()),
                 section("col_idx", format::ElementType::u32, a.nnz()),
                 section("values", format::element_type(a.value_type()), a.nnz())};

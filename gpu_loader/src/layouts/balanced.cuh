@@ -5,12 +5,15 @@
 
 #include "launch.cuh"
 #include "layouts/kernels.hpp"
-#include "layouts/partition.hpp"
 #include "reduce.cuh"
 #include "scalar.cuh"
+#include "spmvpack/container/layouts/coo.hpp"
 #include "vectors.hpp"
 
 namespace spmvpack::gpu_loader::balanced {
+
+using spmvpack::layouts::coo::chunk_count;
+using spmvpack::layouts::coo::chunk_entries;
 
 inline constexpr int groups = chunk_entries / 32;
 

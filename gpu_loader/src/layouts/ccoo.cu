@@ -175,7 +175,8 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
 }
 
 std::uint64_t workspace_bytes(const DevicePart& part, std::size_t kernel, ValueType vectors) {
-  return kernel == atomic ? 0 : 2 * part.view.info().params[spmvpack::layouts::ccoo::param_chunks] * size_of(vectors);
+  using namespace spmvpack::layouts::ccoo;
+  return kernel == atomic ? 0 : ordered_workspace(part.view.info().params[param_chunks], vectors);
 }
 
 template <class A, class V, int K>

@@ -37,7 +37,7 @@ void check(const PartView& part, std::uint32_t* errors, Stream stream) {
 }
 
 std::uint64_t workspace_bytes(const DevicePart& part, std::size_t /*kernel*/, ValueType vectors) {
-  return chunk_carry_bytes(part.view.info().nnz, vectors);
+  return spmvpack::layouts::coo::balanced_workspace(part.view.info().nnz, vectors);
 }
 
 /// The row of an entry is stored beside it.

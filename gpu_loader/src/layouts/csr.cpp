@@ -30,8 +30,8 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
 
 std::uint64_t workspace_bytes(const DevicePart& part, std::size_t kernel, ValueType vectors) {
   const std::uint64_t nnz = part.view.info().nnz;
-  if (kernel == pcsr) return checked_mul(nnz, size_of(vectors), "workspace bytes");
-  if (kernel == merge) return chunk_carry_bytes(nnz, vectors);
+  if (kernel == pcsr) return spmvpack::layouts::csr::pcsr_workspace(nnz, vectors);
+  if (kernel == merge) return spmvpack::layouts::csr::merge_workspace(nnz, vectors);
   return 0;
 }
 
@@ -53,9 +53,7 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 }
 
 std::size_t default_kernel(const DevicePart& part) {
-  if (part.state == nullptr) return ipcsr;  // loaded for other kernels: refused with the reason
-  const std::uint64_t longest = static_cast<const RowBlocksOnDevice&>(*part.state).longest_row;
-  return has_very_long_row(longest, part.view.info().nnz) ? merge : ipcsr;
+  return spmvpack::layouts::csr::merges(part.view.info()) ? merge : ipcsr;
 }
 
 }  // namespace

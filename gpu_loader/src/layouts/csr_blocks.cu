@@ -121,7 +121,6 @@ __global__ void __launch_bounds__(threads)
 std::unique_ptr<const LayoutState> make_row_blocks(const PartView& part, const LoadContext& context) {
   constexpr std::uint64_t piece = 1U << 20;
   RowBlocks blocks(limits);
-  std::uint64_t longest = 0;
   with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     std::vector<P> pointers;
     P before = 0;
@@ -133,7 +132,6 @@ std::unique_ptr<const LayoutState> make_row_blocks(const PartView& part, const L
       require_cuda(cudaStreamSynchronize(context.stream), "reading row pointers back");
       for (const P pointer : pointers) {
         blocks.add(pointer - before);
-        longest = pointer - before > longest ? pointer - before : longest;
         before = pointer;
       }
     }
@@ -141,7 +139,6 @@ std::unique_ptr<const LayoutState> make_row_blocks(const PartView& part, const L
   const std::vector<std::uint32_t> starts = blocks.finish();
   auto state = std::make_unique<RowBlocksOnDevice>();
   state->count = starts.size() - 1;
-  state->longest_row = longest;
   state->bytes = starts.size() * sizeof(std::uint32_t);
   state->memory = context.allocate(state->bytes);
   require_cuda(

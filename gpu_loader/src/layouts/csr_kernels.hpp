@@ -38,8 +38,7 @@ void with_arrays(const PartView& part, ValueType vectors, F&& f) {
 /// What prepare() made for `ipcsr`: the first rows of the blocks, and the number of rows behind them.
 struct RowBlocksOnDevice final : LayoutState {
   std::shared_ptr<void> memory;
-  std::uint64_t count = 0;        ///< blocks
-  std::uint64_t longest_row = 0;  ///< entries
+  std::uint64_t count = 0;  ///< blocks
   [[nodiscard]] const std::uint32_t* starts() const { return static_cast<const std::uint32_t*>(memory.get()); }
 };
 std::unique_ptr<const LayoutState> make_row_blocks(const PartView& part, const LoadContext& context);

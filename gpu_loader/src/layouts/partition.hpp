@@ -1,12 +1,10 @@
 #pragma once
-// How csr and coo share out their work: what the order of additions depends on besides the matrix. The same numbers on
-// every device, and no device needed.
+// How csr shares out its work: what the order of additions depends on besides the matrix. The same numbers on every
+// device, and no device needed.
 
 #include <cstdint>
 #include <utility>
 #include <vector>
-
-#include "spmvpack/container/types.hpp"
 
 namespace spmvpack::gpu_loader {
 
@@ -56,28 +54,11 @@ constexpr std::uint32_t threads_per_row(std::uint32_t threads, std::uint32_t row
   return each;
 }
 
-/// Whether csr multiplies by `merge` unless told otherwise: a row that a block of threads alone would take as long for
-/// as the device for all the others. Measured on an H100: 3.7 ns an entry in a row of 200,000, 0.005 ns where all work.
-constexpr bool has_very_long_row(std::uint64_t longest, std::uint64_t nnz) {
-  constexpr std::uint64_t least = 16384, share = 512;
-  return longest > least && longest > nnz / share;
-}
-
 /// Lanes for each row in csr's `vector`: the largest power of two that is at most the mean row length, 1 to 32.
 constexpr std::uint32_t lanes_per_row(std::uint64_t rows, std::uint64_t nnz) {
   std::uint32_t lanes = 1;
   while (lanes < 32 && rows != 0 && nnz / rows >= std::uint64_t{lanes} * 2) lanes *= 2;
   return lanes;
-}
-
-/// Entries of a chunk of coo, and of csr's `merge`.
-inline constexpr std::uint64_t chunk_entries = 256;
-
-constexpr std::uint64_t chunk_count(std::uint64_t nnz) { return div_up(nnz, chunk_entries); }
-
-/// Workspace of the chunks: two sums and two rows each.
-inline std::uint64_t chunk_carry_bytes(std::uint64_t nnz, ValueType vectors) {
-  return checked_mul(chunk_count(nnz), 2 * (size_of(vectors) + sizeof(std::uint32_t)), "workspace bytes");
 }
 
 }  // namespace spmvpack::gpu_loader

@@ -20,7 +20,7 @@ struct LayoutCost {
   std::string name;
   std::uint64_t device_bytes = 0;           ///< what a multiply reads
   std::uint64_t file_bytes = 0;             ///< the file that encode writes with its settings and codec none
-  std::uint64_t workspace_bytes = 0;        ///< scratch memory of one multiply
+  std::uint64_t workspace_bytes = 0;        ///< PartInfo::workspace_bytes
   std::uint64_t padding = 0;                ///< stored slots that hold no entry
   std::optional<double> bytes_per_nonzero;  ///< device bytes; none where there are no nonzeros
   double overhead_percent = 0;              ///< (device bytes / those of csr - 1) 100: figure 3 of Aliaga et al. 2020

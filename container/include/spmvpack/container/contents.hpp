@@ -62,7 +62,9 @@ struct PartInfo {
   ValueType value_type = ValueType::f64;
   IndexMap rows, cols;
   std::uint64_t nnz = 0;
-  std::uint64_t workspace_bytes = 0;      ///< scratch memory one multiply needs, exact
+  /// Device memory that one multiply by the layout's default kernel needs for itself, with vectors of the value type;
+  /// exact, by the formula in the layout's header.
+  std::uint64_t workspace_bytes = 0;
   std::array<std::uint64_t, 8> params{};  ///< meaning by layout (docs/FORMAT.md)
   std::uint32_t first_section = 0, section_count = 0;
 };

@@ -94,7 +94,8 @@ class SPMVPACK_EXPORT DeviceMatrix {
   [[nodiscard]] std::vector<KernelInfo> kernels() const;
   /// Device bytes that one multiply() needs as its workspace, exactly; 0 is common. `vectors` is the type of x and y.
   [[nodiscard]] std::uint64_t workspace_bytes(std::string_view kernel, ValueType vectors) const;
-  /// The same for vectors of the matrix's type.
+  /// The same for vectors of the matrix's type; of the default kernel, that is PartInfo::workspace_bytes, but for
+  /// copies of x and y where a part has a list map.
   [[nodiscard]] std::uint64_t workspace_bytes(std::string_view kernel = {}) const;
 
   /// y = alpha A x + beta y, in device memory, on `stream`: one kernel or a few, no allocation, no synchronisation;

@@ -19,6 +19,13 @@ inline constexpr std::uint32_t max_row_span = 255;   ///< a row byte's largest o
 inline constexpr std::uint32_t lut_capacity = 256;
 enum Param : std::uint8_t { param_lanes = 0, param_slots = 1, param_chunks = 2 };  ///< B, K, C in PartInfo::params
 
+/// Workspace of one multiply by `ordered`, the default kernel on the GPU, in bytes: for each chunk two sums of the
+/// vectors' type. PartInfo::workspace_bytes is that for vectors of the value type. Error(errc::unsupported) where 64
+/// bits do not hold it.
+inline std::uint64_t ordered_workspace(std::uint64_t chunks, ValueType vectors) {
+  return checked_mul(chunks, 2 * size_of(vectors), "workspace bytes");
+}
+
 /// Lanes of a group: a warp, or all of a small (test) chunk.
 constexpr SPMVPACK_HOST_DEVICE std::uint32_t group_lanes(std::uint32_t lanes) noexcept {
   return lanes < 32 ? lanes : 32;
@@ -88,7 +95,6 @@ inline SPMVPACK_HOST_DEVICE std::uint32_t lane_row(Encoding e, std::uint32_t row
 /// What the tables alone say: sizes and types of sections, parameters. Reads no element, so that the sections may lie
 /// anywhere. Error(errc::corrupt).
 SPMVPACK_EXPORT void check_shape(const PartView& part);
-/// check_shape() and every element.
 /// Where rows start among eight row bytes: bit i is set where byte i (in memory order) differs from the one before it,
 /// which is `before` for the first.
 inline SPMVPACK_HOST_DEVICE std::uint32_t row_starts(std::uint64_t row_bytes, std::uint8_t before) noexcept {
@@ -98,6 +104,7 @@ inline SPMVPACK_HOST_DEVICE std::uint32_t row_starts(std::uint64_t row_bytes, st
   return static_cast<std::uint32_t>((marks >> 7U) * 0x0102040810204080U >> 56U);
 }
 
+/// check_shape() and every element.
 SPMVPACK_EXPORT void check(const PartView& part, int threads);
 SPMVPACK_EXPORT CsrMatrix unpack(const PartView& part, int threads);
 
