@@ -1,7 +1,7 @@
-// What a faster multiply is worth to a solver: CG and BiCGSTAB on cuBLAS, with spmvpack's multiply and with cuSPARSE's
+// What a faster multiply is worth to a solver: BiCGSTAB, or CG, on cuBLAS, with spmvpack's multiply and with cuSPARSE's
 // CSR and COO (the comparison of figure 5 in Aliaga et al., Euro-Par 2020 Workshops).
 //
-//     example_krylov A.spmvc [cg|bicgstab] [ITERATIONS]
+//     example_bicgstab A.spmvc [cg|bicgstab] [ITERATIONS]
 //
 // First a fixed number of iterations (500) with each multiply: time, GFLOP/s, ratio. Then A x = b is solved to a
 // relative residual of 1e-10, b being A times a known x; the residual is computed again on the host. Exit code 1 if it
@@ -224,7 +224,7 @@ Outcome bicgstab(const Multiply& multiply, Blas& blas, std::size_t n, const doub
 int main(int argc, char** argv) try {
   const std::string method = argc > 2 ? argv[2] : "bicgstab";
   if (argc < 2 || argc > 4 || (method != "cg" && method != "bicgstab")) {
-    std::fprintf(stderr, "usage: example_krylov A.spmvc [cg|bicgstab] [ITERATIONS]\n");
+    std::fprintf(stderr, "usage: example_bicgstab A.spmvc [cg|bicgstab] [ITERATIONS]\n");
     return 2;
   }
   const int iterations = argc > 3 ? std::atoi(argv[3]) : 500;
@@ -233,7 +233,7 @@ int main(int argc, char** argv) try {
   const spmvpack::Container container = spmvpack::Container::open(argv[1]);
   const spmvpack::CsrMatrix csr = spmvpack::unpack(container);
   if (csr.rows != csr.cols || csr.nnz() >= 1U << 31U || csr.value_type() != spmvpack::ValueType::f64) {
-    std::fprintf(stderr, "example_krylov: a square f64 matrix of fewer than 2^31 nonzeros, please\n");
+    std::fprintf(stderr, "example_bicgstab: a square f64 matrix of fewer than 2^31 nonzeros, please\n");
     return 1;
   }
   const std::size_t n = csr.rows;
@@ -304,6 +304,6 @@ int main(int argc, char** argv) try {
               o.residual, relative, error);
   return o.residual <= tolerance && relative <= 10 * tolerance ? 0 : 1;
 } catch (const std::exception& e) {
-  std::fprintf(stderr, "example_krylov: %s\n", e.what());
+  std::fprintf(stderr, "example_bicgstab: %s\n", e.what());
   return 1;
 }
