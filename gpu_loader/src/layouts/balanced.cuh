@@ -4,6 +4,7 @@
 // Aliaga et al., Euro-Par 2020 Workshops, with K = 1 and without their atomics. docs/LAYOUTS.md, "coo", has the order.
 
 #include "launch.cuh"
+#include "layouts/carries.cuh"
 #include "layouts/kernels.hpp"
 #include "reduce.cuh"
 #include "scalar.cuh"
@@ -34,6 +35,14 @@ Carries<V> carries(std::byte* workspace, std::uint64_t nnz) {
   auto* const rows = reinterpret_cast<std::uint32_t*>(sums + 2 * chunks);
   return {sums, sums + chunks, rows, rows + chunks};
 }
+
+/// The chunks as the second pass sees them.
+struct SharedRows {
+  std::uint64_t count;
+  const std::uint32_t *first, *last;
+  __device__ std::uint32_t first_row(std::uint64_t c) const { return first[c]; }
+  __device__ bool continues(std::uint64_t c) const { return c != 0 && last[c - 1] == first[c]; }
+};
 
 /// y += what is finished; `row` uniform in the warp.
 template <class V>
@@ -115,45 +124,6 @@ __global__ void __launch_bounds__(tuning::balanced_threads)
   }
 }
 
-/// Adds up the sums that chunks left of the rows that they share: for each chunk whose last row starts in it and goes
-/// on, 32 chunks at a time by the tree, these in sequence. A lane looks at each chunk; rows of more than two chunks are
-/// done by the warp together.
-template <class V>
-__global__ void __launch_bounds__(tuning::carry_threads)
-    carry_kernel(Carries<V> carries, std::uint64_t chunks, DeviceScalar<V> alpha_in, V* y) {
-  const V alpha = alpha_in.get();
-  if (alpha == V{0}) return;
-  const unsigned lane = lane_id();
-  const std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  bool starts = false, is_long = false;
-  std::uint32_t row = 0;
-  if (c + 1 < chunks) {
-    row = carries.last_row[c];
-    const bool continued = c != 0 && carries.first_row[c] == row && carries.last_row[c - 1] == row;
-    starts = carries.first_row[c + 1] == row && !continued;
-    is_long = starts && c + 2 < chunks && carries.first_row[c + 2] == row;
-  }
-  if (starts && !is_long) {
-    const V total = V{0} + (carries.last_sum[c] + carries.first_sum[c + 1]);
-    add_to_row(alpha, total, y, row);
-  }
-  for (unsigned left = __ballot_sync(full_warp, is_long); left != 0; left &= left - 1) {
-    const std::uint64_t start = c - lane + static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
-    const std::uint32_t its_row = carries.last_row[start];
-    V total = 0;
-    for (std::uint64_t first = start;; first += 32) {
-      const std::uint64_t mine = first + lane;
-      const bool belongs = mine == start || (mine < chunks && carries.first_row[mine] == its_row);
-      const V v = !belongs ? V{0} : mine == start ? carries.last_sum[mine] : carries.first_sum[mine];
-      const unsigned n = static_cast<unsigned>(__popc(__ballot_sync(full_warp, belongs)));
-      if (n == 0) break;
-      total = total + segment_sum(v, lane, n);  // lane 0's counts
-      if (n < 32) break;
-    }
-    if (lane == 0) add_to_row(alpha, total, y, its_row);
-  }
-}
-
 /// y = alpha A x + beta y over a part, `rows` telling the entries' rows.
 template <class A, class V, class Rows>
 void multiply(const Rows& rows, const std::uint32_t* col_idx, const A* values, std::uint64_t nnz,
@@ -167,10 +137,8 @@ void multiply(const Rows& rows, const std::uint32_t* col_idx, const A* values, s
   chunk_kernel<A, V><<<blocks_for(chunks * 32, tuning::balanced_threads), tuning::balanced_threads, 0, call.stream>>>(
       rows, col_idx, values, nnz, alpha, static_cast<const V*>(call.x), y, room);
   require_launch();
-  if (chunks == 1) return;
-  carry_kernel<V>
-      <<<blocks_for(chunks, tuning::carry_threads), tuning::carry_threads, 0, call.stream>>>(room, chunks, alpha, y);
-  require_launch();
+  add_carries<V>(SharedRows{chunks, room.first_row, room.last_row}, room.first_sum, room.last_sum, alpha,
+                 {V{1}, nullptr}, y, call.stream);
 }
 
 }  // namespace spmvpack::gpu_loader::balanced

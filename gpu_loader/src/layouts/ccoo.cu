@@ -3,6 +3,7 @@
 #include <array>
 
 #include "launch.cuh"
+#include "layouts/carries.cuh"
 #include "layouts/ccoo_check.hpp"
 #include "layouts/ccoo_chunk.cuh"
 #include "layouts/kernels.hpp"
@@ -84,40 +85,14 @@ __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_blocks(K))
   }
 }
 
-/// Adds up the sums that chunks left of the rows that they share, in chunk order: 32 at a time by the tree, these in
-/// sequence. A lane looks at each chunk; rows of more than two chunks are done by the warp together.
-template <class A, class V>
-__global__ void __launch_bounds__(tuning::carry_threads)
-    carry_kernel(View<A> v, DeviceScalar<V> alpha, DeviceScalar<V> beta, V* y, const V* workspace) {
-  const Target<V> to{alpha.get(), beta.get(), y, nullptr, nullptr};
-  if (to.alpha == V{0}) return;  // the chunk kernel has written all
-  const V *const first = workspace, *const last = workspace + v.chunks;
-  const unsigned lane = lane_id();
-  const std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const auto continues = [&](std::uint64_t i) { return Encoding{v.encoding[i]}.continues(); };
-  bool starts = false, is_long = false;
-  std::uint32_t row = 0;
-  if (c + 1 < v.chunks && continues(c + 1)) {
-    row = v.row_base[c + 1];
-    starts = !(continues(c) && v.row_base[c] == row);
-    is_long = starts && c + 2 < v.chunks && continues(c + 2) && v.row_base[c + 2] == row;
-  }
-  if (starts && !is_long) to.put(row, V{0} + (last[c] + first[c + 1]));
-  for (unsigned left = __ballot_sync(full_warp, is_long); left != 0; left &= left - 1) {
-    const std::uint64_t start = c - lane + static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
-    const std::uint32_t its_row = v.row_base[start + 1];
-    V total = 0;
-    for (std::uint64_t begin = start;; begin += 32) {
-      const std::uint64_t i = begin + lane;
-      const bool belongs = i == start || (i < v.chunks && v.row_base[i] == its_row && continues(i));
-      const auto n = static_cast<unsigned>(__popc(__ballot_sync(full_warp, belongs)));
-      if (n == 0) break;
-      total = total + segment_sum(!belongs ? V{0} : i == start ? last[i] : first[i], lane, n);  // lane 0's counts
-      if (n < 32) break;
-    }
-    if (lane == 0) to.put(its_row, total);
-  }
-}
+/// The chunks as the second pass sees them.
+struct SharedRows {
+  std::uint64_t count;
+  const std::uint32_t* row_base;
+  const std::uint8_t* encoding;
+  __device__ std::uint32_t first_row(std::uint64_t c) const { return row_base[c]; }
+  __device__ bool continues(std::uint64_t c) const { return Encoding{encoding[c]}.continues(); }
+};
 
 /// As the paper means it (listings 1.1 and 1.2): a warp adds up each group by a segmented tree, and the first lane of
 /// every row adds the result to y, which has been scaled, atomically.
@@ -198,10 +173,8 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
   chunk_kernel<A, V, K>
       <<<blocks, tuning::ccoo_threads, 0, call.stream>>>(v, lut_size, part.view.rows(), alpha, x, beta, y, workspace);
   require_launch();
-  if (v.chunks == 1) return;
-  carry_kernel<A, V><<<blocks_for(v.chunks, tuning::carry_threads), tuning::carry_threads, 0, call.stream>>>(
-      v, alpha, beta, y, workspace);
-  require_launch();
+  add_carries<V>(SharedRows{v.chunks, v.row_base, v.encoding}, workspace, workspace + v.chunks, alpha, beta, y,
+                 call.stream);
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
