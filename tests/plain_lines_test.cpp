@@ -21,12 +21,14 @@ struct Entry {
   double value = 0;
 };
 
-/// Reads `line`, which is followed by `rest` and readable bytes; false where it is not plain.
+/// Reads `line`, which is followed by `rest` and readable bytes, and comes after digits; false where it is not plain.
 template <Field field>
 bool read(const std::string& line, Entry& entry, const std::string& rest = {}) {
-  const std::string text = line + rest + std::string(TextBatches::slack, '\0');
-  const char* const after = read_plain_line<field>(text.data(), entry.row, entry.col, entry.value);
-  if (after != nullptr) REQUIRE(after == text.data() + line.size());
+  const std::string before(plain_bytes_before, '7'),
+      text = before + line + rest + std::string(TextBatches::slack, '\0');
+  const char* const start = text.data() + before.size();
+  const char* const after = read_plain_line<field>(start, entry.row, entry.col, entry.value);
+  if (after != nullptr) REQUIRE(after == start + line.size());
   return after != nullptr;
 }
 

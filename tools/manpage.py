@@ -29,9 +29,7 @@ The number of threads where \\-\\-threads is not given.
 .TP
 .B SPMVPACK_ISA
 .I generic
-makes
-.B multiply
-do without AVX2 and FMA instructions. The result is the same.
+does without AVX2, BMI and FMA instructions, where a processor has them. The result is the same.
 """
 
 SEE_ALSO = "The file format, the layouts and the generators are described in FORMAT.md, LAYOUTS.md and GENERATORS.md."

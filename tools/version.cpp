@@ -6,8 +6,8 @@
 
 #include "build_facts.hpp"
 #include "spmvpack/container/format.hpp"
+#include "spmvpack/container/instruction_set.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
-#include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -27,11 +27,11 @@ std::string version_text() {
       "  compiler   {}, {}\n"
       "  CUDA       {}\n"
       "  libraries  zstd {}, xxHash {}, ISA-L {}, fmt {}\n"
-      "  multiply   {} on this processor\n",
+      "  processor  {}\n",
       SPMVPACK_VERSION, git.empty() ? "" : fmt::format(" (git {})", git), format::version_major, format::version_minor,
       SPMVPACK_COMPILER, SPMVPACK_BUILD_TYPE, gpu_loader::built_with_cuda() ? SPMVPACK_CUDA_TOOLKIT : "without",
       ZSTD_versionString(), dotted(XXH_versionNumber()), SPMVPACK_ISAL_VERSION, dotted(FMT_VERSION),
-      host_loader::instruction_set());
+      instruction_set());
 }
 
 }  // namespace spmvpack::tools

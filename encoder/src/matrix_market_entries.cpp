@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "plain_lines.hpp"
+#include "spmvpack/container/instruction_set.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::encoder {
@@ -111,7 +112,7 @@ const char* read_entry(const char* p, const char* end, const MatrixMarketHeader&
 
 /// The same for a plain line of a coordinate file, fast; null where the line is not plain, or wrong.
 template <class T, Field field>
-inline const char* read_plain_entry(const char* p, const MatrixMarketHeader& header, Entry<T>& entry) {
+SPMVPACK_INLINE const char* read_plain_entry(const char* p, const MatrixMarketHeader& header, Entry<T>& entry) {
   std::uint64_t row = 0, col = 0;
   const char* const after = read_plain_line<field>(p, row, col, entry.wide);
   if (after == nullptr || row - 1 >= header.rows || col - 1 >= header.cols) return nullptr;
@@ -128,45 +129,75 @@ inline const char* read_plain_entry(const char* p, const MatrixMarketHeader& hea
   return after;
 }
 
+/// Where the entries of a piece go.
+template <class T>
+struct Output {
+  std::uint32_t *rows = nullptr, *cols = nullptr;
+  T* values = nullptr;
+  std::uint64_t entries = 0;
+  Rounding rounding;
+};
+
+template <bool coordinate, Field field, class T>
+SPMVPACK_INLINE void store(const Entry<T>& entry, const MatrixMarketHeader& header, Output<T>& to) {
+  const std::uint64_t n = to.entries++;
+  if constexpr (coordinate) {
+    to.rows[n] = entry.row;
+    to.cols[n] = entry.col;
+  }
+  if constexpr (field != Field::pattern) to.values[n] = entry.value;
+  if constexpr (field == Field::real && std::is_same_v<T, float>) {
+    const bool is_mirrored = coordinate && header.symmetry != Symmetry::general && entry.row != entry.col;
+    const bool rounded = to.rounding.count(entry.value, entry.wide, is_mirrored ? 2 : 1);
+    if constexpr (!coordinate) to.rows[n] = rounded;
+  }
+}
+
+/// Stores the entries of plain lines; returns the start of the first line that is not plain.
+template <Field field, class T>
+SPMVPACK_INLINE const char* parse_plain_lines(const char* p, const char* end, const MatrixMarketHeader& header,
+                                              Output<T>& output) {
+  Output<T> to = output;  // in registers
+  while (p != end) {
+    Entry<T> entry;
+    const char* const after = read_plain_entry<T, field>(p, header, entry);
+    if (after == nullptr) [[unlikely]]
+      break;
+    p = after;
+    store<true, field>(entry, header, to);
+  }
+  output = to;
+  return p;
+}
+template <Field field, class T>
+SPMVPACK_TARGET_V3 const char* parse_plain_lines_v3(const char* p, const char* end, const MatrixMarketHeader& header,
+                                                    Output<T>& output) {
+  return parse_plain_lines<field>(p, end, header, output);
+}
+template <Field field, class T>
+const char* parse_plain_lines_generic(const char* p, const char* end, const MatrixMarketHeader& header,
+                                      Output<T>& output) {
+  return parse_plain_lines<field>(p, end, header, output);
+}
+
 template <class T, bool coordinate, Field field>
 void parse_lines(const MatrixMarketHeader& header, Piece<T>& piece) {
-  std::uint32_t *const rows = piece.block.rows.data(), *const cols = piece.block.cols.data();
-  T* const values = piece.block.values.data();
-  const char *p = piece.source.text.data(), *const end = p + piece.source.text.size();
-  std::uint64_t n = 0;
-  const auto store = [&](const Entry<T>& entry) {
-    if constexpr (coordinate) {
-      rows[n] = entry.row;
-      cols[n] = entry.col;
-    }
-    if constexpr (field != Field::pattern) values[n] = entry.value;
-    if constexpr (field == Field::real && std::is_same_v<T, float>) {
-      const bool is_mirrored = coordinate && header.symmetry != Symmetry::general && entry.row != entry.col;
-      const bool rounded = piece.rounding.count(entry.value, entry.wide, is_mirrored ? 2 : 1);
-      if constexpr (!coordinate) rows[n] = rounded;
-    }
-    ++n;
-  };
+  const auto parse_plain = use_v3() ? parse_plain_lines_v3<field, T> : parse_plain_lines_generic<field, T>;
+  Output<T> output{piece.block.rows.data(), piece.block.cols.data(), piece.block.values.data(), 0, {}};
+  const char *const begin = piece.source.text.data(), *const end = begin + piece.source.text.size(), *p = begin;
   try {
-    while (p != end) {
-      if constexpr (coordinate) {
-        Entry<T> entry;  // another than below, whose address is taken: this one stays in registers
-        if (const char* const after = read_plain_entry<T, field>(p, header, entry)) [[likely]] {
-          p = after;
-          store(entry);
-          continue;
-        }
-      }
-      p = skip_to_entry(p, end);
-      if (p == end) break;
+    while ((p = skip_to_entry(p, end)) != end) {
       Entry<T> entry;
       p = read_entry<T, coordinate, field>(p, end, header, entry);
-      store(entry);
+      store<coordinate, field>(entry, header, output);
+      if constexpr (coordinate)
+        if (p - begin >= plain_bytes_before) p = parse_plain(p, end, header, output);
     }
   } catch (LineError& e) {
     piece.error = std::move(e);
   }
-  piece.entries = n;
+  piece.entries = output.entries;
+  piece.rounding = output.rounding;
 }
 
 template <class T>

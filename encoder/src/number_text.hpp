@@ -40,9 +40,8 @@ struct Digits {
   unsigned count = 0;
 };
 
-/// The value of the digits in the first `bits` bits of `word`, eight bits each, the leading digit lowest.
-inline std::uint64_t leading_digits_value(std::uint64_t word, unsigned bits) noexcept {
-  word = word << (32 - bits / 2) << (32 - bits / 2);  // leading zeros for the rest
+/// The value of eight digits, a byte each, the leading one lowest.
+inline std::uint64_t eight_digits_value(std::uint64_t word) noexcept {
   // Pairs, then pairs of pairs, then all eight digits.
   constexpr std::uint64_t mask = 0x000000FF000000FF;
   word = word * 10 + (word >> 8);
@@ -59,7 +58,7 @@ inline Digits read_eight_digits(const char* p) noexcept {
   word ^= 0x3030303030303030;  // digits are 0 to 9 now, and only they stay below 0x80 when 0x76 is added
   const std::uint64_t others = ((word + 0x7676767676767676) | word) & 0x8080808080808080;
   const auto bits = static_cast<unsigned>(others == 0 ? 64 : std::countr_zero(others) & ~7);
-  return {leading_digits_value(word, bits), bits / 8};
+  return {eight_digits_value(word << (32 - bits / 2) << (32 - bits / 2)), bits / 8};  // leading zeros for the rest
 }
 
 /// 10^0 to 10^22, which are doubles.

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "bench/machine.hpp"
+#include "spmvpack/container/instruction_set.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
@@ -24,7 +25,7 @@ class HostMachine final : public Machine {
     facts_ = {"host",
               processor_name(),
               {{"threads", std::to_string(thread_count(options.threads))},
-               {"instructions", std::string(host_loader::instruction_set())}}};
+               {"instructions", std::string(instruction_set())}}};
   }
 
   [[nodiscard]] const MachineFacts& facts() const override { return facts_; }

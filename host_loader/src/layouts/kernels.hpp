@@ -1,26 +1,13 @@
 #pragma once
-// The layouts' multiplies, and how one source serves two instruction sets.
+// The layouts' multiplies.
 
 #include <cmath>
 #include <span>
 
 #include "spmvpack/container/contents.hpp"
-
-// std::fma is one instruction where the target has it and a slow, equally exact library call where it has not. Loops
-// are written once, always inlined, into an entry point per instruction set.
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define SPMVPACK_TARGET_V3 [[gnu::target("avx2,bmi,bmi2,fma,lzcnt")]]
-#define SPMVPACK_HAS_V3 1
-#else
-#define SPMVPACK_TARGET_V3
-#define SPMVPACK_HAS_V3 0
-#endif
-#define SPMVPACK_INLINE [[gnu::always_inline]] inline
+#include "spmvpack/container/instruction_set.hpp"
 
 namespace spmvpack::host_loader {
-
-/// Whether this processor has x86-64-v3 (AVX2, BMI, FMA), and SPMVPACK_ISA=generic does not ask to do without.
-bool use_v3();
 
 /// y = alpha A x + beta y over a part's local rows and columns. Every row first becomes beta y (0 where beta is 0, y
 /// unread); a row with entries then becomes fma(alpha, sum, that).

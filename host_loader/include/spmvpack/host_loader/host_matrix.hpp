@@ -11,9 +11,6 @@
 
 namespace spmvpack::host_loader {
 
-/// The instructions that multiply() uses on this processor, for people to read; results do not depend on them.
-SPMVPACK_EXPORT std::string_view instruction_set() noexcept;
-
 /// A matrix loaded from a container, in its own layout. Immutable; multiply may run from several threads at once.
 class SPMVPACK_EXPORT HostMatrix {
  public:
