@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <boost/program_options/value_semantic.hpp>
-#include <nlohmann/json.hpp>
 
 #include "commands/command.hpp"
+#include "json.hpp"
 #include "output.hpp"
 #include "spmvpack/container/reader.hpp"
 
@@ -15,7 +15,6 @@ namespace spmvpack::tools {
 namespace {
 
 namespace po = boost::program_options;
-using Json = nlohmann::ordered_json;
 
 void add_options(po::options_description& options) {
   options.add_options()("json", po::bool_switch(), "the same as JSON");
@@ -48,18 +47,10 @@ Json map_json(const IndexMap& map) {
 }
 
 std::string to_json(const Container& c) {
-  const MatrixFacts& f = c.facts();
   const Provenance p = c.provenance();
   Json json{{"file_bytes", c.file_bytes()},
             {"format_version", fmt::format("{}.{}", format::version_major, format::version_minor)},
-            {"matrix",
-             {{"rows", f.rows},
-              {"columns", f.cols},
-              {"nonzeros", f.nnz},
-              {"value_type", to_string(f.value_type)},
-              {"field", to_string(f.field)},
-              {"symmetry", to_string(f.symmetry)},
-              {"digest", f.digest.to_string()}}},
+            {"matrix", facts_json(c.facts())},
             {"device_bytes", c.device_bytes()},
             {"provenance",
              {{"version", p.version},

@@ -6,9 +6,9 @@
 
 #include <bit>
 #include <boost/program_options/value_semantic.hpp>
-#include <nlohmann/json.hpp>
 
 #include "commands/command.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "spmvpack/encoder/encode.hpp"
@@ -17,7 +17,6 @@ namespace spmvpack::tools {
 namespace {
 
 namespace po = boost::program_options;
-using Json = nlohmann::ordered_json;
 
 void add_options(po::options_description& options) {
   options.add_options()                                                 //
@@ -107,7 +106,6 @@ Json structure_json(const analyzer::Structure& s) {
 }
 
 Json to_json(const analyzer::Report& report) {
-  const MatrixFacts& f = report.facts;
   const Provenance& p = report.provenance;
   Json layouts = Json::array();
   for (const analyzer::LayoutCost& cost : report.layouts)
@@ -121,14 +119,7 @@ Json to_json(const analyzer::Report& report) {
                        {"byte_shares", counters_json(cost.byte_shares)},
                        {"counters", counters_json(cost.counters)}});
   return {{"schema", "spmvpack-report-1"},
-          {"matrix",
-           {{"rows", f.rows},
-            {"columns", f.cols},
-            {"nonzeros", f.nnz},
-            {"value_type", to_string(f.value_type)},
-            {"field", to_string(f.field)},
-            {"symmetry", to_string(f.symmetry)},
-            {"digest", f.digest.to_string()}}},
+          {"matrix", facts_json(report.facts)},
           {"source",
            {{"name", p.source},
             {"entries", p.entries},
