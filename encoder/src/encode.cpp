@@ -63,30 +63,26 @@ void round_to_f32(SourceMatrix& source, const std::string& path, int threads) {
   const auto& from = std::get<Array<double>>(m.values);
   Array<float> to(from.size());
   std::mutex guard;
-  Provenance& p = source.provenance;
-  p.rounded = 0;
-  p.max_relative_error = 0;
-  p.explicit_zeros = 0;
+  Rounding rounding;
+  std::uint64_t zeros = 0;
   constexpr std::uint64_t piece = 1U << 16;
   parallel_pieces(from.size(), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    std::uint64_t rounded = 0, zeros = 0;
-    double worst = 0;
+    Rounding here;
+    std::uint64_t zeros_here = 0;
     for (std::uint64_t k = begin; k < end; ++k) {
       to[k] = static_cast<float>(from[k]);
-      zeros += to[k] == 0 ? 1 : 0;
+      zeros_here += to[k] == 0 ? 1 : 0;
       if (std::isinf(to[k]) && !std::isinf(from[k]))
         throw Error(errc::bad_input, fmt::format("the value {} of entry {} is beyond f32", from[k], k), path,
                     "use --value-type f64");
-      const double kept = to[k];
-      if (std::isnan(kept) || kept == from[k]) continue;
-      ++rounded;
-      worst = std::max(worst, std::abs((kept - from[k]) / from[k]));
+      here.count(to[k], from[k], 1);
     }
     const std::lock_guard lock(guard);
-    p.rounded += rounded;
-    p.explicit_zeros += zeros;
-    p.max_relative_error = std::max(p.max_relative_error, worst);
+    rounding.add(here);
+    zeros += zeros_here;
   });
+  state_rounding(rounding, source.provenance);
+  source.provenance.explicit_zeros = zeros;
   m.values = std::move(to);
 }
 

@@ -53,8 +53,7 @@ SourceMatrix read_as(TextBatches& text, const MatrixMarketHeader& header, const 
   if (!header.coordinate) place_values(header, entries);
   SourceMatrix source = assemble_source({header.rows, header.cols, header.entries, header.field, header.symmetry},
                                         std::move(entries.list), options, text.name());
-  source.provenance.rounded = entries.rounding.rounded;
-  source.provenance.max_relative_error = entries.rounding.max_relative_error;
+  state_rounding(entries.rounding, source.provenance);
   return source;
 }
 

@@ -232,8 +232,7 @@ SourceMatrix read_as(TextBatches& text, const RutherfordBoeingHeader& header, co
 
   SourceMatrix source = assemble_source({header.rows, header.cols, header.indices.count, header.field, header.symmetry},
                                         std::move(list), options, text.name());
-  source.provenance.rounded = rounding.rounded;
-  source.provenance.max_relative_error = rounding.max_relative_error;
+  state_rounding(rounding, source.provenance);
   return source;
 }
 

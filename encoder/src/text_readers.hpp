@@ -5,10 +5,17 @@
 #include <string>
 
 #include "byte_stream.hpp"
+#include "number_text.hpp"
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/encoder/text_options.hpp"
 
 namespace spmvpack::encoder {
+
+/// States in a matrix's provenance what rounding its values to f32 lost.
+inline void state_rounding(const Rounding& rounding, Provenance& provenance) {
+  provenance.rounded = rounding.rounded;
+  provenance.max_relative_error = rounding.max_relative_error;
+}
 
 SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::string& path, const TextOptions& options);
 SourceMatrix read_rutherford_boeing(std::shared_ptr<ByteStream> bytes, const std::string& path,
