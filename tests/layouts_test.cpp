@@ -365,6 +365,16 @@ TEST_CASE("a CsrView over 32-bit row pointers is as good as a CsrMatrix") {
   }
 }
 
+TEST_CASE("a CsrView knows the row of every entry") {
+  for (const NamedMatrix& m : random_matrices<double>(13, 1)) {
+    INFO(m.name);
+    const CsrView a(m.matrix);
+    for (std::uint64_t r = 0; r < a.rows(); ++r)
+      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k)
+        if (a.row_of(k) != r) FAIL("entry " << k << " of row " << r << " is said to be in row " << a.row_of(k));
+  }
+}
+
 TEST_CASE("a plan fills any range of bytes alike") {
   std::mt19937_64 rng(9);
   for (const NamedMatrix& m : random_matrices<double>(21, 2))

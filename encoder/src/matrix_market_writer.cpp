@@ -67,20 +67,10 @@ void append_index(fmt::memory_buffer& out, std::uint64_t index, char after) {
   out.resize(static_cast<std::size_t>(end + 1 - out.data()));
 }
 
-/// The row of entry k.
-std::uint64_t row_of(const CsrView& a, std::uint64_t k) {
-  std::uint64_t low = 0, high = a.rows();  // row_ptr(low) <= k < row_ptr(high)
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (a.row_ptr(middle) <= k ? low : high) = middle;
-  }
-  return low;
-}
-
 /// Calls f(row, k) for the entries k in [begin, end).
 template <class F>
 void for_entries(const CsrView& a, std::uint64_t begin, std::uint64_t end, F&& f) {
-  std::uint64_t row = row_of(a, begin);
+  std::uint64_t row = a.row_of(begin);
   for (std::uint64_t k = begin; k < end; ++k) {
     while (a.row_ptr(row + 1) <= k) ++row;
     f(row, k);
@@ -97,7 +87,7 @@ void check_field(const CsrView& a, Field field, int threads) {
       const T v = values[k];
       if (field == Field::pattern ? v == 1 : std::isfinite(v) && v == std::trunc(v)) continue;
       throw Error(errc::bad_input,
-                  fmt::format("the value {} in row {}, column {} of a matrix whose field is {}", v, row_of(a, k) + 1,
+                  fmt::format("the value {} in row {}, column {} of a matrix whose field is {}", v, a.row_of(k) + 1,
                               a.col_idx()[k] + std::uint64_t{1}, to_string(field)),
                   {}, "declare the field real");
     }

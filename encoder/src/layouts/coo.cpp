@@ -9,16 +9,6 @@ namespace {
 
 enum SectionIndex : std::uint8_t { row_idx, col_idx, values };
 
-/// The row of entry `k`.
-std::uint64_t row_of(const CsrView& a, std::uint64_t k) {
-  std::uint64_t low = 0, high = a.rows();  // row_ptr(low) <= k < row_ptr(high)
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (a.row_ptr(middle) <= k ? low : high) = middle;
-  }
-  return low;
-}
-
 class CooPlan final : public Plan {
  public:
   explicit CooPlan(const CsrView& a) : a_(a) {
@@ -34,7 +24,7 @@ class CooPlan final : public Plan {
     if (out.empty()) return;
     if (index == col_idx) return copy_bytes(a_.col_idx(), begin, out);
     if (index == values) return copy_bytes(a_.value_bytes(), begin, out);
-    std::uint64_t row = row_of(a_, begin / 4);
+    std::uint64_t row = a_.row_of(begin / 4);
     compute_elements<std::uint32_t>(begin, out, [&](std::uint64_t k) {
       while (a_.row_ptr(row + 1) <= k) ++row;
       return static_cast<std::uint32_t>(row);

@@ -17,7 +17,7 @@ bool any_very_long_row(const CsrView& a, int threads) {
   std::atomic<bool> found{false};
   parallel_pieces(a.rows(), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t r = begin; r < end; ++r)
-      if (is_very_long_row(a.row_ptr(r + 1) - a.row_ptr(r), a.nnz())) found = true;
+      if (is_very_long_row(a.row_length(r), a.nnz())) found = true;
   });
   return found;
 }

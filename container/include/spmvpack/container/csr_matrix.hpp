@@ -42,6 +42,15 @@ class SPMVPACK_EXPORT CsrView {
     return row_ptr64_ != nullptr ? row_ptr64_[i] : row_ptr32_[i];
   }
   [[nodiscard]] std::uint64_t row_length(std::uint64_t i) const noexcept { return row_ptr(i + 1) - row_ptr(i); }
+  /// The row of entry k, which is below nnz(). O(log rows()).
+  [[nodiscard]] std::uint64_t row_of(std::uint64_t k) const noexcept {
+    std::uint64_t low = 0, high = rows_;  // row_ptr(low) <= k < row_ptr(high)
+    while (high - low > 1) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      (row_ptr(middle) <= k ? low : high) = middle;
+    }
+    return low;
+  }
   [[nodiscard]] const std::uint32_t* col_idx() const noexcept { return col_idx_; }
   /// The values; T must be what value_type() names.
   template <class T>
