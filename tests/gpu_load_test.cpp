@@ -64,18 +64,6 @@ bool has_small_chunks(const std::string& path) {
                      [](const PartInfo& p) { return p.layout == "ccoo" && p.params[0] < warp; });
 }
 
-CsrMatrix tridiagonal(std::uint64_t n) {
-  std::mt19937_64 rng(n);
-  return from_rows<double>(n, n, rng, 3, [&](std::uint64_t r) {
-    std::vector<std::uint32_t> row{static_cast<std::uint32_t>(r)};
-    if (r != 0) row.push_back(static_cast<std::uint32_t>(r - 1));
-    if (r + 1 < n) row.push_back(static_cast<std::uint32_t>(r + 1));
-    return row;
-  });
-}
-
-}  // namespace
-
 /// Workspace of the default kernels, from the part table: parts run one after the other, and a list map needs a copy of
 /// x or y on a boundary of 256 bytes.
 std::uint64_t workspace_in_table(const std::string& path) {
@@ -89,6 +77,18 @@ std::uint64_t workspace_in_table(const std::string& path) {
   }
   return most;
 }
+
+CsrMatrix tridiagonal(std::uint64_t n) {
+  std::mt19937_64 rng(n);
+  return from_rows<double>(n, n, rng, 3, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row{static_cast<std::uint32_t>(r)};
+    if (r != 0) row.push_back(static_cast<std::uint32_t>(r - 1));
+    if (r + 1 < n) row.push_back(static_cast<std::uint32_t>(r + 1));
+    return row;
+  });
+}
+
+}  // namespace
 
 TEST_CASE("golden files: the GPU's loader takes and refuses what the host's does", "[short]") {
   for (const char* const kind : {"accept", "reject"})

@@ -78,7 +78,8 @@ class SPMVPACK_EXPORT DeviceMatrix {
  public:
   /// Loads every part; returns when all is on the device and checked. Uses `stream` for every copy and kernel.
   /// Errors: errc::no_device; errc::out_of_memory where the limit does not hold the matrix; errc::corrupt (checksum or
-  /// structure); errc::usage (a kernel of the options that no part has).
+  /// structure); errc::unsupported (a layout that this version does not know; ccoo of fewer than 32 lanes in a chunk,
+  /// which no encoder makes); errc::usage (a kernel of the options that no part has).
   static DeviceMatrix load(const Container& container, Stream stream = nullptr, const DeviceLoadOptions& options = {});
   static DeviceMatrix load(const std::string& path, Stream stream = nullptr, const DeviceLoadOptions& options = {});
 
