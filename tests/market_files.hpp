@@ -1,5 +1,5 @@
 #pragma once
-// Matrix Market texts read in every way that must not matter.
+// Texts of matrices read in every way that must not matter.
 
 #include <fstream>
 #include <iterator>
@@ -31,21 +31,49 @@ void in_every_way(encoder::MatrixMarketOptions options, F&& f) {
   }
 }
 
-/// Reads the text as the file "a.mtx"; every way of reading it must give the same.
-inline SourceMatrix read_text(const std::string& text, const encoder::MatrixMarketOptions& options = {}) {
+/// A reader of files, such as encoder::read_matrix_market.
+using Reader = SourceMatrix (*)(const std::string& path, const encoder::TextOptions& options);
+
+/// Reads the text as the file `name`; every way of reading it must give the same.
+inline SourceMatrix read_file_of(const std::string& text, const std::string& name, Reader read,
+                                 const encoder::TextOptions& options = {}) {
   const TemporaryDirectory directory;
-  const std::string path = directory.file("a.mtx");
+  const std::string path = directory.file(name);
   write_file(path, text);
-  SourceMatrix first = encoder::read_matrix_market(path, options);
+  SourceMatrix first = read(path, options);
   CsrView(first.matrix).check();
-  in_every_way(options, [&](const encoder::MatrixMarketOptions& way) {
-    const SourceMatrix again = encoder::read_matrix_market(path, way);
+  in_every_way(options, [&](const encoder::TextOptions& way) {
+    const SourceMatrix again = read(path, way);
     REQUIRE(equal_bits(first.matrix, again.matrix));
     REQUIRE(first.field == again.field);
     REQUIRE(first.symmetry == again.symmetry);
     REQUIRE(to_text(first.provenance) == to_text(again.provenance));
   });
   return first;
+}
+/// The same as Matrix Market, of the name "a.mtx".
+inline SourceMatrix read_text(const std::string& text, const encoder::MatrixMarketOptions& options = {}) {
+  return read_file_of(text, "a.mtx", encoder::read_matrix_market, options);
+}
+
+/// The text, as the file `name`, must be refused at `place` ("line:column", or empty) in every way of reading it.
+inline void require_refusal(const std::string& text, const std::string& name, Reader read, const std::string& place,
+                            const std::string& what, errc code, const encoder::TextOptions& options) {
+  INFO(escape(text, 1000));
+  const TemporaryDirectory directory;
+  const std::string path = directory.file(name);
+  write_file(path, text);
+  in_every_way(options, [&](const encoder::TextOptions& way) {
+    INFO("chunks of " << way.chunk_bytes << ", threads " << way.threads);
+    try {
+      read(path, way);
+      FAIL("accepted");
+    } catch (const Error& e) {
+      CHECK_THAT(e.message(), Catch::Contains(what));
+      CHECK(e.code() == code);
+      CHECK(e.where() == (place.empty() ? path : path + ":" + place));
+    }
+  });
 }
 
 }  // namespace spmvpack::test

@@ -12,24 +12,9 @@ using namespace spmvpack::test;
 
 namespace {
 
-/// The text, as "a.mtx", must be refused at `place` ("line:column") in every way of reading it.
 void refused(const std::string& text, const std::string& place, const std::string& what, errc code = errc::bad_input,
              const MatrixMarketOptions& options = {}) {
-  INFO(escape(text, 300));
-  const TemporaryDirectory directory;
-  const std::string path = directory.file("a.mtx");
-  write_file(path, text);
-  in_every_way(options, [&](const MatrixMarketOptions& way) {
-    INFO("chunks of " << way.chunk_bytes << ", threads " << way.threads);
-    try {
-      read_matrix_market(path, way);
-      FAIL("accepted");
-    } catch (const Error& e) {
-      CHECK_THAT(e.message(), Catch::Contains(what));
-      CHECK(e.code() == code);
-      CHECK(e.where() == (place.empty() ? path : path + ":" + place));
-    }
-  });
+  require_refusal(text, "a.mtx", read_matrix_market, place, what, code, options);
 }
 
 const std::string real = "%%MatrixMarket matrix coordinate real general\n";

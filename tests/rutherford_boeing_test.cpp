@@ -52,47 +52,20 @@ struct File {
   }
 };
 
-template <class F>
-void in_files(const std::string& text, F&& f) {
+SourceMatrix read(const std::string& text, const TextOptions& options = {}) {
+  SourceMatrix first = read_file_of(text, "a.rua", read_rutherford_boeing, options);
   const TemporaryDirectory directory;
   const std::string path = directory.file("a.rua");
   write_file(path, text);
-  f(path);
-}
-
-SourceMatrix read(const std::string& text, const TextOptions& options = {}) {
-  SourceMatrix first;
-  in_files(text, [&](const std::string& path) {
-    first = read_rutherford_boeing(path, options);
-    CsrView(first.matrix).check();
-    SourceOptions by_content;
-    by_content.value_type = options.value_type;
-    REQUIRE(equal_bits(first.matrix, read_matrix(path, by_content).matrix));
-    in_every_way(options, [&](const TextOptions& way) {
-      const SourceMatrix again = read_rutherford_boeing(path, way);
-      REQUIRE(equal_bits(first.matrix, again.matrix));
-      REQUIRE(to_text(first.provenance) == to_text(again.provenance));
-    });
-  });
+  SourceOptions by_content;
+  by_content.value_type = options.value_type;
+  REQUIRE(equal_bits(first.matrix, read_matrix(path, by_content).matrix));
   return first;
 }
 
 void refused(const std::string& text, const std::string& place, const std::string& what, errc code = errc::bad_input,
              const TextOptions& options = {}) {
-  INFO(escape(text, 1000));
-  in_files(text, [&](const std::string& path) {
-    in_every_way(options, [&](const TextOptions& way) {
-      INFO("chunks of " << way.chunk_bytes << ", threads " << way.threads);
-      try {
-        read_rutherford_boeing(path, way);
-        FAIL("accepted");
-      } catch (const Error& e) {
-        CHECK_THAT(e.message(), Catch::Contains(what));
-        CHECK(e.code() == code);
-        CHECK(e.where() == path + ":" + place);
-      }
-    });
-  });
+  require_refusal(text, "a.rua", read_rutherford_boeing, place, what, code, options);
 }
 
 /// The text with `replacement` in line `line` from column `column` on, both from 1; the line grows where it must.
@@ -421,14 +394,15 @@ TEST_CASE("the memory limit holds, whatever the header says") {
   TextOptions options;
   options.chunk_bytes = 1000;
   options.memory_limit = 200000;  // less than the pointers
-  in_files(f.text(), [&](const std::string& path) {
-    try {
-      read_rutherford_boeing(path, options);
-      FAIL("no limit");
-    } catch (const Error& e) {
-      CHECK(e.code() == errc::out_of_memory);
-    }
-    options.memory_limit = 2000000;
-    CHECK(read_rutherford_boeing(path, options).matrix.nnz() == 0);
-  });
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("a.rua");
+  write_file(path, f.text());
+  try {
+    read_rutherford_boeing(path, options);
+    FAIL("no limit");
+  } catch (const Error& e) {
+    CHECK(e.code() == errc::out_of_memory);
+  }
+  options.memory_limit = 2000000;
+  CHECK(read_rutherford_boeing(path, options).matrix.nnz() == 0);
 }
