@@ -26,6 +26,20 @@ text = spmvpack("inspect", "A.spmvc")
 assert matrix["digest"] in text and all(name in text for name in sections)
 assert max(map(len, text.splitlines())) <= 80, text
 
+# The workspace of a multiply: in the file what the report says, by the formulas of docs/LAYOUTS.md.
+for entries, expected in ((16384, {"csr": 0, "coo": 64 * 24}), (16385, {"csr": 65 * 24, "coo": 65 * 24})):
+    with open("C.mtx", "w") as file:
+        file.write(f"%%MatrixMarket matrix coordinate pattern general\n1 {entries} {entries}\n")
+        file.writelines(f"1 {c}\n" for c in range(1, entries + 1))
+    costs = {c["name"]: c["workspace_bytes"] for c in json.loads(spmvpack("report", "C.mtx", "--json"))["layouts"]}
+    assert costs == {**expected, "ccoo": costs["ccoo"]}, costs
+    for layout, workspace in costs.items():
+        spmvpack("encode", "C.mtx", "-q", "-f", "--layout", layout)
+        [part] = json.loads(spmvpack("inspect", "C.spmvc", "--json"))["parts"]
+        assert part["workspace_bytes"] == workspace, part
+        assert layout != "ccoo" or workspace == 16 * part["parameters"][2], part
+        assert f"; workspace {workspace:,} bytes\n" in spmvpack("inspect", "C.spmvc")
+
 # Text of a file is escaped before it reaches a terminal.
 with open("B.mtx", "wb") as file:
     file.write(b"%%MatrixMarket matrix coordinate pattern general\n%\x1b[31mred\x07\n1 1 1\n1 1\n")
