@@ -201,11 +201,11 @@ void parse_lines(const MatrixMarketHeader& header, Piece<T>& piece) {
 }
 
 template <class T>
-void parse(const MatrixMarketHeader& header, Arena& memory, Piece<T>& piece) {
+void parse(const MatrixMarketHeader& header, Arena& arena, Piece<T>& piece) {
   const std::uint64_t lines = piece.source.lines;
-  if (header.coordinate || value_type_of<T> == ValueType::f32) piece.block.rows = memory.take<std::uint32_t>(lines);
-  if (header.coordinate) piece.block.cols = memory.take<std::uint32_t>(lines);
-  if (header.field != Field::pattern) piece.block.values = memory.take<T>(lines);
+  const bool has_rows = header.coordinate || value_type_of<T> == ValueType::f32;
+  piece.block = {arena, has_rows ? lines : 0, header.coordinate ? lines : 0,
+                 header.field == Field::pattern ? 0 : lines};
 
   if (header.field == Field::pattern)
     parse_lines<T, true, Field::pattern>(header, piece);
@@ -265,7 +265,7 @@ class EntryCollector {
   }
 
  private:
-  void accept(const Piece<T>& piece) {
+  void accept(Piece<T>& piece) {
     if (piece.failure) std::rethrow_exception(piece.failure);
     const std::uint64_t missing = header_->entries - entries_;
     if (piece.entries > missing || (piece.error && piece.entries == missing))
@@ -277,7 +277,7 @@ class EntryCollector {
     if (piece.error) text_->fail(piece.source, *piece.error);
     entries_ += piece.entries;
     result_->rounding.add(piece.rounding);
-    if (piece.entries != 0) result_->list.blocks.push_back(piece.block);
+    if (piece.entries != 0) result_->list.push_back(std::move(piece.block));
     // What the size line promises is not believed: memory grows with the lines that are there.
     bytes_ += piece.source.lines * (8 + (header_->field == Field::pattern ? 0 : sizeof(T)));
     require_memory(bytes_, options_->memory_limit, "the list of entries");
@@ -301,6 +301,7 @@ template <class T>
 MatrixMarketEntries<T> read_entries(TextBatches& text, const MatrixMarketHeader& header,
                                     const MatrixMarketOptions& options) {
   MatrixMarketEntries<T> result;
+  Arena arena;
   EntryCollector<T> collector(text, header, options, result);
   const auto caller = std::this_thread::get_id();
   // One task per thread, which takes pieces as long as there are any: no thread waits for another.
@@ -312,7 +313,7 @@ MatrixMarketEntries<T> read_entries(TextBatches& text, const MatrixMarketHeader&
       piece.source.buffer = std::move(buffer);
       try {
         if (!text.take(piece.source)) return;
-        parse(header, *result.list.memory, piece);
+        parse(header, arena, piece);
       } catch (...) {
         piece.failure = std::current_exception();
       }

@@ -27,15 +27,14 @@ void place_values(const MatrixMarketHeader& header, MatrixMarketEntries<T>& entr
     return header.symmetry == Symmetry::general ? 0 : header.symmetry == Symmetry::symmetric ? col : col + 1;
   };
   std::uint64_t row = first_row(0), col = 0;
-  for (Triplets<T>& block : entries.list.blocks) {
-    const std::uint64_t listed = block.values.size();
-    if (block.rows.empty()) block.rows = entries.list.memory->template take<std::uint32_t>(listed);
-    block.cols = entries.list.memory->template take<std::uint32_t>(listed);
+  Arena arena;
+  for (Triplets<T>& listed : entries.list) {
+    Triplets<T> block(arena, listed.values.size(), listed.values.size(), listed.values.size());
     std::uint64_t kept = 0;
-    for (std::uint64_t k = 0; k < listed; ++k) {
-      const T value = block.values[k];
+    for (std::uint64_t k = 0; k < listed.values.size(); ++k) {
+      const T value = listed.values[k];
       if constexpr (value_type_of<T> == ValueType::f32)
-        if (header.symmetry != Symmetry::general && row != col) entries.rounding.rounded += block.rows[k];
+        if (header.symmetry != Symmetry::general && row != col) entries.rounding.rounded += listed.rows[k];
       if (value != 0 || std::signbit(value)) {
         block.rows[kept] = static_cast<std::uint32_t>(row);
         block.cols[kept] = static_cast<std::uint32_t>(col);
@@ -43,7 +42,10 @@ void place_values(const MatrixMarketHeader& header, MatrixMarketEntries<T>& entr
       }
       if (++row == header.rows) row = first_row(++col);
     }
-    block = {block.rows.first(kept), block.cols.first(kept), block.values.first(kept)};
+    block.rows = block.rows.first(kept);
+    block.cols = block.cols.first(kept);
+    block.values = block.values.first(kept);
+    listed = std::move(block);
   }
 }
 
@@ -96,8 +98,7 @@ Array<double> read_vector(const std::string& path, const MatrixMarketOptions& op
   require_memory(2 * header.entries * sizeof(double), limited.memory_limit, "the vector");
   Array<double> vector(header.entries);
   double* to = vector.data();
-  for (const Triplets<double>& block : entries.list.blocks)
-    to = std::copy(block.values.begin(), block.values.end(), to);
+  for (const Triplets<double>& block : entries.list) to = std::copy(block.values.begin(), block.values.end(), to);
   return vector;
 }
 

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <type_traits>
 
+#include "spmvpack/container/instruction_set.hpp"
 #include "text_batches.hpp"
 
 namespace spmvpack::encoder {
@@ -41,7 +42,7 @@ struct Digits {
 };
 
 /// The value of eight digits, a byte each, the leading one lowest.
-inline std::uint64_t eight_digits_value(std::uint64_t word) noexcept {
+SPMVPACK_INLINE std::uint64_t eight_digits_value(std::uint64_t word) noexcept {
   // Pairs, then pairs of pairs, then all eight digits.
   constexpr std::uint64_t mask = 0x000000FF000000FF;
   word = word * 10 + (word >> 8);
@@ -82,12 +83,13 @@ inline const char* read_digits(const char* p, std::uint64_t& value) noexcept {
 }
 
 /// Without a branch: signs cannot be predicted.
-inline double with_sign(double magnitude, bool negative) noexcept {
+SPMVPACK_INLINE double with_sign(double magnitude, bool negative) noexcept {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(magnitude) | std::uint64_t{negative} << 63);
 }
 
 /// mantissa * 10^exponent, correctly rounded; false where that is infinite, or too hard for fast ways.
-inline bool decimal_value(bool negative, std::uint64_t mantissa, std::int64_t exponent, double& value) noexcept {
+SPMVPACK_INLINE bool decimal_value(bool negative, std::uint64_t mantissa, std::int64_t exponent,
+                                   double& value) noexcept {
   // Two exact doubles have a correctly rounded quotient (Clinger).
   constexpr std::int64_t most_exact_power = 22;
   if (mantissa <= std::uint64_t{1} << 53 && exponent <= 0 && exponent >= -most_exact_power) {

@@ -207,9 +207,8 @@ SourceMatrix read_as(TextBatches& text, const RutherfordBoeingHeader& header, co
   const std::uint64_t entries = rows.size();
   require_memory(8 * pointers.size() + 12 * entries + header.values.count * sizeof(T), options.memory_limit, need);
   TripletList<T> list;
-  Triplets<T>& block = list.blocks.emplace_back();
-  block = {list.memory->template take<std::uint32_t>(entries), list.memory->template take<std::uint32_t>(entries),
-           list.memory->template take<T>(header.values.count)};
+  Arena arena;
+  Triplets<T>& block = list.emplace_back(arena, entries, entries, header.values.count);
   std::copy(rows.begin(), rows.end(), block.rows.begin());
   rows = {};
   fill_columns(text, header, pointers, block.rows, block.cols, options.threads);

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "spmvpack/container/parallel.hpp"
 
@@ -26,10 +28,10 @@ struct Block {
 
 /// The blocks of a list that are not empty.
 template <class T>
-std::vector<Block<T>> blocks_of(const std::vector<Triplets<T>>& lists, Symmetry symmetry, int threads) {
+std::vector<Block<T>> blocks_of(TripletList<T> list, Symmetry symmetry, int threads) {
   std::vector<Block<T>> blocks;
-  for (const Triplets<T>& list : lists)
-    if (!list.rows.empty()) blocks.push_back({list});
+  for (Triplets<T>& block : list)
+    if (!block.rows.empty()) blocks.push_back({std::move(block)});
   parallel_for(blocks.size(), threads, [&](std::uint64_t i) {
     Block<T>& b = blocks[i];
     b.first_row = std::numeric_limits<std::uint32_t>::max();
@@ -45,28 +47,27 @@ std::vector<Block<T>> blocks_of(const std::vector<Triplets<T>>& lists, Symmetry 
   return blocks;
 }
 
-/// Calls f(row, col, value) for the entries of rows [first, last) in list order, mirror images included, and ahead(row)
-/// for what will be called soon. Each thread goes through all blocks that reach into its rows, and picks these: that
-/// keeps list order without any exchange between threads, and costs less than parsing a few characters.
+/// Calls f(row, col, value) for the entries of rows [first, last) in a block, in list order, mirror images included,
+/// and ahead(row) for what will be called soon. Each thread goes through all blocks that reach into its rows, and picks
+/// these: that keeps list order without any exchange between threads, and costs less than parsing a few characters.
 template <class T, class F, class Ahead>
-void for_entries_of(const std::vector<Block<T>>& blocks, Symmetry symmetry, std::uint64_t first, std::uint64_t last,
-                    F&& f, Ahead&& ahead) {
+void for_entries_of(const Block<T>& block, Symmetry symmetry, std::uint64_t first, std::uint64_t last, F&& f,
+                    Ahead&& ahead) {
+  if (block.first_row >= last || block.last_row < first) return;
   const auto low = static_cast<std::uint32_t>(first), count = static_cast<std::uint32_t>(last - first);
-  for (const auto& [list, first_row, last_row] : blocks) {
-    if (first_row >= last || last_row < first) continue;
-    const std::uint32_t *const rows = list.rows.data(), *const cols = list.cols.data();
-    const auto value = [&list = list](std::uint64_t k) { return list.values.empty() ? T{1} : list.values[k]; };
-    const std::uint64_t n = list.rows.size();
-    for (std::uint64_t k = 0; k < n; ++k) {
-      constexpr std::uint64_t distance = 12;
-      const std::uint32_t next = rows[std::min(k + distance, n - 1)];
-      if (next - low < count) ahead(next);
-      const std::uint32_t i = rows[k];
-      if (i - low < count) f(i, cols[k], value(k));
-      if (symmetry == Symmetry::general) continue;
-      const std::uint32_t j = cols[k];
-      if (j - low < count && i != j) f(j, i, symmetry == Symmetry::symmetric ? value(k) : -value(k));
-    }
+  const std::uint32_t *const rows = block.list.rows.data(), *const cols = block.list.cols.data();
+  const std::span<const T> values = block.list.values;
+  const auto value = [values](std::uint64_t k) { return values.empty() ? T{1} : values[k]; };
+  const std::uint64_t n = block.list.rows.size();
+  for (std::uint64_t k = 0; k < n; ++k) {
+    constexpr std::uint64_t distance = 12;
+    const std::uint32_t next = rows[std::min(k + distance, n - 1)];
+    if (next - low < count) ahead(next);
+    const std::uint32_t i = rows[k];
+    if (i - low < count) f(i, cols[k], value(k));
+    if (symmetry == Symmetry::general) continue;
+    const std::uint32_t j = cols[k];
+    if (j - low < count && i != j) f(j, i, symmetry == Symmetry::symmetric ? value(k) : -value(k));
   }
 }
 
@@ -79,10 +80,11 @@ std::uint64_t count_rows(const std::vector<Block<T>>& blocks, Symmetry symmetry,
   const std::uint64_t rows = row_ptr.size() - 1;
   parallel_pieces(rows, std::max<std::uint64_t>(div_up(rows, static_cast<std::uint64_t>(thread_count(threads))), 1),
                   threads, [&](std::uint64_t first, std::uint64_t last) {
-                    for_entries_of(
-                        blocks, symmetry, first, last,
-                        [&](std::uint32_t row, std::uint32_t, T) { ++row_ptr[row + std::uint64_t{1}]; },
-                        [](std::uint32_t) {});
+                    for (const Block<T>& block : blocks)
+                      for_entries_of(
+                          block, symmetry, first, last,
+                          [&](std::uint32_t row, std::uint32_t, T) { ++row_ptr[row + std::uint64_t{1}]; },
+                          [](std::uint32_t) {});
                   });
   const std::uint64_t last_row = row_ptr[rows];
   std::exclusive_scan(row_ptr.begin() + 1, row_ptr.end(), row_ptr.begin() + 1, std::uint64_t{0});
@@ -163,13 +165,13 @@ struct RowRange {
   std::uint64_t duplicates = 0, zeros = 0;
 };
 
-/// Puts the entries of a range's rows where they belong, in list order; the values of a `pattern`, all 1, later. Moves
-/// row_ptr[r + 1] from the start of row r to its end, which is where it belongs.
+/// Puts the entries of a range's rows that are in a block where they belong; the values of a `pattern`, all 1, later.
+/// Moves row_ptr[r + 1] from the start of row r to its end, which is where it belongs in the end.
 template <bool pattern, class T>
-void scatter(const std::vector<Block<T>>& blocks, Symmetry symmetry, const RowRange& range, std::uint64_t* row_ptr,
+void scatter(const Block<T>& block, Symmetry symmetry, const RowRange& range, std::uint64_t* row_ptr,
              std::uint32_t* cols, T* values) {
   for_entries_of(
-      blocks, symmetry, range.first, range.last,
+      block, symmetry, range.first, range.last,
       [&](std::uint32_t row, std::uint32_t col, T value) {
         const std::uint64_t k = row_ptr[row + std::uint64_t{1}]++;
         cols[k] = col;
@@ -219,10 +221,10 @@ template <class T>
 Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> list, const AssemblyOptions& options) {
   constexpr const char* need = "the matrix and its list of entries";
   std::uint64_t bytes = (rows + 1) * 8;
-  for (const Triplets<T>& b : list.blocks) bytes += b.rows.size() * 8 + b.values.size() * sizeof(T);
+  for (const Triplets<T>& b : list) bytes += b.rows.size() * 8 + b.values.size() * sizeof(T);
   require_memory(bytes, options.memory_limit, need);
   Array<std::uint64_t> row_ptr(rows + 1);
-  const std::vector<Block<T>> blocks = blocks_of(list.blocks, options.symmetry, options.threads);
+  std::vector<Block<T>> blocks = blocks_of(std::move(list), options.symmetry, options.threads);
   const std::uint64_t nnz = count_rows(blocks, options.symmetry, options.threads, row_ptr);
   require_memory(bytes + nnz * (4 + sizeof(T)), options.memory_limit, need);
   Array<std::uint32_t> col_idx(nnz);
@@ -235,13 +237,17 @@ Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> lis
     ranges[i] = {bounds[i], bounds[i + 1], begin, begin};
   }
   const bool pattern = std::all_of(blocks.begin(), blocks.end(), [](const auto& b) { return b.list.values.empty(); });
+  // A block is freed once all ranges have been through it: the matrix grows into the memory of the list.
+  std::vector<std::atomic<std::size_t>> passed(blocks.size());
   parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
-    if (pattern)
-      scatter<true>(blocks, options.symmetry, ranges[i], row_ptr.data(), col_idx.data(), values.data());
-    else
-      scatter<false>(blocks, options.symmetry, ranges[i], row_ptr.data(), col_idx.data(), values.data());
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      if (pattern)
+        scatter<true>(blocks[b], options.symmetry, ranges[i], row_ptr.data(), col_idx.data(), values.data());
+      else
+        scatter<false>(blocks[b], options.symmetry, ranges[i], row_ptr.data(), col_idx.data(), values.data());
+      if (++passed[b] == ranges.size()) blocks[b] = {};
+    }
   });
-  list = {};
   parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
     const std::uint64_t end = i + 1 == ranges.size() ? nnz : ranges[i + 1].begin;
     if (pattern) std::fill(values.begin() + ranges[i].begin, values.begin() + end, T{1});

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arena.hpp"
@@ -14,19 +15,29 @@
 
 namespace spmvpack::encoder {
 
-/// A stretch of a list of entries. Indices count from 0.
+/// A block of a list of entries. Indices count from 0.
 template <class T>
 struct Triplets {
   std::span<std::uint32_t> rows, cols;
-  std::span<T> values;  ///< empty: every value is 1
+  std::span<T> values;          ///< empty: every value is 1
+  std::shared_ptr<void> owner;  ///< of their memory
+
+  Triplets() = default;
+  /// Uninitialised rows, columns and values, so many each. Error(errc::out_of_memory).
+  Triplets(Arena& arena, std::uint64_t row_count, std::uint64_t col_count, std::uint64_t value_count) {
+    constexpr std::uint64_t cache_line = 64;
+    const std::uint64_t row_bytes = round_up(row_count * sizeof(std::uint32_t), cache_line),
+                        col_bytes = round_up(col_count * sizeof(std::uint32_t), cache_line);
+    Arena::Part part = arena.take(row_bytes + col_bytes + round_up(value_count * sizeof(T), cache_line));
+    rows = {reinterpret_cast<std::uint32_t*>(part.bytes), row_count};
+    cols = {reinterpret_cast<std::uint32_t*>(part.bytes + row_bytes), col_count};
+    values = {reinterpret_cast<T*>(part.bytes + row_bytes + col_bytes), value_count};
+    owner = std::move(part.owner);
+  }
 };
 
-/// A list of entries and the memory that holds it.
 template <class T>
-struct TripletList {
-  std::vector<Triplets<T>> blocks;
-  std::unique_ptr<Arena> memory = std::make_unique<Arena>();
-};
+using TripletList = std::vector<Triplets<T>>;
 
 struct AssemblyOptions {
   Symmetry symmetry = Symmetry::general;  ///< off-diagonal entries also stand for their mirror image
@@ -50,10 +61,10 @@ struct Assembly {
   std::uint64_t explicit_zeros = 0;  ///< stored entries of value +0 or -0
 };
 
-/// The matrix of all entries in `list`, which is freed on the way. Entries of the same place are added up in the
-/// order of the list. The result does not depend on the number of threads. Triplets that are sorted by row or by
-/// column, expanded by symmetry or not, need no sorting. Indices must be in range. Errors: errc::out_of_memory;
-/// errc::bad_input where a sum overflows, or is not exact and should be.
+/// The matrix of all entries in `list`, whose blocks are freed one after the other on the way. Entries of the same
+/// place are added up in the order of the list. The result does not depend on the number of threads. Triplets that are
+/// sorted by row or by column, expanded by symmetry or not, need no sorting. Indices must be in range. Errors:
+/// errc::out_of_memory; errc::bad_input where a sum overflows, or is not exact and should be.
 template <class T>
 Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> list, const AssemblyOptions& options);
 
