@@ -42,10 +42,8 @@ class Arena {
     Piece& operator=(const Piece&) = delete;
     /// The pages go back now, whatever the allocator thinks: what takes them next finds them mapped and in a cache.
     ~Piece() {
-      constexpr std::uint64_t page = 4096;
-      const std::uint64_t begin = round_up(reinterpret_cast<std::uintptr_t>(memory.data()), page);
-      const std::uint64_t end = (reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size()) / page * page;
-      if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+      constexpr std::uint64_t page = 4096;  // Array puts what is as large on a boundary of huge pages
+      ::madvise(memory.data(), memory.size() / page * page, MADV_DONTNEED);
     }
     Array<std::byte> memory;
   };

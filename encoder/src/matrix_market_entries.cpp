@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <thread>
 #include <type_traits>
@@ -221,6 +223,13 @@ void parse(const MatrixMarketHeader& header, Arena& arena, Piece<T>& piece) {
   truncate(piece.block.values);
 }
 
+/// Whether counters of rows for every thread are little beside the text, whose lines they save a pass over.
+bool can_count_rows(const MatrixMarketHeader& header, std::uint64_t file_bytes, std::uint64_t threads) {
+  constexpr std::uint64_t text_per_counter = 8 * sizeof(std::uint32_t);
+  return header.coordinate && header.entries <= std::numeric_limits<std::uint32_t>::max() &&
+         header.rows <= file_bytes / text_per_counter / threads;
+}
+
 /// Puts the pieces back into the order of the text, and checks what takes all those before.
 template <class T>
 class EntryCollector {
@@ -277,7 +286,7 @@ class EntryCollector {
     if (piece.error) text_->fail(piece.source, *piece.error);
     entries_ += piece.entries;
     result_->rounding.add(piece.rounding);
-    if (piece.entries != 0) result_->list.push_back(std::move(piece.block));
+    if (piece.entries != 0) result_->list.blocks.push_back(std::move(piece.block));
     // What the size line promises is not believed: memory grows with the lines that are there.
     bytes_ += piece.source.lines * (8 + (header_->field == Field::pattern ? 0 : sizeof(T)));
     require_memory(bytes_, options_->memory_limit, "the list of entries");
@@ -306,7 +315,11 @@ MatrixMarketEntries<T> read_entries(TextBatches& text, const MatrixMarketHeader&
   const auto caller = std::this_thread::get_id();
   // One task per thread, which takes pieces as long as there are any: no thread waits for another.
   const auto tasks = static_cast<std::uint64_t>(thread_count(options.threads));
-  parallel_for(tasks, options.threads, [&](std::uint64_t) {
+  const bool count_rows = can_count_rows(header, text.file_size(), tasks);
+  std::vector<Array<std::uint32_t>>& degrees = result.list.degrees;
+  degrees.resize(count_rows ? tasks : 0);
+  parallel_for(tasks, options.threads, [&](std::uint64_t task) {
+    if (count_rows) degrees[task] = Array<std::uint32_t>(header.rows, 0);
     Array<char> buffer;
     while (!collector.stopped()) {
       Piece<T> piece;
@@ -314,6 +327,8 @@ MatrixMarketEntries<T> read_entries(TextBatches& text, const MatrixMarketHeader&
       try {
         if (!text.take(piece.source)) return;
         parse(header, arena, piece);
+        if (header.coordinate)
+          survey(piece.block, header.symmetry, count_rows ? std::span(degrees[task]) : std::span<std::uint32_t>());
       } catch (...) {
         piece.failure = std::current_exception();
       }

@@ -28,7 +28,7 @@ void place_values(const MatrixMarketHeader& header, MatrixMarketEntries<T>& entr
   };
   std::uint64_t row = first_row(0), col = 0;
   Arena arena;
-  for (Triplets<T>& listed : entries.list) {
+  for (Triplets<T>& listed : entries.list.blocks) {
     Triplets<T> block(arena, listed.values.size(), listed.values.size(), listed.values.size());
     std::uint64_t kept = 0;
     for (std::uint64_t k = 0; k < listed.values.size(); ++k) {
@@ -98,7 +98,7 @@ Array<double> read_vector(const std::string& path, const MatrixMarketOptions& op
   require_memory(2 * header.entries * sizeof(double), limited.memory_limit, "the vector");
   Array<double> vector(header.entries);
   double* to = vector.data();
-  for (const Triplets<double>& block : entries.list) to = std::copy(block.values.begin(), block.values.end(), to);
+  for (const Triplets<double>& block : entries.list.blocks) to = std::copy(block.values.begin(), block.values.end(), to);
   return vector;
 }
 

@@ -89,12 +89,13 @@ SPMVPACK_INLINE std::array<std::uint64_t, 4> digits_values(DigitRun a, DigitRun 
 #ifdef __SSE2__
   // Four digits of `e`, then four of `f`, in each half.
   const auto fours = [](DigitRun e, DigitRun f) {
-    const auto words = [](std::uint64_t low, std::uint64_t high) {
-      return _mm_set_epi64x(static_cast<std::int64_t>(high), static_cast<std::int64_t>(low));
+    const auto words = [](const void* low, const void* high) {
+      return _mm_castps_si128(_mm_loadh_pi(_mm_castsi128_ps(_mm_loadl_epi64(static_cast<const __m128i*>(low))),
+                                           static_cast<const __m64*>(high)));
     };
-    const __m128i text = words(word_before(e.end), word_before(f.end));
+    const __m128i text = words(e.end - 8, f.end - 8);
     const __m128i digits =
-        _mm_and_si128(_mm_xor_si128(text, _mm_set1_epi8('0')), words(last_bytes[e.count], last_bytes[f.count]));
+        _mm_and_si128(_mm_xor_si128(text, _mm_set1_epi8('0')), words(&last_bytes[e.count], &last_bytes[f.count]));
     const __m128i pairs = _mm_and_si128(
         _mm_add_epi16(_mm_mullo_epi16(digits, _mm_set1_epi16(10)), _mm_srli_epi16(digits, 8)), _mm_set1_epi16(0xFF));
     return _mm_madd_epi16(pairs, _mm_set1_epi32(100 + (1 << 16)));

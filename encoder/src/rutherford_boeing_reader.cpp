@@ -208,7 +208,7 @@ SourceMatrix read_as(TextBatches& text, const RutherfordBoeingHeader& header, co
   require_memory(8 * pointers.size() + 12 * entries + header.values.count * sizeof(T), options.memory_limit, need);
   TripletList<T> list;
   Arena arena;
-  Triplets<T>& block = list.emplace_back(arena, entries, entries, header.values.count);
+  Triplets<T>& block = list.blocks.emplace_back(arena, entries, entries, header.values.count);
   std::copy(rows.begin(), rows.end(), block.rows.begin());
   rows = {};
   fill_columns(text, header, pointers, block.rows, block.cols, options.threads);

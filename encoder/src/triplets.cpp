@@ -19,46 +19,18 @@ namespace {
 /// Rows longer than this are sorted through a copy.
 constexpr std::uint64_t insertion_sort_limit = 32;
 
-/// A stretch of the list and the rows that its entries and their mirror images lie in.
-template <class T>
-struct Block {
-  Triplets<T> list;
-  std::uint32_t first_row = 0, last_row = 0;
-};
-
-/// The blocks of a list that are not empty.
-template <class T>
-std::vector<Block<T>> blocks_of(TripletList<T> list, Symmetry symmetry, int threads) {
-  std::vector<Block<T>> blocks;
-  for (Triplets<T>& block : list)
-    if (!block.rows.empty()) blocks.push_back({std::move(block)});
-  parallel_for(blocks.size(), threads, [&](std::uint64_t i) {
-    Block<T>& b = blocks[i];
-    b.first_row = std::numeric_limits<std::uint32_t>::max();
-    const auto add = [&](std::span<const std::uint32_t> indices) {
-      for (const std::uint32_t row : indices) {
-        b.first_row = std::min(b.first_row, row);
-        b.last_row = std::max(b.last_row, row);
-      }
-    };
-    add(b.list.rows);
-    if (symmetry != Symmetry::general) add(b.list.cols);
-  });
-  return blocks;
-}
-
 /// Calls f(row, col, value) for the entries of rows [first, last) in a block, in list order, mirror images included,
 /// and ahead(row) for what will be called soon. Each thread goes through all blocks that reach into its rows, and picks
 /// these: that keeps list order without any exchange between threads, and costs less than parsing a few characters.
 template <class T, class F, class Ahead>
-void for_entries_of(const Block<T>& block, Symmetry symmetry, std::uint64_t first, std::uint64_t last, F&& f,
+void for_entries_of(const Triplets<T>& block, Symmetry symmetry, std::uint64_t first, std::uint64_t last, F&& f,
                     Ahead&& ahead) {
   if (block.first_row >= last || block.last_row < first) return;
   const auto low = static_cast<std::uint32_t>(first), count = static_cast<std::uint32_t>(last - first);
-  const std::uint32_t *const rows = block.list.rows.data(), *const cols = block.list.cols.data();
-  const std::span<const T> values = block.list.values;
+  const std::uint32_t *const rows = block.rows.data(), *const cols = block.cols.data();
+  const std::span<const T> values = block.values;
   const auto value = [values](std::uint64_t k) { return values.empty() ? T{1} : values[k]; };
-  const std::uint64_t n = block.list.rows.size();
+  const std::uint64_t n = block.rows.size();
   for (std::uint64_t k = 0; k < n; ++k) {
     constexpr std::uint64_t distance = 12;
     const std::uint32_t next = rows[std::min(k + distance, n - 1)];
@@ -74,18 +46,21 @@ void for_entries_of(const Block<T>& block, Symmetry symmetry, std::uint64_t firs
 /// row_ptr of the expanded matrix, duplicates counted apart, one place late: row_ptr[r + 1] is the start of row r.
 /// Returns the number of entries.
 template <class T>
-std::uint64_t count_rows(const std::vector<Block<T>>& blocks, Symmetry symmetry, int threads,
-                         Array<std::uint64_t>& row_ptr) {
-  std::fill(row_ptr.begin(), row_ptr.end(), 0);
+std::uint64_t count_rows(const TripletList<T>& list, Symmetry symmetry, int threads, Array<std::uint64_t>& row_ptr) {
   const std::uint64_t rows = row_ptr.size() - 1;
+  std::uint64_t* const counts = row_ptr.data() + 1;
   parallel_pieces(rows, std::max<std::uint64_t>(div_up(rows, static_cast<std::uint64_t>(thread_count(threads))), 1),
                   threads, [&](std::uint64_t first, std::uint64_t last) {
-                    for (const Block<T>& block : blocks)
+                    std::fill(counts + first, counts + last, 0);
+                    for (const Array<std::uint32_t>& degrees : list.degrees)
+                      for (std::uint64_t row = first; row < last; ++row) counts[row] += degrees[row];
+                    if (!list.degrees.empty()) return;
+                    for (const Triplets<T>& block : list.blocks)
                       for_entries_of(
-                          block, symmetry, first, last,
-                          [&](std::uint32_t row, std::uint32_t, T) { ++row_ptr[row + std::uint64_t{1}]; },
+                          block, symmetry, first, last, [&](std::uint32_t row, std::uint32_t, T) { ++counts[row]; },
                           [](std::uint32_t) {});
                   });
+  row_ptr[0] = 0;
   const std::uint64_t last_row = row_ptr[rows];
   std::exclusive_scan(row_ptr.begin() + 1, row_ptr.end(), row_ptr.begin() + 1, std::uint64_t{0});
   return rows == 0 ? 0 : row_ptr[rows] + last_row;
@@ -168,7 +143,7 @@ struct RowRange {
 /// Puts the entries of a range's rows that are in a block where they belong; the values of a `pattern`, all 1, later.
 /// Moves row_ptr[r + 1] from the start of row r to its end, which is where it belongs in the end.
 template <bool pattern, class T>
-void scatter(const Block<T>& block, Symmetry symmetry, const RowRange& range, std::uint64_t* row_ptr,
+void scatter(const Triplets<T>& block, Symmetry symmetry, const RowRange& range, std::uint64_t* row_ptr,
              std::uint32_t* cols, T* values) {
   for_entries_of(
       block, symmetry, range.first, range.last,
@@ -218,14 +193,35 @@ void finish_rows(RowRange& range, std::uint64_t* row_ptr, std::uint32_t* cols, T
 }  // namespace
 
 template <class T>
+void survey(Triplets<T>& block, Symmetry symmetry, std::span<std::uint32_t> degrees) {
+  std::uint32_t first_row = std::numeric_limits<std::uint32_t>::max(), last_row = 0;
+  const auto add = [&](std::span<const std::uint32_t> indices) {
+    for (const std::uint32_t row : indices) {
+      first_row = std::min(first_row, row);
+      last_row = std::max(last_row, row);
+    }
+  };
+  add(block.rows);
+  if (symmetry != Symmetry::general) add(block.cols);
+  block.first_row = first_row;
+  block.last_row = last_row;
+  if (degrees.empty()) return;
+  for (const std::uint32_t row : block.rows) ++degrees[row];
+  if (symmetry == Symmetry::general) return;
+  for (std::size_t k = 0; k < block.rows.size(); ++k) degrees[block.cols[k]] += block.rows[k] != block.cols[k];
+}
+
+template <class T>
 Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> list, const AssemblyOptions& options) {
   constexpr const char* need = "the matrix and its list of entries";
   std::uint64_t bytes = (rows + 1) * 8;
-  for (const Triplets<T>& b : list) bytes += b.rows.size() * 8 + b.values.size() * sizeof(T);
+  for (const Triplets<T>& b : list.blocks) bytes += b.rows.size() * 8 + b.values.size() * sizeof(T);
+  for (const Array<std::uint32_t>& degrees : list.degrees) bytes += degrees.size() * 4;
   require_memory(bytes, options.memory_limit, need);
   Array<std::uint64_t> row_ptr(rows + 1);
-  std::vector<Block<T>> blocks = blocks_of(std::move(list), options.symmetry, options.threads);
-  const std::uint64_t nnz = count_rows(blocks, options.symmetry, options.threads, row_ptr);
+  const std::uint64_t nnz = count_rows(list, options.symmetry, options.threads, row_ptr);
+  list.degrees.clear();
+  std::vector<Triplets<T>>& blocks = list.blocks;
   require_memory(bytes + nnz * (4 + sizeof(T)), options.memory_limit, need);
   Array<std::uint32_t> col_idx(nnz);
   Array<T> values(nnz);
@@ -236,7 +232,7 @@ Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> lis
     const std::uint64_t begin = bounds[i] == rows ? nnz : row_ptr[bounds[i] + 1];
     ranges[i] = {bounds[i], bounds[i + 1], begin, begin};
   }
-  const bool pattern = std::all_of(blocks.begin(), blocks.end(), [](const auto& b) { return b.list.values.empty(); });
+  const bool pattern = std::all_of(blocks.begin(), blocks.end(), [](const auto& b) { return b.values.empty(); });
   // A block is freed once all ranges have been through it: the matrix grows into the memory of the list.
   std::vector<std::atomic<std::size_t>> passed(blocks.size());
   parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
@@ -293,6 +289,8 @@ SourceMatrix assemble_source(const SourceFacts& facts, TripletList<T> list, cons
   return source;
 }
 
+template void survey(Triplets<double>&, Symmetry, std::span<std::uint32_t>);
+template void survey(Triplets<float>&, Symmetry, std::span<std::uint32_t>);
 template Assembly assemble_csr(std::uint64_t, std::uint64_t, TripletList<double>, const AssemblyOptions&);
 template Assembly assemble_csr(std::uint64_t, std::uint64_t, TripletList<float>, const AssemblyOptions&);
 template SourceMatrix assemble_source(const SourceFacts&, TripletList<double>, const TextOptions&, const std::string&);

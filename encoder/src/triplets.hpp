@@ -2,6 +2,7 @@
 /// From (row, column, value) triplets in any order to a CsrMatrix.
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,7 +20,9 @@ namespace spmvpack::encoder {
 template <class T>
 struct Triplets {
   std::span<std::uint32_t> rows, cols;
-  std::span<T> values;          ///< empty: every value is 1
+  std::span<T> values;  ///< empty: every value is 1
+  /// No row of an entry or of its mirror image is before or after.
+  std::uint32_t first_row = 0, last_row = std::numeric_limits<std::uint32_t>::max();
   std::shared_ptr<void> owner;  ///< of their memory
 
   Triplets() = default;
@@ -36,8 +39,19 @@ struct Triplets {
   }
 };
 
+/// A list of entries.
 template <class T>
-using TripletList = std::vector<Triplets<T>>;
+struct TripletList {
+  std::vector<Triplets<T>> blocks;
+  /// Entries by row, mirror images included, to be added up: one array for each thread that counted some. Empty where
+  /// nobody counted.
+  std::vector<Array<std::uint32_t>> degrees;
+};
+
+/// Finds the rows of a block, and counts its entries in `degrees` unless that is empty: cheap while the block is in a
+/// cache.
+template <class T>
+void survey(Triplets<T>& block, Symmetry symmetry, std::span<std::uint32_t> degrees);
 
 struct AssemblyOptions {
   Symmetry symmetry = Symmetry::general;  ///< off-diagonal entries also stand for their mirror image
