@@ -30,8 +30,7 @@ std::string version_text() {
       "  processor  {}\n",
       SPMVPACK_VERSION, git.empty() ? "" : fmt::format(" (git {})", git), format::version_major, format::version_minor,
       SPMVPACK_COMPILER, SPMVPACK_BUILD_TYPE, gpu_loader::built_with_cuda() ? SPMVPACK_CUDA_TOOLKIT : "without",
-      ZSTD_versionString(), dotted(XXH_versionNumber()), SPMVPACK_ISAL_VERSION, dotted(FMT_VERSION),
-      instruction_set());
+      ZSTD_versionString(), dotted(XXH_versionNumber()), SPMVPACK_ISAL_VERSION, dotted(FMT_VERSION), instruction_set());
 }
 
 }  // namespace spmvpack::tools

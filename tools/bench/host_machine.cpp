@@ -22,10 +22,10 @@ std::string processor_name() {
 class HostMachine final : public Machine {
  public:
   explicit HostMachine(const LoadOptions& options) : options_(options), flush_(flush_bytes) {
-    facts_ = {"host",
-              processor_name(),
-              {{"threads", std::to_string(thread_count(options.threads))},
-               {"instructions", std::string(instruction_set())}}};
+    facts_ = {
+        "host",
+        processor_name(),
+        {{"threads", std::to_string(thread_count(options.threads))}, {"instructions", std::string(instruction_set())}}};
   }
 
   [[nodiscard]] const MachineFacts& facts() const override { return facts_; }
