@@ -124,6 +124,22 @@ TEST_CASE("every kernel is right at every size, in its documented order", "[shor
   all_correct<double, double>(sized_matrices());
 }
 
+TEST_CASE("every kernel is right with more chunks than a device works on at once", "[short]") {
+  std::vector<NamedMatrix> matrices;
+  for (const int values : {0, 2}) {
+    std::mt19937_64 rng(static_cast<unsigned>(values));
+    // ccoo ends a chunk before row 256 after its first: of each 256 rows it makes a chunk, of three that are not empty.
+    const auto columns = [&](std::uint64_t r) {
+      const bool is_empty = r % 256 != 0 && r % 256 != 1 && r % 256 != 255;
+      std::vector<std::uint32_t> row(is_empty ? 0 : 1 + rng() % 60);
+      for (std::uint32_t& c : row) c = static_cast<std::uint32_t>(rng() % 5000);
+      return row;
+    };
+    matrices.push_back({"values " + std::to_string(values), from_rows<double>(600000, 5000, rng, values, columns)});
+  }
+  all_correct<double, double>(matrices);
+}
+
 TEST_CASE("every kernel is right on random matrices of all kinds, in its documented order") {
   SECTION("f64") {
     for (const int values : {0, 2, 3}) all_correct<double, double>(random_matrices<double>(23, values));

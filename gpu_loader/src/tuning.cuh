@@ -16,6 +16,8 @@ inline constexpr unsigned ccoo_threads = 256;  ///< a warp per chunk
 /// Blocks of ccoo's kernel that a multiprocessor holds at once, by K: what registers allow, and for K = 8 what the
 /// first-level cache does. Measured on an H100.
 constexpr unsigned ccoo_blocks(int slots) { return slots == 1 ? 4 : slots == 8 ? 2 : 3; }
+inline constexpr unsigned ccoo_team_threads = 64;  ///< a block per chunk
+inline constexpr unsigned ccoo_team_blocks = 8;    ///< that a multiprocessor holds at once
 /// Blocks of a grid-stride kernel: enough to fill every device known.
 inline constexpr unsigned grid_stride_blocks = 2048;
 

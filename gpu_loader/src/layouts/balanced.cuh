@@ -38,6 +38,7 @@ Carries<V> carries(std::byte* workspace, std::uint64_t nnz) {
 
 /// The chunks as the second pass sees them.
 struct SharedRows {
+  static constexpr bool in_workspace = true;
   std::uint64_t count;
   const std::uint32_t *first, *last;
   __device__ std::uint32_t first_row(std::uint64_t c) const { return first[c]; }

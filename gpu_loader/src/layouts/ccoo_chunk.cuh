@@ -1,6 +1,6 @@
 #pragma once
-// One chunk of Compressed COO by one warp, in the order of additions of docs/LAYOUTS.md ("ccoo"), which is also the
-// host's, bit for bit.
+// One chunk of Compressed COO by a warp (by a block: ccoo_team.cuh), in the order of additions of docs/LAYOUTS.md
+// ("ccoo"), which is also the host's, bit for bit.
 
 #include <cuda_runtime.h>
 
@@ -20,7 +20,7 @@ inline constexpr unsigned chunk_lanes = spmvpack::layouts::ccoo::default_lanes;
 __device__ inline unsigned padded(unsigned lane) { return lane + lane / 16; }
 inline constexpr unsigned padded_lanes = chunk_lanes + chunk_lanes / 16;
 
-/// A warp's scratch in shared memory.
+/// Scratch in shared memory for a chunk.
 template <class V>
 struct Scratch {
   V sums[padded_lanes];               ///< by lane, at padded(lane)
@@ -173,11 +173,12 @@ __device__ unsigned find_rows(std::uint64_t row_bytes, unsigned lanes, Scratch<V
 }
 
 /// Adds up the lanes of each row of the chunk, a lane a row, and writes the results and the empty rows between them.
+/// The warp does the rows from `begin_row` on, and every `step` rows further 32.
 template <class V>
 __device__ void sum_rows(const ChunkHeader& header, unsigned rows, unsigned used, const Scratch<V>& scratch,
-                         const Target<V>& to) {
+                         const Target<V>& to, unsigned begin_row = 0, unsigned step = 32) {
   const unsigned lane = lane_id();
-  for (unsigned first = 0; first < rows; first += 32) {
+  for (unsigned first = begin_row; first < rows; first += step) {
     const unsigned i = first + lane;
     unsigned begin = 0, end = 0, next = 0;
     std::uint32_t row = 0;
