@@ -1,13 +1,17 @@
 // The container: whole or refused. Golden files and the second reader are in tests/format_test.py.
 
 #include <sys/stat.h>
+#include <xxhash.h>
 
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 #include "catch.hpp"
 #include "checksum.hpp"
 #include "containers.hpp"
 #include "matrices.hpp"
+#include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -91,6 +95,36 @@ TEST_CASE("the same bytes at any number of threads, the same digest in any layou
       CHECK(one.bytes == many.bytes);
       CHECK(open(one.bytes).facts().digest == content_digest(a));
     }
+}
+
+TEST_CASE("workers of a parallel loop: numbers below the threads', of which no two calls share one at a time") {
+  for (const int threads : {1, 2, 7}) {
+    std::vector<std::atomic<int>> busy(static_cast<std::size_t>(threads));
+    std::atomic<std::uint64_t> calls{0}, wrong{0};
+    parallel_for(1000, threads, [&](std::uint64_t, std::uint64_t worker) {
+      ++calls;
+      if (worker >= busy.size() || busy[worker]++ != 0) ++wrong;
+      std::this_thread::yield();
+      if (worker < busy.size()) --busy[worker];
+    });
+    CHECK(calls == 1000);
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("hashes are the library's, whatever the processor: at every length class and alignment") {
+  std::mt19937_64 rng(8);
+  std::vector<std::byte> bytes(format::block_bytes + 64);
+  for (std::byte& b : bytes) b = static_cast<std::byte>(rng());
+  const auto check = [&](std::size_t begin, std::size_t length) {
+    const std::span<const std::byte> piece(bytes.data() + begin, length);
+    const XXH128_hash_t expected = XXH3_128bits(piece.data(), length);
+    REQUIRE(xxh3_64(piece) == XXH3_64bits(piece.data(), length));
+    REQUIRE(xxh3_128(piece) == Digest{expected.low64, expected.high64});
+  };
+  for (std::size_t length = 0; length <= 2200; ++length) check(length % 64, length);
+  for (const std::size_t length : {std::size_t{4096}, std::size_t{65537}, format::block_bytes - 1, format::block_bytes})
+    for (std::size_t begin = 0; begin < 64; begin += 7) check(begin, length);
 }
 
 TEST_CASE("the digest is the one that FORMAT.md defines") {

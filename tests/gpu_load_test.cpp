@@ -147,6 +147,34 @@ TEST_CASE("any ring and number of threads load the same matrix; a flipped bit is
   }
 }
 
+TEST_CASE(
+    "of many damaged blocks the first is named, whatever the ring and the threads, and nobody waits for the rest") {
+  Encoded file = encode(tridiagonal(1000000), "csr");
+  for (std::size_t mib = 10; mib < 30; ++mib) file.bytes[format::header_bytes + (mib << 20U)] ^= std::byte{1};
+  const Container container = open(file.bytes);
+  std::string expected;
+  try {
+    container.check_blocks();
+  } catch (const Error& e) {
+    expected = e.where();
+  }
+  REQUIRE(!expected.empty());
+  for (int round = 0; round < 5; ++round)
+    for (const std::uint64_t ring : {std::uint64_t{0}, std::uint64_t{5} << 20U, std::uint64_t{64} << 20U})
+      for (const int threads : {1, 2, 16, 40}) {
+        DeviceLoadOptions options;
+        options.ring_bytes = ring;
+        options.threads = threads;
+        try {
+          DeviceMatrix::load(container, nullptr, options);
+          FAIL("accepted");
+        } catch (const Error& e) {
+          CHECK(e.code() == errc::corrupt);
+          CHECK(e.where() == expected);
+        }
+      }
+}
+
 TEST_CASE("memory: limits, the caller's allocator, interruption") {
   const Encoded file = encode(tridiagonal(1000), "csr");
   std::uint64_t allocated = 0;

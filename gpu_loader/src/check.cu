@@ -26,10 +26,6 @@ void check_map(const PartView& part, const IndexMap& map, std::string_view name,
   require_launch();
 }
 
-struct FreeDevice {
-  void operator()(std::uint32_t* memory) const { cudaFree(memory); }
-};
-
 std::string describe(const LayoutKernels& layout, std::uint32_t bits) {
   std::string text;
   const auto add = [&](std::string_view what) { text += (text.empty() ? "" : "; ") + std::string(what); };
@@ -54,29 +50,34 @@ void check_shape(const PartView& part) {
   find_layout_kernels(part.info().layout).check_shape(part);
 }
 
-void check_structure(std::span<const DevicePart> parts, const MatrixFacts& facts, const std::string& name,
-                     Stream stream) {
+StructureCheck::StructureCheck(std::span<const DevicePart> parts, const MatrixFacts& facts, Stream stream)
+    : parts_(parts), stream_(stream) {
   if (parts.empty()) return;
-  std::vector<std::uint32_t> words(parts.size() * check_words);
-  const std::size_t bytes = words.size() * sizeof(std::uint32_t);
+  const std::size_t bytes = parts.size() * check_words * sizeof(std::uint32_t);
   void* memory = nullptr;
   require_cuda(cudaMalloc(&memory, bytes), "allocating device memory");
-  const std::unique_ptr<std::uint32_t, FreeDevice> errors(static_cast<std::uint32_t*>(memory));
-  require_cuda(cudaMemsetAsync(errors.get(), 0, bytes, stream), "clearing device memory");
+  errors_.reset(static_cast<std::uint32_t*>(memory), [](std::uint32_t* p) { cudaFree(p); });
+  require_cuda(cudaMemsetAsync(errors_.get(), 0, bytes, stream), "clearing device memory");
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartView& part = parts[i].view;
-    std::uint32_t* const word = errors.get() + i * check_words;
+    std::uint32_t* const word = errors_.get() + i * check_words;
     find_layout_kernels(part.info().layout).check(part, word, stream);
     check_map(part, part.info().rows, "row_map", facts.rows, bad_row_map, word, stream);
     check_map(part, part.info().cols, "col_map", facts.cols, bad_col_map, word, stream);
   }
-  require_cuda(cudaMemcpyAsync(words.data(), errors.get(), bytes, cudaMemcpyDeviceToHost, stream),
+}
+
+void StructureCheck::finish(const std::string& name) {
+  std::vector<std::uint32_t> words(parts_.size() * check_words);
+  if (words.empty()) return;
+  require_cuda(cudaMemcpyAsync(words.data(), errors_.get(), words.size() * sizeof(std::uint32_t),
+                               cudaMemcpyDeviceToHost, stream_),
                "reading what the check found");
-  require_cuda(cudaStreamSynchronize(stream), "checking the structure");
-  for (std::size_t i = 0; i < parts.size(); ++i) {
+  require_cuda(cudaStreamSynchronize(stream_), "checking the structure");
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
     const std::uint32_t bits = words[i * check_words];
     if (bits == 0) continue;
-    throw Error(errc::corrupt, describe(find_layout_kernels(parts[i].view.info().layout), bits),
+    throw Error(errc::corrupt, describe(find_layout_kernels(parts_[i].view.info().layout), bits),
                 name + ": part " + std::to_string(i), "get the file again, or encode it again");
   }
 }

@@ -1,7 +1,10 @@
 #pragma once
 // The structure of what has been uploaded, checked where it lies.
 
+#include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 
 #include "layouts/registry.hpp"
 
@@ -10,9 +13,19 @@ namespace spmvpack::gpu_loader {
 /// What the tables alone say of a part and of its maps. Error(errc::corrupt). Must pass before anything is launched.
 void check_shape(const PartView& part);
 
-/// Runs the layouts' checks and those of the maps, and waits for them. Error(errc::corrupt), naming the container, the
-/// first part that is wrong and all that is wrong with it.
-void check_structure(std::span<const DevicePart> parts, const MatrixFacts& facts, const std::string& name,
-                     Stream stream);
+/// The layouts' checks and those of the maps, on the device. The constructor starts them.
+class StructureCheck {
+ public:
+  /// `parts` must outlive it.
+  StructureCheck(std::span<const DevicePart> parts, const MatrixFacts& facts, Stream stream);
+  /// Waits for them. Error(errc::corrupt), naming the container, the first part that is wrong and all that is wrong
+  /// with it.
+  void finish(const std::string& name);
+
+ private:
+  std::span<const DevicePart> parts_;
+  Stream stream_;
+  std::shared_ptr<std::uint32_t> errors_;  ///< check_words for each part, on the device
+};
 
 }  // namespace spmvpack::gpu_loader

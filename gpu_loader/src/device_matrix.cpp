@@ -156,8 +156,13 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
         {device_view(impl->sections, placement, i, impl->infos[i], memory, container.name()), nullptr});
     check_shape(impl->parts.back().view);
   }
-  upload(container, placement, memory, stream, options);
-  if (options.check_structure) check_structure(impl->parts, impl->facts, container.name(), stream);
+  std::shared_ptr<void> ring = upload(container, placement, memory, stream, options);
+  if (options.check_structure) {
+    StructureCheck check(impl->parts, impl->facts, stream);
+    ring.reset();  // while the GPU checks
+    check.finish(container.name());
+  }
+  ring.reset();
   impl->allocated_bytes = placement.bytes;
   const LoadContext context{stream, [&](std::uint64_t bytes) { return allocate(options.allocator, bytes); },
                             options.kernels};

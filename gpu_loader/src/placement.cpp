@@ -20,16 +20,34 @@ Placement place(std::span<const SectionInfo> sections) {
   return placement;
 }
 
-std::vector<Transfer> transfers(std::span<const SectionInfo> sections, const Placement& placement) {
+std::vector<Transfer> transfers(std::span<const SectionInfo> sections, const Placement& placement,
+                                std::uint64_t blocks) {
+  const std::uint64_t most = blocks * format::block_bytes;
   std::vector<Transfer> all;
   for (const Placed& placed : placement.sections) {
     const SectionInfo& s = sections[placed.section];
-    for (std::uint64_t block = 0; block < s.block_count; ++block) {
+    for (std::uint64_t block = 0; block < s.block_count; block += blocks) {
       const std::uint64_t begin = block * format::block_bytes;
-      all.push_back({placed.section, block, placed.offset + begin, std::min(format::block_bytes, s.raw_bytes - begin)});
+      all.push_back({placed.section, block, placed.offset + begin, std::min(most, s.raw_bytes - begin)});
     }
   }
   return all;
+}
+
+RingShape ring_shape(std::uint64_t bytes, int threads, std::uint64_t blocks, bool inflate) {
+  // A thread fills one slot while its other is copied, and copies of two blocks come near the bus's speed, of one block
+  // they do not. Where nothing is inflated this many threads outrun the bus, and more would only make slots smaller.
+  constexpr std::uint64_t enough_threads = 16, slots = 2, slot_blocks = 2, enough_blocks = slots * slot_blocks;
+  const std::uint64_t room = std::max<std::uint64_t>(bytes / format::block_bytes, 1);
+  const std::uint64_t most =
+      inflate ? room : std::max(room / enough_blocks, std::min<std::uint64_t>(room, enough_threads));
+  const std::uint64_t used = std::min({static_cast<std::uint64_t>(threads), most, blocks});
+  const std::uint64_t share = std::min(room / used, div_up(blocks, used));
+  RingShape shape;
+  shape.threads = static_cast<int>(used);
+  shape.slots = used * std::min(share, slots);
+  shape.slot_blocks = share >= enough_blocks && !inflate ? slot_blocks : 1;
+  return shape;
 }
 
 }  // namespace spmvpack::gpu_loader

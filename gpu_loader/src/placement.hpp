@@ -24,15 +24,26 @@ struct Placement {
 /// of 256 bytes, and of its own alignment. Error(errc::unsupported) where 64 bits do not hold the sum.
 Placement place(std::span<const SectionInfo> sections);
 
-/// One block of a section, one copy.
+/// Some blocks of a section, one behind the other; one copy.
 struct Transfer {
   std::size_t section = 0;
-  std::uint64_t block = 0;
+  std::uint64_t block = 0;  ///< the first
   std::uint64_t to = 0;     ///< offset in the allocation
   std::uint64_t bytes = 0;  ///< raw
 };
 
-/// The blocks of what has been placed, in order.
-std::vector<Transfer> transfers(std::span<const SectionInfo> sections, const Placement& placement);
+/// What has been placed, in order, in transfers of up to `blocks` blocks.
+std::vector<Transfer> transfers(std::span<const SectionInfo> sections, const Placement& placement,
+                                std::uint64_t blocks);
+
+/// How the ring of pinned memory is cut.
+struct RingShape {
+  std::uint64_t slots = 0, slot_blocks = 0;  ///< of format::block_bytes
+  int threads = 0;                           ///< that fill it, each as many slots
+};
+
+/// The shape of a ring of at most `bytes`, but at least one block, for up to `threads` threads that read `blocks`
+/// blocks in all, neither of them 0; `inflate`: some are compressed.
+RingShape ring_shape(std::uint64_t bytes, int threads, std::uint64_t blocks, bool inflate);
 
 }  // namespace spmvpack::gpu_loader

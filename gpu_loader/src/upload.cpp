@@ -1,15 +1,13 @@
 #include "upload.hpp"
 
 #include <algorithm>
-#include <mutex>
+#include <thread>
 
 #include "cuda_error.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::gpu_loader {
 namespace {
-
-constexpr std::uint64_t slot_bytes = format::block_bytes;
 
 /// Host memory that the GPU copies from directly.
 class PinnedMemory {
@@ -31,41 +29,54 @@ class PinnedMemory {
   Array<std::byte> memory_;
 };
 
-/// Pinned memory in slots of a block, each free once the copy out of it has ended.
+/// Pinned memory in slots, each free once the copy out of it has ended. A worker has its own and takes them in turn:
+/// none waits for what another is reading, and a slot stays in one core's cache.
 class Ring {
  public:
-  Ring(std::uint64_t slots, int threads) : memory_(slots * slot_bytes, threads), slots_(slots) {}
+  explicit Ring(const RingShape& shape)
+      : slot_bytes_(shape.slot_blocks * format::block_bytes),
+        each_(shape.slots / static_cast<std::uint64_t>(shape.threads)),
+        memory_(shape.slots * slot_bytes_, shape.threads),
+        slots_(shape.slots),
+        turns_(static_cast<std::size_t>(shape.threads)) {}
 
-  /// Transfer i of a sequence: fill(bytes of its slot), then the copy to `to`, on `stream`.
+  /// fill(the first `bytes` bytes of a slot of `worker`), then the copy of these to `to`, on `stream`.
   template <class Fill>
-  void pass(std::uint64_t i, std::uint64_t bytes, std::byte* to, Stream stream, Fill&& fill) {
-    const std::uint64_t index = i % slots_.size();
-    Slot& slot = slots_[index];
-    const std::lock_guard lock(slot.guard);
-    if (slot.used) require_cuda(cudaEventSynchronize(slot.copied), "waiting for a copy");
-    const std::span<std::byte> room{memory_.data() + index * slot_bytes, bytes};
-    fill(room);
-    require_cuda(cudaMemcpyAsync(to, room.data(), bytes, cudaMemcpyHostToDevice, stream), "copying to the GPU");
-    slot.used = true;
+  void pass(std::uint64_t worker, std::uint64_t bytes, std::byte* to, Stream stream, Fill&& fill) {
+    const std::uint64_t index = worker * each_ + turns_[worker].next++ % each_;
+    const Slot& slot = slots_[index];
+    std::byte* const memory = memory_.data() + index * slot_bytes_;
+    slot.wait();
+    fill(std::span(memory, bytes));
+    require_cuda(cudaMemcpyAsync(to, memory, bytes, cudaMemcpyHostToDevice, stream), "copying to the GPU");
     require_cuda(cudaEventRecord(slot.copied, stream), "recording an event");
   }
 
  private:
   struct Slot {
-    Slot() {
-      require_cuda(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming | cudaEventBlockingSync),
-                   "making an event");
-    }
+    Slot() { require_cuda(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming), "making an event"); }
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
     ~Slot() { cudaEventDestroy(copied); }
-    std::mutex guard;
+    /// By asking again and again: a thread that sleeps wakes up too late for the next copy to follow at once.
+    void wait() const {
+      cudaError_t status = cudaEventQuery(copied);
+      for (; status == cudaErrorNotReady; status = cudaEventQuery(copied)) {
+        static_cast<void>(cudaGetLastError());  // else the next launch would be blamed for it
+        std::this_thread::yield();
+      }
+      require_cuda(status, "waiting for a copy");
+    }
     cudaEvent_t copied = nullptr;
-    bool used = false;
+  };
+  struct alignas(64) Turn {  // a cache line for each worker
+    std::uint64_t next = 0;
   };
 
+  std::uint64_t slot_bytes_, each_;
   PinnedMemory memory_;
   std::vector<Slot> slots_;
+  std::vector<Turn> turns_;
 };
 
 /// Waits for the copies also where an exception passes: the ring must outlive them.
@@ -82,35 +93,42 @@ class Drain {
 
 }  // namespace
 
-void upload(const Container& container, const Placement& placement, std::byte* memory, Stream stream,
-            const DeviceLoadOptions& options) {
-  const std::vector<Transfer> all = transfers(container.sections(), placement);
-  if (all.empty()) return;
-  // Two slots a thread, so that one fills while the other is copied; pinning more takes time and gains none.
-  const std::uint64_t within = std::max<std::uint64_t>(options.ring_bytes / slot_bytes, 2);
-  const auto wanted = static_cast<std::uint64_t>(thread_count(options.threads));
-  const auto slots = std::min<std::uint64_t>({within, 2 * wanted, all.size()});
-  const auto threads = static_cast<int>(std::min(wanted, slots));
-  std::uint64_t total = 0, done = 0;
-  for (const Transfer& t : all) total += t.bytes;
+std::shared_ptr<void> upload(const Container& container, const Placement& placement, std::byte* memory, Stream stream,
+                             const DeviceLoadOptions& options) {
+  const std::vector<SectionInfo>& sections = container.sections();
+  std::uint64_t blocks = 0, total = 0, done = 0;
+  bool inflate = false;
+  for (const Placed& placed : placement.sections) {
+    blocks += sections[placed.section].block_count;
+    total += sections[placed.section].raw_bytes;
+    inflate = inflate || sections[placed.section].codec != format::Codec::none;
+  }
+  if (blocks == 0) return nullptr;
+  const RingShape shape = ring_shape(options.ring_bytes, thread_count(options.threads), blocks, inflate);
+  const std::vector<Transfer> all = transfers(sections, placement, shape.slot_blocks);
   int device = 0;
   require_cuda(cudaGetDevice(&device), "asking for the current GPU");
-  Ring ring(slots, threads);
+  const auto ring = std::make_shared<Ring>(shape);
   const Drain drain(stream);
   constexpr std::uint64_t transfers_per_report = 512;
   for (std::uint64_t first = 0; first < all.size(); first += transfers_per_report) {
     const std::uint64_t count = std::min<std::uint64_t>(transfers_per_report, all.size() - first);
-    parallel_for(count, threads, [&](std::uint64_t i) {
+    parallel_for(count, shape.threads, [&](std::uint64_t i, std::uint64_t worker) {
       require_cuda(cudaSetDevice(device), "choosing the GPU");  // a thread's own setting
       const Transfer& t = all[first + i];
-      ring.pass(first + i, t.bytes, memory + t.to, stream, [&](std::span<std::byte> room) {
-        container.read_block(t.section, t.block, room, options.verify_checksums);
+      ring->pass(worker, t.bytes, memory + t.to, stream, [&](std::span<std::byte> room) {
+        for (std::uint64_t block = t.block; !room.empty(); ++block) {
+          const auto piece = room.first(std::min<std::size_t>(room.size(), format::block_bytes));
+          container.read_block(t.section, block, piece, options.verify_checksums);
+          room = room.subspan(piece.size());
+        }
       });
     });
     for (std::uint64_t i = 0; i < count; ++i) done += all[first + i].bytes;
     report_progress(options.progress, "load", done, total);
   }
   require_cuda(cudaStreamSynchronize(stream), "copying to the GPU");
+  return ring;
 }
 
 }  // namespace spmvpack::gpu_loader

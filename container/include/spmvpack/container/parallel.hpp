@@ -6,34 +6,44 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <type_traits>
 
 namespace spmvpack {
 
 /// The number of threads that `requested` means: itself, or for 0 what OpenMP would use (OMP_NUM_THREADS, else cores).
 inline int thread_count(int requested) { return requested > 0 ? requested : omp_get_max_threads(); }
 
-/// Calls f(i) for every i in [0, n) on up to `threads` threads (0: all). Where calls throw, the exception of the
-/// smallest i is rethrown, at any number of threads: indices are handed out in order, and none below a failed one is
-/// skipped.
+/// Calls f(i) for every i in [0, n) on up to `threads` threads (0: all); or f(i, worker), where it takes that: a number
+/// below `threads` that no other call has at the same time. Where calls throw, the exception of the smallest i is
+/// rethrown, at any number of threads: indices are handed out in order, and none below a failed one is skipped.
 template <class F>
 void parallel_for(std::uint64_t n, int threads, F&& f) {
+  const auto call = [&](std::uint64_t i, [[maybe_unused]] std::uint64_t worker) {
+    if constexpr (std::is_invocable_v<F&, std::uint64_t, std::uint64_t>)
+      f(i, worker);
+    else
+      f(i);
+  };
   const auto wanted = static_cast<std::uint64_t>(thread_count(threads));
   if (n <= 1 || wanted == 1) {
-    for (std::uint64_t i = 0; i < n; ++i) f(i);
+    for (std::uint64_t i = 0; i < n; ++i) call(i, 0);
     return;
   }
-  std::atomic<std::uint64_t> next{0}, failed{n};
+  std::atomic<std::uint64_t> next{0}, failed{n}, workers{0};
   std::exception_ptr error;
   std::mutex guard;
 #pragma omp parallel num_threads(static_cast <int>(wanted < n ? wanted : n))
-  for (std::uint64_t i = next++; i < failed.load(); i = next++) {
-    try {
-      f(i);
-    } catch (...) {
-      const std::lock_guard lock(guard);
-      if (i < failed.load()) {
-        failed = i;
-        error = std::current_exception();
+  {
+    const std::uint64_t worker = workers++;
+    for (std::uint64_t i = next++; i < failed.load(); i = next++) {
+      try {
+        call(i, worker);
+      } catch (...) {
+        const std::lock_guard lock(guard);
+        if (i < failed.load()) {
+          failed = i;
+          error = std::current_exception();
+        }
       }
     }
   }
