@@ -24,9 +24,12 @@ SectionInfo section(const std::string& name, std::uint64_t raw_bytes, std::uint3
 }
 
 std::vector<std::uint32_t> row_blocks(RowBlockLimits limits, const std::vector<std::uint64_t>& lengths) {
-  RowBlocks blocks(limits);
-  for (const std::uint64_t length : lengths) blocks.add(length);
-  return blocks.finish();
+  std::vector<std::uint64_t> row_ptr{0};
+  for (const std::uint64_t length : lengths) row_ptr.push_back(row_ptr.back() + length);
+  std::vector<std::uint32_t> starts{0};
+  while (starts.back() < lengths.size())
+    starts.push_back(starts.back() + row_block_rows(row_ptr.data(), lengths.size(), starts.back(), limits));
+  return starts;
 }
 
 /// Algorithm 4 with algorithm 6, as the paper prints them: rows are taken back by i--.
@@ -132,20 +135,46 @@ TEST_CASE("sections are placed on 256-byte boundaries, beyond 2^32 too; host-onl
         }) == errc::unsupported);
 
   // The transfers are the sections, each byte once and in order.
-  const std::vector<Transfer> all = transfers(sections, p);
-  std::size_t next = 0;
-  for (const Placed& placed : p.sections) {
-    std::uint64_t done = 0;
-    for (; next < all.size() && all[next].section == placed.section; ++next) {
-      const Transfer& t = all[next];
-      REQUIRE(t.block * format::block_bytes == done);
-      REQUIRE(t.to == placed.offset + done);
-      REQUIRE(t.bytes <= format::block_bytes);
-      done += t.bytes;
+  for (const std::uint64_t blocks : {1, 2, 7}) {
+    const std::vector<Transfer> all = transfers(sections, p, blocks);
+    std::size_t next = 0;
+    for (const Placed& placed : p.sections) {
+      std::uint64_t done = 0;
+      for (; next < all.size() && all[next].section == placed.section; ++next) {
+        const Transfer& t = all[next];
+        REQUIRE(t.block * format::block_bytes == done);
+        REQUIRE(t.to == placed.offset + done);
+        REQUIRE(t.bytes <= blocks * format::block_bytes);
+        done += t.bytes;
+      }
+      REQUIRE(done == sections[placed.section].raw_bytes);
     }
-    REQUIRE(done == sections[placed.section].raw_bytes);
+    CHECK(next == all.size());
   }
-  CHECK(next == all.size());
+}
+
+TEST_CASE("a ring stays within its bytes and has slots for each thread, as many as the others'") {
+  constexpr std::uint64_t mib = format::block_bytes;
+  for (const std::uint64_t bytes : {std::uint64_t{0}, mib - 1, mib, 2 * mib, 3 * mib, 17 * mib, 64 * mib, 1024 * mib})
+    for (const int threads : {1, 2, 3, 16, 17, 64, 500})
+      for (const std::uint64_t blocks : {1, 2, 5, 100, 100000})
+        for (const bool inflate : {false, true}) {
+          const RingShape shape = ring_shape(bytes, threads, blocks, inflate);
+          REQUIRE(shape.threads >= 1);
+          REQUIRE(shape.threads <= threads);
+          REQUIRE(shape.slots >= static_cast<std::uint64_t>(shape.threads));
+          REQUIRE(shape.slots % static_cast<std::uint64_t>(shape.threads) == 0);
+          REQUIRE(shape.slot_blocks >= 1);
+          REQUIRE(shape.slots * shape.slot_blocks * mib <= std::max(bytes, mib));
+          REQUIRE(shape.slots <= 2 * blocks);
+        }
+  // What docs/BENCHMARKS.md tells of: 16 threads, two slots of 2 MiB each.
+  const RingShape shape = ring_shape(64 * mib, 16, 1000, false);
+  CHECK(shape.threads == 16);
+  CHECK(shape.slots == 32);
+  CHECK(shape.slot_blocks == 2);
+  CHECK(ring_shape(64 * mib, 64, 1000, false).threads == 16);
+  CHECK(ring_shape(64 * mib, 64, 1000, true).threads == 64);
 }
 
 TEST_CASE("vectors and workspaces that do not fit are refused") {

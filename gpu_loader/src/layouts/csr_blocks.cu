@@ -1,6 +1,8 @@
 // csr: PCSR and IPCSR (Gao, Qi, He: Efficient CSR-Based Sparse Matrix-Vector Multiplication on GPU, Mathematical
 // Problems in Engineering 2016). docs/LAYOUTS.md lists the paper's errata.
 
+#include <algorithm>
+
 #include "launch.cuh"
 #include "layouts/csr_kernels.hpp"
 #include "layouts/partition.hpp"
@@ -116,27 +118,46 @@ __global__ void __launch_bounds__(threads)
   y[row] = empty ? before : fma(alpha, sum, before);
 }
 
+/// For rows [first, first + count), each as if a block started there: its rows less one.
+template <class A, class P>
+__global__ void row_block_rows_kernel(Arrays<A, P> a, std::uint64_t first, std::uint64_t count, std::uint8_t* more) {
+  static_assert(limits.threads <= 256);
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride)
+    more[i] = static_cast<std::uint8_t>(row_block_rows(a.row_ptr, a.rows, first + i, limits) - 1);
+}
+
+/// First rows of the blocks, and behind the last block's the number of rows. The device says where a block would end
+/// that started at any row, which takes it no time; the host walks from block to block, and needs a byte a row for it
+/// rather than all row pointers.
+std::vector<std::uint32_t> row_block_starts(const PartView& part, const LoadContext& context) {
+  constexpr std::uint64_t piece = 1U << 20;
+  std::vector<std::uint32_t> starts{0};
+  const std::uint64_t rows = part.rows();
+  if (rows == 0) return starts;
+  std::vector<std::uint8_t> more(std::min(rows, piece));
+  void* memory = nullptr;
+  require_cuda(cudaMalloc(&memory, more.size()), "allocating device memory");
+  const std::shared_ptr<void> owner(memory, [](void* p) { cudaFree(p); });
+  for (std::uint64_t first = 0, row = 0; first < rows; first += piece) {
+    const std::uint64_t count = std::min(rows - first, piece);
+    with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
+      row_block_rows_kernel<<<stride_blocks(count, tuning::vector_threads), tuning::vector_threads, 0,
+                              context.stream>>>(a, first, count, static_cast<std::uint8_t*>(memory));
+    });
+    require_launch();
+    require_cuda(cudaMemcpyAsync(more.data(), memory, count, cudaMemcpyDeviceToHost, context.stream),
+                 "reading row blocks back");
+    require_cuda(cudaStreamSynchronize(context.stream), "reading row blocks back");
+    for (; row < first + count; starts.push_back(static_cast<std::uint32_t>(row))) row += more[row - first] + 1U;
+  }
+  return starts;
+}
+
 }  // namespace
 
 std::unique_ptr<const LayoutState> make_row_blocks(const PartView& part, const LoadContext& context) {
-  constexpr std::uint64_t piece = 1U << 20;
-  RowBlocks blocks(limits);
-  with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
-    std::vector<P> pointers;
-    P before = 0;
-    for (std::uint64_t first = 1; first <= a.rows; first += piece) {
-      pointers.resize(a.rows + std::uint64_t{1} - first < piece ? a.rows + std::uint64_t{1} - first : piece);
-      require_cuda(cudaMemcpyAsync(pointers.data(), a.row_ptr + first, pointers.size() * sizeof(P),
-                                   cudaMemcpyDeviceToHost, context.stream),
-                   "reading row pointers back");
-      require_cuda(cudaStreamSynchronize(context.stream), "reading row pointers back");
-      for (const P pointer : pointers) {
-        blocks.add(pointer - before);
-        before = pointer;
-      }
-    }
-  });
-  const std::vector<std::uint32_t> starts = blocks.finish();
+  const std::vector<std::uint32_t> starts = row_block_starts(part, context);
   auto state = std::make_unique<RowBlocksOnDevice>();
   state->count = starts.size() - 1;
   state->bytes = starts.size() * sizeof(std::uint32_t);

@@ -3,8 +3,6 @@
 // device, and no device needed.
 
 #include <cstdint>
-#include <utility>
-#include <vector>
 
 namespace spmvpack::gpu_loader {
 
@@ -16,35 +14,23 @@ struct RowBlockLimits {
   std::uint32_t entries = 2048;  ///< SHARED_SIZE: and as many entries, unless it is one row
 };
 
-/// Cuts rows into blocks, greedily from the first on.
-class RowBlocks {
- public:
-  explicit RowBlocks(RowBlockLimits limits = {}) : limits_(limits) {}
-
-  /// The next row has `length` entries.
-  void add(std::uint64_t length) {
-    if (row_ != starts_.back() && length > limits_.entries - entries_) close();
-    ++row_;
-    entries_ += length;
-    if (entries_ >= limits_.entries || row_ - starts_.back() == limits_.threads) close();
+/// Rows of the block that starts at row `first` < rows: blocks are cut greedily, row after row.
+template <class P>
+constexpr std::uint32_t row_block_rows(const P* row_ptr, std::uint64_t rows, std::uint64_t first,
+                                       RowBlockLimits limits) {
+  const P begin = row_ptr[first];
+  // The fewest rows, 1 to most, that hold as many entries as a block may; `most` where none do.
+  const auto most = static_cast<std::uint32_t>(rows - first < limits.threads ? rows - first : limits.threads);
+  std::uint32_t low = 1, high = most;
+  while (low < high) {
+    const std::uint32_t middle = (low + high) / 2;
+    if (row_ptr[first + middle] - begin >= limits.entries)
+      high = middle;
+    else
+      low = middle + 1;
   }
-  /// The blocks' first rows, and behind the last block's the number of rows; {0} where there are none.
-  std::vector<std::uint32_t> finish() {
-    if (row_ != starts_.back()) close();
-    return std::move(starts_);
-  }
-
- private:
-  void close() {
-    starts_.push_back(row_);
-    entries_ = 0;
-  }
-
-  RowBlockLimits limits_;
-  std::vector<std::uint32_t> starts_{0};
-  std::uint32_t row_ = 0;
-  std::uint64_t entries_ = 0;
-};
+  return low > 1 && row_ptr[first + low] - begin > limits.entries ? low - 1 : low;
+}
 
 /// The decision tree, figure 1 (missing in print; this is our reading): threads that work on each row of a block of
 /// `rows` rows, the largest power of two that is at most threads / rows, and at most threads / 2.
