@@ -135,7 +135,7 @@ TEST_CASE("sections are placed on 256-byte boundaries, beyond 2^32 too; host-onl
         }) == errc::unsupported);
 
   // The transfers are the sections, each byte once and in order.
-  for (const std::uint64_t blocks : {1, 2, 7}) {
+  for (const std::uint64_t blocks : {1U, 2U, 7U}) {
     const std::vector<Transfer> all = transfers(sections, p, blocks);
     std::size_t next = 0;
     for (const Placed& placed : p.sections) {
@@ -157,7 +157,7 @@ TEST_CASE("a ring stays within its bytes and has slots for each thread, as many 
   constexpr std::uint64_t mib = format::block_bytes;
   for (const std::uint64_t bytes : {std::uint64_t{0}, mib - 1, mib, 2 * mib, 3 * mib, 17 * mib, 64 * mib, 1024 * mib})
     for (const int threads : {1, 2, 3, 16, 17, 64, 500})
-      for (const std::uint64_t blocks : {1, 2, 5, 100, 100000})
+      for (const std::uint64_t blocks : {1U, 2U, 5U, 100U, 100000U})
         for (const bool inflate : {false, true}) {
           const RingShape shape = ring_shape(bytes, threads, blocks, inflate);
           REQUIRE(shape.threads >= 1);
