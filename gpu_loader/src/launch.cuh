@@ -1,5 +1,5 @@
 #pragma once
-// Grids, and what a launch reports.
+// Grids, launches that overlap, and what a launch reports.
 
 #include <cuda_runtime.h>
 
