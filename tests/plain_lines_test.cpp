@@ -108,7 +108,7 @@ TEST_CASE("what is no digit is found, by the portable way too") {
       bytes[k] = static_cast<char>(random() % 3 ? '0' + random() % 10 : random());
       marks |= std::uint64_t{bytes[k] < '0' || bytes[k] > '9'} << k;
     }
-    REQUIRE(non_digits<64>(bytes) == marks);
+    REQUIRE(non_digits<48>(bytes) == (marks | ~std::uint64_t{0} << 48));
     REQUIRE(non_digits<32>(bytes) == (marks | ~std::uint64_t{0} << 32));
     REQUIRE(non_digits_portable(bytes) == marks);
   }

@@ -33,7 +33,7 @@ SPMVPACK_INLINE std::uint64_t non_digits_portable(const char* p) noexcept {
   return marks;
 }
 
-/// The same for the first `bytes` bytes, 32 or 64; the other bits are set.
+/// The same for the first `bytes` bytes, fewer than 64; the other bits are set.
 template <unsigned bytes>
 SPMVPACK_INLINE std::uint64_t non_digits(const char* p) noexcept {
 #ifdef __SSE2__
@@ -47,7 +47,7 @@ SPMVPACK_INLINE std::uint64_t non_digits(const char* p) noexcept {
   }
   return ~digits;
 #else
-  return non_digits_portable(p) | (bytes == 32 ? ~std::uint64_t{0} << 32 : 0);
+  return non_digits_portable(p) | ~std::uint64_t{0} << bytes;
 #endif
 }
 
@@ -115,7 +115,7 @@ SPMVPACK_INLINE const char* after_line_end(const char* p) noexcept {
 }
 
 /// The ends of digits in a line, one after the other. The last that it knows is 63 bytes behind the line's start, which
-/// a plain line does not reach: whoever uses it checks each end before passing it.
+/// a plain line does not reach; some before it may be none. Whoever uses it checks each end before passing it.
 class DigitEnds {
  public:
   explicit DigitEnds(std::uint64_t non_digits_of_line) noexcept : marks_(non_digits_of_line | std::uint64_t{1} << 63) {}
@@ -137,8 +137,8 @@ class DigitEnds {
 template <Field field>
 SPMVPACK_INLINE const char* read_plain_line(const char* p, std::uint64_t& row_index, std::uint64_t& col_index,
                                             double& value) noexcept {
-  // A plain line ends after 27 bytes at most, with a real number after 50.
-  DigitEnds ends(non_digits < field == Field::real ? 64 : 32 > (p));
+  // A plain line ends after 27 bytes at most; with a real number of 17 digits after 43, and others are rare.
+  DigitEnds ends(non_digits < field == Field::real ? 48 : 32 > (p));
   const std::uint64_t row_end = ends.first();
   ends.pass();
   const std::uint64_t col = row_end + 1, col_end = ends.first();
