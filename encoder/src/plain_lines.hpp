@@ -96,9 +96,9 @@ SPMVPACK_INLINE std::array<std::uint64_t, 4> digits_values(DigitRun a, DigitRun 
     const __m128i text = words(e.end - 8, f.end - 8);
     const __m128i digits =
         _mm_and_si128(_mm_xor_si128(text, _mm_set1_epi8('0')), words(&last_bytes[e.count], &last_bytes[f.count]));
-    const __m128i pairs = _mm_and_si128(
-        _mm_add_epi16(_mm_mullo_epi16(digits, _mm_set1_epi16(10)), _mm_srli_epi16(digits, 8)), _mm_set1_epi16(0xFF));
-    return _mm_madd_epi16(pairs, _mm_set1_epi32(100 + (1 << 16)));
+    const __m128i odd = _mm_and_si128(digits, _mm_set1_epi16(0xFF)), even = _mm_srli_epi16(digits, 8);
+    return _mm_add_epi32(_mm_madd_epi16(odd, _mm_set1_epi32(1000 + (10 << 16))),
+                         _mm_madd_epi16(even, _mm_set1_epi32(100 + (1 << 16))));
   };
   const __m128i values = _mm_madd_epi16(_mm_packs_epi32(fours(a, b), fours(c, d)), _mm_set1_epi32(10000 + (1 << 16)));
   const auto ab = static_cast<std::uint64_t>(_mm_cvtsi128_si64(values));
