@@ -155,6 +155,19 @@ TEST_CASE("values") {
   refused(integer + "2 2 1\n1 1 16777217\n", "3:5", "the integer '16777217' does not fit f32", errc::bad_input, f32);
 }
 
+TEST_CASE("integers that are not exact have a remedy of their own") {
+  const TemporaryDirectory directory;
+  write_file(directory.file("a.mtx"), integer + "1 1 1\n1 1 9007199254740993\n");
+  try {
+    read_matrix_market(directory.file("a.mtx"));
+    FAIL("accepted");
+  } catch (const Error& e) {
+    CHECK(e.remedy() == "declare the field real to have it rounded");
+  }
+  write_file(directory.file("a.mtx"), real + "1 1 1\n1 1 9007199254740993\n");
+  CHECK_NOTHROW(read_matrix_market(directory.file("a.mtx")));
+}
+
 TEST_CASE("sums of duplicates") {
   refused(real + "1 1 2\n1 1 1e308\n1 1 1e308\n", "", "row 1, column 1 add up to a value that f64 cannot hold");
   refused(integer + "9 9 4\n9 9 9007199254740992\n9 9 1\n2 3 1\n2 3 9007199254740992\n", "",

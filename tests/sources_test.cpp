@@ -324,6 +324,10 @@ TEST_CASE("what is no source is refused with a list of what is one") {
     CHECK_THAT(e.remedy(), Catch::Contains("Rutherford-Boeing") && Catch::Contains(".xz") && Catch::Contains(".spmvc"));
   }
   CHECK_THAT(error_of("").message(), Catch::Contains("the file is empty"));
+  CHECK_THAT(error_of(std::string("\0\1ab\n", 5)).message(), Catch::Contains("found '\\x00\\x01ab'"));
+  const Error marked = error_of("\xEF\xBB\xBF%%MatrixMarket matrix coordinate real general\n1 1 0\n");
+  CHECK_THAT(marked.message(), Catch::Contains("a byte order mark"));
+  CHECK_THAT(marked.where(), Catch::EndsWith("A:1:1"));
   CHECK_THAT(error_of("%MatrixMarket matrix\n").message(), Catch::Contains("expected the banner"));
   CHECK_THAT(error_of(compress("hello\n", ARCHIVE_FILTER_GZIP).substr(0, 22)).message(), Catch::Contains("truncated"));
   CHECK_THROWS_WITH(read_matrix("/"), Catch::Contains("a directory"));

@@ -15,11 +15,11 @@ namespace {
 }
 
 template <class T>
-[[noreturn]] void refuse_range(const char* p, const char* kind) {
+[[noreturn]] void refuse_range(const char* p, const char* kind, const char* remedy) {
   constexpr bool narrow = value_type_of<T> == ValueType::f32;
   throw LineError{p, errc::bad_input,
                   fmt::format("the {} {} does not fit {}", kind, found_at(p), to_string(value_type_of<T>)),
-                  narrow ? "read the matrix as f64 (--value-type f64)" : "scale the matrix"};
+                  narrow ? "read the matrix as f64 (--value-type f64)" : remedy};
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ const char* read_real_carefully(const char* p, T& value) {
       number.begin(), number.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');
   const auto [after, error] = fast_float::from_chars(number.data(), number.data() + number.size(), value);
   if (error != std::errc() || after != number.data() + number.size()) refuse(p, expected);
-  if (std::isinf(value)) refuse_range<T>(p, "value");
+  if (std::isinf(value)) refuse_range<T>(p, "value", "scale the matrix");
   if (negative) value = -value;
   return p + token.size();
 }
@@ -77,7 +77,7 @@ const char* read_integer_carefully(const char* p, T& value) {
   // The digits of a floating-point integer, written in full, are exact.
   if (error != std::errc() || after != digits.data() + digits.size() || std::isinf(value) ||
       fmt::format("{:.0f}", value) != digits)
-    refuse_range<T>(p, "integer");
+    refuse_range<T>(p, "integer", "declare the field real to have it rounded");
   if (token.starts_with('-')) value = -value;
   return p + token.size();
 }

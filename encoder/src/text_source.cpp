@@ -31,11 +31,15 @@ TextFormat format_of(ByteStream& text) {
   // An empty text, and one whose banner has a mistake, are explained best by the reader of Matrix Market files.
   if (start.empty() || start.starts_with('%')) return TextFormat::matrix_market;
   if (is_rutherford_boeing(start)) return TextFormat::rutherford_boeing;
-  const std::string line(start.substr(0, std::min(start.find('\n'), start.find('\0'))));
+  const std::string line(start.substr(0, start.find('\n')));
   if (start.size() < enough) {  // damage would be a better reason than what comes before it
     std::string rest(enough, '\0');
     while (text.read(rest) != 0) continue;
   }
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // which would not be seen in the message
+  if (line.starts_with(byte_order_mark))
+    throw Error(errc::bad_input, "a byte order mark (EF BB BF) in front of the text", text.name() + ":1:1",
+                "take it off: tail -c +4");
   throw Error(errc::bad_input,
               fmt::format("found '{}', expected a matrix: neither the banner '%%MatrixMarket' nor a Harwell-Boeing or "
                           "Rutherford-Boeing header",
