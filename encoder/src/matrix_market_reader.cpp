@@ -76,7 +76,7 @@ SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::st
     const std::uint64_t value_bytes = size_of(options.value_type);
     const std::uint64_t list = header.entries * (8 + (header.field == Field::pattern ? 0 : value_bytes));
     require_memory(list + header.entries * (4 + value_bytes) + (header.rows + 1) * 8, limited.memory_limit,
-                   "the matrix and its list of entries");
+                   "the matrix with its list of entries");
   }
   SourceMatrix source =
       dispatch(options.value_type, [&](auto type) { return read_as<decltype(type)>(text, header, limited); });
@@ -98,7 +98,8 @@ Array<double> read_vector(const std::string& path, const MatrixMarketOptions& op
   require_memory(2 * header.entries * sizeof(double), limited.memory_limit, "the vector");
   Array<double> vector(header.entries);
   double* to = vector.data();
-  for (const Triplets<double>& block : entries.list.blocks) to = std::copy(block.values.begin(), block.values.end(), to);
+  for (const Triplets<double>& block : entries.list.blocks)
+    to = std::copy(block.values.begin(), block.values.end(), to);
   return vector;
 }
 

@@ -19,7 +19,7 @@
 namespace spmvpack::encoder {
 namespace {
 
-constexpr const char* need = "the matrix and its list of entries";
+constexpr const char* need = "the matrix with its list of entries";
 
 /// A task's share of a batch: whole lines, the first of which starts with number `first` of the list.
 struct Piece {

@@ -213,7 +213,7 @@ void survey(Triplets<T>& block, Symmetry symmetry, std::span<std::uint32_t> degr
 
 template <class T>
 Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> list, const AssemblyOptions& options) {
-  constexpr const char* need = "the matrix and its list of entries";
+  constexpr const char* need = "the matrix with its list of entries";
   std::uint64_t bytes = (rows + 1) * 8;
   for (const Triplets<T>& b : list.blocks) bytes += b.rows.size() * 8 + b.values.size() * sizeof(T);
   for (const Array<std::uint32_t>& degrees : list.degrees) bytes += degrees.size() * 4;

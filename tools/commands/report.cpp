@@ -28,7 +28,7 @@ void add_options(po::options_description& options) {
 }
 
 std::string details() {
-  return "Reads A.mtx (or .mtx.gz, .mtx.zst, .spmvc), plans every layout, writes nothing.\n"
+  return "Reads A.mtx (anything that 'encode' reads), plans every layout, writes nothing.\n"
          "Device bytes are what a multiply reads; file bytes are the size of the file that\n"
          "'encode' writes with the same settings and without compression. Both are exact.\n\n"
          "Examples:\n"

@@ -204,7 +204,7 @@ constexpr std::array kinds{Kind{"laplace2d",
                            Kind{"circuit",
                                 "--rows N [--coefficients C]",
                                 "nodal conductances: few entries in most rows, a power law of long ones,\n"
-                                "about 20,000 in those of supply rails; symmetric pattern. About 5.9 in a\n"
+                                "about 20,000 in those of supply rails; symmetric pattern. About 5.7 in a\n"
                                 "row; random by default. Takes 16 bytes a row, 4 an entry",
                                 {"rows", "coefficients"},
                                 make_circuit},
@@ -270,9 +270,9 @@ void check_kind_options(const Kind& kind, const Invocation& invocation) {
     if (!is_given(invocation, name.c_str()) || takes(kind, name)) continue;
     std::string others;
     for (const Kind& other : kinds)
-      if (takes(other, name)) others += fmt::format("{}{}", others.empty() ? "" : " or ", other.name);
+      if (takes(other, name)) others += fmt::format("{}{}", others.empty() ? "" : ", ", other.name);
     throw Error(errc::usage, fmt::format("--{} is not for {}", name, kind.name), {},
-                fmt::format("leave it out, or generate {}", others));
+                fmt::format("leave it out: it is for {}", others));
   }
 }
 
