@@ -11,7 +11,7 @@
 namespace spmvpack::gpu_loader {
 
 /// Adds up the sums that chunks left of the rows that they share, in chunk order: 32 at a time by the tree, these in
-/// sequence. A lane looks at each chunk; rows of more than two chunks are done by the warp together.
+/// sequence. A lane looks at each chunk; rows of more than four chunks are done by the warp together.
 ///
 /// `Chunks` tells how many there are (`count`), the `first_row(c)` of each, and whether chunk c `continues(c)` the last
 /// row of the one before it. `first_sum[c]` is chunk c's part of its first row, where that continues; `last_sum[c]` of
@@ -26,31 +26,52 @@ __global__ void __launch_bounds__(tuning::carry_threads)
   const auto put = [&](std::uint32_t row, V sum) { y[row] = fma(alpha, sum, scaled(beta, y + row)); };
   const unsigned lane = lane_id();
   const std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  bool starts = false, is_long = false;
+  bool starts = false;
   std::uint32_t row = 0;
   if (c + 1 < chunks.count && chunks.continues(c + 1)) {
     row = chunks.first_row(c + 1);
     starts = !(chunks.first_row(c) == row && chunks.continues(c));
-    is_long = starts && c + 2 < chunks.count && chunks.first_row(c + 2) == row;
   }
+  // Rows never fall: a later chunk that begins in the row continues it.
+  const auto is_in_row = [&](std::uint64_t i, std::uint32_t of) {
+    return i < chunks.count && chunks.first_row(i) == of;
+  };
+  constexpr unsigned most = 4;  // chunks of a row that a lane adds up
+  unsigned count = 2;
+#pragma unroll
+  for (unsigned k = 2; k <= most; ++k)
+    if (starts && is_in_row(c + k, row)) count = k + 1;
+  const bool is_long = starts && count > most;
   if constexpr (!Chunks::in_workspace) wait_for_last_kernel();
   if (alpha == V{0}) return;
-  if (starts && !is_long) put(row, V{0} + (last_sum[c] + first_sum[c + 1]));
+  if (starts && !is_long) {
+    V sum = last_sum[c] + first_sum[c + 1];
+    if (count == 3) sum = sum + first_sum[c + 2];
+    if (count == 4) sum = sum + (first_sum[c + 2] + first_sum[c + 3]);
+    put(row, V{0} + sum);
+  }
   for (unsigned left = __ballot_sync(full_warp, is_long); left != 0; left &= left - 1) {
     const std::uint64_t start = c - lane + static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
     const std::uint32_t its_row = chunks.first_row(start + 1);
+    constexpr unsigned batch = 4;  // of 32 chunks, whose loads are on their way together
     V total = 0;
-    for (std::uint64_t begin = start;; begin += 32) {
-      const std::uint64_t i = begin + lane;
-      // Rows never fall: a later chunk that begins in the row continues it.
-      const bool belongs = i == start || (i < chunks.count && chunks.first_row(i) == its_row);
-      const auto n = static_cast<unsigned>(__popc(__ballot_sync(full_warp, belongs)));
-      if (n == 0) break;
-      total = total + segment_sum(!belongs     ? V{0}
-                                  : i == start ? last_sum[i]
-                                               : first_sum[i],
-                                  lane, n);  // lane 0's counts
-      if (n < 32) break;
+    unsigned n = 32;
+    for (std::uint64_t begin = start + lane; n == 32; begin += std::uint64_t{32} * batch) {
+      bool belongs[batch];
+      V sum[batch];
+#pragma unroll
+      for (unsigned k = 0; k < batch; ++k) belongs[k] = begin + k * 32 == start || is_in_row(begin + k * 32, its_row);
+#pragma unroll
+      for (unsigned k = 0; k < batch; ++k) {
+        const std::uint64_t i = begin + k * 32;
+        sum[k] = !belongs[k] ? V{0} : i == start ? last_sum[i] : first_sum[i];
+      }
+#pragma unroll
+      for (unsigned k = 0; k < batch; ++k) {
+        if (n < 32) break;
+        n = static_cast<unsigned>(__popc(__ballot_sync(full_warp, belongs[k])));
+        if (n != 0) total = total + segment_sum(sum[k], lane, n);  // lane 0's counts
+      }
     }
     if (lane == 0) put(its_row, total);
   }
