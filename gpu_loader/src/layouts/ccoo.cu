@@ -60,7 +60,7 @@ __device__ void with_format(Encoding e, Function&& f) {
 /// A warp per chunk; the grid strides over the chunks, so that a block copies the table once. Writes every row but
 /// those that chunks share.
 template <class A, class V, int K>
-__global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_blocks(K))
+__global__ void __launch_bounds__(tuning::ccoo_threads, tuning::compiled.ccoo_blocks(K))
     chunk_kernel(View<A> v, unsigned lut_size, std::uint64_t rows, DeviceScalar<V> alpha, const V* __restrict__ x,
                  DeviceScalar<V> beta, V* y, V* workspace) {
   __shared__ V lut[spmvpack::layouts::ccoo::lut_capacity];
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_blocks(K))
 /// The same, with a block per chunk: the chunks of K = 8 are so large that a warp each would leave many warps idle
 /// while the last ones end.
 template <class A, class V>
-__global__ void __launch_bounds__(tuning::ccoo_team_threads, tuning::ccoo_team_blocks)
+__global__ void __launch_bounds__(tuning::ccoo_team_threads, tuning::compiled.ccoo_team_blocks)
     team_kernel(View<A> v, unsigned lut_size, std::uint64_t rows, DeviceScalar<V> alpha, const V* __restrict__ x,
                 DeviceScalar<V> beta, V* y, V* workspace) {
   constexpr unsigned threads = tuning::ccoo_team_threads, team = threads / 32;
@@ -172,6 +172,7 @@ __global__ void __launch_bounds__(tuning::ccoo_threads)
 /// What a launch needs of the device.
 struct Device final : LayoutState {
   unsigned multiprocessors = 0;
+  tuning::Numbers tuned{};
 };
 
 std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& /*context*/) {
@@ -181,10 +182,13 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
     throw Error(errc::unsupported, "chunks of " + std::to_string(lanes) + " lanes; a GPU takes whole warps",
                 part.where(), "encode the matrix again, with 256 lanes");
   auto device = std::make_unique<Device>();
-  int current = 0, count = 0;
+  int current = 0, count = 0, major = 0;
   require_cuda(cudaGetDevice(&current), "asking for the current device");
   require_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, current), "reading a GPU's properties");
+  require_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, current),
+               "reading a GPU's properties");
   device->multiprocessors = static_cast<unsigned>(count);
+  device->tuned = tuning::numbers(major);
   return device;
 }
 
@@ -207,9 +211,9 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
   const auto lut_size = static_cast<unsigned>(part.view.get<A>("lut").size());
   const auto* const x = static_cast<const V*>(call.x);
   auto* const y = static_cast<V*>(call.y);
-  const unsigned multiprocessors = static_cast<const Device&>(*part.state).multiprocessors;
+  const auto& device = static_cast<const Device&>(*part.state);
   const unsigned blocks =
-      std::min(blocks_for(v.chunks * 32, tuning::ccoo_threads), multiprocessors * tuning::ccoo_blocks(K));
+      std::min(blocks_for(v.chunks * 32, tuning::ccoo_threads), device.multiprocessors * device.tuned.ccoo_blocks(K));
   if (call.kernel == atomic) {
     scale_vector(call.vectors, call.beta, call.y, part.view.rows(), call.stream);
     atomic_kernel<A, V, K><<<blocks, tuning::ccoo_threads, 0, call.stream>>>(v, lut_size, alpha, x, y);
@@ -222,7 +226,8 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
   };
   if (K == 8 && takes_team(part.view.rows(), v.chunks, lut_size))
     run(team_kernel<A, V>,
-        static_cast<unsigned>(std::min<std::uint64_t>(v.chunks, multiprocessors * tuning::ccoo_team_blocks)),
+        static_cast<unsigned>(
+            std::min<std::uint64_t>(v.chunks, device.multiprocessors * device.tuned.ccoo_team_blocks)),
         tuning::ccoo_team_threads);
   else
     run(chunk_kernel<A, V, K>, blocks, tuning::ccoo_threads);
