@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the tables of docs/BENCHMARKS.md from the JSON of `spmvpack bench --suite --json`.
+"""Makes the tables of docs/BENCHMARKS.md and README.md from the JSON of `spmvpack bench --suite --json`.
 
 usage: tools/bench_table.py            writes them
        tools/bench_table.py --check    exits with 1 where they are not what it would write
 
-Each stands between the lines <!-- bench: bench/NAME.json --> and <!-- /bench -->; the path is relative to docs/.
+Each stands between the lines <!-- bench: bench/NAME.json --> and <!-- /bench -->, or <!-- bench-summary: ... --> for
+a few lines of it; the path is relative to docs/.
 """
 
 import json
@@ -14,7 +15,7 @@ import re
 import sys
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
-PAGE = DOCS / "BENCHMARKS.md"
+PAGES = [DOCS / "BENCHMARKS.md", DOCS.parent / "README.md"]
 GROUPS = {"arbitrary": "values all different", "local": "values that repeat nearby", "global": "few values",
           "irregular": "irregular", "total": "total, groups weighing equally", "l2-resident": "resident in L2 (apart)",
           "added": "added later (apart)"}
@@ -131,21 +132,37 @@ def text(bench):
     return "\n".join(lines)
 
 
+def summary(bench):
+    """How fast our best layout is, by group."""
+    sets = next(k["sets"] for k in bench["summary"] if name(k) == "ccoo/default")
+    head = [f"`ccoo`, {bench['machine']['name']}", "matrices", "over the faster cuSPARSE CSR", "least",
+            "over the fastest cuSPARSE format"]
+    lines = [row(head), "|" + "---|" * len(head)]
+    for means in sets:
+        mean, least = means["geometric_mean"], means["least"]
+        lines.append(row([GROUPS[means["set"]], str(means["members"]), times(mean["over_faster_csr"]),
+                          times(least["over_faster_csr"]), times(mean["over_best"])]))
+    return "\n".join(lines) + "\n"
+
+
 def fill(page):
     def replace(match):
-        with open(DOCS / match[1], encoding="utf-8") as file:
-            return f"<!-- bench: {match[1]} -->\n{text(json.load(file))}<!-- /bench -->"
-    return re.sub(r"<!-- bench: (\S+) -->\n.*?<!-- /bench -->", replace, page, flags=re.DOTALL)
+        with open(DOCS / match[2], encoding="utf-8") as file:
+            made = {"bench": text, "bench-summary": summary}[match[1]](json.load(file))
+            return f"<!-- {match[1]}: {match[2]} -->\n{made}<!-- /bench -->"
+    return re.sub(r"<!-- (bench|bench-summary): (\S+) -->\n.*?<!-- /bench -->", replace, page, flags=re.DOTALL)
 
 
 def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
-    page = PAGE.read_text(encoding="utf-8")
-    made = fill(page)
-    if sys.argv[1:] == ["--check"]:
-        sys.exit(0 if made == page else f"{PAGE.name} is not what {pathlib.Path(__file__).name} makes: run it")
-    PAGE.write_text(made, encoding="utf-8")
+    for path in PAGES:
+        page = path.read_text(encoding="utf-8")
+        made = fill(page)
+        if sys.argv[1:] != ["--check"]:
+            path.write_text(made, encoding="utf-8")
+        elif made != page:
+            sys.exit(f"{path.name} is not what {pathlib.Path(__file__).name} makes: run it")
 
 
 if __name__ == "__main__":
