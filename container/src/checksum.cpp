@@ -9,20 +9,21 @@
 
 #include "checksum_avx2.hpp"
 #include "spmvpack/container/format.hpp"
+#include "spmvpack/container/instruction_set.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack {
 
 std::uint64_t xxh3_64(std::span<const std::byte> bytes) noexcept {
 #if SPMVPACK_CHECKSUM_AVX2
-  if (__builtin_cpu_supports("avx2") != 0) return avx2::xxh3_64(bytes.data(), bytes.size());
+  if (use_v3()) return avx2::xxh3_64(bytes.data(), bytes.size());
 #endif
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
 Digest xxh3_128(std::span<const std::byte> bytes) noexcept {
 #if SPMVPACK_CHECKSUM_AVX2
-  if (__builtin_cpu_supports("avx2") != 0) {
+  if (use_v3()) {
     const avx2::Hash128 hash = avx2::xxh3_128(bytes.data(), bytes.size());
     return {hash.low, hash.high};
   }
