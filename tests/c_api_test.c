@@ -55,6 +55,21 @@ static int multiply(const char* path) {
   d.right_hand_sides = 2;
   REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_UNSUPPORTED);
   d = spmvpack_multiply_default(SPMVPACK_F64);
+  d.ldx = n;
+  d.ldy = n + 7;
+  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_OK);
+  d.ldx = n - 1;
+  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_USAGE);
+  REQUIRE(strcmp(spmvpack_error_text(), "ldx is 59999, less than a column's 60000 elements") == 0);
+  d.ldx = 0;
+  d.ldy = 1;
+  REQUIRE(spmvpack_multiply(matrix, &d, &alpha, on_device, &beta, on_device + n, workspace, bytes, NULL) ==
+          SPMVPACK_USAGE);
+  d = spmvpack_multiply_default(SPMVPACK_F64);
+  d.operation = SPMVPACK_OPERATION_H;
+  REQUIRE(spmvpack_multiply(matrix, &d, &alpha, on_device, &beta, on_device + n, workspace, bytes, NULL) ==
+          SPMVPACK_UNSUPPORTED);
+  d = spmvpack_multiply_default(SPMVPACK_F64);
   d.size -= 1;
   REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_USAGE);
   d = spmvpack_multiply_default(SPMVPACK_F32); /* with a matrix of doubles */

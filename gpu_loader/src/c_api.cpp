@@ -77,6 +77,19 @@ void check(const spmvpack_multiply_description* description) {
     throw Error(errc::unsupported, "only one right-hand side is supported yet", {}, "multiply them one by one");
 }
 
+/// 0 where there is one column, or what the next column could start at.
+void check_leading(const char* name, std::uint64_t given, std::uint64_t length) {
+  if (given != 0 && given < length)
+    throw Error(errc::usage, name + (" is " + std::to_string(given)) + ", less than a column's " +
+                                 std::to_string(length) + " elements");
+}
+
+void check(const spmvpack_multiply_description* description, const DeviceMatrix& matrix) {
+  check(description);
+  check_leading("ldx", description->ldx, matrix.facts().cols);
+  check_leading("ldy", description->ldy, matrix.facts().rows);
+}
+
 std::string_view kernel_of(const spmvpack_multiply_description& description) {
   return description.kernel == nullptr ? std::string_view{} : description.kernel;
 }
@@ -131,7 +144,7 @@ spmvpack_status spmvpack_workspace_bytes(const spmvpack_matrix* matrix,
   return guarded([&] {
     require_pointer(matrix, "matrix");
     require_pointer(bytes, "bytes");
-    check(description);
+    check(description, matrix->matrix);
     *bytes = matrix->matrix.workspace_bytes(kernel_of(*description), description->vectors == SPMVPACK_F64
                                                                          ? spmvpack::ValueType::f64
                                                                          : spmvpack::ValueType::f32);
@@ -143,7 +156,7 @@ spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix, const spmvpack_
                                   uint64_t workspace_bytes, void* stream) {
   return guarded([&] {
     require_pointer(matrix, "matrix");
-    check(description);
+    check(description, matrix->matrix);
     require_pointer(alpha, "alpha");
     require_pointer(beta, "beta");
     const std::span<std::byte> room{static_cast<std::byte*>(workspace), workspace_bytes};

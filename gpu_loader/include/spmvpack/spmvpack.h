@@ -53,7 +53,8 @@ typedef struct spmvpack_multiply_description {
   spmvpack_operation operation;
   spmvpack_type vectors;     /* of x, y, alpha and beta: the matrix's type, or F64 with an F32 matrix */
   uint64_t right_hand_sides; /* columns of X and Y; only 1 is supported yet */
-  uint64_t ldx, ldy;         /* elements from one column of X or Y to the next; not read with one column */
+  uint64_t ldx, ldy;         /* elements from one column of X or Y to the next, no fewer than a column has; 0 will do
+                                with one column */
   int scalars_on_device;     /* whether alpha and beta point to device memory, read when the multiply runs */
   const char* kernel;        /* a name of the layout's kernels; null: the default */
 } spmvpack_multiply_description;
