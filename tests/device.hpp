@@ -34,9 +34,14 @@ class DeviceVector {
   DeviceVector& operator=(const DeviceVector&) = delete;
   ~DeviceVector() { cudaFree(memory_); }
 
-  void poison() { cuda(cudaMemset(memory_, 0xFF, (size_ + shift_ + 1) * sizeof(T))); }
+  void poison() {
+    cuda(cudaMemset(memory_, 0xFF, (size_ + shift_ + 1) * sizeof(T)));
+    cuda(cudaDeviceSynchronize());  // streams that do not wait for the default one shall not outrun it
+  }
   void set(const std::vector<T>& from) {
-    if (!from.empty()) cuda(cudaMemcpy(data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
+    if (from.empty()) return;
+    cuda(cudaMemcpy(data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
+    cuda(cudaDeviceSynchronize());
   }
   [[nodiscard]] std::vector<T> get() const {
     std::vector<T> to(size_);

@@ -7,6 +7,7 @@
 #include "placement.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
+#include "tuning.cuh"
 
 namespace spmvpack::gpu_loader {
 namespace {
@@ -114,6 +115,31 @@ TEST_CASE("lanes of a row in csr's vector kernel") {
   CHECK(lanes_per_row(10, 319) == 16);
   CHECK(lanes_per_row(10, 320) == 32);
   CHECK(lanes_per_row(1, std::uint64_t{1} << 40) == 32);
+}
+
+TEST_CASE("kernels are launched early only where the code that runs waits for the one before") {
+  using tuning::early_launches;
+  CHECK(early_launches({800, 900}, 900));
+  CHECK(early_launches({900}, 900));
+  CHECK(early_launches({800, 900, 1000, 1200}, 1210));
+  CHECK(!early_launches({800}, 900));        // PTX of Ampere on Hopper
+  CHECK(!early_launches({800, 900}, 1000));  // or of Hopper on Blackwell: it may as well be Ampere's
+  CHECK(!early_launches({800, 900, 1030}, 1000));
+  CHECK(!early_launches({800, 860}, 860));
+  CHECK(!early_launches({800, 900}, 890));
+}
+
+TEST_CASE("launch numbers: Hopper's own, safe ones for all others") {
+  for (const int major : {8, 10, 11, 12}) CHECK(&tuning::numbers(major) == &tuning::safe);
+  CHECK(&tuning::numbers(9) == &tuning::sm_90);
+  // A multiprocessor holds at most 2,048 threads.
+  for (const auto* const n : {&tuning::safe, &tuning::sm_90}) {
+    for (const int slots : {1, 2, 4, 8}) {
+      CHECK(n->ccoo_blocks(slots) >= 1);
+      CHECK(n->ccoo_blocks(slots) * tuning::ccoo_threads <= 2048);
+    }
+    CHECK(n->ccoo_team_blocks * tuning::ccoo_team_threads <= 2048);
+  }
 }
 
 TEST_CASE("sections are placed on 256-byte boundaries, beyond 2^32 too; host-only ones are not") {

@@ -140,6 +140,25 @@ TEST_CASE("every kernel is right with more chunks than a device works on at once
   all_correct<double, double>(matrices);
 }
 
+TEST_CASE("rows of any number of chunks are finished in order") {
+  // The second pass has a lane, or a warp with 32 or 128 chunks at a time: rows of as many chunks, and one more or
+  // less. Chunks have 256 entries, in ccoo 256 K.
+  std::vector<std::uint64_t> lengths;
+  for (const std::uint64_t entries : {256U, 2048U})
+    for (const std::uint64_t chunks : {1U, 2U, 3U, 4U, 5U, 6U, 31U, 32U, 33U, 34U})
+      for (const std::uint64_t more : {0U, 1U, 255U}) lengths.push_back(entries * chunks + more);
+  for (const std::uint64_t chunks : {64U, 127U, 128U, 129U, 130U, 256U, 257U}) lengths.push_back(256 * chunks);
+  std::mt19937_64 rng(61);
+  const auto columns = [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row(r % 2 == 0 ? lengths[r / 2] : r % 7);  // short rows between them: other places
+    for (std::size_t c = 0; c < row.size(); ++c) row[c] = static_cast<std::uint32_t>(c + r);
+    return row;
+  };
+  std::vector<NamedMatrix> matrices;
+  matrices.push_back({"rows of many chunks", from_rows<double>(2 * lengths.size(), 80000, rng, 3, columns)});
+  all_correct<double, double>(matrices);
+}
+
 TEST_CASE("every kernel is right on random matrices of all kinds, in its documented order") {
   SECTION("f64") {
     for (const int values : {0, 2, 3}) all_correct<double, double>(random_matrices<double>(23, values));
@@ -235,6 +254,69 @@ TEST_CASE("a captured multiply replays, on other numbers too", "[short]") {
       }
       cuda(cudaStreamDestroy(stream));
     }
+}
+
+TEST_CASE("each multiply sees what the one before it on the stream wrote, launched or replayed", "[short]") {
+  constexpr std::size_t steps = 12;
+  for (const Variant& variant : variants())
+    for (const NamedMatrix& m : random_matrices<double>(59, 3)) {
+      const std::size_t n = m.matrix.rows;
+      if (n != m.matrix.cols || n == 0) continue;
+      const DeviceMatrix a = load_device(encode(m.matrix, variant.layout, variant.settings).bytes);
+      const auto x = random_vector<double>(n, 1);
+      cudaStream_t stream = nullptr;
+      cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+      for (const auto& kernel : a.kernels()) {
+        if (kernel.determinism != gpu_loader::Determinism::bitwise) continue;
+        INFO(variant.layout << " " << kernel.name << ", " << m.name);
+        std::vector<std::vector<double>> expected{x};  // a step at a time, waiting for each
+        for (std::size_t i = 0; i < steps; ++i) expected.push_back(multiply<double>(a, expected.back(), kernel.name));
+        const DeviceVector<std::byte> workspace(a.workspace_bytes(kernel.name));
+        DeviceVector<double> all(n * (steps + 1));
+        const auto run = [&] {
+          const std::span<double> y = all.span();
+          for (std::size_t i = 0; i < steps; ++i)
+            a.multiply<double>(1, y.subspan(i * n, n), 0, y.subspan((i + 1) * n, n), workspace.span(), stream,
+                               kernel.name);
+        };
+        cudaGraph_t graph = nullptr;
+        cudaGraphExec_t replay = nullptr;
+        cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+        run();
+        cuda(cudaStreamEndCapture(stream, &graph));
+        cuda(cudaGraphInstantiate(&replay, graph, 0));
+        for (const bool replayed : {false, true}) {
+          all.poison();
+          cuda(cudaMemcpy(all.data(), x.data(), n * sizeof(double), cudaMemcpyHostToDevice));
+          cuda(cudaDeviceSynchronize());
+          if (replayed)
+            cuda(cudaGraphLaunch(replay, stream));
+          else
+            run();
+          cuda(cudaStreamSynchronize(stream));
+          const std::vector<double> found = all.get();
+          for (std::size_t i = 0; i <= steps; ++i)
+            REQUIRE(std::memcmp(found.data() + i * n, expected[i].data(), n * sizeof(double)) == 0);
+        }
+        cuda(cudaGraphExecDestroy(replay));
+        cuda(cudaGraphDestroy(graph));
+      }
+      cuda(cudaStreamDestroy(stream));
+    }
+}
+
+TEST_CASE("an error that a caller left behind is not the multiply's, and stays the caller's", "[short]") {
+  const NamedMatrix m{"sized", sized(257)};
+  for (const Variant& variant : variants()) {
+    const std::vector<std::byte> file = encode(m.matrix, variant.layout, variant.settings).bytes;
+    const auto x = random_vector<double>(m.matrix.cols, 1);
+    void* none = nullptr;
+    REQUIRE(cudaMalloc(&none, std::size_t{1} << 60) == cudaErrorMemoryAllocation);
+    const DeviceMatrix a = load_device(file);
+    REQUIRE(cudaMalloc(&none, std::size_t{1} << 60) == cudaErrorMemoryAllocation);
+    for (const auto& kernel : a.kernels()) CHECK_NOTHROW(multiply<double>(a, x, kernel.name));
+    CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
+  }
 }
 
 TEST_CASE("two streams with a workspace each; 100 repeats give the same bits") {

@@ -21,9 +21,8 @@ __global__ void check_map_kernel(const std::uint32_t* list, std::uint64_t count,
 void check_map(const PartView& part, const IndexMap& map, std::string_view name, std::uint64_t size, std::uint32_t bit,
                std::uint32_t* errors, Stream stream) {
   if (map.kind != format::MapKind::list || map.count == 0) return;
-  check_map_kernel<<<stride_blocks(map.count, tuning::check_threads), tuning::check_threads, 0, stream>>>(
-      part.get<std::uint32_t>(name).data(), map.count, size, bit, errors);
-  require_launch();
+  launch(check_map_kernel, stride_blocks(map.count, tuning::check_threads), tuning::check_threads, stream,
+         part.get<std::uint32_t>(name).data(), map.count, size, bit, errors);
 }
 
 std::string describe(const LayoutKernels& layout, std::uint32_t bits) {

@@ -12,6 +12,7 @@ namespace spmvpack::gpu_loader {
 /// Throws unless `status` is cudaSuccess: errc::out_of_memory for want of memory, else errc::no_device.
 inline void require_cuda(cudaError_t status, const char* doing) {
   if (status == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // it is told here: whoever asks next shall not be told again
   const std::string what = std::string(doing) + ": " + cudaGetErrorString(status);
   if (status == cudaErrorMemoryAllocation)
     throw Error(errc::out_of_memory, what, {}, "free memory, or use a larger GPU");

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
 #include <utility>
 
 #include "cuda_error.hpp"
@@ -25,6 +26,28 @@ inline unsigned stride_blocks(std::uint64_t work, unsigned threads) {
   return static_cast<unsigned>(blocks < tuning::grid_stride_blocks ? blocks : tuning::grid_stride_blocks);
 }
 
+/// Launches a kernel, or throws. Unlike <<<>>> it reports this launch alone, not what an earlier call has left behind:
+/// a caller who polls an event would otherwise be told that its multiply failed.
+template <class... Parameters, class... Arguments>
+void launch(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...), Arguments&&... arguments) {
+  require_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(std::forward<Arguments>(arguments))...),
+               "launching a kernel");
+}
+
+inline cudaLaunchConfig_t launch_config(unsigned blocks, unsigned threads, cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = threads;
+  config.stream = stream;
+  return config;
+}
+
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream,
+            Arguments&&... arguments) {
+  launch(launch_config(blocks, threads, stream), kernel, std::forward<Arguments>(arguments)...);
+}
+
 /// In a kernel that launch_early() will follow: the next one may be brought up as soon as blocks of this one end.
 __device__ inline void allow_next_kernel() {
 #if __CUDA_ARCH__ >= 900
@@ -45,23 +68,20 @@ template <class... Parameters, class... Arguments>
 void launch_early(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream,
                   Arguments&&... arguments) {
   constexpr int cuda_12_3 = 12030;
-  int device = 0, major = 0, driver = 0;
+  int device = 0, major = 0, minor = 0, driver = 0;
   require_cuda(cudaGetDevice(&device), "asking for the current device");
   require_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "reading a GPU's properties");
+  require_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "reading a GPU's properties");
   require_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = blocks;
-  config.blockDim = threads;
-  config.stream = stream;
+  cudaLaunchConfig_t config = launch_config(blocks, threads, stream);
   config.attrs = &overlap;
-  config.numAttrs = major >= 9 && driver >= cuda_12_3 && CUDART_VERSION >= cuda_12_3 ? 1 : 0;
-  require_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(std::forward<Arguments>(arguments))...),
-               "launching a kernel");
+  // On Hopper, but from PTX for Ampere, wait_for_last_kernel() would not wait.
+  const bool waits = tuning::early_launches({__CUDA_ARCH_LIST__}, major * 100 + minor * 10);
+  config.numAttrs = waits && driver >= cuda_12_3 && CUDART_VERSION >= cuda_12_3 ? 1 : 0;
+  launch(config, kernel, std::forward<Arguments>(arguments)...);
 }
-
-inline void require_launch() { require_cuda(cudaGetLastError(), "launching a kernel"); }
 
 }  // namespace spmvpack::gpu_loader

@@ -34,9 +34,8 @@ constexpr unsigned threads = tuning::vector_threads;
 void scale_vector(ValueType type, const Scalar<double>& beta, void* y, std::uint64_t n, Stream stream) {
   if (n == 0 || (beta.device == nullptr && beta.value == 1)) return;
   dispatch(type, [&]<class V>(V) {
-    scale_kernel<V><<<stride_blocks(n, threads), threads, 0, stream>>>(device_scalar<V>(beta), static_cast<V*>(y), n);
+    launch(scale_kernel<V>, stride_blocks(n, threads), threads, stream, device_scalar<V>(beta), static_cast<V*>(y), n);
   });
-  require_launch();
 }
 
 void gather_vector(ValueType type, const std::uint32_t* list, const void* from, void* to, std::uint64_t n,
@@ -44,20 +43,18 @@ void gather_vector(ValueType type, const std::uint32_t* list, const void* from, 
   if (n == 0) return;
   dispatch(type, [&]<class V>(V) {
     const auto read = condition != nullptr ? device_scalar<V>(*condition) : DeviceScalar<V>{V{1}, nullptr};
-    gather_kernel<V><<<stride_blocks(n, threads), threads, 0, stream>>>(list, static_cast<const V*>(from),
-                                                                        static_cast<V*>(to), n, read);
+    launch(gather_kernel<V>, stride_blocks(n, threads), threads, stream, list, static_cast<const V*>(from),
+           static_cast<V*>(to), n, read);
   });
-  require_launch();
 }
 
 void scatter_vector(ValueType type, const std::uint32_t* list, const void* from, void* to, std::uint64_t n,
                     Stream stream) {
   if (n == 0) return;
   dispatch(type, [&]<class V>(V) {
-    scatter_kernel<V>
-        <<<stride_blocks(n, threads), threads, 0, stream>>>(list, static_cast<const V*>(from), static_cast<V*>(to), n);
+    launch(scatter_kernel<V>, stride_blocks(n, threads), threads, stream, list, static_cast<const V*>(from),
+           static_cast<V*>(to), n);
   });
-  require_launch();
 }
 
 }  // namespace spmvpack::gpu_loader

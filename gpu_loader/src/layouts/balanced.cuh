@@ -135,9 +135,8 @@ void multiply(const Rows& rows, const std::uint32_t* col_idx, const A* values, s
   const Carries<V> room = carries<V>(call.workspace, nnz);
   auto* const y = static_cast<V*>(call.y);
   const std::uint64_t chunks = chunk_count(nnz);
-  chunk_kernel<A, V><<<blocks_for(chunks * 32, tuning::balanced_threads), tuning::balanced_threads, 0, call.stream>>>(
-      rows, col_idx, values, nnz, alpha, static_cast<const V*>(call.x), y, room);
-  require_launch();
+  launch(chunk_kernel<A, V, Rows>, blocks_for(chunks * 32, tuning::balanced_threads), tuning::balanced_threads,
+         call.stream, rows, col_idx, values, nnz, alpha, static_cast<const V*>(call.x), y, room);
   add_carries<V>(SharedRows{chunks, room.first_row, room.last_row}, room.first_sum, room.last_sum, alpha,
                  {V{1}, nullptr}, y, call.stream);
 }

@@ -216,13 +216,12 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
       std::min(blocks_for(v.chunks * 32, tuning::ccoo_threads), device.multiprocessors * device.tuned.ccoo_blocks(K));
   if (call.kernel == atomic) {
     scale_vector(call.vectors, call.beta, call.y, part.view.rows(), call.stream);
-    atomic_kernel<A, V, K><<<blocks, tuning::ccoo_threads, 0, call.stream>>>(v, lut_size, alpha, x, y);
-    return require_launch();
+    return gpu_loader::launch(atomic_kernel<A, V, K>, blocks, tuning::ccoo_threads, call.stream, v, lut_size, alpha, x,
+                              y);
   }
   auto* const workspace = reinterpret_cast<V*>(call.workspace);
   const auto run = [&](auto kernel, unsigned grid, unsigned threads) {
-    kernel<<<grid, threads, 0, call.stream>>>(v, lut_size, part.view.rows(), alpha, x, beta, y, workspace);
-    require_launch();
+    gpu_loader::launch(kernel, grid, threads, call.stream, v, lut_size, part.view.rows(), alpha, x, beta, y, workspace);
   };
   if (K == 8 && takes_team(part.view.rows(), v.chunks, lut_size))
     run(team_kernel<A, V>,

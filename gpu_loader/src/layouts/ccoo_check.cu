@@ -174,11 +174,10 @@ void check(const PartView& part, std::uint32_t* errors, Stream stream) {
         part.info().nnz};
     // With no chunk there may be no blob.
     if (p.v.chunks != 0)
-      check_kernel<T><<<stride_blocks(p.v.chunks * 32, tuning::check_threads), tuning::check_threads, 0, stream>>>(
-          p, errors, entries);
+      launch(check_kernel<T>, stride_blocks(p.v.chunks * 32, tuning::check_threads), tuning::check_threads, stream, p,
+             errors, entries);
   });
-  check_count_kernel<<<1, 1, 0, stream>>>(entries, part.info().nnz, errors);
-  require_launch();
+  launch(check_count_kernel, 1, 1, stream, entries, part.info().nnz, errors);
 }
 
 }  // namespace spmvpack::gpu_loader::layouts::ccoo_kernels

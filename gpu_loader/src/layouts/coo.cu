@@ -31,9 +31,8 @@ __global__ void check_kernel(const std::uint32_t* row_idx, const std::uint32_t* 
 void check(const PartView& part, std::uint32_t* errors, Stream stream) {
   const auto rows = part.get<std::uint32_t>("row_idx"), cols = part.get<std::uint32_t>("col_idx");
   if (rows.empty()) return;
-  check_kernel<<<stride_blocks(rows.size(), tuning::check_threads), tuning::check_threads, 0, stream>>>(
-      rows.data(), cols.data(), rows.size(), part.rows(), part.cols(), errors);
-  require_launch();
+  launch(check_kernel, stride_blocks(rows.size(), tuning::check_threads), tuning::check_threads, stream, rows.data(),
+         cols.data(), rows.size(), part.rows(), part.cols(), errors);
 }
 
 std::uint64_t workspace_bytes(const DevicePart& part, std::size_t /*kernel*/, ValueType vectors) {

@@ -142,10 +142,9 @@ std::vector<std::uint32_t> row_block_starts(const PartView& part, const LoadCont
   for (std::uint64_t first = 0, row = 0; first < rows; first += piece) {
     const std::uint64_t count = std::min(rows - first, piece);
     with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
-      row_block_rows_kernel<<<stride_blocks(count, tuning::vector_threads), tuning::vector_threads, 0,
-                              context.stream>>>(a, first, count, static_cast<std::uint8_t*>(memory));
+      launch(row_block_rows_kernel<A, P>, stride_blocks(count, tuning::vector_threads), tuning::vector_threads,
+             context.stream, a, first, count, static_cast<std::uint8_t*>(memory));
     });
-    require_launch();
     require_cuda(cudaMemcpyAsync(more.data(), memory, count, cudaMemcpyDeviceToHost, context.stream),
                  "reading row blocks back");
     require_cuda(cudaStreamSynchronize(context.stream), "reading row blocks back");
@@ -175,24 +174,21 @@ void multiply_pcsr(const PartView& part, const MultiplyCall& call) {
     auto* const products = reinterpret_cast<V*>(call.workspace);
     if (a.nnz != 0 && (call.alpha.device != nullptr || call.alpha.value != 0)) {
       constexpr unsigned product_threads = tuning::pcsr_product_threads;
-      pcsr_product_kernel<<<stride_blocks(a.nnz, product_threads), product_threads, 0, call.stream>>>(
-          a, alpha, static_cast<const V*>(call.x), products);
-      require_launch();
+      launch(pcsr_product_kernel<A, V, P>, stride_blocks(a.nnz, product_threads), product_threads, call.stream, a,
+             alpha, static_cast<const V*>(call.x), products);
     }
-    pcsr_sum_kernel<<<blocks_for(a.rows, threads), threads, 0, call.stream>>>(a, alpha, beta, products,
-                                                                              static_cast<V*>(call.y));
+    launch(pcsr_sum_kernel<A, V, P>, blocks_for(a.rows, threads), threads, call.stream, a, alpha, beta, products,
+           static_cast<V*>(call.y));
   });
-  require_launch();
 }
 
 void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call) {
   if (blocks.count == 0) return;
   with_arrays(part, call.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
-    ipcsr_kernel<<<blocks_for(blocks.count, 1), threads, 0, call.stream>>>(
-        a, blocks.starts(), device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
-        static_cast<V*>(call.y));
+    launch(ipcsr_kernel<A, V, P>, blocks_for(blocks.count, 1), threads, call.stream, a, blocks.starts(),
+           device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
+           static_cast<V*>(call.y));
   });
-  require_launch();
 }
 
 }  // namespace spmvpack::gpu_loader::layouts::csr_kernels

@@ -63,9 +63,9 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads)
 template <unsigned Lanes, class V, class A, class P>
 void launch_rows(const Arrays<A, P>& a, const MultiplyCall& call) {
   constexpr unsigned threads = tuning::csr_rows_threads;
-  rows_kernel<Lanes><<<blocks_for(std::uint64_t{a.rows} * Lanes, threads), threads, 0, call.stream>>>(
-      a, device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
-      static_cast<V*>(call.y));
+  launch(rows_kernel<Lanes, A, V, P>, blocks_for(std::uint64_t{a.rows} * Lanes, threads), threads, call.stream, a,
+         device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
+         static_cast<V*>(call.y));
 }
 
 /// The last row in [0, rows) whose pointer is at most k, found by the warp together: 32 probes at a time.
@@ -135,11 +135,10 @@ void check(const PartView& part, std::uint32_t* errors, Stream stream) {
   auto* const falls = reinterpret_cast<unsigned long long*>(errors + 2);
   with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     const std::uint64_t work = a.nnz > a.rows ? a.nnz : std::uint64_t{a.rows} + 1;
-    check_kernel<<<stride_blocks(work, tuning::check_threads), tuning::check_threads, 0, stream>>>(
-        a.row_ptr, a.col_idx, a.rows, part.cols(), a.nnz, errors, falls);
+    launch(check_kernel<P>, stride_blocks(work, tuning::check_threads), tuning::check_threads, stream, a.row_ptr,
+           a.col_idx, a.rows, part.cols(), a.nnz, errors, falls);
   });
-  check_falls_kernel<<<1, 1, 0, stream>>>(falls, errors);
-  require_launch();
+  launch(check_falls_kernel, 1, 1, stream, falls, errors);
 }
 
 void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t lanes) {
@@ -159,7 +158,6 @@ void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t
         return launch_rows<32, V>(a, call);
     }
   });
-  require_launch();
 }
 
 void multiply_merge(const PartView& part, const MultiplyCall& call) {
