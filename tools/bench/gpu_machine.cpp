@@ -1,6 +1,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <span>
 
 #include "bench/cusparse.hpp"
 #include "bench/device_kernels.hpp"
@@ -104,7 +105,8 @@ class GpuMachine final : public Machine {
     options.progress = options_.progress;
     DeviceMatrix matrix = DeviceMatrix::load(container, stream_.get(), options);
     const std::vector<KernelInfo> kernels = matrix.kernels();
-    if (std::any_of(kernels.begin() + 1, kernels.end(), [](const KernelInfo& k) { return k.prepared; })) {
+    const auto others = std::span(kernels).subspan(kernels.empty() ? 0 : 1);  // a container without parts has none
+    if (std::any_of(others.begin(), others.end(), [](const KernelInfo& k) { return k.prepared; })) {
       for (const KernelInfo& kernel : kernels) options.kernels.emplace_back(kernel.name);
       matrix = DeviceMatrix::load(container, stream_.get(), options);
     }

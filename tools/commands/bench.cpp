@@ -87,10 +87,11 @@ std::vector<std::string> words(const Invocation& invocation, const char* option)
   return invocation.options[option].as<std::vector<std::string>>();
 }
 
-/// The value of an option that is one of two words; `fallback` where it is not given.
+/// The value of an option that is one of two words; what fallback() gives where it is not given.
+template <class Fallback>
 std::string choice(const Invocation& invocation, const char* option, const std::array<std::string, 2>& choices,
-                   const std::string& fallback) {
-  if (invocation.options.count(option) == 0) return fallback;
+                   Fallback&& fallback) {
+  if (invocation.options.count(option) == 0) return fallback();
   const std::string& text = invocation.text(option);
   if (std::find(choices.begin(), choices.end(), text) == choices.end())
     throw Error(errc::usage, fmt::format("--{} is '{}'", option, escape(text)), {},
@@ -102,8 +103,10 @@ bool has_gpu() { return gpu_loader::built_with_cuda() && !gpu_loader::devices().
 
 std::unique_ptr<bench::Machine> choose_machine(const Invocation& invocation, const LoadOptions& options) {
   const bool chosen = invocation.options.count("device") != 0;
-  const std::string device = choice(invocation, "device", {"gpu", "host"}, has_gpu() ? "gpu" : "host");
-  const std::string peers = choice(invocation, "peers", {"cusparse", "none"}, device == "gpu" ? "cusparse" : "none");
+  // No driver is asked, which may be broken, where the host is named.
+  const std::string device = choice(invocation, "device", {"gpu", "host"}, [] { return has_gpu() ? "gpu" : "host"; });
+  const std::string peers =
+      choice(invocation, "peers", {"cusparse", "none"}, [&] { return device == "gpu" ? "cusparse" : "none"; });
   if (device == "gpu") return bench::make_gpu_machine(options, peers == "cusparse");
   if (peers == "cusparse")
     throw Error(errc::usage, chosen ? "--peers cusparse with --device host" : "--peers cusparse without a GPU", {},
