@@ -109,8 +109,61 @@ TEST_CASE("golden files: the GPU's loader takes and refuses what the host's does
     }
 }
 
+TEST_CASE("each check on the device has a file that lies to it, and names it", "[short]") {
+  const std::vector<std::pair<std::string, std::string>> lies{
+      {"csr_row_ptr_start", "row_ptr: it does not start at 0"},
+      {"csr_row_ptr_ends_late", "row_ptr: it does not start at 0 or does not end"},
+      {"csr_row_ptr_falls", "row_ptr: a row pointer falls"},
+      {"csr_row_ptr_far", "row_ptr: a row pointer falls or is past the nonzeros"},
+      {"csr_column", "col_idx: a column is not below"},
+      {"csr_columns_fall", "col_idx: columns do not increase"},
+      {"coo_row", "row_idx: a row is not below"},
+      {"coo_column", "col_idx: a column is not below"},
+      {"coo_rows_fall", "an entry does not follow the one before it"},
+      {"coo_entry_twice", "an entry does not follow the one before it"},
+      {"ccoo_encoding_unused_columns", "encoding: column offsets of a width"},
+      {"ccoo_groups", "or more groups than a chunk has"},
+      {"ccoo_blob_offset_far", "blob_offset: a chunk does not start"},
+      {"ccoo_blob_offset_overlaps", "blob_offset: a chunk does not start"},
+      {"ccoo_row", "row_base: a row is not below"},
+      {"ccoo_row_wraps", "row_base: a row is not below"},
+      {"ccoo_column", "col_base: a column is not below"},
+      {"ccoo_column_wraps", "col_base: a column is not below"},
+      {"ccoo_row_bytes_fall", "blob: row bytes do not start at 0 or fall"},
+      {"ccoo_first_row_byte", "blob: row bytes do not start at 0 or fall"},
+      {"ccoo_columns_fall", "blob: columns fall within a row"},
+      {"ccoo_no_column_offset_0", "or none is at the column baseline"},
+      {"ccoo_entry_after_padding", "blob: an entry after padding"},
+      {"ccoo_padding_value", "or padding with a value"},
+      {"ccoo_id", "blob: a value's id is not below"},
+      {"ccoo_chunk_row_falls", "blob: a chunk does not follow"},
+      {"ccoo_chunk_continues_unannounced", "encoding: a chunk continues a row"},
+      {"ccoo_first_chunk_continues", "encoding: a chunk continues a row"},
+      {"ccoo_entry_missing", "the entries are not as many"},
+      {"row_map_beyond", "row_map: indices do not increase"},
+      {"row_map_falls", "row_map: indices do not increase"},
+      {"column_map_beyond", "col_map: indices do not increase"},
+      {"column_map_falls", "col_map: indices do not increase"}};
+  const std::vector<std::string> paths = golden("reject");
+  for (const auto& [name, text] : lies) {
+    INFO(name);
+    const auto path = std::find_if(paths.begin(), paths.end(), [&, &file = name](const std::string& p) {
+      return std::filesystem::path(p).filename() == file + ".spmvc";
+    });
+    REQUIRE(path != paths.end());
+    try {
+      DeviceMatrix::load(*path);
+      FAIL("accepted");
+    } catch (const Error& e) {
+      CHECK(e.code() == errc::corrupt);
+      INFO(e.message());
+      CHECK(e.message().find(text) != std::string::npos);
+      CHECK(e.where().find("part ") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("what is wrong is named, and an option trusts it") {
-  const CsrMatrix m = make_csr(2, 2, {{{0, 0}, 1.0}, {{1, 1}, 2.0}});
   for (const std::string& path : golden("reject")) {
     if (path.find("csr_column_twice") == std::string::npos) continue;
     try {
@@ -195,6 +248,17 @@ TEST_CASE("memory: limits, the caller's allocator, interruption") {
     const DeviceMatrix a = DeviceMatrix::load(open(file.bytes), nullptr, options);
     CHECK(a.allocated_bytes() == allocated);
     CHECK(a.prepared_bytes() != 0);
+    CHECK(alive == 2);
+    options.memory_limit = allocated;
+    CHECK_NOTHROW(DeviceMatrix::load(open(file.bytes), nullptr, options));
+    options.memory_limit = a.allocated_bytes() - 1;  // without the last of the row blocks
+    try {
+      DeviceMatrix::load(open(file.bytes), nullptr, options);
+      FAIL("loaded");
+    } catch (const Error& e) {
+      CHECK(e.code() == errc::out_of_memory);
+    }
+    options.memory_limit = 0;
     CHECK(alive == 2);
     const DeviceMatrix copy = a;  // NOLINT(performance-unnecessary-copy-initialization)
     CHECK(alive == 2);

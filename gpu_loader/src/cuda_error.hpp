@@ -16,6 +16,8 @@ inline void require_cuda(cudaError_t status, const char* doing) {
   const std::string what = std::string(doing) + ": " + cudaGetErrorString(status);
   if (status == cudaErrorMemoryAllocation)
     throw Error(errc::out_of_memory, what, {}, "free memory, or use a larger GPU");
+  if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver)  // the latter also where there is no driver
+    throw Error(errc::no_device, "no GPU, or no driver for one that is new enough", {}, "check nvidia-smi");
   throw Error(errc::no_device, what, {}, "check the driver with nvidia-smi");
 }
 

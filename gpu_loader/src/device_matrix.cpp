@@ -47,15 +47,23 @@ std::shared_ptr<void> allocate(const DeviceAllocator& allocator, std::uint64_t b
   return {memory, [](void* p) { cudaFree(p); }};
 }
 
+[[noreturn]] void refuse_memory(std::uint64_t bytes, std::uint64_t limit, const char* kind, const std::string& name) {
+  throw Error(errc::out_of_memory,
+              fmt::format("loading {} needs {} bytes of device memory, {} are {}", name, bytes, limit, kind), {},
+              "use a smaller layout, another GPU, or a higher limit");
+}
+
+/// `bytes`: of all that the load has asked for.
+void require_limit(std::uint64_t bytes, const DeviceLoadOptions& options, const std::string& name) {
+  if (options.memory_limit != 0 && bytes > options.memory_limit)
+    refuse_memory(bytes, options.memory_limit, "allowed", name);
+}
+
 void require_device_memory(std::uint64_t bytes, const DeviceLoadOptions& options, const std::string& name) {
   std::size_t free = 0, total = 0;
   require_cuda(cudaMemGetInfo(&free, &total), "asking for the GPU's memory");
-  const std::uint64_t limit = options.memory_limit != 0 ? options.memory_limit : free;
-  if (bytes > limit)
-    throw Error(errc::out_of_memory,
-                fmt::format("loading {} needs {} bytes of device memory, {} are {}", name, bytes, limit,
-                            options.memory_limit != 0 ? "allowed" : "free"),
-                {}, "use a smaller layout, another GPU, or a higher limit");
+  if (options.memory_limit == 0 && bytes > free) refuse_memory(bytes, free, "free", name);
+  require_limit(bytes, options, name);
 }
 
 /// A part over the device's copies of its sections.
@@ -164,7 +172,13 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
   }
   ring.reset();
   impl->allocated_bytes = placement.bytes;
-  const LoadContext context{stream, [&](std::uint64_t bytes) { return allocate(options.allocator, bytes); },
+  std::uint64_t prepared = 0;
+  const LoadContext context{stream,
+                            [&](std::uint64_t bytes) {
+                              prepared += bytes;
+                              require_limit(placement.bytes + prepared, options, container.name());
+                              return allocate(options.allocator, bytes);
+                            },
                             options.kernels};
   for (std::size_t i = 0; i < impl->parts.size(); ++i) {
     if (impl->layouts[i]->prepare == nullptr) continue;

@@ -1,4 +1,6 @@
 """y = A x against SciPy, in every layout."""
+import subprocess
+
 import numpy as np
 import scipy.io
 import scipy.sparse
@@ -41,3 +43,15 @@ scipy.io.mmwrite("large.mtx", np.full((cols, 1), 1e300), symmetry="general")
 spmvpack("multiply", "A.spmvc", "--x", "large.mtx", exit_code=3)
 spmvpack("multiply", "A.spmvc", "--device", "moon", exit_code=2)
 spmvpack("multiply", "A.spmvc", "--kernel", "scalar", exit_code=2)
+# Where there is no GPU, or no code for one, that is told, and what to do.
+without = {
+    "multiply": [(5, "built without CUDA\nhint: build spmvpack where nvcc is found, with -DSPMVPACK_CUDA=ON\n"),
+                 (6, "no GPU, or no driver for one that is new enough\nhint: check nvidia-smi\n")],
+    "bench": [(5, "this spmvpack was built without CUDA\nhint: use --device host, or build with CUDA\n"),
+              (6, "no GPU, or no driver for one\nhint: use --device host, or check nvidia-smi\n")],
+}
+for command, errors in without.items():
+    words = ["spmvpack", command, "A.spmvc", "--device", "gpu", *(["--peers", "none"] if command == "bench" else [])]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    told = (done.returncode, done.stderr.removeprefix(f"spmvpack {command}: "))
+    assert done.returncode == 0 or told in errors, (command, told)

@@ -53,7 +53,8 @@ struct Scalar {
 
 /// Where a DeviceMatrix takes its memory from. Default: cudaMalloc and cudaFree. `allocate` returns memory on a
 /// boundary of 256 bytes that the load's stream may use at once, or throws or returns null where there is none. The
-/// memory is given back when the last copy of the matrix goes.
+/// memory is given back when the last copy of the matrix goes. Besides, a load takes up to 1 MiB from cudaMalloc until
+/// it ends.
 struct DeviceAllocator {
   std::function<void*(std::uint64_t bytes)> allocate;
   std::function<void(void* memory)> release;
@@ -64,7 +65,7 @@ struct DeviceLoadOptions {
   std::uint64_t ring_bytes = std::uint64_t{64} << 20U;  ///< at most, of pinned host memory that the bytes pass through
   bool verify_checksums = true;                         ///< of every block, while it passes
   bool check_structure = true;                          ///< on the device; without it only files that one trusts
-  std::uint64_t memory_limit = 0;                       ///< bytes of device memory, 0: what is free
+  std::uint64_t memory_limit = 0;                       ///< on allocated_bytes(), 0: what is free
   ProgressCallback progress;
   DeviceAllocator allocator;
   /// Kernels that multiply() will be asked for; empty: the default of each layout. What others need at load
