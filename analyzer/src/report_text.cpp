@@ -18,6 +18,9 @@ std::string grouped(std::uint64_t number) {
   for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
   return text;
 }
+std::string counted(std::uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
+}
 
 std::string human_bytes(std::uint64_t bytes) {
   constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -146,14 +149,15 @@ std::string structure_text(const Report& report) {
       fmt::format("{} below, {} above the diagonal", grouped(s.lower_bandwidth), grouped(s.upper_bandwidth)));
   add("diagonal",
       fmt::format("{} of {} places have entries", grouped(s.diagonal_entries), grouped(std::min(s.rows, s.cols))));
-  add("empty", fmt::format("{} rows, {} columns", grouped(s.empty_rows), grouped(s.empty_cols)));
+  add("empty", counted(s.empty_rows, "row") + ", " + counted(s.empty_cols, "column"));
   add("distinct values", distinct_text(s));
   add("most frequent", frequent_text(s, 60));
   add("zeros stored", grouped(s.explicit_zeros));
   if (s.not_finite != 0) add("not finite", fmt::format("{} infinities or NaNs", grouped(s.not_finite)));
-  add("source", fmt::format("{} entries, {} duplicates summed", grouped(p.entries), grouped(p.duplicates)));
+  add("source", fmt::format("{} {}, {} summed", grouped(p.entries), p.entries == 1 ? "entry" : "entries",
+                            counted(p.duplicates, "duplicate")));
   if (p.rounded != 0)
-    add("rounded", fmt::format("{} values, relative error up to {:.1e}", grouped(p.rounded), p.max_relative_error));
+    add("rounded", fmt::format("{}, relative error up to {:.1e}", counted(p.rounded, "value"), p.max_relative_error));
   return "Structure\n" + table(rows, 2);
 }
 
@@ -187,10 +191,10 @@ std::string to_text(const Report& report) {
   const MatrixFacts& f = report.facts;
   const std::string name =
       report.provenance.source.empty() ? "" : escape(report.provenance.source, longest_name) + '\n';
-  return fmt::format("{}{} x {}, {} nonzeros, {} ({}, {})\n\n{}\n{}\n{}\n{}\n{}", name, grouped(f.rows),
-                     grouped(f.cols), grouped(f.nnz), to_string(f.value_type), to_string(f.field),
-                     to_string(f.symmetry), layouts_text(report), structure_text(report),
-                     row_lengths_text(report.structure), shares_text(report), details_text(report));
+  return fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}\n{}\n{}\n{}", name, grouped(f.rows), grouped(f.cols),
+                     counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
+                     layouts_text(report), structure_text(report), row_lengths_text(report.structure),
+                     shares_text(report), details_text(report));
 }
 
 }  // namespace spmvpack::analyzer

@@ -40,9 +40,9 @@ std::string header_text(const Run& run) {
 }
 
 std::string matrix_text(const MatrixResult& m, const Speeds& speeds) {
-  std::string text =
-      fmt::format("\n{}{}: {} x {}, {} nonzeros{}\n", escape(m.name, 4096), m.group.empty() ? "" : " (" + m.group + ")",
-                  grouped(m.rows), grouped(m.cols), grouped(m.nnz), m.l2_resident() ? ", resident in L2" : "");
+  std::string text = fmt::format("\n{}{}: {} x {}, {}{}\n", escape(m.name, 4096),
+                                 m.group.empty() ? "" : " (" + m.group + ")", grouped(m.rows), grouped(m.cols),
+                                 counted(m.nnz, "nonzero"), m.l2_resident() ? ", resident in L2" : "");
   text += fmt::format("  {:18}{:>9}{:>9}{:>9}{:>9}{:>8}{:>8}{:>7}{:>8}{:>7}\n", "", "cold", "min", "max", "warm",
                       "GFLOP/s", "GB/s", "copy%", "floor%", "B/nnz");
   for (const Result& r : m.results) text += result_line(m, r, speeds.copy_speed());

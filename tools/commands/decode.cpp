@@ -49,8 +49,8 @@ void run(const Invocation& invocation) {
   };
   encoder::write_matrix_market(output, source, invocation.flag("force"), invocation.threads, progress);
   if (!invocation.quiet && !to_standard_output)
-    print(fmt::format("{}: {} x {}, {} nonzeros, {} {}\n", escape(output, 4096), grouped(source.matrix.rows),
-                      grouped(source.matrix.cols), grouped(source.matrix.nnz()), to_string(source.field),
+    print(fmt::format("{}: {} x {}, {}, {} {}\n", escape(output, 4096), grouped(source.matrix.rows),
+                      grouped(source.matrix.cols), counted(source.matrix.nnz(), "nonzero"), to_string(source.field),
                       to_string(source.symmetry)));
 }
 

@@ -39,15 +39,15 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
                     const Seconds& seconds) {
   const CsrMatrix& m = source.matrix;
   const Provenance& p = source.provenance;
-  std::string text = fmt::format("{}\n  matrix   {} x {}, {} nonzeros, {}\n", escape(output, 4096), grouped(m.rows),
-                                 grouped(m.cols), grouped(m.nnz()), to_string(m.value_type()));
+  std::string text = fmt::format("{}\n  matrix   {} x {}, {}, {}\n", escape(output, 4096), grouped(m.rows),
+                                 grouped(m.cols), counted(m.nnz(), "nonzero"), to_string(m.value_type()));
   if (p.duplicates != 0 || p.explicit_zeros != 0)
-    text += fmt::format("           {} duplicates added up, {} explicit zeros kept\n", grouped(p.duplicates),
-                        grouped(p.explicit_zeros));
+    text += fmt::format("           {} added up, {} kept\n", counted(p.duplicates, "duplicate"),
+                        counted(p.explicit_zeros, "explicit zero"));
   if (m.value_type() == ValueType::f32)
     text += p.rounded == 0 ? "           every value is exact in f32\n"
-                           : fmt::format("           {} values rounded to f32, largest relative error {:.3g}\n",
-                                         grouped(p.rounded), p.max_relative_error);
+                           : fmt::format("           {} rounded to f32, largest relative error {:.3g}\n",
+                                         counted(p.rounded, "value"), p.max_relative_error);
   text += fmt::format("  layout   {}", plan.part.layout);
   // The first counters of a plan are its main choices.
   constexpr std::size_t main_choices = 2;

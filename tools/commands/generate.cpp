@@ -81,9 +81,9 @@ void run(const Invocation& invocation) {
       write_generated(*matrix, comments, output, invocation.flag("force"), invocation.threads, invocation.progress);
   if (invocation.quiet || output == "-") return;
   const std::string columns =
-      matrix->rows() == matrix->cols() ? "" : fmt::format(" {} columns,", grouped(matrix->cols()));
-  print(fmt::format("{}: {} rows,{} {} nonzeros\n", escape(output, 4096), grouped(matrix->rows()), columns,
-                    grouped(counts.all)));
+      matrix->rows() == matrix->cols() ? "" : fmt::format(" {},", counted(matrix->cols(), "column"));
+  print(fmt::format("{}: {},{} {}\n", escape(output, 4096), counted(matrix->rows(), "row"), columns,
+                    counted(counts.all, "nonzero")));
 }
 
 }  // namespace

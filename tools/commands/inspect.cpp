@@ -97,11 +97,12 @@ std::string provenance_text(const Provenance& p) {
   constexpr std::size_t width = 64, shown_comments = 3;
   std::string text = fmt::format(
       "  written by  spmvpack {} {}\n"
-      "  source      {}: {} entries, {} duplicates, {} explicit zeros\n",
-      escape(p.version), escape(p.options, width), escape(p.source, width), grouped(p.entries), grouped(p.duplicates),
-      grouped(p.explicit_zeros));
+      "  source      {}: {} {}, {}, {}\n",
+      escape(p.version), escape(p.options, width), escape(p.source, width), grouped(p.entries),
+      p.entries == 1 ? "entry" : "entries", counted(p.duplicates, "duplicate"),
+      counted(p.explicit_zeros, "explicit zero"));
   if (p.rounded != 0)
-    text += fmt::format("  rounded     {} values, largest relative error {:.3g}\n", grouped(p.rounded),
+    text += fmt::format("  rounded     {}, largest relative error {:.3g}\n", counted(p.rounded, "value"),
                         p.max_relative_error);
   for (std::size_t i = 0; i < std::min(p.comments.size(), shown_comments); ++i)
     text += fmt::format("  {:<10}  {}\n", i == 0 ? "comments" : "", escape(p.comments[i], width));
@@ -114,20 +115,20 @@ std::string to_text(const Container& c) {
   const MatrixFacts& f = c.facts();
   std::string text = fmt::format(
       "{}: {} bytes, format {}.{}\n"
-      "  matrix      {} x {}, {} nonzeros, {} ({} {})\n"
+      "  matrix      {} x {}, {}, {} ({} {})\n"
       "  digest      {}\n"
       "  device      {} bytes\n",
       escape(c.name(), 4096), grouped(c.file_bytes()), format::version_major, format::version_minor, grouped(f.rows),
-      grouped(f.cols), grouped(f.nnz), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
+      grouped(f.cols), counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
       f.digest.to_string(), grouped(c.device_bytes()));
   // Containers without provenance have an empty one; a writer always states its version.
   if (const Provenance p = c.provenance(); !p.version.empty()) text += provenance_text(p);
 
   for (std::size_t i = 0; i < c.parts().size(); ++i) {
     const PartInfo& part = c.parts()[i];
-    text += fmt::format("part {}: {}, rows {} {}, columns {} {}, {} nonzeros\n  parameters", i, part.layout,
+    text += fmt::format("part {}: {}, rows {} {}, columns {} {}, {}\n  parameters", i, part.layout,
                         name_of(map_names, part.rows.kind), grouped(part.rows.count),
-                        name_of(map_names, part.cols.kind), grouped(part.cols.count), grouped(part.nnz));
+                        name_of(map_names, part.cols.kind), grouped(part.cols.count), counted(part.nnz, "nonzero"));
     for (const std::uint64_t parameter : part.params) text += fmt::format(" {}", parameter);
     text += fmt::format("; workspace {} bytes\n", grouped(part.workspace_bytes));
   }

@@ -85,7 +85,7 @@ void multiply_and_write(const Invocation& invocation, const std::string& output,
     if (output == "-") clear_progress();
     encoder::write_vector<T>(output, y, invocation.flag("force"));
     if (!invocation.quiet && output != "-")
-      print(fmt::format("{}: {} values\n", escape(output, 4096), grouped(y.size())));
+      print(fmt::format("{}: {}\n", escape(output, 4096), counted(y.size(), "value")));
   });
 }
 

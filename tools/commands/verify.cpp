@@ -66,12 +66,12 @@ void run(const Invocation& invocation) {
 
   std::string text = fmt::format(
       "{}: ok\n"
-      "  checksums  header, tables and {} blocks of {} sections\n"
+      "  checksums  header, tables and {} of {}\n"
       "  structure  {}\n"
       "  digest     {}\n",
-      escape(invocation.argument, 4096), grouped(blocks), container.sections().size(),
+      escape(invocation.argument, 4096), counted(blocks, "block"), counted(container.sections().size(), "section"),
       container.parts().size() == 1 ? "1 part, layout " + container.parts()[0].layout
-                                    : fmt::format("{} parts", container.parts().size()),
+                                    : counted(container.parts().size(), "part"),
       container.facts().digest.to_string());
 
   if (invocation.options.count("against") != 0) {
@@ -83,7 +83,7 @@ void run(const Invocation& invocation) {
       throw Error(errc::mismatch,
                   fmt::format("not the matrix of {}: {}", other, first_difference(matrix, source.matrix)),
                   invocation.argument, "encode it again from its source");
-    text += fmt::format("  matrix     {} nonzeros, bit for bit those of {}{}\n", grouped(matrix.nnz()),
+    text += fmt::format("  matrix     {}, bit for bit those of {}{}\n", counted(matrix.nnz(), "nonzero"),
                         escape(other, 4096), matrix.value_type() == ValueType::f32 ? " rounded to f32" : "");
   }
   if (!invocation.quiet) print(text);
