@@ -28,6 +28,7 @@ NO_GPU = {5: "built without CUDA", 6: "no GPU"}
 def run(*words, code=0, **keywords):
     done = subprocess.run([SPMVPACK, *map(str, words)], capture_output=True, text=True, check=False, **keywords)
     assert done.returncode == code, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+    assert code == 0 or not done.stdout, f"{words}: {done.stdout}"  # what cannot be done is refused before it starts
     return done.stdout if code == 0 else done.stderr
 
 

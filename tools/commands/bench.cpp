@@ -141,6 +141,7 @@ class Benchmark {
     const Stopwatch watch;
     run_.suite = invocation_.flag("suite");
     std::vector<const bench::SuiteMember*> members = choose_members();
+    if (!run_.suite) open_container();
     machine_ = choose_machine(invocation_, options_.load);
     run_.machine = machine_->facts();
     report_progress(invocation_.progress, "measure copies", 0, 0);
@@ -181,17 +182,21 @@ class Benchmark {
     bench_matrix(result, source, nullptr, watch);
   }
 
+  /// Before anything is measured, which takes seconds.
+  void open_container() {
+    const std::string& path = invocation_.argument;
+    if (path != "-" && is_container(path)) container_ = Container::open(path);
+    if (container_ && !options_.layouts.empty())
+      throw Error(errc::usage, "--layout is for sources that are no containers", path, "leave it out");
+  }
+
   void bench_file() {
     const Stopwatch watch;
     const std::string& path = invocation_.argument;
     bench::MatrixResult result;
     result.name = path;
-    std::optional<Container> container;
-    if (path != "-" && is_container(path)) container = Container::open(path);
-    if (container && !options_.layouts.empty())
-      throw Error(errc::usage, "--layout is for sources that are no containers", path, "leave it out");
     SourceMatrix source = encoder::read_matrix(path, invocation_.common<encoder::SourceOptions>());
-    bench_matrix(result, source, container ? &*container : nullptr, watch);
+    bench_matrix(result, source, container_ ? &*container_ : nullptr, watch);
   }
 
   void bench_matrix(bench::MatrixResult& result, const SourceMatrix& source, const Container* container,
@@ -227,6 +232,7 @@ class Benchmark {
   bool json_;
   bench::MeasureOptions options_;
   bench::Run run_;
+  std::optional<Container> container_;
   std::unique_ptr<bench::Machine> machine_;
 };
 
