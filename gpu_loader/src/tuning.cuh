@@ -2,6 +2,7 @@
 // Launch numbers, all of them. A number that an order of additions depends on is not here but with its kernel: results
 // do not change with the device.
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "tuning/safe.cuh"
@@ -29,9 +30,8 @@ constexpr const Numbers& numbers(int major) { return major == 9 ? sm_90 : safe; 
 /// `compiled` are the architectures that there is code for. What was compiled for the device's major version is taken
 /// before PTX of an older one.
 constexpr bool early_launches(std::initializer_list<int> compiled, int capability) {
-  for (const int a : compiled)
-    if (a >= 900 && a / 100 == capability / 100 && a <= capability) return true;
-  return false;
+  return std::any_of(compiled.begin(), compiled.end(),
+                     [&](int a) { return a >= 900 && a / 100 == capability / 100 && a <= capability; });
 }
 
 /// Those of the code being compiled, for its launch bounds; there is none in the host's pass.
