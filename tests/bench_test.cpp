@@ -98,6 +98,51 @@ TEST_CASE("the reference accepts sums in any order and refuses a wrong column, a
   CHECK(worst(y) == std::numeric_limits<double>::infinity());
 }
 
+TEST_CASE("the reference knows rows that are not finite, that may overflow, or are denormal") {
+  constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double most = std::numeric_limits<double>::max(), tiny = std::numeric_limits<double>::denorm_min();
+  // Rows: NaN; Inf; Inf - Inf; an overflow on the way to the largest number; an overflow; 0.75 of the smallest number,
+  // rounded.
+  const CsrMatrix a = test::make_csr(6, 3,
+                                     {{{0, 0}, nan},
+                                      {{1, 0}, inf},
+                                      {{1, 1}, 1.0},
+                                      {{2, 0}, inf},
+                                      {{2, 1}, -inf},
+                                      {{3, 0}, most},
+                                      {{3, 1}, most},
+                                      {{3, 2}, -most},
+                                      {{4, 0}, most},
+                                      {{4, 1}, most},
+                                      {{5, 2}, tiny}});
+  const std::vector<double> x{1, 0.75, 0.75};
+  const Reference reference(a.view(), std::span<const double>(x));
+  const auto worst = [&](const std::vector<double>& y) { return reference.worst(std::span<const double>(y)); };
+  const std::vector<double> right{nan, inf, nan, most, inf, tiny};
+  CHECK(worst(right) <= 1);
+  const auto with = [&](std::size_t row, double value) {
+    std::vector<double> y = right;
+    y[row] = value;
+    return worst(y);
+  };
+  CHECK(with(3, inf) <= 1);
+  CHECK(with(3, nan) <= 1);
+  CHECK(with(5, 0) <= 1);
+  for (const auto& [row, value] : std::vector<std::pair<std::size_t, double>>{{0, 0},
+                                                                              {0, inf},
+                                                                              {1, -inf},
+                                                                              {1, 0},
+                                                                              {2, inf},
+                                                                              {3, most / 2},
+                                                                              {4, most},
+                                                                              {5, 8 * tiny},
+                                                                              {5, nan},
+                                                                              {5, inf}}) {
+    INFO(row << " " << value);
+    CHECK(with(row, value) > 1);
+  }
+}
+
 TEST_CASE("sectors of x are counted once for each block of rows") {
   for (const std::uint64_t block : {1U, 7U, 64U, 5000U}) {
     const CsrMatrix a = example(1000, 900);

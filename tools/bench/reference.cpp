@@ -15,6 +15,17 @@ static_assert(std::numeric_limits<long double>::digits >= 64);
 
 constexpr std::uint64_t rows_per_piece = 4096;
 
+/// |value - reference| over the bound. A negative bound: sums on the way may be too large for the type.
+double share(long double value, long double reference, double bound) {
+  constexpr double wrong = std::numeric_limits<double>::infinity();
+  if (std::isnan(reference)) return std::isnan(value) ? 0 : wrong;
+  if (value == reference) return 0;
+  if (std::isinf(reference)) return std::isnan(value) ? 0 : wrong;  // finite terms may have met it with an overflow
+  if (bound < 0 && !std::isfinite(value)) return 0;
+  const auto of_bound = static_cast<double>(std::fabs(value - reference)) / std::fabs(bound);
+  return std::isnan(of_bound) ? wrong : of_bound;
+}
+
 }  // namespace
 
 template <class T>
@@ -36,7 +47,7 @@ std::vector<T> make_x(std::uint64_t size, std::uint64_t seed) {
 template <class T>
 Reference::Reference(const CsrView& a, std::span<const T> x, int threads) : y_(a.rows()), bound_(a.rows()) {
   const T* const values = a.values<T>();
-  constexpr long double unit = std::numeric_limits<T>::epsilon() / 2;
+  constexpr long double unit = std::numeric_limits<T>::epsilon() / 2, smallest = std::numeric_limits<T>::denorm_min();
   parallel_pieces(a.rows(), rows_per_piece, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i < last; ++i) {
       long double sum = 0, size = 0;
@@ -46,7 +57,9 @@ Reference::Reference(const CsrView& a, std::span<const T> x, int threads) : y_(a
         size += std::fabs(product);
       }
       y_[i] = sum;
-      bound_[i] = static_cast<double>(static_cast<long double>(a.row_length(i) + 4) * unit * size);
+      const auto n = static_cast<long double>(a.row_length(i));
+      const auto bound = static_cast<double>((n + 4) * unit * size + n * smallest);
+      bound_[i] = size <= static_cast<long double>(std::numeric_limits<T>::max()) ? bound : -bound;
     }
   });
 }
@@ -57,12 +70,8 @@ double Reference::worst(std::span<const T> y, int threads) const {
   std::mutex guard;
   parallel_pieces(y_.size(), rows_per_piece, threads, [&](std::uint64_t first, std::uint64_t last) {
     double local = 0;
-    for (std::uint64_t i = first; i < last; ++i) {
-      const auto error = static_cast<double>(std::fabs(static_cast<long double>(y[i]) - y_[i]));
-      if (error == 0) continue;
-      const double share = error / bound_[i];
-      local = std::isnan(share) ? std::numeric_limits<double>::infinity() : std::max(local, share);
-    }
+    for (std::uint64_t i = first; i < last; ++i)
+      local = std::max(local, share(static_cast<long double>(y[i]), y_[i], bound_[i]));
     const std::lock_guard lock(guard);
     largest = std::max(largest, local);
   });

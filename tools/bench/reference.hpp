@@ -14,14 +14,16 @@ template <class T>
 std::vector<T> make_x(std::uint64_t size, std::uint64_t seed);
 
 /// A x in long double and, for each row i, (n_i + 4) u sum_j |a_ij x_j|, which the product of any order of additions in
-/// T keeps to: n_i entries, u = 2^-53 (f64) or 2^-24 (f32).
+/// T keeps to: n_i entries, u = 2^-53 (f64) or 2^-24 (f32). Where products are denormal, each of them may be off by the
+/// smallest number of T besides.
 class Reference {
  public:
   template <class T>
   Reference(const CsrView& a, std::span<const T> x, int threads = 0);
 
-  /// The largest |y_i - reference_i| / bound_i; 0 where both are 0, infinite where y_i is not finite or the bound is 0
-  /// and the difference is not. y is right where this is at most 1.
+  /// The largest |y_i - reference_i| / bound_i; 0 where both are 0, infinite where the bound is 0 and the difference is
+  /// not. y is right where this is at most 1. A y_i that is not finite is infinitely wrong, but where the reference is
+  /// NaN or that infinity too, or sum_j |a_ij x_j| is more than T holds, which then may overflow on the way.
   template <class T>
   [[nodiscard]] double worst(std::span<const T> y, int threads = 0) const;
 
