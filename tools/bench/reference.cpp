@@ -17,13 +17,15 @@ constexpr std::uint64_t rows_per_piece = 4096;
 
 /// |value - reference| over the bound. A negative bound: sums on the way may be too large for the type.
 double share(long double value, long double reference, double bound) {
-  constexpr double wrong = std::numeric_limits<double>::infinity();
-  if (std::isnan(reference)) return std::isnan(value) ? 0 : wrong;
+  const auto wrong_unless = [](bool right) {
+    if (right) return 0.0;
+    return std::numeric_limits<double>::infinity();
+  };
   if (value == reference) return 0;
-  if (std::isinf(reference)) return std::isnan(value) ? 0 : wrong;  // finite terms may have met it with an overflow
-  if (bound < 0 && !std::isfinite(value)) return 0;
-  const auto of_bound = static_cast<double>(std::fabs(value - reference)) / std::fabs(bound);
-  return std::isnan(of_bound) ? wrong : of_bound;
+  // NaN is due where the reference is NaN; where it is infinite, finite terms may have met it with an overflow.
+  if (!std::isfinite(reference)) return wrong_unless(std::isnan(value));
+  if (!std::isfinite(value)) return wrong_unless(bound < 0);
+  return static_cast<double>(std::fabs(value - reference)) / std::fabs(bound);
 }
 
 }  // namespace
