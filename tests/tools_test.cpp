@@ -65,6 +65,9 @@ TEST_CASE("numbers in groups of three digits") {
   CHECK(grouped(1000) == "1,000");
   CHECK(grouped(1234567) == "1,234,567");
   CHECK(grouped(std::numeric_limits<std::uint64_t>::max()) == "18,446,744,073,709,551,615");
+  CHECK(counted(1, "row") == "1 row");
+  CHECK(counted(0, "row") == "0 rows");
+  CHECK(counted(2000, "entry", "entries") == "2,000 entries");
 }
 
 TEST_CASE("progress tells speed and time left once they can be known") {

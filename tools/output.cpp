@@ -66,14 +66,4 @@ void check_output(const std::string& path, OutputForm form, bool overwrite, cons
     throw Error(errc::usage, "the output is the input", path, "use another name");
 }
 
-std::string grouped(std::uint64_t number) {
-  std::string digits = fmt::to_string(number);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
-  return digits;
-}
-
-std::string counted(std::uint64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
-}
-
 }  // namespace spmvpack::tools

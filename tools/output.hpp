@@ -24,9 +24,4 @@ enum class OutputForm { text, container };
 /// first two again.
 void check_output(const std::string& path, OutputForm form, bool overwrite, const std::string& input = {});
 
-/// 1234567 as "1,234,567".
-std::string grouped(std::uint64_t number);
-/// "1 row", "2,000 rows".
-std::string counted(std::uint64_t number, std::string_view noun);
-
 }  // namespace spmvpack::tools

@@ -12,16 +12,6 @@ using Row = std::vector<std::string>;
 
 constexpr std::size_t bar_columns = 20, longest_name = 77;
 
-/// 1234567 as "1,234,567".
-std::string grouped(std::uint64_t number) {
-  std::string text = fmt::to_string(number);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
-  return text;
-}
-std::string counted(std::uint64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
-}
-
 std::string human_bytes(std::uint64_t bytes) {
   constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   auto value = static_cast<double>(bytes);
@@ -154,8 +144,8 @@ std::string structure_text(const Report& report) {
   add("most frequent", frequent_text(s, 60));
   add("zeros stored", grouped(s.explicit_zeros));
   if (s.not_finite != 0) add("not finite", fmt::format("{} infinities or NaNs", grouped(s.not_finite)));
-  add("source", fmt::format("{} {}, {} summed", grouped(p.entries), p.entries == 1 ? "entry" : "entries",
-                            counted(p.duplicates, "duplicate")));
+  add("source",
+      fmt::format("{}, {} summed", counted(p.entries, "entry", "entries"), counted(p.duplicates, "duplicate")));
   if (p.rounded != 0)
     add("rounded", fmt::format("{}, relative error up to {:.1e}", counted(p.rounded, "value"), p.max_relative_error));
   return "Structure\n" + table(rows, 2);

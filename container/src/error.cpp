@@ -75,4 +75,15 @@ std::string escape(std::string_view text, std::size_t limit) {
   return out;
 }
 
+std::string grouped(std::uint64_t number) {
+  std::string digits = fmt::to_string(number);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
+  return digits;
+}
+
+std::string counted(std::uint64_t number, std::string_view noun, std::string_view plural) {
+  if (number == 1) return fmt::format("1 {}", noun);
+  return plural.empty() ? fmt::format("{} {}s", grouped(number), noun) : fmt::format("{} {}", grouped(number), plural);
+}
+
 }  // namespace spmvpack

@@ -97,10 +97,9 @@ std::string provenance_text(const Provenance& p) {
   constexpr std::size_t width = 64, shown_comments = 3;
   std::string text = fmt::format(
       "  written by  spmvpack {} {}\n"
-      "  source      {}: {} {}, {}, {}\n",
-      escape(p.version), escape(p.options, width), escape(p.source, width), grouped(p.entries),
-      p.entries == 1 ? "entry" : "entries", counted(p.duplicates, "duplicate"),
-      counted(p.explicit_zeros, "explicit zero"));
+      "  source      {}: {}, {}, {}\n",
+      escape(p.version), escape(p.options, width), escape(p.source, width), counted(p.entries, "entry", "entries"),
+      counted(p.duplicates, "duplicate"), counted(p.explicit_zeros, "explicit zero"));
   if (p.rounded != 0)
     text += fmt::format("  rounded     {}, largest relative error {:.3g}\n", counted(p.rounded, "value"),
                         p.max_relative_error);
