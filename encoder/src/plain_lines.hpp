@@ -171,7 +171,7 @@ SPMVPACK_INLINE const char* read_plain_line(const char* p, std::uint64_t& row_in
     value = with_sign(static_cast<double>(values[2]), negative);
     return after_line_end(p + end);
   }
-  std::uint64_t decimals = 0, first_decimals_end = end;
+  std::uint64_t decimals = 0;
   if (p[end] == '.') {
     ends.pass();
     at = end + 1;
@@ -180,10 +180,9 @@ SPMVPACK_INLINE const char* read_plain_line(const char* p, std::uint64_t& row_in
     if (decimals > 16) [[unlikely]]
       return nullptr;
     digits += decimals;
-    first_decimals_end = at + (decimals < 8 ? decimals : 8);
   }
   const std::uint64_t first_decimals = decimals < 8 ? decimals : 8;
-  const auto values = digits_values(row_run, col_run, integer, {p + first_decimals_end, first_decimals});
+  const auto values = digits_values(row_run, col_run, integer, {p + end - (decimals - first_decimals), first_decimals});
   row_index = values[0];
   col_index = values[1];
   std::uint64_t mantissa = values[2] * powers_of_ten[first_decimals] + values[3];
