@@ -171,21 +171,17 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
     check.finish(container.name());
   }
   ring.reset();
-  impl->allocated_bytes = placement.bytes;
-  std::uint64_t prepared = 0;
   const LoadContext context{stream,
                             [&](std::uint64_t bytes) {
-                              prepared += bytes;
-                              require_limit(placement.bytes + prepared, options, container.name());
+                              impl->prepared_bytes += bytes;
+                              require_limit(placement.bytes + impl->prepared_bytes, options, container.name());
                               return allocate(options.allocator, bytes);
                             },
                             options.kernels};
-  for (std::size_t i = 0; i < impl->parts.size(); ++i) {
-    if (impl->layouts[i]->prepare == nullptr) continue;
-    impl->parts[i].state = impl->layouts[i]->prepare(impl->parts[i].view, context);
-    if (impl->parts[i].state != nullptr) impl->prepared_bytes += impl->parts[i].state->bytes;
-  }
-  impl->allocated_bytes += impl->prepared_bytes;
+  for (std::size_t i = 0; i < impl->parts.size(); ++i)
+    if (impl->layouts[i]->prepare != nullptr)
+      impl->parts[i].state = impl->layouts[i]->prepare(impl->parts[i].view, context);
+  impl->allocated_bytes = placement.bytes + impl->prepared_bytes;
   return DeviceMatrix(std::move(impl));
 }
 

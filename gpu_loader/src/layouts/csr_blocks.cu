@@ -159,11 +159,10 @@ std::unique_ptr<const LayoutState> make_row_blocks(const PartView& part, const L
   const std::vector<std::uint32_t> starts = row_block_starts(part, context);
   auto state = std::make_unique<RowBlocksOnDevice>();
   state->count = starts.size() - 1;
-  state->bytes = starts.size() * sizeof(std::uint32_t);
-  state->memory = context.allocate(state->bytes);
-  require_cuda(
-      cudaMemcpyAsync(state->memory.get(), starts.data(), state->bytes, cudaMemcpyHostToDevice, context.stream),
-      "copying row blocks");
+  const std::uint64_t bytes = starts.size() * sizeof(std::uint32_t);
+  state->memory = context.allocate(bytes);
+  require_cuda(cudaMemcpyAsync(state->memory.get(), starts.data(), bytes, cudaMemcpyHostToDevice, context.stream),
+               "copying row blocks");
   require_cuda(cudaStreamSynchronize(context.stream), "copying row blocks");
   return state;
 }

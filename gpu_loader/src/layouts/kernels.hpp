@@ -31,7 +31,6 @@ struct LayoutState {
   LayoutState(const LayoutState&) = delete;
   LayoutState& operator=(const LayoutState&) = delete;
   virtual ~LayoutState() = default;
-  std::uint64_t bytes = 0;  ///< device memory that it holds
 };
 
 /// A part in device memory. The sections' spans in `view` are device memory: the host uses their addresses and sizes,
