@@ -244,6 +244,14 @@ TEST_CASE("memory: limits, the caller's allocator, interruption") {
     --alive;
     cudaFree(memory);
   };
+  const auto require_out_of_memory = [&] {
+    try {
+      DeviceMatrix::load(open(file.bytes), nullptr, options);
+      FAIL("loaded");
+    } catch (const Error& e) {
+      CHECK(e.code() == errc::out_of_memory);
+    }
+  };
   {
     const DeviceMatrix a = DeviceMatrix::load(open(file.bytes), nullptr, options);
     CHECK(a.allocated_bytes() == allocated);
@@ -252,12 +260,7 @@ TEST_CASE("memory: limits, the caller's allocator, interruption") {
     options.memory_limit = allocated;
     CHECK_NOTHROW(DeviceMatrix::load(open(file.bytes), nullptr, options));
     options.memory_limit = a.allocated_bytes() - 1;  // without the last of the row blocks
-    try {
-      DeviceMatrix::load(open(file.bytes), nullptr, options);
-      FAIL("loaded");
-    } catch (const Error& e) {
-      CHECK(e.code() == errc::out_of_memory);
-    }
+    require_out_of_memory();
     options.memory_limit = 0;
     CHECK(alive == 2);
     const DeviceMatrix copy = a;  // NOLINT(performance-unnecessary-copy-initialization)
@@ -269,12 +272,7 @@ TEST_CASE("memory: limits, the caller's allocator, interruption") {
   CHECK(alive == 0);
   options.progress = nullptr;
   options.memory_limit = 1000;
-  try {
-    DeviceMatrix::load(open(file.bytes), nullptr, options);
-    FAIL("loaded");
-  } catch (const Error& e) {
-    CHECK(e.code() == errc::out_of_memory);
-  }
+  require_out_of_memory();
   options.memory_limit = 0;
   options.allocator.allocate = [](std::uint64_t) { return nullptr; };
   CHECK_THROWS_AS(DeviceMatrix::load(open(file.bytes), nullptr, options), Error);
