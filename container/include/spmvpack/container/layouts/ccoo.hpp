@@ -92,9 +92,6 @@ inline SPMVPACK_HOST_DEVICE std::uint32_t lane_row(Encoding e, std::uint32_t row
   return e.one_row() ? row_base : row_base + static_cast<std::uint32_t>(rows[lane]);
 }
 
-/// What the tables alone say: sizes and types of sections, parameters. Reads no element, so that the sections may lie
-/// anywhere. Error(errc::corrupt).
-SPMVPACK_EXPORT void check_shape(const PartView& part);
 /// Where rows start among eight row bytes: bit i is set where byte i (in memory order) differs from the one before it,
 /// which is `before` for the first.
 inline SPMVPACK_HOST_DEVICE std::uint32_t row_starts(std::uint64_t row_bytes, std::uint8_t before) noexcept {
@@ -104,6 +101,9 @@ inline SPMVPACK_HOST_DEVICE std::uint32_t row_starts(std::uint64_t row_bytes, st
   return static_cast<std::uint32_t>((marks >> 7U) * 0x0102040810204080U >> 56U);
 }
 
+/// What the tables alone say: sizes and types of sections, parameters. Reads no element, so that the sections may lie
+/// anywhere. Error(errc::corrupt).
+SPMVPACK_EXPORT void check_shape(const PartView& part);
 /// check_shape() and every element.
 SPMVPACK_EXPORT void check(const PartView& part, int threads);
 SPMVPACK_EXPORT CsrMatrix unpack(const PartView& part, int threads);
