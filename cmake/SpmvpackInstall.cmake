@@ -1,6 +1,6 @@
 # What `cmake --install` installs. Component "runtime" is the command and shared libraries, "development" the rest.
 include(CMakePackageConfigHelpers)
-set(spmvpack_rooms container encoder analyzer host_loader gpu_loader)
+set(spmvpack_rooms container encoder analyzer host_loader gpu_loader c)
 set(spmvpack_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spmvpack)
 
 if(BUILD_SHARED_LIBS)  # found beside their user, wherever that is installed

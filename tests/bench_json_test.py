@@ -151,7 +151,7 @@ def check_committed():
             for result in matrix["results"]:
                 if result["skipped"] is None:
                     check_result(bench, matrix, result)
-    subprocess.run([sys.executable, ROOT / "tools" / "bench_table.py", "--check"], check=True)
+    subprocess.run([sys.executable, ROOT / "benchmarks" / "bench_table.py", "--check"], check=True)
 
 
 with open(ROOT / "docs" / "bench.schema.json", encoding="utf-8") as schema_file:

@@ -12,6 +12,7 @@
 #include "containers.hpp"
 #include "matrices.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/text.hpp"
 
 namespace spmvpack::test {
 namespace {

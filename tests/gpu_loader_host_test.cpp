@@ -2,7 +2,7 @@
 
 #include "arguments.hpp"
 #include "catch.hpp"
-#include "layouts/partition.hpp"
+#include "layouts/csr/partition.hpp"
 #include "matrices.hpp"
 #include "placement.hpp"
 #include "spmvpack/gpu_loader/device.hpp"

@@ -9,8 +9,8 @@
 
 #include "catch.hpp"
 #include "device.hpp"
-#include "gpu_orders.hpp"
 #include "matrices.hpp"
+#include "orders/csr.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "catch.hpp"
 #include "containers.hpp"
+#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/matrix_market.hpp"
 
 namespace spmvpack::test {

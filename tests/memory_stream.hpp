@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "byte_stream.hpp"
+#include "source/byte_stream.hpp"
 
 namespace spmvpack::test {
 

@@ -1,5 +1,5 @@
 // Numbers read from text, compared with strtod and strtof of the C library, which round correctly.
-#include "number_text.hpp"
+#include "text/number_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Lines read by their shape, compared with the C library and with a grammar of lines.
-#include "plain_lines.hpp"
+#include "text/plain_lines.hpp"
 
 #include <fmt/format.h>
 

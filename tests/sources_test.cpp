@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "inflate.hpp"
 #include "market_files.hpp"
 #include "matrices.hpp"
 #include "memory_stream.hpp"
-#include "source_name.hpp"
-#include "spmvpack/encoder/encode.hpp"
-#include "text_source.hpp"
+#include "source/inflate.hpp"
+#include "source/source_name.hpp"
+#include "source/text_source.hpp"
+#include "spmvpack/encoder/source.hpp"
 
 using namespace spmvpack;
 using namespace spmvpack::encoder;

@@ -5,9 +5,12 @@ Import it before numpy and its like: where one of MODULES is missing, the test e
 
 import argparse
 import importlib
+import pathlib
 import subprocess
 import sys
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "second_reader"))
 
 MODULES = ("numpy", "scipy", "xxhash", "zstandard")
 SKIPPED = 77

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "catch.hpp"
-#include "inflate.hpp"
 #include "memory_stream.hpp"
-#include "text_batches.hpp"
+#include "source/inflate.hpp"
+#include "text/text_batches.hpp"
 
 using namespace spmvpack;
 using namespace spmvpack::encoder;

@@ -9,6 +9,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "spmvpack/container/text.hpp"
 #include "suggestion.hpp"
 
 using namespace spmvpack;

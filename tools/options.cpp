@@ -5,6 +5,8 @@
 #include <charconv>
 #include <limits>
 
+#include "spmvpack/container/text.hpp"
+
 namespace spmvpack::tools {
 namespace {
 

@@ -17,6 +17,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "spmvpack/container/text.hpp"
 #include "suggestion.hpp"
 #include "version.hpp"
 

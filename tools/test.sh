@@ -38,7 +38,7 @@ stage_tidy() {
   configure release
   # The commands are GCC's, whose warning options Clang may not know.
   run-clang-tidy-14 -quiet -p build/release -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option \
-    "^$PWD/(analyzer|container|encoder|gpu_loader|host_loader|tools)/.*\.cpp$"
+    "^$PWD/(analyzer|benchmarks|c|container|encoder|gpu_loader|host_loader|tools)/.*\.cpp$"
 }
 stage_tsan() { build_and_test tsan --label-regex '^threads$'; }
 stage_asan() { build_and_test asan; }

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "spmvpack/analyzer/report.hpp"
+#include "spmvpack/container/text.hpp"
 
 namespace spmvpack::analyzer {
 namespace {

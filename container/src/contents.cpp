@@ -6,6 +6,8 @@
 #include <charconv>
 #include <set>
 
+#include "spmvpack/container/text.hpp"
+
 namespace spmvpack {
 namespace {
 

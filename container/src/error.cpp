@@ -1,30 +1,8 @@
 #include "spmvpack/container/error.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 namespace spmvpack {
-namespace {
-
-/// Length of the UTF-8 sequence at the start of `s`, 0 where it is not valid or is a control character.
-std::size_t printable_length(std::string_view s) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return first >= 0x20 && first != 0x7F ? 1 : 0;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || s.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0U) != 0x80) return 0;
-  // C1 controls, overlong forms, surrogates and what lies beyond Unicode.
-  const unsigned second = byte(1);
-  if ((first == 0xC2 && second < 0xA0) || (first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0) ||
-      (first == 0xF0 && second < 0x90) || (first == 0xF4 && second >= 0x90))
-    return 0;
-  return length;
-}
-
-}  // namespace
 
 std::string_view to_string(errc code) noexcept {
   switch (code) {
@@ -59,31 +37,6 @@ Error::Error(errc code, std::string what, std::string where, std::string remedy)
   if (!where_.empty()) full_ = where_ + ": ";
   full_ += message_;
   if (!remedy_.empty()) full_ += "; " + remedy_;
-}
-
-std::string escape(std::string_view text, std::size_t limit) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t length = printable_length(text);
-    if (out.size() + (length != 0 ? length : 4) > limit) return out + "...";
-    if (length != 0)
-      out += text.substr(0, length);
-    else
-      out += fmt::format("\\x{:02X}", static_cast<unsigned char>(text[0]));
-    text.remove_prefix(length != 0 ? length : 1);
-  }
-  return out;
-}
-
-std::string grouped(std::uint64_t number) {
-  std::string digits = fmt::to_string(number);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
-  return digits;
-}
-
-std::string counted(std::uint64_t number, std::string_view noun, std::string_view plural) {
-  if (number == 1) return fmt::format("1 {}", noun);
-  return plural.empty() ? fmt::format("{} {}s", grouped(number), noun) : fmt::format("{} {}", grouped(number), plural);
 }
 
 }  // namespace spmvpack

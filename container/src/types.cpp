@@ -2,33 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <fstream>
-#include <limits>
-#include <string>
-
 namespace spmvpack {
-namespace {
-
-/// The number in a one-number file, or the largest where there is none ("max", no such file).
-std::uint64_t number_in(const char* path) {
-  std::ifstream in(path);
-  std::uint64_t value = 0;
-  return in >> value ? value : std::numeric_limits<std::uint64_t>::max();
-}
-
-std::uint64_t meminfo_available() {
-  std::ifstream in("/proc/meminfo");
-  std::string key, unit;
-  std::uint64_t kibibytes = 0;
-  while (in >> key >> kibibytes) {
-    if (key == "MemAvailable:") return kibibytes * 1024;
-    std::getline(in, unit);
-  }
-  return std::numeric_limits<std::uint64_t>::max();
-}
-
-}  // namespace
 
 std::uint64_t checked_mul(std::uint64_t a, std::uint64_t b, std::string_view what) {
   std::uint64_t result = 0;
@@ -42,23 +16,6 @@ std::uint64_t checked_add(std::uint64_t a, std::uint64_t b, std::string_view wha
   if (__builtin_add_overflow(a, b, &result))
     throw Error(errc::unsupported, fmt::format("{}: {} + {} does not fit 64 bits", what, a, b));
   return result;
-}
-
-std::uint64_t available_memory() {
-  const std::uint64_t limit = number_in("/sys/fs/cgroup/memory.max");
-  const std::uint64_t used = number_in("/sys/fs/cgroup/memory.current");
-  const std::uint64_t group =
-      limit == std::numeric_limits<std::uint64_t>::max() ? limit : limit - std::min(limit, used);
-  return std::min(meminfo_available(), group);
-}
-
-void require_memory(std::uint64_t bytes, std::uint64_t limit, std::string_view what) {
-  const std::uint64_t allowed = limit != 0 ? limit : available_memory();
-  if (bytes > allowed)
-    throw Error(errc::out_of_memory,
-                fmt::format("{} needs {} bytes of memory, {} are {}", what, bytes, allowed,
-                            limit != 0 ? "allowed" : "available"),
-                {}, limit != 0 ? "raise the memory limit" : "use a machine with more memory");
 }
 
 }  // namespace spmvpack

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "spmvpack/container/layouts/registry.hpp"
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/reader.hpp"
 

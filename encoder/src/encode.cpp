@@ -2,105 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <memory>
-#include <mutex>
-#include <string_view>
-
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/reader.hpp"
-#include "text_readers.hpp"
-#include "text_source.hpp"
+#include <string>
 
 namespace spmvpack::encoder {
 namespace {
-
-bool is_container(ByteStream& file) {
-  const std::string_view start = file.peek(format::magic.size());
-  return std::equal(start.begin(), start.end(), format::magic.begin(), format::magic.end(),
-                    [](char c, std::uint8_t m) { return static_cast<std::uint8_t>(c) == m; });
-}
-
-/// All bytes of a stream, which cannot be read at any offset as a container must be.
-class StreamContents final : public ByteSource {
- public:
-  StreamContents(ByteStream& file, std::uint64_t memory_limit) {
-    constexpr std::uint64_t first = 1 << 16;
-    std::uint64_t capacity = first;
-    for (std::size_t n = 1; n != 0; size_ += n) {
-      if (size_ == bytes_.size()) {
-        require_memory(bytes_.size() + capacity, memory_limit, "a container that is not a regular file");
-        Array<char> larger(capacity);
-        std::copy(bytes_.begin(), bytes_.end(), larger.begin());
-        bytes_ = std::move(larger);
-        capacity *= 2;
-      }
-      n = file.read({bytes_.data() + size_, bytes_.size() - size_});
-    }
-  }
-  [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
-  void read(std::uint64_t offset, std::span<std::byte> out) const override {
-    if (offset > size_ || out.size() > size_ - offset)
-      throw Error(errc::io, fmt::format("{} bytes at {} of {}", out.size(), offset, size_));
-    std::memcpy(out.data(), bytes_.data() + offset, out.size());
-  }
-
- private:
-  Array<char> bytes_;
-  std::uint64_t size_ = 0;
-};
-
-Container open_container(const std::string& path, ByteStream& file, const SourceOptions& options) {
-  if (path != "-" && file.rewind()) return Container::open(path);
-  return Container::open(std::make_shared<StreamContents>(file, options.memory_limit), file.name());
-}
-
-/// The matrix with f64 values rounded to f32; the provenance says how much was lost.
-void round_to_f32(SourceMatrix& source, const std::string& path, int threads) {
-  CsrMatrix& m = source.matrix;
-  const auto& from = std::get<Array<double>>(m.values);
-  Array<float> to(from.size());
-  std::mutex guard;
-  Rounding rounding;
-  std::uint64_t zeros = 0;
-  constexpr std::uint64_t piece = 1U << 16;
-  parallel_pieces(from.size(), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    Rounding here;
-    std::uint64_t zeros_here = 0;
-    for (std::uint64_t k = begin; k < end; ++k) {
-      to[k] = static_cast<float>(from[k]);
-      zeros_here += to[k] == 0 ? 1 : 0;
-      if (std::isinf(to[k]) && !std::isinf(from[k]))
-        throw Error(errc::bad_input, fmt::format("the value {} of entry {} is beyond f32", from[k], k), path,
-                    "use --value-type f64");
-      here.count(to[k], from[k], 1);
-    }
-    const std::lock_guard lock(guard);
-    rounding.add(here);
-    zeros += zeros_here;
-  });
-  state_rounding(rounding, source.provenance);
-  source.provenance.explicit_zeros = zeros;
-  m.values = std::move(to);
-}
-
-SourceMatrix read_container(const Container& container, const SourceOptions& options) {
-  const std::string& path = container.name();
-  LoadOptions load;
-  load.threads = options.threads;
-  load.memory_limit = options.memory_limit;
-  load.progress = options.progress;
-  SourceMatrix source{unpack(container, load), container.facts().field, container.facts().symmetry,
-                      container.provenance()};
-  const ValueType has = container.facts().value_type, wanted = options.value_type.value_or(has);
-  if (has == ValueType::f32 && wanted == ValueType::f64)
-    throw Error(errc::usage, "the container holds f32 values, and the digits that f64 needs are lost", path,
-                "encode the original source, or leave out --value-type");
-  if (has == ValueType::f64 && wanted == ValueType::f32) round_to_f32(source, path, options.threads);
-  return source;
-}
 
 std::string options_text(const EncodeRequest& request, ValueType type) {
   std::string text = fmt::format("--layout {}", request.layout);
@@ -111,20 +16,6 @@ std::string options_text(const EncodeRequest& request, ValueType type) {
 }
 
 }  // namespace
-
-SourceMatrix read_matrix(const std::string& path, const SourceOptions& options) {
-  std::shared_ptr<ByteStream> file = open_stream(path);
-  if (is_container(*file)) return read_container(open_container(path, *file, options), options);
-  TextOptions text_options;
-  text_options.value_type = options.value_type.value_or(ValueType::f64);
-  text_options.threads = options.threads;
-  text_options.memory_limit = options.memory_limit;
-  text_options.progress = options.progress;
-  const std::string name(path == "-" ? file->name() : path);
-  std::shared_ptr<ByteStream> text = open_text(file);
-  return format_of(*text) == TextFormat::matrix_market ? read_matrix_market(std::move(text), name, text_options)
-                                                       : read_rutherford_boeing(std::move(text), name, text_options);
-}
 
 ContainerSource container_source(const SourceMatrix& source, const Plan& plan, const EncodeRequest& request,
                                  int threads) {

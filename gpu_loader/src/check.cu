@@ -1,7 +1,7 @@
 #include <string>
 
 #include "check.hpp"
-#include "launch.cuh"
+#include "kernels/launch.cuh"
 
 namespace spmvpack::gpu_loader {
 namespace {

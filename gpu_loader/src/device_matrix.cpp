@@ -8,10 +8,11 @@
 #include "arguments.hpp"
 #include "check.hpp"
 #include "cuda_error.hpp"
+#include "kernels/vectors.hpp"
 #include "layouts/registry.hpp"
 #include "placement.hpp"
+#include "spmvpack/container/text.hpp"
 #include "upload.hpp"
-#include "vectors.hpp"
 
 namespace spmvpack::gpu_loader {
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "layouts/registry.hpp"
+#include "spmvpack/container/memory.hpp"
 
 namespace spmvpack::host_loader {
 namespace {

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "spmvpack/container/memory.hpp"
+
 namespace spmvpack::tools::bench {
 namespace {
 

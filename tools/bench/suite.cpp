@@ -8,6 +8,7 @@
 
 #include "generators/kinds.hpp"
 #include "generators/matrix_build.hpp"
+#include "spmvpack/container/text.hpp"
 #include "suggestion.hpp"
 
 namespace spmvpack::tools::bench {

@@ -4,6 +4,7 @@
 #include "bench/summary.hpp"
 #include "output.hpp"
 #include "spmvpack/container/error.hpp"
+#include "spmvpack/container/text.hpp"
 
 namespace spmvpack::tools::bench {
 namespace {

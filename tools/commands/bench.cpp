@@ -18,7 +18,9 @@
 #include "output.hpp"
 #include "progress.hpp"
 #include "spmvpack/container/format.hpp"
+#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/source.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 
 namespace spmvpack::tools {

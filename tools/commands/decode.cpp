@@ -8,6 +8,7 @@
 #include "output.hpp"
 #include "progress.hpp"
 #include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/matrix_market.hpp"
 
 namespace spmvpack::tools {

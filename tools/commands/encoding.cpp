@@ -8,6 +8,7 @@
 
 #include "options.hpp"
 #include "output.hpp"
+#include "spmvpack/container/text.hpp"
 #include "spmvpack/container/writer.hpp"
 #include "suggestion.hpp"
 

@@ -12,6 +12,7 @@
 #include "generators/matrix_build.hpp"
 #include "generators/matrix_stream.hpp"
 #include "output.hpp"
+#include "spmvpack/container/text.hpp"
 
 namespace spmvpack::tools {
 namespace {

@@ -10,6 +10,7 @@
 #include "json.hpp"
 #include "output.hpp"
 #include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/text.hpp"
 
 namespace spmvpack::tools {
 namespace {

@@ -10,6 +10,8 @@
 #include "commands/command.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/matrix_market.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"

@@ -9,7 +9,8 @@
 #include "commands/command.hpp"
 #include "output.hpp"
 #include "spmvpack/container/reader.hpp"
-#include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/source.hpp"
 
 namespace spmvpack::tools {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "generators/matrix_generator.hpp"
 #include "spmvpack/container/array.hpp"
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::tools {

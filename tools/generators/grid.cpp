@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "options.hpp"
+#include "spmvpack/container/text.hpp"
 #include "spmvpack/container/types.hpp"
 
 namespace spmvpack::tools {

@@ -19,6 +19,7 @@
 #include "generators/triangles.hpp"
 #include "generators/uniform.hpp"
 #include "options.hpp"
+#include "spmvpack/container/text.hpp"
 #include "suggestion.hpp"
 
 namespace spmvpack::tools {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "generators/row_pieces.hpp"
+#include "spmvpack/container/memory.hpp"
 
 namespace spmvpack::tools {
 

@@ -9,6 +9,8 @@
 
 #include "generators/random.hpp"
 #include "options.hpp"
+#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/text.hpp"
 
 namespace spmvpack::tools {
 

@@ -8,6 +8,7 @@
 #include "spmvpack/container/layouts/ccoo.hpp"
 #include "spmvpack/container/layouts/coo.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
+#include "spmvpack/container/text.hpp"
 
 namespace spmvpack {
 namespace {

@@ -8,8 +8,9 @@
 #include <charconv>
 #include <optional>
 
-#include "layouts.hpp"
+#include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::encoder::layouts {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "layouts.hpp"
+#include "layouts/layouts.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "layouts.hpp"
+#include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::encoder::layouts {

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "layouts.hpp"
+#include "layouts/layouts.hpp"
+#include "spmvpack/container/text.hpp"
 
 namespace spmvpack::encoder {
 namespace {

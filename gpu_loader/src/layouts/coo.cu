@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "layouts/balanced.cuh"
+#include "kernels/balanced.cuh"
 #include "spmvpack/container/layouts/coo.hpp"
 
 namespace spmvpack::gpu_loader::layouts {

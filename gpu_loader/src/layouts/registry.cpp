@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "spmvpack/container/text.hpp"
+
 namespace spmvpack::gpu_loader {
 namespace {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "layouts/kernels.hpp"
+#include "layouts/layout.hpp"
 
 namespace spmvpack::gpu_loader {
 

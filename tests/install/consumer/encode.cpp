@@ -6,6 +6,7 @@
 
 #include "spmvpack/analyzer/report.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/encoder/source.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 
 int main(int argc, char** argv) {

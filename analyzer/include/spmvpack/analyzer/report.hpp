@@ -45,5 +45,7 @@ SPMVPACK_EXPORT Report make_report(const SourceMatrix& source, const ReportOptio
 
 /// The report for a reader, in lines of at most 80 columns (while sizes stay below 10^12 and rows below 10^9).
 SPMVPACK_EXPORT std::string to_text(const Report& report);
+/// The report for a program, as docs/report.schema.json describes it; ends with a newline.
+SPMVPACK_EXPORT std::string to_json(const Report& report);
 
 }  // namespace spmvpack::analyzer

@@ -49,12 +49,4 @@ class SPMVPACK_EXPORT Error : public std::exception {
   std::string message_, where_, remedy_, full_;
 };
 
-/// Text from a file made safe to print: control bytes and invalid UTF-8 become \\xNN; at most `limit` bytes of it.
-SPMVPACK_EXPORT std::string escape(std::string_view text, std::size_t limit = 80);
-
-/// 1234567 as "1,234,567".
-SPMVPACK_EXPORT std::string grouped(std::uint64_t number);
-/// "1 row", "2,000 rows"; `plural` where it is not the noun with an s.
-SPMVPACK_EXPORT std::string counted(std::uint64_t number, std::string_view noun, std::string_view plural = {});
-
 }  // namespace spmvpack

@@ -9,6 +9,7 @@
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/container/export.hpp"
 #include "spmvpack/container/file_io.hpp"
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/progress.hpp"
 
 namespace spmvpack {

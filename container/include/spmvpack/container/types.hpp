@@ -50,10 +50,4 @@ SPMVPACK_EXPORT std::uint64_t checked_add(std::uint64_t a, std::uint64_t b, std:
 constexpr std::uint64_t div_up(std::uint64_t a, std::uint64_t b) noexcept { return a / b + (a % b != 0); }
 constexpr std::uint64_t round_up(std::uint64_t a, std::uint64_t b) noexcept { return div_up(a, b) * b; }
 
-/// Memory that can be allocated without swapping, in bytes: /proc/meminfo's MemAvailable, or the control group's
-/// remainder where that is smaller.
-SPMVPACK_EXPORT std::uint64_t available_memory();
-/// Throws Error(errc::out_of_memory) where `bytes` exceeds `limit` (0: available_memory()). `what` names the need.
-SPMVPACK_EXPORT void require_memory(std::uint64_t bytes, std::uint64_t limit, std::string_view what);
-
 }  // namespace spmvpack

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/progress.hpp"
 #include "spmvpack/container/types.hpp"
 

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <nlohmann/json.hpp>
+
+#include "spmvpack/analyzer/report.hpp"
+
+namespace spmvpack::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;  // keys in the order in which they are given
+
+Json counters_json(const std::vector<encoder::Counter>& counters) {
+  Json json = Json::object();
+  for (const encoder::Counter& counter : counters) json[counter.name] = counter.value;
+  return json;
+}
+
+template <class T>
+Json optional_json(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json row_lengths_json(const RowLengths& lengths) {
+  Json percentiles = Json::object();
+  for (std::size_t i = 0; i < lengths.percentiles.size(); ++i)
+    percentiles[fmt::to_string(RowLengths::ranks.at(i))] = lengths.percentiles.at(i);
+  Json histogram = Json::array();
+  for (std::size_t bin = 0; bin < lengths.histogram.size(); ++bin) {
+    const std::uint64_t from = bin == 0 ? 0 : std::uint64_t{1} << (bin - 1);
+    histogram.push_back({{"from", from}, {"to", bin == 0 ? 0 : 2 * from - 1}, {"rows", lengths.histogram[bin]}});
+  }
+  return {{"min", lengths.min},
+          {"max", lengths.max},
+          {"mean", lengths.mean},
+          {"percentiles", percentiles},
+          {"histogram", histogram}};
+}
+
+Json symmetry_json(const std::optional<SymmetryCounts>& symmetry) {
+  if (!symmetry) return nullptr;
+  return {{"pattern_symmetric", symmetry->pattern_symmetric()},
+          {"symmetric", symmetry->symmetric()},
+          {"skew_symmetric", symmetry->skew_symmetric()},
+          {"off_diagonal", symmetry->off_diagonal},
+          {"mirrored", symmetry->mirrored},
+          {"equal", symmetry->equal},
+          {"negated", symmetry->negated}};
+}
+
+Json values_json(const Structure& s) {
+  const encoder::ValueTable& values = *s.values;
+  constexpr std::size_t listed = 8;
+  Json frequent = Json::array();
+  for (const encoder::ValueCount& v : values.most_frequent().first(std::min(listed, values.most_frequent().size())))
+    // As text: JSON has no NaN, and its readers may round.
+    frequent.push_back({{"value", s.value_type == ValueType::f64
+                                      ? fmt::to_string(std::bit_cast<double>(v.bits))
+                                      : fmt::to_string(std::bit_cast<float>(static_cast<std::uint32_t>(v.bits)))},
+                        {"entries", v.count}});
+  return {{"distinct", values.exceeds() ? Json(nullptr) : Json(values.distinct())},
+          {"distinct_exceeds", values.exceeds() ? Json(encoder::ValueTable::max_distinct) : Json(nullptr)},
+          {"covered_by_256", values.covered(encoder::ValueTable::max_frequent)},
+          {"most_frequent", frequent},
+          {"explicit_zeros", s.explicit_zeros},
+          {"not_finite", s.not_finite}};
+}
+
+Json structure_json(const Structure& s) {
+  return {{"density", optional_json(s.density)},
+          {"row_lengths", row_lengths_json(s.row_lengths)},
+          {"empty_rows", s.empty_rows},
+          {"empty_columns", s.empty_cols},
+          {"lower_bandwidth", s.lower_bandwidth},
+          {"upper_bandwidth", s.upper_bandwidth},
+          {"diagonal_entries", s.diagonal_entries},
+          {"symmetry", symmetry_json(s.symmetry)},
+          {"values", values_json(s)}};
+}
+
+Json facts_json(const MatrixFacts& f) {
+  return {{"rows", f.rows},
+          {"columns", f.cols},
+          {"nonzeros", f.nnz},
+          {"value_type", to_string(f.value_type)},
+          {"field", to_string(f.field)},
+          {"symmetry", to_string(f.symmetry)},
+          {"digest", f.digest.to_string()}};
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+  const Provenance& p = report.provenance;
+  Json layouts = Json::array();
+  for (const LayoutCost& cost : report.layouts)
+    layouts.push_back({{"name", cost.name},
+                       {"device_bytes", cost.device_bytes},
+                       {"bytes_per_nonzero", optional_json(cost.bytes_per_nonzero)},
+                       {"overhead_percent", cost.overhead_percent},
+                       {"file_bytes", cost.file_bytes},
+                       {"workspace_bytes", cost.workspace_bytes},
+                       {"padding_slots", cost.padding},
+                       {"byte_shares", counters_json(cost.byte_shares)},
+                       {"counters", counters_json(cost.counters)}});
+  const Json json{{"schema", "spmvpack-report-1"},
+                  {"matrix", facts_json(report.facts)},
+                  {"source",
+                   {{"name", p.source},
+                    {"entries", p.entries},
+                    {"duplicates", p.duplicates},
+                    {"rounded", p.rounded},
+                    {"max_relative_error", p.max_relative_error}}},
+                  {"structure", structure_json(report.structure)},
+                  {"layouts", layouts}};
+  // Text of the source that is not UTF-8 must not make the output something else than JSON.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace spmvpack::analyzer

@@ -1,0 +1,330 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_set>
+
+#include "checksum.hpp"
+#include "spmvpack/container/layouts/registry.hpp"
+#include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/text.hpp"
+
+namespace spmvpack {
+namespace {
+
+using format::MapKind;
+
+constexpr const char* remedy_damaged = "get the file again, or encode it again";
+
+/// Checks the header and the tables of one file, and says where it failed.
+class Opener {
+ public:
+  Opener(const ByteSource& bytes, const std::string& name) : bytes_(bytes), name_(name) {}
+
+  format::Header header() {
+    format::Header h{};
+    const std::uint64_t size = bytes_.size();
+    bytes_.read(0, std::as_writable_bytes(std::span(&h, 1)).first(std::min(size, sizeof h)));
+    const bool is_ours = h.magic == format::magic;
+    if (size < sizeof h && is_ours)
+      fail(fmt::format("truncated: {} bytes, less than the header's {}", size, sizeof h), "length");
+    if (!is_ours)
+      throw Error(errc::corrupt, "this is not an .spmvc container: its first 8 bytes are not the magic", name_,
+                  "make one with `spmvpack encode`");
+    if (h.version_major != format::version_major || h.version_minor != format::version_minor)
+      throw Error(errc::unsupported,
+                  fmt::format("container version {}.{}, this program reads {}.{}", h.version_major, h.version_minor,
+                              format::version_major, format::version_minor),
+                  name_, "encode the matrix again with this version, or use the version that wrote the file");
+    const auto covered = std::as_bytes(std::span(&h, 1)).first(offsetof(format::Header, header_checksum));
+    if (xxh3_64(covered) != h.header_checksum) fail("the header's checksum is wrong", "header");
+    if (h.file_bytes != size)
+      fail(fmt::format("{} bytes long, the header says {}: the file is {}", size, h.file_bytes,
+                       size < h.file_bytes ? "truncated" : "longer than it should be"),
+           "length");
+    require(h.header_bytes == format::header_bytes, "header bytes");
+    if (h.required_features != 0)
+      throw Error(errc::unsupported, fmt::format("required features {:#x} are not known", h.required_features), name_,
+                  "use the version that wrote the file");
+    require(zero(h.reserved0) && zero(h.reserved1), "reserved bytes");
+    enumerator(h.value_type, 2, 7, "value type");
+    enumerator(h.field, 3, 4, "field");
+    enumerator(h.symmetry, 3, 4, "symmetry");
+    if (h.rows >= max_dimension || h.cols >= max_dimension)
+      throw Error(errc::unsupported,
+                  fmt::format("{} x {}: rows and columns must stay below {}", h.rows, h.cols, max_dimension), name_);
+    const std::uint64_t fixed =
+        std::uint64_t{h.part_count} * sizeof(format::Part) + std::uint64_t{h.section_count} * sizeof(format::Section);
+    require(h.tables_offset >= format::header_bytes && h.tables_offset <= size &&
+                h.tables_bytes == size - h.tables_offset && fixed <= h.tables_bytes &&
+                h.block_count == (h.tables_bytes - fixed) / sizeof(format::Block) &&
+                (h.tables_bytes - fixed) % sizeof(format::Block) == 0,
+            "place and size of the tables");
+    return h;
+  }
+
+  /// Fills the three tables.
+  void tables(const format::Header& h, std::vector<format::Part>& parts, std::vector<format::Section>& sections,
+              std::vector<format::Block>& blocks) {
+    std::vector<std::byte> raw(h.tables_bytes);
+    bytes_.read(h.tables_offset, raw);
+    if (xxh3_64(raw) != h.tables_checksum) fail("the tables' checksum is wrong", "tables");
+    const std::byte* from = raw.data();
+    const auto take = [&](auto& table, std::uint64_t count) {
+      table.resize(count);
+      const std::uint64_t bytes = count * sizeof(table[0]);
+      if (bytes != 0) std::memcpy(table.data(), from, bytes);
+      from += bytes;
+    };
+    take(parts, h.part_count);
+    take(sections, h.section_count);
+    take(blocks, h.block_count);
+  }
+
+  PartInfo part(const format::Part& p, const format::Header& h, std::uint64_t index, std::uint32_t first_section) {
+    where_ = fmt::format("part {}", index);
+    PartInfo info;
+    info.layout = name(p.layout);
+    require(p.value_type == h.value_type, "value type differs from the header's");
+    enumerator(p.role, 1, 3, "role");
+    require(p.reserved0 == 0 && zero(p.reserved1), "reserved bytes");
+    info.value_type = static_cast<ValueType>(p.value_type);
+    info.rows = map(p.row_map, p.row_begin, p.row_count, h.rows, "row map");
+    info.cols = map(p.col_map, p.col_begin, p.col_count, h.cols, "column map");
+    info.nnz = p.nnz;
+    info.workspace_bytes = p.workspace_bytes;
+    require(p.first_section == first_section && p.section_count <= h.section_count - first_section,
+            "its sections do not follow those of the part before it");
+    info.first_section = p.first_section;
+    info.section_count = p.section_count;
+    info.params = p.params;
+    find_layout_reader(info.layout);  // refuses unknown ones, by name
+    return info;
+  }
+
+  SectionInfo section(const format::Section& s, std::uint64_t index, std::uint64_t offset, std::uint64_t first_block,
+                      const format::Header& h) {
+    where_ = fmt::format("section {}", index);
+    SectionInfo info;
+    info.name = name(s.name);
+    where_ = fmt::format("section '{}'", info.name);
+    enumerator(s.element_type, 6, 6, "element type");
+    if (s.element_type == 0) fail_here("element type 0");
+    if (s.codec > 1) throw Error(errc::unsupported, fmt::format("codec {} is not known", s.codec), at());
+    if (s.filter > 2) throw Error(errc::unsupported, fmt::format("filter {} is not known", s.filter), at());
+    require((s.flags & ~(format::section_required | format::section_device)) == 0, "reserved flags");
+    require(std::has_single_bit(s.alignment) && s.alignment <= format::section_boundary, "alignment");
+    require(zero(s.reserved0) && zero(s.reserved1), "reserved bytes");
+    info.part = s.part;
+    info.element_type = static_cast<format::ElementType>(s.element_type);
+    info.codec = static_cast<format::Codec>(s.codec);
+    info.filter = static_cast<format::Filter>(s.filter);
+    info.flags = s.flags;
+    info.alignment = s.alignment;
+    info.filter_width = s.filter_width;
+    std::uint64_t raw = 0;
+    require(!__builtin_mul_overflow(s.count, format::size_of(info.element_type), &raw) && raw == s.raw_bytes,
+            "raw bytes are not count times element size");
+    require(info.codec != format::Codec::none || info.filter == format::Filter::none, "a filter without a codec");
+    if (info.filter == format::Filter::none)
+      require(s.filter_width == 0, "a filter width without a filter");
+    else
+      require(std::has_single_bit(s.filter_width) && s.filter_width <= 8 && s.raw_bytes % s.filter_width == 0,
+              "filter width");
+    require(s.offset == offset, fmt::format("offset {}, expected {}", s.offset, offset));
+    require(s.stored_bytes <= h.tables_offset && s.offset <= h.tables_offset - s.stored_bytes,
+            "the section ends past the tables' start");
+    require(s.first_block == first_block, "first block");
+    require(s.block_count == div_up(s.raw_bytes, format::block_bytes) && s.block_count <= h.block_count - first_block,
+            "number of blocks");
+    info.count = s.count;
+    info.raw_bytes = s.raw_bytes;
+    info.stored_bytes = s.stored_bytes;
+    info.offset = s.offset;
+    info.first_block = s.first_block;
+    info.block_count = s.block_count;
+    return info;
+  }
+
+  void blocks(const SectionInfo& section, std::span<const format::Block> blocks) {
+    where_ = fmt::format("section '{}'", section.name);
+    std::uint64_t stored = 0;
+    for (std::uint64_t b = 0; b < blocks.size(); ++b) {
+      require(blocks[b].reserved == 0, "reserved bytes of a block");
+      const std::uint64_t raw = std::min(format::block_bytes, section.raw_bytes - b * format::block_bytes);
+      require(section.codec != format::Codec::none || blocks[b].stored_bytes == raw, "stored bytes of a block");
+      stored += blocks[b].stored_bytes;
+    }
+    require(stored == section.stored_bytes, "the blocks' stored bytes do not add up to the section's");
+  }
+
+  void padding(std::uint64_t begin, std::uint64_t end) {
+    std::array<std::byte, format::section_boundary> gap{};
+    const auto bytes = std::span(gap).first(end - begin);
+    bytes_.read(begin, bytes);
+    for (const std::byte b : bytes)
+      if (b != std::byte{0})
+        throw Error(errc::corrupt, fmt::format("padding at byte {} is not zero", begin), name_, remedy_damaged);
+  }
+
+  void in(std::string where) { where_ = std::move(where); }
+  void require(bool ok, const std::string& what) {
+    if (!ok) fail_here(what);
+  }
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(errc::unsupported, what, at(), "use the version that wrote the file");
+  }
+
+ private:
+  template <std::size_t N>
+  static bool zero(const std::array<std::uint8_t, N>& bytes) {
+    return std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t b) { return b == 0; });
+  }
+  /// 1 to `known` is fine, to `reserved` unsupported, else corrupt.
+  void enumerator(unsigned value, unsigned known, unsigned reserved, const char* what) {
+    if (value >= 1 && value <= known) return;
+    if (value > known && value <= reserved)
+      throw Error(errc::unsupported, fmt::format("{} {} is reserved for a later version", what, value), at(),
+                  "use the version that wrote the file");
+    fail_here(fmt::format("{} {}", what, value));
+  }
+  std::string name(const format::Name& raw) {
+    const std::string_view text = format::name_view(raw);
+    bool ok = !text.empty();
+    for (const char c : text) ok = ok && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_');
+    for (std::size_t i = text.size(); i < raw.size(); ++i) ok = ok && raw[i] == '\0';
+    require(ok, "malformed name");
+    return std::string(text);
+  }
+  IndexMap map(std::uint8_t kind, std::uint64_t begin, std::uint64_t count, std::uint64_t size, const char* what) {
+    const bool ok = kind == 0   ? begin == 0 && count == size
+                    : kind == 1 ? begin <= size && count <= size - begin
+                                : kind == 2 && begin == 0 && count <= size;
+    require(ok, fmt::format("{}: kind {}, begin {}, count {} of {}", what, kind, begin, count, size));
+    return {static_cast<MapKind>(kind), begin, count};
+  }
+  [[nodiscard]] std::string at() const { return where_.empty() ? name_ : fmt::format("{}: {}", name_, where_); }
+  [[noreturn]] void fail_here(const std::string& what) const {
+    throw Error(errc::corrupt, fmt::format("wrong table or header entry: {}", what), at(), remedy_damaged);
+  }
+  [[noreturn]] void fail(const std::string& what, const char* where) const {
+    throw Error(errc::corrupt, what, fmt::format("{}: {}", name_, where), remedy_damaged);
+  }
+
+  const ByteSource& bytes_;
+  const std::string& name_;
+  std::string where_;
+};
+
+/// What the format says of the sections that it defines: their flags, and for those of a layout alignment and order.
+/// `next` is the first of the layout's sections that has not come yet. Refuses unknown sections that are required;
+/// returns false for the others.
+bool check_section(Opener& opener, const SectionInfo& section, const PartInfo* part, std::size_t& next) {
+  constexpr std::uint8_t map_flags = format::section_required, layout_flags = map_flags | format::section_device;
+  const bool is_map = part != nullptr && ((section.name == "row_map" && part->rows.kind == MapKind::list) ||
+                                          (section.name == "col_map" && part->cols.kind == MapKind::list));
+  if (is_map) {
+    opener.require(section.flags == map_flags, "flags of a map");
+    return true;
+  }
+  if (part == nullptr && section.name == "provenance") {
+    opener.require(section.flags == 0 && section.element_type == format::ElementType::u8,
+                   "flags or element type of the provenance");
+    return true;
+  }
+  if (part != nullptr) {
+    const auto known = find_layout_reader(part->layout).sections;
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const LayoutSection& s) { return s.name == section.name; });
+    if (found != known.end()) {
+      opener.require(found == known.begin() + static_cast<std::ptrdiff_t>(next), "not in the order of the layout");
+      opener.require(section.flags == layout_flags, "flags of a layout's section");
+      opener.require(section.alignment == found->alignment, "alignment");
+      ++next;
+      return true;
+    }
+  }
+  if ((section.flags & format::section_required) != 0) opener.refuse("a required section that is not known");
+  return false;
+}
+
+}  // namespace
+
+Container Container::open(const std::string& path) { return open(open_file(path), path); }
+
+Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::string& name) {
+  Container c;
+  c.bytes_ = std::move(bytes);
+  c.name_ = escape(name, 400);
+  Opener opener(*c.bytes_, c.name_);
+  const format::Header h = opener.header();
+  c.file_bytes_ = h.file_bytes;
+  c.facts_ = {h.rows,
+              h.cols,
+              h.nnz,
+              static_cast<ValueType>(h.value_type),
+              static_cast<Field>(h.field),
+              static_cast<Symmetry>(h.symmetry),
+              {h.digest_low, h.digest_high}};
+
+  std::vector<format::Part> parts;
+  std::vector<format::Section> sections;
+  opener.tables(h, parts, sections, c.blocks_);
+  std::uint32_t first_section = 0;
+  std::uint64_t nnz = 0;
+  bool nnz_fits = true;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    c.parts_.push_back(opener.part(parts[i], h, i, first_section));
+    first_section += parts[i].section_count;
+    nnz_fits = nnz_fits && !__builtin_add_overflow(nnz, parts[i].nnz, &nnz);
+  }
+  opener.in("");
+  opener.require(nnz_fits && nnz == h.nnz, "the parts' nonzeros do not add up to the header's");
+
+  std::uint64_t end = format::header_bytes, first_block = 0;
+  std::unordered_set<std::string> names;
+  std::uint32_t part = 0;
+  std::size_t next_of_layout = 0;
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    SectionInfo s = opener.section(sections[i], i, round_up(end, format::section_boundary), first_block, h);
+    while (part < parts.size() && i >= c.parts_[part].first_section + c.parts_[part].section_count) {
+      ++part;
+      names.clear();
+      next_of_layout = 0;
+    }
+    opener.require(s.part == (part < parts.size() ? part : format::no_part), "it lies outside its part's sections");
+    opener.require(names.insert(s.name).second, "its name is not unique");
+    opener.blocks(s, std::span(c.blocks_).subspan(first_block, s.block_count));
+    s.known = check_section(opener, s, part < parts.size() ? &c.parts_[part] : nullptr, next_of_layout);
+    end = s.offset + s.stored_bytes;
+    first_block += s.block_count;
+    c.sections_.push_back(std::move(s));
+  }
+  for (std::size_t i = 0; i < c.parts_.size(); ++i) {
+    const PartInfo& p = c.parts_[i];
+    const auto from = c.sections_.begin() + p.first_section;
+    const auto found = std::count_if(from, from + p.section_count, [](const SectionInfo& s) { return s.known; });
+    const std::size_t expected = find_layout_reader(p.layout).sections.size() + (p.rows.kind == MapKind::list ? 1 : 0) +
+                                 (p.cols.kind == MapKind::list ? 1 : 0);
+    opener.in(fmt::format("part {}", i));
+    opener.require(static_cast<std::size_t>(found) == expected,
+                   fmt::format("it has {} of the {} sections of its layout and maps", found, expected));
+  }
+  opener.in("tables");
+  opener.require(first_block == h.block_count, "blocks that belong to no section");
+  opener.require(h.tables_offset == round_up(end, format::section_boundary), "their offset");
+
+  c.block_offsets_.resize(c.blocks_.size());
+  for (std::size_t i = 0; i < c.sections_.size(); ++i) {
+    const SectionInfo& s = c.sections_[i];
+    std::uint64_t offset = s.offset;
+    for (std::uint64_t b = s.first_block; b < s.first_block + s.block_count; ++b) {
+      c.block_offsets_[b] = offset;
+      offset += c.blocks_[b].stored_bytes;
+    }
+    opener.padding(offset, i + 1 < c.sections_.size() ? c.sections_[i + 1].offset : h.tables_offset);
+  }
+  return c;
+}
+
+}  // namespace spmvpack

@@ -1,0 +1,27 @@
+#pragma once
+/// The head of a Matrix Market file: banner, comments and size line.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spmvpack/container/types.hpp"
+#include "text/text_batches.hpp"
+
+namespace spmvpack::encoder {
+
+struct MatrixMarketHeader {
+  bool coordinate = true;  ///< else array
+  Field field = Field::real;
+  Symmetry symmetry = Symmetry::general;
+  std::uint64_t rows = 0, cols = 0;
+  std::uint64_t entries = 0;  ///< lines that must follow
+  std::vector<std::string> comments;
+};
+
+/// Reads the head and leaves `text` at the line after it. Throws Error at what breaks the format
+/// (errc::bad_input) or is not read by this version (errc::unsupported).
+MatrixMarketHeader read_header(TextBatches& text);
+
+}  // namespace spmvpack::encoder

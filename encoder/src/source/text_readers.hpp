@@ -1,0 +1,24 @@
+#pragma once
+/// The readers of text formats over a source that is open already. `path` is what the provenance names.
+
+#include <memory>
+#include <string>
+
+#include "source/byte_stream.hpp"
+#include "spmvpack/container/contents.hpp"
+#include "spmvpack/encoder/text_options.hpp"
+#include "text/number_text.hpp"
+
+namespace spmvpack::encoder {
+
+/// States in a matrix's provenance what rounding its values to f32 lost.
+inline void state_rounding(const Rounding& rounding, Provenance& provenance) {
+  provenance.rounded = rounding.rounded;
+  provenance.max_relative_error = rounding.max_relative_error;
+}
+
+SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::string& path, const TextOptions& options);
+SourceMatrix read_rutherford_boeing(std::shared_ptr<ByteStream> bytes, const std::string& path,
+                                    const TextOptions& options);
+
+}  // namespace spmvpack::encoder

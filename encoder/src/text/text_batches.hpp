@@ -1,0 +1,112 @@
+#pragma once
+/// A text as batches of whole lines that many threads can parse, with the place of every byte.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "source/byte_stream.hpp"
+#include "spmvpack/container/array.hpp"
+#include "spmvpack/encoder/text_options.hpp"
+
+namespace spmvpack::encoder {
+
+/// What is wrong with a line, before anybody has counted lines.
+struct LineError {
+  const char* at = nullptr;  ///< the offending byte
+  errc code = errc::bad_input;
+  std::string what, remedy;
+};
+
+/// A batch that was taken out of a text.
+struct TextPiece {
+  std::uint64_t number = 0;      ///< counts pieces from 0, in the order of the text
+  std::uint64_t first_line = 0;  ///< of the text, from 1
+  std::uint64_t lines = 0;
+  std::uint64_t file_position = 0;  ///< how far the text read so far has got in the file
+  std::string_view text;            ///< in `buffer`, like TextBatches::text()
+  Array<char> buffer;
+};
+
+/// The present batch is text(); read_ahead() reads the one after it, meanwhile or not, and advance() moves on.
+class TextBatches {
+ public:
+  /// Bytes that may be read after the end of a batch, so that parsers can load words.
+  static constexpr std::size_t slack = 64;
+
+  /// @param batch_bytes   text per batch; a batch is larger where a line is
+  /// @param memory_limit  bytes that a batch may grow to for that
+  TextBatches(std::shared_ptr<ByteStream> source, std::size_t batch_bytes, std::uint64_t memory_limit);
+  /// Batches of a size that suits the threads.
+  TextBatches(std::shared_ptr<ByteStream> source, const TextOptions& options);
+
+  /// Whole lines, each ending in '\n' (which the last line of the text is given where it has none); empty at the end
+  /// of the text. Followed by `slack` readable bytes.
+  [[nodiscard]] std::string_view text() const noexcept { return text_; }
+
+  /// The number of its first line, from 1.
+  [[nodiscard]] std::uint64_t line() const noexcept { return line_; }
+
+  /// Reads the next batch, once. May run while other threads read text(); what goes wrong is thrown by advance().
+  void read_ahead() noexcept;
+  /// Makes the next batch the present one; at the end of the text the memory of both is freed. `lines` is the number of
+  /// '\n' in text().
+  void advance(std::uint64_t lines);
+  /// Takes the first `bytes` bytes off text(), which are `lines` whole lines, moving on to the next batch where these
+  /// are all.
+  void skip(std::size_t bytes, std::uint64_t lines);
+  void skip_line() { skip(text_.find('\n') + 1, 1); }
+
+  /// Takes the present batch out and reads the next one, into the memory that `piece` has from before; false at the end
+  /// of the text. Any thread may call it, as long as nothing else is called. Where it throws, it does so once, and
+  /// piece.number is the place of the failure in the order of pieces.
+  bool take(TextPiece& piece);
+  /// The same as below for an error in `piece`.
+  [[noreturn]] void fail(const TextPiece& piece, const LineError& e) const;
+
+  /// Throws the error with its place, "name:line:column", counted from 1. `e.at` is in text(), or is its end.
+  [[noreturn]] void fail(const LineError& e) const;
+  /// The same at the first byte of text(); at the end of the text this is the line after the last one.
+  [[noreturn]] void fail(errc code, std::string what, std::string remedy) const {
+    fail({text_.data(), code, std::move(what), std::move(remedy)});
+  }
+
+  [[nodiscard]] const std::string& name() const noexcept { return source_->name(); }
+  /// How far the batches read so far have got in the file, for progress.
+  [[nodiscard]] std::uint64_t file_position() const noexcept { return source_->file_position(); }
+  [[nodiscard]] std::uint64_t file_size() const noexcept { return source_->file_size(); }
+
+ private:
+  struct Buffer {
+    Array<char> bytes;
+    std::size_t lines_end = 0, end = 0;  ///< whole lines, and the start of one more
+  };
+  void fill(Buffer& next, std::string_view begun);
+  [[noreturn]] void fail(std::string_view text, std::uint64_t first_line, const LineError& e) const;
+
+  std::shared_ptr<ByteStream> source_;
+  std::size_t batch_bytes_;
+  std::uint64_t memory_limit_;
+  Buffer present_, next_;
+  std::string_view text_;
+  std::uint64_t line_ = 1;  ///< number of the first line of text_
+  bool ahead_ = false;
+  std::exception_ptr error_;
+  std::mutex guard_;         ///< of everything, in take()
+  std::uint64_t taken_ = 0;  ///< pieces
+};
+
+/// The options with a memory limit. What is available shrinks while it is used, so that it is asked for once.
+TextOptions with_memory_limit(TextOptions options);
+
+/// The start of the first line that starts at or after byte `offset` of `text`, which ends in '\n'.
+inline std::size_t line_start(std::string_view text, std::size_t offset) noexcept {
+  if (offset == 0) return 0;
+  return offset < text.size() ? text.find('\n', offset - 1) + 1 : text.size();
+}
+
+}  // namespace spmvpack::encoder

@@ -1,0 +1,300 @@
+#include "text/triplets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack::encoder {
+namespace {
+
+/// Rows longer than this are sorted through a copy.
+constexpr std::uint64_t insertion_sort_limit = 32;
+
+/// Calls f(row, col, value) for the entries of rows [first, last) in a block, in list order, mirror images included,
+/// and ahead(row) for what will be called soon. Each thread goes through all blocks that reach into its rows, and picks
+/// these: that keeps list order without any exchange between threads, and costs less than parsing a few characters.
+template <class T, class F, class Ahead>
+void for_entries_of(const Triplets<T>& block, Symmetry symmetry, std::uint64_t first, std::uint64_t last, F&& f,
+                    Ahead&& ahead) {
+  if (block.first_row >= last || block.last_row < first) return;
+  const auto low = static_cast<std::uint32_t>(first), count = static_cast<std::uint32_t>(last - first);
+  const std::uint32_t *const rows = block.rows.data(), *const cols = block.cols.data();
+  const std::span<const T> values = block.values;
+  const auto value = [values](std::uint64_t k) { return values.empty() ? T{1} : values[k]; };
+  const std::uint64_t n = block.rows.size();
+  for (std::uint64_t k = 0; k < n; ++k) {
+    constexpr std::uint64_t distance = 12;
+    const std::uint32_t next = rows[std::min(k + distance, n - 1)];
+    if (next - low < count) ahead(next);
+    const std::uint32_t i = rows[k];
+    if (i - low < count) f(i, cols[k], value(k));
+    if (symmetry == Symmetry::general) continue;
+    const std::uint32_t j = cols[k];
+    if (j - low < count && i != j) f(j, i, symmetry == Symmetry::symmetric ? value(k) : -value(k));
+  }
+}
+
+/// row_ptr of the expanded matrix, duplicates counted apart, one place late: row_ptr[r + 1] is the start of row r.
+/// Returns the number of entries.
+template <class T>
+std::uint64_t count_rows(const TripletList<T>& list, Symmetry symmetry, int threads, Array<std::uint64_t>& row_ptr) {
+  const std::uint64_t rows = row_ptr.size() - 1;
+  std::uint64_t* const counts = row_ptr.data() + 1;
+  parallel_pieces(rows, std::max<std::uint64_t>(div_up(rows, static_cast<std::uint64_t>(thread_count(threads))), 1),
+                  threads, [&](std::uint64_t first, std::uint64_t last) {
+                    std::fill(counts + first, counts + last, 0);
+                    for (const Array<std::uint32_t>& degrees : list.degrees)
+                      for (std::uint64_t row = first; row < last; ++row) counts[row] += degrees[row];
+                    if (!list.degrees.empty()) return;
+                    for (const Triplets<T>& block : list.blocks)
+                      for_entries_of(
+                          block, symmetry, first, last, [&](std::uint32_t row, std::uint32_t, T) { ++counts[row]; },
+                          [](std::uint32_t) {});
+                  });
+  row_ptr[0] = 0;
+  const std::uint64_t last_row = row_ptr[rows];
+  std::exclusive_scan(row_ptr.begin() + 1, row_ptr.end(), row_ptr.begin() + 1, std::uint64_t{0});
+  return rows == 0 ? 0 : row_ptr[rows] + last_row;
+}
+
+/// Bounds of one range of rows per thread, about equal in entries. row_starts[r] is the start of row r.
+std::vector<std::uint64_t> row_ranges(const std::uint64_t* row_starts, std::uint64_t rows, std::uint64_t nnz,
+                                      int threads) {
+  const auto ranges = static_cast<std::uint64_t>(thread_count(threads));
+  std::vector<std::uint64_t> bounds(ranges + 1, rows);
+  for (std::uint64_t i = 0; i < ranges; ++i)
+    bounds[i] =
+        static_cast<std::uint64_t>(std::lower_bound(row_starts, row_starts + rows, nnz / ranges * i) - row_starts);
+  return bounds;
+}
+
+/// Sorts one row by column, stably.
+template <class T>
+void sort_row(std::uint32_t* cols, T* values, std::uint64_t n) {
+  if (n <= insertion_sort_limit) {
+    for (std::uint64_t i = 1; i < n; ++i) {
+      const std::uint32_t col = cols[i];
+      const T value = values[i];
+      std::uint64_t k = i;
+      for (; k > 0 && cols[k - 1] > col; --k) {
+        cols[k] = cols[k - 1];
+        values[k] = values[k - 1];
+      }
+      cols[k] = col;
+      values[k] = value;
+    }
+    return;
+  }
+  struct Entry {
+    std::uint32_t col;
+    T value;
+  };
+  std::vector<Entry> row(n);
+  for (std::uint64_t k = 0; k < n; ++k) row[k] = {cols[k], values[k]};
+  std::stable_sort(row.begin(), row.end(), [](const Entry& a, const Entry& b) { return a.col < b.col; });
+  for (std::uint64_t k = 0; k < n; ++k) {
+    cols[k] = row[k].col;
+    values[k] = row[k].value;
+  }
+}
+
+/// a + b, whose NaN is the same on every machine.
+template <class T>
+T add(T a, T b) {
+  const T sum = a + b;
+  if (!std::isnan(sum)) return sum;
+  return std::isnan(a) ? a : std::isnan(b) ? b : std::numeric_limits<T>::quiet_NaN();
+}
+
+/// What the sum lacks of a + b: 0 where it is exact (Knuth's TwoSum).
+template <class T>
+T sum_error(T a, T b, T sum) {
+  const T b_part = sum - a;
+  return (a - (sum - b_part)) + (b - b_part);
+}
+
+template <class T>
+void check_sum(std::uint64_t row, std::uint32_t col, T a, T b, T sum, const AssemblyOptions& options) {
+  const bool overflows = std::isinf(sum) && std::isfinite(a) && std::isfinite(b);
+  if (!overflows && (!options.exact_sums || sum_error(a, b, sum) == 0)) return;
+  throw Error(
+      errc::bad_input,
+      fmt::format("the duplicates of the entry in row {}, column {} add up to a value that {} cannot hold{}", row + 1,
+                  col + std::uint64_t{1}, to_string(value_type_of<T>), overflows ? "" : " exactly"),
+      options.source,
+      value_type_of<T> == ValueType::f32 ? "read the matrix as f64 (--value-type f64)" : "add them up yourself");
+}
+
+/// The rows [first, last) of one thread, whose entries were at `begin` and, duplicates added up, end at `end`.
+struct RowRange {
+  std::uint64_t first = 0, last = 0, begin = 0, end = 0;
+  std::uint64_t duplicates = 0, zeros = 0;
+};
+
+/// Puts the entries of a range's rows that are in a block where they belong; the values of a `pattern`, all 1, later.
+/// Moves row_ptr[r + 1] from the start of row r to its end, which is where it belongs in the end.
+template <bool pattern, class T>
+void scatter(const Triplets<T>& block, Symmetry symmetry, const RowRange& range, std::uint64_t* row_ptr,
+             std::uint32_t* cols, T* values) {
+  for_entries_of(
+      block, symmetry, range.first, range.last,
+      [&](std::uint32_t row, std::uint32_t col, T value) {
+        const std::uint64_t k = row_ptr[row + std::uint64_t{1}]++;
+        cols[k] = col;
+        if constexpr (!pattern) values[k] = value;
+      },
+      [&](std::uint32_t row) {
+        const std::uint64_t k = row_ptr[row + std::uint64_t{1}];
+        __builtin_prefetch(cols + k, 1);
+        if constexpr (!pattern) __builtin_prefetch(values + k, 1);
+      });
+}
+
+/// Sorts the rows of a range and adds up duplicates. Writes row_ptr[first + 1] to row_ptr[last].
+template <class T>
+void finish_rows(RowRange& range, std::uint64_t* row_ptr, std::uint32_t* cols, T* values,
+                 const AssemblyOptions& options) {
+  std::uint64_t begin = range.begin, to = begin;
+  for (std::uint64_t row = range.first; row < range.last; ++row) {
+    const std::uint64_t end = row_ptr[row + 1], row_begin = to;
+    const bool in_order = std::adjacent_find(cols + begin, cols + end, std::greater_equal<>()) == cols + end;
+    if (!in_order) sort_row(cols + begin, values + begin, end - begin);
+    if (in_order && to == begin) {
+      to = end;
+    } else {
+      for (std::uint64_t k = begin; k < end; ++k) {
+        if (to > row_begin && cols[to - 1] == cols[k]) {
+          const T sum = add(values[to - 1], values[k]);
+          check_sum(row, cols[k], values[to - 1], values[k], sum, options);
+          values[to - 1] = sum;
+        } else {
+          cols[to] = cols[k];
+          values[to++] = values[k];
+        }
+      }
+    }
+    row_ptr[row + 1] = to;
+    begin = end;
+  }
+  range.end = to;
+  range.duplicates = begin - to;
+  range.zeros = static_cast<std::uint64_t>(std::count(values + range.begin, values + to, T{0}));
+}
+
+}  // namespace
+
+template <class T>
+void survey(Triplets<T>& block, Symmetry symmetry, std::span<std::uint32_t> degrees) {
+  std::uint32_t first_row = std::numeric_limits<std::uint32_t>::max(), last_row = 0;
+  const auto add = [&](std::span<const std::uint32_t> indices) {
+    for (const std::uint32_t row : indices) {
+      first_row = std::min(first_row, row);
+      last_row = std::max(last_row, row);
+    }
+  };
+  add(block.rows);
+  if (symmetry != Symmetry::general) add(block.cols);
+  block.first_row = first_row;
+  block.last_row = last_row;
+  if (degrees.empty()) return;
+  for (const std::uint32_t row : block.rows) ++degrees[row];
+  if (symmetry == Symmetry::general) return;
+  for (std::size_t k = 0; k < block.rows.size(); ++k) degrees[block.cols[k]] += block.rows[k] != block.cols[k];
+}
+
+template <class T>
+Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> list, const AssemblyOptions& options) {
+  constexpr const char* need = "the matrix with its list of entries";
+  std::uint64_t bytes = (rows + 1) * 8;
+  for (const Triplets<T>& b : list.blocks) bytes += b.rows.size() * 8 + b.values.size() * sizeof(T);
+  for (const Array<std::uint32_t>& degrees : list.degrees) bytes += degrees.size() * 4;
+  require_memory(bytes, options.memory_limit, need);
+  Array<std::uint64_t> row_ptr(rows + 1);
+  const std::uint64_t nnz = count_rows(list, options.symmetry, options.threads, row_ptr);
+  list.degrees.clear();
+  std::vector<Triplets<T>>& blocks = list.blocks;
+  require_memory(bytes + nnz * (4 + sizeof(T)), options.memory_limit, need);
+  Array<std::uint32_t> col_idx(nnz);
+  Array<T> values(nnz);
+
+  const std::vector<std::uint64_t> bounds = row_ranges(row_ptr.data() + 1, rows, nnz, options.threads);
+  std::vector<RowRange> ranges(bounds.size() - 1);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const std::uint64_t begin = bounds[i] == rows ? nnz : row_ptr[bounds[i] + 1];
+    ranges[i] = {bounds[i], bounds[i + 1], begin, begin};
+  }
+  const bool pattern = std::all_of(blocks.begin(), blocks.end(), [](const auto& b) { return b.values.empty(); });
+  // A block is freed once all ranges have been through it: the matrix grows into the memory of the list.
+  std::vector<std::atomic<std::size_t>> passed(blocks.size());
+  parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      if (pattern)
+        scatter<true>(blocks[b], options.symmetry, ranges[i], row_ptr.data(), col_idx.data(), values.data());
+      else
+        scatter<false>(blocks[b], options.symmetry, ranges[i], row_ptr.data(), col_idx.data(), values.data());
+      if (++passed[b] == ranges.size()) blocks[b] = {};
+    }
+  });
+  parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
+    const std::uint64_t end = i + 1 == ranges.size() ? nnz : ranges[i + 1].begin;
+    if (pattern) std::fill(values.begin() + ranges[i].begin, values.begin() + end, T{1});
+    finish_rows(ranges[i], row_ptr.data(), col_idx.data(), values.data(), options);
+  });
+
+  // Every range has closed its own gaps; what is left are those between ranges.
+  Assembly result;
+  for (const RowRange& r : ranges) {
+    if (result.duplicates != 0) {
+      std::copy(col_idx.begin() + r.begin, col_idx.begin() + r.end, col_idx.begin() + r.begin - result.duplicates);
+      std::copy(values.begin() + r.begin, values.begin() + r.end, values.begin() + r.begin - result.duplicates);
+      for (std::uint64_t row = r.first; row < r.last; ++row) row_ptr[row + 1] -= result.duplicates;
+    }
+    result.duplicates += r.duplicates;
+    result.explicit_zeros += r.zeros;
+  }
+  col_idx.truncate(nnz - result.duplicates);
+  values.truncate(nnz - result.duplicates);
+  result.matrix.rows = rows;
+  result.matrix.cols = cols;
+  result.matrix.row_ptr = std::move(row_ptr);
+  result.matrix.col_idx = std::move(col_idx);
+  result.matrix.values = std::move(values);
+  return result;
+}
+
+template <class T>
+SourceMatrix assemble_source(const SourceFacts& facts, TripletList<T> list, const TextOptions& options,
+                             const std::string& name) {
+  Assembly assembly =
+      assemble_csr(facts.rows, facts.cols, std::move(list),
+                   {facts.symmetry, facts.field != Field::real, options.threads, options.memory_limit, name});
+  SourceMatrix source;
+  source.matrix = std::move(assembly.matrix);
+  // Ones that were added up are no ones any more.
+  const bool counts = facts.field == Field::pattern && assembly.duplicates != 0;
+  source.field = counts ? Field::integer : facts.field;
+  source.symmetry = facts.symmetry;
+  source.provenance.entries = facts.entries;
+  source.provenance.duplicates = assembly.duplicates;
+  source.provenance.explicit_zeros = assembly.explicit_zeros;
+  return source;
+}
+
+template void survey(Triplets<double>&, Symmetry, std::span<std::uint32_t>);
+template void survey(Triplets<float>&, Symmetry, std::span<std::uint32_t>);
+template Assembly assemble_csr(std::uint64_t, std::uint64_t, TripletList<double>, const AssemblyOptions&);
+template Assembly assemble_csr(std::uint64_t, std::uint64_t, TripletList<float>, const AssemblyOptions&);
+template SourceMatrix assemble_source(const SourceFacts&, TripletList<double>, const TextOptions&, const std::string&);
+template SourceMatrix assemble_source(const SourceFacts&, TripletList<float>, const TextOptions&, const std::string&);
+
+}  // namespace spmvpack::encoder

@@ -1,0 +1,89 @@
+#pragma once
+// The second pass over chunks of entries: rows that chunks share are finished, in order. Of coo, csr's `merge` and
+// ccoo.
+
+#include <cstdint>
+
+#include "kernels/launch.cuh"
+#include "kernels/reduce.cuh"
+#include "kernels/scalar.cuh"
+
+namespace spmvpack::gpu_loader {
+
+/// Adds up the sums that chunks left of the rows that they share, in chunk order: 32 at a time by the tree, these in
+/// sequence. A lane looks at each chunk; rows of more than four chunks are done by the warp together.
+///
+/// `Chunks` tells how many there are (`count`), the `first_row(c)` of each, and whether chunk c `continues(c)` the last
+/// row of the one before it. `first_sum[c]` is chunk c's part of its first row, where that continues; `last_sum[c]` of
+/// its last row, where that starts in chunk c and goes on. Where alpha is 0 all of y has been written. `in_workspace`:
+/// the kernel before this one writes not only the sums, but also what Chunks tells.
+template <class V, class Chunks>
+__global__ void __launch_bounds__(tuning::carry_threads)
+    carry_kernel(Chunks chunks, const V* first_sum, const V* last_sum, DeviceScalar<V> alpha_in,
+                 DeviceScalar<V> beta_in, V* y) {
+  if constexpr (Chunks::in_workspace) wait_for_last_kernel();
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  const auto put = [&](std::uint32_t row, V sum) { y[row] = fma(alpha, sum, scaled(beta, y + row)); };
+  const unsigned lane = lane_id();
+  const std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  bool starts = false;
+  std::uint32_t row = 0;
+  if (c + 1 < chunks.count && chunks.continues(c + 1)) {
+    row = chunks.first_row(c + 1);
+    starts = !(chunks.first_row(c) == row && chunks.continues(c));
+  }
+  // Rows never fall: a later chunk that begins in the row continues it.
+  const auto is_in_row = [&](std::uint64_t i, std::uint32_t of) {
+    return i < chunks.count && chunks.first_row(i) == of;
+  };
+  constexpr unsigned most = 4;  // chunks of a row that a lane adds up
+  unsigned count = 2;
+#pragma unroll
+  for (unsigned k = 2; k <= most; ++k)
+    if (starts && is_in_row(c + k, row)) count = k + 1;
+  const bool is_long = starts && count > most;
+  if constexpr (!Chunks::in_workspace) wait_for_last_kernel();
+  if (alpha == V{0}) return;
+  if (starts && !is_long) {
+    V sum = last_sum[c] + first_sum[c + 1];
+    if (count == 3) sum = sum + first_sum[c + 2];
+    if (count == 4) sum = sum + (first_sum[c + 2] + first_sum[c + 3]);
+    put(row, V{0} + sum);
+  }
+  for (unsigned left = __ballot_sync(full_warp, is_long); left != 0; left &= left - 1) {
+    const std::uint64_t start = c - lane + static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
+    const std::uint32_t its_row = chunks.first_row(start + 1);
+    constexpr unsigned batch = 4;  // of 32 chunks, whose loads are on their way together
+    V total = 0;
+    unsigned n = 32;
+    for (std::uint64_t begin = start + lane; n == 32; begin += std::uint64_t{32} * batch) {
+      bool belongs[batch];
+      V sum[batch];
+#pragma unroll
+      for (unsigned k = 0; k < batch; ++k) belongs[k] = begin + k * 32 == start || is_in_row(begin + k * 32, its_row);
+#pragma unroll
+      for (unsigned k = 0; k < batch; ++k) {
+        const std::uint64_t i = begin + k * 32;
+        sum[k] = !belongs[k] ? V{0} : i == start ? last_sum[i] : first_sum[i];
+      }
+#pragma unroll
+      for (unsigned k = 0; k < batch; ++k) {
+        if (n < 32) break;
+        n = static_cast<unsigned>(__popc(__ballot_sync(full_warp, belongs[k])));
+        if (n != 0) total = total + segment_sum(sum[k], lane, n);  // lane 0's counts
+      }
+    }
+    if (lane == 0) put(its_row, total);
+  }
+}
+
+/// Launches it.
+template <class V, class Chunks>
+void add_carries(const Chunks& chunks, const V* first_sum, const V* last_sum, DeviceScalar<V> alpha,
+                 DeviceScalar<V> beta, V* y, Stream stream) {
+  if (chunks.count <= 1) return;
+  launch_early(carry_kernel<V, Chunks>, blocks_for(chunks.count, tuning::carry_threads), tuning::carry_threads, stream,
+               chunks, first_sum, last_sum, alpha, beta, y);
+}
+
+}  // namespace spmvpack::gpu_loader

@@ -1,0 +1,13 @@
+#pragma once
+// The structure check of ccoo, apart from its kernels.
+
+#include <array>
+
+#include "layouts/layout.hpp"
+
+namespace spmvpack::gpu_loader::layouts::ccoo_kernels {
+
+extern const std::array<std::string_view, 11> check_names;
+void check(const PartView& part, std::uint32_t* errors, Stream stream);
+
+}  // namespace spmvpack::gpu_loader::layouts::ccoo_kernels

@@ -1,0 +1,129 @@
+#pragma once
+// One chunk of Compressed COO by a block of a few warps: for matrices whose chunks are large, few and of few rows. The
+// order of additions is that of a chunk by one warp.
+
+#include "layouts/ccoo/chunk.cuh"
+#include "tuning.cuh"
+
+namespace spmvpack::gpu_loader::layouts::ccoo_kernels {
+
+/// What a block shares while it works on a chunk.
+template <class V>
+struct TeamScratch {
+  Scratch<V> chunk;
+  unsigned used, rows;  ///< lanes up to the last that holds entries; rows
+};
+
+/// Whether the raw values of a lane are 64 bytes, StagedValues' case.
+template <class F>
+inline constexpr bool is_staged = !F::lut && F::K * sizeof(typename F::A) == 64;
+
+/// The raw values of a group whose lanes have 64 bytes each. Were they loaded by their lanes, the first loads would ask
+/// for every other sector of each line and the later ones for the rest: twice the requests to the second-level cache,
+/// whose number is what bounds matrices of scattered columns (6 % more time on an H100). So the warp loads whole lines,
+/// and shared memory brings the words to their lanes. The exclusive or keeps both its sides free of bank conflicts.
+struct StagedValues {
+  static constexpr unsigned lane_words = 4;
+  using Stage = uint4[32 * lane_words];  ///< in shared memory, of a warp
+  uint4 words[lane_words];
+
+  __device__ void load(const std::byte* group) {
+#pragma unroll
+    for (unsigned i = 0; i < lane_words; ++i)
+      words[i] = __ldcs(reinterpret_cast<const uint4*>(group) + (i * 32 + lane_id()));
+  }
+  __device__ void to_lanes(Stage& stage) {
+    __syncwarp();  // the group before has been read
+#pragma unroll
+    for (unsigned i = 0; i < lane_words; ++i) stage[place(i * 32 + lane_id())] = words[i];
+    __syncwarp();
+#pragma unroll
+    for (unsigned i = 0; i < lane_words; ++i) words[i] = stage[place(lane_id() * lane_words + i)];
+  }
+  __device__ static unsigned place(unsigned word) { return word ^ (word / 8 & 3U); }
+};
+
+/// lane_sums() of one group, by way of StagedValues.
+template <class F>
+__device__ typename F::V staged_sum(const Blob& blob, const typename F::V* __restrict__ x, unsigned group,
+                                    StagedValues::Stage& stage, std::uint32_t& first, std::uint32_t& last) {
+  using V = typename F::V;
+  constexpr int K = F::K;
+  constexpr unsigned offset_bytes = K * sizeof(typename F::Offset), value_bytes = K * sizeof(typename F::A);
+  std::uint32_t offset[K];
+  load<typename F::Offset, K>(blob.columns + (group * 32 + lane_id()) * offset_bytes, offset);
+  StagedValues staged;
+  staged.load(blob.values + group * 32 * value_bytes);
+  V of_x[K];
+#pragma unroll
+  for (int k = 0; k < K; ++k) of_x[k] = __ldg(x + offset[k]);
+  staged.to_lanes(stage);
+  typename F::A value[K];
+  memcpy(value, staged.words, sizeof value);
+  V sum = fma(static_cast<V>(value[0]), of_x[0], V{0});
+#pragma unroll
+  for (int k = 1; k < K; ++k)
+    if (offset[k] != offset[k - 1]) sum = fma(static_cast<V>(value[k]), of_x[k], sum);
+  first = offset[0];
+  last = offset[K - 1];
+  return sum;
+}
+
+/// One chunk, and the empty rows from its last row to the next chunk's, by a block of `warps` warps. All of them must
+/// have passed a barrier between two chunks with the same scratch. `stage` is the warp's.
+template <class F, unsigned warps>
+__device__ void team_chunk(const ChunkHeader& header, const std::byte* bytes, const typename F::V* lut,
+                           const typename F::V* __restrict__ x, TeamScratch<typename F::V>& scratch,
+                           StagedValues::Stage& stage, const Target<typename F::V>& to) {
+  using V = typename F::V;
+  const unsigned lane = lane_id(), warp = threadIdx.x / 32;
+  const Encoding e = header.encoding;
+  const bool one_row = e.one_row();
+  const unsigned groups = e.groups(), lanes = groups * 32;
+  const BlobLayout at = blob_layout(e, lanes, F::K, sizeof(typename F::A));
+  const Blob blob{bytes, bytes + at.columns, bytes + at.values};
+  std::uint64_t row_bytes = 0;
+  if (warp == 0 && !one_row && lane * 8 < lanes)
+    row_bytes = __ldcs(reinterpret_cast<const unsigned long long*>(blob.rows) + lane);
+  x += header.col_base;
+  // As of chunk(): ids of several groups may be on their way, raw values not.
+  constexpr unsigned share = chunk_lanes / 32 / warps, unroll = F::lut ? share : 1;
+#pragma unroll unroll
+  for (unsigned i = 0; i < share; ++i) {
+    const unsigned g = warp * share + i;
+    if (g >= groups) break;
+    V sums[1];
+    std::uint32_t first = 0, last = 0;
+    if constexpr (is_staged<F>)
+      sums[0] = staged_sum<F>(blob, x, g, stage, first, last);
+    else
+      lane_sums<F, 1>(blob, lut, x, g * 32 + lane, sums, first, last);
+    scratch.chunk.sums[padded(g * 32 + lane)] = sums[0];
+    if (g + 1 == groups) {
+      const unsigned used = used_lanes(lanes, 0, first, last);
+      if (lane == 0) scratch.used = used;
+    }
+  }
+  if (warp == 0 && !one_row) {
+    const unsigned rows = find_rows(row_bytes, lanes, scratch.chunk);
+    if (lane == 0) scratch.rows = rows;
+  }
+  __syncthreads();
+  std::uint32_t last_row = header.row_base;
+  if (one_row) {
+    if (warp == 0) {
+      V place = 0;
+      for (unsigned j = lane; j < scratch.used; j += 32) place = place + scratch.chunk.sums[padded(j)];
+      finish_one_row(header, place, to);
+    }
+  } else {
+    const unsigned start = scratch.chunk.starts[scratch.rows - 1], last_start = start & 255U;
+    const unsigned used = scratch.used > last_start ? scratch.used : last_start + 1;
+    sum_rows(header, scratch.rows, used, scratch.chunk, to, warp * 32, warps * 32);
+    last_row += start >> 8U;
+  }
+  for (std::uint64_t r = std::uint64_t{last_row} + 1 + threadIdx.x; r < header.next_row_base; r += warps * 32)
+    to.y[r] = scaled(to.beta, to.y + r);
+}
+
+}  // namespace spmvpack::gpu_loader::layouts::ccoo_kernels

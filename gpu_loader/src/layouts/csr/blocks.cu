@@ -1,0 +1,193 @@
+// csr: PCSR and IPCSR (Gao, Qi, He: Efficient CSR-Based Sparse Matrix-Vector Multiplication on GPU, Mathematical
+// Problems in Engineering 2016). docs/LAYOUTS.md lists the paper's errata.
+
+#include <algorithm>
+
+#include "kernels/launch.cuh"
+#include "kernels/reduce.cuh"
+#include "kernels/scalar.cuh"
+#include "layouts/csr/kernels.hpp"
+#include "layouts/csr/partition.hpp"
+
+namespace spmvpack::gpu_loader::layouts::csr_kernels {
+namespace {
+
+constexpr RowBlockLimits limits;
+constexpr unsigned threads = limits.threads;  // of a block of PCSR's second kernel, and of IPCSR
+constexpr unsigned warps = threads / 32;
+static_assert(warps == 8);
+
+/// Algorithm 1: every product, rounded, to `products`.
+template <class A, class V, class P>
+__global__ void __launch_bounds__(tuning::pcsr_product_threads)
+    pcsr_product_kernel(Arrays<A, P> a, DeviceScalar<V> alpha, const V* __restrict__ x, V* products) {
+  if (alpha.get() == V{0}) return;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < a.nnz; k += stride)
+    products[k] = static_cast<V>(a.values[k]) * x[a.col_idx[k]];
+}
+
+/// Algorithm 2: a block takes `threads` rows, moves their products through shared memory and adds them up, a thread
+/// each row.
+template <class A, class V, class P>
+__global__ void __launch_bounds__(threads)
+    pcsr_sum_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, DeviceScalar<V> beta_in, const V* __restrict__ products,
+                    V* y) {
+  __shared__ V staged[limits.entries];
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  const std::uint64_t first_row = std::uint64_t{blockIdx.x} * threads;
+  const std::uint64_t end_row = first_row + threads < a.rows ? first_row + threads : a.rows;
+  const std::uint64_t row = first_row + threadIdx.x;
+  const std::uint64_t block_end = alpha != V{0} ? a.row_ptr[end_row] : 0;
+  const std::uint64_t begin = row < end_row && alpha != V{0} ? a.row_ptr[row] : 0;
+  const std::uint64_t end = row < end_row && alpha != V{0} ? a.row_ptr[row + 1] : 0;
+  V sum = 0;
+  for (std::uint64_t piece = a.row_ptr[first_row]; piece < block_end; piece += limits.entries) {
+    const std::uint64_t piece_end = block_end - piece < limits.entries ? block_end : piece + limits.entries;
+    __syncthreads();
+    for (std::uint64_t k = piece + threadIdx.x; k < piece_end; k += threads) staged[k - piece] = products[k];
+    __syncthreads();
+    const std::uint64_t from = begin < piece ? piece : begin, to = end < piece_end ? end : piece_end;
+    for (std::uint64_t k = from; k < to; ++k) sum = sum + staged[k - piece];
+  }
+  if (row >= end_row) return;
+  const V before = scaled(beta, y + row);
+  y[row] = begin == end ? before : fma(alpha, sum, before);
+}
+
+/// Sums over groups of `each` neighbouring threads (a power of two), by the tree at distances 1, 2, 4, ...; the first
+/// thread of a group has its sum. All threads of the block call it with the same `each`.
+template <class V>
+__device__ V group_sum(V v, unsigned each, V* of_warps) {
+  for (unsigned distance = 1; distance < 32 && distance < each; distance *= 2) {
+    const V right = __shfl_down_sync(full_warp, v, distance);
+    v = v + right;
+  }
+  if (each <= 32) return v;
+  const unsigned warp = threadIdx.x / 32;
+  if (lane_id() == 0) of_warps[warp] = v;
+  __syncthreads();
+  if (threadIdx.x % each != 0) return v;
+  const V* const w = of_warps + warp;
+  if (each == 64) return w[0] + w[1];
+  if (each == 128) return (w[0] + w[1]) + (w[2] + w[3]);
+  return ((w[0] + w[1]) + (w[2] + w[3])) + ((w[4] + w[5]) + (w[6] + w[7]));
+}
+
+/// Algorithm 9: a block of several rows stages their products and gives each row threads_per_row() threads; a block of
+/// one row gives it all of them.
+template <class A, class V, class P>
+__global__ void __launch_bounds__(threads)
+    ipcsr_kernel(Arrays<A, P> a, const std::uint32_t* __restrict__ starts, DeviceScalar<V> alpha_in,
+                 const V* __restrict__ x, DeviceScalar<V> beta_in, V* y) {
+  __shared__ V staged[limits.entries];
+  __shared__ V of_warps[warps];
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  const std::uint32_t first_row = starts[blockIdx.x], rows = starts[blockIdx.x + std::uint64_t{1}] - first_row;
+  if (alpha == V{0}) {
+    if (threadIdx.x < rows) y[first_row + threadIdx.x] = scaled(beta, y + first_row + threadIdx.x);
+    return;
+  }
+  const std::uint64_t begin = a.row_ptr[first_row], end = a.row_ptr[first_row + std::uint64_t{rows}];
+  V sum = 0;
+  std::uint32_t row = first_row;
+  unsigned each = threads;
+  bool empty = begin == end;
+  if (rows == 1) {
+    for (std::uint64_t k = begin + threadIdx.x; k < end; k += threads)
+      sum = fma(static_cast<V>(a.values[k]), x[a.col_idx[k]], sum);
+  } else {
+    const unsigned count = static_cast<unsigned>(end - begin);
+#pragma unroll 8
+    for (unsigned i = threadIdx.x; i < count; i += threads)
+      staged[i] = static_cast<V>(a.values[begin + i]) * x[a.col_idx[begin + i]];
+    each = threads_per_row(threads, rows);
+    row = first_row + threadIdx.x / each;
+    unsigned from = 0, to = 0;
+    if (row < first_row + rows) {
+      from = static_cast<unsigned>(a.row_ptr[row] - begin);
+      to = static_cast<unsigned>(a.row_ptr[row + std::uint64_t{1}] - begin);
+    }
+    empty = from == to;
+    __syncthreads();
+    for (unsigned i = from + threadIdx.x % each; i < to; i += each) sum = sum + staged[i];
+  }
+  sum = group_sum(sum, each, of_warps);
+  if (threadIdx.x % each != 0 || row - first_row >= rows) return;
+  const V before = scaled(beta, y + row);
+  y[row] = empty ? before : fma(alpha, sum, before);
+}
+
+/// For rows [first, first + count), each as if a block started there: its rows less one.
+template <class A, class P>
+__global__ void row_block_rows_kernel(Arrays<A, P> a, std::uint64_t first, std::uint64_t count, std::uint8_t* more) {
+  static_assert(limits.threads <= 256);
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride)
+    more[i] = static_cast<std::uint8_t>(row_block_rows(a.row_ptr, a.rows, first + i, limits) - 1);
+}
+
+/// First rows of the blocks, and behind the last block's the number of rows. The device says where a block would end
+/// that started at any row, which takes it no time; the host walks from block to block, and needs a byte a row for it
+/// rather than all row pointers.
+std::vector<std::uint32_t> row_block_starts(const PartView& part, const LoadContext& context) {
+  constexpr std::uint64_t piece = 1U << 20;
+  std::vector<std::uint32_t> starts{0};
+  const std::uint64_t rows = part.rows();
+  if (rows == 0) return starts;
+  std::vector<std::uint8_t> more(std::min(rows, piece));
+  void* memory = nullptr;
+  require_cuda(cudaMalloc(&memory, more.size()), "allocating device memory");
+  const std::shared_ptr<void> owner(memory, [](void* p) { cudaFree(p); });
+  for (std::uint64_t first = 0, row = 0; first < rows; first += piece) {
+    const std::uint64_t count = std::min(rows - first, piece);
+    with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
+      launch(row_block_rows_kernel<A, P>, stride_blocks(count, tuning::vector_threads), tuning::vector_threads,
+             context.stream, a, first, count, static_cast<std::uint8_t*>(memory));
+    });
+    require_cuda(cudaMemcpyAsync(more.data(), memory, count, cudaMemcpyDeviceToHost, context.stream),
+                 "reading row blocks back");
+    require_cuda(cudaStreamSynchronize(context.stream), "reading row blocks back");
+    for (; row < first + count; starts.push_back(static_cast<std::uint32_t>(row))) row += more[row - first] + 1U;
+  }
+  return starts;
+}
+
+}  // namespace
+
+std::unique_ptr<const LayoutState> make_row_blocks(const PartView& part, const LoadContext& context) {
+  const std::vector<std::uint32_t> starts = row_block_starts(part, context);
+  auto state = std::make_unique<RowBlocksOnDevice>();
+  state->count = starts.size() - 1;
+  const std::uint64_t bytes = starts.size() * sizeof(std::uint32_t);
+  state->memory = context.allocate(bytes);
+  require_cuda(cudaMemcpyAsync(state->memory.get(), starts.data(), bytes, cudaMemcpyHostToDevice, context.stream),
+               "copying row blocks");
+  require_cuda(cudaStreamSynchronize(context.stream), "copying row blocks");
+  return state;
+}
+
+void multiply_pcsr(const PartView& part, const MultiplyCall& call) {
+  with_arrays(part, call.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
+    const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
+    auto* const products = reinterpret_cast<V*>(call.workspace);
+    if (a.nnz != 0 && (call.alpha.device != nullptr || call.alpha.value != 0)) {
+      constexpr unsigned product_threads = tuning::pcsr_product_threads;
+      launch(pcsr_product_kernel<A, V, P>, stride_blocks(a.nnz, product_threads), product_threads, call.stream, a,
+             alpha, static_cast<const V*>(call.x), products);
+    }
+    launch(pcsr_sum_kernel<A, V, P>, blocks_for(a.rows, threads), threads, call.stream, a, alpha, beta, products,
+           static_cast<V*>(call.y));
+  });
+}
+
+void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call) {
+  if (blocks.count == 0) return;
+  with_arrays(part, call.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
+    launch(ipcsr_kernel<A, V, P>, blocks_for(blocks.count, 1), threads, call.stream, a, blocks.starts(),
+           device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
+           static_cast<V*>(call.y));
+  });
+}
+
+}  // namespace spmvpack::gpu_loader::layouts::csr_kernels

@@ -1,0 +1,50 @@
+// csr: the structure check on the device.
+
+#include "kernels/launch.cuh"
+#include "kernels/reduce.cuh"
+#include "layouts/csr/kernels.hpp"
+
+namespace spmvpack::gpu_loader::layouts::csr_kernels {
+namespace {
+
+/// Also counts the places where columns do not rise, less those of them where a row starts, to `falls`: 0 where columns
+/// rise within rows. Each place is counted by an entry and taken back by at most one row, the one that is not empty.
+template <class P>
+__global__ void check_kernel(const P* row_ptr, const std::uint32_t* col_idx, std::uint32_t rows, std::uint64_t cols,
+                             std::uint64_t nnz, std::uint32_t* errors, unsigned long long* falls) {
+  std::uint32_t found = 0;
+  unsigned long long more = 0;
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  if (first == 0 && (row_ptr[0] != 0 || row_ptr[rows] != nnz)) found |= 1U;
+  for (std::uint64_t r = first; r < rows; r += stride) {
+    const std::uint64_t begin = row_ptr[r], end = row_ptr[r + 1];
+    if (begin > end || end > nnz) found |= 2U;
+    if (begin != 0 && begin < end && begin < nnz && col_idx[begin] <= col_idx[begin - 1]) --more;
+  }
+  for (std::uint64_t k = first; k < nnz; k += stride) {
+    if (col_idx[k] >= cols) found |= 4U;
+    if (k != 0 && col_idx[k] <= col_idx[k - 1]) ++more;
+  }
+  if (found != 0) atomicOr(errors, found);
+  for (int distance = 16; distance != 0; distance /= 2) more += __shfl_xor_sync(full_warp, more, distance);
+  if (lane_id() == 0 && more != 0) atomicAdd(falls, more);  // modulo 2^64
+}
+
+__global__ void check_falls_kernel(const unsigned long long* falls, std::uint32_t* errors) {
+  if (*falls != 0) atomicOr(errors, 8U);
+}
+
+}  // namespace
+
+void check(const PartView& part, std::uint32_t* errors, Stream stream) {
+  auto* const falls = reinterpret_cast<unsigned long long*>(errors + 2);
+  with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
+    const std::uint64_t work = a.nnz > a.rows ? a.nnz : std::uint64_t{a.rows} + 1;
+    launch(check_kernel<P>, stride_blocks(work, tuning::check_threads), tuning::check_threads, stream, a.row_ptr,
+           a.col_idx, a.rows, part.cols(), a.nnz, errors, falls);
+  });
+  launch(check_falls_kernel, 1, 1, stream, falls, errors);
+}
+
+}  // namespace spmvpack::gpu_loader::layouts::csr_kernels

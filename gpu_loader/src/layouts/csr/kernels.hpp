@@ -1,0 +1,53 @@
+#pragma once
+// The kernels of csr, a file each kind.
+
+#include <memory>
+
+#include "layouts/layout.hpp"
+
+namespace spmvpack::gpu_loader::layouts::csr_kernels {
+
+enum Kernel : std::uint8_t { ipcsr, vector, scalar, pcsr, merge };  ///< their places in LayoutKernels::kernels
+
+/// A part's arrays in device memory. A: type of the values, P: of the row pointers.
+template <class A, class P>
+struct Arrays {
+  const P* row_ptr;
+  const std::uint32_t* col_idx;
+  const A* values;
+  std::uint32_t rows;
+  std::uint64_t nnz;
+};
+
+/// Calls f(Arrays<A, P>, V{}) with the types of the part and of the vectors.
+template <class F>
+void with_arrays(const PartView& part, ValueType vectors, F&& f) {
+  dispatch_types(part.info().value_type, vectors, [&]<class A, class V>(A, V) {
+    const auto call = [&]<class P>(P) {
+      f(Arrays<A, P>{part.get<P>("row_ptr").data(), part.get<std::uint32_t>("col_idx").data(),
+                     part.get<A>("values").data(), static_cast<std::uint32_t>(part.rows()), part.info().nnz},
+        V{});
+    };
+    if (part.type_of("row_ptr") == format::ElementType::u64)
+      call(std::uint64_t{});
+    else
+      call(std::uint32_t{});
+  });
+}
+
+/// What prepare() made for `ipcsr`: the first rows of the blocks, and the number of rows behind them.
+struct RowBlocksOnDevice final : LayoutState {
+  std::shared_ptr<void> memory;
+  std::uint64_t count = 0;  ///< blocks
+  [[nodiscard]] const std::uint32_t* starts() const { return static_cast<const std::uint32_t*>(memory.get()); }
+};
+std::unique_ptr<const LayoutState> make_row_blocks(const PartView& part, const LoadContext& context);
+
+void check(const PartView& part, std::uint32_t* errors, Stream stream);
+
+void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t lanes);
+void multiply_pcsr(const PartView& part, const MultiplyCall& call);
+void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call);
+void multiply_merge(const PartView& part, const MultiplyCall& call);
+
+}  // namespace spmvpack::gpu_loader::layouts::csr_kernels

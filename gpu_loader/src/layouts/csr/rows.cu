@@ -1,0 +1,66 @@
+// csr: a thread or a few lanes per row (Bell, Garland: Efficient Sparse Matrix-Vector Multiplication on CUDA,
+// NVR-2008-004, CSR-scalar and CSR-vector).
+
+#include "kernels/launch.cuh"
+#include "kernels/reduce.cuh"
+#include "kernels/scalar.cuh"
+#include "layouts/csr/kernels.hpp"
+
+namespace spmvpack::gpu_loader::layouts::csr_kernels {
+namespace {
+
+/// `Lanes` lanes for each row: lane i takes entries i, i + Lanes, ...; then the tree.
+template <unsigned Lanes, class A, class V, class P>
+__global__ void __launch_bounds__(tuning::csr_rows_threads)
+    rows_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y) {
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  const std::uint64_t row = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / Lanes;
+  const unsigned lane = threadIdx.x % Lanes;
+  std::uint64_t begin = 0, end = 0;
+  if (row < a.rows && alpha != V{0}) {
+    begin = a.row_ptr[row];
+    end = a.row_ptr[row + 1];
+  }
+  V sum = 0;
+  for (std::uint64_t k = begin + lane; k < end; k += Lanes)
+    sum = fma(static_cast<V>(a.values[k]), x[a.col_idx[k]], sum);
+#pragma unroll
+  for (unsigned distance = 1; distance < Lanes; distance *= 2) {
+    const V right = __shfl_down_sync(full_warp, sum, distance, Lanes);
+    sum = sum + right;  // lanes whose right neighbour is none give values that nobody takes
+  }
+  if (lane != 0 || row >= a.rows) return;
+  const V before = scaled(beta, y + row);
+  y[row] = begin == end ? before : fma(alpha, sum, before);
+}
+
+template <unsigned Lanes, class V, class A, class P>
+void launch_rows(const Arrays<A, P>& a, const MultiplyCall& call) {
+  constexpr unsigned threads = tuning::csr_rows_threads;
+  launch(rows_kernel<Lanes, A, V, P>, blocks_for(std::uint64_t{a.rows} * Lanes, threads), threads, call.stream, a,
+         device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
+         static_cast<V*>(call.y));
+}
+
+}  // namespace
+
+void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t lanes) {
+  with_arrays(part, call.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
+    switch (lanes) {
+      case 1:
+        return launch_rows<1, V>(a, call);
+      case 2:
+        return launch_rows<2, V>(a, call);
+      case 4:
+        return launch_rows<4, V>(a, call);
+      case 8:
+        return launch_rows<8, V>(a, call);
+      case 16:
+        return launch_rows<16, V>(a, call);
+      default:
+        return launch_rows<32, V>(a, call);
+    }
+  });
+}
+
+}  // namespace spmvpack::gpu_loader::layouts::csr_kernels
