@@ -11,6 +11,7 @@
 #include "catch.hpp"
 #include "market_files.hpp"
 #include "matrices.hpp"
+#include "spmvpack/encoder/source.hpp"
 
 using namespace spmvpack;
 using namespace spmvpack::encoder;

@@ -9,6 +9,7 @@
 #include "commands/encoding.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "spmvpack/encoder/source.hpp"
 
 namespace spmvpack::tools {
 namespace {
