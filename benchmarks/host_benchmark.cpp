@@ -84,8 +84,7 @@ void plan_ccoo(benchmark::State& state, const CsrMatrix& a, int threads) {
   for (auto _ : state) {
     encoder::PlanOptions options;
     options.threads = threads;
-    const auto plan = encoder::find_layout_encoder("ccoo").plan(a, options);
-    bytes = plan->device_bytes();
+    bytes = encoder::find_strategy("ccoo").plan(a, options).device_bytes();
     benchmark::DoNotOptimize(bytes);
   }
   count_nonzeros(state, a, bytes);
@@ -97,16 +96,16 @@ void count_values(benchmark::State& state, const CsrMatrix& a, int threads) {
 }
 
 void fill_ccoo(benchmark::State& state, const CsrMatrix& a, int threads) {
-  const auto plan = encoder::find_layout_encoder("ccoo").plan(a, {});
+  const encoder::PartPlan plan = std::move(encoder::find_strategy("ccoo").plan(a, {}).parts[0]);
   constexpr std::uint64_t piece = 1U << 20;
   std::vector<Array<std::byte>> sections;
-  for (const SectionSource& s : plan->sections) sections.emplace_back(s.raw_bytes(), std::byte{});
+  for (const SectionSource& s : plan.sections) sections.emplace_back(s.raw_bytes(), std::byte{});
   for (auto _ : state)
     for (std::size_t i = 0; i < sections.size(); ++i)
       parallel_pieces(sections[i].size(), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
-        plan->fill(i, begin, {sections[i].data() + begin, end - begin});
+        plan.sections[i].fill(begin, {sections[i].data() + begin, end - begin});
       });
-  count_nonzeros(state, a, plan->device_bytes());
+  count_nonzeros(state, a, plan.device_bytes());
 }
 
 /// The yardstick: what anybody would write. Its compiler flags are the benchmark's, -O3.
@@ -138,8 +137,7 @@ void multiply(benchmark::State& state, const CsrMatrix& a, const std::string& la
   std::copy(a.row_ptr.begin(), a.row_ptr.end(), source.matrix.row_ptr.begin());
   std::copy(a.col_idx.begin(), a.col_idx.end(), source.matrix.col_idx.begin());
   source.matrix.values = std::get<Array<double>>(a.values).clone();
-  const auto plan = encoder::find_layout_encoder(layout).plan(source.matrix, {});
-  write_container(path, encoder::container_source(source, *plan, {layout, {}, format::Codec::none, 3}));
+  encoder::encode(source, {.strategy = layout}, path);
   const auto loaded = host_loader::HostMatrix::load(path);
   std::remove(path.c_str());
   const std::vector<double> x(a.cols, 1.0);
@@ -148,7 +146,7 @@ void multiply(benchmark::State& state, const CsrMatrix& a, const std::string& la
     loaded.multiply<double>(1.0, x, 0.0, y, threads);
     benchmark::ClobberMemory();
   }
-  count_nonzeros(state, a, plan->device_bytes());
+  count_nonzeros(state, a, plan.device_bytes());
 }
 
 void add_benchmarks() {

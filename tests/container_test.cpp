@@ -39,12 +39,7 @@ errc verdict(const std::vector<std::byte>& bytes) {
 
 /// A file of `a` whose header names this field and this symmetry.
 std::vector<std::byte> claiming(const CsrMatrix& a, Field field, Symmetry symmetry) {
-  const TemporaryDirectory directory;
-  const SourceMatrix source{clone(a), field, symmetry, {}};
-  const auto plan = encoder::find_layout_encoder("csr").plan(source.matrix, {});
-  write_container(directory.file("a.spmvc"),
-                  encoder::container_source(source, *plan, {"csr", {}, format::Codec::none, 3}));
-  return read_file(directory.file("a.spmvc"));
+  return encode({clone(a), field, symmetry, {}}, encoder::find_strategy("csr"), {}).bytes;
 }
 
 SourceMatrix source_of(const CsrMatrix& a) { return {clone(a), Field::integer, Symmetry::symmetric, {}}; }
@@ -52,7 +47,7 @@ SourceMatrix source_of(const CsrMatrix& a) { return {clone(a), Field::integer, S
 }  // namespace
 
 TEST_CASE("every changed byte of a file is noticed") {
-  for (const char* const layout : {"csr", "coo", "ccoo"})
+  for (const std::string& layout : layout_names())
     for (const format::Codec codec : {format::Codec::none, format::Codec::zstd}) {
       std::vector<std::byte> bytes = encode(small_matrix(), layout, {}, codec).bytes;
       REQUIRE(verdict(bytes) == errc{});
@@ -90,7 +85,7 @@ TEST_CASE("the same bytes at any number of threads, the same digest in any layou
       row.push_back(static_cast<std::uint32_t>((r * 7 + i * i * 31) % 60000));
     return row;
   });
-  for (const char* const layout : {"csr", "coo", "ccoo"})
+  for (const std::string& layout : layout_names())
     for (const format::Codec codec : {format::Codec::none, format::Codec::zstd}) {
       const Encoded one = encode(a, layout, {}, codec, 1), many = encode(a, layout, {}, codec, 5);
       CHECK(one.bytes == many.bytes);
@@ -156,10 +151,7 @@ TEST_CASE("facts and provenance come back") {
       "", "",   "a\nb.mtx",
       30, 2,    1,
       7,  1e-8, {" one", "", "tabs\tand \xC3\xA9", "bad \xFF byte", "a\rb", "\xC3\xA9\x80\xC2\x85\xE2\x82"}};
-  const auto plan = encoder::find_layout_encoder("ccoo").plan(source.matrix, {});
-  encoder::EncodeRequest request;
-  request.settings["ccoo.k"] = "4";
-  write_container(directory.file("a.spmvc"), encoder::container_source(source, *plan, request));
+  encoder::encode(source, {.strategy = "ccoo", .settings = {{"ccoo.k", "4"}}}, directory.file("a.spmvc"));
   const Container c = Container::open(directory.file("a.spmvc"));
   CHECK(c.facts().rows == 12);
   CHECK(c.facts().cols == 17);
@@ -264,11 +256,12 @@ TEST_CASE("an output appears whole or not at all") {
 TEST_CASE("stopping a write leaves nothing") {
   const TemporaryDirectory directory;
   SourceMatrix source = source_of(small_matrix());
-  const auto plan = encoder::find_layout_encoder("csr").plan(source.matrix, {});
+  const encoder::Plan plan = encoder::find_strategy("csr").plan(source.matrix, {});
+  const ContainerSource contents = encoder::container_source(encoder::facts_of(source), {}, plan, {});
   WriteOptions options;
   options.progress = [](std::string_view, std::uint64_t, std::uint64_t) { return false; };
   try {
-    write_container(directory.file("a.spmvc"), encoder::container_source(source, *plan, {}), options);
+    write_container(directory.file("a.spmvc"), contents, options);
     FAIL("the write went on");
   } catch (const Error& e) {
     CHECK(e.code() == errc::interrupted);
@@ -280,8 +273,8 @@ TEST_CASE(
     "a damaged section that this version does not know is noticed when the whole file is checked, and only then") {
   const TemporaryDirectory directory;
   SourceMatrix source{small_matrix(), Field::real, Symmetry::general, {}};
-  const auto plan = encoder::find_layout_encoder("csr").plan(source.matrix, {});
-  ContainerSource contents = encoder::container_source(source, *plan, {"csr", {}, format::Codec::none, 3});
+  const encoder::Plan plan = encoder::find_strategy("csr").plan(source.matrix, {});
+  ContainerSource contents = encoder::container_source(encoder::facts_of(source), {}, plan, {});
   SectionSource later = provenance_section({});
   later.name = "from_later";
   contents.file_sections.push_back(later);

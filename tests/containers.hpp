@@ -57,23 +57,37 @@ struct Encoded {
   std::uint64_t device_bytes = 0, predicted_bytes = 0;
 };
 
-/// The file that `layout` makes of `a`, as bytes.
+/// The file that encode() makes of `source` by `strategy`, as bytes.
+inline Encoded encode(const SourceMatrix& source, const encoder::Strategy& strategy, encoder::EncodeRequest request) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("a.spmvc");
+  request.strategy = strategy.name;
+  const encoder::EncodeResult result = encoder::encode(source, strategy, request, path);
+  const ContainerSource contents =
+      encoder::container_source(encoder::facts_of(source, request.threads), source.provenance, result.plan, request);
+  return {read_file(path), result.device_bytes, file_bytes_uncompressed(contents)};
+}
+
+/// The same by a strategy's name. Beyond its settings, ccoo takes "ccoo.b", which chunks of few lanes for worked
+/// examples come from.
 inline Encoded encode(const CsrMatrix& a, const std::string& layout, std::map<std::string, std::string> settings = {},
                       format::Codec codec = format::Codec::none, int threads = 2) {
-  const TemporaryDirectory directory;
-  SourceMatrix source{clone(a), Field::real, Symmetry::general, {}};
-  encoder::PlanOptions options;
-  options.threads = threads;
-  options.settings = settings;
-  const auto plan = encoder::find_layout_encoder(layout).plan(source.matrix, options);
-  settings.erase("ccoo.b");
-  const ContainerSource container = encoder::container_source(source, *plan, {layout, settings, codec, 3}, threads);
-  WriteOptions write;
-  write.codec = codec;
-  write.threads = threads;
-  const std::string path = directory.file("a.spmvc");
-  write_container(path, container, write);
-  return {read_file(path), plan->device_bytes(), file_bytes_uncompressed(container)};
+  encoder::Strategy strategy = encoder::find_strategy(layout);
+  strategy.settings.push_back({"ccoo.b", "", ""});
+  const SourceMatrix source{clone(a), Field::real, Symmetry::general, {}};
+  return encode(source, strategy, {.settings = std::move(settings), .codec = codec, .threads = threads});
+}
+
+/// The plan of a layout alone for the whole matrix, which outlives it.
+inline encoder::PartPlan plan_of(const CsrView& a, std::string_view layout, const encoder::PlanOptions& options = {}) {
+  return encoder::find_layout_encoder(layout).plan(encoder::PartMatrix::whole(a, options), options);
+}
+
+/// The names of all layouts.
+inline std::vector<std::string> layout_names() {
+  std::vector<std::string> names;
+  for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) names.emplace_back(layout.name);
+  return names;
 }
 
 inline Container open(const std::vector<std::byte>& bytes) {

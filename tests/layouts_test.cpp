@@ -98,7 +98,6 @@ std::string check_chunk(std::uint64_t rows, std::uint32_t row_base, bool one_row
   info.rows.count = rows;
   info.cols.count = 256;
   info.params = {8, slots, 1};
-  info.workspace_bytes = 16;
   info.nnz = nnz;
   const std::array<std::uint8_t, 1> encoding{layouts::ccoo::make_encoding(one_row, 0, true, 1, false).bits};
   const std::array<std::uint32_t, 1> row{row_base}, col{0};
@@ -113,7 +112,8 @@ std::string check_chunk(std::uint64_t rows, std::uint32_t row_base, bool one_row
                        as_section("blob_offset", offset), as_section("blob", blob), as_section("lut", lut)},
                       "part 0");
   try {
-    layouts::ccoo::check(part, 1);
+    check_shape(part);
+    layouts::ccoo::layout.check(part, 1);
   } catch (const Error& e) {
     CHECK(e.code() == errc::corrupt);
     return e.message();
@@ -137,7 +137,7 @@ std::string check_one_row(std::uint32_t slots, std::vector<std::uint8_t> blob) {
 
 TEST_CASE("every layout gives back random matrices bit for bit") {
   for (const int values : {0, 1, 2, 3, 4}) {
-    for (const char* const layout : {"csr", "coo", "ccoo"}) {
+    for (const std::string& layout : layout_names()) {
       DYNAMIC_SECTION(layout << ", values " << values << ", f64") { all_matrices<double>(layout, {}, values); }
       DYNAMIC_SECTION(layout << ", values " << values << ", f32") { all_matrices<float>(layout, {}, values); }
     }
@@ -153,7 +153,7 @@ TEST_CASE("ccoo gives back random matrices for every K and B") {
 }
 
 TEST_CASE("every layout survives zstd with whatever filter it chooses") {
-  for (const char* const layout : {"csr", "coo", "ccoo"})
+  for (const std::string& layout : layout_names())
     for (const int values : {1, 3})
       for (const NamedMatrix& m : random_matrices<double>(5, values)) {
         INFO(layout << ", " << m.name);
@@ -327,38 +327,39 @@ TEST_CASE("auto takes the K of fewest device bytes, and the plan tells all four 
   for (const NamedMatrix& m : random_matrices<double>(3, 2)) {
     INFO(m.name);
     encoder::PlanOptions options;
-    const auto plan = encoder::find_layout_encoder("ccoo").plan(m.matrix, options);
+    const encoder::PartPlan plan = plan_of(m.matrix, "ccoo", options);
     std::map<std::string, std::uint64_t> counters;
-    for (const auto& counter : plan->counters) counters[counter.name] = counter.value;
+    for (const auto& counter : plan.counters) counters[counter.name] = counter.value;
     std::uint64_t shares = 0;
-    for (const auto& share : plan->byte_shares) shares += share.value;
-    CHECK(shares == plan->device_bytes());
+    for (const auto& share : plan.byte_shares) shares += share.value;
+    CHECK(shares == plan.device_bytes());
     std::uint64_t least = ~std::uint64_t{0};
     for (const char* const k : {"1", "2", "4", "8"}) {
       const Encoded file = encode(m.matrix, "ccoo", {{"ccoo.k", k}});
       CHECK(open(file.bytes).device_bytes() == counters.at(std::string("k") + k + ".device_bytes"));
       least = std::min(least, file.device_bytes);
     }
-    CHECK(plan->device_bytes() == least);
+    CHECK(plan.device_bytes() == least);
   }
 }
 
-TEST_CASE("a CsrView over 32-bit row pointers is as good as a CsrMatrix") {
+TEST_CASE("a CsrView over 32-bit signed row pointers and columns is as good as a CsrMatrix") {
   for (const NamedMatrix& m : random_matrices<double>(11, 2)) {
-    const std::vector<std::uint32_t> row_ptr(m.matrix.row_ptr.begin(), m.matrix.row_ptr.end());
-    const CsrView narrow(m.matrix.rows, m.matrix.cols, std::span<const std::uint32_t>(row_ptr),
-                         std::span<const std::uint32_t>(m.matrix.col_idx),
+    const std::vector<std::int32_t> row_ptr(m.matrix.row_ptr.begin(), m.matrix.row_ptr.end());
+    const std::vector<std::int32_t> columns(m.matrix.col_idx.begin(), m.matrix.col_idx.end());
+    const CsrView narrow(m.matrix.rows, m.matrix.cols, std::span<const std::int32_t>(row_ptr),
+                         std::span<const std::int32_t>(columns),
                          std::span<const double>(std::get<Array<double>>(m.matrix.values)));
     CHECK(equal_bits(narrow, m.matrix));
     CHECK(content_digest(narrow) == content_digest(m.matrix));
-    for (const auto& layout : encoder::layout_encoders()) {
-      const auto a = layout.plan(narrow, {}), b = layout.plan(m.matrix, {});
-      REQUIRE(a->sections.size() == b->sections.size());
-      for (std::size_t i = 0; i < a->sections.size(); ++i) {
-        REQUIRE(a->sections[i].raw_bytes() == b->sections[i].raw_bytes());
-        std::vector<std::byte> x(a->sections[i].raw_bytes()), y(x.size());
-        a->fill(i, 0, x);
-        b->fill(i, 0, y);
+    for (const std::string& layout : layout_names()) {
+      const encoder::PartPlan a = plan_of(narrow, layout), b = plan_of(m.matrix, layout);
+      REQUIRE(a.sections.size() == b.sections.size());
+      for (std::size_t i = 0; i < a.sections.size(); ++i) {
+        REQUIRE(a.sections[i].raw_bytes() == b.sections[i].raw_bytes());
+        std::vector<std::byte> x(a.sections[i].raw_bytes()), y(x.size());
+        a.sections[i].fill(0, x);
+        b.sections[i].fill(0, y);
         CHECK(x == y);
       }
     }
@@ -378,18 +379,18 @@ TEST_CASE("a CsrView knows the row of every entry") {
 TEST_CASE("a plan fills any range of bytes alike") {
   std::mt19937_64 rng(9);
   for (const NamedMatrix& m : random_matrices<double>(21, 2))
-    for (const auto& layout : encoder::layout_encoders()) {
-      const auto plan = layout.plan(m.matrix, {});
-      for (std::size_t i = 0; i < plan->sections.size(); ++i) {
-        const std::uint64_t size = plan->sections[i].raw_bytes();
+    for (const std::string& layout : layout_names()) {
+      const encoder::PartPlan plan = plan_of(m.matrix, layout);
+      for (const SectionSource& section : plan.sections) {
+        const std::uint64_t size = section.raw_bytes();
         std::vector<std::byte> whole(size), pieces(size);
-        plan->fill(i, 0, whole);
+        section.fill(0, whole);
         for (std::uint64_t at = 0; at < size;) {
           const std::uint64_t n = std::min<std::uint64_t>(size - at, 1 + rng() % 3000);
-          plan->fill(i, at, std::span(pieces).subspan(at, n));
+          section.fill(at, std::span(pieces).subspan(at, n));
           at += n;
         }
-        INFO(m.name << ", " << layout.name << ", " << plan->sections[i].name);
+        INFO(m.name << ", " << layout << ", " << section.name);
         REQUIRE(whole == pieces);
       }
     }
@@ -398,94 +399,18 @@ TEST_CASE("a plan fills any range of bytes alike") {
 TEST_CASE("beyond 2^31 nonzeros, row pointers and positions are 64-bit") {
   constexpr std::uint64_t nnz = (std::uint64_t{1} << 31) + 5, rows = 3;
   const RowsOnly a({0, nnz - 3, nnz - 1, nnz});
-  const auto csr = encoder::find_layout_encoder("csr").plan(a.view(), {});
-  CHECK(csr->device_bytes() == (rows + 1) * 8 + nnz * 8);
-  REQUIRE(csr->sections[0].element_type == format::ElementType::u64);
+  const encoder::PartPlan csr = plan_of(a.view(), "csr");
+  CHECK(csr.device_bytes() == (rows + 1) * 8 + nnz * 8);
+  CHECK(csr.device_bytes() == layouts::csr::device_bytes(rows, nnz, ValueType::f32));
+  CHECK(csr.info.params[layouts::csr::param_longest_row] == nnz - 3);
+  REQUIRE(csr.sections[0].element_type == format::ElementType::u64);
   std::vector<std::uint64_t> pointers(4);
-  csr->fill(0, 0, std::as_writable_bytes(std::span(pointers)));
+  csr.sections[0].fill(0, std::as_writable_bytes(std::span(pointers)));
   CHECK(pointers == std::vector<std::uint64_t>{0, nnz - 3, nnz - 1, nnz});
-  const auto coo = encoder::find_layout_encoder("coo").plan(a.view(), {});
+  const encoder::PartPlan coo = plan_of(a.view(), "coo");
   std::vector<std::uint32_t> last_rows(6);
-  coo->fill(0, (nnz - 6) * 4, std::as_writable_bytes(std::span(last_rows)));
+  coo.sections[0].fill((nnz - 6) * 4, std::as_writable_bytes(std::span(last_rows)));
   CHECK(last_rows == std::vector<std::uint32_t>{0, 0, 0, 1, 1, 2});
-  CHECK(csr->part.workspace_bytes == ((std::uint64_t{1} << 23) + 1) * 16);
-  CHECK(coo->part.workspace_bytes == ((std::uint64_t{1} << 23) + 1) * 16);
-}
-
-TEST_CASE("the formulas of the workspaces") {
-  constexpr auto f64 = ValueType::f64, f32 = ValueType::f32;
-  constexpr std::uint64_t most = ~std::uint64_t{0};
-  for (const auto formula : {layouts::coo::balanced_workspace, layouts::csr::merge_workspace}) {
-    // For each 256 entries two sums and two rows: 2 * 8 + 2 * 4, or 2 * 4 + 2 * 4.
-    CHECK(formula(0, f64) == 0);
-    CHECK(formula(1, f64) == 24);
-    CHECK(formula(255, f64) == 24);
-    CHECK(formula(256, f64) == 24);
-    CHECK(formula(257, f64) == 48);
-    CHECK(formula(0, f32) == 0);
-    CHECK(formula(1, f32) == 16);
-    CHECK(formula(256, f32) == 16);
-    CHECK(formula(257, f32) == 32);
-    CHECK(formula((std::uint64_t{1} << 40) + 1, f32) == (std::uint64_t{16} << 32) + 16);
-    CHECK(formula(most, f64) == std::uint64_t{24} << 56);
-  }
-  CHECK(layouts::csr::pcsr_workspace(0, f64) == 0);
-  CHECK(layouts::csr::pcsr_workspace(257, f64) == 2056);
-  CHECK(layouts::csr::pcsr_workspace(257, f32) == 1028);
-  CHECK(layouts::csr::pcsr_workspace(most / 8, f64) == most - 7);
-  CHECK_THROWS_AS(layouts::csr::pcsr_workspace(most / 8 + 1, f64), Error);
-  CHECK(layouts::ccoo::ordered_workspace(0, f64) == 0);
-  CHECK(layouts::ccoo::ordered_workspace(1, f64) == 16);
-  CHECK(layouts::ccoo::ordered_workspace(3, f32) == 24);
-  CHECK(layouts::ccoo::ordered_workspace(most / 16, f64) == most - 15);
-  CHECK_THROWS_AS(layouts::ccoo::ordered_workspace(most / 16 + 1, f64), Error);
-}
-
-TEST_CASE("plan and part table tell the workspace of the default kernel") {
-  const auto workspace = [](const CsrMatrix& a, const std::string& layout, const std::string& k) {
-    const Settings settings = layout == "ccoo" ? Settings{{"ccoo.k", k}} : Settings{};
-    encoder::PlanOptions options;
-    options.settings = settings;
-    const std::uint64_t planned = encoder::find_layout_encoder(layout).plan(a, options)->part.workspace_bytes;
-    CHECK(open(encode(a, layout, settings).bytes).parts()[0].workspace_bytes == planned);
-    return planned;
-  };
-  for (const auto& [n, coo, ccoo] : {std::array<std::uint32_t, 3>{0, 0, 0},
-                                     {1, 24, 16},
-                                     {255, 24, 16},
-                                     {256, 24, 16},
-                                     {257, 48, 32},
-                                     {512, 48, 32},
-                                     {513, 72, 48}}) {
-    INFO(n << " nonzeros");
-    const CsrMatrix a = make_csr(1, 600, row_of(0, n));
-    CHECK(workspace(a, "csr", {}) == 0);
-    CHECK(workspace(a, "coo", {}) == coo);
-    CHECK(workspace(a, "ccoo", "1") == ccoo);
-  }
-  CHECK(workspace(make_csr<float>(2, 3, {{{0, 0}, 1.0}, {{1, 2}, 1.0}}), "coo", {}) == 16);
-  CHECK(workspace(make_csr<float>(2, 3, {{{0, 0}, 1.0}, {{1, 2}, 1.0}}), "ccoo", "4") == 8);
-  CHECK(workspace(make_csr(1, 20000, row_of(0, 16384)), "csr", {}) == 0);
-  CHECK(workspace(make_csr(1, 20000, row_of(0, 16385)), "csr", {}) == 65 * 24);  // 65 chunks
-}
-
-TEST_CASE("csr shares out entries rather than rows where one row would hold up all others") {
-  const auto by_merge = [](std::uint64_t rows, std::uint64_t length, std::uint64_t last) {
-    std::vector<std::uint64_t> row_ptr;
-    for (std::uint64_t r = 0; r < rows; ++r) row_ptr.push_back(r * length);
-    row_ptr.push_back(row_ptr.back() + last);
-    const RowsOnly a(row_ptr);
-    const auto plan = encoder::find_layout_encoder("csr").plan(a.view(), {});
-    CHECK(plan->part.workspace_bytes == (layouts::csr::merges(plan->part) ? (a.view().nnz() + 255) / 256 * 16 : 0));
-    return layouts::csr::merges(plan->part);
-  };
-  CHECK_FALSE(by_merge(1, 0, 16384));
-  CHECK(by_merge(1, 0, 16385));
-  CHECK(by_merge(511, 16385, 16385));
-  CHECK_FALSE(by_merge(512, 16385, 16385));  // no longer than the mean of 512
-  CHECK(by_merge(512, 16385, 16386));
-  CHECK_FALSE(by_merge(1000000, 20, 16384));
-  CHECK(by_merge(1000000, 8, 16385));
 }
 
 TEST_CASE("settings that make no sense are refused") {
@@ -493,10 +418,11 @@ TEST_CASE("settings that make no sense are refused") {
   for (const char* const k : {"3", "0", "16", "x", "4x", ""}) {
     encoder::PlanOptions options;
     options.settings["ccoo.k"] = k;
-    CHECK_THROWS_AS(encoder::find_layout_encoder("ccoo").plan(a, options), Error);
+    CHECK_THROWS_AS(plan_of(a, "ccoo", options), Error);
   }
   CHECK_THROWS_AS(encoder::check_settings({{"ccoo.q", "1"}}), Error);
   CHECK_THROWS_AS(encoder::find_layout_encoder("elk"), Error);
+  CHECK_THROWS_AS(encoder::find_strategy("elk"), Error);
 }
 
 }  // namespace spmvpack::test

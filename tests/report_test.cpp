@@ -49,20 +49,14 @@ SourceMatrix random_matrix(std::uint64_t rows, std::uint64_t cols, std::uint64_t
   return source;
 }
 
-/// The size on disk of the file that a layout becomes.
-std::uint64_t written_bytes(const SourceMatrix& source, const encoder::LayoutEncoder& layout,
+/// The size on disk of the file that encode() makes.
+std::uint64_t written_bytes(const SourceMatrix& source, const std::string& strategy,
                             const std::map<std::string, std::string>& settings) {
   const std::string path = std::filesystem::temp_directory_path() / ("spmvpack_report_" + std::to_string(getpid()));
-  encoder::PlanOptions plan_options;
-  plan_options.settings = settings;
-  const auto plan = layout.plan(source.matrix, plan_options);
-  encoder::EncodeRequest request;
-  request.layout = layout.name;
-  request.settings = settings;
-  write_container(path, encoder::container_source(source, *plan, request));
+  const encoder::EncodeResult result = encoder::encode(source, {.strategy = strategy, .settings = settings}, path);
   const std::uint64_t bytes = std::filesystem::file_size(path);
-  const Container container = Container::open(path);
-  CHECK(container.device_bytes() == plan->device_bytes());
+  CHECK(bytes == result.file_bytes);
+  CHECK(Container::open(path).device_bytes() == result.device_bytes);
   std::filesystem::remove(path);
   return bytes;
 }
@@ -71,25 +65,26 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
   ReportOptions options;
   options.settings = settings;
   options.threads = 1;
+  options.workspace = [](const PartInfo& part) { return part.nnz + 1; };
   const Report report = make_report(source, options);
   const CsrMatrix& m = source.matrix;
   const std::uint64_t nnz = m.nnz(), value_size = size_of(m.value_type());
   CAPTURE(m.rows, m.cols, nnz, value_size);
-  REQUIRE(report.layouts.size() == encoder::layout_encoders().size());
+  REQUIRE(report.layouts.size() + 1 == encoder::strategies().size());  // auto has no line
   CHECK(report.facts.digest == content_digest(m));
   const std::uint64_t csr_bytes = (m.rows + 1) * 4 + nnz * (4 + value_size);
   for (std::size_t i = 0; i < report.layouts.size(); ++i) {
     const LayoutCost& cost = report.layouts[i];
     CAPTURE(cost.name);
-    CHECK(cost.name == encoder::layout_encoders()[i].name);
+    CHECK(cost.name == encoder::strategies()[i + 1].name);
     // A container is asked for with the settings of its own layout only.
-    CHECK(cost.file_bytes == written_bytes(source, encoder::layout_encoders()[i],
-                                           cost.name == "ccoo" ? settings : std::map<std::string, std::string>{}));
+    CHECK(cost.file_bytes ==
+          written_bytes(source, cost.name, cost.name == "ccoo" ? settings : std::map<std::string, std::string>{}));
     if (cost.name == "csr") CHECK(cost.device_bytes == csr_bytes);
-    if (cost.name == "coo") {
-      CHECK(cost.device_bytes == nnz * (8 + value_size));
-      CHECK(cost.workspace_bytes == (nnz + 255) / 256 * (2 * value_size + 8));
-    }
+    if (cost.name == "coo") CHECK(cost.device_bytes == nnz * (8 + value_size));
+    CHECK(cost.workspace_bytes == nnz + 1);
+    REQUIRE(cost.parts.size() == 1);
+    CHECK(cost.parts[0].device_bytes == cost.device_bytes);
     std::uint64_t shares = 0;
     for (const encoder::Counter& share : cost.byte_shares) shares += share.value;
     CHECK(shares == cost.device_bytes);
@@ -100,7 +95,15 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
           Approx(static_cast<double>(cost.device_bytes)));
   }
 
-  const std::string text = to_text(report);
+  // What is recommended is what auto writes.
+  const LayoutCost& best = report.layouts[report.recommended];
+  for (const LayoutCost& cost : report.layouts) CHECK(best.device_bytes <= cost.device_bytes);
+  const encoder::Plan chosen = encoder::find_strategy("auto").plan(m, {.settings = settings});
+  CHECK(chosen.strategy == best.name);
+  CHECK(chosen.reason == report.reason);
+
+  const std::string text = to_text(report, Detail::full);
+  CHECK(text.starts_with(to_text(report)));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     CAPTURE(line);
@@ -110,7 +113,7 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
   CHECK(text.find("nan") == std::string::npos);
   CHECK(text.find("inf") == std::string::npos);
   options.threads = 4;
-  CHECK(to_text(make_report(source, options)) == text);
+  CHECK(to_text(make_report(source, options), Detail::full) == text);
 }
 
 }  // namespace
@@ -167,12 +170,13 @@ TEST_CASE("Text of the largest sizes that are promised") {
   report.structure.row_lengths.mean = dimension;
   report.structure.row_lengths.histogram.assign(33, dimension);
   for (LayoutCost& cost : report.layouts) {
-    cost.device_bytes = cost.file_bytes = cost.padding = cost.workspace_bytes = large;
+    cost.device_bytes = cost.file_bytes = cost.padding = large;
+    cost.workspace_bytes = large;
     cost.overhead_percent = -99.9;
     for (encoder::Counter& share : cost.byte_shares) share.value = large;
     for (encoder::Counter& counter : cost.counters) counter.value = large;
   }
-  const std::string text = to_text(report);
+  const std::string text = to_text(report, Detail::full);
   CHECK(text.find('\x1b') == std::string::npos);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

@@ -19,6 +19,7 @@
 #include "source/inflate.hpp"
 #include "source/source_name.hpp"
 #include "source/text_source.hpp"
+#include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/source.hpp"
 
 using namespace spmvpack;
@@ -278,8 +279,7 @@ TEST_CASE("containers are read from pipes") {
   Entries entries;
   for (std::uint32_t i = 0; i < 20000; ++i) entries[{i, i * 7 % 20000}] = i;
   source.matrix = make_csr(20000, 20000, entries);
-  const auto plan = find_layout_encoder("csr").plan(source.matrix, {});
-  write_container(path, container_source(source, *plan, {"csr", {}, format::Codec::none, 3}));
+  encode(source, {.strategy = "csr"}, path);
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
   const std::string bytes = text_of_file(path);
   std::signal(SIGPIPE, SIG_IGN);  // the writer's, when the reader gives up

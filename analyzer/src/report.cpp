@@ -1,61 +1,95 @@
 #include "spmvpack/analyzer/report.hpp"
 
-#include <algorithm>
-#include <string>
+#include <fmt/format.h>
 
+#include <algorithm>
+
+#include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/container/writer.hpp"
 #include "spmvpack/encoder/encode.hpp"
 
 namespace spmvpack::analyzer {
 namespace {
 
-LayoutCost cost_of(const encoder::Plan& plan, const ContainerSource& container) {
+void append(std::vector<encoder::Counter>& to, const std::vector<encoder::Counter>& counters,
+            const std::string& prefix) {
+  for (const encoder::Counter& c : counters) to.push_back({prefix + c.name, c.value});
+}
+
+LayoutCost cost_of(const encoder::Plan& plan, const ReportOptions& options) {
   LayoutCost cost;
-  cost.name = plan.part.layout;
   cost.device_bytes = plan.device_bytes();
-  cost.file_bytes = file_bytes_uncompressed(container);
-  cost.workspace_bytes = plan.part.workspace_bytes;
-  cost.padding = plan.padding;
-  if (plan.part.nnz != 0)
-    cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(plan.part.nnz);
-  cost.byte_shares = plan.byte_shares;
-  cost.counters = plan.counters;
+  for (const encoder::PartPlan& part : plan.parts) {
+    const std::string prefix = plan.parts.size() > 1 ? fmt::format("part{}.", cost.parts.size()) : "";
+    append(cost.byte_shares, part.byte_shares, prefix);
+    append(cost.counters, part.counters, prefix);
+    cost.padding += part.padding;
+    PartCost of_part{part.info, part.device_bytes(), {}};
+    if (options.workspace) {
+      of_part.workspace_bytes = options.workspace(part.info);
+      // Parts are multiplied one after the other.
+      cost.workspace_bytes = std::max(cost.workspace_bytes.value_or(0), *of_part.workspace_bytes);
+    }
+    cost.parts.push_back(std::move(of_part));
+  }
   return cost;
+}
+
+/// The settings that are the strategy's own: what encode() would be given.
+std::map<std::string, std::string> settings_of(const encoder::Strategy& strategy,
+                                               const std::map<std::string, std::string>& settings) {
+  std::map<std::string, std::string> own;
+  for (const encoder::Setting& setting : strategy.settings)
+    if (const auto given = settings.find(std::string(setting.name)); given != settings.end()) own.insert(*given);
+  return own;
+}
+
+void recommend(Report& report, std::uint64_t csr_bytes) {
+  std::vector<encoder::Candidate> candidates;
+  for (const LayoutCost& cost : report.layouts) candidates.push_back({cost.name, cost.device_bytes});
+  encoder::Choice choice = encoder::choose(candidates, csr_bytes);
+  report.recommended = choice.index;
+  report.reason = std::move(choice.reason);
 }
 
 }  // namespace
 
 Report make_report(const SourceMatrix& source, const ReportOptions& options) {
   encoder::check_settings(options.settings);
-  const std::span<const encoder::LayoutEncoder> encoders = encoder::layout_encoders();
-  const std::uint64_t steps = 1 + encoders.size();
+  const std::span<const encoder::Strategy> strategies =
+      options.strategies.empty() ? encoder::strategies() : options.strategies;
+  const std::uint64_t steps = 1 + strategies.size();
   const CsrView a = source.matrix.view();
   Report report;
+  report.name = options.name.empty() ? source.provenance.source : options.name;
   report.provenance = source.provenance;
   report_progress(options.progress, "analyze", 0, steps);
+  a.check(options.threads);
+  report.facts = encoder::facts_of(source, options.threads);
   report.structure = analyze(a, options.threads);
 
+  const std::uint64_t csr_bytes = layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
   encoder::PlanOptions plan_options;
   plan_options.threads = options.threads;
   plan_options.settings = options.settings;
   plan_options.values = report.structure.values;
-  for (const encoder::LayoutEncoder& layout : encoders) {
+  plan_options.progress = options.progress;
+  for (const encoder::Strategy& strategy : strategies) {
+    if (strategy.chooses) continue;
     report_progress(options.progress, "analyze", 1 + report.layouts.size(), steps);
-    const auto plan = layout.plan(a, plan_options);
+    const encoder::Plan plan = strategy.plan(a, plan_options);
     encoder::EncodeRequest request;
-    request.layout = layout.name;
-    for (const encoder::Setting& setting : layout.settings)
-      if (const auto given = options.settings.find(std::string(setting.name)); given != options.settings.end())
-        request.settings.insert(*given);
-    const ContainerSource container = encoder::container_source(source, *plan, request, options.threads);
-    report.facts = container.facts;
-    report.layouts.push_back(cost_of(*plan, container));
+    request.strategy = strategy.name;
+    request.settings = settings_of(strategy, options.settings);
+    LayoutCost cost = cost_of(plan, options);
+    cost.name = strategy.name;
+    cost.file_bytes =
+        file_bytes_uncompressed(encoder::container_source(report.facts, source.provenance, plan, request));
+    if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
+    cost.overhead_percent = (static_cast<double>(cost.device_bytes) / static_cast<double>(csr_bytes) - 1) * 100;
+    report.layouts.push_back(std::move(cost));
   }
-  const auto csr = std::find_if(report.layouts.begin(), report.layouts.end(),
-                                [](const LayoutCost& cost) { return cost.name == "csr"; });
-  if (csr == report.layouts.end()) throw Error(errc::internal, "csr, which layouts are compared with, is not planned");
-  for (LayoutCost& cost : report.layouts)
-    cost.overhead_percent = (static_cast<double>(cost.device_bytes) / static_cast<double>(csr->device_bytes) - 1) * 100;
+  recommend(report, csr_bytes);
   report_progress(options.progress, "analyze", steps, steps);
   return report;
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <nlohmann/json.hpp>
 
@@ -79,6 +80,23 @@ Json structure_json(const Structure& s) {
           {"values", values_json(s)}};
 }
 
+Json map_json(const IndexMap& map) {
+  constexpr std::array<std::string_view, 3> names{"all", "range", "list"};
+  return {{"map", names.at(static_cast<std::size_t>(map.kind))}, {"begin", map.begin}, {"count", map.count}};
+}
+
+Json parts_json(const LayoutCost& cost) {
+  Json parts = Json::array();
+  for (const PartCost& part : cost.parts)
+    parts.push_back({{"layout", part.info.layout},
+                     {"rows", map_json(part.info.rows)},
+                     {"columns", map_json(part.info.cols)},
+                     {"nonzeros", part.info.nnz},
+                     {"device_bytes", part.device_bytes},
+                     {"workspace_bytes", optional_json(part.workspace_bytes)}});
+  return parts;
+}
+
 Json facts_json(const MatrixFacts& f) {
   return {{"rows", f.rows},
           {"columns", f.cols},
@@ -100,11 +118,13 @@ std::string to_json(const Report& report) {
                        {"bytes_per_nonzero", optional_json(cost.bytes_per_nonzero)},
                        {"overhead_percent", cost.overhead_percent},
                        {"file_bytes", cost.file_bytes},
-                       {"workspace_bytes", cost.workspace_bytes},
+                       {"workspace_bytes", optional_json(cost.workspace_bytes)},
                        {"padding_slots", cost.padding},
                        {"byte_shares", counters_json(cost.byte_shares)},
-                       {"counters", counters_json(cost.counters)}});
+                       {"counters", counters_json(cost.counters)},
+                       {"parts", parts_json(cost)}});
   const Json json{{"schema", "spmvpack-report-1"},
+                  {"name", report.name},
                   {"matrix", facts_json(report.facts)},
                   {"source",
                    {{"name", p.source},

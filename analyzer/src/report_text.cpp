@@ -52,17 +52,42 @@ std::string table(const std::vector<Row>& rows, std::size_t left) {
   return text;
 }
 
+std::string recommendation_text(const Report& report) {
+  return fmt::format("Use {}: {}\n", report.layouts[report.recommended].name, report.reason);
+}
+
+std::string map_text(const IndexMap& map) {
+  if (map.kind == format::MapKind::all) return "all";
+  if (map.kind == format::MapKind::list) return counted(map.count, "listed", "listed");
+  return map.count == 0 ? "none" : fmt::format("{} - {}", grouped(map.begin + 1), grouped(map.begin + map.count));
+}
+
+/// The recommended layout first, the others by size.
 std::string layouts_text(const Report& report) {
   std::vector<const LayoutCost*> sorted;
   for (const LayoutCost& cost : report.layouts) sorted.push_back(&cost);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const LayoutCost* a, const LayoutCost* b) { return a->device_bytes < b->device_bytes; });
+  const LayoutCost* const first = sorted[report.recommended];
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const LayoutCost* a, const LayoutCost* b) {
+    return (a == first) != (b == first) ? a == first : a->device_bytes < b->device_bytes;
+  });
   std::vector<Row> rows{{"", "device bytes", "", "per nonzero", "over CSR", "file bytes"}};
   for (const LayoutCost* cost : sorted)
     rows.push_back({cost->name, grouped(cost->device_bytes), human_bytes(cost->device_bytes),
                     per_nonzero(cost->device_bytes, report.facts.nnz), fmt::format("{:+.1f} %", cost->overhead_percent),
                     grouped(cost->file_bytes)});
-  return "Layouts, smallest first (files without compression)\n" + table(rows, 1);
+  return table(rows, 1);
+}
+
+/// Layouts of several parts; empty if there are none.
+std::string parts_text(const Report& report) {
+  std::vector<Row> rows{{"", "part", "rows", "columns", "nonzeros", "device bytes"}};
+  for (const LayoutCost& cost : report.layouts)
+    for (std::size_t i = 0; cost.parts.size() > 1 && i < cost.parts.size(); ++i) {
+      const PartInfo& part = cost.parts[i].info;
+      rows.push_back({i == 0 ? cost.name : "", part.layout, map_text(part.rows), map_text(part.cols), grouped(part.nnz),
+                      grouped(cost.parts[i].device_bytes)});
+    }
+  return rows.size() == 1 ? "" : "\nParts\n" + table(rows, 2);
 }
 
 std::string shares_text(const Report& report) {
@@ -79,7 +104,7 @@ std::string details_text(const Report& report) {
   for (const LayoutCost& cost : report.layouts) {
     rows.push_back(
         {cost.name, "padding slots", grouped(cost.padding), percent(cost.padding, cost.padding + report.facts.nnz)});
-    rows.push_back({"", "workspace bytes", grouped(cost.workspace_bytes), ""});
+    if (cost.workspace_bytes) rows.push_back({"", "workspace bytes", grouped(*cost.workspace_bytes), ""});
     for (const encoder::Counter& counter : cost.counters) {
       // "chunks.one_row" is a part of "chunks", where there is such a counter.
       const std::string parent = counter.name.substr(0, counter.name.find('.'));
@@ -134,6 +159,8 @@ std::string structure_text(const Report& report) {
   const Provenance& p = report.provenance;
   std::vector<Row> rows;
   const auto add = [&](const char* label, std::string text) { rows.push_back({label, std::move(text)}); };
+  add("entries per row",
+      fmt::format("{} to {}, mean {:.2f}", grouped(s.row_lengths.min), grouped(s.row_lengths.max), s.row_lengths.mean));
   add("density", s.density ? fmt::format("{:.3g} %", *s.density * 100) : "-");
   add("symmetry", symmetry_text(s));
   add("bandwidth",
@@ -145,8 +172,9 @@ std::string structure_text(const Report& report) {
   add("most frequent", frequent_text(s, 60));
   add("zeros stored", grouped(s.explicit_zeros));
   if (s.not_finite != 0) add("not finite", fmt::format("{} infinities or NaNs", grouped(s.not_finite)));
-  add("source",
-      fmt::format("{}, {} summed", counted(p.entries, "entry", "entries"), counted(p.duplicates, "duplicate")));
+  if (!p.source.empty() && !report.name.ends_with(p.source)) add("source", escape(p.source, 60));
+  add("entries listed",
+      fmt::format("{}, of these {} added up", grouped(p.entries), counted(p.duplicates, "duplicate")));
   if (p.rounded != 0)
     add("rounded", fmt::format("{}, relative error up to {:.1e}", counted(p.rounded, "value"), p.max_relative_error));
   return "Structure\n" + table(rows, 2);
@@ -178,14 +206,17 @@ std::string row_lengths_text(const Structure& s) {
 
 }  // namespace
 
-std::string to_text(const Report& report) {
+std::string to_text(const Report& report, Detail detail) {
   const MatrixFacts& f = report.facts;
-  const std::string name =
-      report.provenance.source.empty() ? "" : escape(report.provenance.source, longest_name) + '\n';
-  return fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}\n{}\n{}\n{}", name, grouped(f.rows), grouped(f.cols),
-                     counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
-                     layouts_text(report), structure_text(report), row_lengths_text(report.structure),
-                     shares_text(report), details_text(report));
+  std::string name = escape(report.name, longest_name);
+  if (!name.empty()) name += '\n';
+  std::string text =
+      fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}{}\n{}", name, grouped(f.rows), grouped(f.cols),
+                  counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
+                  recommendation_text(report), layouts_text(report), parts_text(report), structure_text(report));
+  if (detail == Detail::summary) return text;
+  return text +
+         fmt::format("\n{}\n{}\n{}", row_lengths_text(report.structure), shares_text(report), details_text(report));
 }
 
 }  // namespace spmvpack::analyzer

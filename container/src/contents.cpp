@@ -104,18 +104,22 @@ Provenance parse_provenance(std::string_view text) {
   return p;
 }
 
-const PartView::Section& PartView::find(std::string_view name, format::ElementType type) const {
+const PartView::Section* PartView::find(std::string_view name) const noexcept {
   const auto found = std::find_if(sections_.begin(), sections_.end(), [&](const Section& s) { return s.name == name; });
-  if (found == sections_.end()) fail(fmt::format("a part of layout {} without the section '{}'", info_->layout, name));
+  return found != sections_.end() ? &*found : nullptr;
+}
+
+const PartView::Section& PartView::require_section(std::string_view name, format::ElementType type) const {
+  const Section* const found = find(name);
+  if (found == nullptr) fail(fmt::format("a part of layout {} without the section '{}'", info_->layout, name));
   if (found->type != type)
-    fail(fmt::format("elements of type {}, expected type {}", static_cast<int>(found->type), static_cast<int>(type)),
-         name);
+    fail(fmt::format("elements of type {}, expected {}", to_string(found->type), to_string(type)), name);
   return *found;
 }
 
 format::ElementType PartView::type_of(std::string_view name) const {
-  const auto found = std::find_if(sections_.begin(), sections_.end(), [&](const Section& s) { return s.name == name; });
-  if (found == sections_.end()) fail(fmt::format("a part of layout {} without the section '{}'", info_->layout, name));
+  const Section* const found = find(name);
+  if (found == nullptr) fail(fmt::format("a part of layout {} without the section '{}'", info_->layout, name));
   return found->type;
 }
 

@@ -50,6 +50,17 @@ void CsrView::check(int threads) const {
   });
 }
 
+std::uint64_t CsrView::longest_row(int threads) const {
+  std::atomic<std::uint64_t> longest{0};
+  parallel_pieces(rows_, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    std::uint64_t here = 0;
+    for (std::uint64_t r = first; r < last; ++r) here = std::max(here, row_length(r));
+    std::uint64_t known = longest;
+    while (known < here && !longest.compare_exchange_weak(known, here)) continue;
+  });
+  return longest;
+}
+
 CsrView CsrMatrix::view() const {
   return std::visit(
       [&](const auto& v) {

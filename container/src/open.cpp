@@ -87,18 +87,17 @@ class Opener {
     info.layout = name(p.layout);
     require(p.value_type == h.value_type, "value type differs from the header's");
     enumerator(p.role, 1, 3, "role");
-    require(p.reserved0 == 0 && zero(p.reserved1), "reserved bytes");
+    require(p.reserved0 == 0 && zero(p.reserved1) && zero(p.reserved2), "reserved bytes");
     info.value_type = static_cast<ValueType>(p.value_type);
     info.rows = map(p.row_map, p.row_begin, p.row_count, h.rows, "row map");
     info.cols = map(p.col_map, p.col_begin, p.col_count, h.cols, "column map");
     info.nnz = p.nnz;
-    info.workspace_bytes = p.workspace_bytes;
     require(p.first_section == first_section && p.section_count <= h.section_count - first_section,
             "its sections do not follow those of the part before it");
     info.first_section = p.first_section;
     info.section_count = p.section_count;
     info.params = p.params;
-    find_layout_reader(info.layout);  // refuses unknown ones, by name
+    find_layout(info.layout);  // refuses unknown ones, by name
     return info;
   }
 
@@ -217,14 +216,13 @@ class Opener {
 };
 
 /// What the format says of the sections that it defines: their flags, and for those of a layout alignment and order.
-/// `next` is the first of the layout's sections that has not come yet. Refuses unknown sections that are required;
+/// `next` is the first of the layout's sections that may still come. Refuses unknown sections that are required;
 /// returns false for the others.
 bool check_section(Opener& opener, const SectionInfo& section, const PartInfo* part, std::size_t& next) {
-  constexpr std::uint8_t map_flags = format::section_required, layout_flags = map_flags | format::section_device;
-  const bool is_map = part != nullptr && ((section.name == "row_map" && part->rows.kind == MapKind::list) ||
-                                          (section.name == "col_map" && part->cols.kind == MapKind::list));
+  const bool is_map = part != nullptr && ((section.name == row_map_section.name && part->rows.kind == MapKind::list) ||
+                                          (section.name == col_map_section.name && part->cols.kind == MapKind::list));
   if (is_map) {
-    opener.require(section.flags == map_flags, "flags of a map");
+    opener.require(section.flags == row_map_section.flags, "flags of a map");
     return true;
   }
   if (part == nullptr && section.name == "provenance") {
@@ -233,19 +231,30 @@ bool check_section(Opener& opener, const SectionInfo& section, const PartInfo* p
     return true;
   }
   if (part != nullptr) {
-    const auto known = find_layout_reader(part->layout).sections;
-    const auto found =
-        std::find_if(known.begin(), known.end(), [&](const LayoutSection& s) { return s.name == section.name; });
-    if (found != known.end()) {
-      opener.require(found == known.begin() + static_cast<std::ptrdiff_t>(next), "not in the order of the layout");
-      opener.require(section.flags == layout_flags, "flags of a layout's section");
-      opener.require(section.alignment == found->alignment, "alignment");
-      ++next;
+    const auto known = find_layout(part->layout).sections;
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      if (known[i].name != section.name) continue;
+      opener.require(i >= next, "not in the order of the layout");
+      opener.require(section.flags == known[i].flags, "flags of a layout's section");
+      opener.require(section.alignment == known[i].alignment, "alignment");
+      next = i + 1;
       return true;
     }
   }
   if ((section.flags & format::section_required) != 0) opener.refuse("a required section that is not known");
   return false;
+}
+
+/// Whether all sections that the part must have are there.
+void check_presence(Opener& opener, const PartInfo& part, std::span<const SectionInfo> sections) {
+  const auto require = [&](std::string_view name) {
+    const bool found = std::any_of(sections.begin(), sections.end(), [&](const auto& s) { return s.name == name; });
+    opener.require(found, fmt::format("it has no section '{}'", name));
+  };
+  if (part.rows.kind == MapKind::list) require(row_map_section.name);
+  if (part.cols.kind == MapKind::list) require(col_map_section.name);
+  for (const SectionDescription& s : find_layout(part.layout).sections)
+    if (s.required()) require(s.name);
 }
 
 }  // namespace
@@ -302,13 +311,8 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::st
   }
   for (std::size_t i = 0; i < c.parts_.size(); ++i) {
     const PartInfo& p = c.parts_[i];
-    const auto from = c.sections_.begin() + p.first_section;
-    const auto found = std::count_if(from, from + p.section_count, [](const SectionInfo& s) { return s.known; });
-    const std::size_t expected = find_layout_reader(p.layout).sections.size() + (p.rows.kind == MapKind::list ? 1 : 0) +
-                                 (p.cols.kind == MapKind::list ? 1 : 0);
     opener.in(fmt::format("part {}", i));
-    opener.require(static_cast<std::size_t>(found) == expected,
-                   fmt::format("it has {} of the {} sections of its layout and maps", found, expected));
+    check_presence(opener, p, std::span(c.sections_).subspan(p.first_section, p.section_count));
   }
   opener.in("tables");
   opener.require(first_block == h.block_count, "blocks that belong to no section");

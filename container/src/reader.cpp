@@ -18,14 +18,17 @@ using format::MapKind;
 
 constexpr const char* remedy_damaged = "get the file again, or encode it again";
 
+/// A list names every index at most once, in any order.
 void check_map(const PartView& part, const IndexMap& map, std::string_view name, std::uint64_t size) {
   if (map.kind != MapKind::list) return;
-  const auto list = part.get<std::uint32_t>(name);
-  part.require(list.size() == map.count, name,
-               [&] { return fmt::format("{} elements, expected {}", list.size(), map.count); });
-  for (std::size_t i = 0; i < list.size(); ++i)
-    part.require(list[i] < size && (i == 0 || list[i] > list[i - 1]), name,
-                 [&] { return fmt::format("element {} is {}: not increasing, or not below {}", i, list[i], size); });
+  std::vector<bool> seen(size);
+  std::uint64_t place = 0;
+  for (const std::uint32_t index : part.get<std::uint32_t>(name)) {
+    part.require(index < size, name, [&] { return fmt::format("element {} is {}, not below {}", place, index, size); });
+    part.require(!seen[index], name, [&] { return fmt::format("element {} is {}, which came before", place, index); });
+    seen[index] = true;
+    ++place;
+  }
 }
 
 }  // namespace
@@ -150,9 +153,10 @@ LoadedPart Container::load_part(std::size_t index, const LoadOptions& options) c
   }
   LoadedPart loaded(part, std::move(infos), std::move(bytes), fmt::format("{}: part {}", name_, index));
   if (options.check_structure) {
-    check_map(loaded.view(), part.rows, "row_map", facts_.rows);
-    check_map(loaded.view(), part.cols, "col_map", facts_.cols);
-    find_layout_reader(part.layout).check(loaded.view(), options.threads);
+    check_shape(loaded.view());
+    check_map(loaded.view(), part.rows, row_map_section.name, facts_.rows);
+    check_map(loaded.view(), part.cols, col_map_section.name, facts_.cols);
+    find_layout(part.layout).check(loaded.view(), options.threads);
   }
   return loaded;
 }

@@ -151,7 +151,7 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options) {
   for (std::size_t i = 0; i < container.parts().size(); ++i) {
     loaded.push_back(container.load_part(i, load));
     const LoadedPart& part = loaded.back();
-    const LayoutReader& layout = find_layout_reader(part.info().layout);
+    const Layout& layout = find_layout(part.info().layout);
     parts.push_back({layout.unpack(part.view(), options.threads), ToGlobal(part, part.info().rows, "row_map"),
                      ToGlobal(part, part.info().cols, "col_map")});
     report_progress(options.progress, "unpack", i + 1, container.parts().size());

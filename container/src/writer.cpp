@@ -107,7 +107,6 @@ format::Part part_entry(const PartInfo& part, std::uint32_t first_section, std::
   entry.col_begin = part.cols.begin;
   entry.col_count = part.cols.count;
   entry.nnz = part.nnz;
-  entry.workspace_bytes = part.workspace_bytes;
   entry.first_section = first_section;
   entry.section_count = static_cast<std::uint32_t>(sections);
   entry.params = part.params;

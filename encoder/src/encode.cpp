@@ -2,35 +2,78 @@
 
 #include <fmt/format.h>
 
-#include <string>
+#include <chrono>
+
+#include "spmvpack/container/layouts/csr.hpp"
 
 namespace spmvpack::encoder {
 namespace {
 
 std::string options_text(const EncodeRequest& request, ValueType type) {
-  std::string text = fmt::format("--layout {}", request.layout);
+  std::string text = fmt::format("--layout {}", request.strategy);
   for (const auto& [name, value] : request.settings) text += fmt::format(" --set {}={}", name, value);
   text += fmt::format(" --value-type {}", to_string(type));
   return text +
          (request.codec == format::Codec::none ? " --codec none" : fmt::format(" --codec zstd:{}", request.level));
 }
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace
 
-ContainerSource container_source(const SourceMatrix& source, const Plan& plan, const EncodeRequest& request,
-                                 int threads) {
-  ContainerSource out;
+MatrixFacts facts_of(const SourceMatrix& source, int threads) {
   const CsrMatrix& m = source.matrix;
-  out.facts = {m.rows, m.cols, m.nnz(), m.value_type(), source.field, source.symmetry, content_digest(m, threads)};
-  PartSource part{plan.part, plan.sections};
-  for (std::size_t i = 0; i < part.sections.size(); ++i)
-    part.sections[i].fill = [&plan, i](std::uint64_t begin, std::span<std::byte> bytes) { plan.fill(i, begin, bytes); };
-  out.parts.push_back(std::move(part));
-  Provenance provenance = source.provenance;
+  return {m.rows, m.cols, m.nnz(), m.value_type(), source.field, source.symmetry, content_digest(m, threads)};
+}
+
+ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const Plan& plan,
+                                 const EncodeRequest& request) {
+  ContainerSource out;
+  out.facts = facts;
+  for (const PartPlan& part : plan.parts) out.parts.push_back({part.info, part.sections});
+  Provenance provenance = source;
   provenance.version = SPMVPACK_VERSION;
-  provenance.options = options_text(request, m.value_type());
+  provenance.options = options_text(request, facts.value_type);
   out.file_sections.push_back(provenance_section(provenance));
   return out;
+}
+
+EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, const std::string& path) {
+  return encode(source, find_strategy(request.strategy), request, path);
+}
+
+EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,
+                    const std::string& path) {
+  check_settings(request.settings, strategy);
+  const CsrView a = source.matrix.view();
+  auto start = std::chrono::steady_clock::now();
+  report_progress(request.progress, "check", 0, 0);
+  a.check(request.threads);
+  report_progress(request.progress, "plan", 0, 0);
+  EncodeResult result;
+  PlanOptions plan;
+  plan.threads = request.threads;
+  plan.settings = request.settings;
+  plan.progress = request.progress;
+  result.plan = strategy.plan(a, plan);
+  result.device_bytes = result.plan.device_bytes();
+  result.csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
+  result.plan_seconds = seconds_since(start);
+
+  start = std::chrono::steady_clock::now();
+  report_progress(request.progress, "digest", 0, 0);
+  const MatrixFacts facts = facts_of(source, request.threads);
+  WriteOptions write;
+  write.codec = request.codec;
+  write.level = request.level;
+  write.threads = request.threads;
+  write.overwrite = request.overwrite;
+  write.progress = request.progress;
+  result.file_bytes = write_container(path, container_source(facts, source.provenance, result.plan, request), write);
+  result.write_seconds = seconds_since(start);
+  return result;
 }
 
 }  // namespace spmvpack::encoder

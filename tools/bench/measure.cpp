@@ -7,7 +7,6 @@
 #include "bench/scratch.hpp"
 #include "bench/sectors.hpp"
 #include "spmvpack/encoder/encode.hpp"
-#include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::tools::bench {
 namespace {
@@ -98,15 +97,15 @@ void measure_as(MatrixResult& result, Machine& machine, const Speeds& speeds, co
   if (container != nullptr) {
     measurement.ours(*container, layout_of(*container));
   } else {
-    encoder::PlanOptions plan_options;
-    plan_options.threads = options.load.threads;
-    plan_options.values = encoder::ValueTable::count(a, options.load.threads);
-    for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) {
-      const std::string name(layout.name);
-      if (!options.layouts.empty() &&
-          std::find(options.layouts.begin(), options.layouts.end(), name) == options.layouts.end())
-        continue;
-      measurement.ours(encode_to_scratch(source, layout, plan_options, options.load.progress), name);
+    for (const encoder::Strategy& strategy : encoder::strategies()) {
+      const bool asked =
+          std::find(options.layouts.begin(), options.layouts.end(), strategy.name) != options.layouts.end();
+      if (options.layouts.empty() ? strategy.chooses : !asked) continue;
+      encoder::EncodeRequest request;
+      request.strategy = strategy.name;
+      request.threads = options.load.threads;
+      request.progress = options.load.progress;
+      measurement.ours(encode_to_scratch(source, request), strategy.name);
     }
   }
   for (const Peer& peer : machine.peers(a)) measurement.peer(peer);

@@ -47,18 +47,11 @@ class ScratchDirectory {
 
 }  // namespace
 
-Container encode_to_scratch(const SourceMatrix& source, const encoder::LayoutEncoder& layout,
-                            const encoder::PlanOptions& options, const ProgressCallback& progress) {
-  report_progress(progress, "plan " + std::string(layout.name), 0, 0);
-  const auto plan = layout.plan(source.matrix, options);
-  encoder::EncodeRequest request;
-  request.layout = layout.name;
-  const ContainerSource contents = encoder::container_source(source, *plan, request, options.threads);
-  WriteOptions write;
-  write.threads = options.threads;
-  write.progress = progress;
-  const ScratchDirectory directory(file_bytes_uncompressed(contents));
-  write_container(directory.file(), contents, write);
+Container encode_to_scratch(const SourceMatrix& source, const encoder::EncodeRequest& request) {
+  // A layout that takes more than this is not one to measure.
+  const std::uint64_t room = 2 * source.matrix.view().bytes();
+  const ScratchDirectory directory(room);
+  encoder::encode(source, request, directory.file());
   return Container::open(directory.file());
 }
 

@@ -5,9 +5,8 @@
 
 namespace spmvpack::tools::bench {
 
-/// The container that `layout` makes of `source`, by way of a file that has no name any more. The file is in $TMPDIR,
-/// else in shared memory (/dev/shm) where it has room, else in /tmp. Errors: those of write_container().
-Container encode_to_scratch(const SourceMatrix& source, const encoder::LayoutEncoder& layout,
-                            const encoder::PlanOptions& options, const ProgressCallback& progress);
+/// The container that encode() makes of `source`, by way of a file that has no name any more. The file is in $TMPDIR,
+/// else in shared memory (/dev/shm) if that has room, else in /tmp. Errors: those of encode().
+Container encode_to_scratch(const SourceMatrix& source, const encoder::EncodeRequest& request);
 
 }  // namespace spmvpack::tools::bench

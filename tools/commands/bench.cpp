@@ -217,7 +217,7 @@ class Benchmark {
   }
 
   /// The layout's name is known, or Error(errc::usage).
-  static void find_layout(const std::string& name) { static_cast<void>(encoder::find_layout_encoder(name)); }
+  static void find_layout(const std::string& name) { static_cast<void>(encoder::find_strategy(name)); }
 
   void refuse_wrong() const {
     std::string wrong;

@@ -27,10 +27,11 @@ void add_options(po::options_description& options) {
 
 std::string details() {
   std::string text = "Layouts and their settings:\n";
-  for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) {
-    text += fmt::format("  {}\n      {}\n", layout.name, layout.summary);
-    for (const encoder::Setting& s : layout.settings)
-      text += fmt::format("      --set {}=VALUE, {}:\n          {}\n", s.name, s.values, s.meaning);
+  for (const encoder::Strategy& s : encoder::strategies()) {
+    text += fmt::format("  {}\n      {}\n", s.name, s.summary);
+    if (s.chooses) continue;  // it takes those of all others
+    for (const encoder::Setting& setting : s.settings)
+      text += fmt::format("      --set {}=VALUE, {}:\n          {}\n", setting.name, setting.values, setting.meaning);
   }
   return text +
          "\nA.mtx is a Matrix Market, Harwell-Boeing or Rutherford-Boeing file, plain, .gz,\n"

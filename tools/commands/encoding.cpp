@@ -9,7 +9,6 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "spmvpack/container/text.hpp"
-#include "spmvpack/container/writer.hpp"
 #include "suggestion.hpp"
 
 namespace spmvpack::tools {
@@ -21,23 +20,51 @@ double percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-const encoder::LayoutEncoder& find_layout(const std::string& name) {
+const encoder::Strategy& find_strategy(const std::string& name) {
   try {
-    return encoder::find_layout_encoder(name);
+    return encoder::find_strategy(name);
   } catch (const Error& e) {
     std::vector<std::string> known;
-    for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) known.emplace_back(layout.name);
+    for (const encoder::Strategy& s : encoder::strategies()) known.push_back(s.name);
     throw Error(e.code(), e.message(), e.where(), did_you_mean(name, known) + e.remedy());
   }
 }
 
-struct Seconds {
-  double get = 0, plan = 0, write = 0;
-};
+/// The names of all strategies: "auto, csr or coo".
+std::string strategy_names() {
+  std::string text;
+  const auto all = encoder::strategies();
+  for (const encoder::Strategy& s : all)
+    text += fmt::format("{}{}", text.empty() ? "" : &s == &all.back() ? " or " : ", ", s.name);
+  return text;
+}
 
-std::string summary(const std::string& output, const SourceMatrix& source, const encoder::Plan& plan,
-                    std::uint64_t csr_bytes, std::uint64_t file_bytes, std::string_view getting,
-                    const Seconds& seconds) {
+std::string describe(const encoder::PartPlan& part) {
+  std::string text = part.info.layout;
+  // The first counters of a plan are its main choices.
+  constexpr std::size_t main_choices = 2;
+  for (std::size_t i = 0; i < std::min(part.counters.size(), main_choices); ++i)
+    text += fmt::format(", {} {}", part.counters[i].name, grouped(part.counters[i].value));
+  return text;
+}
+
+/// The layout, or with several parts each part's.
+std::string layout_text(const encoder::Plan& plan) {
+  std::string text =
+      fmt::format("  layout   {}", plan.parts.size() == 1
+                                       ? describe(plan.parts[0])
+                                       : fmt::format("{}, {}", plan.strategy, counted(plan.parts.size(), "part")));
+  if (!plan.reason.empty()) text += fmt::format(" (auto: {})", plan.reason);
+  for (std::size_t i = 0; plan.parts.size() > 1 && i < plan.parts.size(); ++i) {
+    const encoder::PartPlan& part = plan.parts[i];
+    text += fmt::format("\n           part {}: {}, {} x {}, {}", i, describe(part), grouped(part.info.rows.count),
+                        grouped(part.info.cols.count), counted(part.info.nnz, "nonzero"));
+  }
+  return text + '\n';
+}
+
+std::string summary(const std::string& output, const SourceMatrix& source, const encoder::EncodeResult& result,
+                    std::string_view getting, double seconds_getting) {
   const CsrMatrix& m = source.matrix;
   const Provenance& p = source.provenance;
   std::string text = fmt::format("{}\n  matrix   {} x {}, {}, {}\n", escape(output, 4096), grouped(m.rows),
@@ -49,44 +76,35 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
     text += p.rounded == 0 ? "           every value is exact in f32\n"
                            : fmt::format("           {} rounded to f32, largest relative error {:.3g}\n",
                                          counted(p.rounded, "value"), p.max_relative_error);
-  text += fmt::format("  layout   {}", plan.part.layout);
-  // The first counters of a plan are its main choices.
-  constexpr std::size_t main_choices = 2;
-  for (std::size_t i = 0; i < std::min(plan.counters.size(), main_choices); ++i)
-    text += fmt::format(", {} {}", plan.counters[i].name, grouped(plan.counters[i].value));
-  const std::uint64_t device = plan.device_bytes();
-  text += fmt::format("\n  device   {} bytes", grouped(device));
+  text += layout_text(result.plan);
+  text += fmt::format("  device   {} bytes", grouped(result.device_bytes));
   if (m.nnz() != 0)
     text += fmt::format(", {:.2f} per nonzero, {:.1f} % of CSR",
-                        static_cast<double>(device) / static_cast<double>(m.nnz()), percent(device, csr_bytes));
+                        static_cast<double>(result.device_bytes) / static_cast<double>(m.nnz()),
+                        percent(result.device_bytes, result.csr_bytes));
   text += fmt::format("\n  file     {} bytes\n  time     {:.2f} s: {} {:.2f}, plan {:.2f}, write {:.2f}\n",
-                      grouped(file_bytes), seconds.get + seconds.plan + seconds.write, getting, seconds.get,
-                      seconds.plan, seconds.write);
+                      grouped(result.file_bytes), seconds_getting + result.plan_seconds + result.write_seconds, getting,
+                      seconds_getting, result.plan_seconds, result.write_seconds);
   return text;
 }
 
 }  // namespace
 
 void add_encoding_options(po::options_description& options) {
-  options.add_options()                                                                                    //
-      ("layout", po::value<std::string>()->value_name("NAME")->default_value("ccoo"), "csr, coo or ccoo")  //
-      ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"), "a setting of the layout")  //
+  options.add_options()                                                                                          //
+      ("layout", po::value<std::string>()->value_name("NAME")->default_value("auto"), strategy_names().c_str())  //
+      ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"), "a setting of the layout")        //
       ("codec", po::value<std::string>()->value_name("none|zstd[:LEVEL]")->default_value("none"),
        "none: the file holds what a multiply reads; zstd: a smaller file, LEVEL 1 to 19, else 3");
 }
 
 encoder::EncodeRequest read_encode_request(const Invocation& invocation) {
   encoder::EncodeRequest request;
-  request.layout = invocation.text("layout");
-  const encoder::LayoutEncoder& layout = find_layout(request.layout);
+  request.strategy = invocation.text("layout");
+  const encoder::Strategy& strategy = find_strategy(request.strategy);
   if (invocation.options.count("set") != 0) {
     request.settings = parse_settings(invocation.options["set"].as<std::vector<std::string>>());
-    encoder::check_settings(request.settings);
-    for (const auto& set : request.settings)
-      if (std::none_of(layout.settings.begin(), layout.settings.end(),
-                       [&](const encoder::Setting& s) { return s.name == set.first; }))
-        throw Error(errc::usage, fmt::format("{} is not a setting of the layout {}", set.first, layout.name), {},
-                    "leave it out, or choose its layout with --layout");
+    encoder::check_settings(request.settings, strategy);
   }
   const std::string_view codec = invocation.text("codec");
   if (codec == "zstd" || codec.starts_with("zstd:")) {
@@ -95,36 +113,16 @@ encoder::EncodeRequest read_encode_request(const Invocation& invocation) {
   } else if (codec != "none") {
     throw Error(errc::usage, fmt::format("--codec is '{}'", codec), {}, "give none, zstd or zstd:LEVEL");
   }
+  request.threads = invocation.threads;
+  request.progress = invocation.progress;
+  request.overwrite = invocation.flag("force");
   return request;
 }
 
 void encode_and_tell(const SourceMatrix& source, const encoder::EncodeRequest& request, const std::string& output,
                      const Invocation& invocation, std::string_view getting, double seconds_getting) {
-  Seconds seconds;
-  seconds.get = seconds_getting;
-  const Stopwatch planning;
-  report_progress(invocation.progress, "plan", 0, 0);
-  encoder::PlanOptions plan_options;
-  plan_options.threads = invocation.threads;
-  plan_options.settings = request.settings;
-  const auto plan = encoder::find_layout_encoder(request.layout).plan(source.matrix, plan_options);
-  seconds.plan = planning.seconds();
-
-  const Stopwatch writing;
-  report_progress(invocation.progress, "digest", 0, 0);
-  WriteOptions write;
-  write.codec = request.codec;
-  write.level = request.level;
-  write.threads = invocation.threads;
-  write.overwrite = invocation.flag("force");
-  write.progress = invocation.progress;
-  const std::uint64_t file_bytes =
-      write_container(output, encoder::container_source(source, *plan, request, invocation.threads), write);
-  seconds.write = writing.seconds();
-
-  if (invocation.quiet) return;
-  const std::uint64_t csr_bytes = encoder::find_layout_encoder("csr").plan(source.matrix, {})->device_bytes();
-  print(summary(output, source, *plan, csr_bytes, file_bytes, getting, seconds));
+  const encoder::EncodeResult result = encoder::encode(source, request, output);
+  if (!invocation.quiet) print(summary(output, source, result, getting, seconds_getting));
 }
 
 }  // namespace spmvpack::tools

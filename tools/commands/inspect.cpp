@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <boost/program_options/value_semantic.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "commands/command.hpp"
 #include "json.hpp"
 #include "output.hpp"
+#include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/reader.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/gpu_loader/kernels.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -30,7 +35,6 @@ std::string details() {
 }
 
 // Indexed by the enumerators; opening the container has refused all other numbers.
-constexpr std::array<std::string_view, 7> element_names{"", "u8", "u16", "u32", "u64", "f32", "f64"};
 constexpr std::array<std::string_view, 2> codec_names{"none", "zstd"};
 constexpr std::array<std::string_view, 3> filter_names{"none", "shuffle", "delta"};
 constexpr std::array<std::string_view, 3> map_names{"all", "range", "list"};
@@ -42,6 +46,25 @@ std::string_view name_of(const std::array<std::string_view, N>& names, E value) 
 
 bool is_required(const SectionInfo& s) { return (s.flags & format::section_required) != 0; }
 bool is_device(const SectionInfo& s) { return (s.flags & format::section_device) != 0; }
+
+/// Of a multiply by the part's default kernel.
+std::uint64_t default_workspace(const PartInfo& part) {
+  return gpu_loader::workspace_bytes(part, gpu_loader::default_kernel(part), part.value_type);
+}
+
+/// "k" and 8, by the layout's names.
+std::vector<std::pair<std::string_view, std::uint64_t>> parameters(const PartInfo& part) {
+  std::vector<std::pair<std::string_view, std::uint64_t>> named;
+  const auto names = find_layout(part.layout).parameters;
+  for (std::size_t i = 0; i < names.size(); ++i) named.emplace_back(names[i], part.params.at(i));
+  return named;
+}
+
+Json parameters_json(const PartInfo& part) {
+  Json json = Json::object();
+  for (const auto& [name, value] : parameters(part)) json[std::string(name)] = value;
+  return json;
+}
 
 Json map_json(const IndexMap& map) {
   return {{"map", name_of(map_names, map.kind)}, {"begin", map.begin}, {"count", map.count}};
@@ -71,14 +94,14 @@ std::string to_json(const Container& c) {
                              {"rows", map_json(part.rows)},
                              {"columns", map_json(part.cols)},
                              {"nonzeros", part.nnz},
-                             {"workspace_bytes", part.workspace_bytes},
-                             {"parameters", part.params},
+                             {"workspace_bytes", default_workspace(part)},
+                             {"parameters", parameters_json(part)},
                              {"first_section", part.first_section},
                              {"sections", part.section_count}});
   for (const SectionInfo& s : c.sections()) {
     json["sections"].push_back({{"name", s.name},
                                 {"part", s.part == format::no_part ? Json() : Json(s.part)},
-                                {"element_type", name_of(element_names, s.element_type)},
+                                {"element_type", to_string(s.element_type)},
                                 {"count", s.count},
                                 {"raw_bytes", s.raw_bytes},
                                 {"stored_bytes", s.stored_bytes},
@@ -126,11 +149,11 @@ std::string to_text(const Container& c) {
 
   for (std::size_t i = 0; i < c.parts().size(); ++i) {
     const PartInfo& part = c.parts()[i];
-    text += fmt::format("part {}: {}, rows {} {}, columns {} {}, {}\n  parameters", i, part.layout,
+    text += fmt::format("part {}: {}, rows {} {}, columns {} {}, {}\n ", i, part.layout,
                         name_of(map_names, part.rows.kind), grouped(part.rows.count),
                         name_of(map_names, part.cols.kind), grouped(part.cols.count), counted(part.nnz, "nonzero"));
-    for (const std::uint64_t parameter : part.params) text += fmt::format(" {}", parameter);
-    text += fmt::format("; workspace {} bytes\n", grouped(part.workspace_bytes));
+    for (const auto& [name, value] : parameters(part)) text += fmt::format(" {} {},", name, grouped(value));
+    text += fmt::format(" workspace {} bytes\n", grouped(default_workspace(part)));
   }
   text += fmt::format("{:<12} {:>4} {:>4} {:>15} {:>15} {:<12} {}\n", "section", "part", "type", "raw bytes",
                       "stored bytes", "codec", "flags");
@@ -139,9 +162,9 @@ std::string to_text(const Container& c) {
                                                                : fmt::format("{}+{}", name_of(codec_names, s.codec),
                                                                              name_of(filter_names, s.filter));
     text += fmt::format("{:<12} {:>4} {:>4} {:>15} {:>15} {:<12} {}{}\n", s.name,
-                        s.part == format::no_part ? "-" : fmt::to_string(s.part),
-                        name_of(element_names, s.element_type), grouped(s.raw_bytes), grouped(s.stored_bytes), codec,
-                        is_required(s) ? "r" : "-", is_device(s) ? "d" : "-");
+                        s.part == format::no_part ? "-" : fmt::to_string(s.part), to_string(s.element_type),
+                        grouped(s.raw_bytes), grouped(s.stored_bytes), codec, is_required(s) ? "r" : "-",
+                        is_device(s) ? "d" : "-");
   }
   return text;
 }

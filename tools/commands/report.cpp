@@ -10,6 +10,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "spmvpack/encoder/source.hpp"
+#include "spmvpack/gpu_loader/kernels.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -17,8 +18,9 @@ namespace {
 namespace po = boost::program_options;
 
 void add_options(po::options_description& options) {
-  options.add_options()                                                 //
-      ("json", po::bool_switch(), "as JSON (docs/report.schema.json)")  //
+  options.add_options()                                                                           //
+      ("details", po::bool_switch(), "also row lengths, and what the bytes of each layout hold")  //
+      ("json", po::bool_switch(), "everything, as JSON (docs/report.schema.json)")                //
       ("value-type", po::value<std::string>()->value_name("f64|f32"),
        "as if encoded so (default: f64; for a container, its own)")  //
       ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"),
@@ -35,8 +37,14 @@ std::string details() {
          "  spmvpack report A.mtx --json | jq '.layouts[] | {name, device_bytes}'\n";
 }
 
+std::uint64_t default_workspace(const PartInfo& part) {
+  return gpu_loader::workspace_bytes(part, gpu_loader::default_kernel(part), part.value_type);
+}
+
 void run(const Invocation& invocation) {
   analyzer::ReportOptions options;
+  options.name = invocation.argument == "-" ? "standard input" : invocation.argument;
+  options.workspace = default_workspace;
   options.threads = invocation.threads;
   options.progress = invocation.progress;
   if (invocation.options.count("set") != 0)
@@ -49,7 +57,10 @@ void run(const Invocation& invocation) {
   source.memory_limit = invocation.memory_limit;
   source.progress = invocation.progress;
   const analyzer::Report report = analyzer::make_report(encoder::read_matrix(invocation.argument, source), options);
-  print(invocation.flag("json") ? analyzer::to_json(report) : analyzer::to_text(report));
+  if (invocation.flag("json")) return print(analyzer::to_json(report));
+  const bool details = invocation.flag("details");
+  print(analyzer::to_text(report, details ? analyzer::Detail::full : analyzer::Detail::summary));
+  if (!details && !invocation.quiet) print("\n--details shows row lengths and what the bytes of each layout hold.\n");
 }
 
 }  // namespace

@@ -134,32 +134,17 @@ std::uint64_t check_chunk(const PartView& part, const View<T>& v, std::uint64_t 
 template <class T>
 void check_part_shape(const PartView& part) {
   const auto& params = part.info().params;
-  const std::uint64_t lanes = params[param_lanes], slots = params[param_slots], chunks = params[param_chunks];
+  const std::uint64_t lanes = params[param_lanes], slots = params[param_slots];
   part.require(std::has_single_bit(lanes) && lanes >= 8 && lanes <= default_lanes, {},
                [&] { return fmt::format("parameter B is {}", lanes); });
   part.require(std::has_single_bit(slots) && slots <= 8, {}, [&] { return fmt::format("parameter K is {}", slots); });
-  for (std::size_t i = param_chunks + 1; i < params.size(); ++i)
-    part.require(params[i] == 0, {}, [&] { return fmt::format("parameter {} is {}, expected 0", i, params[i]); });
-  const auto count = [&](std::string_view name, std::uint64_t found) {
-    part.require(found == chunks, name, [&] { return fmt::format("{} elements for {} chunks", found, chunks); });
-  };
-  count("encoding", part.get<std::uint8_t>("encoding").size());
-  count("row_base", part.get<std::uint32_t>("row_base").size());
-  count("col_base", part.get<std::uint32_t>("col_base").size());
-  count("blob_offset", part.get<std::uint64_t>("blob_offset").size());
-  static_cast<void>(part.get<std::byte>("blob"));  // there, and of bytes
   const std::uint64_t lut_size = part.get<T>("lut").size();
   part.require(lut_size <= lut_capacity, "lut",
                [&] { return fmt::format("{} values, at most {}", lut_size, lut_capacity); });
-  const std::uint64_t workspace = ordered_workspace(chunks, part.info().value_type);
-  part.require(part.info().workspace_bytes == workspace, {}, [&] {
-    return fmt::format("workspace of {} bytes, expected {}", part.info().workspace_bytes, workspace);
-  });
 }
 
 template <class T>
 void check_part(const PartView& part, int threads) {
-  check_part_shape<T>(part);
   const std::uint64_t lanes = part.info().params[param_lanes], chunks = part.info().params[param_chunks];
   const std::uint64_t blob_size = part.get<std::byte>("blob").size(), lut_size = part.get<T>("lut").size();
   const View<T> v = view<T>(part);
@@ -244,6 +229,18 @@ CsrMatrix unpack_part(const PartView& part, int threads) {
   return m;
 }
 
+void check_shape(const PartView& part) {
+  dispatch(part.info().value_type, [&]<class T>(T) { check_part_shape<T>(part); });
+}
+
+void check(const PartView& part, int threads) {
+  dispatch(part.info().value_type, [&]<class T>(T) { check_part<T>(part, threads); });
+}
+
+CsrMatrix unpack(const PartView& part, int threads) {
+  return dispatch(part.info().value_type, [&]<class T>(T) { return unpack_part<T>(part, threads); });
+}
+
 }  // namespace
 
 template <class T>
@@ -262,16 +259,6 @@ View<T> view(const PartView& part) {
 template View<double> view(const PartView&);
 template View<float> view(const PartView&);
 
-void check_shape(const PartView& part) {
-  dispatch(part.info().value_type, [&]<class T>(T) { check_part_shape<T>(part); });
-}
-
-void check(const PartView& part, int threads) {
-  dispatch(part.info().value_type, [&]<class T>(T) { check_part<T>(part, threads); });
-}
-
-CsrMatrix unpack(const PartView& part, int threads) {
-  return dispatch(part.info().value_type, [&]<class T>(T) { return unpack_part<T>(part, threads); });
-}
+const Layout layout{"ccoo", sections, parameters, check_shape, check, unpack};
 
 }  // namespace spmvpack::layouts::ccoo

@@ -12,26 +12,7 @@ namespace {
 
 constexpr std::uint64_t piece = 1U << 18;
 
-}  // namespace
-
-void check_shape(const PartView& part) {
-  const std::uint64_t nnz = part.info().nnz;
-  const auto count = [&](std::string_view name, std::uint64_t found) {
-    part.require(found == nnz, name, [&] { return fmt::format("{} elements, expected {}", found, nnz); });
-  };
-  count("row_idx", part.get<std::uint32_t>("row_idx").size());
-  count("col_idx", part.get<std::uint32_t>("col_idx").size());
-  dispatch(part.info().value_type, [&]<class T>(T) { count("values", part.get<T>("values").size()); });
-  for (const std::uint64_t param : part.info().params)
-    part.require(param == 0, {}, [&] { return fmt::format("parameter {}, expected 0", param); });
-  const std::uint64_t workspace = balanced_workspace(nnz, part.info().value_type);
-  part.require(part.info().workspace_bytes == workspace, {}, [&] {
-    return fmt::format("workspace of {} bytes, expected {}", part.info().workspace_bytes, workspace);
-  });
-}
-
 void check(const PartView& part, int threads) {
-  check_shape(part);
   const std::uint64_t nnz = part.info().nnz;
   const auto rows = part.get<std::uint32_t>("row_idx");
   const auto cols = part.get<std::uint32_t>("col_idx");
@@ -70,5 +51,9 @@ CsrMatrix unpack(const PartView& part, int threads) {
   });
   return m;
 }
+
+}  // namespace
+
+const Layout layout{"coo", sections, {}, nullptr, check, unpack};
 
 }  // namespace spmvpack::layouts::coo

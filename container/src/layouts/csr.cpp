@@ -12,44 +12,15 @@ namespace {
 
 bool wide(const PartView& part) { return part.type_of("row_ptr") == format::ElementType::u64; }
 
-}  // namespace
-
-CsrView view(const PartView& part) {
-  return dispatch(part.info().value_type, [&]<class T>(T) {
-    const auto columns = part.get<std::uint32_t>("col_idx");
-    const auto values = part.get<T>("values");
-    return wide(part) ? CsrView(part.rows(), part.cols(), part.get<std::uint64_t>("row_ptr"), columns, values)
-                      : CsrView(part.rows(), part.cols(), part.get<std::uint32_t>("row_ptr"), columns, values);
-  });
-}
-
-void check_shape(const PartView& part) {
-  const std::uint64_t nnz = part.info().nnz;
-  part.require(wide(part) == (nnz >= wide_from), "row_ptr",
-               [&] { return fmt::format("row pointers of the wrong width for {} nonzeros", nnz); });
-  const auto count = [&](std::string_view name, std::uint64_t found, std::uint64_t expected) {
-    part.require(found == expected, name, [&] { return fmt::format("{} elements, expected {}", found, expected); });
-  };
-  if (wide(part))
-    count("row_ptr", part.get<std::uint64_t>("row_ptr").size(), part.rows() + 1);
-  else
-    count("row_ptr", part.get<std::uint32_t>("row_ptr").size(), part.rows() + 1);
-  count("col_idx", part.get<std::uint32_t>("col_idx").size(), nnz);
-  dispatch(part.info().value_type, [&]<class T>(T) { count("values", part.get<T>("values").size(), nnz); });
-  for (const std::uint64_t param : part.info().params)
-    part.require(param == 0, {}, [&] { return fmt::format("parameter {}, expected 0", param); });
-  const std::uint64_t workspace = part.info().workspace_bytes, merge = merge_workspace(nnz, part.info().value_type);
-  part.require(workspace == 0 || workspace == merge, {},
-               [&] { return fmt::format("workspace of {} bytes, expected 0 or {}", workspace, merge); });
-}
-
 void check(const PartView& part, int threads) {
-  check_shape(part);
   try {
     view(part).check(threads);
   } catch (const Error& e) {
     part.fail(e.what(), "row_ptr or col_idx");
   }
+  const std::uint64_t longest = view(part).longest_row(threads), said = part.info().params[param_longest_row];
+  part.require(longest == said, {},
+               [&] { return fmt::format("the longest row has {} entries, the part table says {}", longest, said); });
 }
 
 CsrMatrix unpack(const PartView& part, int threads) {
@@ -68,5 +39,18 @@ CsrMatrix unpack(const PartView& part, int threads) {
   });
   return m;
 }
+
+}  // namespace
+
+CsrView view(const PartView& part) {
+  return dispatch(part.info().value_type, [&]<class T>(T) {
+    const auto columns = part.get<std::uint32_t>("col_idx");
+    const auto values = part.get<T>("values");
+    return wide(part) ? CsrView(part.rows(), part.cols(), part.get<std::uint64_t>("row_ptr"), columns, values)
+                      : CsrView(part.rows(), part.cols(), part.get<std::uint32_t>("row_ptr"), columns, values);
+  });
+}
+
+const Layout layout{"csr", sections, parameters, nullptr, check, unpack};
 
 }  // namespace spmvpack::layouts::csr

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "spmvpack/container/layouts/ccoo.hpp"
@@ -13,28 +12,21 @@
 namespace spmvpack {
 namespace {
 
-constexpr std::array<LayoutSection, 3> csr_sections{{{"row_ptr"}, {"col_idx"}, {"values"}}};
-constexpr std::array<LayoutSection, 3> coo_sections{{{"row_idx"}, {"col_idx"}, {"values"}}};
-constexpr std::array<LayoutSection, 6> ccoo_sections{
-    {{"encoding"}, {"row_base"}, {"col_base"}, {"blob_offset"}, {"blob", 256}, {"lut"}}};
-
-constexpr std::array<LayoutReader, 3> readers{
-    LayoutReader{"csr", csr_sections, layouts::csr::check, layouts::csr::unpack},
-    LayoutReader{"coo", coo_sections, layouts::coo::check, layouts::coo::unpack},
-    LayoutReader{"ccoo", ccoo_sections, layouts::ccoo::check, layouts::ccoo::unpack},
+constexpr std::array all{
+    &layouts::csr::layout,
+    &layouts::coo::layout,
+    &layouts::ccoo::layout,
 };
 
 }  // namespace
 
-std::span<const LayoutReader> layout_readers() { return readers; }
+std::span<const Layout* const> layouts_known() { return all; }
 
-const LayoutReader& find_layout_reader(std::string_view name) {
-  const auto found =
-      std::find_if(readers.begin(), readers.end(), [&](const LayoutReader& r) { return r.name == name; });
-  if (found == readers.end())
-    throw Error(errc::unsupported, fmt::format("the layout '{}' is not known", escape(name)), {},
-                "use the version that wrote the file");
-  return *found;
+const Layout& find_layout(std::string_view name) {
+  for (const Layout* const layout : all)
+    if (layout->name == name) return *layout;
+  throw Error(errc::unsupported, fmt::format("the layout '{}' is not known", escape(name)), {},
+              "use the version that wrote the file");
 }
 
 }  // namespace spmvpack

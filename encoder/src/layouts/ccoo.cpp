@@ -166,25 +166,27 @@ std::optional<std::uint32_t> number_setting(const PlanOptions& options, const st
   return value;
 }
 
-class CcooPlan final : public Plan {
+/// A part cut into chunks: decides everything, then writes the sections.
+class ChunkedPart {
  public:
-  CcooPlan(const CsrView& a, const PlanOptions& options)
-      : a_(a),
-        values_(options.values ? options.values : ValueTable::count(a, options.threads)),
+  ChunkedPart(const PartMatrix& part, const PlanOptions& options)
+      : owner_(part.owner),
+        a_(part.a),
+        values_(part.values ? part.values : ValueTable::count(part.a, options.threads)),
         ids_(lut_bits(*values_)),
         // Chunks of fewer lanes exist for worked examples; --set does not offer them.
         lanes_(number_setting(options, "ccoo.b", 8, default_lanes).value_or(default_lanes)) {
     const std::optional<std::uint32_t> chosen = number_setting(options, "ccoo.k", 1, 8);
-    const RawEntries raw(a, *values_, ids_, options.threads);
-    const std::uint64_t lut_bytes = values_->most_frequent().size() * size_of(a.value_type());
+    const RawEntries raw(a_, *values_, ids_, options.threads);
+    const std::uint64_t lut_bytes = values_->most_frequent().size() * size_of(a_.value_type());
 
     std::array<Chunking, slot_choices.size()> all;
     parallel_for(all.size(), options.threads, [&](std::uint64_t i) {
-      all[i] = Chunker(a, raw, lanes_, slot_choices[i], true).run();
+      all[i] = Chunker(a_, raw, lanes_, slot_choices[i], true).run();
       // A few small chunks may not pay for the table.
       Chunking plain;
       if (all[i].uses_lut && all[i].chunks.size() <= lut_capacity) {
-        plain = Chunker(a, raw, lanes_, slot_choices[i], false).run();
+        plain = Chunker(a_, raw, lanes_, slot_choices[i], false).run();
         if (plain.device_bytes(lut_bytes) <= all[i].device_bytes(lut_bytes)) all[i] = std::move(plain);
       }
     });
@@ -193,14 +195,13 @@ class CcooPlan final : public Plan {
       const bool better = all[i].device_bytes(lut_bytes) < all[best].device_bytes(lut_bytes);
       if (chosen ? all[i].slots == *chosen : better) best = i;
     }
-    counters = {{"k", all[best].slots}, {"chunks", all[best].chunks.size()}};
-    describe(all[best]);
     for (const Chunking& c : all)
-      counters.push_back({fmt::format("k{}.device_bytes", c.slots), c.device_bytes(lut_bytes)});
+      considered_.push_back({fmt::format("k{}.device_bytes", c.slots), c.device_bytes(lut_bytes)});
     chunking_ = std::move(all[best]);
   }
 
-  void fill(std::size_t index, std::uint64_t begin, std::span<std::byte> out) const override {
+  /// Bytes [begin, begin + out.size()) of section `index`.
+  void fill(std::size_t index, std::uint64_t begin, std::span<std::byte> out) const {
     const auto of_chunks = [&]<class T>(T, auto member) {
       compute_elements<T>(begin, out, [&](std::uint64_t c) { return member(chunking_.chunks[c]); });
     };
@@ -223,32 +224,17 @@ class CcooPlan final : public Plan {
     }
   }
 
- private:
-  static std::vector<std::uint64_t> lut_bits(const ValueTable& table) {
-    std::vector<std::uint64_t> bits;
-    for (const ValueCount& v : table.most_frequent()) bits.push_back(v.bits);
-    return bits;
-  }
-
-  void describe(const Chunking& c) {
-    const format::ElementType value = format::element_type(a_.value_type());
-    const std::uint64_t chunks = c.chunks.size(), lut_size = c.uses_lut ? values_->most_frequent().size() : 0;
-    part = whole_matrix("ccoo", a_);
-    part.params = {lanes_, c.slots, chunks};
-    part.workspace_bytes = ordered_workspace(chunks, a_.value_type());
-    sections = {section("encoding", format::ElementType::u8, chunks),
-                section("row_base", format::ElementType::u32, chunks),
-                section("col_base", format::ElementType::u32, chunks),
-                section("blob_offset", format::ElementType::u64, chunks),
-                section("blob", format::ElementType::u8, c.blob_bytes(), 256),
-                section("lut", value, lut_size)};
-    sections[blob].filter_width = static_cast<std::uint8_t>(size_of(a_.value_type()));
-    padding = c.stored_slots - a_.nnz();
-    byte_shares = {{"row_offsets", c.row_bytes},
-                   {"columns", c.column_bytes},
-                   {"values", c.value_bytes},
-                   {"chunk_headers", chunks * header_bytes},
-                   {"lut", sections[lut].raw_bytes()}};
+  /// What the plan says of the chunks.
+  void describe(PartPlan& plan) const {
+    const Chunking& c = chunking_;
+    const std::uint64_t chunks = c.chunks.size();
+    plan.info.params = {lanes_, c.slots, chunks};
+    plan.padding = c.stored_slots - a_.nnz();
+    plan.byte_shares = {{"row_offsets", c.row_bytes},
+                        {"columns", c.column_bytes},
+                        {"values", c.value_bytes},
+                        {"chunk_headers", chunks * header_bytes},
+                        {"lut", lut_size() * size_of(a_.value_type())}};
     std::array<std::uint64_t, 3> columns{};
     std::uint64_t one_row = 0, with_lut = 0;
     for (const Chunk& chunk : c.chunks) {
@@ -256,13 +242,24 @@ class CcooPlan final : public Plan {
       one_row += chunk.encoding.one_row() ? 1 : 0;
       with_lut += chunk.encoding.lut() ? 1 : 0;
     }
-    for (const Counter& counter : {Counter{"chunks.one_row", one_row},
-                                   {"chunks.columns_8", columns[0]},
-                                   {"chunks.columns_16", columns[1]},
-                                   {"chunks.columns_32", columns[2]},
-                                   {"chunks.values_lut", with_lut},
-                                   {"chunks.values_raw", chunks - with_lut}})
-      counters.push_back(counter);
+    plan.counters = {{"k", c.slots},
+                     {"chunks", chunks},
+                     {"chunks.one_row", one_row},
+                     {"chunks.columns_8", columns[0]},
+                     {"chunks.columns_16", columns[1]},
+                     {"chunks.columns_32", columns[2]},
+                     {"chunks.values_lut", with_lut},
+                     {"chunks.values_raw", chunks - with_lut}};
+    plan.counters.insert(plan.counters.end(), considered_.begin(), considered_.end());
+  }
+  [[nodiscard]] std::uint64_t blob_bytes() const { return chunking_.blob_bytes(); }
+  [[nodiscard]] std::uint64_t lut_size() const { return chunking_.uses_lut ? values_->most_frequent().size() : 0; }
+
+ private:
+  static std::vector<std::uint64_t> lut_bits(const ValueTable& table) {
+    std::vector<std::uint64_t> bits;
+    for (const ValueCount& v : table.most_frequent()) bits.push_back(v.bits);
+    return bits;
   }
 
   void fill_blob(std::uint64_t begin, std::span<std::byte> out) const {
@@ -346,19 +343,34 @@ class CcooPlan final : public Plan {
     std::memset(raw + first * value_size, 0, (last - first) * value_size);
   }
 
+  std::shared_ptr<const void> owner_;
   CsrView a_;
   std::shared_ptr<const ValueTable> values_;
   ValueIds ids_;
   std::uint32_t lanes_;
   Chunking chunking_;
+  std::vector<Counter> considered_;  ///< device bytes for every K
 };
+
+PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
+  const auto chunked = std::make_shared<const ChunkedPart>(part, options);
+  PartPlan plan = begin_plan(layout, part);
+  chunked->describe(plan);
+  for (const SectionSource& map : plan.sections) plan.byte_shares.push_back({map.name, map.raw_bytes()});
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    std::optional<std::uint64_t> count;
+    if (i == blob) count = chunked->blob_bytes();
+    if (i == lut) count = chunked->lut_size();
+    const auto fill = [chunked, i](std::uint64_t begin, std::span<std::byte> out) { chunked->fill(i, begin, out); };
+    plan.sections.push_back(section(plan, sections[i], fill, count));
+    if (i == blob) plan.sections.back().filter_width = static_cast<std::uint8_t>(size_of(part.a.value_type()));
+  }
+  return plan;
+}
 
 }  // namespace
 
-const std::span<const Setting> ccoo_settings = settings;
-
-std::unique_ptr<Plan> plan_ccoo(const CsrView& a, const PlanOptions& options) {
-  return std::make_unique<CcooPlan>(a, options);
-}
+const LayoutEncoder ccoo{"ccoo", "compressed COO: chunks with 8/16/32-bit columns and a table of 256 values", settings,
+                         plan};
 
 }  // namespace spmvpack::encoder::layouts

@@ -1,64 +1,31 @@
 #include "spmvpack/container/layouts/csr.hpp"
 
-#include <atomic>
-
 #include "layouts/layouts.hpp"
-#include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace {
 
 using namespace spmvpack::layouts::csr;  // what the bytes mean
 
-enum SectionIndex : std::uint8_t { row_ptr, col_idx, values };
-
-bool any_very_long_row(const CsrView& a, int threads) {
-  constexpr std::uint64_t piece = 1U << 18;
-  std::atomic<bool> found{false};
-  parallel_pieces(a.rows(), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t r = begin; r < end; ++r)
-      if (is_very_long_row(a.row_length(r), a.nnz())) found = true;
-  });
-  return found;
+PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
+  const CsrView& a = part.a;
+  PartPlan plan = begin_plan(layout, part);
+  plan.info.params[param_longest_row] = a.longest_row(options.threads);
+  const bool wide = sections[0].type(plan.info) == format::ElementType::u64;
+  const auto pointer = [part](std::uint64_t r) { return part.a.row_ptr(r); };
+  plan.sections.push_back(section(
+      plan, sections[0], wide ? computed<std::uint64_t>(pointer) : computed<std::uint32_t>([pointer](std::uint64_t r) {
+        return static_cast<std::uint32_t>(pointer(r));
+      })));
+  plan.sections.push_back(section(plan, sections[1], copy_from(a.col_idx(), part.owner)));
+  plan.sections.push_back(section(plan, sections[2], copy_from(a.value_bytes(), part.owner)));
+  share_by_section(plan);
+  plan.counters = {{"row_ptr.bits", wide ? 64U : 32U}};
+  return plan;
 }
-
-class CsrPlan final : public Plan {
- public:
-  CsrPlan(const CsrView& a, int threads) : a_(a), wide_(a.nnz() >= wide_from) {
-    part = whole_matrix("csr", a);
-    if (any_very_long_row(a, threads)) part.workspace_bytes = merge_workspace(a.nnz(), a.value_type());
-    sections = {section("row_ptr", wide_ ? format::ElementType::u64 : format::ElementType::u32, a.rows() + 1),
-                section("col_idx", format::ElementType::u32, a.nnz()),
-                section("values", format::element_type(a.value_type()), a.nnz())};
-    for (const SectionSource& s : sections) byte_shares.push_back({s.name, s.raw_bytes()});
-    counters = {{"row_ptr.bits", wide_ ? 64U : 32U}};
-  }
-
-  void fill(std::size_t index, std::uint64_t begin, std::span<std::byte> out) const override {
-    switch (index) {
-      case row_ptr:
-        if (wide_)
-          compute_elements<std::uint64_t>(begin, out, [&](std::uint64_t r) { return a_.row_ptr(r); });
-        else
-          compute_elements<std::uint32_t>(begin, out,
-                                          [&](std::uint64_t r) { return static_cast<std::uint32_t>(a_.row_ptr(r)); });
-        return;
-      case col_idx:
-        return copy_bytes(a_.col_idx(), begin, out);
-      default:
-        return copy_bytes(a_.value_bytes(), begin, out);
-    }
-  }
-
- private:
-  CsrView a_;
-  bool wide_;
-};
 
 }  // namespace
 
-std::unique_ptr<Plan> plan_csr(const CsrView& a, const PlanOptions& options) {
-  return std::make_unique<CsrPlan>(a, options.threads);
-}
+const LayoutEncoder csr{"csr", "compressed sparse row: row pointers, columns, values", {}, plan};
 
 }  // namespace spmvpack::encoder::layouts

@@ -3,42 +3,34 @@
 
 #include <cstring>
 
+#include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/encoder/layout.hpp"
 
 namespace spmvpack::encoder::layouts {
 
-std::unique_ptr<Plan> plan_csr(const CsrView& a, const PlanOptions& options);
-std::unique_ptr<Plan> plan_coo(const CsrView& a, const PlanOptions& options);
-std::unique_ptr<Plan> plan_ccoo(const CsrView& a, const PlanOptions& options);
-extern const std::span<const Setting> ccoo_settings;
+extern const LayoutEncoder csr, coo, ccoo;
 
-/// A part that is the whole matrix.
-inline PartInfo whole_matrix(std::string_view layout, const CsrView& a) {
-  PartInfo part;
-  part.layout = layout;
-  part.value_type = a.value_type();
-  part.rows.count = a.rows();
-  part.cols.count = a.cols();
-  part.nnz = a.nnz();
-  return part;
+/// A plan of `layout` for this part, with nothing decided: its table entry, and the sections of list maps.
+PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part);
+
+using Fill = std::function<void(std::uint64_t begin, std::span<std::byte> out)>;
+
+/// The described section of the plan's part, with `count` elements; without, as many as the description says.
+SectionSource section(const PartPlan& plan, const SectionDescription& description, Fill fill,
+                      std::optional<std::uint64_t> count = {});
+
+/// Byte shares of a part whose device sections each hold one thing.
+void share_by_section(PartPlan& plan);
+
+/// A fill from an array that is in memory as it will be in the file. Whoever keeps the array alive is captured too.
+template <class Owner>
+Fill copy_from(const void* array, Owner owner) {
+  return [array, owner](std::uint64_t begin, std::span<std::byte> out) {
+    if (!out.empty()) std::memcpy(out.data(), static_cast<const std::byte*>(array) + begin, out.size());
+  };
 }
 
-inline SectionSource section(std::string_view name, format::ElementType type, std::uint64_t count,
-                             std::uint32_t alignment = 16) {
-  SectionSource s;
-  s.name = name;
-  s.element_type = type;
-  s.count = count;
-  s.alignment = alignment;
-  return s;
-}
-
-/// A fill() from an array that is in memory as it will be in the file.
-inline void copy_bytes(const void* array, std::uint64_t begin, std::span<std::byte> out) {
-  if (!out.empty()) std::memcpy(out.data(), static_cast<const std::byte*>(array) + begin, out.size());
-}
-
-/// A fill() of elements T computed one by one: element(i) for those that touch bytes [begin, begin + out.size()).
+/// A fill of elements T computed one by one: element(i) for those that touch bytes [begin, begin + out.size()).
 template <class T, class F>
 void compute_elements(std::uint64_t begin, std::span<std::byte> out, F&& element) {
   for (std::uint64_t at = 0; at < out.size();) {
@@ -48,6 +40,12 @@ void compute_elements(std::uint64_t begin, std::span<std::byte> out, F&& element
     std::memcpy(out.data() + at, reinterpret_cast<const std::byte*>(&value) + within, n);
     at += n;
   }
+}
+
+/// A fill of values, or other elements, that are computed one by one.
+template <class T, class F>
+Fill computed(F element) {
+  return [element](std::uint64_t begin, std::span<std::byte> out) { compute_elements<T>(begin, out, element); };
 }
 
 }  // namespace spmvpack::encoder::layouts

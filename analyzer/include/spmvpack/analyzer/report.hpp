@@ -2,8 +2,10 @@
 /// What a matrix is and what every layout of it would cost, before anything is written.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,36 +17,58 @@
 
 namespace spmvpack::analyzer {
 
-/// What a layout costs; all byte counts are exact.
+/// What one part of a layout costs.
+struct PartCost {
+  PartInfo info;  ///< its layout, its rows and columns, its entries
+  std::uint64_t device_bytes = 0;
+  std::optional<std::uint64_t> workspace_bytes;
+};
+
+/// What encoding by a strategy costs; all byte counts are exact. Every layout alone is a strategy.
 struct LayoutCost {
   std::string name;
-  std::uint64_t device_bytes = 0;           ///< what a multiply reads
-  std::uint64_t file_bytes = 0;             ///< the file that encode writes with its settings and codec none
-  std::uint64_t workspace_bytes = 0;        ///< PartInfo::workspace_bytes
-  std::uint64_t padding = 0;                ///< stored slots that hold no entry
-  std::optional<double> bytes_per_nonzero;  ///< device bytes; none where there are no nonzeros
-  double overhead_percent = 0;              ///< (device bytes / those of csr - 1) 100: figure 3 of Aliaga et al. 2020
-  std::vector<encoder::Counter> byte_shares, counters;  ///< the plan's
+  std::uint64_t device_bytes = 0;                ///< what a multiply reads
+  std::uint64_t file_bytes = 0;                  ///< the file that encode() writes with its settings and codec none
+  std::optional<std::uint64_t> workspace_bytes;  ///< of a multiply, as ReportOptions::workspace says
+  std::uint64_t padding = 0;                     ///< stored slots that hold no entry
+  std::optional<double> bytes_per_nonzero;       ///< device bytes; none where there are no nonzeros
+  double overhead_percent = 0;  ///< (device bytes / those of csr - 1) 100: figure 3 of Aliaga et al. 2020
+  /// The plan's; with several parts, names start with "part0.", "part1.", ...
+  std::vector<encoder::Counter> byte_shares, counters;
+  std::vector<PartCost> parts;  ///< in the order of the part table
 };
 
 struct Report {
+  std::string name;  ///< ReportOptions::name
   MatrixFacts facts;
   Provenance provenance;
   Structure structure;
-  std::vector<LayoutCost> layouts;  ///< in the order of encoder::layout_encoders()
+  std::vector<LayoutCost> layouts;  ///< in the order of encoder::strategies()
+  std::size_t recommended = 0;      ///< what `--layout auto` takes: an index of `layouts`
+  std::string reason;               ///< why: "28.7 % of CSR"
 };
 
 struct ReportOptions {
+  std::string name = {};  ///< what the matrix is called, such as the file's path; empty: as the provenance says
   int threads = 0;
-  std::map<std::string, std::string> settings;  ///< of the layouts, such as {"ccoo.k", "4"}
-  ProgressCallback progress;
+  std::map<std::string, std::string> settings = {};  ///< of the layouts, such as {"ccoo.k", "4"}
+  /// Device memory that one multiply of a part needs for itself: a loader knows (gpu_loader/kernels.hpp). Empty: the
+  /// report has no such figures.
+  std::function<std::uint64_t(const PartInfo& part)> workspace = {};
+  std::span<const encoder::Strategy> strategies = {};  ///< empty: all of encoder::strategies()
+  ProgressCallback progress = {};
 };
 
-/// Analyzes the matrix and plans every layout. O(nnz) per layout. Error(errc::usage): a setting that no layout has.
+/// Analyzes the matrix and plans every layout. O(nnz) per layout. Errors: errc::usage, a setting that no layout has;
+/// errc::bad_input, a matrix that CsrView::check() refuses.
 SPMVPACK_EXPORT Report make_report(const SourceMatrix& source, const ReportOptions& options = {});
 
+enum class Detail {
+  summary,  ///< the recommendation, the layouts, the structure: a screen
+  full      ///< and row lengths, what the bytes hold, every counter
+};
 /// The report for a reader, in lines of at most 80 columns (while sizes stay below 10^12 and rows below 10^9).
-SPMVPACK_EXPORT std::string to_text(const Report& report);
+SPMVPACK_EXPORT std::string to_text(const Report& report, Detail detail = Detail::summary);
 /// The report for a program, as docs/report.schema.json describes it; ends with a newline.
 SPMVPACK_EXPORT std::string to_json(const Report& report);
 

@@ -62,9 +62,6 @@ struct PartInfo {
   ValueType value_type = ValueType::f64;
   IndexMap rows, cols;
   std::uint64_t nnz = 0;
-  /// Device memory that one multiply by the layout's default kernel needs for itself, with vectors of the value type;
-  /// exact, by the formula in the layout's header.
-  std::uint64_t workspace_bytes = 0;
   std::array<std::uint64_t, 8> params{};  ///< meaning by layout (docs/FORMAT.md)
   std::uint32_t first_section = 0, section_count = 0;
 };
@@ -118,11 +115,13 @@ class SPMVPACK_EXPORT PartView {
   /// The section's elements. Error(errc::corrupt) where it is missing or of another type.
   template <class T>
   [[nodiscard]] std::span<const T> get(std::string_view name) const {
-    const std::span<const std::byte> bytes = find(name, element_type_of<T>()).bytes;
+    const std::span<const std::byte> bytes = require_section(name, element_type_of<T>()).bytes;
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
   /// The section's element type, for sections that may have several.
   [[nodiscard]] format::ElementType type_of(std::string_view name) const;
+  /// The section, or null where there is none: optional ones may be missing.
+  [[nodiscard]] const Section* find(std::string_view name) const noexcept;
   /// Throws Error(errc::corrupt) at this part (and section, if named).
   [[noreturn]] void fail(const std::string& what, std::string_view section = {}) const;
   /// fail() unless `ok`; the text is made only then.
@@ -132,7 +131,7 @@ class SPMVPACK_EXPORT PartView {
   }
 
  private:
-  [[nodiscard]] const Section& find(std::string_view name, format::ElementType type) const;
+  [[nodiscard]] const Section& require_section(std::string_view name, format::ElementType type) const;
 
   const PartInfo* info_;
   std::vector<Section> sections_;

@@ -10,21 +10,24 @@
 
 namespace spmvpack {
 
-/// A CSR matrix in somebody's arrays; owns nothing. row_ptr has rows + 1 entries (32- or 64-bit), row_ptr[0] = 0,
-/// col_idx and values have row_ptr[rows]. Within a row, columns strictly increase (check() tells).
+/// A CSR matrix in somebody's arrays; owns nothing. row_ptr has rows + 1 entries, row_ptr[0] = 0; col_idx and values
+/// have row_ptr[rows]. Row pointers may be of 32 or 64 bits, columns of 32, signed or not, as SciPy, PETSc and Eigen
+/// hold them. Within a row, columns strictly increase: check() finds out, and encode() calls it.
 class SPMVPACK_EXPORT CsrView {
  public:
   CsrView() = default;
-  template <class Pointer, class Value>
-  CsrView(std::uint64_t rows, std::uint64_t cols, std::span<const Pointer> row_ptr,
-          std::span<const std::uint32_t> col_idx, std::span<const Value> values)
+  template <class Pointer, class Column, class Value>
+  CsrView(std::uint64_t rows, std::uint64_t cols, std::span<const Pointer> row_ptr, std::span<const Column> col_idx,
+          std::span<const Value> values)
       : rows_(rows),
         cols_(cols),
         nnz_(col_idx.size()),
-        col_idx_(col_idx.data()),
+        // Signed and unsigned types of one size may alias; a negative column is one that check() finds too large.
+        col_idx_(reinterpret_cast<const std::uint32_t*>(col_idx.data())),
         values_(values.data()),
         type_(value_type_of<Value>) {
-    static_assert(sizeof(Pointer) == 4 || sizeof(Pointer) == 8);
+    static_assert(std::is_integral_v<Pointer> && (sizeof(Pointer) == 4 || sizeof(Pointer) == 8));
+    static_assert(std::is_same_v<Column, std::uint32_t> || std::is_same_v<Column, std::int32_t>);
     static_assert(std::is_same_v<Value, double> || std::is_same_v<Value, float>);
     require_sizes(row_ptr.size(), values.size());
     if constexpr (sizeof(Pointer) == 8)
@@ -42,6 +45,8 @@ class SPMVPACK_EXPORT CsrView {
     return row_ptr64_ != nullptr ? row_ptr64_[i] : row_ptr32_[i];
   }
   [[nodiscard]] std::uint64_t row_length(std::uint64_t i) const noexcept { return row_ptr(i + 1) - row_ptr(i); }
+  /// The entries of the longest row, 0 without rows. O(rows()), parallel.
+  [[nodiscard]] std::uint64_t longest_row(int threads = 0) const;
   /// The row of entry k, which is below nnz(). O(log rows()).
   [[nodiscard]] std::uint64_t row_of(std::uint64_t k) const noexcept {
     std::uint64_t low = 0, high = rows_;  // row_ptr(low) <= k < row_ptr(high)

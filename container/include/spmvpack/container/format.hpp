@@ -1,5 +1,5 @@
 #pragma once
-/// The bytes of an .spmvc file, version 0.1, as C++ structs. docs/FORMAT.md is the specification; a struct here and a
+/// The bytes of an .spmvc file, version 0.2, as C++ structs. docs/FORMAT.md is the specification; a struct here and a
 /// table there are the same thing. Everything is little-endian and is copied in and out, never aliased.
 
 #include <array>
@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little, "spmvpack runs on litt
 
 /// No text file starts with 0x89; CR LF and LF catch line-ending conversion; 0x1A ends a DOS `type`.
 inline constexpr std::array<std::uint8_t, 8> magic{0x89, 'S', 'P', 'V', 0x0D, 0x0A, 0x1A, 0x0A};
-inline constexpr std::uint16_t version_major = 0, version_minor = 1;
+inline constexpr std::uint16_t version_major = 0, version_minor = 2;
 inline constexpr std::uint64_t header_bytes = 4096;     ///< and the offset of the first section
 inline constexpr std::uint64_t section_boundary = 256;  ///< sections and the tables start on multiples of this
 inline constexpr std::uint64_t block_bytes = 1U << 20;  ///< raw bytes of a block; the last of a section may be shorter
@@ -41,6 +41,10 @@ constexpr std::uint64_t size_of(ElementType t) noexcept {
     default:
       return 8;
   }
+}
+constexpr std::string_view to_string(ElementType t) noexcept {
+  constexpr std::array<std::string_view, 7> names{"", "u8", "u16", "u32", "u64", "f32", "f64"};
+  return names.at(static_cast<std::size_t>(t));
 }
 constexpr ElementType element_type(ValueType t) noexcept {
   return t == ValueType::f64 ? ElementType::f64 : ElementType::f32;
@@ -72,10 +76,11 @@ struct Part {  // 160 bytes
   std::uint8_t value_type, role, row_map, col_map;
   std::uint32_t reserved0;
   std::uint64_t row_begin, row_count, col_begin, col_count;
-  std::uint64_t nnz, workspace_bytes;
+  std::uint64_t nnz;
+  std::array<std::uint8_t, 8> reserved1;
   std::uint32_t first_section, section_count;
   std::array<std::uint64_t, 8> params;
-  std::array<std::uint8_t, 16> reserved1;
+  std::array<std::uint8_t, 16> reserved2;
 };
 static_assert(sizeof(Part) == 160);
 

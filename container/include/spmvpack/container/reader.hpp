@@ -19,7 +19,7 @@ struct LoadOptions {
   bool verify_checksums = true;    ///< of every block read
   bool check_structure = true;     ///< indices in range, chunks sane, ...; without it only files that one trusts
   std::uint64_t memory_limit = 0;  ///< bytes, 0: available_memory()
-  ProgressCallback progress;
+  ProgressCallback progress = {};
 };
 
 /// A part in memory that owns its sections' raw bytes.

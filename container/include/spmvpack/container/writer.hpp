@@ -45,7 +45,7 @@ struct WriteOptions {
   int level = 3;  ///< of zstd, 1 to 19
   int threads = 0;
   bool overwrite = false;
-  ProgressCallback progress;
+  ProgressCallback progress = {};
 };
 
 /// The exact size of the file that write_container() makes with codec none.

@@ -10,16 +10,38 @@
 
 namespace spmvpack::encoder {
 
-/// What encode() is asked for, as it goes into the provenance.
+/// What encode() is asked for. Strategy, settings and codec go into the container's provenance.
 struct EncodeRequest {
-  std::string layout = "ccoo";
-  std::map<std::string, std::string> settings;
+  std::string strategy = "auto";
+  std::map<std::string, std::string> settings = {};  ///< of the strategy, such as {"ccoo.k", "4"}
   format::Codec codec = format::Codec::none;
-  int level = 3;
+  int level = 3;  ///< of zstd, 1 to 19
+  int threads = 0;
+  bool overwrite = false;
+  ProgressCallback progress = {};
 };
 
-/// The container that `plan` makes of `source`. Both must outlive it.
-SPMVPACK_EXPORT ContainerSource container_source(const SourceMatrix& source, const Plan& plan,
-                                                 const EncodeRequest& request, int threads = 0);
+/// What encode() has written.
+struct EncodeResult {
+  Plan plan;  ///< its sections can no longer be filled once the matrix is gone
+  std::uint64_t device_bytes = 0, file_bytes = 0;
+  std::uint64_t csr_bytes = 0;  ///< device bytes of csr, for comparison
+  double plan_seconds = 0, write_seconds = 0;
+};
+
+/// Plans `source`, writes the container to `path` and records in its provenance how. The matrix is checked first
+/// (CsrView::check(), one pass), so that unsorted, repeated or out-of-range columns are refused here and not when the
+/// file is loaded. Same source, request and library versions: same bytes, at any number of threads. Errors:
+/// errc::usage (strategy or settings), errc::bad_input (the matrix), those of write_container().
+SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, const std::string& path);
+/// The same by a strategy of the caller's own; request.strategy is what the provenance calls it.
+SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,
+                                    const std::string& path);
+
+/// The facts of a matrix, its content digest among them. Parallel.
+SPMVPACK_EXPORT MatrixFacts facts_of(const SourceMatrix& source, int threads = 0);
+/// The container that encode() would write: what a report asks for exact sizes. `plan` outlives it.
+SPMVPACK_EXPORT ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const Plan& plan,
+                                                 const EncodeRequest& request);
 
 }  // namespace spmvpack::encoder

@@ -12,10 +12,10 @@
 namespace spmvpack::encoder {
 
 struct SourceOptions {
-  std::optional<ValueType> value_type;  ///< unset: f64 for text, what it has for a container
+  std::optional<ValueType> value_type = {};  ///< unset: f64 for text, what it has for a container
   int threads = 0;
   std::uint64_t memory_limit = 0;  ///< bytes, 0: available_memory()
-  ProgressCallback progress;
+  ProgressCallback progress = {};
 };
 
 /// Reads a matrix from any source that spmvpack knows, told apart by content and not by name: a container (.spmvc), or

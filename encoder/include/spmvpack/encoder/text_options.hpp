@@ -14,7 +14,7 @@ struct TextOptions {
   int threads = 0;
   std::uint64_t memory_limit = 0;       ///< bytes, 0: available_memory()
   std::uint64_t chunk_bytes = 1 << 18;  ///< text per task; tests set 1, so that every line crosses a boundary
-  ProgressCallback progress;
+  ProgressCallback progress = {};
 };
 
 }  // namespace spmvpack::encoder

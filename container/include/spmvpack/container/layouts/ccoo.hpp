@@ -3,8 +3,9 @@
 /// for the Sparse Matrix-Vector Product on GPUs, Euro-Par 2020 Workshops, section 2.2). What its bytes mean, written
 /// once for host and device; docs/FORMAT.md, section 7, has the tables.
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/export.hpp"
+#include <array>
+
+#include "spmvpack/container/layouts/layout.hpp"
 
 #ifdef __CUDACC__
 #define SPMVPACK_HOST_DEVICE __host__ __device__
@@ -18,13 +19,17 @@ inline constexpr std::uint32_t default_lanes = 256;  ///< B, lanes of a full chu
 inline constexpr std::uint32_t max_row_span = 255;   ///< a row byte's largest offset
 inline constexpr std::uint32_t lut_capacity = 256;
 enum Param : std::uint8_t { param_lanes = 0, param_slots = 1, param_chunks = 2 };  ///< B, K, C in PartInfo::params
+inline constexpr std::array<std::string_view, 3> parameters{"lanes", "slots", "chunks"};
 
-/// Workspace of one multiply by `ordered`, the default kernel on the GPU, in bytes: for each chunk two sums of the
-/// vectors' type. PartInfo::workspace_bytes is that for vectors of the value type. Error(errc::unsupported) where 64
-/// bits do not hold it.
-inline std::uint64_t ordered_workspace(std::uint64_t chunks, ValueType vectors) {
-  return checked_mul(chunks, 2 * size_of(vectors), "workspace bytes");
-}
+constexpr std::uint64_t chunks_of(const PartInfo& part) noexcept { return part.params[param_chunks]; }
+inline constexpr std::array<SectionDescription, 6> sections{{
+    {"encoding", Element::u8, chunks_of},
+    {"row_base", Element::u32, chunks_of},
+    {"col_base", Element::u32, chunks_of},
+    {"blob_offset", Element::u64, chunks_of},
+    {"blob", Element::u8, nullptr, 256},
+    {"lut", Element::value},
+}};
 
 /// Lanes of a group: a warp, or all of a small (test) chunk.
 constexpr SPMVPACK_HOST_DEVICE std::uint32_t group_lanes(std::uint32_t lanes) noexcept {
@@ -101,11 +106,6 @@ inline SPMVPACK_HOST_DEVICE std::uint32_t row_starts(std::uint64_t row_bytes, st
   return static_cast<std::uint32_t>((marks >> 7U) * 0x0102040810204080U >> 56U);
 }
 
-/// What the tables alone say: sizes and types of sections, parameters. Reads no element, so that the sections may lie
-/// anywhere. Error(errc::corrupt).
-SPMVPACK_EXPORT void check_shape(const PartView& part);
-/// check_shape() and every element.
-SPMVPACK_EXPORT void check(const PartView& part, int threads);
-SPMVPACK_EXPORT CsrMatrix unpack(const PartView& part, int threads);
+SPMVPACK_EXPORT extern const Layout layout;
 
 }  // namespace spmvpack::layouts::ccoo

@@ -1,0 +1,38 @@
+#include "layouts.hpp"
+
+namespace spmvpack::encoder::layouts {
+
+PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part) {
+  PartPlan plan;
+  plan.info.layout = layout.name;
+  plan.info.value_type = part.a.value_type();
+  plan.info.rows = part.rows.map;
+  plan.info.cols = part.cols.map;
+  plan.info.nnz = part.a.nnz();
+  const auto add_map = [&](const PartIndices& indices, const SectionDescription& description) {
+    if (indices.list == nullptr) return;
+    plan.sections.push_back(section(plan, description, copy_from(indices.list->data(), indices.list)));
+  };
+  add_map(part.rows, row_map_section);
+  add_map(part.cols, col_map_section);
+  return plan;
+}
+
+SectionSource section(const PartPlan& plan, const SectionDescription& description, Fill fill,
+                      std::optional<std::uint64_t> count) {
+  SectionSource s;
+  s.name = description.name;
+  s.element_type = description.type(plan.info);
+  s.count = count ? *count : description.count(plan.info);
+  s.flags = description.flags;
+  s.alignment = description.alignment;
+  s.fill = std::move(fill);
+  return s;
+}
+
+void share_by_section(PartPlan& plan) {
+  for (const SectionSource& s : plan.sections)
+    if ((s.flags & format::section_device) != 0) plan.byte_shares.push_back({s.name, s.raw_bytes()});
+}
+
+}  // namespace spmvpack::encoder::layouts

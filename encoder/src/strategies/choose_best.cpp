@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include "spmvpack/container/layouts/csr.hpp"
+#include "spmvpack/encoder/value_table.hpp"
+#include "strategies/strategies.hpp"
+
+namespace spmvpack::encoder {
+
+Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes) {
+  Choice choice;
+  for (std::size_t i = 1; i < candidates.size(); ++i)
+    if (candidates[i].device_bytes < candidates[choice.index].device_bytes) choice.index = i;
+  const std::uint64_t bytes = candidates[choice.index].device_bytes;
+  choice.reason = bytes < csr_bytes ? fmt::format("{:.1f} % of CSR",
+                                                  100 * static_cast<double>(bytes) / static_cast<double>(csr_bytes))
+                                    : "no layout is smaller than CSR";
+  return choice;
+}
+
+namespace strategy {
+namespace {
+
+Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const PlanOptions& options) {
+  PlanOptions shared = options;
+  if (!shared.values) shared.values = ValueTable::count(a, options.threads);
+  const std::uint64_t csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
+  std::vector<Candidate> candidates;
+  Choice choice;
+  Plan best;  // the others go at once: a plan may hold much
+  for (const Strategy& s : others) {
+    report_progress(options.progress, "plan " + s.name, candidates.size(), others.size());
+    Plan plan = s.plan(a, shared);
+    candidates.push_back({s.name, plan.device_bytes()});
+    choice = choose(candidates, csr_bytes);
+    if (choice.index + 1 == candidates.size()) best = std::move(plan);
+  }
+  best.reason = choice.reason;
+  return best;
+}
+
+}  // namespace
+
+Strategy choose_best(std::vector<Strategy> others) {
+  std::vector<Setting> settings;
+  for (const Strategy& s : others) settings.insert(settings.end(), s.settings.begin(), s.settings.end());
+  return {.name = "auto",
+          .summary = "the smallest of all others in device memory; of equals the simpler one",
+          .settings = std::move(settings),
+          .plan = [others = std::move(others)](const CsrView& a,
+                                               const PlanOptions& options) { return plan_best(others, a, options); },
+          .chooses = true};
+}
+
+}  // namespace strategy
+}  // namespace spmvpack::encoder

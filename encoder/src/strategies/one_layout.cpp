@@ -1,0 +1,17 @@
+#include "strategies/strategies.hpp"
+
+namespace spmvpack::encoder::strategy {
+
+Strategy one_layout(const LayoutEncoder& layout) {
+  return {.name = std::string(layout.name),
+          .summary = std::string(layout.summary),
+          .settings = {layout.settings.begin(), layout.settings.end()},
+          .plan = [layout](const CsrView& a, const PlanOptions& options) {
+            Plan plan;
+            plan.strategy = layout.name;
+            plan.parts.push_back(layout.plan(PartMatrix::whole(a, options), options));
+            return plan;
+          }};
+}
+
+}  // namespace spmvpack::encoder::strategy

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "spmvpack/container/text.hpp"
+#include "strategies/strategies.hpp"
+
+namespace spmvpack::encoder {
+namespace {
+
+std::vector<Strategy> all_strategies() {
+  std::vector<Strategy> all;
+  for (const LayoutEncoder& layout : layout_encoders()) all.push_back(strategy::one_layout(layout));
+  all.insert(all.begin(), strategy::choose_best(all));
+  return all;
+}
+
+[[noreturn]] void refuse_setting(const std::string& name, const std::vector<std::string_view>& known) {
+  throw Error(errc::usage, fmt::format("the setting '{}' is not known", escape(name)), {},
+              fmt::format("use one of: {}", fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+std::span<const Strategy> strategies() {
+  static const std::vector<Strategy> all = all_strategies();
+  return all;
+}
+
+const Strategy& find_strategy(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const Strategy& s : strategies()) {
+    if (s.name == name) return s;
+    known.push_back(s.name);
+  }
+  throw Error(errc::usage, fmt::format("the layout '{}' is not known", escape(name)), {},
+              fmt::format("use one of: {}", fmt::join(known, ", ")));
+}
+
+void check_settings(const std::map<std::string, std::string>& settings) {
+  std::vector<std::string_view> known;
+  for (const Strategy& s : strategies())
+    if (!s.chooses)
+      for (const Setting& setting : s.settings) known.push_back(setting.name);
+  for (const auto& [name, value] : settings)
+    if (std::find(known.begin(), known.end(), name) == known.end()) refuse_setting(name, known);
+}
+
+void check_settings(const std::map<std::string, std::string>& settings, const Strategy& strategy) {
+  for (const auto& [name, value] : settings) {
+    if (std::any_of(strategy.settings.begin(), strategy.settings.end(), [&](const auto& s) { return s.name == name; }))
+      continue;
+    check_settings({{name, value}});
+    throw Error(errc::usage, fmt::format("{} is not a setting of the layout {}", name, strategy.name), {},
+                "leave it out, or choose its layout");
+  }
+}
+
+std::uint64_t PartPlan::device_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const SectionSource& s : sections)
+    if ((s.flags & format::section_device) != 0) bytes = checked_add(bytes, s.raw_bytes(), "device bytes");
+  return bytes;
+}
+
+std::uint64_t Plan::device_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const PartPlan& part : parts) bytes = checked_add(bytes, part.device_bytes(), "device bytes");
+  return bytes;
+}
+
+std::string Plan::layouts() const {
+  std::vector<std::string_view> names;
+  for (const PartPlan& part : parts)
+    if (std::find(names.begin(), names.end(), part.info.layout) == names.end()) names.emplace_back(part.info.layout);
+  return fmt::format("{}", fmt::join(names, "+"));
+}
+
+}  // namespace spmvpack::encoder
