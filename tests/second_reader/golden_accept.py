@@ -46,7 +46,7 @@ def figure_2():
         Section("encoding", "u8", [encoding]), Section("row_base", "u32", [4]), Section("col_base", "u32", [20]),
         Section("blob_offset", "u64", [0]), Section("blob", "u8", blob, alignment=256), Section("lut", "f64", lut)
     ]
-    return matrix, [Part("ccoo", "f64", 8, 30, 8, sections, (8, 1, 1), 16)]
+    return matrix, [Part("ccoo", "f64", 8, 30, 8, sections, (8, 1, 1))]
 
 
 def banded(rows, width, values, value="f64"):
@@ -134,7 +134,6 @@ def containers():
     for value in ("f64", "f32"):
         n = small(value)
         yield f"csr_{value}", n, [csr(n)]
-        yield f"csr_by_merge_{value}", n, [w.csr_by_merge(n)]
         yield f"coo_{value}", n, [coo(n)]
         yield f"ccoo_b8_{value}", n, [ccoo(n, 8, 1)]
         yield f"ccoo_b32_{value}", n, [ccoo(n, 32, 4, [-2.0, 3.0])]
@@ -189,6 +188,12 @@ def containers():
     yield "provenance_unknown_key", m, [csr(m)], [provenance("colour=green\n")]
     odd = "source=a\r\0\x1b\x7f\u0085\u2028\U0010ffff=\n=\nentries=18446744073709551615\nmax_relative_error=1.e-310\n"
     yield "provenance_odd_text", m, [csr(m)], [provenance(odd)]
+    # Lists are in any order: local row 0 is row 4, and so on; columns alike.
+    rows, columns = [4, 0, 3, 1, 2], [2, 6, 0, 5, 1, 4, 3]
+    n = Matrix(5, 7, [(rows.index(r), columns.index(c), v) for r, c, v in SMALL])
+    for make in (csr, coo, lambda n: ccoo(n, 32, 2)):
+        part = make(n).row_list(rows).column_list(columns)
+        yield f"lists_in_any_order_{part.fields['layout'].decode()}", m, [part]
     part = csr(m)
     part.sections.append(Section("hint_17", "u16", [1, 2, 3], flags=0, alignment=2))
     yield "unknown_optional_sections", m, [part], [Section("note", "u8", b"anything", flags=0, alignment=1)]

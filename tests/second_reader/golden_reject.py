@@ -49,7 +49,7 @@ def whole_file():
     yield "length_4095", 4, "length", good[:4095]
     yield "magic_text", 4, "magic", b"%%MatrixMarket matrix coordinate real general\n".ljust(4096, b"\n")
     yield "magic_line_ends", 4, "magic", good[:4] + b"\n\x1a\n" + good[7:]
-    for major, minor in ((0, 0), (0, 2), (1, 0), (256, 1)):
+    for major, minor in ((0, 0), (0, 1), (1, 0), (256, 2)):
         yield f"version_{major}_{minor}", 5, "version", bend(image(), "header", major=major, minor=minor).pack()
     yield "header_checksum", 4, "header checksum", with_byte(good, 4088)
     yield "header_bit", 4, "header checksum", with_byte(good, 32)
@@ -97,7 +97,7 @@ def parts():
         ("all_columns_with_begin", 4, {"column_begin": 1}), ("all_of_fewer_columns", 4, {"column_count": 6}),
         ("range_beyond", 4, {"column_map": w.RANGE, "column_begin": 1}),
         ("range_wraps", 4, {"row_map": w.RANGE, "row_begin": WRAP - 5}), ("nonzeros", 4, {"nonzeros": 5}),
-        ("workspace", 4, {"workspace": 8}), ("first_section", 4, {"first_section": 1}),
+        ("reserved_64", 4, {"zero_64": nonzero(8)}), ("first_section", 4, {"first_section": 1}),
         ("first_section_far", 4, {"first_section": TOO_MANY}), ("sections_fewer", 4, {"sections": 2}),
         ("sections_more", 4, {"sections": 4}), ("sections_most", 4, {"sections": TOO_MANY}),
         ("csr_parameter", 4, {"parameters": [0] * 7 + [1]})):
@@ -113,7 +113,7 @@ def parts():
     yield "part_map_without_list", 5, bend(Image(m, [csr(m).row_list(range(5))]), "parts", row_map=w.ALL)
     yield "part_map_count", 4, Image(m, [csr(m).row_list(range(4))])
     yield "part_map_element", 4, bend_list(m, element=2, count=10)
-    yield "part_map_device", 4, bend_list(m, flags=3)
+    yield "part_map_not_device", 4, bend_list(m, flags=1)
     yield "part_map_optional", 4, bend_list(m, flags=0)
     for name, b, k in (("b_0", 0, 1), ("b_4", 4, 1), ("b_12", 12, 1), ("b_512", 512, 1), ("k_0", 8, 0), ("k_3", 8, 3),
                        ("k_16", 8, 16)):
@@ -124,12 +124,7 @@ def parts():
                              ("chunks_wrap", (8, 2, 2**60 + 1)), ("parameter_3", (8, 2, 1, 1))):
         img = image(ccoo_8_2)
         img.parts[0]["parameters"][:len(parameters)] = parameters
-        img.parts[0]["workspace"] = 2 * 8 * parameters[2] % WRAP
         yield f"part_ccoo_{name}", 4, img
-    yield "part_csr_workspace_f32", 4, bend(image(), "parts", workspace=16)
-    for name, workspace in (("none", 0), ("f32", 16), ("of_two_chunks", 48)):
-        yield f"part_coo_workspace_{name}", 4, bend(image(coo), "parts", workspace=workspace)
-    yield "part_ccoo_workspace", 4, bend(image(ccoo_8_2), "parts", workspace=0)
 
 
 def bent_part(part, **fields):
@@ -283,14 +278,15 @@ def structure():
                        ("error_overflows", b"max_relative_error=1e999\n"),
                        ("error_underflows", b"max_relative_error=1e-999\n")):
         yield f"provenance_{name}", image(loose=[Section("provenance", "u8", text, flags=0)])
-    yield "row_map_falls", Image(m, [csr(m).row_list([0, 2, 1, 3, 4])])
     yield "row_map_twice", Image(m, [csr(m).row_list([0, 1, 1, 3, 4])])
     yield "row_map_beyond", Image(m, [csr(m).row_list([0, 1, 2, 3, 5])])
     yield "row_map_far", Image(m, [csr(m).row_list([0, 1, 2, 3, TOO_MANY])])
-    yield "column_map_falls", Image(m, [coo(m).column_list([0, 1, 2, 3, 4, 6, 5])])
+    yield "column_map_twice", Image(m, [coo(m).column_list([6, 1, 2, 3, 4, 5, 6])])
     yield "column_map_beyond", Image(m, [coo(m).column_list([0, 1, 2, 3, 4, 5, 7])])
-    unused = csr(Matrix(2, 7, [])).row_list([4, 3])
-    yield "row_map_of_empty_part_falls", Image(m, [csr(m), unused])
+    unused = csr(Matrix(2, 7, [])).row_list([4, 4])
+    yield "row_map_of_empty_part_twice", Image(m, [csr(m), unused])
+    for longest in (2, 4):
+        yield f"csr_longest_row_{longest}", Image(m, [bent_part(csr(m), parameters=[longest] + [0] * 7)])
     twice = Matrix(5, 7, m.entries + m.entries[3:4])
     yield "parts_share_an_entry", Image(twice, [csr(m), csr(Matrix(5, 7, m.entries[3:4]))])
     one = coo(Matrix(1, 1, [(0, 0, 9.0)])).row_list([4]).column_range(0)

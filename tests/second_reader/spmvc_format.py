@@ -27,7 +27,7 @@ HEADER = (("magic", "8s"), ("version_major", "H"), ("version_minor", "H"), ("hea
           ("reserved_128", "3960s"), ("checksum", "Q"))
 PART = (("layout", "16s"), ("value_type", "B"), ("role", "B"), ("row_map", "B"), ("column_map", "B"),
         ("reserved_20", "4s"), ("row_begin", "Q"), ("row_count", "Q"), ("column_begin", "Q"), ("column_count", "Q"),
-        ("nonzeros", "Q"), ("workspace", "Q"), ("first_section", "I"), ("sections", "I"), ("parameters", "64s"),
+        ("nonzeros", "Q"), ("reserved_64", "8s"), ("first_section", "I"), ("sections", "I"), ("parameters", "64s"),
         ("reserved_144", "16s"))
 SECTION = (("name", "16s"), ("part", "I"), ("element", "B"), ("codec", "B"), ("filter", "B"), ("flags", "B"),
            ("alignment", "I"), ("filter_width", "B"), ("reserved_29", "3s"), ("count", "Q"), ("raw_bytes", "Q"),

@@ -1,6 +1,6 @@
 """FORMAT.md, section 7. A layout names its sections, says what is expected of them (name, element type, count,
-alignment), its parameters and what its workspace may be, and unpacks them: (rows, columns, values), local, in stored
-order."""
+alignment) and its parameters, None where any number will do, and unpacks them: (rows, columns, values), local, in
+stored order. Sections are required and of the device; a fifth item gives other flags."""
 
 import numpy as np
 
@@ -12,14 +12,6 @@ def rises(rows, columns):
     return bool(np.all((rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (columns[1:] > columns[:-1]))))
 
 
-VALUE_BYTES = {1: 8, 2: 4}  # by value type
-
-
-def carries(p):
-    """Workspace of a second pass over chunks of 256 entries."""
-    return 2 * -(-p.nonzeros // 256) * (VALUE_BYTES[p.value_type] + 4)
-
-
 class Csr:
     names = ("row_ptr", "col_idx", "values")
 
@@ -27,13 +19,15 @@ class Csr:
     def expect(p, _):
         pointer = U32 if p.nonzeros < 2**31 else U64
         return (("row_ptr", pointer, p.row_count + 1, 16), ("col_idx", U32, p.nonzeros, 16),
-                ("values", VALUE_ELEMENT[p.value_type], p.nonzeros, 16)), (), (0, carries(p))
+                ("values", VALUE_ELEMENT[p.value_type], p.nonzeros, 16)), (None, )
 
     @staticmethod
     def unpack(p, what, row_ptr, col_idx, values):
         require(row_ptr[0] == 0, "structure", f"{what}: row_ptr does not start at 0")
         require(np.all(row_ptr[1:] >= row_ptr[:-1]), "structure", f"{what}: row_ptr falls")
         require(row_ptr[-1] == p.nonzeros, "structure", f"{what}: row_ptr does not end at the nonzeros")
+        longest = max(np.diff(row_ptr.astype(np.int64)), default=0)
+        require(p.parameters[0] == longest, "structure", f"{what}: the longest row has {longest} entries")
         return np.repeat(np.arange(p.row_count), np.diff(row_ptr.astype(np.int64))), col_idx, values
 
 
@@ -43,7 +37,7 @@ class Coo:
     @staticmethod
     def expect(p, _):
         return (("row_idx", U32, p.nonzeros, 16), ("col_idx", U32, p.nonzeros, 16),
-                ("values", VALUE_ELEMENT[p.value_type], p.nonzeros, 16)), (), (carries(p), )
+                ("values", VALUE_ELEMENT[p.value_type], p.nonzeros, 16)), ()
 
     @staticmethod
     def unpack(_p, _what, row_idx, col_idx, values):
@@ -58,10 +52,10 @@ class Ccoo:
         lanes, slots_per_lane, chunks = p.parameters[:3]
         require(lanes in (8, 16, 32, 64, 128, 256), "tables", f"{what}: B is {lanes}")
         require(slots_per_lane in (1, 2, 4, 8), "tables", f"{what}: K is {slots_per_lane}")
-        value, workspace = VALUE_ELEMENT[p.value_type], 2 * chunks * VALUE_BYTES[p.value_type]
+        value = VALUE_ELEMENT[p.value_type]
         return (("encoding", U8, chunks, 16), ("row_base", U32, chunks, 16), ("col_base", U32, chunks, 16),
                 ("blob_offset", U64, chunks, 16), ("blob", U8, range(2**63), 256),
-                ("lut", value, range(257), 16)), (lanes, slots_per_lane, chunks), (workspace, )
+                ("lut", value, range(257), 16)), (lanes, slots_per_lane, chunks)
 
     @staticmethod
     def unpack(p, what, encoding, row_base, col_base, blob_offset, blob, lut):

@@ -32,7 +32,7 @@ def read_header(data):
     require(len(data) >= 4096, "length", f"{len(data)} bytes are less than a header")
     require(data[:8] == MAGIC, "magic", "this is not an .spmvc file")
     major, minor = struct.unpack_from("<HH", data, 8)
-    supported((major, minor) == (0, 1), "version", f"version {major}.{minor}; this reader knows 0.1")
+    supported((major, minor) == (0, 2), "version", f"version {major}.{minor}; this reader knows 0.2")
     checksum, = struct.unpack_from("<Q", data, 4088)
     require(xxhash.xxh3_64_intdigest(data[:4088]) == checksum, "header checksum", "the header is damaged")
     file_length, = struct.unpack_from("<Q", data, 64)
@@ -142,21 +142,24 @@ def check_parts(h, parts, sections):
 def check_part_sections(p, what, sections):
     """The sections that the part's layout and maps call for, each with its element type, count and flags."""
     stage = "tables"
-    layout_sections, parameters, workspaces = LAYOUTS[p.layout].expect(p, what)
-    require(p.parameters == parameters + (0,) * (8 - len(parameters)), stage, f"{what}: parameters {p.parameters}")
-    require(p.workspace in workspaces, stage, f"{what}: workspace {p.workspace}, not {workspaces}")
-    wanted = {name: (element, count, REQUIRED | DEVICE, alignment) for name, element, count, alignment in
-              layout_sections}
+    layout_sections, parameters = LAYOUTS[p.layout].expect(p, what)
+    parameters += (0,) * (8 - len(parameters))
+    require(all(wanted in (None, found) for wanted, found in zip(parameters, p.parameters)), stage,
+            f"{what}: parameters {p.parameters}")
+    wanted = {name: (element, count, flags[0] if flags else REQUIRED | DEVICE, alignment)
+              for name, element, count, alignment, *flags in layout_sections}
     if p.row_map == MAP_LIST:
-        wanted["row_map"] = (U32, p.row_count, REQUIRED, None)
+        wanted["row_map"] = (U32, p.row_count, REQUIRED | DEVICE, None)
     if p.column_map == MAP_LIST:
-        wanted["col_map"] = (U32, p.column_count, REQUIRED, None)
+        wanted["col_map"] = (U32, p.column_count, REQUIRED | DEVICE, None)
 
     by_name = {s.name: s for s in sections}
     for s in sections:
         supported(s.name in wanted or not s.flags & REQUIRED, stage, f"{what}: unknown required section '{s.name}'")
     for name, (element, count, flags, alignment) in wanted.items():
-        require(name in by_name, stage, f"{what}: no section '{name}'")
+        if name not in by_name:
+            require(not flags & REQUIRED, stage, f"{what}: no section '{name}'")
+            continue
         s = by_name[name]
         require(s.element == element, stage, f"{what}: element type of '{name}'")
         require(s.count in count if isinstance(count, range) else s.count == count, stage,
@@ -164,8 +167,9 @@ def check_part_sections(p, what, sections):
         require(s.flags == flags, stage, f"{what}: flags of '{name}'")
         require(alignment in (None, s.alignment), stage, f"{what}: alignment of '{name}'")
     order = [s.name for s in sections if s.name in LAYOUTS[p.layout].names]
-    require(order == [name for name, *_ in layout_sections], stage, f"{what}: sections out of order")
-    p.known_sections = [by_name[name] for name in wanted]
+    require(order == [name for name, *_ in layout_sections if name in by_name], stage,
+            f"{what}: sections out of order")
+    p.known_sections = [by_name[name] for name in wanted if name in by_name]
 
 
 # ---- blocks
@@ -221,7 +225,7 @@ def decode_section(data, section):
 
 def unpack_part(h, p, arrays, what):
     """The part's entries as rows, columns and values of the matrix."""
-    rows, columns, values = LAYOUTS[p.layout].unpack(p, what, *(arrays[n] for n in LAYOUTS[p.layout].names))
+    rows, columns, values = LAYOUTS[p.layout].unpack(p, what, *(arrays.get(n) for n in LAYOUTS[p.layout].names))
     rows, columns = rows.astype(np.int64), columns.astype(np.int64)
     require(len(rows) == p.nonzeros, "structure", f"{what}: {len(rows)} entries, not {p.nonzeros}")
     require(np.all(rows < p.row_count), "structure", f"{what}: a row is out of range")
@@ -236,7 +240,7 @@ def to_global(local, kind, begin, listed, size, what):
     if kind != MAP_LIST:
         return begin + local
     listed = listed.astype(np.int64)
-    require(np.all(listed[1:] > listed[:-1]), "structure", f"{what} does not rise")
+    require(len(np.unique(listed)) == len(listed), "structure", f"{what} has an index twice")
     require(np.all(listed < size), "structure", f"{what} is out of range")
     return listed[local]
 

@@ -124,12 +124,12 @@ def hash_128(data):
 class Part:
     """A part with its sections; local rows and columns are those of the sections."""
 
-    def __init__(self, layout, value, rows, columns, nonzeros, sections, parameters=(), workspace=0):
+    def __init__(self, layout, value, rows, columns, nonzeros, sections, parameters=()):
         self.sections = sections
         self.fields = {
             "layout": layout.encode(), "value_type": VALUE_TYPE[value], "role": 1, "row_map": ALL, "column_map": ALL,
             "zero_20": bytes(4), "row_begin": 0, "row_count": rows, "column_begin": 0, "column_count": columns,
-            "nonzeros": nonzeros, "workspace": workspace, "first_section": 0, "sections": 0,
+            "nonzeros": nonzeros, "zero_64": bytes(8), "first_section": 0, "sections": 0,
             "parameters": list(parameters) + [0] * (8 - len(parameters)), "zero_144": bytes(16)
         }
 
@@ -143,12 +143,12 @@ class Part:
 
     def row_list(self, rows):
         self.fields.update(row_map=LIST)
-        self.sections.append(Section("row_map", "u32", rows, flags=1))
+        self.sections.append(Section("row_map", "u32", rows))
         return self
 
     def column_list(self, columns):
         self.fields.update(column_map=LIST)
-        self.sections.append(Section("col_map", "u32", columns, flags=1))
+        self.sections.append(Section("col_map", "u32", columns))
         return self
 
     def section(self, name):
@@ -162,31 +162,18 @@ def csr(matrix, **override):
         counts[r + 1] += 1
     arrays = {"row_ptr": np.cumsum(counts), "col_idx": [e[1] for e in matrix.entries],
               "values": matrix.value_bytes([e[2] for e in matrix.entries])}
-    return simple_part("csr", matrix, {**arrays, **override})
-
-
-def carries(matrix):
-    """A first and a last sum and their rows, for each 256 entries."""
-    value_size = np.dtype(DTYPE[matrix.value]).itemsize
-    return sum(2 * value_size + 2 * 4 for _ in range(0, len(matrix.entries), 256))
-
-
-def csr_by_merge(matrix):
-    """A csr part whose writer chose the kernel that needs a workspace."""
-    part = csr(matrix)
-    part.fields["workspace"] = carries(matrix)
-    return part
+    return simple_part("csr", matrix, {**arrays, **override}, (max(counts), ))
 
 
 def coo(matrix, **override):
     arrays = {"row_idx": [e[0] for e in matrix.entries], "col_idx": [e[1] for e in matrix.entries],
               "values": matrix.value_bytes([e[2] for e in matrix.entries])}
-    return simple_part("coo", matrix, {**arrays, **override}, carries(matrix))
+    return simple_part("coo", matrix, {**arrays, **override})
 
 
-def simple_part(layout, matrix, arrays, workspace=0):
+def simple_part(layout, matrix, arrays, parameters=()):
     sections = [Section(name, matrix.value if name == "values" else "u32", a) for name, a in arrays.items()]
-    return Part(layout, matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, workspace=workspace)
+    return Part(layout, matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, parameters)
 
 
 def ccoo(matrix, b, k, lut=(), **override):
@@ -238,8 +225,7 @@ def ccoo_part(matrix, b, k, chunks, lut, **override):
     elements = {"encoding": "u8", "row_base": "u32", "col_base": "u32", "blob_offset": "u64", "blob": "u8",
                 "lut": matrix.value}
     sections = [Section(name, elements[name], a, alignment=256 if name == "blob" else 16) for name, a in arrays.items()]
-    return Part("ccoo", matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, (b, k, len(chunks)),
-                2 * len(chunks) * (8 if matrix.value == "f64" else 4))
+    return Part("ccoo", matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, (b, k, len(chunks)))
 
 
 # ---- the file
@@ -272,7 +258,7 @@ class Image:
         self.payload += bytes(-len(self.payload) % 256)
         tables_bytes = 160 * len(parts) + 96 * len(owned) + 16 * len(self.blocks)
         self.header = {
-            "magic": bytes([0x89, 0x53, 0x50, 0x56, 0x0D, 0x0A, 0x1A, 0x0A]), "major": 0, "minor": 1,
+            "magic": bytes([0x89, 0x53, 0x50, 0x56, 0x0D, 0x0A, 0x1A, 0x0A]), "major": 0, "minor": 2,
             "header_bytes": 4096, "required": 0, "optional": 0, "rows": matrix.rows, "columns": matrix.columns,
             "nonzeros": len(matrix.entries), "value_type": VALUE_TYPE[matrix.value], "field": matrix.field,
             "symmetry": matrix.symmetry, "zero_59": bytes(5), "file_length": 4096 + len(self.payload) + tables_bytes,
@@ -282,7 +268,7 @@ class Image:
 
     def pack(self):
         tables = b"".join(
-            [struct.pack("<16s4B4s6QII8Q16s", *flat(p)) for p in self.parts] +
+            [struct.pack("<16s4B4s5Q8sII8Q16s", *flat(p)) for p in self.parts] +
             [struct.pack("<16sI4BIB3s6Q16s", *flat(s)) for s in self.sections] +
             [struct.pack("<QI4s", *flat(b)) for b in self.blocks])
         header = dict(self.header)
