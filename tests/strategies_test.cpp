@@ -1,0 +1,184 @@
+// Plans of several parts go through everything: encode, report, inspect, verify, decode, multiply.
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "catch.hpp"
+#include "dealt.hpp"
+#include "matrices.hpp"
+#include "products.hpp"
+#include "spmvpack/analyzer/report.hpp"
+#include "spmvpack/encoder/matrix_market.hpp"
+#include "spmvpack/encoder/source.hpp"
+#include "spmvpack/host_loader/host_matrix.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+using host_loader::HostMatrix;
+
+template <class T>
+std::vector<T> multiply(const std::vector<std::byte>& file, T alpha, const std::vector<T>& x, T beta, std::vector<T> y,
+                        int threads) {
+  HostMatrix::load(open(file)).multiply<T>(alpha, x, beta, y, threads);
+  return y;
+}
+
+/// What `spmvpack ARGUMENTS` prints. It must succeed.
+std::string command(const std::string& arguments) {
+  std::FILE* const pipe = ::popen((std::string(SPMVPACK_TEST_COMMAND) + " " + arguments).c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
+  INFO(arguments << ": " << text);
+  REQUIRE(::pclose(pipe) == 0);
+  return text;
+}
+
+template <class T>
+void check_multiplies(const NamedMatrix& m, std::uint64_t seed) {
+  const std::vector<std::byte> file =
+      encode({clone(m.matrix), Field::real, Symmetry::general, {}}, dealt(seed), {.threads = 2}).bytes;
+  const std::vector<DealtPart> parts = deal(m.matrix, seed);
+  const auto x = random_vector<T>(m.matrix.cols, 3), y = random_vector<T>(m.matrix.rows, 4);
+  for (const T beta : {T{0}, T{0.75}}) {
+    const auto expected =
+        multiply_dealt<T>(parts, T{-2.5}, x, beta, y, [](const std::vector<std::byte>& part, const auto& local_x) {
+          const std::uint64_t rows = open(part).facts().rows;
+          return multiply<T>(part, T{1}, local_x, T{0}, std::vector<T>(rows), 2);
+        });
+    for (const int threads : {1, 3}) REQUIRE(same_bits(multiply<T>(file, T{-2.5}, x, beta, y, threads), expected));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a matrix dealt out to parts of every layout comes back bit for bit") {
+  std::uint64_t seed = 0;
+  for (const int values : {0, 2, 4})
+    for (const NamedMatrix& m : random_matrices<double>(67, values)) {
+      INFO(m.name << ", values " << values);
+      const SourceMatrix source{clone(m.matrix), Field::real, Symmetry::general, {}};
+      for (const format::Codec codec : {format::Codec::none, format::Codec::zstd}) {
+        const Encoded file = encode(source, dealt(++seed), {.codec = codec, .threads = 2});
+        const Container container = open(file.bytes);
+        CHECK(container.parts().size() == 2 * (layout_names().size() + 1));
+        CHECK(container.device_bytes() == file.device_bytes);
+        if (codec == format::Codec::none) CHECK(file.bytes.size() == file.predicted_bytes);
+        REQUIRE(equal_bits(unpack(container), m.matrix));
+        CHECK(container.provenance().options.starts_with("--layout dealt "));
+      }
+    }
+}
+
+TEST_CASE("several parts multiply in the order of the part table") {
+  std::uint64_t seed = 0;
+  for (const NamedMatrix& m : random_matrices<double>(71, 3)) {
+    INFO(m.name);
+    check_multiplies<double>(m, ++seed);
+  }
+  for (const NamedMatrix& m : random_matrices<float>(73, 3)) {
+    INFO(m.name << ", f32");
+    check_multiplies<float>(m, ++seed);
+    check_multiplies<double>(m, ++seed);
+  }
+}
+
+TEST_CASE("a report speaks of the parts") {
+  for (const NamedMatrix& m : random_matrices<double>(79, 2)) {
+    INFO(m.name);
+    const SourceMatrix source{clone(m.matrix), Field::real, Symmetry::general, {}};
+    const std::vector<encoder::Strategy> both{encoder::find_strategy("csr"), dealt(5)};
+    analyzer::ReportOptions options;
+    options.strategies = both;
+    options.workspace = [](const PartInfo& part) { return part.nnz; };
+    const analyzer::Report report = analyzer::make_report(source, options);
+    REQUIRE(report.layouts.size() == 2);
+    const analyzer::LayoutCost& cost = report.layouts[1];
+    const Encoded file = encode(source, both[1], {.threads = 1});
+    CHECK(cost.device_bytes == file.device_bytes);
+    CHECK(cost.file_bytes == file.bytes.size());
+    REQUIRE(cost.parts.size() == open(file.bytes).parts().size());
+    std::uint64_t nnz = 0, device = 0, most = 0, shares = 0;
+    for (const analyzer::PartCost& part : cost.parts) {
+      nnz += part.info.nnz;
+      device += part.device_bytes;
+      most = std::max(most, part.info.nnz);
+    }
+    for (const encoder::Counter& share : cost.byte_shares) shares += share.value;
+    CHECK(nnz == m.matrix.nnz());
+    CHECK(device == cost.device_bytes);
+    CHECK(shares == cost.device_bytes);
+    CHECK(cost.workspace_bytes == most);
+    CHECK(to_text(report).find("\nParts\n") != std::string::npos);
+    CHECK(to_json(report).find("\"map\": \"list\"") != std::string::npos);
+  }
+}
+
+TEST_CASE("the commands take a container of many parts") {
+  const TemporaryDirectory directory;
+  for (NamedMatrix& m : random_matrices<double>(83, 2)) {
+    if (m.name != "power law" && m.name != "0 rows" && m.name != "one dense row") continue;
+    INFO(m.name);
+    const SourceMatrix source{std::move(m.matrix), Field::real, Symmetry::general, {}};
+    const std::string a = directory.file("A.mtx"), container = directory.file("A.spmvc"), b = directory.file("B.mtx");
+    encoder::write_matrix_market(a, source, true);
+    const std::size_t parts = encoder::encode(source, dealt(7), {.overwrite = true}, container).plan.parts.size();
+    CHECK(command("inspect " + container).find("part " + std::to_string(parts - 1) + ": ") != std::string::npos);
+    CHECK(command("verify " + container + " --against " + a).find(": ok\n") != std::string::npos);
+    command("decode " + container + " -f -o " + b);
+    CHECK(equal_bits(encoder::read_matrix(b).matrix, source.matrix));
+    const std::string csr = directory.file("B.spmvc");
+    command("encode " + container + " -f --layout csr -o " + csr + " -q");
+    CHECK(equal_bits(unpack(Container::open(csr)), source.matrix));
+    CHECK(command("report " + container).find("Use ") != std::string::npos);
+  }
+}
+
+TEST_CASE("auto takes the fewest device bytes, of equals the simpler layout") {
+  const auto choice = [](std::vector<std::uint64_t> bytes, std::uint64_t csr) {
+    std::vector<encoder::Candidate> candidates;
+    for (const std::uint64_t b : bytes) candidates.push_back({"layout", b});
+    return encoder::choose(candidates, csr);
+  };
+  CHECK(choice({100, 50, 50}, 100).index == 1);
+  CHECK(choice({100, 50, 50}, 100).reason == "50.0 % of CSR");
+  CHECK(choice({100, 100, 101}, 100).index == 0);
+  CHECK(choice({100, 100, 101}, 100).reason == "no layout is smaller than CSR");
+  for (const NamedMatrix& m : random_matrices<double>(89, 2)) {
+    INFO(m.name);
+    const encoder::Plan plan = encoder::find_strategy("auto").plan(m.matrix, {});
+    for (const encoder::Strategy& s : encoder::strategies())
+      if (!s.chooses) CHECK(plan.device_bytes() <= s.plan(m.matrix, {}).device_bytes());
+    CHECK(encode(m.matrix, "auto").device_bytes == plan.device_bytes());
+  }
+}
+
+TEST_CASE("encode refuses a matrix that is not one") {
+  const TemporaryDirectory directory;
+  const auto refusal = [&](const std::vector<std::uint64_t>& row_ptr, const std::vector<std::uint32_t>& columns) {
+    SourceMatrix source;
+    source.matrix = allocate_csr(row_ptr.size() - 1, 4, columns.size(), ValueType::f64);
+    std::copy(row_ptr.begin(), row_ptr.end(), source.matrix.row_ptr.begin());
+    std::copy(columns.begin(), columns.end(), source.matrix.col_idx.begin());
+    for (double& v : std::get<Array<double>>(source.matrix.values)) v = 1;
+    try {
+      encoder::encode(source, {}, directory.file("A.spmvc"));
+    } catch (const Error& e) {
+      CHECK(e.code() == errc::bad_input);
+      CHECK_THROWS_AS(analyzer::make_report(source), Error);
+      return e.message();
+    }
+    return std::string();
+  };
+  CHECK(refusal({0, 2, 3}, {0, 3, 1}).empty());
+  std::filesystem::remove(directory.file("A.spmvc"));
+  CHECK(refusal({0, 2, 3}, {3, 0, 1}) == "column 0 after column 3");
+  CHECK(refusal({0, 2, 3}, {0, 0, 1}) == "column 0 after column 0");
+  CHECK(refusal({0, 2, 3}, {0, 4, 1}) == "column 4 of a matrix with 4 columns");
+  CHECK(refusal({0, 3, 2}, {0, 1}) == "row pointers 0 and 3 are not increasing up to 2");
+  CHECK(refusal({1, 2, 3}, {0, 3, 1}) == "row_ptr[0] is 1, expected 0");
+  CHECK(std::filesystem::is_empty(directory.path()));
+}
+
+}  // namespace spmvpack::test
