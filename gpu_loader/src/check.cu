@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "check.hpp"
@@ -9,20 +10,44 @@ namespace {
 // Above the layouts' bits.
 constexpr std::uint32_t bad_row_map = 1U << 30, bad_col_map = 1U << 31;
 
-__global__ void check_map_kernel(const std::uint32_t* list, std::uint64_t count, std::uint64_t size, std::uint32_t bit,
-                                 std::uint32_t* errors) {
+constexpr std::uint32_t word_bits = 32;
+
+/// `seen`: a bit for each of the `size` indices, 0 before. Whoever finds its index's bit set is not the first.
+__global__ void check_map_kernel(const std::uint32_t* list, std::uint64_t count, std::uint64_t size,
+                                 std::uint32_t* seen, std::uint32_t bit, std::uint32_t* errors) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   bool found = false;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride)
-    found = found || list[i] >= size || (i != 0 && list[i] <= list[i - 1]);
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
+    const std::uint32_t index = list[i], mask = 1U << index % word_bits;
+    if (index >= size || (atomicOr(seen + index / word_bits, mask) & mask) != 0) found = true;
+  }
   if (found) atomicOr(errors, bit);
 }
 
 void check_map(const PartView& part, const IndexMap& map, std::string_view name, std::uint64_t size, std::uint32_t bit,
-               std::uint32_t* errors, Stream stream) {
+               std::uint32_t* seen, std::uint32_t* errors, Stream stream) {
   if (map.kind != format::MapKind::list || map.count == 0) return;
+  require_cuda(cudaMemsetAsync(seen, 0, div_up(size, word_bits) * sizeof(std::uint32_t), stream),
+               "clearing device memory");
   launch(check_map_kernel, stride_blocks(map.count, tuning::check_threads), tuning::check_threads, stream,
-         part.get<std::uint32_t>(name).data(), map.count, size, bit, errors);
+         part.get<std::uint32_t>(name).data(), map.count, size, seen, bit, errors);
+}
+
+std::shared_ptr<std::uint32_t> allocate_words(std::uint64_t count) {
+  if (count == 0) return nullptr;
+  void* memory = nullptr;
+  require_cuda(cudaMalloc(&memory, count * sizeof(std::uint32_t)), "allocating device memory");
+  return {static_cast<std::uint32_t*>(memory), [](std::uint32_t* p) { cudaFree(p); }};
+}
+
+/// Words for the bits of the longest list's indices.
+std::uint64_t map_words(std::span<const DevicePart> parts, const MatrixFacts& facts) {
+  std::uint64_t bits = 0;
+  for (const DevicePart& part : parts) {
+    if (part.view.info().rows.kind == format::MapKind::list) bits = std::max(bits, facts.rows);
+    if (part.view.info().cols.kind == format::MapKind::list) bits = std::max(bits, facts.cols);
+  }
+  return div_up(bits, word_bits);
 }
 
 std::string describe(const LayoutKernels& layout, std::uint32_t bits) {
@@ -30,8 +55,8 @@ std::string describe(const LayoutKernels& layout, std::uint32_t bits) {
   const auto add = [&](std::string_view what) { text += (text.empty() ? "" : "; ") + std::string(what); };
   for (std::size_t i = 0; i < layout.check_names.size(); ++i)
     if ((bits >> i & 1U) != 0) add(layout.check_names[i]);
-  if ((bits & bad_row_map) != 0) add("row_map: indices do not increase, or are not below the matrix's rows");
-  if ((bits & bad_col_map) != 0) add("col_map: indices do not increase, or are not below the matrix's columns");
+  if ((bits & bad_row_map) != 0) add("row_map: an index is not below the matrix's rows, or comes twice");
+  if ((bits & bad_col_map) != 0) add("col_map: an index is not below the matrix's columns, or comes twice");
   return text;
 }
 
@@ -52,17 +77,16 @@ void check_shape(const PartView& part) {
 StructureCheck::StructureCheck(std::span<const DevicePart> parts, const MatrixFacts& facts, Stream stream)
     : parts_(parts), stream_(stream) {
   if (parts.empty()) return;
-  const std::size_t bytes = parts.size() * check_words * sizeof(std::uint32_t);
-  void* memory = nullptr;
-  require_cuda(cudaMalloc(&memory, bytes), "allocating device memory");
-  errors_.reset(static_cast<std::uint32_t*>(memory), [](std::uint32_t* p) { cudaFree(p); });
-  require_cuda(cudaMemsetAsync(errors_.get(), 0, bytes, stream), "clearing device memory");
+  const std::size_t words = parts.size() * check_words;
+  errors_ = allocate_words(words);
+  seen_ = allocate_words(map_words(parts, facts));
+  require_cuda(cudaMemsetAsync(errors_.get(), 0, words * sizeof(std::uint32_t), stream), "clearing device memory");
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartView& part = parts[i].view;
     std::uint32_t* const word = errors_.get() + i * check_words;
     find_layout_kernels(part.info().layout).check(part, word, stream);
-    check_map(part, part.info().rows, "row_map", facts.rows, bad_row_map, word, stream);
-    check_map(part, part.info().cols, "col_map", facts.cols, bad_col_map, word, stream);
+    check_map(part, part.info().rows, "row_map", facts.rows, bad_row_map, seen_.get(), word, stream);
+    check_map(part, part.info().cols, "col_map", facts.cols, bad_col_map, seen_.get(), word, stream);
   }
 }
 

@@ -103,46 +103,35 @@ void require_kernel(std::span<const LayoutKernels* const> layouts, std::string_v
               fmt::format("use one of:{}", known));
 }
 
-/// How a part's workspace is cut: gathered x, local y, the kernel's own.
-struct WorkspaceCut {
-  std::uint64_t x = 0, y = 0, kernel = 0;
-  [[nodiscard]] std::uint64_t total() const { return x + y + kernel; }
-};
+/// Bytes at the workspace's start that x takes where a part has a list of columns. It is gathered once: were the
+/// kernels to take the list, every nonzero would wait for one more load, and there are more nonzeros than columns.
+std::uint64_t gathered_bytes(const PartInfo& part, ValueType vectors) {
+  return part.cols.kind == MapKind::list ? round_up(part.cols.count * size_of(vectors), format::section_boundary) : 0;
+}
 
-WorkspaceCut cut_workspace(const DevicePart& part, const LayoutKernels& layout, std::size_t kernel, ValueType vectors) {
-  const auto list_bytes = [&](const IndexMap& map) {
-    return map.kind == MapKind::list ? round_up(map.count * size_of(vectors), format::section_boundary) : 0;
-  };
-  const PartInfo& info = part.view.info();
-  return {list_bytes(info.cols), list_bytes(info.rows), layout.workspace_bytes(part, kernel, vectors)};
+std::uint64_t part_workspace(const DevicePart& part, const LayoutKernels& layout, std::size_t kernel,
+                             ValueType vectors) {
+  return gathered_bytes(part.view.info(), vectors) + layout.workspace_bytes(part, kernel, vectors);
 }
 
 void multiply_part(const DevicePart& part, const LayoutKernels& layout, MultiplyCall call) {
   const PartInfo& info = part.view.info();
   const std::size_t size = size_of(call.vectors);
-  const WorkspaceCut cut = cut_workspace(part, layout, call.kernel, call.vectors);
-  auto* const x = static_cast<const std::byte*>(call.x);
-  auto* const y = static_cast<std::byte*>(call.y);
-  std::byte* const local_x = call.workspace;
-  std::byte* const local_y = local_x + cut.x;
-  call.workspace = local_y + cut.y;
   if (info.cols.kind == MapKind::list) {
+    std::byte* const gathered = call.workspace;
+    call.workspace += gathered_bytes(info, call.vectors);
     if (call.alpha.device != nullptr || call.alpha.value != 0)
-      gather_vector(call.vectors, part.view.get<std::uint32_t>("col_map").data(), x, local_x, info.cols.count,
-                    &call.alpha, call.stream);
-    call.x = local_x;
+      gather_vector(call.vectors, call.alpha, part.view.get<std::uint32_t>("col_map").data(), call.x, gathered,
+                    info.cols.count, call.stream);
+    call.x = gathered;
   } else {
-    call.x = x + info.cols.begin * size;
+    call.x = static_cast<const std::byte*>(call.x) + info.cols.begin * size;
   }
-  if (info.rows.kind != MapKind::list) {
-    call.y = y + info.rows.begin * size;
-    return layout.multiply(part, call);
-  }
-  const std::uint32_t* const list = part.view.get<std::uint32_t>("row_map").data();
-  gather_vector(call.vectors, list, y, local_y, info.rows.count, nullptr, call.stream);
-  call.y = local_y;
+  if (info.rows.kind == MapKind::list)
+    call.row_list = part.view.get<std::uint32_t>("row_map").data();
+  else
+    call.y = static_cast<std::byte*>(call.y) + info.rows.begin * size;
   layout.multiply(part, call);
-  scatter_vector(call.vectors, list, local_y, y, info.rows.count, call.stream);
 }
 
 }  // namespace
@@ -214,7 +203,7 @@ std::uint64_t DeviceMatrix::workspace_bytes(std::string_view kernel, ValueType v
       throw Error(errc::usage,
                   fmt::format("the matrix was loaded without what kernel '{}' needs", layout.kernels[index].name), {},
                   "name the kernel in DeviceLoadOptions::kernels");
-    most = std::max(most, cut_workspace(impl_->parts[i], layout, index, vectors).total());
+    most = std::max(most, part_workspace(impl_->parts[i], layout, index, vectors));
   }
   return most;
 }
@@ -235,12 +224,19 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::span<con
     out.device = reinterpret_cast<const double*>(s.device);
     return out;
   };
-  MultiplyCall call{0, value_type_of<T>, scalar(alpha), scalar(beta), x.data(), y.data(), workspace.data(), stream};
+  MultiplyCall call{.vectors = value_type_of<T>,
+                    .alpha = scalar(alpha),
+                    .beta = scalar(beta),
+                    .x = x.data(),
+                    .y = y.data(),
+                    .workspace = workspace.data(),
+                    .stream = stream};
   const auto& parts = impl_->parts;
-  // The first part scales y in passing where it covers all rows; else that is done here. Later parts add.
-  const bool covered = !parts.empty() && parts[0].view.info().rows.kind == MapKind::all;
+  // The first part scales y in passing where it covers all rows, none of them twice; else that is done here. Later
+  // parts add.
+  const bool covered = !parts.empty() && parts[0].view.rows() == impl_->facts.rows;
   if (!covered) {
-    scale_vector(call.vectors, call.beta, call.y, impl_->facts.rows, stream);
+    scale_vector(call.vectors, call.beta, call.y, nullptr, impl_->facts.rows, stream);
     call.beta = Scalar<double>(1.0);
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -6,6 +6,7 @@
 #include "kernels/carries.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/reduce.cuh"
+#include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/vectors.hpp"
 #include "layouts/layout.hpp"
@@ -45,10 +46,11 @@ struct SharedRows {
   __device__ bool continues(std::uint64_t c) const { return c != 0 && last[c - 1] == first[c]; }
 };
 
-/// y += what is finished; `row` uniform in the warp.
+/// y += what is finished.
 template <class V>
-__device__ void add_to_row(V alpha, V sum, V* y, std::uint32_t row) {
-  y[row] = fma(alpha, sum, y[row]);
+__device__ void add_to_row(V alpha, V sum, V* y, RowMap map, std::uint32_t row) {
+  V* const at = y + map(row);
+  *at = fma(alpha, sum, *at);
 }
 
 /// One warp per chunk. `Rows` knows the rows of entries: load() gives each lane those of entries begin + 32 g + lane
@@ -57,7 +59,7 @@ __device__ void add_to_row(V alpha, V sum, V* y, std::uint32_t row) {
 template <class A, class V, class Rows>
 __global__ void __launch_bounds__(tuning::balanced_threads)
     chunk_kernel(Rows rows, const std::uint32_t* __restrict__ col_idx, const A* __restrict__ values, std::uint64_t nnz,
-                 DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, Carries<V> carries) {
+                 DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map, Carries<V> carries) {
   const V alpha = alpha_in.get();
   if (alpha == V{0}) return;
   const std::uint64_t c = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
@@ -87,7 +89,7 @@ __global__ void __launch_bounds__(tuning::balanced_threads)
     if (continues && open_row == first_row)
       carries.first_sum[c] = open_sum;
     else
-      add_to_row(alpha, open_sum, y, open_row);
+      add_to_row(alpha, open_sum, y, map, open_row);
   };
 #pragma unroll
   for (int g = 0; g < groups; ++g) {
@@ -109,7 +111,7 @@ __global__ void __launch_bounds__(tuning::balanced_threads)
     }
     if (last_head == 0) continue;
     finish_open();
-    if (lane != 0 && lane != last_head && (heads >> lane & 1U) != 0) add_to_row(alpha, sum, y, row[g]);
+    if (lane != 0 && lane != last_head && (heads >> lane & 1U) != 0) add_to_row(alpha, sum, y, map, row[g]);
     open_row = __shfl_sync(full_warp, row[g], static_cast<int>(last_head));
     open_sum = __shfl_sync(full_warp, sum, static_cast<int>(last_head));
   }
@@ -129,16 +131,17 @@ __global__ void __launch_bounds__(tuning::balanced_threads)
 template <class A, class V, class Rows>
 void multiply(const Rows& rows, const std::uint32_t* col_idx, const A* values, std::uint64_t nnz,
               std::uint64_t row_count, const MultiplyCall& call) {
-  scale_vector(call.vectors, call.beta, call.y, row_count, call.stream);
+  scale_vector(call.vectors, call.beta, call.y, call.row_list, row_count, call.stream);
   if (nnz == 0 || (call.alpha.device == nullptr && call.alpha.value == 0)) return;
   const auto alpha = device_scalar<V>(call.alpha);
   const Carries<V> room = carries<V>(call.workspace, nnz);
   auto* const y = static_cast<V*>(call.y);
+  const RowMap map{call.row_list};
   const std::uint64_t chunks = chunk_count(nnz);
   launch(chunk_kernel<A, V, Rows>, blocks_for(chunks * 32, tuning::balanced_threads), tuning::balanced_threads,
-         call.stream, rows, col_idx, values, nnz, alpha, static_cast<const V*>(call.x), y, room);
+         call.stream, rows, col_idx, values, nnz, alpha, static_cast<const V*>(call.x), y, map, room);
   add_carries<V>(SharedRows{chunks, room.first_row, room.last_row}, room.first_sum, room.last_sum, alpha,
-                 {V{1}, nullptr}, y, call.stream);
+                 {V{1}, nullptr}, y, map, call.stream);
 }
 
 }  // namespace spmvpack::gpu_loader::balanced

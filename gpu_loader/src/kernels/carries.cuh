@@ -6,6 +6,7 @@
 
 #include "kernels/launch.cuh"
 #include "kernels/reduce.cuh"
+#include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 
 namespace spmvpack::gpu_loader {
@@ -20,10 +21,13 @@ namespace spmvpack::gpu_loader {
 template <class V, class Chunks>
 __global__ void __launch_bounds__(tuning::carry_threads)
     carry_kernel(Chunks chunks, const V* first_sum, const V* last_sum, DeviceScalar<V> alpha_in,
-                 DeviceScalar<V> beta_in, V* y) {
+                 DeviceScalar<V> beta_in, V* y, RowMap map) {
   if constexpr (Chunks::in_workspace) wait_for_last_kernel();
   const V alpha = alpha_in.get(), beta = beta_in.get();
-  const auto put = [&](std::uint32_t row, V sum) { y[row] = fma(alpha, sum, scaled(beta, y + row)); };
+  const auto put = [&](std::uint32_t row, V sum) {
+    V* const at = y + map(row);
+    *at = fma(alpha, sum, scaled(beta, at));
+  };
   const unsigned lane = lane_id();
   const std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   bool starts = false;
@@ -80,10 +84,10 @@ __global__ void __launch_bounds__(tuning::carry_threads)
 /// Launches it.
 template <class V, class Chunks>
 void add_carries(const Chunks& chunks, const V* first_sum, const V* last_sum, DeviceScalar<V> alpha,
-                 DeviceScalar<V> beta, V* y, Stream stream) {
+                 DeviceScalar<V> beta, V* y, RowMap map, Stream stream) {
   if (chunks.count <= 1) return;
   launch_early(carry_kernel<V, Chunks>, blocks_for(chunks.count, tuning::carry_threads), tuning::carry_threads, stream,
-               chunks, first_sum, last_sum, alpha, beta, y);
+               chunks, first_sum, last_sum, alpha, beta, y, map);
 }
 
 }  // namespace spmvpack::gpu_loader

@@ -1,4 +1,5 @@
 #include "kernels/launch.cuh"
+#include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/vectors.hpp"
 
@@ -9,51 +10,40 @@ __device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * block
 __device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
 
 template <class V>
-__global__ void scale_kernel(DeviceScalar<V> beta, V* y, std::uint64_t n) {
+__global__ void scale_kernel(DeviceScalar<V> beta, V* y, RowMap map, std::uint64_t n) {
   const V b = beta.get();
   if (b == V{1}) return;
-  for (std::uint64_t i = first_item(); i < n; i += stride()) y[i] = scaled(b, y + i);
+  for (std::uint64_t i = first_item(); i < n; i += stride()) {
+    V* const at = y + map(i);
+    *at = scaled(b, at);
+  }
 }
 
 template <class V>
-__global__ void gather_kernel(const std::uint32_t* list, const V* from, V* to, std::uint64_t n,
-                              DeviceScalar<V> condition) {
-  const bool read = condition.get() != V{0};
+__global__ void gather_kernel(DeviceScalar<V> alpha, const std::uint32_t* list, const V* from, V* to, std::uint64_t n) {
+  const bool read = alpha.get() != V{0};
   for (std::uint64_t i = first_item(); i < n; i += stride()) to[i] = read ? from[list[i]] : V{0};
-}
-
-template <class V>
-__global__ void scatter_kernel(const std::uint32_t* list, const V* from, V* to, std::uint64_t n) {
-  for (std::uint64_t i = first_item(); i < n; i += stride()) to[list[i]] = from[i];
 }
 
 constexpr unsigned threads = tuning::vector_threads;
 
 }  // namespace
 
-void scale_vector(ValueType type, const Scalar<double>& beta, void* y, std::uint64_t n, Stream stream) {
+void scale_vector(ValueType type, const Scalar<double>& beta, void* y, const std::uint32_t* list, std::uint64_t n,
+                  Stream stream) {
   if (n == 0 || (beta.device == nullptr && beta.value == 1)) return;
   dispatch(type, [&]<class V>(V) {
-    launch(scale_kernel<V>, stride_blocks(n, threads), threads, stream, device_scalar<V>(beta), static_cast<V*>(y), n);
+    launch(scale_kernel<V>, stride_blocks(n, threads), threads, stream, device_scalar<V>(beta), static_cast<V*>(y),
+           RowMap{list}, n);
   });
 }
 
-void gather_vector(ValueType type, const std::uint32_t* list, const void* from, void* to, std::uint64_t n,
-                   const Scalar<double>* condition, Stream stream) {
+void gather_vector(ValueType type, const Scalar<double>& alpha, const std::uint32_t* list, const void* from, void* to,
+                   std::uint64_t n, Stream stream) {
   if (n == 0) return;
   dispatch(type, [&]<class V>(V) {
-    const auto read = condition != nullptr ? device_scalar<V>(*condition) : DeviceScalar<V>{V{1}, nullptr};
-    launch(gather_kernel<V>, stride_blocks(n, threads), threads, stream, list, static_cast<const V*>(from),
-           static_cast<V*>(to), n, read);
-  });
-}
-
-void scatter_vector(ValueType type, const std::uint32_t* list, const void* from, void* to, std::uint64_t n,
-                    Stream stream) {
-  if (n == 0) return;
-  dispatch(type, [&]<class V>(V) {
-    launch(scatter_kernel<V>, stride_blocks(n, threads), threads, stream, list, static_cast<const V*>(from),
-           static_cast<V*>(to), n);
+    launch(gather_kernel<V>, stride_blocks(n, threads), threads, stream, device_scalar<V>(alpha), list,
+           static_cast<const V*>(from), static_cast<V*>(to), n);
   });
 }
 

@@ -47,7 +47,8 @@ struct MultiplyCall {
   Scalar<double> alpha{0.0}, beta{0.0};  ///< `device` points to a value of type `vectors`
   const void* x = nullptr;
   void* y = nullptr;
-  std::byte* workspace = nullptr;  ///< workspace_bytes() of it, on a 256-byte boundary
+  const std::uint32_t* row_list = nullptr;  ///< device memory: local row r is y's element row_list[r]; null: element r
+  std::byte* workspace = nullptr;           ///< workspace_bytes() of it, on a 256-byte boundary
   Stream stream = nullptr;
 };
 

@@ -54,7 +54,7 @@ struct Scalar {
 /// Where a DeviceMatrix takes its memory from. Default: cudaMalloc and cudaFree. `allocate` returns memory on a
 /// boundary of 256 bytes that the load's stream may use at once, or throws or returns null where there is none. The
 /// memory is given back when the last copy of the matrix goes. Besides, a load takes up to 1 MiB from cudaMalloc until
-/// it ends.
+/// it ends, and a bit for each row or column of the matrix if a part lists its rows or columns.
 struct DeviceAllocator {
   std::function<void*(std::uint64_t bytes)> allocate;
   std::function<void(void* memory)> release;

@@ -62,21 +62,21 @@ __device__ void with_format(Encoding e, Function&& f) {
 template <class A, class V, int K>
 __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::compiled.ccoo_blocks(K))
     chunk_kernel(View<A> v, unsigned lut_size, std::uint64_t rows, DeviceScalar<V> alpha, const V* __restrict__ x,
-                 DeviceScalar<V> beta, V* y, V* workspace) {
+                 DeviceScalar<V> beta, V* y, RowMap map, V* workspace) {
   __shared__ V lut[spmvpack::layouts::ccoo::lut_capacity];
   __shared__ Scratch<V> scratch[warps];
   allow_next_kernel();
-  const Target<V> to{alpha.get(), beta.get(), y, workspace, workspace + v.chunks};
+  const Target<V> to{alpha.get(), beta.get(), y, map, workspace, workspace + v.chunks};
   const unsigned lane = lane_id(), warp = threadIdx.x / 32;
   const std::uint64_t stride = std::uint64_t{gridDim.x} * warps, start = std::uint64_t{blockIdx.x} * warps + warp;
   if (to.alpha == V{0}) {  // x is not to be read
-    for (std::uint64_t r = start * 32 + lane; r < rows; r += stride * 32) y[r] = scaled(to.beta, y + r);
+    for (std::uint64_t r = start * 32 + lane; r < rows; r += stride * 32) to.scale(r);
     return;
   }
   for (unsigned i = threadIdx.x; i < lut_size; i += tuning::ccoo_threads) lut[i] = static_cast<V>(v.lut[i]);
   __syncthreads();
   if (start == 0)
-    for (std::uint64_t r = lane; r < v.row_base[0]; r += 32) y[r] = scaled(to.beta, y + r);
+    for (std::uint64_t r = lane; r < v.row_base[0]; r += 32) to.scale(r);
   // The next header is on its way while a chunk is worked on.
   ChunkHeader next = header_of(v, start, rows);
   for (std::uint64_t c = start; c < v.chunks; c += stride) {
@@ -93,24 +93,24 @@ __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::compiled.ccoo_bl
 template <class A, class V>
 __global__ void __launch_bounds__(tuning::ccoo_team_threads, tuning::compiled.ccoo_team_blocks)
     team_kernel(View<A> v, unsigned lut_size, std::uint64_t rows, DeviceScalar<V> alpha, const V* __restrict__ x,
-                DeviceScalar<V> beta, V* y, V* workspace) {
+                DeviceScalar<V> beta, V* y, RowMap map, V* workspace) {
   constexpr unsigned threads = tuning::ccoo_team_threads, team = threads / 32;
   __shared__ V lut[spmvpack::layouts::ccoo::lut_capacity];
   // Two, in turn: some warps may still add up rows of a chunk while others multiply for the next.
   __shared__ TeamScratch<V> scratch[2];
   __shared__ StagedValues::Stage stage[team];
   allow_next_kernel();
-  const Target<V> to{alpha.get(), beta.get(), y, workspace, workspace + v.chunks};
+  const Target<V> to{alpha.get(), beta.get(), y, map, workspace, workspace + v.chunks};
   if (to.alpha == V{0}) {  // x is not to be read
     for (std::uint64_t r = std::uint64_t{blockIdx.x} * threads + threadIdx.x; r < rows;
          r += std::uint64_t{gridDim.x} * threads)
-      y[r] = scaled(to.beta, y + r);
+      to.scale(r);
     return;
   }
   for (unsigned i = threadIdx.x; i < lut_size; i += threads) lut[i] = static_cast<V>(v.lut[i]);
   __syncthreads();
   if (blockIdx.x == 0)
-    for (std::uint64_t r = threadIdx.x; r < v.row_base[0]; r += threads) y[r] = scaled(to.beta, y + r);
+    for (std::uint64_t r = threadIdx.x; r < v.row_base[0]; r += threads) to.scale(r);
   ChunkHeader next = header_of(v, blockIdx.x, rows);
   unsigned turn = 0;
   for (std::uint64_t c = blockIdx.x; c < v.chunks; c += gridDim.x, turn ^= 1U) {
@@ -137,7 +137,7 @@ struct SharedRows {
 /// every row adds the result to y, which has been scaled, atomically.
 template <class A, class V, int K>
 __global__ void __launch_bounds__(tuning::ccoo_threads)
-    atomic_kernel(View<A> v, unsigned lut_size, DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y) {
+    atomic_kernel(View<A> v, unsigned lut_size, DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map) {
   __shared__ V lut[spmvpack::layouts::ccoo::lut_capacity];
   const V alpha = alpha_in.get();
   if (alpha == V{0}) return;
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(tuning::ccoo_threads)
       if (!starts && first == last_before) sum[0] = 0;  // padding
       const unsigned heads = __ballot_sync(full_warp, starts);
       sum[0] = segment_sum(sum[0], lane, segment_end(heads, lane, 32));
-      if (starts) atomicAdd(y + row, alpha * sum[0]);
+      if (starts) atomicAdd(y + map(row), alpha * sum[0]);
     }
   }
 }
@@ -211,17 +211,19 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
   const auto lut_size = static_cast<unsigned>(part.view.get<A>("lut").size());
   const auto* const x = static_cast<const V*>(call.x);
   auto* const y = static_cast<V*>(call.y);
+  const RowMap map{call.row_list};
   const auto& device = static_cast<const Device&>(*part.state);
   const unsigned blocks =
       std::min(blocks_for(v.chunks * 32, tuning::ccoo_threads), device.multiprocessors * device.tuned.ccoo_blocks(K));
   if (call.kernel == atomic) {
-    scale_vector(call.vectors, call.beta, call.y, part.view.rows(), call.stream);
+    scale_vector(call.vectors, call.beta, call.y, call.row_list, part.view.rows(), call.stream);
     return gpu_loader::launch(atomic_kernel<A, V, K>, blocks, tuning::ccoo_threads, call.stream, v, lut_size, alpha, x,
-                              y);
+                              y, map);
   }
   auto* const workspace = reinterpret_cast<V*>(call.workspace);
   const auto run = [&](auto kernel, unsigned grid, unsigned threads) {
-    gpu_loader::launch(kernel, grid, threads, call.stream, v, lut_size, part.view.rows(), alpha, x, beta, y, workspace);
+    gpu_loader::launch(kernel, grid, threads, call.stream, v, lut_size, part.view.rows(), alpha, x, beta, y, map,
+                       workspace);
   };
   if (K == 8 && takes_team(part.view.rows(), v.chunks, lut_size))
     run(team_kernel<A, V>,
@@ -230,14 +232,14 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
         tuning::ccoo_team_threads);
   else
     run(chunk_kernel<A, V, K>, blocks, tuning::ccoo_threads);
-  add_carries<V>(SharedRows{v.chunks, v.row_base, v.encoding}, workspace, workspace + v.chunks, alpha, beta, y,
+  add_carries<V>(SharedRows{v.chunks, v.row_base, v.encoding}, workspace, workspace + v.chunks, alpha, beta, y, map,
                  call.stream);
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   const auto& params = part.view.info().params;
   if (params[spmvpack::layouts::ccoo::param_chunks] == 0)
-    return scale_vector(call.vectors, call.beta, call.y, part.view.rows(), call.stream);
+    return scale_vector(call.vectors, call.beta, call.y, call.row_list, part.view.rows(), call.stream);
   dispatch_types(part.view.info().value_type, call.vectors, [&]<class A, class V>(A, V) {
     switch (params[spmvpack::layouts::ccoo::param_slots]) {
       case 1:

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/reduce.cuh"
+#include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "spmvpack/container/layouts/ccoo.hpp"
 
@@ -32,9 +33,19 @@ template <class V>
 struct Target {
   V alpha, beta;
   V* y;
+  RowMap map;
   V *first, *last;  ///< by chunk: the sum of its first row, if that continues; of its last row, if that goes on
 
-  __device__ void put(std::uint32_t row, V sum) const { y[row] = fma(alpha, sum, scaled(beta, y + row)); }
+  __device__ void put(std::uint32_t row, V sum) const {
+    V* const at = y + map(row);
+    *at = fma(alpha, sum, scaled(beta, at));
+  }
+  /// For a row without entries.
+  template <class Row>
+  __device__ void scale(Row row) const {
+    V* const at = y + map(row);
+    *at = scaled(beta, at);
+  }
 };
 
 /// What a warp knows of its chunk before it looks at the blob.
@@ -204,8 +215,7 @@ __device__ void sum_rows(const ChunkHeader& header, unsigned rows, unsigned used
         to.last[header.chunk] = sum;
       else
         to.put(header.row_base + row, sum);
-      for (std::uint32_t r = row + 1; r < next; ++r)
-        to.y[header.row_base + r] = scaled(to.beta, to.y + header.row_base + r);
+      for (std::uint32_t r = row + 1; r < next; ++r) to.scale(header.row_base + r);
     }
   }
 }
@@ -283,8 +293,7 @@ __device__ void chunk(const ChunkHeader& header, const std::byte* bytes, const t
     sum_rows(header, rows, used_lanes(lanes, start & 255U, first, last), scratch, to);
     last_row += start >> 8U;
   }
-  for (std::uint64_t r = std::uint64_t{last_row} + 1 + lane; r < header.next_row_base; r += 32)
-    to.y[r] = scaled(to.beta, to.y + r);
+  for (std::uint64_t r = std::uint64_t{last_row} + 1 + lane; r < header.next_row_base; r += 32) to.scale(r);
   __syncwarp();  // before the next chunk overwrites the scratch
 }
 

@@ -123,7 +123,7 @@ __device__ void team_chunk(const ChunkHeader& header, const std::byte* bytes, co
     last_row += start >> 8U;
   }
   for (std::uint64_t r = std::uint64_t{last_row} + 1 + threadIdx.x; r < header.next_row_base; r += warps * 32)
-    to.y[r] = scaled(to.beta, to.y + r);
+    to.scale(r);
 }
 
 }  // namespace spmvpack::gpu_loader::layouts::ccoo_kernels

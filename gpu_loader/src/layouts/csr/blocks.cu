@@ -5,6 +5,7 @@
 
 #include "kernels/launch.cuh"
 #include "kernels/reduce.cuh"
+#include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "layouts/csr/kernels.hpp"
 #include "layouts/csr/partition.hpp"
@@ -32,7 +33,7 @@ __global__ void __launch_bounds__(tuning::pcsr_product_threads)
 template <class A, class V, class P>
 __global__ void __launch_bounds__(threads)
     pcsr_sum_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, DeviceScalar<V> beta_in, const V* __restrict__ products,
-                    V* y) {
+                    V* y, RowMap map) {
   __shared__ V staged[limits.entries];
   const V alpha = alpha_in.get(), beta = beta_in.get();
   const std::uint64_t first_row = std::uint64_t{blockIdx.x} * threads;
@@ -51,8 +52,9 @@ __global__ void __launch_bounds__(threads)
     for (std::uint64_t k = from; k < to; ++k) sum = sum + staged[k - piece];
   }
   if (row >= end_row) return;
-  const V before = scaled(beta, y + row);
-  y[row] = begin == end ? before : fma(alpha, sum, before);
+  V* const at = y + map(row);
+  const V before = scaled(beta, at);
+  *at = begin == end ? before : fma(alpha, sum, before);
 }
 
 /// Sums over groups of `each` neighbouring threads (a power of two), by the tree at distances 1, 2, 4, ...; the first
@@ -79,13 +81,15 @@ __device__ V group_sum(V v, unsigned each, V* of_warps) {
 template <class A, class V, class P>
 __global__ void __launch_bounds__(threads)
     ipcsr_kernel(Arrays<A, P> a, const std::uint32_t* __restrict__ starts, DeviceScalar<V> alpha_in,
-                 const V* __restrict__ x, DeviceScalar<V> beta_in, V* y) {
+                 const V* __restrict__ x, DeviceScalar<V> beta_in, V* y, RowMap map) {
   __shared__ V staged[limits.entries];
   __shared__ V of_warps[warps];
   const V alpha = alpha_in.get(), beta = beta_in.get();
   const std::uint32_t first_row = starts[blockIdx.x], rows = starts[blockIdx.x + std::uint64_t{1}] - first_row;
   if (alpha == V{0}) {
-    if (threadIdx.x < rows) y[first_row + threadIdx.x] = scaled(beta, y + first_row + threadIdx.x);
+    if (threadIdx.x >= rows) return;
+    V* const at = y + map(first_row + threadIdx.x);
+    *at = scaled(beta, at);
     return;
   }
   const std::uint64_t begin = a.row_ptr[first_row], end = a.row_ptr[first_row + std::uint64_t{rows}];
@@ -114,8 +118,9 @@ __global__ void __launch_bounds__(threads)
   }
   sum = group_sum(sum, each, of_warps);
   if (threadIdx.x % each != 0 || row - first_row >= rows) return;
-  const V before = scaled(beta, y + row);
-  y[row] = empty ? before : fma(alpha, sum, before);
+  V* const at = y + map(row);
+  const V before = scaled(beta, at);
+  *at = empty ? before : fma(alpha, sum, before);
 }
 
 /// For rows [first, first + count), each as if a block started there: its rows less one.
@@ -177,7 +182,7 @@ void multiply_pcsr(const PartView& part, const MultiplyCall& call) {
              alpha, static_cast<const V*>(call.x), products);
     }
     launch(pcsr_sum_kernel<A, V, P>, blocks_for(a.rows, threads), threads, call.stream, a, alpha, beta, products,
-           static_cast<V*>(call.y));
+           static_cast<V*>(call.y), RowMap{call.row_list});
   });
 }
 
@@ -186,7 +191,7 @@ void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const
   with_arrays(part, call.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     launch(ipcsr_kernel<A, V, P>, blocks_for(blocks.count, 1), threads, call.stream, a, blocks.starts(),
            device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
-           static_cast<V*>(call.y));
+           static_cast<V*>(call.y), RowMap{call.row_list});
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include "kernels/launch.cuh"
 #include "kernels/reduce.cuh"
+#include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "layouts/csr/kernels.hpp"
 
@@ -12,7 +13,8 @@ namespace {
 /// `Lanes` lanes for each row: lane i takes entries i, i + Lanes, ...; then the tree.
 template <unsigned Lanes, class A, class V, class P>
 __global__ void __launch_bounds__(tuning::csr_rows_threads)
-    rows_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y) {
+    rows_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
+                RowMap map) {
   const V alpha = alpha_in.get(), beta = beta_in.get();
   const std::uint64_t row = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / Lanes;
   const unsigned lane = threadIdx.x % Lanes;
@@ -30,8 +32,9 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads)
     sum = sum + right;  // lanes whose right neighbour is none give values that nobody takes
   }
   if (lane != 0 || row >= a.rows) return;
-  const V before = scaled(beta, y + row);
-  y[row] = begin == end ? before : fma(alpha, sum, before);
+  V* const at = y + map(row);
+  const V before = scaled(beta, at);
+  *at = begin == end ? before : fma(alpha, sum, before);
 }
 
 template <unsigned Lanes, class V, class A, class P>
@@ -39,7 +42,7 @@ void launch_rows(const Arrays<A, P>& a, const MultiplyCall& call) {
   constexpr unsigned threads = tuning::csr_rows_threads;
   launch(rows_kernel<Lanes, A, V, P>, blocks_for(std::uint64_t{a.rows} * Lanes, threads), threads, call.stream, a,
          device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
-         static_cast<V*>(call.y));
+         static_cast<V*>(call.y), RowMap{call.row_list});
 }
 
 }  // namespace

@@ -1,0 +1,189 @@
+// Parts whose rows lie anywhere in y: a list costs neither workspace nor launches, and changes no bit. Part of
+// gpu_test.
+
+#include <algorithm>
+#include <numeric>
+
+#include "catch.hpp"
+#include "device.hpp"
+#include "matrices.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+using gpu_loader::DeviceMatrix;
+
+/// The rows of a part in a matrix of `size` rows: those of the list, or as many from `begin` on.
+struct Rows {
+  std::uint64_t size = 0, begin = 0;
+  std::vector<std::uint32_t> list;
+};
+
+/// The container's only part, with its rows elsewhere.
+std::vector<std::byte> with_rows(const std::vector<std::byte>& file, const Rows& rows) {
+  const Container from = open(file);
+  PartSource part;
+  part.info = from.parts().at(0);
+  const std::uint64_t count = part.info.rows.count;
+  part.info.rows = rows.list.empty() ? IndexMap{format::MapKind::range, rows.begin, count}
+                                     : IndexMap{format::MapKind::list, 0, count};
+  const auto add = [&](const std::string& name, format::ElementType type, std::uint64_t elements, std::uint8_t flags,
+                       std::uint32_t alignment, std::vector<std::byte> bytes) {
+    SectionSource section;
+    section.name = name;
+    section.element_type = type;
+    section.count = elements;
+    section.flags = flags;
+    section.alignment = alignment;
+    section.fill = [bytes = std::move(bytes)](std::uint64_t begin, std::span<std::byte> out) {
+      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(begin), out.size(), out.begin());
+    };
+    part.sections.push_back(std::move(section));
+  };
+  for (std::size_t i = 0; i < from.sections().size(); ++i) {
+    const SectionInfo& s = from.sections()[i];
+    if (s.part != 0) continue;
+    const Array<std::byte> bytes = from.read_section(i);
+    add(s.name, s.element_type, s.count, s.flags, s.alignment, {bytes.begin(), bytes.end()});
+  }
+  if (!rows.list.empty()) {
+    const auto bytes = std::as_bytes(std::span(rows.list));
+    add("row_map", format::ElementType::u32, count, format::section_required, 16, {bytes.begin(), bytes.end()});
+  }
+  ContainerSource to;
+  to.facts = from.facts();  // the digest is the part's; only unpacking looks at it
+  to.facts.rows = rows.size;
+  to.parts.push_back(std::move(part));
+  const TemporaryDirectory directory;
+  write_container(directory.file("a.spmvc"), to);
+  return read_file(directory.file("a.spmvc"));
+}
+
+std::vector<std::uint32_t> some_rows(std::uint64_t count, std::uint64_t size, std::uint64_t seed) {
+  std::vector<std::uint32_t> rows(size);
+  std::iota(rows.begin(), rows.end(), 0U);
+  std::shuffle(rows.begin(), rows.end(), std::mt19937_64(seed));
+  rows.resize(count);
+  return rows;
+}
+
+/// What one multiply launches.
+std::size_t launches(const DeviceMatrix& a, std::string_view kernel, double beta) {
+  const DeviceVector<double> x(a.facts().cols), y(a.facts().rows);
+  const DeviceVector<std::byte> workspace(a.workspace_bytes(kernel));
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  std::size_t nodes = 0;
+  cuda(cudaStreamCreate(&stream));
+  cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  a.multiply<double>(1, x.view(), beta, y.span(), workspace.span(), stream, kernel);
+  cuda(cudaStreamEndCapture(stream, &graph));
+  cuda(cudaGraphGetNodes(graph, nullptr, &nodes));
+  cuda(cudaGraphDestroy(graph));
+  cuda(cudaStreamDestroy(stream));
+  return nodes;
+}
+
+/// The file's layout with the settings that choose other kernels.
+struct Variant {
+  const char* layout;
+  std::map<std::string, std::string> settings;
+};
+const std::vector<Variant>& variants() {
+  static const std::vector<Variant> all{
+      {"csr", {}}, {"coo", {}}, {"ccoo", {{"ccoo.k", "1"}}}, {"ccoo", {{"ccoo.k", "4"}}}, {"ccoo", {{"ccoo.k", "8"}}}};
+  return all;
+}
+
+/// Compares, for every kernel, the part at `listed` with itself at `plain`: the same bits at other places of y, and
+/// beta y between them. Where `values` is 1 all numbers are integers, so that atomic kernels' sums are exact.
+void require_same_rows(const Variant& variant, const NamedMatrix& m, int values, const Rows& listed,
+                       const std::vector<std::byte>& plain, std::uint64_t plain_begin) {
+  const DeviceMatrix a = load_device(plain),
+                     b = load_device(with_rows(encode(m.matrix, variant.layout, variant.settings).bytes, listed));
+  std::vector<double> x = random_vector<double>(m.matrix.cols, 1);
+  std::vector<double> y0 = random_vector<double>(std::max(a.facts().rows, b.facts().rows), 2);
+  if (values == 1)
+    for (std::vector<double>* const v : {&x, &y0})
+      for (double& e : *v) e = std::round(e * 8);
+  for (const auto& kernel : a.kernels()) {
+    INFO(variant.layout << " " << kernel.name << ", " << m.name);
+    CHECK(b.workspace_bytes(kernel.name) == a.workspace_bytes(kernel.name));
+    if (values != 1 && kernel.determinism != gpu_loader::Determinism::bitwise) continue;
+    for (const double beta : {0.0, 1.0, 0.5}) {
+      CHECK(launches(b, kernel.name, beta) == launches(a, kernel.name, beta));
+      for (const double alpha : {1.0, 0.0, 2.0}) {
+        // y before: what the row has, wherever it lies.
+        std::vector<double> before_a(a.facts().rows), before_b(b.facts().rows);
+        for (std::size_t r = 0; r < before_a.size(); ++r) before_a[r] = y0[r];
+        for (std::size_t r = 0; r < before_b.size(); ++r) before_b[r] = -y0[r];
+        for (std::size_t i = 0; i < listed.list.size(); ++i) before_b[listed.list[i]] = before_a[plain_begin + i];
+        const std::vector<double> ya =
+            multiply<double>(a, x, kernel.name, alpha, beta, beta == 0 ? nullptr : &before_a);
+        const std::vector<double> yb =
+            multiply<double>(b, x, kernel.name, alpha, beta, beta == 0 ? nullptr : &before_b);
+        std::vector<double> expected(before_b.size());
+        for (std::size_t r = 0; r < expected.size(); ++r) expected[r] = beta == 0 ? 0.0 : beta * before_b[r];
+        for (std::size_t i = 0; i < listed.list.size(); ++i) expected[listed.list[i]] = ya[plain_begin + i];
+        REQUIRE(same_bits(yb, expected));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a list of all rows, in any order: no more workspace and launches than without, and the same bits",
+          "[short]") {
+  for (const int values : {1, 3})
+    for (const NamedMatrix& m : random_matrices<double>(67, values)) {
+      if (m.matrix.rows == 0) continue;
+      for (const Variant& variant : variants()) {
+        const Rows listed{m.matrix.rows, 0, some_rows(m.matrix.rows, m.matrix.rows, 5)};
+        require_same_rows(variant, m, values, listed, encode(m.matrix, variant.layout, variant.settings).bytes, 0);
+      }
+    }
+}
+
+TEST_CASE("a list of some rows: as a range of rows, and the rows of no part become beta y") {
+  for (const int values : {1, 3})
+    for (const NamedMatrix& m : random_matrices<double>(71, values)) {
+      if (m.matrix.rows == 0) continue;
+      const std::uint64_t size = 2 * m.matrix.rows + 3;
+      for (const Variant& variant : variants()) {
+        const Rows listed{size, 0, some_rows(m.matrix.rows, size, 6)};
+        const auto file = encode(m.matrix, variant.layout, variant.settings).bytes;
+        require_same_rows(variant, m, values, listed, with_rows(file, {size, 3, {}}), 3);
+      }
+    }
+}
+
+TEST_CASE("a list of rows is in any order, but in range and without repetition", "[short]") {
+  std::mt19937_64 rng(3);
+  const CsrMatrix m = from_rows<double>(
+      5000, 40, rng, 3, [](std::uint64_t r) { return std::vector<std::uint32_t>{static_cast<std::uint32_t>(r % 40)}; });
+  const auto file = encode(m, "coo").bytes;
+  const auto refuses = [&](const Rows& rows) {
+    try {
+      load_device(with_rows(file, rows));
+    } catch (const Error& e) {
+      CHECK(e.code() == errc::corrupt);
+      CHECK(e.message() == "row_map: an index is not below the matrix's rows, or comes twice");
+      return true;
+    }
+    return false;
+  };
+  Rows rows{6000, 0, some_rows(5000, 6000, 1)};
+  CHECK(!refuses(rows));
+  const std::uint32_t first = rows.list[0];
+  rows.list[0] = rows.list[4999];  // far apart
+  CHECK(refuses(rows));
+  rows.list[0] = 6000;
+  CHECK(refuses(rows));
+  rows.list[0] = ~0U;
+  CHECK(refuses(rows));
+  rows.list[0] = first;
+  CHECK(!refuses(rows));
+}
+
+}  // namespace spmvpack::test
