@@ -75,8 +75,12 @@ static int multiply(const char* path) {
   d = spmvpack_multiply_default(SPMVPACK_F32); /* with a matrix of doubles */
   REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_USAGE);
   d = spmvpack_multiply_default(SPMVPACK_F64);
-  d.kernel = "no such kernel";
+  d.kernel = 12345;
   REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_find_kernel("coo/balanced", &d.kernel) == SPMVPACK_OK); /* of no part */
+  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_find_kernel("ccoo/atomic", &d.kernel) == SPMVPACK_OK);
+  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_OK && bytes == 0);
   d = spmvpack_multiply_default(SPMVPACK_F64);
   REQUIRE(spmvpack_multiply(matrix, &d, NULL, on_device, &beta, on_device + n, workspace, bytes, NULL) ==
           SPMVPACK_USAGE);
@@ -95,6 +99,7 @@ int main(int argc, char** argv) {
   spmvpack_matrix* matrix = (spmvpack_matrix*)argv; /* must become null */
   spmvpack_info info;
   spmvpack_status status;
+  uint32_t kernel = 0, other = 0;
   if (argc != 2) return 2;
   REQUIRE(strcmp(spmvpack_error_text(), "") == 0);
   spmvpack_free(NULL);
@@ -102,6 +107,14 @@ int main(int argc, char** argv) {
   REQUIRE(strcmp(spmvpack_error_text(), "path is null") == 0);
   REQUIRE(spmvpack_load(argv[1], NULL, NULL) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_get_info(NULL, &info) == SPMVPACK_USAGE);
+
+  REQUIRE(spmvpack_find_kernel("csr/vector", &kernel) == SPMVPACK_OK && kernel != 0);
+  REQUIRE(spmvpack_find_kernel("ccoo/ordered", &other) == SPMVPACK_OK && other != 0 && other != kernel);
+  REQUIRE(spmvpack_find_kernel("vector", &kernel) == SPMVPACK_USAGE);
+  REQUIRE(strstr(spmvpack_error_text(), "csr/vector") != NULL); /* what there is */
+  REQUIRE(spmvpack_find_kernel(NULL, &kernel) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_find_kernel("csr/vector", NULL) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_multiply_default(SPMVPACK_F64).kernel == 0);
 
   status = spmvpack_load(argv[1], NULL, &matrix);
   if (status != SPMVPACK_OK) {

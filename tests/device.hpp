@@ -63,6 +63,12 @@ inline gpu_loader::DeviceMatrix load_device(const std::vector<std::byte>& bytes)
   return gpu_loader::DeviceMatrix::load(open(bytes), nullptr, options);
 }
 
+/// A multiply with vectors of type T by the kernel of that name, "" for the default.
+template <class T>
+MultiplyDescription by(std::string_view kernel) {
+  return {.vectors = value_type_of<T>, .kernel = kernel.empty() ? KernelId{} : gpu_loader::find_kernel(kernel)};
+}
+
 /// alpha A x + beta y by one kernel; `shift` misaligns both vectors. y0 is not given where beta is 0.
 template <class T>
 std::vector<T> multiply(const gpu_loader::DeviceMatrix& a, const std::vector<T>& x, std::string_view kernel,
@@ -70,8 +76,8 @@ std::vector<T> multiply(const gpu_loader::DeviceMatrix& a, const std::vector<T>&
   const DeviceVector<T> device_x(x, shift);
   DeviceVector<T> y(a.facts().rows, shift);
   if (y0 != nullptr) y.set(*y0);
-  const DeviceVector<std::byte> workspace(a.workspace_bytes(kernel, value_type_of<T>));
-  a.multiply<T>(alpha, device_x.view(), beta, y.span(), workspace.span(), nullptr, kernel);
+  const DeviceVector<std::byte> workspace(a.workspace_bytes(by<T>(kernel)));
+  a.multiply<T>(alpha, device_x.view(), beta, y.span(), workspace.span(), nullptr, by<T>(kernel));
   return y.get();
 }
 

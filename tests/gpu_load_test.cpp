@@ -64,16 +64,11 @@ bool has_small_chunks(const std::string& path) {
                      [](const PartInfo& p) { return p.layout == "ccoo" && p.params[0] < warp; });
 }
 
-/// Workspace of the default kernels, from the part table: parts run one after the other, and a list of columns needs a
-/// copy of x on a boundary of 256 bytes.
-std::uint64_t workspace_in_table(const std::string& path) {
-  const Container container = Container::open(path);
+/// Workspace of the default kernels: parts run one after the other.
+std::uint64_t workspace_of(const Container& container) {
   std::uint64_t most = 0;
-  for (const PartInfo& part : container.parts()) {
-    std::uint64_t bytes = part.workspace_bytes;
-    if (part.cols.kind == format::MapKind::list) bytes += round_up(part.cols.count * size_of(part.value_type), 256);
-    most = std::max(most, bytes);
-  }
+  for (const PartInfo& part : container.parts())
+    most = std::max(most, gpu_loader::workspace_bytes(part, {}, part.value_type));
   return most;
 }
 
@@ -99,7 +94,7 @@ TEST_CASE("golden files: the GPU's loader takes and refuses what the host's does
       REQUIRE(found == expected);
       if (!found.empty()) continue;
       const DeviceMatrix a = DeviceMatrix::load(path);
-      REQUIRE(a.workspace_bytes() == workspace_in_table(path));
+      REQUIRE(a.workspace_bytes({.vectors = a.facts().value_type}) == workspace_of(Container::open(path)));
       const HostMatrix host = HostMatrix::load(path);
       if (a.facts().value_type == ValueType::f64)
         require_same_matrix<double>(a, host);
@@ -191,7 +186,7 @@ TEST_CASE("any ring and number of threads load the same matrix; a flipped bit is
         options.ring_bytes = ring;
         options.threads = threads;
         const DeviceMatrix a = DeviceMatrix::load(open(file.bytes), nullptr, options);
-        REQUIRE(same_bits(multiply<double>(a, x, "scalar"), expected));
+        REQUIRE(same_bits(multiply<double>(a, x, "csr/scalar"), expected));
       }
     file.bytes[format::header_bytes + (std::size_t{5} << 20U) / (codec == format::Codec::none ? 1 : 8)] ^= std::byte{1};
     CHECK(refusal([&] { DeviceMatrix::load(open(file.bytes)); }) == "corrupt");

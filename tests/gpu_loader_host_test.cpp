@@ -1,12 +1,17 @@
 // What the GPU loader decides without a device: placement, transfers, shares of the work, arguments.
 
+#include <algorithm>
+#include <map>
+
 #include "arguments.hpp"
 #include "catch.hpp"
 #include "layouts/csr/partition.hpp"
 #include "matrices.hpp"
 #include "placement.hpp"
+#include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
+#include "spmvpack/gpu_loader/kernels.hpp"
 #include "tuning.cuh"
 
 namespace spmvpack::gpu_loader {
@@ -203,14 +208,136 @@ TEST_CASE("a ring stays within its bytes and has slots for each thread, as many 
   CHECK(ring_shape(64 * mib, 64, 1000, true).threads == 64);
 }
 
+TEST_CASE("kernels have names, of their layout, and ids that differ") {
+  std::vector<std::uint32_t> ids{KernelId{}.value};
+  for (const LayoutReader& layout : layout_readers()) {
+    const auto all = kernels(layout.name);
+    INFO(layout.name);
+    REQUIRE(!all.empty());
+    for (const KernelInfo& kernel : all) {
+      CHECK(kernel.layout == layout.name);
+      CHECK(kernel.name.substr(0, layout.name.size() + 1) == std::string(layout.name) + '/');
+      const KernelId id = find_kernel(kernel.name);
+      CHECK(kernel_name(id) == kernel.name);
+      CHECK(std::find(ids.begin(), ids.end(), id.value) == ids.end());
+      ids.push_back(id.value);
+    }
+  }
+  CHECK(kernels("no such layout").empty());
+  CHECK(kernel_name({}) == "default");
+  CHECK(code_of([] { static_cast<void>(kernel_name({~0U})); }) == errc::usage);
+  const std::uint32_t last = *std::max_element(ids.begin(), ids.end());
+  CHECK(code_of([&] { static_cast<void>(kernel_name({last + 1})); }) == errc::usage);
+  for (const char* const name : {"", "vector", "csr", "csr/", "csr/vectors", "coo/vector", "default"})
+    CHECK(code_of([&] { static_cast<void>(find_kernel(name)); }) == errc::usage);
+  try {
+    static_cast<void>(find_kernel("csr/fast"));
+    FAIL("found");
+  } catch (const Error& e) {
+    CHECK(e.message() == "no kernel is named 'csr/fast'");
+    for (const char* const known : {"csr/ipcsr", "csr/merge", "coo/balanced", "ccoo/atomic"})
+      CHECK(e.remedy().find(known) != std::string::npos);
+  }
+}
+
+TEST_CASE("the default of csr is ipcsr, or merge where the longest row is very long") {
+  PartInfo part;
+  part.layout = "csr";
+  const auto name = [&](std::uint64_t longest, std::uint64_t nnz) {
+    part.params[0] = longest;
+    part.nnz = nnz;
+    return kernel_name(default_kernel(part));
+  };
+  CHECK(name(0, 0) == "csr/ipcsr");
+  CHECK(name(16384, 16384) == "csr/ipcsr");
+  CHECK(name(16385, 16385) == "csr/merge");
+  CHECK(name(16385, 16385 * 512 - 1) == "csr/merge");
+  CHECK(name(16385, 16385 * 512) == "csr/ipcsr");
+  for (const char* const layout : {"coo", "ccoo"}) {
+    part.layout = layout;
+    CHECK(default_kernel(part) == find_kernel(kernels(layout)[0].name));
+  }
+  part.layout = "no such";
+  CHECK(code_of([&] { static_cast<void>(default_kernel(part)); }) == errc::unsupported);
+  CHECK(code_of([&] { static_cast<void>(workspace_bytes(part, {}, ValueType::f64)); }) == errc::unsupported);
+}
+
+TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a part lists its columns") {
+  for (const std::uint64_t n : {0U, 1U, 255U, 256U, 257U, 16385U})
+    for (const ValueType vectors : {ValueType::f32, ValueType::f64})
+      for (const std::uint64_t listed : {0U, 1U, 1000U}) {
+        const std::uint64_t v = size_of(vectors), chunks = (n + 255) / 256;
+        const std::map<std::string_view, std::uint64_t> expected{{"csr/ipcsr", 0},
+                                                                 {"csr/vector", 0},
+                                                                 {"csr/scalar", 0},
+                                                                 {"csr/pcsr", n * v},
+                                                                 {"csr/merge", chunks * 2 * (v + 4)},
+                                                                 {"coo/balanced", chunks * 2 * (v + 4)},
+                                                                 {"ccoo/ordered", n * 2 * v},
+                                                                 {"ccoo/atomic", 0}};
+        const std::uint64_t gathered = (listed * v + 255) / 256 * 256;
+        for (const auto& [name, bytes] : expected) {
+          INFO(name << ", " << n << ", " << listed);
+          PartInfo part;
+          part.layout = name.substr(0, name.find('/'));
+          part.nnz = n;
+          part.rows = {format::MapKind::list, 0, 7};
+          if (listed != 0) part.cols = {format::MapKind::list, 0, listed};
+          if (part.layout == "ccoo") part.params[2] = n;  // chunks
+          if (part.layout == "csr") part.params[0] = n;   // the longest row
+          CHECK(workspace_bytes(part, find_kernel(name), vectors) == bytes + gathered);
+          // The default, by its name, without one, and where a kernel is another layout's.
+          const KernelId of_another = find_kernel(part.layout == "coo" ? "csr/pcsr" : "coo/balanced");
+          const std::uint64_t by_default = workspace_bytes(part, default_kernel(part), vectors);
+          CHECK(workspace_bytes(part, {}, vectors) == by_default);
+          CHECK(workspace_bytes(part, of_another, vectors) == by_default);
+        }
+      }
+  PartInfo part;
+  part.layout = "csr";
+  part.nnz = std::uint64_t{1} << 61;
+  const auto bytes = [&](const char* kernel) { return workspace_bytes(part, find_kernel(kernel), ValueType::f64); };
+  CHECK(code_of([&] { bytes("csr/pcsr"); }) == errc::unsupported);
+  CHECK(bytes("csr/merge") == (std::uint64_t{1} << 53) * 24);
+  part.layout = "ccoo";
+  part.params[2] = std::uint64_t{1} << 60;
+  CHECK(code_of([&] { bytes("ccoo/ordered"); }) == errc::unsupported);
+  CHECK(code_of([&] { static_cast<void>(workspace_bytes(part, {12345}, ValueType::f64)); }) == errc::usage);
+}
+
+TEST_CASE("a description that no kernel serves yet, or that does not fit the matrix, is refused") {
+  MatrixFacts facts;
+  facts.rows = 3;
+  facts.cols = 2;
+  const auto refusal = [&](const MultiplyDescription& description) {
+    return code_of([&] { require_description(facts, description); });
+  };
+  CHECK(refusal({}) == errc{});
+  CHECK(refusal({.ldx = 2, .ldy = 3}) == errc{});
+  CHECK(refusal({.ldx = 200, .ldy = 300}) == errc{});
+  CHECK(refusal({.ldx = 1}) == errc::usage);
+  CHECK(refusal({.ldy = 2}) == errc::usage);
+  CHECK(refusal({.operation = Operation::transpose}) == errc::unsupported);
+  CHECK(refusal({.operation = Operation::conjugate_transpose}) == errc::unsupported);
+  CHECK(refusal({.operation = static_cast<Operation>(77)}) == errc::unsupported);
+  for (const std::uint64_t sides : {0U, 2U}) CHECK(refusal({.right_hand_sides = sides}) == errc::unsupported);
+  CHECK(refusal({.vectors = ValueType::f32}) == errc::usage);
+  facts.value_type = ValueType::f32;
+  CHECK(refusal({.vectors = ValueType::f32}) == errc{});
+  CHECK(refusal({}) == errc{});
+}
+
 TEST_CASE("vectors and workspaces that do not fit are refused") {
   MatrixFacts facts;
   facts.rows = 3;
   facts.cols = 2;
   const auto vectors = [&](ValueType type, DeviceRange x, DeviceRange y) {
-    return code_of([&] { require_vectors(facts, type, x, y); });
+    return code_of([&] { require_vectors(facts, {.vectors = type}, type, x, y); });
   };
   constexpr auto f64 = ValueType::f64, f32 = ValueType::f32;
+  CHECK(code_of([&] {
+          require_vectors(facts, {.vectors = f64}, f32, {at(0x1000), 8}, {at(0x2000), 12});
+        }) == errc::usage);
   const DeviceRange x{at(0x1000), 16}, y{at(0x1010), 24};
   CHECK(vectors(f64, x, y) == errc{});
   CHECK(vectors(f64, {at(0x1008), 16}, {at(0x2008), 24}) == errc{});  // any boundary of an element
@@ -220,7 +347,6 @@ TEST_CASE("vectors and workspaces that do not fit are refused") {
   CHECK(vectors(f64, {nullptr, 16}, y) == errc::usage);
   CHECK(vectors(f64, x, {at(0x1008), 24}) == errc::usage);  // y begins in x
   CHECK(vectors(f64, {at(0x1018), 16}, {at(0x1008), 24}) == errc::usage);
-  CHECK(vectors(f32, {at(0x1000), 8}, {at(0x2000), 12}) == errc::usage);
   facts.value_type = f32;
   CHECK(vectors(f32, {at(0x1004), 8}, {at(0x2004), 12}) == errc{});
   CHECK(vectors(f64, x, y) == errc{});

@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "device.hpp"
+#include "edited.hpp"
 #include "matrices.hpp"
 
 namespace spmvpack::test {
@@ -21,42 +22,17 @@ struct Rows {
 
 /// The container's only part, with its rows elsewhere.
 std::vector<std::byte> with_rows(const std::vector<std::byte>& file, const Rows& rows) {
-  const Container from = open(file);
-  PartSource part;
-  part.info = from.parts().at(0);
-  const std::uint64_t count = part.info.rows.count;
-  part.info.rows = rows.list.empty() ? IndexMap{format::MapKind::range, rows.begin, count}
-                                     : IndexMap{format::MapKind::list, 0, count};
-  const auto add = [&](const std::string& name, format::ElementType type, std::uint64_t elements, std::uint8_t flags,
-                       std::uint32_t alignment, std::vector<std::byte> bytes) {
-    SectionSource section;
-    section.name = name;
-    section.element_type = type;
-    section.count = elements;
-    section.flags = flags;
-    section.alignment = alignment;
-    section.fill = [bytes = std::move(bytes)](std::uint64_t begin, std::span<std::byte> out) {
-      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(begin), out.size(), out.begin());
-    };
-    part.sections.push_back(std::move(section));
-  };
-  for (std::size_t i = 0; i < from.sections().size(); ++i) {
-    const SectionInfo& s = from.sections()[i];
-    if (s.part != 0) continue;
-    const Array<std::byte> bytes = from.read_section(i);
-    add(s.name, s.element_type, s.count, s.flags, s.alignment, {bytes.begin(), bytes.end()});
-  }
-  if (!rows.list.empty()) {
+  return edited(file, [&](ContainerSource& container) {
+    container.facts.rows = rows.size;
+    PartSource& part = container.parts.at(0);
+    const std::uint64_t count = part.info.rows.count;
+    part.info.rows = {format::MapKind::range, rows.begin, count};
+    if (rows.list.empty()) return;
+    part.info.rows = {format::MapKind::list, 0, count};
     const auto bytes = std::as_bytes(std::span(rows.list));
-    add("row_map", format::ElementType::u32, count, format::section_required, 16, {bytes.begin(), bytes.end()});
-  }
-  ContainerSource to;
-  to.facts = from.facts();  // the digest is the part's; only unpacking looks at it
-  to.facts.rows = rows.size;
-  to.parts.push_back(std::move(part));
-  const TemporaryDirectory directory;
-  write_container(directory.file("a.spmvc"), to);
-  return read_file(directory.file("a.spmvc"));
+    part.sections.push_back(section_of_bytes("row_map", format::ElementType::u32, format::section_required, 16,
+                                             {bytes.begin(), bytes.end()}));
+  });
 }
 
 std::vector<std::uint32_t> some_rows(std::uint64_t count, std::uint64_t size, std::uint64_t seed) {
@@ -70,13 +46,13 @@ std::vector<std::uint32_t> some_rows(std::uint64_t count, std::uint64_t size, st
 /// What one multiply launches.
 std::size_t launches(const DeviceMatrix& a, std::string_view kernel, double beta) {
   const DeviceVector<double> x(a.facts().cols), y(a.facts().rows);
-  const DeviceVector<std::byte> workspace(a.workspace_bytes(kernel));
+  const DeviceVector<std::byte> workspace(a.workspace_bytes(by<double>(kernel)));
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   std::size_t nodes = 0;
   cuda(cudaStreamCreate(&stream));
   cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  a.multiply<double>(1, x.view(), beta, y.span(), workspace.span(), stream, kernel);
+  a.multiply<double>(1, x.view(), beta, y.span(), workspace.span(), stream, by<double>(kernel));
   cuda(cudaStreamEndCapture(stream, &graph));
   cuda(cudaGraphGetNodes(graph, nullptr, &nodes));
   cuda(cudaGraphDestroy(graph));
@@ -108,7 +84,7 @@ void require_same_rows(const Variant& variant, const NamedMatrix& m, int values,
       for (double& e : *v) e = std::round(e * 8);
   for (const auto& kernel : a.kernels()) {
     INFO(variant.layout << " " << kernel.name << ", " << m.name);
-    CHECK(b.workspace_bytes(kernel.name) == a.workspace_bytes(kernel.name));
+    CHECK(b.workspace_bytes(by<double>(kernel.name)) == a.workspace_bytes(by<double>(kernel.name)));
     if (values != 1 && kernel.determinism != gpu_loader::Determinism::bitwise) continue;
     for (const double beta : {0.0, 1.0, 0.5}) {
       CHECK(launches(b, kernel.name, beta) == launches(a, kernel.name, beta));

@@ -9,6 +9,7 @@
 
 #include "catch.hpp"
 #include "device.hpp"
+#include "edited.hpp"
 #include "matrices.hpp"
 #include "orders/csr.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
@@ -87,7 +88,7 @@ template <class A, class V>
 std::vector<V> expected(const NamedMatrix& m, const Variant& variant, const Encoded& file, const std::vector<V>& x,
                         const std::string& kernel) {
   if constexpr (std::is_same_v<A, V>)
-    if (variant.layout == "ccoo" || kernel == "scalar") {
+    if (variant.layout == "ccoo" || kernel == "csr/scalar") {
       std::vector<V> y(m.matrix.rows);
       host_loader::HostMatrix::load(open(file.bytes)).template multiply<V>(1, x, 0, y, 2);
       return y;
@@ -176,7 +177,7 @@ TEST_CASE("alpha and beta, by value and in device memory; y unread where beta is
       DeviceVector<double> y(y0.size());
       for (const auto& kernel : a.kernels()) {
         if (kernel.determinism != gpu_loader::Determinism::bitwise) continue;
-        const DeviceVector<std::byte> workspace(a.workspace_bytes(kernel.name));
+        const DeviceVector<std::byte> workspace(a.workspace_bytes(by<double>(kernel.name)));
         const auto sums = multiply<double>(a, x, kernel.name);
         for (const double alpha : {1.0, 0.0, -2.5})
           for (const double beta : {0.0, 1.0, 0.75})
@@ -189,7 +190,7 @@ TEST_CASE("alpha and beta, by value and in device memory; y unread where beta is
                 return by_pointer ? Scalar<double>::on_device(scalars.data() + place) : Scalar<double>(value);
               };
               a.multiply<double>(scalar(alpha, 0), alpha == 0 ? nan_x.view() : device_x.view(), scalar(beta, 1),
-                                 y.span(), workspace.span(), nullptr, kernel.name);
+                                 y.span(), workspace.span(), nullptr, by<double>(kernel.name));
               std::vector<double> expected(y0.size());
               for (std::size_t r = 0; r < expected.size(); ++r) {
                 const double scaled = beta == 0 ? 0.0 : beta * y0[r];
@@ -234,11 +235,11 @@ TEST_CASE("a captured multiply replays, on other numbers too", "[short]") {
         if (kernel.determinism != gpu_loader::Determinism::bitwise) continue;
         INFO(variant.layout << " " << kernel.name << ", " << m.name);
         DeviceVector<double> x(m.matrix.cols), y(m.matrix.rows);
-        const DeviceVector<std::byte> workspace(a.workspace_bytes(kernel.name));
+        const DeviceVector<std::byte> workspace(a.workspace_bytes(by<double>(kernel.name)));
         cudaGraph_t graph = nullptr;
         cudaGraphExec_t replay = nullptr;
         cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-        a.multiply<double>(1, x.view(), 0, y.span(), workspace.span(), stream, kernel.name);
+        a.multiply<double>(1, x.view(), 0, y.span(), workspace.span(), stream, by<double>(kernel.name));
         cuda(cudaStreamEndCapture(stream, &graph));
         cuda(cudaGraphInstantiate(&replay, graph, 0));
         for (const std::uint64_t seed : {1U, 2U}) {
@@ -271,13 +272,13 @@ TEST_CASE("each multiply sees what the one before it on the stream wrote, launch
         INFO(variant.layout << " " << kernel.name << ", " << m.name);
         std::vector<std::vector<double>> expected{x};  // a step at a time, waiting for each
         for (std::size_t i = 0; i < steps; ++i) expected.push_back(multiply<double>(a, expected.back(), kernel.name));
-        const DeviceVector<std::byte> workspace(a.workspace_bytes(kernel.name));
+        const DeviceVector<std::byte> workspace(a.workspace_bytes(by<double>(kernel.name)));
         DeviceVector<double> all(n * (steps + 1));
         const auto run = [&] {
           const std::span<double> y = all.span();
           for (std::size_t i = 0; i < steps; ++i)
             a.multiply<double>(1, y.subspan(i * n, n), 0, y.subspan((i + 1) * n, n), workspace.span(), stream,
-                               kernel.name);
+                               by<double>(kernel.name));
         };
         cudaGraph_t graph = nullptr;
         cudaGraphExec_t replay = nullptr;
@@ -331,8 +332,8 @@ TEST_CASE("two streams with a workspace each; 100 repeats give the same bits") {
         INFO(variant.layout << " " << kernel.name << ", " << m.name);
         const std::vector<double> expected[2]{multiply<double>(a, x0, kernel.name),
                                               multiply<double>(a, x1, kernel.name)};
-        const gpu_loader::DeviceMultiplier multipliers[2]{gpu_loader::DeviceMultiplier(a, std::string(kernel.name)),
-                                                          gpu_loader::DeviceMultiplier(a, std::string(kernel.name))};
+        const gpu_loader::DeviceMultiplier multipliers[2]{gpu_loader::DeviceMultiplier(a, by<double>(kernel.name)),
+                                                          gpu_loader::DeviceMultiplier(a, by<double>(kernel.name))};
         cudaStream_t streams[2]{};
         for (auto& stream : streams) cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
         std::vector<DeviceVector<double>> y0, y1;
@@ -361,58 +362,80 @@ TEST_CASE("the default of csr is ipcsr, or merge where a row is very long", "[sh
     const DeviceMatrix a = load_device(encode(m.matrix, "csr").bytes);
     const auto x = random_vector<double>(m.matrix.cols, 1);
     INFO(m.name);
-    REQUIRE(a.workspace_bytes() == a.workspace_bytes(long_row ? "merge" : "ipcsr"));
-    REQUIRE(same_bits(multiply<double>(a, x, ""), multiply<double>(a, x, long_row ? "merge" : "ipcsr")));
+    const char* const kernel = long_row ? "csr/merge" : "csr/ipcsr";
+    REQUIRE(a.workspace_bytes(by<double>("")) == a.workspace_bytes(by<double>(kernel)));
+    REQUIRE(same_bits(multiply<double>(a, x, ""), multiply<double>(a, x, kernel)));
   }
 }
 
-TEST_CASE("a multiply needs the workspace that docs/LAYOUTS.md and the part table tell", "[short]") {
-  for (const std::uint32_t n : {0U, 1U, 255U, 256U, 257U, 16385U}) {
-    Entries entries;
-    for (std::uint32_t c = 0; c < n; ++c) entries[{0, c}] = c;
-    const std::uint64_t chunks = (n + 255) / 256;
-    for (const Variant& variant : variants()) {
-      if (variant.layout == "ccoo" && variant.settings.at("ccoo.k") != "1") continue;  // K = 1: chunks of 256, too
-      const auto file = encode(make_csr<float>(1, 20000, entries), variant.layout, variant.settings).bytes;
-      const DeviceMatrix a = load_device(file);
-      INFO(variant.layout << ", " << n << " nonzeros");
-      CHECK(a.workspace_bytes() == open(file).parts()[0].workspace_bytes);
-      for (const auto& kernel : a.kernels())
-        for (const ValueType vectors : {ValueType::f32, ValueType::f64}) {
-          const std::uint64_t v = size_of(vectors);
-          const std::map<std::string_view, std::uint64_t> expected{{"ipcsr", 0},
-                                                                   {"vector", 0},
-                                                                   {"scalar", 0},
-                                                                   {"pcsr", n * v},
-                                                                   {"merge", chunks * 2 * (v + 4)},
-                                                                   {"balanced", chunks * 2 * (v + 4)},
-                                                                   {"ordered", chunks * 2 * v},
-                                                                   {"atomic", 0}};
-          CHECK(a.workspace_bytes(kernel.name, vectors) == expected.at(kernel.name));
-        }
-    }
+TEST_CASE("a matrix needs the workspace of its part", "[short]") {
+  for (const Variant& variant : variants()) {
+    const auto file = encode(sized(257), variant.layout, variant.settings).bytes;
+    const DeviceMatrix a = load_device(file);
+    const PartInfo part = open(file).parts()[0];
+    CHECK(a.workspace_bytes(by<double>("")) == gpu_loader::workspace_bytes(part, {}, ValueType::f64));
+    CHECK(a.kernels().size() == gpu_loader::kernels(variant.layout).size());
+    for (const auto& kernel : a.kernels())
+      CHECK(a.workspace_bytes(by<double>(kernel.name)) ==
+            gpu_loader::workspace_bytes(part, gpu_loader::find_kernel(kernel.name), ValueType::f64));
+  }
+}
+
+TEST_CASE("csr's longest row is as long as the part table says", "[short]") {
+  const CsrMatrix m = make_csr(4, 9, {{{0, 0}, 1.0}, {{2, 1}, 2.0}, {{2, 4}, 2.0}, {{2, 8}, 2.0}, {{3, 1}, 2.0}});
+  for (const std::uint64_t length : {2U, 3U, 4U}) {
+    const auto load = [&] {
+      load_device(edited(encode(m, "csr").bytes, [&](ContainerSource& c) { c.parts[0].info.params[0] = length; }));
+    };
+    if (length == 3)
+      CHECK_NOTHROW(load());
+    else
+      CHECK_THROWS_AS(load(), Error);
   }
 }
 
 TEST_CASE("arguments that make no sense are refused", "[short]") {
   const CsrMatrix m = make_csr(3, 2, {{{0, 0}, 1.0}, {{2, 1}, 2.0}});
   gpu_loader::DeviceLoadOptions options;
-  options.kernels = {"vector"};
+  options.kernels = {gpu_loader::find_kernel("csr/vector")};
   const DeviceMatrix a = DeviceMatrix::load(open(encode(m, "csr").bytes), nullptr, options);
   const DeviceVector<double> x(2), y(3), both(4);
   const DeviceVector<float> xf(2), yf(3);
   const DeviceVector<std::byte> workspace(1024);
-  const auto go = [&](std::span<const double> in, std::span<double> out, std::string_view kernel,
-                      std::span<std::byte> room) { a.multiply<double>(1, in, 0, out, room, nullptr, kernel); };
-  CHECK_NOTHROW(go(x.view(), y.span(), "vector", {}));
-  CHECK_NOTHROW(go(x.view(), y.span(), "merge", workspace.span()));
-  CHECK_THROWS_AS(go(y.view(), y.span(), "vector", {}), Error);
-  CHECK_THROWS_AS(go(both.view().first(2), both.span().subspan(1, 3), "vector", {}), Error);
-  CHECK_THROWS_AS(go(x.view(), y.span(), "merge", {}), Error);
-  CHECK_THROWS_AS(go(x.view(), y.span(), "no such", {}), Error);
-  CHECK_THROWS_AS(go(x.view(), y.span(), "ipcsr", {}), Error);  // not prepared
-  CHECK_THROWS_AS(a.multiply<float>(1, xf.view(), 0, yf.span(), {}, nullptr, "vector"), Error);
-  options.kernels = {"no such"};
+  const auto go = [&](std::span<const double> in, std::span<double> out, const MultiplyDescription& description,
+                      std::span<std::byte> room) {
+    try {
+      a.multiply<double>(1, in, 0, out, room, nullptr, description);
+    } catch (const Error& e) {
+      return e.code();
+    }
+    return errc{};
+  };
+  const auto vector = by<double>("csr/vector"), merge = by<double>("csr/merge");
+  CHECK(go(x.view(), y.span(), vector, {}) == errc{});
+  CHECK(go(x.view(), y.span(), merge, workspace.span()) == errc{});
+  CHECK(go(y.view(), y.span(), vector, {}) == errc::usage);
+  CHECK(go(both.view().first(2), both.span().subspan(1, 3), vector, {}) == errc::usage);
+  CHECK(go(x.view(), y.span(), merge, {}) == errc::usage);
+  CHECK(go(x.view(), y.span(), by<double>("coo/balanced"), workspace.span()) == errc::usage);  // of no part
+  CHECK(go(x.view(), y.span(), {.kernel = {12345}}, workspace.span()) == errc::usage);
+  CHECK(go(x.view(), y.span(), by<double>("csr/ipcsr"), {}) == errc::usage);  // not prepared
+  CHECK(go(x.view(), y.span(), by<double>(""), {}) == errc::usage);           // that is its default
+  CHECK(go(x.view(), y.span(), by<float>("csr/vector"), {}) == errc::usage);
+  auto other = vector;
+  other.operation = Operation::transpose;
+  CHECK(go(x.view(), y.span(), other, {}) == errc::unsupported);
+  other = vector;
+  other.right_hand_sides = 2;
+  CHECK(go(x.view(), y.span(), other, {}) == errc::unsupported);
+  other = vector;
+  other.ldx = 1;
+  CHECK(go(x.view(), y.span(), other, {}) == errc::usage);
+  other.ldx = 2;
+  other.ldy = 7;
+  CHECK(go(x.view(), y.span(), other, {}) == errc{});
+  CHECK_THROWS_AS(a.multiply<float>(1, xf.view(), 0, yf.span(), {}, nullptr, by<float>("csr/vector")), Error);
+  options.kernels = {gpu_loader::find_kernel("coo/balanced")};
   CHECK_THROWS_AS(DeviceMatrix::load(open(encode(m, "csr").bytes), nullptr, options), Error);
 }
 

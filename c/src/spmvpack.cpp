@@ -7,6 +7,7 @@
 #include <string>
 
 #include "spmvpack/gpu_loader/device_matrix.hpp"
+#include "spmvpack/gpu_loader/kernels.hpp"
 
 struct spmvpack_matrix {
   spmvpack::gpu_loader::DeviceMatrix matrix;
@@ -66,57 +67,53 @@ void require_pointer(const void* pointer, const char* name) {
   if (pointer == nullptr) throw Error(errc::usage, std::string(name) + " is null");
 }
 
-/// Refuses what this version cannot do, so that nothing is taken for something else later.
-void check(const spmvpack_multiply_description* description) {
-  require_pointer(description, "description");
-  require(description->size == sizeof *description,
+/// The description as C++ has it; what it asks for is judged there.
+MultiplyDescription description_of(const spmvpack_multiply_description* c) {
+  require_pointer(c, "description");
+  require(c->size == sizeof *c,
           "the description is of another size than this version's; start from spmvpack_multiply_default()");
-  require(description->vectors == SPMVPACK_F32 || description->vectors == SPMVPACK_F64, "no such type of vectors");
-  if (description->operation != SPMVPACK_OPERATION_N)
-    throw Error(errc::unsupported, "only A x is supported yet, not the transpose", {}, "use SPMVPACK_OPERATION_N");
-  if (description->right_hand_sides != 1)
-    throw Error(errc::unsupported, "only one right-hand side is supported yet", {}, "multiply them one by one");
-}
-
-/// 0 where there is one column, or what the next column could start at.
-void check_leading(const char* name, std::uint64_t given, std::uint64_t length) {
-  if (given != 0 && given < length)
-    throw Error(errc::usage, name + (" is " + std::to_string(given)) + ", less than a column's " +
-                                 std::to_string(length) + " elements");
-}
-
-void check(const spmvpack_multiply_description* description, const DeviceMatrix& matrix) {
-  check(description);
-  check_leading("ldx", description->ldx, matrix.facts().cols);
-  check_leading("ldy", description->ldy, matrix.facts().rows);
-}
-
-std::string_view kernel_of(const spmvpack_multiply_description& description) {
-  return description.kernel == nullptr ? std::string_view{} : description.kernel;
+  require(c->vectors == SPMVPACK_F32 || c->vectors == SPMVPACK_F64, "no such type of vectors");
+  return {.operation = static_cast<Operation>(c->operation),
+          .vectors = c->vectors == SPMVPACK_F64 ? ValueType::f64 : ValueType::f32,
+          .right_hand_sides = c->right_hand_sides,
+          .ldx = c->ldx,
+          .ldy = c->ldy,
+          .scalars_on_device = c->scalars_on_device != 0,
+          .kernel = {c->kernel}};
 }
 
 template <class T>
-void multiply(const DeviceMatrix& matrix, const spmvpack_multiply_description& description, const void* alpha,
-              const void* x, const void* beta, void* y, std::span<std::byte> workspace, Stream stream) {
+void multiply(const DeviceMatrix& matrix, const MultiplyDescription& description, const void* alpha, const void* x,
+              const void* beta, void* y, std::span<std::byte> workspace, Stream stream) {
   const auto scalar = [&](const void* at) {
     const auto* const place = static_cast<const T*>(at);
-    return description.scalars_on_device != 0 ? Scalar<T>::on_device(place) : Scalar<T>(*place);
+    return description.scalars_on_device ? Scalar<T>::on_device(place) : Scalar<T>(*place);
   };
   matrix.multiply<T>(scalar(alpha), {static_cast<const T*>(x), matrix.facts().cols}, scalar(beta),
-                     {static_cast<T*>(y), matrix.facts().rows}, workspace, stream, kernel_of(description));
+                     {static_cast<T*>(y), matrix.facts().rows}, workspace, stream, description);
 }
 
 }  // namespace
 }  // namespace spmvpack::gpu_loader
 
 using namespace spmvpack::gpu_loader;
+using spmvpack::MultiplyDescription;
+using spmvpack::ValueType;
 
 extern "C" {
 
 const char* spmvpack_error_text(void) { return last_error.lost ? no_memory : last_error.text.c_str(); }
 
 spmvpack_multiply_description spmvpack_multiply_default(spmvpack_type vectors) {
-  return {sizeof(spmvpack_multiply_description), SPMVPACK_OPERATION_N, vectors, 1, 0, 0, 0, nullptr};
+  return {sizeof(spmvpack_multiply_description), SPMVPACK_OPERATION_N, vectors, 1, 0, 0, 0, 0};
+}
+
+spmvpack_status spmvpack_find_kernel(const char* name, uint32_t* kernel) {
+  return guarded([&] {
+    require_pointer(name, "name");
+    require_pointer(kernel, "kernel");
+    *kernel = find_kernel(name).value;
+  });
 }
 
 spmvpack_status spmvpack_load(const char* path, void* stream, spmvpack_matrix** matrix) {
@@ -145,10 +142,7 @@ spmvpack_status spmvpack_workspace_bytes(const spmvpack_matrix* matrix,
   return guarded([&] {
     require_pointer(matrix, "matrix");
     require_pointer(bytes, "bytes");
-    check(description, matrix->matrix);
-    *bytes = matrix->matrix.workspace_bytes(kernel_of(*description), description->vectors == SPMVPACK_F64
-                                                                         ? spmvpack::ValueType::f64
-                                                                         : spmvpack::ValueType::f32);
+    *bytes = matrix->matrix.workspace_bytes(description_of(description));
   });
 }
 
@@ -157,15 +151,15 @@ spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix, const spmvpack_
                                   uint64_t workspace_bytes, void* stream) {
   return guarded([&] {
     require_pointer(matrix, "matrix");
-    check(description, matrix->matrix);
+    const MultiplyDescription asked = description_of(description);
     require_pointer(alpha, "alpha");
     require_pointer(beta, "beta");
     const std::span<std::byte> room{static_cast<std::byte*>(workspace), workspace_bytes};
     const auto on = static_cast<Stream>(stream);
-    if (description->vectors == SPMVPACK_F64)
-      multiply<double>(matrix->matrix, *description, alpha, x, beta, y, room, on);
+    if (asked.vectors == ValueType::f64)
+      multiply<double>(matrix->matrix, asked, alpha, x, beta, y, room, on);
     else
-      multiply<float>(matrix->matrix, *description, alpha, x, beta, y, room, on);
+      multiply<float>(matrix->matrix, asked, alpha, x, beta, y, room, on);
   });
 }
 

@@ -2,10 +2,9 @@
 // What multiply() demands of its arguments; no device needed.
 
 #include <cstdint>
-#include <span>
-#include <string_view>
 
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/multiply.hpp"
 
 namespace spmvpack::gpu_loader {
 
@@ -15,11 +14,13 @@ struct DeviceRange {
   std::uint64_t bytes = 0;
 };
 
-/// Error(errc::usage) where `vectors` does not go with `values`: f32 vectors with an f64 matrix.
-void require_types(ValueType values, ValueType vectors);
-/// Error(errc::usage) where the sizes of x and y are not the matrix's, one is not on a boundary of its element, or they
-/// overlap.
-void require_vectors(const MatrixFacts& facts, ValueType vectors, DeviceRange x, DeviceRange y);
+/// Error(errc::unsupported) if the description asks for what no kernel does yet; errc::usage if it does not fit the
+/// matrix: f32 vectors with f64 values, columns closer together than they are long.
+void require_description(const MatrixFacts& facts, const MultiplyDescription& description);
+/// Error(errc::usage) if x and y are of another type than the description's vectors, their sizes are not the matrix's,
+/// one is not on a boundary of its element, or they overlap.
+void require_vectors(const MatrixFacts& facts, const MultiplyDescription& description, ValueType type, DeviceRange x,
+                     DeviceRange y);
 /// Error(errc::usage) where the workspace is too small, not on a 256-byte boundary, or overlaps x or y.
 void require_workspace(DeviceRange workspace, std::uint64_t needed, DeviceRange x, DeviceRange y);
 

@@ -62,7 +62,8 @@ std::string describe(const LayoutKernels& layout, std::uint32_t bits) {
 
 }  // namespace
 
-void check_shape(const PartView& part) {
+void check_shape(const DevicePart& device_part) {
+  const PartView& part = device_part.view;
   const auto map = [&](const IndexMap& m, std::string_view name) {
     if (m.kind != format::MapKind::list) return;
     const std::uint64_t size = part.get<std::uint32_t>(name).size();
@@ -71,7 +72,7 @@ void check_shape(const PartView& part) {
   };
   map(part.info().rows, "row_map");
   map(part.info().cols, "col_map");
-  find_layout_kernels(part.info().layout).check_shape(part);
+  layout_kernels(device_part.layout).check_shape(part);
 }
 
 StructureCheck::StructureCheck(std::span<const DevicePart> parts, const MatrixFacts& facts, Stream stream)
@@ -84,7 +85,7 @@ StructureCheck::StructureCheck(std::span<const DevicePart> parts, const MatrixFa
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartView& part = parts[i].view;
     std::uint32_t* const word = errors_.get() + i * check_words;
-    find_layout_kernels(part.info().layout).check(part, word, stream);
+    layout_kernels(parts[i].layout).check(part, word, stream);
     check_map(part, part.info().rows, "row_map", facts.rows, bad_row_map, seen_.get(), word, stream);
     check_map(part, part.info().cols, "col_map", facts.cols, bad_col_map, seen_.get(), word, stream);
   }
@@ -100,8 +101,8 @@ void StructureCheck::finish(const std::string& name) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const std::uint32_t bits = words[i * check_words];
     if (bits == 0) continue;
-    throw Error(errc::corrupt, describe(find_layout_kernels(parts_[i].view.info().layout), bits),
-                name + ": part " + std::to_string(i), "get the file again, or encode it again");
+    throw Error(errc::corrupt, describe(layout_kernels(parts_[i].layout), bits), name + ": part " + std::to_string(i),
+                "get the file again, or encode it again");
   }
 }
 

@@ -6,12 +6,12 @@
 #include <span>
 #include <string>
 
-#include "layouts/registry.hpp"
+#include "layouts/layout.hpp"
 
 namespace spmvpack::gpu_loader {
 
 /// What the tables alone say of a part and of its maps. Error(errc::corrupt). Must pass before anything is launched.
-void check_shape(const PartView& part);
+void check_shape(const DevicePart& part);
 
 /// The layouts' checks and those of the maps, on the device. The constructor starts them.
 class StructureCheck {

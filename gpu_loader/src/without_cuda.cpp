@@ -28,32 +28,32 @@ std::uint64_t DeviceMatrix::device_bytes() const { refuse(); }
 std::uint64_t DeviceMatrix::allocated_bytes() const { refuse(); }
 std::uint64_t DeviceMatrix::prepared_bytes() const { refuse(); }
 std::vector<KernelInfo> DeviceMatrix::kernels() const { refuse(); }
-std::uint64_t DeviceMatrix::workspace_bytes(std::string_view, ValueType) const { refuse(); }
-std::uint64_t DeviceMatrix::workspace_bytes(std::string_view) const { refuse(); }
+std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription&) const { refuse(); }
 
 template <class T>
 void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::span<const T>, std::type_identity_t<Scalar<T>>,
-                            std::span<T>, std::span<std::byte>, Stream, std::string_view) const {
+                            std::span<T>, std::span<std::byte>, Stream, const MultiplyDescription&) const {
   refuse();
 }
 template void DeviceMatrix::multiply(std::type_identity_t<Scalar<double>>, std::span<const double>,
                                      std::type_identity_t<Scalar<double>>, std::span<double>, std::span<std::byte>,
-                                     Stream, std::string_view) const;
+                                     Stream, const MultiplyDescription&) const;
 template void DeviceMatrix::multiply(std::type_identity_t<Scalar<float>>, std::span<const float>,
                                      std::type_identity_t<Scalar<float>>, std::span<float>, std::span<std::byte>,
-                                     Stream, std::string_view) const;
+                                     Stream, const MultiplyDescription&) const;
 
 template <class T>
-void DeviceMatrix::multiply_host_vectors(T, std::span<const T>, T, std::span<T>, std::string_view) const {
+void DeviceMatrix::multiply_host_vectors(T, std::span<const T>, T, std::span<T>, const MultiplyDescription&) const {
   refuse();
 }
 template void DeviceMatrix::multiply_host_vectors(double, std::span<const double>, double, std::span<double>,
-                                                  std::string_view) const;
+                                                  const MultiplyDescription&) const;
 template void DeviceMatrix::multiply_host_vectors(float, std::span<const float>, float, std::span<float>,
-                                                  std::string_view) const;
+                                                  const MultiplyDescription&) const;
 
-DeviceMultiplier::DeviceMultiplier(DeviceMatrix matrix, std::string kernel)
-    : matrix_(std::move(matrix)), kernel_(std::move(kernel)) {
+DeviceMultiplier::DeviceMultiplier(DeviceMatrix matrix) : matrix_(std::move(matrix)) { refuse(); }
+DeviceMultiplier::DeviceMultiplier(DeviceMatrix matrix, const MultiplyDescription& description)
+    : matrix_(std::move(matrix)), description_(description) {
   refuse();
 }
 

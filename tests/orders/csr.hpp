@@ -18,10 +18,10 @@ class Orders {
   Orders(const CsrMatrix& a, const std::vector<V>& x) : a_(a), values_(std::get<Array<A>>(a.values)), x_(x) {}
 
   std::vector<V> by(const std::string& kernel) const {
-    if (kernel == "scalar") return lanes(1);
-    if (kernel == "vector") return lanes(mean_lanes());
-    if (kernel == "pcsr") return products_in_turn();
-    if (kernel == "ipcsr") return row_blocks();
+    if (kernel == "csr/scalar") return lanes(1);
+    if (kernel == "csr/vector") return lanes(mean_lanes());
+    if (kernel == "csr/pcsr") return products_in_turn();
+    if (kernel == "csr/ipcsr") return row_blocks();
     return chunks();  // coo's balanced, csr's merge
   }
 

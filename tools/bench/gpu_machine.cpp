@@ -107,14 +107,13 @@ class GpuMachine final : public Machine {
     const std::vector<KernelInfo> kernels = matrix.kernels();
     const auto others = std::span(kernels).subspan(kernels.empty() ? 0 : 1);  // a container without parts has none
     if (std::any_of(others.begin(), others.end(), [](const KernelInfo& k) { return k.prepared; })) {
-      for (const KernelInfo& kernel : kernels) options.kernels.emplace_back(kernel.name);
+      for (const KernelInfo& kernel : kernels) options.kernels.push_back(gpu_loader::find_kernel(kernel.name));
       matrix = DeviceMatrix::load(container, stream_.get(), options);
     }
-    // Without a name, the kernel that the layout takes for this matrix: what most users run.
-    std::vector<Candidate> candidates{candidate(matrix, layout, {}, true)};
+    // First the kernel that is each part's default: what most users run.
+    std::vector<Candidate> candidates{candidate(matrix, layout, {.name = "default", .layout = {}}, {})};
     for (const KernelInfo& kernel : kernels)
-      candidates.push_back(
-          candidate(matrix, layout, std::string(kernel.name), kernel.determinism == Determinism::bitwise));
+      candidates.push_back(candidate(matrix, layout, kernel, gpu_loader::find_kernel(kernel.name)));
     return candidates;
   }
 
@@ -136,14 +135,23 @@ class GpuMachine final : public Machine {
   }
 
  private:
-  Candidate candidate(const DeviceMatrix& matrix, const std::string& layout, const std::string& kernel, bool bitwise) {
-    const std::uint64_t bytes = matrix.workspace_bytes(kernel);
-    Candidate made{"spmvpack", layout, kernel.empty() ? "default" : kernel, bitwise, matrix.device_bytes(), bytes, {}};
-    made.run = [this, matrix, kernel, bytes, workspace = allocate_device(bytes)] {
+  Candidate candidate(const DeviceMatrix& matrix, const std::string& layout, const KernelInfo& kernel, KernelId id) {
+    const MultiplyDescription description{.vectors = vectors_.type, .kernel = id};
+    const std::uint64_t bytes = matrix.workspace_bytes(description);
+    // Results are named LAYOUT/KERNEL: the layout's own kernels without it, others in full.
+    const bool is_own = kernel.layout == layout;
+    Candidate made{.by = "spmvpack",
+                   .layout = layout,
+                   .kernel = std::string(kernel.name.substr(is_own ? layout.size() + 1 : 0)),
+                   .bitwise = kernel.determinism == Determinism::bitwise,
+                   .device_bytes = matrix.device_bytes(),
+                   .workspace_bytes = bytes,
+                   .run = {}};
+    made.run = [this, matrix, description, bytes, workspace = allocate_device(bytes)] {
       dispatch(vectors_.type, [&]<class T>(T) {
         matrix.multiply<T>(T{1}, {static_cast<const T*>(vectors_.x), x_bytes_ / sizeof(T)}, T{0},
                            {static_cast<T*>(vectors_.y), y_bytes_ / sizeof(T)},
-                           {static_cast<std::byte*>(workspace.get()), bytes}, stream_.get(), kernel);
+                           {static_cast<std::byte*>(workspace.get()), bytes}, stream_.get(), description);
       });
     };
     return made;

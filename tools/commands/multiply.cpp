@@ -25,7 +25,7 @@ void add_options(po::options_description& options) {
   options.add_options()                                                                                       //
       ("x", po::value<std::string>()->value_name("x.mtx"), "the vector (default: ones)")                      //
       ("device", po::value<std::string>()->default_value("host")->value_name("D"), "host or gpu")             //
-      ("kernel", po::value<std::string>()->value_name("NAME"), "on a GPU: which of the layout's kernels")     //
+      ("kernel", po::value<std::string>()->value_name("NAME"), "on a GPU: a layout's kernel, as csr/vector")  //
       ("output,o", po::value<std::string>()->value_name("y.mtx"), "where y goes (default: standard output)")  //
       ("force,f", po::bool_switch(), "overwrite it");
 }
@@ -104,11 +104,12 @@ void run(const Invocation& invocation) {
   gpu_loader::DeviceLoadOptions options;
   options.threads = invocation.threads;
   options.progress = invocation.progress;
-  const std::string kernel = invocation.options.count("kernel") != 0 ? invocation.text("kernel") : "";
-  if (!kernel.empty()) options.kernels = {kernel};
+  const KernelId kernel =
+      invocation.options.count("kernel") != 0 ? gpu_loader::find_kernel(invocation.text("kernel")) : KernelId{};
+  options.kernels = {kernel};
   const auto matrix = gpu_loader::DeviceMatrix::load(invocation.argument, nullptr, options);
   multiply_and_write(invocation, output, matrix, [&]<class T>(const auto& a, std::span<const T> x, std::span<T> y) {
-    a.template multiply_host_vectors<T>(T{1}, x, T{0}, y, kernel);
+    a.template multiply_host_vectors<T>(T{1}, x, T{0}, y, {.vectors = value_type_of<T>, .kernel = kernel});
   });
 }
 

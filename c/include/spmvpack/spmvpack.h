@@ -1,6 +1,6 @@
 /* The GPU loader for C: load a container into device memory, y = alpha A x + beta y. Everything is as in
-   spmvpack/gpu_loader/device_matrix.hpp, which says more. A build without CUDA has all functions; they return
-   SPMVPACK_UNSUPPORTED. */
+   spmvpack/gpu_loader/device_matrix.hpp, which says more. A build without CUDA has all functions; those that
+   need a device return SPMVPACK_UNSUPPORTED. */
 #ifndef SPMVPACK_H
 #define SPMVPACK_H
 
@@ -56,11 +56,16 @@ typedef struct spmvpack_multiply_description {
   uint64_t ldx, ldy;         /* elements from one column of X or Y to the next, no fewer than a column has; 0 will do
                                 with one column */
   int scalars_on_device;     /* whether alpha and beta point to device memory, read when the multiply runs */
-  const char* kernel;        /* a name of the layout's kernels; null: the default */
+  uint32_t kernel;           /* what spmvpack_find_kernel() gave; 0: the default. Parts of other layouts than the
+                                kernel's use their default */
 } spmvpack_multiply_description;
 
 /* One right-hand side, scalars in host memory, the default kernel. */
 SPMVPACK_EXPORT spmvpack_multiply_description spmvpack_multiply_default(spmvpack_type vectors);
+
+/* Sets *kernel to the kernel of that name, "layout/kernel" as in "csr/vector". Valid in this process. Needs no device.
+ */
+SPMVPACK_EXPORT spmvpack_status spmvpack_find_kernel(const char* name, uint32_t* kernel);
 
 /* Loads the container at `path` into the current device's memory, checksums and structure checked, and sets *matrix.
    Copies and kernels run on `stream` (a cudaStream_t; null: the default stream); returns when all is done. */

@@ -4,18 +4,15 @@
 // Aliaga et al., Euro-Par 2020 Workshops, with K = 1 and without their atomics. docs/LAYOUTS.md, "coo", has the order.
 
 #include "kernels/carries.cuh"
+#include "kernels/chunks.hpp"
 #include "kernels/launch.cuh"
 #include "kernels/reduce.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/vectors.hpp"
 #include "layouts/layout.hpp"
-#include "spmvpack/container/layouts/coo.hpp"
 
 namespace spmvpack::gpu_loader::balanced {
-
-using spmvpack::layouts::coo::chunk_count;
-using spmvpack::layouts::coo::chunk_entries;
 
 inline constexpr int groups = chunk_entries / 32;
 
@@ -131,7 +128,7 @@ __global__ void __launch_bounds__(tuning::balanced_threads)
 template <class A, class V, class Rows>
 void multiply(const Rows& rows, const std::uint32_t* col_idx, const A* values, std::uint64_t nnz,
               std::uint64_t row_count, const MultiplyCall& call) {
-  scale_vector(call.vectors, call.beta, call.y, call.row_list, row_count, call.stream);
+  scale_vector(call.description.vectors, call.beta, call.y, call.row_list, row_count, call.stream);
   if (nnz == 0 || (call.alpha.device == nullptr && call.alpha.value == 0)) return;
   const auto alpha = device_scalar<V>(call.alpha);
   const Carries<V> room = carries<V>(call.workspace, nnz);

@@ -1,13 +1,13 @@
 #pragma once
-// What a layout gives to the GPU loader: a LayoutKernels, named in one line of registry.cpp. No CUDA headers here.
+// What a layout does on a device: a LayoutKernels, beside its KernelTable. No CUDA headers here.
 
 #include <algorithm>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "layouts/kernel_table.hpp"
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 
@@ -17,11 +17,11 @@ namespace spmvpack::gpu_loader {
 struct LoadContext {
   Stream stream = nullptr;
   std::function<std::shared_ptr<void>(std::uint64_t bytes)> allocate;  ///< device memory, on a 256-byte boundary
-  std::span<const std::string> kernels;                                ///< DeviceLoadOptions::kernels
+  /// Places in the layout's KernelTable of the kernels that multiplies will ask for.
+  std::vector<std::size_t> kernels;
 
-  /// Whether what a kernel of the layout needs is to be made.
-  [[nodiscard]] bool wants(const KernelInfo& kernel, bool is_default) const {
-    return kernels.empty() ? is_default : std::find(kernels.begin(), kernels.end(), kernel.name) != kernels.end();
+  [[nodiscard]] bool wants(std::size_t kernel) const {
+    return std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
   }
 };
 
@@ -37,14 +37,16 @@ struct LayoutState {
 /// never their elements.
 struct DevicePart {
   PartView view;
+  std::size_t layout = 0;                    ///< its place in kernel_tables()
+  std::size_t default_kernel = 0;            ///< its place in the layout's KernelTable
   std::unique_ptr<const LayoutState> state;  ///< null where the layout has no prepare()
 };
 
 /// One multiply of one part, y = alpha A x + beta y over its local rows and columns. The arguments have been checked.
 struct MultiplyCall {
-  std::size_t kernel = 0;  ///< index into LayoutKernels::kernels
-  ValueType vectors = ValueType::f64;
-  Scalar<double> alpha{0.0}, beta{0.0};  ///< `device` points to a value of type `vectors`
+  std::size_t kernel = 0;                ///< its place in the layout's KernelTable
+  MultiplyDescription description;       ///< one that require_description() lets pass
+  Scalar<double> alpha{0.0}, beta{0.0};  ///< `device` points to a value of the vectors' type
   const void* x = nullptr;
   void* y = nullptr;
   const std::uint32_t* row_list = nullptr;  ///< device memory: local row r is y's element row_list[r]; null: element r
@@ -56,9 +58,6 @@ inline constexpr std::size_t check_words = 4;
 
 /// A layout on the GPU.
 struct LayoutKernels {
-  std::string_view name;
-  std::span<const KernelInfo> kernels;  ///< the usual default first
-
   /// What the tables alone say of the part: sizes and types of its sections, parameters. Error(errc::corrupt). Runs
   /// before the part's bytes are there, and whatever the options say: with it, no section is shorter than a kernel
   /// believes.
@@ -70,20 +69,20 @@ struct LayoutKernels {
   /// check() of the layout demands. Reads nothing outside the part's sections, whatever these say.
   void (*check)(const PartView& part, std::uint32_t* errors, Stream stream);
   /// Makes what kernels named in the context need, on a part that has been checked; null: nothing to make.
-  std::unique_ptr<const LayoutState> (*prepare)(const PartView& part, const LoadContext& context);
-
-  /// Exact.
-  std::uint64_t (*workspace_bytes)(const DevicePart& part, std::size_t kernel, ValueType vectors);
+  std::unique_ptr<const LayoutState> (*prepare)(const PartView& part, const LoadContext& context) = nullptr;
   /// Launches on call.stream. No allocation, no synchronisation. Must honour: y unread where beta is 0, x unread where
   /// alpha is 0 (and y = beta y then), both known only on the device where they are given by pointer.
   void (*multiply)(const DevicePart& part, const MultiplyCall& call);
-  /// The kernel, an index, where the caller names none; null: the first. Depends on the container alone.
-  std::size_t (*default_kernel)(const DevicePart& part) = nullptr;
 };
 
 namespace layouts {
-extern const LayoutKernels csr, coo, ccoo;
-}
+#define SPMVPACK_DECLARE(name) extern const LayoutKernels name;
+SPMVPACK_GPU_LAYOUTS(SPMVPACK_DECLARE)
+#undef SPMVPACK_DECLARE
+}  // namespace layouts
+
+/// Those of the layout at a place in kernel_tables().
+const LayoutKernels& layout_kernels(std::size_t layout);
 
 /// Calls f(A{}, V{}) with the types of the matrix's values and of the vectors.
 template <class F>

@@ -42,7 +42,9 @@ spmvpack("encode", "A.mtx", "-qf", "--value-type", "f32")
 scipy.io.mmwrite("large.mtx", np.full((cols, 1), 1e300), symmetry="general")
 spmvpack("multiply", "A.spmvc", "--x", "large.mtx", exit_code=3)
 spmvpack("multiply", "A.spmvc", "--device", "moon", exit_code=2)
-spmvpack("multiply", "A.spmvc", "--kernel", "scalar", exit_code=2)
+spmvpack("multiply", "A.spmvc", "--kernel", "csr/scalar", exit_code=2)
+# Kernels are named LAYOUT/KERNEL, and known without a GPU.
+spmvpack("multiply", "A.spmvc", "--device", "gpu", "--kernel", "scalar", exit_code=2)
 # Where there is no GPU, or no code for one, that is told, and what to do.
 without = {
     "multiply": [(5, "built without CUDA\nhint: build spmvpack where nvcc is found, with -DSPMVPACK_CUDA=ON\n"),

@@ -8,14 +8,15 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "spmvpack/container/export.hpp"
+#include "spmvpack/container/multiply.hpp"
 #include "spmvpack/container/progress.hpp"
 #include "spmvpack/container/reader.hpp"
+#include "spmvpack/gpu_loader/kernels.hpp"
 
 struct CUstream_st;
 
@@ -23,20 +24,6 @@ namespace spmvpack::gpu_loader {
 
 /// CUDA's cudaStream_t; null is the default stream.
 using Stream = CUstream_st*;
-
-/// Whether a kernel gives the same bits at every run.
-enum class Determinism : std::uint8_t {
-  bitwise,        ///< the order of additions is that of docs/LAYOUTS.md, whatever the device, grid and stream
-  not_guaranteed  ///< sums meet by atomic additions, in any order
-};
-
-/// A way to multiply with a layout.
-struct KernelInfo {
-  std::string_view name;
-  Determinism determinism = Determinism::bitwise;
-  /// Whether it needs something made at load: DeviceLoadOptions::kernels must name it, or be empty and it the default.
-  bool prepared = false;
-};
 
 /// alpha or beta: a value, or a place in device memory that is read when the multiply runs.
 template <class T>
@@ -68,9 +55,9 @@ struct DeviceLoadOptions {
   std::uint64_t memory_limit = 0;                       ///< on allocated_bytes(), 0: what is free
   ProgressCallback progress;
   DeviceAllocator allocator;
-  /// Kernels that multiply() will be asked for; empty: the default of each layout. What others need at load
-  /// (KernelInfo::prepared) is not made.
-  std::vector<std::string> kernels;
+  /// Kernels that multiplies will ask for (KernelId{}: each part's default); of a layout of which none is named, its
+  /// first. What others need at load (KernelInfo::prepared) is not made.
+  std::vector<KernelId> kernels;
 };
 
 /// A matrix loaded from a container into the current device's memory, every section as it lies in the file. Immutable;
@@ -91,29 +78,29 @@ class SPMVPACK_EXPORT DeviceMatrix {
   [[nodiscard]] std::uint64_t allocated_bytes() const;
   /// Of these, what was made at load for kernels that need it (the row blocks of csr's `ipcsr`).
   [[nodiscard]] std::uint64_t prepared_bytes() const;
-  /// The kernels of the matrix's layouts, those of the first part first. The first of each layout is
-  /// its default, but for csr with a very long row (docs/LAYOUTS.md).
+  /// The kernels of the matrix's layouts, those of the first part first.
   [[nodiscard]] std::vector<KernelInfo> kernels() const;
-  /// Device bytes that one multiply() needs as its workspace, exactly; 0 is common. `vectors` is the type of x and y.
-  [[nodiscard]] std::uint64_t workspace_bytes(std::string_view kernel, ValueType vectors) const;
-  /// The same for vectors of the matrix's type; of the default kernel, that is PartInfo::workspace_bytes, but for
-  /// copies of x and y where a part has a list map.
-  [[nodiscard]] std::uint64_t workspace_bytes(std::string_view kernel = {}) const;
+  /// Device bytes that one such multiply needs as its workspace, exactly; 0 is common. Errors: as multiply().
+  [[nodiscard]] std::uint64_t workspace_bytes(const MultiplyDescription& description) const;
 
   /// y = alpha A x + beta y, in device memory, on `stream`: one kernel or a few, no allocation, no synchronisation;
   /// may be captured into a graph. T is double or float, the type of x, y and of every product and sum; an f32 matrix
   /// takes both, an f64 matrix double. x has facts().cols elements and y facts().rows, on boundaries of an element;
   /// they do not overlap. y is not read where beta is 0, x not where alpha is 0 (y then becomes beta y). `workspace` is
-  /// device memory on a boundary of 256 bytes that no other multiply uses meanwhile. `kernel` is a name of kernels()
-  /// (parts whose layout has no such kernel use their default), empty: the default. Errors, all before anything is
-  /// launched: errc::usage; errc::no_device where a launch fails.
+  /// device memory on a boundary of 256 bytes that no other multiply uses meanwhile. Parts whose layout is not that of
+  /// the description's kernel use their default; whether a scalar is on the device is said by the Scalar. Errors, all
+  /// before anything is launched: errc::unsupported (an operation, or a number of right-hand sides, that no kernel does
+  /// yet); errc::usage (what does not fit the matrix or T, or a kernel that no part has or that was not prepared);
+  /// errc::no_device if a launch fails.
   template <class T>
   void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const T> x, std::type_identity_t<Scalar<T>> beta,
-                std::span<T> y, std::span<std::byte> workspace, Stream stream, std::string_view kernel = {}) const;
+                std::span<T> y, std::span<std::byte> workspace, Stream stream,
+                const MultiplyDescription& description = describe<T>()) const;
 
   /// The same with x and y in host memory: allocates, copies, multiplies and waits. For trials and tests.
   template <class T>
-  void multiply_host_vectors(T alpha, std::span<const T> x, T beta, std::span<T> y, std::string_view kernel = {}) const;
+  void multiply_host_vectors(T alpha, std::span<const T> x, T beta, std::span<T> y,
+                             const MultiplyDescription& description = describe<T>()) const;
 
   struct Impl;
 
@@ -122,23 +109,25 @@ class SPMVPACK_EXPORT DeviceMatrix {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// A DeviceMatrix with one workspace: the convenient way to multiply with one kernel, from one stream at a time.
+/// A DeviceMatrix with one workspace: the convenient way to multiply by one description, from one stream at a time.
 class SPMVPACK_EXPORT DeviceMultiplier {
  public:
-  /// Allocates the workspace for vectors of either type that the matrix takes.
-  explicit DeviceMultiplier(DeviceMatrix matrix, std::string kernel = {});
+  /// The plain multiply, with vectors of the matrix's type.
+  explicit DeviceMultiplier(DeviceMatrix matrix);
+  /// Allocates the workspace of such a multiply.
+  DeviceMultiplier(DeviceMatrix matrix, const MultiplyDescription& description);
 
   [[nodiscard]] const DeviceMatrix& matrix() const noexcept { return matrix_; }
-  /// DeviceMatrix::multiply with the own workspace and kernel.
+  /// DeviceMatrix::multiply with the own workspace and description, of whose vectors T is the type.
   template <class T>
   void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const T> x, std::type_identity_t<Scalar<T>> beta,
                 std::span<T> y, Stream stream) const {
-    matrix_.multiply<T>(alpha, x, beta, y, {static_cast<std::byte*>(workspace_.get()), bytes_}, stream, kernel_);
+    matrix_.multiply<T>(alpha, x, beta, y, {static_cast<std::byte*>(workspace_.get()), bytes_}, stream, description_);
   }
 
  private:
   DeviceMatrix matrix_;
-  std::string kernel_;
+  MultiplyDescription description_;
   std::uint64_t bytes_ = 0;
   std::shared_ptr<void> workspace_;
 };

@@ -1,13 +1,13 @@
 // Layout `ccoo` on the GPU.
 
 #include <algorithm>
-#include <array>
 
 #include "kernels/carries.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/vectors.hpp"
 #include "layouts/ccoo/check.hpp"
 #include "layouts/ccoo/chunk.cuh"
+#include "layouts/ccoo/kernels.hpp"
 #include "layouts/ccoo/team.cuh"
 #include "layouts/layout.hpp"
 #include "spmvpack/container/layouts/ccoo.hpp"
@@ -17,8 +17,6 @@ namespace ccoo_kernels {
 namespace {
 
 constexpr unsigned warps = tuning::ccoo_threads / 32;
-constexpr std::array<KernelInfo, 2> kernels{{{"ordered"}, {"atomic", Determinism::not_guaranteed}}};
-enum Kernel : std::size_t { ordered, atomic };
 
 template <class A>
 using View = spmvpack::layouts::ccoo::View<A>;
@@ -192,11 +190,6 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
   return device;
 }
 
-std::uint64_t workspace_bytes(const DevicePart& part, std::size_t kernel, ValueType vectors) {
-  using namespace spmvpack::layouts::ccoo;
-  return kernel == atomic ? 0 : ordered_workspace(part.view.info().params[param_chunks], vectors);
-}
-
 /// Whether chunks of K = 8 are for a block each: where there are no ids, or few rows to a chunk. Else most of the work
 /// is to find rows and add them up, and a warp each does that with less waiting (22 % less time on an H100).
 bool takes_team(std::uint64_t rows, std::uint64_t chunks, unsigned lut_size) {
@@ -216,7 +209,7 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
   const unsigned blocks =
       std::min(blocks_for(v.chunks * 32, tuning::ccoo_threads), device.multiprocessors * device.tuned.ccoo_blocks(K));
   if (call.kernel == atomic) {
-    scale_vector(call.vectors, call.beta, call.y, call.row_list, part.view.rows(), call.stream);
+    scale_vector(call.description.vectors, call.beta, call.y, call.row_list, part.view.rows(), call.stream);
     return gpu_loader::launch(atomic_kernel<A, V, K>, blocks, tuning::ccoo_threads, call.stream, v, lut_size, alpha, x,
                               y, map);
   }
@@ -239,8 +232,8 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   const auto& params = part.view.info().params;
   if (params[spmvpack::layouts::ccoo::param_chunks] == 0)
-    return scale_vector(call.vectors, call.beta, call.y, call.row_list, part.view.rows(), call.stream);
-  dispatch_types(part.view.info().value_type, call.vectors, [&]<class A, class V>(A, V) {
+    return scale_vector(call.description.vectors, call.beta, call.y, call.row_list, part.view.rows(), call.stream);
+  dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     switch (params[spmvpack::layouts::ccoo::param_slots]) {
       case 1:
         return launch<A, V, 1>(part, call);
@@ -257,13 +250,10 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 }  // namespace
 }  // namespace ccoo_kernels
 
-const LayoutKernels ccoo{"ccoo",
-                         ccoo_kernels::kernels,
-                         spmvpack::layouts::ccoo::check_shape,
-                         ccoo_kernels::check_names,
-                         ccoo_kernels::check,
-                         ccoo_kernels::prepare,
-                         ccoo_kernels::workspace_bytes,
-                         ccoo_kernels::multiply};
+const LayoutKernels ccoo{.check_shape = spmvpack::layouts::ccoo::check_shape,
+                         .check_names = ccoo_kernels::check_names,
+                         .check = ccoo_kernels::check,
+                         .prepare = ccoo_kernels::prepare,
+                         .multiply = ccoo_kernels::multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

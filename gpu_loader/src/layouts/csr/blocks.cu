@@ -173,7 +173,7 @@ std::unique_ptr<const LayoutState> make_row_blocks(const PartView& part, const L
 }
 
 void multiply_pcsr(const PartView& part, const MultiplyCall& call) {
-  with_arrays(part, call.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
+  with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
     auto* const products = reinterpret_cast<V*>(call.workspace);
     if (a.nnz != 0 && (call.alpha.device != nullptr || call.alpha.value != 0)) {
@@ -188,7 +188,7 @@ void multiply_pcsr(const PartView& part, const MultiplyCall& call) {
 
 void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call) {
   if (blocks.count == 0) return;
-  with_arrays(part, call.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
+  with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     launch(ipcsr_kernel<A, V, P>, blocks_for(blocks.count, 1), threads, call.stream, a, blocks.starts(),
            device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
            static_cast<V*>(call.y), RowMap{call.row_list});

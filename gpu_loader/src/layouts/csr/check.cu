@@ -3,16 +3,21 @@
 #include "kernels/launch.cuh"
 #include "kernels/reduce.cuh"
 #include "layouts/csr/kernels.hpp"
+#include "layouts/csr/partition.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {
 
-/// Also counts the places where columns do not rise, less those of them where a row starts, to `falls`: 0 where columns
+constexpr std::uint64_t most_length = ~std::uint32_t{0};
+
+/// Also puts the longest row's length to `longest`, no more than 32 bits hold: of a longer one columns do not rise.
+/// And counts the places where columns do not rise, less those of them where a row starts, to `falls`: 0 where columns
 /// rise within rows. Each place is counted by an entry and taken back by at most one row, the one that is not empty.
 template <class P>
 __global__ void check_kernel(const P* row_ptr, const std::uint32_t* col_idx, std::uint32_t rows, std::uint64_t cols,
-                             std::uint64_t nnz, std::uint32_t* errors, unsigned long long* falls) {
-  std::uint32_t found = 0;
+                             std::uint64_t nnz, std::uint32_t* errors, std::uint32_t* longest,
+                             unsigned long long* falls) {
+  std::uint32_t found = 0, length = 0;
   unsigned long long more = 0;
   const std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
@@ -20,6 +25,7 @@ __global__ void check_kernel(const P* row_ptr, const std::uint32_t* col_idx, std
   for (std::uint64_t r = first; r < rows; r += stride) {
     const std::uint64_t begin = row_ptr[r], end = row_ptr[r + 1];
     if (begin > end || end > nnz) found |= 2U;
+    if (begin < end) length = max(length, static_cast<std::uint32_t>(min(end - begin, most_length)));
     if (begin != 0 && begin < end && begin < nnz && col_idx[begin] <= col_idx[begin - 1]) --more;
   }
   for (std::uint64_t k = first; k < nnz; k += stride) {
@@ -27,24 +33,32 @@ __global__ void check_kernel(const P* row_ptr, const std::uint32_t* col_idx, std
     if (k != 0 && col_idx[k] <= col_idx[k - 1]) ++more;
   }
   if (found != 0) atomicOr(errors, found);
-  for (int distance = 16; distance != 0; distance /= 2) more += __shfl_xor_sync(full_warp, more, distance);
-  if (lane_id() == 0 && more != 0) atomicAdd(falls, more);  // modulo 2^64
+  for (int distance = 16; distance != 0; distance /= 2) {
+    more += __shfl_xor_sync(full_warp, more, distance);
+    length = max(length, __shfl_xor_sync(full_warp, length, distance));
+  }
+  if (lane_id() != 0) return;
+  if (more != 0) atomicAdd(falls, more);  // modulo 2^64
+  if (length != 0) atomicMax(longest, length);
 }
 
-__global__ void check_falls_kernel(const unsigned long long* falls, std::uint32_t* errors) {
+__global__ void check_totals_kernel(const unsigned long long* falls, const std::uint32_t* longest,
+                                    std::uint64_t expected_longest, std::uint32_t* errors) {
   if (*falls != 0) atomicOr(errors, 8U);
+  if (*longest != expected_longest) atomicOr(errors, 16U);
 }
 
 }  // namespace
 
 void check(const PartView& part, std::uint32_t* errors, Stream stream) {
+  std::uint32_t* const longest = errors + 1;
   auto* const falls = reinterpret_cast<unsigned long long*>(errors + 2);
   with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     const std::uint64_t work = a.nnz > a.rows ? a.nnz : std::uint64_t{a.rows} + 1;
     launch(check_kernel<P>, stride_blocks(work, tuning::check_threads), tuning::check_threads, stream, a.row_ptr,
-           a.col_idx, a.rows, part.cols(), a.nnz, errors, falls);
+           a.col_idx, a.rows, part.cols(), a.nnz, errors, longest, falls);
   });
-  launch(check_falls_kernel, 1, 1, stream, falls, errors);
+  launch(check_totals_kernel, 1, 1, stream, falls, longest, part.info().params[param_longest_row], errors);
 }
 
 }  // namespace spmvpack::gpu_loader::layouts::csr_kernels

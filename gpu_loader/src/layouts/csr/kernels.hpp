@@ -7,7 +7,7 @@
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 
-enum Kernel : std::uint8_t { ipcsr, vector, scalar, pcsr, merge };  ///< their places in LayoutKernels::kernels
+enum Kernel : std::size_t { ipcsr, vector, scalar, pcsr, merge };  ///< their places in the layout's KernelTable
 
 /// A part's arrays in device memory. A: type of the values, P: of the row pointers.
 template <class A, class P>

@@ -70,7 +70,7 @@ struct RowsOfPointers {
 }  // namespace
 
 void multiply_merge(const PartView& part, const MultiplyCall& call) {
-  with_arrays(part, call.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
+  with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     balanced::multiply<A, V>(RowsOfPointers<P>{a.row_ptr, a.rows}, a.col_idx, a.values, a.nnz, a.rows, call);
   });
 }

@@ -48,7 +48,7 @@ void launch_rows(const Arrays<A, P>& a, const MultiplyCall& call) {
 }  // namespace
 
 void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t lanes) {
-  with_arrays(part, call.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
+  with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     switch (lanes) {
       case 1:
         return launch_rows<1, V>(a, call);

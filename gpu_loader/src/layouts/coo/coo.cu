@@ -8,7 +8,6 @@
 namespace spmvpack::gpu_loader::layouts {
 namespace {
 
-constexpr std::array<KernelInfo, 1> kernels{{{"balanced"}}};
 constexpr std::array<std::string_view, 3> check_names{
     {"row_idx: a row is not below the part's rows", "col_idx: a column is not below the part's columns",
      "row_idx and col_idx: an entry does not follow the one before it"}};
@@ -35,10 +34,6 @@ void check(const PartView& part, std::uint32_t* errors, Stream stream) {
          cols.data(), rows.size(), part.rows(), part.cols(), errors);
 }
 
-std::uint64_t workspace_bytes(const DevicePart& part, std::size_t /*kernel*/, ValueType vectors) {
-  return spmvpack::layouts::coo::balanced_workspace(part.view.info().nnz, vectors);
-}
-
 /// The row of an entry is stored beside it.
 struct StoredRows {
   const std::uint32_t* row_idx;
@@ -61,7 +56,7 @@ struct StoredRows {
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   const PartView& view = part.view;
-  dispatch_types(view.info().value_type, call.vectors, [&]<class A, class V>(A, V) {
+  dispatch_types(view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     const StoredRows rows{view.get<std::uint32_t>("row_idx").data(), view.info().nnz};
     balanced::multiply<A, V>(rows, view.get<std::uint32_t>("col_idx").data(), view.get<A>("values").data(),
                              view.info().nnz, view.rows(), call);
@@ -70,7 +65,9 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 
 }  // namespace
 
-const LayoutKernels coo{"coo",           kernels, spmvpack::layouts::coo::check_shape, check_names, check, nullptr,
-                        workspace_bytes, multiply};
+const LayoutKernels coo{.check_shape = spmvpack::layouts::coo::check_shape,
+                        .check_names = check_names,
+                        .check = check,
+                        .multiply = multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

@@ -1,0 +1,28 @@
+// Layout `ccoo`: its kernels, without a device.
+
+#include "spmvpack/container/layouts/ccoo.hpp"
+
+#include <array>
+
+#include "layouts/ccoo/kernels.hpp"
+#include "layouts/kernel_table.hpp"
+
+namespace spmvpack::gpu_loader::tables {
+namespace {
+
+constexpr std::array kernels{
+    KernelInfo{.name = "ccoo/ordered", .layout = "ccoo"},
+    KernelInfo{.name = "ccoo/atomic", .layout = "ccoo", .determinism = Determinism::not_guaranteed},
+};
+
+/// `ordered`: two sums of the vectors' type for each chunk.
+std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors) {
+  if (kernel == layouts::ccoo_kernels::atomic) return 0;
+  return checked_mul(part.params[spmvpack::layouts::ccoo::param_chunks], 2 * size_of(vectors), "workspace bytes");
+}
+
+}  // namespace
+
+const KernelTable ccoo{.layout = "ccoo", .kernels = kernels, .workspace_bytes = workspace};
+
+}  // namespace spmvpack::gpu_loader::tables

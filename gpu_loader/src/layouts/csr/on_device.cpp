@@ -1,0 +1,48 @@
+// Layout `csr` on the GPU: its check, what is made at load, and the kernel of a multiply.
+
+#include <array>
+
+#include "layouts/csr/kernels.hpp"
+#include "layouts/csr/partition.hpp"
+#include "spmvpack/container/layouts/csr.hpp"
+
+namespace spmvpack::gpu_loader::layouts {
+namespace {
+
+using namespace csr_kernels;
+
+constexpr std::array<std::string_view, 5> check_names{
+    {"row_ptr: it does not start at 0 or does not end at the number of nonzeros",
+     "row_ptr: a row pointer falls or is past the nonzeros", "col_idx: a column is not below the part's columns",
+     "col_idx: columns do not increase within a row", "the longest row is not as long as the part table says"}};
+
+std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& context) {
+  return context.wants(ipcsr) ? make_row_blocks(part, context) : nullptr;
+}
+
+void multiply(const DevicePart& part, const MultiplyCall& call) {
+  const PartView& view = part.view;
+  if (view.rows() == 0) return;
+  switch (call.kernel) {
+    case vector:
+      return multiply_rows(view, call, lanes_per_row(view.rows(), view.info().nnz));
+    case scalar:
+      return multiply_rows(view, call, 1);
+    case pcsr:
+      return multiply_pcsr(view, call);
+    case ipcsr:
+      return multiply_ipcsr(view, static_cast<const RowBlocksOnDevice&>(*part.state), call);
+    default:
+      return multiply_merge(view, call);
+  }
+}
+
+}  // namespace
+
+const LayoutKernels csr{.check_shape = spmvpack::layouts::csr::check_shape,
+                        .check_names = check_names,
+                        .check = csr_kernels::check,
+                        .prepare = prepare,
+                        .multiply = multiply};
+
+}  // namespace spmvpack::gpu_loader::layouts

@@ -1,0 +1,34 @@
+#pragma once
+// What is known of a layout's kernels without a device: a KernelTable, built with CUDA and without it.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "spmvpack/gpu_loader/kernels.hpp"
+
+// Every layout that a GPU multiplies with: the only list of them. Each defines tables::NAME, and with CUDA
+// layouts::NAME (layout.hpp).
+#define SPMVPACK_GPU_LAYOUTS(X) X(csr) X(coo) X(ccoo)
+
+namespace spmvpack::gpu_loader {
+
+struct KernelTable {
+  std::string_view layout;
+  std::span<const KernelInfo> kernels;  ///< the usual default first
+
+  /// Of a multiply by kernel `kernel` (a place in `kernels`) with a part, but for a gathered x. Exact.
+  /// Error(errc::unsupported) if 64 bits do not hold it.
+  std::uint64_t (*workspace_bytes)(const PartInfo& part, std::size_t kernel, ValueType vectors);
+  /// The place of a part's default kernel; null: the first. Looks at the container's content alone.
+  std::size_t (*default_kernel)(const PartInfo& part) = nullptr;
+};
+
+namespace tables {
+#define SPMVPACK_DECLARE(name) extern const KernelTable name;
+SPMVPACK_GPU_LAYOUTS(SPMVPACK_DECLARE)
+#undef SPMVPACK_DECLARE
+}  // namespace tables
+
+}  // namespace spmvpack::gpu_loader
