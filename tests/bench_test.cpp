@@ -277,6 +277,18 @@ TEST_CASE("the total weighs groups equally; members of the cache and later ones 
   CHECK(*sets["added"].mean.over_best == Approx(7));
 }
 
+TEST_CASE("the words of the suite are those of the command line, and their kinds take them") {
+  for (const SuiteMember& m : suite()) {
+    const auto [kind, options] = parse_member(m);
+    CHECK_NOTHROW(check_kind_options(kind, options));
+    CHECK(command_line(kind, options) == "spmvpack generate " + std::string(m.generator));
+  }
+  CHECK_THROWS_AS(parse_member({"a", "local", "laplace2d --gird 3x3"}), Error);
+  CHECK_THROWS_AS(parse_member({"a", "local", "laplace2d --grid"}), Error);
+  const auto [kind, options] = parse_member({"a", "local", "laplace2d --grid 3x3 --variable"});
+  CHECK_THROWS_AS(check_kind_options(kind, options), Error);
+}
+
 TEST_CASE("the suite is frozen") {
   // FNV-1a of all that makes a member what it is. A change here breaks comparison with every figure published before.
   std::uint64_t hash = 0xCBF29CE484222325U;
@@ -295,7 +307,7 @@ TEST_CASE("the suite is frozen") {
   }
   CHECK(hash == 0xF94B12FEA4A72A1CU);
   CHECK(groups.size() == 4);
-  const SourceMatrix small = make_member(find_member("circuit-small"), {});
+  const SourceMatrix small = make_member(find_member("circuit-small"));
   CHECK(small.matrix.rows == 500000);
   CHECK(small.provenance.source == "spmvpack generate circuit --rows 500000");
   CHECK_THROWS_AS(find_member("circuit-smal"), Error);

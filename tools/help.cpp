@@ -90,8 +90,8 @@ std::string command_help(const Command& command, bool full) {
   po::options_description own;
   command.add_options(own);
   std::string text = fmt::format("spmvpack {}: {}\n\nusage: spmvpack {} {}\n{}\n{}\n{}", command.name, command.summary,
-                                 command.name, command.synopsis, command.note, describe("Options", own),
-                                 describe("Common options", common_options()));
+                                 command.name, command.synopsis, command.note != nullptr ? command.note() : "",
+                                 describe("Options", own), describe("Common options", common_options()));
   return full ? fmt::format("{}\n{}\n{}", text, command.details(), exit_codes_help) : text;
 }
 

@@ -1,9 +1,8 @@
 #include "bench/suite.hpp"
 
 #include <algorithm>
-#include <boost/program_options/parsers.hpp>
-#include <boost/program_options/value_semantic.hpp>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "generators/kinds.hpp"
@@ -13,8 +12,6 @@
 
 namespace spmvpack::tools::bench {
 namespace {
-
-namespace po = boost::program_options;
 
 // FROZEN 2026-11-21. Nothing above the line "added" is ever changed or taken out, so that figures of different versions
 // compare; docs/BENCHMARKS.md says what the groups are. tests/bench_test.cpp holds a checksum of this table.
@@ -55,21 +52,6 @@ constexpr std::array members{
     // ---- added
 };
 
-/// The options of a generator, as the command line would have them.
-Invocation parse(const SuiteMember& member, const Invocation& invocation) {
-  std::istringstream text{std::string(member.generator)};
-  std::vector<std::string> words;
-  for (std::string word; text >> word;) words.push_back(word);
-  po::options_description options;
-  add_kind_options(options);
-  options.add_options()("seed", po::value<std::string>()->default_value("0"));
-  Invocation parsed = invocation;
-  parsed.argument = words.front();
-  parsed.options.clear();
-  po::store(po::command_line_parser({words.begin() + 1, words.end()}).options(options).run(), parsed.options);
-  return parsed;
-}
-
 }  // namespace
 
 std::span<const SuiteMember> suite() { return members; }
@@ -85,13 +67,28 @@ const SuiteMember& find_member(std::string_view name) {
               did_you_mean(name, names) + "'spmvpack bench --help' lists them");
 }
 
-SourceMatrix make_member(const SuiteMember& member, const Invocation& invocation) {
-  const Invocation parsed = parse(member, invocation);
-  const Kind& kind = find_kind(parsed.argument);
-  check_kind_options(kind, parsed);
-  const auto generator = kind.make(parsed);
-  SourceMatrix source =
-      build_generated(*generator, {}, {invocation.threads, invocation.memory_limit}, invocation.progress);
+std::pair<const Kind&, KindOptions> parse_member(const SuiteMember& member) {
+  std::istringstream text{std::string(member.generator)};
+  std::string word;
+  text >> word;
+  std::pair<const Kind&, KindOptions> parsed{find_kind(word), {}};
+  const auto options = kind_options();
+  while (text >> word) {
+    const auto option = std::find_if(options.begin(), options.end(),
+                                     [&](const KindOption& o) { return word == "--" + std::string(o.name); });
+    std::string value;
+    if (option == options.end() || (!option->is_flag && !(text >> value)))
+      throw Error(errc::internal, "the suite has a word that is no option: " + word, std::string(member.name));
+    parsed.second.values.emplace(option->name, value);
+  }
+  return parsed;
+}
+
+SourceMatrix make_member(const SuiteMember& member, const Resources& resources, const ProgressCallback& progress) {
+  auto [kind, options] = parse_member(member);
+  options.resources = resources;
+  check_kind_options(kind, options);
+  SourceMatrix source = build_generated(*kind.make(options), {}, resources, progress);
   source.provenance.source = "spmvpack generate " + std::string(member.generator);
   return source;
 }

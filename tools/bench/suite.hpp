@@ -4,8 +4,9 @@
 #include <array>
 #include <span>
 #include <string_view>
+#include <utility>
 
-#include "commands/command.hpp"
+#include "generators/kinds.hpp"
 #include "spmvpack/container/contents.hpp"
 
 namespace spmvpack::tools::bench {
@@ -24,8 +25,11 @@ std::span<const SuiteMember> suite();
 /// Error(errc::usage) where no member has the name.
 const SuiteMember& find_member(std::string_view name);
 
-/// The member's matrix, in memory. Uses threads, memory limit and progress of `invocation`. Errors: those of
-/// build_generated().
-SourceMatrix make_member(const SuiteMember& member, const Invocation& invocation);
+/// The kind and the options that a member's words name.
+std::pair<const Kind&, KindOptions> parse_member(const SuiteMember& member);
+
+/// The member's matrix, in memory. Errors: those of build_generated().
+SourceMatrix make_member(const SuiteMember& member, const Resources& resources = {},
+                         const ProgressCallback& progress = {});
 
 }  // namespace spmvpack::tools::bench

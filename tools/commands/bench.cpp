@@ -180,7 +180,8 @@ class Benchmark {
     result.name = member.name;
     result.group = member.group;
     result.added = member.added;
-    const SourceMatrix source = bench::make_member(member, invocation_);
+    const SourceMatrix source =
+        bench::make_member(member, {invocation_.threads, invocation_.memory_limit}, invocation_.progress);
     bench_matrix(result, source, nullptr, watch);
   }
 
@@ -250,7 +251,7 @@ const Command bench_command{"bench",
                             details,
                             run,
                             nullptr,
-                            {},
+                            nullptr,
                             "suite"};
 
 }  // namespace spmvpack::tools

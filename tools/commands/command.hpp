@@ -48,7 +48,7 @@ struct Command {
   void (*run)(const Invocation& invocation);
   /// Adds options that belong to some arguments only: taken like the others, but told by details() alone.
   void (*add_special_options)(boost::program_options::options_description& options) = nullptr;
-  std::string_view note = {};                 ///< what -h tells between usage and options; ends its lines
+  std::string (*note)() = nullptr;            ///< what -h says between usage and options, in whole lines
   std::string_view instead_of_argument = {};  ///< a flag with which there is no positional argument
 };
 

@@ -50,6 +50,42 @@ std::string details() {
          "  spmvpack generate elasticity --grid 64x64x64 --materials blocks:8 -o A.spmvc\n";
 }
 
+void add_kind_options(po::options_description& options) {
+  for (const KindOption& option : kind_options())
+    if (option.is_flag)
+      options.add_options()(option.name, po::bool_switch());
+    else
+      options.add_options()(option.name, po::value<std::string>());
+}
+
+/// The kinds' options that were given.
+KindOptions read_kind_options(const Invocation& invocation) {
+  KindOptions options;
+  options.resources = {invocation.threads, invocation.memory_limit};
+  const auto read = [&](const char* name, bool is_flag) {
+    if (invocation.options.count(name) != 0 && !invocation.options[name].defaulted())
+      options.values.emplace(name, is_flag ? "" : invocation.text(name));
+  };
+  for (const KindOption& option : kind_options()) read(option.name, option.is_flag);
+  read("seed", false);
+  return options;
+}
+
+/// What -h says of the kinds.
+std::string kinds_note() {
+  constexpr std::size_t width = 80;
+  std::string text = "\nKinds (--help lists their options):";
+  std::size_t column = text.size() - 1;
+  for (const Kind& kind : generator_kinds()) {
+    const bool last = &kind == &generator_kinds().back();
+    const std::string word = std::string(kind.name) + (last ? "" : ",");
+    const bool fits = column + 1 + word.size() <= width;
+    text += (fits ? " " : "\n") + word;
+    column = (fits ? column + 1 : 0) + word.size();
+  }
+  return text + "\n";
+}
+
 void refuse_encoding_options(const Invocation& invocation, const std::string& output) {
   for (const char* option : {"layout", "set", "codec"})
     if (invocation.options.count(option) != 0 && !invocation.options[option].defaulted())
@@ -59,7 +95,8 @@ void refuse_encoding_options(const Invocation& invocation, const std::string& ou
 
 void run(const Invocation& invocation) {
   const Kind& kind = find_kind(invocation.argument);
-  check_kind_options(kind, invocation);
+  const KindOptions options = read_kind_options(invocation);
+  check_kind_options(kind, options);
   if (invocation.options.count("output") == 0)
     throw Error(errc::usage, "no output", {}, "name it with -o, or -o - for standard output");
   const std::string& output = invocation.text("output");
@@ -69,8 +106,8 @@ void run(const Invocation& invocation) {
   check_output(output, encode ? OutputForm::container : OutputForm::text, invocation.flag("force"));
 
   const Stopwatch watch;
-  const auto matrix = kind.make(invocation);
-  std::vector<std::string> comments{command_line(kind, invocation)};
+  const auto matrix = kind.make(options);
+  std::vector<std::string> comments{command_line(kind, options)};
   for (std::string& line : matrix->comments()) comments.push_back(std::move(line));
   if (encode) {
     SourceMatrix source =
@@ -97,8 +134,6 @@ const Command generate_command{"generate",
                                details,
                                run,
                                add_kind_options,
-                               "\n"
-                               "Kinds (--help tells their options): laplace2d, convection-diffusion, hpcg,\n"
-                               "elasticity, triangles, kkt, circuit, rmat, lp, logdist, random\n"};
+                               kinds_note};
 
 }  // namespace spmvpack::tools

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/program_options/value_semantic.hpp>
 #include <charconv>
 #include <limits>
 #include <string>
@@ -25,18 +24,12 @@
 namespace spmvpack::tools {
 namespace {
 
-namespace po = boost::program_options;
-
-bool is_given(const Invocation& invocation, const char* option) {
-  return invocation.options.count(option) != 0 && !invocation.options[option].defaulted();
-}
-
 /// "148x148x58" as numbers. Error(errc::usage) unless there are `axes` of them.
-std::vector<std::uint64_t> read_grid(const Invocation& invocation, std::size_t axes) {
+std::vector<std::uint64_t> read_grid(const KindOptions& options, std::size_t axes) {
   const std::string expected =
       axes == 2 ? "give --grid NXxNY, such as 1000x1000" : "give --grid NXxNYxNZ, such as 148x148x58";
-  if (!is_given(invocation, "grid")) throw Error(errc::usage, "no grid", {}, expected);
-  const std::string& text = invocation.text("grid");
+  if (!options.given("grid")) throw Error(errc::usage, "no grid", {}, expected);
+  const std::string& text = options.text("grid");
   std::vector<std::uint64_t> sides;
   const char* p = text.data();
   const char* const end = p + text.size();
@@ -53,113 +46,114 @@ std::vector<std::uint64_t> read_grid(const Invocation& invocation, std::size_t a
   throw Error(errc::usage, fmt::format("--grid is '{}'", escape(text)), {}, expected);
 }
 
-Point read_box(const Invocation& invocation) {
-  const std::vector<std::uint64_t> sides = read_grid(invocation, 3);
+Point read_box(const KindOptions& options) {
+  const std::vector<std::uint64_t> sides = read_grid(options, 3);
   return {sides[0], sides[1], sides[2]};
 }
 
 /// A number that has to be given, or with a `fallback` need not.
-std::uint64_t read_number(const Invocation& invocation, const char* option, std::uint64_t fallback = 0) {
-  if (is_given(invocation, option))
-    return parse_number(fmt::format("--{}", option), invocation.text(option), 0,
+std::uint64_t read_number(const KindOptions& options, const char* option, std::uint64_t fallback = 0) {
+  if (options.given(option))
+    return parse_number(fmt::format("--{}", option), options.text(option), 0,
                         std::numeric_limits<std::uint64_t>::max());
   if (fallback != 0) return fallback;
   throw Error(errc::usage, fmt::format("no --{}", option), {}, fmt::format("give --{} N", option));
 }
 
-std::uint64_t read_seed(const Invocation& invocation) {
-  return parse_number("--seed", invocation.text("seed"), 0, std::numeric_limits<std::uint64_t>::max());
+std::uint64_t read_seed(const KindOptions& options) {
+  if (!options.given("seed")) return 0;
+  return parse_number("--seed", options.text("seed"), 0, std::numeric_limits<std::uint64_t>::max());
 }
 
-Coefficients read_coefficients(const Invocation& invocation, const Coefficients& fallback = {},
+Coefficients read_coefficients(const KindOptions& options, const Coefficients& fallback = {},
                                const char* option = "coefficients") {
-  if (!is_given(invocation, option)) return fallback;
-  return parse_coefficients(fmt::format("--{}", option), invocation.text(option));
+  if (!options.given(option)) return fallback;
+  return parse_coefficients(fmt::format("--{}", option), options.text(option));
 }
 
 /// The value of an option that is one of two words; true for the second.
-bool read_choice(const Invocation& invocation, const char* option, std::string_view first, std::string_view second,
+bool read_choice(const KindOptions& options, const char* option, std::string_view first, std::string_view second,
                  bool fallback) {
-  if (!is_given(invocation, option)) return fallback;
-  const std::string& text = invocation.text(option);
+  if (!options.given(option)) return fallback;
+  const std::string& text = options.text(option);
   if (text != first && text != second)
     throw Error(errc::usage, fmt::format("--{} is '{}'", option, escape(text)), {},
                 fmt::format("give {} or {}", first, second));
   return text == second;
 }
 
-NumberingRule read_numbering(const Invocation& invocation, NumberingRule::Kind fallback) {
-  if (!is_given(invocation, "numbering")) return {fallback};
-  return parse_numbering("--numbering", invocation.text("numbering"));
+NumberingRule read_numbering(const KindOptions& options, NumberingRule::Kind fallback) {
+  if (!options.given("numbering")) return {fallback};
+  return parse_numbering("--numbering", options.text("numbering"));
 }
 
-std::unique_ptr<MatrixGenerator> make_laplace2d(const Invocation& invocation) {
-  const std::vector<std::uint64_t> sides = read_grid(invocation, 2);
-  return std::make_unique<Laplace2d>(sides[0], sides[1], invocation.flag("remove-one"), read_coefficients(invocation),
-                                     read_seed(invocation));
+std::unique_ptr<MatrixGenerator> make_laplace2d(const KindOptions& options) {
+  const std::vector<std::uint64_t> sides = read_grid(options, 2);
+  return std::make_unique<Laplace2d>(sides[0], sides[1], options.given("remove-one"), read_coefficients(options),
+                                     read_seed(options));
 }
 
-std::unique_ptr<MatrixGenerator> make_convection_diffusion(const Invocation& invocation) {
-  Coefficients coefficients = read_coefficients(invocation);
-  if (invocation.flag("variable")) {
-    if (is_given(invocation, "coefficients"))
+std::unique_ptr<MatrixGenerator> make_convection_diffusion(const KindOptions& options) {
+  Coefficients coefficients = read_coefficients(options);
+  if (options.given("variable")) {
+    if (options.given("coefficients"))
       throw Error(errc::usage, "--variable and --coefficients", {}, "--variable is --coefficients random: give one");
     coefficients.kind = Coefficients::Kind::random;
   }
-  return std::make_unique<ConvectionDiffusion>(read_box(invocation), coefficients, read_seed(invocation));
+  return std::make_unique<ConvectionDiffusion>(read_box(options), coefficients, read_seed(options));
 }
 
-std::unique_ptr<MatrixGenerator> make_hpcg(const Invocation& invocation) {
-  return std::make_unique<Hpcg>(read_box(invocation), read_coefficients(invocation), read_seed(invocation));
+std::unique_ptr<MatrixGenerator> make_hpcg(const KindOptions& options) {
+  return std::make_unique<Hpcg>(read_box(options), read_coefficients(options), read_seed(options));
 }
 
-std::unique_ptr<MatrixGenerator> make_elasticity(const Invocation& invocation) {
+std::unique_ptr<MatrixGenerator> make_elasticity(const KindOptions& options) {
   constexpr double jitter = 0.1;
-  const bool moved = read_choice(invocation, "mesh", "uniform", "jittered", false);
-  return std::make_unique<Elasticity>(read_box(invocation), read_coefficients(invocation, {}, "materials"),
-                                      moved ? jitter : 0, read_seed(invocation));
+  const bool moved = read_choice(options, "mesh", "uniform", "jittered", false);
+  return std::make_unique<Elasticity>(read_box(options), read_coefficients(options, {}, "materials"),
+                                      moved ? jitter : 0, read_seed(options));
 }
 
-std::unique_ptr<MatrixGenerator> make_triangles(const Invocation& invocation) {
+std::unique_ptr<MatrixGenerator> make_triangles(const KindOptions& options) {
   constexpr double jitter = 0.2;
-  const std::vector<std::uint64_t> sides = read_grid(invocation, 2);
-  const bool moved = read_choice(invocation, "mesh", "uniform", "jittered", true);
-  return std::make_unique<Triangles>(sides[0], sides[1], read_numbering(invocation, NumberingRule::Kind::natural),
-                                     read_coefficients(invocation), moved ? jitter : 0, read_seed(invocation),
-                                     Resources{invocation.threads, invocation.memory_limit});
+  const std::vector<std::uint64_t> sides = read_grid(options, 2);
+  const bool moved = read_choice(options, "mesh", "uniform", "jittered", true);
+  return std::make_unique<Triangles>(sides[0], sides[1], read_numbering(options, NumberingRule::Kind::natural),
+                                     read_coefficients(options), moved ? jitter : 0, read_seed(options),
+                                     options.resources);
 }
 
-std::unique_ptr<MatrixGenerator> make_kkt(const Invocation& invocation) {
-  return std::make_unique<Kkt>(read_box(invocation), read_coefficients(invocation), read_seed(invocation));
+std::unique_ptr<MatrixGenerator> make_kkt(const KindOptions& options) {
+  return std::make_unique<Kkt>(read_box(options), read_coefficients(options), read_seed(options));
 }
 
-std::unique_ptr<MatrixGenerator> make_circuit(const Invocation& invocation) {
-  return std::make_unique<Circuit>(read_number(invocation, "rows"),
-                                   read_coefficients(invocation, {Coefficients::Kind::random}), read_seed(invocation),
-                                   Resources{invocation.threads, invocation.memory_limit});
+std::unique_ptr<MatrixGenerator> make_circuit(const KindOptions& options) {
+  return std::make_unique<Circuit>(read_number(options, "rows"),
+                                   read_coefficients(options, {Coefficients::Kind::random}), read_seed(options),
+                                   options.resources);
 }
 
-std::unique_ptr<MatrixGenerator> make_rmat(const Invocation& invocation) {
-  return std::make_unique<Rmat>(read_number(invocation, "scale"), read_number(invocation, "edge-factor", 16),
-                                read_numbering(invocation, NumberingRule::Kind::random), read_seed(invocation),
-                                Resources{invocation.threads, invocation.memory_limit});
+std::unique_ptr<MatrixGenerator> make_rmat(const KindOptions& options) {
+  return std::make_unique<Rmat>(read_number(options, "scale"), read_number(options, "edge-factor", 16),
+                                read_numbering(options, NumberingRule::Kind::random), read_seed(options),
+                                options.resources);
 }
 
-std::unique_ptr<MatrixGenerator> make_lp(const Invocation& invocation) {
+std::unique_ptr<MatrixGenerator> make_lp(const KindOptions& options) {
   return std::make_unique<LinearProgram>(
-      read_number(invocation, "rows"), read_number(invocation, "cols"), read_number(invocation, "per-row"),
-      read_choice(invocation, "coefficients", "constant", "signs", true), read_seed(invocation));
+      read_number(options, "rows"), read_number(options, "cols"), read_number(options, "per-row"),
+      read_choice(options, "coefficients", "constant", "signs", true), read_seed(options));
 }
 
-std::unique_ptr<MatrixGenerator> make_logdist(const Invocation& invocation) {
-  return std::make_unique<LogDistance>(read_number(invocation, "rows"), read_number(invocation, "per-row", 17),
-                                       read_seed(invocation));
+std::unique_ptr<MatrixGenerator> make_logdist(const KindOptions& options) {
+  return std::make_unique<LogDistance>(read_number(options, "rows"), read_number(options, "per-row", 17),
+                                       read_seed(options));
 }
 
-std::unique_ptr<MatrixGenerator> make_random(const Invocation& invocation) {
-  const std::uint64_t rows = read_number(invocation, "rows");
-  return std::make_unique<Uniform>(rows, read_number(invocation, "cols", rows), read_number(invocation, "per-row"),
-                                   read_coefficients(invocation, {Coefficients::Kind::random}), read_seed(invocation));
+std::unique_ptr<MatrixGenerator> make_random(const KindOptions& options) {
+  const std::uint64_t rows = read_number(options, "rows");
+  return std::make_unique<Uniform>(rows, read_number(options, "cols", rows), read_number(options, "per-row"),
+                                   read_coefficients(options, {Coefficients::Kind::random}), read_seed(options));
 }
 
 constexpr std::array kinds{Kind{"laplace2d",
@@ -234,6 +228,19 @@ constexpr std::array kinds{Kind{"laplace2d",
                                 {"rows", "cols", "per-row", "coefficients"},
                                 make_random}};
 
+constexpr std::array options_of_kinds{KindOption{"grid"},
+                                      KindOption{"rows"},
+                                      KindOption{"cols"},
+                                      KindOption{"per-row"},
+                                      KindOption{"scale"},
+                                      KindOption{"edge-factor"},
+                                      KindOption{"coefficients"},
+                                      KindOption{"materials"},
+                                      KindOption{"mesh"},
+                                      KindOption{"numbering"},
+                                      KindOption{"remove-one", true},
+                                      KindOption{"variable", true}};
+
 bool takes(const Kind& kind, std::string_view option) {
   return std::any_of(kind.options.begin(), kind.options.end(),
                      [&](const char* taken) { return taken != nullptr && taken == option; });
@@ -256,19 +263,11 @@ const Kind& find_kind(std::string_view name) {
               did_you_mean(name, names) + "use " + known);
 }
 
-void add_kind_options(po::options_description& options) {
-  for (const char* text :
-       {"grid", "rows", "cols", "per-row", "scale", "edge-factor", "coefficients", "materials", "mesh", "numbering"})
-    options.add_options()(text, po::value<std::string>());
-  for (const char* flag : {"remove-one", "variable"}) options.add_options()(flag, po::bool_switch());
-}
+std::span<const KindOption> kind_options() { return options_of_kinds; }
 
-void check_kind_options(const Kind& kind, const Invocation& invocation) {
-  po::options_description all;
-  add_kind_options(all);
-  for (const auto& option : all.options()) {
-    const std::string& name = option->long_name();
-    if (!is_given(invocation, name.c_str()) || takes(kind, name)) continue;
+void check_kind_options(const Kind& kind, const KindOptions& options) {
+  for (const auto& [name, text] : options.values) {
+    if (name == "seed" || takes(kind, name)) continue;
     std::string others;
     for (const Kind& other : kinds)
       if (takes(other, name)) others += fmt::format("{}{}", others.empty() ? "" : ", ", other.name);
@@ -277,13 +276,12 @@ void check_kind_options(const Kind& kind, const Invocation& invocation) {
   }
 }
 
-std::string command_line(const Kind& kind, const Invocation& invocation) {
+std::string command_line(const Kind& kind, const KindOptions& options) {
   std::string text = fmt::format("spmvpack generate {}", kind.name);
   const auto append = [&](const char* option) {
-    if (!is_given(invocation, option)) return;
+    if (!options.given(option)) return;
     text += fmt::format(" --{}", option);
-    const auto& value = invocation.options[option].value();
-    if (value.type() == typeid(std::string)) text += " " + invocation.text(option);
+    if (const std::string& value = options.text(option); !value.empty()) text += " " + value;
   };
   for (const char* option : kind.options)
     if (option != nullptr) append(option);
