@@ -269,6 +269,61 @@ TEST_CASE("stopping a write leaves nothing") {
   CHECK(std::filesystem::is_empty(directory.path()));
 }
 
+TEST_CASE("a write is stopped between two blocks, also while the filter is chosen") {
+  const TemporaryDirectory directory;
+  const SourceMatrix source = source_of(small_matrix());
+  const auto plan = encoder::find_layout_encoder("csr").plan(source.matrix, {});
+  ContainerSource contents = encoder::container_source(source, *plan, {});
+  constexpr std::uint64_t blocks = 24;  // in one batch
+  std::atomic<std::uint64_t> filled{0};
+  SectionSource large = provenance_section({});
+  large.name = "large";
+  large.count = blocks * format::block_bytes;
+  large.fill = [&](std::uint64_t begin, std::span<std::byte> out) {
+    std::fill(out.begin(), out.end(), static_cast<std::byte>(begin >> 20));
+    ++filled;
+  };
+  contents.file_sections.push_back(large);
+  const std::thread::id caller = std::this_thread::get_id();
+  for (const format::Codec codec : {format::Codec::none, format::Codec::zstd})
+    for (const int threads : {1, 2, 5}) {
+      WriteOptions options;
+      options.codec = codec;
+      options.threads = threads;
+      std::uint64_t reports = 0, last = 0, stop_at = 0, total = 0;
+      bool elsewhere = false, backwards = false;
+      options.progress = [&](std::string_view, std::uint64_t done, std::uint64_t all) {
+        elsewhere |= std::this_thread::get_id() != caller;
+        backwards |= done < last;
+        last = done;
+        total = all;
+        return ++reports != stop_at;
+      };
+      filled = 0;
+      write_container(directory.file("whole.spmvc"), contents, options);
+      std::filesystem::remove(directory.file("whole.spmvc"));
+      CHECK((!elsewhere && !backwards && last == total));
+      const std::uint64_t all_reports = reports, all_filled = filled;
+      if (threads == 1) CHECK(all_reports > blocks);
+      for (stop_at = 1; stop_at <= all_reports; stop_at += 3) {
+        INFO("threads " << threads << ", report " << stop_at);
+        reports = last = filled = 0;
+        try {
+          write_container(directory.file("a.spmvc"), contents, options);
+          // How many blocks fall to the calling thread is not fixed.
+          if (threads == 1 || reports >= stop_at) FAIL("the write went on");
+          std::filesystem::remove(directory.file("a.spmvc"));
+        } catch (const Error& e) {
+          CHECK(e.code() == errc::interrupted);
+        }
+        CHECK(reports <= stop_at);
+        if (threads == 1 && stop_at < blocks) CHECK(filled < all_filled);
+        CHECK(std::filesystem::is_empty(directory.path()));
+      }
+      CHECK((!elsewhere && !backwards));
+    }
+}
+
 TEST_CASE(
     "a damaged section that this version does not know is noticed when the whole file is checked, and only then") {
   const TemporaryDirectory directory;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 #include "checksum.hpp"
 #include "codec.hpp"
@@ -19,6 +21,31 @@ using format::Filter;
 
 /// The blocks held at a time: enough to keep threads busy, small against any matrix.
 constexpr std::uint64_t blocks_per_batch = 32;
+
+/// What is written, and whom that is told.
+class Progress {
+ public:
+  Progress(const ProgressCallback& callback, std::uint64_t total) : callback_(callback), total_(total) {}
+
+  void add(std::uint64_t bytes) { done_ += bytes; }
+  void report() const { report_progress(callback_, "write", done_, total_); }
+
+  /// parallel_for over blocks. The calling thread reports before each of its own: a slow codec takes a second for one.
+  /// What the callback stops is an exception of the loop, after which no thread begins another block.
+  template <class F>
+  void for_blocks(std::uint64_t n, int threads, F&& f) const {
+    const std::thread::id caller = std::this_thread::get_id();
+    parallel_for(n, threads, [&](std::uint64_t i) {
+      if (std::this_thread::get_id() == caller) report();
+      f(i);
+    });
+  }
+
+ private:
+  const ProgressCallback& callback_;
+  std::uint64_t total_;
+  std::atomic<std::uint64_t> done_{0};
+};
 
 struct Encoding {
   Filter filter = Filter::none;
@@ -52,7 +79,7 @@ std::size_t filter_width(const SectionSource& section) {
 }
 
 /// The filter that makes a sample of the section's blocks smallest; the first of equals.
-Encoding choose_filter(const SectionSource& section, const WriteOptions& options) {
+Encoding choose_filter(const SectionSource& section, const WriteOptions& options, const Progress& progress) {
   const std::uint64_t blocks = div_up(section.raw_bytes(), format::block_bytes);
   if (options.codec == Codec::none || blocks == 0) return {};
   const std::size_t width = filter_width(section);
@@ -62,7 +89,7 @@ Encoding choose_filter(const SectionSource& section, const WriteOptions& options
   std::array<std::uint64_t, 4> sample{0, blocks / 4, blocks / 2, blocks - 1};
   const auto samples = static_cast<std::uint64_t>(std::unique(sample.begin(), sample.end()) - sample.begin());
   std::vector<std::uint64_t> bytes(samples * candidates.size());
-  parallel_for(bytes.size(), options.threads, [&](std::uint64_t i) {
+  progress.for_blocks(bytes.size(), options.threads, [&](std::uint64_t i) {
     BlockEncoder block;
     block.load(section, sample[i / candidates.size()]);
     block.encode(options.codec, options.level, candidates[i % candidates.size()]);
@@ -130,9 +157,8 @@ void append(std::vector<std::byte>& bytes, const std::vector<T>& entries) {
 
 /// Writes one section at the end of `file`: its blocks, with their entries appended to `blocks`.
 void write_section(OutputFile& file, const SectionSource& source, format::Section& entry,
-                   std::vector<format::Block>& blocks, const WriteOptions& options, std::uint64_t& done,
-                   std::uint64_t total) {
-  const Encoding encoding = choose_filter(source, options);
+                   std::vector<format::Block>& blocks, const WriteOptions& options, Progress& progress) {
+  const Encoding encoding = choose_filter(source, options, progress);
   entry.codec = static_cast<std::uint8_t>(options.codec);
   entry.filter = static_cast<std::uint8_t>(encoding.filter);
   entry.filter_width = static_cast<std::uint8_t>(encoding.width);
@@ -141,19 +167,20 @@ void write_section(OutputFile& file, const SectionSource& source, format::Sectio
   std::vector<BlockEncoder> batch(std::min(blocks_per_batch, entry.block_count));
   for (std::uint64_t first = 0; first < entry.block_count; first += blocks_per_batch) {
     const std::uint64_t count = std::min(blocks_per_batch, entry.block_count - first);
-    parallel_for(count, options.threads, [&](std::uint64_t i) {
+    progress.for_blocks(count, options.threads, [&](std::uint64_t i) {
       batch[i].load(source, first + i);
+      const std::uint64_t raw_bytes = batch[i].raw.size();
       batch[i].encode(options.codec, options.level, encoding);
       format::Block& block = blocks[entry.first_block + first + i];
       block.checksum = xxh3_64(batch[i].stored);
       block.stored_bytes = static_cast<std::uint32_t>(batch[i].stored.size());
+      progress.add(raw_bytes);
     });
     for (std::uint64_t i = 0; i < count; ++i) {
       file.write(batch[i].stored);
       entry.stored_bytes += batch[i].stored.size();
     }
-    done += std::min(count * format::block_bytes, entry.raw_bytes - first * format::block_bytes);
-    report_progress(options.progress, "write", done, total);
+    progress.report();
   }
 }
 
@@ -185,7 +212,7 @@ std::uint64_t file_bytes_uncompressed(const ContainerSource& source) {
 
 std::uint64_t write_container(const std::string& path, const ContainerSource& source, const WriteOptions& options) {
   OutputFile file(path, options.overwrite);
-  std::uint64_t position = format::header_bytes, done = 0, total = 0;
+  std::uint64_t position = format::header_bytes, total = 0;
   const std::vector<std::byte> zeros(format::header_bytes);
   file.write(zeros);
   const auto align = [&] {
@@ -196,13 +223,14 @@ std::uint64_t write_container(const std::string& path, const ContainerSource& so
 
   const auto all = sections_in_order(source);
   for (const auto& [section, part] : all) total += section->raw_bytes();
+  Progress progress(options.progress, total);
   std::vector<format::Section> directory;
   std::vector<format::Block> blocks;
   for (const auto& [section, part] : all) {
     align();
     format::Section entry = directory_entry(*section, part);
     entry.offset = position;
-    write_section(file, *section, entry, blocks, options, done, total);
+    write_section(file, *section, entry, blocks, options, progress);
     position += entry.stored_bytes;
     directory.push_back(entry);
   }

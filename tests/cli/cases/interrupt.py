@@ -16,7 +16,10 @@ def start():
 
 
 def expect_interrupted(process, signal_number, name):
+    start = time.monotonic()
     out, err = process.communicate(timeout=120)
+    # A block takes this codec half a second, a batch of them ten.
+    assert time.monotonic() - start < LONGEST, f"{name}: {time.monotonic() - start:.1f} s"
     assert process.returncode == 128 + signal_number, f"{name}: exit {process.returncode} {out} {err}"
     assert out == b"" and b"interrupted" in err, f"{name}: {out} {err}"
     assert os.listdir() == ["A.mtx"], f"{name}: {os.listdir()}"
@@ -34,6 +37,14 @@ for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     time.sleep(0.15)
     process.send_signal(signal_number)
     expect_interrupted(process, signal_number, f"reading, {signal_number.name}")
+# While the filters are chosen, or later.
+for delay in (1, 3):
+    process = start()
+    while len(os.listdir()) == 1 and process.poll() is None:
+        time.sleep(0.001)
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    expect_interrupted(process, signal.SIGINT, f"{delay} s of writing")
 
 # The second Ctrl-C does not wait for anything.
 process = start()
