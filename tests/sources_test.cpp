@@ -340,6 +340,7 @@ TEST_CASE("names of containers") {
         "A.hb", "A.tar", "A.tar.gz", "A.tgz", "A.tar.zst", "A.tar.bz2", "A.tbz2", "A.tar.xz", "A.txz"}) {
     INFO(source);
     CHECK(container_name(source) == "A.spmvc");
+    CHECK(is_source_name(source));
     CHECK(container_name(std::string("dir.tar/") + source) == "dir.tar/A.spmvc");
     CHECK(container_name(std::string("a.b.") + source) == "a.b.A.spmvc");
   }
@@ -347,5 +348,6 @@ TEST_CASE("names of containers") {
                              "dir/.tar.gz", "A.rux", "A.sparse", "A.mtx.gz.gz"}) {
     INFO(source);
     CHECK_THROWS_WITH(container_name(source), Catch::Contains("no name for the output"));
+    CHECK_FALSE(is_source_name(source));
   }
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include "progress.hpp"
 #include "spmvpack/container/error.hpp"
 #include "spmvpack/container/file_io.hpp"
+#include "spmvpack/encoder/source.hpp"
 
 namespace spmvpack::tools {
 
@@ -27,9 +29,19 @@ bool standard_output_is_broken() noexcept {
 
 namespace {
 
+constexpr std::array<std::string_view, 4> compressed{".gz", ".zst", ".bz2", ".xz"};
+
+/// A container is not written under the name of something else.
+void check_container_name(const std::string& path) {
+  const bool is_compressed = std::any_of(compressed.begin(), compressed.end(),
+                                         [&](std::string_view ending) { return path.ends_with(ending); });
+  if (is_compressed || encoder::is_source_name(path))
+    throw Error(errc::usage, "what is written is a container, and this is the name of a source", path,
+                "call it .spmvc; 'spmvpack decode' writes .mtx");
+}
+
 /// Text is not written under the name of something else.
 void check_text_name(const std::string& path) {
-  constexpr std::array<std::string_view, 4> compressed{".gz", ".zst", ".bz2", ".xz"};
   for (const std::string_view ending : compressed)
     if (path.ends_with(ending))
       throw Error(errc::usage, fmt::format("what is written is plain text, not {}", ending), path,
@@ -49,15 +61,25 @@ bool same_file(const std::string& input, const std::string& output) {
 
 }  // namespace
 
+void refuse_directory(const std::string& path) {
+  std::error_code ignored;  // what cannot be looked at cannot be opened either
+  if (std::filesystem::is_directory(path, ignored)) throw Error(errc::io, "is a directory", path, "name a file in it");
+}
+
 void check_output(const std::string& path, OutputForm form, bool overwrite, const std::string& input) {
   if (path == "-") return;
   const bool text = form == OutputForm::text;
-  if (text) check_text_name(path);
+  if (text)
+    check_text_name(path);
+  else
+    check_container_name(path);
   // What cannot be looked at cannot be written either, and that error is told then.
   std::error_code ignored;
   namespace fs = std::filesystem;
-  if (const fs::file_status there = fs::status(path, ignored);
-      fs::exists(there) && !fs::is_regular_file(there) && !fs::is_directory(there))
+  const fs::file_status there = fs::status(path, ignored);
+  if (path.ends_with('/') || fs::is_directory(there))
+    throw Error(errc::io, "the output is a directory", path, "name a file in it");
+  if (fs::exists(there) && !fs::is_regular_file(there))
     throw Error(errc::io, "not a regular file: it is not replaced", path,
                 text ? "use another name, or -o - and redirect it" : "use another name");
   if (!overwrite && fs::exists(fs::symlink_status(path, ignored)))

@@ -26,6 +26,7 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it"
 [[noreturn]] void fail(const std::string& path, const char* doing, int code) {
   const std::string remedy = code == ENOENT   ? "check the path"
                              : code == EACCES ? "check the permissions"
+                             : code == EISDIR ? "name a file in it"
                              : code == ENOSPC ? "free some space or write elsewhere"
                              : code == EDQUOT ? "free some of your quota or write elsewhere"
                              : code == EFBIG  ? "raise the limit on the size of files (ulimit -f) or write elsewhere"
@@ -47,6 +48,7 @@ class File final : public ByteSource {
       const int code = errno;
       ::close(fd_);
       if (!known) fail(path, "look at", code);
+      if (S_ISDIR(info.st_mode)) fail(path, "open", EISDIR);
       throw Error(errc::io, "not a regular file", path, "give a file");
     }
     size_ = static_cast<std::uint64_t>(info.st_size);

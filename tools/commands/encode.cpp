@@ -45,6 +45,7 @@ std::string details() {
 }
 
 void run(const Invocation& invocation) {
+  refuse_directory(invocation.argument);  // rather than its name, from which no output's can be made
   const std::string output = invocation.options.count("output") != 0 ? invocation.text("output")
                                                                      : encoder::container_name(invocation.argument);
   if (output == "-")

@@ -26,6 +26,12 @@ std::string_view without_compression(std::string_view path) noexcept {
   return plain.empty() ? path : plain;
 }
 
+/// `path` without the ending of a source; empty where it has none.
+std::string_view without_source_ending(std::string_view path) noexcept {
+  const std::string_view archive = without_archive_ending(path);
+  return archive.empty() ? without_matrix_ending(without_compression(path)) : archive;
+}
+
 }  // namespace
 
 std::string_view base_name(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
@@ -49,9 +55,10 @@ std::string_view without_archive_ending(std::string_view path) noexcept {
   return without_ending(without_compression(path), archives);
 }
 
+bool is_source_name(const std::string& path) noexcept { return !without_source_ending(path).empty(); }
+
 std::string container_name(const std::string& path) {
-  const std::string_view archive = without_archive_ending(path);
-  const std::string_view stem = archive.empty() ? without_matrix_ending(without_compression(path)) : archive;
+  const std::string_view stem = without_source_ending(path);
   if (stem.empty() || stem.ends_with('/'))
     throw Error(errc::usage, "no name for the output: the input is not called .mtx, .rua, .mtx.gz, .tar.gz or the like",
                 path, "name it with -o");

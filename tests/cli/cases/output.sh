@@ -24,21 +24,37 @@ cmp A.mtx sub/B.mtx && echo same
 ln -s missing nowhere.mtx
 try decode A.spmvc -fo nowhere.mtx
 # The output is not the input.
-ln -s A.mtx source.mtx
+cp A.mtx text
+ln -s text source
 cp A.spmvc container
-try encode A.mtx -fo A.mtx
-try encode source.mtx -fo A.mtx
+try encode text -fo text
+try encode source -fo text
 # shellcheck disable=SC2094 # that is the point
-try encode - -fo A.mtx < A.mtx
+try encode - -fo text < text
 try encode A.spmvc -fo ./A.spmvc
 try decode container -fo container
-cmp A.spmvc container && cmp A.mtx sub/B.mtx && echo same
+cmp A.spmvc container && cmp A.mtx text && echo same
 # Text is not written under the name of something else.
 for ending in mtx.gz mtx.zst mtx.bz2 mtx.xz spmvc; do
   try decode A.spmvc -fo C.$ending
   try multiply A.spmvc -o C.$ending
 done
 try generate laplace2d --grid 3x3 -o C.mtx.gz
+for ending in mtx MTX mtx.gz mtx.zst rua RSA rb hb tar.gz tgz spmvc.gz; do
+  try encode A.mtx -fo C.$ending
+done
+# A file is not written over a directory, nor is one read.
+mkdir directory
+for output in directory directory/ sub/directory/; do
+  try encode A.mtx -o $output
+  try decode A.spmvc -fo $output
+  try multiply A.spmvc -o $output
+  try generate laplace2d --grid 3x3 -fo $output
+done
+for command in encode report 'verify A.spmvc --against' inspect verify 'multiply A.spmvc --x' multiply; do
+  # shellcheck disable=SC2086 # words
+  try $command directory
+done
 # A limit on the size of files is an error, and nothing is left.
 (ulimit -f 8; try generate laplace2d --grid 300x300 -o C.mtx)
 ls -R

@@ -29,4 +29,8 @@ SPMVPACK_EXPORT SourceMatrix read_matrix(const std::string& path, const SourceOp
 /// Error(errc::usage) where it has no ending that a source has.
 SPMVPACK_EXPORT std::string container_name(const std::string& path);
 
+/// Whether `path` is called as sources of text are: .mtx, .rua, .mtx.gz, .tar.gz and so on. What is in a file, its
+/// content says; the name of an output should not contradict it.
+SPMVPACK_EXPORT bool is_source_name(const std::string& path) noexcept;
+
 }  // namespace spmvpack::encoder
