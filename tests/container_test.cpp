@@ -52,18 +52,39 @@ TEST_CASE("every changed byte of a file is noticed") {
       std::vector<std::byte> bytes = encode(small_matrix(), layout, {}, codec).bytes;
       REQUIRE(verdict(bytes) == errc{});
       for (std::size_t i = 0; i < bytes.size(); ++i) {
-        const bool version = i >= 8 && i < 12;
+        const errc expected = i < 8 ? errc::bad_input : i < 12 ? errc::unsupported : errc::corrupt;
         for (const unsigned flip : {0x01U, 0x80U, 0xFFU}) {
           bytes[i] ^= std::byte(flip);
           const errc found = verdict(bytes);
-          if (found != (version ? errc::unsupported : errc::corrupt)) {
+          if (found != expected) {
             INFO(layout << ", byte " << i << " xor " << flip << ": " << to_string(found));
-            REQUIRE(found == (version ? errc::unsupported : errc::corrupt));
+            REQUIRE(found == expected);
           }
           bytes[i] ^= std::byte(flip);
         }
       }
     }
+}
+
+TEST_CASE("what is not a container is said to be none, with the way to make one") {
+  const auto error_of = [](std::string_view text, const std::string& name) {
+    try {
+      Container::open(memory_source(std::as_bytes(std::span(text))), name);
+    } catch (const Error& e) {
+      return e;
+    }
+    return Error(errc::internal, "opened");
+  };
+  for (const std::string_view text :
+       {"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n", "1", "\x89SPW"}) {
+    const Error e = error_of(text, "A.mtx");
+    CHECK(e.code() == errc::bad_input);
+    CHECK(e.where() == "A.mtx");
+    CHECK_THAT(e.message(), Catch::StartsWith("not a container"));
+    CHECK(e.remedy() == "make one with `spmvpack encode A.mtx`");
+    CHECK(error_of(text, "standard input").remedy() == "make one with `spmvpack encode`");
+  }
+  for (const std::string_view text : {"", "\x89", "\x89SPV\r\n"}) CHECK(error_of(text, "A").code() == errc::corrupt);
 }
 
 TEST_CASE("every truncation and every trailing byte is noticed") {

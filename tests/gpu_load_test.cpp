@@ -34,7 +34,7 @@ std::string refusal(Load&& load) {
   try {
     load();
   } catch (const Error& e) {
-    if (e.code() != errc::corrupt && e.code() != errc::unsupported) throw;
+    if (e.code() != errc::corrupt && e.code() != errc::unsupported && e.code() != errc::bad_input) throw;
     return std::string(to_string(e.code()));
   }
   return "";

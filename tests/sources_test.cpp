@@ -295,9 +295,38 @@ TEST_CASE("containers are read from pipes") {
     }
   };
   CHECK(equal_bits(read_from_pipe({}).matrix, source.matrix));
+  {
+    std::thread writer([&] { write_file(fifo, bytes); });
+    const Container container = open_container(fifo);
+    writer.join();
+    CHECK(equal_bits(unpack(container), source.matrix));
+    CHECK(container.name() == fifo);
+  }
   SourceOptions options;
   options.memory_limit = 100000;
   CHECK_THROWS_WITH(read_from_pipe(options), Catch::Contains("a container that is not a regular file needs"));
+}
+
+TEST_CASE("a source is read with the container that it is, or opened as one") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("A.spmvc"), text = directory.file("A.mtx");
+  write_file(text, matrix);
+  const SourceMatrix source = read_matrix(text);
+  const auto plan = find_layout_encoder("coo").plan(source.matrix, {});
+  write_container(path, container_source(source, *plan, {"coo", {}, format::Codec::none, 3}));
+  CHECK_FALSE(read_source(text).container);
+  const Source read = read_source(path);
+  REQUIRE(read.container);
+  CHECK(read.container->parts()[0].layout == "coo");
+  CHECK(equal_bits(read.matrix.matrix, source.matrix));
+  CHECK(open_container(path).facts().nnz == source.matrix.nnz());
+  try {
+    open_container(text);
+    FAIL("opened");
+  } catch (const Error& e) {
+    CHECK(e.code() == errc::bad_input);
+    CHECK(e.where() == text);
+  }
 }
 
 TEST_CASE("what is no source is refused with a list of what is one") {

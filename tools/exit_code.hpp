@@ -20,7 +20,7 @@ inline constexpr std::string_view exit_codes_help =
     "  0    done\n"
     "  1    the system refused to read or write, or the output exists already\n"
     "  2    usage: an unknown command or option, or a value that makes no sense\n"
-    "  3    the input breaks its format\n"
+    "  3    the input breaks its format, or is not a container\n"
     "  4    the container is corrupt, or 'verify --against' found another matrix\n"
     "  5    valid, but not supported by this version\n"
     "  6    no usable GPU\n"

@@ -66,6 +66,11 @@ void refuse_directory(const std::string& path) {
   if (std::filesystem::is_directory(path, ignored)) throw Error(errc::io, "is a directory", path, "name a file in it");
 }
 
+void refuse_same_input(const std::string& first, const std::string& second) {
+  if (first == "-" && second == "-")
+    throw Error(errc::usage, "two inputs are standard input, which is read once", {}, "name a file for one of them");
+}
+
 void check_output(const std::string& path, OutputForm form, bool overwrite, const std::string& input) {
   if (path == "-") return;
   const bool text = form == OutputForm::text;

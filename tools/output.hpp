@@ -19,6 +19,9 @@ bool standard_output_is_broken() noexcept;
 /// Error(errc::io) if the input `path` is a directory.
 void refuse_directory(const std::string& path);
 
+/// Error(errc::usage) if both inputs are standard input, which is read once.
+void refuse_same_input(const std::string& first, const std::string& second);
+
 enum class OutputForm { text, container };
 
 /// Throws where `path` may not become the output, of what is read from `input` if that is given: said before the work,

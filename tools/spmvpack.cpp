@@ -91,8 +91,6 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
   if (!none) invocation.argument = arguments[0];
   const std::string version = version_text();
   invocation.version = version.substr(0, version.find('\n'));
-  if (invocation.argument == "-" && command.argument == "A.spmvc")
-    throw Error(errc::usage, "a container cannot come from standard input: it is not read in order", {}, "name a file");
   if (options.count("output") != 0 && invocation.text("output").empty())
     throw Error(errc::usage, "the name of the output is empty", {}, "name it with -o");
   if (options.count("threads") != 0)

@@ -16,6 +16,9 @@ using format::MapKind;
 
 constexpr const char* remedy_damaged = "get the file again, or encode it again";
 
+/// True for a name that a shell takes as it stands, as far as spaces go; not for "standard input".
+bool is_one_word(const std::string& name) { return !name.empty() && name.find(' ') == std::string::npos; }
+
 /// Checks the header and the tables of one file, and says where it failed.
 class Opener {
  public:
@@ -25,12 +28,13 @@ class Opener {
     format::Header h{};
     const std::uint64_t size = bytes_.size();
     bytes_.read(0, std::as_writable_bytes(std::span(&h, 1)).first(std::min(size, sizeof h)));
-    const bool is_ours = h.magic == format::magic;
-    if (size < sizeof h && is_ours)
-      fail(fmt::format("truncated: {} bytes, less than the header's {}", size, sizeof h), "length");
-    if (!is_ours)
-      throw Error(errc::corrupt, "this is not an .spmvc container: its first 8 bytes are not the magic", name_,
-                  "make one with `spmvpack encode`");
+    // What begins as a container does and is short, also of the magic itself, is a container that was cut off.
+    const std::uint64_t begun = std::min<std::uint64_t>(size, h.magic.size());
+    if (!std::equal(h.magic.begin(), h.magic.begin() + begun, format::magic.begin()))
+      throw Error(errc::bad_input, "not a container: it does not begin as an .spmvc file does", name_,
+                  is_one_word(name_) ? fmt::format("make one with `spmvpack encode {}`", name_)
+                                     : "make one with `spmvpack encode`");
+    if (size < sizeof h) fail(fmt::format("truncated: {} bytes, less than the header's {}", size, sizeof h), "length");
     if (h.version_major != format::version_major || h.version_minor != format::version_minor)
       throw Error(errc::unsupported,
                   fmt::format("container version {}.{}, this program reads {}.{}", h.version_major, h.version_minor,

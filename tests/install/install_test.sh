@@ -46,7 +46,7 @@ check_installation() {
   cmp A.spmvc "B$name.spmvc" || fail "another container"
   local status=0
   "./consumer$name/multiply" A.mtx 2> errors || status=$?
-  ((status == 4)) || fail "A.mtx as a container: exit $status"
+  ((status == 3)) || fail "A.mtx as a container: exit $status"
   grep -q 'A.mtx' errors || fail "an error without its file"
 
   # A component alone asks for no library that only others need; an unknown one is refused by its name.

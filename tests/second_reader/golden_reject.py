@@ -1,5 +1,6 @@
 """Hand-made containers that every reader must reject, one for each rule of docs/FORMAT.md: reject() gives (name,
-exit code, stage, bytes). 4 is corrupt, 5 is unsupported. All checksums are right unless the rule is a checksum."""
+exit code, stage, bytes). 3 is no container, 4 is corrupt, 5 is unsupported. All checksums are right unless the rule is a
+checksum."""
 
 import struct
 
@@ -46,9 +47,11 @@ def nonzero(size):
 def whole_file():
     good = image().pack()
     yield "length_empty", 4, "length", b""
+    yield "length_magic_begun", 4, "length", good[:5]
     yield "length_4095", 4, "length", good[:4095]
-    yield "magic_text", 4, "magic", b"%%MatrixMarket matrix coordinate real general\n".ljust(4096, b"\n")
-    yield "magic_line_ends", 4, "magic", good[:4] + b"\n\x1a\n" + good[7:]
+    yield "magic_text", 3, "magic", b"%%MatrixMarket matrix coordinate real general\n".ljust(4096, b"\n")
+    yield "magic_short_text", 3, "magic", b"1 1\n"
+    yield "magic_line_ends", 3, "magic", good[:4] + b"\n\x1a\n" + good[7:]
     for major, minor in ((0, 0), (0, 1), (1, 0), (256, 2)):
         yield f"version_{major}_{minor}", 5, "version", bend(image(), "header", major=major, minor=minor).pack()
     yield "header_checksum", 4, "header checksum", with_byte(good, 4088)

@@ -4,7 +4,7 @@ import argparse
 import struct
 
 # FORMAT.md, section 9, in its order.
-STAGES = ("length", "magic", "version", "header checksum", "file length", "header field", "tables checksum", "tables",
+STAGES = ("magic", "length", "version", "header checksum", "file length", "header field", "tables checksum", "tables",
           "padding", "block checksum", "decode", "structure", "digest", "field and symmetry")
 
 BLOCK = 1 << 20
@@ -36,7 +36,7 @@ BLOCK_ENTRY = (("checksum", "Q"), ("stored_bytes", "I"), ("reserved_12", "4s"))
 
 
 class SpmvcError(Exception):
-    """A file that is corrupt (exit code 4) or unsupported (5); `stage` is one of STAGES."""
+    """A file that is no container (exit code 3), corrupt (4) or unsupported (5); `stage` is one of STAGES."""
 
     def __init__(self, exit_code, stage, message):
         super().__init__(f"{stage}: {message}")

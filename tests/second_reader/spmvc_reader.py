@@ -4,7 +4,7 @@
     spmvc_reader.py A.spmvc                 verify and print a summary
     spmvc_reader.py A.spmvc --csr out.npz   also write rows, cols, row_ptr, col_idx, values
 
-Exit codes: 0 valid, 1 not readable, 2 usage, 4 corrupt, 5 unsupported. On 4 and 5 the first line of stderr is
+Exit codes: 0 valid, 1 not readable, 2 usage, 3 no container, 4 corrupt, 5 unsupported. On 3, 4 and 5 the first line of stderr is
 `STAGE: message`, where STAGE is one of spmvc_format.STAGES.
 """
 
@@ -29,8 +29,9 @@ from spmvc_layouts import LAYOUTS, rises
 
 
 def read_header(data):
+    if not MAGIC.startswith(data[:8]):
+        raise SpmvcError(3, "magic", "this is not an .spmvc file")
     require(len(data) >= 4096, "length", f"{len(data)} bytes are less than a header")
-    require(data[:8] == MAGIC, "magic", "this is not an .spmvc file")
     major, minor = struct.unpack_from("<HH", data, 8)
     supported((major, minor) == (0, 2), "version", f"version {major}.{minor}; this reader knows 0.2")
     checksum, = struct.unpack_from("<Q", data, 4088)

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/program_options/value_semantic.hpp>
-#include <fstream>
 #include <optional>
 #include <vector>
 
@@ -17,7 +16,6 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "spmvpack/container/format.hpp"
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/source.hpp"
@@ -116,16 +114,6 @@ std::unique_ptr<bench::Machine> choose_machine(const Invocation& invocation, con
   return bench::make_host_machine(options);
 }
 
-/// Whether a regular file starts as a container does.
-bool is_container(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, format::magic.size()> start{};
-  file.read(start.data(), start.size());
-  return file.gcount() == static_cast<std::streamsize>(start.size()) &&
-         std::equal(start.begin(), start.end(), format::magic.begin(),
-                    [](char c, std::uint8_t m) { return static_cast<std::uint8_t>(c) == m; });
-}
-
 class Benchmark {
  public:
   explicit Benchmark(const Invocation& invocation) : invocation_(invocation), json_(invocation.flag("json")) {
@@ -143,8 +131,10 @@ class Benchmark {
     const Stopwatch watch;
     run_.suite = invocation_.flag("suite");
     std::vector<const bench::SuiteMember*> members = choose_members();
-    if (!run_.suite) open_container();
     machine_ = choose_machine(invocation_, options_.load);
+    bench::MatrixResult file;
+    std::optional<encoder::Source> source;
+    if (!run_.suite) source = read_file(file);
     run_.machine = machine_->facts();
     report_progress(invocation_.progress, "measure copies", 0, 0);
     run_.speeds = machine_->measure_speeds(options_.runs);
@@ -152,7 +142,7 @@ class Benchmark {
     if (run_.suite)
       for (const bench::SuiteMember* member : members) bench_member(*member);
     else
-      bench_file();
+      bench_matrix(file, source->matrix, source->container ? &*source->container : nullptr);
     run_.seconds = watch.seconds();
     if (run_.suite) tell(bench::summary_text(run_.matrices));
     if (json_) print(bench::to_json(run_));
@@ -182,32 +172,28 @@ class Benchmark {
     result.added = member.added;
     const SourceMatrix source =
         bench::make_member(member, {invocation_.threads, invocation_.memory_limit}, invocation_.progress);
-    bench_matrix(result, source, nullptr, watch);
+    result.make_seconds = watch.seconds();
+    bench_matrix(result, source, nullptr);
   }
 
   /// Before anything is measured, which takes seconds.
-  void open_container() {
-    const std::string& path = invocation_.argument;
-    if (path != "-" && is_container(path)) container_ = Container::open(path);
-    if (container_ && !options_.layouts.empty())
-      throw Error(errc::usage, "--layout is for sources that are no containers", path, "leave it out");
-  }
-
-  void bench_file() {
+  encoder::Source read_file(bench::MatrixResult& result) {
     const Stopwatch watch;
     const std::string& path = invocation_.argument;
-    bench::MatrixResult result;
-    result.name = path;
-    SourceMatrix source = encoder::read_matrix(path, invocation_.common<encoder::SourceOptions>());
-    bench_matrix(result, source, container_ ? &*container_ : nullptr, watch);
+    encoder::Source source = encoder::read_source(path, invocation_.common<encoder::SourceOptions>());
+    if (source.container && !options_.layouts.empty())
+      throw Error(errc::usage, "--layout is for sources that are no containers", source.container->name(),
+                  "leave it out");
+    result.name = path == "-" ? "standard input" : path;
+    result.make_seconds = watch.seconds();
+    return source;
   }
 
-  void bench_matrix(bench::MatrixResult& result, const SourceMatrix& source, const Container* container,
-                    const Stopwatch& watch) {
+  void bench_matrix(bench::MatrixResult& result, const SourceMatrix& source, const Container* container) {
+    const Stopwatch watch;
     result.source = source.provenance.source;
-    result.make_seconds = watch.seconds();
     bench::measure(result, *machine_, run_.speeds, source, container, options_);
-    result.total_seconds = watch.seconds();
+    result.total_seconds = result.make_seconds + watch.seconds();
     tell(bench::matrix_text(result, run_.speeds));
     run_.matrices.push_back(std::move(result));
   }
@@ -235,7 +221,6 @@ class Benchmark {
   bool json_;
   bench::MeasureOptions options_;
   bench::Run run_;
-  std::optional<Container> container_;
   std::unique_ptr<bench::Machine> machine_;
 };
 

@@ -10,6 +10,7 @@
 #include "spmvpack/container/reader.hpp"
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/matrix_market.hpp"
+#include "spmvpack/encoder/source.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -27,7 +28,8 @@ std::string details() {
          "the shortest text that reads back to the same bits (of a NaN only to its sign),\n"
          "so that\n\n"
          "  spmvpack encode A.mtx && spmvpack decode A.spmvc -o B.mtx\n\n"
-         "loses nothing of the matrix, whatever the layout.\n";
+         "loses nothing of the matrix, whatever the layout. A.spmvc may be -, for\n"
+         "standard input.\n";
 }
 
 void run(const Invocation& invocation) {
@@ -35,7 +37,7 @@ void run(const Invocation& invocation) {
     throw Error(errc::usage, "no output", {}, "name it with -o, or -o - for standard output");
   const std::string& output = invocation.text("output");
   check_output(output, OutputForm::text, invocation.flag("force"), invocation.argument);
-  const Container container = Container::open(invocation.argument);
+  const Container container = encoder::open_container(invocation.argument, invocation.memory_limit);
   const auto load = invocation.common<LoadOptions>();
   SourceMatrix source;
   source.matrix = unpack(container, load);

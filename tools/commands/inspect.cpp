@@ -15,6 +15,7 @@
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/reader.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/source.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 
 namespace spmvpack::tools {
@@ -29,7 +30,8 @@ void add_options(po::options_description& options) {
 std::string details() {
   return "Shows the facts of the matrix, where it came from, its parts and its sections.\n"
          "Only the header, the tables and the provenance are read and checked: 'spmvpack\n"
-         "verify' checks the rest. Section flags: r = required, d = read by a multiply.\n\n"
+         "verify' checks the rest. Section flags: r = required, d = read by a multiply.\n"
+         "A.spmvc may be -, standard input.\n\n"
          "Example:\n"
          "  spmvpack inspect A.spmvc --json | jq .sections\n";
 }
@@ -170,7 +172,7 @@ std::string to_text(const Container& c) {
 }
 
 void run(const Invocation& invocation) {
-  const Container container = Container::open(invocation.argument);
+  const Container container = encoder::open_container(invocation.argument, invocation.memory_limit);
   print(invocation.flag("json") ? to_json(container) : to_text(container));
 }
 

@@ -13,6 +13,7 @@
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/matrix_market.hpp"
+#include "spmvpack/encoder/source.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
@@ -34,7 +35,8 @@ std::string details() {
   return "x is an array-format Matrix Market file of as many values as the matrix has\n"
          "columns, plain or compressed; y is written as one. Sums are in the container's\n"
          "value type, to which x is rounded, and in the order that the layout fixes (on a\n"
-         "GPU the kernel): the same bits at any number of threads, on any GPU.\n\n"
+         "GPU the kernel): the same bits at any number of threads, on any GPU.\n"
+         "A.spmvc or x.mtx may be -, standard input.\n\n"
          "Examples:\n"
          "  spmvpack multiply A.spmvc | head\n"
          "  spmvpack multiply A.spmvc --x x.mtx -o y.mtx\n";
@@ -94,8 +96,11 @@ void multiply_and_write(const Invocation& invocation, const std::string& output,
 void run(const Invocation& invocation) {
   const std::string output = invocation.options.count("output") != 0 ? invocation.text("output") : "-";
   check_output(output, OutputForm::text, invocation.flag("force"), invocation.argument);
-  if (!on_gpu(invocation)) {
-    const auto matrix = host_loader::HostMatrix::load(invocation.argument, invocation.common<LoadOptions>());
+  if (invocation.options.count("x") != 0) refuse_same_input(invocation.argument, invocation.text("x"));
+  const bool gpu = on_gpu(invocation);
+  const Container container = encoder::open_container(invocation.argument, invocation.memory_limit);
+  if (!gpu) {
+    const auto matrix = host_loader::HostMatrix::load(container, invocation.common<LoadOptions>());
     return multiply_and_write(invocation, output, matrix,
                               [&]<class T>(const auto& a, std::span<const T> x, std::span<T> y) {
                                 a.template multiply<T>(T{1}, x, T{0}, y, invocation.threads);
@@ -107,7 +112,7 @@ void run(const Invocation& invocation) {
   const KernelId kernel =
       invocation.options.count("kernel") != 0 ? gpu_loader::find_kernel(invocation.text("kernel")) : KernelId{};
   options.kernels = {kernel};
-  const auto matrix = gpu_loader::DeviceMatrix::load(invocation.argument, nullptr, options);
+  const auto matrix = gpu_loader::DeviceMatrix::load(container, nullptr, options);
   multiply_and_write(invocation, output, matrix, [&]<class T>(const auto& a, std::span<const T> x, std::span<T> y) {
     a.template multiply_host_vectors<T>(T{1}, x, T{0}, y, {.vectors = value_type_of<T>, .kernel = kernel});
   });

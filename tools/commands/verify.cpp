@@ -25,6 +25,7 @@ void add_options(po::options_description& options) {
 std::string details() {
   return "Reads every byte of A.spmvc and checks the tables, the checksum of every block,\n"
          "the structure of every layout, and that the matrix has the header's digest.\n"
+         "A.spmvc may be -, standard input.\n"
          "--against takes anything that 'encode' reads; its values are rounded to the\n"
          "container's value type first.\n\n"
          "Example:\n"
@@ -57,7 +58,8 @@ std::string first_difference(const CsrView& a, const CsrView& b) {
 }
 
 void run(const Invocation& invocation) {
-  const Container container = Container::open(invocation.argument);
+  if (invocation.options.count("against") != 0) refuse_same_input(invocation.argument, invocation.text("against"));
+  const Container container = encoder::open_container(invocation.argument, invocation.memory_limit);
   const auto load = invocation.common<LoadOptions>();
   container.check_blocks(load);
   const CsrMatrix matrix = unpack(container, load);
@@ -70,7 +72,7 @@ void run(const Invocation& invocation) {
       "  checksums  header, tables and {} of {}\n"
       "  structure  {}\n"
       "  digest     {}\n",
-      escape(invocation.argument, 4096), counted(blocks, "block"), counted(container.sections().size(), "section"),
+      escape(container.name(), 4096), counted(blocks, "block"), counted(container.sections().size(), "section"),
       container.parts().size() == 1 ? "1 part, layout " + container.parts()[0].layout
                                     : counted(container.parts().size(), "part"),
       container.facts().digest.to_string());
@@ -83,7 +85,7 @@ void run(const Invocation& invocation) {
     if (!equal_bits(matrix, source.matrix, invocation.threads))
       throw Error(errc::mismatch,
                   fmt::format("not the matrix of {}: {}", other, first_difference(matrix, source.matrix)),
-                  invocation.argument, "encode it again from its source");
+                  container.name(), "encode it again from its source");
     text += fmt::format("  matrix     {}, bit for bit those of {}{}\n", counted(matrix.nnz(), "nonzero"),
                         escape(other, 4096), matrix.value_type() == ValueType::f32 ? " rounded to f32" : "");
   }

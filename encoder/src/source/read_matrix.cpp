@@ -52,9 +52,9 @@ class StreamContents final : public ByteSource {
   std::uint64_t size_ = 0;
 };
 
-Container open_container(const std::string& path, ByteStream& file, const SourceOptions& options) {
+Container open_container(const std::string& path, ByteStream& file, std::uint64_t memory_limit) {
   if (path != "-" && file.rewind()) return Container::open(path);
-  return Container::open(std::make_shared<StreamContents>(file, options.memory_limit), file.name());
+  return Container::open(std::make_shared<StreamContents>(file, memory_limit), file.name());
 }
 
 /// The matrix with f64 values rounded to f32; the provenance says how much was lost.
@@ -104,9 +104,21 @@ SourceMatrix read_container(const Container& container, const SourceOptions& opt
 
 }  // namespace
 
-SourceMatrix read_matrix(const std::string& path, const SourceOptions& options) {
+Container open_container(const std::string& path, std::uint64_t memory_limit) {
+  const std::shared_ptr<ByteStream> file = open_stream(path);
+  if (is_container(*file)) return open_container(path, *file, memory_limit);
+  // The first bytes are enough to say so.
+  const std::string_view start = file->peek(format::magic.size());
+  return Container::open(memory_source(std::as_bytes(std::span(start))), file->name());
+}
+
+Source read_source(const std::string& path, const SourceOptions& options) {
   std::shared_ptr<ByteStream> file = open_stream(path);
-  if (is_container(*file)) return read_container(open_container(path, *file, options), options);
+  if (is_container(*file)) {
+    Container container = open_container(path, *file, options.memory_limit);
+    SourceMatrix matrix = read_container(container, options);
+    return {std::move(matrix), std::move(container)};
+  }
   TextOptions text_options;
   text_options.value_type = options.value_type.value_or(ValueType::f64);
   text_options.threads = options.threads;
@@ -114,8 +126,13 @@ SourceMatrix read_matrix(const std::string& path, const SourceOptions& options) 
   text_options.progress = options.progress;
   const std::string name(path == "-" ? file->name() : path);
   std::shared_ptr<ByteStream> text = open_text(file);
-  return format_of(*text) == TextFormat::matrix_market ? read_matrix_market(std::move(text), name, text_options)
-                                                       : read_rutherford_boeing(std::move(text), name, text_options);
+  return {format_of(*text) == TextFormat::matrix_market ? read_matrix_market(std::move(text), name, text_options)
+                                                        : read_rutherford_boeing(std::move(text), name, text_options),
+          std::nullopt};
+}
+
+SourceMatrix read_matrix(const std::string& path, const SourceOptions& options) {
+  return read_source(path, options).matrix;
 }
 
 }  // namespace spmvpack::encoder

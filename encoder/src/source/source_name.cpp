@@ -29,7 +29,8 @@ std::string_view without_compression(std::string_view path) noexcept {
 /// `path` without the ending of a source; empty where it has none.
 std::string_view without_source_ending(std::string_view path) noexcept {
   const std::string_view archive = without_archive_ending(path);
-  return archive.empty() ? without_matrix_ending(without_compression(path)) : archive;
+  const std::string_view stem = archive.empty() ? without_matrix_ending(without_compression(path)) : archive;
+  return stem.ends_with('/') ? std::string_view() : stem;
 }
 
 }  // namespace
@@ -59,7 +60,7 @@ bool is_source_name(const std::string& path) noexcept { return !without_source_e
 
 std::string container_name(const std::string& path) {
   const std::string_view stem = without_source_ending(path);
-  if (stem.empty() || stem.ends_with('/'))
+  if (stem.empty())
     throw Error(errc::usage, "no name for the output: the input is not called .mtx, .rua, .mtx.gz, .tar.gz or the like",
                 path, "name it with -o");
   return std::string(stem) + ".spmvc";

@@ -23,10 +23,7 @@ try generate laplace2 -o B.mtx
 try generate elastcity3d -o B.mtx
 try generate torus -o B.mtx
 try verify A.spmvc --agianst A.mtx
-# A container is not a stream.
-for words in 'encode A.mtx -o -' 'verify -' 'inspect -' 'decode - -o -' 'multiply -'; do
-  # shellcheck disable=SC2086 # words
-  spmvpack $words 2>&1
-  echo "exit $?"
-done
+# A container is not written to a stream.
+spmvpack encode A.mtx -o - 2>&1
+echo "exit $?"
 ls

@@ -19,6 +19,6 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const spmvpack::Error& e) {
     std::fprintf(stderr, "%s\n", e.what());
-    return e.code() == spmvpack::errc::corrupt ? 4 : 1;
+    return e.code() == spmvpack::errc::bad_input ? 3 : 1;
   }
 }

@@ -39,7 +39,8 @@ class SPMVPACK_EXPORT LoadedPart {
 };
 
 /// An open .spmvc file. Opening reads and checks the header and the tables; sections are read on demand.
-/// Errors: errc::corrupt (bytes or structure), errc::unsupported (version, feature, layout, codec), errc::io.
+/// Errors: errc::bad_input (not a container), errc::corrupt (bytes or structure), errc::unsupported (version, feature,
+/// layout, codec), errc::io.
 class SPMVPACK_EXPORT Container {
  public:
   static Container open(const std::string& path);

@@ -8,6 +8,7 @@
 #include "spmvpack/container/export.hpp"
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/progress.hpp"
+#include "spmvpack/container/reader.hpp"
 
 namespace spmvpack::encoder {
 
@@ -24,6 +25,20 @@ struct SourceOptions {
 /// kind (a pipe or /dev/fd/63 will do), or "-" for standard input. An f64 container asked for as f32 is rounded; f32 is
 /// never widened to f64 (Error(errc::usage)).
 SPMVPACK_EXPORT SourceMatrix read_matrix(const std::string& path, const SourceOptions& options = {});
+
+/// A matrix and, where it was read from a container, that container.
+struct Source {
+  SourceMatrix matrix;
+  std::optional<Container> container;
+};
+
+/// read_matrix(), for whoever also wants the container, which cannot be opened a second time where it comes from a
+/// pipe.
+SPMVPACK_EXPORT Source read_source(const std::string& path, const SourceOptions& options = {});
+
+/// Opens the container at `path`, which is a file of any kind or "-" for standard input. One that is not a regular file
+/// is read as a whole, into memory. Errors: those of Container::open(), errc::out_of_memory.
+SPMVPACK_EXPORT Container open_container(const std::string& path, std::uint64_t memory_limit = 0);
 
 /// The name of the container for the source `path`, beside it: A.spmvc for A.mtx, A.rua, A.mtx.gz, A.tar.gz.
 /// Error(errc::usage) where it has no ending that a source has.
