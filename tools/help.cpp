@@ -69,7 +69,7 @@ std::string overview(std::span<const Command* const> commands, bool full) {
   text +=
       "\n"
       "  spmvpack COMMAND -h         the options of a command, on one screen\n"
-      "  spmvpack COMMAND --help     everything about it\n"
+      "  spmvpack COMMAND --help     everything about it; also spmvpack help COMMAND\n"
       "  spmvpack --help, --version\n";
   return full ? fmt::format("{}\n{}\n{}", text, examples, exit_codes_help) : text;
 }

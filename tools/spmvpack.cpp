@@ -104,22 +104,30 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
   clear_progress();
 }
 
+/// The command of that name, or Error(errc::usage).
+const Command& find_command(const std::string& name) {
+  const auto command = std::find_if(commands.begin(), commands.end(), [&](auto c) { return c->name == name; });
+  if (command != commands.end()) return **command;
+  const std::string hint = "'spmvpack -h' lists the commands";
+  if (name.starts_with('-'))
+    throw Error(errc::usage, fmt::format("unknown option '{}'", name), {}, "options follow a command; " + hint);
+  std::vector<std::string> names;
+  names.reserve(commands.size());
+  for (const Command* c : commands) names.emplace_back(c->name);
+  throw Error(errc::usage, fmt::format("unknown command '{}'", name), {}, did_you_mean(name, names) + hint);
+}
+
 void run(const std::vector<std::string>& words) {
   if (words.empty()) throw Error(errc::usage, "no command", {}, "'spmvpack -h' lists the commands");
   if (words[0] == "-h") return print(overview(commands, false));
   if (words[0] == "--help") return print(overview(commands, true));
   if (words[0] == "--version") return print(version_text());
-  const auto command = std::find_if(commands.begin(), commands.end(), [&](auto c) { return c->name == words[0]; });
-  if (command == commands.end()) {
-    const std::string hint = "'spmvpack -h' lists the commands";
-    if (words[0].starts_with('-'))
-      throw Error(errc::usage, fmt::format("unknown option '{}'", words[0]), {}, "options follow a command; " + hint);
-    std::vector<std::string> names;
-    names.reserve(commands.size());
-    for (const Command* c : commands) names.emplace_back(c->name);
-    throw Error(errc::usage, fmt::format("unknown command '{}'", words[0]), {}, did_you_mean(words[0], names) + hint);
+  if (words[0] == "help") {
+    if (words.size() > 2)
+      throw Error(errc::usage, fmt::format("unexpected argument '{}'", words[2]), {}, "usage: spmvpack help COMMAND");
+    return print(words.size() == 1 ? overview(commands, true) : command_help(find_command(words[1]), true));
   }
-  run_command(**command, {words.begin() + 1, words.end()});
+  run_command(find_command(words[0]), {words.begin() + 1, words.end()});
 }
 
 /// Tells an error on standard error and returns its exit code. `name` is "spmvpack encode".

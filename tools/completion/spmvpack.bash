@@ -9,6 +9,8 @@ _spmvpack_words() {
   "$program" "$command" --help 2> /dev/null | sed '/^Exit codes/,$d; /^The suite:/,/^$/d' | grep -oE -- "$pattern" | sort -u
 }
 
+_spmvpack_commands() { "$1" -h 2> /dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p'; }
+
 _spmvpack() {
   local program=$1 word=$2 before=$3 command=${COMP_WORDS[1]} candidates='' files=''
   COMPREPLY=()
@@ -20,7 +22,9 @@ _spmvpack() {
   fi
 
   if ((COMP_CWORD == 1)); then
-    candidates="$("$program" -h 2> /dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p') --help --version"
+    candidates="$(_spmvpack_commands "$program") help --help --version"
+  elif [[ $command == help ]]; then
+    if ((COMP_CWORD == 2)); then candidates=$(_spmvpack_commands "$program"); fi
   else
     case $before in
       --layout) candidates=$("$program" encode --help 2> /dev/null | sed -n '/^Layouts/,/^$/s/^  \([a-z_0-9]*\)$/\1/p') ;;

@@ -15,6 +15,8 @@ mkdir sub
 touch A.mtx A.mtx.gz A.spmvc 'B C.spmvc'
 offer ''
 offer e
+offer help mu
+offer help encode -
 offer -
 offer encode --
 offer encode --co

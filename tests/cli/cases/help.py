@@ -10,6 +10,11 @@ for words in [["--help"]] + [[c, "--help"] for c in commands]:
     text = spmvpack(*words)
     assert "Exit codes:" in text and "130" in text
     assert max(map(len, text.splitlines())) <= 80, f"{words}: {max(text.splitlines(), key=len)!r}"
+    if len(words) == 2:
+        assert spmvpack("help", words[0]) == text
+assert spmvpack("help") == spmvpack("--help")
+for words in [["help", "frobnicate"], ["help", "encode", "decode"], ["help", "-x"]]:
+    spmvpack(*words, exit_code=2)
 overview = spmvpack("-h")
 assert all(f"\n  {c} " in overview for c in commands)
 assert spmvpack("--version").startswith("spmvpack ")
