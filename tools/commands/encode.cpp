@@ -44,10 +44,19 @@ std::string details() {
          "  spmvpack encode A.spmvc -o A.csr.spmvc --layout csr\n";
 }
 
+/// The output of the input `path` where none is named.
+std::string default_output(const std::string& path) {
+  refuse_directory(path);  // rather than its name, from which no other can be made
+  try {
+    return encoder::container_name(path);
+  } catch (const Error& e) {
+    throw Error(e.code(), e.message(), e.where(), "name it with -o");
+  }
+}
+
 void run(const Invocation& invocation) {
-  refuse_directory(invocation.argument);  // rather than its name, from which no output's can be made
-  const std::string output = invocation.options.count("output") != 0 ? invocation.text("output")
-                                                                     : encoder::container_name(invocation.argument);
+  const std::string output =
+      invocation.options.count("output") != 0 ? invocation.text("output") : default_output(invocation.argument);
   if (output == "-")
     throw Error(errc::usage, "a container cannot go to standard output: its header is written last", {},
                 "name a file with -o");

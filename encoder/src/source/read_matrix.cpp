@@ -74,7 +74,7 @@ void round_to_f32(SourceMatrix& source, const std::string& path, int threads) {
       zeros_here += to[k] == 0 ? 1 : 0;
       if (std::isinf(to[k]) && !std::isinf(from[k]))
         throw Error(errc::bad_input, fmt::format("the value {} of entry {} is beyond f32", from[k], k), path,
-                    "use --value-type f64");
+                    "encode the matrix as f64");
       here.count(to[k], from[k], 1);
     }
     const std::lock_guard lock(guard);
@@ -97,7 +97,7 @@ SourceMatrix read_container(const Container& container, const SourceOptions& opt
   const ValueType has = container.facts().value_type, wanted = options.value_type.value_or(has);
   if (has == ValueType::f32 && wanted == ValueType::f64)
     throw Error(errc::usage, "the container holds f32 values, and the digits that f64 needs are lost", path,
-                "encode the original source, or leave out --value-type");
+                "encode the original source as f64");
   if (has == ValueType::f64 && wanted == ValueType::f32) round_to_f32(source, path, options.threads);
   return source;
 }

@@ -62,7 +62,7 @@ std::string container_name(const std::string& path) {
   const std::string_view stem = without_source_ending(path);
   if (stem.empty())
     throw Error(errc::usage, "no name for the output: the input is not called .mtx, .rua, .mtx.gz, .tar.gz or the like",
-                path, "name it with -o");
+                path, "name the output");
   return std::string(stem) + ".spmvc";
 }
 

@@ -20,7 +20,7 @@ template <class T>
   constexpr bool narrow = value_type_of<T> == ValueType::f32;
   throw LineError{p, errc::bad_input,
                   fmt::format("the {} {} does not fit {}", kind, found_at(p), to_string(value_type_of<T>)),
-                  narrow ? "read the matrix as f64 (--value-type f64)" : remedy};
+                  narrow ? "encode the matrix as f64" : remedy};
 }
 
 }  // namespace

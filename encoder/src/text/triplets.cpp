@@ -132,7 +132,7 @@ void check_sum(std::uint64_t row, std::uint32_t col, T a, T b, T sum, const Asse
       fmt::format("the duplicates of the entry in row {}, column {} add up to a value that {} cannot hold{}", row + 1,
                   col + std::uint64_t{1}, to_string(value_type_of<T>), overflows ? "" : " exactly"),
       options.source,
-      value_type_of<T> == ValueType::f32 ? "read the matrix as f64 (--value-type f64)" : "add them up yourself");
+      value_type_of<T> == ValueType::f32 ? "encode the matrix as f64" : "add them up yourself");
 }
 
 /// The rows [first, last) of one thread, whose entries were at `begin` and, duplicates added up, end at `end`.
