@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <boost/program_options/value_semantic.hpp>
+#include <optional>
 
 #include "commands/command.hpp"
 #include "output.hpp"
@@ -32,29 +33,62 @@ std::string details() {
          "  spmvpack verify A.spmvc --against A.mtx.gz\n";
 }
 
-/// Where two matrices differ first, in words. They do differ.
-std::string first_difference(const CsrView& a, const CsrView& b) {
+/// The value of an entry; none where there is no entry.
+template <class T>
+std::optional<T> value_at(const CsrView& a, std::uint64_t row, std::uint64_t col) {
+  const std::uint32_t *begin = a.col_idx() + a.row_ptr(row), *const end = a.col_idx() + a.row_ptr(row + 1);
+  begin = std::lower_bound(begin, end, col);
+  if (begin == end || *begin != col) return std::nullopt;
+  return a.values<T>()[begin - a.col_idx()];
+}
+
+template <class T>
+bool same_bits(const std::optional<T>& a, const std::optional<T>& b) {
+  return a.has_value() == b.has_value() && (!a || std::bit_cast<bits_of<T>>(*a) == std::bit_cast<bits_of<T>>(*b));
+}
+
+template <class T>
+std::string text_of(const std::optional<T>& value) {
+  return value ? fmt::format("{}", *value) : "absent";
+}
+
+/// How many entries of `a` and `b`, which have the same sizes and values T, differ, and the first of them. If the
+/// source `b` is `mirrored`, its file has no entries above the diagonal: one there is counted only if the one that it
+/// mirrors, which the file has, is the same.
+template <class T>
+std::string different_entries(const CsrView& a, const CsrView& b, bool mirrored) {
+  constexpr std::uint64_t most = 5;
+  std::uint64_t count = 0;
+  std::string shown;
+  for (std::uint64_t i = 0; i < a.rows(); ++i) {
+    std::uint64_t ka = a.row_ptr(i), kb = b.row_ptr(i);
+    const std::uint64_t end_a = a.row_ptr(i + 1), end_b = b.row_ptr(i + 1);
+    while (ka < end_a || kb < end_b) {
+      const std::uint64_t col_a = ka < end_a ? a.col_idx()[ka] : a.cols();
+      const std::uint64_t col_b = kb < end_b ? b.col_idx()[kb] : b.cols();
+      const std::uint64_t j = std::min(col_a, col_b);
+      const auto va = col_a == j ? std::optional(a.values<T>()[ka++]) : std::nullopt;
+      const auto vb = col_b == j ? std::optional(b.values<T>()[kb++]) : std::nullopt;
+      if (same_bits(va, vb)) continue;
+      if (mirrored && j > i && !same_bits(value_at<T>(a, j, i), value_at<T>(b, j, i))) continue;
+      if (count++ < most)
+        shown +=
+            fmt::format("{}({}, {}) is {}, not {}", shown.empty() ? "" : "; ", i + 1, j + 1, text_of(va), text_of(vb));
+    }
+  }
+  return fmt::format("{} {}: {}{}", counted(count, "entry", "entries"), count == 1 ? "differs" : "differ", shown,
+                     count > most ? "; ..." : "");
+}
+
+/// How `a` differs from the matrix of `source`, in words. It does.
+std::string difference(const CsrView& a, const SourceMatrix& source) {
+  const CsrView b = source.matrix;
   if (a.rows() != b.rows() || a.cols() != b.cols())
     return fmt::format("it is {} x {}, the other {} x {}", a.rows(), a.cols(), b.rows(), b.cols());
-  for (std::uint64_t i = 0; i < a.rows(); ++i) {
-    const std::uint64_t length = std::min(a.row_length(i), b.row_length(i));
-    for (std::uint64_t k = 0; k < length; ++k) {
-      const std::uint64_t ka = a.row_ptr(i) + k, kb = b.row_ptr(i) + k;
-      if (a.col_idx()[ka] != b.col_idx()[kb])
-        return fmt::format("entry {} of row {} is in column {}, the other's in {}", k + 1, i + 1, a.col_idx()[ka] + 1,
-                           b.col_idx()[kb] + 1);
-      std::string text;
-      dispatch(a.value_type(), [&]<class T>(T) {
-        const T va = a.values<T>()[ka], vb = b.values<T>()[kb];
-        if (std::bit_cast<bits_of<T>>(va) != std::bit_cast<bits_of<T>>(vb))
-          text = fmt::format("entry ({}, {}) is {}, the other's {}", i + 1, a.col_idx()[ka] + 1, va, vb);
-      });
-      if (!text.empty()) return text;
-    }
-    if (a.row_length(i) != b.row_length(i))
-      return fmt::format("row {} has {} entries, the other's {}", i + 1, a.row_length(i), b.row_length(i));
-  }
-  throw Error(errc::internal, "two matrices differ and do not");
+  std::string text;
+  dispatch(a.value_type(),
+           [&]<class T>(T) { text = different_entries<T>(a, b, source.symmetry != Symmetry::general); });
+  return text;
 }
 
 void run(const Invocation& invocation) {
@@ -83,8 +117,7 @@ void run(const Invocation& invocation) {
     options.value_type = container.facts().value_type;
     const SourceMatrix source = encoder::read_matrix(other, options);
     if (!equal_bits(matrix, source.matrix, invocation.threads))
-      throw Error(errc::mismatch,
-                  fmt::format("not the matrix of {}: {}", other, first_difference(matrix, source.matrix)),
+      throw Error(errc::mismatch, fmt::format("not the matrix of {}: {}", other, difference(matrix, source)),
                   container.name(), "encode it again from its source");
     text += fmt::format("  matrix     {}, bit for bit those of {}{}\n", counted(matrix.nnz(), "nonzero"),
                         escape(other, 4096), matrix.value_type() == ValueType::f32 ? " rounded to f32" : "");
