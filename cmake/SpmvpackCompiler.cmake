@@ -1,4 +1,4 @@
-# Compiler minimum, language level and warnings, for every target of the project.
+# Compiler minimum, and what every target of the project is compiled with.
 set(spmvpack_minimum_GNU 12)
 set(spmvpack_minimum_Clang 14)
 if(NOT DEFINED spmvpack_minimum_${CMAKE_CXX_COMPILER_ID})
@@ -9,16 +9,6 @@ if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS ${spmvpack_minimum_${CMAKE_CXX_COMPIL
                       "this is ${CMAKE_CXX_COMPILER_VERSION}; set CMAKE_CXX_COMPILER.")
 endif()
 
-set(CMAKE_CXX_STANDARD 20)
-set(CMAKE_CXX_STANDARD_REQUIRED ON)
-set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-# Shared libraries export what SPMVPACK_EXPORT marks (container/export.hpp).
-set(CMAKE_CXX_VISIBILITY_PRESET hidden)
-set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
-set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
-
 # A room: a library spmvpack_<name> (shared with BUILD_SHARED_LIBS) with the alias spmvpack::<name>, its public headers
 # below include/. Until 1.0 any minor version may change the interface, hence the SOVERSION.
 function(spmvpack_add_room name)
@@ -28,19 +18,32 @@ function(spmvpack_add_room name)
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_compile_features(spmvpack_${name} PUBLIC cxx_std_20)
   target_include_directories(spmvpack_${name} PUBLIC
-    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
     PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
-  spmvpack_set_warnings(spmvpack_${name})
+  spmvpack_set_options(spmvpack_${name})
 endfunction()
 
-function(spmvpack_set_warnings target)
+# Language level, visibility and warnings of a target of ours.
+function(spmvpack_set_options target)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  if(NOT CMAKE_CXX_STANDARD)  # an enclosing build may want a newer one
+    set_target_properties(${target} PROPERTIES CXX_STANDARD 20)
+  endif()
+  # Shared libraries export what SPMVPACK_EXPORT marks (container/export.hpp); static ones can become a part of others.
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   # GCC 12 sees overlapping copies in std::string that cannot be (GCC bug 105651).
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
   endif()
   # Contraction is off so that every fused multiply-add is one that the source asks for: results are
-  # compared bit for bit across compilers and devices.
+  # compared bit for bit across compilers and devices. -Wconversion would flag CUDA's own headers.
   target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -ffp-contract=off>
-    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${SPMVPACK_WERROR}>>:-Werror>)
+    "$<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wconversion;-Wshadow;-ffp-contract=off>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow,-ffp-contract=off>")
+  if(SPMVPACK_WERROR)
+    target_compile_options(${target} PRIVATE
+      "$<$<COMPILE_LANGUAGE:C,CXX>:-Werror>" "$<$<COMPILE_LANGUAGE:CUDA>:-Werror;all-warnings>")
+  endif()
 endfunction()

@@ -1,6 +1,5 @@
-# Decides whether the GPU loader is built with CUDA; sets SPMVPACK_WITH_CUDA.
+# Decides whether the GPU loader is built with CUDA; if so, sets SPMVPACK_WITH_CUDA.
 set(spmvpack_minimum_cuda 12.0)
-set(SPMVPACK_WITH_CUDA OFF)
 if(SPMVPACK_CUDA STREQUAL "OFF")
   return()
 endif()
@@ -32,7 +31,5 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
 endif()
-set(CMAKE_CUDA_STANDARD 20)
-set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 find_package(CUDAToolkit ${spmvpack_minimum_cuda} REQUIRED)
 set(SPMVPACK_WITH_CUDA ON)

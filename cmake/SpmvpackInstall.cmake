@@ -1,16 +1,18 @@
 # What `cmake --install` installs. Component "runtime" is the command and shared libraries, "development" the rest.
 include(CMakePackageConfigHelpers)
-set(spmvpack_rooms container encoder analyzer host_loader gpu_loader c)
+include(GNUInstallDirs)
 set(spmvpack_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spmvpack)
 
-if(BUILD_SHARED_LIBS)  # found beside their user, wherever that is installed
-  file(RELATIVE_PATH spmvpack_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-  set_target_properties(spmvpack PROPERTIES INSTALL_RPATH "$ORIGIN/${spmvpack_bin_to_lib}")
+if(SPMVPACK_TOOLS)
+  if(BUILD_SHARED_LIBS)  # found beside their user, wherever that is installed
+    file(RELATIVE_PATH spmvpack_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+    set_target_properties(spmvpack PROPERTIES INSTALL_RPATH "$ORIGIN/${spmvpack_bin_to_lib}")
+  endif()
+  install(TARGETS spmvpack RUNTIME COMPONENT runtime)
+  install(FILES docs/spmvpack.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
+  install(FILES tools/completion/spmvpack.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          RENAME spmvpack COMPONENT runtime)
 endif()
-install(TARGETS spmvpack RUNTIME COMPONENT runtime)
-install(FILES docs/spmvpack.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
-install(FILES tools/completion/spmvpack.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-        RENAME spmvpack COMPONENT runtime)
 install(FILES README.md CHANGELOG.md docs/FORMAT.md docs/LAYOUTS.md docs/GENERATORS.md docs/report.schema.json
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPONENT runtime)
@@ -20,7 +22,8 @@ foreach(room ${spmvpack_rooms})
   set_target_properties(spmvpack_${room} PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS spmvpack_${room} EXPORT spmvpack-${room}
           LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
-          ARCHIVE COMPONENT development)
+          ARCHIVE COMPONENT development
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(DIRECTORY ${room}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
   install(EXPORT spmvpack-${room} NAMESPACE spmvpack:: FILE spmvpack-${room}.cmake
           DESTINATION ${spmvpack_cmake_dir} COMPONENT development)
@@ -30,12 +33,23 @@ configure_package_config_file(cmake/spmvpack-config.cmake.in spmvpack-config.cma
                               INSTALL_DESTINATION ${spmvpack_cmake_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(spmvpack-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/spmvpack-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/spmvpack-config-version.cmake
+              cmake/SpmvpackRooms.cmake
         DESTINATION ${spmvpack_cmake_dir} COMPONENT development)
 
-# pkg-config finds the prefix from the place of the file, so that an installed tree can be moved.
+# For pkg-config: the rooms of the host side, which need no CUDA, those above first. It finds the prefix from the place of
+# the file, so that an installed tree can be moved.
+set(SPMVPACK_PC_LIBS "")
+foreach(room ${spmvpack_rooms})
+  if(room MATCHES "^(container|encoder|analyzer|host_loader)$")
+    string(PREPEND SPMVPACK_PC_LIBS "-lspmvpack_${room} ")
+  endif()
+endforeach()
 file(RELATIVE_PATH SPMVPACK_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" SPMVPACK_PC_TO_PREFIX "${SPMVPACK_PC_TO_PREFIX}")
-set(SPMVPACK_PC_REQUIRES "fmt, libzstd, libxxhash, libisal, libarchive")
+set(SPMVPACK_PC_REQUIRES "fmt, libzstd, libxxhash")
+if(encoder IN_LIST spmvpack_rooms)
+  string(APPEND SPMVPACK_PC_REQUIRES ", libisal, libarchive")
+endif()
 set(SPMVPACK_PC_PRIVATE ".private")
 if(NOT BUILD_SHARED_LIBS)  # a static library is linked with everything that it uses
   set(SPMVPACK_PC_PRIVATE "")

@@ -17,8 +17,10 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 if(BUILD_SHARED_LIBS)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "spmvpack (= ${PROJECT_VERSION})")
 else()
-  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-      "pkg-config, libfmt-dev, libzstd-dev, libxxhash-dev, libisal-dev, libarchive-dev")
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "pkg-config, libfmt-dev, libzstd-dev, libxxhash-dev")
+  if(encoder IN_LIST spmvpack_rooms)
+    string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libisal-dev, libarchive-dev")
+  endif()
 endif()
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The spmvpack command, its manual and the description of its files.")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION

@@ -22,7 +22,7 @@ configure() {
   if command -v ccache > /dev/null; then
     launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   fi
-  cmake --preset "$1" -DSPMVPACK_TESTS=ON "${launcher[@]}"
+  cmake --preset "$1" -DSPMVPACK_TESTS=ON -DSPMVPACK_WERROR=ON "${launcher[@]}"
 }
 build_and_test() {
   configure "$1"

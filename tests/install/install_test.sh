@@ -1,32 +1,11 @@
 #!/usr/bin/env bash
 # Installs spmvpack and uses it from outside: CMake package, pkg-config, command; static, shared, Debian packages.
 #
-# usage: install_test.sh SOURCE BUILD     BUILD: a finished static build; $CXX, $CMAKE and $LAUNCHER as there
-set -euo pipefail
+# usage: install_test.sh SOURCE BUILD     BUILD: a finished static build; $CXX, $CMAKE, $LAUNCHER, $WERROR as there
 source=$1 build=$2
+# shellcheck source=tests/install/common.sh
+source "$source/tests/install/common.sh"
 consumer=$source/tests/install/consumer
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch"
-
-step() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
-# Runs a command silently; tells what it said where it fails.
-quietly() { "$@" > log 2>&1 || { cat log && fail "$*"; }; }
-
-cat > A.mtx << 'END'
-%%MatrixMarket matrix coordinate real general
-3 4 5
-1 1 0.5
-1 4 2
-3 1 -1
-3 2 1e-300
-3 3 3
-END
-printf '8.5\n0\n8\n' > y
 
 # Checks an installed tree: $1 its prefix, $2 where its command and libraries are below that.
 check_installation() {
@@ -52,9 +31,8 @@ check_installation() {
   # A component alone asks for no library that only others need; an unknown one is refused by its name.
   quietly "$CMAKE" -S "$consumer" -B "alone$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENTS=host_loader
   if grep -qi 'archive' "alone$name/CMakeCache.txt"; then fail "host_loader looks for the encoder's libraries"; fi
-  if "$CMAKE" -S "$consumer" -B "wrong$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
-    -DCOMPONENTS='host_loader;fpga_loader' > log 2>&1; then fail "an unknown component was found"; fi
-  grep -q "no component 'fpga_loader'" log || { cat log && fail "an unclear message"; }
+  refused "no component 'fpga_loader'" "$CMAKE" -S "$consumer" -B "wrong$name" -G Ninja \
+    -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENTS='host_loader;fpga_loader'
 
   local flags
   flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name spmvpack.pc)") pkg-config --cflags --libs spmvpack)
@@ -69,7 +47,7 @@ check_installation "$scratch/static"
 
 step "Shared libraries"
 quietly "$CMAKE" -S "$source" -B shared-build -G Ninja -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release \
-  -DSPMVPACK_CUDA=OFF -DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"
+  -DSPMVPACK_CUDA=OFF -DSPMVPACK_WERROR="$WERROR" -DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"
 quietly "$CMAKE" --build shared-build
 quietly "$CMAKE" --install shared-build --prefix "$scratch/shared"
 check_installation "$scratch/shared"

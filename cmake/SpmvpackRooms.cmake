@@ -1,0 +1,37 @@
+# The rooms and what each stands on: the only list of them, for the build and for find_package().
+set(spmvpack_known_rooms container encoder analyzer host_loader gpu_loader c)  # each after those that it stands on
+set(spmvpack_below_container "")
+set(spmvpack_below_encoder container)
+set(spmvpack_below_analyzer encoder)
+set(spmvpack_below_host_loader container)
+set(spmvpack_below_gpu_loader container)
+set(spmvpack_below_c gpu_loader)
+
+# Sets `variable` to the rooms of a list and those below them, in the order of spmvpack_known_rooms.
+function(spmvpack_close_rooms list variable)
+  set(closed "")
+  set(downwards ${spmvpack_known_rooms})
+  list(REVERSE downwards)
+  foreach(room ${downwards})
+    if(room IN_LIST list)
+      list(PREPEND closed ${room})
+      list(APPEND list ${spmvpack_below_${room}})
+    endif()
+  endforeach()
+  set(${variable} "${closed}" PARENT_SCOPE)
+endfunction()
+
+# The rooms that SPMVPACK_ROOMS asks for.
+function(spmvpack_choose_rooms wanted variable)
+  if(wanted STREQUAL "all")
+    set(wanted ${spmvpack_known_rooms})
+  endif()
+  set(unknown ${wanted})
+  list(REMOVE_ITEM unknown ${spmvpack_known_rooms})
+  if(unknown OR NOT wanted)
+    list(JOIN spmvpack_known_rooms ", " known)
+    message(FATAL_ERROR "spmvpack has no room '${unknown}'; set SPMVPACK_ROOMS to all or to a list of ${known}.")
+  endif()
+  spmvpack_close_rooms("${wanted}" rooms)
+  set(${variable} "${rooms}" PARENT_SCOPE)
+endfunction()
