@@ -28,6 +28,15 @@ check_installation() {
   ((status == 3)) || fail "A.mtx as a container: exit $status"
   grep -q 'A.mtx' errors || fail "an error without its file"
 
+  # From C, onto a device: refused without CUDA (7); with it there may be no device (8).
+  status=0
+  "./consumer$name/load" A.spmvc > facts 2> errors || status=$?
+  if "$program" --version | grep -q 'CUDA  *without'; then
+    ((status == 7)) || fail "a load without CUDA: exit $status"
+  else
+    [[ $status == 8 ]] || grep -qx '3 x 4, 5 nonzeros' facts || { cat errors && fail "a load in C: exit $status"; }
+  fi
+
   # A component alone asks for no library that only others need; an unknown one is refused by its name.
   quietly "$CMAKE" -S "$consumer" -B "alone$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENTS=host_loader
   if grep -qi 'archive' "alone$name/CMakeCache.txt"; then fail "host_loader looks for the encoder's libraries"; fi
