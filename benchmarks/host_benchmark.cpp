@@ -162,8 +162,10 @@ void add_benchmarks() {
       add("plan ccoo", [&a, threads](benchmark::State& s) { plan_ccoo(s, a, threads); });
       add("fill ccoo", [&a, threads](benchmark::State& s) { fill_ccoo(s, a, threads); });
       add("multiply plain csr", [&a, threads](benchmark::State& s) { plain_csr(s, a, threads); });
-      for (const std::string layout : {"csr", "coo", "ccoo"})
+      for (const encoder::LayoutEncoder& encoder : encoder::layout_encoders()) {
+        const std::string layout(encoder.name);
         add("multiply " + layout, [&a, layout, threads](benchmark::State& s) { multiply(s, a, layout, threads); });
+      }
     }
 }
 

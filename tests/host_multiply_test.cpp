@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "containers.hpp"
 #include "matrices.hpp"
 #include "orders/ccoo.hpp"
+#include "orders/csr.hpp"
 #include "products.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
@@ -28,45 +30,138 @@ std::vector<T> multiply(const HostMatrix& a, const std::vector<T>& x, int thread
   return y;
 }
 
-template <class T>
-void all_correct(const std::string& layout, const std::map<std::string, std::string>& settings = {}) {
+/// A layout with settings to test.
+struct Variant {
+  std::string layout;
+  std::map<std::string, std::string> settings;
+
+  [[nodiscard]] std::string name() const {
+    std::string text = layout;
+    for (const auto& [key, value] : settings) text += " " + key + "=" + value;
+    return text;
+  }
+};
+
+/// Every layout as it is by default.
+std::vector<Variant> every_layout() {
+  std::vector<Variant> all;
+  for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) all.push_back({std::string(layout.name), {}});
+  return all;
+}
+
+/// Every layout by default, and where settings make another loop or order of additions.
+std::vector<Variant> every_variant() {
+  std::vector<Variant> all = every_layout();
+  for (const char* const k : {"1", "2", "4", "8"}) all.push_back({"ccoo", {{"ccoo.k", k}}});
+  return all;
+}
+
+/// f(V{}) for every type of vectors that goes with values of type A.
+template <class A, class F>
+void with_vectors(F&& f) {
+  f(double{});
+  if constexpr (std::is_same_v<A, float>) f(float{});
+}
+
+template <class A>
+void all_correct() {
   for (const int values : {0, 2, 3})
-    for (const NamedMatrix& m : random_matrices<T>(23, values)) {
-      INFO(m.name << ", values " << values);
-      const HostMatrix a = load(encode(m.matrix, layout, settings));
-      const std::vector<T> x = random_vector<T>(m.matrix.cols, 7);
-      const std::vector<T> y = multiply(a, x, 1);
-      require_correct<T>(m.matrix, x, y);
-      REQUIRE(same_bits(y, multiply(a, x, 3)));
-    }
+    for (const NamedMatrix& m : random_matrices<A>(23, values))
+      for (const Variant& variant : every_layout()) {
+        const HostMatrix a = load(encode(m.matrix, variant.layout));
+        with_vectors<A>([&]<class V>(V) {
+          INFO(variant.name() << ", " << m.name << ", values " << values << ", vectors " << sizeof(V));
+          const std::vector<V> x = random_vector<V>(m.matrix.cols, 7), y = multiply(a, x, 1);
+          require_correct<A>(m.matrix, x, y);
+          REQUIRE(same_bits(y, multiply(a, x, 3)));
+        });
+      }
+}
+
+template <class A>
+void ccoo_in_order() {
+  for (const std::uint32_t k : {1U, 2U, 4U, 8U})
+    for (const std::uint32_t b : {256U, 8U})
+      for (const NamedMatrix& m : random_matrices<A>(29, 3)) {
+        const HostMatrix a =
+            load(encode(m.matrix, "ccoo", {{"ccoo.k", std::to_string(k)}, {"ccoo.b", std::to_string(b)}}));
+        with_vectors<A>([&]<class V>(V) {
+          INFO(m.name << ", K " << k << ", B " << b << ", vectors " << sizeof(V));
+          const auto x = random_vector<V>(m.matrix.cols, 3);
+          REQUIRE(same_bits(multiply(a, x), OrderOfCcoo<A, V>(m.matrix, b, k).multiply(x)));
+        });
+      }
+}
+
+template <class A>
+void rows_in_turn(const std::string& layout) {
+  for (const NamedMatrix& m : random_matrices<A>(47, 3)) {
+    const HostMatrix a = load(encode(m.matrix, layout));
+    with_vectors<A>([&]<class V>(V) {
+      INFO(layout << ", " << m.name << ", vectors " << sizeof(V));
+      const auto x = random_vector<V>(m.matrix.cols, 4);
+      std::vector<V> y = Orders<A, V>(m.matrix, x).by("scalar");
+      for (V& element : y) element = std::fma(V{1}, element, V{0});
+      REQUIRE(same_bits(multiply(a, x), y));
+    });
+  }
+}
+
+/// The same entries, in f64.
+CsrMatrix widened(const CsrMatrix& a) {
+  CsrMatrix wide = clone(a);
+  const auto& narrow = std::get<Array<float>>(a.values);
+  Array<double> values(narrow.size());
+  for (std::uint64_t k = 0; k < narrow.size(); ++k) values[k] = narrow[k];
+  wide.values = std::move(values);
+  return wide;
 }
 
 }  // namespace
 
+TEST_CASE("the host multiplies with every layout that is encoded") {
+  std::vector<std::string_view> encoded;
+  for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) encoded.push_back(layout.name);
+  const auto names = host_loader::layout_names();
+  std::vector<std::string_view> multiplied(names.begin(), names.end());
+  std::sort(encoded.begin(), encoded.end());
+  std::sort(multiplied.begin(), multiplied.end());
+  CHECK(multiplied == encoded);
+}
+
 TEST_CASE("every layout multiplies correctly, the same at any number of threads") {
-  for (const char* const layout : {"csr", "coo", "ccoo"}) {
-    DYNAMIC_SECTION(layout << " f64") { all_correct<double>(layout); }
-    DYNAMIC_SECTION(layout << " f32") { all_correct<float>(layout); }
-  }
+  SECTION("f64") { all_correct<double>(); }
+  SECTION("f32, with vectors of both types") { all_correct<float>(); }
 }
 
 TEST_CASE("ccoo adds in the documented order, for every K and B") {
-  for (const std::uint32_t k : {1U, 2U, 4U, 8U})
-    for (const std::uint32_t b : {256U, 8U})
-      for (const NamedMatrix& m : random_matrices<double>(29, 3)) {
-        INFO(m.name << ", K " << k << ", B " << b);
-        const HostMatrix a =
-            load(encode(m.matrix, "ccoo", {{"ccoo.k", std::to_string(k)}, {"ccoo.b", std::to_string(b)}}));
-        const auto x = random_vector<double>(m.matrix.cols, 3);
-        REQUIRE(same_bits(multiply(a, x), OrderOfCcoo<double>(m.matrix, b, k).multiply(x)));
-      }
+  SECTION("f64") { ccoo_in_order<double>(); }
+  SECTION("f32, with vectors of both types") { ccoo_in_order<float>(); }
+}
+
+TEST_CASE("csr and coo add a row's entries in turn") {
+  for (const char* const layout : {"csr", "coo"}) {
+    rows_in_turn<double>(layout);
+    rows_in_turn<float>(layout);
+  }
+}
+
+TEST_CASE("an f32 matrix times f64 vectors has the bits of the same matrix in f64") {
+  for (const NamedMatrix& m : random_matrices<float>(43, 3))
+    for (Variant variant : every_layout()) {
+      if (variant.layout == "ccoo") variant.settings["ccoo.k"] = "4";  // left alone it depends on the size of a value
+      INFO(variant.name() << ", " << m.name);
+      const auto x = random_vector<double>(m.matrix.cols, 6);
+      REQUIRE(same_bits(multiply(load(encode(m.matrix, variant.layout, variant.settings)), x),
+                        multiply(load(encode(widened(m.matrix), variant.layout, variant.settings)), x)));
+    }
 }
 
 TEST_CASE("alpha and beta") {
-  for (const char* const layout : {"csr", "coo", "ccoo"})
+  for (const Variant& variant : every_layout())
     for (const NamedMatrix& m : random_matrices<double>(31, 3)) {
-      INFO(layout << ", " << m.name);
-      const HostMatrix a = load(encode(m.matrix, layout));
+      INFO(variant.name() << ", " << m.name);
+      const HostMatrix a = load(encode(m.matrix, variant.layout));
       const auto x = random_vector<double>(m.matrix.cols, 1), y0 = random_vector<double>(m.matrix.rows, 2);
       const auto sums = multiply(a, x);
       for (const double alpha : {1.0, 0.0, -2.5})
@@ -86,38 +181,34 @@ TEST_CASE("alpha and beta") {
 }
 
 TEST_CASE("Inf and NaN in x reach the rows that touch them and no others") {
-  for (const char* const layout : {"csr", "coo", "ccoo"})
-    for (const char* const k : {"1", "2", "4", "8"})
-      for (const NamedMatrix& m : random_matrices<double>(37, 0)) {  // all ones: +Inf stays +Inf, whatever is padded
-        if (m.matrix.cols == 0) continue;
-        const std::uint64_t column = m.matrix.cols / 2;
-        std::map<std::string, std::string> settings;
-        if (std::string(layout) == "ccoo") settings["ccoo.k"] = k;
-        const HostMatrix a = load(encode(m.matrix, layout, settings));
-        for (const double poison :
-             {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
-          auto x = random_vector<double>(m.matrix.cols, 5);
-          x[column] = poison;
-          const auto y = multiply(a, x);
-          for (std::uint64_t r = 0; r < m.matrix.rows; ++r) {
-            const auto* const begin = m.matrix.col_idx.begin() + m.matrix.row_ptr[r];
-            const auto* const end = m.matrix.col_idx.begin() + m.matrix.row_ptr[r + 1];
-            INFO(layout << " K " << k << ", " << m.name << ", row " << r);
-            if (!std::binary_search(begin, end, column))
-              REQUIRE(std::isfinite(y[r]));
-            else if (std::isinf(poison))
-              REQUIRE(y[r] == poison);
-            else
-              REQUIRE(std::isnan(y[r]));
-          }
+  for (const NamedMatrix& m : random_matrices<double>(37, 0))  // all ones: +Inf stays +Inf, whatever is padded
+    for (const Variant& variant : every_variant()) {
+      if (m.matrix.cols == 0) continue;
+      const std::uint64_t column = m.matrix.cols / 2;
+      const HostMatrix a = load(encode(m.matrix, variant.layout, variant.settings));
+      for (const double poison : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+        auto x = random_vector<double>(m.matrix.cols, 5);
+        x[column] = poison;
+        const auto y = multiply(a, x);
+        for (std::uint64_t r = 0; r < m.matrix.rows; ++r) {
+          const auto* const begin = m.matrix.col_idx.begin() + m.matrix.row_ptr[r];
+          const auto* const end = m.matrix.col_idx.begin() + m.matrix.row_ptr[r + 1];
+          INFO(variant.name() << ", " << m.name << ", row " << r);
+          if (!std::binary_search(begin, end, column))
+            REQUIRE(std::isfinite(y[r]));
+          else if (std::isinf(poison))
+            REQUIRE(y[r] == poison);
+          else
+            REQUIRE(std::isnan(y[r]));
         }
       }
+    }
 }
 
 TEST_CASE("no element past the end of x is read") {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  for (const char* const layout : {"csr", "coo", "ccoo"})
-    for (const NamedMatrix& m : random_matrices<double>(41, 2)) {
+  for (const NamedMatrix& m : random_matrices<double>(41, 2))
+    for (const Variant& variant : every_variant()) {
       const std::size_t bytes = m.matrix.cols * sizeof(double), room = (bytes + page - 1) / page * page;
       auto* const start = static_cast<std::byte*>(
           ::mmap(nullptr, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -126,7 +217,7 @@ TEST_CASE("no element past the end of x is read") {
       auto* const x = reinterpret_cast<double*>(start + room - bytes);
       std::fill(x, x + m.matrix.cols, 1.0);
       std::vector<double> y(m.matrix.rows);
-      load(encode(m.matrix, layout)).multiply<double>(1, {x, m.matrix.cols}, 0, y, 2);
+      load(encode(m.matrix, variant.layout, variant.settings)).multiply<double>(1, {x, m.matrix.cols}, 0, y, 2);
       ::munmap(start, room + page);
     }
 }

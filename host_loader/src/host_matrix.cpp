@@ -15,9 +15,8 @@ using format::MapKind;
 template <class T>
 void require_vectors(const MatrixFacts& facts, std::span<const T> x, std::span<const T> y) {
   const auto fail = [](const std::string& what, const char* remedy) { throw Error(errc::usage, what, {}, remedy); };
-  if (value_type_of<T> != facts.value_type)
-    fail(fmt::format("{} vectors for a matrix of {} values", to_string(value_type_of<T>), to_string(facts.value_type)),
-         "use vectors of the matrix's type");
+  if (facts.value_type == ValueType::f64 && value_type_of<T> == ValueType::f32)
+    fail("f32 vectors for a matrix of f64 values", "use f64 vectors, or encode the matrix as f32");
   if (x.size() != facts.cols) fail(fmt::format("x has {} elements, A has {} columns", x.size(), facts.cols), "");
   if (y.size() != facts.rows) fail(fmt::format("y has {} elements, A has {} rows", y.size(), facts.rows), "");
   const std::less<const T*> before;
@@ -37,16 +36,15 @@ const T* local_x(const LoadedPart& part, const T* x, Array<T>& gathered) {
 }
 
 template <class T>
-void multiply_part(const LoadedPart& part, T alpha, const T* x, T beta, T* y, int threads) {
+void multiply_part(const LoadedPart& part, Multiply<T> multiply, T alpha, const T* x, T beta, T* y, int threads) {
   Array<T> gathered_x;
   const T* const from = local_x(part, x, gathered_x);
-  const auto multiply = find_multiply<T>(part.info().layout);
   const IndexMap& rows = part.info().rows;
-  if (rows.kind != MapKind::list) return multiply(part.view(), alpha, from, beta, y + rows.begin, threads);
+  if (rows.kind != MapKind::list) return multiply(part.view(), {alpha, from, beta, y + rows.begin}, threads);
   const auto list = part.view().get<std::uint32_t>("row_map");
   Array<T> local(rows.count);
   for (std::uint64_t i = 0; i < rows.count; ++i) local[i] = y[list[i]];
-  multiply(part.view(), alpha, from, beta, local.data(), threads);
+  multiply(part.view(), {alpha, from, beta, local.data()}, threads);
   for (std::uint64_t i = 0; i < rows.count; ++i) y[list[i]] = local[i];
 }
 
@@ -59,8 +57,8 @@ HostMatrix HostMatrix::load(const Container& container, const LoadOptions& optio
   for (const SectionInfo& s : container.sections()) total = checked_add(total, s.raw_bytes, "section bytes");
   require_memory(total, options.memory_limit, fmt::format("loading {}", container.name()));
   for (std::size_t i = 0; i < container.parts().size(); ++i) {
-    find_multiply<double>(container.parts()[i].layout);  // refuses before the bytes are read
-    matrix.parts_.push_back(container.load_part(i, options));
+    const LayoutMultiply& layout = find_multiply(container.parts()[i].layout);  // refuses before the bytes are read
+    matrix.parts_.push_back({container.load_part(i, options), &layout});
   }
   return matrix;
 }
@@ -73,12 +71,13 @@ template <class T>
 void HostMatrix::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads) const {
   require_vectors<T>(facts_, x, y);
   // The first part scales y in passing where it covers all rows; else that is done here. Later parts add.
-  const bool covered = alpha != 0 && !parts_.empty() && parts_[0].info().rows.kind == MapKind::all;
+  const bool covered = alpha != 0 && !parts_.empty() && parts_[0].loaded.info().rows.kind == MapKind::all;
   if (!covered)
     for (T& element : y) element = scaled(beta, element);
   if (alpha == 0) return;
   for (std::size_t i = 0; i < parts_.size(); ++i)
-    multiply_part(parts_[i], alpha, x.data(), i == 0 && covered ? beta : T{1}, y.data(), threads);
+    multiply_part(parts_[i].loaded, parts_[i].layout->with_vectors<T>(facts_.value_type), alpha, x.data(),
+                  i == 0 && covered ? beta : T{1}, y.data(), threads);
 }
 template void HostMatrix::multiply(double, std::span<const double>, double, std::span<double>, int) const;
 template void HostMatrix::multiply(float, std::span<const float>, float, std::span<float>, int) const;

@@ -22,8 +22,8 @@ constexpr std::uint32_t cache_line = 64;
 
 /// The sum of `n` values, a power of two, as a warp's shuffles form it: neighbours first, then pairs of pairs.
 /// Overwrites them.
-template <class T>
-SPMVPACK_INLINE T tree_sum(T* v, std::uint32_t n) {
+template <class V>
+SPMVPACK_INLINE V tree_sum(V* v, std::uint32_t n) {
   for (; n > 1; n /= 2)
     for (std::uint32_t i = 0; i < n / 2; ++i) v[i] = v[2 * i] + v[2 * i + 1];
   return v[0];
@@ -33,45 +33,54 @@ SPMVPACK_INLINE T tree_sum(T* v, std::uint32_t n) {
 constexpr std::uint8_t goes_on_bit = 1, starts_bit = 2;
 
 /// What chunks that share a row leave for the second pass.
-template <class T>
+template <class V>
 struct Carries {
-  Array<T> first, last;        ///< by chunk: sum of its first row, if shared with the chunk before; of its last row
+  Array<V> first, last;        ///< by chunk: sum of its first row, if shared with the chunk before; of its last row
   Array<std::uint8_t> shared;  ///< by chunk: goes_on_bit, starts_bit
 };
+
+/// Those for `chunks` chunks, kept by the thread from call to call: fresh memory costs page faults that a multiply
+/// notices.
+template <class V>
+Carries<V>& carries_of_this_thread(std::uint64_t chunks) {
+  thread_local Carries<V> scratch;
+  if (scratch.shared.size() < chunks) scratch = {Array<V>(chunks), Array<V>(chunks), Array<std::uint8_t>(chunks)};
+  return scratch;
+}
 
 // Gathers do not vectorise well: left alone, compilers turn the lanes' short loops into shuffles and spills.
 #define SPMVPACK_KEEP_SCALAR asm volatile("")
 
 /// sum + value x of one slot, rounded once.
-template <class T, class Offset, bool Lut>
-SPMVPACK_INLINE T add_slot(const Offset* offsets, const std::byte* values, std::size_t slot, const T* lut, const T* x,
-                           T sum) {
-  T value;
+template <class A, class V, class Offset, bool Lut>
+SPMVPACK_INLINE V add_slot(const Offset* offsets, const std::byte* values, std::size_t slot, const A* lut, const V* x,
+                           V sum) {
+  A value;
   if constexpr (Lut)
     value = lut[static_cast<std::uint8_t>(values[slot])];
   else
-    std::memcpy(&value, values + slot * sizeof(T), sizeof(T));
-  return std::fma(value, x[offsets[slot]], sum);
+    std::memcpy(&value, values + slot * sizeof(A), sizeof(A));
+  return std::fma(V{value}, x[offsets[slot]], sum);
 }
 
 /// The sum of lane `lane`: its entries in turn, each by one fma, from +0. All its slots are entries.
-template <class T, class Offset, bool Lut, std::uint32_t K>
-SPMVPACK_INLINE T whole_lane(const Offset* offsets, const std::byte* values, std::size_t lane, const T* lut,
-                             const T* x) {
-  T sum = 0;
+template <class A, class V, class Offset, bool Lut, std::uint32_t K>
+SPMVPACK_INLINE V whole_lane(const Offset* offsets, const std::byte* values, std::size_t lane, const A* lut,
+                             const V* x) {
+  V sum = 0;
 #pragma GCC unroll 8
-  for (std::uint32_t k = 0; k < K; ++k) sum = add_slot<T, Offset, Lut>(offsets, values, lane * K + k, lut, x, sum);
+  for (std::uint32_t k = 0; k < K; ++k) sum = add_slot<A, V, Offset, Lut>(offsets, values, lane * K + k, lut, x, sum);
   return sum;
 }
 
 /// The same where the lane may end with padding.
-template <class T, class Offset, bool Lut, std::uint32_t K>
-SPMVPACK_INLINE T padded_lane(const Offset* offsets, const std::byte* values, std::size_t lane, const T* lut,
-                              const T* x) {
+template <class A, class V, class Offset, bool Lut, std::uint32_t K>
+SPMVPACK_INLINE V padded_lane(const Offset* offsets, const std::byte* values, std::size_t lane, const A* lut,
+                              const V* x) {
   const Offset* const o = offsets + lane * K;
-  T sum = add_slot<T, Offset, Lut>(offsets, values, lane * K, lut, x, T{0});
+  V sum = add_slot<A, V, Offset, Lut>(offsets, values, lane * K, lut, x, V{0});
   for (std::uint32_t k = 1; k < K && o[k] != o[k - 1]; ++k)
-    sum = add_slot<T, Offset, Lut>(offsets, values, lane * K + k, lut, x, sum);
+    sum = add_slot<A, V, Offset, Lut>(offsets, values, lane * K + k, lut, x, sum);
   return sum;
 }
 
@@ -107,57 +116,42 @@ SPMVPACK_INLINE void prefetch_share(const std::byte* next, std::uint32_t share, 
     __builtin_prefetch(reinterpret_cast<const void*>(begin + line), 0, 2);  // NOLINT(performance-no-int-to-ptr)
 }
 
-/// y = alpha A x + beta y.
-template <class T>
-struct Vectors {
-  T alpha = 0;
-  const T* x = nullptr;
-  T beta = 0;
-  T* y = nullptr;
-
-  SPMVPACK_INLINE void put(std::uint32_t row, T sum) const { y[row] = std::fma(alpha, sum, scaled(beta, y[row])); }
-  /// Rows [begin, end), which have no entries.
-  SPMVPACK_INLINE void scale(std::uint64_t begin, std::uint64_t end) const {
-    for (; begin < end; ++begin) y[begin] = scaled(beta, y[begin]);
-  }
-};
-
 /// One chunk, and the empty rows from its first row to the next chunk's. Rows that lie in this chunk alone go to y, the
 /// others to the carries.
-template <class T, class Offset, bool Lut, std::uint32_t K>
-SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, std::uint64_t next_base, const Vectors<T>& to,
-                           Carries<T>& carries) {
+template <class A, class V, class Offset, bool Lut, std::uint32_t K>
+SPMVPACK_INLINE void chunk(const View<A>& v, std::uint64_t c, std::uint64_t next_base, Operands<V> to,
+                           Carries<V>& carries) {
   const Encoding e{v.encoding[c]};
   const std::uint32_t group = group_lanes(v.lanes), groups = e.groups(), lanes = groups * group, base = v.row_base[c];
   const std::byte* const blob = v.blob + v.blob_offset[c];
-  const BlobLayout at = blob_layout(e, lanes, K, sizeof(T));
+  const BlobLayout at = blob_layout(e, lanes, K, sizeof(A));
   const auto* const rows = reinterpret_cast<const std::uint8_t*>(blob);
   const auto* const offsets = reinterpret_cast<const Offset*>(blob + at.columns);
   const std::byte* const values = blob + at.values;
   const bool continues = e.continues(), goes_on = c + 1 < v.chunks && Encoding{v.encoding[c + 1]}.continues();
   const std::uint32_t used = used_lanes<Offset, K>(offsets, rows, e.one_row(), lanes);
-  const T* const x = to.x + v.col_base[c];
+  const V* const x = to.x + v.col_base[c];
 
   std::uint32_t row = base;
-  T sum = 0;
+  V sum = 0;
   if (e.one_row()) {
-    std::array<T, tree_width> places{};
+    std::array<V, tree_width> places{};
     for (std::uint32_t lane = 0, place = 0; lane + 1 < used; ++lane, place = place + 1 == group ? 0 : place + 1) {
       if (place == 0) prefetch_share(blob + at.end, at.end / groups, lane / group);
-      places[place] += whole_lane<T, Offset, Lut, K>(offsets, values, lane, v.lut, x);
+      places[place] += whole_lane<A, V, Offset, Lut, K>(offsets, values, lane, v.lut, x);
     }
-    places[(used - 1) % group] += padded_lane<T, Offset, Lut, K>(offsets, values, used - 1, v.lut, x);
+    places[(used - 1) % group] += padded_lane<A, V, Offset, Lut, K>(offsets, values, used - 1, v.lut, x);
     sum = tree_sum(places.data(), group);
   } else {
     // Padding ends a row's last lane, and the lanes before it have none.
     std::uint32_t begin = 0;
     const auto sum_until = [&](std::uint32_t end) __attribute__((always_inline)) {
-      T s = 0;
+      V s = 0;
       for (const std::uint32_t whole = K == 1 ? end : end - 1; begin < whole; ++begin) {
         SPMVPACK_KEEP_SCALAR;
-        s += whole_lane<T, Offset, Lut, K>(offsets, values, begin, v.lut, x);
+        s += whole_lane<A, V, Offset, Lut, K>(offsets, values, begin, v.lut, x);
       }
-      if constexpr (K != 1) s += padded_lane<T, Offset, Lut, K>(offsets, values, begin++, v.lut, x);
+      if constexpr (K != 1) s += padded_lane<A, V, Offset, Lut, K>(offsets, values, begin++, v.lut, x);
       return s;
     };
     std::uint8_t before = 0;
@@ -189,70 +183,70 @@ SPMVPACK_INLINE void chunk(const View<T>& v, std::uint64_t c, std::uint64_t next
   carries.shared[c] = static_cast<std::uint8_t>((goes_on ? goes_on_bit : 0) | (starts ? starts_bit : 0));
 }
 
-template <class T, std::uint32_t K>
-SPMVPACK_INLINE void chunks(const View<T>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end,
-                            const Vectors<T>& to, Carries<T>& carries) {
+template <class A, class V, std::uint32_t K>
+SPMVPACK_INLINE void chunks(const View<A>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end,
+                            Operands<V> to, Carries<V>& carries) {
   for (std::uint64_t c = begin; c < end; ++c) {
     const Encoding e{v.encoding[c]};
     const std::uint64_t next_base = c + 1 < v.chunks ? v.row_base[c + 1] : rows;
     switch (e.column_code() * 2 + (e.lut() ? 1 : 0)) {
       case 0:
-        chunk<T, std::uint8_t, false, K>(v, c, next_base, to, carries);
+        chunk<A, V, std::uint8_t, false, K>(v, c, next_base, to, carries);
         break;
       case 1:
-        chunk<T, std::uint8_t, true, K>(v, c, next_base, to, carries);
+        chunk<A, V, std::uint8_t, true, K>(v, c, next_base, to, carries);
         break;
       case 2:
-        chunk<T, std::uint16_t, false, K>(v, c, next_base, to, carries);
+        chunk<A, V, std::uint16_t, false, K>(v, c, next_base, to, carries);
         break;
       case 3:
-        chunk<T, std::uint16_t, true, K>(v, c, next_base, to, carries);
+        chunk<A, V, std::uint16_t, true, K>(v, c, next_base, to, carries);
         break;
       case 4:
-        chunk<T, std::uint32_t, false, K>(v, c, next_base, to, carries);
+        chunk<A, V, std::uint32_t, false, K>(v, c, next_base, to, carries);
         break;
       default:
-        chunk<T, std::uint32_t, true, K>(v, c, next_base, to, carries);
+        chunk<A, V, std::uint32_t, true, K>(v, c, next_base, to, carries);
         break;
     }
   }
 }
 
-template <class T, std::uint32_t K>
-SPMVPACK_TARGET_V3 void chunks_v3(const View<T>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end,
-                                  const Vectors<T>& to, Carries<T>& carries) {
-  chunks<T, K>(v, rows, begin, end, to, carries);
+template <class A, class V, std::uint32_t K>
+SPMVPACK_TARGET_V3 void chunks_v3(const View<A>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end,
+                                  Operands<V> to, Carries<V>& carries) {
+  chunks<A, V, K>(v, rows, begin, end, to, carries);
 }
-template <class T, std::uint32_t K>
-void chunks_generic(const View<T>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end, const Vectors<T>& to,
-                    Carries<T>& carries) {
-  chunks<T, K>(v, rows, begin, end, to, carries);
+template <class A, class V, std::uint32_t K>
+void chunks_generic(const View<A>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end, Operands<V> to,
+                    Carries<V>& carries) {
+  chunks<A, V, K>(v, rows, begin, end, to, carries);
 }
 
-template <class T>
+template <class A, class V>
 auto chunks_kernel(std::uint32_t slots) {
   const bool v3 = use_v3();
   switch (slots) {
     case 1:
-      return v3 ? chunks_v3<T, 1> : chunks_generic<T, 1>;
+      return v3 ? chunks_v3<A, V, 1> : chunks_generic<A, V, 1>;
     case 2:
-      return v3 ? chunks_v3<T, 2> : chunks_generic<T, 2>;
+      return v3 ? chunks_v3<A, V, 2> : chunks_generic<A, V, 2>;
     case 4:
-      return v3 ? chunks_v3<T, 4> : chunks_generic<T, 4>;
+      return v3 ? chunks_v3<A, V, 4> : chunks_generic<A, V, 4>;
     default:
-      return v3 ? chunks_v3<T, 8> : chunks_generic<T, 8>;
+      return v3 ? chunks_v3<A, V, 8> : chunks_generic<A, V, 8>;
   }
 }
 
 /// Adds up the sums that the chunks of a shared row left, in chunk order: a tree over each 32, these in sequence. The
 /// row starts in chunk c. Returns false, with nothing done, where it goes on in chunk `end`.
-template <class T>
-bool finish_shared_row(const View<T>& v, const Carries<T>& carries, std::uint64_t c, std::uint64_t end,
-                       const Vectors<T>& to) {
+template <class A, class V>
+bool finish_shared_row(const View<A>& v, const Carries<V>& carries, std::uint64_t c, std::uint64_t end,
+                       Operands<V> to) {
   const std::uint32_t row = v.row_base[c + 1];
-  std::array<T, tree_width> sums{carries.last[c]};
+  std::array<V, tree_width> sums{carries.last[c]};
   std::uint32_t n = 1;
-  T total = 0;
+  V total = 0;
   for (bool more = true; more;) {
     if (++c == end) return false;
     if (n == tree_width) {
@@ -269,21 +263,16 @@ bool finish_shared_row(const View<T>& v, const Carries<T>& carries, std::uint64_
 
 }  // namespace
 
-template <class T>
-void multiply_ccoo(const PartView& part, T alpha, const T* x, T beta, T* y, int threads) {
-  const View<T> v = view<T>(part);
-  const Vectors<T> to{alpha, x, beta, y};
+template <class A, class V>
+void multiply_ccoo(const PartView& part, const Operands<V>& to, int threads) {
+  const View<A> v = view<A>(part);
   if (v.chunks == 0) return to.scale(0, part.rows());
   to.scale(0, v.row_base[0]);
-  // Kept by the thread from call to call: fresh memory costs page faults that a multiply notices.
-  thread_local Carries<T> scratch;
-  if (scratch.shared.size() < v.chunks)
-    scratch = {Array<T>(v.chunks), Array<T>(v.chunks), Array<std::uint8_t>(v.chunks)};
-  Carries<T>& carries = scratch;  // what the tasks' threads see is this thread's
+  Carries<V>& carries = carries_of_this_thread<V>(v.chunks);  // for all tasks, whatever thread they run on
   constexpr std::uint64_t least = 16, most = 256, tasks_per_thread = 16;
   const std::uint64_t chunks_per_task =
       std::clamp(v.chunks / (tasks_per_thread * static_cast<std::uint64_t>(thread_count(threads))), least, most);
-  const auto kernel = chunks_kernel<T>(v.slots);
+  const auto kernel = chunks_kernel<A, V>(v.slots);
   parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
     kernel(v, part.rows(), begin, end, to, carries);
     for (std::uint64_t c = begin; c < end; ++c)
@@ -297,7 +286,8 @@ void multiply_ccoo(const PartView& part, T alpha, const T* x, T beta, T* y, int 
     if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, v.chunks, to);
   }
 }
-template void multiply_ccoo(const PartView&, double, const double*, double, double*, int);
-template void multiply_ccoo(const PartView&, float, const float*, float, float*, int);
+template void multiply_ccoo<double>(const PartView&, const Operands<double>&, int);
+template void multiply_ccoo<float>(const PartView&, const Operands<float>&, int);
+template void multiply_ccoo<float>(const PartView&, const Operands<double>&, int);
 
 }  // namespace spmvpack::host_loader::layouts

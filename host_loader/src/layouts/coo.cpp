@@ -9,48 +9,49 @@ namespace {
 constexpr std::uint64_t rows_per_task = 2048;
 
 /// Entries [begin, end), which are whole rows; sums as in csr. y has been scaled.
-template <class T>
-SPMVPACK_INLINE void entries(const std::uint32_t* row_idx, const std::uint32_t* col_idx, const T* values, T alpha,
-                             const T* x, T* y, std::uint64_t begin, std::uint64_t end) {
+template <class A, class V>
+SPMVPACK_INLINE void entries(const std::uint32_t* row_idx, const std::uint32_t* col_idx, const A* values,
+                             Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
   for (std::uint64_t k = begin; k < end;) {
     const std::uint32_t row = row_idx[k];
-    T sum = 0;
+    V sum = 0;
     do {
-      sum = std::fma(values[k], x[col_idx[k]], sum);
+      sum = std::fma(V{values[k]}, operands.x[col_idx[k]], sum);
       ++k;
     } while (k < end && row_idx[k] == row);
-    y[row] = std::fma(alpha, sum, y[row]);
+    operands.y[row] = std::fma(operands.alpha, sum, operands.y[row]);
   }
 }
 
-template <class T>
-SPMVPACK_TARGET_V3 void entries_v3(const std::uint32_t* row_idx, const std::uint32_t* col_idx, const T* values, T alpha,
-                                   const T* x, T* y, std::uint64_t begin, std::uint64_t end) {
-  entries(row_idx, col_idx, values, alpha, x, y, begin, end);
+template <class A, class V>
+SPMVPACK_TARGET_V3 void entries_v3(const std::uint32_t* row_idx, const std::uint32_t* col_idx, const A* values,
+                                   Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
+  entries(row_idx, col_idx, values, operands, begin, end);
 }
-template <class T>
-void entries_generic(const std::uint32_t* row_idx, const std::uint32_t* col_idx, const T* values, T alpha, const T* x,
-                     T* y, std::uint64_t begin, std::uint64_t end) {
-  entries(row_idx, col_idx, values, alpha, x, y, begin, end);
+template <class A, class V>
+void entries_generic(const std::uint32_t* row_idx, const std::uint32_t* col_idx, const A* values, Operands<V> operands,
+                     std::uint64_t begin, std::uint64_t end) {
+  entries(row_idx, col_idx, values, operands, begin, end);
 }
 
 }  // namespace
 
-template <class T>
-void multiply_coo(const PartView& part, T alpha, const T* x, T beta, T* y, int threads) {
+template <class A, class V>
+void multiply_coo(const PartView& part, const Operands<V>& operands, int threads) {
   const auto row_idx = part.get<std::uint32_t>("row_idx");
   const std::uint32_t* const col_idx = part.get<std::uint32_t>("col_idx").data();
-  const T* const values = part.get<T>("values").data();
-  const auto kernel = use_v3() ? entries_v3<T> : entries_generic<T>;
+  const A* const values = part.get<A>("values").data();
+  const auto kernel = use_v3() ? entries_v3<A, V> : entries_generic<A, V>;
   parallel_pieces(part.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     const auto entry_of = [&](std::uint64_t row) {
       return static_cast<std::uint64_t>(std::lower_bound(row_idx.begin(), row_idx.end(), row) - row_idx.begin());
     };
-    for (std::uint64_t r = first; r < last; ++r) y[r] = scaled(beta, y[r]);
-    kernel(row_idx.data(), col_idx, values, alpha, x, y, entry_of(first), entry_of(last));
+    operands.scale(first, last);
+    kernel(row_idx.data(), col_idx, values, operands, entry_of(first), entry_of(last));
   });
 }
-template void multiply_coo(const PartView&, double, const double*, double, double*, int);
-template void multiply_coo(const PartView&, float, const float*, float, float*, int);
+template void multiply_coo<double>(const PartView&, const Operands<double>&, int);
+template void multiply_coo<float>(const PartView&, const Operands<float>&, int);
+template void multiply_coo<float>(const PartView&, const Operands<double>&, int);
 
 }  // namespace spmvpack::host_loader::layouts

@@ -9,50 +9,53 @@ namespace {
 constexpr std::uint64_t rows_per_task = 2048;
 
 /// Rows [begin, end): the entries of a row are added in order of their columns, each by one fma, starting from +0.
-template <class T, class Pointer>
-SPMVPACK_INLINE void rows(const Pointer* row_ptr, const std::uint32_t* col_idx, const T* values, T alpha, const T* x,
-                          T beta, T* y, std::uint64_t begin, std::uint64_t end) {
+template <class A, class V, class Pointer>
+SPMVPACK_INLINE void rows(const Pointer* row_ptr, const std::uint32_t* col_idx, const A* values, Operands<V> operands,
+                          std::uint64_t begin, std::uint64_t end) {
   for (std::uint64_t r = begin; r < end; ++r) {
-    T sum = 0;
+    V sum = 0;
     const Pointer first = row_ptr[r], last = row_ptr[r + 1];
-    for (Pointer k = first; k < last; ++k) sum = std::fma(values[k], x[col_idx[k]], sum);
-    const T before = scaled(beta, y[r]);
-    y[r] = first == last ? before : std::fma(alpha, sum, before);
+    for (Pointer k = first; k < last; ++k) sum = std::fma(V{values[k]}, operands.x[col_idx[k]], sum);
+    if (first == last)
+      operands.scale(r, r + 1);
+    else
+      operands.put(r, sum);
   }
 }
 
-template <class T, class Pointer>
-SPMVPACK_TARGET_V3 void rows_v3(const Pointer* row_ptr, const std::uint32_t* col_idx, const T* values, T alpha,
-                                const T* x, T beta, T* y, std::uint64_t begin, std::uint64_t end) {
-  rows(row_ptr, col_idx, values, alpha, x, beta, y, begin, end);
+template <class A, class V, class Pointer>
+SPMVPACK_TARGET_V3 void rows_v3(const Pointer* row_ptr, const std::uint32_t* col_idx, const A* values,
+                                Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
+  rows(row_ptr, col_idx, values, operands, begin, end);
 }
-template <class T, class Pointer>
-void rows_generic(const Pointer* row_ptr, const std::uint32_t* col_idx, const T* values, T alpha, const T* x, T beta,
-                  T* y, std::uint64_t begin, std::uint64_t end) {
-  rows(row_ptr, col_idx, values, alpha, x, beta, y, begin, end);
+template <class A, class V, class Pointer>
+void rows_generic(const Pointer* row_ptr, const std::uint32_t* col_idx, const A* values, Operands<V> operands,
+                  std::uint64_t begin, std::uint64_t end) {
+  rows(row_ptr, col_idx, values, operands, begin, end);
 }
 
-template <class T, class Pointer>
-void multiply(const PartView& part, T alpha, const T* x, T beta, T* y, int threads) {
+template <class A, class V, class Pointer>
+void multiply(const PartView& part, const Operands<V>& operands, int threads) {
   const Pointer* const row_ptr = part.get<Pointer>("row_ptr").data();
   const std::uint32_t* const col_idx = part.get<std::uint32_t>("col_idx").data();
-  const T* const values = part.get<T>("values").data();
-  const auto kernel = use_v3() ? rows_v3<T, Pointer> : rows_generic<T, Pointer>;
+  const A* const values = part.get<A>("values").data();
+  const auto kernel = use_v3() ? rows_v3<A, V, Pointer> : rows_generic<A, V, Pointer>;
   parallel_pieces(part.rows(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    kernel(row_ptr, col_idx, values, alpha, x, beta, y, begin, end);
+    kernel(row_ptr, col_idx, values, operands, begin, end);
   });
 }
 
 }  // namespace
 
-template <class T>
-void multiply_csr(const PartView& part, T alpha, const T* x, T beta, T* y, int threads) {
+template <class A, class V>
+void multiply_csr(const PartView& part, const Operands<V>& operands, int threads) {
   if (part.type_of("row_ptr") == format::ElementType::u64)
-    multiply<T, std::uint64_t>(part, alpha, x, beta, y, threads);
+    multiply<A, V, std::uint64_t>(part, operands, threads);
   else
-    multiply<T, std::uint32_t>(part, alpha, x, beta, y, threads);
+    multiply<A, V, std::uint32_t>(part, operands, threads);
 }
-template void multiply_csr(const PartView&, double, const double*, double, double*, int);
-template void multiply_csr(const PartView&, float, const float*, float, float*, int);
+template void multiply_csr<double>(const PartView&, const Operands<double>&, int);
+template void multiply_csr<float>(const PartView&, const Operands<float>&, int);
+template void multiply_csr<float>(const PartView&, const Operands<double>&, int);
 
 }  // namespace spmvpack::host_loader::layouts

@@ -10,28 +10,27 @@
 namespace spmvpack::host_loader {
 namespace {
 
-template <class T>
-struct LayoutMultiply {
-  std::string_view name;
-  typename Multiply<T>::Function function;
-};
+/// Their order is that of LayoutMultiply: f64, f32, f32 with f64 vectors.
+constexpr std::array multiplies = std::to_array<LayoutMultiply>({
+    {"csr", layouts::multiply_csr<double>, layouts::multiply_csr<float>, layouts::multiply_csr<float>},
+    {"coo", layouts::multiply_coo<double>, layouts::multiply_coo<float>, layouts::multiply_coo<float>},
+    {"ccoo", layouts::multiply_ccoo<double>, layouts::multiply_ccoo<float>, layouts::multiply_ccoo<float>},
+});
 
-template <class T>
-constexpr std::array<LayoutMultiply<T>, 3> multiplies{{
-    {"csr", layouts::multiply_csr<T>},
-    {"coo", layouts::multiply_coo<T>},
-    {"ccoo", layouts::multiply_ccoo<T>},
-}};
+constexpr auto names = [] {
+  std::array<std::string_view, multiplies.size()> all;
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = multiplies[i].name;
+  return all;
+}();
 
 }  // namespace
 
-template <class T>
-typename Multiply<T>::Function find_multiply(std::string_view layout) {
-  for (const LayoutMultiply<T>& m : multiplies<T>)
-    if (m.name == layout) return m.function;
+const LayoutMultiply& find_multiply(std::string_view layout) {
+  for (const LayoutMultiply& m : multiplies)
+    if (m.name == layout) return m;
   throw Error(errc::unsupported, fmt::format("this build cannot multiply with the layout '{}'", escape(layout)));
 }
-template Multiply<double>::Function find_multiply<double>(std::string_view);
-template Multiply<float>::Function find_multiply<float>(std::string_view);
+
+std::span<const std::string_view> layout_names() noexcept { return names; }
 
 }  // namespace spmvpack::host_loader

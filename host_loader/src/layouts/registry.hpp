@@ -6,8 +6,24 @@
 
 namespace spmvpack::host_loader {
 
-/// The multiply of a layout. Error(errc::unsupported) where this build has none.
-template <class T>
-typename Multiply<T>::Function find_multiply(std::string_view layout);
+/// One layout's multiplies, by the types of values and vectors.
+struct LayoutMultiply {
+  std::string_view name;
+  Multiply<double> f64;
+  Multiply<float> f32;
+  Multiply<double> f32_with_f64_vectors;
+
+  /// The one for values of type `values` and vectors of type V, which is no narrower.
+  template <class V>
+  [[nodiscard]] Multiply<V> with_vectors(ValueType values) const {
+    if constexpr (value_type_of<V> == ValueType::f32)
+      return f32;
+    else
+      return values == ValueType::f64 ? f64 : f32_with_f64_vectors;
+  }
+};
+
+/// Error(errc::unsupported) where this build cannot multiply with the layout.
+const LayoutMultiply& find_multiply(std::string_view layout);
 
 }  // namespace spmvpack::host_loader

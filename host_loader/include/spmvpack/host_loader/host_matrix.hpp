@@ -11,6 +11,11 @@
 
 namespace spmvpack::host_loader {
 
+struct LayoutMultiply;
+
+/// The layouts that this build can multiply with on the host.
+SPMVPACK_EXPORT std::span<const std::string_view> layout_names() noexcept;
+
 /// A matrix loaded from a container, in its own layout. Immutable; multiply may run from several threads at once.
 class SPMVPACK_EXPORT HostMatrix {
  public:
@@ -20,16 +25,21 @@ class SPMVPACK_EXPORT HostMatrix {
 
   [[nodiscard]] const MatrixFacts& facts() const noexcept { return facts_; }
 
-  /// y = alpha A x + beta y. x has cols() elements, y rows(); T is the matrix's value type and also that of every
-  /// product and sum. y is not read where beta is 0, x not where alpha is 0. The order of additions is that of the
-  /// layout (docs/LAYOUTS.md) and does not depend on `threads` (0: all). Error(errc::usage): wrong sizes or type, x and
-  /// y overlap.
+  /// y = alpha A x + beta y. x has cols() elements, y rows(); T is the type of every product and sum, too: the matrix's
+  /// value type, or double for a matrix of f32 values. y is not read where beta is 0, x not where alpha is 0. The order
+  /// of additions is that of the layout (docs/LAYOUTS.md) and does not depend on `threads` (0: all).
+  /// Error(errc::usage): wrong sizes or type, x and y overlap.
   template <class T>
   void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads = 0) const;
 
  private:
+  struct Part {
+    LoadedPart loaded;
+    const LayoutMultiply* layout;
+  };
+
   MatrixFacts facts_;
-  std::vector<LoadedPart> parts_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace spmvpack::host_loader
