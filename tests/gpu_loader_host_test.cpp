@@ -8,6 +8,7 @@
 #include "layouts/csr/partition.hpp"
 #include "matrices.hpp"
 #include "placement.hpp"
+#include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
@@ -149,10 +150,9 @@ TEST_CASE("launch numbers: Hopper's own, safe ones for all others") {
 
 TEST_CASE("sections are placed on 256-byte boundaries, beyond 2^32 too; host-only ones are not") {
   const std::uint64_t large = (std::uint64_t{5} << 32) + 7;
-  const std::vector<SectionInfo> sections{
-      section("row_ptr", 12),      section("col_idx", large),
-      section("extra", 100, 0, 0), section("row_map", 40, 0, format::section_required),
-      section("values", 8),        section("provenance", 50, format::no_part, 0)};
+  const std::vector<SectionInfo> sections{section("row_ptr", 12),      section("col_idx", large),
+                                          section("extra", 100, 0, 0), section("row_map", 40, 0),
+                                          section("values", 8),        section("provenance", 50, format::no_part, 0)};
   const Placement p = place(sections);
   REQUIRE(p.sections.size() == 4);
   CHECK(p.sections[0].offset == 0);
@@ -210,13 +210,13 @@ TEST_CASE("a ring stays within its bytes and has slots for each thread, as many 
 
 TEST_CASE("kernels have names, of their layout, and ids that differ") {
   std::vector<std::uint32_t> ids{KernelId{}.value};
-  for (const LayoutReader& layout : layout_readers()) {
-    const auto all = kernels(layout.name);
-    INFO(layout.name);
+  for (const Layout* const layout : layouts_known()) {
+    const auto all = kernels(layout->name);
+    INFO(layout->name);
     REQUIRE(!all.empty());
     for (const KernelInfo& kernel : all) {
-      CHECK(kernel.layout == layout.name);
-      CHECK(kernel.name.substr(0, layout.name.size() + 1) == std::string(layout.name) + '/');
+      CHECK(kernel.layout == layout->name);
+      CHECK(kernel.name.substr(0, layout->name.size() + 1) == std::string(layout->name) + '/');
       const KernelId id = find_kernel(kernel.name);
       CHECK(kernel_name(id) == kernel.name);
       CHECK(std::find(ids.begin(), ids.end(), id.value) == ids.end());
@@ -244,7 +244,7 @@ TEST_CASE("the default of csr is ipcsr, or merge where the longest row is very l
   PartInfo part;
   part.layout = "csr";
   const auto name = [&](std::uint64_t longest, std::uint64_t nnz) {
-    part.params[0] = longest;
+    part.params[spmvpack::layouts::csr::param_longest_row] = longest;
     part.nnz = nnz;
     return kernel_name(default_kernel(part));
   };

@@ -30,8 +30,8 @@ std::vector<std::byte> with_rows(const std::vector<std::byte>& file, const Rows&
     if (rows.list.empty()) return;
     part.info.rows = {format::MapKind::list, 0, count};
     const auto bytes = std::as_bytes(std::span(rows.list));
-    part.sections.push_back(section_of_bytes("row_map", format::ElementType::u32, format::section_required, 16,
-                                             {bytes.begin(), bytes.end()}));
+    part.sections.push_back(
+        section_of_bytes("row_map", format::ElementType::u32, row_map_section.flags, 16, {bytes.begin(), bytes.end()}));
   });
 }
 

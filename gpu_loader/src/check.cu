@@ -62,19 +62,6 @@ std::string describe(const LayoutKernels& layout, std::uint32_t bits) {
 
 }  // namespace
 
-void check_shape(const DevicePart& device_part) {
-  const PartView& part = device_part.view;
-  const auto map = [&](const IndexMap& m, std::string_view name) {
-    if (m.kind != format::MapKind::list) return;
-    const std::uint64_t size = part.get<std::uint32_t>(name).size();
-    part.require(size == m.count, name,
-                 [&] { return std::to_string(size) + " elements, expected " + std::to_string(m.count); });
-  };
-  map(part.info().rows, "row_map");
-  map(part.info().cols, "col_map");
-  layout_kernels(device_part.layout).check_shape(part);
-}
-
 StructureCheck::StructureCheck(std::span<const DevicePart> parts, const MatrixFacts& facts, Stream stream)
     : parts_(parts), stream_(stream) {
   if (parts.empty()) return;

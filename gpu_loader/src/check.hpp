@@ -10,9 +10,6 @@
 
 namespace spmvpack::gpu_loader {
 
-/// What the tables alone say of a part and of its maps. Error(errc::corrupt). Must pass before anything is launched.
-void check_shape(const DevicePart& part);
-
 /// The layouts' checks and those of the maps, on the device. The constructor starts them.
 class StructureCheck {
  public:

@@ -8,8 +8,7 @@ Placement place(std::span<const SectionInfo> sections) {
   Placement placement;
   for (std::size_t i = 0; i < sections.size(); ++i) {
     const SectionInfo& s = sections[i];
-    const bool is_map = s.name == "row_map" || s.name == "col_map";
-    const bool needed = s.known && s.part != format::no_part && (is_map || (s.flags & format::section_device) != 0);
+    const bool needed = s.known && s.part != format::no_part && (s.flags & format::section_device) != 0;
     if (!needed) continue;
     const std::uint64_t boundary = std::max<std::uint64_t>(format::section_boundary, s.alignment);
     const std::uint64_t offset =

@@ -58,10 +58,6 @@ inline constexpr std::size_t check_words = 4;
 
 /// A layout on the GPU.
 struct LayoutKernels {
-  /// What the tables alone say of the part: sizes and types of its sections, parameters. Error(errc::corrupt). Runs
-  /// before the part's bytes are there, and whatever the options say: with it, no section is shorter than a kernel
-  /// believes.
-  void (*check_shape)(const PartView& part);
   /// Names of the bits that check() sets, at most 30.
   std::span<const std::string_view> check_names;
   /// Launches kernels that set bits of *errors (device memory: check_words words, 0 before; the others are for the

@@ -250,8 +250,7 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 }  // namespace
 }  // namespace ccoo_kernels
 
-const LayoutKernels ccoo{.check_shape = spmvpack::layouts::ccoo::check_shape,
-                         .check_names = ccoo_kernels::check_names,
+const LayoutKernels ccoo{.check_names = ccoo_kernels::check_names,
                          .check = ccoo_kernels::check,
                          .prepare = ccoo_kernels::prepare,
                          .multiply = ccoo_kernels::multiply};

@@ -65,9 +65,6 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 
 }  // namespace
 
-const LayoutKernels coo{.check_shape = spmvpack::layouts::coo::check_shape,
-                        .check_names = check_names,
-                        .check = check,
-                        .multiply = multiply};
+const LayoutKernels coo{.check_names = check_names, .check = check, .multiply = multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

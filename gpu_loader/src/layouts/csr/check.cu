@@ -4,6 +4,7 @@
 #include "kernels/reduce.cuh"
 #include "layouts/csr/kernels.hpp"
 #include "layouts/csr/partition.hpp"
+#include "spmvpack/container/layouts/csr.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {
@@ -58,7 +59,8 @@ void check(const PartView& part, std::uint32_t* errors, Stream stream) {
     launch(check_kernel<P>, stride_blocks(work, tuning::check_threads), tuning::check_threads, stream, a.row_ptr,
            a.col_idx, a.rows, part.cols(), a.nnz, errors, longest, falls);
   });
-  launch(check_totals_kernel, 1, 1, stream, falls, longest, part.info().params[param_longest_row], errors);
+  launch(check_totals_kernel, 1, 1, stream, falls, longest,
+         part.info().params[spmvpack::layouts::csr::param_longest_row], errors);
 }
 
 }  // namespace spmvpack::gpu_loader::layouts::csr_kernels

@@ -1,5 +1,7 @@
 // Layout `csr`: its kernels and which is the default, without a device.
 
+#include "spmvpack/container/layouts/csr.hpp"
+
 #include <array>
 
 #include "kernels/chunks.hpp"
@@ -27,7 +29,7 @@ std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vect
 }
 
 std::size_t default_kernel(const PartInfo& part) {
-  return is_very_long_row(part.params[param_longest_row], part.nnz) ? merge : ipcsr;
+  return is_very_long_row(part.params[spmvpack::layouts::csr::param_longest_row], part.nnz) ? merge : ipcsr;
 }
 
 }  // namespace

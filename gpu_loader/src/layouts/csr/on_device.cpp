@@ -39,10 +39,7 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 
 }  // namespace
 
-const LayoutKernels csr{.check_shape = spmvpack::layouts::csr::check_shape,
-                        .check_names = check_names,
-                        .check = csr_kernels::check,
-                        .prepare = prepare,
-                        .multiply = multiply};
+const LayoutKernels csr{
+    .check_names = check_names, .check = csr_kernels::check, .prepare = prepare, .multiply = multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

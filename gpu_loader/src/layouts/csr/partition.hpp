@@ -41,9 +41,6 @@ constexpr std::uint32_t threads_per_row(std::uint32_t threads, std::uint32_t row
   return each;
 }
 
-/// Where PartInfo::params has the number of entries of the part's longest row.
-inline constexpr std::size_t param_longest_row = 0;
-
 /// Where a row is very long, `merge` is the default and not `ipcsr`: a block of threads alone would take as long for it
 /// as the device for all other rows. Measured on an H100: 3.7 ns an entry in a row of 200,000, 0.005 ns where all work.
 constexpr bool is_very_long_row(std::uint64_t length, std::uint64_t nnz) noexcept {
