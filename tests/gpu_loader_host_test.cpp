@@ -5,7 +5,11 @@
 
 #include "arguments.hpp"
 #include "catch.hpp"
+#include "device_facts.hpp"
+#include "kernels/tuning.cuh"
+#include "layouts/ccoo/tuning.cuh"
 #include "layouts/csr/partition.hpp"
+#include "layouts/csr/tuning.cuh"
 #include "matrices.hpp"
 #include "placement.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
@@ -13,7 +17,6 @@
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
-#include "tuning.cuh"
 
 namespace spmvpack::gpu_loader {
 namespace {
@@ -124,28 +127,37 @@ TEST_CASE("lanes of a row in csr's vector kernel") {
 }
 
 TEST_CASE("kernels are launched early only where the code that runs waits for the one before") {
-  using tuning::early_launches;
-  CHECK(early_launches({800, 900}, 900));
-  CHECK(early_launches({900}, 900));
-  CHECK(early_launches({800, 900, 1000, 1200}, 1210));
-  CHECK(!early_launches({800}, 900));        // PTX of Ampere on Hopper
-  CHECK(!early_launches({800, 900}, 1000));  // or of Hopper on Blackwell: it may as well be Ampere's
-  CHECK(!early_launches({800, 900, 1030}, 1000));
-  CHECK(!early_launches({800, 860}, 860));
-  CHECK(!early_launches({800, 900}, 890));
+  CHECK(code_can_wait({800, 900}, 900));
+  CHECK(code_can_wait({900}, 900));
+  CHECK(code_can_wait({800, 900, 1000, 1200}, 1210));
+  CHECK(!code_can_wait({800}, 900));        // PTX of Ampere on Hopper
+  CHECK(!code_can_wait({800, 900}, 1000));  // or of Hopper on Blackwell: it may as well be Ampere's
+  CHECK(!code_can_wait({800, 900, 1030}, 1000));
+  CHECK(!code_can_wait({800, 860}, 860));
+  CHECK(!code_can_wait({800, 900}, 890));
 }
 
 TEST_CASE("launch numbers: Hopper's own, safe ones for all others") {
-  for (const int major : {8, 10, 11, 12}) CHECK(&tuning::numbers(major) == &tuning::safe);
-  CHECK(&tuning::numbers(9) == &tuning::sm_90);
+  using namespace tuning;
+  for (const int major : {8, 10, 11, 12}) CHECK(&ccoo_numbers(major) == &ccoo_safe);
+  CHECK(&ccoo_numbers(9) == &ccoo_sm_90);
   // A multiprocessor holds at most 2,048 threads.
-  for (const auto* const n : {&tuning::safe, &tuning::sm_90}) {
+  for (const CcooNumbers* const n : {&ccoo_safe, &ccoo_sm_90}) {
     for (const int slots : {1, 2, 4, 8}) {
-      CHECK(n->ccoo_blocks(slots) >= 1);
-      CHECK(n->ccoo_blocks(slots) * tuning::ccoo_threads <= 2048);
+      CHECK(n->blocks(slots) >= 1);
+      CHECK(n->blocks(slots) * ccoo_threads <= 2048);
     }
-    CHECK(n->ccoo_team_blocks * tuning::ccoo_team_threads <= 2048);
+    CHECK(n->team_blocks * ccoo_team_threads <= 2048);
   }
+  // Whole warps, and no more threads than a block may have.
+  for (const unsigned threads : {ccoo_threads, ccoo_team_threads, csr_rows_threads, pcsr_product_threads,
+                                 balanced_threads, carry_threads, vector_threads, check_threads}) {
+    CHECK(threads % 32 == 0);
+    CHECK(threads <= 1024);
+  }
+  CHECK(ccoo_takes_team(1000000, 10, 0));
+  CHECK(ccoo_takes_team(640, 10, 256));
+  CHECK(!ccoo_takes_team(641, 10, 256));
 }
 
 TEST_CASE("sections are placed on 256-byte boundaries, beyond 2^32 too; host-only ones are not") {

@@ -1,17 +1,10 @@
 #include <cuda_runtime_api.h>
 
+#include "cuda_error.hpp"
+#include "device_facts.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 
 namespace spmvpack::gpu_loader {
-namespace {
-
-void require(cudaError_t status, const char* doing) {
-  if (status == cudaSuccess) return;
-  throw Error(errc::no_device, std::string(doing) + ": " + cudaGetErrorString(status), {},
-              "check the driver with nvidia-smi");
-}
-
-}  // namespace
 
 bool built_with_cuda() noexcept { return true; }
 
@@ -20,15 +13,35 @@ std::vector<DeviceInfo> devices() {
   const cudaError_t status = cudaGetDeviceCount(&count);
   // No driver, or one older than the runtime, is a machine without a usable device.
   if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) return {};
-  require(status, "counting GPUs");
+  require_cuda(status, "counting GPUs");
   std::vector<DeviceInfo> found;
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp p{};
-    require(cudaGetDeviceProperties(&p, i), "reading a GPU's properties");
+    require_cuda(cudaGetDeviceProperties(&p, i), "reading a GPU's properties");
     found.push_back(
         {p.name, p.major, p.minor, p.multiProcessorCount, p.totalGlobalMem, static_cast<std::uint64_t>(p.l2CacheSize)});
   }
   return found;
+}
+
+DeviceFacts device_facts() {
+  constexpr int cuda_12_3 = 12030;
+  DeviceFacts facts;
+  int device = 0;
+  require_cuda(cudaGetDevice(&device), "asking for the current device");
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    require_cuda(cudaDeviceGetAttribute(&value, which, device), "reading a GPU's properties");
+    return value;
+  };
+  facts.compute_major = attribute(cudaDevAttrComputeCapabilityMajor);
+  facts.compute_minor = attribute(cudaDevAttrComputeCapabilityMinor);
+  facts.multiprocessors = static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount));
+  facts.l2_bytes = static_cast<std::uint64_t>(attribute(cudaDevAttrL2CacheSize));
+  require_cuda(cudaDriverGetVersion(&facts.driver_version), "asking for the driver's version");
+  facts.early_launches = code_can_wait({__CUDA_ARCH_LIST__}, facts.compute_major * 100 + facts.compute_minor * 10) &&
+                         facts.driver_version >= cuda_12_3 && CUDART_VERSION >= cuda_12_3;
+  return facts;
 }
 
 }  // namespace spmvpack::gpu_loader

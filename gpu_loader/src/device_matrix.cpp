@@ -112,7 +112,8 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::span<con
     out.device = reinterpret_cast<const double*>(s.device);
     return out;
   };
-  MultiplyCall call{.description = description,
+  MultiplyCall call{.device = impl_->device,
+                    .description = description,
                     .alpha = scalar(alpha),
                     .beta = scalar(beta),
                     .x = x.data(),

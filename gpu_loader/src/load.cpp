@@ -84,6 +84,7 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
     impl->layouts.push_back(find_layout(info.layout));  // refuses before the bytes are read
   for (const KernelId kernel : options.kernels)
     if (!kernel.is_default()) require_kernel(impl->layouts, kernel);
+  impl->device = device_facts();
   const Placement placement = place(impl->sections);
   require_device_memory(placement.bytes, options, container.name());
   impl->section_bytes = container.device_bytes();
@@ -103,6 +104,7 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
   }
   ring.reset();
   LoadContext context;
+  context.device = impl->device;
   context.stream = stream;
   context.allocate = [&](std::uint64_t bytes) {
     impl->prepared_bytes += bytes;

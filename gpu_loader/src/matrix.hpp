@@ -11,6 +11,7 @@ namespace spmvpack::gpu_loader {
 
 struct DeviceMatrix::Impl {
   MatrixFacts facts;
+  DeviceFacts device;
   std::uint64_t section_bytes = 0, allocated_bytes = 0, prepared_bytes = 0;
   std::shared_ptr<void> memory;  ///< of the sections
   std::vector<PartInfo> infos;   ///< what the parts' views point to, as to the names of

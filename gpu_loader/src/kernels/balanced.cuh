@@ -138,7 +138,7 @@ void multiply(const Rows& rows, const std::uint32_t* col_idx, const A* values, s
   launch(chunk_kernel<A, V, Rows>, blocks_for(chunks * 32, tuning::balanced_threads), tuning::balanced_threads,
          call.stream, rows, col_idx, values, nnz, alpha, static_cast<const V*>(call.x), y, map, room);
   add_carries<V>(SharedRows{chunks, room.first_row, room.last_row}, room.first_sum, room.last_sum, alpha,
-                 {V{1}, nullptr}, y, map, call.stream);
+                 {V{1}, nullptr}, y, map, call);
 }
 
 }  // namespace spmvpack::gpu_loader::balanced

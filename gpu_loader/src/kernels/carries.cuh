@@ -8,6 +8,7 @@
 #include "kernels/reduce.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
+#include "layouts/layout.hpp"
 
 namespace spmvpack::gpu_loader {
 
@@ -84,10 +85,10 @@ __global__ void __launch_bounds__(tuning::carry_threads)
 /// Launches it.
 template <class V, class Chunks>
 void add_carries(const Chunks& chunks, const V* first_sum, const V* last_sum, DeviceScalar<V> alpha,
-                 DeviceScalar<V> beta, V* y, RowMap map, Stream stream) {
+                 DeviceScalar<V> beta, V* y, RowMap map, const MultiplyCall& call) {
   if (chunks.count <= 1) return;
-  launch_early(carry_kernel<V, Chunks>, blocks_for(chunks.count, tuning::carry_threads), tuning::carry_threads, stream,
-               chunks, first_sum, last_sum, alpha, beta, y, map);
+  launch_early(call.device, carry_kernel<V, Chunks>, blocks_for(chunks.count, tuning::carry_threads),
+               tuning::carry_threads, call.stream, chunks, first_sum, last_sum, alpha, beta, y, map);
 }
 
 }  // namespace spmvpack::gpu_loader

@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "cuda_error.hpp"
+#include "device_facts.hpp"
+#include "kernels/tuning.cuh"
 #include "spmvpack/container/types.hpp"
-#include "tuning.cuh"
 
 namespace spmvpack::gpu_loader {
 
@@ -65,22 +66,14 @@ __device__ inline void wait_for_last_kernel() {
 /// Launches a kernel behind another one of ours on the same stream, where the device can before that has ended: two or
 /// three microseconds less. It must call wait_for_last_kernel(). Graphs capture such launches from CUDA 12.3 on.
 template <class... Parameters, class... Arguments>
-void launch_early(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream,
-                  Arguments&&... arguments) {
-  constexpr int cuda_12_3 = 12030;
-  int device = 0, major = 0, minor = 0, driver = 0;
-  require_cuda(cudaGetDevice(&device), "asking for the current device");
-  require_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "reading a GPU's properties");
-  require_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "reading a GPU's properties");
-  require_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
+void launch_early(const DeviceFacts& device, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+                  cudaStream_t stream, Arguments&&... arguments) {
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = launch_config(blocks, threads, stream);
   config.attrs = &overlap;
-  // On Hopper, but from PTX for Ampere, wait_for_last_kernel() would not wait.
-  const bool waits = tuning::early_launches({__CUDA_ARCH_LIST__}, major * 100 + minor * 10);
-  config.numAttrs = waits && driver >= cuda_12_3 && CUDART_VERSION >= cuda_12_3 ? 1 : 0;
+  config.numAttrs = device.early_launches ? 1 : 0;
   launch(config, kernel, std::forward<Arguments>(arguments)...);
 }
 

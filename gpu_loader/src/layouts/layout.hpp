@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device_facts.hpp"
 #include "layouts/kernel_table.hpp"
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
@@ -15,6 +16,7 @@ namespace spmvpack::gpu_loader {
 
 /// Memory and streams at load, for what a layout makes there.
 struct LoadContext {
+  DeviceFacts device;
   Stream stream = nullptr;
   std::function<std::shared_ptr<void>(std::uint64_t bytes)> allocate;  ///< device memory, on a 256-byte boundary
   /// Places in the layout's KernelTable of the kernels that multiplies will ask for.
@@ -44,6 +46,7 @@ struct DevicePart {
 
 /// One multiply of one part, y = alpha A x + beta y over its local rows and columns. The arguments have been checked.
 struct MultiplyCall {
+  DeviceFacts device;                    ///< the one that the matrix is on
   std::size_t kernel = 0;                ///< its place in the layout's KernelTable
   MultiplyDescription description;       ///< one that require_description() lets pass
   Scalar<double> alpha{0.0}, beta{0.0};  ///< `device` points to a value of the vectors' type

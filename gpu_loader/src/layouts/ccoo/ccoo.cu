@@ -9,6 +9,7 @@
 #include "layouts/ccoo/chunk.cuh"
 #include "layouts/ccoo/kernels.hpp"
 #include "layouts/ccoo/team.cuh"
+#include "layouts/ccoo/tuning.cuh"
 #include "layouts/layout.hpp"
 #include "spmvpack/container/layouts/ccoo.hpp"
 
@@ -58,7 +59,7 @@ __device__ void with_format(Encoding e, Function&& f) {
 /// A warp per chunk; the grid strides over the chunks, so that a block copies the table once. Writes every row but
 /// those that chunks share.
 template <class A, class V, int K>
-__global__ void __launch_bounds__(tuning::ccoo_threads, tuning::compiled.ccoo_blocks(K))
+__global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_compiled.blocks(K))
     chunk_kernel(View<A> v, unsigned lut_size, std::uint64_t rows, DeviceScalar<V> alpha, const V* __restrict__ x,
                  DeviceScalar<V> beta, V* y, RowMap map, V* workspace) {
   __shared__ V lut[spmvpack::layouts::ccoo::lut_capacity];
@@ -89,7 +90,7 @@ __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::compiled.ccoo_bl
 /// The same, with a block per chunk: the chunks of K = 8 are so large that a warp each would leave many warps idle
 /// while the last ones end.
 template <class A, class V>
-__global__ void __launch_bounds__(tuning::ccoo_team_threads, tuning::compiled.ccoo_team_blocks)
+__global__ void __launch_bounds__(tuning::ccoo_team_threads, tuning::ccoo_compiled.team_blocks)
     team_kernel(View<A> v, unsigned lut_size, std::uint64_t rows, DeviceScalar<V> alpha, const V* __restrict__ x,
                 DeviceScalar<V> beta, V* y, RowMap map, V* workspace) {
   constexpr unsigned threads = tuning::ccoo_team_threads, team = threads / 32;
@@ -167,34 +168,13 @@ __global__ void __launch_bounds__(tuning::ccoo_threads)
   }
 }
 
-/// What a launch needs of the device.
-struct Device final : LayoutState {
-  unsigned multiprocessors = 0;
-  tuning::Numbers tuned{};
-};
-
 std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& /*context*/) {
   // Not before the check of the structure, so that a file that lies is told so whatever its chunks' size.
   const std::uint64_t lanes = part.info().params[spmvpack::layouts::ccoo::param_lanes];
   if (lanes < 32)
     throw Error(errc::unsupported, "chunks of " + std::to_string(lanes) + " lanes; a GPU takes whole warps",
                 part.where(), "encode the matrix again, with 256 lanes");
-  auto device = std::make_unique<Device>();
-  int current = 0, count = 0, major = 0;
-  require_cuda(cudaGetDevice(&current), "asking for the current device");
-  require_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, current), "reading a GPU's properties");
-  require_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, current),
-               "reading a GPU's properties");
-  device->multiprocessors = static_cast<unsigned>(count);
-  device->tuned = tuning::numbers(major);
-  return device;
-}
-
-/// Whether chunks of K = 8 are for a block each: where there are no ids, or few rows to a chunk. Else most of the work
-/// is to find rows and add them up, and a warp each does that with less waiting (22 % less time on an H100).
-bool takes_team(std::uint64_t rows, std::uint64_t chunks, unsigned lut_size) {
-  constexpr std::uint64_t few_rows = 64;
-  return lut_size == 0 || rows <= few_rows * chunks;
+  return nullptr;
 }
 
 template <class A, class V, int K>
@@ -205,9 +185,9 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
   const auto* const x = static_cast<const V*>(call.x);
   auto* const y = static_cast<V*>(call.y);
   const RowMap map{call.row_list};
-  const auto& device = static_cast<const Device&>(*part.state);
+  const tuning::CcooNumbers& tuned = tuning::ccoo_numbers(call.device.compute_major);
   const unsigned blocks =
-      std::min(blocks_for(v.chunks * 32, tuning::ccoo_threads), device.multiprocessors * device.tuned.ccoo_blocks(K));
+      std::min(blocks_for(v.chunks * 32, tuning::ccoo_threads), call.device.multiprocessors * tuned.blocks(K));
   if (call.kernel == atomic) {
     scale_vector(call.description.vectors, call.beta, call.y, call.row_list, part.view.rows(), call.stream);
     return gpu_loader::launch(atomic_kernel<A, V, K>, blocks, tuning::ccoo_threads, call.stream, v, lut_size, alpha, x,
@@ -218,15 +198,14 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
     gpu_loader::launch(kernel, grid, threads, call.stream, v, lut_size, part.view.rows(), alpha, x, beta, y, map,
                        workspace);
   };
-  if (K == 8 && takes_team(part.view.rows(), v.chunks, lut_size))
+  if (K == 8 && tuning::ccoo_takes_team(part.view.rows(), v.chunks, lut_size))
     run(team_kernel<A, V>,
-        static_cast<unsigned>(
-            std::min<std::uint64_t>(v.chunks, device.multiprocessors * device.tuned.ccoo_team_blocks)),
+        static_cast<unsigned>(std::min<std::uint64_t>(v.chunks, call.device.multiprocessors * tuned.team_blocks)),
         tuning::ccoo_team_threads);
   else
     run(chunk_kernel<A, V, K>, blocks, tuning::ccoo_threads);
   add_carries<V>(SharedRows{v.chunks, v.row_base, v.encoding}, workspace, workspace + v.chunks, alpha, beta, y, map,
-                 call.stream);
+                 call);
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {

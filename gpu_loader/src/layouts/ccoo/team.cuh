@@ -3,7 +3,6 @@
 // order of additions is that of a chunk by one warp.
 
 #include "layouts/ccoo/chunk.cuh"
-#include "tuning.cuh"
 
 namespace spmvpack::gpu_loader::layouts::ccoo_kernels {
 

@@ -9,6 +9,7 @@
 #include "kernels/scalar.cuh"
 #include "layouts/csr/kernels.hpp"
 #include "layouts/csr/partition.hpp"
+#include "layouts/csr/tuning.cuh"
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {

@@ -6,6 +6,7 @@
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "layouts/csr/kernels.hpp"
+#include "layouts/csr/tuning.cuh"
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {

@@ -1,0 +1,10 @@
+#pragma once
+// csr's launch numbers, the same on every architecture; not measured against others. No result depends on them: what an
+// order of additions depends on is in partition.hpp, as are IPCSR's threads.
+
+namespace spmvpack::gpu_loader::tuning {
+
+inline constexpr unsigned csr_rows_threads = 256;      ///< scalar, vector
+inline constexpr unsigned pcsr_product_threads = 256;  ///< pcsr, first kernel
+
+}  // namespace spmvpack::gpu_loader::tuning
