@@ -24,6 +24,8 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads)
     begin = a.row_ptr[row];
     end = a.row_ptr[row + 1];
   }
+  // Before the entries, not after them: there it takes registers, and a list's load would be waited for.
+  V* const at = y + (row < a.rows ? map(row) : 0);
   V sum = 0;
   for (std::uint64_t k = begin + lane; k < end; k += Lanes)
     sum = fma(static_cast<V>(a.values[k]), x[a.col_idx[k]], sum);
@@ -33,7 +35,6 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads)
     sum = sum + right;  // lanes whose right neighbour is none give values that nobody takes
   }
   if (lane != 0 || row >= a.rows) return;
-  V* const at = y + map(row);
   const V before = scaled(beta, at);
   *at = begin == end ? before : fma(alpha, sum, before);
 }
