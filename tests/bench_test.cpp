@@ -7,6 +7,7 @@
 #include "bench/measure.hpp"
 #include "bench/peer_formats.hpp"
 #include "bench/reference.hpp"
+#include "bench/run_output.hpp"
 #include "bench/sectors.hpp"
 #include "bench/suite.hpp"
 #include "bench/summary.hpp"
@@ -275,6 +276,23 @@ TEST_CASE("the total weighs groups equally; members of the cache and later ones 
   CHECK(sets["total"].members == 4);
   CHECK(*sets["l2-resident"].mean.over_best == Approx(100));
   CHECK(*sets["added"].mean.over_best == Approx(7));
+}
+
+TEST_CASE("a matrix is said to fit the cache of the machine that it ran on, and of no other") {
+  Run run;
+  run.speeds.copy.median = 1;
+  MatrixResult m = member("", 1, 1, 1, 1);
+  m.csr_bytes = 35'000'000;
+  CHECK(matrix_text(m, run).find("fits") == std::string::npos);
+  run.machine.cache = "L2";
+  run.machine.cache_bytes = 1'000'000;
+  CHECK(matrix_text(m, run).find("fits") == std::string::npos);
+  run.machine.cache_bytes = 52'428'800;
+  CHECK(matrix_text(m, run).find("nonzeros, fits L2\n") != std::string::npos);
+  CHECK(m.l2_resident());  // the suite's groups are the same everywhere
+  const auto host = make_host_machine({});
+  CHECK(host->facts().cache.empty() == (host->facts().cache_bytes == 0));
+  CHECK(host->facts().cache_bytes % 1024 == 0);
 }
 
 TEST_CASE("the words of the suite are those of the command line, and their kinds take them") {

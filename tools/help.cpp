@@ -80,7 +80,7 @@ po::options_description common_options() {
       ("threads", po::value<std::string>()->value_name("N"), "threads to use (default: one per core)")  //
       ("memory-limit", po::value<std::string>()->value_name("SIZE"),                                    //
        "give up above SIZE, such as 8G")                                                                //
-      ("quiet,q", po::bool_switch(), "no summary, no progress")                                         //
+      ("quiet,q", po::bool_switch(), "no progress; no summary of what was done")                        //
       (",h", po::bool_switch(), "this help")                                                            //
       ("help", po::bool_switch(), "everything about the command");
   return common;

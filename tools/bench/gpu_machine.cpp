@@ -63,7 +63,9 @@ class GpuMachine final : public Machine {
          {"memory_bytes", std::to_string(device.memory_bytes)},
          {"l2_bytes", std::to_string(device.l2_bytes)},
          {"cuda_runtime", version_text(runtime)},
-         {"cuda_driver", version_text(driver)}}};
+         {"cuda_driver", version_text(driver)}},
+        "L2",
+        device.l2_bytes};
     if (!with_peers) return;
     cusparse_ = load_cusparse(stream, options.threads);
     facts_.details.emplace_back("cusparse", cusparse_->version());

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <string>
+#include <utility>
 
 #include "bench/machine.hpp"
 #include "spmvpack/container/instruction_set.hpp"
@@ -19,6 +21,20 @@ std::string processor_name() {
   return "processor";
 }
 
+/// The level and the bytes of the processor's last cache, as Linux describes it; 0 where it does not.
+std::pair<int, std::uint64_t> last_cache() {
+  std::pair<int, std::uint64_t> last{0, 0};
+  for (int i = 0;; ++i) {
+    const std::string directory = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i);
+    std::ifstream level_file(directory + "/level"), size_file(directory + "/size");
+    int level = 0;
+    std::uint64_t kibibytes = 0;
+    char unit = 0;
+    if (!(level_file >> level) || !(size_file >> kibibytes >> unit)) return last;
+    if (unit == 'K' && level > last.first) last = {level, kibibytes << 10U};
+  }
+}
+
 class HostMachine final : public Machine {
  public:
   explicit HostMachine(const LoadOptions& options) : options_(options), flush_(flush_bytes) {
@@ -26,6 +42,10 @@ class HostMachine final : public Machine {
         "host",
         processor_name(),
         {{"threads", std::to_string(thread_count(options.threads))}, {"instructions", std::string(instruction_set())}}};
+    if (const auto [level, bytes] = last_cache(); bytes != 0) {
+      facts_.cache = "L" + std::to_string(level);
+      facts_.cache_bytes = bytes;
+    }
   }
 
   [[nodiscard]] const MachineFacts& facts() const override { return facts_; }

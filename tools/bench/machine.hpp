@@ -23,6 +23,8 @@ struct MachineFacts {
   std::string kind;  ///< "gpu" or "host"
   std::string name;
   std::vector<std::pair<std::string, std::string>> details;  ///< versions, sizes
+  std::string cache = {};                                    ///< what people call its last cache: "L2"
+  std::uint64_t cache_bytes = 0;                             ///< of that; 0: not known
 };
 
 /// What the machine can do, measured in the same run.

@@ -38,7 +38,8 @@ struct MatrixResult {
   double make_seconds = 0, total_seconds = 0;
   std::vector<Result> results;
 
-  /// The matrix lives in a GPU's second-level cache between warm runs, and partly in cold ones: reported apart.
+  /// The matrix lives in the second-level cache of the GPUs for which the suite was made, between warm runs and partly
+  /// in cold ones: reported apart. Part of the frozen suite, whatever the machine is.
   [[nodiscard]] bool l2_resident() const { return csr_bytes < 60'000'000; }
 };
 

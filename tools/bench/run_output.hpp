@@ -22,8 +22,8 @@ struct Run {
 
 /// The lines above the first matrix: machine and measured speeds.
 std::string header_text(const Run& run);
-/// A table of the matrix's results.
-std::string matrix_text(const MatrixResult& matrix, const Speeds& speeds);
+/// A table of the matrix's results on the run's machine.
+std::string matrix_text(const MatrixResult& matrix, const Run& run);
 /// The geometric means of a suite; empty where there are no peers to compare with.
 std::string summary_text(std::span<const MatrixResult> matrices);
 /// All of it, as docs/bench.schema.json describes it.

@@ -40,13 +40,14 @@ std::string header_text(const Run& run) {
   return text + fmt::format("\n{} runs each; microseconds; cold: caches flushed before each run\n", run.runs);
 }
 
-std::string matrix_text(const MatrixResult& m, const Speeds& speeds) {
-  std::string text = fmt::format("\n{}{}: {} x {}, {}{}\n", escape(m.name, 4096),
-                                 m.group.empty() ? "" : " (" + m.group + ")", grouped(m.rows), grouped(m.cols),
-                                 counted(m.nnz, "nonzero"), m.l2_resident() ? ", resident in L2" : "");
+std::string matrix_text(const MatrixResult& m, const Run& run) {
+  std::string text =
+      fmt::format("\n{}{}: {} x {}, {}{}\n", escape(m.name, 4096), m.group.empty() ? "" : " (" + m.group + ")",
+                  grouped(m.rows), grouped(m.cols), counted(m.nnz, "nonzero"),
+                  m.csr_bytes < run.machine.cache_bytes ? ", fits " + run.machine.cache : "");
   text += fmt::format("  {:18}{:>9}{:>9}{:>9}{:>9}{:>8}{:>8}{:>7}{:>8}{:>7}\n", "", "cold", "min", "max", "warm",
                       "GFLOP/s", "GB/s", "copy%", "floor%", "B/nnz");
-  for (const Result& r : m.results) text += result_line(m, r, speeds.copy_speed());
+  for (const Result& r : m.results) text += result_line(m, r, run.speeds.copy_speed());
   const Result* const best = best_peer(m);
   if (best == nullptr) return text;
   text += fmt::format("  fastest peer: {} {}; times as fast as CSR ALG2, the faster CSR, the fastest peer:\n", best->by,

@@ -194,7 +194,7 @@ class Benchmark {
     result.source = source.provenance.source;
     bench::measure(result, *machine_, run_.speeds, source, container, options_);
     result.total_seconds = result.make_seconds + watch.seconds();
-    tell(bench::matrix_text(result, run_.speeds));
+    tell(bench::matrix_text(result, run_));
     run_.matrices.push_back(std::move(result));
   }
 

@@ -30,7 +30,8 @@ void add_options(po::options_description& options) {
 std::string details() {
   return "Reads A.mtx (anything that 'encode' reads), plans every layout, writes nothing.\n"
          "Device bytes are what a multiply reads; file bytes are the size of the file that\n"
-         "'encode' writes with the same settings and without compression. Both are exact.\n\n"
+         "'encode' writes with the same settings and without compression. Both are exact.\n"
+         "-q silences progress only.\n\n"
          "Examples:\n"
          "  spmvpack report A.mtx\n"
          "  spmvpack report A.mtx --value-type f32 --set ccoo.k=4\n"
