@@ -8,6 +8,7 @@
 #include "device.hpp"
 #include "edited.hpp"
 #include "matrices.hpp"
+#include "spmvpack/container/layouts/layout.hpp"
 
 namespace spmvpack::test {
 namespace {

@@ -10,6 +10,7 @@
 #include "matrix.hpp"
 #include "placement.hpp"
 #include "upload.hpp"
+#include "spmvpack/container/layouts/layout.hpp"
 
 namespace spmvpack::gpu_loader {
 namespace {
