@@ -195,6 +195,16 @@ TEST_CASE("ccoo at the column spans where the width changes") {
   CHECK(width_of(65537) == 4);
 }
 
+TEST_CASE("ccoo finds every row behind any number of empty ones") {
+  for (const std::uint32_t ahead : {0U, 1U, 2U, 63U, 1000U})
+    for (const std::uint32_t behind : {1U, 2U, 3U, 200U}) {
+      Entries entries;
+      std::uint32_t row = ahead;
+      for (std::uint32_t gap = 1; gap < 70; row += gap++) entries[{row, gap}] = gap;
+      require_round_trip(make_csr(row + behind, 70, entries), "ccoo");
+    }
+}
+
 TEST_CASE("ccoo cuts a chunk where rows are more than 255 apart") {
   const auto chunks_of = [](std::uint32_t apart) {
     const CsrMatrix a = make_csr(1000, 10, {{{3, 1}, 1.0}, {{3 + apart, 2}, 2.0}});

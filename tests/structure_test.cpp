@@ -194,6 +194,18 @@ TEST_CASE("Rows longer than those that are counted by length") {
   CHECK(s.row_lengths.percentiles == std::array<std::uint64_t, 6>{0, 0, 0, 65'536, 70'000, 70'000});
 }
 
+TEST_CASE("What columns take is counted before it is taken") {
+  const CsrMatrix m = make_csr<double>(1, 4'000'000'000, {{{0, 3'999'999'999}, 1.0}});
+  try {
+    analyze(m, 1, nullptr, 1'000'000);
+    FAIL("analyzed in a million bytes");
+  } catch (const Error& e) {
+    CHECK(e.code() == errc::out_of_memory);
+    CHECK_THAT(e.message(),
+               Catch::Contains("4000000000 columns needs 500000028 bytes") && Catch::Contains("1000000 are"));
+  }
+}
+
 TEST_CASE("A value table that is given is used") {
   const CsrMatrix m = make_csr<double>(2, 2, {{{0, 0}, 1.0}});
   const auto table = encoder::ValueTable::count(m);

@@ -66,7 +66,7 @@ Report make_report(const SourceMatrix& source, const ReportOptions& options) {
   report_progress(options.progress, "analyze", 0, steps);
   a.check(options.threads);
   report.facts = encoder::facts_of(source, options.threads);
-  report.structure = analyze(a, options.threads);
+  report.structure = analyze(a, options.threads, nullptr, options.memory_limit);
 
   const std::uint64_t csr_bytes = layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
   encoder::PlanOptions plan_options;

@@ -1,11 +1,14 @@
 #include "spmvpack/analyzer/structure.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
 #include <mutex>
 
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::analyzer {
@@ -106,10 +109,13 @@ void analyze_rows(const CsrView& a, int threads, Structure& result) {
   if (square) result.symmetry = symmetry;
 }
 
+/// The words of a bit per column.
+std::uint64_t column_words(const CsrView& a) { return div_up(a.cols(), 64); }
+
 /// What the entries tell one by one: zeros, values that are not finite, empty columns.
 template <class T>
 void analyze_entries(const CsrView& a, int threads, Structure& result) {
-  std::vector<std::uint64_t> used(div_up(a.cols(), 64));  // a bit per column
+  std::vector<std::uint64_t> used(column_words(a));
   std::atomic<std::uint64_t> zeros{0}, not_finite{0};
   parallel_pieces(a.nnz(), entries_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
     const T* values = a.values<T>();
@@ -133,7 +139,11 @@ void analyze_entries(const CsrView& a, int threads, Structure& result) {
 
 }  // namespace
 
-Structure analyze(const CsrView& a, int threads, std::shared_ptr<const encoder::ValueTable> values) {
+Structure analyze(const CsrView& a, int threads, std::shared_ptr<const encoder::ValueTable> values,
+                  std::uint64_t memory_limit) {
+  // A limit is for all that there is, the matrix included, which is no more part of what is still available.
+  require_memory(column_words(a) * sizeof(std::uint64_t) + (memory_limit != 0 ? a.bytes() : 0), memory_limit,
+                 fmt::format("analyzing a matrix of {} columns", a.cols()));
   Structure result;
   result.rows = a.rows();
   result.cols = a.cols();

@@ -47,6 +47,7 @@ void run(const Invocation& invocation) {
   options.name = invocation.argument == "-" ? "standard input" : invocation.argument;
   options.workspace = default_workspace;
   options.threads = invocation.threads;
+  options.memory_limit = invocation.memory_limit;
   options.progress = invocation.progress;
   if (invocation.options.count("set") != 0)
     options.settings = parse_settings(invocation.options["set"].as<std::vector<std::string>>());

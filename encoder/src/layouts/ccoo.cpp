@@ -79,6 +79,23 @@ struct Chunking {
   }
 };
 
+/// The first row from `row` on that has an entry; a.rows() if none has. O(log of the empty rows that are skipped).
+std::uint64_t next_row(const CsrView& a, std::uint64_t row) {
+  if (row >= a.rows()) return a.rows();
+  const std::uint64_t entry = a.row_ptr(row);
+  std::uint64_t step = 1;
+  while (row < a.rows() && a.row_ptr(row + 1) == entry) {
+    // Rows from `row` to row + step - 1 are empty if the next of them starts where this one does.
+    if (step > a.rows() - row || a.row_ptr(row + step) != entry) {
+      step /= 2;
+      continue;
+    }
+    row += step;
+    step *= 2;
+  }
+  return row;
+}
+
 /// Cuts the entries into chunks and settles every chunk's encoding. O(rows + chunks), for one K.
 class Chunker {
  public:
@@ -92,7 +109,7 @@ class Chunker {
   }
 
   Chunking run() {
-    for (std::uint64_t r = 0; r < a_.rows(); ++r)
+    for (std::uint64_t r = next_row(a_, 0); r < a_.rows(); r = next_row(a_, r + 1))
       add_row(static_cast<std::uint32_t>(r), a_.row_ptr(r), a_.row_ptr(r + 1));
     close();
     return std::move(out_);

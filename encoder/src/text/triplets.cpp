@@ -50,21 +50,32 @@ template <class T>
 std::uint64_t count_rows(const TripletList<T>& list, Symmetry symmetry, int threads, Array<std::uint64_t>& row_ptr) {
   const std::uint64_t rows = row_ptr.size() - 1;
   std::uint64_t* const counts = row_ptr.data() + 1;
-  parallel_pieces(rows, std::max<std::uint64_t>(div_up(rows, static_cast<std::uint64_t>(thread_count(threads))), 1),
-                  threads, [&](std::uint64_t first, std::uint64_t last) {
-                    std::fill(counts + first, counts + last, 0);
-                    for (const Array<std::uint32_t>& degrees : list.degrees)
-                      for (std::uint64_t row = first; row < last; ++row) counts[row] += degrees[row];
-                    if (!list.degrees.empty()) return;
-                    for (const Triplets<T>& block : list.blocks)
-                      for_entries_of(
-                          block, symmetry, first, last, [&](std::uint32_t row, std::uint32_t, T) { ++counts[row]; },
-                          [](std::uint32_t) {});
-                  });
+  // A piece of rows for each thread, first summed up within itself.
+  const std::uint64_t piece =
+      std::max<std::uint64_t>(div_up(rows, static_cast<std::uint64_t>(thread_count(threads))), 1);
+  std::vector<std::uint64_t> entries(div_up(rows, piece));
+  parallel_pieces(rows, piece, threads, [&](std::uint64_t first, std::uint64_t last) {
+    std::fill(counts + first, counts + last, 0);
+    for (const Array<std::uint32_t>& degrees : list.degrees)
+      for (std::uint64_t row = first; row < last; ++row) counts[row] += degrees[row];
+    if (list.degrees.empty())
+      for (const Triplets<T>& block : list.blocks)
+        for_entries_of(
+            block, symmetry, first, last, [&](std::uint32_t row, std::uint32_t, T) { ++counts[row]; },
+            [](std::uint32_t) {});
+    const std::uint64_t last_row = counts[last - 1];
+    std::exclusive_scan(counts + first, counts + last, counts + first, std::uint64_t{0});
+    entries[first / piece] = counts[last - 1] + last_row;
+  });
   row_ptr[0] = 0;
-  const std::uint64_t last_row = row_ptr[rows];
-  std::exclusive_scan(row_ptr.begin() + 1, row_ptr.end(), row_ptr.begin() + 1, std::uint64_t{0});
-  return rows == 0 ? 0 : row_ptr[rows] + last_row;
+  std::uint64_t nnz = 0;
+  for (std::uint64_t& before : entries) nnz += std::exchange(before, nnz);
+  parallel_pieces(rows, piece, threads, [&](std::uint64_t first, std::uint64_t last) {
+    const std::uint64_t before = entries[first / piece];
+    if (before != 0)
+      for (std::uint64_t row = first; row < last; ++row) counts[row] += before;
+  });
+  return nnz;
 }
 
 /// Bounds of one range of rows per thread, about equal in entries. row_starts[r] is the start of row r.
@@ -127,12 +138,10 @@ template <class T>
 void check_sum(std::uint64_t row, std::uint32_t col, T a, T b, T sum, const AssemblyOptions& options) {
   const bool overflows = std::isinf(sum) && std::isfinite(a) && std::isfinite(b);
   if (!overflows && (!options.exact_sums || sum_error(a, b, sum) == 0)) return;
-  throw Error(
-      errc::bad_input,
-      fmt::format("the duplicates of the entry in row {}, column {} add up to a value that {} cannot hold{}", row + 1,
-                  col + std::uint64_t{1}, to_string(value_type_of<T>), overflows ? "" : " exactly"),
-      options.source,
-      value_type_of<T> == ValueType::f32 ? "encode the matrix as f64" : "add them up yourself");
+  throw Error(errc::bad_input,
+              fmt::format("the duplicates of the entry in row {}, column {} add up to a value that {} cannot hold{}",
+                          row + 1, col + std::uint64_t{1}, to_string(value_type_of<T>), overflows ? "" : " exactly"),
+              options.source, value_type_of<T> == ValueType::f32 ? "encode the matrix as f64" : "add them up yourself");
 }
 
 /// The rows [first, last) of one thread, whose entries were at `begin` and, duplicates added up, end at `end`.

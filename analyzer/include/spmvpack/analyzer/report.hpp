@@ -51,6 +51,7 @@ struct Report {
 struct ReportOptions {
   std::string name = {};  ///< what the matrix is called, such as the file's path; empty: as the provenance says
   int threads = 0;
+  std::uint64_t memory_limit = 0;                    ///< bytes, the matrix included; 0: available_memory()
   std::map<std::string, std::string> settings = {};  ///< of the layouts, such as {"ccoo.k", "4"}
   /// Device memory that one multiply of a part needs for itself: a loader knows (gpu_loader/kernels.hpp). Empty: the
   /// report has no such figures.

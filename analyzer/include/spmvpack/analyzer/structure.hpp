@@ -56,8 +56,10 @@ struct Structure {
 };
 
 /// Analyzes `a`; `values` is its value table, counted here where it is missing. O(nnz log(longest row)), parallel, the
-/// same result at any number of threads.
+/// same result at any number of threads. Takes a bit per column beside the matrix: Error(errc::out_of_memory) if both
+/// exceed `memory_limit` bytes (0: the bits alone available_memory()).
 SPMVPACK_EXPORT Structure analyze(const CsrView& a, int threads = 0,
-                                  std::shared_ptr<const encoder::ValueTable> values = nullptr);
+                                  std::shared_ptr<const encoder::ValueTable> values = nullptr,
+                                  std::uint64_t memory_limit = 0);
 
 }  // namespace spmvpack::analyzer
