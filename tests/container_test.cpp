@@ -293,8 +293,8 @@ TEST_CASE("stopping a write leaves nothing") {
 TEST_CASE("a write is stopped between two blocks, also while the filter is chosen") {
   const TemporaryDirectory directory;
   const SourceMatrix source = source_of(small_matrix());
-  const auto plan = encoder::find_layout_encoder("csr").plan(source.matrix, {});
-  ContainerSource contents = encoder::container_source(source, *plan, {});
+  const encoder::Plan plan = encoder::find_strategy("csr").plan(source.matrix, {});
+  ContainerSource contents = encoder::container_source(encoder::facts_of(source), {}, plan, {});
   constexpr std::uint64_t blocks = 24;  // in one batch
   std::atomic<std::uint64_t> filled{0};
   SectionSource large = provenance_section({});

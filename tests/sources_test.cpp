@@ -312,8 +312,7 @@ TEST_CASE("a source is read with the container that it is, or opened as one") {
   const std::string path = directory.file("A.spmvc"), text = directory.file("A.mtx");
   write_file(text, matrix);
   const SourceMatrix source = read_matrix(text);
-  const auto plan = find_layout_encoder("coo").plan(source.matrix, {});
-  write_container(path, container_source(source, *plan, {"coo", {}, format::Codec::none, 3}));
+  encode(source, {.strategy = "coo"}, path);
   CHECK_FALSE(read_source(text).container);
   const Source read = read_source(path);
   REQUIRE(read.container);

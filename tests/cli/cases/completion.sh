@@ -20,9 +20,7 @@ offer help encode -
 offer -
 offer encode --
 offer encode --co
-offer encode A.mtx --layout ''
 offer encode A.mtx --layout cc
-offer encode A.mtx --layout =
 offer encode A.mtx --layout = cs
 offer encode A.mtx --set ''
 offer encode A.mtx --codec ''
@@ -38,6 +36,13 @@ offer generate laplace2d --gr
 offer bench --suite --only lp
 offer bench A.mtx --peers ''
 offer nonsense --
+# Every layout is offered: those that the report lists.
+printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n' > A.mtx
+known=$(spmvpack report A.mtx --json | python3 -c 'import json, sys; print(*(l["name"] for l in json.load(sys.stdin)["layouts"]))')
+for word in '' =; do
+  offered=$(offer encode A.mtx --layout "$word" | sed 's/.*|//')
+  for layout in $known; do [[ " $offered " == *" $layout "* ]] || echo "--layout$word $layout is not offered"; done
+done
 # Every option of every command is offered, and nothing that the command does not take.
 for command in encode report inspect verify decode multiply generate bench; do
   for option in $(spmvpack "$command" -h | grep -oE '^ .{5}--[a-z-]+' | tr -d ' ' | sed 's/^-.,//'); do

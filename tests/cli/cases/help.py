@@ -1,5 +1,7 @@
 """Every -h fits a screen; every --help has the exit codes and no line that wraps."""
-from cli import spmvpack
+import re
+
+from cli import layouts, spmvpack
 
 commands = ["encode", "report", "inspect", "verify", "decode", "multiply", "generate", "bench"]
 for words in [["-h"]] + [[c, "-h"] for c in commands]:
@@ -20,3 +22,9 @@ assert all(f"\n  {c} " in overview for c in commands)
 assert spmvpack("--version").startswith("spmvpack ")
 # Help is served whatever else is on the line.
 assert spmvpack("encode", "no-such-file", "-h") == spmvpack("encode", "-h")
+# Every layout is named where one is chosen, and described.
+for words in (["encode", "-h"], ["generate", "-h"]):
+    choice = re.search(r"--layout NAME +(.*?)\n +(-|$)", spmvpack(*words), re.DOTALL)[1]
+    assert [name for name in re.findall(r"\w+", choice) if name in layouts()][:len(layouts())] == layouts(), choice
+described = re.findall(r"^  (\w+)\n      ", spmvpack("encode", "--help"), re.MULTILINE)
+assert [name for name in described if name in layouts()] == layouts(), described

@@ -5,7 +5,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse
 
-from cli import spmvpack
+from cli import layouts, spmvpack
 
 random = np.random.default_rng(7)
 for rows, cols, density in [(1, 1, 1), (50, 70, 0.1), (700, 300, 0.02), (3, 4000, 0.3), (4000, 3, 0.3)]:
@@ -13,7 +13,7 @@ for rows, cols, density in [(1, 1, 1), (50, 70, 0.1), (700, 300, 0.02), (3, 4000
     x = random.standard_normal(cols)
     scipy.io.mmwrite("A.mtx", a, precision=17, symmetry="general")
     scipy.io.mmwrite("x.mtx", x.reshape(-1, 1), precision=17, symmetry="general")
-    for layout in ("csr", "coo", "ccoo"):
+    for layout in layouts():
         for value_type, unit in (("f64", 2.0**-53), ("f32", 2.0**-24)):
             spmvpack("encode", "A.mtx", "-qf", "--layout", layout, "--value-type", value_type)
             exact = scipy.io.mmread("A.mtx").tocsr().astype(np.longdouble)
