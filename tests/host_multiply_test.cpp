@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <optional>
 
 #include "catch.hpp"
 #include "containers.hpp"
@@ -107,6 +109,79 @@ void rows_in_turn(const std::string& layout) {
   }
 }
 
+/// Rows and columns of a matrix that become a part; maps of all where a list is missing.
+struct Piece {
+  std::string layout;
+  std::optional<std::vector<std::uint32_t>> rows, cols;
+};
+
+/// The entries of `a` in a piece's rows and columns, in its local indices.
+CsrMatrix local(const CsrMatrix& a, const Piece& piece) {
+  std::vector<std::uint32_t> everything(std::max(a.rows, a.cols));
+  std::iota(everything.begin(), everything.end(), 0U);
+  std::vector<std::uint32_t> rows = piece.rows.value_or(everything), cols = piece.cols.value_or(everything);
+  if (!piece.rows) rows.resize(a.rows);
+  if (!piece.cols) cols.resize(a.cols);
+  Entries entries;
+  for (std::uint32_t r = 0; r < rows.size(); ++r)
+    for (std::uint64_t k = a.row_ptr[rows[r]]; k < a.row_ptr[rows[r] + std::uint64_t{1}]; ++k) {
+      const auto at = std::lower_bound(cols.begin(), cols.end(), a.col_idx[k]);
+      if (at != cols.end() && *at == a.col_idx[k])
+        entries[{r, static_cast<std::uint32_t>(at - cols.begin())}] = std::get<Array<double>>(a.values)[k];
+    }
+  return make_csr(rows.size(), cols.size(), entries);
+}
+
+SectionSource section_of(std::string name, format::ElementType type, std::uint8_t flags, std::vector<std::byte> bytes) {
+  SectionSource section{std::move(name), type, bytes.size() / size_of(type), flags, 256, 0, {}};
+  section.fill = [bytes = std::move(bytes)](std::uint64_t begin, std::span<std::byte> out) {
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(begin), out.size(), out.begin());
+  };
+  return section;
+}
+
+IndexMap add_map(PartSource& part, const char* name, std::uint64_t count,
+                 const std::optional<std::vector<std::uint32_t>>& list) {
+  if (!list) return {format::MapKind::all, 0, count};
+  const auto bytes = std::as_bytes(std::span(*list));
+  part.sections.push_back(
+      section_of(name, format::ElementType::u32, format::section_required, {bytes.begin(), bytes.end()}));
+  return {format::MapKind::list, 0, list->size()};
+}
+
+/// `a` as a file of these parts, loaded. Its lists need not rise, so that the structure is not checked.
+HostMatrix load_parts(const CsrMatrix& a, const std::vector<Piece>& pieces) {
+  ContainerSource source{open(encode(a, "csr").bytes).facts(), {}, {}};
+  source.facts.nnz = 0;  // pieces need not have all
+  for (const Piece& piece : pieces) {
+    const Container whole = open(encode(local(a, piece), piece.layout).bytes);
+    PartSource part{whole.parts().at(0), {}};
+    for (std::size_t i = 0; i < part.info.section_count; ++i) {
+      const SectionInfo& info = whole.sections()[part.info.first_section + i];
+      const Array<std::byte> bytes = whole.read_section(part.info.first_section + i);
+      part.sections.push_back(section_of(info.name, info.element_type, info.flags, {bytes.begin(), bytes.end()}));
+      part.sections.back().alignment = info.alignment;
+    }
+    part.info.rows = add_map(part, "row_map", a.rows, piece.rows);
+    part.info.cols = add_map(part, "col_map", a.cols, piece.cols);
+    part.info.section_count = static_cast<std::uint32_t>(part.sections.size());
+    source.facts.nnz += part.info.nnz;
+    source.parts.push_back(std::move(part));
+  }
+  const TemporaryDirectory directory;
+  write_container(directory.file("parts.spmvc"), source);
+  LoadOptions options;
+  options.check_structure = false;
+  return HostMatrix::load(open(read_file(directory.file("parts.spmvc"))), options);
+}
+
+std::vector<std::uint32_t> shuffled(std::uint64_t n, std::uint64_t seed) {
+  std::vector<std::uint32_t> all(n);
+  std::iota(all.begin(), all.end(), 0U);
+  std::shuffle(all.begin(), all.end(), std::mt19937_64(seed));
+  return all;
+}
+
 /// The same entries, in f64.
 CsrMatrix widened(const CsrMatrix& a) {
   CsrMatrix wide = clone(a);
@@ -178,6 +253,56 @@ TEST_CASE("alpha and beta") {
           }
         }
     }
+}
+
+TEST_CASE("a list of rows in any order: the bits of the same rows in a matrix of their own") {
+  for (const NamedMatrix& m : random_matrices<double>(53, 3)) {
+    if (m.matrix.nnz() > 60000) continue;
+    const std::vector<std::uint32_t> order = shuffled(m.matrix.rows, 9);
+    for (const std::uint64_t count : {m.matrix.rows, m.matrix.rows / 3})  // all rows, and some
+      for (const Variant& variant : every_layout())
+        for (const double beta : {0.0, 0.75}) {
+          INFO(variant.name() << ", " << m.name << ", " << count << " rows, beta " << beta);
+          const Piece piece{variant.layout,
+                            std::vector(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count)),
+                            std::nullopt};
+          const auto x = random_vector<double>(m.matrix.cols, 1), y0 = random_vector<double>(m.matrix.rows, 2);
+          std::vector<double> y = y0, y_local(count);
+          if (beta == 0) std::fill(y.begin(), y.end(), std::numeric_limits<double>::quiet_NaN());  // must not be read
+          for (std::uint64_t r = 0; r < count; ++r) y_local[r] = y[order[r]];
+          load_parts(m.matrix, {piece}).multiply<double>(-2.5, x, beta, y, 2);
+          load(encode(local(m.matrix, piece), variant.layout)).multiply<double>(-2.5, x, beta, y_local, 1);
+          std::vector<double> expected(m.matrix.rows);
+          for (std::uint64_t r = 0; r < expected.size(); ++r) expected[r] = beta == 0 ? 0.0 : beta * y0[r];
+          for (std::uint64_t r = 0; r < count; ++r) expected[order[r]] = y_local[r];
+          REQUIRE(same_bits(y, expected));
+        }
+  }
+}
+
+TEST_CASE("parts of every layout share out rows and columns by lists") {
+  const std::vector<Variant> layouts = every_layout();
+  for (const NamedMatrix& m : random_matrices<double>(59, 3)) {
+    if (m.matrix.nnz() > 60000) continue;
+    INFO(m.name);
+    const std::vector<std::uint32_t> rows = shuffled(m.matrix.rows, 10);
+    std::vector<std::uint32_t> cols = shuffled(m.matrix.cols, 11);
+    const auto middle = cols.begin() + static_cast<std::ptrdiff_t>(cols.size() / 2);
+    std::sort(cols.begin(), middle);
+    std::sort(middle, cols.end());
+    std::vector<Piece> pieces;
+    for (std::size_t i = 0; i < layouts.size(); ++i) {
+      std::vector<std::uint32_t> own;
+      for (std::size_t r = i; r < rows.size(); r += layouts.size()) own.push_back(rows[r]);
+      pieces.push_back({layouts[i].layout, own, std::vector(cols.begin(), middle)});
+      pieces.push_back({layouts[i].layout, own, std::vector(middle, cols.end())});
+    }
+    const HostMatrix a = load_parts(m.matrix, pieces);
+    const auto x = random_vector<double>(m.matrix.cols, 12);
+    const auto y = multiply(a, x, 1);
+    require_correct<double>(m.matrix, x, y);
+    REQUIRE(same_bits(y, multiply(a, x, 3)));
+  }
 }
 
 TEST_CASE("Inf and NaN in x reach the rows that touch them and no others") {

@@ -37,15 +37,14 @@ const T* local_x(const LoadedPart& part, const T* x, Array<T>& gathered) {
 
 template <class T>
 void multiply_part(const LoadedPart& part, Multiply<T> multiply, T alpha, const T* x, T beta, T* y, int threads) {
-  Array<T> gathered_x;
-  const T* const from = local_x(part, x, gathered_x);
+  Array<T> gathered;
+  Operands<T> operands{alpha, local_x(part, x, gathered), beta, y};
   const IndexMap& rows = part.info().rows;
-  if (rows.kind != MapKind::list) return multiply(part.view(), {alpha, from, beta, y + rows.begin}, threads);
-  const auto list = part.view().get<std::uint32_t>("row_map");
-  Array<T> local(rows.count);
-  for (std::uint64_t i = 0; i < rows.count; ++i) local[i] = y[list[i]];
-  multiply(part.view(), {alpha, from, beta, local.data()}, threads);
-  for (std::uint64_t i = 0; i < rows.count; ++i) y[list[i]] = local[i];
+  if (rows.kind == MapKind::list)
+    operands.rows = part.view().get<std::uint32_t>("row_map").data();
+  else
+    operands.y += rows.begin;
+  multiply(part.view(), operands, threads);
 }
 
 }  // namespace
@@ -70,8 +69,8 @@ HostMatrix HostMatrix::load(const std::string& path, const LoadOptions& options)
 template <class T>
 void HostMatrix::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads) const {
   require_vectors<T>(facts_, x, y);
-  // The first part scales y in passing where it covers all rows; else that is done here. Later parts add.
-  const bool covered = alpha != 0 && !parts_.empty() && parts_[0].loaded.info().rows.kind == MapKind::all;
+  // The first part scales y in passing where it has all rows; else that is done here. Later parts add.
+  const bool covered = alpha != 0 && !parts_.empty() && parts_[0].loaded.info().rows.count == facts_.rows;
   if (!covered)
     for (T& element : y) element = scaled(beta, element);
   if (alpha == 0) return;

@@ -19,7 +19,8 @@ SPMVPACK_INLINE void entries(const std::uint32_t* row_idx, const std::uint32_t* 
       sum = std::fma(V{values[k]}, operands.x[col_idx[k]], sum);
       ++k;
     } while (k < end && row_idx[k] == row);
-    operands.y[row] = std::fma(operands.alpha, sum, operands.y[row]);
+    V& element = operands.at(row);
+    element = std::fma(operands.alpha, sum, element);
   }
 }
 

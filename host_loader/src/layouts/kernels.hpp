@@ -17,19 +17,25 @@ SPMVPACK_INLINE V scaled(V beta, const V& y) {
 
 /// y = alpha A x + beta y over a part's local rows and columns. Every row first becomes beta y (0 where beta is 0, y
 /// unread); a row with entries then becomes fma(alpha, sum, that). V is the type of vectors, products and sums.
-/// Passed by value, so that a store to y cannot change what a loop holds.
+/// Loops hold it by value, so that the compiler knows that no store to y changes it.
 template <class V>
 struct Operands {
   V alpha = 0;
-  const V* x = nullptr;
+  const V* x = nullptr;  ///< by local column
   V beta = 0;
-  V* y = nullptr;
+  V* y = nullptr;                       ///< by local row; by the matrix's row where there is a list
+  const std::uint32_t* rows = nullptr;  ///< the list: the matrix's row of each local row, each once, in any order
 
+  /// The element of y that belongs to a local row.
+  [[nodiscard]] SPMVPACK_INLINE V& at(std::uint64_t row) const { return y[rows == nullptr ? row : rows[row]]; }
   /// A row that has entries.
-  SPMVPACK_INLINE void put(std::uint64_t row, V sum) const { y[row] = std::fma(alpha, sum, scaled(beta, y[row])); }
+  SPMVPACK_INLINE void put(std::uint64_t row, V sum) const {
+    V& element = at(row);
+    element = std::fma(alpha, sum, scaled(beta, element));
+  }
   /// Rows [begin, end), which have none.
   SPMVPACK_INLINE void scale(std::uint64_t begin, std::uint64_t end) const {
-    for (; begin < end; ++begin) y[begin] = scaled(beta, y[begin]);
+    for (; begin < end; ++begin) at(begin) = scaled(beta, at(begin));
   }
 };
 
