@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -75,12 +76,19 @@ inline Encoded encode(const CsrMatrix& a, const std::string& layout, std::map<st
   encoder::Strategy strategy = encoder::find_strategy(layout);
   strategy.settings.push_back({"ccoo.b", "", ""});
   const SourceMatrix source{clone(a), Field::real, Symmetry::general, {}};
-  return encode(source, strategy, {.settings = std::move(settings), .codec = codec, .threads = threads});
+  return encode(source, strategy,
+                {.settings = std::move(settings), .codec = codec, .threads = threads, .force_size = true});
 }
 
 /// The plan of a layout alone for the whole matrix, which outlives it.
 inline encoder::PartPlan plan_of(const CsrView& a, std::string_view layout, const encoder::PlanOptions& options = {}) {
   return encoder::find_layout_encoder(layout).plan(encoder::PartMatrix::whole(a, options), options);
+}
+
+/// Whether tests of many matrices take this one in this layout: not if padding makes megabytes of it.
+inline bool suits(const CsrView& a, std::string_view layout) {
+  constexpr std::uint64_t enough = 1U << 20;
+  return plan_of(a, layout).device_bytes() <= std::max(enough, encoder::max_growth * a.bytes());
 }
 
 /// The names of all layouts.

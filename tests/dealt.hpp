@@ -81,7 +81,8 @@ inline std::vector<DealtPart> deal(const CsrView& a, std::uint64_t seed) {
   std::vector<DealtPart> parts;
   for (const auto& cols : {encoder::PartIndices::range(0, cut), encoder::PartIndices::of(shuffled(cut, a.cols()))}) {
     const auto add = [&](const std::string& layout, const encoder::PartIndices& rows) {
-      parts.push_back({layout, rows, cols, std::make_shared<const CsrMatrix>(restrict_to(a, rows, cols))});
+      auto matrix = std::make_shared<const CsrMatrix>(restrict_to(a, rows, cols));
+      parts.push_back({suits(*matrix, layout) ? layout : "csr", rows, cols, matrix});
     };
     const std::vector<std::string> layouts = layout_names();
     std::vector<std::vector<std::uint32_t>> hands(layouts.size());

@@ -17,6 +17,7 @@ using Settings = std::map<std::string, std::string>;
 
 void require_round_trip(const CsrMatrix& a, const std::string& layout, const Settings& settings = {},
                         format::Codec codec = format::Codec::none) {
+  if (!suits(a, layout)) return;
   const Encoded file = encode(a, layout, settings, codec);
   const Container container = open(file.bytes);
   if (codec == format::Codec::none) REQUIRE(file.bytes.size() == file.predicted_bytes);
@@ -363,6 +364,7 @@ TEST_CASE("a CsrView over 32-bit signed row pointers and columns is as good as a
     CHECK(equal_bits(narrow, m.matrix));
     CHECK(content_digest(narrow) == content_digest(m.matrix));
     for (const std::string& layout : layout_names()) {
+      if (!suits(m.matrix, layout)) continue;
       const encoder::PartPlan a = plan_of(narrow, layout), b = plan_of(m.matrix, layout);
       REQUIRE(a.sections.size() == b.sections.size());
       for (std::size_t i = 0; i < a.sections.size(); ++i) {
@@ -390,6 +392,7 @@ TEST_CASE("a plan fills any range of bytes alike") {
   std::mt19937_64 rng(9);
   for (const NamedMatrix& m : random_matrices<double>(21, 2))
     for (const std::string& layout : layout_names()) {
+      if (!suits(m.matrix, layout)) continue;
       const encoder::PartPlan plan = plan_of(m.matrix, layout);
       for (const SectionSource& section : plan.sections) {
         const std::uint64_t size = section.raw_bytes();

@@ -133,6 +133,7 @@ std::string to_json(const Report& report) {
                     {"rounded", p.rounded},
                     {"max_relative_error", p.max_relative_error}}},
                   {"structure", structure_json(report.structure)},
+                  {"recommended", {{"layout", report.layouts[report.recommended].name}, {"reason", report.reason}}},
                   {"layouts", layouts}};
   // Text of the source that is not UTF-8 must not make the output something else than JSON.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

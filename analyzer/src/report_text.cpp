@@ -172,7 +172,7 @@ std::string structure_text(const Report& report) {
   add("most frequent", frequent_text(s, 60));
   add("zeros stored", grouped(s.explicit_zeros));
   if (s.not_finite != 0) add("not finite", fmt::format("{} infinities or NaNs", grouped(s.not_finite)));
-  if (!p.source.empty() && !report.name.ends_with(p.source)) add("source", escape(p.source, 60));
+  if (!p.source.empty() && !report.name.ends_with(p.source)) add("source", escape(p.source, 56));
   add("entries listed",
       fmt::format("{}, of these {} added up", grouped(p.entries), counted(p.duplicates, "duplicate")));
   if (p.rounded != 0)

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "spmvpack/container/layouts/csr.hpp"
+#include "spmvpack/container/text.hpp"
 
 namespace spmvpack::encoder {
 namespace {
@@ -60,6 +61,11 @@ EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const 
   result.plan = strategy.plan(a, plan);
   result.device_bytes = result.plan.device_bytes();
   result.csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
+  if (!request.force_size && result.device_bytes / max_growth > result.csr_bytes)
+    throw Error(errc::unsupported,
+                fmt::format("{} takes {} bytes, {} times the {} of csr", request.strategy, grouped(result.device_bytes),
+                            grouped(result.device_bytes / result.csr_bytes), grouped(result.csr_bytes)),
+                {}, "choose another layout, or force the size");
   result.plan_seconds = seconds_since(start);
 
   start = std::chrono::steady_clock::now();

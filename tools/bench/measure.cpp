@@ -33,21 +33,31 @@ class Measurement {
     for (const Candidate& candidate : machine_.load(container, layout)) result_.results.push_back(run(candidate));
   }
 
+  /// The matrix in one of our layouts.
+  void encoded(const encoder::EncodeRequest& request, const SourceMatrix& source) {
+    unless_skipped("spmvpack", request.strategy, [&] { ours(encode_to_scratch(source, request), request.strategy); });
+  }
+
   void peer(const Peer& peer) {
-    Result skipped;
-    skipped.by = peer.by;
-    skipped.layout = peer.layout;
+    unless_skipped(peer.by, peer.layout, [&] { result_.results.push_back(run(peer.make())); });
+  }
+
+ private:
+  /// What does not fit the matrix is a result, too.
+  template <class F>
+  void unless_skipped(const std::string& by, const std::string& layout, F&& measure) {
     try {
-      result_.results.push_back(run(peer.make()));
+      measure();
     } catch (const Error& e) {
-      // A peer that does not fit is a result, too.
       if (e.code() != errc::unsupported && e.code() != errc::out_of_memory) throw;
+      Result skipped;
+      skipped.by = by;
+      skipped.layout = layout;
       skipped.skipped = e.message();
       result_.results.push_back(skipped);
     }
   }
 
- private:
   Result run(const Candidate& candidate) {
     Result r;
     r.by = candidate.by;
@@ -105,7 +115,7 @@ void measure_as(MatrixResult& result, Machine& machine, const Speeds& speeds, co
       request.strategy = strategy.name;
       request.threads = options.load.threads;
       request.progress = options.load.progress;
-      measurement.ours(encode_to_scratch(source, request), strategy.name);
+      measurement.encoded(request, source);
     }
   }
   for (const Peer& peer : machine.peers(a)) measurement.peer(peer);

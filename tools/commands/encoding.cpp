@@ -94,6 +94,7 @@ void add_encoding_options(po::options_description& options) {
   options.add_options()                                                                                          //
       ("layout", po::value<std::string>()->value_name("NAME")->default_value("auto"), strategy_names().c_str())  //
       ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"), "a setting of the layout")        //
+      ("force-size", po::bool_switch(), "take a layout even if it is more than 10 times the size of csr")        //
       ("codec", po::value<std::string>()->value_name("none|zstd[:LEVEL]")->default_value("none"),
        "none: the file holds what a multiply reads; zstd: a smaller file, LEVEL 1 to 19, else 3");
 }
@@ -116,6 +117,7 @@ encoder::EncodeRequest read_encode_request(const Invocation& invocation) {
   request.threads = invocation.threads;
   request.progress = invocation.progress;
   request.overwrite = invocation.flag("force");
+  request.force_size = invocation.flag("force-size");
   return request;
 }
 

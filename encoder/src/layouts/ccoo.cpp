@@ -387,7 +387,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
 
 }  // namespace
 
-const LayoutEncoder ccoo{"ccoo", "compressed COO: chunks with 8/16/32-bit columns and a table of 256 values", settings,
-                         plan};
+extern const LayoutEncoder ccoo{"ccoo", "compressed COO: chunks with 8/16/32-bit columns and a table of 256 values",
+                                settings, plan};
 
 }  // namespace spmvpack::encoder::layouts

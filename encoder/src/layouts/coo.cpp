@@ -26,6 +26,6 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& /*options*/) {
 
 }  // namespace
 
-const LayoutEncoder coo{"coo", "coordinates: row, column and value of every entry", {}, plan};
+extern const LayoutEncoder coo{"coo", "coordinates: row, column and value of every entry", {}, plan};
 
 }  // namespace spmvpack::encoder::layouts

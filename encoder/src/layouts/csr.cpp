@@ -26,6 +26,6 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
 
 }  // namespace
 
-const LayoutEncoder csr{"csr", "compressed sparse row: row pointers, columns, values", {}, plan};
+extern const LayoutEncoder csr{"csr", "compressed sparse row: row pointers, columns, values", {}, plan};
 
 }  // namespace spmvpack::encoder::layouts

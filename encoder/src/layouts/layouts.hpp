@@ -1,5 +1,5 @@
 #pragma once
-// The layouts' planners, for the registry, and what they share.
+// What the layouts' planners share.
 
 #include <cstring>
 
@@ -7,8 +7,6 @@
 #include "spmvpack/encoder/layout.hpp"
 
 namespace spmvpack::encoder::layouts {
-
-extern const LayoutEncoder csr, coo, ccoo;
 
 /// A plan of `layout` for this part, with nothing decided: its table entry, and the sections of list maps.
 PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part);

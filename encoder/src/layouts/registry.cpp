@@ -7,6 +7,9 @@
 #include "spmvpack/container/text.hpp"
 
 namespace spmvpack::encoder {
+namespace layouts {
+extern const LayoutEncoder csr, coo, ccoo;
+}
 
 std::span<const LayoutEncoder> layout_encoders() {
   static const std::array all{layouts::csr, layouts::coo, layouts::ccoo};

@@ -10,6 +10,9 @@
 
 namespace spmvpack::encoder {
 
+/// Layouts that pad can take any number of times what CSR takes; encode() refuses above this many unless it is forced.
+inline constexpr std::uint64_t max_growth = 10;
+
 /// What encode() is asked for. Strategy, settings and codec go into the container's provenance.
 struct EncodeRequest {
   std::string strategy = "auto";
@@ -18,6 +21,7 @@ struct EncodeRequest {
   int level = 3;  ///< of zstd, 1 to 19
   int threads = 0;
   bool overwrite = false;
+  bool force_size = false;  ///< whether a layout may take more than max_growth times CSR's device bytes
   ProgressCallback progress = {};
 };
 
@@ -32,7 +36,8 @@ struct EncodeResult {
 /// Plans `source`, writes the container to `path` and records in its provenance how. The matrix is checked first
 /// (CsrView::check(), one pass), so that unsorted, repeated or out-of-range columns are refused here and not when the
 /// file is loaded. Same source, request and library versions: same bytes, at any number of threads. Errors:
-/// errc::usage (strategy or settings), errc::bad_input (the matrix), those of write_container().
+/// errc::usage (strategy or settings), errc::bad_input (the matrix), errc::unsupported (more than max_growth times CSR,
+/// and not forced), those of write_container().
 SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, const std::string& path);
 /// The same by a strategy of the caller's own; request.strategy is what the provenance calls it.
 SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,
