@@ -11,6 +11,7 @@
 #include "checksum.hpp"
 #include "containers.hpp"
 #include "matrices.hpp"
+#include "spmvpack/container/multiply.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/text.hpp"
 
@@ -440,6 +441,34 @@ TEST_CASE("a view over arrays is checked") {
   CHECK_THROWS_AS(view(3, {0, 2, 2}, {0, 1, 2}).check(), Error);  // do not reach nnz
   CHECK_THROWS_AS(view(3, {0, 2}, {0, 1, 2}), Error);             // too few
   CHECK_THROWS_AS(view(std::uint64_t{1} << 32, pointers, columns), Error);
+}
+
+TEST_CASE("a description of a multiply is held against the matrix") {
+  MatrixFacts facts;
+  facts.rows = 3;
+  facts.cols = 7;
+  const auto verdict = [&](const MultiplyDescription& description) {
+    try {
+      check_description(description, facts);
+    } catch (const Error& e) {
+      return e.code();
+    }
+    return errc{};
+  };
+  CHECK(verdict({}) == errc{});
+  CHECK(verdict({.ldx = 7, .ldy = 3}) == errc{});
+  CHECK(verdict({.ldx = 6}) == errc::usage);
+  CHECK(verdict({.ldy = 2}) == errc::usage);
+  CHECK(verdict({.vectors = ValueType::f32}) == errc::usage);
+  facts.value_type = ValueType::f32;
+  CHECK(verdict({.vectors = ValueType::f32}) == errc{});
+  CHECK(verdict({}) == errc{});  // f64 vectors
+  for (const Operation operation : {Operation::transpose, Operation::conjugate_transpose}) {
+    CHECK(verdict({.operation = operation, .ldx = 3, .ldy = 7}) == errc::unsupported);
+    CHECK(verdict({.operation = operation, .ldx = 7, .ldy = 3}) == errc::usage);
+  }
+  CHECK(verdict({.right_hand_sides = 0}) == errc::unsupported);
+  CHECK(verdict({.right_hand_sides = 2}) == errc::unsupported);
 }
 
 TEST_CASE("text from files is escaped before it is shown") {

@@ -260,23 +260,24 @@ TEST_CASE("a list of rows in any order: the bits of the same rows in a matrix of
     if (m.matrix.nnz() > 60000) continue;
     const std::vector<std::uint32_t> order = shuffled(m.matrix.rows, 9);
     for (const std::uint64_t count : {m.matrix.rows, m.matrix.rows / 3})  // all rows, and some
-      for (const Variant& variant : every_layout())
+      for (const Variant& variant : every_layout()) {
+        const Piece piece{variant.layout,
+                          std::vector(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count)), std::nullopt};
+        const HostMatrix a = load_parts(m.matrix, {piece});
+        const HostMatrix alone = load(encode(local(m.matrix, piece), variant.layout));
+        const auto x = random_vector<double>(m.matrix.cols, 1), y0 = random_vector<double>(m.matrix.rows, 2);
         for (const double beta : {0.0, 0.75}) {
           INFO(variant.name() << ", " << m.name << ", " << count << " rows, beta " << beta);
-          const Piece piece{variant.layout,
-                            std::vector(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count)),
-                            std::nullopt};
-          const auto x = random_vector<double>(m.matrix.cols, 1), y0 = random_vector<double>(m.matrix.rows, 2);
-          std::vector<double> y = y0, y_local(count);
+          std::vector<double> y = y0, y_local(count), expected(m.matrix.rows);
           if (beta == 0) std::fill(y.begin(), y.end(), std::numeric_limits<double>::quiet_NaN());  // must not be read
           for (std::uint64_t r = 0; r < count; ++r) y_local[r] = y[order[r]];
-          load_parts(m.matrix, {piece}).multiply<double>(-2.5, x, beta, y, 2);
-          load(encode(local(m.matrix, piece), variant.layout)).multiply<double>(-2.5, x, beta, y_local, 1);
-          std::vector<double> expected(m.matrix.rows);
+          a.multiply<double>(-2.5, x, beta, y, 2);
+          alone.multiply<double>(-2.5, x, beta, y_local, 1);
           for (std::uint64_t r = 0; r < expected.size(); ++r) expected[r] = beta == 0 ? 0.0 : beta * y0[r];
           for (std::uint64_t r = 0; r < count; ++r) expected[order[r]] = y_local[r];
           REQUIRE(same_bits(y, expected));
         }
+      }
   }
 }
 
@@ -350,12 +351,36 @@ TEST_CASE("no element past the end of x is read") {
 TEST_CASE("vectors that do not fit are refused") {
   const HostMatrix a = load(encode(make_csr(3, 2, {{{0, 0}, 1.0}, {{2, 1}, 2.0}}), "ccoo"));
   std::vector<double> x(2), y(3), both(4);
-  std::vector<float> xf(2), yf(3);
+  std::vector<float> xf(2), yf(3);  // narrower than the matrix
   CHECK_NOTHROW(a.multiply<double>(1, x, 0, y));
   CHECK_THROWS_AS(a.multiply<double>(1, y, 0, y), Error);
   CHECK_THROWS_AS(a.multiply<double>(1, x, 0, x), Error);
   CHECK_THROWS_AS(a.multiply<float>(1, xf, 0, yf), Error);
   CHECK_THROWS_AS(a.multiply<double>(1, std::span(both).first(2), 0, std::span(both).subspan(1, 3)), Error);
+}
+
+TEST_CASE("a description that the host cannot serve is refused, and y left alone") {
+  const HostMatrix a = load(encode(make_csr<float>(3, 2, {{{0, 0}, 1.0}, {{2, 1}, 2.0}}), "csr"));
+  const std::vector<double> x{1, 1}, before{5, 5, 5};
+  std::vector<double> y = before;
+  const auto verdict = [&](const MultiplyDescription& description) {
+    try {
+      a.multiply<double>(1, x, 0, y, 1, description);
+    } catch (const Error& e) {
+      REQUIRE(y == before);
+      return e.code();
+    }
+    return errc{};
+  };
+  CHECK(verdict({.operation = Operation::transpose}) == errc::unsupported);
+  CHECK(verdict({.right_hand_sides = 2}) == errc::unsupported);
+  CHECK(verdict({.kernel = {1}}) == errc::unsupported);
+  CHECK(verdict({.vectors = ValueType::f32}) == errc::usage);  // not what x and y are
+  CHECK(verdict({.ldx = 1}) == errc::usage);
+  CHECK(verdict({.ldy = 2}) == errc::usage);
+  CHECK(verdict({.scalars_on_device = true}) == errc::usage);
+  CHECK(verdict({.ldx = 2, .ldy = 4}) == errc{});
+  CHECK(y == std::vector<double>{1, 0, 2});
 }
 
 TEST_CASE("alpha that is infinite leaves empty rows alone") {

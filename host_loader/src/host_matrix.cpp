@@ -12,16 +12,28 @@ namespace {
 
 using format::MapKind;
 
+[[noreturn]] void refuse(const std::string& what, const char* remedy = "") {
+  throw Error(errc::usage, what, {}, remedy);
+}
+
+void require_description(const MatrixFacts& facts, ValueType vectors, const MultiplyDescription& description) {
+  if (description.vectors != vectors)
+    refuse(fmt::format("the description is of {} vectors, x and y are {}", to_string(description.vectors),
+                       to_string(vectors)),
+           "start from describe<T>()");
+  if (description.scalars_on_device) refuse("the host reads no scalars in device memory", "pass alpha and beta");
+  check_description(description, facts);
+  if (!description.kernel.is_default())
+    throw Error(errc::unsupported, "the host has one kernel for each layout", {}, "leave the kernel at its default");
+}
+
 template <class T>
 void require_vectors(const MatrixFacts& facts, std::span<const T> x, std::span<const T> y) {
-  const auto fail = [](const std::string& what, const char* remedy) { throw Error(errc::usage, what, {}, remedy); };
-  if (facts.value_type == ValueType::f64 && value_type_of<T> == ValueType::f32)
-    fail("f32 vectors for a matrix of f64 values", "use f64 vectors, or encode the matrix as f32");
-  if (x.size() != facts.cols) fail(fmt::format("x has {} elements, A has {} columns", x.size(), facts.cols), "");
-  if (y.size() != facts.rows) fail(fmt::format("y has {} elements, A has {} rows", y.size(), facts.rows), "");
+  if (x.size() != facts.cols) refuse(fmt::format("x has {} elements, A has {} columns", x.size(), facts.cols));
+  if (y.size() != facts.rows) refuse(fmt::format("y has {} elements, A has {} rows", y.size(), facts.rows));
   const std::less<const T*> before;
   if (!x.empty() && !y.empty() && before(x.data(), y.data() + y.size()) && before(y.data(), x.data() + x.size()))
-    fail("x and y overlap", "use two vectors");
+    refuse("x and y overlap", "use two vectors");
 }
 
 /// A part's x: the vector itself from its first column on, or the listed columns gathered.
@@ -67,7 +79,9 @@ HostMatrix HostMatrix::load(const std::string& path, const LoadOptions& options)
 }
 
 template <class T>
-void HostMatrix::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads) const {
+void HostMatrix::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads,
+                          const MultiplyDescription& description) const {
+  require_description(facts_, value_type_of<T>, description);
   require_vectors<T>(facts_, x, y);
   // The first part scales y in passing where it has all rows; else that is done here. Later parts add.
   const bool covered = alpha != 0 && !parts_.empty() && parts_[0].loaded.info().rows.count == facts_.rows;
@@ -78,7 +92,9 @@ void HostMatrix::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y,
     multiply_part(parts_[i].loaded, parts_[i].layout->with_vectors<T>(facts_.value_type), alpha, x.data(),
                   i == 0 && covered ? beta : T{1}, y.data(), threads);
 }
-template void HostMatrix::multiply(double, std::span<const double>, double, std::span<double>, int) const;
-template void HostMatrix::multiply(float, std::span<const float>, float, std::span<float>, int) const;
+template void HostMatrix::multiply(double, std::span<const double>, double, std::span<double>, int,
+                                   const MultiplyDescription&) const;
+template void HostMatrix::multiply(float, std::span<const float>, float, std::span<float>, int,
+                                   const MultiplyDescription&) const;
 
 }  // namespace spmvpack::host_loader

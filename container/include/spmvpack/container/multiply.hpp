@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/export.hpp"
 #include "spmvpack/container/types.hpp"
 
 namespace spmvpack {
@@ -34,5 +36,10 @@ template <class T>
 constexpr MultiplyDescription describe() noexcept {
   return {.vectors = value_type_of<T>};
 }
+
+/// What every loader refuses. Error(errc::usage): the description does not go with the matrix - f32 vectors for f64
+/// values, a leading dimension smaller than a column. Error(errc::unsupported): no loader can do it yet. Kernels and the
+/// place of the scalars are for each loader to check.
+SPMVPACK_EXPORT void check_description(const MultiplyDescription& description, const MatrixFacts& facts);
 
 }  // namespace spmvpack

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spmvpack/container/export.hpp"
+#include "spmvpack/container/multiply.hpp"
 #include "spmvpack/container/reader.hpp"
 
 namespace spmvpack::host_loader {
@@ -28,9 +29,11 @@ class SPMVPACK_EXPORT HostMatrix {
   /// y = alpha A x + beta y. x has cols() elements, y rows(); T is the type of every product and sum, too: the matrix's
   /// value type, or double for a matrix of f32 values. y is not read where beta is 0, x not where alpha is 0. The order
   /// of additions is that of the layout (docs/LAYOUTS.md) and does not depend on `threads` (0: all).
-  /// Error(errc::usage): wrong sizes or type, x and y overlap.
+  /// Error(errc::usage): wrong sizes or type, x and y overlap. Error(errc::unsupported): a description that asks for
+  /// more than A x by the default kernel. Nothing has been computed then.
   template <class T>
-  void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads = 0) const;
+  void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads = 0,
+                const MultiplyDescription& description = describe<T>()) const;
 
  private:
   struct Part {
