@@ -322,7 +322,7 @@ TEST_CASE("a description that no kernel serves yet, or that does not fit the mat
   facts.rows = 3;
   facts.cols = 2;
   const auto refusal = [&](const MultiplyDescription& description) {
-    return code_of([&] { require_description(facts, description); });
+    return code_of([&] { check_description(description, facts); });
   };
   CHECK(refusal({}) == errc{});
   CHECK(refusal({.ldx = 2, .ldy = 3}) == errc{});

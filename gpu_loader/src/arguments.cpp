@@ -25,23 +25,7 @@ void require_vector(const char* name, DeviceRange v, std::uint64_t elements, std
   if (address(v.data) % size != 0) refuse(fmt::format("{} is not on a boundary of its {}-byte elements", name, size));
 }
 
-void require_leading(const char* name, std::uint64_t given, std::uint64_t length) {
-  if (given != 0 && given < length)
-    refuse(fmt::format("{} is {}, less than a column's {} elements", name, given, length));
-}
-
 }  // namespace
-
-void require_description(const MatrixFacts& facts, const MultiplyDescription& description) {
-  if (description.operation != Operation::none)
-    throw Error(errc::unsupported, "only A x is supported yet, not the transpose", {}, "use no operation");
-  if (description.right_hand_sides != 1)
-    throw Error(errc::unsupported, "only one right-hand side is supported yet", {}, "multiply them one by one");
-  if (facts.value_type == ValueType::f64 && description.vectors == ValueType::f32)
-    refuse("f32 vectors for a matrix of f64 values", "use f64 vectors, or encode the matrix as f32");
-  require_leading("ldx", description.ldx, facts.cols);
-  require_leading("ldy", description.ldy, facts.rows);
-}
 
 void require_vectors(const MatrixFacts& facts, const MultiplyDescription& description, ValueType type, DeviceRange x,
                      DeviceRange y) {

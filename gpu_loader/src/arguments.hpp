@@ -13,10 +13,6 @@ struct DeviceRange {
   const void* data = nullptr;
   std::uint64_t bytes = 0;
 };
-
-/// Error(errc::unsupported) if the description asks for what no kernel does yet; errc::usage if it does not fit the
-/// matrix: f32 vectors with f64 values, columns closer together than they are long.
-void require_description(const MatrixFacts& facts, const MultiplyDescription& description);
 /// Error(errc::usage) if x and y are of another type than the description's vectors, their sizes are not the matrix's,
 /// one is not on a boundary of its element, or they overlap.
 void require_vectors(const MatrixFacts& facts, const MultiplyDescription& description, ValueType type, DeviceRange x,

@@ -84,7 +84,7 @@ std::uint64_t DeviceMatrix::prepared_bytes() const { return impl_->prepared_byte
 std::vector<KernelInfo> DeviceMatrix::kernels() const { return kernels_of(impl_->layouts); }
 
 std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& description) const {
-  require_description(impl_->facts, description);
+  check_description(description, impl_->facts);
   const Choice choice(impl_->layouts, description.kernel);
   std::uint64_t most = 0;  // parts run one after the other
   for (const DevicePart& part : impl_->parts) {

@@ -48,7 +48,7 @@ struct DevicePart {
 struct MultiplyCall {
   DeviceFacts device;                    ///< the one that the matrix is on
   std::size_t kernel = 0;                ///< its place in the layout's KernelTable
-  MultiplyDescription description;       ///< one that require_description() lets pass
+  MultiplyDescription description;       ///< one that check_description() lets pass
   Scalar<double> alpha{0.0}, beta{0.0};  ///< `device` points to a value of the vectors' type
   const void* x = nullptr;
   void* y = nullptr;
