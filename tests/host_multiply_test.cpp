@@ -1,5 +1,6 @@
 // The host multiply: right within the error bound, in the order of additions that docs/LAYOUTS.md gives, harmless.
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -39,7 +40,7 @@ struct Variant {
 
   [[nodiscard]] std::string name() const {
     std::string text = layout;
-    for (const auto& [key, value] : settings) text += " " + key + "=" + value;
+    for (const auto& [key, value] : settings) text += fmt::format(" {}={}", key, value);
     return text;
   }
 };

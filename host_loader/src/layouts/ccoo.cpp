@@ -264,26 +264,26 @@ bool finish_shared_row(const View<A>& v, const Carries<V>& carries, std::uint64_
 }  // namespace
 
 template <class A, class V>
-void multiply_ccoo(const PartView& part, const Operands<V>& to, int threads) {
+void multiply_ccoo(const PartView& part, const Operands<V>& operands, int threads) {
   const View<A> v = view<A>(part);
-  if (v.chunks == 0) return to.scale(0, part.rows());
-  to.scale(0, v.row_base[0]);
+  if (v.chunks == 0) return operands.scale(0, part.rows());
+  operands.scale(0, v.row_base[0]);
   Carries<V>& carries = carries_of_this_thread<V>(v.chunks);  // for all tasks, whatever thread they run on
   constexpr std::uint64_t least = 16, most = 256, tasks_per_thread = 16;
   const std::uint64_t chunks_per_task =
       std::clamp(v.chunks / (tasks_per_thread * static_cast<std::uint64_t>(thread_count(threads))), least, most);
   const auto kernel = chunks_kernel<A, V>(v.slots);
   parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    kernel(v, part.rows(), begin, end, to, carries);
+    kernel(v, part.rows(), begin, end, operands, carries);
     for (std::uint64_t c = begin; c < end; ++c)
-      if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, end, to);
+      if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, end, operands);
   });
   // What is left are rows that tasks share: each is the last that its first task starts.
   for (std::uint64_t end = chunks_per_task; end < v.chunks; end += chunks_per_task) {
     std::uint64_t c = end - 1;
     if ((carries.shared[c] & goes_on_bit) == 0) continue;
     while (c > end - chunks_per_task && (carries.shared[c] & starts_bit) == 0) --c;
-    if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, v.chunks, to);
+    if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, v.chunks, operands);
   }
 }
 template void multiply_ccoo<double>(const PartView&, const Operands<double>&, int);

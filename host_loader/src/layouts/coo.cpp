@@ -14,12 +14,12 @@ SPMVPACK_INLINE void entries(const std::uint32_t* row_idx, const std::uint32_t* 
                              Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
   for (std::uint64_t k = begin; k < end;) {
     const std::uint32_t row = row_idx[k];
+    V& element = operands.at(row);
     V sum = 0;
     do {
       sum = std::fma(V{values[k]}, operands.x[col_idx[k]], sum);
       ++k;
     } while (k < end && row_idx[k] == row);
-    V& element = operands.at(row);
     element = std::fma(operands.alpha, sum, element);
   }
 }

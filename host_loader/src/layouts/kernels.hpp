@@ -27,7 +27,11 @@ struct Operands {
   const std::uint32_t* rows = nullptr;  ///< the list: the matrix's row of each local row, each once, in any order
 
   /// The element of y that belongs to a local row.
-  [[nodiscard]] SPMVPACK_INLINE V& at(std::uint64_t row) const { return y[rows == nullptr ? row : rows[row]]; }
+  [[nodiscard]] SPMVPACK_INLINE V& at(std::uint64_t row) const {
+    if (rows != nullptr) [[unlikely]]
+      row = rows[row];
+    return y[row];
+  }
   /// A row that has entries.
   SPMVPACK_INLINE void put(std::uint64_t row, V sum) const {
     V& element = at(row);
@@ -35,6 +39,13 @@ struct Operands {
   }
   /// Rows [begin, end), which have none.
   SPMVPACK_INLINE void scale(std::uint64_t begin, std::uint64_t end) const {
+    if (rows != nullptr) [[unlikely]]
+      return scale_listed(begin, end);
+    for (; begin < end; ++begin) y[begin] = scaled(beta, y[begin]);
+  }
+
+ private:
+  [[gnu::noinline]] void scale_listed(std::uint64_t begin, std::uint64_t end) const {
     for (; begin < end; ++begin) at(begin) = scaled(beta, at(begin));
   }
 };
