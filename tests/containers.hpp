@@ -87,8 +87,7 @@ inline encoder::PartPlan plan_of(const CsrView& a, std::string_view layout, cons
 
 /// Whether tests of many matrices take this one in this layout: not if padding makes megabytes of it.
 inline bool suits(const CsrView& a, std::string_view layout) {
-  constexpr std::uint64_t enough = 1U << 20;
-  return plan_of(a, layout).device_bytes() <= std::max(enough, encoder::max_growth * a.bytes());
+  return plan_of(a, layout).device_bytes() <= std::max(encoder::always_allowed, encoder::max_growth * a.bytes());
 }
 
 /// The names of all layouts.

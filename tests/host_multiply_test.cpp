@@ -17,6 +17,7 @@
 #include "orders/ccoo.hpp"
 #include "orders/csr.hpp"
 #include "products.hpp"
+#include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::test {
@@ -103,7 +104,7 @@ void rows_in_turn(const std::string& layout) {
     with_vectors<A>([&]<class V>(V) {
       INFO(layout << ", " << m.name << ", vectors " << sizeof(V));
       const auto x = random_vector<V>(m.matrix.cols, 4);
-      std::vector<V> y = Orders<A, V>(m.matrix, x).by("scalar");
+      std::vector<V> y = Orders<A, V>(m.matrix, x).by("csr/scalar");
       for (V& element : y) element = std::fma(V{1}, element, V{0});
       REQUIRE(same_bits(multiply(a, x), y));
     });
@@ -146,7 +147,7 @@ IndexMap add_map(PartSource& part, const char* name, std::uint64_t count,
   if (!list) return {format::MapKind::all, 0, count};
   const auto bytes = std::as_bytes(std::span(*list));
   part.sections.push_back(
-      section_of(name, format::ElementType::u32, format::section_required, {bytes.begin(), bytes.end()}));
+      section_of(name, format::ElementType::u32, row_map_section.flags, {bytes.begin(), bytes.end()}));
   return {format::MapKind::list, 0, list->size()};
 }
 

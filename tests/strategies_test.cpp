@@ -38,7 +38,8 @@ std::string command(const std::string& arguments) {
 template <class T>
 void check_multiplies(const NamedMatrix& m, std::uint64_t seed) {
   const std::vector<std::byte> file =
-      encode({clone(m.matrix), Field::real, Symmetry::general, {}}, dealt(seed), {.threads = 2}).bytes;
+      encode({clone(m.matrix), Field::real, Symmetry::general, {}}, dealt(seed), {.threads = 2, .force_size = true})
+          .bytes;
   const std::vector<DealtPart> parts = deal(m.matrix, seed);
   const auto x = random_vector<T>(m.matrix.cols, 3), y = random_vector<T>(m.matrix.rows, 4);
   for (const T beta : {T{0}, T{0.75}}) {
@@ -60,7 +61,7 @@ TEST_CASE("a matrix dealt out to parts of every layout comes back bit for bit") 
       INFO(m.name << ", values " << values);
       const SourceMatrix source{clone(m.matrix), Field::real, Symmetry::general, {}};
       for (const format::Codec codec : {format::Codec::none, format::Codec::zstd}) {
-        const Encoded file = encode(source, dealt(++seed), {.codec = codec, .threads = 2});
+        const Encoded file = encode(source, dealt(++seed), {.codec = codec, .threads = 2, .force_size = true});
         const Container container = open(file.bytes);
         CHECK(container.parts().size() == 2 * (layout_names().size() + 1));
         CHECK(container.device_bytes() == file.device_bytes);
@@ -95,7 +96,7 @@ TEST_CASE("a report speaks of the parts") {
     const analyzer::Report report = analyzer::make_report(source, options);
     REQUIRE(report.layouts.size() == 2);
     const analyzer::LayoutCost& cost = report.layouts[1];
-    const Encoded file = encode(source, both[1], {.threads = 1});
+    const Encoded file = encode(source, both[1], {.threads = 1, .force_size = true});
     CHECK(cost.device_bytes == file.device_bytes);
     CHECK(cost.file_bytes == file.bytes.size());
     REQUIRE(cost.parts.size() == open(file.bytes).parts().size());
@@ -123,7 +124,8 @@ TEST_CASE("the commands take a container of many parts") {
     const SourceMatrix source{std::move(m.matrix), Field::real, Symmetry::general, {}};
     const std::string a = directory.file("A.mtx"), container = directory.file("A.spmvc"), b = directory.file("B.mtx");
     encoder::write_matrix_market(a, source, true);
-    const std::size_t parts = encoder::encode(source, dealt(7), {.overwrite = true}, container).plan.parts.size();
+    const std::size_t parts =
+        encoder::encode(source, dealt(7), {.overwrite = true, .force_size = true}, container).plan.parts.size();
     CHECK(command("inspect " + container).find("part " + std::to_string(parts - 1) + ": ") != std::string::npos);
     CHECK(command("verify " + container + " --against " + a).find(": ok\n") != std::string::npos);
     command("decode " + container + " -f -o " + b);
@@ -152,6 +154,23 @@ TEST_CASE("auto takes the fewest device bytes, of equals the simpler layout") {
       if (!s.chooses) CHECK(plan.device_bytes() <= s.plan(m.matrix, {}).device_bytes());
     CHECK(encode(m.matrix, "auto").device_bytes == plan.device_bytes());
   }
+}
+
+TEST_CASE("encode takes a matrix in the caller's own 32-bit arrays") {
+  const TemporaryDirectory directory;
+  const std::vector<std::int32_t> row_ptr{0, 2, 2, 3}, columns{0, 3, 1};
+  const std::vector<float> values{1.5F, -2.0F, 0.5F};
+  const CsrView view(3, 4, std::span(row_ptr), std::span(columns), std::span(values));
+  const std::string path = directory.file("A.spmvc");
+  encoder::encode(view, {}, path);
+  const Container container = Container::open(path);
+  CHECK(equal_bits(unpack(container), view));
+  CHECK(container.facts().field == Field::real);
+  CHECK(container.provenance().entries == 3);
+  const std::vector<std::int32_t> negative{0, -1, 1};
+  CHECK_THROWS_AS(encoder::encode(CsrView(3, 4, std::span(row_ptr), std::span(negative), std::span(values)), {},
+                                  directory.file("B.spmvc")),
+                  Error);
 }
 
 TEST_CASE("encode refuses a matrix that is not one") {

@@ -22,11 +22,51 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+MatrixFacts facts_of_view(const CsrView& a, Field field, Symmetry symmetry, int threads) {
+  return {a.rows(), a.cols(), a.nnz(), a.value_type(), field, symmetry, content_digest(a, threads)};
+}
+
+EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const Provenance& provenance,
+                         const Strategy& strategy, const EncodeRequest& request, const std::string& path) {
+  check_settings(request.settings, strategy);
+  auto start = std::chrono::steady_clock::now();
+  report_progress(request.progress, "check", 0, 0);
+  a.check(request.threads);
+  report_progress(request.progress, "plan", 0, 0);
+  EncodeResult result;
+  PlanOptions plan;
+  plan.threads = request.threads;
+  plan.settings = request.settings;
+  plan.progress = request.progress;
+  result.plan = strategy.plan(a, plan);
+  result.device_bytes = result.plan.device_bytes();
+  result.csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
+  if (!request.force_size && result.device_bytes > always_allowed &&
+      result.device_bytes / max_growth > result.csr_bytes)
+    throw Error(errc::unsupported,
+                fmt::format("{} takes {} bytes, {} times the {} of csr", request.strategy, grouped(result.device_bytes),
+                            grouped(result.device_bytes / result.csr_bytes), grouped(result.csr_bytes)),
+                {}, "choose another layout, or force the size");
+  result.plan_seconds = seconds_since(start);
+
+  start = std::chrono::steady_clock::now();
+  report_progress(request.progress, "digest", 0, 0);
+  const MatrixFacts facts = facts_of_view(a, field, symmetry, request.threads);
+  WriteOptions write;
+  write.codec = request.codec;
+  write.level = request.level;
+  write.threads = request.threads;
+  write.overwrite = request.overwrite;
+  write.progress = request.progress;
+  result.file_bytes = write_container(path, container_source(facts, provenance, result.plan, request), write);
+  result.write_seconds = seconds_since(start);
+  return result;
+}
+
 }  // namespace
 
 MatrixFacts facts_of(const SourceMatrix& source, int threads) {
-  const CsrMatrix& m = source.matrix;
-  return {m.rows, m.cols, m.nnz(), m.value_type(), source.field, source.symmetry, content_digest(m, threads)};
+  return facts_of_view(source.matrix, source.field, source.symmetry, threads);
 }
 
 ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const Plan& plan,
@@ -47,39 +87,14 @@ EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, co
 
 EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,
                     const std::string& path) {
-  check_settings(request.settings, strategy);
-  const CsrView a = source.matrix.view();
-  auto start = std::chrono::steady_clock::now();
-  report_progress(request.progress, "check", 0, 0);
-  a.check(request.threads);
-  report_progress(request.progress, "plan", 0, 0);
-  EncodeResult result;
-  PlanOptions plan;
-  plan.threads = request.threads;
-  plan.settings = request.settings;
-  plan.progress = request.progress;
-  result.plan = strategy.plan(a, plan);
-  result.device_bytes = result.plan.device_bytes();
-  result.csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
-  if (!request.force_size && result.device_bytes / max_growth > result.csr_bytes)
-    throw Error(errc::unsupported,
-                fmt::format("{} takes {} bytes, {} times the {} of csr", request.strategy, grouped(result.device_bytes),
-                            grouped(result.device_bytes / result.csr_bytes), grouped(result.csr_bytes)),
-                {}, "choose another layout, or force the size");
-  result.plan_seconds = seconds_since(start);
+  return encode_view(source.matrix, source.field, source.symmetry, source.provenance, strategy, request, path);
+}
 
-  start = std::chrono::steady_clock::now();
-  report_progress(request.progress, "digest", 0, 0);
-  const MatrixFacts facts = facts_of(source, request.threads);
-  WriteOptions write;
-  write.codec = request.codec;
-  write.level = request.level;
-  write.threads = request.threads;
-  write.overwrite = request.overwrite;
-  write.progress = request.progress;
-  result.file_bytes = write_container(path, container_source(facts, source.provenance, result.plan, request), write);
-  result.write_seconds = seconds_since(start);
-  return result;
+EncodeResult encode(const CsrView& matrix, const EncodeRequest& request, const std::string& path) {
+  Provenance provenance;
+  provenance.entries = matrix.nnz();
+  return encode_view(matrix, Field::real, Symmetry::general, provenance, find_strategy(request.strategy), request,
+                     path);
 }
 
 }  // namespace spmvpack::encoder

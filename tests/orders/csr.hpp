@@ -19,9 +19,10 @@ class Orders {
 
   /// Whether by() has the kernel's order. Others add as the host does.
   [[nodiscard]] bool knows(const std::string& kernel) const {
-    return kernel != "csr/scalar" && (kernel.starts_with("csr/") || kernel == "coo/balanced");
+    return kernel.starts_with("csr/") || kernel == "coo/balanced";
   }
   std::vector<V> by(const std::string& kernel) const {
+    if (kernel == "csr/scalar") return lanes(1);  // and csr's and coo's on the host
     if (kernel == "csr/vector") return lanes(mean_lanes());
     if (kernel == "csr/pcsr") return products_in_turn();
     if (kernel == "csr/ipcsr") return row_blocks();

@@ -10,8 +10,9 @@
 
 namespace spmvpack::encoder {
 
-/// Layouts that pad can take any number of times what CSR takes; encode() refuses above this many unless it is forced.
-inline constexpr std::uint64_t max_growth = 10;
+/// Layouts that pad can take any number of times what CSR takes. encode() refuses more than max_growth times as many
+/// device bytes unless it is forced, but never so few that nobody minds: a tiny matrix may be all headers.
+inline constexpr std::uint64_t max_growth = 10, always_allowed = std::uint64_t{1} << 20;
 
 /// What encode() is asked for. Strategy, settings and codec go into the container's provenance.
 struct EncodeRequest {
@@ -42,6 +43,9 @@ SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const EncodeRequ
 /// The same by a strategy of the caller's own; request.strategy is what the provenance calls it.
 SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,
                                     const std::string& path);
+
+/// The same for a matrix in the caller's arrays, which are not copied; its field is real, its symmetry general.
+SPMVPACK_EXPORT EncodeResult encode(const CsrView& matrix, const EncodeRequest& request, const std::string& path);
 
 /// The facts of a matrix, its content digest among them. Parallel.
 SPMVPACK_EXPORT MatrixFacts facts_of(const SourceMatrix& source, int threads = 0);
