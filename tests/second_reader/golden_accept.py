@@ -3,7 +3,7 @@
 import struct
 
 import spmvc_writer as w
-from spmvc_writer import Image, Matrix, Part, Section, ccoo, ccoo_part, coo, csr, provenance
+from spmvc_writer import Image, Matrix, Part, Section, ccoo, ccoo_part, coo, csr, ell, provenance
 
 # Rows 0 and 3 are empty.
 SMALL = [(1, 0, 1.5), (1, 2, -2.0), (2, 1, 0.1), (4, 0, 1e300), (4, 1, 3.0), (4, 6, -0.25)]
@@ -135,12 +135,14 @@ def containers():
         n = small(value)
         yield f"csr_{value}", n, [csr(n)]
         yield f"coo_{value}", n, [coo(n)]
+        yield f"ell_{value}", n, [ell(n)]
         yield f"ccoo_b8_{value}", n, [ccoo(n, 8, 1)]
         yield f"ccoo_b32_{value}", n, [ccoo(n, 32, 4, [-2.0, 3.0])]
         n = Matrix(1, 257, [(0, c, c / 2) for c in range(257)], value)
         yield f"coo_257_{value}", n, [coo(n)]
     n = special_values()
     yield "csr_special_values", n, [csr(n)]
+    yield "ell_special_values", n, [ell(n)]
     yield "ccoo_special_values", n, [ccoo(n, 16, 2)]
     for field, symmetry in ((2, 1), (3, 2), (1, 3)):
         n = Matrix(2, 2, [(0, 1, 1.0), (1, 0, -1.0 if symmetry == 3 else 1.0)], field=field, symmetry=symmetry)
@@ -180,7 +182,7 @@ def containers():
 
     for rows, columns in ((0, 0), (0, 3), (3, 0), (3, 3)):
         n = Matrix(rows, columns, [])
-        for part in (csr(n), coo(n), ccoo(n, 256, 4)):
+        for part in (csr(n), coo(n), ell(n), ccoo(n, 256, 4)):
             yield f"empty_{rows}x{columns}_{part.fields['layout'].decode()}", n, [part]
     yield "no_parts", Matrix(3, 3, []), []
     yield from two_parts()
@@ -191,7 +193,7 @@ def containers():
     # Lists are in any order: local row 0 is row 4, and so on; columns alike.
     rows, columns = [4, 0, 3, 1, 2], [2, 6, 0, 5, 1, 4, 3]
     n = Matrix(5, 7, [(rows.index(r), columns.index(c), v) for r, c, v in SMALL])
-    for make in (csr, coo, lambda n: ccoo(n, 32, 2)):
+    for make in (csr, coo, ell, lambda n: ccoo(n, 32, 2)):
         part = make(n).row_list(rows).column_list(columns)
         yield f"lists_in_any_order_{part.fields['layout'].decode()}", m, [part]
     part = csr(m)

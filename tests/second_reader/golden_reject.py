@@ -6,7 +6,7 @@ import struct
 
 import spmvc_writer as w
 from golden_accept import chunk_ends, figure_2, small
-from spmvc_writer import Image, Matrix, Section, ccoo, ccoo_part, coo, csr
+from spmvc_writer import Image, Matrix, Section, ccoo, ccoo_part, coo, csr, ell
 
 TOO_MANY = 2**32 - 1
 WRAP = 2**64
@@ -288,6 +288,16 @@ def structure():
     yield "column_map_beyond", Image(m, [coo(m).column_list([0, 1, 2, 3, 4, 5, 7])])
     unused = csr(Matrix(2, 7, [])).row_list([4, 4])
     yield "row_map_of_empty_part_twice", Image(m, [csr(m), unused])
+    none = 0xFFFFFFFF  # rows 0 and 3 of 5 are empty, the longest has 3
+    for name, columns in (("column", [none, 0, 1, none, 7] + [none, 2, none, none, 8] + [none] * 4 + [9]),
+                          ("falls", [none, 2, 1, none, 0] + [none, 0, none, none, 1] + [none] * 4 + [6]),
+                          ("gap", [none, none, 1, none, 0] + [none, 0, none, none, 1] + [none, 2, none, none, 6])):
+        yield f"ell_{name}", Image(m, [ell(m, col_idx=columns)])
+    yield "ell_padding_value", Image(m, [ell(m, values=m.value_bytes([1.0] * 15))])
+    wider = Matrix(5, 7, m.entries[:-2])  # no row has the width any more
+    yield "ell_width", Image(wider, [bent_part(ell(m, col_idx=[none, 0, 1, none, 0, none, 2] + [none] * 8,
+                                                   values=m.value_bytes([0, 1.5, 0.1, 0, 1e300, 0, -2.0] + [0] * 8)),
+                                               nonzeros=4)])
     for longest in (2, 4):
         yield f"csr_longest_row_{longest}", Image(m, [bent_part(csr(m), parameters=[longest] + [0] * 7)])
     twice = Matrix(5, 7, m.entries + m.entries[3:4])

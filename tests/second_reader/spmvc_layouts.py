@@ -44,6 +44,28 @@ class Coo:
         return row_idx, col_idx, values
 
 
+class Ell:
+    names = ("col_idx", "values")
+    NO_COLUMN = 0xFFFFFFFF
+
+    @staticmethod
+    def expect(p, _):
+        slots = p.row_count * p.parameters[0]
+        return (("col_idx", U32, slots, 16), ("values", VALUE_ELEMENT[p.value_type], slots, 16)), (None, )
+
+    @staticmethod
+    def unpack(p, what, col_idx, values):
+        width, rows = p.parameters[0], p.row_count
+        columns, values = col_idx.reshape(width, rows).T, values.reshape(width, rows).T  # a row of each, slot by slot
+        entry = columns != Ell.NO_COLUMN
+        require(not np.any(entry[:, 1:] & ~entry[:, :-1]), "structure", f"{what}: an entry after padding")
+        raw = np.ascontiguousarray(values).view(np.uint8).reshape(rows, width, values.itemsize)
+        require(not np.any(raw[~entry]), "structure", f"{what}: padding with a value")
+        longest = max(entry.sum(axis=1), default=0)
+        require(longest == width, "structure", f"{what}: the longest row has {longest} entries")
+        return np.nonzero(entry)[0], columns[entry], values[entry]
+
+
 class Ccoo:
     names = ("encoding", "row_base", "col_base", "blob_offset", "blob", "lut")
 
@@ -116,4 +138,4 @@ class Ccoo:
         return rows[entry], columns[entry], values[entry]
 
 
-LAYOUTS = {"csr": Csr, "coo": Coo, "ccoo": Ccoo}
+LAYOUTS = {"csr": Csr, "coo": Coo, "ell": Ell, "ccoo": Ccoo}

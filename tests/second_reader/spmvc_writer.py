@@ -171,6 +171,15 @@ def coo(matrix, **override):
     return simple_part("coo", matrix, {**arrays, **override})
 
 
+def ell(matrix, **override):
+    """Slot by slot, the rows side by side; a slot without an entry has the column 2^32 - 1 and the value 0."""
+    rows = [[(c, v) for r, c, v in matrix.entries if r == row] for row in range(matrix.rows)]
+    width = max(map(len, rows), default=0)
+    slots = [row[i] if i < len(row) else (0xFFFFFFFF, 0.0) for i in range(width) for row in rows]
+    arrays = {"col_idx": [c for c, _ in slots], "values": matrix.value_bytes([v for _, v in slots])}
+    return simple_part("ell", matrix, {**arrays, **override}, (width, ))
+
+
 def simple_part(layout, matrix, arrays, parameters=()):
     sections = [Section(name, matrix.value if name == "values" else "u32", a) for name, a in arrays.items()]
     return Part(layout, matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, parameters)

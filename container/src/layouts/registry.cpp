@@ -7,6 +7,7 @@
 #include "spmvpack/container/layouts/ccoo.hpp"
 #include "spmvpack/container/layouts/coo.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
+#include "spmvpack/container/layouts/ell.hpp"
 #include "spmvpack/container/text.hpp"
 
 namespace spmvpack {
@@ -15,6 +16,7 @@ namespace {
 constexpr std::array all{
     &layouts::csr::layout,
     &layouts::coo::layout,
+    &layouts::ell::layout,
     &layouts::ccoo::layout,
 };
 

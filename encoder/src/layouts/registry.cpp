@@ -8,11 +8,11 @@
 
 namespace spmvpack::encoder {
 namespace layouts {
-extern const LayoutEncoder csr, coo, ccoo;
+extern const LayoutEncoder csr, coo, ell, ccoo;
 }
 
 std::span<const LayoutEncoder> layout_encoders() {
-  static const std::array all{layouts::csr, layouts::coo, layouts::ccoo};
+  static const std::array all{layouts::csr, layouts::coo, layouts::ell, layouts::ccoo};
   return all;
 }
 

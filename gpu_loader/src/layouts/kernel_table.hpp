@@ -10,7 +10,7 @@
 
 // Every layout that a GPU multiplies with: the only list of them. Each defines tables::NAME, and with CUDA
 // layouts::NAME (layout.hpp).
-#define SPMVPACK_GPU_LAYOUTS(X) X(csr) X(coo) X(ccoo)
+#define SPMVPACK_GPU_LAYOUTS(X) X(csr) X(coo) X(ell) X(ccoo)
 
 namespace spmvpack::gpu_loader {
 

@@ -60,6 +60,8 @@ void multiply_csr(const PartView& part, const Operands<V>& operands, int threads
 template <class A, class V>
 void multiply_coo(const PartView& part, const Operands<V>& operands, int threads);
 template <class A, class V>
+void multiply_ell(const PartView& part, const Operands<V>& operands, int threads);
+template <class A, class V>
 void multiply_ccoo(const PartView& part, const Operands<V>& operands, int threads);
 }  // namespace layouts
 

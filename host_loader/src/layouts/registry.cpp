@@ -14,6 +14,7 @@ namespace {
 constexpr std::array multiplies = std::to_array<LayoutMultiply>({
     {"csr", layouts::multiply_csr<double>, layouts::multiply_csr<float>, layouts::multiply_csr<float>},
     {"coo", layouts::multiply_coo<double>, layouts::multiply_coo<float>, layouts::multiply_coo<float>},
+    {"ell", layouts::multiply_ell<double>, layouts::multiply_ell<float>, layouts::multiply_ell<float>},
     {"ccoo", layouts::multiply_ccoo<double>, layouts::multiply_ccoo<float>, layouts::multiply_ccoo<float>},
 });
 
