@@ -60,7 +60,7 @@ static int multiply(const char* path) {
   REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_OK);
   d.ldx = n - 1;
   REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_USAGE);
-  REQUIRE(strcmp(spmvpack_error_text(), "ldx is 59999, less than a column's 60000 elements") == 0);
+  REQUIRE(strstr(spmvpack_error_text(), "ldx is 59999, less than a column's 60000 elements") != NULL);
   d.ldx = 0;
   d.ldy = 1;
   REQUIRE(spmvpack_multiply(matrix, &d, &alpha, on_device, &beta, on_device + n, workspace, bytes, NULL) ==

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "catch.hpp"
+#include "dealt.hpp"
 #include "device.hpp"
 #include "edited.hpp"
 #include "matrices.hpp"
@@ -396,6 +397,27 @@ TEST_CASE("csr's longest row is as long as the part table says", "[short]") {
     else
       CHECK_THROWS_AS(load(), Error);
   }
+}
+
+TEST_CASE("a matrix dealt out to parts of every layout multiplies in the order of the part table", "[short]") {
+  std::uint64_t seed = 0;
+  const auto check = [&]<class A, class V>(const std::vector<NamedMatrix>& matrices, A, V) {
+    for (const NamedMatrix& m : matrices) {
+      INFO(m.name << ", " << sizeof(A) << " " << sizeof(V));
+      const SourceMatrix source{clone(m.matrix), Field::real, Symmetry::general, {}};
+      const DeviceMatrix a = load_device(encode(source, dealt(++seed), {.threads = 2, .force_size = true}).bytes);
+      const auto x = random_vector<V>(m.matrix.cols, 3), y = random_vector<V>(m.matrix.rows, 4);
+      for (const V beta : {V{0}, V{0.75}}) {
+        const auto expected = multiply_dealt<V>(deal(m.matrix, seed), V{-2.5}, x, beta, y,
+                                                [](const std::vector<std::byte>& part, const auto& local_x) {
+                                                  return multiply<V>(load_device(part), local_x, "");
+                                                });
+        REQUIRE(same_bits(multiply<V>(a, x, "", V{-2.5}, beta, beta == 0 ? nullptr : &y), expected));
+      }
+    }
+  };
+  check(random_matrices<double>(71, 3), double{}, double{});
+  check(random_matrices<float>(73, 3), float{}, double{});
 }
 
 TEST_CASE("arguments that make no sense are refused", "[short]") {
