@@ -2,10 +2,10 @@
 """Makes the tables of docs/BENCHMARKS.md and README.md from the JSON of `spmvpack bench --suite --json`.
 
 usage: benchmarks/bench_table.py            writes them
-       benchmarks/bench_table.py --check    exits with 1 where they are not what it would write
+       benchmarks/bench_table.py --check    exits with 1 if they are not what it would write
 
 Each stands between the lines <!-- bench: bench/NAME.json --> and <!-- /bench -->, or <!-- bench-summary: ... --> for
-a few lines of it; the path is relative to docs/.
+the summary alone; the path is relative to docs/.
 """
 
 import json
@@ -16,9 +16,9 @@ import sys
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 PAGES = [DOCS / "BENCHMARKS.md", DOCS.parent / "README.md"]
-GROUPS = {"arbitrary": "values all different", "local": "values that repeat nearby", "global": "few values",
-          "irregular": "irregular", "total": "total, groups weighing equally", "l2-resident": "resident in L2 (apart)",
-          "added": "added later (apart)"}
+GROUPS = {"arbitrary": "all values different", "local": "values repeat nearby", "global": "few distinct values",
+          "irregular": "irregular", "total": "total, equal weight per group", "l2-resident": "resident in L2 (separate)",
+          "added": "added later (separate)"}
 
 
 def ran(matrix, by):
@@ -71,8 +71,8 @@ def members_table(bench, title, members, kernels):
 
 
 def summary_table(bench):
-    head = ["kernel", "set", "members", "CSR ALG2", "faster CSR", "fastest peer", "least over faster CSR",
-            "least over fastest peer"]
+    head = ["kernel", "set", "matrices", "over CSR ALG2", "over faster CSR", "over fastest peer",
+            "worst over faster CSR", "worst over fastest peer"]
     lines = [row(head), "|" + "---|" * len(head)]
     for kernel in bench["summary"]:
         for means in kernel["sets"]:
@@ -95,17 +95,17 @@ def kernels_against_each_other(bench):
     if not ratios:
         return []
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    return [f"`csr/ipcsr` is {mean:.2f} times as fast as `csr/pcsr` (geometric mean over {len(ratios)} matrices beyond "
-            f"L2; least {min(ratios):.2f}).", ""]
+    return [f"`csr/ipcsr` is {mean:.2f} times as fast as `csr/pcsr` (geometric mean of the {len(ratios)} matrices larger "
+            f"than L2; worst {min(ratios):.2f}).", ""]
 
 
 def noise(bench):
     """How far apart the cold runs of one kernel are, over all results."""
     spread = sorted(r["cold"]["max"] / r["cold"]["min"] - 1 for m in bench["matrices"] for by in ("spmvpack", "cusparse")
                     for r in ran(m, by))
-    return f"Of a kernel's cold runs the slowest takes {100 * spread[len(spread) // 2]:.1f} % longer than the fastest in " \
-           f"the median over all results, {100 * spread[len(spread) * 95 // 100]:.1f} % in the 95th percentile, " \
-           f"{100 * spread[-1]:.0f} % in the worst."
+    return f"The slowest of a kernel's cold runs takes {100 * spread[len(spread) // 2]:.1f} % longer than the fastest in " \
+           f"the median over all results, {100 * spread[len(spread) * 95 // 100]:.1f} % at the 95th percentile, " \
+           f"{100 * spread[-1]:.0f} % at worst."
 
 
 def text(bench):
@@ -114,13 +114,13 @@ def text(bench):
     results = [r for m in bench["matrices"] for r in ran(m, "spmvpack")]
     wrong = sum(not r["correct"] for r in results)
     vary = sum(r["determinism"] == "bitwise" and not r["repeats_bitwise"] for r in results)
-    l2 = f"; second-level cache {bench['l2']['gbytes_per_second']:.0f} GB/s, read" if bench["l2"] else ""
+    l2 = f"; L2 reads {bench['l2']['gbytes_per_second']:.0f} GB/s" if bench["l2"] else ""
     lines = [f"{bench['machine']['name']}, {', '.join(f'{k} {v}' for k, v in details.items())}. "
-             f"Copy {bench['copy']['gbytes_per_second']:.0f} GB/s, read and written{l2}. {bench['runs']} runs each, "
-             f"{bench['seconds']:.0f} s in all, {bench['version']}. {len(results)} results of ours: {wrong} wrong, "
-             f"{vary} whose bits differ though they must not. {noise(bench)}", "",
-             "Microseconds, cold; ours by their default kernels, with (times as fast as the fastest peer, bytes for a nonzero, "
-             "share of the floor).",
+             f"Device copy {bench['copy']['gbytes_per_second']:.0f} GB/s, reads plus writes{l2}. {bench['runs']} runs each, "
+             f"{bench['seconds']:.0f} s in total, {bench['version']}. {len(results)} spmvpack results: {wrong} wrong, "
+             f"{vary} not reproduced bit for bit although the kernel promises it. {noise(bench)}", "",
+             "Microseconds, cold cache. For our layouts, with their default kernels, in parentheses: speed-up over the fastest "
+             "peer, bytes per nonzero, share of the floor.",
              ""]
     far = [m for m in bench["matrices"] if not m["l2_resident"] and not m["added"]]
     for group in ("arbitrary", "local", "global", "irregular"):
@@ -128,14 +128,15 @@ def text(bench):
     lines += members_table(bench, GROUPS["l2-resident"],
                            [m for m in bench["matrices"] if m["l2_resident"] and not m["added"]], kernels)
     lines += members_table(bench, GROUPS["added"], [m for m in bench["matrices"] if m["added"]], kernels)
-    lines += ["Times as fast, geometric means (of kernels that are not the default only the total):", "", *summary_table(bench), *kernels_against_each_other(bench)]
+    lines += ["Speed-up, cold cache, geometric means (only the total for kernels named explicitly):", "",
+              *summary_table(bench), *kernels_against_each_other(bench)]
     return "\n".join(lines)
 
 
 def summary(bench):
     """How fast our best layout is, by group."""
     sets = next(k["sets"] for k in bench["summary"] if name(k) == "ccoo/default")
-    head = [f"`ccoo`, {bench['machine']['name']}", "matrices", "over the faster cuSPARSE CSR", "least",
+    head = [f"`ccoo`, {bench['machine']['name']}", "matrices", "over the faster cuSPARSE CSR", "worst matrix",
             "over the fastest cuSPARSE format"]
     lines = [row(head), "|" + "---|" * len(head)]
     for means in sets:
