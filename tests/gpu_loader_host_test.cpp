@@ -287,6 +287,11 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
                                                                  {"coo/balanced", chunks * 2 * (v + 4)},
                                                                  {"ccoo/ordered", n * 2 * v},
                                                                  {"ccoo/atomic", 0}};
+        for (const Layout* const layout : layouts_known())
+          for (const KernelInfo& kernel : kernels(layout->name)) {
+            INFO(kernel.name);
+            CHECK(expected.contains(kernel.name));
+          }
         const std::uint64_t gathered = (listed * v + 255) / 256 * 256;
         for (const auto& [name, bytes] : expected) {
           INFO(name << ", " << n << ", " << listed);
