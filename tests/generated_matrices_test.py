@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import test_support
-from test_support import needs_command, spmvpack
+from test_support import layouts_for, needs_command, spmvpack
 
 import numpy as np
 import scipy.io
@@ -474,8 +474,10 @@ class Command(unittest.TestCase):
             text, straight, encoded = (os.path.join(directory, name) for name in ("A.mtx", "A.spmvc", "B.spmvc"))
             for words in (["kkt", "--grid", "5x6x7", "--coefficients", "random"], ["rmat", "--scale", 9],
                           ["elasticity", "--grid", "4x4x4"], ["lp", "--rows", 9, "--cols", 5000, "--per-row", 300]):
-                for options in ([], ["--layout", "coo", "--codec", "zstd"], ["--set", "ccoo.k=2", "--codec", "zstd:9"]):
-                    spmvpack("generate", *words, "-o", text, "-f")
+                spmvpack("generate", *words, "-o", text, "-f")
+                layouts = [["--layout", layout, "--force-size", "--codec", codec]
+                           for layout, codec in zip(layouts_for(text), itertools.cycle(("none", "zstd")))]
+                for options in ([], *layouts, ["--layout", "ccoo", "--set", "ccoo.k=2", "--codec", "zstd:9"]):
                     spmvpack("encode", text, "-o", encoded, "-f", *options)
                     spmvpack("generate", *words, "-o", straight, "-f", *options)
                     spmvpack("verify", straight, "--against", text)

@@ -84,10 +84,11 @@ def check_matrix(path, *options):
         if (layout["bytes_per_nonzero"] is None) != (a.nnz == 0):
             raise AssertionError(f"{name}: bytes per nonzero {layout['bytes_per_nonzero']}")
         container = os.path.join(DIRECTORY, f"{name}.spmvc")
-        run("encode", path, "-o", container, "--layout", name, "-q", "-f", *options)
+        run("encode", path, "-o", container, "--layout", name, "--force-size", "-q", "-f", *options)
         check_equal(layout["file_bytes"], os.path.getsize(container), f"{name}: file bytes")
         again = report(container)
-        check_equal(again, result, f"{name}: report of the container")
+        check_equal((result["name"], again["name"]), (path, container), f"{name}: names")
+        check_equal({**again, "name": path}, result, f"{name}: report of the container")
 
 
 def pattern(a):

@@ -4,10 +4,13 @@ Import it before numpy and its like: where one of MODULES is missing, the test e
 """
 
 import argparse
+import functools
 import importlib
+import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "second_reader"))
@@ -40,6 +43,26 @@ def spmvpack(*arguments, expect=0):
     assert result.returncode == expect, f"{call}: exit {result.returncode}, not {expect}\n{message}"
     assert expect == 0 or message.startswith("spmvpack "), f"{call}: no error on stderr, but {message!r}"
     return result.stdout if expect == 0 else message
+
+
+@functools.cache
+def layout_names():
+    """The layouts that the command knows; a strategy that cuts a matrix into parts is none."""
+    with tempfile.NamedTemporaryFile("w", suffix=".mtx") as file:
+        file.write("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n")
+        file.flush()
+        costs = json.loads(spmvpack("report", file.name, "--json"))["layouts"]
+    names = [c["name"] for c in costs if [part["layout"] for part in c["parts"]] == [c["name"]]]
+    assert names
+    return names
+
+
+def layouts_for(source, *options):
+    """All that --layout takes for a matrix, without those whose padding makes megabytes of it: encode takes what is
+    left with --force-size."""
+    costs = json.loads(spmvpack("report", source, "--json", *options))["layouts"]
+    device_bytes = {c["name"]: c["device_bytes"] for c in costs}
+    return [name for name, size in device_bytes.items() if size <= max(2**20, 10 * device_bytes["csr"])]
 
 
 def main():

@@ -2,12 +2,15 @@
 spmvpack generate convection-diffusion --grid 9x8x7 --variable -o A.mtx -q
 spmvpack encode A.mtx -q
 spmvpack encode A.spmvc; echo "exit $?"
+names=$(spmvpack report A.mtx --json | python3 -c 'import json, sys; print(*(l["name"] for l in json.load(sys.stdin)["layouts"]))')
+chain=()
+for layout in $names; do chain+=("--layout $layout" "--layout $layout --codec zstd"); done
+chain+=("--layout ccoo --set ccoo.k=8 --codec zstd:19" "--layout ccoo --set ccoo.k=1" "--layout csr --codec zstd:1")
 previous=A.spmvc
-for options in "--layout csr" "--layout coo --codec zstd" "--layout ccoo --set ccoo.k=8 --codec zstd:19" \
-    "--layout ccoo --set ccoo.k=1" "--layout csr --codec zstd:1"; do
+for options in "${chain[@]}"; do
   next=${options//[^a-z0-9]/}.spmvc
   # shellcheck disable=SC2086 # words of a command
-  spmvpack encode "$previous" -o "$next" $options -q || echo "exit $?"
+  spmvpack encode "$previous" -o "$next" $options --force-size -q || echo "exit $?"
   spmvpack verify "$next" --against A.mtx -q && spmvpack inspect "$next" | grep -o 'digest.*'
   previous=$next
 done | sort | uniq -c | wc -l
