@@ -28,6 +28,8 @@ class Orders {
     if (kernel == "csr/ipcsr") return row_blocks();
     return chunks();  // coo's balanced, csr's merge
   }
+  /// Each row's entries in turn, as the host adds with csr and coo.
+  std::vector<V> in_turn() const { return lanes(1); }
 
  private:
   V product(std::uint64_t k) const { return static_cast<V>(values_[k]) * x_[a_.col_idx[k]]; }
