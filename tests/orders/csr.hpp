@@ -22,7 +22,7 @@ class Orders {
     return kernel.starts_with("csr/") || kernel == "coo/balanced";
   }
   std::vector<V> by(const std::string& kernel) const {
-    if (kernel == "csr/scalar") return lanes(1);  // and csr's and coo's on the host
+    if (kernel == "csr/scalar") return in_turn();
     if (kernel == "csr/vector") return lanes(mean_lanes());
     if (kernel == "csr/pcsr") return products_in_turn();
     if (kernel == "csr/ipcsr") return row_blocks();

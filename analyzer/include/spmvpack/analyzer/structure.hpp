@@ -1,5 +1,5 @@
 #pragma once
-/// What a matrix is: sizes, row lengths, bandwidth, symmetry, values.
+/// The structure of a matrix: sizes, row lengths, bandwidth, symmetry, values.
 
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace spmvpack::analyzer {
 
-/// The distribution of the number of entries per row; all 0 for a matrix without rows.
+/// The distribution of row lengths (entries per row); all 0 for a matrix without rows.
 struct RowLengths {
   static constexpr std::array<int, 6> ranks{10, 25, 50, 75, 90, 99};
 
@@ -20,18 +20,18 @@ struct RowLengths {
   double mean = 0;
   /// Nearest-rank percentiles: the smallest length that at least ranks[i] per cent of the rows do not exceed.
   std::array<std::uint64_t, ranks.size()> percentiles{};
-  /// Rows by length: [0] those of length 0, [b] those of 2^(b-1) to 2^b - 1. Ends with the bin of the longest row.
+  /// Rows by length: [0] counts length 0, [b] lengths 2^(b-1) to 2^b - 1. The last bin holds the longest row.
   std::vector<std::uint64_t> histogram;
 };
 
-/// How far a square matrix is from symmetric, in entries off the diagonal. Entries are equal where they compare equal
-/// (-0 and 0 do) or have the same bits (so that a NaN is itself).
+/// How far a square matrix is from symmetric, in off-diagonal entries. Two entries are equal if they compare equal (-0
+/// and 0 do) or have the same bits (so that a NaN equals itself).
 struct SymmetryCounts {
   std::uint64_t off_diagonal = 0;  ///< entries (i, j), i != j
-  std::uint64_t mirrored = 0;      ///< those where (j, i) is an entry as well
-  std::uint64_t equal = 0;         ///< those where the entry (j, i) has the same value
-  std::uint64_t negated = 0;       ///< those where the entry (j, i) has the negated value
-  bool zero_diagonal = true;       ///< entries on the diagonal, if any, are zeros
+  std::uint64_t mirrored = 0;      ///< of these, those whose mirror (j, i) is an entry, too
+  std::uint64_t equal = 0;         ///< of these, those whose mirror has the same value
+  std::uint64_t negated = 0;       ///< of these, those whose mirror has the negated value
+  bool zero_diagonal = true;       ///< the diagonal's entries, if any, are all zero
 
   [[nodiscard]] bool pattern_symmetric() const noexcept { return mirrored == off_diagonal; }
   [[nodiscard]] bool symmetric() const noexcept { return equal == off_diagonal; }
@@ -41,23 +41,23 @@ struct SymmetryCounts {
 struct Structure {
   std::uint64_t rows = 0, cols = 0, nnz = 0;
   ValueType value_type = ValueType::f64;
-  std::optional<double> density;  ///< nnz / (rows cols); none where there are no places
+  std::optional<double> density;  ///< nnz / (rows cols); unset if there are no rows or columns
 
   RowLengths row_lengths;
   std::uint64_t empty_rows = 0, empty_cols = 0;
   std::uint64_t lower_bandwidth = 0;  ///< the largest i - j of an entry, at least 0
   std::uint64_t upper_bandwidth = 0;  ///< the largest j - i of an entry, at least 0
   std::uint64_t diagonal_entries = 0;
-  std::optional<SymmetryCounts> symmetry;  ///< none where the matrix is not square
+  std::optional<SymmetryCounts> symmetry;  ///< unset if the matrix is not square
 
   std::shared_ptr<const encoder::ValueTable> values;
   std::uint64_t explicit_zeros = 0;  ///< entries of value +0 or -0
   std::uint64_t not_finite = 0;      ///< entries that are infinite or NaN
 };
 
-/// Analyzes `a`; `values` is its value table, counted here where it is missing. O(nnz log(longest row)), parallel, the
-/// same result at any number of threads. Takes a bit per column beside the matrix: Error(errc::out_of_memory) if both
-/// exceed `memory_limit` bytes (0: the bits alone available_memory()).
+/// Analyzes `a`; `values` is its value table, which is counted here if null. O(nnz log(longest row)), parallel; the
+/// result does not depend on the number of threads. Needs one bit per column besides the matrix:
+/// Error(errc::out_of_memory) if both exceed `memory_limit` bytes (0: if the bits alone exceed available_memory()).
 SPMVPACK_EXPORT Structure analyze(const CsrView& a, int threads = 0,
                                   std::shared_ptr<const encoder::ValueTable> values = nullptr,
                                   std::uint64_t memory_limit = 0);

@@ -14,20 +14,20 @@
 namespace spmvpack {
 
 namespace detail {
-/// `bytes` > 0 bytes on a 64-byte boundary, in huge pages where they are many. Error(errc::out_of_memory).
+/// Allocates `bytes` > 0 bytes on a 64-byte boundary; large blocks use huge pages. Error(errc::out_of_memory).
 SPMVPACK_EXPORT void* allocate(std::uint64_t bytes);
 SPMVPACK_EXPORT void release(void* memory) noexcept;
 }  // namespace detail
 
-/// An owning array of trivial elements on a 64-byte boundary. Unlike std::vector it does not touch its memory when it
-/// is made: matrices are large, and whoever fills them in parallel should be the first to touch their pages.
+/// An owning array of trivial elements on a 64-byte boundary. Unlike std::vector, it does not touch its memory on
+/// construction: matrices are large, and the threads that fill them should be the first to touch their pages.
 template <class T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
  public:
   Array() = default;
-  /// `size` uninitialised elements. Error(errc::out_of_memory) where they cannot be had.
+  /// `size` uninitialised elements. Error(errc::out_of_memory) if the allocation fails.
   explicit Array(std::uint64_t size) : size_(size) {
     if (size > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T))
       throw Error(errc::out_of_memory, "an array of " + std::to_string(size) + " elements is beyond the address space");
@@ -63,7 +63,7 @@ class Array {
   [[nodiscard]] T* end() noexcept { return data_ + size_; }
   [[nodiscard]] const T* begin() const noexcept { return data_; }
   [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
-  /// Forgets the elements past `size`; the memory stays.
+  /// Drops the elements past `size`; the memory stays allocated.
   void truncate(std::uint64_t size) noexcept { size_ = size < size_ ? size : size_; }
 
  private:

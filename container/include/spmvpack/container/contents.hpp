@@ -1,5 +1,5 @@
 #pragma once
-/// What a container says of itself: facts of the matrix, provenance, parts, sections; and a loaded part.
+/// What a container says about itself (facts of the matrix, provenance, parts, sections), and a loaded part.
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace spmvpack {
 
-/// Facts of the matrix alone, the same for every layout of it.
+/// Facts about the matrix itself, the same in every layout.
 struct MatrixFacts {
   std::uint64_t rows = 0, cols = 0, nnz = 0;
   ValueType value_type = ValueType::f64;
@@ -25,23 +25,24 @@ struct MatrixFacts {
 
 /// Where a matrix came from. Kept in the optional section "provenance", one `key=value` line each.
 struct Provenance {
-  std::string version;               ///< spmvpack's version that wrote the container
-  std::string options;               ///< options of the encoder, as on the command line
+  std::string version;               ///< the version of spmvpack that wrote the container
+  std::string options;               ///< the encoder's options, as on the command line
   std::string source;                ///< base name of the source file
   std::uint64_t entries = 0;         ///< entries that the source listed, before expansion and summing
-  std::uint64_t duplicates = 0;      ///< entries of the expanded matrix that were added to an earlier one
+  std::uint64_t duplicates = 0;      ///< entries of the expanded matrix that were summed into an earlier one
   std::uint64_t explicit_zeros = 0;  ///< stored entries whose value is +0 or -0
-  /// Values of the expanded matrix that differ in f32 from the source's f64. Duplicates count each, as they are rounded
-  /// before they are added; what their additions round is not counted.
+  /// Values of the expanded matrix that rounding from the source's f64 to f32 changed. Each duplicate counts, as it is
+  /// rounded before it is summed; rounding by the sums themselves is not counted.
   std::uint64_t rounded = 0;
   double max_relative_error = 0;      ///< the largest |f32 - f64| / |f64| among them
   std::vector<std::string> comments;  ///< the source's comment lines, without their %
 };
-/// The text of the section, and back. The text is UTF-8 lines; parse throws Error(errc::corrupt) on anything else.
+/// Converts a provenance to the text of its section and back. The text is lines of UTF-8; parsing anything else throws
+/// Error(errc::corrupt).
 SPMVPACK_EXPORT std::string to_text(const Provenance& provenance);
 SPMVPACK_EXPORT Provenance parse_provenance(std::string_view text);
 
-/// A matrix and what is known of its source, as a reader of any format returns it.
+/// A matrix and what is known about its source, as every reader returns it.
 struct SourceMatrix {
   CsrMatrix matrix;
   Field field = Field::real;
@@ -62,7 +63,7 @@ struct PartInfo {
   ValueType value_type = ValueType::f64;
   IndexMap rows, cols;
   std::uint64_t nnz = 0;
-  std::array<std::uint64_t, 8> params{};  ///< meaning by layout (docs/FORMAT.md)
+  std::array<std::uint64_t, 8> params{};  ///< their meaning depends on the layout (docs/FORMAT.md)
   std::uint32_t first_section = 0, section_count = 0;
 };
 
@@ -73,10 +74,10 @@ struct SectionInfo {
   format::ElementType element_type = format::ElementType::u8;
   format::Codec codec = format::Codec::none;
   format::Filter filter = format::Filter::none;
-  std::uint8_t filter_width = 0;  ///< bytes of the filter's element, 0 without a filter
+  std::uint8_t filter_width = 0;  ///< bytes per element of the filter, 0 without a filter
   std::uint8_t flags = 0;         ///< format::section_required, format::section_device
-  std::uint32_t alignment = 1;    ///< what the start must be a multiple of in memory, bytes
-  bool known = false;             ///< whether this version knows what it holds; if not, it is optional
+  std::uint32_t alignment = 1;    ///< of its start in memory, bytes
+  bool known = false;             ///< whether this version knows the section; if not, it is optional
   std::uint64_t count = 0, raw_bytes = 0, stored_bytes = 0, offset = 0, first_block = 0, block_count = 0;
 };
 
@@ -96,7 +97,7 @@ constexpr format::ElementType element_type_of() {
     return format::ElementType::u64;
 }
 
-/// A part in memory: its facts and its raw sections, owned or not. What layouts check, unpack and multiply.
+/// A view of a part in memory: its facts and its raw sections. Layouts check, unpack and multiply with it.
 class SPMVPACK_EXPORT PartView {
  public:
   struct Section {
@@ -112,19 +113,19 @@ class SPMVPACK_EXPORT PartView {
   [[nodiscard]] std::uint64_t cols() const noexcept { return info_->cols.count; }
   /// The file and the part, for messages.
   [[nodiscard]] const std::string& where() const noexcept { return where_; }
-  /// The section's elements. Error(errc::corrupt) where it is missing or of another type.
+  /// The section's elements. Error(errc::corrupt) if it is missing or has another type.
   template <class T>
   [[nodiscard]] std::span<const T> get(std::string_view name) const {
     const std::span<const std::byte> bytes = require_section(name, element_type_of<T>()).bytes;
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
-  /// The section's element type, for sections that may have several.
+  /// The section's element type, for sections that can have more than one.
   [[nodiscard]] format::ElementType type_of(std::string_view name) const;
-  /// The section, or null where there is none: optional ones may be missing.
+  /// The section, or null if an optional section is missing.
   [[nodiscard]] const Section* find(std::string_view name) const noexcept;
-  /// Throws Error(errc::corrupt) at this part (and section, if named).
+  /// Throws Error(errc::corrupt) located at this part (and section, if named).
   [[noreturn]] void fail(const std::string& what, std::string_view section = {}) const;
-  /// fail() unless `ok`; the text is made only then.
+  /// Calls fail() unless `ok`; the text is built only then.
   template <class Text>
   void require(bool ok, std::string_view section, Text&& text) const {
     if (!ok) fail(text(), section);

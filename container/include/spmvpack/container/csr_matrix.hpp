@@ -10,9 +10,10 @@
 
 namespace spmvpack {
 
-/// A CSR matrix in somebody's arrays; owns nothing. row_ptr has rows + 1 entries, row_ptr[0] = 0; col_idx and values
-/// have row_ptr[rows]. Row pointers may be of 32 or 64 bits, columns of 32, signed or not, as SciPy, PETSc and Eigen
-/// hold them. Within a row, columns strictly increase: check() finds out, and encode() calls it.
+/// A CSR matrix in arrays that the caller owns. row_ptr has rows + 1 elements, row_ptr[0] = 0; col_idx and values have
+/// row_ptr[rows]. Row pointers are 32-bit or 64-bit integers and columns 32-bit integers, signed or unsigned, so the
+/// arrays of SciPy, PETSc and Eigen need no copy. Columns must strictly increase within a row: check() verifies it, and
+/// encode() calls check().
 class SPMVPACK_EXPORT CsrView {
  public:
   CsrView() = default;
@@ -22,7 +23,7 @@ class SPMVPACK_EXPORT CsrView {
       : rows_(rows),
         cols_(cols),
         nnz_(col_idx.size()),
-        // Signed and unsigned types of one size may alias; a negative column is one that check() finds too large.
+        // Signed and unsigned types of one size may alias; check() rejects a negative column as too large.
         col_idx_(reinterpret_cast<const std::uint32_t*>(col_idx.data())),
         values_(values.data()),
         type_(value_type_of<Value>) {
@@ -40,14 +41,14 @@ class SPMVPACK_EXPORT CsrView {
   [[nodiscard]] std::uint64_t cols() const noexcept { return cols_; }
   [[nodiscard]] std::uint64_t nnz() const noexcept { return nnz_; }
   [[nodiscard]] ValueType value_type() const noexcept { return type_; }
-  /// First entry of row i; row_ptr(rows()) = nnz().
+  /// The first entry of row i; row_ptr(rows()) = nnz().
   [[nodiscard]] std::uint64_t row_ptr(std::uint64_t i) const noexcept {
     return row_ptr64_ != nullptr ? row_ptr64_[i] : row_ptr32_[i];
   }
   [[nodiscard]] std::uint64_t row_length(std::uint64_t i) const noexcept { return row_ptr(i + 1) - row_ptr(i); }
-  /// The entries of the longest row, 0 without rows. O(rows()), parallel.
+  /// The length of the longest row, 0 if there are no rows. O(rows()), parallel.
   [[nodiscard]] std::uint64_t longest_row(int threads = 0) const;
-  /// The row of entry k, which is below nnz(). O(log rows()).
+  /// The row of entry k < nnz(). O(log rows()).
   [[nodiscard]] std::uint64_t row_of(std::uint64_t k) const noexcept {
     std::uint64_t low = 0, high = rows_;  // row_ptr(low) <= k < row_ptr(high)
     while (high - low > 1) {
@@ -57,18 +58,18 @@ class SPMVPACK_EXPORT CsrView {
     return low;
   }
   [[nodiscard]] const std::uint32_t* col_idx() const noexcept { return col_idx_; }
-  /// The values; T must be what value_type() names.
+  /// The values; T must match value_type().
   template <class T>
   [[nodiscard]] const T* values() const noexcept {
     return static_cast<const T*>(values_);
   }
-  /// The values' bits, sizeof 8 for f64 and 4 for f32.
+  /// The values as bytes: 8 each for f64, 4 for f32.
   [[nodiscard]] const void* value_bytes() const noexcept { return values_; }
-  /// Bytes of the three arrays with 64-bit row pointers: the yardstick that memory use is quoted against.
+  /// Bytes of the three arrays with 64-bit row pointers: the yardstick for memory use.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return (rows_ + 1) * 8 + nnz_ * (4 + size_of(type_)); }
 
-  /// Throws Error(errc::bad_input) unless sizes are below 2^32, pointers start at 0, rise and end at nnz, and every
-  /// row's columns are strictly increasing and in range. O(nnz), parallel.
+  /// Throws Error(errc::bad_input) unless rows and columns are fewer than max_dimension, row pointers start at 0, never
+  /// decrease and end at nnz, and the columns of every row strictly increase and are in range. O(nnz), parallel.
   void check(int threads = 0) const;
 
  private:
@@ -82,8 +83,7 @@ class SPMVPACK_EXPORT CsrView {
   ValueType type_ = ValueType::f64;
 };
 
-/// A CSR matrix that owns its arrays: 64-bit row pointers, 32-bit columns, f64 or f32 values. Wherever a CsrView is
-/// accepted, so is this.
+/// A CSR matrix that owns its arrays: 64-bit row pointers, 32-bit columns, f64 or f32 values. Converts to CsrView.
 struct SPMVPACK_EXPORT CsrMatrix {
   using Values = std::variant<Array<double>, Array<float>>;
 
@@ -98,13 +98,13 @@ struct SPMVPACK_EXPORT CsrMatrix {
   operator CsrView() const { return view(); }  // NOLINT(google-explicit-constructor)
 };
 
-/// A CsrMatrix with its arrays allocated and not filled.
+/// A CsrMatrix with its arrays allocated but not filled.
 SPMVPACK_EXPORT CsrMatrix allocate_csr(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz, ValueType type);
 
-/// True where sizes, pattern and the bits of every value agree.
+/// True if sizes, pattern and the bits of every value agree.
 SPMVPACK_EXPORT bool equal_bits(const CsrView& a, const CsrView& b, int threads = 0);
 
-/// 16 bytes of XXH3-128, low half first.
+/// A 16-byte XXH3-128 hash, low half first.
 struct SPMVPACK_EXPORT Digest {
   std::uint64_t low = 0, high = 0;
   bool operator==(const Digest&) const = default;
@@ -112,8 +112,8 @@ struct SPMVPACK_EXPORT Digest {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// The digest of what a matrix is, whatever its layout or codec: XXH3-128 over the XXH3-128s of the 1 MiB pieces of
-/// its sizes, row pointers, columns and value bits (docs/FORMAT.md, "Content digest"). Parallel.
+/// The digest of a matrix's content, independent of layout and codec: the XXH3-128 of the XXH3-128s of the 1 MiB pieces
+/// of its sizes, row pointers, columns and value bits (docs/FORMAT.md, "Content digest"). Parallel.
 SPMVPACK_EXPORT Digest content_digest(const CsrView& a, int threads = 0);
 
 }  // namespace spmvpack

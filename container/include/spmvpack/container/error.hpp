@@ -1,5 +1,5 @@
 #pragma once
-/// The one error type of the library. Nothing in spmvpack prints, exits or aborts: it throws an Error.
+/// The library's only error type. Nothing in spmvpack prints, exits or aborts; it throws an Error.
 
 #include <cstdint>
 #include <exception>
@@ -10,22 +10,22 @@
 
 namespace spmvpack {
 
-/// What kind of thing went wrong. The values are stable: the command line's exit codes are made from them.
+/// The kind of error. The values are stable: the command line's exit codes derive from them.
 enum class errc : std::uint8_t {
-  io = 1,         ///< the operating system refused: open, read, write, rename
-  exists,         ///< the output exists and overwriting was not asked for
-  usage,          ///< an option or argument that makes no sense
-  bad_input,      ///< a source (Matrix Market, ...) that breaks its format
-  corrupt,        ///< a container whose bytes or structure are wrong
+  io = 1,         ///< an operating system call failed: open, read, write, rename
+  exists,         ///< the output exists and overwriting was not requested
+  usage,          ///< an invalid option or argument
+  bad_input,      ///< a source (Matrix Market, ...) that violates its format
+  corrupt,        ///< a container with wrong bytes or structure
   mismatch,       ///< two matrices that should be equal are not
-  unsupported,    ///< a valid request that this version cannot serve
+  unsupported,    ///< valid, but not supported by this version
   no_device,      ///< no usable GPU
-  out_of_memory,  ///< more memory needed than there is, or than the limit allows
+  out_of_memory,  ///< not enough memory, or the limit is too low
   interrupted,    ///< the caller's progress callback asked to stop
-  internal,       ///< a bug of spmvpack
+  internal,       ///< a bug in spmvpack
 };
 
-/// The stable name of an errc, such as "bad_input".
+/// The stable name of an error code, such as "bad_input".
 SPMVPACK_EXPORT std::string_view to_string(errc code) noexcept;
 
 /// What went wrong, where, and what to do about it.
@@ -41,7 +41,7 @@ class SPMVPACK_EXPORT Error : public std::exception {
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
   [[nodiscard]] const std::string& where() const noexcept { return where_; }
   [[nodiscard]] const std::string& remedy() const noexcept { return remedy_; }
-  /// "where: message; remedy", each part only if present.
+  /// "where: message; remedy", without the parts that are empty.
   [[nodiscard]] const char* what() const noexcept override { return full_.c_str(); }
 
  private:

@@ -1,4 +1,4 @@
 #pragma once
 
-/// Marks what the shared libraries export; everything else in them is hidden.
+/// Marks what the shared libraries export; all other symbols are hidden.
 #define SPMVPACK_EXPORT __attribute__((visibility("default")))

@@ -1,6 +1,6 @@
 #pragma once
-/// The bytes of an .spmvc file, version 0.2, as C++ structs. docs/FORMAT.md is the specification; a struct here and a
-/// table there are the same thing. Everything is little-endian and is copied in and out, never aliased.
+/// The bytes of an .spmvc file, version 0.2, as C++ structs. docs/FORMAT.md is the specification; each struct matches a
+/// table there. Everything is little-endian, and copied in and out rather than aliased.
 
 #include <array>
 #include <bit>
@@ -13,12 +13,12 @@ namespace spmvpack::format {
 
 static_assert(std::endian::native == std::endian::little, "spmvpack runs on little-endian machines");
 
-/// No text file starts with 0x89; CR LF and LF catch line-ending conversion; 0x1A ends a DOS `type`.
+/// No text file starts with 0x89; CR LF and LF expose line-ending conversion; 0x1A stops DOS's `type`.
 inline constexpr std::array<std::uint8_t, 8> magic{0x89, 'S', 'P', 'V', 0x0D, 0x0A, 0x1A, 0x0A};
 inline constexpr std::uint16_t version_major = 0, version_minor = 2;
-inline constexpr std::uint64_t header_bytes = 4096;     ///< and the offset of the first section
+inline constexpr std::uint64_t header_bytes = 4096;     ///< also the offset of the first section
 inline constexpr std::uint64_t section_boundary = 256;  ///< sections and the tables start on multiples of this
-inline constexpr std::uint64_t block_bytes = 1U << 20;  ///< raw bytes of a block; the last of a section may be shorter
+inline constexpr std::uint64_t block_bytes = 1U << 20;  ///< raw bytes of a block; a section's last may be shorter
 inline constexpr std::uint32_t no_part = 0xFFFFFFFF;
 
 using Name = std::array<char, 16>;  ///< ASCII, padded with zero bytes
@@ -51,7 +51,7 @@ constexpr ElementType element_type(ValueType t) noexcept {
 }
 
 inline constexpr std::uint8_t section_required = 1;  ///< a reader that does not know the section must refuse the file
-inline constexpr std::uint8_t section_device = 2;    ///< a multiply reads it: it counts as device bytes
+inline constexpr std::uint8_t section_device = 2;    ///< a multiply reads the section, so it counts as device bytes
 
 struct Header {  // 4,096 bytes
   std::array<std::uint8_t, 8> magic;

@@ -1,7 +1,7 @@
 #pragma once
-/// How one source serves two instruction sets: loops are written once, always inlined, into an entry point for each.
-/// std::fma, for one, is an instruction where the target has it and a slow, equally exact library call where it has
-/// not.
+/// One source for two instruction sets: loops are written once and always inlined into one entry point per set.
+/// std::fma, for example, is one instruction on targets that have it, and a slow but equally exact library call on
+/// others.
 
 #include <string_view>
 
@@ -18,10 +18,10 @@
 
 namespace spmvpack {
 
-/// Whether this processor has x86-64-v3 (AVX2, BMI, FMA), and SPMVPACK_ISA=generic does not ask to do without.
+/// Whether this processor supports x86-64-v3 (AVX2, BMI, FMA) and SPMVPACK_ISA=generic does not disable it.
 SPMVPACK_EXPORT bool use_v3() noexcept;
 
-/// The instruction set in use, in words.
+/// The name of the instruction set in use.
 SPMVPACK_EXPORT std::string_view instruction_set() noexcept;
 
 }  // namespace spmvpack

@@ -1,5 +1,5 @@
 #pragma once
-/// What a multiply Y = alpha op(A) X + beta Y is asked for: one description for every loader, and for C.
+/// The description of a multiply Y = alpha op(A) X + beta Y, shared by all loaders and by C.
 
 #include <cstdint>
 
@@ -12,34 +12,34 @@ namespace spmvpack {
 /// op(A).
 enum class Operation : std::uint8_t { none = 0, transpose = 1, conjugate_transpose = 2 };
 
-/// One kernel of one layout, resolved from its name once (gpu_loader::find_kernel). The default is each layout's
-/// default.
+/// One kernel of one layout, resolved once from its name by gpu_loader::find_kernel(). A default KernelId stands for
+/// each layout's default kernel.
 struct KernelId {
   std::uint32_t value = 0;
   bool operator==(const KernelId&) const = default;
   [[nodiscard]] constexpr bool is_default() const noexcept { return value == 0; }
 };
 
-/// Everything about a multiply but its operands. What a loader cannot do yet is refused with errc::unsupported before
-/// anything is computed: operations other than `none`, and more than one right-hand side.
+/// Everything about a multiply except its operands. What a loader does not support yet (operations other than `none`,
+/// more than one right-hand side) is refused with errc::unsupported before anything is computed.
 struct MultiplyDescription {
   Operation operation = Operation::none;
   ValueType vectors = ValueType::f64;  ///< of X, Y, alpha and beta, and of every product and sum
   std::uint64_t right_hand_sides = 1;  ///< columns of X and Y
-  std::uint64_t ldx = 0, ldy = 0;      ///< elements from one column to the next, no fewer than one has; 0: just as many
-  bool scalars_on_device = false;      ///< whether alpha and beta lie in device memory, read when the multiply runs
+  std::uint64_t ldx = 0, ldy = 0;      ///< elements from one column to the next, at least its length; 0: exactly that
+  bool scalars_on_device = false;      ///< alpha and beta are in device memory, read when the multiply runs
   KernelId kernel = {};
 };
 
-/// The plain multiply with vectors of type T.
+/// Describes the plain multiply with vectors of type T.
 template <class T>
 constexpr MultiplyDescription describe() noexcept {
   return {.vectors = value_type_of<T>};
 }
 
-/// What every loader refuses. Error(errc::usage): the description does not go with the matrix - f32 vectors for f64
-/// values, a leading dimension smaller than a column. Error(errc::unsupported): no loader can do it yet. Kernels and the
-/// place of the scalars are for each loader to check.
+/// Refuses what no loader accepts. Error(errc::usage) if the description does not fit the matrix: f32 vectors with f64
+/// values, or a leading dimension smaller than a column. Error(errc::unsupported) if no loader can do it yet. Each
+/// loader checks the kernel and the location of the scalars itself.
 SPMVPACK_EXPORT void check_description(const MultiplyDescription& description, const MatrixFacts& facts);
 
 }  // namespace spmvpack

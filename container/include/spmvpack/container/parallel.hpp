@@ -10,12 +10,12 @@
 
 namespace spmvpack {
 
-/// The number of threads that `requested` means: itself, or for 0 what OpenMP would use (OMP_NUM_THREADS, else cores).
+/// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores).
 inline int thread_count(int requested) { return requested > 0 ? requested : omp_get_max_threads(); }
 
-/// Calls f(i) for every i in [0, n) on up to `threads` threads (0: all); or f(i, worker), where it takes that: a number
-/// below `threads` that no other call has at the same time. Where calls throw, the exception of the smallest i is
-/// rethrown, at any number of threads: indices are handed out in order, and none below a failed one is skipped.
+/// Calls f(i) for every i in [0, n) on up to `threads` threads (0: all), or f(i, worker) if f takes two arguments;
+/// worker < `threads` differs between concurrent calls. If calls throw, the exception of the smallest i is rethrown
+/// whatever the number of threads: indices are handed out in order, and none below a failed one is skipped.
 template <class F>
 void parallel_for(std::uint64_t n, int threads, F&& f) {
   const auto call = [&](std::uint64_t i, [[maybe_unused]] std::uint64_t worker) {
@@ -50,7 +50,7 @@ void parallel_for(std::uint64_t n, int threads, F&& f) {
   if (error) std::rethrow_exception(error);
 }
 
-/// Cuts [0, n) into pieces of at most `piece` and calls f(begin, end) for each, in parallel.
+/// Splits [0, n) into pieces of at most `piece` and calls f(begin, end) for each, in parallel.
 template <class F>
 void parallel_pieces(std::uint64_t n, std::uint64_t piece, int threads, F&& f) {
   parallel_for(n / piece + (n % piece != 0), threads, [&](std::uint64_t i) {

@@ -8,9 +8,9 @@
 
 namespace spmvpack {
 
-/// How long work reports itself and is stopped: called now and then, from the calling thread only, with the stage's
-/// name, what is done and what there is to do (bytes or items; total 0: unknown). Returning false stops the work with
-/// Error(errc::interrupted); nothing half-written is left behind.
+/// Reports the progress of a long operation and can cancel it. Called now and then, only on the caller's thread, with
+/// the name of the stage, the amount done and the total (in bytes or items; total 0: unknown). Returning false stops
+/// the operation with Error(errc::interrupted); no partial output is left behind.
 using ProgressCallback = std::function<bool(std::string_view stage, std::uint64_t done, std::uint64_t total)>;
 
 inline void report_progress(const ProgressCallback& callback, std::string_view stage, std::uint64_t done,

@@ -16,8 +16,8 @@ namespace spmvpack {
 
 struct LoadOptions {
   int threads = 0;                 ///< 0: all
-  bool verify_checksums = true;    ///< of every block read
-  bool check_structure = true;     ///< indices in range, chunks sane, ...; without it only files that one trusts
+  bool verify_checksums = true;    ///< of every block that is read
+  bool check_structure = true;     ///< indices in range, chunks valid, ...; disable only for trusted files
   std::uint64_t memory_limit = 0;  ///< bytes, 0: available_memory()
   ProgressCallback progress = {};
 };
@@ -31,20 +31,20 @@ class SPMVPACK_EXPORT LoadedPart {
   [[nodiscard]] std::span<const SectionInfo> sections() const noexcept { return *sections_; }
 
  private:
-  // On the heap, so that the view's pointers survive a move of this object.
+  // On the heap, so that the view's pointers survive a move of the LoadedPart.
   std::unique_ptr<PartInfo> info_;
   std::unique_ptr<std::vector<SectionInfo>> sections_;
   std::vector<Array<std::byte>> bytes_;
   PartView view_;
 };
 
-/// An open .spmvc file. Opening reads and checks the header and the tables; sections are read on demand.
-/// Errors: errc::bad_input (not a container), errc::corrupt (bytes or structure), errc::unsupported (version, feature,
-/// layout, codec), errc::io.
+/// An open .spmvc file. Opening reads and checks the header and the tables; sections are read on demand. Errors:
+/// errc::bad_input (not a container), errc::corrupt (wrong bytes or structure), errc::unsupported (version, feature,
+/// layout or codec), errc::io.
 class SPMVPACK_EXPORT Container {
  public:
   static Container open(const std::string& path);
-  /// The same over any bytes; `name` stands for the file in messages.
+  /// The same for any byte source; messages call it `name`.
   static Container open(std::shared_ptr<const ByteSource> bytes, const std::string& name);
 
   [[nodiscard]] const MatrixFacts& facts() const noexcept { return facts_; }
@@ -52,21 +52,21 @@ class SPMVPACK_EXPORT Container {
   [[nodiscard]] const std::vector<SectionInfo>& sections() const noexcept { return sections_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_bytes_; }
-  /// Sum of the raw bytes of the sections that a multiply needs.
+  /// The raw bytes of all sections that a multiply reads.
   [[nodiscard]] std::uint64_t device_bytes() const noexcept;
 
-  /// Checks the checksum of every block of the file, also of sections that this version does not know. With what open()
-  /// has checked, that is every byte.
+  /// Verifies the checksum of every block, including sections unknown to this version. Together with the checks of
+  /// open(), this covers every byte of the file.
   void check_blocks(const LoadOptions& options = {}) const;
-  /// The raw bytes of section `index`: read, checked, inflated, unfiltered.
+  /// The raw bytes of section `index`: read, verified, decompressed and unfiltered.
   [[nodiscard]] Array<std::byte> read_section(std::size_t index, const LoadOptions& options = {}) const;
-  /// Block `block` of section `index`, the unit that loaders stream: raw bytes [block, block + 1) *
-  /// format::block_bytes, less in the last one; raw.size() must be exactly that. Read, checked unless `verify` is
-  /// unset, inflated, unfiltered. May run on several threads at once.
+  /// Block `block` of section `index`, the unit in which loaders stream: raw bytes [block, block + 1) *
+  /// format::block_bytes, fewer for the last one; raw.size() must match exactly. The block is read, verified if
+  /// `verify` is set, decompressed and unfiltered. May be called from several threads at once.
   void read_block(std::size_t index, std::uint64_t block, std::span<std::byte> raw, bool verify = true) const;
-  /// Part `index` with the sections that this version knows, and with options.check_structure its structure checked.
+  /// Part `index` with the sections known to this version. Its structure is checked if options.check_structure is set.
   [[nodiscard]] LoadedPart load_part(std::size_t index, const LoadOptions& options = {}) const;
-  /// The provenance section; empty where there is none. Error(errc::corrupt) where it is not what FORMAT.md says.
+  /// The provenance section; empty if there is none. Error(errc::corrupt) if it does not follow docs/FORMAT.md.
   [[nodiscard]] Provenance provenance() const;
 
  private:
@@ -89,9 +89,9 @@ class SPMVPACK_EXPORT Container {
   std::uint64_t file_bytes_ = 0;
 };
 
-/// The matrix of a container, from all its parts. Checks checksums as the options say; the structure, since it indexes
-/// by what it reads, whatever they say; that the content digest is the header's, and that the values and the pattern
-/// are those of the header's field and symmetry. Error(errc::corrupt) also where two parts hold the same entry.
+/// The matrix of a container, assembled from all its parts. Checksums are verified if the options say so. The structure
+/// is always checked, and so is that the matrix has the header's content digest, field and symmetry, and that no two
+/// parts hold the same entry: Error(errc::corrupt) otherwise.
 SPMVPACK_EXPORT CsrMatrix unpack(const Container& container, const LoadOptions& options = {});
 
 }  // namespace spmvpack

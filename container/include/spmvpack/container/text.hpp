@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers and foreign text as people read them.
+/// Numbers and untrusted text in human-readable form.
 
 #include <cstdint>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace spmvpack {
 
-/// Text from a file made safe to print: control bytes and invalid UTF-8 become \\xNN; at most `limit` bytes of it.
+/// Makes text from a file safe to print: control bytes and invalid UTF-8 become \\xNN; at most `limit` bytes of it.
 SPMVPACK_EXPORT std::string escape(std::string_view text, std::size_t limit = 80);
 
 /// 1234567 as "1,234,567".
 SPMVPACK_EXPORT std::string grouped(std::uint64_t number);
-/// "1 row", "2,000 rows"; `plural` where it is not the noun with an s.
+/// "1 row", "2,000 rows"; `plural` if it is not the noun with an s.
 SPMVPACK_EXPORT std::string counted(std::uint64_t number, std::string_view noun, std::string_view plural = {});
 
 }  // namespace spmvpack

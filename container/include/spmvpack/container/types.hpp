@@ -1,5 +1,5 @@
 #pragma once
-/// The small vocabulary that every room shares: value types, what the source said of the matrix, checked sizes.
+/// The vocabulary that all libraries share: value types, field and symmetry of the source, checked sizes.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace spmvpack {
 
-/// Type of the stored values. The numbers are those of the file format.
+/// The type of the stored values. The numbers are those of the file format.
 enum class ValueType : std::uint8_t { f64 = 1, f32 = 2 };
-/// The field of the source (Matrix Market's word). `pattern` matrices have the value 1 everywhere.
+/// The field of the source (Matrix Market's term). All values of a `pattern` matrix are 1.
 enum class Field : std::uint8_t { real = 1, integer = 2, pattern = 3 };
-/// The symmetry of the source. The matrix itself is always held expanded to general.
+/// The symmetry of the source. The matrix itself is always stored expanded to general.
 enum class Symmetry : std::uint8_t { general = 1, symmetric = 2, skew_symmetric = 3 };
 
 constexpr std::size_t size_of(ValueType t) noexcept { return t == ValueType::f64 ? 8 : 4; }
@@ -36,14 +36,14 @@ decltype(auto) dispatch(ValueType type, F&& f) {
   return type == ValueType::f64 ? f(double{}) : f(float{});
 }
 
-/// The unsigned integer that holds the bits of a value.
+/// The unsigned integer type that holds the bits of a value.
 template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
-/// Rows and columns must stay below this.
+/// Rows and columns must each be fewer than this.
 inline constexpr std::uint64_t max_dimension = (std::uint64_t{1} << 32) - 1;
 
-/// a * b and a + b, or Error(errc::unsupported) naming `what` where 64 bits do not hold the result.
+/// a * b and a + b. Error(errc::unsupported), naming `what`, if the result does not fit into 64 bits.
 SPMVPACK_EXPORT std::uint64_t checked_mul(std::uint64_t a, std::uint64_t b, std::string_view what);
 SPMVPACK_EXPORT std::uint64_t checked_add(std::uint64_t a, std::uint64_t b, std::string_view what);
 

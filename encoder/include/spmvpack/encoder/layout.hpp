@@ -1,7 +1,7 @@
 #pragma once
-/// Layouts and strategies as the encoder sees them. A layout encodes one part of a matrix; a strategy cuts a matrix
-/// into parts and picks a layout for each. A plan decides everything and knows every byte; its sections' fill functions
-/// write what it says.
+/// Layouts and strategies as the encoder sees them. A layout encodes one part of a matrix; a strategy splits a matrix
+/// into parts and picks a layout for each. A plan makes every decision and knows every size; the fill functions of its
+/// sections only write what it has decided.
 
 #include <functional>
 #include <map>
@@ -23,14 +23,15 @@ class ValueTable;
 
 struct PlanOptions {
   int threads = 0;
-  /// Settings by full name, such as {"ccoo.k", "4"}. A plan reads those of its layout.
+  /// Settings by full name, such as {"ccoo.k", "4"}. A plan reads those of its own layout.
   std::map<std::string, std::string> settings = {};
-  /// The whole matrix's values, counted once and shared by the plans of one matrix; counted again where it is missing.
+  /// The value table of the whole matrix, counted once and shared by all its plans; if null, each plan counts again.
   std::shared_ptr<const ValueTable> values = {};
-  ProgressCallback progress = {};  ///< asked between layouts and parts
+  ProgressCallback progress = {};  ///< called between layouts and between parts
 };
 
-/// What a part's local indices stand for: all of the matrix's, a range, or a list in any order without repetition.
+/// What a part's local indices stand for: all indices of the matrix, a range, or a list in any order without
+/// repetition.
 struct PartIndices {
   IndexMap map;
   std::shared_ptr<const std::vector<std::uint32_t>> list;  ///< map.count elements if map is a list, else null
@@ -45,50 +46,50 @@ struct PartIndices {
   }
 };
 
-/// The entries of one part in local indices, and what these stand for.
+/// The entries of one part with local indices, and what these stand for.
 struct PartMatrix {
   CsrView a;  ///< rows.map.count x cols.map.count
   PartIndices rows, cols;
-  std::shared_ptr<const ValueTable> values;  ///< of `a`; null: not counted yet
-  std::shared_ptr<const void> owner;         ///< keeps the arrays of `a` where they are the part's own
+  std::shared_ptr<const ValueTable> values;  ///< of `a`; null if not counted yet
+  std::shared_ptr<const void> owner;         ///< owns the arrays of `a` if they belong to the part
 
-  /// The whole matrix as one part. Its arrays outlive the plan.
+  /// The whole matrix as one part. Its arrays must outlive the plan.
   static PartMatrix whole(const CsrView& a, const PlanOptions& options) {
     return {a, PartIndices::all(a.rows()), PartIndices::all(a.cols()), options.values, nullptr};
   }
 };
 
-/// A named number of a plan, for the report: {"chunks.one_row", 17}.
+/// A named number from a plan, for the report: {"chunks.one_row", 17}.
 struct Counter {
   std::string name;
   std::uint64_t value = 0;
 };
 
-/// What a layout makes of a part, decided but not written. The sections fill themselves from what they own and from the
-/// arrays of the PartMatrix.
+/// A part as a layout will encode it, decided but not written. The sections fill themselves from what they own and from
+/// the arrays of the PartMatrix.
 struct PartPlan {
-  PartInfo info;                        ///< everything but first_section and section_count
-  std::vector<SectionSource> sections;  ///< those of the maps first
+  PartInfo info;                        ///< everything except first_section and section_count
+  std::vector<SectionSource> sections;  ///< those of the maps come first
   std::uint64_t padding = 0;            ///< stored slots that hold no entry
-  std::vector<Counter> byte_shares;     ///< device bytes by what they hold; they add up to device_bytes()
-  std::vector<Counter> counters;        ///< whatever else the layout's report line shows; its main choices first
+  std::vector<Counter> byte_shares;     ///< device bytes by content; they add up to device_bytes()
+  std::vector<Counter> counters;        ///< what else the report shows for the layout; its main choices come first
 
-  /// Bytes that a multiply reads: the raw sections flagged format::section_device.
+  /// Bytes that a multiply reads: the raw bytes of all sections flagged format::section_device.
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
 };
 
-/// What a strategy makes of a matrix: its parts, in the order of the part table.
+/// A matrix as a strategy will encode it: its parts, in the order of the part table.
 struct Plan {
   std::vector<PartPlan> parts;
-  std::string strategy;  ///< that has made the parts: of `auto`, the one that it chose
-  std::string reason;    ///< why `auto` chose it, in a few words; else empty
+  std::string strategy;  ///< that made the parts; for `auto`, the strategy it chose
+  std::string reason;    ///< why `auto` chose it, in a few words; empty otherwise
 
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
-  /// The layouts of the parts, each once, in table order: "ell+coo".
+  /// The distinct layouts of the parts in table order, such as "ell+coo".
   [[nodiscard]] SPMVPACK_EXPORT std::string layouts() const;
 };
 
-/// A setting that a layout or a strategy takes, for --help and for checking.
+/// A setting of a layout or strategy, for --help and for validation.
 struct Setting {
   std::string_view name;    ///< "ccoo.k"
   std::string_view values;  ///< "auto, 1, 2, 4 or 8"
@@ -99,47 +100,47 @@ struct LayoutEncoder {
   std::string_view name;
   std::string_view summary;
   std::span<const Setting> settings;
-  /// O(nnz), parallel. `part` is copied where the plan needs it; what its arrays point to outlives the plan.
+  /// Plans the part. O(nnz), parallel. The plan copies what it needs of `part`, whose arrays must outlive the plan.
   PartPlan (*plan)(const PartMatrix& part, const PlanOptions& options);
 };
 
-/// All layouts, the simplest first.
+/// All layouts, simplest first.
 SPMVPACK_EXPORT std::span<const LayoutEncoder> layout_encoders();
-/// Error(errc::usage), listing the known ones, where there is no such layout.
+/// The layout with that name. Error(errc::usage), listing the known ones, if there is none.
 SPMVPACK_EXPORT const LayoutEncoder& find_layout_encoder(std::string_view name);
 
-/// A way to encode a whole matrix. Every layout alone is one, of the layout's name.
+/// A way to encode a whole matrix. Each single layout is a strategy, too, under the layout's name.
 struct Strategy {
   std::string name;
   std::string summary;
   std::vector<Setting> settings;
-  /// The matrix outlives the plan. The parts' entries are disjoint and together are the matrix.
+  /// The matrix must outlive the plan. Every entry of the matrix is in exactly one part.
   std::function<Plan(const CsrView& a, const PlanOptions& options)> plan;
-  /// Whether it picks among the other strategies, so that it is no candidate itself and has no line in a report.
+  /// Whether it picks among the other strategies. If so, it is not a candidate itself and has no line in a report.
   bool chooses = false;
 };
 
-/// What `auto` weighs: a plan's strategy and what it costs.
+/// What `auto` compares: a strategy and the cost of its plan.
 struct Candidate {
   std::string_view strategy;
   std::uint64_t device_bytes = 0;
 };
 struct Choice {
-  std::size_t index = 0;  ///< of the candidate
-  std::string reason;     ///< "28.7 % of CSR"
+  std::size_t index = 0;  ///< of the chosen candidate
+  std::string reason;     ///< such as "28.7 % of CSR"
 };
-/// The rule of `auto`, for encode and report alike: the fewest device bytes, of equals the first. `candidates` is not
-/// empty; `csr_bytes` are those of the layout csr.
+/// The rule of `auto`, for both encode and report: the fewest device bytes win, ties go to the first. `candidates` must
+/// not be empty; `csr_bytes` are the device bytes of layout csr.
 SPMVPACK_EXPORT Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes);
 
-/// `auto`, which is the default, then every layout, then the strategies that cut a matrix into parts.
+/// `auto` (the default), then every layout, then the strategies that split a matrix into parts.
 SPMVPACK_EXPORT std::span<const Strategy> strategies();
-/// Error(errc::usage), listing the known ones, where there is no such strategy.
+/// The strategy with that name. Error(errc::usage), listing the known ones, if there is none.
 SPMVPACK_EXPORT const Strategy& find_strategy(std::string_view name);
 
-/// Error(errc::usage) where a setting is not one of any strategy.
+/// Error(errc::usage) if no strategy has one of these settings.
 SPMVPACK_EXPORT void check_settings(const std::map<std::string, std::string>& settings);
-/// The same for the settings of one strategy.
+/// Error(errc::usage) if this strategy lacks one of these settings.
 SPMVPACK_EXPORT void check_settings(const std::map<std::string, std::string>& settings, const Strategy& strategy);
 
 }  // namespace spmvpack::encoder

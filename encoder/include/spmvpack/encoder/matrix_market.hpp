@@ -1,5 +1,5 @@
 #pragma once
-/// Matrix Market files: matrices and dense vectors, read strictly and written back.
+/// Matrix Market files: strict readers and exact writers for matrices and dense vectors.
 
 #include <string>
 
@@ -12,26 +12,26 @@ namespace spmvpack::encoder {
 
 using MatrixMarketOptions = TextOptions;
 
-/// Reads a Matrix Market matrix (in any source that read_matrix() knows), expanded to general: coordinate or array;
-/// real, integer or pattern; general, symmetric or skew-symmetric. Values are correctly rounded, once, to the value
-/// type, down to subnormals and zero with its sign: underflow is no error, overflow is. Duplicates are added in file
-/// order, in the value type; a pattern that has some becomes an integer matrix. The +0 of array files are not stored.
-/// Beyond the format's letter, words may be in any case, lines may end in CR LF, comments and blank lines may stand
-/// among the data, and numbers may have a plus or a Fortran exponent (1.5D3), or be nan or inf; integers must be exact
-/// in the value type. Errors: errc::bad_input with "file:line:column" of the inflated text, the first in the file at
-/// any thread count; errc::unsupported (complex, hermitian, sizes of 2^32 and more); errc::io; errc::out_of_memory.
+/// Reads a Matrix Market matrix (plain, or compressed or archived as read_matrix() accepts), expanded to general:
+/// coordinate or array; real, integer or pattern; general, symmetric or skew-symmetric. Values are correctly rounded to
+/// the value type, once, including subnormals and signed zeros; underflow is not an error, overflow is. Duplicates are
+/// summed in file order, in the value type; a pattern matrix with duplicates becomes an integer matrix. The +0 of array
+/// files are not stored. More than the format allows is accepted: words in any case, CR LF line ends, comments and
+/// blank lines among the data, numbers with a plus sign or a Fortran exponent (1.5D3), nan and inf. Integers must be
+/// exact in the value type. Errors: errc::bad_input at "file:line:column" of the decompressed text, always the first in
+/// the file; errc::unsupported (complex, hermitian, sizes of 2^32 or more); errc::io; errc::out_of_memory.
 SPMVPACK_EXPORT SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptions& options = {});
 
-/// Reads a dense vector: an array-format file of one column (or row), real or integer.
+/// Reads a dense vector: an array-format file with one column (or row), real or integer.
 SPMVPACK_EXPORT Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options = {});
 
-/// Writes a matrix in the form of its source: field, symmetry (the lower triangle) and comments. Values are the
-/// shortest text that reads back to the same bits (nan or -nan for a NaN, whatever its payload). `path` "-" is standard
-/// output.
+/// Writes a matrix in the form of its source: field, symmetry (lower triangle only) and comments. Each value is the
+/// shortest text that reads back to the same bits (a NaN becomes nan or -nan, without its payload). `path` "-" means
+/// standard output.
 SPMVPACK_EXPORT void write_matrix_market(const std::string& path, const SourceMatrix& source, bool overwrite,
                                          int threads = 0, const ProgressCallback& progress = {});
 
-/// Writes a dense vector as an array-format file of one column.
+/// Writes a dense vector as an array-format file with one column.
 template <class T>
 SPMVPACK_EXPORT void write_vector(const std::string& path, std::span<const T> vector, bool overwrite);
 

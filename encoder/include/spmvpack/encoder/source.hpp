@@ -1,5 +1,5 @@
 #pragma once
-/// Matrices from files of any kind.
+/// Matrices from any supported source.
 
 #include <optional>
 #include <string>
@@ -13,39 +13,38 @@
 namespace spmvpack::encoder {
 
 struct SourceOptions {
-  std::optional<ValueType> value_type = {};  ///< unset: f64 for text, what it has for a container
+  std::optional<ValueType> value_type = {};  ///< unset: f64 for text, a container's own type
   int threads = 0;
   std::uint64_t memory_limit = 0;  ///< bytes, 0: available_memory()
   ProgressCallback progress = {};
 };
 
-/// Reads a matrix from any source that spmvpack knows, told apart by content and not by name: a container (.spmvc), or
-/// text (Matrix Market, Harwell-Boeing, Rutherford-Boeing) that may be compressed (.gz, .zst, .bz2, .xz) and may be a
-/// member of a tar archive: A/A.mtx or the like in A.tar.gz, else the only matrix there is. `path` is a file of any
-/// kind (a pipe or /dev/fd/63 will do), or "-" for standard input. An f64 container asked for as f32 is rounded; f32 is
-/// never widened to f64 (Error(errc::usage)).
+/// Reads a matrix from any supported source. The type is detected from the content, not the name: a container (.spmvc)
+/// or text (Matrix Market, Harwell-Boeing, Rutherford-Boeing), which may be compressed (.gz, .zst, .bz2, .xz) and in a
+/// tar archive (A/A.mtx or the like in A.tar.gz, else the archive's only matrix). `path` is any kind of file, including
+/// a pipe such as /dev/fd/63, or "-" for standard input. An f64 container read as f32 is rounded; f32 is never widened
+/// to f64 (Error(errc::usage)).
 SPMVPACK_EXPORT SourceMatrix read_matrix(const std::string& path, const SourceOptions& options = {});
 
-/// A matrix and, where it was read from a container, that container.
+/// A matrix and, if it was read from a container, that container.
 struct Source {
   SourceMatrix matrix;
   std::optional<Container> container;
 };
 
-/// read_matrix(), for whoever also wants the container, which cannot be opened a second time where it comes from a
-/// pipe.
+/// Like read_matrix(), but also returns the container, which cannot be opened again if it came from a pipe.
 SPMVPACK_EXPORT Source read_source(const std::string& path, const SourceOptions& options = {});
 
-/// Opens the container at `path`, which is a file of any kind or "-" for standard input. One that is not a regular file
-/// is read as a whole, into memory. Errors: those of Container::open(), errc::out_of_memory.
+/// Opens the container at `path`: any kind of file, or "-" for standard input. If it is not a regular file, all of it
+/// is read into memory. Errors: those of Container::open(), errc::out_of_memory.
 SPMVPACK_EXPORT Container open_container(const std::string& path, std::uint64_t memory_limit = 0);
 
-/// The name of the container for the source `path`, beside it: A.spmvc for A.mtx, A.rua, A.mtx.gz, A.tar.gz.
-/// Error(errc::usage) where it has no ending that a source has.
+/// The default name of the container for the source `path`, in the same directory: A.spmvc for A.mtx, A.rua, A.mtx.gz
+/// or A.tar.gz. Error(errc::usage) if `path` does not end like the name of a source.
 SPMVPACK_EXPORT std::string container_name(const std::string& path);
 
-/// Whether `path` is called as sources of text are: .mtx, .rua, .mtx.gz, .tar.gz and so on. What is in a file, its
-/// content says; the name of an output should not contradict it.
+/// Whether `path` is named like a text source: .mtx, .rua, .mtx.gz, .tar.gz and so on. Inputs are recognised by
+/// content; this is for outputs, whose names should not contradict their content.
 SPMVPACK_EXPORT bool is_source_name(const std::string& path) noexcept;
 
 }  // namespace spmvpack::encoder

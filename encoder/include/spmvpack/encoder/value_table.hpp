@@ -1,5 +1,5 @@
 #pragma once
-/// The distinct values of a matrix, told apart by their bits: -0 and 0 differ, and so do NaNs of different payloads.
+/// The distinct values of a matrix, compared by their bits: -0 and 0 differ, and so do NaNs with different payloads.
 
 #include <array>
 #include <bit>
@@ -13,7 +13,7 @@
 
 namespace spmvpack::encoder {
 
-/// The bits of an f64, or of an f32 widened with zeros.
+/// The bits of an f64, or those of an f32 padded with zeros.
 template <class T>
 constexpr std::uint64_t value_bits(T value) noexcept {
   return std::bit_cast<bits_of<T>>(value);
@@ -21,26 +21,26 @@ constexpr std::uint64_t value_bits(T value) noexcept {
 
 struct ValueCount {
   std::uint64_t bits = 0;   ///< value_bits() of the value
-  std::uint64_t count = 0;  ///< entries that have it
+  std::uint64_t count = 0;  ///< entries with this value
   bool operator==(const ValueCount&) const = default;
 };
 
-/// How many distinct values a matrix has, and which are the most frequent.
+/// How many distinct values a matrix has, and which of them are most frequent.
 class SPMVPACK_EXPORT ValueTable {
  public:
   static constexpr std::uint64_t max_distinct = std::uint64_t{1} << 20;
   static constexpr std::size_t max_frequent = 256;
 
-  /// Counts the values of `a`: O(nnz), parallel, the same result at any number of threads.
+  /// Counts the values of `a`. O(nnz), parallel; the result does not depend on the number of threads.
   static std::shared_ptr<const ValueTable> count(const CsrView& a, int threads = 0);
 
-  /// True where there are more than max_distinct values.
+  /// True if there are more than max_distinct distinct values.
   [[nodiscard]] bool exceeds() const noexcept { return distinct_ > max_distinct; }
-  /// The number of distinct values; max_distinct + 1 where exceeds().
+  /// The number of distinct values, or max_distinct + 1 if exceeds().
   [[nodiscard]] std::uint64_t distinct() const noexcept { return distinct_; }
-  /// Up to max_frequent values, most frequent first, of equally frequent ones the smaller bits first. The counts are
-  /// exact. Where exceeds(), these are the most frequent of candidates: the 4,096 values that occur most often, and
-  /// at least twice, among 2^20 sampled entries (one at a hashed place of each of 2^20 equal stretches).
+  /// Up to max_frequent values, most frequent first; ties go to the smaller bits. The counts are exact. If exceeds(),
+  /// these are the most frequent of up to 4,096 candidates: the values that occur most often, and at least twice, among
+  /// 2^20 sampled entries (one at a hashed place in each of 2^20 equal stretches).
   [[nodiscard]] std::span<const ValueCount> most_frequent() const noexcept { return most_frequent_; }
   /// Entries whose value is one of the first `k` of most_frequent().
   [[nodiscard]] std::uint64_t covered(std::size_t k) const noexcept;
@@ -52,23 +52,23 @@ class SPMVPACK_EXPORT ValueTable {
   std::vector<ValueCount> most_frequent_;
 };
 
-/// From a value's bits to its place in a list of at most 256 values. Immutable, 10 KiB.
+/// Maps a value's bits to its index in a list of at most 256 values. Immutable, 10 KiB.
 class SPMVPACK_EXPORT ValueIds {
  public:
-  /// Of equal values the first counts. Error(errc::usage) where there are more than 256.
+  /// Of equal values, the first counts. Error(errc::usage) if there are more than 256.
   explicit ValueIds(std::span<const std::uint64_t> bits);
 
   /// The index of the value with these bits, or -1.
   [[nodiscard]] int find(std::uint64_t bits) const noexcept {
     std::size_t slot = home(bits);
-    // The key of an empty slot is 0 and its id -1, so that a match of keys there is no harm.
+    // An empty slot has key 0 and id -1, so a match with its key is harmless.
     while (keys_[slot] != bits && ids_[slot] >= 0) slot = (slot + 1) % slots;
     return ids_[slot];
   }
 
  private:
   static constexpr std::size_t slots = 1024;
-  /// Multiplicative hashing; the fold lets the high half of a round number, whose low bits are all 0, count fully.
+  /// Multiplicative hashing. The fold brings in the high half, because the low bits of round numbers are all 0.
   static constexpr std::size_t home(std::uint64_t bits) noexcept {
     return static_cast<std::size_t>(((bits ^ (bits >> 32)) * 0x9E3779B97F4A7C15) >> 54);
   }

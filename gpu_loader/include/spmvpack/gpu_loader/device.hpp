@@ -10,7 +10,7 @@
 
 namespace spmvpack::gpu_loader {
 
-/// Whether this build of the library contains GPU code.
+/// Whether this build contains GPU code.
 SPMVPACK_EXPORT bool built_with_cuda() noexcept;
 
 struct DeviceInfo {
@@ -20,8 +20,8 @@ struct DeviceInfo {
   std::uint64_t memory_bytes = 0, l2_bytes = 0;
 };
 
-/// The devices, in CUDA's order; empty where there is no driver or no device. Error(errc::unsupported) "built without
-/// CUDA" in such a build.
+/// The devices in CUDA's order; empty if there is no driver or no device. Error(errc::unsupported) in a build without
+/// CUDA.
 SPMVPACK_EXPORT std::vector<DeviceInfo> devices();
 
 }  // namespace spmvpack::gpu_loader

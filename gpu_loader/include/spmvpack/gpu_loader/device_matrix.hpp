@@ -1,6 +1,6 @@
 #pragma once
-/// A container in device memory, and y = alpha A x + beta y on a GPU. Needs no CUDA header; in a build without CUDA
-/// every function that would need a device throws Error(errc::unsupported) "built without CUDA".
+/// A container in device memory, and y = alpha A x + beta y on a GPU. Needs no CUDA headers. In a build without CUDA,
+/// every function that needs a device throws Error(errc::unsupported) "built without CUDA".
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace spmvpack::gpu_loader {
 /// CUDA's cudaStream_t; null is the default stream.
 using Stream = CUstream_st*;
 
-/// alpha or beta: a value, or a place in device memory that is read when the multiply runs.
+/// alpha or beta: a value, or an address in device memory that is read when the multiply runs.
 template <class T>
 struct Scalar {
   Scalar(T v) : value(v) {}  // NOLINT(google-explicit-constructor): a number is a Scalar
@@ -38,66 +38,66 @@ struct Scalar {
   const T* device = nullptr;
 };
 
-/// Where a DeviceMatrix takes its memory from. Default: cudaMalloc and cudaFree. `allocate` returns memory on a
-/// boundary of 256 bytes that the load's stream may use at once, or throws or returns null where there is none. The
-/// memory is given back when the last copy of the matrix goes. Besides, a load takes up to 1 MiB from cudaMalloc until
-/// it ends, and a bit for each row or column of the matrix if a part lists its rows or columns.
+/// Where a DeviceMatrix gets its memory. Default: cudaMalloc and cudaFree. `allocate` returns memory aligned to 256
+/// bytes that the load's stream may use at once; if there is none, it throws or returns null. The memory is released
+/// with the last copy of the matrix. In addition, a load takes up to 1 MiB from cudaMalloc until it ends, plus one bit
+/// for each row or column of the matrix if a part lists its rows or columns.
 struct DeviceAllocator {
   std::function<void*(std::uint64_t bytes)> allocate;
   std::function<void(void* memory)> release;
 };
 
 struct DeviceLoadOptions {
-  int threads = 0;                                      ///< that read, hash and inflate; 0: all
-  std::uint64_t ring_bytes = std::uint64_t{64} << 20U;  ///< at most, of pinned host memory that the bytes pass through
-  bool verify_checksums = true;                         ///< of every block, while it passes
-  bool check_structure = true;                          ///< on the device; without it only files that one trusts
-  std::uint64_t memory_limit = 0;                       ///< on allocated_bytes(), 0: what is free
+  int threads = 0;                                      ///< for reading, hashing and decompressing; 0: all
+  std::uint64_t ring_bytes = std::uint64_t{64} << 20U;  ///< largest size of the pinned host buffer for the transfer
+  bool verify_checksums = true;                         ///< of every block, during the transfer
+  bool check_structure = true;                          ///< on the device; disable only for trusted files
+  std::uint64_t memory_limit = 0;                       ///< for allocated_bytes(); 0: the free device memory
   ProgressCallback progress;
   DeviceAllocator allocator;
-  /// Kernels that multiplies will ask for (KernelId{}: each part's default); of a layout of which none is named, its
-  /// first. What others need at load (KernelInfo::prepared) is not made.
+  /// Kernels that multiplies will use (KernelId{}: each part's default). For a layout without a kernel here, its first.
+  /// What other kernels need at load (KernelInfo::prepared) is not built.
   std::vector<KernelId> kernels;
 };
 
-/// A matrix loaded from a container into the current device's memory, every section as it lies in the file. Immutable;
-/// copies share it. multiply() may run on several streams at once, with a workspace each.
+/// A matrix loaded from a container into the current device's memory, byte for byte as in the file. Immutable; copies
+/// share the memory. Concurrent multiplies on several streams can share one matrix; give each its own workspace.
 class SPMVPACK_EXPORT DeviceMatrix {
  public:
-  /// Loads every part; returns when all is on the device and checked. Uses `stream` for every copy and kernel.
-  /// Errors: errc::no_device; errc::out_of_memory where the limit does not hold the matrix; errc::corrupt (checksum or
-  /// structure); errc::unsupported (a layout that this version does not know; ccoo of fewer than 32 lanes in a chunk,
-  /// which no encoder makes); errc::usage (a kernel of the options that no part has).
+  /// Loads every part and returns when everything is on the device and checked. Every copy and kernel uses `stream`.
+  /// Errors: errc::no_device; errc::out_of_memory (the matrix exceeds the limit); errc::corrupt (checksum or
+  /// structure); errc::unsupported (an unknown layout, or ccoo chunks of fewer than 32 lanes, which encode() never
+  /// writes); errc::usage (options.kernels names one that no part has).
   static DeviceMatrix load(const Container& container, Stream stream = nullptr, const DeviceLoadOptions& options = {});
   static DeviceMatrix load(const std::string& path, Stream stream = nullptr, const DeviceLoadOptions& options = {});
 
   [[nodiscard]] const MatrixFacts& facts() const;
-  /// Raw bytes of the sections that a multiply reads.
+  /// The raw bytes of all sections that a multiply reads.
   [[nodiscard]] std::uint64_t device_bytes() const;
-  /// Device memory that the matrix holds: sections and maps with the padding between them, and what was made at load.
+  /// Device memory that the matrix occupies: sections and maps with the padding between them, and what load() built.
   [[nodiscard]] std::uint64_t allocated_bytes() const;
-  /// Of these, what was made at load for kernels that need it (the row blocks of csr's `ipcsr`).
+  /// The part of allocated_bytes() that was built at load, for kernels that need it (the row blocks of `csr/ipcsr`).
   [[nodiscard]] std::uint64_t prepared_bytes() const;
-  /// The kernels of the matrix's layouts, those of the first part first.
+  /// The kernels of the matrix's layouts, starting with those of the first part.
   [[nodiscard]] std::vector<KernelInfo> kernels() const;
-  /// Device bytes that one such multiply needs as its workspace, exactly; 0 is common. Errors: as multiply().
+  /// The exact size of the workspace that one such multiply needs in device memory, often 0. Errors: as for multiply().
   [[nodiscard]] std::uint64_t workspace_bytes(const MultiplyDescription& description) const;
 
-  /// y = alpha A x + beta y, in device memory, on `stream`: one kernel or a few, no allocation, no synchronisation;
-  /// may be captured into a graph. T is double or float, the type of x, y and of every product and sum; an f32 matrix
-  /// takes both, an f64 matrix double. x has facts().cols elements and y facts().rows, on boundaries of an element;
-  /// they do not overlap. y is not read where beta is 0, x not where alpha is 0 (y then becomes beta y). `workspace` is
-  /// device memory on a boundary of 256 bytes that no other multiply uses meanwhile. Parts whose layout is not that of
-  /// the description's kernel use their default; whether a scalar is on the device is said by the Scalar. Errors, all
-  /// before anything is launched: errc::unsupported (an operation, or a number of right-hand sides, that no kernel does
-  /// yet); errc::usage (what does not fit the matrix or T, or a kernel that no part has or that was not prepared);
-  /// errc::no_device if a launch fails.
+  /// y = alpha A x + beta y in device memory, on `stream`: one kernel or a few, no allocation, no synchronisation; can
+  /// be captured into a CUDA graph. T is double or float, the type of x, y and every product and sum; an f32 matrix
+  /// takes either, an f64 matrix only double. x has facts().cols elements, y has facts().rows; both are aligned to
+  /// their elements and do not overlap. y is not read if beta is 0, nor x if alpha is 0 (y then becomes beta y).
+  /// `workspace` is in device memory, aligned to 256 bytes, and not used by any other multiply at the same time. Parts
+  /// whose layout is not the kernel's use their default kernel. Each Scalar, not the description, says whether it is on
+  /// the device. Errors, all before anything is launched: errc::unsupported (an operation or number of right-hand sides
+  /// that no kernel supports yet); errc::usage (something does not fit the matrix or T, or the kernel is one that no
+  /// part has or that was not prepared). errc::no_device if a launch fails.
   template <class T>
   void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const T> x, std::type_identity_t<Scalar<T>> beta,
                 std::span<T> y, std::span<std::byte> workspace, Stream stream,
                 const MultiplyDescription& description = describe<T>()) const;
 
-  /// The same with x and y in host memory: allocates, copies, multiplies and waits. For trials and tests.
+  /// The same with x and y in host memory: allocates, copies, multiplies and waits. Convenient for first experiments.
   template <class T>
   void multiply_host_vectors(T alpha, std::span<const T> x, T beta, std::span<T> y,
                              const MultiplyDescription& description = describe<T>()) const;
@@ -109,16 +109,16 @@ class SPMVPACK_EXPORT DeviceMatrix {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// A DeviceMatrix with one workspace: the convenient way to multiply by one description, from one stream at a time.
+/// A DeviceMatrix with its own workspace: the convenient way to multiply with one description, on one stream at a time.
 class SPMVPACK_EXPORT DeviceMultiplier {
  public:
   /// The plain multiply, with vectors of the matrix's type.
   explicit DeviceMultiplier(DeviceMatrix matrix);
-  /// Allocates the workspace of such a multiply.
+  /// Allocates the workspace for such a multiply.
   DeviceMultiplier(DeviceMatrix matrix, const MultiplyDescription& description);
 
   [[nodiscard]] const DeviceMatrix& matrix() const noexcept { return matrix_; }
-  /// DeviceMatrix::multiply with the own workspace and description, of whose vectors T is the type.
+  /// DeviceMatrix::multiply() with this workspace and description, whose vectors must be of type T.
   template <class T>
   void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const T> x, std::type_identity_t<Scalar<T>> beta,
                 std::span<T> y, Stream stream) const {

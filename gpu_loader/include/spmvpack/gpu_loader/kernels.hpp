@@ -1,6 +1,6 @@
 #pragma once
-/// The kernels of every layout on a GPU: their names, which one is the default, their workspaces. Needs neither a
-/// device nor CUDA: a build without it has all of this.
+/// The GPU kernels of every layout: names, defaults and workspaces. Needs neither a device nor CUDA, and is available
+/// in builds without it.
 
 #include <cstdint>
 #include <span>
@@ -12,37 +12,37 @@
 
 namespace spmvpack::gpu_loader {
 
-/// Whether a kernel gives the same bits at every run.
+/// Whether a kernel gives the same bits in every run.
 enum class Determinism : std::uint8_t {
-  bitwise,        ///< the order of additions is that of docs/LAYOUTS.md, whatever the device, grid and stream
-  not_guaranteed  ///< sums meet by atomic additions, in any order
+  bitwise,        ///< additions in the order of docs/LAYOUTS.md, whatever the device, grid and stream
+  not_guaranteed  ///< atomic additions, in any order
 };
 
-/// A way to multiply with a layout.
+/// One way to multiply with a layout.
 struct KernelInfo {
   std::string_view name;    ///< "layout/kernel"
   std::string_view layout;  ///< the part of the name before the slash
   Determinism determinism = Determinism::bitwise;
-  /// Whether it needs something made at load: DeviceLoadOptions::kernels must name it, or name no kernel of the layout
-  /// and it be the first.
+  /// Whether it needs something built at load. If so, DeviceLoadOptions::kernels must name it, unless it is the
+  /// layout's first kernel and the options name none of that layout.
   bool prepared = false;
 };
 
-/// The kernels of a layout, the usual default first; none if a GPU cannot multiply with the layout.
+/// The kernels of a layout, the usual default first; empty if the layout is not supported on GPUs.
 SPMVPACK_EXPORT std::span<const KernelInfo> kernels(std::string_view layout) noexcept;
 
-/// The kernel of that name ("csr/vector"). Valid in this process: another version may number kernels differently.
-/// Error(errc::usage), with the names there are, if there is none.
+/// The kernel with that name ("csr/vector"). The id is valid in this process only: another version may number kernels
+/// differently. Error(errc::usage), listing the known names, if there is none.
 SPMVPACK_EXPORT KernelId find_kernel(std::string_view name);
-/// The kernel's name; "default" for KernelId{}. Error(errc::usage) if find_kernel() never gave the id.
+/// The kernel's name; "default" for KernelId{}. Error(errc::usage) if the id is not from find_kernel().
 SPMVPACK_EXPORT std::string_view kernel_name(KernelId kernel);
 
-/// The kernel that multiplies with a part unless another is asked for. It depends on the container's content alone,
-/// never on the device. Error(errc::unsupported) if a GPU cannot multiply with the part's layout.
+/// The kernel that multiplies with a part unless another is requested. It depends only on the container's content,
+/// never on the device. Error(errc::unsupported) if the part's layout is not supported on GPUs.
 SPMVPACK_EXPORT KernelId default_kernel(const PartInfo& part);
-/// Device memory that one multiply with a part needs for itself, exactly; 0 is common. A kernel of another layout
-/// stands for the part's default. Error(errc::unsupported) if 64 bits do not hold it or a GPU cannot multiply with the
-/// part's layout; errc::usage as kernel_name().
+/// The exact size of the workspace that one multiply with a part needs in device memory, often 0. A kernel of another
+/// layout stands for the part's default. Error(errc::unsupported) if the size does not fit into 64 bits or the part's
+/// layout is not supported on GPUs; errc::usage as for kernel_name().
 SPMVPACK_EXPORT std::uint64_t workspace_bytes(const PartInfo& part, KernelId kernel, ValueType vectors);
 
 }  // namespace spmvpack::gpu_loader

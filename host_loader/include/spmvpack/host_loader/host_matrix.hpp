@@ -14,23 +14,24 @@ namespace spmvpack::host_loader {
 
 struct LayoutMultiply;
 
-/// The layouts that this build can multiply with on the host.
+/// The layouts that the host can multiply with.
 SPMVPACK_EXPORT std::span<const std::string_view> layout_names() noexcept;
 
-/// A matrix loaded from a container, in its own layout. Immutable; multiply may run from several threads at once.
+/// A matrix loaded from a container, in the container's layout. Immutable; multiply() may be called from several
+/// threads at once.
 class SPMVPACK_EXPORT HostMatrix {
  public:
-  /// Loads every part. With the default options checksums and structure are checked first.
+  /// Loads every part. By default, checksums and structure are checked first.
   static HostMatrix load(const Container& container, const LoadOptions& options = {});
   static HostMatrix load(const std::string& path, const LoadOptions& options = {});
 
   [[nodiscard]] const MatrixFacts& facts() const noexcept { return facts_; }
 
-  /// y = alpha A x + beta y. x has cols() elements, y rows(); T is the type of every product and sum, too: the matrix's
-  /// value type, or double for a matrix of f32 values. y is not read where beta is 0, x not where alpha is 0. The order
-  /// of additions is that of the layout (docs/LAYOUTS.md) and does not depend on `threads` (0: all).
-  /// Error(errc::usage): wrong sizes or type, x and y overlap. Error(errc::unsupported): a description that asks for
-  /// more than A x by the default kernel. Nothing has been computed then.
+  /// y = alpha A x + beta y. x has facts().cols elements, y has facts().rows. T is also the type of every product and
+  /// sum: the matrix's value type, or double for an f32 matrix. y is not read if beta is 0, nor x if alpha is 0. The
+  /// layout fixes the order of additions (docs/LAYOUTS.md), which does not depend on `threads` (0: all). Errors, before
+  /// anything is computed: errc::usage (wrong sizes or types, or x and y overlap); errc::unsupported (the description
+  /// asks for more than A x with the default kernel).
   template <class T>
   void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads = 0,
                 const MultiplyDescription& description = describe<T>()) const;

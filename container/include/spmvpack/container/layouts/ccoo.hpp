@@ -1,7 +1,7 @@
 #pragma once
 /// Layout `ccoo`: Compressed COO (Aliaga, Anzt, Quintana-Ortí, Tomás, Tsai: Balanced and Compressed Coordinate Layout
-/// for the Sparse Matrix-Vector Product on GPUs, Euro-Par 2020 Workshops, section 2.2). What its bytes mean, written
-/// once for host and device; docs/FORMAT.md, section 7, has the tables.
+/// for the Sparse Matrix-Vector Product on GPUs, Euro-Par 2020 Workshops, section 2.2). The functions that decode it
+/// serve host and device alike; docs/FORMAT.md, section 7, has the tables.
 
 #include <array>
 
@@ -16,7 +16,7 @@
 namespace spmvpack::layouts::ccoo {
 
 inline constexpr std::uint32_t default_lanes = 256;  ///< B, lanes of a full chunk
-inline constexpr std::uint32_t max_row_span = 255;   ///< a row byte's largest offset
+inline constexpr std::uint32_t max_row_span = 255;   ///< the largest offset of a row byte
 inline constexpr std::uint32_t lut_capacity = 256;
 enum Param : std::uint8_t { param_lanes = 0, param_slots = 1, param_chunks = 2 };  ///< B, K, C in PartInfo::params
 inline constexpr std::array<std::string_view, 3> parameters{"lanes", "slots", "chunks"};
@@ -31,7 +31,7 @@ inline constexpr std::array<SectionDescription, 6> sections{{
     {"lut", Element::value},
 }};
 
-/// Lanes of a group: a warp, or all of a small (test) chunk.
+/// Lanes of a group: a warp, or all lanes of a chunk with fewer than 32.
 constexpr SPMVPACK_HOST_DEVICE std::uint32_t group_lanes(std::uint32_t lanes) noexcept {
   return lanes < 32 ? lanes : 32;
 }
@@ -48,7 +48,7 @@ struct Encoding {
   }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool lut() const noexcept { return (bits & 8U) != 0; }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t groups() const noexcept { return ((bits >> 4U) & 7U) + 1; }
-  /// The chunk's first row is the last row of the chunk before it.
+  /// Whether the chunk's first row is the last row of the chunk before it.
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool continues() const noexcept { return (bits & 128U) != 0; }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool valid() const noexcept { return column_code() != 3; }
 };
@@ -59,14 +59,14 @@ constexpr Encoding make_encoding(bool one_row, unsigned column_code, bool lut, s
                                     (continues ? 128U : 0U))};
 }
 
-/// The code of the narrowest column offsets that reach `span` = largest - smallest column.
+/// The code of the narrowest column offsets that cover `span` = largest - smallest column.
 constexpr unsigned column_code_for(std::uint32_t span) noexcept { return span < 256 ? 0 : span < 65536 ? 1 : 2; }
 
-/// Where the three arrays of a chunk's blob start, in bytes from the blob's start, and where it ends.
+/// The offsets of the arrays in a chunk's blob and the blob's end, in bytes from its start. Row bytes come first.
 struct BlobLayout {
   std::uint32_t columns = 0, values = 0, end = 0;
 };
-/// @param lanes       stored lanes of the chunk (groups times lanes of a group)
+/// @param lanes       stored lanes of the chunk (groups times lanes per group)
 /// @param slots       K
 /// @param value_bytes 8 or 4, the size of a raw value
 constexpr SPMVPACK_HOST_DEVICE BlobLayout blob_layout(Encoding e, std::uint32_t lanes, std::uint32_t slots,
@@ -76,7 +76,7 @@ constexpr SPMVPACK_HOST_DEVICE BlobLayout blob_layout(Encoding e, std::uint32_t 
   return {columns, values, values + lanes * slots * (e.lut() ? 1 : value_bytes)};
 }
 
-/// A ccoo part's arrays. T is the value type.
+/// The arrays of a ccoo part. T is the value type.
 template <class T>
 struct View {
   std::uint32_t lanes = 0, slots = 0;  ///< B, K
@@ -91,14 +91,14 @@ struct View {
 template <class T>
 SPMVPACK_EXPORT View<T> view(const PartView& part);
 
-/// The row of lane `lane`: `rows` is the start of the chunk's blob.
+/// The row of lane `lane`; `rows` points to the start of the chunk's blob.
 inline SPMVPACK_HOST_DEVICE std::uint32_t lane_row(Encoding e, std::uint32_t row_base, const std::byte* rows,
                                                    std::uint32_t lane) noexcept {
   return e.one_row() ? row_base : row_base + static_cast<std::uint32_t>(rows[lane]);
 }
 
-/// Where rows start among eight row bytes: bit i is set where byte i (in memory order) differs from the one before it,
-/// which is `before` for the first.
+/// Where rows start among eight row bytes: bit i is set if byte i (in memory order) differs from the one before it;
+/// `before` precedes the first.
 inline SPMVPACK_HOST_DEVICE std::uint32_t row_starts(std::uint64_t row_bytes, std::uint8_t before) noexcept {
   constexpr std::uint64_t low_bits = 0x7F7F7F7F7F7F7F7FU;
   const std::uint64_t differs = row_bytes ^ (row_bytes << 8U | before);

@@ -1,6 +1,6 @@
 #pragma once
-/// Layout `coo`: row, column and value of every entry, row by row (docs/FORMAT.md, section 7). The coordinate layout of
-/// Aliaga et al., Euro-Par 2020 Workshops, section 2.1, unpadded.
+/// Layout `coo`: the row, column and value of every entry, row by row (docs/FORMAT.md, section 7). This is the
+/// coordinate layout of Aliaga et al., Euro-Par 2020 Workshops, section 2.1, without padding.
 
 #include <array>
 

@@ -1,6 +1,6 @@
 #pragma once
-/// What a layout is to the container: its sections and parameters, described once; how its bytes are checked and
-/// unpacked. Writers, readers, `inspect` and the test of docs/FORMAT.md's tables all go by this description.
+/// A layout as the container sees it: its sections and parameters, and how its bytes are checked and unpacked. Writers,
+/// readers, `inspect` and the tables in docs/FORMAT.md all follow this description.
 
 #include <cstdint>
 #include <span>
@@ -11,25 +11,25 @@
 
 namespace spmvpack {
 
-/// A section's element type, which may depend on the part.
+/// The element type of a section, which may depend on the part.
 enum class Element : std::uint8_t {
   u8,
   u16,
   u32,
   u64,
   value,       ///< the part's value type
-  row_pointer  ///< u32, or u64 from 2^31 nonzeros on
+  row_pointer  ///< u32; u64 from 2^31 nonzeros on
 };
 
-/// One section of a layout. The order of the descriptions is the order in the file.
+/// One section of a layout. A file holds the sections in the order of their descriptions.
 struct SectionDescription {
   std::string_view name;
   Element element = Element::u8;
-  /// Elements, from the part's table entry alone; null: the layout's check knows.
+  /// The number of elements, from the part's table entry alone; null if only the layout's check can determine it.
   std::uint64_t (*count)(const PartInfo& part) = nullptr;
   std::uint32_t alignment = 16;
-  /// format::section_required: the section is always there. format::section_device: a multiply reads it; without it the
-  /// section is for the host alone (unpacking) and counts as file bytes only.
+  /// format::section_required: the section is always present. format::section_device: a multiply reads it; otherwise
+  /// only the host needs it (for unpacking), and it counts as file bytes only.
   std::uint8_t flags = format::section_required | format::section_device;
 
   [[nodiscard]] constexpr bool required() const noexcept { return (flags & format::section_required) != 0; }
@@ -37,7 +37,7 @@ struct SectionDescription {
   [[nodiscard]] SPMVPACK_EXPORT format::ElementType type(const PartInfo& part) const;
 };
 
-/// Counts that several layouts share.
+/// Counts shared by several layouts.
 constexpr std::uint64_t entries_of(const PartInfo& part) noexcept { return part.nnz; }
 constexpr std::uint64_t rows_of(const PartInfo& part) noexcept { return part.rows.count; }
 constexpr std::uint64_t cols_of(const PartInfo& part) noexcept { return part.cols.count; }
@@ -45,23 +45,23 @@ constexpr std::uint64_t cols_of(const PartInfo& part) noexcept { return part.col
 struct Layout {
   std::string_view name;
   std::span<const SectionDescription> sections;
-  std::span<const std::string_view> parameters;  ///< names of PartInfo::params; those after them are 0
-  /// What the parameters and the sections' sizes alone say, beyond the description. Reads no element, so that the
-  /// sections may lie anywhere. Error(errc::corrupt). Null: nothing.
+  std::span<const std::string_view> parameters;  ///< names of PartInfo::params; any further ones are 0
+  /// Checks parameters and section sizes beyond what the description states. Reads no elements, so the sections may be
+  /// in any memory. Error(errc::corrupt). Null if there is nothing more to check.
   void (*check_shape)(const PartView& part);
-  /// Throws Error(errc::corrupt) unless every index, offset and encoding of the part is sane, so that nothing which
-  /// reads the part afterwards can leave its buffers. The shape has been checked. O(size), parallel.
+  /// Throws Error(errc::corrupt) unless every index, offset and encoding of the part is valid, so that code which reads
+  /// the part afterwards stays within its buffers. The shape has been checked. O(size), parallel.
   void (*check)(const PartView& part, int threads);
-  /// The part's entries in local indices, rows sorted by column. The part has been checked.
+  /// The part's entries with local indices, each row sorted by column. The part has been checked.
   CsrMatrix (*unpack)(const PartView& part, int threads);
 };
 
-/// The sections of a part whose row or column map is a list. Their place among the part's sections is free.
+/// The sections of a part whose row or column map is a list. They may stand anywhere among the part's sections.
 inline constexpr SectionDescription row_map_section{"row_map", Element::u32, rows_of};
 inline constexpr SectionDescription col_map_section{"col_map", Element::u32, cols_of};
 
-/// Everything that the tables alone say of a part and of its maps: sections that are missing, their types and counts,
-/// parameters. Reads no element. Error(errc::corrupt).
+/// Checks everything that the tables alone say about a part and its maps: missing sections, their types and counts,
+/// parameters. Reads no elements. Error(errc::corrupt).
 SPMVPACK_EXPORT void check_shape(const PartView& part);
 
 }  // namespace spmvpack

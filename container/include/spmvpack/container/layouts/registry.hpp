@@ -9,9 +9,9 @@
 
 namespace spmvpack {
 
-/// All layouts, the simplest first.
+/// All layouts, simplest first.
 SPMVPACK_EXPORT std::span<const Layout* const> layouts_known();
-/// Error(errc::unsupported), naming it, where the layout is not known.
+/// The layout with that name. Error(errc::unsupported), naming it, if there is none.
 SPMVPACK_EXPORT const Layout& find_layout(std::string_view name);
 
 }  // namespace spmvpack
