@@ -19,9 +19,9 @@ constexpr std::string_view examples =
     "  spmvpack report A.mtx               what each layout would cost\n"
     "  spmvpack encode A.mtx               writes A.spmvc\n"
     "  spmvpack verify A.spmvc --against A.mtx\n"
-    "  spmvpack multiply A.spmvc           y = A x with x = ones, on standard output\n";
+    "  spmvpack multiply A.spmvc           y = A x for x = ones, to standard output\n";
 
-/// `text` in lines that start at `text_column`, the first of which has been indented already.
+/// Wraps `text` into lines that start at `text_column`; the first is already indented.
 std::string wrap(std::string_view text) {
   std::string lines;
   constexpr std::size_t width = columns - text_column;
@@ -36,7 +36,7 @@ std::string wrap(std::string_view text) {
 
 /// "  -o, --output A.mtx      the file to write"
 std::string describe(const po::option_description& option) {
-  // A flag's default goes without saying; another one stands in its parameter: "NAME (=ccoo)".
+  // A flag's default is not shown; any other is part of the parameter: "NAME (=ccoo)".
   std::string parameter = option.format_parameter(), text = option.description();
   if (const std::size_t at = parameter.find(" (="); at != std::string::npos) {
     text += fmt::format(" (default: {})", parameter.substr(at + 3, parameter.size() - at - 4));
@@ -63,13 +63,13 @@ std::string describe(std::string_view title, const po::options_description& opti
 
 std::string overview(std::span<const Command* const> commands, bool full) {
   std::string text =
-      "spmvpack: sparse matrices compressed for the multiply that reads them.\n\n"
+      "spmvpack: compressed sparse matrices that SpMV reads without unpacking.\n\n"
       "usage: spmvpack COMMAND ... [options]\n\n";
   for (const Command* c : commands) text += fmt::format("  {:<9}  {}\n", c->name, c->summary);
   text +=
       "\n"
-      "  spmvpack COMMAND -h         the options of a command, on one screen\n"
-      "  spmvpack COMMAND --help     everything about it; also spmvpack help COMMAND\n"
+      "  spmvpack COMMAND -h         a command's options, on one screen\n"
+      "  spmvpack COMMAND --help     its full help; same as spmvpack help COMMAND\n"
       "  spmvpack --help, --version\n";
   return full ? fmt::format("{}\n{}\n{}", text, examples, exit_codes_help) : text;
 }
@@ -79,10 +79,10 @@ po::options_description common_options() {
   common.add_options()                                                                                  //
       ("threads", po::value<std::string>()->value_name("N"), "threads to use (default: one per core)")  //
       ("memory-limit", po::value<std::string>()->value_name("SIZE"),                                    //
-       "give up above SIZE, such as 8G")                                                                //
-      ("quiet,q", po::bool_switch(), "no progress; no summary of what was done")                        //
+       "fail if more than SIZE is needed, such as 8G")                                                  //
+      ("quiet,q", po::bool_switch(), "no progress, no summary")                                         //
       (",h", po::bool_switch(), "this help")                                                            //
-      ("help", po::bool_switch(), "everything about the command");
+      ("help", po::bool_switch(), "full help");
   return common;
 }
 

@@ -9,13 +9,13 @@
 
 namespace spmvpack::tools {
 
-/// The commands, one line each; with `full` examples and exit codes, too.
+/// The commands, one line each; with `full`, also examples and exit codes.
 std::string overview(std::span<const Command* const> commands, bool full);
 
 /// The options that all commands take.
 boost::program_options::options_description common_options();
 
-/// Usage and options of a command; with `full` its details and the exit codes, too.
+/// Usage and options of a command; with `full`, also its details and the exit codes.
 std::string command_help(const Command& command, bool full);
 
 }  // namespace spmvpack::tools

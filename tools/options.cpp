@@ -14,7 +14,7 @@ namespace {
   throw Error(errc::usage, fmt::format("{} is '{}'", option, escape(text)), {}, "give " + expected);
 }
 
-/// The decimal number at the start of `text`, which loses it; false where there is none or it does not fit.
+/// Removes the decimal number at the start of `text`; false if there is none or it does not fit.
 bool take_number(std::string_view& text, std::uint64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{}) return false;

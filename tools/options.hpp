@@ -1,5 +1,6 @@
 #pragma once
-/// Option values that several commands take. All throw Error(errc::usage), naming the option, where they make no sense.
+/// Parsers for option values shared by several commands. All throw Error(errc::usage), naming the option, for an
+/// invalid value.
 
 #include <cstdint>
 #include <map>
@@ -11,14 +12,14 @@
 
 namespace spmvpack::tools {
 
-/// "f64" or "f32", the value of --value-type.
+/// The value of --value-type: "f64" or "f32".
 ValueType parse_value_type(std::string_view text);
 /// A number of bytes: "4096", "512M", "8GiB". K, M, G and T are powers of 1,024.
 std::uint64_t parse_bytes(std::string_view option, std::string_view text);
 /// A whole number from `least` to `most`.
 std::uint64_t parse_number(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most);
 
-/// The words of --set, each NAME=VALUE, as a map.
+/// The values of --set, each NAME=VALUE, as a map.
 std::map<std::string, std::string> parse_settings(const std::vector<std::string>& words);
 
 }  // namespace spmvpack::tools

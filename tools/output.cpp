@@ -31,27 +31,27 @@ namespace {
 
 constexpr std::array<std::string_view, 4> compressed{".gz", ".zst", ".bz2", ".xz"};
 
-/// A container is not written under the name of something else.
+/// A container is not written under the name of something else, such as A.mtx.
 void check_container_name(const std::string& path) {
   const bool is_compressed = std::any_of(compressed.begin(), compressed.end(),
                                          [&](std::string_view ending) { return path.ends_with(ending); });
   if (is_compressed || encoder::is_source_name(path))
-    throw Error(errc::usage, "what is written is a container, and this is the name of a source", path,
-                "call it .spmvc; 'spmvpack decode' writes .mtx");
+    throw Error(errc::usage, "the output is a container, but this is the name of a source", path,
+                "use a name that ends in .spmvc; 'spmvpack decode' writes .mtx");
 }
 
-/// Text is not written under the name of something else.
+/// Text is not written under the name of something else, such as A.spmvc.
 void check_text_name(const std::string& path) {
   for (const std::string_view ending : compressed)
     if (path.ends_with(ending))
-      throw Error(errc::usage, fmt::format("what is written is plain text, not {}", ending), path,
-                  "write to -o - and pipe it through the compressor");
+      throw Error(errc::usage, fmt::format("the output is plain text, not {}", ending), path,
+                  "use -o - and pipe the output through a compressor");
   if (path.ends_with(".spmvc"))
-    throw Error(errc::usage, "what is written is text, not a container", path,
-                "call it .mtx; cp copies a container, 'spmvpack encode' converts one");
+    throw Error(errc::usage, "the output is text, not a container", path,
+                "use a name that ends in .mtx; cp copies a container, 'spmvpack encode' converts one");
 }
 
-/// True where `input`, - for standard input, is the file `output`.
+/// True if `input` (- for standard input) is the file `output`.
 bool same_file(const std::string& input, const std::string& output) {
   struct stat in {
   }, out{};
@@ -62,13 +62,14 @@ bool same_file(const std::string& input, const std::string& output) {
 }  // namespace
 
 void refuse_directory(const std::string& path) {
-  std::error_code ignored;  // what cannot be looked at cannot be opened either
-  if (std::filesystem::is_directory(path, ignored)) throw Error(errc::io, "is a directory", path, "name a file in it");
+  std::error_code ignored;  // what cannot be examined cannot be opened either
+  if (std::filesystem::is_directory(path, ignored)) throw Error(errc::io, "is a directory", path, "use a file in it");
 }
 
 void refuse_same_input(const std::string& first, const std::string& second) {
   if (first == "-" && second == "-")
-    throw Error(errc::usage, "two inputs are standard input, which is read once", {}, "name a file for one of them");
+    throw Error(errc::usage, "both inputs are standard input, which can only be read once", {},
+                "use a file for one of them");
 }
 
 void check_output(const std::string& path, OutputForm form, bool overwrite, const std::string& input) {
@@ -78,19 +79,19 @@ void check_output(const std::string& path, OutputForm form, bool overwrite, cons
     check_text_name(path);
   else
     check_container_name(path);
-  // What cannot be looked at cannot be written either, and that error is told then.
+  // What cannot be examined cannot be written either; that error is reported later.
   std::error_code ignored;
   namespace fs = std::filesystem;
   const fs::file_status there = fs::status(path, ignored);
   if (path.ends_with('/') || fs::is_directory(there))
-    throw Error(errc::io, "the output is a directory", path, "name a file in it");
+    throw Error(errc::io, "the output is a directory", path, "use a file in it");
   if (fs::exists(there) && !fs::is_regular_file(there))
-    throw Error(errc::io, "not a regular file: it is not replaced", path,
+    throw Error(errc::io, "not a regular file, so it is not replaced", path,
                 text ? "use another name, or -o - and redirect it" : "use another name");
   if (!overwrite && fs::exists(fs::symlink_status(path, ignored)))
-    throw Error(errc::exists, "the output exists already", path, "use another name, or -f to overwrite it");
+    throw Error(errc::exists, "the output already exists", path, "use another name, or -f to overwrite it");
   if (!input.empty() && same_file(input, path))
-    throw Error(errc::usage, "the output is the input", path, "use another name");
+    throw Error(errc::usage, "the output is also the input", path, "use another name");
 }
 
 }  // namespace spmvpack::tools

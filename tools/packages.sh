@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# What Debian 12 and Ubuntu 24.04 must have, sourced by quickstart.sh and test.sh.
+# The packages needed on Debian 12 and Ubuntu 24.04; sourced by quickstart.sh and test.sh.
 
-# shellcheck disable=SC2034 # used by those who source this file
+# shellcheck disable=SC2034 # used by the scripts that source this file
 build_packages=(g++ cmake ninja-build pkg-config libboost-program-options-dev libzstd-dev libxxhash-dev libisal-dev
   libarchive-dev libfmt-dev libfast-float-dev nlohmann-json3-dev)
 # shellcheck disable=SC2034
 test_packages=(catch2 ccache clang-14 clang-format-14 clang-tidy-14 libomp-14-dev dpkg-dev gzip bzip2 jq xz-utils zstd shellcheck
   python3 python3-numpy python3-scipy python3-xxhash python3-zstandard python3-jsonschema)
 
-# Installs those of the named packages that are not there; needs root or sudo only if there are any.
+# Installs the named packages that are missing; needs root or sudo only if there are any.
 install_missing() {
   local package missing=() as_root=()
   if ! command -v dpkg-query > /dev/null; then
-    echo "This is not Debian or Ubuntu: install what these packages stand for: $*" >&2
+    echo "This is not Debian or Ubuntu: install the equivalents of these packages: $*" >&2
     return 1
   fi
   for package in "$@"; do

@@ -22,8 +22,8 @@ volatile std::sig_atomic_t on_terminal = 0;
 
 constexpr std::array stopping{SIGHUP, SIGINT, SIGTERM};
 
-/// Calls only what may be called in a signal handler. It runs in the main thread (which no signal is kept from), as
-/// does all that creates outputs: none can be begun between the look at their number and the end.
+/// Calls only what is safe in a signal handler. It runs on the main thread (the only one that does not block signals),
+/// as does everything that creates outputs, so no output can be begun between the check of their number and the end.
 void note_signal(int signal) {
   signalled = signal;
   for (const int one : stopping) std::signal(one, SIG_DFL);
@@ -33,8 +33,8 @@ void note_signal(int signal) {
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
     ::_exit(interrupted_exit_code(signal));
   }
-  constexpr std::string_view notice = "\r\x1b[Kstopping; Ctrl-C once more ends it at once\n";
-  // Where the notice cannot be written there is nobody to tell.
+  constexpr std::string_view notice = "\r\x1b[Kstopping; press Ctrl-C again to end at once\n";
+  // If the notice cannot be written, there is nobody to read it.
   if (signal == SIGINT && on_terminal != 0 && ::write(STDERR_FILENO, notice.data(), notice.size()) < 0) return;
 }
 

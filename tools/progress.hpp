@@ -7,31 +7,31 @@
 
 namespace spmvpack::tools {
 
-/// From now on SIGHUP, SIGINT and SIGTERM end the process at once while it has no output file begun, also where it
-/// waits for a pipe. Else the first of them only sets a flag, so that work stops at its next report of progress and
-/// outputs are removed on the way out; another one ends the process at once, which may leave a temporary file
-/// (NAME.xxxxxxxx.tmp). One that is ignored, as SIGINT in jobs that a script starts in the background, stays ignored.
-/// SIGPIPE and SIGXFSZ are ignored, so that a write to a closed pipe or beyond a limit fails with an error instead.
+/// From now on, SIGHUP, SIGINT and SIGTERM end the process at once while no output file is open, even if it waits for a
+/// pipe. Otherwise the first of them only sets a flag, so that work stops at its next progress report and outputs are
+/// removed on the way out; another one ends the process at once, which may leave a temporary file
+/// (NAME.xxxxxxxx.tmp). A signal that is ignored, such as SIGINT in a script's background jobs, stays ignored. SIGPIPE
+/// and SIGXFSZ are ignored, so that a write to a closed pipe or beyond a limit fails with an error instead.
 void catch_signals();
 
-/// The signal that set the flag, 0 if none has.
+/// The signal that set the flag; 0 if none.
 int caught_signal() noexcept;
-/// True once there is one.
+/// True once a signal has set the flag.
 bool interrupted() noexcept;
 
-/// "read  40 %  213 MB/s  12 s left": `done` of `total` (0: unknown) after `seconds`, in the course of which `before`
-/// grew to `done`. Speed and time left appear once there is something to measure; speed is in bytes for the stages that
-/// count bytes (reading and writing files), else in items.
+/// "read  40 %  213 MB/s  12 s left": `done` of `total` (0: unknown), which was `before` `seconds` ago. Speed and time
+/// left appear once there is something to measure; speed is in bytes for stages that count bytes (reading and writing
+/// files), otherwise in items.
 std::string progress_text(std::string_view stage, std::uint64_t done, std::uint64_t total, std::uint64_t before,
                           double seconds);
 
-// Progress is one line on standard error, of which a process has one. It is redrawn ten times a second at most.
+// Progress is one line on standard error, redrawn at most ten times a second.
 
 /// Lets show_progress() draw, if standard error is a terminal.
 void enable_progress();
 /// A ProgressCallback: false once interrupted().
 bool show_progress(std::string_view stage, std::uint64_t done, std::uint64_t total);
-/// Removes the line, before anything else is written to the terminal.
+/// Removes the line; call it before anything else is written to the terminal.
 void clear_progress();
 
 }  // namespace spmvpack::tools

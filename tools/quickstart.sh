@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 or Ubuntu 24.04 to a compressed matrix: installs what is missing (root or sudo), builds, and
-# shows every step on a matrix of 8.8 million nonzeros.
+# From a fresh Debian 12 or Ubuntu 24.04 to a compressed matrix: installs missing packages (as root or with sudo),
+# builds, and shows every step on a matrix with 8.8 million nonzeros.
 #
-# usage: tools/quickstart.sh [DIRECTORY]     DIRECTORY for the files, default: ./quickstart-data
+# usage: tools/quickstart.sh [DIRECTORY]     where the files go, default: ./quickstart-data
 set -euo pipefail
 data=$(realpath -m "${1:-quickstart-data}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -39,9 +39,9 @@ ls -l A.mtx A.spmvc y.mtx
 
 step "GPU"
 if ! command -v nvidia-smi > /dev/null || ! nvidia-smi --query-gpu=name --format=csv,noheader; then
-  echo "None found: multiply ran on the CPU, which needs no GPU."
+  echo "No GPU found; the multiply above ran on the CPU."
 elif ! spmvpack --version | grep -q "CUDA  *[0-9]"; then
-  echo "This build has no GPU code, for want of nvcc: install the CUDA toolkit and run this again."
+  echo "This build has no GPU code, because nvcc was not found: install the CUDA toolkit and run this again."
 else
   show spmvpack multiply A.spmvc --device gpu -o y-gpu.mtx -f
   cmp y.mtx y-gpu.mtx && echo "y-gpu.mtx has the same bits as y.mtx."

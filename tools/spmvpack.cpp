@@ -1,4 +1,4 @@
-/// The `spmvpack` command: finds the command, reads the options, turns errors into messages and exit codes.
+/// The `spmvpack` program: finds the command, reads its options, turns errors into messages and exit codes.
 
 #include <fmt/format.h>
 
@@ -46,7 +46,7 @@ std::vector<std::string> long_names(const po::options_description& options) {
   return names;
 }
 
-/// The options as the command line gives them; positional arguments are under "argument".
+/// The options on the command line; positional arguments are under "argument".
 po::variables_map parse(const po::options_description& named, const std::vector<std::string>& words) {
   po::options_description all;
   all.add(named).add_options()("argument", po::value<std::vector<std::string>>());
@@ -92,7 +92,7 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
   const std::string version = version_text();
   invocation.version = version.substr(0, version.find('\n'));
   if (options.count("output") != 0 && invocation.text("output").empty())
-    throw Error(errc::usage, "the name of the output is empty", {}, "name it with -o");
+    throw Error(errc::usage, "the output name is empty", {}, "name it with -o");
   if (options.count("threads") != 0)
     invocation.threads = static_cast<int>(parse_number("--threads", invocation.text("threads"), 1, 1024));
   if (options.count("memory-limit") != 0)
@@ -104,13 +104,13 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
   clear_progress();
 }
 
-/// The command of that name, or Error(errc::usage).
+/// The command with that name, or Error(errc::usage).
 const Command& find_command(const std::string& name) {
   const auto command = std::find_if(commands.begin(), commands.end(), [&](auto c) { return c->name == name; });
   if (command != commands.end()) return **command;
   const std::string hint = "'spmvpack -h' lists the commands";
   if (name.starts_with('-'))
-    throw Error(errc::usage, fmt::format("unknown option '{}'", name), {}, "options follow a command; " + hint);
+    throw Error(errc::usage, fmt::format("unknown option '{}'", name), {}, "options come after the command; " + hint);
   std::vector<std::string> names;
   names.reserve(commands.size());
   for (const Command* c : commands) names.emplace_back(c->name);
@@ -130,7 +130,7 @@ void run(const std::vector<std::string>& words) {
   run_command(find_command(words[0]), {words.begin() + 1, words.end()});
 }
 
-/// Tells an error on standard error and returns its exit code. `name` is "spmvpack encode".
+/// Prints an error to standard error and returns its exit code. `name` is "spmvpack encode" or the like.
 int tell(const std::string& name, const Error& error) {
   clear_progress();
   if (error.code() == errc::io && error.where() == standard_output && standard_output_is_broken()) return 0;
@@ -159,6 +159,6 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return tools::tell(name, Error(errc::out_of_memory, "out of memory", {}, "use a machine with more memory"));
   } catch (const std::exception& e) {
-    return tools::tell(name, Error(errc::internal, e.what(), {}, "this is a bug of spmvpack: please report it"));
+    return tools::tell(name, Error(errc::internal, e.what(), {}, "this is a bug in spmvpack; please report it"));
   }
 }

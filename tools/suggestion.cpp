@@ -9,8 +9,8 @@
 namespace spmvpack::tools {
 namespace {
 
-/// The least number of insertions, deletions, replacements and swaps of neighbours that make `b` of `a`, no character
-/// touched twice (optimal string alignment).
+/// The least number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, touching no
+/// character twice (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});
@@ -26,10 +26,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-/// What may be wrong with a word of this length: one character, and one more for every four.
+/// How many typing errors a word of this length may have: one, and one more for every four characters.
 std::size_t tolerance(std::size_t length) { return 1 + length / 4; }
 
-/// The edit distance, or 0 where the word is the start of `known`.
+/// The edit distance, or 0 if the word is the start of `known`.
 std::size_t distance(std::string_view word, std::string_view known) {
   constexpr std::size_t telling_prefix = 3;
   if (word.size() >= telling_prefix && known.starts_with(word)) return 0;
@@ -41,14 +41,14 @@ std::size_t distance(std::string_view word, std::string_view known) {
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
   constexpr std::size_t longest = 64;
   if (word.empty() || word.size() > longest) return {};
-  std::string lower(word);  // as all names are
+  std::string lower(word);  // all names are lower case
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   std::size_t best = tolerance(word.size());
   std::string names;
   for (const std::string& candidate : known) {
     const std::size_t d = distance(lower, candidate);
-    // A word of which nothing is left is no typing mistake.
+    // A word that would change completely is not a typing error.
     if (d > best || d >= std::min(word.size(), candidate.size())) continue;
     if (d < best) names.clear();
     best = d;

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Builds and tests everything that a change must pass. Installs what is missing (Debian 12, Ubuntu 24.04).
+# Builds everything and runs all checks that a change must pass. Installs missing packages (Debian 12, Ubuntu 24.04).
 #
 # usage: tools/test.sh [all | quick | STAGE ...]
 #   all      every stage (the default)
 #   quick    lint and release
 #   lint     formatting, shell scripts
-#   tidy     clang-tidy over the rooms
-#   tsan     ThreadSanitizer (clang 14): the tests that run threads
+#   tidy     clang-tidy over all sources
+#   tsan     ThreadSanitizer (clang 14): the tests that use threads
 #   asan     AddressSanitizer and UndefinedBehaviorSanitizer: all tests
-#   release  as it ships, with CUDA code where there is nvcc: all tests
+#   release  as shipped, with CUDA code if nvcc is found: all tests
 #
-# Tests on real matrices need SPMVPACK_TEST_MATRICES, a directory of Matrix Market files; unset, they are skipped.
+# Tests on real matrices need SPMVPACK_TEST_MATRICES, a directory of Matrix Market files; if unset, they are skipped.
 # shellcheck disable=SC2317 # stages are called by name
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -36,7 +36,7 @@ stage_lint() {
 }
 stage_tidy() {
   configure release
-  # The commands are GCC's, whose warning options Clang may not know.
+  # The compile commands are for GCC, whose warning options Clang may not know.
   run-clang-tidy-14 -quiet -p build/release -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option \
     "^$PWD/(analyzer|benchmarks|c|container|encoder|gpu_loader|host_loader|tools)/.*\.cpp$"
 }
@@ -45,25 +45,25 @@ stage_asan() { build_and_test asan; }
 stage_release() { build_and_test release; }
 
 case ${1:-all} in
-  all) stages=(lint tidy tsan asan release) ;; # release last: its summary is what a reader sees first
+  all) stages=(lint tidy tsan asan release) ;; # release is last, so that its results are the first to be seen
   quick) stages=(lint release) ;;
   *) stages=("$@") ;;
 esac
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" > /dev/null; then
-    echo "test.sh: there is no stage '$stage'; see the head of this file" >&2
+    echo "test.sh: there is no stage '$stage'; see the top of this file" >&2
     exit 2
   fi
 done
 install_missing "${build_packages[@]}" "${test_packages[@]}"
 
-# All stages run, whatever fails, so that one run tells everything.
+# All stages run, whatever fails, so that one run shows everything.
 summary=()
 failed=0
 for stage in "${stages[@]}"; do
   printf '\n== %s\n' "$stage"
   start=$SECONDS
-  # Not "if (...)": there, set -e would be off inside.
+  # Not "if (...)", which would disable set -e inside.
   set +e
   (
     set -e

@@ -4,7 +4,7 @@
 
 namespace spmvpack::tools {
 
-/// What --version tells: the version, and how this program was built.
+/// What --version prints: the version, and how this program was built.
 std::string version_text();
 
 }  // namespace spmvpack::tools

@@ -22,7 +22,7 @@ std::string human_bytes(std::uint64_t bytes) {
   return fmt::format("{:.{}f} {}", value, unit == 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2, units.at(unit));
 }
 
-/// The share of a whole; what is not all or nothing does not look like it.
+/// The share of a whole; only all and nothing are shown as 100 % and 0 %.
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return "-";
   const double share = 100 * static_cast<double>(part) / static_cast<double>(whole);
@@ -62,7 +62,7 @@ std::string map_text(const IndexMap& map) {
   return map.count == 0 ? "none" : fmt::format("{} - {}", grouped(map.begin + 1), grouped(map.begin + map.count));
 }
 
-/// The recommended layout first, the others by size.
+/// The recommended layout comes first, the others by size.
 std::string layouts_text(const Report& report) {
   std::vector<const LayoutCost*> sorted;
   for (const LayoutCost& cost : report.layouts) sorted.push_back(&cost);
@@ -96,7 +96,7 @@ std::string shares_text(const Report& report) {
     for (const encoder::Counter& share : cost.byte_shares)
       rows.push_back({&share == cost.byte_shares.data() ? cost.name : "", share.name, grouped(share.value),
                       percent(share.value, cost.device_bytes), per_nonzero(share.value, report.facts.nnz)});
-  return "Device bytes by what they hold\n" + table(rows, 2);
+  return "Device bytes by content\n" + table(rows, 2);
 }
 
 std::string details_text(const Report& report) {
@@ -106,7 +106,7 @@ std::string details_text(const Report& report) {
         {cost.name, "padding slots", grouped(cost.padding), percent(cost.padding, cost.padding + report.facts.nnz)});
     if (cost.workspace_bytes) rows.push_back({"", "workspace bytes", grouped(*cost.workspace_bytes), ""});
     for (const encoder::Counter& counter : cost.counters) {
-      // "chunks.one_row" is a part of "chunks", where there is such a counter.
+      // "chunks.one_row" is a part of "chunks" if there is such a counter.
       const std::string parent = counter.name.substr(0, counter.name.find('.'));
       const auto whole = std::find_if(cost.counters.begin(), cost.counters.end(),
                                       [&](const encoder::Counter& c) { return c.name == parent; });
@@ -121,7 +121,7 @@ std::string details_text(const Report& report) {
 std::string symmetry_text(const Structure& s) {
   if (!s.symmetry) return "not square";
   const SymmetryCounts& counts = *s.symmetry;
-  if (counts.symmetric()) return counts.off_diagonal == 0 ? "symmetric: nothing is off the diagonal" : "symmetric";
+  if (counts.symmetric()) return counts.off_diagonal == 0 ? "symmetric: no off-diagonal entries" : "symmetric";
   if (counts.skew_symmetric()) return "skew-symmetric";
   if (counts.pattern_symmetric())
     return fmt::format("pattern symmetric; {} of the mirrored values are equal",
@@ -140,7 +140,7 @@ std::string distinct_text(const Structure& s) {
   return fmt::format("{}; the 256 most frequent cover {} of the nonzeros", grouped(values.distinct()), covered);
 }
 
-/// As many of the most frequent values as a line holds.
+/// As many of the most frequent values as fit on a line.
 std::string frequent_text(const Structure& s, std::size_t width) {
   std::string text;
   for (const encoder::ValueCount& v : s.values->most_frequent()) {
@@ -166,15 +166,14 @@ std::string structure_text(const Report& report) {
   add("bandwidth",
       fmt::format("{} below, {} above the diagonal", grouped(s.lower_bandwidth), grouped(s.upper_bandwidth)));
   add("diagonal",
-      fmt::format("{} of {} places have entries", grouped(s.diagonal_entries), grouped(std::min(s.rows, s.cols))));
+      fmt::format("{} of {} entries present", grouped(s.diagonal_entries), grouped(std::min(s.rows, s.cols))));
   add("empty", counted(s.empty_rows, "row") + ", " + counted(s.empty_cols, "column"));
   add("distinct values", distinct_text(s));
   add("most frequent", frequent_text(s, 60));
-  add("zeros stored", grouped(s.explicit_zeros));
+  add("stored zeros", grouped(s.explicit_zeros));
   if (s.not_finite != 0) add("not finite", fmt::format("{} infinities or NaNs", grouped(s.not_finite)));
   if (!p.source.empty() && !report.name.ends_with(p.source)) add("source", escape(p.source, 56));
-  add("entries listed",
-      fmt::format("{}, of these {} added up", grouped(p.entries), counted(p.duplicates, "duplicate")));
+  add("source entries", fmt::format("{}, {} summed", grouped(p.entries), counted(p.duplicates, "duplicate")));
   if (p.rounded != 0)
     add("rounded", fmt::format("{}, relative error up to {:.1e}", counted(p.rounded, "value"), p.max_relative_error));
   return "Structure\n" + table(rows, 2);

@@ -26,7 +26,7 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it"
 [[noreturn]] void fail(const std::string& path, const char* doing, int code) {
   const std::string remedy = code == ENOENT   ? "check the path"
                              : code == EACCES ? "check the permissions"
-                             : code == EISDIR ? "name a file in it"
+                             : code == EISDIR ? "use a file in it"
                              : code == ENOSPC ? "free some space or write elsewhere"
                              : code == EDQUOT ? "free some of your quota or write elsewhere"
                              : code == EFBIG  ? "raise the limit on the size of files (ulimit -f) or write elsewhere"
@@ -35,7 +35,7 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it"
 }
 
 [[noreturn]] void fail_exists(const std::string& path) {
-  throw Error(errc::exists, "the output exists already", path, "use another name, or force overwriting");
+  throw Error(errc::exists, "the output already exists", path, "use another name, or force overwriting");
 }
 
 class File final : public ByteSource {
@@ -113,7 +113,7 @@ std::optional<mode_t> replaced_mode(const std::string& path, const std::string& 
   if (::lstat(target.c_str(), &info) != 0) return std::nullopt;
   if (S_ISDIR(info.st_mode)) fail(path, "write", EISDIR);
   if (!S_ISREG(info.st_mode))
-    throw Error(errc::io, "not a regular file: it is not replaced", path, "use another name, or standard output");
+    throw Error(errc::io, "not a regular file, so it is not replaced", path, "use another name, or standard output");
   return info.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
 }
 

@@ -31,7 +31,7 @@ class Opener {
     // What begins as a container does and is short, also of the magic itself, is a container that was cut off.
     const std::uint64_t begun = std::min<std::uint64_t>(size, h.magic.size());
     if (!std::equal(h.magic.begin(), h.magic.begin() + begun, format::magic.begin()))
-      throw Error(errc::bad_input, "not a container: it does not begin as an .spmvc file does", name_,
+      throw Error(errc::bad_input, "not a container: it does not start like an .spmvc file", name_,
                   is_one_word(name_) ? fmt::format("make one with `spmvpack encode {}`", name_)
                                      : "make one with `spmvpack encode`");
     if (size < sizeof h) fail(fmt::format("truncated: {} bytes, less than the header's {}", size, sizeof h), "length");

@@ -43,7 +43,7 @@ void require_workspace(DeviceRange workspace, std::uint64_t needed, DeviceRange 
   if (workspace.bytes < needed || workspace.data == nullptr)
     refuse(fmt::format("the workspace has {} bytes, {} are needed", workspace.data == nullptr ? 0 : workspace.bytes,
                        needed),
-           "ask workspace_bytes()");
+           "call workspace_bytes() for its size");
   if (address(workspace.data) % workspace_boundary != 0)
     refuse(fmt::format("the workspace is not on a {}-byte boundary", workspace_boundary));
   const DeviceRange used{workspace.data, needed};

@@ -17,7 +17,7 @@ inline void require_cuda(cudaError_t status, const char* doing) {
   if (status == cudaErrorMemoryAllocation)
     throw Error(errc::out_of_memory, what, {}, "free memory, or use a larger GPU");
   if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver)  // the latter also where there is no driver
-    throw Error(errc::no_device, "no GPU, or no driver for one that is new enough", {}, "check nvidia-smi");
+    throw Error(errc::no_device, "no GPU, or its driver is missing or too old", {}, "check nvidia-smi");
   throw Error(errc::no_device, what, {}, "check the driver with nvidia-smi");
 }
 

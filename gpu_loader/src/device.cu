@@ -28,7 +28,7 @@ DeviceFacts device_facts() {
   constexpr int cuda_12_3 = 12030;
   DeviceFacts facts;
   int device = 0;
-  require_cuda(cudaGetDevice(&device), "asking for the current device");
+  require_cuda(cudaGetDevice(&device), "querying the current device");
   const auto attribute = [&](cudaDeviceAttr which) {
     int value = 0;
     require_cuda(cudaDeviceGetAttribute(&value, which, device), "reading a GPU's properties");
@@ -38,7 +38,7 @@ DeviceFacts device_facts() {
   facts.compute_minor = attribute(cudaDevAttrComputeCapabilityMinor);
   facts.multiprocessors = static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount));
   facts.l2_bytes = static_cast<std::uint64_t>(attribute(cudaDevAttrL2CacheSize));
-  require_cuda(cudaDriverGetVersion(&facts.driver_version), "asking for the driver's version");
+  require_cuda(cudaDriverGetVersion(&facts.driver_version), "querying the driver's version");
   facts.early_launches = code_can_wait({__CUDA_ARCH_LIST__}, facts.compute_major * 100 + facts.compute_minor * 10) &&
                          facts.driver_version >= cuda_12_3 && CUDART_VERSION >= cuda_12_3;
   return facts;

@@ -72,7 +72,7 @@ KernelPlace require_kernel(std::span<const std::size_t> layouts, KernelId kernel
   if (layouts.empty() || std::find(layouts.begin(), layouts.end(), place.layout) != layouts.end()) return place;
   std::string known;
   for (const KernelInfo& k : kernels_of(layouts)) known += fmt::format("{}{}", known.empty() ? "" : ", ", k.name);
-  throw Error(errc::usage, fmt::format("the matrix has nothing that kernel '{}' multiplies", kernel_name(kernel)), {},
+  throw Error(errc::usage, fmt::format("kernel '{}' fits no part of the matrix", kernel_name(kernel)), {},
               fmt::format("use one of {}", known));
 }
 

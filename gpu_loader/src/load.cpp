@@ -9,8 +9,8 @@
 #include "cuda_error.hpp"
 #include "matrix.hpp"
 #include "placement.hpp"
-#include "upload.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
+#include "upload.hpp"
 
 namespace spmvpack::gpu_loader {
 namespace {
@@ -29,7 +29,7 @@ void require_limit(std::uint64_t bytes, const DeviceLoadOptions& options, const 
 
 void require_device_memory(std::uint64_t bytes, const DeviceLoadOptions& options, const std::string& name) {
   std::size_t free = 0, total = 0;
-  require_cuda(cudaMemGetInfo(&free, &total), "asking for the GPU's memory");
+  require_cuda(cudaMemGetInfo(&free, &total), "querying the GPU's memory");
   if (options.memory_limit == 0 && bytes > free) refuse_memory(bytes, free, "free", name);
   require_limit(bytes, options, name);
 }

@@ -54,7 +54,7 @@ class Ring {
 
  private:
   struct Slot {
-    Slot() { require_cuda(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming), "making an event"); }
+    Slot() { require_cuda(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming), "creating an event"); }
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
     ~Slot() { cudaEventDestroy(copied); }
@@ -107,7 +107,7 @@ std::shared_ptr<void> upload(const Container& container, const Placement& placem
   const RingShape shape = ring_shape(options.ring_bytes, thread_count(options.threads), blocks, inflate);
   const std::vector<Transfer> all = transfers(sections, placement, shape.slot_blocks);
   int device = 0;
-  require_cuda(cudaGetDevice(&device), "asking for the current GPU");
+  require_cuda(cudaGetDevice(&device), "querying the current GPU");
   const auto ring = std::make_shared<Ring>(shape);
   const Drain drain(stream);
   constexpr std::uint64_t transfers_per_report = 512;

@@ -21,10 +21,10 @@ void require_description(const MatrixFacts& facts, ValueType vectors, const Mult
     refuse(fmt::format("the description is of {} vectors, x and y are {}", to_string(description.vectors),
                        to_string(vectors)),
            "start from describe<T>()");
-  if (description.scalars_on_device) refuse("the host reads no scalars in device memory", "pass alpha and beta");
+  if (description.scalars_on_device) refuse("the host cannot read scalars in device memory", "pass alpha and beta");
   check_description(description, facts);
   if (!description.kernel.is_default())
-    throw Error(errc::unsupported, "the host has one kernel for each layout", {}, "leave the kernel at its default");
+    throw Error(errc::unsupported, "the host has one kernel per layout", {}, "leave the kernel at its default");
 }
 
 template <class T>

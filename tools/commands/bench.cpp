@@ -1,4 +1,4 @@
-/// spmvpack bench: how fast every layout multiplies, beside other libraries, and whether it is right.
+/// spmvpack bench: times and checks the multiply of every layout, next to other libraries.
 
 #include <fmt/format.h>
 
@@ -28,19 +28,19 @@ namespace po = boost::program_options;
 
 void add_options(po::options_description& options) {
   using Words = std::vector<std::string>;
-  options.add_options()                                                                               //
-      ("suite", po::bool_switch(), "the matrices of the frozen suite, made in memory")                //
-      ("only", po::value<Words>()->value_name("NAME"), "this one of the suite; may be repeated")      //
-      ("device", po::value<std::string>()->value_name("gpu|host"), "default: a GPU if there is one")  //
+  options.add_options()                                                                                   //
+      ("suite", po::bool_switch(), "the frozen suite of generated matrices")                              //
+      ("only", po::value<Words>()->value_name("NAME"), "only this matrix of the suite; may be repeated")  //
+      ("device", po::value<std::string>()->value_name("gpu|host"), "default: a GPU if there is one")      //
       ("peers", po::value<std::string>()->value_name("cusparse|none"),
        "libraries to compare with (default: cusparse on a GPU, none on the host)")                                //
-      ("layout", po::value<Words>()->value_name("NAME"), "encode in this one only; may be repeated")              //
-      ("runs", po::value<std::string>()->value_name("N")->default_value("30"), "timed runs, cold and warm each")  //
-      ("seed", po::value<std::string>()->value_name("N")->default_value("1"), "of the random x")                  //
-      ("json", po::bool_switch(), "as JSON (docs/bench.schema.json)");
+      ("layout", po::value<Words>()->value_name("NAME"), "only this layout; may be repeated")                     //
+      ("runs", po::value<std::string>()->value_name("N")->default_value("30"), "timed runs, both cold and warm")  //
+      ("seed", po::value<std::string>()->value_name("N")->default_value("1"), "seed of the random x")             //
+      ("json", po::bool_switch(), "print JSON (docs/bench.schema.json)");
 }
 
-/// `text` in lines of at most 80 columns, indented.
+/// Wraps `text` into indented lines of at most 80 columns.
 std::string in_lines(std::string_view text) {
   constexpr std::size_t indent = 6, width = 80 - indent;
   std::string lines;
@@ -56,19 +56,19 @@ std::string details() {
   std::string text =
       "A.mtx (or any other source) is encoded in every layout; a container is\n"
       "multiplied as it is. Each kernel is checked row by row against a product in\n"
-      "extended precision, |error| <= (n + 4) u sum |a x| with a random x, must give\n"
-      "the same bits before and after the timings where it promises that, and is timed\n"
-      "by events: cold, after 256 MiB have been written, and warm. A wrong result ends\n"
-      "with exit code 70, after the figures.\n"
+      "extended precision with a random x, |error| <= (n + 4) u sum |a x|. A kernel\n"
+      "that promises identical bits must give them before and after the timings.\n"
+      "Times (on a GPU, by events) are cold, after writing 256 MiB, and warm. A wrong\n"
+      "result ends with exit code 70, after the figures.\n"
       "\n"
-      "GB/s is of the bytes that must move (matrix, x and y once each); copy% their\n"
-      "share of a device copy's speed in the same run; floor% the share of the larger\n"
-      "of two bounds, these bytes at copy speed and the 32-byte sectors of x that each\n"
-      "1,024 rows touch at the speed of the second-level cache. docs/BENCHMARKS.md\n"
-      "tells more.\n"
+      "GB/s counts the bytes that must move (matrix, x and y once each). copy% is the\n"
+      "share of a device copy's speed, measured in the same run. floor% is the share\n"
+      "of the larger of two lower bounds on the time: these bytes at copy speed, and\n"
+      "the 32-byte sectors of x that each 1,024 rows touch at the speed of the\n"
+      "second-level cache. See docs/BENCHMARKS.md.\n"
       "\n"
-      "--device gpu fails with 5 where the build has no CUDA and with 6 where there is\n"
-      "no GPU. Containers pass through files in $TMPDIR, else /dev/shm, else /tmp.\n"
+      "--device gpu exits with 5 if the build has no CUDA and with 6 if there is no\n"
+      "GPU. Containers are written to files in $TMPDIR, else /dev/shm, else /tmp.\n"
       "\n"
       "The suite:\n";
   for (const bench::SuiteMember& m : bench::suite())
@@ -81,13 +81,13 @@ std::string details() {
          "  spmvpack bench --suite --only lp-wide --layout ccoo\n";
 }
 
-/// The words of an option that may be repeated.
+/// The values of an option that may be repeated.
 std::vector<std::string> words(const Invocation& invocation, const char* option) {
   if (invocation.options.count(option) == 0) return {};
   return invocation.options[option].as<std::vector<std::string>>();
 }
 
-/// The value of an option that is one of two words; what fallback() gives where it is not given.
+/// The value of an option that takes one of two words; fallback() if the option is not given.
 template <class Fallback>
 std::string choice(const Invocation& invocation, const char* option, const std::array<std::string, 2>& choices,
                    Fallback&& fallback) {
@@ -103,14 +103,14 @@ bool has_gpu() { return gpu_loader::built_with_cuda() && !gpu_loader::devices().
 
 std::unique_ptr<bench::Machine> choose_machine(const Invocation& invocation, const LoadOptions& options) {
   const bool chosen = invocation.options.count("device") != 0;
-  // No driver is asked, which may be broken, where the host is named.
+  // With --device host, no driver is queried: it may be broken.
   const std::string device = choice(invocation, "device", {"gpu", "host"}, [] { return has_gpu() ? "gpu" : "host"; });
   const std::string peers =
       choice(invocation, "peers", {"cusparse", "none"}, [&] { return device == "gpu" ? "cusparse" : "none"; });
   if (device == "gpu") return bench::make_gpu_machine(options, peers == "cusparse");
   if (peers == "cusparse")
     throw Error(errc::usage, chosen ? "--peers cusparse with --device host" : "--peers cusparse without a GPU", {},
-                "cuSPARSE multiplies on a GPU: leave --peers out");
+                "cuSPARSE needs a GPU: omit --peers");
   return bench::make_host_machine(options);
 }
 
@@ -153,7 +153,7 @@ class Benchmark {
   std::vector<const bench::SuiteMember*> choose_members() {
     const std::vector<std::string> only = words(invocation_, "only");
     if (!run_.suite) {
-      if (!only.empty()) throw Error(errc::usage, "--only without --suite", {}, "it chooses from the suite: give both");
+      if (!only.empty()) throw Error(errc::usage, "--only without --suite", {}, "it selects from the suite: give both");
       return {};
     }
     std::vector<const bench::SuiteMember*> members;
@@ -176,14 +176,13 @@ class Benchmark {
     bench_matrix(result, source, nullptr);
   }
 
-  /// Before anything is measured, which takes seconds.
+  /// Called before anything is measured, which takes seconds.
   encoder::Source read_file(bench::MatrixResult& result) {
     const Stopwatch watch;
     const std::string& path = invocation_.argument;
     encoder::Source source = encoder::read_source(path, invocation_.common<encoder::SourceOptions>());
     if (source.container && !options_.layouts.empty())
-      throw Error(errc::usage, "--layout is for sources that are no containers", source.container->name(),
-                  "leave it out");
+      throw Error(errc::usage, "--layout does not apply to a container", source.container->name(), "omit it");
     result.name = path == "-" ? "standard input" : path;
     result.make_seconds = watch.seconds();
     return source;
@@ -203,7 +202,7 @@ class Benchmark {
     if (!json_) print(text);
   }
 
-  /// The layout's name is known, or Error(errc::usage).
+  /// Error(errc::usage) if there is no such layout.
   static void find_layout(const std::string& name) { static_cast<void>(encoder::find_strategy(name)); }
 
   void refuse_wrong() const {
@@ -230,7 +229,7 @@ void run(const Invocation& invocation) { Benchmark(invocation).run(); }
 
 const Command bench_command{"bench",
                             "A.spmvc|A.mtx|--suite [options]",
-                            "time and check the multiply of every layout",
+                            "time and check the multiply in every layout",
                             "A.spmvc or A.mtx",
                             add_options,
                             details,

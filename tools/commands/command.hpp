@@ -1,5 +1,5 @@
 #pragma once
-/// What a command of `spmvpack` is. Each lives in commands/<name>.cpp and is one line of the table in spmvpack.cpp.
+/// The commands of `spmvpack`. Each is defined in commands/<name>.cpp and listed in spmvpack.cpp.
 
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/variables_map.hpp>
@@ -11,15 +11,15 @@
 
 namespace spmvpack::tools {
 
-/// What a command is run with: its own options in `options`, those that all commands share already read.
+/// What a command runs with: its own options in `options`; the common ones are already parsed.
 struct Invocation {
-  std::string argument;  ///< the one positional argument; empty only with Command::instead_of_argument
-  std::string version;   ///< of this program, one line
+  std::string argument;  ///< the positional argument; empty only with Command::instead_of_argument
+  std::string version;   ///< of this program, on one line
   boost::program_options::variables_map options;
   int threads = 0;                 ///< 0: all
   std::uint64_t memory_limit = 0;  ///< bytes, 0: what is available
-  bool quiet = false;              ///< no summary on standard output; errors are told all the same
-  ProgressCallback progress;       ///< always set; also what makes an interrupt stop the work
+  bool quiet = false;              ///< no summary on standard output; errors are printed all the same
+  ProgressCallback progress;       ///< always set; it also makes an interrupt stop the work
 
   [[nodiscard]] bool flag(const char* name) const { return options[name].as<bool>(); }
   [[nodiscard]] const std::string& text(const char* name) const { return options[name].as<std::string>(); }
@@ -34,22 +34,22 @@ struct Invocation {
   }
 };
 
-/// A command. run() writes data and summaries with print() (tools/output.hpp) and fails by throwing an Error, whose
-/// errc becomes the exit code.
+/// A command. run() writes data and summaries with print() (tools/output.hpp) and reports failure by throwing an Error,
+/// whose errc becomes the exit code.
 struct Command {
   std::string_view name;      ///< "encode"
   std::string_view synopsis;  ///< "A.mtx [-o A.spmvc] [options]"
   std::string_view summary;   ///< one line, no full stop
   std::string_view argument;  ///< what the positional argument is called in messages: "A.mtx"
-  /// Adds the command's own options. Flags are bool_switch(), texts value<std::string>().
+  /// Adds the command's own options. Flags are bool_switch(), others value<std::string>().
   void (*add_options)(boost::program_options::options_description& options);
-  /// What --help tells below the options: details and examples, lines of at most 80 columns.
+  /// What --help shows below the options: details and examples, in lines of at most 80 columns.
   std::string (*details)();
   void (*run)(const Invocation& invocation);
-  /// Adds options that belong to some arguments only: taken like the others, but told by details() alone.
+  /// Adds options that only some arguments take: parsed like the others, but described only by details().
   void (*add_special_options)(boost::program_options::options_description& options) = nullptr;
-  std::string (*note)() = nullptr;            ///< what -h says between usage and options, in whole lines
-  std::string_view instead_of_argument = {};  ///< a flag with which there is no positional argument
+  std::string (*note)() = nullptr;            ///< what -h shows between usage and options, in whole lines
+  std::string_view instead_of_argument = {};  ///< a flag that replaces the positional argument
 };
 
 extern const Command encode_command, report_command, inspect_command, verify_command, decode_command, multiply_command,

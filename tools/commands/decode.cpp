@@ -1,4 +1,4 @@
-/// spmvpack decode: the matrix of a container as a Matrix Market file.
+/// spmvpack decode: writes the matrix of a container as a Matrix Market file.
 
 #include <fmt/format.h>
 
@@ -18,23 +18,21 @@ namespace {
 namespace po = boost::program_options;
 
 void add_options(po::options_description& options) {
-  options.add_options()                                                                                        //
-      ("output,o", po::value<std::string>()->value_name("A.mtx"), "the file to write, - for standard output")  //
-      ("force,f", po::bool_switch(), "overwrite it");
+  options.add_options()                                                                                  //
+      ("output,o", po::value<std::string>()->value_name("A.mtx"), "output file, - for standard output")  //
+      ("force,f", po::bool_switch(), "overwrite the output");
 }
 
 std::string details() {
-  return "Writes the field, the symmetry and the comments of the source. Every value is\n"
-         "the shortest text that reads back to the same bits (of a NaN only to its sign),\n"
-         "so that\n\n"
+  return "The output has the field, symmetry and comments of the source. Each value is the\n"
+         "shortest text that reads back to the same bits (a NaN keeps only its sign), so\n\n"
          "  spmvpack encode A.mtx && spmvpack decode A.spmvc -o B.mtx\n\n"
-         "loses nothing of the matrix, whatever the layout. A.spmvc may be -, for\n"
-         "standard input.\n";
+         "is lossless, whatever the layout. A.spmvc may be -, for standard input.\n";
 }
 
 void run(const Invocation& invocation) {
   if (invocation.options.count("output") == 0)
-    throw Error(errc::usage, "no output", {}, "name it with -o, or -o - for standard output");
+    throw Error(errc::usage, "no output given", {}, "name it with -o, or use -o - for standard output");
   const std::string& output = invocation.text("output");
   check_output(output, OutputForm::text, invocation.flag("force"), invocation.argument);
   const Container container = encoder::open_container(invocation.argument, invocation.memory_limit);
@@ -44,7 +42,7 @@ void run(const Invocation& invocation) {
   source.field = container.facts().field;
   source.symmetry = container.facts().symmetry;
   source.provenance = container.provenance();
-  // The matrix may go to the very terminal that progress is drawn on.
+  // The matrix may go to the terminal that shows progress.
   clear_progress();
   const bool to_standard_output = output == "-";
   const auto progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
@@ -61,7 +59,7 @@ void run(const Invocation& invocation) {
 
 const Command decode_command{"decode",
                              "A.spmvc -o A.mtx [options]",
-                             "write a container's matrix as Matrix Market",
+                             "write a container's matrix as a Matrix Market file",
                              "A.spmvc",
                              add_options,
                              details,

@@ -1,4 +1,4 @@
-/// spmvpack encode: a matrix into a container.
+/// spmvpack encode: writes a matrix as a container.
 
 #include <fmt/format.h>
 
@@ -19,9 +19,10 @@ namespace po = boost::program_options;
 void add_options(po::options_description& options) {
   options.add_options()  //
       ("output,o", po::value<std::string>()->value_name("A.spmvc"),
-       "the file to write (default: A.spmvc for A.mtx)")  //
-      ("force,f", po::bool_switch(), "overwrite it")      //
-      ("value-type", po::value<std::string>()->value_name("f64|f32"), "type of the stored values (default: f64)");
+       "output file (default: A.spmvc for A.mtx)")            //
+      ("force,f", po::bool_switch(), "overwrite the output")  //
+      ("value-type", po::value<std::string>()->value_name("f64|f32"),
+       "type of the stored values (default: f64; a container's own)");
   add_encoding_options(options);
 }
 
@@ -29,24 +30,25 @@ std::string details() {
   std::string text = "Layouts and their settings:\n";
   for (const encoder::Strategy& s : encoder::strategies()) {
     text += fmt::format("  {}\n      {}\n", s.name, s.summary);
-    if (s.chooses) continue;  // it takes those of all others
+    if (s.chooses) continue;  // it takes the settings of all others
     for (const encoder::Setting& setting : s.settings)
       text += fmt::format("      --set {}=VALUE, {}:\n          {}\n", setting.name, setting.values, setting.meaning);
   }
   return text +
-         "\nA.mtx is a Matrix Market, Harwell-Boeing or Rutherford-Boeing file, plain, .gz,\n"
-         ".zst, .bz2, .xz or in a tar archive (A/A.mtx in A.tar.gz), or another container:\n"
-         "its content tells; - is standard input. The bytes written do not depend on the\n"
-         "number of threads.\n\n"
+         "\nA.mtx is a Matrix Market, Harwell-Boeing or Rutherford-Boeing file, plain,\n"
+         "compressed (.gz, .zst, .bz2, .xz) or in a tar archive (A/A.mtx in A.tar.gz), or\n"
+         "a container. The type is detected from the content; - is standard input.\n"
+         "Without a codec, the file holds the matrix as a multiply reads it. The bytes\n"
+         "written do not depend on the number of threads.\n\n"
          "Examples:\n"
          "  spmvpack encode A.mtx.gz                       writes A.spmvc\n"
          "  spmvpack encode A.mtx -o A32.spmvc --value-type f32 --codec zstd:9\n"
          "  spmvpack encode A.spmvc -o A.csr.spmvc --layout csr\n";
 }
 
-/// The output of the input `path` where none is named.
+/// The output for the input `path` if none is named.
 std::string default_output(const std::string& path) {
-  refuse_directory(path);  // rather than its name, from which no other can be made
+  refuse_directory(path);  // a better error than that no name can be derived from this one
   try {
     return encoder::container_name(path);
   } catch (const Error& e) {

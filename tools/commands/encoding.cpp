@@ -48,7 +48,7 @@ std::string describe(const encoder::PartPlan& part) {
   return text;
 }
 
-/// The layout, or with several parts each part's.
+/// The layout; with several parts, the layout of each.
 std::string layout_text(const encoder::Plan& plan) {
   std::string text =
       fmt::format("  layout   {}", plan.parts.size() == 1
@@ -70,7 +70,7 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
   std::string text = fmt::format("{}\n  matrix   {} x {}, {}, {}\n", escape(output, 4096), grouped(m.rows),
                                  grouped(m.cols), counted(m.nnz(), "nonzero"), to_string(m.value_type()));
   if (p.duplicates != 0 || p.explicit_zeros != 0)
-    text += fmt::format("           {} added up, {} kept\n", counted(p.duplicates, "duplicate"),
+    text += fmt::format("           {} summed, {} kept\n", counted(p.duplicates, "duplicate"),
                         counted(p.explicit_zeros, "explicit zero"));
   if (m.value_type() == ValueType::f32)
     text += p.rounded == 0 ? "           every value is exact in f32\n"
@@ -91,12 +91,12 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
 }  // namespace
 
 void add_encoding_options(po::options_description& options) {
-  options.add_options()                                                                                          //
-      ("layout", po::value<std::string>()->value_name("NAME")->default_value("auto"), strategy_names().c_str())  //
-      ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"), "a setting of the layout")        //
-      ("force-size", po::bool_switch(), "take a layout even if it is more than 10 times the size of csr")        //
+  options.add_options()                                                                                            //
+      ("layout", po::value<std::string>()->value_name("NAME")->default_value("auto"), strategy_names().c_str())    //
+      ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"), "layout setting; may be repeated")  //
+      ("force-size", po::bool_switch(), "allow more than 10 times the size of csr")                                //
       ("codec", po::value<std::string>()->value_name("none|zstd[:LEVEL]")->default_value("none"),
-       "none: the file holds what a multiply reads; zstd: a smaller file, LEVEL 1 to 19, else 3");
+       "zstd: a smaller file, LEVEL 1 to 19 (3 if omitted)");
 }
 
 encoder::EncodeRequest read_encode_request(const Invocation& invocation) {

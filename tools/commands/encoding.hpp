@@ -1,5 +1,5 @@
 #pragma once
-/// What the commands that write a container share: the options that choose its layout, and the writing.
+/// Shared by the commands that write containers: the options that choose a layout, and the writing.
 
 #include <chrono>
 
@@ -8,12 +8,12 @@
 
 namespace spmvpack::tools {
 
-/// Adds --layout, --set and --codec.
+/// Adds --layout, --set, --force-size and --codec.
 void add_encoding_options(boost::program_options::options_description& options);
-/// What they ask for. Error(errc::usage).
+/// The request that these options make. Error(errc::usage).
 encoder::EncodeRequest read_encode_request(const Invocation& invocation);
 
-/// The time since it was made.
+/// Measures the time since its construction.
 class Stopwatch {
  public:
   [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -23,8 +23,8 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Writes `source` to `output` as `request` says and prints a summary, in which `seconds` is what getting the source
-/// took and `getting` what that is called. An existing output is overwritten with --force only.
+/// Writes `source` to `output` according to `request` and prints a summary. `seconds` is the time that it took to get
+/// the source, and `getting` names that step. An existing output is only overwritten with --force.
 void encode_and_tell(const SourceMatrix& source, const encoder::EncodeRequest& request, const std::string& output,
                      const Invocation& invocation, std::string_view getting, double seconds);
 

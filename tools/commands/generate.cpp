@@ -1,4 +1,4 @@
-/// spmvpack generate: matrices of any size to try things on.
+/// spmvpack generate: test matrices of any size.
 
 #include <fmt/format.h>
 
@@ -22,8 +22,8 @@ namespace po = boost::program_options;
 void add_options(po::options_description& options) {
   options.add_options()                                                                                       //
       ("output,o", po::value<std::string>()->value_name("FILE"), "A.mtx, - for standard output, or A.spmvc")  //
-      ("force,f", po::bool_switch(), "overwrite it")                                                          //
-      ("seed", po::value<std::string>()->value_name("N")->default_value("0"), "of random numbers");
+      ("force,f", po::bool_switch(), "overwrite the output")                                                  //
+      ("seed", po::value<std::string>()->value_name("N")->default_value("0"), "seed of the random numbers");
   add_encoding_options(options);
 }
 
@@ -36,15 +36,15 @@ std::string details() {
   }
   return text +
          "\n"
-         "C is one coefficient for all (constant), one per block of cells with N along\n"
-         "each axis, or of N rows (blocks:N), or one each (random): values repeat\n"
-         "everywhere, nearby, or not (elasticity: only if jittered as well). M is uniform\n"
-         "or jittered: nodes moved at random. O is natural, random, shuffled:W (within\n"
-         "windows of W) or rcm (reverse Cuthill-McKee; not for graphs).\n\n"
-         "Only sizes and structure are those of the named matrices, not the values. The\n"
-         "same command writes the same bytes everywhere; the file's comments repeat it.\n"
-         "A.mtx is written row by row; for A.spmvc the matrix is made in memory, and\n"
-         "--layout, --set and --codec are those of encode, as if A.mtx were encoded.\n\n"
+         "C sets the coefficients: constant (one for all), blocks:N (one per block of N\n"
+         "cells along each axis, or of N rows) or random (one each), so that values repeat\n"
+         "everywhere, nearby, or not at all (which for elasticity also needs a jittered\n"
+         "mesh). M is uniform or jittered (nodes moved at random). O is natural, random,\n"
+         "shuffled:W (within windows of W) or rcm (reverse Cuthill-McKee; not for graphs).\n\n"
+         "Where a known matrix is named, size and structure match it, but not the values.\n"
+         "The same command writes the same bytes everywhere and is recorded in the file's\n"
+         "comments. A.mtx is written row by row; for A.spmvc, the matrix is built in\n"
+         "memory and encoded as 'spmvpack encode' does, with the same options.\n\n"
          "Examples:\n"
          "  spmvpack generate laplace2d --grid 1000x1000 --remove-one -o A.mtx\n"
          "  spmvpack generate elasticity --grid 64x64x64 --materials blocks:8 -o A.spmvc\n";
@@ -58,7 +58,7 @@ void add_kind_options(po::options_description& options) {
       options.add_options()(option.name, po::value<std::string>());
 }
 
-/// The kinds' options that were given.
+/// The options of kinds that were given.
 KindOptions read_kind_options(const Invocation& invocation) {
   KindOptions options;
   options.resources = {invocation.threads, invocation.memory_limit};
@@ -71,7 +71,7 @@ KindOptions read_kind_options(const Invocation& invocation) {
   return options;
 }
 
-/// What -h says of the kinds.
+/// What -h says about the kinds.
 std::string kinds_note() {
   constexpr std::size_t width = 80;
   std::string text = "\nKinds (--help lists their options):";
@@ -90,7 +90,7 @@ void refuse_encoding_options(const Invocation& invocation, const std::string& ou
   for (const char* option : {"layout", "set", "codec"})
     if (invocation.options.count(option) != 0 && !invocation.options[option].defaulted())
       throw Error(errc::usage, fmt::format("--{} is for containers", option), output,
-                  "leave it out, or call the output A.spmvc");
+                  "omit it, or name the output A.spmvc");
 }
 
 void run(const Invocation& invocation) {
@@ -98,7 +98,7 @@ void run(const Invocation& invocation) {
   const KindOptions options = read_kind_options(invocation);
   check_kind_options(kind, options);
   if (invocation.options.count("output") == 0)
-    throw Error(errc::usage, "no output", {}, "name it with -o, or -o - for standard output");
+    throw Error(errc::usage, "no output given", {}, "name it with -o, or use -o - for standard output");
   const std::string& output = invocation.text("output");
   const bool encode = output.ends_with(".spmvc");
   if (!encode) refuse_encoding_options(invocation, output);
@@ -128,7 +128,7 @@ void run(const Invocation& invocation) {
 
 const Command generate_command{"generate",
                                "KIND [options of the kind] -o A.mtx|A.spmvc",
-                               "write the matrix of a typical problem, of any size",
+                               "write a matrix of a typical problem, of any size",
                                "the kind",
                                add_options,
                                details,

@@ -1,4 +1,4 @@
-/// spmvpack inspect: what a container says of itself.
+/// spmvpack inspect: shows a container's metadata.
 
 #include <fmt/format.h>
 
@@ -23,20 +23,18 @@ namespace {
 
 namespace po = boost::program_options;
 
-void add_options(po::options_description& options) {
-  options.add_options()("json", po::bool_switch(), "the same as JSON");
-}
+void add_options(po::options_description& options) { options.add_options()("json", po::bool_switch(), "print JSON"); }
 
 std::string details() {
-  return "Shows the facts of the matrix, where it came from, its parts and its sections.\n"
-         "Only the header, the tables and the provenance are read and checked: 'spmvpack\n"
+  return "Shows facts about the matrix, its provenance, its parts and its sections. Only\n"
+         "the header, the tables and the provenance are read and checked; 'spmvpack\n"
          "verify' checks the rest. Section flags: r = required, d = read by a multiply.\n"
-         "A.spmvc may be -, standard input.\n\n"
+         "A.spmvc may be -, for standard input.\n\n"
          "Example:\n"
          "  spmvpack inspect A.spmvc --json | jq .sections\n";
 }
 
-// Indexed by the enumerators; opening the container has refused all other numbers.
+// Indexed by the enumerators; opening the container rejects all other numbers.
 constexpr std::array<std::string_view, 2> codec_names{"none", "zstd"};
 constexpr std::array<std::string_view, 3> filter_names{"none", "shuffle", "delta"};
 constexpr std::array<std::string_view, 3> map_names{"all", "range", "list"};
@@ -49,12 +47,12 @@ std::string_view name_of(const std::array<std::string_view, N>& names, E value) 
 bool is_required(const SectionInfo& s) { return (s.flags & format::section_required) != 0; }
 bool is_device(const SectionInfo& s) { return (s.flags & format::section_device) != 0; }
 
-/// Of a multiply by the part's default kernel.
+/// The workspace of a multiply with the part's default kernel.
 std::uint64_t default_workspace(const PartInfo& part) {
   return gpu_loader::workspace_bytes(part, gpu_loader::default_kernel(part), part.value_type);
 }
 
-/// "k" and 8, by the layout's names.
+/// The part's parameters with their names, such as "slots" and 8.
 std::vector<std::pair<std::string_view, std::uint64_t>> parameters(const PartInfo& part) {
   std::vector<std::pair<std::string_view, std::uint64_t>> named;
   const auto names = find_layout(part.layout).parameters;
@@ -146,7 +144,7 @@ std::string to_text(const Container& c) {
       escape(c.name(), 4096), grouped(c.file_bytes()), format::version_major, format::version_minor, grouped(f.rows),
       grouped(f.cols), counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
       f.digest.to_string(), grouped(c.device_bytes()));
-  // Containers without provenance have an empty one; a writer always states its version.
+  // A container without provenance yields an empty one; every writer states its version.
   if (const Provenance p = c.provenance(); !p.version.empty()) text += provenance_text(p);
 
   for (std::size_t i = 0; i < c.parts().size(); ++i) {
@@ -179,7 +177,6 @@ void run(const Invocation& invocation) {
 }  // namespace
 
 const Command inspect_command{
-    "inspect", "A.spmvc [--json] [options]", "show what a container says of itself", "A.spmvc", add_options, details,
-    run};
+    "inspect", "A.spmvc [--json] [options]", "show a container's metadata", "A.spmvc", add_options, details, run};
 
 }  // namespace spmvpack::tools

@@ -1,4 +1,4 @@
-/// spmvpack multiply: y = A x on the CPU or on a GPU.
+/// spmvpack multiply: computes y = A x on the CPU or a GPU.
 
 #include <fmt/format.h>
 
@@ -23,20 +23,20 @@ namespace {
 namespace po = boost::program_options;
 
 void add_options(po::options_description& options) {
-  options.add_options()                                                                                       //
-      ("x", po::value<std::string>()->value_name("x.mtx"), "the vector (default: ones)")                      //
-      ("device", po::value<std::string>()->default_value("host")->value_name("D"), "host or gpu")             //
-      ("kernel", po::value<std::string>()->value_name("NAME"), "on a GPU: a layout's kernel, as csr/vector")  //
-      ("output,o", po::value<std::string>()->value_name("y.mtx"), "where y goes (default: standard output)")  //
-      ("force,f", po::bool_switch(), "overwrite it");
+  options.add_options()                                                                                      //
+      ("x", po::value<std::string>()->value_name("x.mtx"), "the vector x (default: ones)")                   //
+      ("device", po::value<std::string>()->default_value("host")->value_name("D"), "host or gpu")            //
+      ("kernel", po::value<std::string>()->value_name("NAME"), "kernel on a GPU, such as csr/vector")        //
+      ("output,o", po::value<std::string>()->value_name("y.mtx"), "output file (default: standard output)")  //
+      ("force,f", po::bool_switch(), "overwrite the output");
 }
 
 std::string details() {
-  return "x is an array-format Matrix Market file of as many values as the matrix has\n"
-         "columns, plain or compressed; y is written as one. Sums are in the container's\n"
-         "value type, to which x is rounded, and in the order that the layout fixes (on a\n"
-         "GPU the kernel): the same bits at any number of threads, on any GPU.\n"
-         "A.spmvc or x.mtx may be -, standard input.\n\n"
+  return "x is an array-format Matrix Market file with one value per column of the matrix,\n"
+         "plain or compressed; y is written in the same format. Products and sums are in\n"
+         "the container's value type, to which x is rounded. The layout (on a GPU, the\n"
+         "kernel) fixes the order of additions: the same bits with any number of threads\n"
+         "and on any GPU. A.spmvc or x.mtx may be -, for standard input.\n\n"
          "Examples:\n"
          "  spmvpack multiply A.spmvc | head\n"
          "  spmvpack multiply A.spmvc --x x.mtx -o y.mtx\n";
@@ -50,14 +50,14 @@ std::vector<T> read_x(const Invocation& invocation, std::uint64_t size) {
   const std::string& path = invocation.text("x");
   const Array<double> x = encoder::read_vector(path, options);
   if (x.size() != size)
-    throw Error(errc::usage, fmt::format("x has {} values, the matrix {} columns", x.size(), size), path,
-                "give a vector of the matrix's columns");
+    throw Error(errc::usage, fmt::format("x has {} values, but the matrix has {} columns", x.size(), size), path,
+                "give a vector with one value per column");
   std::vector<T> rounded(size);
   for (std::uint64_t i = 0; i < size; ++i) {
     rounded[i] = static_cast<T>(x[i]);
     if (std::isinf(rounded[i]) && !std::isinf(x[i]))
       throw Error(errc::bad_input,
-                  fmt::format("x[{}] is {}, more than {} holds", i + 1, x[i], to_string(value_type_of<T>)), path,
+                  fmt::format("x[{}] is {}, too large for {}", i + 1, x[i], to_string(value_type_of<T>)), path,
                   "encode the matrix as f64, or scale x");
   }
   return rounded;
@@ -66,14 +66,13 @@ std::vector<T> read_x(const Invocation& invocation, std::uint64_t size) {
 bool on_gpu(const Invocation& invocation) {
   const std::string& device = invocation.text("device");
   if (device != "gpu" && device != "host")
-    throw Error(errc::usage, fmt::format("--device {}: there is no such device", escape(device)), {},
-                "use host or gpu");
+    throw Error(errc::usage, fmt::format("--device is '{}'", escape(device)), {}, "give host or gpu");
   if (device == "host" && invocation.options.count("kernel") != 0)
-    throw Error(errc::usage, "--kernel without --device gpu: the host has one kernel for each layout");
+    throw Error(errc::usage, "--kernel without --device gpu: the host has one kernel per layout");
   return device == "gpu";
 }
 
-/// y = A x by the matrix that `Matrix` loads; `multiply` is given it, x and y.
+/// Computes y = A x by multiply(matrix, x, y) and writes y to `output`.
 template <class Matrix, class Multiply>
 void multiply_and_write(const Invocation& invocation, const std::string& output, const Matrix& matrix,
                         Multiply&& multiply) {

@@ -1,4 +1,4 @@
-/// spmvpack report: what a matrix is, and what every layout of it would cost.
+/// spmvpack report: shows the structure of a matrix and what each layout would cost.
 
 #include "spmvpack/analyzer/report.hpp"
 
@@ -18,20 +18,20 @@ namespace {
 namespace po = boost::program_options;
 
 void add_options(po::options_description& options) {
-  options.add_options()                                                                           //
-      ("details", po::bool_switch(), "also row lengths, and what the bytes of each layout hold")  //
-      ("json", po::bool_switch(), "everything, as JSON (docs/report.schema.json)")                //
+  options.add_options()                                                                  //
+      ("details", po::bool_switch(), "also show row lengths and what the bytes hold")    //
+      ("json", po::bool_switch(), "print everything as JSON (docs/report.schema.json)")  //
       ("value-type", po::value<std::string>()->value_name("f64|f32"),
-       "as if encoded so (default: f64; for a container, its own)")  //
+       "as if encoded with this type (default: f64; a container's own)")  //
       ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"),
-       "a setting of a layout, such as ccoo.k=4; may be repeated");
+       "layout setting, such as ccoo.k=4; may be repeated");
 }
 
 std::string details() {
-  return "Reads A.mtx (anything that 'encode' reads), plans every layout, writes nothing.\n"
-         "Device bytes are what a multiply reads; file bytes are the size of the file that\n"
-         "'encode' writes with the same settings and without compression. Both are exact.\n"
-         "-q silences progress only.\n\n"
+  return "Reads A.mtx (any source that 'encode' accepts) and plans every layout; writes\n"
+         "nothing. Device bytes are what a multiply reads of the matrix; file bytes are\n"
+         "the size of the file that 'encode' writes with the same settings and no codec.\n"
+         "Both are exact. -q silences progress and the closing hint, not the report.\n\n"
          "Examples:\n"
          "  spmvpack report A.mtx\n"
          "  spmvpack report A.mtx --value-type f32 --set ccoo.k=4\n"
@@ -62,12 +62,12 @@ void run(const Invocation& invocation) {
   if (invocation.flag("json")) return print(analyzer::to_json(report));
   const bool details = invocation.flag("details");
   print(analyzer::to_text(report, details ? analyzer::Detail::full : analyzer::Detail::summary));
-  if (!details && !invocation.quiet) print("\n--details shows row lengths and what the bytes of each layout hold.\n");
+  if (!details && !invocation.quiet) print("\nUse --details for row lengths and what the bytes of each layout hold.\n");
 }
 
 }  // namespace
 
-const Command report_command{"report", "A.mtx [options]", "what a matrix is, and what each layout would cost",
+const Command report_command{"report", "A.mtx [options]", "show a matrix's structure and what each layout would cost",
                              "A.mtx",  add_options,       details,
                              run};
 

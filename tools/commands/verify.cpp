@@ -1,4 +1,4 @@
-/// spmvpack verify: is the container whole, and is it this matrix?
+/// spmvpack verify: checks a container, and compares it with a matrix.
 
 #include <fmt/format.h>
 
@@ -25,15 +25,14 @@ void add_options(po::options_description& options) {
 
 std::string details() {
   return "Reads every byte of A.spmvc and checks the tables, the checksum of every block,\n"
-         "the structure of every layout, and that the matrix has the header's digest.\n"
-         "A.spmvc may be -, standard input.\n"
-         "--against takes anything that 'encode' reads; its values are rounded to the\n"
-         "container's value type first.\n\n"
+         "the structure of every part, and that the matrix has the digest in the header.\n"
+         "--against takes any source that 'encode' accepts; its values are first rounded\n"
+         "to the container's value type. A.spmvc may be -, for standard input.\n\n"
          "Example:\n"
          "  spmvpack verify A.spmvc --against A.mtx.gz\n";
 }
 
-/// The value of an entry; none where there is no entry.
+/// The value of an entry, if there is one.
 template <class T>
 std::optional<T> value_at(const CsrView& a, std::uint64_t row, std::uint64_t col) {
   const std::uint32_t *begin = a.col_idx() + a.row_ptr(row), *const end = a.col_idx() + a.row_ptr(row + 1);
@@ -84,7 +83,7 @@ std::string different_entries(const CsrView& a, const CsrView& b, bool mirrored)
 std::string difference(const CsrView& a, const SourceMatrix& source) {
   const CsrView b = source.matrix;
   if (a.rows() != b.rows() || a.cols() != b.cols())
-    return fmt::format("it is {} x {}, the other {} x {}", a.rows(), a.cols(), b.rows(), b.cols());
+    return fmt::format("it is {} x {}, the other is {} x {}", a.rows(), a.cols(), b.rows(), b.cols());
   std::string text;
   dispatch(a.value_type(),
            [&]<class T>(T) { text = different_entries<T>(a, b, source.symmetry != Symmetry::general); });
@@ -117,9 +116,9 @@ void run(const Invocation& invocation) {
     options.value_type = container.facts().value_type;
     const SourceMatrix source = encoder::read_matrix(other, options);
     if (!equal_bits(matrix, source.matrix, invocation.threads))
-      throw Error(errc::mismatch, fmt::format("not the matrix of {}: {}", other, difference(matrix, source)),
+      throw Error(errc::mismatch, fmt::format("not the matrix in {}: {}", other, difference(matrix, source)),
                   container.name(), "encode it again from its source");
-    text += fmt::format("  matrix     {}, bit for bit those of {}{}\n", counted(matrix.nnz(), "nonzero"),
+    text += fmt::format("  matrix     {}, bit for bit as in {}{}\n", counted(matrix.nnz(), "nonzero"),
                         escape(other, 4096), matrix.value_type() == ValueType::f32 ? " rounded to f32" : "");
   }
   if (!invocation.quiet) print(text);
@@ -129,7 +128,7 @@ void run(const Invocation& invocation) {
 
 const Command verify_command{"verify",
                              "A.spmvc [--against A.mtx] [options]",
-                             "check a container, and that it holds a given matrix",
+                             "check a container, and compare it with a matrix",
                              "A.spmvc",
                              add_options,
                              details,

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Completion of spmvpack for bash. Commands, options, layouts and kinds are what the help texts of the installed program
-# say, so that there is no list here to keep in step.
+# Bash completion for spmvpack. Commands, options, layouts and kinds come from the help texts of the installed program,
+# so there are no lists here to keep up to date.
 
-# What matches a pattern of grep -E in the help of a command, each once. (The exit codes and the suite's matrices speak of
-# other commands, too.)
+# The distinct matches of a grep -E pattern in the help of a command. (The exit codes and the suite's matrices are
+# skipped, because they mention other commands.)
 _spmvpack_words() {
   local program=$1 command=$2 pattern=$3
   "$program" "$command" --help 2> /dev/null | sed '/^Exit codes/,$d; /^The suite:/,/^$/d' | grep -oE -- "$pattern" | sort -u
@@ -14,7 +14,7 @@ _spmvpack_commands() { "$1" -h 2> /dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p';
 _spmvpack() {
   local program=$1 word=$2 before=$3 command=${COMP_WORDS[1]} candidates='' files=''
   COMPREPLY=()
-  # bash takes "=" for a word of its own: --layout=csr.
+  # bash treats "=" as a separate word: --layout=csr.
   if [[ $word == = ]]; then
     word=''
   elif [[ $before == = ]]; then

@@ -24,11 +24,11 @@
 namespace spmvpack::tools {
 namespace {
 
-/// "148x148x58" as numbers. Error(errc::usage) unless there are `axes` of them.
+/// Parses --grid, such as "148x148x58". Error(errc::usage) unless it has `axes` numbers.
 std::vector<std::uint64_t> read_grid(const KindOptions& options, std::size_t axes) {
   const std::string expected =
       axes == 2 ? "give --grid NXxNY, such as 1000x1000" : "give --grid NXxNYxNZ, such as 148x148x58";
-  if (!options.given("grid")) throw Error(errc::usage, "no grid", {}, expected);
+  if (!options.given("grid")) throw Error(errc::usage, "--grid is missing", {}, expected);
   const std::string& text = options.text("grid");
   std::vector<std::uint64_t> sides;
   const char* p = text.data();
@@ -51,13 +51,13 @@ Point read_box(const KindOptions& options) {
   return {sides[0], sides[1], sides[2]};
 }
 
-/// A number that has to be given, or with a `fallback` need not.
+/// A number, which is required unless there is a `fallback`.
 std::uint64_t read_number(const KindOptions& options, const char* option, std::uint64_t fallback = 0) {
   if (options.given(option))
     return parse_number(fmt::format("--{}", option), options.text(option), 0,
                         std::numeric_limits<std::uint64_t>::max());
   if (fallback != 0) return fallback;
-  throw Error(errc::usage, fmt::format("no --{}", option), {}, fmt::format("give --{} N", option));
+  throw Error(errc::usage, fmt::format("--{} is missing", option), {}, fmt::format("give --{} N", option));
 }
 
 std::uint64_t read_seed(const KindOptions& options) {
@@ -71,7 +71,7 @@ Coefficients read_coefficients(const KindOptions& options, const Coefficients& f
   return parse_coefficients(fmt::format("--{}", option), options.text(option));
 }
 
-/// The value of an option that is one of two words; true for the second.
+/// Parses an option that takes one of two words; true for the second.
 bool read_choice(const KindOptions& options, const char* option, std::string_view first, std::string_view second,
                  bool fallback) {
   if (!options.given(option)) return fallback;
@@ -97,7 +97,8 @@ std::unique_ptr<MatrixGenerator> make_convection_diffusion(const KindOptions& op
   Coefficients coefficients = read_coefficients(options);
   if (options.given("variable")) {
     if (options.given("coefficients"))
-      throw Error(errc::usage, "--variable and --coefficients", {}, "--variable is --coefficients random: give one");
+      throw Error(errc::usage, "both --variable and --coefficients", {},
+                  "--variable means --coefficients random: give only one");
     coefficients.kind = Coefficients::Kind::random;
   }
   return std::make_unique<ConvectionDiffusion>(read_box(options), coefficients, read_seed(options));
@@ -158,73 +159,73 @@ std::unique_ptr<MatrixGenerator> make_random(const KindOptions& options) {
 
 constexpr std::array kinds{Kind{"laplace2d",
                                 "--grid NXxNY [--remove-one] [--coefficients C]",
-                                "5-point Laplacian: 4 and -1. --remove-one leaves out (NX/2, NY/2):\n"
+                                "5-point Laplacian: 4 and -1. --remove-one omits (NX/2, NY/2):\n"
                                 "1000x1000 then has the 999,999 rows and 4,995,991 nonzeros of ecology2",
                                 {"grid", "remove-one", "coefficients"},
                                 make_laplace2d},
                            Kind{"convection-diffusion",
                                 "--grid NXxNYxNZ [--coefficients C | --variable]",
-                                "7-point upwind, not symmetric, five values; --variable is random.\n"
+                                "7-point upwind, nonsymmetric, five values (--variable: random ones).\n"
                                 "148x148x58 has the 1,270,432 rows and 8,814,880 nonzeros of atmosmodd;\n"
-                                "with NZ = 1 it is the 5-point matrix of a plane",
+                                "NZ = 1 gives the 5-point matrix of a plane",
                                 {"grid", "variable", "coefficients"},
                                 make_convection_diffusion},
                            Kind{"hpcg",
                                 "--grid NXxNYxNZ [--coefficients C]",
-                                "27 points: 26 and -1, the HPCG benchmark; symmetric positive definite.\n"
-                                "120x120x120: 1,728,000 rows, 45,882,712 nonzeros",
+                                "27-point operator of the HPCG benchmark: 26 and -1; symmetric positive\n"
+                                "definite. 120x120x120: 1,728,000 rows, 45,882,712 nonzeros",
                                 {"grid", "coefficients"},
                                 make_hpcg},
                            Kind{"elasticity",
                                 "--grid NXxNYxNZ [--materials C] [--mesh M]",
-                                "trilinear hexahedra, 3 displacements for each of the NX NY NZ nodes that\n"
-                                "are free (x = 0 is clamped), 3 x 3 blocks, 81 in a row; symmetric\n"
-                                "positive definite. 64x64x64: 786,432 rows, 61,731,000 nonzeros",
+                                "trilinear hexahedra, 3 displacements at each of the NX NY NZ free nodes\n"
+                                "(x = 0 is clamped), 3 x 3 blocks, 81 entries per row; symmetric positive\n"
+                                "definite. 64x64x64: 786,432 rows, 61,731,000 nonzeros",
                                 {"grid", "materials", "mesh"},
                                 make_elasticity},
                            Kind{"triangles",
                                 "--grid NXxNY [--numbering O] [--coefficients C] [--mesh M]",
-                                "linear finite elements on a mesh of triangles, jittered by default, 7 in\n"
-                                "a row; symmetric positive definite. Takes 8 bytes a row, but in natural\n"
-                                "order none. 1800x1800: 3,240,000 rows, 22,665,602 nonzeros",
+                                "linear finite elements on triangles, jittered by default, 7 entries per\n"
+                                "row; symmetric positive definite. Needs 8 bytes of memory per row, none in\n"
+                                "natural order. 1800x1800: 3,240,000 rows, 22,665,602 nonzeros",
                                 {"grid", "numbering", "coefficients", "mesh"},
                                 make_triangles},
                            Kind{"kkt",
                                 "--grid NXxNYxNZ [--coefficients C]",
                                 "optimal boundary control: states, controls, multipliers; symmetric\n"
-                                "indefinite. NxNxN, N = 80, 120, ... 240: rows and nonzeros of nlpkktN;\n"
-                                "80: 1,062,400 and 28,192,672",
+                                "indefinite. NxNxN has the rows and nonzeros of nlpkktN for N = 80, 120,\n"
+                                "... 240; 80x80x80: 1,062,400 rows, 28,192,672 nonzeros",
                                 {"grid", "coefficients"},
                                 make_kkt},
                            Kind{"circuit",
                                 "--rows N [--coefficients C]",
-                                "nodal conductances: few entries in most rows, a power law of long ones,\n"
-                                "about 20,000 in those of supply rails; symmetric pattern. About 5.7 in a\n"
-                                "row; random by default. Takes 16 bytes a row, 4 an entry",
+                                "nodal conductances: mostly short rows, a power law of long ones, about\n"
+                                "20,000 entries in supply rails; symmetric pattern, about 5.7 entries per\n"
+                                "row. Random by default. Needs 16 bytes of memory per row, 4 per entry",
                                 {"rows", "coefficients"},
                                 make_circuit},
                            Kind{"rmat",
                                 "--scale S [--edge-factor K] [--numbering O]",
-                                "a heavy-tailed directed graph, the R-MAT of Graph500: 2^S rows, K 2^S\n"
-                                "edges (16 if not given), those drawn twice once; pattern. Randomly\n"
-                                "numbered by default. Takes 24 bytes a row, 4 an edge",
+                                "heavy-tailed directed graph, the R-MAT of Graph500: 2^S rows, K 2^S edges\n"
+                                "drawn (default K: 16), repeated ones kept once; pattern. Numbered at\n"
+                                "random by default. Needs 24 bytes of memory per row, 4 per edge",
                                 {"scale", "edge-factor", "numbering"},
                                 make_rmat},
                            Kind{"lp",
                                 "--rows M --cols N --per-row K [--coefficients signs|constant]",
-                                "constraints of a linear program, +1 and -1, or (constant) 1 as in set\n"
-                                "covering; integer. 4284 x 1096894 with 2633 a row is the size of rail4284",
+                                "constraints of a linear program: +1 and -1, or 1 (constant) as in set\n"
+                                "covering; integer. 4284 x 1096894 with 2633 per row is rail4284's size",
                                 {"rows", "cols", "per-row", "coefficients"},
                                 make_lp},
                            Kind{"logdist",
                                 "--rows N [--per-row K]",
-                                "a random walk with hops over log-uniform distances, K entries a row on\n"
-                                "average (17), about a hundred values, like the cage matrices",
+                                "random walk with hops over log-uniform distances, like the cage matrices:\n"
+                                "K entries per row on average (default: 17), about a hundred values",
                                 {"rows", "per-row"},
                                 make_logdist},
                            Kind{"random",
                                 "--rows M [--cols N] --per-row K [--coefficients C]",
-                                "uniformly random columns, K in a row; random values by default",
+                                "K uniformly random columns per row; random values by default",
                                 {"rows", "cols", "per-row", "coefficients"},
                                 make_random}};
 
@@ -272,7 +273,7 @@ void check_kind_options(const Kind& kind, const KindOptions& options) {
     for (const Kind& other : kinds)
       if (takes(other, name)) others += fmt::format("{}{}", others.empty() ? "" : ", ", other.name);
     throw Error(errc::usage, fmt::format("--{} is not for {}", name, kind.name), {},
-                fmt::format("leave it out: it is for {}", others));
+                fmt::format("omit it: it is for {}", others));
   }
 }
 

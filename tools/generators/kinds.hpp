@@ -1,5 +1,5 @@
 #pragma once
-/// The kinds of matrices that `spmvpack generate` makes, as the command line names them.
+/// The kinds of matrices that `spmvpack generate` makes, under their command-line names.
 
 #include <array>
 #include <functional>
@@ -13,17 +13,17 @@
 
 namespace spmvpack::tools {
 
-/// What a matrix of some kind is to be: the options that were given, by name ("grid"), "" for a flag.
+/// The options given for a matrix, by name ("grid"); the value of a flag is "".
 struct KindOptions {
   std::map<std::string, std::string, std::less<>> values;
   Resources resources;
 
   [[nodiscard]] bool given(std::string_view option) const { return values.find(option) != values.end(); }
-  /// Of an option that was given.
+  /// The value of an option that was given.
   [[nodiscard]] const std::string& text(std::string_view option) const { return values.find(option)->second; }
 };
 
-/// An option of one kind or another.
+/// An option that some kinds take.
 struct KindOption {
   const char* name;
   bool is_flag = false;  ///< takes no value
@@ -32,21 +32,21 @@ struct KindOption {
 struct Kind {
   std::string_view name;                 ///< "hpcg"
   std::string_view usage;                ///< its options
-  std::string_view help;                 ///< what it stands for, its sizes: lines of at most 74 columns
-  std::array<const char*, 5> options{};  ///< those that it takes, beside --seed; the rest null
-  /// Error(errc::usage) where options are missing or make no sense.
+  std::string_view help;                 ///< what it models, its sizes: lines of at most 74 columns
+  std::array<const char*, 5> options{};  ///< those that it takes besides --seed; the rest null
+  /// Error(errc::usage) if options are missing or invalid.
   std::unique_ptr<MatrixGenerator> (*make)(const KindOptions& options) = nullptr;
 };
 
 std::span<const Kind> generator_kinds();
-/// Error(errc::usage) where there is no such kind.
+/// Error(errc::usage) if there is no such kind.
 const Kind& find_kind(std::string_view name);
 
-/// The options of all kinds but --seed, which every kind takes.
+/// The options of all kinds except --seed, which every kind takes.
 std::span<const KindOption> kind_options();
-/// Error(errc::usage) where an option is given that is for other kinds.
+/// Error(errc::usage) if an option is given that only other kinds take.
 void check_kind_options(const Kind& kind, const KindOptions& options);
-/// The command that makes this matrix, by the options that were given: "spmvpack generate hpcg --grid 3x3x3".
+/// The command that makes this matrix from the given options: "spmvpack generate hpcg --grid 3x3x3".
 std::string command_line(const Kind& kind, const KindOptions& options);
 
 }  // namespace spmvpack::tools

@@ -22,7 +22,7 @@ enum SectionIndex : std::uint8_t { encoding, row_base, col_base, blob_offset, bl
 constexpr std::uint64_t header_bytes = 1 + 4 + 4 + 8;  ///< of a chunk, over the four arrays
 constexpr std::array<std::uint32_t, 4> slot_choices{1, 2, 4, 8};
 constexpr std::array<Setting, 1> settings{
-    Setting{"ccoo.k", "auto, 1, 2, 4 or 8", "slots of a lane (K); auto takes the fewest device bytes"}};
+    Setting{"ccoo.k", "auto, 1, 2, 4 or 8", "slots per lane (K); auto minimises device bytes"}};
 
 /// Which entries have no id in the LUT: a bit each, or no bits at all where every entry has one.
 class RawEntries {

@@ -131,7 +131,7 @@ MatrixMarketHeader read_header(TextBatches& text) {
   MatrixMarketHeader header;
   read_banner(text, header);
   for (;; text.skip_line()) {
-    if (text.text().empty()) text.fail(errc::bad_input, "the file ends before its size line", "is the file whole?");
+    if (text.text().empty()) text.fail(errc::bad_input, "the file ends before its size line", "is the file complete?");
     std::string_view line = text.text().substr(0, text.text().find('\n'));
     if (line.ends_with('\r')) line.remove_suffix(1);
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));

@@ -12,7 +12,7 @@
 namespace spmvpack::encoder {
 namespace {
 
-constexpr const char* remedy_header = "is the file a Harwell-Boeing or Rutherford-Boeing matrix, and whole?";
+constexpr const char* remedy_header = "is the file a Harwell-Boeing or Rutherford-Boeing matrix, and complete?";
 constexpr std::size_t type_width = 3, number_width = 14;  // A3; I14, or 1X,I13
 
 std::string_view strip(std::string_view s) noexcept {

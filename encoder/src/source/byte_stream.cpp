@@ -27,7 +27,7 @@ class FileStream final : public ByteStream {
       close();
       errno = code;
       if (!known) fail("look at", "");
-      throw Error(errc::io, "is a directory", path, "name a file in it");
+      throw Error(errc::io, "is a directory", path, "use a file in it");
     }
     start_ = ::lseek(fd_, 0, SEEK_CUR);  // standard input need not start at its beginning
     if (S_ISREG(info.st_mode)) size_ = static_cast<std::uint64_t>(std::max<off_t>(info.st_size - start_, 0));

@@ -96,7 +96,7 @@ SourceMatrix read_container(const Container& container, const SourceOptions& opt
                       container.provenance()};
   const ValueType has = container.facts().value_type, wanted = options.value_type.value_or(has);
   if (has == ValueType::f32 && wanted == ValueType::f64)
-    throw Error(errc::usage, "the container holds f32 values, and the digits that f64 needs are lost", path,
+    throw Error(errc::usage, "the container holds f32 values; the digits for f64 are lost", path,
                 "encode the original source as f64");
   if (has == ValueType::f64 && wanted == ValueType::f32) round_to_f32(source, path, options.threads);
   return source;

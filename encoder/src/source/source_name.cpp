@@ -61,7 +61,8 @@ bool is_source_name(const std::string& path) noexcept { return !without_source_e
 std::string container_name(const std::string& path) {
   const std::string_view stem = without_source_ending(path);
   if (stem.empty())
-    throw Error(errc::usage, "no name for the output: the input is not called .mtx, .rua, .mtx.gz, .tar.gz or the like",
+    throw Error(errc::usage,
+                "no name for the output: the input's name does not end in .mtx, .rua, .mtx.gz, .tar.gz or the like",
                 path, "name the output");
   return std::string(stem) + ".spmvc";
 }

@@ -39,8 +39,8 @@ TextFormat format_of(ByteStream& text) {
   }
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // which would not be seen in the message
   if (line.starts_with(byte_order_mark))
-    throw Error(errc::bad_input, "a byte order mark (EF BB BF) in front of the text", text.name() + ":1:1",
-                "take it off: tail -c +4");
+    throw Error(errc::bad_input, "a byte order mark (EF BB BF) before the text", text.name() + ":1:1",
+                "remove it: tail -c +4");
   throw Error(errc::bad_input,
               fmt::format("found '{}', expected a matrix: neither the banner '%%MatrixMarket' nor a Harwell-Boeing or "
                           "Rutherford-Boeing header",

@@ -26,7 +26,7 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
   const std::uint64_t csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
   std::vector<Candidate> candidates;
   Choice choice;
-  Plan best;  // the others go at once: a plan may hold much
+  Plan best;  // only the best is kept: a plan may hold much memory
   for (const Strategy& s : others) {
     report_progress(options.progress, "plan " + s.name, candidates.size(), others.size());
     Plan plan = s.plan(a, shared);
@@ -44,7 +44,7 @@ Strategy choose_best(std::vector<Strategy> others) {
   std::vector<Setting> settings;
   for (const Strategy& s : others) settings.insert(settings.end(), s.settings.begin(), s.settings.end());
   return {.name = "auto",
-          .summary = "the smallest of all others in device memory; of equals the simpler one",
+          .summary = "the layout with the fewest device bytes; ties go to the simpler one",
           .settings = std::move(settings),
           .plan = [others = std::move(others)](const CsrView& a,
                                                const PlanOptions& options) { return plan_best(others, a, options); },

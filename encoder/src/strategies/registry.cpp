@@ -53,7 +53,7 @@ void check_settings(const std::map<std::string, std::string>& settings, const St
       continue;
     check_settings({{name, value}});
     throw Error(errc::usage, fmt::format("{} is not a setting of the layout {}", name, strategy.name), {},
-                "leave it out, or choose its layout");
+                "omit it, or choose its layout");
   }
 }
 

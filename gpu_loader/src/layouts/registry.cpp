@@ -35,7 +35,7 @@ KernelPlace place_of(KernelId kernel) {
   const std::uint32_t value = kernel.value - 1;
   const KernelPlace place{value >> layout_shift, value & ((1U << layout_shift) - 1)};
   if (kernel.is_default() || place.layout >= all.size() || place.kernel >= all[place.layout]->kernels.size())
-    throw Error(errc::usage, fmt::format("no kernel has the id {}", kernel.value), {}, "ask find_kernel() for it");
+    throw Error(errc::usage, fmt::format("no kernel has the id {}", kernel.value), {}, "get it from find_kernel()");
   return place;
 }
 

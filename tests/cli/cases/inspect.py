@@ -38,7 +38,7 @@ for entries, expected in ((16384, {"csr": 0, "coo": 64 * 24}), (16385, {"csr": 6
         [part] = json.loads(spmvpack("inspect", "C.spmvc", "--json"))["parts"]
         assert part["workspace_bytes"] == workspace, part
         assert layout != "ccoo" or workspace == 16 * part["parameters"]["chunks"], part
-        assert f"workspace {workspace:,} bytes\n" in spmvpack("inspect", "C.spmvc")
+        assert f" workspace {workspace:,} bytes\n" in spmvpack("inspect", "C.spmvc")
 
 # Text of a file is escaped before it reaches a terminal.
 with open("B.mtx", "wb") as file:

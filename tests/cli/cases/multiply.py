@@ -48,7 +48,7 @@ spmvpack("multiply", "A.spmvc", "--device", "gpu", "--kernel", "scalar", exit_co
 # Where there is no GPU, or no code for one, that is told, and what to do.
 without = {
     "multiply": [(5, "built without CUDA\nhint: build spmvpack where nvcc is found, with -DSPMVPACK_CUDA=ON\n"),
-                 (6, "no GPU, or no driver for one that is new enough\nhint: check nvidia-smi\n")],
+                 (6, "no GPU, or its driver is missing or too old\nhint: check nvidia-smi\n")],
     "bench": [(5, "this spmvpack was built without CUDA\nhint: use --device host, or build with CUDA\n"),
               (6, "no GPU, or no driver for one\nhint: use --device host, or check nvidia-smi\n")],
 }
