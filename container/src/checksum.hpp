@@ -1,5 +1,5 @@
 #pragma once
-// xxHash in the container's words, so that only one source file sees its header.
+// A wrapper of xxHash, so that only one source file includes its header.
 
 #include <cstddef>
 #include <span>

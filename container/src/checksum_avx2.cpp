@@ -1,6 +1,6 @@
-// XXH3 compiled with AVX2, twice as fast as the packaged library, which is compiled for every x86-64. It has a file of
-// its own for its compiler flag, and includes nothing else: an inline function of another header would be compiled with
-// AVX2 for the whole program.
+// XXH3 compiled with AVX2, twice as fast as the packaged library, which is compiled for any x86-64. It is a separate
+// file because of its compiler flag, and includes nothing else: inline functions of other headers would be compiled
+// with AVX2 for the whole program.
 
 #include "checksum_avx2.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// XXH3 for processors with AVX2. Declarations of C types only: see checksum_avx2.cpp.
+// XXH3 for processors with AVX2. Declares C types only; checksum_avx2.cpp says why.
 
 #include <cstddef>
 #include <cstdint>

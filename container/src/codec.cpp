@@ -58,7 +58,7 @@ void with_width(std::size_t width, F&& f) {
   }
 }
 
-// A context costs a megabyte to make: each thread keeps its own.
+// Creating a context costs a megabyte of memory, so each thread keeps its own.
 struct FreeContext {
   void operator()(ZSTD_CCtx* c) const { ZSTD_freeCCtx(c); }
   void operator()(ZSTD_DCtx* d) const { ZSTD_freeDCtx(d); }
@@ -87,7 +87,7 @@ void zstd_compress(std::span<const std::byte> in, int level, std::vector<std::by
 bool zstd_decompress(std::span<const std::byte> in, std::span<std::byte> out) {
   thread_local const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
   if (!context) throw std::bad_alloc();
-  // Exactly one frame: ZSTD_decompressDCtx alone would also take several, and skippable ones.
+  // Exactly one frame: ZSTD_decompressDCtx alone would also accept several frames, and skippable ones.
   const std::size_t frame = ZSTD_findFrameCompressedSize(in.data(), in.size());
   if (ZSTD_isError(frame) != 0 || frame != in.size()) return false;
   if (in.size() < 4 || load<std::uint32_t>(in.data()) != ZSTD_MAGICNUMBER) return false;

@@ -9,13 +9,13 @@
 
 namespace spmvpack {
 
-/// Forward and inverse filter. `in` and `out` have the same size and do not overlap; the width divides it.
+/// Forward and inverse filter. `in` and `out` have the same size, a multiple of the width, and do not overlap.
 void apply_filter(format::Filter filter, std::size_t width, std::span<const std::byte> in, std::span<std::byte> out);
 void undo_filter(format::Filter filter, std::size_t width, std::span<const std::byte> in, std::span<std::byte> out);
 
-/// One independent zstd frame for a block. `out` is replaced.
+/// Compresses a block to one independent zstd frame, which replaces `out`.
 void zstd_compress(std::span<const std::byte> in, int level, std::vector<std::byte>& out);
-/// Inflates a frame to exactly out.size() bytes. False where it is damaged or of another size.
+/// Decompresses a frame to exactly out.size() bytes. False if it is damaged or has another size.
 [[nodiscard]] bool zstd_decompress(std::span<const std::byte> in, std::span<std::byte> out);
 
 }  // namespace spmvpack

@@ -11,12 +11,12 @@
 namespace spmvpack {
 namespace {
 
-/// Length of the UTF-8 character at the start of `text`, which is not empty; 0 where there is none.
+/// The length of the UTF-8 character at the start of `text`, which is not empty; 0 if there is none.
 std::size_t character_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return 1;
   const std::string_view character = text.substr(0, first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2);
-  // escape() leaves what is UTF-8 alone, but for the controls U+0080 to U+009F.
+  // escape() leaves valid UTF-8 alone, except for the controls U+0080 to U+009F.
   const bool control = first == 0xC2 && character.size() == 2 && (static_cast<unsigned char>(character[1]) >> 5U) == 4;
   return control || escape(character, character.size()) == character ? character.size() : 0;
 }
@@ -30,7 +30,7 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-/// One line of UTF-8: without line ends and NUL, and with U+FFFD for bytes that are not UTF-8.
+/// `text` as one line of UTF-8: without line ends and NUL, and with U+FFFD for invalid bytes.
 std::string one_line(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -44,7 +44,7 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
-/// A number without a sign. from_chars would also take -1, inf and nan for a double.
+/// Parses an unsigned number. from_chars alone would also accept -1, inf and nan for a double.
 template <class T>
 T number(std::string_view key, std::string_view text) {
   T value{};

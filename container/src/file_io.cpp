@@ -97,7 +97,7 @@ std::string directory_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-/// `path`, or where it is a symbolic link the file that it leads to.
+/// `path`, or the file that it points to if it is a symbolic link.
 std::string follow_link(const std::string& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return path;
@@ -106,8 +106,8 @@ std::string follow_link(const std::string& path) {
   return target.get();
 }
 
-/// The permissions of the file `target`, none where there is no such file. What is there and is not a regular file is
-/// told as an error of `path`: a rename would put a file in the place of a device, a pipe or a socket.
+/// The permissions of the file `target`, if it exists. Anything but a regular file is an error at `path`: the rename
+/// would replace a device, a pipe or a socket with a file.
 std::optional<mode_t> replaced_mode(const std::string& path, const std::string& target) {
   struct stat info {};
   if (::lstat(target.c_str(), &info) != 0) return std::nullopt;
@@ -133,7 +133,7 @@ void write_standard_output(std::string_view text) {
       text.remove_prefix(static_cast<std::size_t>(n));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       pollfd out{STDOUT_FILENO, POLLOUT, 0};
-      ::poll(&out, 1, -1);  // whatever ends it, the next write tells
+      ::poll(&out, 1, -1);  // however it ends, the next write reports errors
     } else if (errno != EINTR) {
       fail("standard output", "write", errno);
     }
@@ -145,7 +145,7 @@ OutputFile::Counted::~Counted() { --outputs; }
 
 OutputFile::OutputFile(std::string path, bool overwrite)
     : path_(std::move(path)), target_(path_), overwrite_(overwrite) {
-  // Only a courtesy, so that a long job fails before it starts: commit() is what refuses for certain.
+  // Only an early check, so that a long job fails before it starts; commit() makes sure.
   struct stat info {};
   if (!overwrite_ && ::lstat(path_.c_str(), &info) == 0) {
     if (S_ISDIR(info.st_mode)) fail(path_, "write", EISDIR);
@@ -166,7 +166,7 @@ OutputFile::OutputFile(std::string path, bool overwrite)
     temporary_.clear();
     fail(path_, "create", code);
   }
-  // open() let the umask take from the mode.
+  // open() applied the umask to the mode.
   if (mode && ::fchmod(fd_, *mode) != 0) {
     const int code = errno;
     discard();
@@ -201,7 +201,7 @@ void OutputFile::commit() {
   const int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0) fail(path_, "close", errno);
-  // link() is the portable rename that never replaces; renameat2(RENAME_NOREPLACE) serves file systems without links.
+  // link() is the portable rename that never replaces; renameat2(RENAME_NOREPLACE) is for file systems without links.
   int result = 0;
   if (overwrite_) {
     replaced_mode(path_, target_);
@@ -217,8 +217,8 @@ void OutputFile::commit() {
   }
   if (result != 0) fail(path_, "rename the finished file", errno);
 
-  // The name itself must survive a crash. Directories that cannot be opened or synced (some network file systems) are
-  // left to the file system: the file is complete and named.
+  // The name itself must survive a crash, too. If the directory cannot be opened or synced (some network file systems),
+  // that is left to the file system: the file is complete and has its name.
   const int directory = ::open(directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory >= 0) {
     ::fsync(directory);

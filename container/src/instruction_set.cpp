@@ -9,8 +9,8 @@ namespace spmvpack {
 #if SPMVPACK_HAS_V3
 namespace {
 
-/// Where it is missing, lzcnt is executed as another instruction, without a fault. Clang 14 has no name for it in
-/// __builtin_cpu_supports.
+/// Processors without lzcnt execute it as another instruction instead of faulting. Clang 14's __builtin_cpu_supports
+/// does not know it.
 bool has_lzcnt() noexcept {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) != 0 && (ecx >> 5 & 1) != 0;

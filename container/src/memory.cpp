@@ -12,7 +12,7 @@
 namespace spmvpack {
 namespace {
 
-/// The number in a one-number file, or the largest where there is none ("max", no such file).
+/// The number in a file that holds just one; the largest number if it has none ("max") or does not exist.
 std::uint64_t number_in(const char* path) {
   std::ifstream in(path);
   std::uint64_t value = 0;

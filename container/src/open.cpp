@@ -16,10 +16,10 @@ using format::MapKind;
 
 constexpr const char* remedy_damaged = "get the file again, or encode it again";
 
-/// True for a name that a shell takes as it stands, as far as spaces go; not for "standard input".
+/// True for a name without spaces, which a shell takes as one word; false for "standard input".
 bool is_one_word(const std::string& name) { return !name.empty() && name.find(' ') == std::string::npos; }
 
-/// Checks the header and the tables of one file, and says where it failed.
+/// Checks the header and the tables of one file, and keeps track of the place for errors.
 class Opener {
  public:
   Opener(const ByteSource& bytes, const std::string& name) : bytes_(bytes), name_(name) {}
@@ -28,7 +28,7 @@ class Opener {
     format::Header h{};
     const std::uint64_t size = bytes_.size();
     bytes_.read(0, std::as_writable_bytes(std::span(&h, 1)).first(std::min(size, sizeof h)));
-    // What begins as a container does and is short, also of the magic itself, is a container that was cut off.
+    // A short file that starts like a container, even with part of the magic, is a truncated container.
     const std::uint64_t begun = std::min<std::uint64_t>(size, h.magic.size());
     if (!std::equal(h.magic.begin(), h.magic.begin() + begun, format::magic.begin()))
       throw Error(errc::bad_input, "not a container: it does not start like an .spmvc file", name_,
@@ -101,7 +101,7 @@ class Opener {
     info.first_section = p.first_section;
     info.section_count = p.section_count;
     info.params = p.params;
-    find_layout(info.layout);  // refuses unknown ones, by name
+    find_layout(info.layout);  // refuses unknown layouts, by name
     return info;
   }
 
@@ -183,7 +183,7 @@ class Opener {
   static bool zero(const std::array<std::uint8_t, N>& bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t b) { return b == 0; });
   }
-  /// 1 to `known` is fine, to `reserved` unsupported, else corrupt.
+  /// Up to `known` is valid (from 1), up to `reserved` unsupported, anything else corrupt.
   void enumerator(unsigned value, unsigned known, unsigned reserved, const char* what) {
     if (value >= 1 && value <= known) return;
     if (value > known && value <= reserved)
@@ -219,9 +219,9 @@ class Opener {
   std::string where_;
 };
 
-/// What the format says of the sections that it defines: their flags, and for those of a layout alignment and order.
-/// `next` is the first of the layout's sections that may still come. Refuses unknown sections that are required;
-/// returns false for the others.
+/// Checks a section against its definition: its flags and, for sections of a layout, alignment and order. `next` is the
+/// first of the layout's sections that may still come. Refuses unknown sections that are required; returns false for
+/// other unknown ones.
 bool check_section(Opener& opener, const SectionInfo& section, const PartInfo* part, std::size_t& next) {
   const bool is_map = part != nullptr && ((section.name == row_map_section.name && part->rows.kind == MapKind::list) ||
                                           (section.name == col_map_section.name && part->cols.kind == MapKind::list));
@@ -249,7 +249,7 @@ bool check_section(Opener& opener, const SectionInfo& section, const PartInfo* p
   return false;
 }
 
-/// Whether all sections that the part must have are there.
+/// Checks that all sections that the part must have are present.
 void check_presence(Opener& opener, const PartInfo& part, std::span<const SectionInfo> sections) {
   const auto require = [&](std::string_view name) {
     const bool found = std::any_of(sections.begin(), sections.end(), [&](const auto& s) { return s.name == name; });

@@ -5,7 +5,7 @@
 namespace spmvpack {
 namespace {
 
-/// Length of the UTF-8 sequence at the start of `s`, 0 where it is not valid or is a control character.
+/// The length of the UTF-8 sequence at the start of `s`, 0 if it is invalid or a control character.
 std::size_t printable_length(std::string_view s) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
   const unsigned first = byte(0);
@@ -14,7 +14,7 @@ std::size_t printable_length(std::string_view s) {
   if (first < 0xC2 || first > 0xF4 || s.size() < length) return 0;
   for (std::size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xC0U) != 0x80) return 0;
-  // C1 controls, overlong forms, surrogates and what lies beyond Unicode.
+  // C1 controls, overlong forms, surrogates and code points beyond Unicode.
   const unsigned second = byte(1);
   if ((first == 0xC2 && second < 0xA0) || (first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0) ||
       (first == 0xF0 && second < 0x90) || (first == 0xF4 && second >= 0x90))

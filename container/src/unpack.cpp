@@ -14,7 +14,7 @@
 namespace spmvpack {
 namespace {
 
-/// The matrix's index of a part's local index.
+/// Maps a part's local indices to those of the matrix.
 class ToGlobal {
  public:
   ToGlobal(const LoadedPart& part, const IndexMap& map, std::string_view list)
@@ -34,7 +34,7 @@ struct LocalPart {
   ToGlobal row, col;
 };
 
-/// The matrix from several parts: a merge of sorted rows.
+/// Merges several parts into one matrix with sorted rows.
 template <class T>
 CsrMatrix merge(const Container& container, std::span<const LocalPart> parts, int threads) {
   const MatrixFacts& facts = container.facts();
@@ -86,7 +86,7 @@ CsrMatrix merge(const Container& container, std::span<const LocalPart> parts, in
   return m;
 }
 
-/// Throws unless the matrix is what the header says of its source: of ones, of integers, its own mirror image.
+/// Throws unless the matrix has the field and symmetry in the header: all ones, integers, its own mirror image.
 template <class T>
 void check_claims(const Container& container, const CsrView& a, int threads) {
   const MatrixFacts& facts = container.facts();
@@ -127,9 +127,9 @@ void check_claims(const Container& container, const CsrView& a, int threads) {
 
 CsrMatrix unpack(const Container& container, const LoadOptions& options) {
   LoadOptions load = options;
-  load.check_structure = true;  // unpacking indexes by what it reads
+  load.check_structure = true;  // unpacking uses what it reads as indices
   const MatrixFacts& facts = container.facts();
-  // What lies in memory at the worst moment: the sections, the parts' matrices and, where there are several, the merge.
+  // Peak memory: the sections, the parts' matrices and, if there are several, the merged matrix.
   const std::uint64_t entry = 4 + size_of(facts.value_type);
   std::uint64_t raw = 0,
                 csr = checked_add(checked_mul(facts.nnz, entry, "matrix bytes"), (facts.rows + 1) * 8, "matrix bytes");
@@ -142,7 +142,7 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options) {
                       container.parts()[0].cols.kind == format::MapKind::all;
   require_memory(checked_add(raw, checked_add(local, direct ? 0 : csr, "memory"), "memory"), options.memory_limit,
                  fmt::format("unpacking {}", container.name()));
-  // A small file with a large promise: every entry takes at least a bit of some section.
+  // Refuses small files that claim many entries: each takes at least one bit of some section.
   if (facts.nnz / 8 > raw)
     throw Error(errc::corrupt, fmt::format("{} entries in {} bytes of sections", facts.nnz, raw), container.name());
 

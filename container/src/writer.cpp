@@ -19,10 +19,10 @@ namespace {
 using format::Codec;
 using format::Filter;
 
-/// The blocks held at a time: enough to keep threads busy, small against any matrix.
+/// Blocks in memory at a time: enough to keep threads busy, small compared with any large matrix.
 constexpr std::uint64_t blocks_per_batch = 32;
 
-/// What is written, and whom that is told.
+/// How much has been written, and the callback that reports it.
 class Progress {
  public:
   Progress(const ProgressCallback& callback, std::uint64_t total) : callback_(callback), total_(total) {}
@@ -30,8 +30,8 @@ class Progress {
   void add(std::uint64_t bytes) { done_ += bytes; }
   void report() const { report_progress(callback_, "write", done_, total_); }
 
-  /// parallel_for over blocks. The calling thread reports before each of its own: a slow codec takes a second for one.
-  /// What the callback stops is an exception of the loop, after which no thread begins another block.
+  /// parallel_for over blocks. The calling thread reports before each of its own blocks, as a slow codec may take a
+  /// second for one. If the callback cancels, the loop throws, and no thread begins another block.
   template <class F>
   void for_blocks(std::uint64_t n, int threads, F&& f) const {
     const std::thread::id caller = std::this_thread::get_id();
@@ -52,7 +52,7 @@ struct Encoding {
   std::size_t width = 0;
 };
 
-/// One block of a section, raw -> stored, into `stored`. `raw` and `filtered` are scratch.
+/// Encodes one block of a section from `raw` to `stored`; `filtered` is scratch.
 struct BlockEncoder {
   std::vector<std::byte> raw, filtered, stored;
 
@@ -78,7 +78,7 @@ std::size_t filter_width(const SectionSource& section) {
   return section.filter_width != 0 ? section.filter_width : format::size_of(section.element_type);
 }
 
-/// The filter that makes a sample of the section's blocks smallest; the first of equals.
+/// The filter that makes a sample of the section's blocks smallest; ties go to the first.
 Encoding choose_filter(const SectionSource& section, const WriteOptions& options, const Progress& progress) {
   const std::uint64_t blocks = div_up(section.raw_bytes(), format::block_bytes);
   if (options.codec == Codec::none || blocks == 0) return {};
@@ -108,7 +108,7 @@ Encoding choose_filter(const SectionSource& section, const WriteOptions& options
   return best;
 }
 
-/// The section's directory entry as far as it is known before its blocks are.
+/// The section's directory entry, as far as it is known before its blocks are written.
 format::Section directory_entry(const SectionSource& section, std::uint32_t part) {
   format::Section entry{};
   entry.name = format::make_name(section.name);

@@ -50,12 +50,12 @@ void decode(const View<T>& v, std::uint64_t c, Slots& s) {
   }
 }
 
-/// Whether slot `slot` holds no entry: it has the row and the column of the slot before it.
+/// Whether slot `slot` holds no entry, because it repeats the row and column of the slot before it.
 bool is_padding(const Slots& s, std::uint32_t slots, std::uint32_t slot) {
   return slot != 0 && s.offset[slot] == s.offset[slot - 1] && s.row[slot / slots] == s.row[(slot - 1) / slots];
 }
 
-/// First and last entry or padding of a chunk, to compare with its neighbours.
+/// The first and last slot of a chunk, for comparison with its neighbours.
 struct Ends {
   std::uint32_t first_row = 0, first_column = 0, last_row = 0, last_column = 0;
 };
@@ -71,7 +71,7 @@ Ends ends(const View<T>& v, std::uint64_t c) {
   return ends(s, v.col_base[c]);
 }
 
-/// Everything about chunk c that its headers and its own bytes can get wrong. Returns its entries, and where it starts
+/// Checks everything that chunk c's header and bytes can get wrong. Returns its number of entries, and where it starts
 /// and ends.
 template <class T>
 std::uint64_t check_chunk(const PartView& part, const View<T>& v, std::uint64_t c, std::uint64_t lut_size,
@@ -89,7 +89,7 @@ std::uint64_t check_chunk(const PartView& part, const View<T>& v, std::uint64_t 
     if (blob[0] != std::byte{0}) fail("the first row byte is not 0");
     for (std::uint32_t lane = 1; lane < lanes; ++lane)
       if (blob[lane] < blob[lane - 1]) fail(fmt::format("row bytes fall at lane {}", lane));
-    // In 64 bits: base and byte together may be beyond 2^32.
+    // In 64 bits, because the sum of base and byte may exceed 2^32.
     if (std::uint64_t{v.row_base[c]} + static_cast<std::uint8_t>(blob[lanes - 1]) >= part.rows())
       fail("rows past the last");
   }
@@ -110,14 +110,14 @@ std::uint64_t check_chunk(const PartView& part, const View<T>& v, std::uint64_t 
       fail(fmt::format("slot {}: columns fall within row {}", slot, row));
     const std::byte* const value = blob + at.values + slot * value_size;
     const bool padding = is_padding(s, v.slots, slot), lane_start = slot % v.slots == 0;
-    // Kernels look for padding at the end of a lane, and for lanes of padding at the end of a chunk, nowhere else.
+    // Kernels expect padding at the end of a lane, and lanes of padding at the end of a chunk, but nowhere else.
     if (!padding && (lane_start ? after_padding_lane : after_padding))
       fail(fmt::format("slot {}: an entry after padding", slot));
     after_padding = padding;
     after_padding_lane = after_padding_lane || (padding && lane_start);
     if (padding) {
       if (slot % group_slots == 0) fail(fmt::format("slot {}: a group starts with padding", slot));
-      // Nothing reads a padding slot's value; that it is zero makes one matrix one sequence of bytes.
+      // Nothing reads the value of a padding slot; requiring zero makes the bytes of a matrix unique.
       if (std::any_of(value, value + value_size, [](std::byte b) { return b != std::byte{0}; }))
         fail(fmt::format("slot {}: padding with a value", slot));
     } else {
@@ -190,7 +190,7 @@ CsrMatrix unpack_part(const PartView& part, int threads) {
   auto& values = std::get<Array<T>>(m.values);
   std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
 
-  // Entries come in CSR order: each chunk's place follows from the counts of those before it.
+  // Entries are in CSR order, so each chunk's position follows from the counts of those before it.
   std::vector<std::uint64_t> start(v.chunks + 1);
   parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     Slots s;
