@@ -35,7 +35,7 @@ LayoutCost cost_of(const encoder::Plan& plan, const ReportOptions& options) {
   return cost;
 }
 
-/// The settings that are the strategy's own: what encode() would be given.
+/// The settings of this strategy, which encode() would be given.
 std::map<std::string, std::string> settings_of(const encoder::Strategy& strategy,
                                                const std::map<std::string, std::string>& settings) {
   std::map<std::string, std::string> own;

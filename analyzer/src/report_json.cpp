@@ -10,7 +10,7 @@
 namespace spmvpack::analyzer {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys in the order in which they are given
+using Json = nlohmann::ordered_json;  // keeps the order of keys
 
 Json counters_json(const std::vector<encoder::Counter>& counters) {
   Json json = Json::object();
@@ -135,7 +135,7 @@ std::string to_json(const Report& report) {
                   {"structure", structure_json(report.structure)},
                   {"recommended", {{"layout", report.layouts[report.recommended].name}, {"reason", report.reason}}},
                   {"layouts", layouts}};
-  // Text of the source that is not UTF-8 must not make the output something else than JSON.
+  // Text from the source that is not UTF-8 must not make the output invalid JSON.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -17,7 +17,7 @@ std::string human_bytes(std::uint64_t bytes) {
   constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  // 1023.5, because that much would be printed as 1024.
+  // 1023.5, because from there on it would be printed as 1024.
   while (value >= 1023.5 && unit + 1 < units.size()) value /= 1024, ++unit;
   return fmt::format("{:.{}f} {}", value, unit == 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2, units.at(unit));
 }

@@ -19,7 +19,7 @@ constexpr std::uint64_t rows_per_task = 1024, entries_per_task = std::uint64_t{1
 RowLengths row_lengths(const CsrView& a) {
   RowLengths result;
   if (a.rows() == 0) return result;
-  // Nearly all rows are short: those are counted by length, the rest is sorted.
+  // Nearly all rows are short: they are counted by length, and the others sorted.
   std::vector<std::uint64_t> count(65'536), long_rows;
   for (std::uint64_t i = 0; i < a.rows(); ++i) {
     const std::uint64_t length = a.row_length(i);
@@ -32,7 +32,7 @@ RowLengths row_lengths(const CsrView& a) {
       long_rows.push_back(length);
   }
   std::sort(long_rows.begin(), long_rows.end());
-  /// The length of the row at place `rank`, from 0, in the order of lengths.
+  /// The length of the row at 0-based `rank` when rows are ordered by length.
   const auto at = [&](std::uint64_t rank) {
     for (std::uint64_t length = 0; length < count.size(); ++length) {
       if (rank < count[length]) return length;
@@ -53,7 +53,7 @@ bool same(T a, T b) {
   return a == b || encoder::value_bits(a) == encoder::value_bits(b);
 }
 
-/// Compares the entries right of the diagonal with their mirror images; by symmetry that counts them all.
+/// Compares the entries right of the diagonal with their mirror images; by symmetry, that covers all entries.
 template <class T>
 void count_mirrored(const CsrView& a, std::uint64_t row, std::uint64_t first_right, SymmetryCounts& counts) {
   const std::uint32_t* columns = a.col_idx();
@@ -69,7 +69,7 @@ void count_mirrored(const CsrView& a, std::uint64_t row, std::uint64_t first_rig
   }
 }
 
-/// What the place of the entries tells: empty rows, bandwidth, diagonal, symmetry.
+/// Facts from the positions of entries: empty rows, bandwidth, diagonal, symmetry.
 template <class T>
 void analyze_rows(const CsrView& a, int threads, Structure& result) {
   const bool square = a.rows() == a.cols();
@@ -109,10 +109,10 @@ void analyze_rows(const CsrView& a, int threads, Structure& result) {
   if (square) result.symmetry = symmetry;
 }
 
-/// The words of a bit per column.
+/// The number of words for one bit per column.
 std::uint64_t column_words(const CsrView& a) { return div_up(a.cols(), 64); }
 
-/// What the entries tell one by one: zeros, values that are not finite, empty columns.
+/// Facts from single entries: zeros, values that are not finite, empty columns.
 template <class T>
 void analyze_entries(const CsrView& a, int threads, Structure& result) {
   std::vector<std::uint64_t> used(column_words(a));
@@ -141,7 +141,7 @@ void analyze_entries(const CsrView& a, int threads, Structure& result) {
 
 Structure analyze(const CsrView& a, int threads, std::shared_ptr<const encoder::ValueTable> values,
                   std::uint64_t memory_limit) {
-  // A limit is for all that there is, the matrix included, which is no more part of what is still available.
+  // A given limit covers everything, including the matrix; available memory no longer includes it.
   require_memory(column_words(a) * sizeof(std::uint64_t) + (memory_limit != 0 ? a.bytes() : 0), memory_limit,
                  fmt::format("analyzing a matrix of {} columns", a.cols()));
   Structure result;

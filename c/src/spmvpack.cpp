@@ -1,4 +1,4 @@
-// spmvpack.h over DeviceMatrix: every exception becomes a status and a text.
+// Implements spmvpack.h with DeviceMatrix; every exception becomes a status and a text.
 
 #include "spmvpack/spmvpack.h"
 
@@ -26,7 +26,7 @@ static_assert(SPMVPACK_IO == static_cast<int>(errc::io) && SPMVPACK_USAGE == sta
 
 constexpr const char* no_memory = "out of memory";
 
-/// The text, unless there was not even memory for it.
+/// The text of the last error, unless there was no memory even for that.
 struct LastError {
   std::string text;
   bool lost = false;
@@ -43,7 +43,7 @@ spmvpack_status failed(spmvpack_status status, const char* text) noexcept {
   return status;
 }
 
-/// Calls f and says how that went.
+/// Calls f and returns its status.
 template <class F>
 spmvpack_status guarded(F&& f) noexcept {
   try {
@@ -67,7 +67,7 @@ void require_pointer(const void* pointer, const char* name) {
   if (pointer == nullptr) throw Error(errc::usage, std::string(name) + " is null");
 }
 
-/// The description as C++ has it; what it asks for is judged there.
+/// Converts the description to C++, which checks its contents.
 MultiplyDescription description_of(const spmvpack_multiply_description* c) {
   require_pointer(c, "description");
   require(c->size == sizeof *c,
