@@ -24,8 +24,10 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads)
     begin = a.row_ptr[row];
     end = a.row_ptr[row + 1];
   }
-  // Before the entries, not after them: there it takes registers, and a list's load would be waited for.
-  V* const at = y + (row < a.rows ? map(row) : 0);
+  // With several lanes before the entries: a list's load would be waited for behind them. A thread alone has the loads of
+  // its entries to wait for, and no register to spare.
+  [[maybe_unused]] V* early = nullptr;
+  if constexpr (Lanes > 1) early = y + (row < a.rows ? map(row) : 0);
   V sum = 0;
   for (std::uint64_t k = begin + lane; k < end; k += Lanes)
     sum = fma(static_cast<V>(a.values[k]), x[a.col_idx[k]], sum);
@@ -35,6 +37,7 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads)
     sum = sum + right;  // lanes whose right neighbour is none give values that nobody takes
   }
   if (lane != 0 || row >= a.rows) return;
+  V* const at = Lanes > 1 ? early : y + map(static_cast<std::uint32_t>(row));
   const V before = scaled(beta, at);
   *at = begin == end ? before : fma(alpha, sum, before);
 }
