@@ -16,7 +16,7 @@ class CountTable {
  public:
   CountTable() : slots_(first_slots, ValueCount{}), shift_(64 - std::countr_zero(first_slots)) {}
 
-  /// A well-mixed hash, of which the upper bits are to be used.
+  /// A hash whose upper bits are well mixed.
   static constexpr std::uint64_t hash(std::uint64_t bits) noexcept {
     return (bits ^ (bits >> 32)) * 0x9E3779B97F4A7C15;  // the fold: round numbers differ in the high half only
   }
@@ -41,7 +41,7 @@ class CountTable {
 
   /// Adds the counts of another table, stopping once there are more than `limit` values.
   void merge(const CountTable& other, std::uint64_t limit) {
-    // Room beforehand: entries come in the order of their hashes and would pile up in a table that grows under them.
+    // Reserve first: entries come in hash order and would pile up in a table that grows as they arrive.
     reserve(std::min(size_ + other.size_, limit + 1));
     for (const ValueCount& entry : other.slots_) {
       if (entry.count == 0) continue;
@@ -50,13 +50,13 @@ class CountTable {
     }
   }
 
-  /// Counts a value `count` more times.
+  /// Adds `count` to the count of a value.
   void add(std::uint64_t bits, std::uint64_t count) {
     reserve(size_ + 1);
     add_at(hash(bits) >> shift_, bits, count);
   }
 
-  /// The count of a value, 0 where it has none.
+  /// The count of a value; 0 if it has none.
   [[nodiscard]] std::uint64_t find(std::uint64_t bits) const noexcept { return slots_[probe(bits)].count; }
 
   /// The values with a count of at least `least`, in no particular order.
@@ -70,7 +70,7 @@ class CountTable {
  private:
   static constexpr std::uint64_t first_slots = 4096, batch = 32;
 
-  /// The slot that holds a value or would hold it, from its home on.
+  /// The slot that holds or would hold a value, searched from its home on.
   [[nodiscard]] std::uint64_t probe(std::uint64_t bits, std::uint64_t slot) const noexcept {
     while (slots_[slot].bits != bits && slots_[slot].count != 0) slot = (slot + 1) & (slots_.size() - 1);
     return slot;
@@ -85,7 +85,7 @@ class CountTable {
   /// Makes room for `entries` at a load of at most 5/8.
   void reserve(std::uint64_t entries) {
     if (entries <= slots_.size() / 8 * 5) return;
-    // Small tables grow fourfold, to have less to move; large ones twofold, for the caches' sake.
+    // Small tables grow fourfold, so that less is moved; large ones twofold, to stay in the caches.
     const std::uint64_t wanted = entries < 200'000 ? entries * 4 : entries / 5 * 8 + 8;
     const Array<ValueCount> old = std::exchange(slots_, Array<ValueCount>(std::bit_ceil(wanted), ValueCount{}));
     shift_ = 64 - std::countr_zero(slots_.size());

@@ -13,20 +13,20 @@ namespace {
 
 constexpr std::uint64_t samples = std::uint64_t{1} << 20;
 constexpr std::size_t max_candidates = 4096;
-constexpr std::uint64_t piece = std::uint64_t{1} << 16;  // values between two looks at what the other threads found
+constexpr std::uint64_t piece = std::uint64_t{1} << 16;  // values between two checks of what the other threads found
 
 bool more_frequent(const ValueCount& a, const ValueCount& b) {
   return a.count != b.count ? a.count > b.count : a.bits < b.bits;
 }
 
-/// The most frequent `k` of the entries, most frequent first.
+/// Keeps the `k` most frequent entries, most frequent first.
 void keep_most_frequent(std::vector<ValueCount>& entries, std::size_t k) {
   k = std::min(k, entries.size());
   std::partial_sort(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(k), entries.end(), more_frequent);
   entries.resize(k);
 }
 
-/// How many workers, with a table each, are worth their tables.
+/// How many workers are worth a table each.
 std::uint64_t worker_count(std::uint64_t n, int threads) {
   return std::min(static_cast<std::uint64_t>(thread_count(threads)), div_up(n, 4 * piece));
 }
@@ -51,14 +51,14 @@ CountTable count_all(const T* values, std::uint64_t n, int threads) {
   return std::move(tables.front());
 }
 
-/// Values that are frequent in a sample of entries; ValueTable::most_frequent() says which.
+/// Values that are frequent in a sample of entries, as described at ValueTable::most_frequent().
 template <class T>
 std::vector<ValueCount> find_candidates(const T* values, std::uint64_t n, int threads) {
   Array<T> sample(samples);
   parallel_pieces(samples, piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t stretch = n / samples, rest = n % samples;
     for (std::uint64_t i = begin; i < end; ++i) {
-      // Not at a fixed stride: the values of a stencil repeat with a period that a stride may share.
+      // Not at a fixed stride, which might share the period of a stencil's values.
       const std::uint64_t jitter = (CountTable::hash(i) >> 20) % stretch;
       sample[i] = values[i * stretch + i * rest / samples + jitter];
     }
@@ -70,12 +70,12 @@ std::vector<ValueCount> find_candidates(const T* values, std::uint64_t n, int th
   return candidates;
 }
 
-/// Replaces the candidates' counts by the exact ones.
+/// Replaces the candidates' counts with exact ones.
 template <class T>
 void count_candidates(std::vector<ValueCount>& candidates, const T* values, std::uint64_t n, int threads) {
   CountTable ranks;  // 1, 2, ... for the candidates, 0 for everything else
   for (std::size_t i = 0; i < candidates.size(); ++i) ranks.add(candidates[i].bits, i + 1);
-  // Few values are candidates; a bitmap of 64 KiB turns nearly all others away.
+  // Few values are candidates; a bitmap of 64 KiB rejects nearly all others.
   constexpr int bitmap_shift = 64 - 19;
   std::vector<std::uint64_t> bitmap((std::size_t{1} << 19) / 64);
   for (const ValueCount& candidate : candidates) {

@@ -24,7 +24,7 @@ constexpr std::array<std::uint32_t, 4> slot_choices{1, 2, 4, 8};
 constexpr std::array<Setting, 1> settings{
     Setting{"ccoo.k", "auto, 1, 2, 4 or 8", "slots per lane (K); auto minimises device bytes"}};
 
-/// Which entries have no id in the LUT: a bit each, or no bits at all where every entry has one.
+/// Which entries have no id in the LUT: one bit per entry, or no bits if every entry has an id.
 class RawEntries {
  public:
   RawEntries(const CsrView& a, const ValueTable& table, const ValueIds& ids, int threads) {
@@ -44,7 +44,7 @@ class RawEntries {
     });
   }
 
-  /// Whether one of the entries [begin, end), not empty, has no id.
+  /// Whether any of the entries [begin, end) has no id. The range is not empty.
   [[nodiscard]] bool any(std::uint64_t begin, std::uint64_t end) const noexcept {
     if (words_.empty()) return false;
     const std::uint64_t first = begin / 64, last = (end - 1) / 64;
@@ -66,7 +66,7 @@ struct Chunk {
   Encoding encoding;
 };
 
-/// All chunks for one K, and what they cost.
+/// All chunks for one K, and their cost.
 struct Chunking {
   std::uint32_t slots = 1;  ///< K
   std::vector<Chunk> chunks;
@@ -79,13 +79,13 @@ struct Chunking {
   }
 };
 
-/// The first row from `row` on that has an entry; a.rows() if none has. O(log of the empty rows that are skipped).
+/// The first row from `row` on that has entries; a.rows() if none has. O(log of the number of rows skipped).
 std::uint64_t next_row(const CsrView& a, std::uint64_t row) {
   if (row >= a.rows()) return a.rows();
   const std::uint64_t entry = a.row_ptr(row);
   std::uint64_t step = 1;
   while (row < a.rows() && a.row_ptr(row + 1) == entry) {
-    // Rows from `row` to row + step - 1 are empty if the next of them starts where this one does.
+    // Rows `row` to row + step - 1 are empty if row + step starts where `row` does.
     if (step > a.rows() - row || a.row_ptr(row + step) != entry) {
       step /= 2;
       continue;
@@ -96,7 +96,7 @@ std::uint64_t next_row(const CsrView& a, std::uint64_t row) {
   return row;
 }
 
-/// Cuts the entries into chunks and settles every chunk's encoding. O(rows + chunks), for one K.
+/// Splits the entries into chunks and determines every chunk's encoding, for one K. O(rows + chunks).
 class Chunker {
  public:
   Chunker(const CsrView& a, const RawEntries& raw, std::uint32_t lanes, std::uint32_t slots, bool allow_lut)
@@ -169,7 +169,7 @@ class Chunker {
   bool has_raw_ = false, continues_ = false;
 };
 
-/// A setting's number, or nothing where it is absent or "auto".
+/// The number of a setting; none if it is absent or "auto".
 std::optional<std::uint32_t> number_setting(const PlanOptions& options, const std::string& name, std::uint32_t least,
                                             std::uint32_t most) {
   const auto found = options.settings.find(name);
@@ -183,7 +183,7 @@ std::optional<std::uint32_t> number_setting(const PlanOptions& options, const st
   return value;
 }
 
-/// A part cut into chunks: decides everything, then writes the sections.
+/// A part split into chunks: makes all decisions, then writes the sections.
 class ChunkedPart {
  public:
   ChunkedPart(const PartMatrix& part, const PlanOptions& options)
@@ -217,7 +217,7 @@ class ChunkedPart {
     chunking_ = std::move(all[best]);
   }
 
-  /// Bytes [begin, begin + out.size()) of section `index`.
+  /// Writes the bytes [begin, begin + out.size()) of section `index`.
   void fill(std::size_t index, std::uint64_t begin, std::span<std::byte> out) const {
     const auto of_chunks = [&]<class T>(T, auto member) {
       compute_elements<T>(begin, out, [&](std::uint64_t c) { return member(chunking_.chunks[c]); });
@@ -241,7 +241,7 @@ class ChunkedPart {
     }
   }
 
-  /// What the plan says of the chunks.
+  /// Adds what the plan says about the chunks.
   void describe(PartPlan& plan) const {
     const Chunking& c = chunking_;
     const std::uint64_t chunks = c.chunks.size();
@@ -293,7 +293,7 @@ class ChunkedPart {
         fill_chunk(c, out.data() + (first - begin));
         continue;
       }
-      // A block of the file cuts this chunk.
+      // The requested bytes cover only part of this chunk.
       whole.resize(last - first);
       fill_chunk(c, whole.data());
       const std::uint64_t from = std::max(first, begin), to = std::min(last, end);

@@ -1,5 +1,5 @@
 #pragma once
-// What the layouts' planners share.
+// Shared by the planners of all layouts.
 
 #include <cstring>
 
@@ -8,19 +8,19 @@
 
 namespace spmvpack::encoder::layouts {
 
-/// A plan of `layout` for this part, with nothing decided: its table entry, and the sections of list maps.
+/// The start of a plan of `layout` for this part: its table entry, and the sections of its list maps.
 PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part);
 
 using Fill = std::function<void(std::uint64_t begin, std::span<std::byte> out)>;
 
-/// The described section of the plan's part, with `count` elements; without, as many as the description says.
+/// The described section of the plan's part, with `count` elements; if unset, the description determines the count.
 SectionSource section(const PartPlan& plan, const SectionDescription& description, Fill fill,
                       std::optional<std::uint64_t> count = {});
 
-/// Byte shares of a part whose device sections each hold one thing.
+/// Sets the byte shares of a part to its device sections, one share each.
 void share_by_section(PartPlan& plan);
 
-/// A fill from an array that is in memory as it will be in the file. Whoever keeps the array alive is captured too.
+/// A fill from an array that is in memory as it will be in the file. It also captures the owner of the array.
 template <class Owner>
 Fill copy_from(const void* array, Owner owner) {
   return [array, owner](std::uint64_t begin, std::span<std::byte> out) {
@@ -28,7 +28,7 @@ Fill copy_from(const void* array, Owner owner) {
   };
 }
 
-/// A fill of elements T computed one by one: element(i) for those that touch bytes [begin, begin + out.size()).
+/// Fills elements of type T one by one, calling element(i) for those that touch bytes [begin, begin + out.size()).
 template <class T, class F>
 void compute_elements(std::uint64_t begin, std::span<std::byte> out, F&& element) {
   for (std::uint64_t at = 0; at < out.size();) {
@@ -40,7 +40,7 @@ void compute_elements(std::uint64_t begin, std::span<std::byte> out, F&& element
   }
 }
 
-/// A fill of values, or other elements, that are computed one by one.
+/// A fill of elements that are computed one by one.
 template <class T, class F>
 Fill computed(F element) {
   return [element](std::uint64_t begin, std::span<std::byte> out) { compute_elements<T>(begin, out, element); };

@@ -23,15 +23,15 @@
 namespace spmvpack::encoder {
 namespace {
 
-/// What was found in a piece of the text.
+/// The result of parsing a piece of the text.
 template <class T>
 struct Piece {
-  TextPiece source;           ///< its buffer only where the text may be needed again
-  std::uint64_t entries = 0;  ///< up to the error, if there is one
+  TextPiece source;           ///< its buffer is kept only if the text may be needed again
+  std::uint64_t entries = 0;  ///< up to the error, if any
   Triplets<T> block;
   Rounding rounding;
   std::optional<LineError> error;
-  std::exception_ptr failure;  ///< of reading it, or of memory
+  std::exception_ptr failure;  ///< from reading the text, or out of memory
 };
 
 [[noreturn]] void refuse_index(const char* p, const char* what, std::uint64_t count) {
@@ -39,7 +39,7 @@ struct Piece {
       p, errc::bad_input, fmt::format("found {}, expected a {} index from 1 to {}", found_at(p), what, count), {}};
 }
 
-/// Reads an index that counts from 1 and makes it count from 0.
+/// Reads a 1-based index and makes it 0-based.
 inline const char* read_index(const char* p, std::uint64_t count, const char* what, std::uint32_t& index) {
   std::uint64_t value = 0;
   const char* const after = read_digits(p, value);
@@ -49,7 +49,7 @@ inline const char* read_index(const char* p, std::uint64_t count, const char* wh
   return after;
 }
 
-/// Passes the end of a line, which must come next.
+/// Skips the end of a line, which must come next.
 inline const char* end_line(const char* p) {
   p = skip_blanks(p);
   const char* const newline = p + (*p == '\r');
@@ -74,7 +74,7 @@ inline const char* skip_to_entry(const char* p, const char* end) {
   }
 }
 
-/// The first entry after the first `n` of a piece.
+/// The entry after the first `n` entries of a piece.
 const char* entry_after(std::string_view text, std::uint64_t n) {
   const char *p = text.data(), *const end = p + text.size();
   for (p = skip_to_entry(p, end); n > 0; --n) {
@@ -84,15 +84,15 @@ const char* entry_after(std::string_view text, std::uint64_t n) {
   return p;
 }
 
-/// An entry as its line has it, indices from 0.
+/// An entry as given on its line, with 0-based indices.
 template <class T>
 struct Entry {
   std::uint32_t row = 0, col = 0;
   T value = 1;
-  double wide = 1;  ///< where T is float and the field is real: the value in f64
+  double wide = 1;  ///< if T is float and the field is real: the value in f64
 };
 
-/// Reads any line that holds an entry; returns what follows it. `end` is that of the text.
+/// Reads any line that holds an entry and returns what follows it. `end` is the end of the text.
 template <class T, bool coordinate, Field field>
 const char* read_entry(const char* p, const char* end, const MatrixMarketHeader& header, Entry<T>& entry) {
   if constexpr (coordinate) {
@@ -113,7 +113,7 @@ const char* read_entry(const char* p, const char* end, const MatrixMarketHeader&
   return end_line(p);
 }
 
-/// The same for a plain line of a coordinate file, fast; null where the line is not plain, or wrong.
+/// A fast version for plain lines of a coordinate file; null if the line is not plain, or wrong.
 template <class T, Field field>
 SPMVPACK_INLINE const char* read_plain_entry(const char* p, const MatrixMarketHeader& header, Entry<T>& entry) {
   std::uint64_t row = 0, col = 0;
@@ -224,14 +224,14 @@ void parse(const MatrixMarketHeader& header, Arena& arena, Piece<T>& piece) {
   truncate(piece.block.values);
 }
 
-/// Whether counters of rows for every thread are little beside the text, whose lines they save a pass over.
+/// Whether row counters for every thread are small compared with the text. They save a pass over its lines.
 bool can_count_rows(const MatrixMarketHeader& header, std::uint64_t file_bytes, std::uint64_t threads) {
   constexpr std::uint64_t text_per_counter = 8 * sizeof(std::uint32_t);
   return header.coordinate && header.entries <= std::numeric_limits<std::uint32_t>::max() &&
          header.rows <= file_bytes / text_per_counter / threads;
 }
 
-/// Puts the pieces back into the order of the text, and checks what takes all those before.
+/// Puts the pieces back into the order of the text, and makes the checks that depend on all pieces before.
 template <class T>
 class EntryCollector {
  public:
@@ -239,13 +239,13 @@ class EntryCollector {
                  MatrixMarketEntries<T>& result)
       : text_(&text), header_(&header), options_(&options), result_(&result), first_line_(text.line()) {}
 
-  /// Any thread may call it. Returns the buffer of the piece where its text is not needed any more.
+  /// Any thread may call it. Returns the buffer of the piece if its text is no longer needed.
   Array<char> add(Piece<T> piece) {
-    // Every entry is a line: unless there are more lines than entries should be, this piece is within their number.
+    // Every entry is a line: while there are no more lines than entries announced, this piece has none too many.
     const bool may_be_beyond = piece.source.first_line - first_line_ + piece.source.lines > header_->entries;
     Array<char> spare;
     if (!piece.error && !may_be_beyond) spare = std::move(piece.source.buffer);
-    // Pieces are taken in order: the first error of the file is in this one, or in one that some thread already has.
+    // Pieces are handed out in order: the file's first error is in this one, or in one that some thread already has.
     if (piece.error || piece.failure) stop();
     const std::lock_guard lock(guard_);
     const std::uint64_t number = piece.source.number;
@@ -261,10 +261,10 @@ class EntryCollector {
     }
     return spare;
   }
-  /// Pieces that nobody has taken yet are not needed.
+  /// No more pieces are needed.
   void stop() noexcept { stopped_ = true; }
   [[nodiscard]] bool stopped() const noexcept { return stopped_; }
-  /// Throws the first error of the file, or that entries are missing.
+  /// Throws the first error of the file, or an error if entries are missing.
   void finish() const {
     if (failure_) std::rethrow_exception(failure_);
     if (entries_ < header_->entries)
@@ -288,7 +288,7 @@ class EntryCollector {
     entries_ += piece.entries;
     result_->rounding.add(piece.rounding);
     if (piece.entries != 0) result_->list.blocks.push_back(std::move(piece.block));
-    // What the size line promises is not believed: memory grows with the lines that are there.
+    // The size line is not trusted: memory grows with the lines that are really there.
     bytes_ += piece.source.lines * (8 + (header_->field == Field::pattern ? 0 : sizeof(T)));
     require_memory(bytes_, options_->memory_limit, "the list of entries");
   }
@@ -299,7 +299,7 @@ class EntryCollector {
   MatrixMarketEntries<T>* result_;
   std::uint64_t first_line_;
   std::mutex guard_;
-  std::map<std::uint64_t, Piece<T>> waiting_;  ///< parsed before all that precede them
+  std::map<std::uint64_t, Piece<T>> waiting_;  ///< parsed, but earlier pieces are still missing
   std::uint64_t accepted_ = 0, entries_ = 0, bytes_ = 0;
   std::exception_ptr failure_;
   std::atomic<bool> stopped_ = false;
@@ -314,7 +314,7 @@ MatrixMarketEntries<T> read_entries(TextBatches& text, const MatrixMarketHeader&
   Arena arena;
   EntryCollector<T> collector(text, header, options, result);
   const auto caller = std::this_thread::get_id();
-  // One task per thread, which takes pieces as long as there are any: no thread waits for another.
+  // One task per thread takes pieces as long as there are any, so no thread waits for another.
   const auto tasks = static_cast<std::uint64_t>(thread_count(options.threads));
   const bool count_rows = can_count_rows(header, text.file_size(), tasks);
   std::vector<Array<std::uint32_t>>& degrees = result.list.degrees;

@@ -13,14 +13,14 @@ namespace spmvpack::encoder {
 
 template <class T>
 struct MatrixMarketEntries {
-  /// The list of entries, in file order. Those of an array file have values only, and where T is float 1 in `rows`
-  /// where the value was rounded.
+  /// The list of entries, in file order. Those of an array file have values only; if T is float, a 1 in `rows` marks a
+  /// value that was rounded.
   TripletList<T> list;
-  Rounding rounding;  ///< where T is float: of the entries of a coordinate file, mirrored ones twice; of array values
+  Rounding rounding;  ///< if T is float: of the entries of a coordinate file, mirrored ones twice; of array values
 };
 
-/// Reads what follows the head. Exactly header.entries lines hold an entry, every other is blank or a comment; else,
-/// and at the first line that breaks the format, Error(errc::bad_input).
+/// Reads what follows the head: exactly header.entries lines with an entry each, and blank or comment lines.
+/// Error(errc::bad_input) at the first line that violates the format, or if there are more or fewer entries.
 template <class T>
 MatrixMarketEntries<T> read_entries(TextBatches& text, const MatrixMarketHeader& header,
                                     const MatrixMarketOptions& options);

@@ -20,10 +20,10 @@ constexpr const char* remedy_banner =
 template <class Value>
 struct Word {
   std::string_view text;
-  std::optional<Value> value;  ///< none: known, but not supported
+  std::optional<Value> value;  ///< unset: known, but not supported
 };
 
-/// Reads one of `words` at `p` and moves p behind it.
+/// Reads one of `words` at `p` and moves p past it.
 template <class Value, std::size_t n>
 Value read_word(const TextBatches& text, const char*& p, const char* kind, const std::array<Word<Value>, n>& words) {
   p = skip_blanks(p);

@@ -20,8 +20,8 @@ struct MatrixMarketHeader {
   std::vector<std::string> comments;
 };
 
-/// Reads the head and leaves `text` at the line after it. Throws Error at what breaks the format
-/// (errc::bad_input) or is not read by this version (errc::unsupported).
+/// Reads the head and leaves `text` at the line after it. Errors: errc::bad_input (violates the format),
+/// errc::unsupported (not supported by this version).
 MatrixMarketHeader read_header(TextBatches& text);
 
 }  // namespace spmvpack::encoder

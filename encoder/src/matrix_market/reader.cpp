@@ -20,8 +20,8 @@ TextBatches in_chunks(std::shared_ptr<ByteStream> bytes, const TextOptions& opti
   return {std::move(bytes), std::clamp(options.chunk_bytes, std::uint64_t{1}, max_chunk_bytes), options.memory_limit};
 }
 
-/// Gives the values of an array file their places: column by column, of a symmetric matrix the lower triangle, of a
-/// skew-symmetric one what is strictly below the diagonal. Drops those that are +0.
+/// Assigns rows and columns to the values of an array file: column by column, for a symmetric matrix in the lower
+/// triangle, for a skew-symmetric one strictly below the diagonal. Drops values that are +0.
 template <class T>
 void place_values(const MatrixMarketHeader& header, MatrixMarketEntries<T>& entries) {
   const auto first_row = [&](std::uint64_t col) {
@@ -71,7 +71,7 @@ SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::st
   const TextOptions limited = with_memory_limit(options);
   TextBatches text = in_chunks(std::move(bytes), limited);
   MatrixMarketHeader header = read_header(text);
-  // A matrix that cannot fit is refused at once, unless the file is too short for what its size line promises.
+  // A matrix that cannot fit is refused at once, unless the file is too short for what its size line announces.
   constexpr std::uint64_t shortest_line = 4;
   if (header.coordinate && header.entries <= text.file_size() / shortest_line) {
     const std::uint64_t value_bytes = size_of(options.value_type);

@@ -18,7 +18,7 @@ namespace spmvpack::encoder {
 namespace {
 
 constexpr std::uint64_t entries_per_piece = 1U << 14, pieces_per_thread = 8;
-/// Room for any line but one with an integer beyond 64 bits: two indices and the longest double.
+/// Room for two indices and the longest double: any line except one with an integer beyond 64 bits.
 constexpr std::size_t line_bytes = 64;
 
 /// A file, or standard output for "-".
@@ -39,7 +39,7 @@ class Sink {
   std::unique_ptr<OutputFile> file_;
 };
 
-/// The text of a value, shortest that reads back to the same bits; integers in full.
+/// The shortest text of a value that reads back to the same bits; integers in full.
 template <class T>
 void append_value(fmt::memory_buffer& out, T value, Field field) {
   const std::size_t size = out.size();
@@ -53,7 +53,7 @@ void append_value(fmt::memory_buffer& out, T value, Field field) {
   } else if (value != 0 && std::fabs(value) < T{0x1p63}) {
     end = std::to_chars(begin, begin + line_bytes, static_cast<std::int64_t>(value)).ptr;
   } else {
-    fmt::format_to(std::back_inserter(out), "{:.0f}", value);  // every digit; and -0 keeps its sign
+    fmt::format_to(std::back_inserter(out), "{:.0f}", value);  // all digits; -0 keeps its sign
     return;
   }
   out.resize(static_cast<std::size_t>(end - out.data()));
@@ -77,7 +77,7 @@ void for_entries(const CsrView& a, std::uint64_t begin, std::uint64_t end, F&& f
   }
 }
 
-/// Throws unless the values are what the field allows.
+/// Throws unless the field allows the values.
 template <class T>
 void check_field(const CsrView& a, Field field, int threads) {
   if (field == Field::real) return;
@@ -94,7 +94,7 @@ void check_field(const CsrView& a, Field field, int threads) {
   });
 }
 
-/// Throws unless every entry has the mirror image, to the bit, that the symmetry asks for.
+/// Throws unless every entry has, to the bit, the mirror image that the symmetry requires.
 template <class T>
 void check_symmetry(const CsrView& a, Symmetry symmetry, int threads) {
   if (symmetry == Symmetry::general) return;
@@ -119,7 +119,7 @@ void check_symmetry(const CsrView& a, Symmetry symmetry, int threads) {
   });
 }
 
-/// The lines of the entries [begin, end): of a symmetric matrix those of the lower triangle.
+/// The lines of the entries [begin, end); for a symmetric matrix, only those in the lower triangle.
 template <class T>
 void append_entries(fmt::memory_buffer& out, const CsrView& a, const SourceMatrix& source, std::uint64_t begin,
                     std::uint64_t end) {
@@ -135,7 +135,7 @@ void append_entries(fmt::memory_buffer& out, const CsrView& a, const SourceMatri
   });
 }
 
-/// Entries on and below the diagonal.
+/// The number of entries on and below the diagonal.
 std::uint64_t count_lower(const CsrView& a, int threads) {
   std::atomic<std::uint64_t> lower{0};
   parallel_pieces(a.nnz(), entries_per_piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
@@ -146,7 +146,7 @@ std::uint64_t count_lower(const CsrView& a, int threads) {
   return lower;
 }
 
-/// Calls append(text, begin, end) for the pieces of [0, n), in parallel, and writes the texts in order.
+/// Calls append(text, begin, end) for pieces of [0, n) in parallel and writes the texts in order.
 template <class F>
 void write_pieces(Sink& sink, std::uint64_t n, int threads, const ProgressCallback& progress, F&& append) {
   const std::uint64_t batch = static_cast<std::uint64_t>(thread_count(threads)) * pieces_per_thread * entries_per_piece;

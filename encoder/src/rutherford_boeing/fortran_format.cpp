@@ -11,7 +11,7 @@
 namespace spmvpack::encoder {
 namespace {
 
-/// The characters of a format, blanks left out.
+/// The characters of a format, without blanks.
 class FormatText {
  public:
   explicit FormatText(std::string_view text) : text_(text) {}
@@ -132,7 +132,7 @@ T FortranField::integer() const {
 
 template <class T>
 T FortranField::real(const FortranFormat& format, double& wide) const {
-  // What nearly every field is: a plain number with its point, and an exponent if the format has a scale.
+  // The usual case: a plain number with a point, and with an exponent if the format has a scale.
   if (format.scale == 0 && (format.decimals == 0 || std::memchr(text_, '.', size_) != nullptr) &&
       read_plain_real(text_, wide) == text_ + size_) [[likely]] {
     if constexpr (std::is_same_v<T, double>) return wide;

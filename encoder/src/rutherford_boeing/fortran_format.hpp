@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers in fixed columns, as Fortran programs write them.
+/// Numbers in fixed columns, as written by Fortran programs.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,28 +16,29 @@ struct FortranFormat {
 
   unsigned repeat = 1;    ///< numbers per line
   unsigned width = 0;     ///< characters per number
-  unsigned decimals = 0;  ///< digits after a point that is not written
-  int scale = 0;          ///< of a P descriptor: numbers without an exponent stand for 10^-scale times what they show
-  bool integer = false;   ///< I; else F, E, D or G, which read alike
+  unsigned decimals = 0;  ///< digits after an implied decimal point
+  int scale = 0;          ///< of a P descriptor: a number without an exponent means 10^-scale times what it shows
+  bool integer = false;   ///< I; otherwise F, E, D or G, which are read alike
 };
 
-/// Reads a format; blanks and case do not matter. Throws a LineError at the character that is not understood.
+/// Reads a format; blanks and case do not matter. Throws a LineError at the first character that it does not
+/// understand.
 FortranFormat parse_fortran_format(std::string_view text);
 
 /// One number cut out of its columns.
 class FortranField {
  public:
-  /// `columns` are those of the field, fewer at the end of a line. Throws a LineError at `columns` where they are
-  /// blank; `expected` is what should be there.
+  /// `columns` are those of the field, fewer at the end of a line. Throws a LineError at `columns` if they are blank;
+  /// `expected` says what should be there.
   void take(std::string_view columns, const char* expected);
 
-  /// The number, as read by number_text.hpp: what precedes it is a plain token followed by a line end. Each throws a
-  /// LineError at the place in the line.
+  /// The number, as read by number_text.hpp from a copy that is followed by a line end. Each throws a LineError at the
+  /// position in the line.
   [[nodiscard]] std::uint64_t index(std::uint64_t least, std::uint64_t most, const char* expected) const;
   template <class T>
   [[nodiscard]] T integer() const;
-  /// Exponents may also be D, or lack their letter (1.5-3). Numbers whose value depends on who reads them are refused:
-  /// those without a point where the format implies decimals, and those without an exponent where it has a scale.
+  /// Exponents may also use D or have no letter (1.5-3). Numbers that readers interpret differently are refused: those
+  /// without a point if the format implies decimals, and those without an exponent if it has a scale.
   /// @param wide  the value in f64
   template <class T>
   [[nodiscard]] T real(const FortranFormat& format, double& wide) const;

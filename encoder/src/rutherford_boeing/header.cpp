@@ -61,7 +61,7 @@ class HeaderLine {
            fmt::format("{} {}, of which there must be fewer than {}", value, what, max_dimension), "");
     return value;
   }
-  /// The next columns.
+  /// Takes the next columns.
   std::string_view take(std::size_t width) noexcept {
     at_ += width;
     return columns(at_ - width, width);
@@ -86,7 +86,7 @@ class HeaderLine {
            remedy_header);
     return format;
   }
-  /// Passes the line, of which only blanks may be left.
+  /// Ends the line, of which only blanks may be left.
   void end() {
     take_blanks(line_.size(), "the end of the line");
     text_->skip_line();
@@ -101,7 +101,7 @@ class HeaderLine {
   std::size_t at_ = 0;
 };
 
-/// What the three letters of the type say.
+/// Reads the three letters of the type.
 void read_type(const HeaderLine& line, RutherfordBoeingHeader& header) {
   const std::string_view type = line.columns(0, type_width);
   const auto unsupported = [&](std::size_t i, const char* what) {
@@ -160,7 +160,7 @@ struct LineCounts {
   std::uint64_t total = 0, pointers = 0, indices = 0, values = 0, right_hand_sides = 0;
 };
 
-/// The counts of lines must be those that the formats make: what contradicts itself is damaged.
+/// The line counts must agree with sizes and formats; a header that contradicts itself is damaged.
 void check_lines(const TextBatches& text, const RutherfordBoeingHeader& header, const LineCounts& lines) {
   constexpr std::uint64_t counts_line = 2;
   const auto require = [&](std::uint64_t found, std::uint64_t expected, std::size_t field, const char* what) {

@@ -17,7 +17,7 @@ struct FixedColumnList {
   FortranFormat format;
   std::uint64_t count = 0;       ///< numbers
   std::uint64_t first_line = 0;  ///< of the file, from 1
-  const char* what = "";         ///< a number of it
+  const char* what = "";         ///< what one of its numbers is called
 };
 
 struct RutherfordBoeingHeader {
@@ -29,12 +29,11 @@ struct RutherfordBoeingHeader {
   std::string title;                          ///< the first line
 };
 
-/// True where a text of which these are the first 1024 bytes looks like such a file: its third line starts with a type
-/// code such as RUA.
+/// Whether the first 1024 bytes of a text look like such a file: its third line starts with a type code such as RUA.
 bool is_rutherford_boeing(std::string_view start) noexcept;
 
-/// Reads the head and leaves `text` at the line after it. Throws Error at what breaks the format or contradicts itself
-/// (errc::bad_input) or is not read by this version (errc::unsupported: complex, elemental).
+/// Reads the head and leaves `text` at the line after it. Errors: errc::bad_input (violates the format or contradicts
+/// itself), errc::unsupported (complex, elemental).
 RutherfordBoeingHeader read_rutherford_boeing_header(TextBatches& text);
 
 }  // namespace spmvpack::encoder

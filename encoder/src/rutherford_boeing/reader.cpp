@@ -29,7 +29,7 @@ struct Piece {
   Rounding rounding;
 };
 
-/// Cuts the batch and tells every piece its numbers, of which the list still lacks those from `done`.
+/// Splits the batch into pieces and assigns each its numbers of the list, starting with number `done`.
 std::vector<Piece> cut(std::string_view batch, const FixedColumnList& list, std::uint64_t done,
                        const TextOptions& options) {
   const std::uint64_t chunk_bytes = std::max<std::uint64_t>(options.chunk_bytes, 1);
@@ -111,8 +111,8 @@ Rounding read_list(TextBatches& text, const FixedColumnList& list, const TextOpt
   return rounding;
 }
 
-/// Makes `array` hold `size` of at most `count` elements: memory grows with the text that is there, and not with what
-/// the header promises. `others` are the bytes of other arrays.
+/// Makes `array` hold `size` of at most `count` elements: memory grows with the text that is really there, not with
+/// what the header announces. `others` are the bytes of other arrays.
 template <class T>
 void grow_array(Array<T>& array, std::uint64_t size, std::uint64_t count, std::uint64_t others,
                 const TextOptions& options) {
@@ -148,7 +148,7 @@ void check_pointers(const TextBatches& text, const FixedColumnList& list, const 
             "");
 }
 
-/// Gives every entry its column. Those of a symmetric matrix must lie in its lower triangle.
+/// Assigns every entry its column. Entries of a symmetric matrix must be in its lower triangle.
 void fill_columns(const TextBatches& text, const RutherfordBoeingHeader& header, const Array<std::uint64_t>& pointers,
                   std::span<const std::uint32_t> rows, std::span<std::uint32_t> cols, int threads) {
   const bool general = header.symmetry == Symmetry::general, skew = header.symmetry == Symmetry::skew_symmetric;
@@ -171,8 +171,8 @@ void fill_columns(const TextBatches& text, const RutherfordBoeingHeader& header,
   });
 }
 
-/// Passes what follows the lists: nothing, or right-hand sides. It is read for the sake of a compressed file's
-/// checksums.
+/// Skips what follows the lists: nothing, or right-hand sides. It is read so that a compressed file's checksums are
+/// verified.
 void read_rest(TextBatches& text, const RutherfordBoeingHeader& header) {
   while (!text.text().empty()) {
     const std::string_view batch = text.text();
@@ -204,7 +204,7 @@ SourceMatrix read_as(TextBatches& text, const RutherfordBoeingHeader& header, co
         rows[k] = static_cast<std::uint32_t>(field.index(1, header.rows, header.indices.what) - 1);
       });
 
-  // The entries are there, as many as were promised.
+  // All announced entries have been read.
   const std::uint64_t entries = rows.size();
   require_memory(8 * pointers.size() + 12 * entries + header.values.count * sizeof(T), options.memory_limit, need);
   TripletList<T> list;

@@ -63,7 +63,7 @@ class Archive {
     const char* const path = archive_entry_pathname(entry_);
     return path != nullptr ? path : "";
   }
-  /// Reads the bytes after the archive's end, so that damage there is found as well.
+  /// Reads the bytes after the archive's end, so that damage there is found, too.
   void drain() {
     while (bytes_->read({buffer_.data(), buffer_.size()}) != 0) continue;
   }
@@ -102,7 +102,7 @@ class Archive {
   std::unique_ptr<archive, Free> archive_;
   archive_entry* entry_ = nullptr;
   bool at_member_ = false;
-  la_int64_t at_ = 0;  ///< bytes of the member that were returned
+  la_int64_t at_ = 0;  ///< bytes of the member returned so far
 };
 
 /// The bytes of the blocks that libarchive hands out.
@@ -129,10 +129,10 @@ class BlockStream : public FilterStream {
   std::string_view block_;
 };
 
-/// How much right a member has to be the matrix that is meant.
+/// How strongly a member claims to be the matrix that is meant.
 enum class Claim { none, holds_matrix, has_name };
 
-/// The claim of the member that `archive` has come to, and the first block of it where it was looked at.
+/// The claim of the current member of `archive`, and its first block if that was examined.
 Claim claim_of(Archive& archive, const std::string& name, std::string_view& block) {
   const std::string path = archive.path();
   const std::string_view base = base_name(path), stem = without_matrix_ending(base);
@@ -204,7 +204,7 @@ std::unique_ptr<Archive> open_tar(std::shared_ptr<ByteStream> bytes) {
 std::shared_ptr<ByteStream> inflate_by(int filter, const char* kind, std::shared_ptr<ByteStream> bytes) {
   auto archive = std::make_unique<Archive>(bytes, ARCHIVE_FORMAT_RAW, filter, kind);
   const std::string name = bytes->name();
-  archive->next();  // the one member of the raw format; where there is none, it has no blocks either
+  archive->next();  // the only member of the raw format; without one, there are no blocks either
   return std::make_shared<BlockStream>(std::move(bytes), name, std::move(archive));
 }
 
@@ -221,7 +221,7 @@ bool is_tar(ByteStream& bytes) {
   constexpr std::size_t header_bytes = 512, checksum_begin = 148, checksum_end = 156;
   const std::string_view header = bytes.peek(header_bytes);
   if (header.size() != header_bytes) return false;
-  // The checksum, in octal, is that of the header with blanks in its place.
+  // The checksum, in octal, is computed with blanks in its own place.
   std::uint64_t sum = 0, expected = 0;
   for (std::size_t i = 0; i < header.size(); ++i)
     sum += i >= checksum_begin && i < checksum_end ? ' ' : static_cast<unsigned char>(header[i]);
@@ -242,7 +242,7 @@ MemberChoice find_member(std::shared_ptr<ByteStream> bytes, const std::string& n
     members.push_back(archive->path());
     std::string_view unused;
     const Claim claim = claim_of(*archive, name, unused);
-    if (claim == Claim::has_name) return {i, name};  // whether it is the only one, reading it will tell
+    if (claim == Claim::has_name) return {i, name};  // reading it shows whether it is the only one
     if (claim == Claim::none) continue;
     matrices.push_back(members.back());
     choice = {i, name};

@@ -69,7 +69,7 @@ class FileStream final : public ByteStream {
   }
 
   int fd_;
-  off_t start_ = -1;  ///< negative where it cannot be gone back to
+  off_t start_ = -1;  ///< negative if the stream cannot go back to it
   std::uint64_t size_ = 0, position_ = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Bytes from front to back: of a file, a pipe, what they inflate to, a member of an archive.
+/// Sequential bytes: of a file or a pipe, decompressed, or of a member of an archive.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,12 +27,12 @@ class ByteStream {
   std::size_t read(std::span<char> out);
   /// The next `n` bytes, fewer at the end or before damage; read() returns them again. Valid until the next call.
   std::string_view peek(std::size_t n);
-  /// Goes back to the first byte; false where the source cannot.
+  /// Goes back to the first byte; false if the source cannot.
   bool rewind();
 
   /// What messages call it.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// Bytes of the file underneath that have been used, and that there are (0: unknown).
+  /// Bytes of the underlying file that have been used, and its size (0: unknown).
   [[nodiscard]] virtual std::uint64_t file_position() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t file_size() const noexcept = 0;
 

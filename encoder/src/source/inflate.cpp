@@ -20,15 +20,15 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 constexpr std::uint8_t gzip_magic = 0x1F;
 constexpr const char* remedy_damaged = "fetch or compress the file again";
 
-/// Inflates into a buffer of its own, always of the same size: how much text comes out before damage is then a matter
-/// of the file, and not of how much is asked for at a time.
+/// Decompresses into its own buffer of fixed size, so that how much text precedes damage depends only on the file, not
+/// on how much is read at a time.
 class InflatedStream : public FilterStream {
  public:
   explicit InflatedStream(const std::shared_ptr<ByteStream>& bytes)
       : FilterStream(bytes, bytes->name()), input_(buffer_bytes), output_(buffer_bytes) {}
 
  protected:
-  /// At least one byte to `out`, or 0 at the end.
+  /// Writes at least one byte to `out`; returns 0 at the end.
   virtual std::size_t inflate(std::span<char> out) = 0;
   /// The next bytes of the file.
   std::span<char> refill() {
@@ -54,7 +54,7 @@ class InflatedStream : public FilterStream {
   }
 
   Array<char> input_, output_;
-  std::size_t begin_ = 0, end_ = 0;  ///< of what is left in output_
+  std::size_t begin_ = 0, end_ = 0;  ///< of the unread part of output_
 };
 
 class GzipStream final : public InflatedStream {
@@ -79,7 +79,7 @@ class GzipStream final : public InflatedStream {
       if (state_.block_state == ISAL_BLOCK_FINISH) {
         if (at_end) return 0;
         start_member();
-        if (*state_.next_in != gzip_magic) {  // told here, because isal_inflate waits for a whole header
+        if (*state_.next_in != gzip_magic) {  // detected here, because isal_inflate waits for a whole header
           result_ = ISAL_INVALID_WRAPPER;
           continue;
         }
@@ -102,7 +102,7 @@ class GzipStream final : public InflatedStream {
   }
 
   inflate_state state_{};
-  int result_ = ISAL_DECOMP_OK;  ///< of the last call; where it is an error, some text may still have come with it
+  int result_ = ISAL_DECOMP_OK;  ///< of the last call; even an error may come with some text
 };
 
 class ZstdStream final : public InflatedStream {

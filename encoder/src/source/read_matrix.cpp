@@ -23,7 +23,7 @@ bool is_container(ByteStream& file) {
                     [](char c, std::uint8_t m) { return static_cast<std::uint8_t>(c) == m; });
 }
 
-/// All bytes of a stream, which cannot be read at any offset as a container must be.
+/// All bytes of a stream in memory, because a container needs random access.
 class StreamContents final : public ByteSource {
  public:
   StreamContents(ByteStream& file, std::uint64_t memory_limit) {
@@ -57,7 +57,7 @@ Container open_container(const std::string& path, ByteStream& file, std::uint64_
   return Container::open(std::make_shared<StreamContents>(file, memory_limit), file.name());
 }
 
-/// The matrix with f64 values rounded to f32; the provenance says how much was lost.
+/// Rounds the f64 values of the matrix to f32; the provenance records how much was lost.
 void round_to_f32(SourceMatrix& source, const std::string& path, int threads) {
   CsrMatrix& m = source.matrix;
   const auto& from = std::get<Array<double>>(m.values);
@@ -107,7 +107,7 @@ SourceMatrix read_container(const Container& container, const SourceOptions& opt
 Container open_container(const std::string& path, std::uint64_t memory_limit) {
   const std::shared_ptr<ByteStream> file = open_stream(path);
   if (is_container(*file)) return open_container(path, *file, memory_limit);
-  // The first bytes are enough to say so.
+  // The first bytes are enough to recognise a container.
   const std::string_view start = file->peek(format::magic.size());
   return Container::open(memory_source(std::as_bytes(std::span(start))), file->name());
 }

@@ -26,7 +26,7 @@ std::string_view without_compression(std::string_view path) noexcept {
   return plain.empty() ? path : plain;
 }
 
-/// `path` without the ending of a source; empty where it has none.
+/// `path` without the ending of a source; empty if it has none.
 std::string_view without_source_ending(std::string_view path) noexcept {
   const std::string_view archive = without_archive_ending(path);
   const std::string_view stem = archive.empty() ? without_matrix_ending(without_compression(path)) : archive;

@@ -1,6 +1,6 @@
 #pragma once
-/// What names of files say. Only names of outputs and of archive members are made from them: what a file is, its
-/// content tells.
+/// Parsing of file names. They only determine the names of outputs and archive members; file types are detected from
+/// the content.
 
 #include <string>
 #include <string_view>
@@ -10,10 +10,10 @@ namespace spmvpack::encoder {
 /// The name without its directories.
 std::string_view base_name(std::string_view path) noexcept;
 
-/// `path` without the ending of a matrix file (.mtx, .rb, .rua, ...), in any case; empty where it has none.
+/// `path` without the ending of a matrix file (.mtx, .rb, .rua, ...), in any case; empty if it has none.
 std::string_view without_matrix_ending(std::string_view path) noexcept;
 
-/// `path` without the ending of an archive (.tar, .tgz, .tar.gz, ...); empty where it has none.
+/// `path` without the ending of an archive (.tar, .tgz, .tar.gz, ...); empty if it has none.
 std::string_view without_archive_ending(std::string_view path) noexcept;
 
 }  // namespace spmvpack::encoder

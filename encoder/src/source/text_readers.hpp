@@ -1,5 +1,5 @@
 #pragma once
-/// The readers of text formats over a source that is open already. `path` is what the provenance names.
+/// The readers of text formats for a source that is already open. `path` is for the provenance.
 
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace spmvpack::encoder {
 
-/// States in a matrix's provenance what rounding its values to f32 lost.
+/// Records in a matrix's provenance how much rounding its values to f32 lost.
 inline void state_rounding(const Rounding& rounding, Provenance& provenance) {
   provenance.rounded = rounding.rounded;
   provenance.max_relative_error = rounding.max_relative_error;

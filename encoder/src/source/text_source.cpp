@@ -29,15 +29,15 @@ std::shared_ptr<ByteStream> open_text(const std::shared_ptr<ByteStream>& file) {
 TextFormat format_of(ByteStream& text) {
   constexpr std::size_t enough = 1024;  // for the lines of a Rutherford-Boeing header
   const std::string_view start = text.peek(enough);
-  // An empty text, and one whose banner has a mistake, are explained best by the reader of Matrix Market files.
+  // The Matrix Market reader has the best errors for an empty text or a faulty banner.
   if (start.empty() || start.starts_with('%')) return TextFormat::matrix_market;
   if (is_rutherford_boeing(start)) return TextFormat::rutherford_boeing;
   const std::string line(start.substr(0, start.find('\n')));
-  if (start.size() < enough) {  // damage would be a better reason than what comes before it
+  if (start.size() < enough) {  // if there is damage, that is a better error than the text before it
     std::string rest(enough, '\0');
     while (text.read(rest) != 0) continue;
   }
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // which would not be seen in the message
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // invisible in a message
   if (line.starts_with(byte_order_mark))
     throw Error(errc::bad_input, "a byte order mark (EF BB BF) before the text", text.name() + ":1:1",
                 "remove it: tail -c +4");

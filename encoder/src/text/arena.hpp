@@ -1,5 +1,5 @@
 #pragma once
-/// Memory for many arrays that are made together and given back bit by bit.
+/// Memory for many arrays that are created together and released one by one.
 
 #include <sys/mman.h>
 
@@ -15,15 +15,15 @@
 
 namespace spmvpack::encoder {
 
-/// Cuts arrays out of few large pieces, which get huge pages: the first touch of ordinary pages costs as much time as
-/// parsing the numbers that go there. Any thread may take. A piece lives as long as anybody owns a part of it.
+/// Carves arrays out of a few large pieces, which get huge pages: touching ordinary pages for the first time takes as
+/// long as parsing the numbers that go there. Thread-safe. A piece lives as long as any of its parts has an owner.
 class Arena {
  public:
   struct Part {
     std::byte* bytes = nullptr;  ///< uninitialised
     std::shared_ptr<void> owner;
   };
-  /// `bytes`, a multiple of the boundary that all parts are to lie on. Error(errc::out_of_memory).
+  /// Takes `bytes` bytes, a multiple of the alignment that all parts need. Error(errc::out_of_memory).
   Part take(std::uint64_t bytes) {
     const std::lock_guard lock(guard_);
     if (!piece_ || bytes > piece_->memory.size() - used_) {
@@ -40,9 +40,9 @@ class Arena {
     explicit Piece(std::uint64_t bytes) : memory(bytes) {}
     Piece(const Piece&) = delete;
     Piece& operator=(const Piece&) = delete;
-    /// The pages go back now, whatever the allocator thinks: what takes them next finds them mapped and in a cache.
+    /// Returns the pages right away, whatever the allocator does: their next user finds them mapped and cached.
     ~Piece() {
-      constexpr std::uint64_t page = 4096;  // Array puts what is as large on a boundary of huge pages
+      constexpr std::uint64_t page = 4096;  // Array aligns memory of this size to huge pages
       ::madvise(memory.data(), memory.size() / page * page, MADV_DONTNEED);
     }
     Array<std::byte> memory;

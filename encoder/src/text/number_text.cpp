@@ -55,7 +55,7 @@ const char* read_real_carefully(const char* p, T& value) {
     value = std::copysign(special, negative ? T{-1} : T{1});
     return p + token.size();
   }
-  // What fast_float takes beyond numbers, signs and words of its own, starts with another character.
+  // fast_float also accepts signs and words of its own. They start with other characters and are refused.
   if (number.empty() || (!is_digit(number[0]) && number[0] != '.')) refuse(p, expected);
   std::replace_if(
       number.begin(), number.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');
@@ -75,7 +75,7 @@ const char* read_integer_carefully(const char* p, T& value) {
     refuse(p, "an integer", token.find_first_of(".eEdD") != std::string_view::npos ? "declare the field real" : "");
   digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size() - 1));
   const auto [after, error] = fast_float::from_chars(digits.data(), digits.data() + digits.size(), value);
-  // The digits of a floating-point integer, written in full, are exact.
+  // The digits of a floating-point integer written out in full are exact.
   if (error != std::errc() || after != digits.data() + digits.size() || std::isinf(value) ||
       fmt::format("{:.0f}", value) != digits)
     refuse_range<T>(p, "integer", "declare the field real to have it rounded");

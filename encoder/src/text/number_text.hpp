@@ -1,6 +1,6 @@
 #pragma once
-/// Numbers of a line of text, fast where they are plain. A '\n' and readable bytes must follow (TextBatches::slack).
-/// Whatever is wrong is thrown as a LineError at the token.
+/// Numbers on a line of text, with fast paths for plain ones. A '\n' and readable bytes must follow
+/// (TextBatches::slack). Any error is thrown as a LineError at the token.
 
 #include <fast_float/fast_float.h>
 
@@ -25,14 +25,14 @@ inline const char* skip_blanks(const char* p) noexcept {
   return p;
 }
 inline bool is_digit(char c) noexcept { return static_cast<unsigned char>(c - '0') < 10; }
-/// True for what may follow a token.
+/// Whether `c` may follow a token.
 inline bool ends_token(char c) noexcept { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 /// The characters from `p` to the next blank or line end.
 std::string_view token_at(const char* p) noexcept;
-/// True where the words are the same but for their case.
+/// Whether the words are equal, ignoring case.
 bool equal_words(std::string_view a, std::string_view b) noexcept;
-/// What stands at `p`, in words: a quoted and escaped token, or the end of the line.
+/// What is at `p`, for messages: a quoted and escaped token, or the end of the line.
 std::string found_at(const char* p);
 
 /// Up to eight digits at once.
@@ -62,12 +62,12 @@ inline Digits read_eight_digits(const char* p) noexcept {
   return {eight_digits_value(word << (32 - bits / 2) << (32 - bits / 2)), bits / 8};  // leading zeros for the rest
 }
 
-/// 10^0 to 10^22, which are doubles.
+/// 10^0 to 10^22, which are exact as doubles.
 inline constexpr std::array<double, 23> exact_powers_of_ten{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                             1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                                             1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/// Reads the digits at `p`; a number beyond 64 bits becomes 2^64 - 1. Returns what follows them, `p` if there is none.
+/// Reads the digits at `p`; a number beyond 64 bits becomes 2^64 - 1. Returns what follows, or `p` if there are none.
 inline const char* read_digits(const char* p, std::uint64_t& value) noexcept {
   const Digits first = read_eight_digits(p);
   value = first.value;
@@ -82,15 +82,15 @@ inline const char* read_digits(const char* p, std::uint64_t& value) noexcept {
   return p;
 }
 
-/// Without a branch: signs cannot be predicted.
+/// Branch-free, because signs cannot be predicted.
 SPMVPACK_INLINE double with_sign(double magnitude, bool negative) noexcept {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(magnitude) | std::uint64_t{negative} << 63);
 }
 
-/// mantissa * 10^exponent, correctly rounded; false where that is infinite, or too hard for fast ways.
+/// mantissa * 10^exponent, correctly rounded; false if that is infinite, or too hard for the fast paths.
 SPMVPACK_INLINE bool decimal_value(bool negative, std::uint64_t mantissa, std::int64_t exponent,
                                    double& value) noexcept {
-  // Two exact doubles have a correctly rounded quotient (Clinger).
+  // The quotient of two exact doubles is correctly rounded (Clinger).
   constexpr std::int64_t most_exact_power = 22;
   if (mantissa <= std::uint64_t{1} << 53 && exponent <= 0 && exponent >= -most_exact_power) {
     const double magnitude = static_cast<double>(mantissa) / exact_powers_of_ten[static_cast<std::size_t>(-exponent)];
@@ -105,8 +105,8 @@ SPMVPACK_INLINE bool decimal_value(bool negative, std::uint64_t mantissa, std::i
   return true;
 }
 
-/// Reads a decimal number of at most 19 digits, correctly rounded; null where it is anything else. Such digits are an
-/// exact integer, which fast_float's conversion takes as it is: only the scan is ours.
+/// Reads a decimal number of at most 19 digits, correctly rounded; null for anything else. The digits form an exact
+/// integer, which fast_float's conversion accepts directly: only the scan is our own.
 inline const char* read_plain_real(const char* p, double& value) noexcept {
   constexpr std::array<std::uint64_t, 9> powers{1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
   const bool negative = *p == '-';
@@ -184,10 +184,10 @@ struct Rounding {
   std::uint64_t rounded = 0;
   double max_relative_error = 0;
 
-  /// `weight` stored values are `narrow` and should be `wide`. Returns true where these differ.
+  /// Counts `weight` stored values that are `narrow` and should be `wide`. Returns true if the two differ.
   bool count(float narrow, double wide, std::uint64_t weight) noexcept {
     const double error = std::fabs(static_cast<double>(narrow) - wide);
-    if (!(error > 0)) return false;  // NaN and infinities are what they were
+    if (!(error > 0)) return false;  // NaN and infinities do not change
     rounded += weight;
     max_relative_error = std::fmax(max_relative_error, error / std::fabs(wide));
     return true;
@@ -198,24 +198,24 @@ struct Rounding {
   }
 };
 
-/// The same with the value in f64 beside it.
+/// The same, also returning the value in f64.
 inline const char* read_real(const char* p, const char* end, double& value, double& wide) {
   const char* const after = read_real(p, end, value);
   wide = value;
   return after;
 }
 
-/// What was rounded to f64, rounded to f32; false where that may not be the text rounded to f32.
+/// Rounds a value that was rounded to f64 to f32; false if that may differ from rounding the text to f32.
 inline bool round_again(double wide, float& value) noexcept {
-  // Rounding twice is rounding once, but for what lies between two f32 (a tie after the first rounding need not have
-  // been one) and for f32 subnormals, whose ties are elsewhere.
+  // Rounding twice equals rounding once, except halfway between two f32 (a tie after the first rounding need not have
+  // been one before) and for f32 subnormals, whose ties are elsewhere.
   constexpr std::uint64_t cut = (std::uint64_t{1} << 29) - 1, tie = std::uint64_t{1} << 28;
   value = static_cast<float>(wide);
   const bool subnormal = std::fabs(wide) < static_cast<double>(std::numeric_limits<float>::min()) && wide != 0;
   return (std::bit_cast<std::uint64_t>(wide) & cut) != tie && !subnormal && !std::isinf(value);
 }
 
-/// Reads a real number correctly rounded to f32, and to f64 to tell how much was lost.
+/// Reads a real number correctly rounded to f32, and to f64 to show how much was lost.
 inline const char* read_real(const char* p, const char* end, float& value, double& wide) {
   const char* const after = read_real(p, end, wide);
   return round_again(wide, value) ? after : read_real_carefully(p, value);

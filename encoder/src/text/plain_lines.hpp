@@ -1,6 +1,6 @@
 #pragma once
-/// The lines that nearly all files consist of, read by their shape: where the digits of a line end is found for the
-/// whole line at once, so that its numbers need not wait for each other. Any other line is left to number_text.hpp.
+/// A fast reader for the plain lines that make up nearly all files: it finds the ends of all digit runs of a line at
+/// once, so that the line's numbers do not wait for each other. Any other line is left to number_text.hpp.
 
 #include <array>
 #include <bit>
@@ -18,7 +18,7 @@
 
 namespace spmvpack::encoder {
 
-/// Bit i is set where p[i] is not a digit, for 64 bytes.
+/// Bit i is set if p[i] is not a digit, for 64 bytes.
 SPMVPACK_INLINE std::uint64_t non_digits_portable(const char* p) noexcept {
   static_assert(std::endian::native == std::endian::little);
   constexpr std::uint64_t low_bits = 0x7F7F7F7F7F7F7F7F, high_bits = ~low_bits;
@@ -54,7 +54,7 @@ SPMVPACK_INLINE std::uint64_t non_digits(const char* p) noexcept {
 inline constexpr std::array<std::uint64_t, 9> powers_of_ten{1,      10,      100,      1000,     10000,
                                                             100000, 1000000, 10000000, 100000000};
 
-/// At most eight digits, by where they end. The eight bytes before that can be read.
+/// At most eight digits, given by their end. The eight bytes before the end are readable.
 struct DigitRun {
   const char* end = nullptr;
   std::uint64_t count = 0;
@@ -71,7 +71,7 @@ inline constexpr std::array<std::uint64_t, 9> last_bytes{0,
                                                          0xFFFFFFFFFFFFFF00,
                                                          0xFFFFFFFFFFFFFFFF};
 
-/// So many, as digits are loaded by where they end and a line starts with one at least.
+/// Digits are loaded up to their end, and a line starts with at least one digit.
 inline constexpr std::ptrdiff_t plain_bytes_before = 7;
 
 SPMVPACK_INLINE std::uint64_t word_before(const char* end) noexcept {
@@ -109,17 +109,17 @@ SPMVPACK_INLINE std::array<std::uint64_t, 4> digits_values(DigitRun a, DigitRun 
 #endif
 }
 
-/// What follows the line end at `p`; null where there is none.
+/// What follows the line end at `p`; null if there is none.
 SPMVPACK_INLINE const char* after_line_end(const char* p) noexcept {
   return *p == '\n' ? p + 1 : *p == '\r' && p[1] == '\n' ? p + 2 : nullptr;
 }
 
-/// The ends of digits in a line, one after the other. The last that it knows is 63 bytes behind the line's start, which
-/// a plain line does not reach; some before it may be none. Whoever uses it checks each end before passing it.
+/// The ends of digit runs in a line, one after the other. They are known up to 63 bytes from the line's start, further
+/// than a plain line reaches. Some may not be ends; the user checks each end before passing it.
 class DigitEnds {
  public:
   explicit DigitEnds(std::uint64_t non_digits_of_line) noexcept : marks_(non_digits_of_line | std::uint64_t{1} << 63) {}
-  /// Of the digits that are next.
+  /// The end of the next digits.
   [[nodiscard]] std::uint64_t first() const noexcept {
     if (marks_ == 0) __builtin_unreachable();
     return static_cast<std::uint64_t>(std::countr_zero(marks_));
@@ -131,13 +131,13 @@ class DigitEnds {
   std::uint64_t marks_;
 };
 
-/// Reads an entry of a coordinate file where the line at `p` is nothing but indices of at most eight digits and a
-/// number, with single blanks between them: returns what follows the line. Null where it is anything else, and that may
-/// be right or wrong. The values of indices are not checked. The plain_bytes_before bytes before `p` can be read.
+/// Reads an entry of a coordinate file if the line at `p` is just indices of at most eight digits and a number,
+/// separated by single blanks; returns what follows the line. Null for any other line, which may be valid or not. The
+/// values of indices are not checked. The plain_bytes_before bytes before `p` must be readable.
 template <Field field>
 SPMVPACK_INLINE const char* read_plain_line(const char* p, std::uint64_t& row_index, std::uint64_t& col_index,
                                             double& value) noexcept {
-  // A plain line ends after 27 bytes at most; with a real number of 17 digits after 43, and others are rare.
+  // A plain line ends after at most 27 bytes, or 43 with a real number of 17 digits; longer ones are rare.
   DigitEnds ends(non_digits < field == Field::real ? 48 : 32 > (p));
   const std::uint64_t row_end = ends.first();
   ends.pass();

@@ -13,11 +13,11 @@
 namespace spmvpack::encoder {
 namespace {
 
-/// Batches amortise the gathering of threads, but two of them are held.
+/// Large batches amortise the synchronisation of threads, but two of them are in memory.
 constexpr std::uint64_t chunks_per_thread = 16, max_batch_bytes = std::uint64_t{64} << 20;
 
-/// The number of line ends, at the speed of memory: bytes as counters, for as many as they cannot overflow, are what
-/// compilers vectorise well.
+/// The number of line ends, at memory speed: compilers vectorise byte counters well, used for as many bytes as cannot
+/// overflow them.
 std::uint64_t count_lines(std::string_view text) {
   constexpr std::size_t step = 224;  // whole vectors
   std::uint64_t lines = 0;
@@ -56,7 +56,7 @@ void TextBatches::read_ahead() noexcept {
 }
 
 void TextBatches::fill(Buffer& next, std::string_view begun) {
-  constexpr std::size_t reserved = slack + 1;  // and the '\n' that the last line may lack
+  constexpr std::size_t reserved = slack + 1;  // plus the '\n' that the last line may lack
   const std::size_t wanted = begun.size() + batch_bytes_ + reserved;
   if (next.bytes.size() < wanted) next.bytes = Array<char>(wanted);
   std::copy(begun.begin(), begun.end(), next.bytes.begin());

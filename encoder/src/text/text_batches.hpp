@@ -1,5 +1,5 @@
 #pragma once
-/// A text as batches of whole lines that many threads can parse, with the place of every byte.
+/// Splits a text into batches of whole lines that many threads can parse, and knows the position of every byte.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,75 +15,75 @@
 
 namespace spmvpack::encoder {
 
-/// What is wrong with a line, before anybody has counted lines.
+/// What is wrong with a line, before its number is known.
 struct LineError {
   const char* at = nullptr;  ///< the offending byte
   errc code = errc::bad_input;
   std::string what, remedy;
 };
 
-/// A batch that was taken out of a text.
+/// A batch taken out of a text.
 struct TextPiece {
   std::uint64_t number = 0;      ///< counts pieces from 0, in the order of the text
   std::uint64_t first_line = 0;  ///< of the text, from 1
   std::uint64_t lines = 0;
-  std::uint64_t file_position = 0;  ///< how far the text read so far has got in the file
+  std::uint64_t file_position = 0;  ///< how far into the file the text has been read
   std::string_view text;            ///< in `buffer`, like TextBatches::text()
   Array<char> buffer;
 };
 
-/// The present batch is text(); read_ahead() reads the one after it, meanwhile or not, and advance() moves on.
+/// The current batch is text(); read_ahead() reads the next one, concurrently or not, and advance() moves on to it.
 class TextBatches {
  public:
   /// Bytes that may be read after the end of a batch, so that parsers can load words.
   static constexpr std::size_t slack = 64;
 
-  /// @param batch_bytes   text per batch; a batch is larger where a line is
-  /// @param memory_limit  bytes that a batch may grow to for that
+  /// @param batch_bytes   text per batch; a batch is larger if a line is
+  /// @param memory_limit  bytes that a batch may grow to for such a line
   TextBatches(std::shared_ptr<ByteStream> source, std::size_t batch_bytes, std::uint64_t memory_limit);
-  /// Batches of a size that suits the threads.
+  /// Chooses a batch size that suits the number of threads.
   TextBatches(std::shared_ptr<ByteStream> source, const TextOptions& options);
 
-  /// Whole lines, each ending in '\n' (which the last line of the text is given where it has none); empty at the end
-  /// of the text. Followed by `slack` readable bytes.
+  /// Whole lines, each ending in '\n' (added to the last line of the text if missing); empty at the end of the text.
+  /// Followed by `slack` readable bytes.
   [[nodiscard]] std::string_view text() const noexcept { return text_; }
 
   /// The number of its first line, from 1.
   [[nodiscard]] std::uint64_t line() const noexcept { return line_; }
 
-  /// Reads the next batch, once. May run while other threads read text(); what goes wrong is thrown by advance().
+  /// Reads the next batch, once. May run while other threads read text(); advance() throws its errors.
   void read_ahead() noexcept;
-  /// Makes the next batch the present one; at the end of the text the memory of both is freed. `lines` is the number of
+  /// Makes the next batch the current one; at the end of the text, frees the memory of both. `lines` is the number of
   /// '\n' in text().
   void advance(std::uint64_t lines);
-  /// Takes the first `bytes` bytes off text(), which are `lines` whole lines, moving on to the next batch where these
-  /// are all.
+  /// Removes the first `bytes` bytes from text(), which are `lines` whole lines; moves on to the next batch if nothing
+  /// is left.
   void skip(std::size_t bytes, std::uint64_t lines);
   void skip_line() { skip(text_.find('\n') + 1, 1); }
 
-  /// Takes the present batch out and reads the next one, into the memory that `piece` has from before; false at the end
-  /// of the text. Any thread may call it, as long as nothing else is called. Where it throws, it does so once, and
-  /// piece.number is the place of the failure in the order of pieces.
+  /// Takes the current batch out and reads the next one, reusing the memory of `piece`; false at the end of the text.
+  /// Any thread may call it, as long as nothing else is called. If it throws, it does so once, and piece.number is the
+  /// position of the failure in the order of pieces.
   bool take(TextPiece& piece);
   /// The same as below for an error in `piece`.
   [[noreturn]] void fail(const TextPiece& piece, const LineError& e) const;
 
-  /// Throws the error with its place, "name:line:column", counted from 1. `e.at` is in text(), or is its end.
+  /// Throws the error with its position, "name:line:column", counted from 1. `e.at` is in text(), or is its end.
   [[noreturn]] void fail(const LineError& e) const;
-  /// The same at the first byte of text(); at the end of the text this is the line after the last one.
+  /// The same at the first byte of text(); at the end of the text, that is the line after the last one.
   [[noreturn]] void fail(errc code, std::string what, std::string remedy) const {
     fail({text_.data(), code, std::move(what), std::move(remedy)});
   }
 
   [[nodiscard]] const std::string& name() const noexcept { return source_->name(); }
-  /// How far the batches read so far have got in the file, for progress.
+  /// How far into the file the batches have been read, for progress.
   [[nodiscard]] std::uint64_t file_position() const noexcept { return source_->file_position(); }
   [[nodiscard]] std::uint64_t file_size() const noexcept { return source_->file_size(); }
 
  private:
   struct Buffer {
     Array<char> bytes;
-    std::size_t lines_end = 0, end = 0;  ///< whole lines, and the start of one more
+    std::size_t lines_end = 0, end = 0;  ///< of whole lines, and of the bytes (with the start of a line)
   };
   void fill(Buffer& next, std::string_view begun);
   [[noreturn]] void fail(std::string_view text, std::uint64_t first_line, const LineError& e) const;
@@ -100,7 +100,7 @@ class TextBatches {
   std::uint64_t taken_ = 0;  ///< pieces
 };
 
-/// The options with a memory limit. What is available shrinks while it is used, so that it is asked for once.
+/// The options with a definite memory limit. Available memory shrinks while it is used, so it is determined once.
 TextOptions with_memory_limit(TextOptions options);
 
 /// The start of the first line that starts at or after byte `offset` of `text`, which ends in '\n'.

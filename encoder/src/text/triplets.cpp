@@ -20,9 +20,9 @@ namespace {
 /// Rows longer than this are sorted through a copy.
 constexpr std::uint64_t insertion_sort_limit = 32;
 
-/// Calls f(row, col, value) for the entries of rows [first, last) in a block, in list order, mirror images included,
-/// and ahead(row) for what will be called soon. Each thread goes through all blocks that reach into its rows, and picks
-/// these: that keeps list order without any exchange between threads, and costs less than parsing a few characters.
+/// Calls f(row, col, value) for the entries of rows [first, last) in a block, in list order, including mirror images,
+/// and ahead(row) for rows that follow soon. Each thread goes through all blocks that reach into its rows and picks
+/// their entries: that keeps list order without communication, and costs less than parsing a few characters.
 template <class T, class F, class Ahead>
 void for_entries_of(const Triplets<T>& block, Symmetry symmetry, std::uint64_t first, std::uint64_t last, F&& f,
                     Ahead&& ahead) {
@@ -44,13 +44,13 @@ void for_entries_of(const Triplets<T>& block, Symmetry symmetry, std::uint64_t f
   }
 }
 
-/// row_ptr of the expanded matrix, duplicates counted apart, one place late: row_ptr[r + 1] is the start of row r.
-/// Returns the number of entries.
+/// Computes row_ptr of the expanded matrix, with every duplicate counted, shifted by one: row_ptr[r + 1] is the start
+/// of row r. Returns the number of entries.
 template <class T>
 std::uint64_t count_rows(const TripletList<T>& list, Symmetry symmetry, int threads, Array<std::uint64_t>& row_ptr) {
   const std::uint64_t rows = row_ptr.size() - 1;
   std::uint64_t* const counts = row_ptr.data() + 1;
-  // A piece of rows for each thread, first summed up within itself.
+  // Each thread has a piece of rows, which is first summed up on its own.
   const std::uint64_t piece =
       std::max<std::uint64_t>(div_up(rows, static_cast<std::uint64_t>(thread_count(threads))), 1);
   std::vector<std::uint64_t> entries(div_up(rows, piece));
@@ -78,7 +78,8 @@ std::uint64_t count_rows(const TripletList<T>& list, Symmetry symmetry, int thre
   return nnz;
 }
 
-/// Bounds of one range of rows per thread, about equal in entries. row_starts[r] is the start of row r.
+/// The bounds of one range of rows per thread, with about equal numbers of entries. row_starts[r] is the start of row
+/// r.
 std::vector<std::uint64_t> row_ranges(const std::uint64_t* row_starts, std::uint64_t rows, std::uint64_t nnz,
                                       int threads) {
   const auto ranges = static_cast<std::uint64_t>(thread_count(threads));
@@ -119,7 +120,7 @@ void sort_row(std::uint32_t* cols, T* values, std::uint64_t n) {
   }
 }
 
-/// a + b, whose NaN is the same on every machine.
+/// a + b, with the same NaN on every machine.
 template <class T>
 T add(T a, T b) {
   const T sum = a + b;
@@ -127,7 +128,7 @@ T add(T a, T b) {
   return std::isnan(a) ? a : std::isnan(b) ? b : std::numeric_limits<T>::quiet_NaN();
 }
 
-/// What the sum lacks of a + b: 0 where it is exact (Knuth's TwoSum).
+/// The rounding error of a + b, 0 if the sum is exact (Knuth's TwoSum).
 template <class T>
 T sum_error(T a, T b, T sum) {
   const T b_part = sum - a;
@@ -144,14 +145,14 @@ void check_sum(std::uint64_t row, std::uint32_t col, T a, T b, T sum, const Asse
               options.source, value_type_of<T> == ValueType::f32 ? "encode the matrix as f64" : "add them up yourself");
 }
 
-/// The rows [first, last) of one thread, whose entries were at `begin` and, duplicates added up, end at `end`.
+/// The rows [first, last) of one thread. Their entries start at `begin` and, once duplicates are summed, end at `end`.
 struct RowRange {
   std::uint64_t first = 0, last = 0, begin = 0, end = 0;
   std::uint64_t duplicates = 0, zeros = 0;
 };
 
-/// Puts the entries of a range's rows that are in a block where they belong; the values of a `pattern`, all 1, later.
-/// Moves row_ptr[r + 1] from the start of row r to its end, which is where it belongs in the end.
+/// Moves the entries of a block to the rows of a range; the values of a `pattern`, all 1, come later. Moves
+/// row_ptr[r + 1] from the start of row r to its end, its final value.
 template <bool pattern, class T>
 void scatter(const Triplets<T>& block, Symmetry symmetry, const RowRange& range, std::uint64_t* row_ptr,
              std::uint32_t* cols, T* values) {
@@ -169,7 +170,7 @@ void scatter(const Triplets<T>& block, Symmetry symmetry, const RowRange& range,
       });
 }
 
-/// Sorts the rows of a range and adds up duplicates. Writes row_ptr[first + 1] to row_ptr[last].
+/// Sorts the rows of a range and sums duplicates. Writes row_ptr[first + 1] to row_ptr[last].
 template <class T>
 void finish_rows(RowRange& range, std::uint64_t* row_ptr, std::uint32_t* cols, T* values,
                  const AssemblyOptions& options) {
@@ -243,7 +244,7 @@ Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> lis
     ranges[i] = {bounds[i], bounds[i + 1], begin, begin};
   }
   const bool pattern = std::all_of(blocks.begin(), blocks.end(), [](const auto& b) { return b.values.empty(); });
-  // A block is freed once all ranges have been through it: the matrix grows into the memory of the list.
+  // A block is freed once all ranges have gone through it: the matrix grows into the memory of the list.
   std::vector<std::atomic<std::size_t>> passed(blocks.size());
   parallel_for(ranges.size(), options.threads, [&](std::uint64_t i) {
     for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -260,7 +261,7 @@ Assembly assemble_csr(std::uint64_t rows, std::uint64_t cols, TripletList<T> lis
     finish_rows(ranges[i], row_ptr.data(), col_idx.data(), values.data(), options);
   });
 
-  // Every range has closed its own gaps; what is left are those between ranges.
+  // Every range has closed its own gaps; only those between ranges are left.
   Assembly result;
   for (const RowRange& r : ranges) {
     if (result.duplicates != 0) {
@@ -289,7 +290,7 @@ SourceMatrix assemble_source(const SourceFacts& facts, TripletList<T> list, cons
                    {facts.symmetry, facts.field != Field::real, options.threads, options.memory_limit, name});
   SourceMatrix source;
   source.matrix = std::move(assembly.matrix);
-  // Ones that were added up are no ones any more.
+  // Sums of ones are no longer ones.
   const bool counts = facts.field == Field::pattern && assembly.duplicates != 0;
   source.field = counts ? Field::integer : facts.field;
   source.symmetry = facts.symmetry;
