@@ -36,7 +36,7 @@ void require_vectors(const MatrixFacts& facts, std::span<const T> x, std::span<c
     refuse("x and y overlap", "use two vectors");
 }
 
-/// A part's x: the vector itself from its first column on, or the listed columns gathered.
+/// The x of a part: the vector itself from the part's first column on, or its listed columns gathered.
 template <class T>
 const T* local_x(const LoadedPart& part, const T* x, Array<T>& gathered) {
   const IndexMap& map = part.info().cols;
@@ -83,7 +83,7 @@ void HostMatrix::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y,
                           const MultiplyDescription& description) const {
   require_description(facts_, value_type_of<T>, description);
   require_vectors<T>(facts_, x, y);
-  // The first part scales y in passing where it has all rows; else that is done here. Later parts add.
+  // The first part scales y along the way if it covers all rows; otherwise y is scaled here. Later parts add.
   const bool covered = alpha != 0 && !parts_.empty() && parts_[0].loaded.info().rows.count == facts_.rows;
   if (!covered)
     for (T& element : y) element = scaled(beta, element);

@@ -1,6 +1,6 @@
-// y = alpha A x + beta y from Compressed COO, in the order of additions of docs/LAYOUTS.md ("ccoo"), which is also the
-// GPU's: fma along a lane; the lanes of a row in sequence, those of a one-row chunk by places in a group; over the
-// chunks of a row a binary tree by 32, in sequence.
+// y = alpha A x + beta y with Compressed COO, in the order of additions of docs/LAYOUTS.md ("ccoo"), which is also the
+// GPU's: fma along a lane; then the lanes of a row in sequence, or those of a one-row chunk by position in their group;
+// then the chunks of a row by binary trees of 32, in sequence.
 
 #include "spmvpack/container/layouts/ccoo.hpp"
 
@@ -29,18 +29,18 @@ SPMVPACK_INLINE V tree_sum(V* v, std::uint32_t n) {
   return v[0];
 }
 
-/// A chunk's last row goes on in the next chunk; and has not come from the one before.
+/// A chunk's last row goes on in the next chunk; and it starts in this chunk.
 constexpr std::uint8_t goes_on_bit = 1, starts_bit = 2;
 
-/// What chunks that share a row leave for the second pass.
+/// The sums that chunks leave for the second pass, for the rows that they share.
 template <class V>
 struct Carries {
   Array<V> first, last;        ///< by chunk: sum of its first row, if shared with the chunk before; of its last row
   Array<std::uint8_t> shared;  ///< by chunk: goes_on_bit, starts_bit
 };
 
-/// Those for `chunks` chunks, kept by the thread from call to call: fresh memory costs page faults that a multiply
-/// notices.
+/// The carries of `chunks` chunks. The thread keeps them between calls: page faults of fresh memory would slow a
+/// multiply noticeably.
 template <class V>
 Carries<V>& carries_of_this_thread(std::uint64_t chunks) {
   thread_local Carries<V> scratch;
@@ -48,10 +48,10 @@ Carries<V>& carries_of_this_thread(std::uint64_t chunks) {
   return scratch;
 }
 
-// Gathers do not vectorise well: left alone, compilers turn the lanes' short loops into shuffles and spills.
+// Gathers do not vectorise well: compilers would turn the lanes' short loops into shuffles and spills.
 #define SPMVPACK_KEEP_SCALAR asm volatile("")
 
-/// sum + value x of one slot, rounded once.
+/// sum + value * x for one slot, rounded once.
 template <class A, class V, class Offset, bool Lut>
 SPMVPACK_INLINE V add_slot(const Offset* offsets, const std::byte* values, std::size_t slot, const A* lut, const V* x,
                            V sum) {
@@ -63,7 +63,7 @@ SPMVPACK_INLINE V add_slot(const Offset* offsets, const std::byte* values, std::
   return std::fma(V{value}, x[offsets[slot]], sum);
 }
 
-/// The sum of lane `lane`: its entries in turn, each by one fma, from +0. All its slots are entries.
+/// The sum of lane `lane`: one fma per entry, in order, starting from +0. All its slots are entries.
 template <class A, class V, class Offset, bool Lut, std::uint32_t K>
 SPMVPACK_INLINE V whole_lane(const Offset* offsets, const std::byte* values, std::size_t lane, const A* lut,
                              const V* x) {
@@ -73,7 +73,7 @@ SPMVPACK_INLINE V whole_lane(const Offset* offsets, const std::byte* values, std
   return sum;
 }
 
-/// The same where the lane may end with padding.
+/// The same for a lane that may end with padding.
 template <class A, class V, class Offset, bool Lut, std::uint32_t K>
 SPMVPACK_INLINE V padded_lane(const Offset* offsets, const std::byte* values, std::size_t lane, const A* lut,
                               const V* x) {
@@ -84,7 +84,7 @@ SPMVPACK_INLINE V padded_lane(const Offset* offsets, const std::byte* values, st
   return sum;
 }
 
-/// Lanes of the chunk that hold entries; those after them, less than a group, are all padding.
+/// The number of lanes of the chunk that hold entries; the rest, less than a group, are padding.
 template <class Offset, std::uint32_t K>
 SPMVPACK_INLINE std::uint32_t used_lanes(const Offset* offsets, const std::uint8_t* rows, bool one_row,
                                          std::uint32_t lanes) {
@@ -108,16 +108,16 @@ SPMVPACK_INLINE std::uint32_t group_starts(const std::uint8_t* rows, std::uint32
   return starts;
 }
 
-/// Asks for share `g` of the next chunk. A chunk is a few short streams, too short for the processor to foresee them.
+/// Prefetches share `g` of the next chunk: a few streams that are too short for the hardware prefetcher.
 SPMVPACK_INLINE void prefetch_share(const std::byte* next, std::uint32_t share, std::uint32_t g) {
   const auto begin = reinterpret_cast<std::uintptr_t>(next) + std::uintptr_t{g} * share;  // may be past the section
   for (std::uint32_t line = 0; line < share; line += cache_line)
-    // Into the second-level cache: the first has too few outstanding misses for a whole chunk.
+    // Into the second-level cache: the first allows too few outstanding misses for a whole chunk.
     __builtin_prefetch(reinterpret_cast<const void*>(begin + line), 0, 2);  // NOLINT(performance-no-int-to-ptr)
 }
 
-/// One chunk, and the empty rows from its first row to the next chunk's. Rows that lie in this chunk alone go to y, the
-/// others to the carries.
+/// Multiplies one chunk, and writes the empty rows from its first row to the next chunk's. Rows in this chunk alone go
+/// to y, the others to the carries.
 template <class A, class V, class Offset, bool Lut, std::uint32_t K>
 SPMVPACK_INLINE void chunk(const View<A>& v, std::uint64_t c, std::uint64_t next_base, Operands<V> to,
                            Carries<V>& carries) {
@@ -143,7 +143,7 @@ SPMVPACK_INLINE void chunk(const View<A>& v, std::uint64_t c, std::uint64_t next
     places[(used - 1) % group] += padded_lane<A, V, Offset, Lut, K>(offsets, values, used - 1, v.lut, x);
     sum = tree_sum(places.data(), group);
   } else {
-    // Padding ends a row's last lane, and the lanes before it have none.
+    // Only the last lane of a row may end with padding.
     std::uint32_t begin = 0;
     const auto sum_until = [&](std::uint32_t end) __attribute__((always_inline)) {
       V s = 0;
@@ -171,7 +171,7 @@ SPMVPACK_INLINE void chunk(const View<A>& v, std::uint64_t c, std::uint64_t next
     }
     sum = sum_until(used);
   }
-  // A row that is the whole chunk and shared on both sides leaves its sum in `first`.
+  // A row that fills the chunk and is shared on both sides leaves its sum in `first`.
   const bool starts = goes_on && !(row == base && continues);
   if (starts)
     carries.last[c] = sum;
@@ -238,8 +238,8 @@ auto chunks_kernel(std::uint32_t slots) {
   }
 }
 
-/// Adds up the sums that the chunks of a shared row left, in chunk order: a tree over each 32, these in sequence. The
-/// row starts in chunk c. Returns false, with nothing done, where it goes on in chunk `end`.
+/// Adds up the sums that chunks left for a shared row, in chunk order: a tree over each 32 chunks, the trees in
+/// sequence. The row starts in chunk c. Returns false, having done nothing, if the row goes on in chunk `end`.
 template <class A, class V>
 bool finish_shared_row(const View<A>& v, const Carries<V>& carries, std::uint64_t c, std::uint64_t end,
                        Operands<V> to) {
@@ -278,7 +278,7 @@ void multiply_ccoo(const PartView& part, const Operands<V>& operands, int thread
     for (std::uint64_t c = begin; c < end; ++c)
       if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, end, operands);
   });
-  // What is left are rows that tasks share: each is the last that its first task starts.
+  // What remains are rows shared by tasks: each is the last row that its first task starts.
   for (std::uint64_t end = chunks_per_task; end < v.chunks; end += chunks_per_task) {
     std::uint64_t c = end - 1;
     if ((carries.shared[c] & goes_on_bit) == 0) continue;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t rows_per_task = 2048;
 
-/// Rows [begin, end): the entries of a row are added in order of their columns, each by one fma, starting from +0.
+/// Multiplies rows [begin, end). The entries of a row are added in column order, one fma each, starting from +0.
 template <class A, class V, class Pointer>
 SPMVPACK_INLINE void rows(const Pointer* row_ptr, const std::uint32_t* col_idx, const A* values, Operands<V> operands,
                           std::uint64_t begin, std::uint64_t end) {

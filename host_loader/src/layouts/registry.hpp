@@ -6,14 +6,14 @@
 
 namespace spmvpack::host_loader {
 
-/// One layout's multiplies, by the types of values and vectors.
+/// The multiply functions of one layout, by the types of values and vectors.
 struct LayoutMultiply {
   std::string_view name;
   Multiply<double> f64;
   Multiply<float> f32;
   Multiply<double> f32_with_f64_vectors;
 
-  /// The one for values of type `values` and vectors of type V, which is no narrower.
+  /// The function for values of type `values` and vectors of type V, which is at least as wide.
   template <class V>
   [[nodiscard]] Multiply<V> with_vectors(ValueType values) const {
     if constexpr (value_type_of<V> == ValueType::f32)
@@ -23,7 +23,7 @@ struct LayoutMultiply {
   }
 };
 
-/// Error(errc::unsupported) where this build cannot multiply with the layout.
+/// Error(errc::unsupported) if this build cannot multiply with the layout.
 const LayoutMultiply& find_multiply(std::string_view layout);
 
 }  // namespace spmvpack::host_loader
