@@ -1,5 +1,5 @@
 #pragma once
-// What multiply() demands of its arguments; no device needed.
+// Checks of multiply()'s arguments; they need no device.
 
 #include <cstdint>
 
@@ -13,11 +13,11 @@ struct DeviceRange {
   const void* data = nullptr;
   std::uint64_t bytes = 0;
 };
-/// Error(errc::usage) if x and y are of another type than the description's vectors, their sizes are not the matrix's,
-/// one is not on a boundary of its element, or they overlap.
+/// Error(errc::usage) if the type of x and y is not that of the description's vectors, their sizes do not match the
+/// matrix, one is not aligned to its elements, or they overlap.
 void require_vectors(const MatrixFacts& facts, const MultiplyDescription& description, ValueType type, DeviceRange x,
                      DeviceRange y);
-/// Error(errc::usage) where the workspace is too small, not on a 256-byte boundary, or overlaps x or y.
+/// Error(errc::usage) if the workspace is too small, not aligned to 256 bytes, or overlaps x or y.
 void require_workspace(DeviceRange workspace, std::uint64_t needed, DeviceRange x, DeviceRange y);
 
 }  // namespace spmvpack::gpu_loader

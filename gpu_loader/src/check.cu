@@ -12,7 +12,8 @@ constexpr std::uint32_t bad_row_map = 1U << 30, bad_col_map = 1U << 31;
 
 constexpr std::uint32_t word_bits = 32;
 
-/// `seen`: a bit for each of the `size` indices, 0 before. Whoever finds its index's bit set is not the first.
+/// `seen`: one bit for each of the `size` indices, initially 0. A thread that finds its index's bit set has a
+/// repetition.
 __global__ void check_map_kernel(const std::uint32_t* list, std::uint64_t count, std::uint64_t size,
                                  std::uint32_t* seen, std::uint32_t bit, std::uint32_t* errors) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
@@ -40,7 +41,7 @@ std::shared_ptr<std::uint32_t> allocate_words(std::uint64_t count) {
   return {static_cast<std::uint32_t*>(memory), [](std::uint32_t* p) { cudaFree(p); }};
 }
 
-/// Words for the bits of the longest list's indices.
+/// The number of words for one bit per index of the longest list.
 std::uint64_t map_words(std::span<const DevicePart> parts, const MatrixFacts& facts) {
   std::uint64_t bits = 0;
   for (const DevicePart& part : parts) {

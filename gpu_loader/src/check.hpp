@@ -1,5 +1,5 @@
 #pragma once
-// The structure of what has been uploaded, checked where it lies.
+// Checks the structure of uploaded sections on the device.
 
 #include <cstdint>
 #include <memory>
@@ -10,13 +10,12 @@
 
 namespace spmvpack::gpu_loader {
 
-/// The layouts' checks and those of the maps, on the device. The constructor starts them.
+/// The checks of layouts and maps, on the device. The constructor starts them.
 class StructureCheck {
  public:
   /// `parts` must outlive it.
   StructureCheck(std::span<const DevicePart> parts, const MatrixFacts& facts, Stream stream);
-  /// Waits for them. Error(errc::corrupt), naming the container, the first part that is wrong and all that is wrong
-  /// with it.
+  /// Waits for the checks. Error(errc::corrupt) names the container, the first part with errors and all of its errors.
   void finish(const std::string& name);
 
  private:

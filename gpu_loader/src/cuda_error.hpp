@@ -1,5 +1,5 @@
 #pragma once
-// What CUDA reports, as an Error.
+// CUDA's errors as Error.
 
 #include <cuda_runtime_api.h>
 
@@ -9,14 +9,14 @@
 
 namespace spmvpack::gpu_loader {
 
-/// Throws unless `status` is cudaSuccess: errc::out_of_memory for want of memory, else errc::no_device.
+/// Throws unless `status` is cudaSuccess: errc::out_of_memory if memory is short, otherwise errc::no_device.
 inline void require_cuda(cudaError_t status, const char* doing) {
   if (status == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // it is told here: whoever asks next shall not be told again
+  static_cast<void>(cudaGetLastError());  // reported here, so that the next caller does not see it again
   const std::string what = std::string(doing) + ": " + cudaGetErrorString(status);
   if (status == cudaErrorMemoryAllocation)
     throw Error(errc::out_of_memory, what, {}, "free memory, or use a larger GPU");
-  if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver)  // the latter also where there is no driver
+  if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver)  // the latter also without any driver
     throw Error(errc::no_device, "no GPU, or its driver is missing or too old", {}, "check nvidia-smi");
   throw Error(errc::no_device, what, {}, "check the driver with nvidia-smi");
 }

@@ -11,7 +11,7 @@ bool built_with_cuda() noexcept { return true; }
 std::vector<DeviceInfo> devices() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  // No driver, or one older than the runtime, is a machine without a usable device.
+  // A machine whose driver is missing or older than the runtime has no usable device.
   if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) return {};
   require_cuda(status, "counting GPUs");
   std::vector<DeviceInfo> found;

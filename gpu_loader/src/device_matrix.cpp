@@ -1,4 +1,4 @@
-// What a loaded matrix says of itself, and its multiply.
+// The facts of a loaded matrix, and its multiply.
 
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 
@@ -25,7 +25,7 @@ class Choice {
   Choice(std::span<const std::size_t> layouts, KernelId kernel) {
     if (!kernel.is_default()) asked_ = require_kernel(layouts, kernel);
   }
-  /// The kernel's place in the table of the part's layout.
+  /// The kernel's index in the table of the part's layout.
   [[nodiscard]] std::size_t of(const DevicePart& part) const {
     return asked_ && asked_->layout == part.layout ? asked_->kernel : part.default_kernel;
   }
@@ -104,7 +104,7 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::span<con
                             std::type_identity_t<Scalar<T>> beta, std::span<T> y, std::span<std::byte> workspace,
                             Stream stream, const MultiplyDescription& description) const {
   const DeviceRange x_range{x.data(), x.size_bytes()}, y_range{y.data(), y.size_bytes()};
-  const std::uint64_t needed = workspace_bytes(description);  // looks at the description, too
+  const std::uint64_t needed = workspace_bytes(description);  // also checks the description
   require_vectors(impl_->facts, description, value_type_of<T>, x_range, y_range);
   require_workspace({workspace.data(), workspace.size()}, needed, x_range, y_range);
   const auto scalar = [](const Scalar<T>& s) {
@@ -121,8 +121,8 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::span<con
                     .workspace = workspace.data(),
                     .stream = stream};
   const auto& parts = impl_->parts;
-  // The first part scales y in passing where it covers all rows, none of them twice; else that is done here. Later
-  // parts add.
+  // The first part scales y along the way if it covers all rows, each once; otherwise y is scaled here. Later parts
+  // add.
   const bool covered = !parts.empty() && parts[0].view.rows() == impl_->facts.rows;
   if (!covered) {
     scale_vector(description.vectors, call.beta, call.y, nullptr, impl_->facts.rows, stream);

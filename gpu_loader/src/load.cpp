@@ -1,4 +1,4 @@
-// Loading: memory, upload, checks, and what the layouts make.
+// Loading: memory, upload, checks, and what the layouts build.
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
               "use a smaller layout, another GPU, or a higher limit");
 }
 
-/// `bytes`: of all that the load has asked for.
+/// `bytes` is the total that the load has requested.
 void require_limit(std::uint64_t bytes, const DeviceLoadOptions& options, const std::string& name) {
   if (options.memory_limit != 0 && bytes > options.memory_limit)
     refuse_memory(bytes, options.memory_limit, "allowed", name);
@@ -34,7 +34,7 @@ void require_device_memory(std::uint64_t bytes, const DeviceLoadOptions& options
   require_limit(bytes, options, name);
 }
 
-/// A part over the device's copies of its sections.
+/// A view of a part whose sections are in device memory.
 PartView device_view(std::span<const SectionInfo> infos, const Placement& placement, std::size_t index,
                      const PartInfo& part, const std::byte* memory, const std::string& container) {
   std::vector<PartView::Section> sections;
@@ -45,7 +45,7 @@ PartView device_view(std::span<const SectionInfo> infos, const Placement& placem
   return {part, std::move(sections), fmt::format("{}: part {}", container, index)};
 }
 
-/// Which of the part's kernels the options ask for.
+/// The kernels of the part that the options ask for.
 std::vector<std::size_t> wanted_kernels(const DevicePart& part, const DeviceLoadOptions& options) {
   std::vector<std::size_t> wanted;
   for (const KernelId kernel : options.kernels) {
@@ -95,7 +95,7 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
     const std::size_t layout = impl->layouts[i];
     impl->parts.push_back({device_view(impl->sections, placement, i, impl->infos[i], memory, container.name()), layout,
                            default_place(*kernel_tables()[layout], impl->infos[i]), nullptr});
-    check_shape(impl->parts.back().view);  // so that no section is shorter than a kernel believes
+    check_shape(impl->parts.back().view);  // so that no section is shorter than kernels assume
   }
   std::shared_ptr<void> ring = upload(container, placement, memory, stream, options);
   if (options.check_structure) {

@@ -1,5 +1,5 @@
 #pragma once
-// What a DeviceMatrix is, for those who make it and multiply with it.
+// The internals of a DeviceMatrix, shared by load and multiply.
 
 #include <string>
 
@@ -14,20 +14,20 @@ struct DeviceMatrix::Impl {
   DeviceFacts device;
   std::uint64_t section_bytes = 0, allocated_bytes = 0, prepared_bytes = 0;
   std::shared_ptr<void> memory;  ///< of the sections
-  std::vector<PartInfo> infos;   ///< what the parts' views point to, as to the names of
+  std::vector<PartInfo> infos;   ///< the parts' views point to these, and to the sections' names
   std::vector<SectionInfo> sections;
   std::vector<DevicePart> parts;
-  std::vector<std::size_t> layouts;  ///< of the parts: places in kernel_tables()
+  std::vector<std::size_t> layouts;  ///< of the parts: indices in kernel_tables()
 };
 
-/// Memory of the allocator's, or of cudaMalloc. Error(errc::out_of_memory); errc::usage of an allocator's on a wrong
-/// boundary.
+/// Memory from the allocator, or from cudaMalloc. Error(errc::out_of_memory); errc::usage if the allocator's memory is
+/// misaligned.
 std::shared_ptr<void> allocate(const DeviceAllocator& allocator, std::uint64_t bytes);
 
-/// The kernels of the layouts (places in kernel_tables()), those of the first one first.
+/// The kernels of the layouts (indices in kernel_tables()), starting with those of the first.
 std::vector<KernelInfo> kernels_of(std::span<const std::size_t> layouts);
-/// Where a kernel is that is not the default. Error(errc::usage) if it is of none of the layouts; if there are none,
-/// any will do.
+/// The place of a kernel other than the default. Error(errc::usage) if it belongs to none of the layouts; without
+/// layouts, any kernel is accepted.
 KernelPlace require_kernel(std::span<const std::size_t> layouts, KernelId kernel);
 
 }  // namespace spmvpack::gpu_loader

@@ -34,8 +34,9 @@ std::vector<Transfer> transfers(std::span<const SectionInfo> sections, const Pla
 }
 
 RingShape ring_shape(std::uint64_t bytes, int threads, std::uint64_t blocks, bool inflate) {
-  // A thread fills one slot while its other is copied, and copies of two blocks come near the bus's speed, of one block
-  // they do not. Where nothing is inflated this many threads outrun the bus, and more would only make slots smaller.
+  // A thread fills one slot while its other one is copied. Copies of two blocks come close to the speed of the bus,
+  // copies of one block do not. Without decompression, this many threads outrun the bus; more would only make slots
+  // smaller.
   constexpr std::uint64_t enough_threads = 16, slots = 2, slot_blocks = 2, enough_blocks = slots * slot_blocks;
   const std::uint64_t room = std::max<std::uint64_t>(bytes / format::block_bytes, 1);
   const std::uint64_t most =

@@ -20,11 +20,11 @@ struct Placement {
   std::uint64_t bytes = 0;  ///< of the allocation
 };
 
-/// Places every section that a multiply reads: those of the layouts, and row and column maps. Each starts on a multiple
-/// of 256 bytes, and of its own alignment. Error(errc::unsupported) where 64 bits do not hold the sum.
+/// Places every section that a multiply reads: those of the layouts, and row and column maps. Each is aligned to 256
+/// bytes and to its own alignment. Error(errc::unsupported) if the sum does not fit into 64 bits.
 Placement place(std::span<const SectionInfo> sections);
 
-/// Some blocks of a section, one behind the other; one copy.
+/// Consecutive blocks of a section that are copied together.
 struct Transfer {
   std::size_t section = 0;
   std::uint64_t block = 0;  ///< the first
@@ -32,18 +32,18 @@ struct Transfer {
   std::uint64_t bytes = 0;  ///< raw
 };
 
-/// What has been placed, in order, in transfers of up to `blocks` blocks.
+/// All placed sections, in order, as transfers of up to `blocks` blocks.
 std::vector<Transfer> transfers(std::span<const SectionInfo> sections, const Placement& placement,
                                 std::uint64_t blocks);
 
-/// How the ring of pinned memory is cut.
+/// How the ring of pinned memory is divided.
 struct RingShape {
   std::uint64_t slots = 0, slot_blocks = 0;  ///< of format::block_bytes
-  int threads = 0;                           ///< that fill it, each as many slots
+  int threads = 0;                           ///< that fill it, with the same number of slots each
 };
 
 /// The shape of a ring of at most `bytes`, but at least one block, for up to `threads` threads that read `blocks`
-/// blocks in all, neither of them 0; `inflate`: some are compressed.
+/// blocks in total, neither of them 0; `inflate`: some blocks are compressed.
 RingShape ring_shape(std::uint64_t bytes, int threads, std::uint64_t blocks, bool inflate);
 
 }  // namespace spmvpack::gpu_loader

@@ -13,7 +13,7 @@ namespace {
 class PinnedMemory {
  public:
   PinnedMemory(std::uint64_t bytes, int threads) : memory_(bytes) {
-    // Array's large pages, touched by all threads, are pinned much faster than cudaHostAlloc makes its own.
+    // Pinning Array's huge pages, after all threads have touched them, is much faster than cudaHostAlloc.
     constexpr std::uint64_t page = 4096, piece = std::uint64_t{2} << 20U;
     parallel_pieces(bytes, piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t at = begin; at < end; at += page) memory_[at] = std::byte{0};
@@ -29,8 +29,8 @@ class PinnedMemory {
   Array<std::byte> memory_;
 };
 
-/// Pinned memory in slots, each free once the copy out of it has ended. A worker has its own and takes them in turn:
-/// none waits for what another is reading, and a slot stays in one core's cache.
+/// Pinned memory in slots; each is free once the copy out of it has ended. Every worker has its own slots and uses them
+/// in turn: no worker waits for what another is reading, and a slot stays in one core's cache.
 class Ring {
  public:
   explicit Ring(const RingShape& shape)
@@ -40,7 +40,7 @@ class Ring {
         slots_(shape.slots),
         turns_(static_cast<std::size_t>(shape.threads)) {}
 
-  /// fill(the first `bytes` bytes of a slot of `worker`), then the copy of these to `to`, on `stream`.
+  /// Calls fill() with the first `bytes` bytes of a slot of `worker`, then copies them to `to` on `stream`.
   template <class Fill>
   void pass(std::uint64_t worker, std::uint64_t bytes, std::byte* to, Stream stream, Fill&& fill) {
     const std::uint64_t index = worker * each_ + turns_[worker].next++ % each_;
@@ -58,18 +58,18 @@ class Ring {
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
     ~Slot() { cudaEventDestroy(copied); }
-    /// By asking again and again: a thread that sleeps wakes up too late for the next copy to follow at once.
+    /// Polls, because a sleeping thread would wake up too late for the next copy to follow at once.
     void wait() const {
       cudaError_t status = cudaEventQuery(copied);
       for (; status == cudaErrorNotReady; status = cudaEventQuery(copied)) {
-        static_cast<void>(cudaGetLastError());  // else the next launch would be blamed for it
+        static_cast<void>(cudaGetLastError());  // otherwise the next launch would report it
         std::this_thread::yield();
       }
       require_cuda(status, "waiting for a copy");
     }
     cudaEvent_t copied = nullptr;
   };
-  struct alignas(64) Turn {  // a cache line for each worker
+  struct alignas(64) Turn {  // one cache line per worker
     std::uint64_t next = 0;
   };
 
@@ -79,7 +79,7 @@ class Ring {
   std::vector<Turn> turns_;
 };
 
-/// Waits for the copies also where an exception passes: the ring must outlive them.
+/// Waits for the copies, even if an exception is thrown: the ring must outlive them.
 class Drain {
  public:
   explicit Drain(Stream stream) : stream_(stream) {}
@@ -114,7 +114,7 @@ std::shared_ptr<void> upload(const Container& container, const Placement& placem
   for (std::uint64_t first = 0; first < all.size(); first += transfers_per_report) {
     const std::uint64_t count = std::min<std::uint64_t>(transfers_per_report, all.size() - first);
     parallel_for(count, shape.threads, [&](std::uint64_t i, std::uint64_t worker) {
-      require_cuda(cudaSetDevice(device), "choosing the GPU");  // a thread's own setting
+      require_cuda(cudaSetDevice(device), "choosing the GPU");  // a per-thread setting
       const Transfer& t = all[first + i];
       ring->pass(worker, t.bytes, memory + t.to, stream, [&](std::span<std::byte> room) {
         for (std::uint64_t block = t.block; !room.empty(); ++block) {

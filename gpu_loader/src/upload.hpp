@@ -9,9 +9,9 @@
 
 namespace spmvpack::gpu_loader {
 
-/// Copies what `placement` places to `memory`, checking and inflating blocks on several threads on the way. Host memory
-/// in use is the ring's and, for inflating, two blocks a thread. All is on the device when it returns; what it returns
-/// is the ring, which takes a millisecond or two to unpin: let go of it while the GPU has something to do.
+/// Copies the placed sections to `memory`; several threads verify and decompress their blocks. Uses host memory for the
+/// ring and, for decompression, two blocks per thread. Everything is on the device when it returns. It returns the
+/// ring, which takes a millisecond or two to unpin: release it while the GPU is busy.
 [[nodiscard]] std::shared_ptr<void> upload(const Container& container, const Placement& placement, std::byte* memory,
                                            Stream stream, const DeviceLoadOptions& options);
 

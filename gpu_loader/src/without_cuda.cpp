@@ -1,5 +1,5 @@
-// The GPU entry points of a build without CUDA: one link interface serves both. No DeviceMatrix can come to be, so that
-// of its functions only load() is ever called.
+// The GPU entry points of a build without CUDA, with the same link interface. No DeviceMatrix can exist, so load() is
+// the only one of its functions that is ever called.
 
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 }  // namespace
 
-// NOLINTBEGIN(readability-convert-member-functions-to-static): the other build's functions have a matrix
+// NOLINTBEGIN(readability-convert-member-functions-to-static): with CUDA, these functions use the matrix
 
 struct DeviceMatrix::Impl {};
 

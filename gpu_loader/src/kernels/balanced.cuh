@@ -1,7 +1,7 @@
 #pragma once
-// Sums of equal shares of the entries: coo's kernel, and csr's `merge`. The entries are cut into chunks of 256 without
-// regard to rows, a warp each; a second pass finishes the rows that chunks share, in order. Listings 1.1 and 1.2 of
-// Aliaga et al., Euro-Par 2020 Workshops, with K = 1 and without their atomics. docs/LAYOUTS.md, "coo", has the order.
+// Kernels with equal shares of the entries: coo's, and csr's `merge`. The entries are split into chunks of 256, one per
+// warp, regardless of rows; a second pass finishes the rows that chunks share, in order. After listings 1.1 and 1.2 of
+// Aliaga et al., Euro-Par 2020 Workshops, with K = 1 and without atomics. docs/LAYOUTS.md, "coo", defines the order.
 
 #include "kernels/carries.cuh"
 #include "kernels/chunks.hpp"
@@ -16,8 +16,8 @@ namespace spmvpack::gpu_loader::balanced {
 
 inline constexpr int groups = chunk_entries / 32;
 
-/// What the chunks leave for the second pass. A chunk's first row goes on from the chunk before it where
-/// last_row[c - 1] == first_row[c]; only then first_sum[c] means anything, and likewise last_sum.
+/// What the chunks leave for the second pass. A chunk's first row goes on from the previous chunk if
+/// last_row[c - 1] == first_row[c]; only then is first_sum[c] valid, and likewise last_sum.
 template <class V>
 struct Carries {
   V* first_sum;
@@ -43,7 +43,7 @@ struct SharedRows {
   __device__ bool continues(std::uint64_t c) const { return c != 0 && last[c - 1] == first[c]; }
 };
 
-/// y += what is finished.
+/// Adds finished sums to y.
 template <class V>
 __device__ void add_to_row(V alpha, V sum, V* y, RowMap map, std::uint32_t row) {
   V* const at = y + map(row);
@@ -51,8 +51,8 @@ __device__ void add_to_row(V alpha, V sum, V* y, RowMap map, std::uint32_t row) 
 }
 
 /// One warp per chunk. `Rows` knows the rows of entries: load() gives each lane those of entries begin + 32 g + lane
-/// (in the last chunk what it likes past the end), with a chunk's worth of shared memory where it `stages`; continues /
-/// goes_on tell whether the entry before / after the chunk is in the row. All lanes call them.
+/// (arbitrary ones past the end of the last chunk), with a chunk's worth of shared memory if it `stages`; continues and
+/// goes_on return whether the entry before or after the chunk is in the row. All lanes call them.
 template <class A, class V, class Rows>
 __global__ void __launch_bounds__(tuning::balanced_threads)
     chunk_kernel(Rows rows, const std::uint32_t* __restrict__ col_idx, const A* __restrict__ values, std::uint64_t nnz,
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(tuning::balanced_threads)
   if (begin >= nnz) return;
   const std::uint64_t end = nnz - begin < chunk_entries ? nnz : begin + chunk_entries;
 
-  // All loads before all sums.
+  // All loads come before all sums.
   constexpr unsigned staged_entries = Rows::stages ? tuning::balanced_threads / 32 * chunk_entries : 1;
   __shared__ std::uint32_t staged[staged_entries];
   std::uint32_t row[groups];
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(tuning::balanced_threads)
 #pragma unroll
   for (int g = 0; g < groups; ++g) {
     const std::uint64_t first = begin + static_cast<unsigned>(g) * 32;
-    if (first >= end) break;  // the same in all lanes
+    if (first >= end) break;  // uniform across lanes
     const unsigned lanes = end - first < 32 ? static_cast<unsigned>(end - first) : 32;
     const std::uint32_t before = __shfl_up_sync(full_warp, row[g], 1);
     const unsigned heads = __ballot_sync(full_warp, lane < lanes && (lane == 0 || row[g] != before));
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(tuning::balanced_threads)
     open_row = __shfl_sync(full_warp, row[g], static_cast<int>(last_head));
     open_sum = __shfl_sync(full_warp, sum, static_cast<int>(last_head));
   }
-  // A row that is the whole chunk and shared on both sides leaves its sum in first_sum.
+  // A row that fills the chunk and is shared on both sides leaves its sum in first_sum.
   if (rows.goes_on(end, open_row) && !(continues && open_row == first_row)) {
     if (lane == 0) carries.last_sum[c] = open_sum;
   } else {
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(tuning::balanced_threads)
   }
 }
 
-/// y = alpha A x + beta y over a part, `rows` telling the entries' rows.
+/// y = alpha A x + beta y for a part; `rows` knows the rows of entries.
 template <class A, class V, class Rows>
 void multiply(const Rows& rows, const std::uint32_t* col_idx, const A* values, std::uint64_t nnz,
               std::uint64_t row_count, const MultiplyCall& call) {

@@ -1,5 +1,5 @@
 #pragma once
-// The second pass over chunks of entries: rows that chunks share are finished, in order. Of coo, csr's `merge` and
+// The second pass over chunks of entries finishes the rows that chunks share, in order. For coo, csr's `merge` and
 // ccoo.
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace spmvpack::gpu_loader {
 
-/// Adds up the sums that chunks left of the rows that they share, in chunk order: 32 at a time by the tree, these in
-/// sequence. A lane looks at each chunk; rows of more than four chunks are done by the warp together.
+/// Adds up the sums that chunks left for the rows that they share, in chunk order: trees over 32 chunks each, in
+/// sequence. Each chunk has a lane; the whole warp works on rows of more than four chunks.
 ///
-/// `Chunks` tells how many there are (`count`), the `first_row(c)` of each, and whether chunk c `continues(c)` the last
-/// row of the one before it. `first_sum[c]` is chunk c's part of its first row, where that continues; `last_sum[c]` of
-/// its last row, where that starts in chunk c and goes on. Where alpha is 0 all of y has been written. `in_workspace`:
-/// the kernel before this one writes not only the sums, but also what Chunks tells.
+/// `Chunks` has the number of chunks (`count`), the `first_row(c)` of each, and whether chunk c `continues(c)` the last
+/// row of the one before it. `first_sum[c]` is chunk c's part of its first row, if that continues; `last_sum[c]` that
+/// of its last row, if that starts in chunk c and goes on. If alpha is 0, all of y has already been written.
+/// `in_workspace`: the kernel before this one writes not only the sums, but also the data of Chunks.
 template <class V, class Chunks>
 __global__ void __launch_bounds__(tuning::carry_threads)
     carry_kernel(Chunks chunks, const V* first_sum, const V* last_sum, DeviceScalar<V> alpha_in,
@@ -37,11 +37,11 @@ __global__ void __launch_bounds__(tuning::carry_threads)
     row = chunks.first_row(c + 1);
     starts = !(chunks.first_row(c) == row && chunks.continues(c));
   }
-  // Rows never fall: a later chunk that begins in the row continues it.
+  // Row indices never decrease: a later chunk that begins in the row continues it.
   const auto is_in_row = [&](std::uint64_t i, std::uint32_t of) {
     return i < chunks.count && chunks.first_row(i) == of;
   };
-  constexpr unsigned most = 4;  // chunks of a row that a lane adds up
+  constexpr unsigned most = 4;  // chunks of a row that a lane adds up alone
   unsigned count = 2;
 #pragma unroll
   for (unsigned k = 2; k <= most; ++k)
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(tuning::carry_threads)
   for (unsigned left = __ballot_sync(full_warp, is_long); left != 0; left &= left - 1) {
     const std::uint64_t start = c - lane + static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
     const std::uint32_t its_row = chunks.first_row(start + 1);
-    constexpr unsigned batch = 4;  // of 32 chunks, whose loads are on their way together
+    constexpr unsigned batch = 4;  // of 32 chunks, whose loads are in flight together
     V total = 0;
     unsigned n = 32;
     for (std::uint64_t begin = start + lane; n == 32; begin += std::uint64_t{32} * batch) {
@@ -75,14 +75,14 @@ __global__ void __launch_bounds__(tuning::carry_threads)
       for (unsigned k = 0; k < batch; ++k) {
         if (n < 32) break;
         n = static_cast<unsigned>(__popc(__ballot_sync(full_warp, belongs[k])));
-        if (n != 0) total = total + segment_sum(sum[k], lane, n);  // lane 0's counts
+        if (n != 0) total = total + segment_sum(sum[k], lane, n);  // only lane 0's is used
       }
     }
     if (lane == 0) put(its_row, total);
   }
 }
 
-/// Launches it.
+/// Launches this kernel.
 template <class V, class Chunks>
 void add_carries(const Chunks& chunks, const V* first_sum, const V* last_sum, DeviceScalar<V> alpha,
                  DeviceScalar<V> beta, V* y, RowMap map, const MultiplyCall& call) {

@@ -1,6 +1,6 @@
 #pragma once
-// How `balanced` (coo) and `merge` (csr) share out the entries. Orders of additions depend on it, launch numbers do
-// not; no device needed.
+// How `balanced` (coo) and `merge` (csr) divide the entries. The order of additions depends on it, unlike launch
+// numbers. Needs no device.
 
 #include <cstdint>
 
@@ -8,12 +8,12 @@
 
 namespace spmvpack::gpu_loader::balanced {
 
-/// Entries of a chunk: what a warp takes.
+/// Entries per chunk, the work of a warp.
 inline constexpr std::uint64_t chunk_entries = 256;
 
 constexpr std::uint64_t chunk_count(std::uint64_t nnz) noexcept { return div_up(nnz, chunk_entries); }
 
-/// Two sums of the vectors' type and their rows for each chunk. 64 bits hold it for any number of nonzeros.
+/// Two sums of the vectors' type and their rows for each chunk. This fits into 64 bits for any number of nonzeros.
 constexpr std::uint64_t workspace_bytes(std::uint64_t nnz, ValueType vectors) noexcept {
   return chunk_count(nnz) * 2 * (size_of(vectors) + sizeof(std::uint32_t));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Grids, launches that overlap, and what a launch reports.
+// Grids, overlapping launches, and launch errors.
 
 #include <cuda_runtime.h>
 
@@ -13,22 +13,21 @@
 
 namespace spmvpack::gpu_loader {
 
-/// Blocks for `work` threads of work, `threads` to a block. Below 2^31 for all that 64-bit nonzeros ask for in
-/// practice.
+/// The number of blocks of `threads` threads for `work` threads in total. Below 2^31 in practice.
 inline unsigned blocks_for(std::uint64_t work, unsigned threads) {
   const std::uint64_t blocks = div_up(work, threads);
   if (blocks > 0x7FFFFFFFU) throw Error(errc::unsupported, "a grid of more than 2^31 - 1 blocks");
   return static_cast<unsigned>(blocks);
 }
 
-/// Blocks of a grid-stride loop over `work` items.
+/// The number of blocks for a grid-stride loop over `work` items.
 inline unsigned stride_blocks(std::uint64_t work, unsigned threads) {
   const std::uint64_t blocks = div_up(work, threads);
   return static_cast<unsigned>(blocks < tuning::grid_stride_blocks ? blocks : tuning::grid_stride_blocks);
 }
 
-/// Launches a kernel, or throws. Unlike <<<>>> it reports this launch alone, not what an earlier call has left behind:
-/// a caller who polls an event would otherwise be told that its multiply failed.
+/// Launches a kernel, or throws. Unlike <<<>>>, it reports errors of this launch only, not those left behind by earlier
+/// calls: after polling an event, a caller would otherwise see its multiply fail.
 template <class... Parameters, class... Arguments>
 void launch(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...), Arguments&&... arguments) {
   require_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(std::forward<Arguments>(arguments))...),
@@ -49,22 +48,24 @@ void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cu
   launch(launch_config(blocks, threads, stream), kernel, std::forward<Arguments>(arguments)...);
 }
 
-/// In a kernel that launch_early() will follow: the next one may be brought up as soon as blocks of this one end.
+/// In a kernel followed by launch_early(): the next kernel may start as soon as blocks of this one end.
 __device__ inline void allow_next_kernel() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
-/// In a kernel of launch_early(), by every thread, before it touches what the kernel before it writes: waits for that.
+/// In a kernel started by launch_early(), called by every thread before it touches what the previous kernel writes:
+/// waits for that kernel.
 __device__ inline void wait_for_last_kernel() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
 }
 
-/// Launches a kernel behind another one of ours on the same stream, where the device can before that has ended: two or
-/// three microseconds less. It must call wait_for_last_kernel(). Graphs capture such launches from CUDA 12.3 on.
+/// Launches a kernel after another one of ours on the same stream; if the device supports it, before that one has
+/// ended, which saves two or three microseconds. The kernel must call wait_for_last_kernel(). Graphs capture such
+/// launches from CUDA 12.3 on.
 template <class... Parameters, class... Arguments>
 void launch_early(const DeviceFacts& device, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
                   cudaStream_t stream, Arguments&&... arguments) {

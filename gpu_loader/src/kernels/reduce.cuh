@@ -11,15 +11,15 @@ inline constexpr unsigned full_warp = 0xFFFFFFFFU;
 
 __device__ inline unsigned lane_id() { return threadIdx.x & 31U; }
 
-/// Where the segment of `lane` ends, one past its last lane: at the next bit of `heads` (the lanes that start a
-/// segment), else at `lanes`.
+/// The end of the segment of `lane`, one past its last lane: the next bit of `heads` (the lanes that start a segment),
+/// otherwise `lanes`.
 __device__ inline unsigned segment_end(unsigned heads, unsigned lane, unsigned lanes) {
   const unsigned after = lane == 31 ? 0 : heads & (full_warp << (lane + 1));
   return after != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(after))) - 1 : lanes;
 }
 
-/// The tree: at distances 1, 2, 4, 8, 16 every lane adds in the value that far to its right if that is before `end`.
-/// The first lane of a segment has its sum. All 32 lanes call it.
+/// The tree: at distances 1, 2, 4, 8, 16, every lane adds the value that far to its right if that is before `end`. The
+/// first lane of a segment gets its sum. All 32 lanes call it.
 template <class V>
 __device__ V segment_sum(V v, unsigned lane, unsigned end) {
 #pragma unroll

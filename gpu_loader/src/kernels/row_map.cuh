@@ -1,5 +1,5 @@
 #pragma once
-// Where the rows of a part lie in y.
+// Where the rows of a part are in y.
 
 #include <cuda_runtime.h>
 
@@ -7,12 +7,12 @@
 
 namespace spmvpack::gpu_loader {
 
-/// From a part's local rows to places in y. A run-time pointer that all threads agree on, no template axis: the test
-/// costs nothing beside the write that follows it.
+/// Maps a part's local rows to positions in y. It is a run-time pointer, the same for all threads, rather than a
+/// template parameter: the test costs nothing compared with the write that follows it.
 struct RowMap {
-  const std::uint32_t* list;  ///< device memory; null: the rows of y in turn
+  const std::uint32_t* list;  ///< device memory; null: the rows of y in order
 
-  /// Row: an unsigned integer, kept so that code without a list is what it would be without a map.
+  /// Row: an unsigned integer type, kept so that code without a list is the same as without a map.
   template <class Row>
   __device__ Row operator()(Row local) const {
     return list != nullptr ? static_cast<Row>(__ldg(list + local)) : local;

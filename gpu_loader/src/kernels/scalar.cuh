@@ -5,7 +5,7 @@
 
 namespace spmvpack::gpu_loader {
 
-/// A Scalar as kernels take it: in the vectors' type V.
+/// A Scalar as passed to kernels, in the vectors' type V.
 template <class V>
 struct DeviceScalar {
   V value;
@@ -13,13 +13,13 @@ struct DeviceScalar {
   __device__ V get() const { return pointer != nullptr ? *pointer : value; }
 };
 
-/// The multiply's scalar, whose value is a double and whose pointer, if any, is to a V.
+/// Converts a multiply's scalar, whose value is a double and whose pointer, if any, points to a V.
 template <class V>
 DeviceScalar<V> device_scalar(const Scalar<double>& s) {
   return {static_cast<V>(s.value), reinterpret_cast<const V*>(s.device)};
 }
 
-/// beta y, with y unread where beta is 0.
+/// beta y; y is not read if beta is 0.
 template <class V>
 __device__ V scaled(V beta, const V* y) {
   return beta == V{0} ? V{0} : beta * *y;

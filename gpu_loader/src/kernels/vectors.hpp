@@ -1,15 +1,15 @@
 #pragma once
-// What multiply() does to x and y around the parts.
+// What multiply() does to x and y before the parts.
 
 #include "layouts/layout.hpp"
 
 namespace spmvpack::gpu_loader {
 
-/// y = beta y, for n elements: the first, or those that `list` (device memory, null: none) names. y is not read where
-/// beta is 0.
+/// y = beta y for n elements: those in `list` (device memory), or the first n if it is null. y is not read if beta is
+/// 0.
 void scale_vector(ValueType type, const Scalar<double>& beta, void* y, const std::uint32_t* list, std::uint64_t n,
                   Stream stream);
-/// to[i] = from[list[i]] for i < n. Where alpha is 0 nothing is read and `to` becomes 0.
+/// to[i] = from[list[i]] for i < n. If alpha is 0, nothing is read and `to` becomes 0.
 void gather_vector(ValueType type, const Scalar<double>& alpha, const std::uint32_t* list, const void* from, void* to,
                    std::uint64_t n, Stream stream);
 

@@ -1,4 +1,4 @@
-// Layout `ccoo`: its kernels, without a device.
+// Layout `ccoo`: its kernel table, which needs no device.
 
 #include "spmvpack/container/layouts/ccoo.hpp"
 

@@ -56,8 +56,8 @@ __device__ void with_format(Encoding e, Function&& f) {
   }
 }
 
-/// A warp per chunk; the grid strides over the chunks, so that a block copies the table once. Writes every row but
-/// those that chunks share.
+/// One warp per chunk; the grid strides over the chunks, so that a block copies the LUT only once. Writes every row
+/// except those that chunks share.
 template <class A, class V, int K>
 __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_compiled.blocks(K))
     chunk_kernel(View<A> v, unsigned lut_size, std::uint64_t rows, DeviceScalar<V> alpha, const V* __restrict__ x,
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_compiled.bl
   const Target<V> to{alpha.get(), beta.get(), y, map, workspace, workspace + v.chunks};
   const unsigned lane = lane_id(), warp = threadIdx.x / 32;
   const std::uint64_t stride = std::uint64_t{gridDim.x} * warps, start = std::uint64_t{blockIdx.x} * warps + warp;
-  if (to.alpha == V{0}) {  // x is not to be read
+  if (to.alpha == V{0}) {  // x must not be read
     for (std::uint64_t r = start * 32 + lane; r < rows; r += stride * 32) to.scale(r);
     return;
   }
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_compiled.bl
   __syncthreads();
   if (start == 0)
     for (std::uint64_t r = lane; r < v.row_base[0]; r += 32) to.scale(r);
-  // The next header is on its way while a chunk is worked on.
+  // The next header is loaded while a chunk is multiplied.
   ChunkHeader next = header_of(v, start, rows);
   for (std::uint64_t c = start; c < v.chunks; c += stride) {
     const ChunkHeader h = next;
@@ -87,20 +87,20 @@ __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_compiled.bl
   }
 }
 
-/// The same, with a block per chunk: the chunks of K = 8 are so large that a warp each would leave many warps idle
-/// while the last ones end.
+/// The same with one block per chunk: chunks of K = 8 are so large that with one warp each, many warps would idle while
+/// the last ones finish.
 template <class A, class V>
 __global__ void __launch_bounds__(tuning::ccoo_team_threads, tuning::ccoo_compiled.team_blocks)
     team_kernel(View<A> v, unsigned lut_size, std::uint64_t rows, DeviceScalar<V> alpha, const V* __restrict__ x,
                 DeviceScalar<V> beta, V* y, RowMap map, V* workspace) {
   constexpr unsigned threads = tuning::ccoo_team_threads, team = threads / 32;
   __shared__ V lut[spmvpack::layouts::ccoo::lut_capacity];
-  // Two, in turn: some warps may still add up rows of a chunk while others multiply for the next.
+  // Two that alternate: some warps may still add up rows of a chunk while others multiply the next one.
   __shared__ TeamScratch<V> scratch[2];
   __shared__ StagedValues::Stage stage[team];
   allow_next_kernel();
   const Target<V> to{alpha.get(), beta.get(), y, map, workspace, workspace + v.chunks};
-  if (to.alpha == V{0}) {  // x is not to be read
+  if (to.alpha == V{0}) {  // x must not be read
     for (std::uint64_t r = std::uint64_t{blockIdx.x} * threads + threadIdx.x; r < rows;
          r += std::uint64_t{gridDim.x} * threads)
       to.scale(r);
@@ -132,8 +132,8 @@ struct SharedRows {
   __device__ bool continues(std::uint64_t c) const { return Encoding{encoding[c]}.continues(); }
 };
 
-/// As the paper means it (listings 1.1 and 1.2): a warp adds up each group by a segmented tree, and the first lane of
-/// every row adds the result to y, which has been scaled, atomically.
+/// The paper's algorithm (listings 1.1 and 1.2): a warp reduces each group by a segmented tree, and the first lane of
+/// every row atomically adds the result to y, which is already scaled.
 template <class A, class V, int K>
 __global__ void __launch_bounds__(tuning::ccoo_threads)
     atomic_kernel(View<A> v, unsigned lut_size, DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map) {
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(tuning::ccoo_threads)
 }
 
 std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& /*context*/) {
-  // Not before the check of the structure, so that a file that lies is told so whatever its chunks' size.
+  // Only after the structure check, so that a corrupt file is reported as such, whatever the size of its chunks.
   const std::uint64_t lanes = part.info().params[spmvpack::layouts::ccoo::param_lanes];
   if (lanes < 32)
     throw Error(errc::unsupported, "chunks of " + std::to_string(lanes) + " lanes; a GPU takes whole warps",

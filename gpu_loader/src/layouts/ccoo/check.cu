@@ -1,5 +1,5 @@
-// What container's check() of ccoo demands, on the device. Every read is preceded by the proof that it stays inside its
-// section: a chunk whose header or place is wrong is reported and its blob left alone.
+// The container's check() of ccoo, on the device. Before every read, it makes sure that the read stays inside its
+// section: a chunk with a wrong header or position is reported, and its blob is not read.
 
 #include "kernels/launch.cuh"
 #include "kernels/reduce.cuh"
@@ -25,7 +25,7 @@ enum Bit : std::uint32_t {
   bad_count = 1024,
 };
 
-/// What a chunk's blob is, once its header has been believed.
+/// The shape of a chunk's blob according to its header.
 template <class T>
 struct Part {
   View<T> v;
@@ -35,7 +35,7 @@ struct Part {
   __device__ std::uint32_t lanes(std::uint64_t c) const { return encoding(c).groups() * group_lanes(v.lanes); }
   __device__ BlobLayout layout(std::uint64_t c) const { return blob_layout(encoding(c), lanes(c), v.slots, sizeof(T)); }
   __device__ bool encoding_is_sane(std::uint64_t c) const { return encoding(c).valid() && lanes(c) <= v.lanes; }
-  /// Whether the chunk's blob can be read: on a boundary that its columns need, and inside the section.
+  /// Whether the chunk's blob can be read: aligned for its columns and inside the section.
   __device__ bool readable(std::uint64_t c) const {
     if (!encoding_is_sane(c)) return false;
     const std::uint64_t begin = v.blob_offset[c];
@@ -64,7 +64,7 @@ struct Part {
   }
 };
 
-/// Places: each chunk's blob starts where the one before it ends, the first at 0, and the last ends with the section.
+/// Positions: each chunk's blob starts where the previous one ends, the first at 0, and the last ends with the section.
 template <class T>
 __device__ std::uint32_t check_place(const Part<T>& p, std::uint64_t c) {
   if (!p.encoding_is_sane(c)) return bad_encoding;
@@ -113,7 +113,7 @@ __device__ std::uint32_t check_order(const Part<T>& p, std::uint64_t c) {
   return p.encoding(c).continues() == continues ? found : found | bad_continues;
 }
 
-/// A warp per chunk.
+/// One warp per chunk.
 template <class T>
 __global__ void check_kernel(Part<T> p, std::uint32_t* errors, unsigned long long* entries) {
   const std::uint64_t warps = std::uint64_t{gridDim.x} * blockDim.x / 32;
@@ -172,7 +172,7 @@ void check(const PartView& part, std::uint32_t* errors, Stream stream) {
     const Part<T> p{
         view<T>(part),  part.get<std::byte>("blob").size(), part.get<T>("lut").size(), part.rows(), part.cols(),
         part.info().nnz};
-    // With no chunk there may be no blob.
+    // Without chunks, there may be no blob.
     if (p.v.chunks != 0)
       launch(check_kernel<T>, stride_blocks(p.v.chunks * 32, tuning::check_threads), tuning::check_threads, stream, p,
              errors, entries);

@@ -1,5 +1,5 @@
 #pragma once
-// The structure check of ccoo, apart from its kernels.
+// The structure check of ccoo, separate from its kernels.
 
 #include <array>
 

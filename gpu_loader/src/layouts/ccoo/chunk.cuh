@@ -1,6 +1,6 @@
 #pragma once
-// One chunk of Compressed COO by a warp (by a block: ccoo_team.cuh), in the order of additions of docs/LAYOUTS.md
-// ("ccoo"), which is also the host's, bit for bit.
+// One chunk of Compressed COO by a warp (by a block: team.cuh), in the order of additions of docs/LAYOUTS.md ("ccoo"),
+// which is also the host's, bit for bit.
 
 #include <cuda_runtime.h>
 
@@ -16,19 +16,19 @@ using spmvpack::layouts::ccoo::Encoding;
 
 inline constexpr unsigned chunk_lanes = spmvpack::layouts::ccoo::default_lanes;
 
-/// Where a lane's sum lies in shared memory: a pad after each 16 keeps rows of 2, 4, 8 or 16 lanes off one another's
-/// banks.
+/// The position of a lane's sum in shared memory: padding after every 16 avoids bank conflicts between rows of 2, 4, 8
+/// or 16 lanes.
 __device__ inline unsigned padded(unsigned lane) { return lane + lane / 16; }
 inline constexpr unsigned padded_lanes = chunk_lanes + chunk_lanes / 16;
 
-/// Scratch in shared memory for a chunk.
+/// Scratch for a chunk, in shared memory.
 template <class V>
 struct Scratch {
   V sums[padded_lanes];               ///< by lane, at padded(lane)
   std::uint16_t starts[chunk_lanes];  ///< by row of the chunk: its first lane, and its row byte above
 };
 
-/// y = alpha A x + beta y, and what chunks leave of rows that they share.
+/// y = alpha A x + beta y, and the sums of rows that chunks share.
 template <class V>
 struct Target {
   V alpha, beta;
@@ -40,7 +40,7 @@ struct Target {
     V* const at = y + map(row);
     *at = fma(alpha, sum, scaled(beta, at));
   }
-  /// For a row without entries.
+  /// Writes a row without entries.
   template <class Row>
   __device__ void scale(Row row) const {
     V* const at = y + map(row);
@@ -48,10 +48,10 @@ struct Target {
   }
 };
 
-/// What a warp knows of its chunk before it looks at the blob.
+/// What a warp knows about its chunk before it reads the blob.
 struct ChunkHeader {
   std::uint64_t chunk = 0, offset = 0;
-  Encoding encoding, next_encoding;  ///< the next is 0 after the last chunk
+  Encoding encoding, next_encoding;  ///< next_encoding is 0 after the last chunk
   std::uint32_t row_base = 0, col_base = 0;
   std::uint64_t next_row_base = 0;  ///< the part's rows after the last chunk
 
@@ -59,8 +59,8 @@ struct ChunkHeader {
   __device__ bool goes_on() const { return next_encoding.continues(); }
 };
 
-/// The `count` numbers of type From that lie at `from` on a boundary of their bytes or of 16, by loads of up to
-/// 16 bytes that are not kept in the caches.
+/// Loads `count` numbers of type From from `from`, which is aligned to their total size or to 16, by loads of up to 16
+/// bytes that bypass the caches.
 template <class From, int count, class To>
 __device__ void load(const std::byte* from, To (&to)[count]) {
   constexpr int bytes = count * static_cast<int>(sizeof(From));
@@ -101,9 +101,9 @@ struct Blob {
   const std::byte *rows, *columns, *values;
 };
 
-/// Sums of `U` lanes that lie 32 apart, from `lane` on: the loads of all before the sums of any. `first` and `last` are
-/// the column offsets of the last one's first and last slot. Padding at a lane's end is left out; a lane that is all
-/// padding has a sum too.
+/// The sums of `U` lanes that are 32 apart, starting with `lane`; all loads come before all sums. `first` and `last`
+/// are the column offsets of the last lane's first and last slot. Padding at a lane's end is skipped; even a lane that
+/// is all padding has a sum.
 template <class F, int U>
 __device__ void lane_sums(const Blob& blob, const typename F::V* lut, const typename F::V* __restrict__ x,
                           unsigned lane, typename F::V (&sums)[U], std::uint32_t& first, std::uint32_t& last) {
@@ -146,9 +146,9 @@ __device__ void lane_sums(const Blob& blob, const typename F::V* lut, const type
   last = offset[U - 1][K - 1];
 }
 
-/// How many of the chunk's lanes hold entries, from the first and last column offsets of its last group's lanes: those
-/// after them repeat the column before. A row may start with the column that the row before ends with: lanes up to
-/// `last_start` are not padding.
+/// How many of the chunk's lanes hold entries, from the first and last column offsets of the lanes in its last group:
+/// the lanes after them repeat the previous column. A row may start with the column that the previous row ends with, so
+/// lanes up to `last_start` are not padding.
 __device__ inline unsigned used_lanes(unsigned lanes, unsigned last_start, std::uint32_t first, std::uint32_t last) {
   const unsigned lane = lane_id();
   const std::uint32_t before = __shfl_up_sync(full_warp, last, 1);
@@ -157,7 +157,7 @@ __device__ inline unsigned used_lanes(unsigned lanes, unsigned last_start, std::
   return used > last_start ? used : last_start + 1;
 }
 
-/// Finds the rows of a chunk in its row bytes, eight to a lane. Returns how many there are.
+/// Finds the rows of a chunk in its row bytes, eight per lane. Returns their number.
 template <class V>
 __device__ unsigned find_rows(std::uint64_t row_bytes, unsigned lanes, Scratch<V>& scratch) {
   const unsigned lane = lane_id();
@@ -183,8 +183,8 @@ __device__ unsigned find_rows(std::uint64_t row_bytes, unsigned lanes, Scratch<V
   return rows;
 }
 
-/// Adds up the lanes of each row of the chunk, a lane a row, and writes the results and the empty rows between them.
-/// The warp does the rows from `begin_row` on, and every `step` rows further 32.
+/// Adds up the lanes of each row of the chunk, one lane per row, and writes the results and the empty rows in between.
+/// The warp handles 32 rows from `begin_row` on, and 32 more every `step` rows.
 template <class V>
 __device__ void sum_rows(const ChunkHeader& header, unsigned rows, unsigned used, const Scratch<V>& scratch,
                          const Target<V>& to, unsigned begin_row = 0, unsigned step = 32) {
@@ -207,7 +207,7 @@ __device__ void sum_rows(const ChunkHeader& header, unsigned rows, unsigned used
     }
     V sum = 0;
     for (unsigned j = begin; j < end; ++j) sum = sum + scratch.sums[padded(j)];
-    __syncwarp();  // so that the rows are written together
+    __syncwarp();  // so that rows are written together
     if (i < rows) {
       if (i == 0 && header.continues())
         to.first[header.chunk] = sum;
@@ -220,7 +220,7 @@ __device__ void sum_rows(const ChunkHeader& header, unsigned rows, unsigned used
   }
 }
 
-/// The sum of a one-row chunk, of whose lanes each place in a group has summed its own.
+/// The sum of a one-row chunk, from the sums at each position of a group.
 template <class V>
 __device__ void finish_one_row(const ChunkHeader& header, V place, const Target<V>& to) {
   const V sum = segment_sum(place, lane_id(), 32);
@@ -233,8 +233,8 @@ __device__ void finish_one_row(const ChunkHeader& header, V place, const Target<
     to.put(header.row_base, sum);
 }
 
-/// The groups [0, groups) of a chunk of `lanes` lanes, U at a time. Lane sums of a chunk of several rows go to the
-/// scratch; of a one-row chunk, the sum of the lane's place comes back.
+/// Multiplies the groups [0, groups) of a chunk with `lanes` lanes, U at a time. For a chunk of several rows, lane sums
+/// go to the scratch; for a one-row chunk, the sum at the lane's position is returned.
 template <class F, int U>
 __device__ typename F::V sum_lanes(const Blob& blob, bool one_row, unsigned groups, const typename F::V* lut,
                                    const typename F::V* __restrict__ x, Scratch<typename F::V>& scratch,
@@ -242,8 +242,8 @@ __device__ typename F::V sum_lanes(const Blob& blob, bool one_row, unsigned grou
   using V = typename F::V;
   const unsigned lane = lane_id();
   V place = 0;
-  // Raw values of many slots fill registers, and the first-level cache while their sectors are waited for: with several
-  // groups on their way some of both would be fetched again (13 to 40 % more time on an H100).
+  // Raw values of many slots fill registers, and the first-level cache while their sectors are in flight: with several
+  // groups in flight, some sectors would be fetched again (13 to 40 % more time on an H100).
   constexpr int unroll = F::K >= 4 && !F::lut ? 1 : 8;
 #pragma unroll unroll
   for (unsigned g = 0; g < groups; g += U) {
@@ -262,7 +262,7 @@ __device__ typename F::V sum_lanes(const Blob& blob, bool one_row, unsigned grou
   return place;
 }
 
-/// One chunk, and the empty rows from its last row to the next chunk's.
+/// Multiplies one chunk, and writes the empty rows from its last row to the next chunk's.
 template <class F>
 __device__ void chunk(const ChunkHeader& header, const std::byte* bytes, const typename F::V* lut,
                       const typename F::V* __restrict__ x, Scratch<typename F::V>& scratch,
@@ -280,7 +280,7 @@ __device__ void chunk(const ChunkHeader& header, const std::byte* bytes, const t
   x += header.col_base;
   V place;
   constexpr unsigned groups = chunk_lanes / 32, U = F::K < groups ? groups / F::K : 1;
-  if (lanes == chunk_lanes)  // nearly all chunks: places and counts are constants
+  if (lanes == chunk_lanes)  // nearly all chunks: positions and counts are constants
     place = sum_lanes<F, U>(blob, one_row, groups, lut, x, scratch, first, last);
   else
     place = sum_lanes<F, 1>(blob, one_row, e.groups(), lut, x, scratch, first, last);

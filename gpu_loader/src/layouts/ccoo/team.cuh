@@ -1,29 +1,29 @@
 #pragma once
-// One chunk of Compressed COO by a block of a few warps: for matrices whose chunks are large, few and of few rows. The
-// order of additions is that of a chunk by one warp.
+// One chunk of Compressed COO by a block of a few warps, for matrices with large, few chunks of few rows. The order of
+// additions is the same as with one warp.
 
 #include "layouts/ccoo/chunk.cuh"
 
 namespace spmvpack::gpu_loader::layouts::ccoo_kernels {
 
-/// What a block shares while it works on a chunk.
+/// Shared memory of a block that works on a chunk.
 template <class V>
 struct TeamScratch {
   Scratch<V> chunk;
-  unsigned used, rows;  ///< lanes up to the last that holds entries; rows
+  unsigned used, rows;  ///< lanes up to the last with entries; number of rows
 };
 
-/// Whether the raw values of a lane are 64 bytes, StagedValues' case.
+/// Whether the raw values of a lane have 64 bytes, the case for StagedValues.
 template <class F>
 inline constexpr bool is_staged = !F::lut && F::K * sizeof(typename F::A) == 64;
 
-/// The raw values of a group whose lanes have 64 bytes each. Were they loaded by their lanes, the first loads would ask
-/// for every other sector of each line and the later ones for the rest: twice the requests to the second-level cache,
-/// whose number is what bounds matrices of scattered columns (6 % more time on an H100). So the warp loads whole lines,
-/// and shared memory brings the words to their lanes. The exclusive or keeps both its sides free of bank conflicts.
+/// The raw values of a group whose lanes have 64 bytes each. If each lane loaded its own, the first loads would request
+/// every other sector of each line and later ones the rest: twice the requests to the second-level cache, whose number
+/// limits matrices with scattered columns (6 % more time on an H100). Therefore the warp loads whole lines, and shared
+/// memory distributes the words to their lanes. The exclusive or avoids bank conflicts on both sides.
 struct StagedValues {
   static constexpr unsigned lane_words = 4;
-  using Stage = uint4[32 * lane_words];  ///< in shared memory, of a warp
+  using Stage = uint4[32 * lane_words];  ///< in shared memory, one per warp
   uint4 words[lane_words];
 
   __device__ void load(const std::byte* group) {
@@ -32,7 +32,7 @@ struct StagedValues {
       words[i] = __ldcs(reinterpret_cast<const uint4*>(group) + (i * 32 + lane_id()));
   }
   __device__ void to_lanes(Stage& stage) {
-    __syncwarp();  // the group before has been read
+    __syncwarp();  // the previous group has been read
 #pragma unroll
     for (unsigned i = 0; i < lane_words; ++i) stage[place(i * 32 + lane_id())] = words[i];
     __syncwarp();
@@ -42,7 +42,7 @@ struct StagedValues {
   __device__ static unsigned place(unsigned word) { return word ^ (word / 8 & 3U); }
 };
 
-/// lane_sums() of one group, by way of StagedValues.
+/// lane_sums() of one group, through StagedValues.
 template <class F>
 __device__ typename F::V staged_sum(const Blob& blob, const typename F::V* __restrict__ x, unsigned group,
                                     StagedValues::Stage& stage, std::uint32_t& first, std::uint32_t& last) {
@@ -68,8 +68,8 @@ __device__ typename F::V staged_sum(const Blob& blob, const typename F::V* __res
   return sum;
 }
 
-/// One chunk, and the empty rows from its last row to the next chunk's, by a block of `warps` warps. All of them must
-/// have passed a barrier between two chunks with the same scratch. `stage` is the warp's.
+/// Multiplies one chunk, and writes the empty rows from its last row to the next chunk's, by a block of `warps` warps.
+/// All of them must pass a barrier between two chunks with the same scratch. `stage` belongs to the warp.
 template <class F, unsigned warps>
 __device__ void team_chunk(const ChunkHeader& header, const std::byte* bytes, const typename F::V* lut,
                            const typename F::V* __restrict__ x, TeamScratch<typename F::V>& scratch,
@@ -85,7 +85,7 @@ __device__ void team_chunk(const ChunkHeader& header, const std::byte* bytes, co
   if (warp == 0 && !one_row && lane * 8 < lanes)
     row_bytes = __ldcs(reinterpret_cast<const unsigned long long*>(blob.rows) + lane);
   x += header.col_base;
-  // As of chunk(): ids of several groups may be on their way, raw values not.
+  // As in chunk(): ids of several groups may be in flight, but not raw values.
   constexpr unsigned share = chunk_lanes / 32 / warps, unroll = F::lut ? share : 1;
 #pragma unroll unroll
   for (unsigned i = 0; i < share; ++i) {

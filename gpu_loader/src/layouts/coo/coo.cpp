@@ -1,4 +1,4 @@
-// Layout `coo`: its kernel, without a device.
+// Layout `coo`: its kernel table, which needs no device.
 
 #include <array>
 

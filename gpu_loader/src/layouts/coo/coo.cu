@@ -34,7 +34,7 @@ void check(const PartView& part, std::uint32_t* errors, Stream stream) {
          cols.data(), rows.size(), part.rows(), part.cols(), errors);
 }
 
-/// The row of an entry is stored beside it.
+/// The rows of entries are stored with them.
 struct StoredRows {
   const std::uint32_t* row_idx;
   std::uint64_t nnz;

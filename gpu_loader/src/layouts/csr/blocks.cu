@@ -19,7 +19,7 @@ constexpr unsigned threads = limits.threads;  // of a block of PCSR's second ker
 constexpr unsigned warps = threads / 32;
 static_assert(warps == 8);
 
-/// Algorithm 1: every product, rounded, to `products`.
+/// Algorithm 1: writes every product, rounded, to `products`.
 template <class A, class V, class P>
 __global__ void __launch_bounds__(tuning::pcsr_product_threads)
     pcsr_product_kernel(Arrays<A, P> a, DeviceScalar<V> alpha, const V* __restrict__ x, V* products) {
@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(tuning::pcsr_product_threads)
     products[k] = static_cast<V>(a.values[k]) * x[a.col_idx[k]];
 }
 
-/// Algorithm 2: a block takes `threads` rows, moves their products through shared memory and adds them up, a thread
-/// each row.
+/// Algorithm 2: a block takes `threads` rows, moves their products through shared memory and adds them up, one thread
+/// per row.
 template <class A, class V, class P>
 __global__ void __launch_bounds__(threads)
     pcsr_sum_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, DeviceScalar<V> beta_in, const V* __restrict__ products,
@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(threads)
   *at = begin == end ? before : fma(alpha, sum, before);
 }
 
-/// Sums over groups of `each` neighbouring threads (a power of two), by the tree at distances 1, 2, 4, ...; the first
-/// thread of a group has its sum. All threads of the block call it with the same `each`.
+/// Sums over groups of `each` neighbouring threads (a power of two) by the tree at distances 1, 2, 4, ...; the first
+/// thread of a group gets its sum. All threads of the block call it with the same `each`.
 template <class V>
 __device__ V group_sum(V v, unsigned each, V* of_warps) {
   for (unsigned distance = 1; distance < 32 && distance < each; distance *= 2) {
@@ -77,8 +77,8 @@ __device__ V group_sum(V v, unsigned each, V* of_warps) {
   return ((w[0] + w[1]) + (w[2] + w[3])) + ((w[4] + w[5]) + (w[6] + w[7]));
 }
 
-/// Algorithm 9: a block of several rows stages their products and gives each row threads_per_row() threads; a block of
-/// one row gives it all of them.
+/// Algorithm 9: a block with several rows stages their products and assigns threads_per_row() threads to each row; a
+/// block with one row assigns all of them.
 template <class A, class V, class P>
 __global__ void __launch_bounds__(threads)
     ipcsr_kernel(Arrays<A, P> a, const std::uint32_t* __restrict__ starts, DeviceScalar<V> alpha_in,
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(threads)
   *at = empty ? before : fma(alpha, sum, before);
 }
 
-/// For rows [first, first + count), each as if a block started there: its rows less one.
+/// For each of the rows [first, first + count), as if a block started there: the number of the block's rows minus one.
 template <class A, class P>
 __global__ void row_block_rows_kernel(Arrays<A, P> a, std::uint64_t first, std::uint64_t count, std::uint8_t* more) {
   static_assert(limits.threads <= 256);
@@ -133,9 +133,9 @@ __global__ void row_block_rows_kernel(Arrays<A, P> a, std::uint64_t first, std::
     more[i] = static_cast<std::uint8_t>(row_block_rows(a.row_ptr, a.rows, first + i, limits) - 1);
 }
 
-/// First rows of the blocks, and behind the last block's the number of rows. The device says where a block would end
-/// that started at any row, which takes it no time; the host walks from block to block, and needs a byte a row for it
-/// rather than all row pointers.
+/// The first rows of the blocks, followed by the number of rows. The device computes, for every row, where a block that
+/// starts there would end, which takes no time; the host then walks from block to block, and needs one byte per row
+/// instead of all row pointers.
 std::vector<std::uint32_t> row_block_starts(const PartView& part, const LoadContext& context) {
   constexpr std::uint64_t piece = 1U << 20;
   std::vector<std::uint32_t> starts{0};

@@ -11,9 +11,10 @@ namespace {
 
 constexpr std::uint64_t most_length = ~std::uint32_t{0};
 
-/// Also puts the longest row's length to `longest`, no more than 32 bits hold: of a longer one columns do not rise.
-/// And counts the places where columns do not rise, less those of them where a row starts, to `falls`: 0 where columns
-/// rise within rows. Each place is counted by an entry and taken back by at most one row, the one that is not empty.
+/// Also writes the length of the longest row to `longest`, capped at 32 bits: in a longer row, columns cannot increase.
+/// And counts in `falls` the positions at which columns do not increase, minus those at which a row starts: 0 if
+/// columns increase within rows. Each position is counted by an entry and subtracted by at most one row, the one that
+/// is not empty.
 template <class P>
 __global__ void check_kernel(const P* row_ptr, const std::uint32_t* col_idx, std::uint32_t rows, std::uint64_t cols,
                              std::uint64_t nnz, std::uint32_t* errors, std::uint32_t* longest,

@@ -1,4 +1,4 @@
-// Layout `csr`: its kernels and which is the default, without a device.
+// Layout `csr`: its kernel table and default kernel, which need no device.
 
 #include "spmvpack/container/layouts/csr.hpp"
 

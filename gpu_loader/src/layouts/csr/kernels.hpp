@@ -1,5 +1,5 @@
 #pragma once
-// The kernels of csr, a file each kind.
+// The kernels of csr, one file per kind.
 
 #include <memory>
 
@@ -7,9 +7,9 @@
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 
-enum Kernel : std::size_t { ipcsr, vector, scalar, pcsr, merge };  ///< their places in the layout's KernelTable
+enum Kernel : std::size_t { ipcsr, vector, scalar, pcsr, merge };  ///< indices in the layout's KernelTable
 
-/// A part's arrays in device memory. A: type of the values, P: of the row pointers.
+/// The arrays of a part in device memory. A: type of the values; P: type of the row pointers.
 template <class A, class P>
 struct Arrays {
   const P* row_ptr;
@@ -35,10 +35,10 @@ void with_arrays(const PartView& part, ValueType vectors, F&& f) {
   });
 }
 
-/// What prepare() made for `ipcsr`: the first rows of the blocks, and the number of rows behind them.
+/// What prepare() builds for `ipcsr`: the first rows of the blocks, followed by the number of rows.
 struct RowBlocksOnDevice final : LayoutState {
   std::shared_ptr<void> memory;
-  std::uint64_t count = 0;  ///< blocks
+  std::uint64_t count = 0;  ///< of blocks
   [[nodiscard]] const std::uint32_t* starts() const { return static_cast<const std::uint32_t*>(memory.get()); }
 };
 std::unique_ptr<const LayoutState> make_row_blocks(const PartView& part, const LoadContext& context);

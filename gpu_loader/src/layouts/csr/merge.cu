@@ -1,4 +1,4 @@
-// csr: equal shares of the entries, whatever the rows.
+// csr: equal shares of the entries, regardless of rows.
 
 #include "kernels/balanced.cuh"
 #include "layouts/csr/kernels.hpp"
@@ -6,7 +6,7 @@
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {
 
-/// The last row in [0, rows) whose pointer is at most k, found by the warp together: 32 probes at a time.
+/// The last row in [0, rows) whose pointer is at most k. The whole warp searches: 32 probes at a time.
 template <class P>
 __device__ std::uint32_t row_of_by_warp(const P* row_ptr, std::uint32_t rows, std::uint64_t k) {
   std::uint64_t low = 0, count = rows;  // the row is in [low, low + count)
@@ -21,7 +21,7 @@ __device__ std::uint32_t row_of_by_warp(const P* row_ptr, std::uint32_t rows, st
   return static_cast<std::uint32_t>(low);
 }
 
-/// The rows of entries, from the row pointers: each warp writes down where rows start in its chunk.
+/// The rows of entries, from the row pointers: each warp records where rows start in its chunk.
 template <class P>
 struct RowsOfPointers {
   const P* row_ptr;
@@ -44,7 +44,7 @@ struct RowsOfPointers {
       const bool has_entries = to > start && start < end;
       if (has_entries) staged[start - begin] = static_cast<std::uint32_t>(r);
       more = __any_sync(full_warp, static_cast<int>(to >= end)) == 0;
-      // A run of empty rows, which may be long, is jumped over.
+      // Skips a run of empty rows, which may be long.
       if (more && __any_sync(full_warp, static_cast<int>(has_entries)) == 0)
         first = row_of_by_warp(row_ptr, row_count, __shfl_sync(full_warp, to, 31));
       else

@@ -1,4 +1,4 @@
-// Layout `csr` on the GPU: its check, what is made at load, and the kernel of a multiply.
+// Layout `csr` on the GPU: its check, what load builds, and the choice of a multiply's kernel.
 
 #include <array>
 

@@ -1,26 +1,26 @@
 #pragma once
-// How csr shares out its work: what the order of additions depends on besides the matrix. The same numbers on every
-// device, and no device needed.
+// How csr divides its work: what the order of additions depends on besides the matrix. The numbers are the same on
+// every device; none is needed.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace spmvpack::gpu_loader {
 
-/// What a row block of IPCSR may hold (Gao, Qi, He: Efficient CSR-Based Sparse Matrix-Vector Multiplication on GPU,
-/// Mathematical Problems in Engineering 2016, algorithms 4 and 6). The paper computes the entries from the device's
-/// shared memory; here they are fixed, for the order of additions depends on them.
+/// The size limits of a row block of IPCSR (Gao, Qi, He: Efficient CSR-Based Sparse Matrix-Vector Multiplication on
+/// GPU, Mathematical Problems in Engineering 2016, algorithms 4 and 6). The paper derives the entries from the device's
+/// shared memory; here they are fixed, because the order of additions depends on them.
 struct RowBlockLimits {
-  std::uint32_t threads = 256;   ///< nt: a block has at most as many rows
-  std::uint32_t entries = 2048;  ///< SHARED_SIZE: and as many entries, unless it is one row
+  std::uint32_t threads = 256;   ///< nt: the most rows of a block
+  std::uint32_t entries = 2048;  ///< SHARED_SIZE: the most entries of a block, unless it is a single row
 };
 
-/// Rows of the block that starts at row `first` < rows: blocks are cut greedily, row after row.
+/// The number of rows in the block that starts at row `first` < rows: blocks take rows greedily, one by one.
 template <class P>
 constexpr std::uint32_t row_block_rows(const P* row_ptr, std::uint64_t rows, std::uint64_t first,
                                        RowBlockLimits limits) {
   const P begin = row_ptr[first];
-  // The fewest rows, 1 to most, that hold as many entries as a block may; `most` where none do.
+  // The fewest rows, 1 to most, that fill a block with entries; `most` if they do not.
   const auto most = static_cast<std::uint32_t>(rows - first < limits.threads ? rows - first : limits.threads);
   std::uint32_t low = 1, high = most;
   while (low < high) {
@@ -33,22 +33,23 @@ constexpr std::uint32_t row_block_rows(const P* row_ptr, std::uint64_t rows, std
   return low > 1 && row_ptr[first + low] - begin > limits.entries ? low - 1 : low;
 }
 
-/// The decision tree, figure 1 (missing in print; this is our reading): threads that work on each row of a block of
-/// `rows` rows, the largest power of two that is at most threads / rows, and at most threads / 2.
+/// The decision tree, figure 1 (missing in print; this is our reading): the number of threads for each row of a block
+/// with `rows` rows, the largest power of two that is at most threads / rows and at most threads / 2.
 constexpr std::uint32_t threads_per_row(std::uint32_t threads, std::uint32_t rows) {
   std::uint32_t each = 1;
   while (each * 2 * rows <= threads && each * 2 <= threads / 2) each *= 2;
   return each;
 }
 
-/// Where a row is very long, `merge` is the default and not `ipcsr`: a block of threads alone would take as long for it
-/// as the device for all other rows. Measured on an H100: 3.7 ns an entry in a row of 200,000, 0.005 ns where all work.
+/// If a row is very long, the default is `merge` instead of `ipcsr`: a single block of threads would take as long for
+/// it as the device for all other rows. Measured on an H100: 3.7 ns per entry in a row of 200,000, against 0.005 ns if
+/// the whole device works.
 constexpr bool is_very_long_row(std::uint64_t length, std::uint64_t nnz) noexcept {
   constexpr std::uint64_t least = 16384, share = 512;
   return length > least && length > nnz / share;
 }
 
-/// Lanes for each row in csr's `vector`: the largest power of two that is at most the mean row length, 1 to 32.
+/// Lanes per row in csr's `vector`: the largest power of two that is at most the mean row length, 1 to 32.
 constexpr std::uint32_t lanes_per_row(std::uint64_t rows, std::uint64_t nnz) {
   std::uint32_t lanes = 1;
   while (lanes < 32 && rows != 0 && nnz / rows >= std::uint64_t{lanes} * 2) lanes *= 2;

@@ -1,4 +1,4 @@
-// csr: a thread or a few lanes per row (Bell, Garland: Efficient Sparse Matrix-Vector Multiplication on CUDA,
+// csr: one thread or a few lanes per row (Bell, Garland: Efficient Sparse Matrix-Vector Multiplication on CUDA,
 // NVR-2008-004, CSR-scalar and CSR-vector).
 
 #include "kernels/launch.cuh"
@@ -11,7 +11,7 @@
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {
 
-/// `Lanes` lanes for each row: lane i takes entries i, i + Lanes, ...; then the tree.
+/// `Lanes` lanes per row: lane i takes entries i, i + Lanes, ...; then the tree.
 template <unsigned Lanes, class A, class V, class P>
 __global__ void __launch_bounds__(tuning::csr_rows_threads)
     rows_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads)
 #pragma unroll
   for (unsigned distance = 1; distance < Lanes; distance *= 2) {
     const V right = __shfl_down_sync(full_warp, sum, distance, Lanes);
-    sum = sum + right;  // lanes whose right neighbour is none give values that nobody takes
+    sum = sum + right;  // values of lanes without a right neighbour are not used
   }
   if (lane != 0 || row >= a.rows) return;
   V* const at = Lanes > 1 ? early : y + map(static_cast<std::uint32_t>(row));

@@ -1,6 +1,6 @@
 #pragma once
-// csr's launch numbers, the same on every architecture; not measured against others. No result depends on them: what an
-// order of additions depends on is in partition.hpp, as are IPCSR's threads.
+// csr's launch numbers, the same on every architecture; not measured against others. No result depends on them: what
+// the order of additions depends on is in partition.hpp, including IPCSR's threads.
 
 namespace spmvpack::gpu_loader::tuning {
 
