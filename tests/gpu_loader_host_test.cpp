@@ -286,6 +286,7 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
                                                                  {"csr/merge", chunks * 2 * (v + 4)},
                                                                  {"coo/balanced", chunks * 2 * (v + 4)},
                                                                  {"ccoo/ordered", n * 2 * v},
+                                                                 {"ell/rows", 0},
                                                                  {"ccoo/atomic", 0}};
         for (const Layout* const layout : layouts_known())
           for (const KernelInfo& kernel : kernels(layout->name)) {

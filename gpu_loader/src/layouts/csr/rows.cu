@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads)
     begin = a.row_ptr[row];
     end = a.row_ptr[row + 1];
   }
-  // With several lanes before the entries: a list's load would be waited for behind them. A thread alone has the loads of
-  // its entries to wait for, and no register to spare.
+  // With several lanes before the entries: a list's load would be waited for behind them. A thread alone has the loads
+  // of its entries to wait for, and no register to spare.
   [[maybe_unused]] V* early = nullptr;
   if constexpr (Lanes > 1) early = y + (row < a.rows ? map(row) : 0);
   V sum = 0;
