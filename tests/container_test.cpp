@@ -11,6 +11,7 @@
 #include "checksum.hpp"
 #include "containers.hpp"
 #include "matrices.hpp"
+#include "section_rules.hpp"
 #include "spmvpack/container/multiply.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/text.hpp"
@@ -172,7 +173,8 @@ TEST_CASE("facts and provenance come back") {
   source.provenance = {
       "", "",   "a\nb.mtx",
       30, 2,    1,
-      7,  1e-8, {" one", "", "tabs\tand \xC3\xA9", "bad \xFF byte", "a\rb", "\xC3\xA9\x80\xC2\x85\xE2\x82"}};
+      7,  1e-8, {" one", "", "tabs\tand \xC3\xA9", "bad \xFF byte", "a\rb", "\xC3\xA9\x80\xC2\x85\xE2\x82"},
+      ""};
   encoder::encode(source, {.strategy = "ccoo", .settings = {{"ccoo.k", "4"}}}, directory.file("a.spmvc"));
   const Container c = Container::open(directory.file("a.spmvc"));
   CHECK(c.facts().rows == 12);
@@ -477,6 +479,65 @@ TEST_CASE("text from files is escaped before it is shown") {
   CHECK(escape("\x1B[2J\n") == "\\x1B[2J\\x0A");
   CHECK(escape("\xFF\xC0\xAF") == "\\xFF\\xC0\\xAF");
   CHECK(escape(std::string(200, 'x'), 10) == "xxxxxxxxxx...");
+}
+
+TEST_CASE("a layout may have sections for the host alone, and sections that may be missing") {
+  constexpr std::array<SectionDescription, 3> layout{{
+      {"columns", Element::u32, entries_of},
+      {"zeros", Element::u64, nullptr, 8, 0},  // optional, for unpacking
+      {"order", Element::u8, rows_of, 16, format::section_required},
+  }};
+  PartInfo info;
+  info.layout = "made_up";
+  info.nnz = 2;
+  info.rows = {format::MapKind::list, 0, 3};
+  const auto section = [](std::string name, std::uint8_t flags, std::uint32_t alignment) {
+    SectionInfo s;
+    s.name = std::move(name);
+    s.flags = flags;
+    s.alignment = alignment;
+    return s;
+  };
+  const SectionInfo map = section("row_map", 3, 4), columns = section("columns", 3, 16), zeros = section("zeros", 0, 8),
+                    order = section("order", 1, 16);
+  const auto verdict = [&](const std::vector<SectionInfo>& sections) {
+    SectionRules rules(&info, layout);
+    for (const SectionInfo& s : sections) {
+      const SectionRules::Verdict v = rules.next(s);
+      if (v.unsupported) return "unsupported " + s.name;
+      if (!v.wrong.empty()) return s.name + ": " + std::string(v.wrong);
+    }
+    return rules.missing().empty() ? std::string() : "no " + std::string(rules.missing());
+  };
+  CHECK(verdict({columns, zeros, order, map}).empty());
+  CHECK(verdict({map, columns, order}).empty());
+  CHECK(verdict({columns, section("later", 0, 1), order, map}).empty());
+  CHECK(verdict({columns, section("later", 1, 1), order, map}) == "unsupported later");
+  CHECK(verdict({columns, order}) == "no row_map");
+  CHECK(verdict({columns, zeros, map}) == "no order");
+  CHECK(verdict({columns, order, zeros, map}) == "zeros: not in the order of the layout");
+  CHECK(verdict({columns, section("zeros", 1, 8), order, map}) == "zeros: flags of a layout's section");
+  CHECK(verdict({columns, section("order", 3, 16), map}) == "order: flags of a layout's section");
+  CHECK(verdict({section("columns", 3, 8), order, map}) == "columns: alignment");
+
+  const std::array<std::uint32_t, 2> two{};
+  const std::array<std::uint64_t, 5> places{};
+  const std::array<std::uint8_t, 3> three{};
+  const PartView::Section held_columns{"columns", format::ElementType::u32, std::as_bytes(std::span(two))},
+      held_zeros{"zeros", format::ElementType::u64, std::as_bytes(std::span(places))},
+      held_order{"order", format::ElementType::u8, std::as_bytes(std::span(three))};
+  CHECK_NOTHROW(check_sections(PartView(info, {held_columns, held_zeros, held_order}, "part"), layout));
+  CHECK_NOTHROW(check_sections(PartView(info, {held_columns, held_order}, "part"), layout));
+  CHECK_THROWS_WITH(check_sections(PartView(info, {held_columns, held_zeros}, "part"), layout),
+                    Catch::Contains("without the section 'order'"));
+  CHECK_THROWS_WITH(
+      check_sections(
+          PartView(info, {held_columns, {"zeros", format::ElementType::u8, held_zeros.bytes}, held_order}, "part"),
+          layout),
+      Catch::Contains("elements of type u8, expected u64"));
+  info.nnz = 3;
+  CHECK_THROWS_WITH(check_sections(PartView(info, {held_columns, held_order}, "part"), layout),
+                    Catch::Contains("2 elements, expected 3"));
 }
 
 }  // namespace spmvpack::test

@@ -60,10 +60,10 @@ T number(std::string_view key, std::string_view text) {
 
 std::string to_text(const Provenance& p) {
   std::string text = fmt::format(
-      "version={}\noptions={}\nsource={}\nentries={}\nduplicates={}\nexplicit_zeros={}\nrounded={}\n"
+      "version={}\noptions={}\n{}source={}\nentries={}\nduplicates={}\nexplicit_zeros={}\nrounded={}\n"
       "max_relative_error={:.17g}\n",
-      one_line(p.version), one_line(p.options), one_line(p.source), p.entries, p.duplicates, p.explicit_zeros,
-      p.rounded, p.max_relative_error);
+      one_line(p.version), one_line(p.options), p.parts.empty() ? "" : fmt::format("parts={}\n", one_line(p.parts)),
+      one_line(p.source), p.entries, p.duplicates, p.explicit_zeros, p.rounded, p.max_relative_error);
   for (const std::string& comment : p.comments) text += "comment=" + one_line(comment) + "\n";
   return text;
 }
@@ -85,6 +85,8 @@ Provenance parse_provenance(std::string_view text) {
       p.version = value;
     else if (key == "options")
       p.options = value;
+    else if (key == "parts")
+      p.parts = value;
     else if (key == "source")
       p.source = value;
     else if (key == "entries")

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <unordered_set>
 
 #include "checksum.hpp"
+#include "section_rules.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/reader.hpp"
 #include "spmvpack/container/text.hpp"
@@ -219,48 +221,6 @@ class Opener {
   std::string where_;
 };
 
-/// Checks a section against its definition: its flags and, for sections of a layout, alignment and order. `next` is the
-/// first of the layout's sections that may still come. Refuses unknown sections that are required; returns false for
-/// other unknown ones.
-bool check_section(Opener& opener, const SectionInfo& section, const PartInfo* part, std::size_t& next) {
-  const bool is_map = part != nullptr && ((section.name == row_map_section.name && part->rows.kind == MapKind::list) ||
-                                          (section.name == col_map_section.name && part->cols.kind == MapKind::list));
-  if (is_map) {
-    opener.require(section.flags == row_map_section.flags, "flags of a map");
-    return true;
-  }
-  if (part == nullptr && section.name == "provenance") {
-    opener.require(section.flags == 0 && section.element_type == format::ElementType::u8,
-                   "flags or element type of the provenance");
-    return true;
-  }
-  if (part != nullptr) {
-    const auto known = find_layout(part->layout).sections;
-    for (std::size_t i = 0; i < known.size(); ++i) {
-      if (known[i].name != section.name) continue;
-      opener.require(i >= next, "not in the order of the layout");
-      opener.require(section.flags == known[i].flags, "flags of a layout's section");
-      opener.require(section.alignment == known[i].alignment, "alignment");
-      next = i + 1;
-      return true;
-    }
-  }
-  if ((section.flags & format::section_required) != 0) opener.refuse("a required section that is not known");
-  return false;
-}
-
-/// Checks that all sections that the part must have are present.
-void check_presence(Opener& opener, const PartInfo& part, std::span<const SectionInfo> sections) {
-  const auto require = [&](std::string_view name) {
-    const bool found = std::any_of(sections.begin(), sections.end(), [&](const auto& s) { return s.name == name; });
-    opener.require(found, fmt::format("it has no section '{}'", name));
-  };
-  if (part.rows.kind == MapKind::list) require(row_map_section.name);
-  if (part.cols.kind == MapKind::list) require(col_map_section.name);
-  for (const SectionDescription& s : find_layout(part.layout).sections)
-    if (s.required()) require(s.name);
-}
-
 }  // namespace
 
 Container Container::open(const std::string& path) { return open(open_file(path), path); }
@@ -297,27 +257,36 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::st
   std::uint64_t end = format::header_bytes, first_block = 0;
   std::unordered_set<std::string> names;
   std::uint32_t part = 0;
-  std::size_t next_of_layout = 0;
+  std::optional<SectionRules> rules;
+  const auto next_part = [&](std::uint32_t to) {
+    if (rules) {
+      opener.in(fmt::format("part {}", part));
+      opener.require(rules->missing().empty(), fmt::format("it has no section '{}'", rules->missing()));
+    }
+    part = to;
+    names.clear();
+    const PartInfo* const info = part < parts.size() ? &c.parts_[part] : nullptr;
+    rules.emplace(info, info != nullptr ? find_layout(info->layout).sections : std::span<const SectionDescription>{});
+  };
+  next_part(0);
   for (std::size_t i = 0; i < sections.size(); ++i) {
     SectionInfo s = opener.section(sections[i], i, round_up(end, format::section_boundary), first_block, h);
     while (part < parts.size() && i >= c.parts_[part].first_section + c.parts_[part].section_count) {
-      ++part;
-      names.clear();
-      next_of_layout = 0;
+      next_part(part + 1);
+      opener.in(fmt::format("section '{}'", s.name));
     }
     opener.require(s.part == (part < parts.size() ? part : format::no_part), "it lies outside its part's sections");
     opener.require(names.insert(s.name).second, "its name is not unique");
     opener.blocks(s, std::span(c.blocks_).subspan(first_block, s.block_count));
-    s.known = check_section(opener, s, part < parts.size() ? &c.parts_[part] : nullptr, next_of_layout);
+    const SectionRules::Verdict verdict = rules->next(s);
+    opener.require(verdict.wrong.empty(), std::string(verdict.wrong));
+    if (verdict.unsupported) opener.refuse("a required section that is not known");
+    s.known = verdict.known;
     end = s.offset + s.stored_bytes;
     first_block += s.block_count;
     c.sections_.push_back(std::move(s));
   }
-  for (std::size_t i = 0; i < c.parts_.size(); ++i) {
-    const PartInfo& p = c.parts_[i];
-    opener.in(fmt::format("part {}", i));
-    check_presence(opener, p, std::span(c.sections_).subspan(p.first_section, p.section_count));
-  }
+  while (part < parts.size()) next_part(part + 1);
   opener.in("tables");
   opener.require(first_block == h.block_count, "blocks that belong to no section");
   opener.require(h.tables_offset == round_up(end, format::section_boundary), "their offset");

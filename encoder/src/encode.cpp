@@ -77,6 +77,7 @@ ContainerSource container_source(const MatrixFacts& facts, const Provenance& sou
   Provenance provenance = source;
   provenance.version = SPMVPACK_VERSION;
   provenance.options = options_text(request, facts.value_type);
+  provenance.parts = plan.parts.size() > 1 ? plan.layouts() : "";
   out.file_sections.push_back(provenance_section(provenance));
   return out;
 }

@@ -79,6 +79,7 @@ std::string to_json(const Container& c) {
             {"provenance",
              {{"version", p.version},
               {"options", p.options},
+              {"parts", p.parts},
               {"source", p.source},
               {"entries", p.entries},
               {"duplicates", p.duplicates},

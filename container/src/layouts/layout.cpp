@@ -47,6 +47,10 @@ format::ElementType SectionDescription::type(const PartInfo& part) const {
   return format::element_type(part.value_type);
 }
 
+void check_sections(const PartView& part, std::span<const SectionDescription> sections) {
+  for (const SectionDescription& section : sections) check_section(part, section);
+}
+
 void check_shape(const PartView& part) {
   const PartInfo& info = part.info();
   const Layout& layout = find_layout(info.layout);
@@ -55,7 +59,7 @@ void check_shape(const PartView& part) {
   for (std::size_t i = layout.parameters.size(); i < info.params.size(); ++i)
     part.require(info.params[i] == 0, {},
                  [&] { return fmt::format("parameter {} is {}, expected 0", i, info.params[i]); });
-  for (const SectionDescription& section : layout.sections) check_section(part, section);
+  check_sections(part, layout.sections);
   if (layout.check_shape != nullptr) layout.check_shape(part);
 }
 

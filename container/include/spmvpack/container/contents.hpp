@@ -36,6 +36,7 @@ struct Provenance {
   std::uint64_t rounded = 0;
   double max_relative_error = 0;      ///< the largest |f32 - f64| / |f64| among them
   std::vector<std::string> comments;  ///< the source's comment lines, without their %
+  std::string parts;                  ///< layouts of the parts, if there are several: "ell+coo"
 };
 /// Converts a provenance to the text of its section and back. The text is lines of UTF-8; parsing anything else throws
 /// Error(errc::corrupt).

@@ -56,6 +56,9 @@ struct Layout {
   CsrMatrix (*unpack)(const PartView& part, int threads);
 };
 
+/// Whether the part has these sections, each of its type and count. Reads no element. Error(errc::corrupt).
+SPMVPACK_EXPORT void check_sections(const PartView& part, std::span<const SectionDescription> sections);
+
 /// The sections of a part whose row or column map is a list. They may stand anywhere among the part's sections.
 inline constexpr SectionDescription row_map_section{"row_map", Element::u32, rows_of};
 inline constexpr SectionDescription col_map_section{"col_map", Element::u32, cols_of};
