@@ -1,5 +1,5 @@
 #pragma once
-// cuSPARSE as a peer. It is loaded when it is asked for, so that the command runs where it is not installed.
+// cuSPARSE as a peer. It is loaded on demand, so that the command runs without it.
 
 #include <cuda_runtime_api.h>
 
@@ -27,7 +27,7 @@ class Cusparse {
   virtual std::vector<Peer> peers(const CsrView& a, const DeviceVectors& vectors) = 0;
 };
 
-/// cuSPARSE with `stream`. Error(errc::unsupported) where it is not found, is too old, or this build's toolkit was.
+/// cuSPARSE with `stream`. Error(errc::unsupported) if it is not found, is too old, or this build's toolkit was.
 std::shared_ptr<Cusparse> load_cusparse(cudaStream_t stream, int threads);
 
 }  // namespace spmvpack::tools::bench

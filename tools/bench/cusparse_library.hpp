@@ -14,7 +14,7 @@ namespace spmvpack::tools::bench {
 
 class CusparseLibrary {
  public:
-  /// Error(errc::unsupported) where it is not found or older than this build's header.
+  /// Error(errc::unsupported) if it is not found or older than this build's header.
   CusparseLibrary() : handle_(open()) {
     load(get_property, "cusparseGetProperty");
     load(error_string, "cusparseGetErrorString");
@@ -86,7 +86,7 @@ class CusparseLibrary {
     return value;
   }
 
-  void* handle_;  // never closed: CUDA's libraries do not like to be
+  void* handle_;  // never closed: CUDA libraries do not support it
 };
 
 }  // namespace spmvpack::tools::bench

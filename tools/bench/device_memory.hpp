@@ -10,7 +10,7 @@
 
 namespace spmvpack::tools::bench {
 
-/// Throws unless `status` is cudaSuccess: errc::out_of_memory for want of memory, else errc::no_device.
+/// Throws unless `status` is cudaSuccess: errc::out_of_memory if memory is short, otherwise errc::no_device.
 inline void require_cuda(cudaError_t status, const char* doing) {
   if (status == cudaSuccess) return;
   const std::string what = std::string(doing) + ": " + cudaGetErrorString(status);

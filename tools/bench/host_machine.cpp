@@ -21,7 +21,7 @@ std::string processor_name() {
   return "processor";
 }
 
-/// The level and the bytes of the processor's last cache, as Linux describes it; 0 where it does not.
+/// The level and the bytes of the processor's last cache, as Linux describes it; 0 if it does not.
 std::pair<int, std::uint64_t> last_cache() {
   std::pair<int, std::uint64_t> last{0, 0};
   for (int i = 0;; ++i) {

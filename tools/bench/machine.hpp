@@ -14,7 +14,7 @@
 
 namespace spmvpack::tools::bench {
 
-/// Bytes that are written before a cold run, so that no cache holds the matrix or x.
+/// Bytes written before a cold run, so that no cache holds the matrix or x.
 inline constexpr std::uint64_t flush_bytes = std::uint64_t{256} << 20U;
 /// Runs that are not counted, before those that are.
 inline constexpr int warm_up_runs = 3;
@@ -23,8 +23,8 @@ struct MachineFacts {
   std::string kind;  ///< "gpu" or "host"
   std::string name;
   std::vector<std::pair<std::string, std::string>> details;  ///< versions, sizes
-  std::string cache = {};                                    ///< what people call its last cache: "L2"
-  std::uint64_t cache_bytes = 0;                             ///< of that; 0: not known
+  std::string cache = {};                                    ///< the usual name of its last cache: "L2"
+  std::uint64_t cache_bytes = 0;                             ///< size of that cache; 0: unknown
 };
 
 /// What the machine can do, measured in the same run.
@@ -32,7 +32,7 @@ struct Speeds {
   std::uint64_t copy_bytes = 0;  ///< read and written by the copy, together
   Sample copy;                   ///< of a device copy (host: memcpy by all threads), cold
   std::uint64_t l2_bytes = 0;    ///< read by the second measurement; 0: there is none (host)
-  Sample l2;                     ///< reads of a buffer that second-level cache holds
+  Sample l2;                     ///< reads of a buffer that fits into the second-level cache
   [[nodiscard]] double copy_speed() const { return static_cast<double>(copy_bytes) / copy.median; }
   [[nodiscard]] double l2_speed() const { return static_cast<double>(l2_bytes) / l2.median; }
 };
@@ -48,7 +48,7 @@ struct Candidate {
 };
 
 /// Another library's way, made when it is asked for: matrices are large. make() throws an Error where it cannot be,
-/// errc::unsupported where it does not fit the matrix.
+/// errc::unsupported if it does not fit the matrix.
 struct Peer {
   std::string by, layout;
   std::function<Candidate()> make;

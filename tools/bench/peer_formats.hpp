@@ -19,7 +19,7 @@ struct SlicedEll {
   Array<std::int32_t> columns;
   Array<T> values;
 };
-/// Nothing where it would take more than `limit` slots, or more than 2^31 - 1.
+/// Nothing if it would take more than `limit` slots, or more than 2^31 - 1.
 template <class T>
 std::optional<SlicedEll<T>> sliced_ell(const CsrView& a, std::uint64_t limit, int threads = 0);
 
@@ -32,7 +32,7 @@ struct BlockCsr {
   Array<std::int32_t> columns;  ///< block columns, rising within a row
   Array<T> values;              ///< size * size for each
 };
-/// Nothing where it would store more than `limit` values, or more than 2^31 - 1.
+/// Nothing if it would store more than `limit` values, or more than 2^31 - 1.
 template <class T>
 std::optional<BlockCsr<T>> block_csr(const CsrView& a, std::uint64_t size, std::uint64_t limit, int threads = 0);
 

@@ -21,9 +21,9 @@ class Reference {
   template <class T>
   Reference(const CsrView& a, std::span<const T> x, int threads = 0);
 
-  /// The largest |y_i - reference_i| / bound_i; 0 where both are 0, infinite where the bound is 0 and the difference is
+  /// The largest |y_i - reference_i| / bound_i; 0 if both are 0, infinite if the bound is 0 and the difference is
   /// not. y is right where this is at most 1. A y_i that is not finite is infinitely wrong, but where the reference is
-  /// NaN or that infinity too, or sum_j |a_ij x_j| is more than T holds, which then may overflow on the way.
+  /// NaN or that infinity too, or sum_j |a_ij x_j| is more than T holds, which may then overflow on the way.
   template <class T>
   [[nodiscard]] double worst(std::span<const T> y, int threads = 0) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What a benchmark prints.
+/// The output of a benchmark.
 
 #include <span>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace spmvpack::tools::bench {
 
-/// A run of the benchmark, as it is told.
+/// A run of the benchmark, as it is printed.
 struct Run {
   std::string version;
   MachineFacts machine;
@@ -24,7 +24,7 @@ struct Run {
 std::string header_text(const Run& run);
 /// A table of the matrix's results on the run's machine.
 std::string matrix_text(const MatrixResult& matrix, const Run& run);
-/// The geometric means of a suite; empty where there are no peers to compare with.
+/// The geometric means of a suite; empty if there are no peers to compare with.
 std::string summary_text(std::span<const MatrixResult> matrices);
 /// All of it, as docs/bench.schema.json describes it.
 std::string to_json(const Run& run);

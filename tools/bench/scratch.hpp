@@ -5,7 +5,7 @@
 
 namespace spmvpack::tools::bench {
 
-/// The container that encode() makes of `source`, by way of a file that has no name any more. The file is in $TMPDIR,
+/// The container that encode() writes for `source`, in a file that has already been unlinked. The file is in $TMPDIR,
 /// else in shared memory (/dev/shm) if that has room, else in /tmp. Errors: those of encode().
 Container encode_to_scratch(const SourceMatrix& source, const encoder::EncodeRequest& request);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The matrices that every claim of speed stands on.
+/// The matrices behind every claim about speed.
 
 #include <array>
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace spmvpack::tools::bench {
 
-/// The groups, in the order in which they are told. A total weighs them equally.
+/// The groups, in the order in which they are printed. A total weighs them equally.
 inline constexpr std::array<std::string_view, 4> suite_groups{"arbitrary", "local", "global", "irregular"};
 
 struct SuiteMember {
@@ -22,7 +22,7 @@ struct SuiteMember {
 };
 
 std::span<const SuiteMember> suite();
-/// Error(errc::usage) where no member has the name.
+/// Error(errc::usage) if no member has the name.
 const SuiteMember& find_member(std::string_view name);
 
 /// The kind and the options that a member's words name.

@@ -1,5 +1,5 @@
 #pragma once
-/// What the figures of many matrices come to.
+/// A summary of the figures of many matrices.
 
 #include <optional>
 #include <span>
@@ -10,12 +10,12 @@
 
 namespace spmvpack::tools::bench {
 
-/// How many times as fast as a peer, by medians of cold runs. Empty where the peer has no right result.
+/// How many times as fast as a peer, by medians of cold runs. Empty if the peer has no right result.
 struct Ratios {
   std::optional<double> over_csr_alg2, over_faster_csr, over_best;
 };
 
-/// The peer whose cold median is least, of those whose results are right; null where there is none.
+/// The peer whose cold median is least, of those whose results are right; null if there is none.
 const Result* best_peer(const MatrixResult& matrix);
 Ratios ratios(const MatrixResult& matrix, const Result& result);
 

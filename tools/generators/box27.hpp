@@ -17,7 +17,7 @@ class Box27 {
  public:
   static constexpr unsigned directions = 27, centre = 13;  ///< direction (dz + 1) 9 + (dy + 1) 3 + dx + 1
 
-  /// Error(errc::usage) where a side is 0.
+  /// Error(errc::usage) if a side is 0.
   Box27(const Point& cells, const Coefficients& coefficients, bool with_flow, std::uint64_t seed);
 
   [[nodiscard]] const Grid& grid() const noexcept { return grid_; }

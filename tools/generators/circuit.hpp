@@ -19,7 +19,7 @@ namespace spmvpack::tools {
 class Circuit final : public MatrixGenerator {
  public:
   /// The structure is held in memory: 4 bytes per entry and 16 per row.
-  /// Error(errc::usage) where there are less than 2 rows; Error(errc::out_of_memory).
+  /// Error(errc::usage) if there are less than 2 rows; Error(errc::out_of_memory).
   Circuit(std::uint64_t rows, const Coefficients& coefficients, std::uint64_t seed = 0,
           const Resources& resources = {});
 

@@ -11,7 +11,7 @@ namespace spmvpack::tools {
 /// per node, Poisson's ratio 0.3, Young's modulus by material. The face x = 0 is clamped and its nodes are left out, so
 /// that the matrix is symmetric positive definite. The node (ix, iy, iz) of the nx x ny x nz free ones has the rows 3 k
 /// to 3 k + 2, k = ix + nx (iy + ny iz). nnz = 9 (3 nx - 2) (3 ny - 2) (3 nz - 2): all entries of the 3 x 3 blocks,
-/// also those that cancel to 0 where neighbouring elements are alike, as assembly leaves them.
+/// also those that cancel to 0 if neighbouring elements are alike, as assembly leaves them.
 ///
 /// Modulus 1, or random in [0.5, 1.5) with 40 bits, so that sums over cubes are exact. In an isotropic element the
 /// entries (c, d) and (d, c) of many 3 x 3 blocks are equal, of moved nodes too. So where nodes are moved random moduli
@@ -19,7 +19,7 @@ namespace spmvpack::tools {
 class Elasticity final : public MatrixGenerator {
  public:
   /// Nodes are moved at random by up to `jitter` (below 0.2) of the mesh width along each axis; 0 gives cubes.
-  /// Error(errc::usage) where nx is 0, or another side below 2.
+  /// Error(errc::usage) if nx is 0, or another side below 2.
   explicit Elasticity(const Point& free_nodes, const Coefficients& materials = {}, double jitter = 0,
                       std::uint64_t seed = 0);
 

@@ -11,7 +11,7 @@
 
 namespace spmvpack::tools {
 
-/// Throws Error(errc::usage) where a side is below `least`, Error(errc::unsupported) where the product of the sides,
+/// Throws Error(errc::usage) if a side is below `least`, Error(errc::unsupported) if the product of the sides,
 /// times `unknowns` for each point, is more than a matrix may have rows.
 void require_sides(std::span<const std::uint64_t> sides, std::uint64_t least, std::uint64_t unknowns = 1);
 /// The number of rows (or of columns), if it is `least` or more and not too many.

@@ -10,7 +10,7 @@ namespace spmvpack::tools {
 /// (ix, iy, iz) is row ix + nx (iy + ny iz). nnz = (3 nx - 2) (3 ny - 2) (3 nz - 2).
 class Hpcg final : public MatrixGenerator {
  public:
-  /// Error(errc::usage) where a side is 0.
+  /// Error(errc::usage) if a side is 0.
   explicit Hpcg(const Point& cells, const Coefficients& coefficients = {}, std::uint64_t seed = 0);
 
   [[nodiscard]] std::uint64_t rows() const override { return operator_.grid().points(); }

@@ -19,7 +19,7 @@ namespace spmvpack::tools {
 /// product of 3 n - 2 over the axes and nnz(B) that over the two axes of a face, over all faces.
 class Kkt final : public MatrixGenerator {
  public:
-  /// Error(errc::usage) where a side is 0.
+  /// Error(errc::usage) if a side is 0.
   explicit Kkt(const Point& cells, const Coefficients& coefficients = {}, std::uint64_t seed = 0);
 
   [[nodiscard]] std::uint64_t rows() const override { return 2 * states_ + controls_; }

@@ -14,7 +14,7 @@ namespace spmvpack::tools {
 /// j to i each, is one to eight times a power of two; that of staying is what is left, at least a half.
 class LogDistance final : public MatrixGenerator {
  public:
-  /// Error(errc::usage) where there are less than 2 rows, or per_row is not 1 to 1,000.
+  /// Error(errc::usage) if there are less than 2 rows, or per_row is not 1 to 1,000.
   LogDistance(std::uint64_t rows, std::uint64_t per_row, std::uint64_t seed = 0);
 
   [[nodiscard]] std::uint64_t rows() const override { return rows_; }

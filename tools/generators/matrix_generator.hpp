@@ -20,7 +20,7 @@ class Row {
  public:
   void push(std::uint64_t column, double value) { entries_.push_back({column, value}); }
   void clear() noexcept { entries_.clear(); }
-  /// Puts the entries in the order of their columns, for rows that are not made in it. No column may be there twice.
+  /// Sorts the entries by column, for rows that are not made in that order. No column may appear twice.
   void sort();
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
   [[nodiscard]] const Entry* begin() const noexcept { return entries_.data(); }

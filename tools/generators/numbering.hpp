@@ -28,7 +28,7 @@ class Numbering {
   /// Appends the neighbours of a vertex, which may repeat but do not contain it.
   using Neighbours = std::function<void(std::uint32_t vertex, std::vector<std::uint32_t>& out)>;
 
-  /// `neighbours` is asked by rcm only. Error(errc::out_of_memory).
+  /// `neighbours` is only called by rcm. Error(errc::out_of_memory).
   Numbering(std::uint64_t vertices, const NumberingRule& rule, std::uint64_t seed, const Neighbours& neighbours,
             const Resources& resources);
 

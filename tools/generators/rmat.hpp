@@ -12,7 +12,7 @@ namespace spmvpack::tools {
 class Rmat final : public MatrixGenerator {
  public:
   /// The edges are held in memory: 4 bytes for each, 16 per row, and 8 per row for a numbering that is not natural.
-  /// Error(errc::usage) where the scale is not 1 to 31, or the numbering is rcm; Error(errc::out_of_memory).
+  /// Error(errc::usage) if the scale is not 1 to 31, or the numbering is rcm; Error(errc::out_of_memory).
   Rmat(std::uint64_t scale, std::uint64_t edge_factor, const NumberingRule& numbering, std::uint64_t seed = 0,
        const Resources& resources = {});
 

@@ -13,7 +13,7 @@ inline std::uint64_t rows_per_piece(std::uint64_t rows, std::uint64_t nnz) {
                     std::uint64_t{4096});
 }
 
-/// Calls f(first, last) for pieces of the rows [0, rows), in parallel. Between batches of pieces it tells the progress,
+/// Calls f(first, last) for pieces of the rows [0, rows), in parallel. Between batches of pieces it reports progress,
 /// which is where an interrupt gets in.
 template <class F>
 void for_row_pieces(std::uint64_t rows, std::uint64_t piece, std::string_view stage, int threads,

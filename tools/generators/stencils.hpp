@@ -18,7 +18,7 @@ class Laplace2d final : public MatrixGenerator {
  public:
   /// With `remove_one` the unknown (nx / 2, ny / 2), which then has all four neighbours, is held at zero: its row and
   /// column are left out, 9 entries. On 1000 x 1000 that gives 999,999 rows and 4,995,991 nonzeros, the sizes of
-  /// ecology2. Error(errc::usage) where a side is 0, or below 3 with `remove_one`.
+  /// ecology2. Error(errc::usage) if a side is 0, or below 3 with `remove_one`.
   Laplace2d(std::uint64_t nx, std::uint64_t ny, bool remove_one, const Coefficients& coefficients = {},
             std::uint64_t seed = 0);
 
@@ -48,7 +48,7 @@ class Laplace2d final : public MatrixGenerator {
 /// in [-1, 1) per face, or the same for like faces of a block; with random coefficients nearly every value is distinct.
 class ConvectionDiffusion final : public MatrixGenerator {
  public:
-  /// Error(errc::usage) where a side is 0.
+  /// Error(errc::usage) if a side is 0.
   explicit ConvectionDiffusion(const Point& cells, const Coefficients& coefficients = {}, std::uint64_t seed = 0);
 
   [[nodiscard]] std::uint64_t rows() const override { return grid_.points(); }
@@ -61,7 +61,7 @@ class ConvectionDiffusion final : public MatrixGenerator {
     double conductance, flow;
   };
   /// The face between `lower` and its neighbour `upper` along `axis`. A face on the boundary has one cell, given twice;
-  /// `end` tells the two ends of a line of cells apart.
+  /// `end` distinguishes the two ends of a line of cells.
   [[nodiscard]] Face face(const Point& lower, const Point& upper, unsigned axis, unsigned end) const;
 
   Grid grid_;

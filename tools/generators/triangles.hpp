@@ -17,7 +17,7 @@ namespace spmvpack::tools {
 class Triangles final : public MatrixGenerator {
  public:
   /// Nodes are moved by up to `jitter` (at most 0.2) edge lengths along both axes. A numbering other than natural takes
-  /// 8 bytes per row. Error(errc::usage) where a side is 0; Error(errc::out_of_memory).
+  /// 8 bytes per row. Error(errc::usage) if a side is 0; Error(errc::out_of_memory).
   Triangles(std::uint64_t nx, std::uint64_t ny, const NumberingRule& numbering = {},
             const Coefficients& coefficients = {}, double jitter = 0.2, std::uint64_t seed = 0,
             const Resources& resources = {});

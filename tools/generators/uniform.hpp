@@ -14,7 +14,7 @@ class RandomColumns : public MatrixGenerator {
   [[nodiscard]] EntryCounts count(int threads, const ProgressCallback& progress) const override;
 
  protected:
-  /// Error(errc::usage) where rows, columns or per_row are 0, or per_row is more than there are columns.
+  /// Error(errc::usage) if rows, columns or per_row are 0, or per_row is more than there are columns.
   RandomColumns(std::uint64_t rows, std::uint64_t cols, std::uint64_t per_row, std::uint64_t seed);
   /// The columns of row i, rising.
   [[nodiscard]] std::vector<std::uint64_t> columns(std::uint64_t i) const;
