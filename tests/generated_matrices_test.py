@@ -499,7 +499,7 @@ class Command(unittest.TestCase):
     def test_wrong_options(self):
         for words, message in (
                 (["hpcg", "--rows", 5, "-o", "-"], "--rows is not for hpcg"),
-                (["circuit", "-o", "-"], "no --rows"),
+                (["circuit", "-o", "-"], "--rows is missing"),
                 (["circuit", "--rows", "x", "-o", "-"], "--rows is 'x'"),
                 (["elasticity", "--grid", "3x3x3", "--mesh", "fine", "-o", "-"], "--mesh is 'fine'"),
                 (["hpcg", "--grid", "3x3x3", "--coefficients", "blocks:0", "-o", "-"], "--coefficients blocks is '0'"),

@@ -11,7 +11,7 @@ try encode A.mtx -x
 try encode A.mtx -o ''
 try encode A.mtx --lay csr
 try encode A.mtx --layout
-try encode A.mtx --layout sell
+try encode A.mtx --layout hilbert
 try encode A.mtx --set ccoo.k
 try encode A.mtx --set ccoo.z=1
 try encode A.mtx --set ccoo.k=3

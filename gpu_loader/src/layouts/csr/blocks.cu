@@ -43,7 +43,6 @@ __global__ void __launch_bounds__(threads)
   const std::uint64_t block_end = alpha != V{0} ? a.row_ptr[end_row] : 0;
   const std::uint64_t begin = row < end_row && alpha != V{0} ? a.row_ptr[row] : 0;
   const std::uint64_t end = row < end_row && alpha != V{0} ? a.row_ptr[row + 1] : 0;
-  V* const at = y + (row < end_row ? map(row) : 0);
   V sum = 0;
   for (std::uint64_t piece = a.row_ptr[first_row]; piece < block_end; piece += limits.entries) {
     const std::uint64_t piece_end = block_end - piece < limits.entries ? block_end : piece + limits.entries;
@@ -54,6 +53,7 @@ __global__ void __launch_bounds__(threads)
     for (std::uint64_t k = from; k < to; ++k) sum = sum + staged[k - piece];
   }
   if (row >= end_row) return;
+  V* const at = y + map(static_cast<std::uint32_t>(blockIdx.x * threads + threadIdx.x));  // anew: row took registers
   const V before = scaled(beta, at);
   *at = begin == end ? before : fma(alpha, sum, before);
 }
