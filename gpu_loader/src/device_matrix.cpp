@@ -165,7 +165,7 @@ template void DeviceMatrix::multiply_host_vectors(double, std::span<const double
 template void DeviceMatrix::multiply_host_vectors(float, std::span<const float>, float, std::span<float>,
                                                   const MultiplyDescription&) const;
 
-DeviceMultiplier::DeviceMultiplier(DeviceMatrix matrix)
+DeviceMultiplier::DeviceMultiplier(const DeviceMatrix& matrix)
     : DeviceMultiplier(matrix, {.vectors = matrix.facts().value_type}) {}
 
 DeviceMultiplier::DeviceMultiplier(DeviceMatrix matrix, const MultiplyDescription& description)

@@ -51,7 +51,7 @@ template void DeviceMatrix::multiply_host_vectors(double, std::span<const double
 template void DeviceMatrix::multiply_host_vectors(float, std::span<const float>, float, std::span<float>,
                                                   const MultiplyDescription&) const;
 
-DeviceMultiplier::DeviceMultiplier(DeviceMatrix matrix) : matrix_(std::move(matrix)) { refuse(); }
+DeviceMultiplier::DeviceMultiplier(const DeviceMatrix& matrix) : matrix_(matrix) { refuse(); }
 DeviceMultiplier::DeviceMultiplier(DeviceMatrix matrix, const MultiplyDescription& description)
     : matrix_(std::move(matrix)), description_(description) {
   refuse();

@@ -48,11 +48,12 @@ void check_settings(const std::map<std::string, std::string>& settings) {
 }
 
 void check_settings(const std::map<std::string, std::string>& settings, const Strategy& strategy) {
-  for (const auto& [name, value] : settings) {
-    if (std::any_of(strategy.settings.begin(), strategy.settings.end(), [&](const auto& s) { return s.name == name; }))
+  for (const auto& set : settings) {
+    if (std::any_of(strategy.settings.begin(), strategy.settings.end(),
+                    [&](const Setting& s) { return s.name == set.first; }))
       continue;
-    check_settings({{name, value}});
-    throw Error(errc::usage, fmt::format("{} is not a setting of the layout {}", name, strategy.name), {},
+    check_settings({set});
+    throw Error(errc::usage, fmt::format("{} is not a setting of the layout {}", set.first, strategy.name), {},
                 "omit it, or choose its layout");
   }
 }

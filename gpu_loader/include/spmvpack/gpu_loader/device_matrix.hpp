@@ -113,7 +113,7 @@ class SPMVPACK_EXPORT DeviceMatrix {
 class SPMVPACK_EXPORT DeviceMultiplier {
  public:
   /// The plain multiply, with vectors of the matrix's type.
-  explicit DeviceMultiplier(DeviceMatrix matrix);
+  explicit DeviceMultiplier(const DeviceMatrix& matrix);
   /// Allocates the workspace for such a multiply.
   DeviceMultiplier(DeviceMatrix matrix, const MultiplyDescription& description);
 
