@@ -33,4 +33,5 @@ try verify - < /dev/null
 try verify - --against - < A.spmvc
 try multiply - --x - < A.spmvc
 try inspect - --memory-limit 100 < /dev/zero
+# shellcheck disable=SC2002 # a pipe is what this is about
 cat A.spmvc | try inspect - --memory-limit 1K
