@@ -41,7 +41,7 @@ for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     process.send_signal(signal_number)
     expect_interrupted(process, signal_number, f"reading, {signal_number.name}")
 # While the filters are chosen, or later.
-for delay in (1, 3):
+for delay in (0.3, 1):
     process = start()
     while len(os.listdir()) == 1 and process.poll() is None:
         time.sleep(0.001)
