@@ -47,11 +47,6 @@ std::string_view name_of(const std::array<std::string_view, N>& names, E value) 
 bool is_required(const SectionInfo& s) { return (s.flags & format::section_required) != 0; }
 bool is_device(const SectionInfo& s) { return (s.flags & format::section_device) != 0; }
 
-/// The workspace of a multiply with the part's default kernel.
-std::uint64_t default_workspace(const PartInfo& part) {
-  return gpu_loader::workspace_bytes(part, gpu_loader::default_kernel(part), part.value_type);
-}
-
 /// The part's parameters with their names, such as "slots" and 8.
 std::vector<std::pair<std::string_view, std::uint64_t>> parameters(const PartInfo& part) {
   std::vector<std::pair<std::string_view, std::uint64_t>> named;
@@ -95,7 +90,7 @@ std::string to_json(const Container& c) {
                              {"rows", map_json(part.rows)},
                              {"columns", map_json(part.cols)},
                              {"nonzeros", part.nnz},
-                             {"workspace_bytes", default_workspace(part)},
+                             {"workspace_bytes", gpu_loader::workspace_bytes(part, {}, part.value_type)},
                              {"parameters", parameters_json(part)},
                              {"first_section", part.first_section},
                              {"sections", part.section_count}});
@@ -154,7 +149,7 @@ std::string to_text(const Container& c) {
                         name_of(map_names, part.rows.kind), grouped(part.rows.count),
                         name_of(map_names, part.cols.kind), grouped(part.cols.count), counted(part.nnz, "nonzero"));
     for (const auto& [name, value] : parameters(part)) text += fmt::format(" {} {},", name, grouped(value));
-    text += fmt::format(" workspace {} bytes\n", grouped(default_workspace(part)));
+    text += fmt::format(" workspace {} bytes\n", grouped(gpu_loader::workspace_bytes(part, {}, part.value_type)));
   }
   text += fmt::format("{:<12} {:>4} {:>4} {:>15} {:>15} {:<12} {}\n", "section", "part", "type", "raw bytes",
                       "stored bytes", "codec", "flags");

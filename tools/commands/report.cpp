@@ -38,14 +38,10 @@ std::string details() {
          "  spmvpack report A.mtx --json | jq '.layouts[] | {name, device_bytes}'\n";
 }
 
-std::uint64_t default_workspace(const PartInfo& part) {
-  return gpu_loader::workspace_bytes(part, gpu_loader::default_kernel(part), part.value_type);
-}
-
 void run(const Invocation& invocation) {
   analyzer::ReportOptions options;
   options.name = invocation.argument == "-" ? "standard input" : invocation.argument;
-  options.workspace = default_workspace;
+  options.workspace = [](const PartInfo& part) { return gpu_loader::workspace_bytes(part, {}, part.value_type); };
   options.threads = invocation.threads;
   options.memory_limit = invocation.memory_limit;
   options.progress = invocation.progress;
