@@ -19,6 +19,7 @@ void append(std::vector<encoder::Counter>& to, const std::vector<encoder::Counte
 LayoutCost cost_of(const encoder::Plan& plan, const ReportOptions& options) {
   LayoutCost cost;
   cost.device_bytes = plan.device_bytes();
+  cost.fill_reads_x = plan.fill_reads_x();
   for (const encoder::PartPlan& part : plan.parts) {
     const std::string prefix = plan.parts.size() > 1 ? fmt::format("part{}.", cost.parts.size()) : "";
     append(cost.byte_shares, part.byte_shares, prefix);
@@ -46,7 +47,7 @@ std::map<std::string, std::string> settings_of(const encoder::Strategy& strategy
 
 void recommend(Report& report, std::uint64_t csr_bytes) {
   std::vector<encoder::Candidate> candidates;
-  for (const LayoutCost& cost : report.layouts) candidates.push_back({cost.name, cost.device_bytes});
+  for (const LayoutCost& cost : report.layouts) candidates.push_back({cost.name, cost.device_bytes, cost.fill_reads_x});
   encoder::Choice choice = encoder::choose(candidates, csr_bytes);
   report.recommended = choice.index;
   report.reason = std::move(choice.reason);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 #include "strategies/strategies.hpp"
@@ -8,8 +10,9 @@ namespace spmvpack::encoder {
 
 Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes) {
   Choice choice;
+  const auto cost = [&](std::size_t i) { return std::pair{candidates[i].fill_reads_x, candidates[i].device_bytes}; };
   for (std::size_t i = 1; i < candidates.size(); ++i)
-    if (candidates[i].device_bytes < candidates[choice.index].device_bytes) choice.index = i;
+    if (cost(i) < cost(choice.index)) choice.index = i;
   const std::uint64_t bytes = candidates[choice.index].device_bytes;
   choice.reason = bytes < csr_bytes ? fmt::format("{:.1f} % of CSR",
                                                   100 * static_cast<double>(bytes) / static_cast<double>(csr_bytes))
@@ -30,7 +33,7 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
   for (const Strategy& s : others) {
     report_progress(options.progress, "plan " + s.name, candidates.size(), others.size());
     Plan plan = s.plan(a, shared);
-    candidates.push_back({s.name, plan.device_bytes()});
+    candidates.push_back({s.name, plan.device_bytes(), plan.fill_reads_x()});
     choice = choose(candidates, csr_bytes);
     if (choice.index + 1 == candidates.size()) best = std::move(plan);
   }

@@ -71,6 +71,10 @@ std::uint64_t Plan::device_bytes() const {
   return bytes;
 }
 
+bool Plan::fill_reads_x() const {
+  return std::any_of(parts.begin(), parts.end(), [](const PartPlan& part) { return part.fill_reads_x; });
+}
+
 std::string Plan::layouts() const {
   std::vector<std::string_view> names;
   for (const PartPlan& part : parts)

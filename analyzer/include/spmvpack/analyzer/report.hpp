@@ -31,6 +31,7 @@ struct LayoutCost {
   std::uint64_t file_bytes = 0;                  ///< the file that encode() writes with these settings and codec none
   std::optional<std::uint64_t> workspace_bytes;  ///< of one multiply, from ReportOptions::workspace
   std::uint64_t padding = 0;                     ///< stored slots that hold no entry
+  bool fill_reads_x = false;                     ///< encoder::PartPlan::fill_reads_x of any part
   std::optional<double> bytes_per_nonzero;       ///< device bytes; unset if there are no nonzeros
   double overhead_percent = 0;  ///< (device bytes / those of csr - 1) 100: figure 3 of Aliaga et al. 2020
   /// From the plan; with several parts, names start with "part0.", "part1.", ...

@@ -71,8 +71,11 @@ struct PartPlan {
   PartInfo info;                        ///< everything except first_section and section_count
   std::vector<SectionSource> sections;  ///< those of the maps come first
   std::uint64_t padding = 0;            ///< stored slots that hold no entry
-  std::vector<Counter> byte_shares;     ///< device bytes by content; they add up to device_bytes()
-  std::vector<Counter> counters;        ///< what else the report shows for the layout; its main choices come first
+  /// Whether slots without an entry are multiplied by elements of x outside the row's pattern: an infinite or NaN
+  /// element then reaches rows that do not have it.
+  bool fill_reads_x = false;
+  std::vector<Counter> byte_shares;  ///< device bytes by content; they add up to device_bytes()
+  std::vector<Counter> counters;     ///< what else the report shows for the layout; its main choices come first
 
   /// Bytes that a multiply reads: the raw bytes of all sections flagged format::section_device.
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
@@ -85,6 +88,8 @@ struct Plan {
   std::string reason;    ///< why `auto` chose it, in a few words; empty otherwise
 
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
+  /// Whether any part's does.
+  [[nodiscard]] SPMVPACK_EXPORT bool fill_reads_x() const;
   /// The distinct layouts of the parts in table order, such as "ell+coo".
   [[nodiscard]] SPMVPACK_EXPORT std::string layouts() const;
 };
@@ -124,13 +129,15 @@ struct Strategy {
 struct Candidate {
   std::string_view strategy;
   std::uint64_t device_bytes = 0;
+  bool fill_reads_x = false;  ///< PartPlan::fill_reads_x
 };
 struct Choice {
   std::size_t index = 0;  ///< of the chosen candidate
   std::string reason;     ///< such as "28.7 % of CSR"
 };
-/// The rule of `auto`, for both encode and report: the fewest device bytes win, ties go to the first. `candidates` must
-/// not be empty; `csr_bytes` are the device bytes of layout csr.
+/// The rule of `auto`, for both encode and report: the fewest device bytes win, ties go to the first. A candidate whose
+/// fill reads x is chosen only if there is no other: whoever did not ask for it gets csr's result for every x.
+/// `candidates` must not be empty; `csr_bytes` are the device bytes of layout csr.
 SPMVPACK_EXPORT Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes);
 
 /// `auto` (the default), then every layout, then the strategies that split a matrix into parts.
