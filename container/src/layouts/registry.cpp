@@ -4,20 +4,24 @@
 
 #include <array>
 
+#include "spmvpack/container/layouts/amb.hpp"
 #include "spmvpack/container/layouts/ccoo.hpp"
 #include "spmvpack/container/layouts/coo.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
+#include "spmvpack/container/layouts/dia.hpp"
 #include "spmvpack/container/layouts/ell.hpp"
+#include "spmvpack/container/layouts/ellpack_r.hpp"
+#include "spmvpack/container/layouts/pjds.hpp"
+#include "spmvpack/container/layouts/sell.hpp"
 #include "spmvpack/container/text.hpp"
 
 namespace spmvpack {
 namespace {
 
 constexpr std::array all{
-    &layouts::csr::layout,
-    &layouts::coo::layout,
-    &layouts::ell::layout,
-    &layouts::ccoo::layout,
+    &layouts::csr::layout,       &layouts::coo::layout,  &layouts::ell::layout,
+    &layouts::ellpack_r::layout, &layouts::sell::layout, &layouts::pjds::layout,
+    &layouts::dia::layout,       &layouts::ccoo::layout, &layouts::amb::layout,
 };
 
 }  // namespace

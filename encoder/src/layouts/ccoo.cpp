@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <optional>
 
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::encoder::layouts {
@@ -169,18 +167,14 @@ class Chunker {
   bool has_raw_ = false, continues_ = false;
 };
 
-/// The number of a setting; none if it is absent or "auto".
-std::optional<std::uint32_t> number_setting(const PlanOptions& options, const std::string& name, std::uint32_t least,
-                                            std::uint32_t most) {
-  const auto found = options.settings.find(name);
-  if (found == options.settings.end() || found->second == "auto") return {};
-  std::uint32_t value = 0;
-  const char* const end = found->second.data() + found->second.size();
-  const auto [stop, error] = std::from_chars(found->second.data(), end, value);
-  if (error != std::errc{} || stop != end || !std::has_single_bit(value) || value < least || value > most)
-    throw Error(errc::usage, fmt::format("{} is '{}'", name, escape(found->second)), {},
-                fmt::format("use auto or a power of two from {} to {}", least, most));
-  return value;
+/// A power of two from `least` to `most`; none if the setting is absent or "auto".
+std::optional<std::uint32_t> power_setting(const PlanOptions& options, const std::string& name, std::uint32_t least,
+                                           std::uint32_t most) {
+  const auto value = read_setting(options, name, least, most, "auto");
+  if (!value) return {};
+  if (!std::has_single_bit(*value))
+    refuse_setting(name, options.settings.at(name), fmt::format("auto or a power of two from {} to {}", least, most));
+  return static_cast<std::uint32_t>(*value);
 }
 
 /// A part split into chunks: makes all decisions, then writes the sections.
@@ -192,8 +186,8 @@ class ChunkedPart {
         values_(part.values ? part.values : ValueTable::count(part.a, options.threads)),
         ids_(lut_bits(*values_)),
         // Chunks of fewer lanes exist for worked examples; --set does not offer them.
-        lanes_(number_setting(options, "ccoo.b", 8, default_lanes).value_or(default_lanes)) {
-    const std::optional<std::uint32_t> chosen = number_setting(options, "ccoo.k", 1, 8);
+        lanes_(power_setting(options, "ccoo.b", 8, default_lanes).value_or(default_lanes)) {
+    const std::optional<std::uint32_t> chosen = power_setting(options, "ccoo.k", 1, 8);
     const RawEntries raw(a_, *values_, ids_, options.threads);
     const std::uint64_t lut_bytes = values_->most_frequent().size() * size_of(a_.value_type());
 

@@ -1,49 +1,51 @@
 #include "spmvpack/container/layouts/ell.hpp"
 
-#include "layouts/layouts.hpp"
+#include "layouts/padded_rows.hpp"
+#include "spmvpack/container/layouts/ellpack_r.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace {
 
 using namespace spmvpack::layouts::ell;  // what the bytes mean
 
-/// Slots in file order: element(k) for entry k, `padding` for a slot without one.
-template <class T, class F>
-Fill slots(const PartMatrix& part, T padding, F element) {
-  return [part, padding, element](std::uint64_t begin, std::span<std::byte> out) {
-    if (out.empty()) return;
-    const CsrView& a = part.a;
-    std::uint64_t step = begin / sizeof(T) / a.rows(), row = begin / sizeof(T) % a.rows();
-    compute_elements<T>(begin, out, [&](std::uint64_t /*slot*/) {
-      const std::uint64_t k = a.row_ptr(row) + step;
-      const T value = k < a.row_ptr(row + 1) ? element(k) : padding;
-      if (++row == a.rows()) row = 0, ++step;
-      return value;
-    });
-  };
-}
+/// Slots in file order: slot 0 of every row, slot 1 of every row, ...
+struct Cursor {
+  std::uint64_t rows;
+  SlotPlace at;
 
-PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
+  [[nodiscard]] SlotPlace place() const { return at; }
+  void next() {
+    if (++at.row == rows) at = {0, at.step + 1};
+  }
+};
+
+/// ell and ellpack_r, which has the lengths of the rows besides.
+PartPlan plan_of(const spmvpack::Layout& layout, const PartMatrix& part, const PlanOptions& options) {
   const CsrView& a = part.a;
   PartPlan plan = begin_plan(layout, part);
   plan.info.params[param_width] = a.longest_row(options.threads);
-  plan.sections.push_back(
-      section(plan, sections[0], slots(part, no_column, [a](std::uint64_t k) { return a.col_idx()[k]; })));
-  dispatch(a.value_type(), [&]<class T>(T) {
-    // As bits, which a copy of a NaN keeps.
-    const auto* const values = static_cast<const bits_of<T>*>(a.value_bytes());
-    plan.sections.push_back(
-        section(plan, sections[1], slots(part, bits_of<T>{0}, [values](std::uint64_t k) { return values[k]; })));
+  const SectionDescription& first = layout.sections[0];
+  if (first.name == "row_len")
+    plan.sections.push_back(section(plan, first, computed<std::uint32_t>([part](std::uint64_t r) {
+                                      return static_cast<std::uint32_t>(part.a.row_length(r));
+                                    })));
+  add_slots(plan, {part, {}}, slots_of(plan.info), layout.sections, [rows = a.rows()](std::uint64_t slot) {
+    return Cursor{rows, {slot % rows, slot / rows}};
   });
-  plan.padding = slots_of(plan.info) - a.nnz();
-  share_by_section(plan);
   plan.counters = {{"width", plan.info.params[param_width]}};
   return plan;
+}
+
+PartPlan plan_ell(const PartMatrix& part, const PlanOptions& options) { return plan_of(layout, part, options); }
+
+PartPlan plan_ellpack_r(const PartMatrix& part, const PlanOptions& options) {
+  return plan_of(spmvpack::layouts::ellpack_r::layout, part, options);
 }
 
 }  // namespace
 
 extern const LayoutEncoder ell{
-    "ell", "ELLPACK: every row padded to the longest, neighbouring rows side by side", {}, plan};
+    "ell", "ELLPACK: every row padded to the longest, neighbouring rows side by side", {}, plan_ell};
+extern const LayoutEncoder ellpack_r{"ellpack_r", "ELLPACK-R: ell and the length of every row", {}, plan_ellpack_r};
 
 }  // namespace spmvpack::encoder::layouts

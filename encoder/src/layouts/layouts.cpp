@@ -1,5 +1,11 @@
 #include "layouts.hpp"
 
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "spmvpack/container/text.hpp"
+
 namespace spmvpack::encoder::layouts {
 
 PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part) {
@@ -28,6 +34,23 @@ SectionSource section(const PartPlan& plan, const SectionDescription& descriptio
   s.alignment = description.alignment;
   s.fill = std::move(fill);
   return s;
+}
+
+void refuse_setting(const std::string& name, const std::string& value, std::string_view values) {
+  throw Error(errc::usage, fmt::format("{} is '{}'", name, escape(value)), {}, fmt::format("use {}", values));
+}
+
+std::optional<std::uint64_t> read_setting(const PlanOptions& options, const std::string& name, std::uint64_t least,
+                                          std::uint64_t most, std::string_view word) {
+  const auto found = options.settings.find(name);
+  if (found == options.settings.end() || (!word.empty() && found->second == word)) return {};
+  std::uint64_t value = 0;
+  const char* const end = found->second.data() + found->second.size();
+  const auto [stop, error] = std::from_chars(found->second.data(), end, value);
+  if (error != std::errc{} || stop != end || value < least || value > most)
+    refuse_setting(name, found->second,
+                   fmt::format("{}{}a number from {} to {}", word, word.empty() ? "" : " or ", least, most));
+  return value;
 }
 
 void share_by_section(PartPlan& plan) {

@@ -17,6 +17,14 @@ using Fill = std::function<void(std::uint64_t begin, std::span<std::byte> out)>;
 SectionSource section(const PartPlan& plan, const SectionDescription& description, Fill fill,
                       std::optional<std::uint64_t> count = {});
 
+/// Error(errc::usage): the setting does not have this value, which is not one of `values` ("auto, 1 or 2").
+[[noreturn]] void refuse_setting(const std::string& name, const std::string& value, std::string_view values);
+
+/// The number of a setting, from `least` to `most`; none if it is absent or is the `word` for letting the plan choose
+/// (empty: there is none). Error(errc::usage).
+std::optional<std::uint64_t> read_setting(const PlanOptions& options, const std::string& name, std::uint64_t least,
+                                          std::uint64_t most, std::string_view word);
+
 /// Sets the byte shares of a part to its device sections, one share each.
 void share_by_section(PartPlan& plan);
 

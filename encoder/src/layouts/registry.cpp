@@ -8,11 +8,12 @@
 
 namespace spmvpack::encoder {
 namespace layouts {
-extern const LayoutEncoder csr, coo, ell, ccoo;
+extern const LayoutEncoder csr, coo, ell, ellpack_r, sell, pjds, dia, ccoo, amb;
 }
 
 std::span<const LayoutEncoder> layout_encoders() {
-  static const std::array all{layouts::csr, layouts::coo, layouts::ell, layouts::ccoo};
+  static const std::array all{layouts::csr,  layouts::coo, layouts::ell,  layouts::ellpack_r, layouts::sell,
+                              layouts::pjds, layouts::dia, layouts::ccoo, layouts::amb};
   return all;
 }
 

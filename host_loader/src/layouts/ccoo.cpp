@@ -286,8 +286,6 @@ void multiply_ccoo(const PartView& part, const Operands<V>& operands, int thread
     if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, v.chunks, operands);
   }
 }
-template void multiply_ccoo<double>(const PartView&, const Operands<double>&, int);
-template void multiply_ccoo<float>(const PartView&, const Operands<float>&, int);
-template void multiply_ccoo<float>(const PartView&, const Operands<double>&, int);
+SPMVPACK_INSTANTIATE(multiply_ccoo)
 
 }  // namespace spmvpack::host_loader::layouts

@@ -51,8 +51,6 @@ void multiply_coo(const PartView& part, const Operands<V>& operands, int threads
     kernel(row_idx.data(), col_idx, values, operands, entry_of(first), entry_of(last));
   });
 }
-template void multiply_coo<double>(const PartView&, const Operands<double>&, int);
-template void multiply_coo<float>(const PartView&, const Operands<float>&, int);
-template void multiply_coo<float>(const PartView&, const Operands<double>&, int);
+SPMVPACK_INSTANTIATE(multiply_coo)
 
 }  // namespace spmvpack::host_loader::layouts

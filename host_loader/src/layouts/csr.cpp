@@ -54,8 +54,6 @@ void multiply_csr(const PartView& part, const Operands<V>& operands, int threads
   else
     multiply<A, V, std::uint32_t>(part, operands, threads);
 }
-template void multiply_csr<double>(const PartView&, const Operands<double>&, int);
-template void multiply_csr<float>(const PartView&, const Operands<float>&, int);
-template void multiply_csr<float>(const PartView&, const Operands<double>&, int);
+SPMVPACK_INSTANTIATE(multiply_csr)
 
 }  // namespace spmvpack::host_loader::layouts

@@ -62,7 +62,23 @@ void multiply_coo(const PartView& part, const Operands<V>& operands, int threads
 template <class A, class V>
 void multiply_ell(const PartView& part, const Operands<V>& operands, int threads);
 template <class A, class V>
+void multiply_ellpack_r(const PartView& part, const Operands<V>& operands, int threads);
+template <class A, class V>
+void multiply_sell(const PartView& part, const Operands<V>& operands, int threads);
+template <class A, class V>
+void multiply_pjds(const PartView& part, const Operands<V>& operands, int threads);
+template <class A, class V>
+void multiply_dia(const PartView& part, const Operands<V>& operands, int threads);
+template <class A, class V>
 void multiply_ccoo(const PartView& part, const Operands<V>& operands, int threads);
+template <class A, class V>
+void multiply_amb(const PartView& part, const Operands<V>& operands, int threads);
 }  // namespace layouts
 
 }  // namespace spmvpack::host_loader
+
+/// Instantiates a layout's multiply for the types of values and vectors.
+#define SPMVPACK_INSTANTIATE(multiply)                                           \
+  template void multiply<double>(const PartView&, const Operands<double>&, int); \
+  template void multiply<float>(const PartView&, const Operands<float>&, int);   \
+  template void multiply<float>(const PartView&, const Operands<double>&, int);

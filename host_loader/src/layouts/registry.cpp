@@ -15,7 +15,13 @@ constexpr std::array multiplies = std::to_array<LayoutMultiply>({
     {"csr", layouts::multiply_csr<double>, layouts::multiply_csr<float>, layouts::multiply_csr<float>},
     {"coo", layouts::multiply_coo<double>, layouts::multiply_coo<float>, layouts::multiply_coo<float>},
     {"ell", layouts::multiply_ell<double>, layouts::multiply_ell<float>, layouts::multiply_ell<float>},
+    {"ellpack_r", layouts::multiply_ellpack_r<double>, layouts::multiply_ellpack_r<float>,
+     layouts::multiply_ellpack_r<float>},
+    {"sell", layouts::multiply_sell<double>, layouts::multiply_sell<float>, layouts::multiply_sell<float>},
+    {"pjds", layouts::multiply_pjds<double>, layouts::multiply_pjds<float>, layouts::multiply_pjds<float>},
+    {"dia", layouts::multiply_dia<double>, layouts::multiply_dia<float>, layouts::multiply_dia<float>},
     {"ccoo", layouts::multiply_ccoo<double>, layouts::multiply_ccoo<float>, layouts::multiply_ccoo<float>},
+    {"amb", layouts::multiply_amb<double>, layouts::multiply_amb<float>, layouts::multiply_amb<float>},
 });
 
 constexpr auto names = [] {

@@ -5,13 +5,8 @@
 
 #include <array>
 
+#include "spmvpack/container/host_device.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
-
-#ifdef __CUDACC__
-#define SPMVPACK_HOST_DEVICE __host__ __device__
-#else
-#define SPMVPACK_HOST_DEVICE
-#endif
 
 namespace spmvpack::layouts::ccoo {
 

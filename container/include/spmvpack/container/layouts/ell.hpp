@@ -6,14 +6,12 @@
 #include <array>
 
 #include "spmvpack/container/layouts/layout.hpp"
+#include "spmvpack/container/layouts/padded_rows.hpp"
 
 namespace spmvpack::layouts::ell {
 
 enum Param : std::uint8_t { param_width = 0 };  ///< entries of the longest row
 inline constexpr std::array<std::string_view, 1> parameters{"width"};
-
-/// The column of a slot that holds no entry. No matrix has so many columns.
-inline constexpr std::uint32_t no_column = 0xFFFFFFFF;
 
 /// Slot `step` of row r is element step * rows + r: neighbouring rows lie side by side.
 inline std::uint64_t slots_of(const PartInfo& part) {
@@ -23,6 +21,8 @@ inline constexpr std::array<SectionDescription, 2> sections{{
     {"col_idx", Element::u32, slots_of},
     {"values", Element::value, slots_of},
 }};
+
+inline EllGeometry geometry(const PartView& part) { return {part.rows(), part.info().params[param_width]}; }
 
 SPMVPACK_EXPORT extern const Layout layout;
 

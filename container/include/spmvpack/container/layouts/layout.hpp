@@ -52,8 +52,11 @@ struct Layout {
   /// Throws Error(errc::corrupt) unless every index, offset and encoding of the part is valid, so that code which reads
   /// the part afterwards stays within its buffers. The shape has been checked. O(size), parallel.
   void (*check)(const PartView& part, int threads);
-  /// The part's entries with local indices, each row sorted by column. The part has been checked.
+  /// The part's entries with local indices, each row sorted by the matrix's columns. The part has been checked.
   CsrMatrix (*unpack)(const PartView& part, int threads);
+  /// Whether the part numbers rows and columns alike, so that it can multiply vectors in that order, without its lists;
+  /// null: never. Looks at the table entry alone.
+  bool (*permuted)(const PartInfo& part) = nullptr;
 };
 
 /// Whether the part has these sections, each of its type and count. Reads no element. Error(errc::corrupt).

@@ -1,0 +1,70 @@
+#pragma once
+/// Layout `amb`: Adaptive Multi-level Blocking (Nagasaka, Nukada, Matsuoka: A Memory Access Reduction Method for GPU
+/// Sparse Matrix-Vector Multiplication, in Japanese, section 4.1). The functions that decode it serve host and device
+/// alike; docs/FORMAT.md, section 7, has the tables.
+
+#include <array>
+
+#include "spmvpack/container/host_device.hpp"
+#include "spmvpack/container/layouts/layout.hpp"
+
+namespace spmvpack::layouts::amb {
+
+enum Param : std::uint8_t {
+  param_segment_cols = 0,
+  param_block = 1,
+  param_chunks = 2,
+  param_steps = 3,  ///< blocks of a lane, over all chunks
+  param_chunk_rows = 4,
+  param_shared = 5  ///< partial sums of rows with several lanes
+};
+inline constexpr std::array<std::string_view, 6> parameters{"segment_cols", "block",      "chunks",
+                                                            "steps",        "chunk_rows", "shared"};
+
+inline constexpr std::uint64_t max_segment_cols = 65536, max_segments = 65536, max_chunk_steps = 65536;
+inline constexpr std::uint64_t max_block = 8, max_chunk_rows = 1024, max_steps = (std::uint64_t{1} << 32) - 1;
+inline constexpr std::uint64_t max_rows = std::uint64_t{1} << 31;
+
+constexpr std::uint64_t chunks_of(const PartInfo& part) noexcept { return part.params[param_chunks]; }
+inline std::uint64_t lanes_of(const PartInfo& part) {
+  return checked_mul(chunks_of(part), part.params[param_chunk_rows], "lanes of amb");
+}
+inline std::uint64_t blocks_of(const PartInfo& part) {
+  return checked_mul(part.params[param_steps], part.params[param_chunk_rows], "blocks of amb");
+}
+inline constexpr std::array<SectionDescription, 8> sections{{
+    {"cl", Element::u32, chunks_of},
+    {"cs", Element::u32, chunks_of},
+    {"row_idx", Element::u32, lanes_of},
+    {"col_idx", Element::u16, blocks_of},
+    {"values", Element::value,
+     [](const PartInfo& part) { return checked_mul(blocks_of(part), part.params[param_block], "values of amb"); }},
+    {"shared_rows", Element::u32, [](const PartInfo& part) { return part.params[param_shared]; }},
+    {"empty_rows", Element::u32},
+    {"stored_zeros", Element::u64, nullptr, 16, 0},
+}};
+
+/// An element of `cl`.
+struct ChunkLength {
+  std::uint32_t bits;
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t steps() const noexcept { return (bits & 0xFFFFU) + 1; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t segment() const noexcept { return bits >> 16U; }
+  static constexpr ChunkLength of(std::uint64_t steps, std::uint64_t segment) noexcept {
+    return {static_cast<std::uint32_t>((steps - 1) | segment << 16U)};
+  }
+};
+
+/// An element of `row_idx`: where the sum of a lane goes.
+struct LaneRow {
+  static constexpr std::uint32_t none = 0xFFFFFFFF, shared_bit = 0x80000000;
+  std::uint32_t bits;
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_none() const noexcept { return bits == none; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_shared() const noexcept { return (bits & shared_bit) != 0; }
+  /// The row, or the number of the partial sum.
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t index() const noexcept { return bits & ~shared_bit; }
+};
+inline constexpr std::uint64_t max_shared = LaneRow::shared_bit - 1;
+
+SPMVPACK_EXPORT extern const Layout layout;
+
+}  // namespace spmvpack::layouts::amb

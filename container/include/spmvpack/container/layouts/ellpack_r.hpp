@@ -1,0 +1,28 @@
+#pragma once
+/// Layout `ellpack_r`: ELLPACK-R, ell with a list of row lengths (Vazquez, Fernandez, Garzon: A New Approach for Sparse
+/// Matrix Vector Product on NVIDIA GPUs, 2011; Kreutzer et al.: Sparse Matrix-vector Multiplication on GPGPU Clusters,
+/// section 2.1). docs/FORMAT.md, section 7, has the tables.
+
+#include <array>
+
+#include "spmvpack/container/layouts/ell.hpp"
+
+namespace spmvpack::layouts::ellpack_r {
+
+using ell::param_width;
+using ell::parameters;
+
+inline constexpr std::array<SectionDescription, 3> sections{{
+    {"row_len", Element::u32, rows_of},
+    {"col_idx", Element::u32, ell::slots_of},
+    {"values", Element::value, ell::slots_of},
+}};
+
+/// Of a part in any memory.
+inline EllpackRGeometry geometry(const PartView& part) {
+  return {part.get<std::uint32_t>("row_len").data(), part.rows()};
+}
+
+SPMVPACK_EXPORT extern const Layout layout;
+
+}  // namespace spmvpack::layouts::ellpack_r

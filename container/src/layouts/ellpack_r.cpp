@@ -1,0 +1,28 @@
+#include "spmvpack/container/layouts/ellpack_r.hpp"
+
+#include "padded_rows.hpp"
+
+namespace spmvpack::layouts::ellpack_r {
+namespace {
+
+void check_shape(const PartView& part) { ell::layout.check_shape(part); }
+
+void check(const PartView& part, int threads) {
+  const auto row_len = part.get<std::uint32_t>("row_len");
+  const auto columns = part.get<std::uint32_t>("col_idx");
+  const EllGeometry slots = ell::geometry(part);
+  ell::layout.check(part, threads);
+  parallel_pieces(part.rows(), padded_rows::rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t r = first; r < last; ++r)
+      part.require(row_len[r] == padded_rows::length(columns, slots(r)), "row_len",
+                   [&] { return fmt::format("row {} does not have {} entries", r, row_len[r]); });
+  });
+}
+
+CsrMatrix unpack(const PartView& part, int threads) { return padded_rows::unpack(part, geometry(part), threads); }
+
+}  // namespace
+
+const Layout layout{"ellpack_r", sections, parameters, check_shape, check, unpack};
+
+}  // namespace spmvpack::layouts::ellpack_r

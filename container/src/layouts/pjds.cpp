@@ -1,0 +1,61 @@
+#include "spmvpack/container/layouts/pjds.hpp"
+
+#include <algorithm>
+
+#include "padded_rows.hpp"
+
+namespace spmvpack::layouts::pjds {
+namespace {
+
+bool permuted(const PartInfo& part) { return part.params[param_basis] != 0; }
+
+void check_shape(const PartView& part) {
+  const PartInfo& info = part.info();
+  const std::uint64_t width = info.params[param_width], slots = info.params[param_slots];
+  part.require(width <= info.nnz, {}, [&] { return fmt::format("a width of {} for {} entries", width, info.nnz); });
+  part.require(info.nnz <= slots, {}, [&] { return fmt::format("{} slots for {} entries", slots, info.nnz); });
+  part.require(info.params[param_basis] <= 1, {}, [&] { return fmt::format("basis {}", info.params[param_basis]); });
+  if (!permuted(info)) return;
+  const auto is_list = [](const IndexMap& map) { return map.kind == format::MapKind::list; };
+  part.require(is_list(info.rows) && is_list(info.cols) && info.rows.count == info.cols.count, {}, [] {
+    return std::string("a permuted basis of a part that is not square, or lists no rows or columns");
+  });
+}
+
+/// Reads nothing outside col_start.
+void check_starts(const PartView& part) {
+  const auto start = part.get<std::uint64_t>("col_start");
+  const auto require = [&](bool ok, std::string_view what) {
+    part.require(ok, "col_start", [&] { return std::string(what); });
+  };
+  require(start.front() == 0 && start.back() == part.info().params[param_slots],
+          "does not start at 0 and end at the slots");
+  std::uint64_t before = part.rows();
+  for (std::uint64_t s = 1; s < start.size(); ++s) {
+    const std::uint64_t length = start[s] - start[s - 1];  // a fall makes it longer than the rows
+    require(length >= 1 && length <= before, "a jagged column is empty, or longer than the one before it");
+    require(length == part.rows() || length % PjdsGeometry::block_rows == 0,
+            "a jagged column ends inside a block of rows");
+    before = length;
+  }
+}
+
+void check(const PartView& part, int threads) {
+  check_starts(part);
+  if (permuted(part.info())) {
+    const auto rows = part.get<std::uint32_t>("row_map"), cols = part.get<std::uint32_t>("col_map");
+    part.require(std::equal(rows.begin(), rows.end(), cols.begin(), cols.end()), "col_map",
+                 [] { return std::string("is not the list of rows"); });
+  }
+  const std::uint64_t longest = padded_rows::check(part, geometry(part), part.rows(), threads, column_order(part));
+  const std::uint64_t width = part.info().params[param_width];
+  part.require(longest == width, {}, [&] { return fmt::format("no row has the width of {} entries", width); });
+}
+
+CsrMatrix unpack(const PartView& part, int threads) { return padded_rows::unpack(part, geometry(part), threads); }
+
+}  // namespace
+
+const Layout layout{"pjds", sections, parameters, check_shape, check, unpack, permuted};
+
+}  // namespace spmvpack::layouts::pjds

@@ -1,0 +1,413 @@
+#include "spmvpack/container/layouts/amb.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <limits>
+
+#include "layouts/layouts.hpp"
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack::encoder::layouts {
+namespace {
+
+using namespace spmvpack::layouts::amb;  // what the bytes mean
+
+constexpr std::array<Setting, 4> settings{
+    Setting{"amb.segment", "1 to 65536", "columns of a segment, 65536 unless set"},
+    Setting{"amb.c", "1 to 1024", "rows of a chunk (C), 32 unless set"},
+    Setting{"amb.sigma", "1 and more", "rows that are sorted together, 32768 unless set"},
+    Setting{"amb.block", "auto, or 1 to 8", "columns of a block; auto minimises device bytes"}};
+
+constexpr std::uint64_t default_chunk_rows = 32, default_sigma = 32768;
+
+/// For every block size from 1 to max_block.
+using PerBlock = std::array<std::uint64_t, max_block>;
+
+struct Choices {
+  std::uint64_t segment_cols, chunk_rows, sigma;
+  std::optional<std::uint64_t> block;
+
+  explicit Choices(const PlanOptions& options)
+      : segment_cols(
+            read_setting(options, "amb.segment", 1, max_segment_cols, {}).value_or(std::uint64_t{max_segment_cols})),
+        chunk_rows(read_setting(options, "amb.c", 1, max_chunk_rows, {}).value_or(default_chunk_rows)),
+        sigma(read_setting(options, "amb.sigma", 1, max_dimension, {}).value_or(default_sigma)),
+        block(read_setting(options, "amb.block", 1, max_block, "auto")) {}
+};
+
+/// The entries of one row in one segment.
+struct RowPiece {
+  std::uint32_t to = 0;  ///< LaneRow; partial sums are counted from the window's first
+  std::uint32_t segment = 0, entries = 0;
+  std::array<std::int32_t, max_block> blocks{};  ///< for each block size
+};
+
+struct Chunk {
+  std::uint32_t segment = 0;
+  std::array<std::uint32_t, max_block> steps{};  ///< for each block size
+};
+
+/// What sigma rows become, before the block size is known.
+struct Window {
+  std::vector<Chunk> chunks;          ///< by segment
+  std::vector<std::uint32_t> lanes;   ///< chunk by chunk
+  std::vector<std::uint32_t> shared;  ///< the row of each partial sum
+  std::vector<std::uint32_t> empty;   ///< rows without entries
+  PerBlock steps{}, blocks{};         ///< of all chunks; of all rows
+};
+
+/// Cuts windows of rows into chunks. One for each thread: it keeps its memory between windows.
+class WindowCutter {
+ public:
+  WindowCutter(const CsrView& a, const Choices& choices)
+      : a_(a), choices_(choices), count_(div_up(a.cols(), choices.segment_cols) + 1) {}
+
+  Window cut(std::uint64_t first, std::uint64_t last) {
+    window_ = {};
+    pieces_.clear();
+    for (std::uint64_t r = first; r < last; ++r) cut_row(r);
+    sort_pieces();
+    for (std::size_t begin = 0; begin < pieces_.size();) {
+      std::size_t end = begin;
+      while (end < pieces_.size() && piece(end).segment == piece(begin).segment) ++end;
+      for (; begin < end; begin += choices_.chunk_rows) add_chunk(begin, std::min(end, begin + choices_.chunk_rows));
+      begin = end;
+    }
+    return std::move(window_);
+  }
+
+ private:
+  [[nodiscard]] const RowPiece& piece(std::size_t i) const { return pieces_[order_[i]]; }
+
+  /// Adds a piece for each segment in which the row has entries.
+  void cut_row(std::uint64_t r) {
+    const std::uint32_t* const columns = a_.col_idx();
+    const std::uint64_t stop = a_.row_ptr(r + 1);
+    const std::size_t first = pieces_.size();
+    for (std::uint64_t k = a_.row_ptr(r); k < stop;) {
+      RowPiece& p = pieces_.emplace_back();
+      p.segment = static_cast<std::uint32_t>(columns[k] / choices_.segment_cols);
+      const std::uint64_t begin = p.segment * choices_.segment_cols, end = begin + choices_.segment_cols;
+      // Blocks of every size are counted at once: `open` is the end of the current one.
+      std::array<std::int32_t, max_block> open{};
+      const std::uint64_t from = k;
+      for (; k < stop && columns[k] < end; ++k) {
+        const auto column = static_cast<std::int32_t>(columns[k] - begin);
+        for (std::size_t b = 0; b < max_block; ++b) {
+          const bool opens = column >= open[b];
+          p.blocks[b] += opens ? 1 : 0;
+          open[b] = opens ? column + static_cast<std::int32_t>(b) + 1 : open[b];
+        }
+      }
+      p.entries = static_cast<std::uint32_t>(k - from);
+    }
+    const std::size_t lanes = pieces_.size() - first;
+    if (lanes == 0) window_.empty.push_back(static_cast<std::uint32_t>(r));
+    if (lanes == 1) pieces_[first].to = static_cast<std::uint32_t>(r);
+    for (std::size_t i = first; lanes > 1 && i < pieces_.size(); ++i) {
+      pieces_[i].to = LaneRow::shared_bit | static_cast<std::uint32_t>(window_.shared.size());
+      window_.shared.push_back(static_cast<std::uint32_t>(r));
+    }
+  }
+
+  /// By segment, then by falling number of entries; pieces with the same number keep their order.
+  void sort_pieces() {
+    const std::size_t n = pieces_.size();
+    order_.resize(n);
+    std::fill(count_.begin(), count_.end(), 0);
+    for (const RowPiece& p : pieces_) ++count_[p.segment + 1];
+    for (std::size_t s = 1; s < count_.size(); ++s) count_[s] += count_[s - 1];
+    for (std::size_t i = 0; i < n; ++i) order_[count_[pieces_[i].segment]++] = static_cast<std::uint32_t>(i);
+    for (std::size_t begin = 0; begin < n;) {
+      std::size_t end = begin;
+      std::uint32_t longest = 0;
+      bool sorted = true;
+      for (const std::uint32_t segment = piece(begin).segment; end < n && piece(end).segment == segment; ++end) {
+        longest = std::max(longest, piece(end).entries);
+        sorted = sorted && (end == begin || piece(end).entries <= piece(end - 1).entries);
+      }
+      if (!sorted) sort_by_entries(begin, end, longest);
+      begin = end;
+    }
+  }
+
+  void sort_by_entries(std::size_t begin, std::size_t end, std::uint32_t longest) {
+    place_.assign(longest + std::size_t{2}, 0);
+    moved_.assign(order_.begin() + static_cast<std::ptrdiff_t>(begin),
+                  order_.begin() + static_cast<std::ptrdiff_t>(end));
+    for (const std::uint32_t i : moved_) ++place_[longest - pieces_[i].entries + 1];
+    for (std::size_t i = 1; i < place_.size(); ++i) place_[i] += place_[i - 1];
+    for (const std::uint32_t i : moved_) order_[begin + place_[longest - pieces_[i].entries]++] = i;
+  }
+
+  void add_chunk(std::size_t begin, std::size_t end) {
+    Chunk& chunk = window_.chunks.emplace_back();
+    chunk.segment = piece(begin).segment;
+    std::array<std::int32_t, max_block> longest{}, blocks{};
+    for (std::size_t i = begin; i < end; ++i) {
+      const RowPiece& p = piece(i);
+      window_.lanes.push_back(p.to);
+      for (std::size_t b = 0; b < max_block; ++b) {
+        longest[b] = std::max(longest[b], p.blocks[b]);
+        blocks[b] += p.blocks[b];  // of at most 1,024 rows and 65,536 columns
+      }
+    }
+    window_.lanes.resize(window_.chunks.size() * choices_.chunk_rows, LaneRow::none);
+    for (std::size_t b = 0; b < max_block; ++b) {
+      chunk.steps[b] = static_cast<std::uint32_t>(longest[b]);
+      window_.steps[b] += static_cast<std::uint64_t>(longest[b]);
+      window_.blocks[b] += static_cast<std::uint64_t>(blocks[b]);
+    }
+  }
+
+  CsrView a_;
+  const Choices& choices_;
+  Window window_;
+  std::vector<RowPiece> pieces_;
+  std::vector<std::uint32_t> order_, moved_;
+  std::vector<std::size_t> count_, place_;
+};
+
+/// A part cut into chunks: makes all decisions, then writes the sections.
+class Blocked {
+ public:
+  Blocked(const PartMatrix& part, const PlanOptions& options)
+      : a_(part.a), owner_(part.owner), choices_(options), segments_(div_up(a_.cols(), choices_.segment_cols)) {
+    const auto refuse = [&](std::string what, const char* remedy) {
+      throw Error(errc::unsupported, "amb: " + std::move(what), {}, remedy);
+    };
+    if (segments_ > max_segments)
+      refuse(fmt::format("{} segments of {} columns", segments_, choices_.segment_cols), "use a larger amb.segment");
+    if (a_.rows() > max_rows) refuse(fmt::format("{} rows", a_.rows()), "use another layout");
+    cut(options.threads);
+    choose_block();
+    if (shared.size() > max_shared || steps_ > max_steps)
+      refuse(fmt::format("{} partial sums, {} steps", shared.size(), steps_), "use a larger amb.segment");
+    assemble();
+    if (block_ > 1 && a_.nnz() != 0) dispatch(a_.value_type(), [&]<class T>(T) { list_zeros<T>(); });
+  }
+
+  void describe(PartPlan& plan) const {
+    plan.info.params[param_segment_cols] = choices_.segment_cols;
+    plan.info.params[param_block] = block_;
+    plan.info.params[param_chunks] = cl.size();
+    plan.info.params[param_steps] = steps_;
+    plan.info.params[param_chunk_rows] = choices_.chunk_rows;
+    plan.info.params[param_shared] = shared.size();
+    plan.padding = steps_ * choices_.chunk_rows * block_ - a_.nnz();
+    plan.fill_reads_x = blocks_ * block_ > a_.nnz();
+    plan.counters = {{"block", block_},       {"chunks", cl.size()},           {"segments", segments_},
+                     {"lanes", lanes.size()}, {"lanes.shared", shared.size()}, {"rows.empty", empty.size()}};
+    // Table 2 of the paper counts these arrays; the lists of shared and of empty rows are ours.
+    plan.counters.push_back({"published.bytes", cl.size() * 8 + lanes.size() * 4 + block_bytes(block_, steps_)});
+    for (std::uint64_t b = 1; b <= max_block; ++b)
+      plan.counters.push_back({fmt::format("block_{}.bytes", b), considered_.at(b - 1)});
+  }
+
+  void fill_columns(std::uint64_t begin, std::span<std::byte> out) const {
+    each_lane(begin / 2, div_up(begin + out.size(), 2), 1, [&](std::uint64_t chunk, std::uint64_t lane) {
+      std::uint64_t step = 0;
+      std::uint16_t column = 0;
+      const auto put = [&] { copy_part(begin, out, ((cs[chunk] + step) * choices_.chunk_rows + lane) * 2, column); };
+      each_block(chunk, lane, [&](std::uint64_t start, std::uint64_t, std::uint64_t) {
+        column = static_cast<std::uint16_t>(start);
+        put();
+        ++step;
+      });
+      for (const std::uint64_t steps = ChunkLength{cl[chunk]}.steps(); step < steps; ++step) put();
+    });
+  }
+
+  template <class T>
+  void fill_values(std::uint64_t begin, std::span<std::byte> out) const {
+    if (out.empty()) return;
+    std::memset(out.data(), 0, out.size());
+    each_lane(begin / sizeof(T), div_up(begin + out.size(), sizeof(T)), block_,
+              [&](std::uint64_t chunk, std::uint64_t lane) {
+                each_slot(chunk, lane, [&](std::uint64_t slot, std::uint64_t k) {
+                  copy_part(begin, out, slot * sizeof(T), bits<T>()[k]);
+                });
+              });
+  }
+
+  std::vector<std::uint32_t> cl, cs, lanes, shared, empty;
+  std::vector<std::uint64_t> zeros;
+
+ private:
+  template <class T>
+  [[nodiscard]] const bits_of<T>* bits() const {
+    return static_cast<const bits_of<T>*>(a_.value_bytes());
+  }
+  [[nodiscard]] std::uint64_t block_bytes(std::uint64_t block, std::uint64_t steps) const {
+    return steps * choices_.chunk_rows * (2 + block * size_of(a_.value_type()));
+  }
+
+  void cut(int threads) {
+    windows_.resize(div_up(a_.rows(), choices_.sigma));
+    std::vector<std::unique_ptr<WindowCutter>> cutters(static_cast<std::size_t>(thread_count(threads)));
+    parallel_for(windows_.size(), threads, [&](std::uint64_t w, std::uint64_t worker) {
+      if (cutters[worker] == nullptr) cutters[worker] = std::make_unique<WindowCutter>(a_, choices_);
+      const std::uint64_t first = w * choices_.sigma;
+      windows_[w] = cutters[worker]->cut(first, std::min(a_.rows(), first + choices_.sigma));
+    });
+  }
+
+  void choose_block() {
+    PerBlock steps{}, blocks{};
+    for (const Window& w : windows_)
+      for (std::size_t b = 0; b < max_block; ++b) steps[b] += w.steps[b], blocks[b] += w.blocks[b];
+    // A block stays inside its segment: the narrowest, which is the last, must have room for it.
+    const std::uint64_t narrowest =
+        segments_ == 0 ? 1 : std::min(choices_.segment_cols, a_.cols() - (segments_ - 1) * choices_.segment_cols);
+    if (choices_.block && *choices_.block > narrowest)
+      throw Error(errc::unsupported,
+                  fmt::format("amb: blocks of {} columns in a segment of {}", *choices_.block, narrowest), {},
+                  "use a smaller amb.block, or another amb.segment");
+    block_ = choices_.block.value_or(1);
+    for (std::uint64_t b = 1; b <= max_block; ++b) {
+      considered_.at(b - 1) = block_bytes(b, steps.at(b - 1));
+      if (!choices_.block && b <= narrowest && considered_.at(b - 1) < considered_.at(block_ - 1)) block_ = b;
+    }
+    steps_ = steps.at(block_ - 1);
+    blocks_ = blocks.at(block_ - 1);
+  }
+
+  /// Puts the windows' chunks together, segment by segment: neighbours in time then read the same part of x.
+  void assemble() {
+    struct Run {  // chunks of one window in one segment
+      std::uint32_t segment;
+      std::uint64_t window, first, last;
+    };
+    std::vector<Run> runs;
+    std::vector<std::uint32_t> shared_before(windows_.size());
+    for (std::size_t w = 0; w < windows_.size(); ++w) {
+      const Window& window = windows_[w];
+      shared_before[w] = static_cast<std::uint32_t>(shared.size());
+      shared.insert(shared.end(), window.shared.begin(), window.shared.end());
+      empty.insert(empty.end(), window.empty.begin(), window.empty.end());
+      for (std::size_t c = 0; c < window.chunks.size(); ++c) {
+        if (c == 0 || window.chunks[c].segment != window.chunks[c - 1].segment)
+          runs.push_back({window.chunks[c].segment, w, c, c});
+        ++runs.back().last;
+      }
+    }
+    std::stable_sort(runs.begin(), runs.end(), [](const Run& r, const Run& s) { return r.segment < s.segment; });
+    std::uint32_t step = 0;
+    for (const Run& run : runs) {
+      const Window& window = windows_[run.window];
+      for (std::uint64_t c = run.first; c < run.last; ++c) {
+        const std::uint32_t steps = window.chunks[c].steps.at(block_ - 1);
+        cl.push_back(ChunkLength::of(steps, run.segment).bits);
+        cs.push_back(step);
+        step += steps;
+      }
+      for (std::uint64_t i = run.first * choices_.chunk_rows; i < run.last * choices_.chunk_rows; ++i) {
+        const LaneRow to{window.lanes[i]};
+        lanes.push_back(to.is_shared() && !to.is_none() ? to.bits + shared_before[run.window] : to.bits);
+      }
+    }
+    windows_.clear();
+    windows_.shrink_to_fit();
+  }
+
+  /// Calls f(chunk, lane) for the lanes of all chunks that have any of the elements [begin, end) of a section with
+  /// `per_lane` elements for a step of a lane.
+  template <class F>
+  void each_lane(std::uint64_t begin, std::uint64_t end, std::uint64_t per_lane, F&& f) const {
+    const std::uint64_t step = begin / per_lane / choices_.chunk_rows;
+    auto chunk = static_cast<std::uint64_t>(std::upper_bound(cs.begin(), cs.end(), step) - cs.begin());
+    for (chunk = chunk == 0 ? 0 : chunk - 1; chunk < cs.size() && cs[chunk] * choices_.chunk_rows * per_lane < end;
+         ++chunk)
+      for (std::uint64_t lane = 0; lane < choices_.chunk_rows; ++lane) f(chunk, lane);
+  }
+
+  /// Calls f(column in the segment, first entry, end of entries) for the blocks of a lane.
+  template <class F>
+  void each_block(std::uint64_t chunk, std::uint64_t lane, F&& f) const {
+    const LaneRow to{lanes[chunk * choices_.chunk_rows + lane]};
+    if (to.is_none()) return;
+    const std::uint64_t row = to.is_shared() ? shared[to.index()] : to.index();
+    const std::uint64_t begin = ChunkLength{cl[chunk]}.segment() * choices_.segment_cols;
+    const std::uint64_t cols = std::min(choices_.segment_cols, a_.cols() - begin);
+    const std::uint32_t* const columns = a_.col_idx();
+    std::uint64_t k = a_.row_ptr(row);
+    const std::uint64_t stop = a_.row_ptr(row + 1);
+    if (to.is_shared()) k = static_cast<std::uint64_t>(std::lower_bound(columns + k, columns + stop, begin) - columns);
+    while (k < stop && columns[k] < begin + cols) {
+      const std::uint64_t start = std::min(columns[k] - begin, cols - block_), first = k;
+      while (k < stop && columns[k] < begin + start + block_) ++k;
+      f(start, first, k);
+    }
+  }
+
+  /// Calls f(element of `values`, entry) for the entries of a lane.
+  template <class F>
+  void each_slot(std::uint64_t chunk, std::uint64_t lane, F&& f) const {
+    const std::uint64_t begin = ChunkLength{cl[chunk]}.segment() * choices_.segment_cols;
+    std::uint64_t step = cs[chunk];
+    each_block(chunk, lane, [&](std::uint64_t start, std::uint64_t first, std::uint64_t last) {
+      for (std::uint64_t k = first; k < last; ++k)
+        f((step * block_ + (a_.col_idx()[k] - begin - start)) * choices_.chunk_rows + lane, k);
+      ++step;
+    });
+  }
+
+  template <class T>
+  void list_zeros() {
+    const bits_of<T>* const values = bits<T>();
+    if (std::find(values, values + a_.nnz(), 0) == values + a_.nnz()) return;
+    for (std::uint64_t c = 0; c < cl.size(); ++c)
+      for (std::uint64_t lane = 0; lane < choices_.chunk_rows; ++lane)
+        each_slot(c, lane, [&](std::uint64_t slot, std::uint64_t k) {
+          if (values[k] == 0) zeros.push_back(slot);
+        });
+    std::sort(zeros.begin(), zeros.end());
+  }
+
+  /// The bytes of `value`, which start at byte `at` of the section, as far as they lie in `out`.
+  template <class T>
+  static void copy_part(std::uint64_t begin, std::span<std::byte> out, std::uint64_t at, const T& value) {
+    const std::uint64_t from = std::max(begin, at), to = std::min(begin + out.size(), at + sizeof(T));
+    if (from < to)
+      std::memcpy(out.data() + (from - begin), reinterpret_cast<const std::byte*>(&value) + (from - at), to - from);
+  }
+
+  CsrView a_;
+  std::shared_ptr<const void> owner_;
+  Choices choices_;
+  std::uint64_t segments_, block_ = 1, steps_ = 0, blocks_ = 0;
+  PerBlock considered_{};  ///< bytes of columns and values for every block size
+  std::vector<Window> windows_;
+};
+
+PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
+  const auto blocked = std::make_shared<const Blocked>(part, options);
+  PartPlan plan = begin_plan(layout, part);
+  blocked->describe(plan);
+  const auto add = [&](std::size_t i, Fill fill, std::optional<std::uint64_t> count = {}) {
+    plan.sections.push_back(section(plan, sections.at(i), std::move(fill), count));
+  };
+  const auto copy = [&](const auto& array) { return copy_from(array.data(), blocked); };
+  add(0, copy(blocked->cl));
+  add(1, copy(blocked->cs));
+  add(2, copy(blocked->lanes));
+  add(3, [blocked](std::uint64_t begin, std::span<std::byte> out) { blocked->fill_columns(begin, out); });
+  dispatch(part.a.value_type(), [&]<class T>(T) {
+    add(4, [blocked](std::uint64_t begin, std::span<std::byte> out) { blocked->template fill_values<T>(begin, out); });
+  });
+  add(5, copy(blocked->shared));
+  add(6, copy(blocked->empty), blocked->empty.size());
+  if (!blocked->zeros.empty()) add(7, copy(blocked->zeros), blocked->zeros.size());
+  share_by_section(plan);
+  return plan;
+}
+
+}  // namespace
+
+extern const LayoutEncoder amb{"amb", "adaptive multi-level blocking: segments of 16-bit columns, blocks along rows",
+                               settings, plan};
+
+}  // namespace spmvpack::encoder::layouts

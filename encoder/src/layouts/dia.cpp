@@ -1,0 +1,104 @@
+#include "spmvpack/container/layouts/dia.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+
+#include "layouts/layouts.hpp"
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack::encoder::layouts {
+namespace {
+
+using namespace spmvpack::layouts::dia;  // what the bytes mean
+
+constexpr std::uint64_t rows_per_task = 1U << 14;
+
+/// The diagonals that have entries, in increasing order.
+std::vector<std::uint64_t> diagonals(const CsrView& a, int threads) {
+  if (a.nnz() == 0) return {};
+  std::vector<std::uint64_t> used(div_up(a.rows() + a.cols() - 1, 64));
+  parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t r = first; r < last; ++r)
+      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
+        const std::uint64_t offset = offset_of(r, a.col_idx()[k], a.rows()), bit = std::uint64_t{1} << offset % 64;
+        const std::atomic_ref<std::uint64_t> word(used[offset / 64]);
+        if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
+      }
+  });
+  std::vector<std::uint64_t> offsets;
+  for (std::uint64_t w = 0; w < used.size(); ++w)
+    for (std::uint64_t bits = used[w]; bits != 0; bits &= bits - 1)
+      offsets.push_back(w * 64 + static_cast<std::uint64_t>(std::countr_zero(bits)));
+  return offsets;
+}
+
+/// A part by diagonals: where its entries go.
+struct Diagonals {
+  CsrView a;
+  std::shared_ptr<const void> owner;
+  std::vector<std::uint64_t> offsets;
+
+  /// The bits of slot d * rows + r; 0 if it has no entry.
+  template <class T>
+  [[nodiscard]] bits_of<T> bits_at(std::uint64_t slot) const {
+    const std::uint64_t row = slot % a.rows(), column = column_of(row, offsets[slot / a.rows()], a.rows());
+    if (column >= a.cols()) return 0;
+    const std::uint32_t* const begin = a.col_idx() + a.row_ptr(row);
+    const std::uint32_t* const end = a.col_idx() + a.row_ptr(row + 1);
+    const std::uint32_t* const found = std::lower_bound(begin, end, column);
+    if (found == end || *found != column) return 0;
+    return static_cast<const bits_of<T>*>(a.value_bytes())[found - a.col_idx()];
+  }
+  /// Slots that have a column, entries or not.
+  [[nodiscard]] std::uint64_t slots_with_column() const {
+    std::uint64_t slots = 0;
+    for (const std::uint64_t offset : offsets) {
+      // Rows whose column is from 0 on, less those whose column is beyond the last.
+      const std::uint64_t first = offset >= a.rows() - 1 ? 0 : a.rows() - 1 - offset;
+      const std::uint64_t columns_end = a.cols() + a.rows() - 1 - offset;
+      slots += std::min(a.rows(), columns_end) - first;
+    }
+    return slots;
+  }
+  /// Slots of entries that are +0, in increasing order.
+  template <class T>
+  [[nodiscard]] std::vector<std::uint64_t> zeros() const {
+    std::vector<std::uint64_t> slots;
+    const auto* const values = static_cast<const bits_of<T>*>(a.value_bytes());
+    for (std::uint64_t r = 0; r < a.rows(); ++r)
+      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
+        if (values[k] != 0) continue;
+        const std::uint64_t offset = offset_of(r, a.col_idx()[k], a.rows());
+        const auto diagonal = std::lower_bound(offsets.begin(), offsets.end(), offset) - offsets.begin();
+        slots.push_back(static_cast<std::uint64_t>(diagonal) * a.rows() + r);
+      }
+    std::sort(slots.begin(), slots.end());
+    return slots;
+  }
+};
+
+PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
+  const auto d = std::make_shared<const Diagonals>(Diagonals{part.a, part.owner, diagonals(part.a, options.threads)});
+  PartPlan plan = begin_plan(layout, part);
+  plan.info.params[param_diagonals] = d->offsets.size();
+  plan.sections.push_back(section(plan, sections[0], copy_from(d->offsets.data(), d)));
+  dispatch(part.a.value_type(), [&]<class T>(T) {
+    plan.sections.push_back(section(
+        plan, sections[1], computed<bits_of<T>>([d](std::uint64_t slot) { return d->template bits_at<T>(slot); })));
+    const auto zeros = std::make_shared<const std::vector<std::uint64_t>>(d->template zeros<T>());
+    if (!zeros->empty())
+      plan.sections.push_back(section(plan, sections[2], copy_from(zeros->data(), zeros), zeros->size()));
+  });
+  plan.padding = slots_of(plan.info) - part.a.nnz();
+  plan.fill_reads_x = d->slots_with_column() > part.a.nnz();
+  share_by_section(plan);
+  plan.counters = {{"diagonals", d->offsets.size()}};
+  return plan;
+}
+
+}  // namespace
+
+extern const LayoutEncoder dia{"dia", "diagonals without column indices; their fill multiplies x, too", {}, plan};
+
+}  // namespace spmvpack::encoder::layouts

@@ -1,0 +1,92 @@
+#include "spmvpack/container/layouts/pjds.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "layouts/padded_rows.hpp"
+
+namespace spmvpack::encoder::layouts {
+namespace {
+
+using namespace spmvpack::layouts::pjds;  // what the bytes mean
+
+constexpr std::array<Setting, 1> settings{
+    Setting{"pjds.basis", "user or permuted", "permuted: number columns as the sorted rows, too (square matrices)"}};
+
+bool wants_permuted(const PartMatrix& part, const PlanOptions& options) {
+  const auto found = options.settings.find("pjds.basis");
+  if (found == options.settings.end() || found->second == "user") return false;
+  if (found->second != "permuted") refuse_setting("pjds.basis", found->second, settings[0].values);
+  if (part.rows.map.kind != format::MapKind::all || part.cols.map.kind != format::MapKind::all ||
+      part.a.rows() != part.a.cols())
+    throw Error(errc::usage,
+                fmt::format("pjds.basis is permuted for {} rows and {} columns", part.a.rows(), part.a.cols()), {},
+                "only a square matrix as a whole has a permuted basis");
+  return true;
+}
+
+/// Jagged columns one after the other.
+struct Cursor {
+  const std::vector<std::uint64_t>* start;
+  SlotPlace at;
+
+  Cursor(const std::vector<std::uint64_t>& col_start, std::uint64_t slot) : start(&col_start) {
+    at.step = static_cast<std::uint64_t>(std::upper_bound(start->begin(), start->end(), slot) - start->begin()) - 1;
+    at.row = slot - (*start)[at.step];
+  }
+  [[nodiscard]] SlotPlace place() const { return at; }
+  void next() {
+    if (++at.row == (*start)[at.step + 1] - (*start)[at.step]) at = {0, at.step + 1};
+  }
+};
+
+PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
+  const CsrView& a = part.a;
+  const bool permuted = wants_permuted(part, options);
+  std::vector<std::uint32_t> order = sorted_rows(a, std::max<std::uint64_t>(a.rows(), 1), options.threads);
+  PartMatrix sorted = part;
+  sorted.rows = permuted ? PartIndices::of(order) : PartIndices{};
+  std::shared_ptr<std::vector<std::uint32_t>> place;  // of each column, in a permuted basis
+  if (permuted) {
+    sorted.cols = sorted.rows;
+    place = std::make_shared<std::vector<std::uint32_t>>(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) (*place)[order[i]] = static_cast<std::uint32_t>(i);
+  } else {
+    sorted.rows = reordered(part.rows, order);
+  }
+
+  // Rows whose padded length exceeds s have a slot s: those of whole blocks, as lengths fall.
+  const OrderedRows rows(part, std::move(order));
+  constexpr std::uint64_t block = spmvpack::layouts::PjdsGeometry::block_rows;
+  const std::uint64_t width = a.rows() == 0 ? 0 : a.row_length(rows.row(0));
+  const auto start = std::make_shared<std::vector<std::uint64_t>>(width + 1);
+  std::uint64_t done = width;
+  for (std::uint64_t first = 0; first < a.rows(); first += block)
+    for (const std::uint64_t longest = a.row_length(rows.row(first)); done > longest; --done)
+      (*start)[done] = first;  // jagged column done - 1 has the rows before this block
+  for (; done > 0; --done) (*start)[done] = a.rows();
+  for (std::uint64_t s = 1; s <= width; ++s) (*start)[s] += (*start)[s - 1];
+
+  PartPlan plan = begin_plan(layout, sorted);
+  plan.info.params[param_width] = width;
+  plan.info.params[param_slots] = start->back();
+  plan.info.params[param_basis] = permuted ? 1 : 0;
+  plan.sections.push_back(section(plan, sections[0], copy_from(start->data(), start)));
+  const auto cursor = [start](std::uint64_t slot) { return Cursor(*start, slot); };
+  add_slots(plan, rows, start->back(), sections, cursor);
+  if (permuted)
+    for (SectionSource& s : plan.sections)
+      if (s.name == "col_idx")
+        s.fill = fill_slots(rows, cursor, spmvpack::layouts::no_column,
+                            [a, place](std::uint64_t k) { return (*place)[a.col_idx()[k]]; });
+  plan.counters = {{"width", width}, {"permuted", permuted ? 1U : 0U}};
+  return plan;
+}
+
+}  // namespace
+
+extern const LayoutEncoder pjds{"pjds", "padded jagged diagonals: rows sorted by length, padded in blocks of 32",
+                                settings, plan};
+
+}  // namespace spmvpack::encoder::layouts

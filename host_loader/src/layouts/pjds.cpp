@@ -1,0 +1,13 @@
+#include "spmvpack/container/layouts/pjds.hpp"
+
+#include "padded_rows.hpp"
+
+namespace spmvpack::host_loader::layouts {
+
+template <class A, class V>
+void multiply_pjds(const PartView& part, const Operands<V>& operands, int threads) {
+  padded_rows::multiply<A>(part, spmvpack::layouts::pjds::geometry(part), operands, threads);
+}
+SPMVPACK_INSTANTIATE(multiply_pjds)
+
+}  // namespace spmvpack::host_loader::layouts

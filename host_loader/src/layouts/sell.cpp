@@ -1,0 +1,13 @@
+#include "spmvpack/container/layouts/sell.hpp"
+
+#include "padded_rows.hpp"
+
+namespace spmvpack::host_loader::layouts {
+
+template <class A, class V>
+void multiply_sell(const PartView& part, const Operands<V>& operands, int threads) {
+  padded_rows::multiply<A>(part, spmvpack::layouts::sell::geometry(part), operands, threads);
+}
+SPMVPACK_INSTANTIATE(multiply_sell)
+
+}  // namespace spmvpack::host_loader::layouts
