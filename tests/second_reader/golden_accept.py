@@ -3,7 +3,8 @@
 import struct
 
 import spmvc_writer as w
-from spmvc_writer import Image, Matrix, Part, Section, ccoo, ccoo_part, coo, csr, ell, provenance
+from spmvc_writer import (Image, Matrix, Part, Section, amb, ccoo, ccoo_part, coo, csr, dia, ell, ellpack_r, pjds,
+                          provenance, sell)
 
 # Rows 0 and 3 are empty.
 SMALL = [(1, 0, 1.5), (1, 2, -2.0), (2, 1, 0.1), (4, 0, 1e300), (4, 1, 3.0), (4, 6, -0.25)]
@@ -124,6 +125,79 @@ def two_parts():
     yield "parts_rows_and_columns", m, [a, b.row_list([1, 4]).column_list([2, 6]), c.row_range(5).column_list([])]
 
 
+def sell_2(matrix):
+    return sell(matrix, 2)
+
+
+def amb_4_2(matrix):
+    return amb(matrix, 4, 2, 2, 4)
+
+
+def permuted(matrix):
+    return pjds(matrix, permuted=True)
+
+
+def name_of(part):
+    return part.fields["layout"].decode()
+
+
+def padded():
+    for value in ("f64", "f32"):
+        n = small(value)
+        for part in (ellpack_r(n), sell_2(n), pjds(n), dia(n), amb_4_2(n)):
+            yield f"{name_of(part)}_{value}", n, [part]
+        n = Matrix(7, 7, n.entries, value)
+        yield f"pjds_permuted_{value}", n, [permuted(n)]
+    n = special_values()
+    for part in (ellpack_r(n), sell_2(n), pjds(n), dia(n), amb_4_2(n)):
+        yield f"{name_of(part)}_special_values", n, [part]
+    n = banded(70, 5, [0.1 * i for i in range(1, 12)])
+    for c in (1, 32, 100):
+        yield f"sell_c{c}", n, [sell(n, c)]
+    yield "pjds_three_blocks", n, [pjds(n)]
+    yield "pjds_three_blocks_permuted", n, [permuted(n)]
+    n = Matrix(40, 3, [(r, c, 1.0 + r) for r in range(38) for c in range(1 if r else 3)])
+    part = pjds(n)
+    part.sections.pop()
+    part.fields.update(row_map=w.ALL)
+    yield "pjds_rows_sorted_already", n, [part]
+    yield "parts_padded", n, parts_of(n, (dia, n.entries[:20], 40, 3), (sell_2, n.entries[20:], 40, 3))
+
+
+def diagonals():
+    for rows, columns in ((3, 8), (8, 3), (5, 5)):
+        n = Matrix(rows, columns, [(r, c, (0.0, -0.0, 2.0)[(r + c) % 3]) for r in range(rows) for c in range(columns)
+                                   if (2 * r + c) % 5 < 2])
+        yield f"dia_zeros_{rows}x{columns}", n, [dia(n)]
+    n = Matrix(2, 2, [(0, 0, 1.0)])
+    yield "dia_list_of_no_zeros", n, [dia(n, stored_zeros=[])]
+    part = dia(n, offsets=[1, 2], values=n.value_bytes([1, 0, 0, 0]))
+    part.fields["parameters"][0] = 2
+    yield "dia_diagonal_without_entries", n, [part]
+    part = dia(Matrix(2, 2, [(0, 0, 0.0)]))
+    part.sections[1:1] = [Section("hint_17", "u8", b"anything", flags=0)]
+    yield "dia_unknown_section_between", Matrix(2, 2, [(0, 0, 0.0)]), [part]
+
+
+def blocked():
+    n = banded(20, 5, [0.1 * i for i in range(1, 12)] + [0.0, -0.0])
+    for b in range(1, 9):
+        yield f"amb_b{b}", n, [amb(n, 12, b, 4, 8)]
+    yield "amb_one_segment", n, [amb(n, 65536, 3, 32, 20)]
+    yield "amb_one_lane", n, [amb(n, 5, 2, 1, 1)]
+    # Rows 1, 4 and 5 lie in several segments, row 3 in one, the others are empty; a segment has no entry.
+    n = Matrix(7, 20, [(r, c, 1.0 + c) for r, c in ((1, 0), (1, 7), (1, 19), (3, 4), (4, 3), (4, 5), (4, 6), (5, 0),
+                                                    (5, 1), (5, 2), (5, 3), (5, 18))])
+    yield "amb_shared_rows", n, [amb(n, 4, 2, 2, 7)]
+    # The second block would leave the segment, and so overlaps the first.
+    n = Matrix(2, 10, [(0, 5, 1.0), (0, 8, 0.0), (0, 9, 2.0), (1, 9, 0.0)])
+    yield "amb_blocks_moved_left", n, [amb(n, 10, 4, 2, 2)]
+    n = Matrix(1, 1, [(0, 0, 1.0)], "f32")
+    yield "amb_most_lanes", n, [amb(n, 1, 1, 1024, 1)]
+    n = Matrix(3, 131077, [(r, c, r + 0.5) for r in (0, 2) for c in (0, 65535, 65536, 131071, 131072, 131076)])
+    yield "amb_widest_segments", n, [amb(n, 65536, 4, 2, 3)]
+
+
 COMMENTED = ("version=0.1.0\noptions=--layout csr\nsource=tiny.mtx\nentries=6\nduplicates=0\nexplicit_zeros=0\n"
              "rounded=0\nmax_relative_error=0\ncomment= made by hand\ncomment= \u00e9\u00e8 = \u221a\ncomment=\n")
 
@@ -171,6 +245,10 @@ def containers():
     n = chunk_ends()
     yield "ccoo_chunk_ends", n, [ccoo(n, 8, 1)]
 
+    yield from padded()
+    yield from diagonals()
+    yield from blocked()
+
     three = [(0, 0), (1, 4), (2, 8)]
     yield "zstd_none", *zstd(m, w.library_frame, [(0, 0)] * 3)
     yield "zstd_shuffle", *zstd(m, w.library_frame, [(1, 4), (1, 4), (1, 8)])
@@ -182,8 +260,9 @@ def containers():
 
     for rows, columns in ((0, 0), (0, 3), (3, 0), (3, 3)):
         n = Matrix(rows, columns, [])
-        for part in (csr(n), coo(n), ell(n), ccoo(n, 256, 4)):
-            yield f"empty_{rows}x{columns}_{part.fields['layout'].decode()}", n, [part]
+        for part in (csr(n), coo(n), ell(n), ellpack_r(n), sell(n, 32), pjds(n), dia(n), ccoo(n, 256, 4),
+                     amb(n, 65536, 4, 32, 32)):
+            yield f"empty_{rows}x{columns}_{name_of(part)}", n, [part]
     yield "no_parts", Matrix(3, 3, []), []
     yield from two_parts()
     yield "provenance", m, [csr(m)], [provenance(COMMENTED)]
@@ -193,9 +272,10 @@ def containers():
     # Lists are in any order: local row 0 is row 4, and so on; columns alike.
     rows, columns = [4, 0, 3, 1, 2], [2, 6, 0, 5, 1, 4, 3]
     n = Matrix(5, 7, [(rows.index(r), columns.index(c), v) for r, c, v in SMALL])
-    for make in (csr, coo, ell, lambda n: ccoo(n, 32, 2)):
-        part = make(n).row_list(rows).column_list(columns)
-        yield f"lists_in_any_order_{part.fields['layout'].decode()}", m, [part]
+    for part in (csr(n), coo(n), ell(n), ellpack_r(n), sell_2(n), dia(n), ccoo(n, 32, 2), amb_4_2(n)):
+        yield f"lists_in_any_order_{name_of(part)}", m, [part.row_list(rows).column_list(columns)]
+    n = Matrix(5, 7, [(r, columns.index(c), v) for r, c, v in SMALL])
+    yield "lists_in_any_order_pjds", m, [pjds(n).column_list(columns)]
     part = csr(m)
     part.sections.append(Section("hint_17", "u16", [1, 2, 3], flags=0, alignment=2))
     yield "unknown_optional_sections", m, [part], [Section("note", "u8", b"anything", flags=0, alignment=1)]

@@ -1,15 +1,21 @@
 """FORMAT.md, section 7. A layout names its sections, says what is expected of them (name, element type, count,
 alignment) and its parameters, None where any number will do, and unpacks them: (rows, columns, values), local, in
-stored order. Sections are required and of the device; a fifth item gives other flags."""
+stored order, or sorted if the layout has an order of its own. Sections are required and of the device; a fifth item
+gives other flags, and one without REQUIRED may be missing: None. A count may be a range; an empty one forbids the
+section."""
 
 import numpy as np
 
-from spmvc_format import U8, U32, U64, VALUE_ELEMENT, require
+from spmvc_format import MAP_LIST, U8, U16, U32, U64, VALUE_ELEMENT, require
 
 
 def rises(rows, columns):
     """Sorted by row, then column, with no entry twice."""
     return bool(np.all((rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (columns[1:] > columns[:-1]))))
+
+
+def has_bits(values):
+    return values.view(f"<u{values.itemsize}") != 0
 
 
 class Csr:
@@ -44,9 +50,28 @@ class Coo:
         return row_idx, col_idx, values
 
 
+NO_COLUMN = 0xFFFFFFFF
+
+
+def padded_rows(p, what, row, slot, columns, values):
+    """The entries of padded rows, and the number of entries of each row. `row` and `slot` say where an element is."""
+    order = np.lexsort((slot, row))
+    row, columns, values = row[order], columns[order], values[order]
+    entry = columns != NO_COLUMN
+    require(not np.any(entry[1:] & ~entry[:-1] & (row[1:] == row[:-1])), "structure", f"{what}: an entry after padding")
+    require(not np.any(has_bits(values) & ~entry), "structure", f"{what}: padding with a value")
+    row, columns, values = row[entry], columns[entry], values[entry]
+    require(np.all(row < p.row_count), "structure", f"{what}: an entry past the last row")
+    return row, columns, values, np.bincount(row, minlength=p.row_count)
+
+
+def blocks_longest(lengths, rows):
+    """The longest row of every `rows` rows."""
+    return np.append(lengths, np.zeros(-len(lengths) % rows, lengths.dtype)).reshape(-1, rows).max(axis=1, initial=0)
+
+
 class Ell:
     names = ("col_idx", "values")
-    NO_COLUMN = 0xFFFFFFFF
 
     @staticmethod
     def expect(p, _):
@@ -55,15 +80,135 @@ class Ell:
 
     @staticmethod
     def unpack(p, what, col_idx, values):
+        return Ell.unpack_rows(p, what, col_idx, values)[:3]
+
+    @staticmethod
+    def unpack_rows(p, what, col_idx, values):
         width, rows = p.parameters[0], p.row_count
-        columns, values = col_idx.reshape(width, rows).T, values.reshape(width, rows).T  # a row of each, slot by slot
-        entry = columns != Ell.NO_COLUMN
-        require(not np.any(entry[:, 1:] & ~entry[:, :-1]), "structure", f"{what}: an entry after padding")
-        raw = np.ascontiguousarray(values).view(np.uint8).reshape(rows, width, values.itemsize)
-        require(not np.any(raw[~entry]), "structure", f"{what}: padding with a value")
-        longest = max(entry.sum(axis=1), default=0)
-        require(longest == width, "structure", f"{what}: the longest row has {longest} entries")
-        return np.nonzero(entry)[0], columns[entry], values[entry]
+        slot, row = np.divmod(np.arange(width * rows), max(rows, 1))
+        *entries, lengths = padded_rows(p, what, row, slot, col_idx, values)
+        require(max(lengths, default=0) == width, "structure", f"{what}: no row has {width} entries")
+        return *entries, lengths
+
+
+class EllpackR:
+    names = ("row_len", "col_idx", "values")
+
+    @staticmethod
+    def expect(p, what):
+        sections, parameters = Ell.expect(p, what)
+        return (("row_len", U32, p.row_count, 16), *sections), parameters
+
+    @staticmethod
+    def unpack(p, what, row_len, col_idx, values):
+        *entries, lengths = Ell.unpack_rows(p, what, col_idx, values)
+        require(np.array_equal(row_len, lengths), "structure", f"{what}: row_len is not the entries of each row")
+        return entries
+
+
+class Sell:
+    names = ("slice_ptr", "col_idx", "values")
+
+    @staticmethod
+    def expect(p, what):
+        lanes, steps = p.parameters[:2]
+        require(1 <= lanes <= 65536, "tables", f"{what}: slices of {lanes} rows")
+        return (("slice_ptr", U32, -(-p.row_count // lanes) + 1, 16), ("col_idx", U32, steps * lanes, 16),
+                ("values", VALUE_ELEMENT[p.value_type], steps * lanes, 16)), (lanes, steps)
+
+    @staticmethod
+    def unpack(p, what, slice_ptr, col_idx, values):
+        lanes, steps = p.parameters[:2]
+        slice_ptr = slice_ptr.astype(np.int64)
+        widths = np.diff(slice_ptr)
+        require(slice_ptr[0] == 0, "structure", f"{what}: slice_ptr does not start at 0")
+        require(np.all(widths >= 0), "structure", f"{what}: slice_ptr falls")
+        require(slice_ptr[-1] == steps, "structure", f"{what}: slice_ptr does not end at the steps")
+        step, lane = np.divmod(np.arange(steps * lanes), lanes)
+        of_slice = np.repeat(np.arange(len(widths)), widths)[step]
+        *entries, lengths = padded_rows(p, what, of_slice * lanes + lane, step - slice_ptr[of_slice], col_idx, values)
+        require(np.array_equal(blocks_longest(lengths, lanes), widths), "structure",
+                f"{what}: a slice is not as wide as its longest row")
+        return entries
+
+
+class Pjds:
+    names = ("col_start", "col_idx", "values")
+
+    @staticmethod
+    def expect(p, what):
+        width, slots, basis = p.parameters[:3]
+        require(basis in (0, 1), "tables", f"{what}: basis {basis}")
+        require(basis == 0 or (p.row_map == p.column_map == MAP_LIST and p.row_count == p.column_count), "tables",
+                f"{what}: basis 1 without equal lists of rows and columns")
+        return (("col_start", U64, width + 1, 16), ("col_idx", U32, slots, 16),
+                ("values", VALUE_ELEMENT[p.value_type], slots, 16)), (width, slots, basis)
+
+    @staticmethod
+    def unpack(p, what, col_start, col_idx, values):
+        width, slots, basis = p.parameters[:3]
+        require(col_start[0] == 0, "structure", f"{what}: col_start does not start at 0")
+        require(np.all(col_start[1:] > col_start[:-1]), "structure", f"{what}: a jagged column without slots")
+        require(col_start[-1] == slots, "structure", f"{what}: col_start does not end at the slots")
+        col_start = col_start.astype(np.int64)
+        heights = np.diff(col_start)
+        require(np.all(heights[1:] <= heights[:-1]), "structure", f"{what}: a jagged column is longer than the last")
+        require(np.all((heights == p.row_count) | ((heights < p.row_count) & (heights % 32 == 0))), "structure",
+                f"{what}: a jagged column ends within a block of rows")
+        slot = np.repeat(np.arange(width), heights)
+        *entries, lengths = padded_rows(p, what, np.arange(slots) - col_start[slot], slot, col_idx, values)
+        require(np.all(lengths[1:] <= lengths[:-1]), "structure", f"{what}: rows are not sorted by length")
+        widths = [np.count_nonzero(heights > row) for row in range(0, p.row_count, 32)]
+        require(np.array_equal(blocks_longest(lengths, 32), widths), "structure",
+                f"{what}: a block of rows is not as wide as its longest")
+        require(max(lengths, default=0) == width, "structure", f"{what}: no row has {width} entries")
+        return entries if basis == 0 else Pjds.in_part_order(p, what, *entries)
+
+    @staticmethod
+    def in_part_order(p, what, rows, columns, values):
+        """Entries sorted by the matrix's columns become sorted by the part's."""
+        require(np.array_equal(p.row_list, p.column_list), "structure", f"{what}: the two lists differ")
+        require(np.all(columns < p.column_count), "structure", f"{what}: a column is out of range")
+        require(rises(rows, p.column_list[columns]), "structure", f"{what}: columns do not rise in the matrix")
+        order = np.lexsort((columns, rows))
+        return rows[order], columns[order], values[order]
+
+
+def with_stored_zeros(what, entry, stored_zeros):
+    """Which values are entries: those with bits, and those that stored_zeros names."""
+    if stored_zeros is None:
+        return entry
+    require(np.all(stored_zeros[1:] > stored_zeros[:-1]), "structure", f"{what}: stored_zeros do not rise")
+    require(np.all(stored_zeros < len(entry)), "structure", f"{what}: a stored zero is out of range")
+    require(not np.any(entry[stored_zeros]), "structure", f"{what}: a stored zero is not +0")
+    entry = entry.copy()
+    entry[stored_zeros] = True
+    return entry
+
+
+class Dia:
+    names = ("offsets", "values", "stored_zeros")
+
+    @staticmethod
+    def expect(p, _):
+        diagonals = p.parameters[0]
+        return (("offsets", U64, diagonals, 16), ("values", VALUE_ELEMENT[p.value_type], diagonals * p.row_count, 16),
+                ("stored_zeros", U64, range(2**63), 16, 0)), (diagonals, )
+
+    @staticmethod
+    def unpack(p, what, offsets, values, stored_zeros):
+        rows, columns = p.row_count, p.column_count
+        require(np.all(offsets[1:] > offsets[:-1]), "structure", f"{what}: offsets do not rise")
+        last = rows + columns - 1 if rows and columns else 0
+        require(np.all(offsets < last), "structure", f"{what}: a diagonal outside of the part")
+        diagonal, row = np.divmod(np.arange(len(values)), max(rows, 1))
+        column = row + offsets.astype(np.int64)[diagonal] - (rows - 1)
+        entry = with_stored_zeros(what, has_bits(values), stored_zeros)
+        require(not np.any(entry & ((column < 0) | (column >= columns))), "structure",
+                f"{what}: an entry outside of the part")
+        row, column, values = row[entry], column[entry], values[entry]
+        order = np.lexsort((column, row))
+        return row[order], column[order], values[order]
 
 
 class Ccoo:
@@ -138,4 +283,85 @@ class Ccoo:
         return rows[entry], columns[entry], values[entry]
 
 
-LAYOUTS = {"csr": Csr, "coo": Coo, "ell": Ell, "ccoo": Ccoo}
+class Amb:
+    names = ("cl", "cs", "row_idx", "col_idx", "values", "shared_rows", "empty_rows", "stored_zeros")
+    SHARED, NO_ROW = 1 << 31, 0xFFFFFFFF
+
+    @staticmethod
+    def expect(p, what):
+        segment_cols, block, chunks, steps, lanes, shared = p.parameters[:6]
+        for name, number, most in (("segment_cols", segment_cols, 65536), ("block", block, 8),
+                                   ("chunk_rows", lanes, 1024)):
+            require(1 <= number <= most, "tables", f"{what}: {name} is {number}")
+        require(p.row_count <= Amb.SHARED, "tables", f"{what}: more than 2^31 rows")
+        return (("cl", U32, chunks, 16), ("cs", U32, chunks, 16), ("row_idx", U32, chunks * lanes, 16),
+                ("col_idx", U16, steps * lanes, 16), ("values", VALUE_ELEMENT[p.value_type], steps * lanes * block, 16),
+                ("shared_rows", U32, shared, 16), ("empty_rows", U32, range(2**63), 16),
+                ("stored_zeros", U64, range(2**63 if block > 1 else 0), 16, 0)), p.parameters[:6]
+
+    @staticmethod
+    def unpack(p, what, cl, cs, row_idx, col_idx, values, shared_rows, empty_rows, stored_zeros):
+        segment_cols, block, chunks, steps, lanes, _ = p.parameters[:6]
+        chunk_steps, segment = (cl & 0xFFFF).astype(np.int64) + 1, (cl >> 16).astype(np.int64)
+        ends = np.cumsum(chunk_steps)
+        require(np.array_equal(cs, ends - chunk_steps), "structure", f"{what}: cs")
+        require(chunk_steps.sum() == steps, "structure", f"{what}: the chunks have other steps than the part")
+        row_idx = row_idx.astype(np.int64).reshape(chunks, lanes)
+        rows = Amb.lane_rows(p, what, row_idx, segment, shared_rows.astype(np.int64), empty_rows.astype(np.int64))
+
+        # Steps by lanes. A block is the first of its lane, or its column is larger than the one before.
+        chunk = np.repeat(np.arange(chunks), chunk_steps)
+        first = np.isin(np.arange(steps), cs)[:, None]
+        columns = col_idx.reshape(steps, lanes).astype(np.int64)
+        change = np.diff(columns, axis=0, prepend=0)
+        has_row = (row_idx != Amb.NO_ROW)[chunk]
+        filled = np.where(first, has_row, change > 0)
+        require(not np.any((change < 0) & ~first), "structure", f"{what}: the columns of a lane fall")
+        require(not np.any(filled[1:] & ~filled[:-1] & ~first[1:]), "structure", f"{what}: a block after padding")
+        require(not np.any(columns[~has_row]), "structure", f"{what}: a lane without a row has a column")
+        require(np.all(filled[ends - 1].any(axis=1)), "structure",
+                f"{what}: a chunk has more steps than its longest lane")
+        room = np.minimum(segment_cols, p.column_count - segment * segment_cols)
+        require(np.all(columns + block <= room[chunk, None]), "structure", f"{what}: a block leaves its segment")
+
+        # Steps by elements of a block by lanes.
+        has_value = has_bits(values)
+        entry = with_stored_zeros(what, has_value, stored_zeros).reshape(steps, block, lanes)
+        filled = filled[:, None, :]
+        require(not np.any(entry & ~filled), "structure", f"{what}: an entry in padding")
+        entry = filled if block == 1 else entry
+        require(np.array_equal(entry.any(axis=1, keepdims=True), filled), "structure",
+                f"{what}: a block without entries")
+        step, element, lane = np.nonzero(entry)
+        place = chunk[step] * lanes + lane
+        column = columns[step, lane] + element
+        order = np.lexsort((element, step, place))
+        require(rises(place[order], column[order]), "structure", f"{what}: the columns of a lane's entries do not rise")
+        row, column = rows[chunk[step], lane], column + (segment * segment_cols)[chunk[step]]
+        order = np.lexsort((column, row))
+        return row[order], column[order], values.reshape(entry.shape)[entry][order]
+
+    @staticmethod
+    def lane_rows(p, what, row_idx, segment, shared_rows, empty_rows):
+        """The row of every lane, -1 without one. Every row is where it belongs."""
+        is_shared = (row_idx >= Amb.SHARED) & (row_idx != Amb.NO_ROW)
+        numbers = row_idx[is_shared] - Amb.SHARED
+        require(np.array_equal(np.sort(numbers), np.arange(len(shared_rows))), "structure",
+                f"{what}: not every partial sum has one lane")
+        require(np.all(shared_rows[1:] >= shared_rows[:-1]), "structure", f"{what}: shared_rows fall")
+        require(np.all(empty_rows[1:] > empty_rows[:-1]), "structure", f"{what}: empty_rows do not rise")
+        several, sums = np.unique(shared_rows, return_counts=True)
+        require(np.all(sums > 1), "structure", f"{what}: a shared row with one partial sum")
+        placed = np.concatenate((row_idx[row_idx < Amb.SHARED], several, empty_rows))
+        require(np.array_equal(np.sort(placed), np.arange(p.row_count)), "structure",
+                f"{what}: not every row is in one place")
+        by_number = np.nonzero(is_shared)[0][np.argsort(numbers)]  # chunks
+        require(rises(shared_rows, segment[by_number]), "structure",
+                f"{what}: the segments of a shared row's partial sums do not rise")
+        rows = np.where(row_idx < Amb.SHARED, row_idx, -1)
+        rows[is_shared] = shared_rows[numbers]
+        return rows
+
+
+LAYOUTS = {"csr": Csr, "coo": Coo, "ell": Ell, "ellpack_r": EllpackR, "sell": Sell, "pjds": Pjds, "dia": Dia,
+           "ccoo": Ccoo, "amb": Amb}

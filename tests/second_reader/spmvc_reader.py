@@ -226,14 +226,15 @@ def decode_section(data, section):
 
 def unpack_part(h, p, arrays, what):
     """The part's entries as rows, columns and values of the matrix."""
+    p.row_list, p.column_list = arrays.get("row_map"), arrays.get("col_map")
     rows, columns, values = LAYOUTS[p.layout].unpack(p, what, *(arrays.get(n) for n in LAYOUTS[p.layout].names))
     rows, columns = rows.astype(np.int64), columns.astype(np.int64)
     require(len(rows) == p.nonzeros, "structure", f"{what}: {len(rows)} entries, not {p.nonzeros}")
     require(np.all(rows < p.row_count), "structure", f"{what}: a row is out of range")
     require(np.all(columns < p.column_count), "structure", f"{what}: a column is out of range")
     require(rises(rows, columns), "structure", f"{what}: entries are not sorted, or one appears twice")
-    return (to_global(rows, p.row_map, p.row_begin, arrays.get("row_map"), h.rows, f"{what}: row_map"),
-            to_global(columns, p.column_map, p.column_begin, arrays.get("col_map"), h.columns, f"{what}: col_map"),
+    return (to_global(rows, p.row_map, p.row_begin, p.row_list, h.rows, f"{what}: row_map"),
+            to_global(columns, p.column_map, p.column_begin, p.column_list, h.columns, f"{what}: col_map"),
             values)
 
 

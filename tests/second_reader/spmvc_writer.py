@@ -171,17 +171,140 @@ def coo(matrix, **override):
     return simple_part("coo", matrix, {**arrays, **override})
 
 
-def ell(matrix, **override):
+NO_SLOT = (0xFFFFFFFF, 0.0)
+
+
+def rows_of(matrix):
+    """The entries of every row: (column, value)."""
+    return [[(c, v) for r, c, v in matrix.entries if r == row] for row in range(matrix.rows)]
+
+
+def side_by_side(rows):
     """Slot by slot, the rows side by side; a slot without an entry has the column 2^32 - 1 and the value 0."""
-    rows = [[(c, v) for r, c, v in matrix.entries if r == row] for row in range(matrix.rows)]
-    width = max(map(len, rows), default=0)
-    slots = [row[i] if i < len(row) else (0xFFFFFFFF, 0.0) for i in range(width) for row in rows]
-    arrays = {"col_idx": [c for c, _ in slots], "values": matrix.value_bytes([v for _, v in slots])}
-    return simple_part("ell", matrix, {**arrays, **override}, (width, ))
+    return [row[i] if i < len(row) else NO_SLOT for i in range(max(map(len, rows), default=0)) for row in rows]
 
 
-def simple_part(layout, matrix, arrays, parameters=()):
-    sections = [Section(name, matrix.value if name == "values" else "u32", a) for name, a in arrays.items()]
+def slot_arrays(matrix, slots):
+    return {"col_idx": [c for c, _ in slots], "values": matrix.value_bytes([v for _, v in slots])}
+
+
+def ell(matrix, **override):
+    rows = rows_of(matrix)
+    return simple_part("ell", matrix, {**slot_arrays(matrix, side_by_side(rows)), **override},
+                       (max(map(len, rows), default=0), ))
+
+
+def ellpack_r(matrix, **override):
+    rows = rows_of(matrix)
+    arrays = {"row_len": [len(row) for row in rows], **slot_arrays(matrix, side_by_side(rows))}
+    return simple_part("ellpack_r", matrix, {**arrays, **override}, (max(map(len, rows), default=0), ))
+
+
+def sell(matrix, c, **override):
+    rows = rows_of(matrix)
+    slices = [side_by_side((rows[i:i + c] + [[]] * c)[:c]) for i in range(0, len(rows), c)]
+    ends = np.cumsum([0] + [len(s) // c for s in slices])
+    arrays = {"slice_ptr": ends, **slot_arrays(matrix, sum(slices, []))}
+    return simple_part("sell", matrix, {**arrays, **override}, (c, int(ends[-1])))
+
+
+def pjds(matrix, permuted=False, heights=None, **override):
+    """Lists the rows, and in the permuted basis the columns alike. `heights` are lengths of the jagged columns."""
+    rows = rows_of(matrix)
+    order = sorted(range(len(rows)), key=lambda r: -len(rows[r]))
+    rows = [rows[r] for r in order]
+    if permuted:
+        rows = [[(order.index(c), v) for c, v in row] for row in rows]
+    if heights is None:
+        longer = [sum(len(row) > s for row in rows) for s in range(max(map(len, rows), default=0))]
+        heights = [min(len(rows), -(-n // 32) * 32) for n in longer]
+    rows += [[]] * (max(heights, default=0) - len(rows))
+    slots = [row[s] if s < len(row) else NO_SLOT for s, height in enumerate(heights) for row in rows[:height]]
+    arrays = {"col_start": np.cumsum([0] + list(heights)), **slot_arrays(matrix, slots)}
+    part = simple_part("pjds", matrix, {**arrays, **override}, (len(heights), len(slots), int(permuted)),
+                       col_start="u64").row_list(order)
+    return part.column_list(order) if permuted else part
+
+
+def dia(matrix, **override):
+    """Sorted diagonals, a value for every row on each. Without stored zeros there is no section of them."""
+    offsets = sorted({c - r + matrix.rows - 1 for r, c, _ in matrix.entries})
+    values, stored_zeros = [0.0] * (len(offsets) * matrix.rows), []
+    for r, c, v in matrix.entries:
+        place = offsets.index(c - r + matrix.rows - 1) * matrix.rows + r
+        values[place] = v
+        stored_zeros += [place] if is_stored_zero(matrix, v) else []
+    arrays = {"offsets": offsets, "values": matrix.value_bytes(values), **zeros_section(stored_zeros)}
+    return simple_part("dia", matrix, {**arrays, **override}, (len(offsets), ), offsets="u64")
+
+
+def is_stored_zero(matrix, value):
+    return not any(matrix.value_bytes([value]))
+
+
+def zeros_section(places):
+    return {"stored_zeros": sorted(places)} if places else {}
+
+
+def amb(matrix, segment_cols, block, chunk_rows, sigma, **override):
+    """`sigma` consecutive rows of a segment are sorted by their number of blocks before they are cut into chunks."""
+    segments = []  # of each: (row, its blocks)
+    for begin in range(0, matrix.columns, segment_cols):
+        width = min(segment_cols, matrix.columns - begin)
+        inside = [[(c - begin, v) for c, v in row if begin <= c < begin + width] for row in rows_of(matrix)]
+        lanes = [(r, amb_blocks(row, block, width)) for r, row in enumerate(inside) if row]
+        segments.append(sum((sorted(lanes[i:i + sigma], key=lambda lane: -len(lane[1]))
+                             for i in range(0, len(lanes), sigma)), []))
+    chunks = [(segment, lanes[i:i + chunk_rows]) for segment, lanes in enumerate(segments)
+              for i in range(0, len(lanes), chunk_rows)]
+    return amb_part(matrix, segment_cols, block, chunk_rows, chunks, **override)
+
+
+def amb_blocks(entries, block, width):
+    """(first column, block values, None where there is no entry). A block that would leave the segment moves left."""
+    blocks, last = [], -1
+    for c, v in entries:
+        if c > last:
+            start = min(c, width - block)
+            assert start >= 0
+            blocks.append((start, [None] * block))
+            last = start + block - 1
+        blocks[-1][1][c - blocks[-1][0]] = v
+    return blocks
+
+
+def amb_part(matrix, segment_cols, block, chunk_rows, chunks, **override):
+    """A chunk is (segment, [(row, blocks)])."""
+    lanes_of = [r for _, lanes in chunks for r, _ in lanes]
+    pieces = sorted((r, segment) for segment, lanes in chunks for r, _ in lanes if lanes_of.count(r) > 1)
+    cl, cs, row_idx, col_idx, values, stored_zeros = [], [], [], [], [], []
+    for segment, lanes in chunks:
+        steps = max(len(blocks) for _, blocks in lanes)
+        cl.append(steps - 1 | segment << 16)
+        cs.append(len(col_idx) // chunk_rows)
+        row_idx += [2**31 + pieces.index((r, segment)) if (r, segment) in pieces else r for r, _ in lanes]
+        row_idx += [0xFFFFFFFF] * (chunk_rows - len(lanes))
+        padded = [blocks + [(blocks[-1][0], [None] * block)] * (steps - len(blocks)) for _, blocks in lanes]
+        padded += [[(0, [None] * block)] * steps] * (chunk_rows - len(lanes))
+        for step in zip(*padded):
+            col_idx += [column for column, _ in step]
+            for element in zip(*(held for _, held in step)):
+                stored_zeros += [len(values) + i for i, v in enumerate(element)
+                                 if v is not None and is_stored_zero(matrix, v)]
+                values += [0.0 if v is None else v for v in element]
+    arrays = {"cl": cl, "cs": cs, "row_idx": row_idx, "col_idx": col_idx, "values": matrix.value_bytes(values),
+              "shared_rows": [r for r, _ in pieces],
+              "empty_rows": [r for r in range(matrix.rows) if r not in lanes_of],
+              **zeros_section(stored_zeros if block > 1 else [])}
+    return simple_part("amb", matrix, {**arrays, **override},
+                       (segment_cols, block, len(chunks), len(col_idx) // chunk_rows, chunk_rows, len(pieces)),
+                       col_idx="u16")
+
+
+def simple_part(layout, matrix, arrays, parameters=(), **elements):
+    elements = {"values": matrix.value, "stored_zeros": "u64", **elements}
+    sections = [Section(name, elements.get(name, "u32"), a, flags=0 if name == "stored_zeros" else 3)
+                for name, a in arrays.items()]
     return Part(layout, matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, parameters)
 
 
