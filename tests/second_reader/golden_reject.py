@@ -4,11 +4,16 @@ checksum."""
 
 import struct
 
+import numpy as np
+
 import spmvc_writer as w
-from golden_accept import chunk_ends, figure_2, small
-from spmvc_writer import Image, Matrix, Section, ccoo, ccoo_part, coo, csr, ell
+from golden_accept import amb_4_2, chunk_ends, figure_2, name_of, permuted, sell_2, small
+from spmvc_writer import (Image, Matrix, Section, amb, amb_part, ccoo, ccoo_part, coo, csr, dia, ell, ellpack_r, pjds,
+                          sell)
 
 TOO_MANY = 2**32 - 1
+NO_COLUMN = NO_ROW = 2**32 - 1
+SHARED = 2**31
 WRAP = 2**64
 
 
@@ -130,8 +135,89 @@ def parts():
         yield f"part_ccoo_{name}", 4, img
 
 
+def layout_parts():
+    """Sections and parameters of the layouts whose rows are padded."""
+    m, four, nothing = small(), Matrix(4, 7, small().entries[:3]), Matrix(3, 3, [])
+    zero = Matrix(5, 7, m.entries + [(2, 2, 0.0)])
+    for layout in (ellpack_r, sell_2, pjds, dia, amb_4_2):
+        for name in (s.name for s in layout(zero).sections if s.name != "row_map"):
+            kind = name_of(layout(zero))
+            part = layout(zero)
+            section = part.section(name)
+            elements = np.frombuffer(section.raw, w.DTYPE[section.element])
+            section.element = "u32" if section.element == "u64" else "u64"
+            section.raw = elements.view("<u8").tobytes() if name == "values" else elements.astype(
+                w.DTYPE[section.element]).tobytes()
+            yield f"section_{kind}_{name}_element", 4, Image(zero, [part])
+            if name not in ("empty_rows", "stored_zeros"):
+                part = layout(zero)
+                part.section(name).raw += bytes(elements.itemsize)
+                yield f"section_{kind}_{name}_count", 4, Image(zero, [part])
+    for layout in (dia, amb_4_2):
+        for name, flags in (("required", 1), ("device", 2), ("required_device", 3)):
+            part = layout(zero)
+            part.section("stored_zeros").flags = flags
+            yield f"section_{name_of(part)}_stored_zeros_{name}", 4, Image(zero, [part])
+        part = layout(zero)
+        part.sections.insert(0, part.sections.pop())
+        yield f"section_{name_of(part)}_stored_zeros_first", 4, Image(zero, [part])
+        part = layout(zero)
+        part.section("stored_zeros").alignment = 8
+        yield f"section_{name_of(part)}_stored_zeros_alignment", 4, Image(zero, [part])
+    yield "section_amb_stored_zeros_of_b1", 4, Image(m, [amb(m, 4, 1, 2, 4, stored_zeros=[])])
+
+    for name, matrix, part, parameters in (
+        ("width", m, ellpack_r(m), {"_0": 4}), ("width_wraps", four, ellpack_r(four), {"_0": 2 + 2**62}),
+        ("parameter_1", m, ellpack_r(m), {"_1": 1}),
+        ("slice_rows_0", nothing, sell_2(nothing), {"_0": 0}), ("slice_rows_3", m, sell_2(m), {"_0": 3}),
+        ("slice_rows_65537", nothing, sell(nothing, 65536), {"_0": 65537}),
+        ("slice_rows_far", nothing, sell(nothing, 65536), {"_0": WRAP - 1}),
+        ("steps", m, sell_2(m), {"_1": 5}), ("steps_wrap", m, sell_2(m), {"_1": 6 + 2**63}),
+        ("parameter_2", m, sell_2(m), {"_2": 1}),
+        ("width", m, pjds(m), {"_0": 4}), ("width_wraps", m, pjds(m, col_start=[]), {"_0": WRAP - 1}),
+        ("slots", m, pjds(m), {"_1": 14}), ("basis_2", m, pjds(m), {"_2": 2}), ("parameter_3", m, pjds(m), {"_3": 1}),
+        ("permuted_wide", m, pjds(m).column_list(range(7)), {"_2": 1}),
+        ("permuted_without_list", Matrix(7, 7, m.entries), pjds(Matrix(7, 7, m.entries)), {"_2": 1}),
+        ("permuted_without_lists", four, without_list(pjds(Matrix(4, 4, four.entries))), {"_2": 1}),
+        ("diagonals", m, dia(m), {"_0": 4}), ("parameter_1", m, dia(m), {"_1": 1}),
+        ("segment_cols_0", nothing, amb_4_2(nothing), {"_0": 0}),
+        ("segment_cols_65537", nothing, amb_4_2(nothing), {"_0": 65537}),
+        ("block_0", nothing, amb_4_2(nothing), {"_1": 0}), ("block_9", nothing, amb_4_2(nothing), {"_1": 9}),
+        ("block_3", m, amb_4_2(m), {"_1": 3}), ("chunks", m, amb_4_2(m), {"_2": 2}),
+        ("steps", m, amb_4_2(m), {"_3": 3}), ("steps_wrap", m, amb_4_2(m), {"_3": 4 + 2**63}),
+        ("chunk_rows_0", nothing, amb_4_2(nothing), {"_4": 0}),
+        ("chunk_rows_1025", nothing, amb_4_2(nothing), {"_4": 1025}), ("chunk_rows_3", m, amb_4_2(m), {"_4": 3}),
+        ("shared", m, amb_4_2(m), {"_5": 3}), ("parameter_6", m, amb_4_2(m), {"_6": 1})):
+        yield f"part_{name_of(part)}_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
+    img = bend(Image(nothing, [amb_4_2(nothing)]), "header", rows=SHARED + 1)
+    yield "part_amb_rows", 4, bend(img, "parts", row_count=SHARED + 1)
+
+
+def without_list(part):
+    part.sections.pop()
+    return bent_part(part, row_map=w.RANGE, column_map=w.RANGE)
+
+
 def bent_part(part, **fields):
     part.fields.update(fields)
+    return part
+
+
+def patched(part, **changes):
+    """Sets elements of sections: section={index: value}."""
+    for name, elements in changes.items():
+        section = part.section(name)
+        array = np.frombuffer(section.raw, w.DTYPE[section.element]).copy()
+        for i, value in elements.items():
+            array[i] = value
+        section.raw = array.tobytes()
+    return part
+
+
+def with_parameters(part, **parameters):
+    """Sets parameters of a part: _2=7 is parameter 2."""
+    for name, value in parameters.items():
+        part.fields["parameters"][int(name[1:])] = value
     return part
 
 
@@ -288,16 +374,9 @@ def structure():
     yield "column_map_beyond", Image(m, [coo(m).column_list([0, 1, 2, 3, 4, 5, 7])])
     unused = csr(Matrix(2, 7, [])).row_list([4, 4])
     yield "row_map_of_empty_part_twice", Image(m, [csr(m), unused])
-    none = 0xFFFFFFFF  # rows 0 and 3 of 5 are empty, the longest has 3
-    for name, columns in (("column", [none, 0, 1, none, 7] + [none, 2, none, none, 8] + [none] * 4 + [9]),
-                          ("falls", [none, 2, 1, none, 0] + [none, 0, none, none, 1] + [none] * 4 + [6]),
-                          ("gap", [none, none, 1, none, 0] + [none, 0, none, none, 1] + [none, 2, none, none, 6])):
-        yield f"ell_{name}", Image(m, [ell(m, col_idx=columns)])
-    yield "ell_padding_value", Image(m, [ell(m, values=m.value_bytes([1.0] * 15))])
-    wider = Matrix(5, 7, m.entries[:-2])  # no row has the width any more
-    yield "ell_width", Image(wider, [bent_part(ell(m, col_idx=[none, 0, 1, none, 0, none, 2] + [none] * 8,
-                                                   values=m.value_bytes([0, 1.5, 0.1, 0, 1e300, 0, -2.0] + [0] * 8)),
-                                               nonzeros=4)])
+    for layouts in (ell_structure, sell_structure, pjds_structure, dia_structure, amb_structure):
+        for name, matrix, part in layouts():
+            yield name, Image(matrix, [part])
     for longest in (2, 4):
         yield f"csr_longest_row_{longest}", Image(m, [bent_part(csr(m), parameters=[longest] + [0] * 7)])
     twice = Matrix(5, 7, m.entries + m.entries[3:4])
@@ -383,6 +462,181 @@ def ccoo_structure():
     yield "ccoo_entry_missing", Image(far, [bent_part(fewer, nonzeros=len(far.entries))])
 
 
+# Name, matrix and part.
+
+
+def ell_structure():
+    m, none = small(), NO_COLUMN  # rows 0 and 3 of 5 are empty, the longest has 3
+    wider = Matrix(5, 7, m.entries[:-2])  # no row has the width any more
+    for layout in (ell, ellpack_r):
+        kind = layout.__name__
+        for name, columns in (("column", [none, 0, 1, none, 7] + [none, 2, none, none, 8] + [none] * 4 + [9]),
+                              ("falls", [none, 2, 1, none, 0] + [none, 0, none, none, 1] + [none] * 4 + [6]),
+                              ("gap", [none, none, 1, none, 0] + [none, 0, none, none, 1] + [none, 2, none, none, 6])):
+            yield f"{kind}_{name}", m, layout(m, col_idx=columns)
+        yield f"{kind}_padding_value", m, layout(m, values=m.value_bytes([1.0] * 15))
+        part = layout(m, col_idx=[none, 0, 1, none, 0, none, 2] + [none] * 8,
+                      values=m.value_bytes([0, 1.5, 0.1, 0, 1e300, 0, -2.0] + [0] * 8))
+        if layout == ellpack_r:
+            patched(part, row_len={4: 1})
+        yield f"{kind}_width", wider, bent_part(part, nonzeros=4)
+    for name, length in (("less", 2), ("more", 4), ("far", TOO_MANY)):
+        yield f"ellpack_r_row_len_{name}", m, patched(ellpack_r(m), row_len={4: length})
+    yield "ellpack_r_row_len_of_empty_row", m, patched(ellpack_r(m), row_len={0: 1})
+
+
+def sell_structure():
+    """Slices of 2 rows: 0 and 1; 2 and 3; 4."""
+    m = small()
+    for name, changes in (("start", {0: 1}), ("falls", {1: 3, 2: 2}), ("far", {1: TOO_MANY}), ("ends_early", {3: 5}),
+                          ("ends_late", {3: 7})):
+        yield f"sell_slice_ptr_{name}", m, patched(sell_2(m), slice_ptr=changes)
+    for name, changes in (("column", {10: 7}), ("column_far", {10: TOO_MANY - 1}), ("falls", {1: 2, 3: 0}),
+                          ("entry_twice", {3: 0})):
+        yield f"sell_{name}", m, patched(sell_2(m), col_idx=changes)
+    yield "sell_padding_value", m, patched(sell_2(m), values={0: -0.0})
+    n = Matrix(2, 4, [(0, 0, 1.0), (0, 1, 2.0), (0, 2, 3.0), (1, 3, 4.0)])
+    assert sell_2(n).section("values").raw == n.value_bytes([1, 4, 2, 0, 3, 0])
+    yield "sell_gap", n, patched(sell_2(n), col_idx={1: NO_COLUMN, 3: 3}, values={1: 0, 3: 4.0})
+    n = Matrix(1, 2, [(0, 0, 1.0), (0, 1, 2.0)])
+    yield "sell_entry_past_the_last_row", n, with_parameters(
+        sell(n, 2, slice_ptr=[0, 1], col_idx=[0, 1], values=n.value_bytes([1.0, 2.0])), _1=1)
+    yield "sell_slice_wider", n, with_parameters(
+        sell(n, 1, slice_ptr=[0, 3], col_idx=[0, 1, NO_COLUMN], values=n.value_bytes([1, 2, 0])), _1=3)
+
+
+def pjds_structure():
+    m, none = small(), NO_COLUMN
+    # 40 rows, the last two empty, one longer than the others: jagged columns of 40 and 32.
+    n = Matrix(40, 3, [(r, r % 3, 1.0) for r in range(38)] + [(5, 0, 2.0)])
+    assert pjds(n).section("col_start").raw == struct.pack("<3Q", 0, 40, 72)
+    for name, changes in (("start", {0: 1}), ("falls", {1: 80}), ("far", {1: WRAP - 1}), ("ends_early", {2: 71}),
+                          ("ends_late", {2: 104})):
+        yield f"pjds_col_start_{name}", n, patched(pjds(n), col_start=changes)
+    for name, heights in (("without_slots", [40, 32, 0]), ("ends_in_block", [40, 8]), ("beyond_rows", [64, 32]),
+                          ("longer_than_needed", [40, 40]), ("of_padding", [40, 32, 32])):
+        yield f"pjds_jagged_{name}", n, pjds(n, heights=heights)
+    first = Matrix(40, 3, [e for e in n.entries if e[0] < 32])
+    assert Image(first, [pjds(first, heights=[32, 32])]).pack() == Image(first, [pjds(first)]).pack()
+    yield "pjds_jagged_rises", first, pjds(first, heights=[32, 40])
+
+    # Rows 4, 1, 2, 0 and 3 of 3, 2, 1, 0 and 0 entries.
+    assert pjds(m).section("col_idx").raw[:40] == struct.pack("<10I", 0, 0, 1, none, none, 1, 2, none, none, none)
+    for name, changes in (("column", {10: 7}), ("column_far", {10: TOO_MANY - 1}), ("falls", {1: 2, 6: 0}),
+                          ("entry_twice", {6: 0})):
+        yield f"pjds_{name}", m, patched(pjds(m), col_idx=changes)
+    yield "pjds_padding_value", m, patched(pjds(m), values={3: -0.0})
+    yield "pjds_gap", m, patched(pjds(m), col_idx={6: none, 11: 2}, values={6: 0, 11: -2.0})
+    yield "pjds_rows_rise", m, patched(pjds(m), col_idx={1: 1, 2: 0, 6: none, 7: 2},
+                                       values={1: 0.1, 2: 1.5, 6: 0, 7: -2.0})
+
+    # In the permuted basis, row 4 has the columns 3, 1, 6: 0, 1 and 6 of the matrix.
+    n = Matrix(7, 7, m.entries)
+    assert permuted(n).section("col_idx").raw[:4] == struct.pack("<I", 3)
+    yield "pjds_permuted_sorted_by_part", n, patched(permuted(n), col_idx={0: 1, 7: 3})
+    yield "pjds_permuted_entry_twice", n, patched(permuted(n), col_idx={7: 3})
+    yield "pjds_permuted_column", n, patched(permuted(n), col_idx={0: 7})
+    yield "pjds_permuted_column_far", n, patched(permuted(n), col_idx={0: TOO_MANY - 1})
+    yield "pjds_permuted_lists_differ", n, patched(permuted(n), col_map={5: 6, 6: 5})
+
+
+def dia_structure():
+    m = small()  # offsets 0, 1, 3, 5, 6; the column of row 0 on the first is -4
+    for name, changes in (("twice", {0: 1}), ("fall", {0: 1, 1: 0})):
+        yield f"dia_offsets_{name}", m, patched(dia(m), offsets=changes)
+    yield "dia_value_left_of_the_part", m, patched(dia(m), values={0: -0.0})
+    n = Matrix(2, 1, [(0, 0, 1.0)])
+    yield "dia_value_right_of_the_part", n, patched(dia(n), values={1: -0.0})
+
+    one = Matrix(2, 2, [(0, 0, 1.0)])
+    for name, offset in (("beyond", 3), ("far", WRAP - 1)):
+        yield f"dia_offset_{name}", one, with_parameters(
+            dia(one, offsets=[1, offset], values=one.value_bytes([1, 0, 0, 0])), _0=2)
+    for rows, columns in ((0, 0), (0, 2), (2, 0)):
+        nothing = Matrix(rows, columns, [])
+        yield f"dia_diagonal_of_{rows}x{columns}", nothing, with_parameters(
+            dia(nothing, offsets=[0], values=bytes(8 * rows)), _0=1)
+
+    # The values are 0 (without a column), 1, 0 and 0.
+    n = Matrix(2, 2, [(0, 0, 0.0), (1, 0, 1.0), (1, 1, 0.0)])
+    for name, zeros in (("fall", [3, 2]), ("twice", [2, 2]), ("beyond", [2, 4]), ("far", [2, WRAP - 1]),
+                        ("of_an_entry", [1, 2]), ("outside_of_the_part", [0, 2]), ("missing", [2]),
+                        ("more", [0, 2, 3])):
+        yield f"dia_stored_zeros_{name}", n, dia(n, stored_zeros=zeros)
+    part = dia(n)
+    part.sections.pop()
+    yield "dia_without_stored_zeros", n, part
+
+
+def amb_structure():
+    """Two lanes a chunk, blocks of two. Chunks: rows 1 and 2, two steps; row 4; row 4 in the second segment."""
+    m = small()
+    good = amb_4_2(m)
+    assert good.section("row_idx").raw == struct.pack("<6I", 1, 2, SHARED, NO_ROW, SHARED + 1, NO_ROW)
+    assert good.section("col_idx").raw == struct.pack("<8H", 0, 1, 2, 1, 0, 0, 1, 0)
+    for name, changes in (
+        ("steps", {"cl": {2: 1 << 16 | 1}}), ("steps_of_chunks", {"cl": {0: 0, 1: 1}}),
+        ("segment", {"cl": {2: 2 << 16}}), ("segment_far", {"cl": {2: 0xFFFF << 16}}), ("cs", {"cs": {1: 1}}),
+        ("cs_start", {"cs": {0: 1}}), ("cs_far", {"cs": {2: TOO_MANY}}), ("row_twice", {"row_idx": {1: 1}}),
+        ("row_beyond", {"row_idx": {1: 5}}), ("row_far", {"row_idx": {1: SHARED - 1}}),
+        ("row_and_shared", {"row_idx": {1: 4}}), ("row_and_empty", {"row_idx": {1: 3}}),
+        ("row_missing", {"row_idx": {1: NO_ROW}, "col_idx": {1: 0, 3: 0}, "values": {1: 0}}),
+        ("partial_sum_twice", {"row_idx": {4: SHARED}}), ("partial_sum_beyond", {"row_idx": {4: SHARED + 2}}),
+        ("partial_sum_far", {"row_idx": {4: NO_ROW - 1}}),
+        ("partial_sum_missing", {"row_idx": {4: NO_ROW}, "col_idx": {6: 0}, "values": {14: 0}}),
+        ("partial_sums_fall", {"row_idx": {2: SHARED + 1, 4: SHARED}}), ("shared_row", {"shared_rows": {1: 5}}),
+        ("shared_row_far", {"shared_rows": {0: TOO_MANY, 1: TOO_MANY}}),
+        ("shared_row_and_empty", {"shared_rows": {0: 3, 1: 3}}), ("empty_row_and_row", {"empty_rows": {1: 2}}),
+        ("empty_rows_fall", {"empty_rows": {0: 3, 1: 0}}), ("empty_row_twice", {"empty_rows": {1: 0}}),
+        ("empty_row_far", {"empty_rows": {1: TOO_MANY}}), ("columns_fall", {"col_idx": {0: 2, 2: 0}}),
+        ("column_without_row", {"col_idx": {5: 1}}), ("value_without_row", {"values": {9: -0.0}}),
+        ("block_leaves_segment", {"col_idx": {2: 3}}),
+        ("block_leaves_part", {"col_idx": {6: 2}, "values": {12: -0.25, 14: 0}}),
+        ("block_far", {"col_idx": {2: 0xFFFF}}), ("padding_value", {"values": {5: -0.0}})):
+        yield f"amb_{name}", m, patched(amb_4_2(m), **changes)
+    yield "amb_empty_row_missing", m, amb(m, 4, 2, 2, 4, empty_rows=[0])
+    yield "amb_empty_row_beyond", m, amb(m, 4, 2, 2, 4, empty_rows=[0, 3, 5])
+    # The first block loses its entry, which its row has elsewhere: two entries in the next block.
+    yield "amb_block_without_entries", m, patched(amb_4_2(m), values={0: 0, 6: 1.5})
+    values = np.frombuffer(good.section("values").raw)
+    yield "amb_chunk_longer_than_its_lanes", m, with_parameters(
+        amb(m, 4, 2, 2, 4, cl=[1, 1, 1 << 16], cs=[0, 2, 4], col_idx=[0, 1, 2, 1, 0, 0, 0, 0, 1, 0],
+            values=np.insert(values, 12, [0] * 4)), _3=5)
+    yield "amb_chunk_without_rows", m, with_parameters(
+        amb(m, 4, 2, 2, 4, cl=[1, 0, 1 << 16, 0], cs=[0, 2, 3, 4],
+            row_idx=[1, 2, SHARED, NO_ROW, SHARED + 1, NO_ROW, NO_ROW, NO_ROW],
+            col_idx=[0, 1, 2, 1, 0, 0, 1, 0, 0, 0], values=np.append(values, [0] * 4)), _2=4, _3=5)
+    narrow = amb(m, 4, 1, 4, 4)  # row 2 has the third lane, and one block
+    assert narrow.section("row_idx").raw[:12] == struct.pack("<3I", 1, SHARED, 2)
+    yield "amb_padding_value_of_b1", m, patched(narrow, values={6: -0.0})
+
+    n = Matrix(3, 9, [(r, c, 1.0) for r in (0, 2) for c in (1, 5)])
+    assert amb_4_2(n).section("shared_rows").raw == struct.pack("<4I", 0, 0, 2, 2)
+    yield "amb_shared_rows_fall", n, patched(amb_4_2(n), shared_rows={0: 2, 1: 2, 2: 0, 3: 0})
+    n = Matrix(1, 1, [(0, 0, 1.0)])
+    yield "amb_shared_row_with_one_sum", n, with_parameters(
+        amb(n, 1, 1, 1, 1, row_idx=[SHARED], shared_rows=[0]), _5=1)
+    n = Matrix(1, 4, [(0, 0, 1.0), (0, 2, 2.0)])
+    two = [(0, [(0, [(column, [value, None])])]) for _, column, value in n.entries]
+    yield "amb_partial_sums_of_one_segment", n, amb_part(n, 4, 2, 1, two, row_idx=[SHARED, SHARED + 1])
+    n = Matrix(2, 8, [(0, 0, 1.0), (0, 2, 2.0), (0, 4, 3.0), (1, 0, 4.0), (1, 2, 5.0)])
+    assert amb(n, 8, 2, 2, 2).section("col_idx").raw == struct.pack("<6H", 0, 0, 2, 2, 4, 2)
+    yield "amb_block_after_padding", n, patched(amb(n, 8, 2, 2, 2), col_idx={3: 0}, values={5: 0, 9: 5.0})
+
+    # Blocks of columns 5 to 8 and 6 to 9, which overlap.
+    n = Matrix(1, 10, [(0, 5, 1.0), (0, 8, 2.0), (0, 9, 3.0)])
+    assert amb(n, 10, 4, 1, 1).section("values").raw == n.value_bytes([1, 0, 0, 2, 0, 0, 0, 3])
+    yield "amb_entries_fall", n, patched(amb(n, 10, 4, 1, 1), values={5: 3.0, 7: 0})
+    yield "amb_entry_twice", n, patched(amb(n, 10, 4, 1, 1), values={6: 3.0, 7: 0})
+
+    # The first block of row 0 holds two zeros, the second a 1; row 1 has one block, and padding.
+    n = Matrix(2, 8, [(0, 0, 0.0), (0, 1, 0.0), (0, 4, 1.0), (1, 2, 5.0)])
+    assert amb(n, 8, 2, 2, 2).section("stored_zeros").raw == struct.pack("<2Q", 0, 2)
+    for name, zeros in (("fall", [2, 0]), ("twice", [0, 0]), ("beyond", [0, 8]), ("far", [0, WRAP - 1]),
+                        ("of_an_entry", [0, 4]), ("of_padding", [0, 5]), ("missing", [0]), ("more", [0, 2, 3])):
+        yield f"amb_stored_zeros_{name}", n, amb(n, 8, 2, 2, 2, stored_zeros=zeros)
+
+
 def digests():
     m = small()
     yield "digest_bit", bend(image(), "header", digest=lambda d: with_byte(d, 15))
@@ -425,7 +679,7 @@ def claims():
 def reject():
     yield from whole_file()
     yield from header_fields()
-    for name, exit_code, img in list(parts()) + list(sections()):
+    for name, exit_code, img in list(parts()) + list(layout_parts()) + list(sections()):
         yield name, exit_code, "tables", img.pack()
     yield from payload()
     for name, img in structure():

@@ -23,7 +23,7 @@ class Section:
 
     def __init__(self, name, element, array, flags=3, alignment=16):
         self.name, self.element, self.flags, self.alignment = name, element, flags, alignment
-        self.raw = array if isinstance(array, bytes) else np.asarray(array).astype(DTYPE[element]).tobytes()
+        self.raw = array if isinstance(array, bytes) else np.asarray(array, DTYPE[element]).tobytes()
         self.codec, self.filter, self.filter_width, self.compress = 0, 0, 0, None
 
     def zstd(self, filter_, width, compress):
