@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <vector>
 
 #include "spmvpack/container/parallel.hpp"
 #include "stored_zeros.hpp"
@@ -110,10 +111,15 @@ void check_rows(const PartView& part, const Arrays& a) {
                  [&] { return fmt::format("partial sum {} is out of range, or comes twice", to.index()); });
     segment_of[to.index()] = ChunkLength{a.cl[lane / a.chunk_rows]}.segment();
   }
+  const auto same_row = [&](std::size_t i, std::size_t k) {
+    return k < segment_of.size() && a.shared_rows[i] == a.shared_rows[k];
+  };
   for (std::size_t i = 0; i < segment_of.size(); ++i) {
     part.require(segment_of[i] != no_segment, "row_idx", [&] { return fmt::format("partial sum {} has no lane", i); });
-    const bool goes_on = i != 0 && a.shared_rows[i] == a.shared_rows[i - 1];
+    const bool goes_on = i != 0 && same_row(i, i - 1);
     if (!goes_on) place(a.shared_rows[i], "shared_rows");
+    part.require(goes_on || same_row(i, i + 1), "shared_rows",
+                 [&] { return fmt::format("row {} has one partial sum", a.shared_rows[i]); });
     part.require(i == 0 || a.shared_rows[i] >= a.shared_rows[i - 1], "shared_rows",
                  [&] { return fmt::format("falls at {}", i); });
     part.require(!goes_on || segment_of[i] > segment_of[i - 1], "row_idx",
@@ -140,10 +146,8 @@ std::uint64_t check_lane(const PartView& part, const Arrays& a, const Slots<T>& 
   };
   for (std::uint64_t step = 0; step < ChunkLength{a.cl[chunk]}.steps(); ++step) {
     const std::uint16_t column = a.col_idx[a.place(chunk, step, lane)];
-    if (step < blocks) {
-      require(column + a.block <= segment_cols, "col_idx", step, "a block that leaves its segment");
-      continue;
-    }
+    require(column + a.block <= segment_cols, "col_idx", step, "a block that leaves its segment");
+    if (step < blocks) continue;
     const std::uint16_t last = blocks == 0 ? 0 : a.col_idx[a.place(chunk, blocks - 1, lane)];
     require(column == last, "col_idx", step, "padding of another column");
     for (std::uint64_t i = 0; i < a.block; ++i)
@@ -174,8 +178,15 @@ void check(const PartView& part, int threads) {
     slots.check_zeros(part);
     parallel_pieces(a.cl.size(), chunks_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
       std::uint64_t sum = 0;
-      for (std::uint64_t c = first; c < last; ++c)
-        for (std::uint64_t lane = 0; lane < a.chunk_rows; ++lane) sum += check_lane(part, a, slots, c, lane);
+      for (std::uint64_t c = first; c < last; ++c) {
+        std::uint64_t most = 0;
+        for (std::uint64_t lane = 0; lane < a.chunk_rows; ++lane) {
+          sum += check_lane(part, a, slots, c, lane);
+          most = std::max(most, a.blocks(c, lane));
+        }
+        part.require(most == ChunkLength{a.cl[c]}.steps(), "cl",
+                     [&] { return fmt::format("chunk {} has more steps than its longest lane", c); });
+      }
       entries += sum;
     });
   });

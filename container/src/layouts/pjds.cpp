@@ -50,6 +50,19 @@ void check(const PartView& part, int threads) {
   const std::uint64_t longest = padded_rows::check(part, geometry(part), part.rows(), threads, column_order(part));
   const std::uint64_t width = part.info().params[param_width];
   part.require(longest == width, {}, [&] { return fmt::format("no row has the width of {} entries", width); });
+  const auto columns = part.get<std::uint32_t>("col_idx");
+  const PjdsGeometry rows = geometry(part);
+  parallel_pieces(part.rows(), padded_rows::rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t r = first; r < last; ++r) {
+      const std::uint64_t length = padded_rows::length(columns, rows(r));
+      const auto require = [&](bool ok, std::string_view what) {
+        part.require(ok, "col_idx", [&] { return fmt::format("row {} {}", r, what); });
+      };
+      require(r % PjdsGeometry::block_rows != 0 || !rows(r).has(length), "is the first of a block and has padding");
+      require(r + 1 == part.rows() || !rows(r + 1).has(length) || columns[rows(r + 1).slot(length)] == no_column,
+              "is shorter than the next");
+    }
+  });
 }
 
 CsrMatrix unpack(const PartView& part, int threads) { return padded_rows::unpack(part, geometry(part), threads); }
