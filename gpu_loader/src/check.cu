@@ -25,11 +25,15 @@ __global__ void check_map_kernel(const std::uint32_t* list, std::uint64_t count,
   if (found) atomicOr(errors, bit);
 }
 
+void clear(std::uint32_t* words, std::uint64_t count, Stream stream) {
+  if (count != 0)
+    require_cuda(cudaMemsetAsync(words, 0, count * sizeof(std::uint32_t), stream), "clearing device memory");
+}
+
 void check_map(const PartView& part, const IndexMap& map, std::string_view name, std::uint64_t size, std::uint32_t bit,
                std::uint32_t* seen, std::uint32_t* errors, Stream stream) {
   if (map.kind != format::MapKind::list || map.count == 0) return;
-  require_cuda(cudaMemsetAsync(seen, 0, div_up(size, word_bits) * sizeof(std::uint32_t), stream),
-               "clearing device memory");
+  clear(seen, div_up(size, word_bits), stream);
   launch(check_map_kernel, stride_blocks(map.count, tuning::check_threads), tuning::check_threads, stream,
          part.get<std::uint32_t>(name).data(), map.count, size, seen, bit, errors);
 }
@@ -41,14 +45,17 @@ std::shared_ptr<std::uint32_t> allocate_words(std::uint64_t count) {
   return {static_cast<std::uint32_t*>(memory), [](std::uint32_t* p) { cudaFree(p); }};
 }
 
-/// The number of words for one bit per index of the longest list.
-std::uint64_t map_words(std::span<const DevicePart> parts, const MatrixFacts& facts) {
-  std::uint64_t bits = 0;
+/// The most words that the check of a list, one bit per index, or of a layout needs.
+std::uint64_t scratch_words(std::span<const DevicePart> parts, const MatrixFacts& facts) {
+  std::uint64_t words = 0;
   for (const DevicePart& part : parts) {
-    if (part.view.info().rows.kind == format::MapKind::list) bits = std::max(bits, facts.rows);
-    if (part.view.info().cols.kind == format::MapKind::list) bits = std::max(bits, facts.cols);
+    const PartInfo& info = part.view.info();
+    const LayoutKernels& layout = layout_kernels(part.layout);
+    if (info.rows.kind == format::MapKind::list) words = std::max(words, div_up(facts.rows, word_bits));
+    if (info.cols.kind == format::MapKind::list) words = std::max(words, div_up(facts.cols, word_bits));
+    if (layout.check_scratch != nullptr) words = std::max(words, layout.check_scratch(info));
   }
-  return div_up(bits, word_bits);
+  return words;
 }
 
 std::string describe(const LayoutKernels& layout, std::uint32_t bits) {
@@ -68,14 +75,16 @@ StructureCheck::StructureCheck(std::span<const DevicePart> parts, const MatrixFa
   if (parts.empty()) return;
   const std::size_t words = parts.size() * check_words;
   errors_ = allocate_words(words);
-  seen_ = allocate_words(map_words(parts, facts));
-  require_cuda(cudaMemsetAsync(errors_.get(), 0, words * sizeof(std::uint32_t), stream), "clearing device memory");
+  scratch_ = allocate_words(scratch_words(parts, facts));
+  clear(errors_.get(), words, stream);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartView& part = parts[i].view;
     std::uint32_t* const word = errors_.get() + i * check_words;
-    layout_kernels(parts[i].layout).check(part, word, stream);
-    check_map(part, part.info().rows, "row_map", facts.rows, bad_row_map, seen_.get(), word, stream);
-    check_map(part, part.info().cols, "col_map", facts.cols, bad_col_map, seen_.get(), word, stream);
+    const LayoutKernels& layout = layout_kernels(parts[i].layout);
+    if (layout.check_scratch != nullptr) clear(scratch_.get(), layout.check_scratch(part.info()), stream);
+    layout.check(part, word, scratch_.get(), stream);
+    check_map(part, part.info().rows, "row_map", facts.rows, bad_row_map, scratch_.get(), word, stream);
+    check_map(part, part.info().cols, "col_map", facts.cols, bad_col_map, scratch_.get(), word, stream);
   }
 }
 

@@ -34,7 +34,7 @@ void require_device_memory(std::uint64_t bytes, const DeviceLoadOptions& options
   require_limit(bytes, options, name);
 }
 
-/// A view of a part whose sections are in device memory.
+/// A view of a part whose sections are in device memory. Sections for the host alone have a size, but no address.
 PartView device_view(std::span<const SectionInfo> infos, const Placement& placement, std::size_t index,
                      const PartInfo& part, const std::byte* memory, const std::string& container) {
   std::vector<PartView::Section> sections;
@@ -42,6 +42,10 @@ PartView device_view(std::span<const SectionInfo> infos, const Placement& placem
     const SectionInfo& s = infos[placed.section];
     if (s.part == index) sections.push_back({s.name, s.element_type, {memory + placed.offset, s.raw_bytes}});
   }
+  constexpr const std::byte* nowhere = nullptr;
+  for (const SectionInfo& s : infos)
+    if (s.known && s.part == index && (s.flags & format::section_device) == 0)
+      sections.push_back({s.name, s.element_type, {nowhere, s.raw_bytes}});
   return {part, std::move(sections), fmt::format("{}: part {}", container, index)};
 }
 

@@ -10,7 +10,7 @@
 
 // Every layout that a GPU multiplies with: the only list of them. Each defines tables::NAME, and with CUDA
 // layouts::NAME (layout.hpp).
-#define SPMVPACK_GPU_LAYOUTS(X) X(csr) X(coo) X(ell) X(ccoo)
+#define SPMVPACK_GPU_LAYOUTS(X) X(csr) X(coo) X(ell) X(ellpack_r) X(sell) X(pjds) X(dia) X(ccoo) X(amb)
 
 namespace spmvpack::gpu_loader {
 
@@ -24,6 +24,9 @@ struct KernelTable {
   /// The place of a part's default kernel; null: the first. Looks at the container's content alone.
   std::size_t (*default_kernel)(const PartInfo& part) = nullptr;
 };
+
+/// The workspace_bytes of layouts whose kernels need none.
+inline std::uint64_t no_workspace(const PartInfo& /*part*/, std::size_t /*kernel*/, ValueType /*vectors*/) { return 0; }
 
 namespace tables {
 #define SPMVPACK_DECLARE(name) extern const KernelTable name;

@@ -59,14 +59,22 @@ struct MultiplyCall {
 
 inline constexpr std::size_t check_words = 4;
 
+/// The number of entries in the list `stored_zeros`, which only the host has.
+inline std::uint64_t stored_zeros(const PartView& part) {
+  const PartView::Section* const list = part.find("stored_zeros");
+  return list == nullptr ? 0 : list->bytes.size() / sizeof(std::uint64_t);
+}
+
 /// A layout on the GPU.
 struct LayoutKernels {
   /// Names of the bits that check() sets, at most 30.
   std::span<const std::string_view> check_names;
+  /// Words of device memory that check() needs, apart from `errors`, all 0; null: none.
+  std::uint64_t (*check_scratch)(const PartInfo& part) = nullptr;
   /// Launches kernels that set bits of *errors if the part violates what the container's check() of the layout demands.
   /// `errors` has check_words words of device memory, initially 0; all but the first are for the check's own use. Reads
   /// nothing outside the part's sections, whatever they contain.
-  void (*check)(const PartView& part, std::uint32_t* errors, Stream stream);
+  void (*check)(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, Stream stream);
   /// Builds what the context's kernels need, for a part that has been checked; null if there is nothing to build.
   std::unique_ptr<const LayoutState> (*prepare)(const PartView& part, const LoadContext& context) = nullptr;
   /// Launches on call.stream. No allocation, no synchronisation. y must not be read if beta is 0, nor x if alpha is 0

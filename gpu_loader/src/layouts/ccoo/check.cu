@@ -166,7 +166,7 @@ const std::array<std::string_view, 11> check_names{{
     "the entries are not as many as the part table says",
 }};
 
-void check(const PartView& part, std::uint32_t* errors, Stream stream) {
+void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
   auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
   dispatch(part.info().value_type, [&]<class T>(T) {
     const Part<T> p{

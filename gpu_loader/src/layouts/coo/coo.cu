@@ -27,7 +27,7 @@ __global__ void check_kernel(const std::uint32_t* row_idx, const std::uint32_t* 
   if (found != 0) atomicOr(errors, found);
 }
 
-void check(const PartView& part, std::uint32_t* errors, Stream stream) {
+void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
   const auto rows = part.get<std::uint32_t>("row_idx"), cols = part.get<std::uint32_t>("col_idx");
   if (rows.empty()) return;
   launch(check_kernel, stride_blocks(rows.size(), tuning::check_threads), tuning::check_threads, stream, rows.data(),

@@ -52,7 +52,7 @@ __global__ void check_totals_kernel(const unsigned long long* falls, const std::
 
 }  // namespace
 
-void check(const PartView& part, std::uint32_t* errors, Stream stream) {
+void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
   std::uint32_t* const longest = errors + 1;
   auto* const falls = reinterpret_cast<unsigned long long*>(errors + 2);
   with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {

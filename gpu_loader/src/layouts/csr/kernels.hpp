@@ -43,7 +43,7 @@ struct RowBlocksOnDevice final : LayoutState {
 };
 std::unique_ptr<const LayoutState> make_row_blocks(const PartView& part, const LoadContext& context);
 
-void check(const PartView& part, std::uint32_t* errors, Stream stream);
+void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream);
 
 void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t lanes);
 void multiply_pcsr(const PartView& part, const MultiplyCall& call);

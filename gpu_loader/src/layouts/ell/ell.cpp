@@ -9,10 +9,8 @@ namespace {
 
 constexpr std::array kernels{KernelInfo{.name = "ell/rows", .layout = "ell"}};
 
-std::uint64_t workspace(const PartInfo& /*part*/, std::size_t /*kernel*/, ValueType /*vectors*/) { return 0; }
-
 }  // namespace
 
-const KernelTable ell{.layout = "ell", .kernels = kernels, .workspace_bytes = workspace};
+const KernelTable ell{.layout = "ell", .kernels = kernels, .workspace_bytes = no_workspace};
 
 }  // namespace spmvpack::gpu_loader::tables

@@ -1,0 +1,176 @@
+#pragma once
+// What ell, ellpack_r, sell and pjds share on the GPU: a thread per row, whatever the geometry of its slots (Bell,
+// Garland: Efficient Sparse Matrix-Vector Multiplication on CUDA, NVR-2008-004, section 4.2). A thread stops at its
+// row's first padding, so that none of these layouts needs the lengths of the rows, as ELLPACK-R has them.
+
+#include <array>
+
+#include "kernels/launch.cuh"
+#include "kernels/row_map.cuh"
+#include "kernels/scalar.cuh"
+#include "kernels/tuning.cuh"
+#include "layouts/layout.hpp"
+#include "spmvpack/container/layouts/padded_rows.hpp"
+
+namespace spmvpack::gpu_loader::padded_rows {
+
+using spmvpack::layouts::no_column;
+
+inline constexpr unsigned threads = 256;
+inline constexpr int batch = 4;  // slots of a row whose loads are on their way together
+
+/// A part's slots in device memory.
+template <class A>
+struct Slots {
+  const std::uint32_t* col_idx;
+  const A* values;
+};
+
+template <class A>
+Slots<A> slots_of(const PartView& part) {
+  return {part.get<std::uint32_t>("col_idx").data(), part.get<A>("values").data()};
+}
+
+// ---- checks
+
+/// Bits of errors[0]. The layouts' own come last; kernels that follow a geometry do nothing if bad_geometry is set.
+enum CheckBit : std::uint32_t {
+  bad_column = 1,
+  column_falls = 2,
+  entry_after_padding = 4,
+  padding_with_value = 8,
+  bad_totals = 16,
+  bad_geometry = 32,
+  own = 64
+};
+constexpr std::array<std::string_view, 7> check_names(std::string_view geometry, std::string_view its_own) {
+  return {"col_idx: a column is not below the part's columns",
+          "col_idx: columns do not rise within a row",
+          "col_idx: an entry after padding, or in a row that the part does not have",
+          "values: padding with a value",
+          "the entries are not as many, or the longest row not as long, as the part table says",
+          geometry,
+          its_own};
+}
+
+/// The first slot of a row without an entry.
+template <class Row>
+__device__ std::uint64_t length_of(const std::uint32_t* col_idx, const Row& row) {
+  std::uint64_t n = 0;
+  while (row.has(n) && col_idx[row.slot(n)] != no_column) ++n;
+  return n;
+}
+
+/// Checks the first `lanes` rows of the geometry. Counts the entries, and raises `longest` to the longest row. Columns
+/// rise by order[column], if there is an order. `row_len`, if any, has the length of each row.
+template <class A, class Geometry>
+__global__ void check_kernel(Geometry geometry, Slots<A> s, std::uint64_t lanes, std::uint64_t rows, std::uint64_t cols,
+                             const std::uint32_t* order, const std::uint32_t* row_len, std::uint32_t* errors,
+                             std::uint32_t* longest, unsigned long long* entries) {
+  if ((*errors & bad_geometry) != 0) return;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  std::uint32_t found = 0, most = 0;
+  unsigned long long count = 0;
+  for (std::uint64_t r = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; r < lanes; r += stride) {
+    const auto row = geometry(r);
+    std::uint32_t length = 0, before = 0;
+    bool ended = false;
+    for (std::uint64_t step = 0; row.has(step); ++step) {
+      const std::uint64_t slot = row.slot(step);
+      const std::uint32_t column = s.col_idx[slot];
+      if (column == no_column) {
+        ended = true;
+        bits_of<A> bits = 0;
+        memcpy(&bits, s.values + slot, sizeof bits);
+        if (bits != 0) found |= padding_with_value;
+        continue;
+      }
+      if (ended || r >= rows) found |= entry_after_padding;
+      if (column >= cols) {
+        found |= bad_column;
+        continue;
+      }
+      const std::uint32_t place = order != nullptr ? order[column] : column;
+      if (length != 0 && place <= before) found |= column_falls;
+      before = place;
+      ++length;
+    }
+    if (row_len != nullptr && row_len[r] != length) found |= own;
+    most = length > most ? length : most;
+    count += length;
+  }
+  if (found != 0) atomicOr(errors, found);
+  if (count != 0) atomicAdd(entries, count);
+  if (most != 0) atomicMax(longest, most);
+}
+
+inline constexpr std::uint64_t any_length = ~std::uint64_t{0};
+
+static __global__ void check_totals_kernel(const std::uint32_t* longest, const unsigned long long* entries,
+                                           std::uint64_t expected_longest, std::uint64_t nnz, std::uint32_t* errors) {
+  if (*entries != nnz || (expected_longest != any_length && *longest != expected_longest)) atomicOr(errors, bad_totals);
+}
+
+/// Launches these kernels. `width` is the length of the longest row, or any_length.
+template <class Geometry>
+void check(const PartView& part, const Geometry& geometry, std::uint64_t lanes, std::uint64_t width,
+           std::uint32_t* errors, Stream stream, const std::uint32_t* order = nullptr,
+           const std::uint32_t* row_len = nullptr) {
+  std::uint32_t* const longest = errors + 1;
+  auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
+  if (lanes != 0)
+    dispatch(part.info().value_type, [&]<class A>(A) {
+      launch(check_kernel<A, Geometry>, stride_blocks(lanes, tuning::check_threads), tuning::check_threads, stream,
+             geometry, slots_of<A>(part), lanes, part.rows(), part.cols(), order, row_len, errors, longest, entries);
+    });
+  launch(check_totals_kernel, 1, 1, stream, longest, entries, width, part.info().nnz, errors);
+}
+
+// ---- multiply
+
+template <class A, class V, class Geometry>
+__global__ void __launch_bounds__(threads)
+    rows_kernel(Geometry geometry, Slots<A> s, std::uint64_t rows, DeviceScalar<V> alpha_in, const V* __restrict__ x,
+                DeviceScalar<V> beta_in, V* y, RowMap map) {
+  const std::uint64_t r = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  if (r >= rows) return;
+  const auto row = geometry(r);
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  V* const at = y + map(r);
+  V sum = 0;
+  bool empty = true;
+  if (alpha != V{0})
+    for (std::uint64_t step = 0; row.has(step); step += batch) {
+      std::uint32_t column[batch];
+      V value[batch];
+#pragma unroll
+      for (int i = 0; i < batch; ++i) {
+        const bool has = row.has(step + i);
+        const std::uint64_t slot = has ? row.slot(step + i) : 0;
+        column[i] = has ? __ldcs(s.col_idx + slot) : no_column;
+        // Padding's value is loaded with the others: waiting to know that it is padding would cost more.
+        value[i] = has ? static_cast<V>(__ldcs(s.values + slot)) : V{0};
+      }
+#pragma unroll
+      for (int i = 0; i < batch; ++i)
+        if (column[i] != no_column) {
+          sum = fma(value[i], __ldg(x + column[i]), sum);
+          empty = false;
+        }
+      if (column[batch - 1] == no_column) break;
+    }
+  const V before = scaled(beta, at);
+  *at = empty ? before : fma(alpha, sum, before);
+}
+
+template <class Geometry>
+void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall& call) {
+  if (part.rows() == 0) return;
+  dispatch_types(part.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
+    launch(rows_kernel<A, V, Geometry>, blocks_for(part.rows(), threads), threads, call.stream, geometry,
+           slots_of<A>(part), part.rows(), device_scalar<V>(call.alpha), static_cast<const V*>(call.x),
+           device_scalar<V>(call.beta), static_cast<V*>(call.y), RowMap{call.row_list});
+  });
+}
+
+}  // namespace spmvpack::gpu_loader::padded_rows

@@ -1,0 +1,28 @@
+// Layout `amb`: its kernel table, which needs no device.
+
+#include "spmvpack/container/layouts/amb.hpp"
+
+#include <array>
+
+#include "layouts/amb/kernels.hpp"
+#include "layouts/kernel_table.hpp"
+
+namespace spmvpack::gpu_loader::tables {
+namespace {
+
+constexpr std::array kernels{
+    KernelInfo{.name = "amb/ordered", .layout = "amb"},
+    KernelInfo{.name = "amb/atomic", .layout = "amb", .determinism = Determinism::not_guaranteed},
+};
+
+/// `ordered`: the partial sums.
+std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors) {
+  if (kernel == layouts::amb_kernels::atomic) return 0;
+  return checked_mul(part.params[spmvpack::layouts::amb::param_shared], size_of(vectors), "workspace bytes");
+}
+
+}  // namespace
+
+const KernelTable amb{.layout = "amb", .kernels = kernels, .workspace_bytes = workspace};
+
+}  // namespace spmvpack::gpu_loader::tables

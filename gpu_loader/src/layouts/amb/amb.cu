@@ -1,0 +1,164 @@
+// Layout `amb` on the GPU: a thread per lane, blocks unrolled (Nagasaka et al., section 4.2). docs/LAYOUTS.md, "amb",
+// defines the order of additions.
+
+#include <array>
+#include <utility>
+
+#include "kernels/launch.cuh"
+#include "kernels/row_map.cuh"
+#include "kernels/scalar.cuh"
+#include "kernels/vectors.hpp"
+#include "layouts/amb/kernels.hpp"
+
+namespace spmvpack::gpu_loader::layouts {
+namespace {
+
+using amb_kernels::Chunks;
+using spmvpack::layouts::amb::ChunkLength;
+using spmvpack::layouts::amb::LaneRow;
+
+constexpr unsigned threads = 256;
+constexpr int values_in_flight = 8;  ///< of a lane: the loads of so many values are on their way together
+
+/// The sum of a lane that has a row.
+template <int block, class A, class V>
+__device__ V lane_sum(const Chunks<A>& c, std::uint32_t chunk, std::uint32_t lane, const V* __restrict__ x) {
+  constexpr int batch = block >= values_in_flight ? 1 : values_in_flight / block;
+  const ChunkLength length{__ldg(c.cl + chunk)};
+  const std::uint32_t first = __ldg(c.cs + chunk), steps = length.steps();
+  const V* const segment = x + std::uint64_t{length.segment()} * c.segment_cols;
+  const std::uint16_t* const columns = c.col_idx + std::uint64_t{first} * c.chunk_rows + lane;
+  const A* const values = c.values + std::uint64_t{first} * block * c.chunk_rows + lane;
+  V sum = 0;
+  std::uint32_t next = 0;  // the column that a further block reaches at least
+  for (std::uint32_t step = 0; step < steps; step += batch) {
+    std::uint32_t column[batch];
+    V value[batch][block];
+#pragma unroll
+    for (int i = 0; i < batch; ++i) {
+      const bool has = step + i < steps;
+      const std::uint64_t at = std::uint64_t{step + i} * c.chunk_rows;
+      column[i] = has ? __ldcs(columns + at) : 0;
+#pragma unroll
+      for (int k = 0; k < block; ++k)
+        value[i][k] =
+            has ? static_cast<V>(__ldcs(values + at * block + static_cast<std::uint64_t>(k) * c.chunk_rows)) : V{0};
+    }
+    bool ended = false;
+#pragma unroll
+    for (int i = 0; i < batch; ++i) {
+      ended = ended || step + i >= steps || column[i] < next;
+      if (!ended) {
+#pragma unroll
+        for (int k = 0; k < block; ++k) sum = fma(value[i][k], __ldg(segment + column[i] + k), sum);
+      }
+      next = column[i] + 1;
+    }
+    if (ended) break;
+  }
+  return sum;
+}
+
+/// Writes the rows that have one lane, or none; the sums of the others go to `partial`.
+template <int block, class A, class V>
+__global__ void __launch_bounds__(threads) lanes_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x,
+                                                        DeviceScalar<V> beta_in, V* y, RowMap map, V* partial) {
+  allow_next_kernel();
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x, lanes = c.chunks * c.chunk_rows;
+  const V alpha = alpha_in.get();
+  if (i >= lanes) {
+    if (i - lanes >= c.empty) return;
+    V* const at = y + map(c.empty_rows[i - lanes]);
+    *at = scaled(beta_in.get(), at);
+    return;
+  }
+  const LaneRow to{__ldcs(c.row_idx + i)};
+  if (to.is_none()) return;
+  const V sum = alpha != V{0} ? lane_sum<block, A, V>(c, static_cast<std::uint32_t>(i / c.chunk_rows),
+                                                      static_cast<std::uint32_t>(i % c.chunk_rows), x)
+                              : V{0};
+  if (to.is_shared()) {
+    partial[to.index()] = sum;
+    return;
+  }
+  V* const at = y + map(to.index());
+  const V before = scaled(beta_in.get(), at);
+  *at = alpha != V{0} ? fma(alpha, sum, before) : before;
+}
+
+/// Adds up the partial sums of each row, in order.
+template <class V>
+__global__ void __launch_bounds__(threads)
+    shared_rows_kernel(const std::uint32_t* shared_rows, std::uint64_t shared, const V* partial,
+                       DeviceScalar<V> alpha_in, DeviceScalar<V> beta_in, V* y, RowMap map) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  const std::uint32_t row = i < shared ? shared_rows[i] : 0;
+  const bool starts = i < shared && (i == 0 || shared_rows[i - 1] != row);
+  wait_for_last_kernel();
+  if (!starts) return;
+  V sum = partial[i];
+  for (std::uint64_t k = i + 1; k < shared && shared_rows[k] == row; ++k) sum = sum + partial[k];
+  V* const at = y + map(row);
+  const V before = scaled(beta, at);
+  *at = alpha != V{0} ? fma(alpha, sum, before) : before;
+}
+
+/// The second of the paper's two kernels; the first sets y to beta y.
+template <int block, class A, class V>
+__global__ void __launch_bounds__(threads)
+    atomic_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const V alpha = alpha_in.get();
+  if (i >= c.chunks * c.chunk_rows || alpha == V{0}) return;
+  const LaneRow to{__ldcs(c.row_idx + i)};
+  if (to.is_none()) return;
+  const V sum = lane_sum<block, A, V>(c, static_cast<std::uint32_t>(i / c.chunk_rows),
+                                      static_cast<std::uint32_t>(i % c.chunk_rows), x);
+  atomicAdd(y + map(to.is_shared() ? c.shared_rows[to.index()] : to.index()), alpha * sum);
+}
+
+template <int block, class A, class V>
+void multiply_blocks(const PartView& part, const MultiplyCall& call) {
+  const Chunks<A> c = amb_kernels::chunks_of<A>(part);
+  const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
+  const auto* const x = static_cast<const V*>(call.x);
+  auto* const y = static_cast<V*>(call.y);
+  const RowMap map{call.row_list};
+  const std::uint64_t lanes = c.chunks * c.chunk_rows;
+  if (call.kernel == amb_kernels::atomic) {
+    scale_vector(call.description.vectors, call.beta, call.y, call.row_list, part.rows(), call.stream);
+    if (lanes != 0)
+      launch(atomic_kernel<block, A, V>, blocks_for(lanes, threads), threads, call.stream, c, alpha, x, y, map);
+    return;
+  }
+  auto* const partial = reinterpret_cast<V*>(call.workspace);
+  if (lanes + c.empty != 0)
+    launch(lanes_kernel<block, A, V>, blocks_for(lanes + c.empty, threads), threads, call.stream, c, alpha, x, beta, y,
+           map, partial);
+  if (c.shared != 0)
+    launch_early(call.device, shared_rows_kernel<V>, blocks_for(c.shared, threads), threads, call.stream, c.shared_rows,
+                 c.shared, static_cast<const V*>(partial), alpha, beta, y, map);
+}
+
+template <class A, class V, int... blocks>
+void multiply_types(const PartView& part, const MultiplyCall& call, std::integer_sequence<int, blocks...> /*sizes*/) {
+  using Multiply = void (*)(const PartView&, const MultiplyCall&);
+  constexpr std::array<Multiply, sizeof...(blocks)> all{multiply_blocks<blocks + 1, A, V>...};
+  all.at(part.info().params[spmvpack::layouts::amb::param_block] - 1)(part, call);
+}
+
+void multiply(const DevicePart& part, const MultiplyCall& call) {
+  dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
+    multiply_types<A, V>(part.view, call, std::make_integer_sequence<int, spmvpack::layouts::amb::max_block>{});
+  });
+}
+
+}  // namespace
+
+const LayoutKernels amb{.check_names = amb_kernels::check_names,
+                        .check_scratch = amb_kernels::check_scratch,
+                        .check = amb_kernels::check,
+                        .multiply = multiply};
+
+}  // namespace spmvpack::gpu_loader::layouts

@@ -1,0 +1,27 @@
+// Layout `ellpack_r` on the GPU: listing 1 of Kreutzer et al.
+
+#include "kernels/padded_rows.cuh"
+#include "spmvpack/container/layouts/ellpack_r.hpp"
+
+namespace spmvpack::gpu_loader::layouts {
+namespace {
+
+using spmvpack::layouts::ellpack_r::geometry;
+
+constexpr auto names = padded_rows::check_names("", "row_len: a row does not have so many entries");
+
+void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
+  padded_rows::check(part, spmvpack::layouts::ell::geometry(part), part.rows(),
+                     part.info().params[spmvpack::layouts::ellpack_r::param_width], errors, stream, nullptr,
+                     geometry(part).row_len);
+}
+
+void multiply(const DevicePart& part, const MultiplyCall& call) {
+  padded_rows::multiply(part.view, geometry(part.view), call);
+}
+
+}  // namespace
+
+const LayoutKernels ellpack_r{.check_names = names, .check = check, .multiply = multiply};
+
+}  // namespace spmvpack::gpu_loader::layouts
