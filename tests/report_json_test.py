@@ -4,6 +4,7 @@
 usage: report_json_test.py SPMVPACK SCHEMA
 """
 
+import csv
 import json
 import os
 import subprocess
@@ -130,6 +131,22 @@ with tempfile.TemporaryDirectory() as DIRECTORY:
     check_equal(result["structure"]["values"]["most_frequent"][0], {"value": "0", "entries": 1}, "most frequent")
     # A name that is not UTF-8 must still give JSON.
     report(write(b"\xff.mtx".decode("utf-8", "surrogateescape"), banner + b"real general\n1 1 1\n1 1 1e300\n"))
+    # Several files: an array of what each gives alone; CSV says the same.
+    paths = [os.path.join(DIRECTORY, name) for name in ("symmetric.mtx", "no_nonzeros.mtx", "random1.mtx")]
+    alone = [report(path) for path in paths]
+    check_equal(json.loads(run("report", *paths, "--json")), alone, "array")
+    for given in (paths, paths[2:]):
+        lines = list(csv.DictReader(run("report", *given, "--csv").decode().splitlines()))
+        expected = [{"name": r["name"], **{key: str(r["matrix"][key]) for key in ("rows", "columns", "nonzeros", "value_type")},
+                     "layout": layout["name"], "recommended": str(layout["name"] == r["recommended"]["layout"]).lower(),
+                     **{key: layout[key] for key in ("device_bytes", "bytes_per_nonzero", "overhead_percent", "file_bytes",
+                                                     "workspace_bytes", "padding_slots")}}
+                    for r in alone[-len(given):] for layout in r["layouts"]]
+        check_equal(list(lines[0]), list(expected[0]), "columns")
+        for line in lines:  # numbers are those of JSON, if written otherwise
+            for key in list(line)[7:]:
+                line[key] = None if line[key] == "" else float(line[key])
+        check_equal(lines, expected, "CSV")
     # The schema can fail.
     broken = {**result, "layouts": []}
     if VALIDATOR.is_valid(broken) or VALIDATOR.is_valid({**result, "schema": "other"}):

@@ -4,11 +4,14 @@
 #include <limits>
 
 #include "catch.hpp"
+#include "csv.hpp"
 #include "exit_code.hpp"
+#include "failures.hpp"
 #include "generators/stencils.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "short_text.hpp"
 #include "spmvpack/container/text.hpp"
 #include "suggestion.hpp"
 
@@ -28,6 +31,62 @@ TEST_CASE("every errc has its documented exit code") {
   CHECK(exit_code(errc::interrupted) == 130);
   CHECK(exit_code(errc::interrupted, SIGTERM) == 143);
   CHECK(exit_code(errc::internal) == 70);
+}
+
+TEST_CASE("names and numbers of a narrow column") {
+  CHECK(shortened("A.mtx", 5) == "A.mtx");
+  CHECK(shortened("directory/A.mtx", 14) == "A.mtx");
+  CHECK(shortened("directory/ABCDEFGHIJ.mtx", 12) == "ABCDE..J.mtx");
+  CHECK(shortened("ABCDEFGHIJ", 9) == "ABCD..HIJ");
+  CHECK(shortened("ABCDE", 4) == "A..E");
+  CHECK(shortened("a\nb", 6) == "a\\x0Ab");
+  // Columns are those of characters, which are never cut.
+  const std::string umlaut = "\xC3\xA4";
+  CHECK(shortened(umlaut + umlaut + umlaut + umlaut, 4) == umlaut + umlaut + umlaut + umlaut);
+  CHECK(shortened(umlaut + umlaut + umlaut + umlaut + "bc", 5) == umlaut + umlaut + ".." + "c");
+
+  CHECK(short_count(0) == "0");
+  CHECK(short_count(999'999) == "999,999");
+  CHECK(short_count(1'000'000) == "1.00 M");
+  CHECK(short_count(9'994'999) == "9.99 M");
+  CHECK(short_count(9'995'000) == "10.0 M");
+  CHECK(short_count(99'949'999) == "99.9 M");
+  CHECK(short_count(99'950'000) == "100 M");
+  CHECK(short_count(999'499'999) == "999 M");
+  CHECK(short_count(999'500'000) == "1.00 G");
+  CHECK(short_count(std::numeric_limits<std::uint64_t>::max()) == "18.4 E");
+}
+
+TEST_CASE("fields of comma-separated values are quoted where they must be") {
+  CHECK(csv_line({"a", "", "b c"}) == "a,,b c\n");
+  CHECK(csv_line({"a,b", "say \"x\"", "two\nlines"}) == "\"a,b\",\"say \"\"x\"\"\",\"two\nlines\"\n");
+  CHECK(csv_optional(std::optional<double>{}).empty());
+  CHECK(csv_optional(std::optional<double>{0.1}) == "0.1");
+}
+
+TEST_CASE("of several files, the highest exit code counts, and what ends all is thrown at once") {
+  const auto code_of = [](auto&& f) {
+    try {
+      f();
+    } catch (const Error& e) {
+      return e.code();
+    }
+    return errc{};
+  };
+  const auto fail = [](errc code, const std::string& where = {}) { throw Error(code, "expected in this test", where); };
+  Failures none("test", 2), one("test", 1), several("test", 5);
+  none.attempt("A", [] {});
+  CHECK_NOTHROW(none.finish());
+  CHECK(code_of([&] { one.attempt("A", [&] { fail(errc::bad_input); }); }) == errc::bad_input);
+  several.attempt("A", [&] { fail(errc::io); });
+  several.attempt("B", [&] { fail(errc::out_of_memory); });
+  several.attempt("C", [&] { fail(errc::corrupt, "C: section"); });
+  CHECK(code_of([&] { several.finish(); }) == errc::out_of_memory);
+  several.attempt("D", [] { throw std::bad_alloc(); });
+  CHECK(code_of([&] { several.attempt("E", [&] { fail(errc::interrupted); }); }) == errc::interrupted);
+  CHECK(code_of([&] { several.attempt("E", [&] { fail(errc::io, "standard output"); }); }) == errc::io);
+  several.attempt("F", [&] { fail(errc::internal); });
+  CHECK(code_of([&] { several.finish(); }) == errc::internal);
 }
 
 TEST_CASE("sizes in bytes") {

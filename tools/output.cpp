@@ -7,12 +7,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
 #include "progress.hpp"
-#include "spmvpack/container/error.hpp"
 #include "spmvpack/container/file_io.hpp"
+#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/source.hpp"
 
 namespace spmvpack::tools {
@@ -20,6 +21,15 @@ namespace spmvpack::tools {
 void print(std::string_view text) {
   clear_progress();
   write_standard_output(text);
+}
+
+void print_error(std::string_view name, const Error& error) {
+  clear_progress();
+  constexpr std::size_t longest = 4096;
+  const std::string where = error.where().empty() ? "" : escape(error.where(), longest) + ": ";
+  std::string text = fmt::format("{}: {}{}\n", name, where, escape(error.message(), longest));
+  if (!error.remedy().empty()) text += fmt::format("hint: {}\n", escape(error.remedy(), longest));
+  std::fputs(text.c_str(), stderr);
 }
 
 bool standard_output_is_broken() noexcept {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "spmvpack/container/error.hpp"
+
 namespace spmvpack::tools {
 
 /// How errors refer to standard output.
@@ -12,6 +14,9 @@ inline constexpr std::string_view standard_output = "standard output";
 
 /// Writes `text` to standard output. Errors: errc::io at "standard output".
 void print(std::string_view text);
+
+/// Prints an error and its hint to standard error; `name` is "spmvpack encode" or the like.
+void print_error(std::string_view name, const Error& error);
 
 /// True if standard output is a pipe that nobody reads any more.
 bool standard_output_is_broken() noexcept;

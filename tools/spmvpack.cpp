@@ -7,7 +7,6 @@
 #include <boost/program_options/errors.hpp>
 #include <boost/program_options/parsers.hpp>
 #include <boost/program_options/positional_options.hpp>
-#include <cstdio>
 #include <new>
 #include <vector>
 
@@ -81,14 +80,17 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
   const std::vector<std::string> arguments =
       options.count("argument") != 0 ? options["argument"].as<std::vector<std::string>>() : std::vector<std::string>{};
   const bool none = !command.instead_of_argument.empty() && invocation.flag(command.instead_of_argument.data());
-  if (!none && (arguments.empty() || arguments[0].empty()))
+  if (!none && (arguments.empty() || std::find(arguments.begin(), arguments.end(), "") != arguments.end()))
     throw Error(errc::usage, fmt::format("{} is missing", command.argument), {},
                 fmt::format("usage: spmvpack {} {}", command.name, command.synopsis));
-  const std::size_t wanted = none ? 0 : 1;
+  const std::size_t wanted = none ? 0 : command.takes_several ? arguments.size() : 1;
   if (arguments.size() > wanted)
     throw Error(errc::usage, fmt::format("unexpected argument '{}'", arguments[wanted]), {},
                 fmt::format("usage: spmvpack {} {}", command.name, command.synopsis));
+  if (std::count(arguments.begin(), arguments.end(), "-") > 1)
+    throw Error(errc::usage, "standard input can only be read once", {}, "use files for the other inputs");
   if (!none) invocation.argument = arguments[0];
+  invocation.arguments = arguments;
   const std::string version = version_text();
   invocation.version = version.substr(0, version.find('\n'));
   if (options.count("output") != 0 && invocation.text("output").empty())
@@ -134,11 +136,7 @@ void run(const std::vector<std::string>& words) {
 int tell(const std::string& name, const Error& error) {
   clear_progress();
   if (error.code() == errc::io && error.where() == standard_output && standard_output_is_broken()) return 0;
-  constexpr std::size_t longest = 4096;
-  const std::string where = error.where().empty() ? "" : escape(error.where(), longest) + ": ";
-  std::string text = fmt::format("{}: {}{}\n", name, where, escape(error.message(), longest));
-  if (!error.remedy().empty()) text += fmt::format("hint: {}\n", escape(error.remedy(), longest));
-  std::fputs(text.c_str(), stderr);
+  print_error(name, error);
   return exit_code(error.code(), caught_signal());
 }
 

@@ -24,6 +24,11 @@ struct Run {
 std::string header_text(const Run& run);
 /// A table of the matrix's results on the run's machine.
 std::string matrix_text(const MatrixResult& matrix, const Run& run);
+/// A line for each matrix: our fastest kernel and the fastest peer. Empty if there are fewer than two matrices.
+std::string matrices_text(std::span<const MatrixResult> matrices);
+/// The names of the columns, and a line for each of a matrix's results.
+std::string csv_header();
+std::string csv_lines(const MatrixResult& matrix, const Run& run);
 /// The geometric means of a suite; empty if there are no peers to compare with.
 std::string summary_text(std::span<const MatrixResult> matrices);
 /// All of it, as docs/bench.schema.json describes it.

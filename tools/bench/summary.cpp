@@ -22,6 +22,13 @@ const Result* faster(const Result* a, const Result* b) {
   return a->cold.median <= b->cold.median ? a : b;
 }
 
+const Result* best_of(const MatrixResult& matrix, bool own) {
+  const Result* best = nullptr;
+  for (const Result& r : matrix.results)
+    if ((r.by == "spmvpack") == own && r.correct()) best = faster(best, &r);
+  return best;
+}
+
 std::optional<double> ratio(const Result* peer, const Result& result) {
   if (peer == nullptr) return std::nullopt;
   return peer->cold.median / result.cold.median;
@@ -93,12 +100,9 @@ KernelSummary summarise_kernel(std::span<const MatrixResult> matrices, const Res
 
 }  // namespace
 
-const Result* best_peer(const MatrixResult& matrix) {
-  const Result* best = nullptr;
-  for (const Result& r : matrix.results)
-    if (r.by != "spmvpack" && r.correct()) best = faster(best, &r);
-  return best;
-}
+const Result* best_peer(const MatrixResult& matrix) { return best_of(matrix, false); }
+
+const Result* best_own(const MatrixResult& matrix) { return best_of(matrix, true); }
 
 Ratios ratios(const MatrixResult& matrix, const Result& result) {
   const Result* const alg2 = find_peer(matrix, "csr-alg2");

@@ -17,6 +17,8 @@ struct Ratios {
 
 /// The peer whose cold median is least, of those whose results are right; null if there is none.
 const Result* best_peer(const MatrixResult& matrix);
+/// The same of our own kernels.
+const Result* best_own(const MatrixResult& matrix);
 Ratios ratios(const MatrixResult& matrix, const Result& result);
 
 /// Geometric means (and minima) of ratios over a set of matrices.

@@ -3,6 +3,7 @@
 #include "bench/run_output.hpp"
 #include "bench/summary.hpp"
 #include "output.hpp"
+#include "short_text.hpp"
 #include "spmvpack/container/error.hpp"
 #include "spmvpack/container/text.hpp"
 
@@ -57,6 +58,25 @@ std::string matrix_text(const MatrixResult& m, const Run& run) {
     const Ratios ratio = ratios(m, r);
     text += fmt::format("  {:18}{:>9}{:>9}{:>9}\n", r.name(), times(ratio.over_csr_alg2), times(ratio.over_faster_csr),
                         times(ratio.over_best));
+  }
+  return text;
+}
+
+std::string matrices_text(std::span<const MatrixResult> matrices) {
+  if (matrices.size() < 2) return "";
+  constexpr std::size_t name_width = 20;
+  std::string text =
+      fmt::format("\nfastest, cold medians in microseconds\n{:{}}{:>9}  {:18}{:>9}{:>9}  {:8}{:>9}{:>7}\n", "",
+                  name_width, "nonzeros", "spmvpack", "cold", "GFLOP/s", "peer", "cold", "times");
+  for (const MatrixResult& m : matrices) {
+    const Result *own = best_own(m), *peer = best_peer(m);
+    const auto micro = [](const Result* r) { return r == nullptr ? "-" : fmt::format("{:.1f}", r->cold.median * 1e6); };
+    const auto named = [](const Result* r) { return r == nullptr ? "-" : r->name(); };
+    text +=
+        fmt::format("{:{}}{:>9}  {:18}{:>9}{:>9}  {:8}{:>9}{:>7}\n", shortened(m.name, name_width), name_width,
+                    short_count(m.nnz), named(own), micro(own),
+                    own == nullptr ? "-" : fmt::format("{:.1f}", 2e-9 * static_cast<double>(m.nnz) / own->cold.median),
+                    named(peer), micro(peer), own == nullptr ? "-" : times(ratios(m, *own).over_best));
   }
   return text;
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/program_options/value_semantic.hpp>
-#include <optional>
 #include <vector>
 
 #include "bench/measure.hpp"
@@ -13,6 +12,7 @@
 #include "bench/suite.hpp"
 #include "commands/command.hpp"
 #include "commands/encoding.hpp"
+#include "failures.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
@@ -37,7 +37,8 @@ void add_options(po::options_description& options) {
       ("layout", po::value<Words>()->value_name("NAME"), "only this layout; may be repeated")                     //
       ("runs", po::value<std::string>()->value_name("N")->default_value("30"), "timed runs, both cold and warm")  //
       ("seed", po::value<std::string>()->value_name("N")->default_value("1"), "seed of the random x")             //
-      ("json", po::bool_switch(), "print JSON (docs/bench.schema.json)");
+      ("json", po::bool_switch(), "print JSON (docs/bench.schema.json)")                                          //
+      ("csv", po::bool_switch(), "print a line per matrix and kernel, for tables");
 }
 
 /// Wraps `text` into indented lines of at most 80 columns.
@@ -70,13 +71,20 @@ std::string details() {
       "--device gpu exits with 5 if the build has no CUDA and with 6 if there is no\n"
       "GPU. Containers are written to files in $TMPDIR, else /dev/shm, else /tmp.\n"
       "\n"
+      "Several files are measured one after the other, with a line for each at the end.\n" +
+      std::string(several_files_help) +
+      "\n"
+      "--csv has a header, then a line for each kernel of each matrix, peers among\n"
+      "them, with the members of --json and times in microseconds. What there is not,\n"
+      "such as the figures of what is skipped, is empty.\n"
+      "\n"
       "The suite:\n";
   for (const bench::SuiteMember& m : bench::suite())
     text += fmt::format("  {}{}\n{}", m.name, m.added ? " (added)" : "", in_lines(m.generator));
   return text +
          "\n"
          "Examples:\n"
-         "  spmvpack bench A.mtx --device host\n"
+         "  spmvpack bench A.mtx B.mtx.gz --device host\n"
          "  spmvpack bench --suite --json > suite.json\n"
          "  spmvpack bench --suite --only lp-wide --layout ccoo\n";
 }
@@ -116,7 +124,9 @@ std::unique_ptr<bench::Machine> choose_machine(const Invocation& invocation, con
 
 class Benchmark {
  public:
-  explicit Benchmark(const Invocation& invocation) : invocation_(invocation), json_(invocation.flag("json")) {
+  explicit Benchmark(const Invocation& invocation)
+      : invocation_(invocation), json_(invocation.flag("json")), csv_(invocation.flag("csv")) {
+    if (json_ && csv_) throw Error(errc::usage, "both --json and --csv", {}, "give one of them");
     options_.runs = static_cast<int>(parse_number("--runs", invocation.text("runs"), 1, 100000));
     options_.seed = parse_number("--seed", invocation.text("seed"), 0, ~std::uint64_t{0});
     options_.layouts = words(invocation, "layout");
@@ -132,24 +142,29 @@ class Benchmark {
     run_.suite = invocation_.flag("suite");
     std::vector<const bench::SuiteMember*> members = choose_members();
     machine_ = choose_machine(invocation_, options_.load);
-    bench::MatrixResult file;
-    std::optional<encoder::Source> source;
-    if (!run_.suite) source = read_file(file);
+    for (const bench::SuiteMember* member : members) bench_member(*member);
+    Failures failures("spmvpack bench", invocation_.arguments.size());
+    for (const std::string& path : invocation_.arguments) failures.attempt(path, [&] { bench_file(path); });
+    run_.seconds = watch.seconds();
+    tell(bench::matrices_text(run_.matrices));
+    if (run_.suite) tell(bench::summary_text(run_.matrices));
+    if (json_ && !run_.matrices.empty()) print(bench::to_json(run_));
+    refuse_wrong();
+    failures.finish();
+  }
+
+ private:
+  /// Measures the machine itself, which takes seconds: only once there is a matrix.
+  void start() {
+    if (started_) return;
     run_.machine = machine_->facts();
     report_progress(invocation_.progress, "measure copies", 0, 0);
     run_.speeds = machine_->measure_speeds(options_.runs);
     tell(bench::header_text(run_));
-    if (run_.suite)
-      for (const bench::SuiteMember* member : members) bench_member(*member);
-    else
-      bench_matrix(file, source->matrix, source->container ? &*source->container : nullptr);
-    run_.seconds = watch.seconds();
-    if (run_.suite) tell(bench::summary_text(run_.matrices));
-    if (json_) print(bench::to_json(run_));
-    refuse_wrong();
+    if (csv_) print(bench::csv_header());
+    started_ = true;
   }
 
- private:
   std::vector<const bench::SuiteMember*> choose_members() {
     const std::vector<std::string> only = words(invocation_, "only");
     if (!run_.suite) {
@@ -176,30 +191,31 @@ class Benchmark {
     bench_matrix(result, source, nullptr);
   }
 
-  /// Called before anything is measured, which takes seconds.
-  encoder::Source read_file(bench::MatrixResult& result) {
+  void bench_file(const std::string& path) {
     const Stopwatch watch;
-    const std::string& path = invocation_.argument;
-    encoder::Source source = encoder::read_source(path, invocation_.common<encoder::SourceOptions>());
+    bench::MatrixResult result;
+    const encoder::Source source = encoder::read_source(path, invocation_.common<encoder::SourceOptions>());
     if (source.container && !options_.layouts.empty())
       throw Error(errc::usage, "--layout does not apply to a container", source.container->name(), "omit it");
-    result.name = path == "-" ? "standard input" : path;
+    result.name = input_name(path);
     result.make_seconds = watch.seconds();
-    return source;
+    bench_matrix(result, source.matrix, source.container ? &*source.container : nullptr);
   }
 
   void bench_matrix(bench::MatrixResult& result, const SourceMatrix& source, const Container* container) {
+    start();
     const Stopwatch watch;
     result.source = source.provenance.source;
     bench::measure(result, *machine_, run_.speeds, source, container, options_);
     result.total_seconds = result.make_seconds + watch.seconds();
     tell(bench::matrix_text(result, run_));
+    if (csv_) print(bench::csv_lines(result, run_));
     run_.matrices.push_back(std::move(result));
   }
 
   void tell(const std::string& text) const {
     clear_progress();
-    if (!json_) print(text);
+    if (!json_ && !csv_) print(text);
   }
 
   /// Error(errc::usage) if there is no such layout.
@@ -217,7 +233,7 @@ class Benchmark {
   }
 
   const Invocation& invocation_;
-  bool json_;
+  bool json_, csv_, started_ = false;
   bench::MeasureOptions options_;
   bench::Run run_;
   std::unique_ptr<bench::Machine> machine_;
@@ -228,7 +244,7 @@ void run(const Invocation& invocation) { Benchmark(invocation).run(); }
 }  // namespace
 
 const Command bench_command{"bench",
-                            "A.spmvc|A.mtx|--suite [options]",
+                            "A.mtx...|A.spmvc...|--suite [options]",
                             "time and check the multiply in every layout",
                             "A.spmvc or A.mtx",
                             add_options,
@@ -236,6 +252,7 @@ const Command bench_command{"bench",
                             run,
                             nullptr,
                             nullptr,
-                            "suite"};
+                            "suite",
+                            true};
 
 }  // namespace spmvpack::tools

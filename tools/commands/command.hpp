@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "spmvpack/container/progress.hpp"
 
@@ -13,8 +14,9 @@ namespace spmvpack::tools {
 
 /// What a command runs with: its own options in `options`; the common ones are already parsed.
 struct Invocation {
-  std::string argument;  ///< the positional argument; empty only with Command::instead_of_argument
-  std::string version;   ///< of this program, on one line
+  std::string argument;                ///< the positional argument; empty only with Command::instead_of_argument
+  std::vector<std::string> arguments;  ///< all of them: more than one only with Command::takes_several
+  std::string version;                 ///< of this program, on one line
   boost::program_options::variables_map options;
   int threads = 0;                 ///< 0: all
   std::uint64_t memory_limit = 0;  ///< bytes, 0: what is available
@@ -50,6 +52,7 @@ struct Command {
   void (*add_special_options)(boost::program_options::options_description& options) = nullptr;
   std::string (*note)() = nullptr;            ///< what -h shows between usage and options, in whole lines
   std::string_view instead_of_argument = {};  ///< a flag that replaces the positional argument
+  bool takes_several = false;                 ///< positional arguments
 };
 
 extern const Command encode_command, report_command, inspect_command, verify_command, decode_command, multiply_command,

@@ -7,6 +7,8 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include "commands/command.hpp"
+#include "commands/report_table.hpp"
+#include "failures.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "spmvpack/encoder/source.hpp"
@@ -21,6 +23,7 @@ void add_options(po::options_description& options) {
   options.add_options()                                                                  //
       ("details", po::bool_switch(), "also show row lengths and what the bytes hold")    //
       ("json", po::bool_switch(), "print everything as JSON (docs/report.schema.json)")  //
+      ("csv", po::bool_switch(), "print a line per matrix and layout, for tables")       //
       ("value-type", po::value<std::string>()->value_name("f64|f32"),
        "as if encoded with this type (default: f64; a container's own)")  //
       ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"),
@@ -32,15 +35,63 @@ std::string details() {
          "nothing. Device bytes are what a multiply reads of the matrix; file bytes are\n"
          "the size of the file that 'encode' writes with the same settings and no codec.\n"
          "Both are exact. -q silences progress and the closing hint, not the report.\n\n"
+         "Of several files, each gets a line with its recommended layout, with --details\n"
+         "its whole report, and --json is an array; they are read one after the other.\n" +
+         std::string(several_files_help) +
+         "\n"
+         "--csv has a header, then a line for each layout of each matrix with the members\n"
+         "of --json; 'recommended' is true in one of them. CSR's line has the bytes that\n"
+         "overhead_percent is relative to. What is not known is empty.\n\n"
          "Examples:\n"
          "  spmvpack report A.mtx\n"
+         "  spmvpack report matrices/*.mtx.gz --csv > matrices.csv\n"
          "  spmvpack report A.mtx --value-type f32 --set ccoo.k=4\n"
          "  spmvpack report A.mtx --json | jq '.layouts[] | {name, device_bytes}'\n";
 }
 
+/// Prints reports as they are made, in the form that was asked for.
+class Output {
+ public:
+  explicit Output(const Invocation& invocation)
+      : json_(invocation.flag("json")),
+        csv_(invocation.flag("csv")),
+        details_(invocation.flag("details")),
+        quiet_(invocation.quiet),
+        several_(invocation.arguments.size() > 1) {
+    if (json_ && csv_) throw Error(errc::usage, "both --json and --csv", {}, "give one of them");
+  }
+
+  void add(const analyzer::Report& report) {
+    const bool first = count_++ == 0;
+    if (json_) {
+      const std::string text = analyzer::to_json(report);
+      if (!several_) return print(text);
+      array_ += (first ? "" : ",\n") + text.substr(0, text.size() - 1);
+    } else if (csv_) {
+      print((first ? report_csv_header() : "") + report_csv_lines(report));
+    } else if (details_ || !several_) {
+      print((first ? "" : "\n") +
+            analyzer::to_text(report, details_ ? analyzer::Detail::full : analyzer::Detail::summary));
+    } else {
+      print((first ? report_table_header() : "") + report_table_line(report));
+    }
+  }
+
+  void finish() const {
+    if (json_ && several_) print(count_ == 0 ? "[]\n" : "[\n" + array_ + "\n]\n");
+    if (json_ || csv_ || details_ || quiet_ || count_ == 0) return;
+    print(several_ ? "\nUse --csv or --json for every layout of every matrix.\n"
+                   : "\nUse --details for row lengths and what the bytes of each layout hold.\n");
+  }
+
+ private:
+  bool json_, csv_, details_, quiet_, several_;
+  std::size_t count_ = 0;
+  std::string array_;
+};
+
 void run(const Invocation& invocation) {
   analyzer::ReportOptions options;
-  options.name = invocation.argument == "-" ? "standard input" : invocation.argument;
   options.workspace = [](const PartInfo& part) { return gpu_loader::workspace_bytes(part, {}, part.value_type); };
   options.threads = invocation.threads;
   options.memory_limit = invocation.memory_limit;
@@ -54,17 +105,29 @@ void run(const Invocation& invocation) {
   source.threads = invocation.threads;
   source.memory_limit = invocation.memory_limit;
   source.progress = invocation.progress;
-  const analyzer::Report report = analyzer::make_report(encoder::read_matrix(invocation.argument, source), options);
-  if (invocation.flag("json")) return print(analyzer::to_json(report));
-  const bool details = invocation.flag("details");
-  print(analyzer::to_text(report, details ? analyzer::Detail::full : analyzer::Detail::summary));
-  if (!details && !invocation.quiet) print("\nUse --details for row lengths and what the bytes of each layout hold.\n");
+  Output output(invocation);
+  Failures failures("spmvpack report", invocation.arguments.size());
+  for (const std::string& path : invocation.arguments)
+    failures.attempt(path, [&] {
+      options.name = input_name(path);
+      output.add(analyzer::make_report(encoder::read_matrix(path, source), options));
+    });
+  output.finish();
+  failures.finish();
 }
 
 }  // namespace
 
-const Command report_command{"report", "A.mtx [options]", "show a matrix's structure and what each layout would cost",
-                             "A.mtx",  add_options,       details,
-                             run};
+const Command report_command{"report",
+                             "A.mtx... [options]",
+                             "show a matrix's structure and what each layout would cost",
+                             "A.mtx",
+                             add_options,
+                             details,
+                             run,
+                             nullptr,
+                             nullptr,
+                             {},
+                             true};
 
 }  // namespace spmvpack::tools

@@ -1,0 +1,52 @@
+#include "commands/report_table.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "csv.hpp"
+#include "short_text.hpp"
+#include "spmvpack/container/text.hpp"
+
+namespace spmvpack::tools {
+namespace {
+
+constexpr std::size_t name_width = 20;
+
+std::string line(const std::string& name, const std::string& rows, const std::string& columns,
+                 const std::string& nonzeros, const std::string& layout, const std::string& bytes,
+                 const std::string& of_csr) {
+  return fmt::format("{:{}}{:>9}{:>9}{:>10}  {:14}{:>7}{:>9}\n", name, name_width, rows, columns, nonzeros, layout,
+                     bytes, of_csr);
+}
+
+}  // namespace
+
+std::string report_table_header() { return line("", "rows", "columns", "nonzeros", "use", "B/nnz", "of CSR"); }
+
+std::string report_table_line(const analyzer::Report& report) {
+  const MatrixFacts& f = report.facts;
+  const analyzer::LayoutCost& best = report.layouts[report.recommended];
+  return line(shortened(report.name, name_width), short_count(f.rows), short_count(f.cols), short_count(f.nnz),
+              best.name, best.bytes_per_nonzero ? fmt::format("{:.2f}", *best.bytes_per_nonzero) : "-",
+              fmt::format("{:.1f} %", 100 + best.overhead_percent));
+}
+
+std::string report_csv_header() {
+  return csv_line({"name", "rows", "columns", "nonzeros", "value_type", "layout", "recommended", "device_bytes",
+                   "bytes_per_nonzero", "overhead_percent", "file_bytes", "workspace_bytes", "padding_slots"});
+}
+
+std::string report_csv_lines(const analyzer::Report& report) {
+  const MatrixFacts& f = report.facts;
+  std::string lines;
+  for (const analyzer::LayoutCost& cost : report.layouts)
+    lines += csv_line(
+        {escape(report.name, 4096), fmt::to_string(f.rows), fmt::to_string(f.cols), fmt::to_string(f.nnz),
+         std::string(to_string(f.value_type)), cost.name, csv_flag(&cost == &report.layouts[report.recommended]),
+         fmt::to_string(cost.device_bytes), csv_optional(cost.bytes_per_nonzero), fmt::to_string(cost.overhead_percent),
+         fmt::to_string(cost.file_bytes), csv_optional(cost.workspace_bytes), fmt::to_string(cost.padding)});
+  return lines;
+}
+
+}  // namespace spmvpack::tools
