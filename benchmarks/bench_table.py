@@ -71,8 +71,13 @@ def members_table(bench, title, members, kernels):
 
 
 def summary_table(bench):
-    head = ["kernel", "set", "matrices", "over CSR ALG2", "over faster CSR", "over fastest peer",
-            "worst over faster CSR", "worst over fastest peer"]
+    # Schema spmvpack-bench-1 lacks the ratios to BSR and SELL.
+    ratios = {"over_csr_alg2": "over CSR ALG2", "over_faster_csr": "over faster CSR", "over_csr_bsr": "over CSR or BSR",
+              "over_sell": "over SELL", "over_best": "over fastest peer"}
+    if bench["schema"] == "spmvpack-bench-1":
+        del ratios["over_csr_bsr"], ratios["over_sell"]
+    worst = [key for key in ratios if key != "over_csr_alg2"]
+    head = ["kernel", "set", "matrices", *ratios.values(), *(f"worst {ratios[key]}" for key in worst)]
     lines = [row(head), "|" + "---|" * len(head)]
     for kernel in bench["summary"]:
         for means in kernel["sets"]:
@@ -80,8 +85,7 @@ def summary_table(bench):
                 continue
             mean, least = means["geometric_mean"], means["least"]
             lines.append(row([f"`{name(kernel)}`", GROUPS[means["set"]], str(means["members"]),
-                              times(mean["over_csr_alg2"]), times(mean["over_faster_csr"]), times(mean["over_best"]),
-                              times(least["over_faster_csr"]), times(least["over_best"])]))
+                              *(times(mean[key]) for key in ratios), *(times(least[key]) for key in worst)]))
     return [*lines, ""]
 
 
@@ -108,6 +112,16 @@ def noise(bench):
            f"{100 * spread[-1]:.0f} % at worst."
 
 
+def types(bench):
+    """Said unless all is f64."""
+    found = {(m["value_type"], m.get("vector_type", m["value_type"])) for m in bench["matrices"]}
+    assert len(found) == 1, f"matrices of several types: {found}"
+    [(values, vectors)] = found
+    if values != vectors:
+        return f"{values} values, {vectors} vectors. "
+    return "" if values == "f64" else f"{values} values and vectors. "
+
+
 def text(bench):
     details = bench["machine"]["details"]
     kernels = defaults(bench)
@@ -116,7 +130,7 @@ def text(bench):
     vary = sum(r["determinism"] == "bitwise" and not r["repeats_bitwise"] for r in results)
     l2 = f"; L2 reads {bench['l2']['gbytes_per_second']:.0f} GB/s" if bench["l2"] else ""
     lines = [f"{bench['machine']['name']}, {', '.join(f'{k} {v}' for k, v in details.items())}. "
-             f"Device copy {bench['copy']['gbytes_per_second']:.0f} GB/s, reads plus writes{l2}. {bench['runs']} runs each, "
+             f"{types(bench)}Device copy {bench['copy']['gbytes_per_second']:.0f} GB/s, reads plus writes{l2}. {bench['runs']} runs each, "
              f"{bench['seconds']:.0f} s in total, {bench['version']}. {len(results)} spmvpack results: {wrong} wrong, "
              f"{vary} not reproduced bit for bit although the kernel promises it. {noise(bench)}", "",
              "Microseconds, cold cache. For our layouts, with their default kernels, in parentheses: speed-up over the fastest "

@@ -4,6 +4,7 @@
 usage: bench_json_test.py SPMVPACK
 """
 
+import csv
 import json
 import math
 import pathlib
@@ -48,7 +49,7 @@ def close(found, expected, what):
 
 def check_result(bench, matrix, result):
     """What follows from the other members of the same result."""
-    value = {"f64": 8, "f32": 4}[matrix["value_type"]]
+    value = {"f64": 8, "f32": 4}[matrix.get("vector_type", matrix["value_type"])]
     moved = result["device_bytes"] + (matrix["rows"] + matrix["columns"]) * value
     assert result["moved_bytes"] == moved
     for sample in (result["cold"], result["warm"]):
@@ -97,6 +98,16 @@ def check_host(directory):
     assert matrix["results"][0]["device_bytes"] == inspected["device_bytes"]
     check_result(bench, matrix, matrix["results"][0])
 
+    check_types(directory, a)
+    # Several files: each as alone. A container keeps its types, but f32 takes f64 vectors.
+    bench = parse(run("bench", "A.mtx", "A.spmvc", "--device", "host", "--runs", 1, "--json", cwd=directory))
+    assert [m["name"] for m in bench["matrices"]] == ["A.mtx", "A.spmvc"]
+    assert [(m["value_type"], m["vector_type"]) for m in bench["matrices"]] == [("f64", "f64"), ("f32", "f32")]
+    [matrix] = parse(run("bench", "A.spmvc", "--device", "host", "--runs", 1, "--json", "--value-type", "mixed",
+                         cwd=directory))["matrices"]
+    assert (matrix["value_type"], matrix["vector_type"]) == ("f32", "f64")
+    check_csv(directory)
+
     # Text says which device it was, and names every kernel.
     text = run("bench", "A.mtx", "--device", "host", "--runs", 1, cwd=directory)
     assert text.startswith("host: ") and all(f"\n  {layout['name']}/default " in text for layout in report["layouts"])
@@ -106,12 +117,55 @@ def check_host(directory):
         parse(run("bench", f"{name}.mtx", "--device", "host", "--runs", 1, "--json", cwd=directory))
 
 
+def check_types(directory, a):
+    """--value-type: the matrix's bytes and the vectors' are those of their types; so is the bound."""
+    errors = {}
+    for name, value, vector in (("f64", 8, 8), ("f32", 4, 4), ("mixed", 4, 8)):
+        bench = parse(run("bench", "A.mtx", "--device", "host", "--runs", 1, "--json", "--value-type", name, cwd=directory))
+        assert bench["schema"] == "spmvpack-bench-2"
+        [matrix] = bench["matrices"]
+        assert [matrix["value_type"], matrix["vector_type"]] == [f"f{8 * value}", f"f{8 * vector}"]
+        assert matrix["csr_bytes"] == 3001 * 4 + a.nnz * (4 + value)
+        coo = a.tocoo()
+        sectors = set(zip((coo.row // 1024).tolist(), (coo.col // (32 // vector)).tolist()))
+        assert matrix["x_sectors"] == len(sectors)
+        for result in matrix["results"]:
+            if result["skipped"] is None:
+                check_result(bench, matrix, result)
+        report = json.loads(run("report", "A.mtx", "--json", "--value-type", matrix["value_type"], cwd=directory))
+        bytes_of = {layout["name"]: layout["device_bytes"] for layout in report["layouts"]}
+        errors[name] = {r["layout"]: r["worst_error_over_bound"] for r in matrix["results"] if r["skipped"] is None}
+        assert errors[name].keys() <= bytes_of.keys() and "csr" in errors[name]
+        for result in matrix["results"]:
+            assert result["skipped"] is not None or result["device_bytes"] == bytes_of[result["layout"]]
+    assert errors["f64"]["csr"] != errors["f32"]["csr"] != errors["mixed"]["csr"]
+
+
+def check_csv(directory):
+    text = run("bench", "A.mtx", "--device", "host", "--runs", 1, "--csv", "--layout", "csr", "--layout", "coo",
+               "--value-type", "mixed", cwd=directory)
+    lines = list(csv.DictReader(text.splitlines()))
+    assert [(line["layout"], line["kernel"]) for line in lines] == [("csr", "default"), ("coo", "default")]
+    for line in lines:
+        assert (line["name"], line["value_type"], line["vector_type"], line["by"]) == ("A.mtx", "f32", "f64", "spmvpack")
+        assert None not in line and None not in line.values()
+        moved, cold = int(line["moved_bytes"]), float(line["cold_median"])
+        assert moved == int(line["device_bytes"]) + 8 * (3000 + 700)
+        close(float(line["gbytes_per_second"]), 1e-3 * moved / cold, "GB/s")
+        close(float(line["gflops"]), 2e-3 * int(line["nonzeros"]) / cold, "gflops")
+        assert line["correct"] == line["repeats_bitwise"] == "true" and line["over_best"] == ""
+
+
 def check_usage(directory):
+    run("encode", "A.mtx", "-o", "wide.spmvc", "-q", cwd=directory)
     for words in (["bench"], ["bench", "--suite", "A.mtx"], ["bench", "--suite", "--only", "nothing"],
                   ["bench", "A.mtx", "--only", "lp-wide"], ["bench", "A.mtx", "--runs", "0"],
                   ["bench", "A.mtx", "--device", "tpu"], ["bench", "A.mtx", "--peers", "mkl"],
                   ["bench", "A.mtx", "--device", "host", "--peers", "cusparse"],
-                  ["bench", "A.mtx", "--layout", "nothing"],
+                  ["bench", "A.mtx", "--layout", "nothing"], ["bench", "A.mtx", "--value-type", "f16"],
+                  ["bench", "A.mtx", "--json", "--csv"], ["bench", "-", "-"],
+                  ["bench", "A.spmvc", "--device", "host", "--value-type", "f64"],
+                  ["bench", "wide.spmvc", "--device", "host", "--value-type", "mixed"],
                   ["bench", "A.spmvc", "--device", "host", "--layout", "csr"]):
         assert "hint: " in run(*words, code=2, cwd=directory), words
 
@@ -122,11 +176,26 @@ def check_suite():
     [matrix] = bench["matrices"]
     assert (matrix["name"], matrix["group"], matrix["rows"]) == ("5-point-small", "global", 360000)
     assert [s["set"] for s in bench["summary"][0]["sets"]] == ["l2-resident"]
+    bench = parse(run("bench", "--suite", "--only", "5-point-small", "--device", "host", "--layout", "csr", "--runs", 1,
+                      "--value-type", "f32", "--json"))
+    [narrow] = bench["matrices"]
+    assert (narrow["value_type"], narrow["vector_type"]) == ("f32", "f32")
+    assert narrow["csr_bytes"] == matrix["csr_bytes"] - 4 * matrix["nonzeros"]
+    check_result(bench, narrow, narrow["results"][0])
 
 
 def check_gpu(directory):
     """True where there is a GPU."""
-    words = [SPMVPACK, "bench", "A.mtx", "--device", "gpu", "--json"]
+    if not check_gpu_types(directory, "f64"):
+        return False
+    # Wrong bits of a peer would end with 70; what it does not take is skipped, and says so.
+    check_gpu_types(directory, "f32")
+    check_gpu_types(directory, "mixed")
+    return True
+
+
+def check_gpu_types(directory, types):
+    words = [SPMVPACK, "bench", "A.mtx", "--device", "gpu", "--json", "--value-type", types]
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=directory)
     if done.returncode in NO_GPU:
         assert NO_GPU[done.returncode] in done.stderr and "--device host" in done.stderr and not done.stdout
@@ -137,9 +206,11 @@ def check_gpu(directory):
     for result in matrix["results"]:
         if result["skipped"] is None:
             check_result(bench, matrix, result)
+        elif types == "mixed" and result["by"] == "cusparse" and "times" not in result["skipped"]:
+            assert "f32 values with f64 vectors" in result["skipped"], result["skipped"]
     peers = {r["layout"] for r in matrix["results"] if r["by"] == "cusparse"}
     assert peers == {"csr-alg1", "csr-alg2", "coo-alg1", "coo-alg2", "sell-32", "bsr-2", "bsr-3", "bsr-4"}
-    assert matrix["best_peer"] in peers
+    assert types == "mixed" or matrix["best_peer"] in peers
     return True
 
 

@@ -99,6 +99,35 @@ TEST_CASE("the reference accepts sums in any order and refuses a wrong column, a
   CHECK(worst(y) == std::numeric_limits<double>::infinity());
 }
 
+TEST_CASE("the bound is that of the type of x and y, and f32 values with f64 vectors lose nothing") {
+  const CsrMatrix wide = example(500, 300);
+  CsrMatrix a = allocate_csr(500, 300, wide.nnz(), ValueType::f32);
+  std::copy(wide.row_ptr.begin(), wide.row_ptr.end(), a.row_ptr.begin());
+  std::copy(wide.col_idx.begin(), wide.col_idx.end(), a.col_idx.begin());
+  auto& values = std::get<Array<float>>(a.values);
+  for (std::uint64_t k = 0; k < a.nnz(); ++k)
+    values[k] = static_cast<float>(1 / std::get<Array<double>>(wide.values)[k]);
+  const auto multiply = [&]<class T, class Sum>(const std::vector<T>& x, Sum) {
+    std::vector<T> y(500);
+    for (std::uint64_t i = 0; i < 500; ++i) {
+      Sum sum = 0;
+      for (std::uint64_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k)
+        sum += static_cast<Sum>(values[k]) * static_cast<Sum>(x[a.col_idx[k]]);
+      y[i] = static_cast<T>(sum);
+    }
+    return y;
+  };
+  const std::vector<double> x = make_x<double>(300, 7);
+  const std::vector<float> narrow_x = make_x<float>(300, 7);
+  const Reference mixed(a.view(), std::span<const double>(x)), narrow(a.view(), std::span<const float>(narrow_x));
+  const auto worst = [](const Reference& reference, const auto& y) { return reference.worst(std::span(y)); };
+  CHECK(worst(mixed, multiply(x, 0.0)) <= 1);
+  CHECK(worst(mixed, multiply(x, 0.0F)) > 1000);  // sums in f32
+  const std::vector<float> sums = multiply(narrow_x, 0.0F);
+  CHECK(worst(narrow, sums) <= 1);
+  CHECK(worst(narrow, sums) > 0);
+}
+
 TEST_CASE("the reference knows rows that are not finite, that may overflow, or are denormal") {
   constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double most = std::numeric_limits<double>::max(), tiny = std::numeric_limits<double>::denorm_min();
@@ -149,9 +178,13 @@ TEST_CASE("sectors of x are counted once for each block of rows") {
     const CsrMatrix a = example(1000, 900);
     std::set<std::pair<std::uint64_t, std::uint64_t>> sectors;
     for (const auto& [place, value] : dense(a)) sectors.insert({place.first / block, place.second * 8 / 32});
-    CHECK(distinct_x_sectors(a, block, 3) == sectors.size());
+    CHECK(distinct_x_sectors(a, ValueType::f64, block, 3) == sectors.size());
   }
-  CHECK(distinct_x_sectors(example(0, 5)) == 0);
+  CHECK(distinct_x_sectors(example(0, 5), ValueType::f64) == 0);
+  // The type of x counts, not that of the matrix: 8 or 4 elements a sector.
+  const CsrMatrix row = test::make_csr(1, 16, {{{0, 0}, 1}, {{0, 4}, 1}, {{0, 7}, 1}, {{0, 8}, 1}});
+  CHECK(distinct_x_sectors(row, ValueType::f64) == 3);
+  CHECK(distinct_x_sectors(row, ValueType::f32) == 2);
 }
 
 TEST_CASE("other libraries' formats hold the matrix") {
@@ -198,6 +231,20 @@ TEST_CASE("other libraries' formats hold the matrix") {
   }
 }
 
+TEST_CASE("blocks may take ten times the bytes of CSR, and not a block more") {
+  // Every fourth place of the diagonal: each entry is a block of its own. CSR: 401 x 4 + 100 x 12 = 2,804 bytes; blocks
+  // of 2 x 2: 201 x 4 and 36 each; of 4 x 4: 101 x 4 and 132 each.
+  test::Entries entries;
+  for (std::uint64_t i = 0; i < 400; i += 4) entries[{i, i}] = 1;
+  const CsrMatrix a = test::make_csr(400, 400, entries);
+  CHECK(block_value_limit(a, 2, 10) == (28'040 - 804) / 36 * 4);
+  CHECK(block_value_limit(a, 4, 10) == (28'040 - 404) / 132 * 16);
+  CHECK(block_csr<double>(a, 4, block_value_limit(a, 4, 10)));
+  CHECK(block_csr<double>(a, 4, block_value_limit(a, 4, 5)));
+  CHECK_FALSE(block_csr<double>(a, 4, block_value_limit(a, 4, 4)));
+  CHECK(block_value_limit(test::make_csr(0, 0, {}), 4, 10) == 0);
+}
+
 Result timed(const std::string& by, const std::string& layout, const std::string& kernel, double seconds) {
   Result r;
   r.by = by;
@@ -223,7 +270,15 @@ TEST_CASE("ratios are over CSR ALG2, the faster CSR and the fastest peer that is
   CHECK(*r.over_faster_csr == 3);
   CHECK(*r.over_best == 2);
   CHECK(best_peer(m)->layout == "sell-32");
+  CHECK(*r.over_csr_bsr == 3);
+  CHECK(*r.over_sell == 2);
+  m.results.push_back(timed("cusparse", "bsr-2", "", 5));
+  m.results.push_back(timed("cusparse", "bsr-3", "", 1));
+  m.results.back().worst_error = 2;
+  CHECK(*ratios(m, m.results[0]).over_csr_bsr == 2.5);
+  m.results.resize(4);
   m.results[3].worst_error = 1.5;
+  CHECK_FALSE(ratios(m, m.results[0]).over_sell);
   CHECK(best_peer(m)->layout == "csr-alg1");
   m.results[1].skipped = "too large";
   r = ratios(m, m.results[0]);
@@ -278,6 +333,28 @@ TEST_CASE("the total weighs groups equally; members of the cache and later ones 
   CHECK(*sets["added"].mean.over_best == Approx(7));
 }
 
+TEST_CASE("types other than f64 are said, and several matrices get a line each") {
+  Run run;
+  run.speeds.copy.median = 1;
+  MatrixResult m = member("", 1, 1, 1, 1);
+  m.name = "A.mtx";
+  m.nnz = 12'345'678;
+  CHECK(matrix_text(m, run).find("12,345,678 nonzeros\n") != std::string::npos);
+  m.value_type = ValueType::f32;
+  CHECK(matrix_text(m, run).find("nonzeros, f32, vectors f64\n") != std::string::npos);
+  m.vector_type = ValueType::f32;
+  CHECK(matrix_text(m, run).find("nonzeros, f32\n") != std::string::npos);
+
+  CHECK(matrices_text(std::vector{m}).empty());
+  MatrixResult other = m;
+  other.name = "B.mtx";
+  other.results.clear();
+  const std::string text = matrices_text(std::vector{m, other});
+  CHECK(text.find("A.mtx                  12.3 M  ccoo/ordered ") != std::string::npos);
+  CHECK(text.find("csr-alg1") != std::string::npos);
+  CHECK(text.find("B.mtx                  12.3 M  - ") != std::string::npos);
+}
+
 TEST_CASE("a matrix is said to fit the cache of the machine that it ran on, and of no other") {
   Run run;
   run.speeds.copy.median = 1;
@@ -329,6 +406,13 @@ TEST_CASE("the suite is frozen") {
   CHECK(small.matrix.rows == 500000);
   CHECK(small.provenance.source == "spmvpack generate circuit --rows 500000");
   CHECK_THROWS_AS(find_member("circuit-smal"), Error);
+  // As f32 every value is the nearest one.
+  const SourceMatrix rounded = make_member(find_member("circuit-small"), ValueType::f32);
+  REQUIRE(rounded.matrix.value_type() == ValueType::f32);
+  const auto& wide = std::get<Array<double>>(small.matrix.values);
+  const auto& narrow = std::get<Array<float>>(rounded.matrix.values);
+  CHECK(std::equal(wide.begin(), wide.end(), narrow.begin(), narrow.end(),
+                   [](double a, float b) { return static_cast<float>(a) == b; }));
 }
 
 }  // namespace

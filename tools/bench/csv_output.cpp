@@ -21,6 +21,7 @@ std::string csv_header() {
                    "columns",
                    "nonzeros",
                    "value_type",
+                   "vector_type",
                    "by",
                    "layout",
                    "kernel",
@@ -40,6 +41,8 @@ std::string csv_header() {
                    "repeats_bitwise",
                    "over_csr_alg2",
                    "over_faster_csr",
+                   "over_csr_bsr",
+                   "over_sell",
                    "over_best"});
 }
 
@@ -52,11 +55,12 @@ std::string csv_lines(const MatrixResult& m, const Run& run) {
                                     fmt::to_string(m.cols),
                                     fmt::to_string(m.nnz),
                                     std::string(to_string(m.value_type)),
+                                    std::string(to_string(m.vector_type)),
                                     r.by,
                                     r.layout,
                                     r.kernel,
                                     r.skipped};
-    const std::size_t columns = fields.size() + 16;
+    const std::size_t columns = fields.size() + 18;
     if (r.ran()) {
       const double cold = r.cold.median, speed = static_cast<double>(r.moved_bytes) / cold;
       for (const std::uint64_t bytes : {r.device_bytes, r.workspace_bytes, r.moved_bytes})
@@ -69,7 +73,8 @@ std::string csv_lines(const MatrixResult& m, const Run& run) {
       fields.push_back(csv_flag(r.correct()));
       fields.push_back(csv_flag(r.repeats));
       const Ratios ratio = r.by == "spmvpack" ? ratios(m, r) : Ratios{};
-      for (const auto& over : {ratio.over_csr_alg2, ratio.over_faster_csr, ratio.over_best})
+      for (const auto& over :
+           {ratio.over_csr_alg2, ratio.over_faster_csr, ratio.over_csr_bsr, ratio.over_sell, ratio.over_best})
         fields.push_back(csv_optional(over));
     }
     fields.resize(columns);

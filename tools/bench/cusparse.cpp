@@ -12,18 +12,23 @@ static_assert(CUSPARSE_VERSION >= 12600);
 using Library = std::shared_ptr<const CusparseLibrary>;
 using Memory = std::vector<std::shared_ptr<void>>;
 
-// Padding that a format may add before it is left out: a peer that moves this much more cannot win.
-constexpr double sell_limit = 2.5, bsr_limit = 2.0;
+// Padding that a format may add before it is left out: slots per nonzero, and bytes over those of CSR.
+constexpr double sell_limit = 2.5;
+constexpr std::uint64_t bsr_limit = 10;
 
 std::uint64_t limit(const CsrView& a, double factor) {
   return static_cast<std::uint64_t>(static_cast<double>(a.nnz()) * factor);
 }
 
+cudaDataType cuda_type(ValueType type) { return type == ValueType::f64 ? CUDA_R_64F : CUDA_R_32F; }
+
 struct Context {
   Library library;
   std::shared_ptr<cusparseContext> handle;
   DeviceVectors vectors;
-  [[nodiscard]] cudaDataType type() const { return vectors.type == ValueType::f64 ? CUDA_R_64F : CUDA_R_32F; }
+  cudaDataType values;  ///< type of the matrix's values
+  /// Of x, y and the arithmetic.
+  [[nodiscard]] cudaDataType compute() const { return cuda_type(vectors.type); }
 };
 
 /// A matrix that cuSPARSE knows: its descriptor and the memory below it.
@@ -49,7 +54,7 @@ Description describe(const Context& context, std::uint64_t rows, std::uint64_t c
 std::shared_ptr<cusparseDnVecDescr> describe_vector(const Context& context, std::uint64_t size, void* values) {
   cusparseDnVecDescr_t vector = nullptr;
   context.library->require(
-      context.library->create_vector(&vector, static_cast<std::int64_t>(size), values, context.type()),
+      context.library->create_vector(&vector, static_cast<std::int64_t>(size), values, context.compute()),
       "describing a vector");
   return {vector, [library = context.library](cusparseDnVecDescr_t v) { library->destroy_vector(v); }};
 }
@@ -72,16 +77,16 @@ Candidate candidate(const Context& context, const std::string& name, const Descr
   const CusparseLibrary& library = *context.library;
   std::size_t bytes = 0;
   library.require(library.buffer_size(context.handle.get(), plain, one, a.matrix.get(), x.get(), zero, y.get(),
-                                      context.type(), algorithm, &bytes),
+                                      context.compute(), algorithm, &bytes),
                   "asking for a buffer's size");
   const std::shared_ptr<void> buffer = allocate_device(bytes);
   library.require(library.preprocess(context.handle.get(), plain, one, a.matrix.get(), x.get(), zero, y.get(),
-                                     context.type(), algorithm, buffer.get()),
+                                     context.compute(), algorithm, buffer.get()),
                   "preprocessing");
   Candidate made{"cusparse", name, {}, std::nullopt, a.bytes, bytes, {}};
   made.run = [context, a, x, y, scalars, one, zero, buffer, algorithm] {
     context.library->require(context.library->multiply(context.handle.get(), plain, one, a.matrix.get(), x.get(), zero,
-                                                       y.get(), context.type(), algorithm, buffer.get()),
+                                                       y.get(), context.compute(), algorithm, buffer.get()),
                              "multiplying");
   };
   return made;
@@ -111,7 +116,7 @@ Description csr_matrix(const Context& context, const CsrView& a, Entries& entrie
                   {pointers, entries.columns, entries.values}, [&](cusparseSpMatDescr_t* matrix) {
                     return context.library->create_csr(matrix, signed_size(a.rows()), signed_size(a.cols()),
                                                        signed_size(a.nnz()), pointers.get(), entries.columns.get(),
-                                                       entries.values.get(), index, index, base, context.type());
+                                                       entries.values.get(), index, index, base, context.values);
                   });
 }
 
@@ -122,7 +127,7 @@ Description coo_matrix(const Context& context, const CsrView& a, Entries& entrie
                   {rows, entries.columns, entries.values}, [&](cusparseSpMatDescr_t* matrix) {
                     return context.library->create_coo(matrix, signed_size(a.rows()), signed_size(a.cols()),
                                                        signed_size(a.nnz()), rows.get(), entries.columns.get(),
-                                                       entries.values.get(), index, base, context.type());
+                                                       entries.values.get(), index, base, context.values);
                   });
 }
 
@@ -138,14 +143,14 @@ Description sell_matrix(const Context& context, const CsrView& a, int threads) {
                     return context.library->create_sell(
                         matrix, signed_size(a.rows()), signed_size(a.cols()), signed_size(a.nnz()), signed_size(slots),
                         signed_size(SlicedEll<T>::slice), memory[0].get(), memory[1].get(), memory[2].get(), index,
-                        index, base, context.type());
+                        index, base, context.values);
                   });
 }
 
 template <class T>
 Description bsr_matrix(const Context& context, const CsrView& a, std::uint64_t size, int threads) {
-  const auto bsr = block_csr<T>(a, size, limit(a, bsr_limit), threads);
-  if (!bsr) throw Error(errc::unsupported, "blocks would store more than 2 values for each nonzero");
+  const auto bsr = block_csr<T>(a, size, block_value_limit(a, size, bsr_limit), threads);
+  if (!bsr) throw Error(errc::unsupported, "blocks would take more than 10 times the bytes of CSR");
   const Memory memory{upload(bsr->row_ptr), upload(bsr->columns), upload(bsr->values)};
   const std::uint64_t rows = div_up(a.rows(), size), cols = div_up(a.cols(), size);
   return describe(context, rows * size, cols * size,
@@ -154,7 +159,7 @@ Description bsr_matrix(const Context& context, const CsrView& a, std::uint64_t s
                     return context.library->create_bsr(
                         matrix, signed_size(rows), signed_size(cols), signed_size(bsr->columns.size()),
                         signed_size(size), signed_size(size), memory[0].get(), memory[1].get(), memory[2].get(), index,
-                        index, base, context.type(), CUSPARSE_ORDER_ROW);
+                        index, base, context.values, CUSPARSE_ORDER_ROW);
                   });
 }
 
@@ -171,7 +176,7 @@ class LoadedCusparse final : public Cusparse {
   [[nodiscard]] std::string version() const override { return library_->version(); }
 
   std::vector<Peer> peers(const CsrView& a, const DeviceVectors& vectors) override {
-    const Context context{library_, handle_, vectors};
+    const Context context{library_, handle_, vectors, cuda_type(a.value_type())};
     const auto entries = std::make_shared<Entries>();
     const int threads = threads_;
     std::vector<Peer> peers;
@@ -180,7 +185,13 @@ class LoadedCusparse final : public Cusparse {
                          constexpr std::uint64_t most = std::uint64_t{1} << 31U;
                          if (a.nnz() >= most || a.rows() >= most - vector_slack || a.cols() >= most - vector_slack)
                            throw Error(errc::unsupported, "32-bit indices do not hold it");
-                         return candidate(context, name, matrix(), algorithm);
+                         const Description described = matrix();
+                         try {
+                           return candidate(context, name, described, algorithm);
+                         } catch (const Error& e) {
+                           if (e.code() != errc::unsupported || vectors.type == a.value_type()) throw;
+                           throw Error(errc::unsupported, "f32 values with f64 vectors: " + e.message());
+                         }
                        }});
     };
     const auto csr = [=] { return csr_matrix(context, a, *entries); };

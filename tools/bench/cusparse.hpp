@@ -24,6 +24,7 @@ class Cusparse {
   Cusparse& operator=(const Cusparse&) = delete;
   virtual ~Cusparse() = default;
   [[nodiscard]] virtual std::string version() const = 0;
+  /// The matrix's values may be f32 where the vectors are f64.
   virtual std::vector<Peer> peers(const CsrView& a, const DeviceVectors& vectors) = 0;
 };
 

@@ -21,6 +21,8 @@ Json sample_json(const Sample& s) {
 Json ratios_json(const Ratios& r) {
   return {{"over_csr_alg2", number(r.over_csr_alg2)},
           {"over_faster_csr", number(r.over_faster_csr)},
+          {"over_csr_bsr", number(r.over_csr_bsr)},
+          {"over_sell", number(r.over_sell)},
           {"over_best", number(r.over_best)}};
 }
 
@@ -59,6 +61,7 @@ Json matrix_json(const MatrixResult& m, double copy_speed) {
           {"columns", m.cols},
           {"nonzeros", m.nnz},
           {"value_type", to_string(m.value_type)},
+          {"vector_type", to_string(m.vector_type)},
           {"csr_bytes", m.csr_bytes},
           {"x_sectors", m.x_sectors},
           {"seconds", {{"make", m.make_seconds}, {"total", m.total_seconds}}},
@@ -89,7 +92,7 @@ std::string to_json(const Run& run) {
   for (const MatrixResult& m : run.matrices) matrices.push_back(matrix_json(m, s.copy_speed()));
   const bool l2 = s.l2_bytes != 0;
   const Json json{
-      {"schema", "spmvpack-bench-1"},
+      {"schema", "spmvpack-bench-2"},
       {"version", run.version},
       {"machine", {{"kind", run.machine.kind}, {"name", run.machine.name}, {"details", details}}},
       {"copy",

@@ -26,7 +26,7 @@ class Measurement {
         options_(options),
         x_(make_x<T>(a.cols(), options.seed)),
         reference_(a, std::span<const T>(x_), options.load.threads) {
-    machine.set_vectors(a.value_type(), std::as_bytes(std::span(x_)), a.rows());
+    machine.set_vectors(value_type_of<T>, std::as_bytes(std::span(x_)), a.rows());
   }
 
   void ours(const Container& container, const std::string& layout) {
@@ -130,10 +130,11 @@ void measure(MatrixResult& result, Machine& machine, const Speeds& speeds, const
   result.cols = a.cols();
   result.nnz = a.nnz();
   result.value_type = a.value_type();
+  result.vector_type = options.vectors.value_or(a.value_type());
   const std::uint64_t pointer = a.nnz() >> 31U == 0 ? 4 : 8;
   result.csr_bytes = (a.rows() + 1) * pointer + a.nnz() * (4 + size_of(a.value_type()));
-  result.x_sectors = distinct_x_sectors(a, rows_per_block, options.load.threads);
-  dispatch(a.value_type(), [&]<class T>(T) { measure_as<T>(result, machine, speeds, source, container, options); });
+  result.x_sectors = distinct_x_sectors(a, result.vector_type, rows_per_block, options.load.threads);
+  dispatch(result.vector_type, [&]<class T>(T) { measure_as<T>(result, machine, speeds, source, container, options); });
 }
 
 }  // namespace spmvpack::tools::bench

@@ -32,9 +32,10 @@ struct MatrixResult {
   bool added = false;
   std::string source;
   std::uint64_t rows = 0, cols = 0, nnz = 0;
-  ValueType value_type = ValueType::f64;
-  std::uint64_t csr_bytes = 0;  ///< with 32-bit pointers where they do: what cuSPARSE reads
-  std::uint64_t x_sectors = 0;  ///< distinct_x_sectors()
+  ValueType value_type = ValueType::f64;   ///< of the matrix
+  ValueType vector_type = ValueType::f64;  ///< of x, y and every product and sum
+  std::uint64_t csr_bytes = 0;             ///< with 32-bit pointers where they do: what cuSPARSE reads
+  std::uint64_t x_sectors = 0;             ///< distinct_x_sectors()
   double make_seconds = 0, total_seconds = 0;
   std::vector<Result> results;
 
@@ -47,6 +48,7 @@ struct MeasureOptions {
   int runs = 30;
   std::uint64_t seed = 1;            ///< of x
   std::vector<std::string> layouts;  ///< to encode in; empty: all
+  std::optional<ValueType> vectors;  ///< type of x and y; unset: the matrix's
   LoadOptions load;                  ///< threads, memory limit, progress
 };
 

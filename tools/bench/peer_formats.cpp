@@ -81,6 +81,13 @@ std::optional<SlicedEll<T>> sliced_ell(const CsrView& a, std::uint64_t limit, in
   return sell;
 }
 
+std::uint64_t block_value_limit(const CsrView& a, std::uint64_t size, std::uint64_t times) {
+  const std::uint64_t value = size_of(a.value_type()), index = sizeof(std::int32_t);
+  const std::uint64_t allowed = times * ((a.rows() + 1) * index + a.nnz() * (index + value));
+  const std::uint64_t pointers = (div_up(a.rows(), size) + 1) * index;  // never more than those of CSR
+  return (allowed - pointers) / (size * size * value + index) * size * size;
+}
+
 template <class T>
 std::optional<BlockCsr<T>> block_csr(const CsrView& a, std::uint64_t size, std::uint64_t limit, int threads) {
   const std::uint64_t block_rows = div_up(a.rows(), size), piece = rows_per_piece / size;

@@ -32,6 +32,8 @@ struct BlockCsr {
   Array<std::int32_t> columns;  ///< block columns, rising within a row
   Array<T> values;              ///< size * size for each
 };
+/// The most values that BlockCsr may store without taking more than `times` the bytes of CSR with 32-bit row pointers.
+std::uint64_t block_value_limit(const CsrView& a, std::uint64_t size, std::uint64_t times);
 /// Nothing if it would store more than `limit` values, or more than 2^31 - 1.
 template <class T>
 std::optional<BlockCsr<T>> block_csr(const CsrView& a, std::uint64_t size, std::uint64_t limit, int threads = 0);

@@ -48,7 +48,11 @@ std::vector<T> make_x(std::uint64_t size, std::uint64_t seed) {
 
 template <class T>
 Reference::Reference(const CsrView& a, std::span<const T> x, int threads) : y_(a.rows()), bound_(a.rows()) {
-  const T* const values = a.values<T>();
+  dispatch(a.value_type(), [&]<class Value>(Value) { fill(a, a.values<Value>(), x, threads); });
+}
+
+template <class Value, class T>
+void Reference::fill(const CsrView& a, const Value* values, std::span<const T> x, int threads) {
   constexpr long double unit = std::numeric_limits<T>::epsilon() / 2, smallest = std::numeric_limits<T>::denorm_min();
   parallel_pieces(a.rows(), rows_per_piece, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i < last; ++i) {

@@ -14,8 +14,8 @@ template <class T>
 std::vector<T> make_x(std::uint64_t size, std::uint64_t seed);
 
 /// A x in long double and, for each row i, (n_i + 4) u sum_j |a_ij x_j|, which the product of any order of additions in
-/// T keeps to: n_i entries, u = 2^-53 (f64) or 2^-24 (f32). Where products are denormal, each of them may be off by the
-/// smallest number of T besides.
+/// T, the type of x, keeps to, whichever type the values of A have: n_i entries, u = 2^-53 (f64) or 2^-24 (f32). Where
+/// products are denormal, each of them may be off by the smallest number of T besides.
 class Reference {
  public:
   template <class T>
@@ -28,6 +28,9 @@ class Reference {
   [[nodiscard]] double worst(std::span<const T> y, int threads = 0) const;
 
  private:
+  template <class Value, class T>
+  void fill(const CsrView& a, const Value* values, std::span<const T> x, int threads);
+
   Array<long double> y_;
   Array<double> bound_;
 };

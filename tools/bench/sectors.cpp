@@ -7,8 +7,8 @@
 
 namespace spmvpack::tools::bench {
 
-std::uint64_t distinct_x_sectors(const CsrView& a, std::uint64_t block, int threads) {
-  const std::uint64_t per_sector = sector_bytes / size_of(a.value_type());
+std::uint64_t distinct_x_sectors(const CsrView& a, ValueType x_type, std::uint64_t block, int threads) {
+  const std::uint64_t per_sector = sector_bytes / size_of(x_type);
   const std::uint64_t blocks = div_up(a.rows(), block);
   const auto pieces = static_cast<std::uint64_t>(thread_count(threads)) * 4;
   std::atomic<std::uint64_t> total{0};

@@ -7,6 +7,7 @@
 
 #include "generators/kinds.hpp"
 #include "generators/matrix_build.hpp"
+#include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/text.hpp"
 #include "suggestion.hpp"
 
@@ -52,6 +53,17 @@ constexpr std::array members{
     // ---- added
 };
 
+void round_values(CsrMatrix& matrix, int threads) {
+  const auto& wide = std::get<Array<double>>(matrix.values);
+  Array<float> rounded(wide.size());
+  constexpr std::uint64_t piece = 1U << 16U;
+  parallel_pieces(wide.size(), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    std::transform(wide.data() + begin, wide.data() + end, rounded.data() + begin,
+                   [](double value) { return static_cast<float>(value); });
+  });
+  matrix.values = std::move(rounded);
+}
+
 }  // namespace
 
 std::span<const SuiteMember> suite() { return members; }
@@ -84,12 +96,14 @@ std::pair<const Kind&, KindOptions> parse_member(const SuiteMember& member) {
   return parsed;
 }
 
-SourceMatrix make_member(const SuiteMember& member, const Resources& resources, const ProgressCallback& progress) {
+SourceMatrix make_member(const SuiteMember& member, ValueType type, const Resources& resources,
+                         const ProgressCallback& progress) {
   auto [kind, options] = parse_member(member);
   options.resources = resources;
   check_kind_options(kind, options);
   SourceMatrix source = build_generated(*kind.make(options), {}, resources, progress);
   source.provenance.source = "spmvpack generate " + std::string(member.generator);
+  if (type == ValueType::f32) round_values(source.matrix, resources.threads);
   return source;
 }
 

@@ -28,8 +28,8 @@ const SuiteMember& find_member(std::string_view name);
 /// The kind and the options that a member's words name.
 std::pair<const Kind&, KindOptions> parse_member(const SuiteMember& member);
 
-/// The member's matrix, in memory. Errors: those of build_generated().
-SourceMatrix make_member(const SuiteMember& member, const Resources& resources = {},
+/// The member's matrix, in memory; as f32 its values are rounded. Errors: those of build_generated().
+SourceMatrix make_member(const SuiteMember& member, ValueType type = ValueType::f64, const Resources& resources = {},
                          const ProgressCallback& progress = {});
 
 }  // namespace spmvpack::tools::bench

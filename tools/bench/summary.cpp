@@ -9,7 +9,8 @@
 namespace spmvpack::tools::bench {
 namespace {
 
-constexpr std::array fields{&Ratios::over_csr_alg2, &Ratios::over_faster_csr, &Ratios::over_best};
+constexpr std::array fields{&Ratios::over_csr_alg2, &Ratios::over_faster_csr, &Ratios::over_csr_bsr, &Ratios::over_sell,
+                            &Ratios::over_best};
 
 const Result* find_peer(const MatrixResult& matrix, std::string_view layout) {
   for (const Result& r : matrix.results)
@@ -106,7 +107,11 @@ const Result* best_own(const MatrixResult& matrix) { return best_of(matrix, true
 
 Ratios ratios(const MatrixResult& matrix, const Result& result) {
   const Result* const alg2 = find_peer(matrix, "csr-alg2");
-  return {ratio(alg2, result), ratio(faster(find_peer(matrix, "csr-alg1"), alg2), result),
+  const Result* const csr = faster(find_peer(matrix, "csr-alg1"), alg2);
+  const Result* csr_bsr = csr;
+  for (const Result& r : matrix.results)
+    if (r.by == "cusparse" && r.layout.starts_with("bsr-") && r.correct()) csr_bsr = faster(csr_bsr, &r);
+  return {ratio(alg2, result), ratio(csr, result), ratio(csr_bsr, result), ratio(find_peer(matrix, "sell-32"), result),
           ratio(best_peer(matrix), result)};
 }
 

@@ -12,7 +12,10 @@ namespace spmvpack::tools::bench {
 
 /// How many times as fast as a peer, by medians of cold runs. Empty if the peer has no right result.
 struct Ratios {
-  std::optional<double> over_csr_alg2, over_faster_csr, over_best;
+  std::optional<double> over_csr_alg2, over_faster_csr;
+  std::optional<double> over_csr_bsr;  ///< the fastest of CSR and BSR, any algorithm and block size
+  std::optional<double> over_sell;
+  std::optional<double> over_best;
 };
 
 /// The peer whose cold median is least, of those whose results are right; null if there is none.

@@ -18,12 +18,19 @@ std::string check_text(const Result& r) {
   return r.bitwise.value_or(false) ? "bits DIFFER" : "bits vary";
 }
 
+/// Said unless all is f64.
+std::string types_text(const MatrixResult& m) {
+  if (m.vector_type != m.value_type)
+    return fmt::format(", {}, vectors {}", to_string(m.value_type), to_string(m.vector_type));
+  return m.value_type == ValueType::f64 ? "" : fmt::format(", {}", to_string(m.value_type));
+}
+
 std::string result_line(const MatrixResult& m, const Result& r, double copy_speed) {
   const std::string name = (r.by == "spmvpack" ? "" : r.by + ' ') + r.name();
-  if (!r.ran()) return fmt::format("  {:18} - {}\n", name, escape(r.skipped, 200));
+  if (!r.ran()) return fmt::format("  {:22} - {}\n", name, escape(r.skipped, 200));
   const double us = 1e6, cold = r.cold.median;
   const double nnz = static_cast<double>(m.nnz), speed = static_cast<double>(r.moved_bytes) / cold;
-  std::string line = fmt::format("  {:18}{:9.1f}{:9.1f}{:9.1f}{:9.1f}{:8.1f}{:8.0f}{:7.0f}{:8.0f}{:7.2f}  {}", name,
+  std::string line = fmt::format("  {:22}{:9.1f}{:9.1f}{:9.1f}{:9.1f}{:8.1f}{:8.0f}{:7.0f}{:8.0f}{:7.2f}  {}", name,
                                  cold * us, r.cold.min * us, r.cold.max * us, r.warm.median * us, 2e-9 * nnz / cold,
                                  1e-9 * speed, 100 * speed / copy_speed, 100 * r.floor / cold,
                                  m.nnz == 0 ? 0.0 : static_cast<double>(r.device_bytes) / nnz, check_text(r));
@@ -43,20 +50,21 @@ std::string header_text(const Run& run) {
 
 std::string matrix_text(const MatrixResult& m, const Run& run) {
   std::string text =
-      fmt::format("\n{}{}: {} x {}, {}{}\n", escape(m.name, 4096), m.group.empty() ? "" : " (" + m.group + ")",
-                  grouped(m.rows), grouped(m.cols), counted(m.nnz, "nonzero"),
+      fmt::format("\n{}{}: {} x {}, {}{}{}\n", escape(m.name, 4096), m.group.empty() ? "" : " (" + m.group + ")",
+                  grouped(m.rows), grouped(m.cols), counted(m.nnz, "nonzero"), types_text(m),
                   m.csr_bytes < run.machine.cache_bytes ? ", fits " + run.machine.cache : "");
-  text += fmt::format("  {:18}{:>9}{:>9}{:>9}{:>9}{:>8}{:>8}{:>7}{:>8}{:>7}\n", "", "cold", "min", "max", "warm",
+  text += fmt::format("  {:22}{:>9}{:>9}{:>9}{:>9}{:>8}{:>8}{:>7}{:>8}{:>7}\n", "", "cold", "min", "max", "warm",
                       "GFLOP/s", "GB/s", "copy%", "floor%", "B/nnz");
   for (const Result& r : m.results) text += result_line(m, r, run.speeds.copy_speed());
   const Result* const best = best_peer(m);
   if (best == nullptr) return text;
-  text += fmt::format("  fastest peer: {} {}; times as fast as CSR ALG2, the faster CSR, the fastest peer:\n", best->by,
-                      best->name());
+  text += fmt::format("  fastest peer: {} {}; times as fast as CSR ALG2, the faster CSR, CSR or BSR, SELL, it:\n",
+                      best->by, best->name());
   for (const Result& r : m.results) {
     if (r.by != "spmvpack" || !r.correct()) continue;
     const Ratios ratio = ratios(m, r);
-    text += fmt::format("  {:18}{:>9}{:>9}{:>9}\n", r.name(), times(ratio.over_csr_alg2), times(ratio.over_faster_csr),
+    text += fmt::format("  {:22}{:>9}{:>9}{:>9}{:>9}{:>9}\n", r.name(), times(ratio.over_csr_alg2),
+                        times(ratio.over_faster_csr), times(ratio.over_csr_bsr), times(ratio.over_sell),
                         times(ratio.over_best));
   }
   return text;
@@ -66,14 +74,14 @@ std::string matrices_text(std::span<const MatrixResult> matrices) {
   if (matrices.size() < 2) return "";
   constexpr std::size_t name_width = 20;
   std::string text =
-      fmt::format("\nfastest, cold medians in microseconds\n{:{}}{:>9}  {:18}{:>9}{:>9}  {:8}{:>9}{:>7}\n", "",
+      fmt::format("\nfastest, cold medians in microseconds\n{:{}}{:>9}  {:22}{:>9}{:>9}  {:8}{:>9}{:>7}\n", "",
                   name_width, "nonzeros", "spmvpack", "cold", "GFLOP/s", "peer", "cold", "times");
   for (const MatrixResult& m : matrices) {
     const Result *own = best_own(m), *peer = best_peer(m);
     const auto micro = [](const Result* r) { return r == nullptr ? "-" : fmt::format("{:.1f}", r->cold.median * 1e6); };
     const auto named = [](const Result* r) { return r == nullptr ? "-" : r->name(); };
     text +=
-        fmt::format("{:{}}{:>9}  {:18}{:>9}{:>9}  {:8}{:>9}{:>7}\n", shortened(m.name, name_width), name_width,
+        fmt::format("{:{}}{:>9}  {:22}{:>9}{:>9}  {:8}{:>9}{:>7}\n", shortened(m.name, name_width), name_width,
                     short_count(m.nnz), named(own), micro(own),
                     own == nullptr ? "-" : fmt::format("{:.1f}", 2e-9 * static_cast<double>(m.nnz) / own->cold.median),
                     named(peer), micro(peer), own == nullptr ? "-" : times(ratios(m, *own).over_best));
@@ -86,16 +94,17 @@ std::string summary_text(std::span<const MatrixResult> matrices) {
   for (const KernelSummary& kernel : summarise_suite(matrices)) {
     for (const Means& means : kernel.sets) {
       if (!means.mean.over_best) continue;
-      text += fmt::format("  {:18}{:12}{:>8}{:>10}{:>12}{:>12}{:>10}\n", kernel.layout + '/' + kernel.kernel, means.set,
-                          means.members, times(means.mean.over_csr_alg2), times(means.mean.over_faster_csr),
-                          times(means.mean.over_best), times(means.least.over_best));
+      text += fmt::format("  {:22}{:12}{:>8}{:>10}{:>12}{:>12}{:>8}{:>9}{:>8}\n", kernel.layout + '/' + kernel.kernel,
+                          means.set, means.members, times(means.mean.over_csr_alg2), times(means.mean.over_faster_csr),
+                          times(means.mean.over_csr_bsr), times(means.mean.over_sell), times(means.mean.over_best),
+                          times(means.least.over_best));
     }
   }
   if (text.empty()) return text;
   return fmt::format(
              "\ntimes as fast as cuSPARSE, geometric means of cold medians\n  "
-             "{:18}{:12}{:>8}{:>10}{:>12}{:>12}{:>10}\n",
-             "", "", "members", "CSR ALG2", "faster CSR", "fastest", "least") +
+             "{:22}{:12}{:>8}{:>10}{:>12}{:>12}{:>8}{:>9}{:>8}\n",
+             "", "", "members", "CSR ALG2", "faster CSR", "CSR or BSR", "SELL", "fastest", "least") +
          text;
 }
 

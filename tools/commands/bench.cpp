@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/program_options/value_semantic.hpp>
+#include <optional>
 #include <vector>
 
 #include "bench/measure.hpp"
@@ -33,7 +34,9 @@ void add_options(po::options_description& options) {
       ("only", po::value<Words>()->value_name("NAME"), "only this matrix of the suite; may be repeated")  //
       ("device", po::value<std::string>()->value_name("gpu|host"), "default: a GPU if there is one")      //
       ("peers", po::value<std::string>()->value_name("cusparse|none"),
-       "libraries to compare with (default: cusparse on a GPU, none on the host)")                                //
+       "libraries (default: cusparse on a GPU, else none)")  //
+      ("value-type", po::value<std::string>()->value_name("TYPE"),
+       "f64, f32, or mixed: f32 values and f64 vectors")                                                          //
       ("layout", po::value<Words>()->value_name("NAME"), "only this layout; may be repeated")                     //
       ("runs", po::value<std::string>()->value_name("N")->default_value("30"), "timed runs, both cold and warm")  //
       ("seed", po::value<std::string>()->value_name("N")->default_value("1"), "seed of the random x")             //
@@ -57,10 +60,15 @@ std::string details() {
   std::string text =
       "A.mtx (or any other source) is encoded in every layout; a container is\n"
       "multiplied as it is. Each kernel is checked row by row against a product in\n"
-      "extended precision with a random x, |error| <= (n + 4) u sum |a x|. A kernel\n"
-      "that promises identical bits must give them before and after the timings.\n"
-      "Times (on a GPU, by events) are cold, after writing 256 MiB, and warm. A wrong\n"
-      "result ends with exit code 70, after the figures.\n"
+      "extended precision with a random x, |error| <= (n + 4) u sum |a x|, where u is\n"
+      "that of the vectors' type. A kernel that promises identical bits must give them\n"
+      "before and after the timings. Times (on a GPU, by events) are cold, after\n"
+      "writing 256 MiB, and warm. A wrong result ends with exit code 70, after the\n"
+      "figures.\n"
+      "\n"
+      "Without --value-type all is f64, but a container keeps its type. With f32 or\n"
+      "mixed, values are rounded first. Peers get the same types; a format that they do\n"
+      "not multiply in these types is skipped.\n"
       "\n"
       "GB/s counts the bytes that must move (matrix, x and y once each). copy% is the\n"
       "share of a device copy's speed, measured in the same run. floor% is the share\n"
@@ -85,7 +93,7 @@ std::string details() {
          "\n"
          "Examples:\n"
          "  spmvpack bench A.mtx B.mtx.gz --device host\n"
-         "  spmvpack bench --suite --json > suite.json\n"
+         "  spmvpack bench --suite --value-type f32 --json > suite.json\n"
          "  spmvpack bench --suite --only lp-wide --layout ccoo\n";
 }
 
@@ -132,6 +140,7 @@ class Benchmark {
     options_.layouts = words(invocation, "layout");
     for (const std::string& layout : options_.layouts) find_layout(layout);
     options_.load = invocation.common<LoadOptions>();
+    read_types();
     run_.version = invocation.version;
     run_.runs = options_.runs;
     run_.seed = options_.seed;
@@ -154,6 +163,15 @@ class Benchmark {
   }
 
  private:
+  void read_types() {
+    if (invocation_.options.count("value-type") == 0) return;
+    const std::string& text = invocation_.text("value-type");
+    if (text != "f64" && text != "f32" && text != "mixed")
+      throw Error(errc::usage, fmt::format("--value-type is '{}'", escape(text)), {}, "give f64, f32 or mixed");
+    value_type_ = text == "f64" ? ValueType::f64 : ValueType::f32;
+    options_.vectors = text == "f32" ? ValueType::f32 : ValueType::f64;
+  }
+
   /// Measures the machine itself, which takes seconds: only once there is a matrix.
   void start() {
     if (started_) return;
@@ -186,7 +204,8 @@ class Benchmark {
     result.group = member.group;
     result.added = member.added;
     const SourceMatrix source =
-        bench::make_member(member, {invocation_.threads, invocation_.memory_limit}, invocation_.progress);
+        bench::make_member(member, value_type_.value_or(ValueType::f64),
+                           {invocation_.threads, invocation_.memory_limit}, invocation_.progress);
     result.make_seconds = watch.seconds();
     bench_matrix(result, source, nullptr);
   }
@@ -194,9 +213,14 @@ class Benchmark {
   void bench_file(const std::string& path) {
     const Stopwatch watch;
     bench::MatrixResult result;
-    const encoder::Source source = encoder::read_source(path, invocation_.common<encoder::SourceOptions>());
+    auto source_options = invocation_.common<encoder::SourceOptions>();
+    source_options.value_type = value_type_;
+    const encoder::Source source = encoder::read_source(path, source_options);
     if (source.container && !options_.layouts.empty())
       throw Error(errc::usage, "--layout does not apply to a container", source.container->name(), "omit it");
+    if (source.container && source.container->facts().value_type != source.matrix.matrix.value_type())
+      throw Error(errc::usage, "a container is multiplied as it is, and this one holds f64 values",
+                  source.container->name(), "give its source, or encode it with --value-type f32");
     result.name = input_name(path);
     result.make_seconds = watch.seconds();
     bench_matrix(result, source.matrix, source.container ? &*source.container : nullptr);
@@ -234,6 +258,7 @@ class Benchmark {
 
   const Invocation& invocation_;
   bool json_, csv_, started_ = false;
+  std::optional<ValueType> value_type_;  ///< of the matrices; unset: as they are
   bench::MeasureOptions options_;
   bench::Run run_;
   std::unique_ptr<bench::Machine> machine_;

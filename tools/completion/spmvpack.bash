@@ -30,7 +30,10 @@ _spmvpack() {
       --layout) candidates=$("$program" encode --help 2> /dev/null | sed -n '/^Layouts/,/^$/s/^  \([a-z_0-9]*\)$/\1/p') ;;
       --set) candidates=$(_spmvpack_words "$program" encode '[a-z_0-9]+\.[a-z_]+=') ;;
       --codec) candidates='none zstd' ;;
-      --value-type) candidates='f64 f32' ;;
+      --value-type)
+        candidates='f64 f32'
+        if [[ $command == bench ]]; then candidates+=' mixed'; fi
+        ;;
       --x | --against | -o | --output) files='*' ;;
       --device) candidates='gpu host' ;;
       --peers) candidates='cusparse none' ;;

@@ -35,6 +35,7 @@ offer generate la
 offer generate laplace2d --gr
 offer bench --suite --only lp
 offer bench A.mtx --peers ''
+offer bench A.mtx --value-type ''
 offer nonsense --
 # Every layout is offered: those that the report lists.
 printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n' > A.mtx
