@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "spmvpack/container/layouts/registry.hpp"
+
 namespace spmvpack {
 namespace {
 
@@ -13,10 +15,20 @@ void check_leading(const char* name, std::uint64_t given, std::uint64_t column) 
 
 }  // namespace
 
-void check_description(const MultiplyDescription& description, const MatrixFacts& facts) {
+bool has_permuted_basis(std::span<const PartInfo> parts) {
+  if (parts.size() != 1) return false;
+  const Layout& layout = find_layout(parts[0].layout);
+  return layout.permuted != nullptr && layout.permuted(parts[0]);
+}
+
+void check_description(const MultiplyDescription& description, const MatrixFacts& facts,
+                       std::span<const PartInfo> parts) {
   if (facts.value_type == ValueType::f64 && description.vectors == ValueType::f32)
     throw Error(errc::usage, "f32 vectors for a matrix of f64 values", {},
                 "use f64 vectors, or encode the matrix as f32");
+  if (description.basis == Basis::permuted && !has_permuted_basis(parts))
+    throw Error(errc::usage, "the container has no permuted basis", {},
+                "use Basis::user, or encode a square matrix as pjds with pjds.basis=permuted");
   const bool plain = description.operation == Operation::none;
   check_leading("ldx", description.ldx, plain ? facts.cols : facts.rows);
   check_leading("ldy", description.ldy, plain ? facts.rows : facts.cols);

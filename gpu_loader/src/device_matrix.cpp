@@ -38,6 +38,7 @@ void multiply_part(const DevicePart& part, MultiplyCall call) {
   const PartInfo& info = part.view.info();
   const ValueType vectors = call.description.vectors;
   const std::size_t size = size_of(vectors);
+  if (call.description.basis == Basis::permuted) return layout_kernels(part.layout).multiply(part, call);
   if (info.cols.kind == MapKind::list) {
     std::byte* const gathered = call.workspace;
     call.workspace += gathered_bytes(info, vectors);
@@ -84,7 +85,7 @@ std::uint64_t DeviceMatrix::prepared_bytes() const { return impl_->prepared_byte
 std::vector<KernelInfo> DeviceMatrix::kernels() const { return kernels_of(impl_->layouts); }
 
 std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& description) const {
-  check_description(description, impl_->facts);
+  check_description(description, impl_->facts, impl_->infos);
   const Choice choice(impl_->layouts, description.kernel);
   std::uint64_t most = 0;  // parts run one after the other
   for (const DevicePart& part : impl_->parts) {
@@ -94,7 +95,9 @@ std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& descripti
       throw Error(errc::usage,
                   fmt::format("the matrix was loaded without what kernel '{}' needs", table.kernels[kernel].name), {},
                   "name the kernel in DeviceLoadOptions::kernels");
-    most = std::max(most, gpu_loader::workspace_bytes(table, part.view.info(), kernel, description.vectors));
+    const bool permuted = description.basis == Basis::permuted;  // no x is gathered
+    most = std::max(most, permuted ? table.workspace_bytes(part.view.info(), kernel, description.vectors)
+                                   : gpu_loader::workspace_bytes(table, part.view.info(), kernel, description.vectors));
   }
   return most;
 }
@@ -141,6 +144,35 @@ template void DeviceMatrix::multiply(std::type_identity_t<Scalar<double>>, std::
 template void DeviceMatrix::multiply(std::type_identity_t<Scalar<float>>, std::span<const float>,
                                      std::type_identity_t<Scalar<float>>, std::span<float>, std::span<std::byte>,
                                      Stream, const MultiplyDescription&) const;
+
+namespace {
+
+const std::uint32_t* permutation(const DeviceMatrix::Impl& impl, DeviceRange from, DeviceRange to, ValueType type) {
+  const MultiplyDescription description{.vectors = type, .basis = Basis::permuted};
+  check_description(description, impl.facts, impl.infos);
+  require_vectors(impl.facts, description, type, from, to);
+  return impl.parts[0].view.get<std::uint32_t>("row_map").data();
+}
+
+}  // namespace
+
+template <class T>
+void DeviceMatrix::permute(std::span<const T> user, std::span<T> permuted, Stream stream) const {
+  const std::uint32_t* const list =
+      permutation(*impl_, {user.data(), user.size_bytes()}, {permuted.data(), permuted.size_bytes()}, value_type_of<T>);
+  gather_vector(value_type_of<T>, {1.0}, list, user.data(), permuted.data(), user.size(), stream);
+}
+template void DeviceMatrix::permute(std::span<const double>, std::span<double>, Stream) const;
+template void DeviceMatrix::permute(std::span<const float>, std::span<float>, Stream) const;
+
+template <class T>
+void DeviceMatrix::unpermute(std::span<const T> permuted, std::span<T> user, Stream stream) const {
+  const std::uint32_t* const list =
+      permutation(*impl_, {permuted.data(), permuted.size_bytes()}, {user.data(), user.size_bytes()}, value_type_of<T>);
+  scatter_vector(value_type_of<T>, list, permuted.data(), user.data(), user.size(), stream);
+}
+template void DeviceMatrix::unpermute(std::span<const double>, std::span<double>, Stream) const;
+template void DeviceMatrix::unpermute(std::span<const float>, std::span<float>, Stream) const;
 
 template <class T>
 void DeviceMatrix::multiply_host_vectors(T alpha, std::span<const T> x, T beta, std::span<T> y,

@@ -43,6 +43,20 @@ template void DeviceMatrix::multiply(std::type_identity_t<Scalar<float>>, std::s
                                      Stream, const MultiplyDescription&) const;
 
 template <class T>
+void DeviceMatrix::permute(std::span<const T>, std::span<T>, Stream) const {
+  refuse();
+}
+template void DeviceMatrix::permute(std::span<const double>, std::span<double>, Stream) const;
+template void DeviceMatrix::permute(std::span<const float>, std::span<float>, Stream) const;
+
+template <class T>
+void DeviceMatrix::unpermute(std::span<const T>, std::span<T>, Stream) const {
+  refuse();
+}
+template void DeviceMatrix::unpermute(std::span<const double>, std::span<double>, Stream) const;
+template void DeviceMatrix::unpermute(std::span<const float>, std::span<float>, Stream) const;
+
+template <class T>
 void DeviceMatrix::multiply_host_vectors(T, std::span<const T>, T, std::span<T>, const MultiplyDescription&) const {
   refuse();
 }

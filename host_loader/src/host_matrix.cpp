@@ -16,13 +16,14 @@ using format::MapKind;
   throw Error(errc::usage, what, {}, remedy);
 }
 
-void require_description(const MatrixFacts& facts, ValueType vectors, const MultiplyDescription& description) {
+void require_description(const MatrixFacts& facts, std::span<const PartInfo> parts, ValueType vectors,
+                         const MultiplyDescription& description) {
   if (description.vectors != vectors)
     refuse(fmt::format("the description is of {} vectors, x and y are {}", to_string(description.vectors),
                        to_string(vectors)),
            "start from describe<T>()");
   if (description.scalars_on_device) refuse("the host cannot read scalars in device memory", "pass alpha and beta");
-  check_description(description, facts);
+  check_description(description, facts, parts);
   if (!description.kernel.is_default())
     throw Error(errc::unsupported, "the host has one kernel per layout", {}, "leave the kernel at its default");
 }
@@ -48,7 +49,9 @@ const T* local_x(const LoadedPart& part, const T* x, Array<T>& gathered) {
 }
 
 template <class T>
-void multiply_part(const LoadedPart& part, Multiply<T> multiply, T alpha, const T* x, T beta, T* y, int threads) {
+void multiply_part(const LoadedPart& part, Multiply<T> multiply, T alpha, const T* x, T beta, T* y, int threads,
+                   Basis basis) {
+  if (basis == Basis::permuted) return multiply(part.view(), {alpha, x, beta, y}, threads);
   Array<T> gathered;
   Operands<T> operands{alpha, local_x(part, x, gathered), beta, y};
   const IndexMap& rows = part.info().rows;
@@ -64,6 +67,7 @@ void multiply_part(const LoadedPart& part, Multiply<T> multiply, T alpha, const 
 HostMatrix HostMatrix::load(const Container& container, const LoadOptions& options) {
   HostMatrix matrix;
   matrix.facts_ = container.facts();
+  matrix.infos_ = container.parts();
   std::uint64_t total = 0;
   for (const SectionInfo& s : container.sections()) total = checked_add(total, s.raw_bytes, "section bytes");
   require_memory(total, options.memory_limit, fmt::format("loading {}", container.name()));
@@ -78,10 +82,34 @@ HostMatrix HostMatrix::load(const std::string& path, const LoadOptions& options)
   return load(Container::open(path), options);
 }
 
+std::span<const std::uint32_t> HostMatrix::permutation() const {
+  if (!has_permuted_basis(infos_))
+    refuse("the container has no permuted basis", "encode a square matrix as pjds with pjds.basis=permuted");
+  return parts_[0].loaded.view().get<std::uint32_t>("row_map");
+}
+
+template <class T>
+void HostMatrix::permute(std::span<const T> user, std::span<T> permuted) const {
+  const auto list = permutation();
+  require_vectors<T>(facts_, user, permuted);
+  for (std::size_t i = 0; i < list.size(); ++i) permuted[i] = user[list[i]];
+}
+template void HostMatrix::permute(std::span<const double>, std::span<double>) const;
+template void HostMatrix::permute(std::span<const float>, std::span<float>) const;
+
+template <class T>
+void HostMatrix::unpermute(std::span<const T> permuted, std::span<T> user) const {
+  const auto list = permutation();
+  require_vectors<T>(facts_, permuted, user);
+  for (std::size_t i = 0; i < list.size(); ++i) user[list[i]] = permuted[i];
+}
+template void HostMatrix::unpermute(std::span<const double>, std::span<double>) const;
+template void HostMatrix::unpermute(std::span<const float>, std::span<float>) const;
+
 template <class T>
 void HostMatrix::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads,
                           const MultiplyDescription& description) const {
-  require_description(facts_, value_type_of<T>, description);
+  require_description(facts_, infos_, value_type_of<T>, description);
   require_vectors<T>(facts_, x, y);
   // The first part scales y along the way if it covers all rows; otherwise y is scaled here. Later parts add.
   const bool covered = alpha != 0 && !parts_.empty() && parts_[0].loaded.info().rows.count == facts_.rows;
@@ -90,7 +118,7 @@ void HostMatrix::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y,
   if (alpha == 0) return;
   for (std::size_t i = 0; i < parts_.size(); ++i)
     multiply_part(parts_[i].loaded, parts_[i].layout->with_vectors<T>(facts_.value_type), alpha, x.data(),
-                  i == 0 && covered ? beta : T{1}, y.data(), threads);
+                  i == 0 && covered ? beta : T{1}, y.data(), threads, description.basis);
 }
 template void HostMatrix::multiply(double, std::span<const double>, double, std::span<double>, int,
                                    const MultiplyDescription&) const;

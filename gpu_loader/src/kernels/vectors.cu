@@ -25,6 +25,11 @@ __global__ void gather_kernel(DeviceScalar<V> alpha, const std::uint32_t* list, 
   for (std::uint64_t i = first_item(); i < n; i += stride()) to[i] = read ? from[list[i]] : V{0};
 }
 
+template <class V>
+__global__ void scatter_kernel(const std::uint32_t* list, const V* from, V* to, std::uint64_t n) {
+  for (std::uint64_t i = first_item(); i < n; i += stride()) to[list[i]] = from[i];
+}
+
 constexpr unsigned threads = tuning::vector_threads;
 
 }  // namespace
@@ -44,6 +49,15 @@ void gather_vector(ValueType type, const Scalar<double>& alpha, const std::uint3
   dispatch(type, [&]<class V>(V) {
     launch(gather_kernel<V>, stride_blocks(n, threads), threads, stream, device_scalar<V>(alpha), list,
            static_cast<const V*>(from), static_cast<V*>(to), n);
+  });
+}
+
+void scatter_vector(ValueType type, const std::uint32_t* list, const void* from, void* to, std::uint64_t n,
+                    Stream stream) {
+  if (n == 0) return;
+  dispatch(type, [&]<class V>(V) {
+    launch(scatter_kernel<V>, stride_blocks(n, threads), threads, stream, list, static_cast<const V*>(from),
+           static_cast<V*>(to), n);
   });
 }
 

@@ -12,5 +12,8 @@ void scale_vector(ValueType type, const Scalar<double>& beta, void* y, const std
 /// to[i] = from[list[i]] for i < n. If alpha is 0, nothing is read and `to` becomes 0.
 void gather_vector(ValueType type, const Scalar<double>& alpha, const std::uint32_t* list, const void* from, void* to,
                    std::uint64_t n, Stream stream);
+/// to[list[i]] = from[i] for i < n.
+void scatter_vector(ValueType type, const std::uint32_t* list, const void* from, void* to, std::uint64_t n,
+                    Stream stream);
 
 }  // namespace spmvpack::gpu_loader

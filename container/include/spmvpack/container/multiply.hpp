@@ -2,6 +2,7 @@
 /// The description of a multiply Y = alpha op(A) X + beta Y, shared by all loaders and by C.
 
 #include <cstdint>
+#include <span>
 
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/container/export.hpp"
@@ -11,6 +12,14 @@ namespace spmvpack {
 
 /// op(A).
 enum class Operation : std::uint8_t { none = 0, transpose = 1, conjugate_transpose = 2 };
+
+/// The numbering of the elements of x and y.
+enum class Basis : std::uint8_t {
+  user,     ///< the matrix's own
+  permuted  ///< that of the container's rows, which its columns share: `pjds` with pjds.basis=permuted. The same sums
+            ///< without the gathering of x and the scattering of y; for many multiplies in a row (Kreutzer et al.,
+            ///< Sparse Matrix-vector Multiplication on GPGPU Clusters, section 2.1)
+};
 
 /// One kernel of one layout, resolved once from its name by gpu_loader::find_kernel(). A default KernelId stands for
 /// each layout's default kernel.
@@ -29,6 +38,7 @@ struct MultiplyDescription {
   std::uint64_t ldx = 0, ldy = 0;      ///< elements from one column to the next, at least its length; 0: exactly that
   bool scalars_on_device = false;      ///< alpha and beta are in device memory, read when the multiply runs
   KernelId kernel = {};
+  Basis basis = Basis::user;  ///< permuted: X and Y are as permute() of the loaded matrix makes them
 };
 
 /// Describes the plain multiply with vectors of type T.
@@ -38,8 +48,14 @@ constexpr MultiplyDescription describe() noexcept {
 }
 
 /// Refuses what no loader accepts. Error(errc::usage) if the description does not fit the matrix: f32 vectors with f64
-/// values, or a leading dimension smaller than a column. Error(errc::unsupported) if no loader can do it yet. Each
-/// loader checks the kernel and the location of the scalars itself.
-SPMVPACK_EXPORT void check_description(const MultiplyDescription& description, const MatrixFacts& facts);
+/// values, a leading dimension smaller than a column, or a permuted basis of `parts` that have none.
+/// Error(errc::unsupported) if no loader can do it yet. Each loader checks the kernel and the location of the scalars
+/// itself.
+SPMVPACK_EXPORT void check_description(const MultiplyDescription& description, const MatrixFacts& facts,
+                                       std::span<const PartInfo> parts);
+
+/// Whether a container with these parts has a permuted basis: one part, whose layout numbers rows and columns alike.
+/// Its list of rows is the permutation: element i of a permuted vector is element row_map[i] of the user's.
+SPMVPACK_EXPORT bool has_permuted_basis(std::span<const PartInfo> parts);
 
 }  // namespace spmvpack

@@ -41,7 +41,8 @@ struct Scalar {
 /// Where a DeviceMatrix gets its memory. Default: cudaMalloc and cudaFree. `allocate` returns memory aligned to 256
 /// bytes that the load's stream may use at once; if there is none, it throws or returns null. The memory is released
 /// with the last copy of the matrix. In addition, a load takes up to 1 MiB from cudaMalloc until it ends, plus one bit
-/// for each row or column of the matrix if a part lists its rows or columns.
+/// for each row or column of the matrix if a part lists its rows or columns, or for amb one bit per row and 4 bytes per
+/// partial sum.
 struct DeviceAllocator {
   std::function<void*(std::uint64_t bytes)> allocate;
   std::function<void(void* memory)> release;
@@ -97,7 +98,14 @@ class SPMVPACK_EXPORT DeviceMatrix {
                 std::span<T> y, std::span<std::byte> workspace, Stream stream,
                 const MultiplyDescription& description = describe<T>()) const;
 
-  /// The same with x and y in host memory: allocates, copies, multiplies and waits. Convenient for first experiments.
+  /// The user's vector in the order of Basis::permuted, and back: one kernel on `stream`, device memory, no overlap. T
+  /// is float or double. Error(errc::usage) if the container has no such basis.
+  template <class T>
+  void permute(std::span<const T> user, std::span<T> permuted, Stream stream) const;
+  template <class T>
+  void unpermute(std::span<const T> permuted, std::span<T> user, Stream stream) const;
+
+  /// multiply() with x and y in host memory: allocates, copies, multiplies and waits. Convenient for first experiments.
   template <class T>
   void multiply_host_vectors(T alpha, std::span<const T> x, T beta, std::span<T> y,
                              const MultiplyDescription& description = describe<T>()) const;

@@ -36,13 +36,23 @@ class SPMVPACK_EXPORT HostMatrix {
   void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads = 0,
                 const MultiplyDescription& description = describe<T>()) const;
 
+  /// The user's vector in the order of Basis::permuted, and back. The vectors do not overlap; T is float or double.
+  /// Error(errc::usage) if the container has no such basis.
+  template <class T>
+  void permute(std::span<const T> user, std::span<T> permuted) const;
+  template <class T>
+  void unpermute(std::span<const T> permuted, std::span<T> user) const;
+
  private:
   struct Part {
     LoadedPart loaded;
     const LayoutMultiply* layout;
   };
 
+  [[nodiscard]] std::span<const std::uint32_t> permutation() const;
+
   MatrixFacts facts_;
+  std::vector<PartInfo> infos_;
   std::vector<Part> parts_;
 };
 
