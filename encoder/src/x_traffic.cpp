@@ -1,0 +1,181 @@
+#include "spmvpack/encoder/x_traffic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "spmvpack/container/array.hpp"
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack::encoder {
+namespace {
+
+constexpr std::uint64_t ways = 4, entries_per_piece = std::uint64_t{1} << 18, rows_per_task = 1024;
+constexpr std::uint64_t max_per_line = std::uint64_t{1} << 16;
+
+/// Sets of four lines, the most recently used first. Two caches that saw consecutive stretches of one sequence combine
+/// exactly to the cache that saw all of it: only the first lines of a set depend on what came before.
+class Cache {
+ public:
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();  // more lines than x can have
+
+  explicit Cache(std::uint64_t sets) : sets_(sets), tags_(sets * ways, none) {}
+
+  [[nodiscard]] std::uint64_t sets() const { return sets_; }
+
+  void clear() {
+    std::fill(tags_.begin(), tags_.end(), none);
+    first_.clear();
+  }
+
+  /// The misses of consecutive entries.
+  std::uint64_t run(const std::uint32_t* columns, const std::uint32_t* end, int shift) {
+    std::uint64_t misses = 0;
+    std::uint32_t last = none;
+    for (; columns != end; ++columns) {
+      const std::uint32_t line = *columns >> shift;
+      if (line == last) continue;
+      last = line;
+      const std::uint32_t evicted = touch(line);
+      misses += evicted != line ? 1 : 0;
+      if (evicted == none) first_.push_back(line);
+    }
+    return misses;
+  }
+
+  /// Becomes the cache after its own stretch and then that of `next`. The misses of `next` that are none, because
+  /// this stretch has loaded the line.
+  std::uint64_t append(const Cache& next) {
+    std::uint64_t hits = 0;
+    for (const std::uint32_t line : next.first_) hits += touch(line) == line ? 1 : 0;
+    for (std::uint64_t set = 0; set < sets_; ++set) {
+      std::uint32_t* mine = &tags_[set * ways];
+      const std::uint32_t* newer = &next.tags_[set * ways];
+      // Repeated uses in `next` have ordered its lines anew; what it has not used stays behind them.
+      std::array<std::uint32_t, ways> merged{};
+      std::uint64_t count = 0;
+      while (count < ways && newer[count] != none) merged.at(count) = newer[count], ++count;
+      const auto* const newer_end = newer + count;
+      for (std::uint64_t i = 0; i < ways && count < ways; ++i)
+        if (std::find(newer, newer_end, mine[i]) == newer_end) merged.at(count++) = mine[i];
+      std::copy(merged.begin(), merged.end(), mine);
+    }
+    return hits;
+  }
+
+ private:
+  /// Makes the line its set's most recent one. Returns the line if it was there, else the one that had to go (or none).
+  /// Free of branches: whether a gather hits cannot be predicted.
+  std::uint32_t touch(std::uint32_t line) {
+    // Multiples of the golden ratio: neighbouring lines go to sets far apart, and a range of lines fills all evenly.
+    const std::uint64_t hash = static_cast<std::uint32_t>(line * 2'654'435'769U);
+    std::uint32_t* tags = &tags_[(hash * sets_ >> 32U) * ways];
+    const std::uint32_t t0 = tags[0], t1 = tags[1], t2 = tags[2], t3 = tags[3];
+    const bool in0 = t0 == line, in1 = in0 || t1 == line, in2 = in1 || t2 == line;
+    tags[0] = line;
+    tags[1] = in0 ? t1 : t0;
+    tags[2] = in1 ? t2 : t1;
+    tags[3] = in2 ? t3 : t2;
+    return in2 ? line : t3;
+  }
+
+  std::uint64_t sets_;
+  Array<std::uint32_t> tags_;
+  std::vector<std::uint32_t> first_;  // the lines that found room in their set, in order
+};
+
+/// The distinct lines of all entries.
+std::uint64_t distinct_lines(const CsrView& a, std::uint64_t lines, int shift, int threads) {
+  std::vector<std::uint64_t> used(div_up(lines, 64));
+  parallel_pieces(a.nnz(), entries_per_piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    std::uint32_t last = Cache::none;
+    for (std::uint64_t k = begin; k < end; ++k) {
+      const std::uint32_t line = a.col_idx()[k] >> shift;
+      if (line == last) continue;
+      last = line;
+      const std::uint64_t bit = std::uint64_t{1} << line % 64;
+      const std::atomic_ref<std::uint64_t> word(used[line / 64]);
+      if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
+    }
+  });
+  return std::accumulate(used.begin(), used.end(), std::uint64_t{0}, [](std::uint64_t sum, std::uint64_t word) {
+    return sum + static_cast<std::uint64_t>(std::popcount(word));
+  });
+}
+
+/// One cache for all entries, which as many stretches as threads simulate and then combine.
+std::uint64_t lines_of_one_cache(const CsrView& a, std::uint64_t sets, int shift, int threads) {
+  // Stretches that are much longer than the cache: combining them takes less time than they do.
+  const std::uint64_t most = std::max<std::uint64_t>(a.nnz() / (4 * ways * sets), 1);
+  const std::uint64_t stretches = std::min(static_cast<std::uint64_t>(thread_count(threads)), most);
+  const std::uint64_t length = div_up(a.nnz(), stretches);
+  std::vector<Cache> caches;
+  std::vector<std::uint64_t> misses(stretches);
+  for (std::uint64_t i = 0; i < stretches; ++i) caches.emplace_back(sets);
+  parallel_for(stretches, threads, [&](std::uint64_t i) {
+    const std::uint64_t begin = std::min(i * length, a.nnz()), end = std::min(begin + length, a.nnz());
+    misses[i] = caches[i].run(a.col_idx() + begin, a.col_idx() + end, shift);
+  });
+  for (std::uint64_t i = 1; i < stretches; ++i) misses[0] += misses[i] - caches[0].append(caches[i]);
+  return misses[0];
+}
+
+/// A cache for each group of rows. A group of fewer entries than the cache has lines fills none: its distinct lines are
+/// counted, exactly, and without a cache to empty.
+std::uint64_t lines_of_many_caches(const CsrView& a, const XCache& cache, std::uint64_t lines, std::uint64_t sets,
+                                   int shift, int threads) {
+  struct Scratch {
+    Array<std::uint32_t> seen;  // the group that touched a line last, plus one; there are less than 2^32 rows
+    Cache cache{0};
+  };
+  std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
+  const std::uint64_t groups = div_up(a.rows(), cache.rows_per_cache);
+  const std::uint64_t groups_per_task = div_up(rows_per_task, cache.rows_per_cache);
+  const bool fits = lines <= sets * ways;
+  std::atomic<std::uint64_t> total{0};
+  parallel_for(div_up(groups, groups_per_task), threads, [&](std::uint64_t task, std::uint64_t worker) {
+    Scratch& mine = scratch[worker];
+    std::uint64_t count = 0;
+    for (std::uint64_t g = task * groups_per_task; g < std::min((task + 1) * groups_per_task, groups); ++g) {
+      const std::uint32_t* column = a.col_idx() + a.row_ptr(g * cache.rows_per_cache);
+      const std::uint32_t* const end = a.col_idx() + a.row_ptr(std::min((g + 1) * cache.rows_per_cache, a.rows()));
+      if (fits || static_cast<std::uint64_t>(end - column) <= sets * ways) {
+        if (mine.seen.empty()) mine.seen = Array<std::uint32_t>(lines, 0);
+        const auto mark = static_cast<std::uint32_t>(g + 1);
+        for (; column != end; ++column) count += std::exchange(mine.seen[*column >> shift], mark) != mark ? 1 : 0;
+      } else {
+        if (mine.cache.sets() == 0) mine.cache = Cache(sets);
+        mine.cache.clear();
+        count += mine.cache.run(column, end, shift);
+      }
+    }
+    total += count;
+  });
+  return total;
+}
+
+}  // namespace
+
+std::uint64_t x_lines_loaded(const CsrView& a, const XCache& cache, int threads) {
+  const std::uint64_t per_line = cache.element_bytes == 0 ? 0 : cache.line_bytes / cache.element_bytes;
+  if (!std::has_single_bit(per_line) || per_line * cache.element_bytes != cache.line_bytes || per_line > max_per_line)
+    throw Error(errc::usage,
+                fmt::format("a line of {} bytes for elements of {}", cache.line_bytes, cache.element_bytes), {},
+                "give a line that is a power of two of elements");
+  if (a.nnz() == 0 || cache.bytes == 0) return a.nnz();
+  const int shift = std::countr_zero(per_line);
+  const std::uint64_t lines = div_up(a.cols(), per_line);
+  const std::uint64_t sets = div_up(div_up(cache.bytes, cache.line_bytes), ways);
+  if (cache.rows_per_cache != 0 && cache.rows_per_cache < a.rows())
+    return lines_of_many_caches(a, cache, lines, std::min(sets, lines), shift, threads);
+  return lines <= sets * ways ? distinct_lines(a, lines, shift, threads) : lines_of_one_cache(a, sets, shift, threads);
+}
+
+}  // namespace spmvpack::encoder
