@@ -73,6 +73,8 @@ def check_matrix(path, *options):
     check_equal(structure["values"]["covered_by_256"], int(np.sort(counts)[::-1][:256].sum()), "covered entries")
     check_equal(structure["values"]["explicit_zeros"], int(np.sum(values == 0)), "explicit zeros")
 
+    check_balance(result["code_balance"], a, values.itemsize)
+
     csr_bytes = 4 * (a.shape[0] + 1) + (4 + values.itemsize) * a.nnz
     for layout in result["layouts"]:
         name = layout["name"]
@@ -82,6 +84,9 @@ def check_matrix(path, *options):
         overhead = (layout["device_bytes"] / csr_bytes - 1) * 100
         if abs(layout["overhead_percent"] - overhead) > 1e-9 * (1 + abs(overhead)):
             raise AssertionError(f"{name}: overhead {layout['overhead_percent']}, expected {overhead}")
+        check_equal(layout["too_large"], layout["device_bytes"] > max(2**20, 10 * csr_bytes + 9), f"{name}: too large")
+        slots = layout["padding_slots"] + a.nnz
+        check_close(layout["padding_percent"], 100 * layout["padding_slots"] / slots if slots else None, f"{name}: padding")
         if (layout["bytes_per_nonzero"] is None) != (a.nnz == 0):
             raise AssertionError(f"{name}: bytes per nonzero {layout['bytes_per_nonzero']}")
         container = os.path.join(DIRECTORY, f"{name}.spmvc")
@@ -90,6 +95,32 @@ def check_matrix(path, *options):
         again = report(container)
         check_equal((result["name"], again["name"]), (path, container), f"{name}: names")
         check_equal({**again, "name": path}, result, f"{name}: report of the container")
+
+
+def check_close(found, expected, what):
+    if (found is None) != (expected is None) or (found is not None and not np.isclose(found, expected, rtol=1e-12)):
+        raise AssertionError(f"{what}: {found}, expected {expected}")
+
+
+def check_balance(balance, a, size):
+    """The model of docs/LAYOUTS.md; x is small enough for the cache, so that its sectors are loaded once."""
+    memory, pcie = balance["memory_bytes_per_second"], balance["pcie_bytes_per_second"]
+    lines = len(np.unique(a.indices // (32 // size)))
+    check_equal((balance["x_line_bytes"], balance["x_lines"]), (32, lines), "sectors of x")
+    rows, columns = a.shape
+    moved = a.nnz * (size + 4) + 32 * lines + 2 * size * rows
+    copied = size * (rows + columns)
+    check_close(balance["multiply_seconds"], moved / memory, "seconds of a multiply")
+    check_close(balance["copy_seconds"], copied / pcie, "seconds of copies")
+    check_equal(balance["copies_dominate"], bool(copied / pcie >= moved / memory), "copies dominate")
+    check_close(balance["alpha"], 32 * lines / (size * a.nnz) if a.nnz else None, "alpha")
+    check_close(balance["bytes_per_flop"], moved / (2 * a.nnz) if a.nnz else None, "bytes per flop")
+    for member, times in ("copies_dominate_below", 1), ("copies_within_tenth_from", 10):
+        expected = None
+        if a.nnz:
+            per_entry = size + 4 + 32 * lines / a.nnz
+            expected = (times * copied * memory / pcie / rows - 2 * size) / per_entry
+        check_close(balance[member], expected, member)
 
 
 def pattern(a):

@@ -112,7 +112,7 @@ TEST_CASE("a report speaks of the parts") {
     CHECK(device == cost.device_bytes);
     CHECK(shares == cost.device_bytes);
     CHECK(cost.workspace_bytes == most);
-    CHECK(to_text(report).find("\nParts\n") != std::string::npos);
+    CHECK(to_text(report, analyzer::Detail::full).find("\nParts\n") != std::string::npos);
     CHECK(to_json(report).find("\"map\": \"list\"") != std::string::npos);
   }
 }

@@ -18,6 +18,8 @@ ValueType parse_value_type(std::string_view text);
 std::uint64_t parse_bytes(std::string_view option, std::string_view text);
 /// A whole number from `least` to `most`.
 std::uint64_t parse_number(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most);
+/// The value of --bandwidth or --pcie, in GB/s, as bytes per second.
+double parse_speed(std::string_view option, std::string_view text);
 
 /// The values of --set, each NAME=VALUE, as a map.
 std::map<std::string, std::string> parse_settings(const std::vector<std::string>& words);

@@ -55,6 +55,17 @@ void recommend(Report& report, std::uint64_t csr_bytes) {
 
 }  // namespace
 
+std::optional<double> pjds_data_reduction(std::span<const LayoutCost> layouts, std::uint64_t nnz) {
+  const auto slots = [&](std::string_view name) -> std::optional<double> {
+    for (const LayoutCost& cost : layouts)
+      if (cost.name == name) return static_cast<double>(cost.padding + nnz);
+    return {};
+  };
+  const std::optional<double> pjds = slots("pjds"), ell = slots("ell");
+  if (!pjds || !ell || *ell == 0) return {};
+  return 1 - *pjds / *ell;
+}
+
 Report make_report(const SourceMatrix& source, const ReportOptions& options) {
   encoder::check_settings(options.settings);
   const std::span<const encoder::Strategy> strategies =
@@ -68,6 +79,7 @@ Report make_report(const SourceMatrix& source, const ReportOptions& options) {
   a.check(options.threads);
   report.facts = encoder::facts_of(source, options.threads);
   report.structure = analyze(a, options.threads, nullptr, options.memory_limit);
+  report.balance = balance_of(a, options.speeds, options.threads);
 
   const std::uint64_t csr_bytes = layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
   encoder::PlanOptions plan_options;
@@ -87,10 +99,14 @@ Report make_report(const SourceMatrix& source, const ReportOptions& options) {
     cost.file_bytes =
         file_bytes_uncompressed(encoder::container_source(report.facts, source.provenance, plan, request));
     if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
+    if (const std::uint64_t slots = a.nnz() + cost.padding; slots != 0)
+      cost.padding_percent = 100 * static_cast<double>(cost.padding) / static_cast<double>(slots);
+    cost.too_large = encoder::too_large(cost.device_bytes, csr_bytes);
     cost.overhead_percent = (static_cast<double>(cost.device_bytes) / static_cast<double>(csr_bytes) - 1) * 100;
     report.layouts.push_back(std::move(cost));
   }
   recommend(report, csr_bytes);
+  report.data_reduction_pjds = pjds_data_reduction(report.layouts, a.nnz());
   report_progress(options.progress, "analyze", steps, steps);
   return report;
 }

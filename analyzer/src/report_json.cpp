@@ -97,6 +97,21 @@ Json parts_json(const LayoutCost& cost) {
   return parts;
 }
 
+Json balance_json(const Balance& b) {
+  return {{"memory_bytes_per_second", b.speeds.memory},
+          {"pcie_bytes_per_second", b.speeds.pcie},
+          {"x_cache_bytes", balance_cache_bytes},
+          {"x_line_bytes", balance_line_bytes},
+          {"x_lines", b.x_lines},
+          {"alpha", optional_json(b.alpha)},
+          {"bytes_per_flop", optional_json(b.bytes_per_flop)},
+          {"multiply_seconds", b.multiply_seconds},
+          {"copy_seconds", b.copy_seconds},
+          {"copies_dominate", b.copies_dominate()},
+          {"copies_dominate_below", optional_json(b.dominated_below)},
+          {"copies_within_tenth_from", optional_json(b.tenth_from)}};
+}
+
 Json facts_json(const MatrixFacts& f) {
   return {{"rows", f.rows},
           {"columns", f.cols},
@@ -120,6 +135,9 @@ std::string to_json(const Report& report) {
                        {"file_bytes", cost.file_bytes},
                        {"workspace_bytes", optional_json(cost.workspace_bytes)},
                        {"padding_slots", cost.padding},
+                       {"padding_percent", optional_json(cost.padding_percent)},
+                       {"too_large", cost.too_large},
+                       {"fill_reads_x", cost.fill_reads_x},
                        {"byte_shares", counters_json(cost.byte_shares)},
                        {"counters", counters_json(cost.counters)},
                        {"parts", parts_json(cost)}});
@@ -134,7 +152,9 @@ std::string to_json(const Report& report) {
                     {"max_relative_error", p.max_relative_error}}},
                   {"structure", structure_json(report.structure)},
                   {"recommended", {{"layout", report.layouts[report.recommended].name}, {"reason", report.reason}}},
-                  {"layouts", layouts}};
+                  {"layouts", layouts},
+                  {"data_reduction_pjds", optional_json(report.data_reduction_pjds)},
+                  {"code_balance", balance_json(report.balance)}};
   // Text from the source that is not UTF-8 must not make the output invalid JSON.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }

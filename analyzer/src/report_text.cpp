@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "spmvpack/analyzer/report.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/encode.hpp"
 
 namespace spmvpack::analyzer {
 namespace {
@@ -31,8 +33,12 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
   return fmt::format("{:.1f} %", share);
 }
 
+std::string number_text(double number) {
+  return number < 99'999 ? fmt::format("{:.3f}", number) : fmt::format("{:.3g}", number);
+}
+
 std::string per_nonzero(std::uint64_t bytes, std::uint64_t nnz) {
-  return nnz == 0 ? "-" : fmt::format("{:.3f}", static_cast<double>(bytes) / static_cast<double>(nnz));
+  return nnz == 0 ? "-" : number_text(static_cast<double>(bytes) / static_cast<double>(nnz));
 }
 
 /// Rows of cells: the first `left` columns flush left, the others flush right.
@@ -62,6 +68,12 @@ std::string map_text(const IndexMap& map) {
   return map.count == 0 ? "none" : fmt::format("{} - {}", grouped(map.begin + 1), grouped(map.begin + map.count));
 }
 
+std::string over_csr(double percent) {
+  if (percent >= 99'999.5) return "> 1,000 x";
+  return percent >= 999.95 ? '+' + grouped(static_cast<std::uint64_t>(percent + 0.5)) + " %"
+                           : fmt::format("{:+.1f} %", percent);
+}
+
 /// The recommended layout comes first, the others by size.
 std::string layouts_text(const Report& report) {
   std::vector<const LayoutCost*> sorted;
@@ -70,42 +82,115 @@ std::string layouts_text(const Report& report) {
   std::stable_sort(sorted.begin(), sorted.end(), [&](const LayoutCost* a, const LayoutCost* b) {
     return (a == first) != (b == first) ? a == first : a->device_bytes < b->device_bytes;
   });
-  std::vector<Row> rows{{"", "device bytes", "", "per nonzero", "over CSR", "file bytes"}};
-  for (const LayoutCost* cost : sorted)
-    rows.push_back({cost->name, grouped(cost->device_bytes), human_bytes(cost->device_bytes),
-                    per_nonzero(cost->device_bytes, report.facts.nnz), fmt::format("{:+.1f} %", cost->overhead_percent),
-                    grouped(cost->file_bytes)});
-  return table(rows, 1);
+  std::vector<Row> rows{{"", "device bytes", "", "per nonzero", "over CSR", "padding", ""}};
+  bool any_too_large = false, any_fill_reads_x = false;
+  for (const LayoutCost* cost : sorted) {
+    // Whoever wants the digits of what is too large finds them in the details.
+    const bool long_number = cost->device_bytes >= 1'000'000'000'000;
+    rows.push_back(
+        {cost->name,
+         long_number ? fmt::format("{:.2e}", static_cast<double>(cost->device_bytes)) : grouped(cost->device_bytes),
+         human_bytes(cost->device_bytes), per_nonzero(cost->device_bytes, report.facts.nnz),
+         over_csr(cost->overhead_percent), percent(cost->padding, cost->padding + report.facts.nnz),
+         std::string(cost->too_large ? "*" : " ") + (cost->fill_reads_x ? "~" : " ")});
+    any_too_large = any_too_large || cost->too_large;
+    any_fill_reads_x = any_fill_reads_x || cost->fill_reads_x;
+  }
+  std::string text = table(rows, 1);
+  if (any_too_large)
+    text +=
+        fmt::format("  * too large: over {} times the bytes of csr; encode needs --force-size\n", encoder::max_growth);
+  if (any_fill_reads_x)
+    text +=
+        "  ~ fill reads x: padding multiplies elements of x outside a row's pattern, and\n"
+        "    0 * Inf is NaN; --layout auto leaves it alone\n";
+  return text;
+}
+
+std::string time_text(double seconds) {
+  constexpr std::array units{"ns", "us", "ms", "s"};
+  double value = seconds * 1e9;
+  std::size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < units.size()) value /= 1000, ++unit;
+  return fmt::format("{:.{}f} {}", value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, units.at(unit));
+}
+
+/// What a multiply without compression would take; empty without nonzeros.
+std::string balance_text(const Balance& b) {
+  if (!b.alpha) return "";
+  const auto short_number = [](double number) {
+    return number >= 999'999.5 ? fmt::format("{:.1e}", number)
+           : number >= 9.95    ? grouped(static_cast<std::uint64_t>(number + 0.5))
+                               : fmt::format("{:.1f}", number);
+  };
+  const double ratio = b.copy_seconds / b.multiply_seconds;
+  const std::string times = ratio >= 1 ? short_number(ratio) + " times" : short_number(100 * ratio) + " % of";
+  const std::vector<Row> rows{
+      {"in memory", fmt::format("{:.2f} bytes/flop, alpha {:.2f}: {} at {:g} GB/s", *b.bytes_per_flop, *b.alpha,
+                                time_text(b.multiply_seconds), b.speeds.memory / 1e9)},
+      {"over PCIe", fmt::format("copying x and y: {} at {:g} GB/s, {} the multiply", time_text(b.copy_seconds),
+                                b.speeds.pcie / 1e9, times)},
+      {"", *b.dominated_below > 0 ? fmt::format("dominates below {} nonzeros per row, under 10 % from {}",
+                                                short_number(*b.dominated_below), short_number(*b.tenth_from))
+                                  : fmt::format("under 10 % from {} nonzeros per row", short_number(*b.tenth_from))}};
+  return "\nA multiply without compression (docs/LAYOUTS.md, \"Code balance\")\n" + table(rows, 2);
+}
+
+/// Of layouts of more parts, the text shows this many.
+constexpr std::size_t shown_parts = 8;
+
+/// Whether this counter belongs to a part that is shown: its name starts with "part12." if there are several.
+bool is_shown(const LayoutCost& cost, const std::string& counter) {
+  if (cost.parts.size() <= shown_parts) return true;
+  std::size_t part = 0;
+  for (std::size_t i = 4; i < counter.size() && counter[i] != '.'; ++i)
+    part = 10 * part + static_cast<std::size_t>(counter[i] - '0');
+  return part < shown_parts;
+}
+
+/// What the text leaves out of this layout, as a row of a table.
+void add_hidden_parts(std::vector<Row>& rows, const LayoutCost& cost) {
+  if (cost.parts.size() > shown_parts)
+    rows.push_back({"", fmt::format("and {}: --json", counted(cost.parts.size() - shown_parts, "more part"))});
 }
 
 /// Layouts of several parts; empty if there are none.
 std::string parts_text(const Report& report) {
   std::vector<Row> rows{{"", "part", "rows", "columns", "nonzeros", "device bytes"}};
-  for (const LayoutCost& cost : report.layouts)
-    for (std::size_t i = 0; cost.parts.size() > 1 && i < cost.parts.size(); ++i) {
+  for (const LayoutCost& cost : report.layouts) {
+    if (cost.parts.size() < 2) continue;
+    for (std::size_t i = 0; i < std::min(cost.parts.size(), shown_parts); ++i) {
       const PartInfo& part = cost.parts[i].info;
       rows.push_back({i == 0 ? cost.name : "", part.layout, map_text(part.rows), map_text(part.cols), grouped(part.nnz),
                       grouped(cost.parts[i].device_bytes)});
     }
+    add_hidden_parts(rows, cost);
+  }
   return rows.size() == 1 ? "" : "\nParts\n" + table(rows, 2);
 }
 
 std::string shares_text(const Report& report) {
   std::vector<Row> rows{{"", "", "bytes", "share", "per nonzero"}};
-  for (const LayoutCost& cost : report.layouts)
+  for (const LayoutCost& cost : report.layouts) {
     for (const encoder::Counter& share : cost.byte_shares)
-      rows.push_back({&share == cost.byte_shares.data() ? cost.name : "", share.name, grouped(share.value),
-                      percent(share.value, cost.device_bytes), per_nonzero(share.value, report.facts.nnz)});
+      if (is_shown(cost, share.name))
+        rows.push_back({&share == cost.byte_shares.data() ? cost.name : "", share.name, grouped(share.value),
+                        percent(share.value, cost.device_bytes), per_nonzero(share.value, report.facts.nnz)});
+    add_hidden_parts(rows, cost);
+  }
   return "Device bytes by content\n" + table(rows, 2);
 }
 
 std::string details_text(const Report& report) {
   std::vector<Row> rows;
   for (const LayoutCost& cost : report.layouts) {
+    rows.push_back({cost.name, "device bytes", grouped(cost.device_bytes), ""});
+    rows.push_back({"", "file bytes", grouped(cost.file_bytes), ""});
     rows.push_back(
-        {cost.name, "padding slots", grouped(cost.padding), percent(cost.padding, cost.padding + report.facts.nnz)});
+        {"", "padding slots", grouped(cost.padding), percent(cost.padding, cost.padding + report.facts.nnz)});
     if (cost.workspace_bytes) rows.push_back({"", "workspace bytes", grouped(*cost.workspace_bytes), ""});
     for (const encoder::Counter& counter : cost.counters) {
+      if (!is_shown(cost, counter.name)) continue;
       // "chunks.one_row" is a part of "chunks" if there is such a counter.
       const std::string parent = counter.name.substr(0, counter.name.find('.'));
       const auto whole = std::find_if(cost.counters.begin(), cost.counters.end(),
@@ -114,8 +199,12 @@ std::string details_text(const Report& report) {
       rows.push_back({"", is_part ? "  " + counter.name.substr(parent.size() + 1) : counter.name,
                       grouped(counter.value), is_part ? percent(counter.value, whole->value) : ""});
     }
+    add_hidden_parts(rows, cost);
   }
-  return "Details\n" + table(rows, 2);
+  std::string text = "Details\n" + table(rows, 2);
+  if (report.data_reduction_pjds)
+    text += fmt::format("\nData reduction of pjds: {:.1f} % fewer slots than ell\n", 100 * *report.data_reduction_pjds);
+  return text;
 }
 
 std::string symmetry_text(const Structure& s) {
@@ -209,13 +298,13 @@ std::string to_text(const Report& report, Detail detail) {
   const MatrixFacts& f = report.facts;
   std::string name = escape(report.name, longest_name);
   if (!name.empty()) name += '\n';
-  std::string text =
-      fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}{}\n{}", name, grouped(f.rows), grouped(f.cols),
-                  counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
-                  recommendation_text(report), layouts_text(report), parts_text(report), structure_text(report));
+  std::string text = fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}{}\n{}", name, grouped(f.rows), grouped(f.cols),
+                                 counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field),
+                                 to_string(f.symmetry), recommendation_text(report), layouts_text(report),
+                                 balance_text(report.balance), structure_text(report));
   if (detail == Detail::summary) return text;
-  return text +
-         fmt::format("\n{}\n{}\n{}", row_lengths_text(report.structure), shares_text(report), details_text(report));
+  return text + fmt::format("\n{}{}\n{}\n{}", row_lengths_text(report.structure), parts_text(report),
+                            shares_text(report), details_text(report));
 }
 
 }  // namespace spmvpack::analyzer

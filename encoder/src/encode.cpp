@@ -41,8 +41,7 @@ EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const
   result.plan = strategy.plan(a, plan);
   result.device_bytes = result.plan.device_bytes();
   result.csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
-  if (!request.force_size && result.device_bytes > always_allowed &&
-      result.device_bytes / max_growth > result.csr_bytes)
+  if (!request.force_size && too_large(result.device_bytes, result.csr_bytes))
     throw Error(errc::unsupported,
                 fmt::format("{} takes {} bytes, {} times the {} of csr", request.strategy, grouped(result.device_bytes),
                             grouped(result.device_bytes / result.csr_bytes), grouped(result.csr_bytes)),

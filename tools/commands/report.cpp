@@ -27,14 +27,20 @@ void add_options(po::options_description& options) {
       ("value-type", po::value<std::string>()->value_name("f64|f32"),
        "as if encoded with this type (default: f64; a container's own)")  //
       ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"),
-       "layout setting, such as ccoo.k=4; may be repeated");
+       "layout setting, such as ccoo.k=4; may be repeated")  //
+      ("bandwidth", po::value<std::string>()->value_name("GB/s"),
+       "speed of the device's memory, for predicted times (default: 4240)")  //
+      ("pcie", po::value<std::string>()->value_name("GB/s"), "speed of copies to and from the device (default: 55)");
 }
 
 std::string details() {
   return "Reads A.mtx (any source that 'encode' accepts) and plans every layout; writes\n"
          "nothing. Device bytes are what a multiply reads of the matrix; file bytes are\n"
          "the size of the file that 'encode' writes with the same settings and no codec.\n"
-         "Both are exact. -q silences progress and the closing hint, not the report.\n\n"
+         "Both are exact. The times of a multiply and of copying x and y over PCIe are\n"
+         "predictions for an uncompressed layout at the speeds of one H200, unless\n"
+         "--bandwidth and --pcie give others.\n"
+         "-q silences progress and the closing hint, not the report.\n\n"
          "Of several files, each gets a line with its recommended layout, with --details\n"
          "its whole report, and --json is an array; they are read one after the other.\n" +
          std::string(several_files_help) +
@@ -46,6 +52,7 @@ std::string details() {
          "  spmvpack report A.mtx\n"
          "  spmvpack report matrices/*.mtx.gz --csv > matrices.csv\n"
          "  spmvpack report A.mtx --value-type f32 --set ccoo.k=4\n"
+         "  spmvpack report A.mtx --bandwidth 2970 --pcie 25\n"
          "  spmvpack report A.mtx --json | jq '.layouts[] | {name, device_bytes}'\n";
 }
 
@@ -99,6 +106,10 @@ void run(const Invocation& invocation) {
   if (invocation.options.count("set") != 0)
     options.settings = parse_settings(invocation.options["set"].as<std::vector<std::string>>());
   encoder::check_settings(options.settings);
+
+  if (invocation.options.count("bandwidth") != 0)
+    options.speeds.memory = parse_speed("--bandwidth", invocation.text("bandwidth"));
+  if (invocation.options.count("pcie") != 0) options.speeds.pcie = parse_speed("--pcie", invocation.text("pcie"));
 
   encoder::SourceOptions source;
   if (invocation.options.count("value-type") != 0) source.value_type = parse_value_type(invocation.text("value-type"));

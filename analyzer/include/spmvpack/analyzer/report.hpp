@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "spmvpack/analyzer/balance.hpp"
 #include "spmvpack/analyzer/structure.hpp"
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/container/export.hpp"
@@ -31,7 +32,9 @@ struct LayoutCost {
   std::uint64_t file_bytes = 0;                  ///< the file that encode() writes with these settings and codec none
   std::optional<std::uint64_t> workspace_bytes;  ///< of one multiply, from ReportOptions::workspace
   std::uint64_t padding = 0;                     ///< stored slots that hold no entry
+  std::optional<double> padding_percent;         ///< of all stored slots; unset if there are none
   bool fill_reads_x = false;                     ///< encoder::PartPlan::fill_reads_x of any part
+  bool too_large = false;                        ///< encode() refuses it unless forced (encoder::too_large)
   std::optional<double> bytes_per_nonzero;       ///< device bytes; unset if there are no nonzeros
   double overhead_percent = 0;  ///< (device bytes / those of csr - 1) 100: figure 3 of Aliaga et al. 2020
   /// From the plan; with several parts, names start with "part0.", "part1.", ...
@@ -44,9 +47,11 @@ struct Report {
   MatrixFacts facts;
   Provenance provenance;
   Structure structure;
-  std::vector<LayoutCost> layouts;  ///< in the order of encoder::strategies()
-  std::size_t recommended = 0;      ///< what `--layout auto` chooses: an index into `layouts`
-  std::string reason;               ///< why, such as "28.7 % of CSR"
+  Balance balance;                            ///< of a multiply without compression
+  std::vector<LayoutCost> layouts;            ///< in the order of encoder::strategies()
+  std::size_t recommended = 0;                ///< what `--layout auto` chooses: an index into `layouts`
+  std::string reason;                         ///< why, such as "28.7 % of CSR"
+  std::optional<double> data_reduction_pjds;  ///< by pjds_data_reduction()
 };
 
 struct ReportOptions {
@@ -58,16 +63,21 @@ struct ReportOptions {
   /// if empty, the report omits the figure.
   std::function<std::uint64_t(const PartInfo& part)> workspace = {};
   std::span<const encoder::Strategy> strategies = {};  ///< empty: all of encoder::strategies()
+  Speeds speeds = {};
   ProgressCallback progress = {};
 };
 
-/// Analyzes the matrix and plans every layout. O(nnz) per layout. Errors: errc::usage (a setting that no layout has);
-/// errc::bad_input (a matrix that CsrView::check() rejects).
+/// 1 - slots of pjds / slots of ell, the data reduction in table 1 of Kreutzer et al.; padding counts, entries too.
+/// Unset unless both layouts are there and ell has slots.
+SPMVPACK_EXPORT std::optional<double> pjds_data_reduction(std::span<const LayoutCost> layouts, std::uint64_t nnz);
+
+/// Analyzes the matrix and plans every layout. O(nnz) per layout. Errors: errc::usage (a setting that no layout has, a
+/// speed that is not positive); errc::bad_input (a matrix that CsrView::check() rejects).
 SPMVPACK_EXPORT Report make_report(const SourceMatrix& source, const ReportOptions& options = {});
 
 enum class Detail {
-  summary,  ///< recommendation, layouts and structure: one screen
-  full      ///< plus row lengths, what the bytes hold and every counter
+  summary,  ///< recommendation, layouts, model and structure: one screen
+  full      ///< plus row lengths, parts, what the bytes hold and every counter
 };
 /// The report as text, in lines of at most 80 columns (for sizes below 10^12 and fewer than 10^9 rows).
 SPMVPACK_EXPORT std::string to_text(const Report& report, Detail detail = Detail::summary);

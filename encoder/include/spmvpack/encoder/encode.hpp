@@ -13,6 +13,10 @@ namespace spmvpack::encoder {
 /// Padding can make a layout any number of times larger than CSR. Beyond max_growth times CSR's device bytes encode()
 /// refuses unless forced, except for the smallest: a tiny matrix may be all headers.
 inline constexpr std::uint64_t max_growth = 10, always_allowed = std::uint64_t{1} << 20;
+/// Whether encode() refuses that many device bytes, unless forced, for a matrix of `csr_bytes` in layout csr.
+constexpr bool too_large(std::uint64_t device_bytes, std::uint64_t csr_bytes) noexcept {
+  return device_bytes > always_allowed && device_bytes / max_growth > csr_bytes;
+}
 
 /// The request to encode(). The container's provenance records strategy, settings and codec.
 struct EncodeRequest {
