@@ -41,7 +41,9 @@ TEST_CASE("Equation 2 of Kreutzer et al.") {
 
 TEST_CASE("Equations 3 and 4 of Kreutzer et al.") {
   const Speeds ratio_20{.memory = 20, .pcie = 1}, ratio_10{.memory = 10, .pcie = 1};
-  // The paper prints 25 and 266, then 7 and 80. Its alpha for the first pair is 1/N; the numbers are those of 0.
+  // The paper prints 25 and 266, then 7 and 80. Its alpha for the first pair is 1/n; the numbers are those of 0.
+  CHECK(entries_per_row_for(1, square(1.5 / 37), ratio_20) == Approx(37 / 1.5));
+  CHECK(entries_per_row_for(10, square(1.5 / 397), ratio_20) == Approx(397 / 1.5));
   CHECK(entries_per_row_for(1, square(0), ratio_20) == Approx(25.33).margin(0.005));
   CHECK(entries_per_row_for(10, square(0), ratio_20) == Approx(265.33).margin(0.005));
   CHECK(entries_per_row_for(1, square(1), ratio_10) == Approx(7.2));
