@@ -151,8 +151,8 @@ TEST_CASE("nothing to load, and nothing to load it into") {
 TEST_CASE("close to an exact LRU cache") {
   std::uint64_t seed = 0;
   const auto check = [&](const CsrMatrix& a) {
-    for (const std::uint64_t kib : {4, 16, 64, 256})
-      for (const std::uint64_t line : {32, 128}) {
+    for (const std::uint64_t kib : {4U, 16U, 64U, 256U})
+      for (const std::uint64_t line : {32U, 128U}) {
         const XCache cache{.bytes = kib << 10U, .line_bytes = line};
         const auto exact = static_cast<double>(exact_lru(a, cache)), found = static_cast<double>(estimate(a, cache));
         CAPTURE(kib, line, a.nnz(), exact, found);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 
 #include "spmvpack/analyzer/report.hpp"
 #include "spmvpack/container/text.hpp"
@@ -70,7 +71,7 @@ std::string map_text(const IndexMap& map) {
 
 std::string over_csr(double percent) {
   if (percent >= 99'999.5) return "> 1,000 x";
-  return percent >= 999.95 ? '+' + grouped(static_cast<std::uint64_t>(percent + 0.5)) + " %"
+  return percent >= 999.95 ? '+' + grouped(static_cast<std::uint64_t>(std::llround(percent))) + " %"
                            : fmt::format("{:+.1f} %", percent);
 }
 
@@ -120,7 +121,7 @@ std::string balance_text(const Balance& b) {
   if (!b.alpha) return "";
   const auto short_number = [](double number) {
     return number >= 999'999.5 ? fmt::format("{:.1e}", number)
-           : number >= 9.95    ? grouped(static_cast<std::uint64_t>(number + 0.5))
+           : number >= 9.95    ? grouped(static_cast<std::uint64_t>(std::llround(number)))
                                : fmt::format("{:.1f}", number);
   };
   const double ratio = b.copy_seconds / b.multiply_seconds;
