@@ -12,6 +12,9 @@ namespace {
 std::vector<Strategy> all_strategies() {
   std::vector<Strategy> all;
   for (const LayoutEncoder& layout : layout_encoders()) all.push_back(strategy::one_layout(layout));
+  all.push_back(strategy::hyb());
+  all.push_back(strategy::segmented_sell());
+  all.push_back(strategy::nus_sell());
   all.insert(all.begin(), strategy::choose_best(all));
   return all;
 }

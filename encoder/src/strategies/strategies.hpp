@@ -7,6 +7,11 @@ namespace spmvpack::encoder::strategy {
 
 /// Encodes the whole matrix as one part in this layout.
 Strategy one_layout(const LayoutEncoder& layout);
+/// An ell part and a coo part over the same rows.
+Strategy hyb();
+/// sell parts of segments of columns: of equal widths; of doubling widths, the densest columns first.
+Strategy segmented_sell();
+Strategy nus_sell();
 /// `auto`: applies choose() to the others.
 Strategy choose_best(std::vector<Strategy> others);
 

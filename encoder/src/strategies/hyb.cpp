@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <cstring>
+
+#include "spmvpack/container/parallel.hpp"
+#include "strategies/lazy_part.hpp"
+#include "strategies/strategies.hpp"
+
+namespace spmvpack::encoder::strategy {
+namespace {
+
+constexpr std::uint64_t rows_per_task = 1U << 14;
+
+/// CUSP's rule (Bell, Garland; cusp/detail/format_utils, compute_optimal_entries_per_row with its default arguments): a
+/// column of ELL is kept while it is filled by at least 4,096 rows and by a third of all rows, as ELL is taken to be
+/// three times as fast as COO.
+std::uint64_t ell_width(const CsrView& a) {
+  constexpr std::uint64_t relative_speed = 3, breakeven = 4096;
+  std::vector<std::uint64_t> rows(a.longest_row() + 2);  // of each length
+  for (std::uint64_t r = 0; r < a.rows(); ++r) ++rows[a.row_length(r)];
+  std::uint64_t width = 0, filled = a.rows() - rows[0];
+  while (filled >= breakeven && filled * relative_speed >= a.rows()) filled -= rows[++width];
+  return width;
+}
+
+/// The entries of each row from `first` on, at most `most`, as a part over all rows and columns.
+LazyPart slice_of_rows(const CsrView& a, std::uint64_t first, std::uint64_t most, int threads) {
+  LazyPart part{PartIndices::all(a.rows()), PartIndices::all(a.cols()), Array<std::uint64_t>(a.rows() + 1), {}};
+  part.row_ptr[0] = 0;
+  for (std::uint64_t r = 0; r < a.rows(); ++r) {
+    const std::uint64_t length = a.row_length(r);
+    part.row_ptr[r + 1] = part.row_ptr[r] + (length > first ? std::min(length - first, most) : 0);
+  }
+  part.copy = [a, first, threads](CsrMatrix& m) {
+    dispatch(a.value_type(), [&]<class T>(T) {
+      parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t r = begin; r < end; ++r) {
+          const std::uint64_t n = m.row_ptr[r + 1] - m.row_ptr[r];
+          if (n == 0) continue;
+          std::memcpy(&m.col_idx[m.row_ptr[r]], a.col_idx() + a.row_ptr(r) + first, n * sizeof(std::uint32_t));
+          std::memcpy(&std::get<Array<T>>(m.values)[m.row_ptr[r]], a.values<T>() + a.row_ptr(r) + first, n * sizeof(T));
+        }
+      });
+    });
+  };
+  return part;
+}
+
+Plan plan(const CsrView& a, const PlanOptions& options) {
+  Plan plan;
+  plan.strategy = "hyb";
+  const std::uint64_t width = ell_width(a), longest = a.longest_row(options.threads);
+  const auto add_whole = [&](std::string_view layout) {
+    plan.parts.push_back(find_layout_encoder(layout).plan(PartMatrix::whole(a, options), options));
+  };
+  if (width == longest) {
+    add_whole("ell");
+  } else if (width == 0) {
+    add_whole("coo");
+  } else {
+    plan.parts.push_back(plan_part("ell", slice_of_rows(a, 0, width, options.threads), a.value_type(), options));
+    plan.parts.push_back(plan_part("coo", slice_of_rows(a, width, longest, options.threads), a.value_type(), options));
+  }
+  return plan;
+}
+
+}  // namespace
+
+Strategy hyb() {
+  return {.name = "hyb",
+          .summary = "ell for the columns that a third of the rows fill, coo for the rest",
+          .settings = {},
+          .plan = plan};
+}
+
+}  // namespace spmvpack::encoder::strategy

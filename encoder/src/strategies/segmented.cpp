@@ -1,0 +1,184 @@
+// Segmented and non-uniformly segmented SELL-C-sigma (Nagasaka, Nukada, Matsuoka: Cache-aware Sparse Matrix Formats for
+// Kepler GPU, ICPADS 2014, as summarised in section 2.1 of their paper on AMB): a part for each segment of columns.
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "layouts/layouts.hpp"
+#include "spmvpack/container/parallel.hpp"
+#include "strategies/lazy_part.hpp"
+#include "strategies/strategies.hpp"
+
+namespace spmvpack::encoder::strategy {
+namespace {
+
+constexpr std::uint64_t rows_per_task = 1U << 14;
+
+/// Segments of columns.
+struct Segments {
+  std::uint64_t cols = 0, width = 1;                          ///< of the matrix; of the first segment
+  std::shared_ptr<const std::vector<std::uint32_t>> columns;  ///< in the order that is cut; null: their own
+  std::vector<std::uint32_t> place;                           ///< of each column in that order
+  /// Each segment is twice as wide as the one before it: they begin at 0, w, 3 w, 7 w, ...
+  bool doubling = false;
+
+  [[nodiscard]] std::uint64_t segment_at(std::uint64_t at) const {
+    const std::uint64_t i = at / width;
+    return doubling ? static_cast<std::uint64_t>(std::bit_width(i + 1)) - 1 : i;
+  }
+  [[nodiscard]] std::uint64_t place_of(std::uint32_t column) const {
+    return columns != nullptr ? place[column] : column;
+  }
+  [[nodiscard]] std::uint64_t begin(std::uint64_t segment) const {
+    return std::min(cols, width * (doubling ? (std::uint64_t{1} << segment) - 1 : segment));
+  }
+  [[nodiscard]] std::uint64_t count() const { return cols == 0 ? 0 : segment_at(cols - 1) + 1; }
+  [[nodiscard]] PartIndices indices(std::uint64_t segment) const {
+    const std::uint64_t from = begin(segment), n = begin(segment + 1) - from;
+    if (columns == nullptr) return PartIndices::range(from, n);
+    const auto first = columns->begin() + static_cast<std::ptrdiff_t>(from);
+    return PartIndices::of({first, first + static_cast<std::ptrdiff_t>(n)});
+  }
+};
+
+/// The rows with entries in one segment.
+struct SegmentRows {
+  std::vector<std::uint32_t> rows, lengths;
+};
+
+std::vector<SegmentRows> rows_of_segments(const CsrView& a, const Segments& segments, int threads) {
+  struct Piece {
+    std::uint32_t row, segment, length;
+  };
+  std::vector<std::vector<Piece>> tasks(div_up(a.rows(), rows_per_task));
+  parallel_for(tasks.size(), threads, [&](std::uint64_t task) {
+    std::vector<std::uint32_t> lengths(segments.count()), touched;
+    const std::uint64_t begin = task * rows_per_task;
+    for (std::uint64_t r = begin; r < std::min(a.rows(), begin + rows_per_task); ++r) {
+      touched.clear();
+      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
+        const auto s = static_cast<std::uint32_t>(segments.segment_at(segments.place_of(a.col_idx()[k])));
+        if (lengths[s]++ == 0) touched.push_back(s);
+      }
+      for (const std::uint32_t s : touched)
+        tasks[task].push_back({static_cast<std::uint32_t>(r), s, std::exchange(lengths[s], 0)});
+    }
+  });
+  std::vector<SegmentRows> all(segments.count());
+  for (const auto& pieces : tasks)
+    for (const Piece& p : pieces) {
+      all[p.segment].rows.push_back(p.row);
+      all[p.segment].lengths.push_back(p.length);
+    }
+  return all;
+}
+
+/// Copies the entries of one segment, each row sorted by place.
+template <class T>
+void copy_entries(const CsrView& a, const Segments& segments, std::uint64_t segment,
+                  std::span<const std::uint32_t> rows, CsrMatrix& to, int threads) {
+  const std::uint64_t begin = segments.begin(segment), end = segments.begin(segment + 1);
+  auto& values = std::get<Array<T>>(to.values);
+  parallel_pieces(rows.size(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> row;  // column of the part, entry
+    for (std::uint64_t i = first; i < last; ++i) {
+      row.clear();
+      for (std::uint64_t k = a.row_ptr(rows[i]); k < a.row_ptr(rows[i] + std::uint64_t{1}); ++k)
+        if (const std::uint64_t place = segments.place_of(a.col_idx()[k]); place >= begin && place < end)
+          row.emplace_back(static_cast<std::uint32_t>(place - begin), k);
+      if (segments.columns != nullptr) std::sort(row.begin(), row.end());
+      std::uint64_t at = to.row_ptr[i];
+      for (const auto& [column, k] : row) {
+        to.col_idx[at] = column;
+        std::memcpy(&values[at++], a.values<T>() + k, sizeof(T));
+      }
+    }
+  });
+}
+
+/// A list of rising rows; a range if none is left out.
+PartIndices indices_of(const std::vector<std::uint32_t>& rows, std::uint64_t all) {
+  if (rows.size() == all) return PartIndices::all(all);
+  if (rows.back() - rows.front() + std::uint64_t{1} == rows.size())
+    return PartIndices::range(rows.front(), rows.size());
+  return PartIndices::of(rows);
+}
+
+Plan plan_segments(std::string name, const CsrView& a, Segments of, const PlanOptions& options) {
+  Plan plan;
+  plan.strategy = std::move(name);
+  const auto segments = std::make_shared<const Segments>(std::move(of));
+  std::vector<SegmentRows> all = rows_of_segments(a, *segments, options.threads);
+  for (std::uint64_t s = 0; s < all.size(); ++s) {
+    if (all[s].rows.empty()) continue;
+    const auto rows = std::make_shared<const std::vector<std::uint32_t>>(std::move(all[s].rows));
+    LazyPart part{indices_of(*rows, a.rows()), segments->indices(s), Array<std::uint64_t>(rows->size() + 1), {}};
+    part.row_ptr[0] = 0;
+    for (std::size_t i = 0; i < rows->size(); ++i) part.row_ptr[i + 1] = part.row_ptr[i] + all[s].lengths[i];
+    part.copy = [a, segments, s, rows, threads = options.threads](CsrMatrix& to) {
+      dispatch(a.value_type(), [&]<class T>(T) { copy_entries<T>(a, *segments, s, *rows, to, threads); });
+    };
+    plan.parts.push_back(plan_part("sell", std::move(part), a.value_type(), options));
+  }
+  // A matrix without entries is one part, as in every other layout.
+  if (plan.parts.empty())
+    plan.parts.push_back(find_layout_encoder("sell").plan(PartMatrix::whole(a, options), options));
+  return plan;
+}
+
+/// The columns by falling number of entries; columns with as many keep their order.
+std::vector<std::uint32_t> densest_first(const CsrView& a) {
+  std::vector<std::uint32_t> entries(a.cols()), order(a.cols());
+  for (std::uint64_t k = 0; k < a.nnz(); ++k) ++entries[a.col_idx()[k]];
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t i, std::uint32_t k) { return entries[i] > entries[k]; });
+  return order;
+}
+
+constexpr std::uint64_t default_width = 65536, default_first_width = 16384;
+
+Strategy with_sell_settings(Strategy strategy) {
+  const auto more = find_layout_encoder("sell").settings;
+  strategy.settings.insert(strategy.settings.end(), more.begin(), more.end());
+  return strategy;
+}
+
+}  // namespace
+
+Strategy segmented_sell() {
+  return with_sell_settings(
+      {.name = "segmented_sell",
+       .summary = "a sell part for each segment of columns",
+       .settings = {{"segmented_sell.cols", "1 and more", "columns of a segment, 65536 unless set"}},
+       .plan = [](const CsrView& a, const PlanOptions& options) {
+         Segments segments;
+         segments.cols = a.cols();
+         segments.width =
+             layouts::read_setting(options, "segmented_sell.cols", 1, max_dimension, {}).value_or(default_width);
+         return plan_segments("segmented_sell", a, std::move(segments), options);
+       }});
+}
+
+Strategy nus_sell() {
+  return with_sell_settings(
+      {.name = "nus_sell",
+       .summary = "columns sorted, densest first; a sell part for each segment, each twice as wide as the last",
+       .settings = {{"nus_sell.cols", "1 and more", "columns of the first segment, 16384 unless set"}},
+       .plan = [](const CsrView& a, const PlanOptions& options) {
+         Segments segments;
+         segments.cols = a.cols();
+         segments.width =
+             layouts::read_setting(options, "nus_sell.cols", 1, max_dimension, {}).value_or(default_first_width);
+         segments.doubling = true;
+         segments.columns = std::make_shared<const std::vector<std::uint32_t>>(densest_first(a));
+         segments.place.resize(a.cols());
+         for (std::size_t i = 0; i < segments.place.size(); ++i)
+           segments.place[(*segments.columns)[i]] = static_cast<std::uint32_t>(i);
+         return plan_segments("nus_sell", a, std::move(segments), options);
+       }});
+}
+
+}  // namespace spmvpack::encoder::strategy
