@@ -110,6 +110,7 @@ TEST_CASE("the same bytes at any number of threads, the same digest in any layou
   });
   for (const std::string& layout : layout_names())
     for (const format::Codec codec : {format::Codec::none, format::Codec::zstd}) {
+      if (!suits(a, layout)) continue;
       const Encoded one = encode(a, layout, {}, codec, 1), many = encode(a, layout, {}, codec, 5);
       CHECK(one.bytes == many.bytes);
       CHECK(open(one.bytes).facts().digest == content_digest(a));
@@ -451,7 +452,7 @@ TEST_CASE("a description of a multiply is held against the matrix") {
   facts.cols = 7;
   const auto verdict = [&](const MultiplyDescription& description) {
     try {
-      check_description(description, facts);
+      check_description(description, facts, {});
     } catch (const Error& e) {
       return e.code();
     }

@@ -90,6 +90,22 @@ inline bool suits(const CsrView& a, std::string_view layout) {
   return plan_of(a, layout).device_bytes() <= std::max(encoder::always_allowed, encoder::max_growth * a.bytes());
 }
 
+/// A file with these parts, as they were planned, of a matrix of which they need not be all.
+inline std::vector<std::byte> file_of(std::uint64_t rows, std::uint64_t cols, ValueType type,
+                                      const std::vector<encoder::PartPlan>& parts) {
+  ContainerSource source;
+  source.facts.rows = rows;
+  source.facts.cols = cols;
+  source.facts.value_type = type;
+  for (const encoder::PartPlan& part : parts) {
+    source.facts.nnz += part.info.nnz;
+    source.parts.push_back({part.info, part.sections});
+  }
+  const TemporaryDirectory directory;
+  write_container(directory.file("parts.spmvc"), source);
+  return read_file(directory.file("parts.spmvc"));
+}
+
 /// The names of all layouts.
 inline std::vector<std::string> layout_names() {
   std::vector<std::string> names;

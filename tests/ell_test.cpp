@@ -12,7 +12,7 @@
 namespace spmvpack::test {
 namespace {
 
-using layouts::ell::no_column;
+using layouts::no_column;
 
 template <class T>
 std::vector<T> elements(const Container& c, std::string_view name) {

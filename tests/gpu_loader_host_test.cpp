@@ -287,6 +287,12 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
                                                                  {"coo/balanced", chunks * 2 * (v + 4)},
                                                                  {"ccoo/ordered", n * 2 * v},
                                                                  {"ell/rows", 0},
+                                                                 {"ellpack_r/rows", 0},
+                                                                 {"sell/rows", 0},
+                                                                 {"pjds/rows", 0},
+                                                                 {"dia/rows", 0},
+                                                                 {"amb/ordered", n * v},
+                                                                 {"amb/atomic", 0},
                                                                  {"ccoo/atomic", 0}};
         for (const Layout* const layout : layouts_known())
           for (const KernelInfo& kernel : kernels(layout->name)) {
@@ -302,6 +308,7 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
           part.rows = {format::MapKind::list, 0, 7};
           if (listed != 0) part.cols = {format::MapKind::list, 0, listed};
           if (part.layout == "ccoo") part.params[2] = n;  // chunks
+          if (part.layout == "amb") part.params[5] = n;   // partial sums
           if (part.layout == "csr") part.params[0] = n;   // the longest row
           CHECK(workspace_bytes(part, find_kernel(name), vectors) == bytes + gathered);
           // The default, by its name, without one, and where a kernel is another layout's.
@@ -328,7 +335,7 @@ TEST_CASE("a description that no kernel serves yet, or that does not fit the mat
   facts.rows = 3;
   facts.cols = 2;
   const auto refusal = [&](const MultiplyDescription& description) {
-    return code_of([&] { check_description(description, facts); });
+    return code_of([&] { check_description(description, facts, {}); });
   };
   CHECK(refusal({}) == errc{});
   CHECK(refusal({.ldx = 2, .ldy = 3}) == errc{});

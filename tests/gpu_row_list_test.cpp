@@ -6,9 +6,7 @@
 
 #include "catch.hpp"
 #include "device.hpp"
-#include "edited.hpp"
 #include "matrices.hpp"
-#include "spmvpack/container/layouts/layout.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -21,19 +19,14 @@ struct Rows {
   std::vector<std::uint32_t> list;
 };
 
-/// The container's only part, with its rows elsewhere.
-std::vector<std::byte> with_rows(const std::vector<std::byte>& file, const Rows& rows) {
-  return edited(file, [&](ContainerSource& container) {
-    container.facts.rows = rows.size;
-    PartSource& part = container.parts.at(0);
-    const std::uint64_t count = part.info.rows.count;
-    part.info.rows = {format::MapKind::range, rows.begin, count};
-    if (rows.list.empty()) return;
-    part.info.rows = {format::MapKind::list, 0, count};
-    const auto bytes = std::as_bytes(std::span(rows.list));
-    part.sections.push_back(
-        section_of_bytes("row_map", format::ElementType::u32, row_map_section.flags, 16, {bytes.begin(), bytes.end()}));
-  });
+/// The matrix as one part, with its rows at these places.
+std::vector<std::byte> with_rows(const CsrMatrix& a, const std::string& layout,
+                                 const std::map<std::string, std::string>& settings, const Rows& rows) {
+  const auto places =
+      rows.list.empty() ? encoder::PartIndices::range(rows.begin, a.rows) : encoder::PartIndices::of(rows.list);
+  const encoder::PartPlan part = encoder::find_layout_encoder(layout).plan(
+      {a, places, encoder::PartIndices::all(a.cols), nullptr, nullptr}, {.settings = settings});
+  return file_of(rows.size, a.cols, a.value_type(), {part});
 }
 
 std::vector<std::uint32_t> some_rows(std::uint64_t count, std::uint64_t size, std::uint64_t seed) {
@@ -84,7 +77,7 @@ const std::vector<Variant>& variants() {
 void require_same_rows(const Variant& variant, const NamedMatrix& m, int values, const Rows& listed,
                        const std::vector<std::byte>& plain, std::uint64_t plain_begin) {
   const DeviceMatrix a = load_device(plain),
-                     b = load_device(with_rows(encode(m.matrix, variant.layout, variant.settings).bytes, listed));
+                     b = load_device(with_rows(m.matrix, variant.layout, variant.settings, listed));
   std::vector<double> x = random_vector<double>(m.matrix.cols, 1);
   std::vector<double> y0 = random_vector<double>(std::max(a.facts().rows, b.facts().rows), 2);
   if (values == 1)
@@ -138,8 +131,8 @@ TEST_CASE("a list of some rows: as a range of rows, and the rows of no part beco
       for (const Variant& variant : variants()) {
         if (!suits(m.matrix, variant.layout)) continue;
         const Rows listed{size, 0, some_rows(m.matrix.rows, size, 6)};
-        const auto file = encode(m.matrix, variant.layout, variant.settings).bytes;
-        require_same_rows(variant, m, values, listed, with_rows(file, {size, 3, {}}), 3);
+        require_same_rows(variant, m, values, listed,
+                          with_rows(m.matrix, variant.layout, variant.settings, {size, 3, {}}), 3);
       }
     }
 }
@@ -148,10 +141,9 @@ TEST_CASE("a list of rows is in any order, but in range and without repetition",
   std::mt19937_64 rng(3);
   const CsrMatrix m = from_rows<double>(
       5000, 40, rng, 3, [](std::uint64_t r) { return std::vector<std::uint32_t>{static_cast<std::uint32_t>(r % 40)}; });
-  const auto file = encode(m, "coo").bytes;
   const auto refuses = [&](const Rows& rows) {
     try {
-      load_device(with_rows(file, rows));
+      load_device(with_rows(m, "coo", {}, rows));
     } catch (const Error& e) {
       CHECK(e.code() == errc::corrupt);
       CHECK(e.message() == "row_map: an index is not below the matrix's rows, or comes twice");

@@ -22,7 +22,13 @@ void check_section(const PartView& part, const SectionDescription& section) {
     return fmt::format("elements of type {}, expected {}", to_string(found->type), to_string(type));
   });
   if (section.count == nullptr) return;
-  const std::uint64_t count = found->bytes.size() / format::size_of(type), expected = section.count(part.info());
+  const std::uint64_t count = found->bytes.size() / format::size_of(type);
+  std::uint64_t expected = 0;
+  try {
+    expected = section.count(part.info());
+  } catch (const Error& e) {
+    part.fail(e.message(), section.name);  // parameters whose product does not fit 64 bits
+  }
   part.require(count == expected, section.name,
                [&] { return fmt::format("{} elements, expected {}", count, expected); });
 }
