@@ -81,4 +81,21 @@ std::vector<T> multiply(const gpu_loader::DeviceMatrix& a, const std::vector<T>&
   return y.get();
 }
 
+/// What one multiply launches.
+inline std::size_t launches(const gpu_loader::DeviceMatrix& a, std::string_view kernel, double beta) {
+  const DeviceVector<double> x(a.facts().cols), y(a.facts().rows);
+  const DeviceVector<std::byte> workspace(a.workspace_bytes(by<double>(kernel)));
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  std::size_t nodes = 0;
+  cuda(cudaStreamCreate(&stream));
+  cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  a.multiply<double>(1, x.view(), beta, y.span(), workspace.span(), stream, by<double>(kernel));
+  cuda(cudaStreamEndCapture(stream, &graph));
+  cuda(cudaGraphGetNodes(graph, nullptr, &nodes));
+  cuda(cudaGraphDestroy(graph));
+  cuda(cudaStreamDestroy(stream));
+  return nodes;
+}
+
 }  // namespace spmvpack::test

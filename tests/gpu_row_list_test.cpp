@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "device.hpp"
 #include "matrices.hpp"
+#include "variants.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -37,41 +38,6 @@ std::vector<std::uint32_t> some_rows(std::uint64_t count, std::uint64_t size, st
   return rows;
 }
 
-/// What one multiply launches.
-std::size_t launches(const DeviceMatrix& a, std::string_view kernel, double beta) {
-  const DeviceVector<double> x(a.facts().cols), y(a.facts().rows);
-  const DeviceVector<std::byte> workspace(a.workspace_bytes(by<double>(kernel)));
-  cudaStream_t stream = nullptr;
-  cudaGraph_t graph = nullptr;
-  std::size_t nodes = 0;
-  cuda(cudaStreamCreate(&stream));
-  cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  a.multiply<double>(1, x.view(), beta, y.span(), workspace.span(), stream, by<double>(kernel));
-  cuda(cudaStreamEndCapture(stream, &graph));
-  cuda(cudaGraphGetNodes(graph, nullptr, &nodes));
-  cuda(cudaGraphDestroy(graph));
-  cuda(cudaStreamDestroy(stream));
-  return nodes;
-}
-
-/// The file's layout with the settings that choose other kernels.
-struct Variant {
-  std::string layout;
-  std::map<std::string, std::string> settings;
-};
-const std::vector<Variant>& variants() {
-  static const std::vector<Variant> all = [] {
-    std::vector<Variant> v;
-    for (const std::string& layout : layout_names())
-      if (layout == "ccoo")
-        for (const char* const k : {"1", "4", "8"}) v.push_back({layout, {{"ccoo.k", k}}});
-      else
-        v.push_back({layout, {}});
-    return v;
-  }();
-  return all;
-}
-
 /// Compares, for every kernel, the part at `listed` with itself at `plain`: the same bits at other places of y, and
 /// beta y between them. Where `values` is 1 all numbers are integers, so that atomic kernels' sums are exact.
 void require_same_rows(const Variant& variant, const NamedMatrix& m, int values, const Rows& listed,
@@ -84,7 +50,7 @@ void require_same_rows(const Variant& variant, const NamedMatrix& m, int values,
     for (std::vector<double>* const v : {&x, &y0})
       for (double& e : *v) e = std::round(e * 8);
   for (const auto& kernel : a.kernels()) {
-    INFO(variant.layout << " " << kernel.name << ", " << m.name);
+    INFO(variant.name() << " " << kernel.name << ", " << m.name);
     CHECK(b.workspace_bytes(by<double>(kernel.name)) == a.workspace_bytes(by<double>(kernel.name)));
     if (values != 1 && kernel.determinism != gpu_loader::Determinism::bitwise) continue;
     for (const double beta : {0.0, 1.0, 0.5}) {
@@ -115,8 +81,8 @@ TEST_CASE("a list of all rows, in any order: no more workspace and launches than
   for (const int values : {1, 3})
     for (const NamedMatrix& m : random_matrices<double>(67, values)) {
       if (m.matrix.rows == 0) continue;
-      for (const Variant& variant : variants()) {
-        if (!suits(m.matrix, variant.layout)) continue;
+      for (const Variant& variant : every_variant()) {
+        if (!suits(m.matrix, variant)) continue;
         const Rows listed{m.matrix.rows, 0, some_rows(m.matrix.rows, m.matrix.rows, 5)};
         require_same_rows(variant, m, values, listed, encode(m.matrix, variant.layout, variant.settings).bytes, 0);
       }
@@ -128,8 +94,8 @@ TEST_CASE("a list of some rows: as a range of rows, and the rows of no part beco
     for (const NamedMatrix& m : random_matrices<double>(71, values)) {
       if (m.matrix.rows == 0) continue;
       const std::uint64_t size = 2 * m.matrix.rows + 3;
-      for (const Variant& variant : variants()) {
-        if (!suits(m.matrix, variant.layout)) continue;
+      for (const Variant& variant : every_variant()) {
+        if (!suits(m.matrix, variant)) continue;
         const Rows listed{size, 0, some_rows(m.matrix.rows, size, 6)};
         require_same_rows(variant, m, values, listed,
                           with_rows(m.matrix, variant.layout, variant.settings, {size, 3, {}}), 3);

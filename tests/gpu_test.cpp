@@ -15,6 +15,7 @@
 #include "orders/csr.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
+#include "variants.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -23,24 +24,6 @@ using gpu_loader::DeviceMatrix;
 using gpu_loader::Scalar;
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
-
-/// The layouts with the settings to test.
-struct Variant {
-  std::string layout;
-  std::map<std::string, std::string> settings;
-};
-const std::vector<Variant>& variants() {
-  static const std::vector<Variant> all = [] {
-    std::vector<Variant> v;
-    for (const std::string& layout : layout_names())
-      if (layout == "ccoo")
-        for (const char* const k : {"1", "2", "4", "8"}) v.push_back({layout, {{"ccoo.k", k}}});
-      else
-        v.push_back({layout, {}});
-    return v;
-  }();
-  return all;
-}
 
 /// Rows of 0 to 5 entries, a row of all columns in the middle, all columns used.
 CsrMatrix sized(std::uint64_t n) {
@@ -101,15 +84,15 @@ std::vector<V> expected(const NamedMatrix& m, const Encoded& file, const std::ve
 
 template <class A, class V>
 void all_correct(const std::vector<NamedMatrix>& matrices) {
-  for (const Variant& variant : variants())
+  for (const Variant& variant : every_variant())
     for (const NamedMatrix& m : matrices) {
-      if (!suits(m.matrix, variant.layout)) continue;
+      if (!suits(m.matrix, variant)) continue;
       const Encoded file = encode(m.matrix, variant.layout, variant.settings);
       const DeviceMatrix a = load_device(file.bytes);
       REQUIRE(a.device_bytes() == file.device_bytes);
       const std::vector<V> x = random_vector<V>(m.matrix.cols, 7);
       for (const auto& kernel : a.kernels()) {
-        INFO(variant.layout << " " << kernel.name << ", " << m.name);
+        INFO(variant.name() << " " << kernel.name << ", " << m.name);
         const std::vector<V> y = multiply<V>(a, x, kernel.name);
         require_correct<A, V>(m.matrix, x, y);
         if (kernel.determinism != gpu_loader::Determinism::bitwise) continue;
@@ -169,9 +152,9 @@ TEST_CASE("every kernel is right on random matrices of all kinds, in its documen
 }
 
 TEST_CASE("alpha and beta, by value and in device memory; y unread where beta is 0, x where alpha is 0") {
-  for (const Variant& variant : variants())
+  for (const Variant& variant : every_variant())
     for (const NamedMatrix& m : random_matrices<double>(37, 3)) {
-      if (!suits(m.matrix, variant.layout)) continue;
+      if (!suits(m.matrix, variant)) continue;
       const DeviceMatrix a = load_device(encode(m.matrix, variant.layout, variant.settings).bytes);
       const auto x = random_vector<double>(m.matrix.cols, 1), y0 = random_vector<double>(m.matrix.rows, 2);
       const DeviceVector<double> device_x(x), nan_x(x.size());
@@ -183,7 +166,7 @@ TEST_CASE("alpha and beta, by value and in device memory; y unread where beta is
         for (const double alpha : {1.0, 0.0, -2.5})
           for (const double beta : {0.0, 1.0, 0.75})
             for (const bool by_pointer : {false, true}) {
-              INFO(variant.layout << " " << kernel.name << ", " << m.name << ", " << alpha << ", " << beta);
+              INFO(variant.name() << " " << kernel.name << ", " << m.name << ", " << alpha << ", " << beta);
               y.poison();
               if (beta != 0) y.set(y0);
               const DeviceVector<double> scalars(std::vector<double>{alpha, beta});
@@ -205,11 +188,12 @@ TEST_CASE("alpha and beta, by value and in device memory; y unread where beta is
 }
 
 TEST_CASE("Inf and NaN in x reach the rows that touch them and no others", "[short]") {
-  for (const Variant& variant : variants())
+  for (const Variant& variant : every_variant())
     for (const NamedMatrix& m : random_matrices<double>(41, 0)) {
-      if (!suits(m.matrix, variant.layout)) continue;
+      if (!suits(m.matrix, variant)) continue;
       if (m.matrix.cols == 0) continue;
       const std::uint64_t column = m.matrix.cols / 2;
+      const bool fill_reads_x = variant.plan(m.matrix).fill_reads_x;
       const DeviceMatrix a = load_device(encode(m.matrix, variant.layout, variant.settings).bytes);
       for (const auto& kernel : a.kernels()) {
         auto x = random_vector<double>(m.matrix.cols, 5);
@@ -219,7 +203,8 @@ TEST_CASE("Inf and NaN in x reach the rows that touch them and no others", "[sho
           const auto* const begin = m.matrix.col_idx.begin() + m.matrix.row_ptr[r];
           const auto* const end = m.matrix.col_idx.begin() + m.matrix.row_ptr[r + 1];
           if (std::isnan(y[r]) == std::binary_search(begin, end, column)) continue;
-          INFO(variant.layout << " " << kernel.name << ", " << m.name << ", row " << r);
+          if (fill_reads_x && std::isnan(y[r])) continue;
+          INFO(variant.name() << " " << kernel.name << ", " << m.name << ", row " << r);
           REQUIRE(y[r] == 0.0);
         }
       }
@@ -228,15 +213,15 @@ TEST_CASE("Inf and NaN in x reach the rows that touch them and no others", "[sho
 
 TEST_CASE("a captured multiply replays, on other numbers too", "[short]") {
   const auto matrices = random_matrices<double>(43, 3);
-  for (const Variant& variant : variants())
+  for (const Variant& variant : every_variant())
     for (const NamedMatrix& m : matrices) {
-      if (!suits(m.matrix, variant.layout)) continue;
+      if (!suits(m.matrix, variant)) continue;
       const DeviceMatrix a = load_device(encode(m.matrix, variant.layout, variant.settings).bytes);
       cudaStream_t stream = nullptr;
       cuda(cudaStreamCreate(&stream));
       for (const auto& kernel : a.kernels()) {
         if (kernel.determinism != gpu_loader::Determinism::bitwise) continue;
-        INFO(variant.layout << " " << kernel.name << ", " << m.name);
+        INFO(variant.name() << " " << kernel.name << ", " << m.name);
         DeviceVector<double> x(m.matrix.cols), y(m.matrix.rows);
         const DeviceVector<std::byte> workspace(a.workspace_bytes(by<double>(kernel.name)));
         cudaGraph_t graph = nullptr;
@@ -262,9 +247,9 @@ TEST_CASE("a captured multiply replays, on other numbers too", "[short]") {
 
 TEST_CASE("each multiply sees what the one before it on the stream wrote, launched or replayed", "[short]") {
   constexpr std::size_t steps = 12;
-  for (const Variant& variant : variants())
+  for (const Variant& variant : every_variant())
     for (const NamedMatrix& m : random_matrices<double>(59, 3)) {
-      if (!suits(m.matrix, variant.layout)) continue;
+      if (!suits(m.matrix, variant)) continue;
       const std::size_t n = m.matrix.rows;
       if (n != m.matrix.cols || n == 0) continue;
       const DeviceMatrix a = load_device(encode(m.matrix, variant.layout, variant.settings).bytes);
@@ -273,7 +258,7 @@ TEST_CASE("each multiply sees what the one before it on the stream wrote, launch
       cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
       for (const auto& kernel : a.kernels()) {
         if (kernel.determinism != gpu_loader::Determinism::bitwise) continue;
-        INFO(variant.layout << " " << kernel.name << ", " << m.name);
+        INFO(variant.name() << " " << kernel.name << ", " << m.name);
         std::vector<std::vector<double>> expected{x};  // a step at a time, waiting for each
         for (std::size_t i = 0; i < steps; ++i) expected.push_back(multiply<double>(a, expected.back(), kernel.name));
         const DeviceVector<std::byte> workspace(a.workspace_bytes(by<double>(kernel.name)));
@@ -312,7 +297,7 @@ TEST_CASE("each multiply sees what the one before it on the stream wrote, launch
 
 TEST_CASE("an error that a caller left behind is not the multiply's, and stays the caller's", "[short]") {
   const NamedMatrix m{"sized", sized(257)};
-  for (const Variant& variant : variants()) {
+  for (const Variant& variant : every_variant()) {
     const std::vector<std::byte> file = encode(m.matrix, variant.layout, variant.settings).bytes;
     const auto x = random_vector<double>(m.matrix.cols, 1);
     void* none = nullptr;
@@ -325,16 +310,16 @@ TEST_CASE("an error that a caller left behind is not the multiply's, and stays t
 }
 
 TEST_CASE("two streams with a workspace each; 100 repeats give the same bits") {
-  for (const Variant& variant : variants())
+  for (const Variant& variant : every_variant())
     for (const NamedMatrix& m : random_matrices<double>(47, 3)) {
-      if (!suits(m.matrix, variant.layout)) continue;
+      if (!suits(m.matrix, variant)) continue;
       if (m.matrix.nnz() < 5000) continue;
       const DeviceMatrix a = load_device(encode(m.matrix, variant.layout, variant.settings).bytes);
       const auto x0 = random_vector<double>(m.matrix.cols, 1), x1 = random_vector<double>(m.matrix.cols, 2);
       const DeviceVector<double> x[2]{DeviceVector<double>(x0), DeviceVector<double>(x1)};
       for (const auto& kernel : a.kernels()) {
         if (kernel.determinism != gpu_loader::Determinism::bitwise) continue;
-        INFO(variant.layout << " " << kernel.name << ", " << m.name);
+        INFO(variant.name() << " " << kernel.name << ", " << m.name);
         const std::vector<double> expected[2]{multiply<double>(a, x0, kernel.name),
                                               multiply<double>(a, x1, kernel.name)};
         const gpu_loader::DeviceMultiplier multipliers[2]{gpu_loader::DeviceMultiplier(a, by<double>(kernel.name)),
@@ -374,7 +359,7 @@ TEST_CASE("the default of csr is ipcsr, or merge where a row is very long", "[sh
 }
 
 TEST_CASE("a matrix needs the workspace of its part", "[short]") {
-  for (const Variant& variant : variants()) {
+  for (const Variant& variant : every_variant()) {
     const auto file = encode(sized(257), variant.layout, variant.settings).bytes;
     const DeviceMatrix a = load_device(file);
     const PartInfo part = open(file).parts()[0];
@@ -418,6 +403,41 @@ TEST_CASE("a matrix dealt out to parts of every layout multiplies in the order o
   };
   check(random_matrices<double>(71, 3), double{}, double{});
   check(random_matrices<float>(73, 3), float{}, double{});
+}
+
+TEST_CASE("a permuted basis: the same sums, for permuted vectors and for the user's", "[short]") {
+  for (const NamedMatrix& m : random_matrices<double>(61, 3)) {
+    if (m.matrix.rows != m.matrix.cols || m.matrix.rows == 0 || !suits(m.matrix, Variant{"pjds", {}})) continue;
+    INFO(m.name);
+    const DeviceMatrix a = load_device(encode(m.matrix, "pjds", {{"pjds.basis", "permuted"}}).bytes),
+                       user = load_device(encode(m.matrix, "pjds").bytes);
+    const auto x = random_vector<double>(m.matrix.cols, 1), y0 = random_vector<double>(m.matrix.rows, 2);
+    const std::vector<double> expected = multiply<double>(user, x, "", -2.5, 0.75, &y0);
+    REQUIRE(same_bits(multiply<double>(a, x, "", -2.5, 0.75, &y0), expected));
+    const MultiplyDescription permuted{.basis = Basis::permuted};
+    CHECK(a.workspace_bytes(permuted) == 0);
+    const DeviceVector<double> user_x(x), user_y(y0), permuted_x(x.size()), permuted_y(y0.size());
+    a.permute<double>(user_x.view(), permuted_x.span(), nullptr);
+    a.permute<double>(user_y.view(), permuted_y.span(), nullptr);
+    a.multiply<double>(-2.5, permuted_x.view(), 0.75, permuted_y.span(), {}, nullptr, permuted);
+    a.unpermute<double>(permuted_y.view(), user_y.span(), nullptr);
+    REQUIRE(same_bits(user_y.get(), expected));
+    CHECK_THROWS_AS(user.workspace_bytes(permuted), Error);
+    CHECK_THROWS_AS(user.permute<double>(user_x.view(), user_y.span(), nullptr), Error);
+  }
+}
+
+TEST_CASE("small matrices take one launch in every layout without carries", "[short]") {
+  std::mt19937_64 rng(5);
+  const CsrMatrix m = from_rows<double>(3000, 3000, rng, 3, [&](std::uint64_t r) {
+    return std::vector<std::uint32_t>{static_cast<std::uint32_t>(r), static_cast<std::uint32_t>((r * 7) % 3000)};
+  });
+  for (const char* const layout : {"csr", "ell", "ellpack_r", "sell", "pjds", "amb"}) {
+    INFO(layout);
+    const DeviceMatrix a = load_device(encode(m, layout).bytes);
+    CHECK(launches(a, "", 0.5) == 1);
+    CHECK(launches(a, "", 0) == 1);
+  }
 }
 
 TEST_CASE("arguments that make no sense are refused", "[short]") {

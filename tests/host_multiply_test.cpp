@@ -1,6 +1,5 @@
 // The host multiply: right within the error bound, in the order of additions that docs/LAYOUTS.md gives, harmless.
 
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,11 +14,13 @@
 #include "catch.hpp"
 #include "containers.hpp"
 #include "matrices.hpp"
+#include "orders/amb.hpp"
 #include "orders/ccoo.hpp"
 #include "orders/csr.hpp"
 #include "products.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
+#include "variants.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -35,32 +36,6 @@ std::vector<T> multiply(const HostMatrix& a, const std::vector<T>& x, int thread
   return y;
 }
 
-/// A layout with settings to test.
-struct Variant {
-  std::string layout;
-  std::map<std::string, std::string> settings;
-
-  [[nodiscard]] std::string name() const {
-    std::string text = layout;
-    for (const auto& [key, value] : settings) text += fmt::format(" {}={}", key, value);
-    return text;
-  }
-};
-
-/// Every layout as it is by default.
-std::vector<Variant> every_layout() {
-  std::vector<Variant> all;
-  for (const std::string& layout : layout_names()) all.push_back({layout, {}});
-  return all;
-}
-
-/// Every layout by default, and where settings make another loop or order of additions.
-std::vector<Variant> every_variant() {
-  std::vector<Variant> all = every_layout();
-  for (const char* const k : {"1", "2", "4", "8"}) all.push_back({"ccoo", {{"ccoo.k", k}}});
-  return all;
-}
-
 /// f(V{}) for every type of vectors that goes with values of type A.
 template <class A, class F>
 void with_vectors(F&& f) {
@@ -74,7 +49,7 @@ void all_correct() {
     for (const NamedMatrix& m : random_matrices<A>(23, values)) {
       const std::tuple xs{random_vector<double>(m.matrix.cols, 7), random_vector<float>(m.matrix.cols, 7)};
       for (const Variant& variant : every_layout()) {
-        if (!suits(m.matrix, variant.layout)) continue;
+        if (!suits(m.matrix, variant)) continue;
         const HostMatrix a = load(encode(m.matrix, variant.layout));
         with_vectors<A>([&]<class V>(V) {
           INFO(variant.name() << ", " << m.name << ", values " << values << ", vectors " << sizeof(V));
@@ -103,8 +78,27 @@ void ccoo_in_order() {
 }
 
 template <class A>
+void amb_in_order() {
+  for (const Variant& variant : every_variant()) {
+    if (variant.layout != "amb") continue;
+    for (const NamedMatrix& m : random_matrices<A>(47, 3)) {
+      if (!suits(m.matrix, variant)) continue;
+      const Container file = open(encode(m.matrix, variant.layout, variant.settings).bytes);
+      const auto& params = file.parts()[0].params;  // the segments' width, the block
+      const HostMatrix a = HostMatrix::load(file);
+      with_vectors<A>([&]<class V>(V) {
+        INFO(variant.name() << ", " << m.name << ", vectors " << sizeof(V));
+        const auto x = random_vector<V>(m.matrix.cols, 3);
+        REQUIRE(same_bits(multiply(a, x), multiply_in_order_of_amb<A, V>(m.matrix, params[0], params[1], x)));
+      });
+    }
+  }
+}
+
+template <class A>
 void rows_in_turn(const std::string& layout) {
   for (const NamedMatrix& m : random_matrices<A>(47, 3)) {
+    if (!suits(m.matrix, Variant{layout, {}})) continue;
     const HostMatrix a = load(encode(m.matrix, layout));
     with_vectors<A>([&]<class V>(V) {
       INFO(layout << ", " << m.name << ", vectors " << sizeof(V));
@@ -183,10 +177,41 @@ TEST_CASE("ccoo adds in the documented order, for every K and B") {
   SECTION("f32, with vectors of both types") { ccoo_in_order<float>(); }
 }
 
-TEST_CASE("csr and coo add a row's entries in turn") {
-  for (const char* const layout : {"csr", "coo"}) {
+TEST_CASE("layouts without chunks add a row's entries in turn") {
+  for (const char* const layout : {"csr", "coo", "ell", "ellpack_r", "sell", "pjds", "dia"}) {
     rows_in_turn<double>(layout);
     rows_in_turn<float>(layout);
+  }
+}
+
+TEST_CASE("amb adds in the documented order, whatever its blocks and segments") {
+  SECTION("f64") { amb_in_order<double>(); }
+  SECTION("f32, with vectors of both types") { amb_in_order<float>(); }
+}
+
+TEST_CASE("a permuted basis: the same sums, for permuted vectors and for the user's") {
+  for (const NamedMatrix& m : random_matrices<double>(61, 3)) {
+    if (m.matrix.rows != m.matrix.cols || !suits(m.matrix, Variant{"pjds", {}})) continue;
+    INFO(m.name);
+    const Encoded file = encode(m.matrix, "pjds", {{"pjds.basis", "permuted"}});
+    CHECK(equal_bits(unpack(open(file.bytes)), m.matrix));
+    const HostMatrix a = load(file), user = load(encode(m.matrix, "pjds"));
+    const auto x = random_vector<double>(m.matrix.cols, 1), y0 = random_vector<double>(m.matrix.rows, 2);
+    auto expected = y0;
+    user.multiply<double>(-2.5, x, 0.75, expected);
+    auto y = y0;
+    a.multiply<double>(-2.5, x, 0.75, y);
+    REQUIRE(same_bits(y, expected));
+    std::vector<double> permuted_x(x.size()), permuted_y(y.size());
+    a.permute<double>(x, permuted_x);
+    a.permute<double>(y0, permuted_y);
+    a.multiply<double>(-2.5, permuted_x, 0.75, permuted_y, 2, {.basis = Basis::permuted});
+    a.unpermute<double>(permuted_y, y);
+    REQUIRE(same_bits(y, expected));
+    // Others have no such basis.
+    CHECK_THROWS_AS(user.multiply<double>(1, x, 0, y, 1, {.basis = Basis::permuted}), Error);
+    CHECK_THROWS_AS(user.permute<double>(x, y), Error);
+    CHECK_THROWS_AS(user.unpermute<double>(x, y), Error);
   }
 }
 
@@ -195,7 +220,7 @@ TEST_CASE("an f32 matrix times f64 vectors has the bits of the same matrix in f6
     const CsrMatrix wide = widened(m.matrix);
     const auto x = random_vector<double>(m.matrix.cols, 6);
     for (Variant variant : every_layout()) {
-      if (!suits(m.matrix, variant.layout)) continue;
+      if (!suits(m.matrix, variant)) continue;
       if (variant.layout == "ccoo") variant.settings["ccoo.k"] = "4";  // left alone it depends on the size of a value
       INFO(variant.name() << ", " << m.name);
       REQUIRE(same_bits(multiply(load(encode(m.matrix, variant.layout, variant.settings)), x),
@@ -209,7 +234,7 @@ TEST_CASE("alpha and beta") {
     const auto x = random_vector<double>(m.matrix.cols, 1), y0 = random_vector<double>(m.matrix.rows, 2);
     const std::vector<double> nan(x.size(), std::numeric_limits<double>::quiet_NaN());
     for (const Variant& variant : every_layout()) {
-      if (!suits(m.matrix, variant.layout)) continue;
+      if (!suits(m.matrix, variant)) continue;
       INFO(variant.name() << ", " << m.name);
       const HostMatrix a = load(encode(m.matrix, variant.layout));
       const auto sums = multiply(a, x);
@@ -238,7 +263,7 @@ TEST_CASE("a list of rows in any order: the bits of the same rows in a matrix of
         const Piece piece{variant.layout,
                           std::vector(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count)), std::nullopt};
         const CsrMatrix rows = local(m.matrix, piece);
-        if (!suits(rows, variant.layout)) continue;
+        if (!suits(rows, variant)) continue;
         const Encoded file = encode(rows, variant.layout);
         const HostMatrix a = load_parts(m.matrix, {piece}), alone = load(file);
         const auto x = random_vector<double>(m.matrix.cols, 1), y0 = random_vector<double>(m.matrix.rows, 2);
@@ -291,9 +316,9 @@ TEST_CASE("Inf and NaN in x reach the rows that touch them, and no others unless
     const std::uint64_t column = m.matrix.cols / 2;
     auto x = random_vector<double>(m.matrix.cols, 5);
     for (const Variant& variant : every_variant()) {
-      if (!suits(m.matrix, variant.layout)) continue;
+      if (!suits(m.matrix, variant)) continue;
       const HostMatrix a = load(encode(m.matrix, variant.layout, variant.settings));
-      const bool fill_reads_x = plan_of(m.matrix, variant.layout, {.settings = variant.settings}).fill_reads_x;
+      const bool fill_reads_x = variant.plan(m.matrix).fill_reads_x;
       for (const double poison : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
         x[column] = poison;
         const auto y = multiply(a, x);
@@ -317,7 +342,7 @@ TEST_CASE("no element past the end of x is read") {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   for (const NamedMatrix& m : random_matrices<double>(41, 2))
     for (const Variant& variant : every_variant()) {
-      if (!suits(m.matrix, variant.layout)) continue;
+      if (!suits(m.matrix, variant)) continue;
       const std::size_t bytes = m.matrix.cols * sizeof(double), room = (bytes + page - 1) / page * page;
       auto* const start = static_cast<std::byte*>(
           ::mmap(nullptr, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));

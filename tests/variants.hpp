@@ -1,0 +1,56 @@
+#pragma once
+// Layouts with the settings that tests use.
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "containers.hpp"
+
+namespace spmvpack::test {
+
+struct Variant {
+  std::string layout;
+  std::map<std::string, std::string> settings;
+
+  [[nodiscard]] std::string name() const {
+    std::string text = layout;
+    for (const auto& [key, value] : settings) text += fmt::format(" {}={}", key, value);
+    return text;
+  }
+  [[nodiscard]] encoder::PartPlan plan(const CsrView& a) const { return plan_of(a, layout, {.settings = settings}); }
+};
+
+/// Every layout as it is by default.
+inline std::vector<Variant> every_layout() {
+  std::vector<Variant> all;
+  for (const std::string& layout : layout_names()) all.push_back({layout, {}});
+  return all;
+}
+
+/// Every layout by default, and where settings make another loop or order of additions.
+inline std::vector<Variant> every_variant() {
+  std::vector<Variant> all = every_layout();
+  for (const char* const k : {"1", "2", "4", "8"}) all.push_back({"ccoo", {{"ccoo.k", k}}});
+  all.push_back({"sell", {{"sell.c", "32"}, {"sell.sigma", "1"}}});
+  all.push_back({"sell", {{"sell.c", "5"}, {"sell.sigma", "12"}}});
+  for (const char* const block : {"1", "2", "3", "4", "5", "6", "7", "8"})
+    all.push_back({"amb", {{"amb.segment", "65"}, {"amb.sigma", "64"}, {"amb.block", block}}});
+  all.push_back({"amb", {{"amb.segment", "16"}, {"amb.c", "3"}, {"amb.sigma", "7"}, {"amb.block", "1"}}});
+  return all;
+}
+
+/// Whether tests of many matrices take this one in this variant: not if padding makes megabytes of it, or if the layout
+/// refuses it.
+inline bool suits(const CsrView& a, const Variant& variant) {
+  try {
+    return variant.plan(a).device_bytes() <= std::max(encoder::always_allowed, encoder::max_growth * a.bytes());
+  } catch (const Error& e) {
+    if (e.code() != errc::unsupported) throw;
+    return false;
+  }
+}
+
+}  // namespace spmvpack::test
