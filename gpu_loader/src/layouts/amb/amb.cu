@@ -1,6 +1,7 @@
 // Layout `amb` on the GPU: a thread per lane, blocks unrolled (Nagasaka et al., section 4.2). docs/LAYOUTS.md, "amb",
 // defines the order of additions.
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -20,15 +21,27 @@ using spmvpack::layouts::amb::LaneRow;
 constexpr unsigned threads = 256;
 constexpr int values_in_flight = 8;  ///< of a lane: the loads of so many values are on their way together
 
-/// The sum of a lane that has a row.
+/// What a lane starts from. It is loaded before the lane before is worked on, where a thread takes several.
+struct Lane {
+  LaneRow to;
+  ChunkLength length;
+  std::uint32_t first_step;
+};
+
+template <class A>
+__device__ Lane load_lane(const Chunks<A>& c, std::uint64_t i) {
+  const auto chunk = static_cast<std::uint32_t>(i / c.chunk_rows);
+  return {{__ldcs(c.row_idx + i)}, {__ldg(c.cl + chunk)}, __ldg(c.cs + chunk)};
+}
+
+/// The sum of lane number `in_chunk` of its chunk.
 template <int block, class A, class V>
-__device__ V lane_sum(const Chunks<A>& c, std::uint32_t chunk, std::uint32_t lane, const V* __restrict__ x) {
+__device__ V lane_sum(const Chunks<A>& c, const Lane& lane, std::uint32_t in_chunk, const V* __restrict__ x) {
   constexpr int batch = block >= values_in_flight ? 1 : values_in_flight / block;
-  const ChunkLength length{__ldg(c.cl + chunk)};
-  const std::uint32_t first = __ldg(c.cs + chunk), steps = length.steps();
-  const V* const segment = x + std::uint64_t{length.segment()} * c.segment_cols;
-  const std::uint16_t* const columns = c.col_idx + std::uint64_t{first} * c.chunk_rows + lane;
-  const A* const values = c.values + std::uint64_t{first} * block * c.chunk_rows + lane;
+  const std::uint32_t steps = lane.length.steps();
+  const V* const segment = x + std::uint64_t{lane.length.segment()} * c.segment_cols;
+  const std::uint16_t* columns = c.col_idx + std::uint64_t{lane.first_step} * c.chunk_rows + in_chunk;
+  const A* values = c.values + std::uint64_t{lane.first_step} * block * c.chunk_rows + in_chunk;
   V sum = 0;
   std::uint32_t next = 0;  // the column that a further block reaches at least
   for (std::uint32_t step = 0; step < steps; step += batch) {
@@ -37,13 +50,13 @@ __device__ V lane_sum(const Chunks<A>& c, std::uint32_t chunk, std::uint32_t lan
 #pragma unroll
     for (int i = 0; i < batch; ++i) {
       const bool has = step + i < steps;
-      const std::uint64_t at = std::uint64_t{step + i} * c.chunk_rows;
-      column[i] = has ? __ldcs(columns + at) : 0;
+      column[i] = has ? __ldcs(columns + i * c.chunk_rows) : 0;
 #pragma unroll
       for (int k = 0; k < block; ++k)
-        value[i][k] =
-            has ? static_cast<V>(__ldcs(values + at * block + static_cast<std::uint64_t>(k) * c.chunk_rows)) : V{0};
+        value[i][k] = has ? static_cast<V>(__ldcs(values + (i * block + k) * c.chunk_rows)) : V{0};
     }
+    columns += batch * c.chunk_rows;
+    values += batch * block * c.chunk_rows;
     bool ended = false;
 #pragma unroll
     for (int i = 0; i < batch; ++i) {
@@ -59,31 +72,39 @@ __device__ V lane_sum(const Chunks<A>& c, std::uint32_t chunk, std::uint32_t lan
   return sum;
 }
 
-/// Writes the rows that have one lane, or none; the sums of the others go to `partial`.
+/// Writes the rows that have one lane, or none; the sums of the others go to `partial`. A grid-stride loop, by whole
+/// chunks.
 template <int block, class A, class V>
-__global__ void __launch_bounds__(threads) lanes_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x,
-                                                        DeviceScalar<V> beta_in, V* y, RowMap map, V* partial) {
+__global__ void __launch_bounds__(threads)
+    lanes_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
+                 RowMap map, V* partial) {
   allow_next_kernel();
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x, lanes = c.chunks * c.chunk_rows;
-  const V alpha = alpha_in.get();
-  if (i >= lanes) {
-    if (i - lanes >= c.empty) return;
-    V* const at = y + map(c.empty_rows[i - lanes]);
-    *at = scaled(beta_in.get(), at);
-    return;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * threads / c.chunk_rows * c.chunk_rows;
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * threads + threadIdx.x, lanes = c.chunks * c.chunk_rows;
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  const auto put = [&](std::uint32_t row, V sum, bool has_entries) {
+    V* const at = y + map(row);
+    const V before = scaled(beta, at);
+    *at = has_entries && alpha != V{0} ? fma(alpha, sum, before) : before;
+  };
+  const auto in_chunk = static_cast<std::uint32_t>(first % c.chunk_rows);
+  if (first < stride && first < lanes) {
+    Lane lane = load_lane(c, first);
+    for (std::uint64_t i = first;; i += stride) {
+      const bool more = i + stride < lanes;
+      const Lane next = more ? load_lane(c, i + stride) : lane;
+      if (!lane.to.is_none()) {
+        const V sum = alpha != V{0} ? lane_sum<block, A, V>(c, lane, in_chunk, x) : V{0};
+        if (lane.to.is_shared())
+          partial[lane.to.index()] = sum;
+        else
+          put(lane.to.index(), sum, true);
+      }
+      if (!more) break;
+      lane = next;
+    }
   }
-  const LaneRow to{__ldcs(c.row_idx + i)};
-  if (to.is_none()) return;
-  const V sum = alpha != V{0} ? lane_sum<block, A, V>(c, static_cast<std::uint32_t>(i / c.chunk_rows),
-                                                      static_cast<std::uint32_t>(i % c.chunk_rows), x)
-                              : V{0};
-  if (to.is_shared()) {
-    partial[to.index()] = sum;
-    return;
-  }
-  V* const at = y + map(to.index());
-  const V before = scaled(beta_in.get(), at);
-  *at = alpha != V{0} ? fma(alpha, sum, before) : before;
+  for (std::uint64_t i = first; i < c.empty; i += std::uint64_t{gridDim.x} * threads) put(c.empty_rows[i], V{0}, false);
 }
 
 /// Adds up the partial sums of each row, in order.
@@ -111,11 +132,22 @@ __global__ void __launch_bounds__(threads)
   const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
   const V alpha = alpha_in.get();
   if (i >= c.chunks * c.chunk_rows || alpha == V{0}) return;
-  const LaneRow to{__ldcs(c.row_idx + i)};
-  if (to.is_none()) return;
-  const V sum = lane_sum<block, A, V>(c, static_cast<std::uint32_t>(i / c.chunk_rows),
-                                      static_cast<std::uint32_t>(i % c.chunk_rows), x);
+  const Lane lane = load_lane(c, i);
+  if (lane.to.is_none()) return;
+  const V sum = lane_sum<block, A, V>(c, lane, static_cast<std::uint32_t>(i % c.chunk_rows), x);
+  const LaneRow to = lane.to;
   atomicAdd(y + map(to.is_shared() ? c.shared_rows[to.index()] : to.index()), alpha * sum);
+}
+
+/// Lanes of single columns are short: so many blocks as a multiprocessor holds go on from lane to lane, which hides the
+/// loads that each begins with (up to 15 % less, H200). Longer ones do without.
+template <int block, class A, class V>
+unsigned lanes_blocks(const Chunks<A>& c, const DeviceFacts& device) {
+  const std::uint64_t lanes = c.chunks * c.chunk_rows;
+  const unsigned most = blocks_for(std::max(lanes + threads, c.empty), threads);
+  if (block > 1) return most;
+  const char* e = getenv("SPMV_A");
+  return std::min(most, (e ? atoi(e) : 5) * device.multiprocessors);
 }
 
 template <int block, class A, class V>
@@ -134,8 +166,8 @@ void multiply_blocks(const PartView& part, const MultiplyCall& call) {
   }
   auto* const partial = reinterpret_cast<V*>(call.workspace);
   if (lanes + c.empty != 0)
-    launch(lanes_kernel<block, A, V>, blocks_for(lanes + c.empty, threads), threads, call.stream, c, alpha, x, beta, y,
-           map, partial);
+    launch(lanes_kernel<block, A, V>, lanes_blocks<block, A, V>(c, call.device), threads, call.stream, c, alpha, x,
+           beta, y, map, partial);
   if (c.shared != 0)
     launch_early(call.device, shared_rows_kernel<V>, blocks_for(c.shared, threads), threads, call.stream, c.shared_rows,
                  c.shared, static_cast<const V*>(partial), alpha, beta, y, map);
