@@ -6,35 +6,16 @@
 #include <functional>
 
 #include "catch.hpp"
-#include "edited.hpp"
-#include "matrices.hpp"
+#include "worked_example.hpp"
 
 namespace spmvpack::test {
 namespace {
 
 using layouts::no_column;
 
-template <class T>
-std::vector<T> elements(const Container& c, std::string_view name) {
-  for (std::size_t i = 0; i < c.sections().size(); ++i)
-    if (c.sections()[i].name == name) {
-      const Array<std::byte> bytes = c.read_section(i);
-      std::vector<T> out(bytes.size() / sizeof(T));
-      if (!out.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
-      return out;
-    }
-  return {};
-}
-
-CsrMatrix example() {
-  return make_csr(
-      4, 5,
-      {{{0, 0}, 2.0}, {{0, 1}, -1.0}, {{1, 0}, -1.0}, {{1, 1}, 2.0}, {{1, 4}, 0.5}, {{3, 3}, 2.0}, {{3, 4}, -1.0}});
-}
-
 /// The message of the error that unpacking a file ends with after `edit` of its columns and values; empty: none.
 std::string refusal(const std::function<void(std::vector<std::uint32_t>&, std::vector<double>&, PartInfo&)>& edit) {
-  const std::vector<std::byte> file = encode(example(), "ell").bytes;
+  const std::vector<std::byte> file = encode(worked_example(), "ell").bytes;
   auto columns = elements<std::uint32_t>(open(file), "col_idx");
   auto values = elements<double>(open(file), "values");
   const auto lying = edited(file, [&](ContainerSource& source) {
@@ -61,7 +42,7 @@ std::string refusal(const std::function<void(std::vector<std::uint32_t>&, std::v
 }  // namespace
 
 TEST_CASE("the worked example of docs/LAYOUTS.md in ell") {
-  const Container c = open(encode(example(), "ell").bytes);
+  const Container c = open(encode(worked_example(), "ell").bytes);
   constexpr std::uint32_t none = no_column;
   CHECK(c.parts()[0].params[layouts::ell::param_width] == 3);
   CHECK(elements<std::uint32_t>(c, "col_idx") == std::vector<std::uint32_t>{0, 0, none, 3,  //
@@ -104,8 +85,6 @@ TEST_CASE("ell of a matrix with one long row is costed, and refused unless force
 }
 
 TEST_CASE("ell whose bytes lie is refused") {
-  using U32 = std::vector<std::uint32_t>;
-  using F64 = std::vector<double>;
   CHECK(refusal([](U32&, F64&, PartInfo&) {}).empty());
   CHECK(refusal([](U32& c, F64&, PartInfo&) { c[0] = 5; }) == "row 0, slot 0: a column out of range");
   CHECK(refusal([](U32& c, F64&, PartInfo&) { c[4] = 0; }) == "row 0, slot 1: columns do not rise");
