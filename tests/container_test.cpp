@@ -1,4 +1,4 @@
-// The container: whole or refused. Golden files and the second reader are in tests/format_test.py.
+// The container: whole or refused. Golden files: golden_test.cpp; the second reader: format_test.py.
 
 #include <sys/stat.h>
 #include <xxhash.h>
