@@ -198,7 +198,7 @@ TEST_CASE("settings of amb out of range are refused") {
 }
 
 TEST_CASE("zeros and NaNs that are entries survive in blocks") {
-  const double nan = std::bit_cast<double>(std::uint64_t{0x7FF8000000000123});
+  const auto nan = std::bit_cast<double>(std::uint64_t{0x7FF8000000000123});
   const CsrMatrix a = make_csr(3, 6, {{{0, 0}, 0.0}, {{0, 1}, -0.0}, {{1, 2}, nan}, {{1, 3}, 0.0}, {{2, 5}, 0.0}});
   const Container c = open(encode(a, "amb", {{"amb.block", "2"}, {"amb.c", "2"}}).bytes);
   CHECK(equal_bits(unpack(c), a));

@@ -44,7 +44,7 @@ TEST_CASE("the worked example of docs/LAYOUTS.md in dia") {
 }
 
 TEST_CASE("stored zeros of both signs and NaNs survive in dia") {
-  const double nan = std::bit_cast<double>(std::uint64_t{0xFFF8000000000123});
+  const auto nan = std::bit_cast<double>(std::uint64_t{0xFFF8000000000123});
   const Container c = stored(make_csr(3, 3, {{{0, 0}, 0.0}, {{0, 2}, 0.0}, {{1, 1}, -0.0}, {{2, 0}, nan}}));
   CHECK(elements<std::uint64_t>(c, "offsets") == U64{0, 2, 4});
   // -0 is told by its sign.

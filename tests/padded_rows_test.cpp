@@ -173,7 +173,7 @@ TEST_CASE("the data reduction of pjds is 1 - its slots / those of ell") {
 }
 
 TEST_CASE("these layouts keep zeros and NaNs that are entries, and matrices without entries") {
-  const double nan = std::bit_cast<double>(std::uint64_t{0x7FF8000000000123});
+  const auto nan = std::bit_cast<double>(std::uint64_t{0x7FF8000000000123});
   for (const char* const layout : {"ellpack_r", "sell", "pjds"}) {
     INFO(layout);
     stored(make_csr(3, 4, {{{0, 3}, 0.0}, {{2, 0}, -0.0}, {{2, 1}, nan}}), layout);
