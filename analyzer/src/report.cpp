@@ -36,15 +36,6 @@ LayoutCost cost_of(const encoder::Plan& plan, const ReportOptions& options) {
   return cost;
 }
 
-/// The settings of this strategy, which encode() would be given.
-std::map<std::string, std::string> settings_of(const encoder::Strategy& strategy,
-                                               const std::map<std::string, std::string>& settings) {
-  std::map<std::string, std::string> own;
-  for (const encoder::Setting& setting : strategy.settings)
-    if (const auto given = settings.find(std::string(setting.name)); given != settings.end()) own.insert(*given);
-  return own;
-}
-
 void recommend(Report& report, std::uint64_t csr_bytes) {
   std::vector<encoder::Candidate> candidates;
   for (const LayoutCost& cost : report.layouts) candidates.push_back({cost.name, cost.device_bytes, cost.fill_reads_x});
@@ -93,7 +84,7 @@ Report make_report(const SourceMatrix& source, const ReportOptions& options) {
     const encoder::Plan plan = strategy.plan(a, plan_options);
     encoder::EncodeRequest request;
     request.strategy = strategy.name;
-    request.settings = settings_of(strategy, options.settings);
+    request.settings = encoder::settings_of(strategy, options.settings);
     LayoutCost cost = cost_of(plan, options);
     cost.name = strategy.name;
     cost.file_bytes =

@@ -83,7 +83,7 @@ Candidate candidate(const Context& context, const std::string& name, const Descr
   library.require(library.preprocess(context.handle.get(), plain, one, a.matrix.get(), x.get(), zero, y.get(),
                                      context.compute(), algorithm, buffer.get()),
                   "preprocessing");
-  Candidate made{"cusparse", name, {}, std::nullopt, a.bytes, bytes, {}};
+  Candidate made{"cusparse", name, {}, std::nullopt, a.bytes, bytes, {}, {}};
   made.run = [context, a, x, y, scalars, one, zero, buffer, algorithm] {
     context.library->require(context.library->multiply(context.handle.get(), plain, one, a.matrix.get(), x.get(), zero,
                                                        y.get(), context.compute(), algorithm, buffer.get()),

@@ -116,6 +116,7 @@ class GpuMachine final : public Machine {
     std::vector<Candidate> candidates{candidate(matrix, layout, {.name = "default", .layout = {}}, {})};
     for (const KernelInfo& kernel : kernels)
       candidates.push_back(candidate(matrix, layout, kernel, gpu_loader::find_kernel(kernel.name)));
+    if (has_permuted_basis(container.parts())) candidates.push_back(permuted_candidate(matrix, layout));
     return candidates;
   }
 
@@ -126,6 +127,7 @@ class GpuMachine final : public Machine {
   Array<std::byte> multiply(const Candidate& candidate) override {
     require_cuda(cudaMemsetAsync(y_.get(), 0xFF, y_bytes_, stream_.get()), "clearing y");
     candidate.run();
+    if (candidate.finish) candidate.finish();
     Array<std::byte> y(y_bytes_);
     require_cuda(cudaStreamSynchronize(stream_.get()), "multiplying");
     if (y_bytes_ != 0) require_cuda(cudaMemcpy(y.data(), y_.get(), y_bytes_, cudaMemcpyDeviceToHost), "copying y");
@@ -148,7 +150,8 @@ class GpuMachine final : public Machine {
                    .bitwise = kernel.determinism == Determinism::bitwise,
                    .device_bytes = matrix.device_bytes(),
                    .workspace_bytes = bytes,
-                   .run = {}};
+                   .run = {},
+                   .finish = {}};
     made.run = [this, matrix, description, bytes, workspace = allocate_device(bytes)] {
       dispatch(vectors_.type, [&]<class T>(T) {
         matrix.multiply<T>(T{1}, {static_cast<const T*>(vectors_.x), x_bytes_ / sizeof(T)}, T{0},
@@ -156,6 +159,38 @@ class GpuMachine final : public Machine {
                            {static_cast<std::byte*>(workspace.get()), bytes}, stream_.get(), description);
       });
     };
+    return made;
+  }
+
+  /// The default kernel in the container's permuted basis, in which an iterative method would keep its vectors.
+  Candidate permuted_candidate(const DeviceMatrix& matrix, const std::string& layout) {
+    const MultiplyDescription description{.vectors = vectors_.type, .basis = Basis::permuted};
+    const std::uint64_t bytes = matrix.workspace_bytes(description);
+    Candidate made{.by = "spmvpack",
+                   .layout = layout,
+                   .kernel = "permuted",
+                   .bitwise = true,
+                   .device_bytes = matrix.device_bytes(),
+                   .workspace_bytes = bytes,
+                   .run = {},
+                   .finish = {}};
+    dispatch(vectors_.type, [&]<class T>(T) {
+      const std::shared_ptr<void> x = allocate_device(x_bytes_), y = allocate_device(y_bytes_);
+      const std::span<T> permuted_x{static_cast<T*>(x.get()), x_bytes_ / sizeof(T)};
+      const std::span<T> result{static_cast<T*>(vectors_.y), y_bytes_ / sizeof(T)};
+      matrix.permute<T>({static_cast<const T*>(vectors_.x), permuted_x.size()}, permuted_x, stream_.get());
+      made.run = [this, matrix, description, bytes, x, permuted_x, result, workspace = allocate_device(bytes)] {
+        matrix.multiply<T>(T{1}, std::span<const T>(permuted_x), T{0}, result,
+                           {static_cast<std::byte*>(workspace.get()), bytes}, stream_.get(), description);
+      };
+      made.finish = [this, matrix, y, result] {
+        const std::span<T> permuted_y{static_cast<T*>(y.get()), result.size()};
+        require_cuda(cudaMemcpyAsync(permuted_y.data(), result.data(), result.size_bytes(), cudaMemcpyDeviceToDevice,
+                                     stream_.get()),
+                     "copying y");
+        matrix.unpermute<T>(std::span<const T>(permuted_y), result, stream_.get());
+      };
+    });
     return made;
   }
 

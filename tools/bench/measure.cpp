@@ -113,6 +113,7 @@ void measure_as(MatrixResult& result, Machine& machine, const Speeds& speeds, co
       if (options.layouts.empty() ? strategy.chooses : !asked) continue;
       encoder::EncodeRequest request;
       request.strategy = strategy.name;
+      request.settings = encoder::settings_of(strategy, options.settings);
       request.threads = options.load.threads;
       request.progress = options.load.progress;
       measurement.encoded(request, source);

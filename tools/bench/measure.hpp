@@ -1,6 +1,7 @@
 #pragma once
 /// One matrix on a machine: every layout and kernel, and the peers.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -46,10 +47,11 @@ struct MatrixResult {
 
 struct MeasureOptions {
   int runs = 30;
-  std::uint64_t seed = 1;            ///< of x
-  std::vector<std::string> layouts;  ///< to encode in; empty: all
-  std::optional<ValueType> vectors;  ///< type of x and y; unset: the matrix's
-  LoadOptions load;                  ///< threads, memory limit, progress
+  std::uint64_t seed = 1;                       ///< of x
+  std::vector<std::string> layouts;             ///< to encode in; empty: all
+  std::map<std::string, std::string> settings;  ///< of these layouts
+  std::optional<ValueType> vectors;             ///< type of x and y; unset: the matrix's
+  LoadOptions load;                             ///< threads, memory limit, progress
 };
 
 /// Fills in everything of `result` but its name, group, source and seconds. The matrix is encoded in each layout, or,

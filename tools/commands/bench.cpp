@@ -38,6 +38,7 @@ void add_options(po::options_description& options) {
       ("value-type", po::value<std::string>()->value_name("TYPE"),
        "f64, f32, or mixed: f32 values and f64 vectors")                                                          //
       ("layout", po::value<Words>()->value_name("NAME"), "only this layout; may be repeated")                     //
+      ("set", po::value<Words>()->value_name("NAME=VALUE"), "layout setting; may be repeated")                    //
       ("runs", po::value<std::string>()->value_name("N")->default_value("30"), "timed runs, both cold and warm")  //
       ("seed", po::value<std::string>()->value_name("N")->default_value("1"), "seed of the random x")             //
       ("json", po::bool_switch(), "print JSON (docs/bench.schema.json)")                                          //
@@ -139,6 +140,8 @@ class Benchmark {
     options_.seed = parse_number("--seed", invocation.text("seed"), 0, ~std::uint64_t{0});
     options_.layouts = words(invocation, "layout");
     for (const std::string& layout : options_.layouts) find_layout(layout);
+    options_.settings = parse_settings(words(invocation, "set"));
+    encoder::check_settings(options_.settings);
     options_.load = invocation.common<LoadOptions>();
     read_types();
     run_.version = invocation.version;

@@ -20,7 +20,7 @@ bool wants_permuted(const PartMatrix& part, const PlanOptions& options) {
   if (found->second != "permuted") refuse_setting("pjds.basis", found->second, settings[0].values);
   if (part.rows.map.kind != format::MapKind::all || part.cols.map.kind != format::MapKind::all ||
       part.a.rows() != part.a.cols())
-    throw Error(errc::usage,
+    throw Error(errc::unsupported,
                 fmt::format("pjds.basis is permuted for {} rows and {} columns", part.a.rows(), part.a.cols()), {},
                 "only a square matrix as a whole has a permuted basis");
   return true;

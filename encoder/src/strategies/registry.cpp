@@ -41,6 +41,14 @@ const Strategy& find_strategy(std::string_view name) {
               fmt::format("use one of: {}", fmt::join(known, ", ")));
 }
 
+std::map<std::string, std::string> settings_of(const Strategy& strategy,
+                                               const std::map<std::string, std::string>& settings) {
+  std::map<std::string, std::string> own;
+  for (const Setting& setting : strategy.settings)
+    if (const auto given = settings.find(std::string(setting.name)); given != settings.end()) own.insert(*given);
+  return own;
+}
+
 void check_settings(const std::map<std::string, std::string>& settings) {
   std::vector<std::string_view> known;
   for (const Strategy& s : strategies())

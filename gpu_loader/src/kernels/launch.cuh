@@ -48,6 +48,10 @@ void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cu
   launch(launch_config(blocks, threads, stream), kernel, std::forward<Arguments>(arguments)...);
 }
 
+/// Loads before it are issued before loads after it. Left alone, the compiler moves each load down to its use to save
+/// registers, and a thread then waits for one after the other.
+__device__ inline void issue_loads() { __syncwarp(__activemask()); }
+
 /// In a kernel followed by launch_early(): the next kernel may start as soon as blocks of this one end.
 __device__ inline void allow_next_kernel() {
 #if __CUDA_ARCH__ >= 900

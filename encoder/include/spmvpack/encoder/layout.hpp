@@ -145,6 +145,10 @@ SPMVPACK_EXPORT std::span<const Strategy> strategies();
 /// The strategy with that name. Error(errc::usage), listing the known ones, if there is none.
 SPMVPACK_EXPORT const Strategy& find_strategy(std::string_view name);
 
+/// Those of the settings that the strategy has.
+SPMVPACK_EXPORT std::map<std::string, std::string> settings_of(const Strategy& strategy,
+                                                               const std::map<std::string, std::string>& settings);
+
 /// Error(errc::usage) if no strategy has one of these settings.
 SPMVPACK_EXPORT void check_settings(const std::map<std::string, std::string>& settings);
 /// Error(errc::usage) if this strategy lacks one of these settings.

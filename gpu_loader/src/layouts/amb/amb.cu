@@ -21,6 +21,12 @@ using spmvpack::layouts::amb::LaneRow;
 constexpr unsigned threads = 256;
 constexpr int values_in_flight = 8;  ///< of a lane: the loads of so many values are on their way together
 
+/// Lanes of single columns are short: as many blocks as a multiprocessor holds go on from lane to lane, which hides the
+/// loads that each lane begins with (up to 15 % less, H200). Longer ones are faster without.
+template <int block>
+inline constexpr bool goes_on = block == 1;
+constexpr unsigned resident_blocks = 5;
+
 /// What a lane starts from. It is loaded before the lane before is worked on, where a thread takes several.
 struct Lane {
   LaneRow to;
@@ -49,11 +55,11 @@ __device__ V lane_sum(const Chunks<A>& c, const Lane& lane, std::uint32_t in_chu
     V value[batch][block];
 #pragma unroll
     for (int i = 0; i < batch; ++i) {
-      const bool has = step + i < steps;
-      column[i] = has ? __ldcs(columns + i * c.chunk_rows) : 0;
+      const bool stored = step + i < steps;
+      column[i] = stored ? __ldcs(columns + i * c.chunk_rows) : 0;
 #pragma unroll
       for (int k = 0; k < block; ++k)
-        value[i][k] = has ? static_cast<V>(__ldcs(values + (i * block + k) * c.chunk_rows)) : V{0};
+        value[i][k] = stored ? static_cast<V>(__ldcs(values + (i * block + k) * c.chunk_rows)) : V{0};
     }
     columns += batch * c.chunk_rows;
     values += batch * block * c.chunk_rows;
@@ -75,9 +81,8 @@ __device__ V lane_sum(const Chunks<A>& c, const Lane& lane, std::uint32_t in_chu
 /// Writes the rows that have one lane, or none; the sums of the others go to `partial`. A grid-stride loop, by whole
 /// chunks.
 template <int block, class A, class V>
-__global__ void __launch_bounds__(threads)
-    lanes_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
-                 RowMap map, V* partial) {
+__global__ void __launch_bounds__(threads) lanes_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x,
+                                                        DeviceScalar<V> beta_in, V* y, RowMap map, V* partial) {
   allow_next_kernel();
   const std::uint64_t stride = std::uint64_t{gridDim.x} * threads / c.chunk_rows * c.chunk_rows;
   const std::uint64_t first = std::uint64_t{blockIdx.x} * threads + threadIdx.x, lanes = c.chunks * c.chunk_rows;
@@ -91,7 +96,7 @@ __global__ void __launch_bounds__(threads)
   if (first < stride && first < lanes) {
     Lane lane = load_lane(c, first);
     for (std::uint64_t i = first;; i += stride) {
-      const bool more = i + stride < lanes;
+      const bool more = goes_on<block> && i + stride < lanes;
       const Lane next = more ? load_lane(c, i + stride) : lane;
       if (!lane.to.is_none()) {
         const V sum = alpha != V{0} ? lane_sum<block, A, V>(c, lane, in_chunk, x) : V{0};
@@ -139,15 +144,10 @@ __global__ void __launch_bounds__(threads)
   atomicAdd(y + map(to.is_shared() ? c.shared_rows[to.index()] : to.index()), alpha * sum);
 }
 
-/// Lanes of single columns are short: so many blocks as a multiprocessor holds go on from lane to lane, which hides the
-/// loads that each begins with (up to 15 % less, H200). Longer ones do without.
-template <int block, class A, class V>
-unsigned lanes_blocks(const Chunks<A>& c, const DeviceFacts& device) {
-  const std::uint64_t lanes = c.chunks * c.chunk_rows;
-  const unsigned most = blocks_for(std::max(lanes + threads, c.empty), threads);
-  if (block > 1) return most;
-  const char* e = getenv("SPMV_A");
-  return std::min(most, (e ? atoi(e) : 5) * device.multiprocessors);
+/// Blocks of the grid: as many as there is work for, or as run at once.
+unsigned lanes_blocks(std::uint64_t work, int block, const DeviceFacts& device) {
+  const unsigned all = blocks_for(work, threads);
+  return block == 1 ? std::min(all, resident_blocks * device.multiprocessors) : all;
 }
 
 template <int block, class A, class V>
@@ -166,8 +166,9 @@ void multiply_blocks(const PartView& part, const MultiplyCall& call) {
   }
   auto* const partial = reinterpret_cast<V*>(call.workspace);
   if (lanes + c.empty != 0)
-    launch(lanes_kernel<block, A, V>, lanes_blocks<block, A, V>(c, call.device), threads, call.stream, c, alpha, x,
-           beta, y, map, partial);
+    launch(lanes_kernel<block, A, V>,
+           lanes_blocks(std::max(lanes + spmvpack::layouts::amb::max_chunk_rows, c.empty), block, call.device), threads,
+           call.stream, c, alpha, x, beta, y, map, partial);
   if (c.shared != 0)
     launch_early(call.device, shared_rows_kernel<V>, blocks_for(c.shared, threads), threads, call.stream, c.shared_rows,
                  c.shared, static_cast<const V*>(partial), alpha, beta, y, map);
