@@ -438,6 +438,9 @@ TEST_CASE("small matrices take one launch in every layout without carries", "[sh
     CHECK(launches(a, "", 0.5) == 1);
     CHECK(launches(a, "", 0) == 1);
   }
+  // Segments of amb share rows, whose sums take a second launch, however many segments there are.
+  for (const char* const cols : {"1500", "100", "7"})
+    CHECK(launches(load_device(encode(m, "amb", {{"amb.segment", cols}}).bytes), "", 0.5) == 2);
 }
 
 TEST_CASE("arguments that make no sense are refused", "[short]") {

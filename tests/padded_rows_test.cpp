@@ -108,7 +108,7 @@ TEST_CASE("settings of sell and pjds that are none are refused") {
   CHECK(refusal("sell", "sell.c", "auto") == "sell.c is 'auto'; use a number from 1 to 65536");
   CHECK(refusal("sell", "sell.sigma", "0") == "sell.sigma is '0'; use auto or a number from 1 to 4294967295");
   CHECK(refusal("pjds", "pjds.basis", "theirs") == "pjds.basis is 'theirs'; use user or permuted");
-  CHECK(refusal("pjds", "pjds.basis", "permuted") ==
+  CHECK(plan_refusal(a, "pjds", {{"pjds.basis", "permuted"}}, errc::unsupported) ==
         "pjds.basis is permuted for 4 rows and 5 columns; only a square matrix as a whole has a permuted basis");
 }
 

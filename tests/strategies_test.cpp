@@ -201,4 +201,18 @@ TEST_CASE("encode refuses a matrix that is not one") {
   CHECK(std::filesystem::is_empty(directory.path()));
 }
 
+TEST_CASE("a layout that cannot take a matrix is left out of auto's choice, and named in a report") {
+  // 65,537 segments of amb. The matrix is tiny but for its columns.
+  const std::uint64_t cols = std::uint64_t{65536} * 65536 - 2;
+  const CsrMatrix wide = make_csr(2, cols, {{{0, 0}, 1.0}, {{1, static_cast<std::uint32_t>(cols - 1)}, 2.0}});
+  const std::vector<std::string> narrow{"csr", "amb"};
+  std::vector<encoder::Strategy> strategies;
+  for (const std::string& name : narrow) strategies.push_back(encoder::find_strategy(name));
+  const encoder::Strategy& amb = strategies[1];
+  CHECK_NOTHROW(amb.plan(wide, {}));  // 65,536 segments
+  const std::map<std::string, std::string> settings{{"amb.segment", "65535"}};
+  CHECK_THROWS_AS(amb.plan(wide, {.settings = settings}), Error);
+  CHECK(encoder::find_strategy("auto").plan(wide, {.settings = settings}).strategy != "amb");
+}
+
 }  // namespace spmvpack::test

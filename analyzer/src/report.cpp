@@ -81,7 +81,14 @@ Report make_report(const SourceMatrix& source, const ReportOptions& options) {
   for (const encoder::Strategy& strategy : strategies) {
     if (strategy.chooses) continue;
     report_progress(options.progress, "analyze", 1 + report.layouts.size(), steps);
-    const encoder::Plan plan = strategy.plan(a, plan_options);
+    encoder::Plan plan;
+    try {
+      plan = strategy.plan(a, plan_options);
+    } catch (const Error& e) {
+      if (!encoder::is_refusal(e)) throw;
+      report.refused.push_back({strategy.name, e.message()});
+      continue;
+    }
     encoder::EncodeRequest request;
     request.strategy = strategy.name;
     request.settings = encoder::settings_of(strategy, options.settings);

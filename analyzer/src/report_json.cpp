@@ -126,6 +126,8 @@ Json facts_json(const MatrixFacts& f) {
 
 std::string to_json(const Report& report) {
   const Provenance& p = report.provenance;
+  Json refused = Json::array();
+  for (const Refusal& refusal : report.refused) refused.push_back({{"name", refusal.name}, {"reason", refusal.reason}});
   Json layouts = Json::array();
   for (const LayoutCost& cost : report.layouts)
     layouts.push_back({{"name", cost.name},
@@ -153,6 +155,7 @@ std::string to_json(const Report& report) {
                   {"structure", structure_json(report.structure)},
                   {"recommended", {{"layout", report.layouts[report.recommended].name}, {"reason", report.reason}}},
                   {"layouts", layouts},
+                  {"refused", refused},
                   {"data_reduction_pjds", optional_json(report.data_reduction_pjds)},
                   {"code_balance", balance_json(report.balance)}};
   // Text from the source that is not UTF-8 must not make the output invalid JSON.

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -105,6 +106,11 @@ std::string layouts_text(const Report& report) {
     text +=
         "  ~ fill reads x: padding multiplies elements of x outside a row's pattern, and\n"
         "    0 * Inf is NaN; --layout auto leaves it alone\n";
+  if (!report.refused.empty()) {
+    std::vector<std::string_view> names;
+    for (const Refusal& refusal : report.refused) names.emplace_back(refusal.name);
+    text += fmt::format("  not possible here: {}\n", fmt::join(names, ", "));
+  }
   return text;
 }
 
@@ -182,6 +188,8 @@ std::string shares_text(const Report& report) {
   return "Device bytes by content\n" + table(rows, 2);
 }
 
+double in_mib(std::uint64_t bytes) { return static_cast<double>(bytes) / (1U << 20U); }
+
 std::string details_text(const Report& report) {
   std::vector<Row> rows;
   for (const LayoutCost& cost : report.layouts) {
@@ -198,11 +206,15 @@ std::string details_text(const Report& report) {
                                       [&](const encoder::Counter& c) { return c.name == parent; });
       const bool is_part = whole != cost.counters.end() && parent != counter.name;
       rows.push_back({"", is_part ? "  " + counter.name.substr(parent.size() + 1) : counter.name,
-                      grouped(counter.value), is_part ? percent(counter.value, whole->value) : ""});
+                      grouped(counter.value),
+                      is_part                           ? percent(counter.value, whole->value)
+                      : counter.name.ends_with("bytes") ? fmt::format("{:.2f} MiB", in_mib(counter.value))
+                                                        : ""});
     }
     add_hidden_parts(rows, cost);
   }
   std::string text = "Details\n" + table(rows, 2);
+  for (const Refusal& refusal : report.refused) text += fmt::format("\nNo {}: {}\n", refusal.name, refusal.reason);
   if (report.data_reduction_pjds)
     text += fmt::format("\nData reduction of pjds: {:.1f} % fewer slots than ell\n", 100 * *report.data_reduction_pjds);
   return text;

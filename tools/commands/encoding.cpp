@@ -55,11 +55,13 @@ std::string layout_text(const encoder::Plan& plan) {
                                        ? describe(plan.parts[0])
                                        : fmt::format("{}, {}", plan.strategy, counted(plan.parts.size(), "part")));
   if (!plan.reason.empty()) text += fmt::format(" (auto: {})", plan.reason);
-  for (std::size_t i = 0; plan.parts.size() > 1 && i < plan.parts.size(); ++i) {
+  constexpr std::size_t listed = 8;
+  for (std::size_t i = 0; plan.parts.size() > 1 && i < std::min(listed, plan.parts.size()); ++i) {
     const encoder::PartPlan& part = plan.parts[i];
     text += fmt::format("\n           part {}: {}, {} x {}, {}", i, describe(part), grouped(part.info.rows.count),
                         grouped(part.info.cols.count), counted(part.info.nnz, "nonzero"));
   }
+  if (plan.parts.size() > listed) text += fmt::format("\n           and {} more", plan.parts.size() - listed);
   return text + '\n';
 }
 
@@ -95,8 +97,7 @@ void add_encoding_options(po::options_description& options) {
       ("layout", po::value<std::string>()->value_name("NAME")->default_value("auto"), strategy_names().c_str())    //
       ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"), "layout setting; may be repeated")  //
       ("force-size", po::bool_switch(), "allow more than 10 times the size of csr")                                //
-      ("codec", po::value<std::string>()->value_name("none|zstd[:LEVEL]")->default_value("none"),
-       "zstd: a smaller file, LEVEL 1 to 19 (3 if omitted)");
+      ("codec", po::value<std::string>()->value_name("CODEC")->default_value("none"), "none or zstd[:LEVEL], 1 to 19");
 }
 
 encoder::EncodeRequest read_encode_request(const Invocation& invocation) {

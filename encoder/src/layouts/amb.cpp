@@ -117,6 +117,7 @@ class WindowCutter {
   void sort_pieces() {
     const std::size_t n = pieces_.size();
     order_.resize(n);
+    if (n == 0) return;
     std::fill(count_.begin(), count_.end(), 0);
     for (const RowPiece& p : pieces_) ++count_[p.segment + 1];
     for (std::size_t s = 1; s < count_.size(); ++s) count_[s] += count_[s - 1];
@@ -407,7 +408,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
 
 }  // namespace
 
-extern const LayoutEncoder amb{"amb", "adaptive multi-level blocking: segments of 16-bit columns, blocks along rows",
+extern const LayoutEncoder amb{"amb", "adaptive multi-level blocking: 16-bit columns in segments, blocks in rows",
                                settings, plan};
 
 }  // namespace spmvpack::encoder::layouts

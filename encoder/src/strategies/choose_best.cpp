@@ -32,7 +32,13 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
   Plan best;  // only the best is kept: a plan may hold much memory
   for (const Strategy& s : others) {
     report_progress(options.progress, "plan " + s.name, candidates.size(), others.size());
-    Plan plan = s.plan(a, shared);
+    Plan plan;
+    try {
+      plan = s.plan(a, shared);
+    } catch (const Error& e) {
+      if (!is_refusal(e)) throw;
+      continue;
+    }
     candidates.push_back({s.name, plan.device_bytes(), plan.fill_reads_x()});
     choice = choose(candidates, csr_bytes);
     if (choice.index + 1 == candidates.size()) best = std::move(plan);

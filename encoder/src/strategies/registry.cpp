@@ -53,7 +53,8 @@ void check_settings(const std::map<std::string, std::string>& settings) {
   std::vector<std::string_view> known;
   for (const Strategy& s : strategies())
     if (!s.chooses)
-      for (const Setting& setting : s.settings) known.push_back(setting.name);
+      for (const Setting& setting : s.settings)
+        if (std::find(known.begin(), known.end(), setting.name) == known.end()) known.push_back(setting.name);
   for (const auto& [name, value] : settings)
     if (std::find(known.begin(), known.end(), name) == known.end()) refuse_setting(name, known);
 }

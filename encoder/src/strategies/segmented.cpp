@@ -1,12 +1,15 @@
 // Segmented and non-uniformly segmented SELL-C-sigma (Nagasaka, Nukada, Matsuoka: Cache-aware Sparse Matrix Formats for
 // Kepler GPU, ICPADS 2014, as summarised in section 2.1 of their paper on AMB): a part for each segment of columns.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <numeric>
 
 #include "layouts/layouts.hpp"
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "strategies/lazy_part.hpp"
 #include "strategies/strategies.hpp"
@@ -165,9 +168,11 @@ Strategy segmented_sell() {
 Strategy nus_sell() {
   return with_sell_settings(
       {.name = "nus_sell",
-       .summary = "columns sorted, densest first; a sell part for each segment, each twice as wide as the last",
+       .summary = "columns sorted, densest first; a sell part for each of widening segments",
        .settings = {{"nus_sell.cols", "1 and more", "columns of the first segment, 16384 unless set"}},
        .plan = [](const CsrView& a, const PlanOptions& options) {
+         constexpr std::uint64_t bytes_of_column = 3 * sizeof(std::uint32_t);  // entries, order, place
+         require_memory(a.cols() * bytes_of_column, 0, fmt::format("sorting {} columns", a.cols()));
          Segments segments;
          segments.cols = a.cols();
          segments.width =

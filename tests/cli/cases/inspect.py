@@ -31,13 +31,14 @@ for entries, expected in ((16384, {"csr": 0, "coo": 64 * 24}), (16385, {"csr": 6
     with open("C.mtx", "w") as file:
         file.write(f"%%MatrixMarket matrix coordinate pattern general\n1 {entries} {entries}\n")
         file.writelines(f"1 {c}\n" for c in range(1, entries + 1))
-    costs = {c["name"]: c["workspace_bytes"] for c in json.loads(spmvpack("report", "C.mtx", "--json"))["layouts"]}
+    costs = {c["name"]: c["workspace_bytes"] for c in json.loads(spmvpack("report", "C.mtx", "--json"))["layouts"]
+             if not c["too_large"]}
     assert {layout: costs[layout] for layout in expected} == expected, costs
     for layout, workspace in costs.items():
         spmvpack("encode", "C.mtx", "-q", "-f", "--layout", layout)
-        [part] = json.loads(spmvpack("inspect", "C.spmvc", "--json"))["parts"]
-        assert part["workspace_bytes"] == workspace, part
-        assert layout != "ccoo" or workspace == 16 * part["parameters"]["chunks"], part
+        parts = json.loads(spmvpack("inspect", "C.spmvc", "--json"))["parts"]
+        assert max(part["workspace_bytes"] for part in parts) == workspace, parts
+        assert layout != "ccoo" or workspace == 16 * parts[0]["parameters"]["chunks"], parts
         assert f" workspace {workspace:,} bytes\n" in spmvpack("inspect", "C.spmvc")
 
 # Text of a file is escaped before it reaches a terminal.

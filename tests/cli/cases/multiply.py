@@ -15,7 +15,7 @@ for rows, cols, density in [(1, 1, 1), (50, 70, 0.1), (700, 300, 0.02), (3, 4000
     scipy.io.mmwrite("x.mtx", x.reshape(-1, 1), precision=17, symmetry="general")
     for layout in layouts():
         for value_type, unit in (("f64", 2.0**-53), ("f32", 2.0**-24)):
-            spmvpack("encode", "A.mtx", "-qf", "--layout", layout, "--value-type", value_type)
+            spmvpack("encode", "A.mtx", "-qf", "--layout", layout, "--value-type", value_type, "--force-size")
             exact = scipy.io.mmread("A.mtx").tocsr().astype(np.longdouble)
             xs = x.astype(np.longdouble)
             # Row by row: |y - ref| <= (n + 4) u sum |a x|, and two more roundings where A and x are rounded to f32.

@@ -140,6 +140,12 @@ struct Choice {
 /// `candidates` must not be empty; `csr_bytes` are the device bytes of layout csr.
 SPMVPACK_EXPORT Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes);
 
+/// Whether a plan ended because its layout or strategy cannot take this matrix, or not in this memory, rather than
+/// because of the matrix or the settings: the others may.
+inline bool is_refusal(const Error& e) noexcept {
+  return e.code() == errc::unsupported || e.code() == errc::out_of_memory;
+}
+
 /// `auto` (the default), then every layout, then the strategies that split a matrix into parts.
 SPMVPACK_EXPORT std::span<const Strategy> strategies();
 /// The strategy with that name. Error(errc::usage), listing the known ones, if there is none.
