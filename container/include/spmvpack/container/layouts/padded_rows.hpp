@@ -65,7 +65,7 @@ struct PjdsGeometry {
   const std::uint64_t* col_start;
   std::uint64_t width;
   SPMVPACK_HOST_DEVICE JaggedRow operator()(std::uint64_t row) const noexcept { return {col_start, row, width}; }
-  [[nodiscard]] std::uint64_t together(std::uint64_t row) const noexcept { return block_rows - row % block_rows; }
+  [[nodiscard]] static std::uint64_t together(std::uint64_t row) noexcept { return block_rows - row % block_rows; }
 };
 
 }  // namespace spmvpack::layouts
