@@ -360,12 +360,14 @@ class Blocked {
   void list_zeros() {
     const bits_of<T>* const values = bits<T>();
     if (std::find(values, values + a_.nnz(), 0) == values + a_.nnz()) return;
-    for (std::uint64_t c = 0; c < cl.size(); ++c)
+    for (std::uint64_t c = 0; c < cl.size(); ++c) {
+      const auto first = static_cast<std::ptrdiff_t>(zeros.size());
       for (std::uint64_t lane = 0; lane < choices_.chunk_rows; ++lane)
         each_slot(c, lane, [&](std::uint64_t slot, std::uint64_t k) {
           if (values[k] == 0) zeros.push_back(slot);
         });
-    std::sort(zeros.begin(), zeros.end());
+      std::sort(zeros.begin() + first, zeros.end());  // chunks are in order
+    }
   }
 
   /// The bytes of `value`, which start at byte `at` of the section, as far as they lie in `out`.

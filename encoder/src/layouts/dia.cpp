@@ -64,16 +64,22 @@ struct Diagonals {
   /// Slots of entries that are +0, in increasing order.
   template <class T>
   [[nodiscard]] std::vector<std::uint64_t> zeros() const {
-    std::vector<std::uint64_t> slots;
     const auto* const values = static_cast<const bits_of<T>*>(a.value_bytes());
-    for (std::uint64_t r = 0; r < a.rows(); ++r)
-      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
-        if (values[k] != 0) continue;
-        const std::uint64_t offset = offset_of(r, a.col_idx()[k], a.rows());
-        const auto diagonal = std::lower_bound(offsets.begin(), offsets.end(), offset) - offsets.begin();
-        slots.push_back(static_cast<std::uint64_t>(diagonal) * a.rows() + r);
-      }
-    std::sort(slots.begin(), slots.end());
+    const auto diagonal_of = [&](std::uint64_t row, std::uint64_t k) {
+      const std::uint64_t offset = offset_of(row, a.col_idx()[k], a.rows());
+      return static_cast<std::size_t>(std::lower_bound(offsets.begin(), offsets.end(), offset) - offsets.begin());
+    };
+    const auto each = [&](auto&& f) {
+      for (std::uint64_t r = 0; r < a.rows(); ++r)
+        for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k)
+          if (values[k] == 0) f(diagonal_of(r, k), r);
+    };
+    // By diagonal; the rows of each come in order.
+    std::vector<std::uint64_t> place(offsets.size() + 1);
+    each([&](std::size_t d, std::uint64_t) { ++place[d + 1]; });
+    for (std::size_t d = 0; d < offsets.size(); ++d) place[d + 1] += place[d];
+    std::vector<std::uint64_t> slots(place.back());
+    each([&](std::size_t d, std::uint64_t r) { slots[place[d]++] = d * a.rows() + r; });
     return slots;
   }
 };

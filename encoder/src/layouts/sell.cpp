@@ -82,7 +82,11 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const std::uint64_t slice_rows = read_setting(options, "sell.c", 1, max_slice_rows, {}).value_or(default_slice_rows);
   const auto fixed = read_setting(options, "sell.sigma", 1, max_dimension, "auto");
   Sorted best = sort(part, fixed.value_or(sigmas[0]), slice_rows, options.threads);
-  for (std::size_t i = 1; !fixed && i < sigmas.size(); ++i) {
+  // A list of rows takes 4 bytes for each: more than all padding of unsorted slices, if that is little.
+  const std::uint64_t slots = best.steps * slice_rows,
+                      padding_bytes = (slots - part.a.nnz()) * (4 + size_of(part.a.value_type()));
+  const bool may_gain = padding_bytes > part.a.rows() * 4;
+  for (std::size_t i = 1; !fixed && may_gain && i < sigmas.size(); ++i) {
     Sorted other = sort(part, sigmas.at(i), slice_rows, options.threads);
     if (other.bytes(slice_rows, part.a.value_type()) < best.bytes(slice_rows, part.a.value_type()))
       best = std::move(other);

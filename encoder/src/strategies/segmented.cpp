@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <numeric>
 
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/memory.hpp"
@@ -135,9 +134,11 @@ Plan plan_segments(std::string name, const CsrView& a, Segments of, const PlanOp
 std::vector<std::uint32_t> densest_first(const CsrView& a) {
   std::vector<std::uint32_t> entries(a.cols()), order(a.cols());
   for (std::uint64_t k = 0; k < a.nnz(); ++k) ++entries[a.col_idx()[k]];
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t i, std::uint32_t k) { return entries[i] > entries[k]; });
+  const std::uint32_t most = entries.empty() ? 0 : *std::max_element(entries.begin(), entries.end());
+  std::vector<std::uint64_t> place(most + std::uint64_t{2});  // of the first column with `most - i` entries
+  for (const std::uint32_t n : entries) ++place[most - n + std::uint64_t{1}];
+  for (std::size_t i = 1; i < place.size(); ++i) place[i] += place[i - 1];
+  for (std::uint64_t c = 0; c < a.cols(); ++c) order[place[most - entries[c]]++] = static_cast<std::uint32_t>(c);
   return order;
 }
 
