@@ -86,7 +86,8 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
     const LayoutCost& cost = report.layouts[i];
     CAPTURE(cost.name);
     CHECK(cost.name == encoder::strategies()[i + 1].name);
-    CHECK(cost.file_bytes == written_bytes(source, cost.name, settings));
+    // What is too large to write for a test is still what the plan says.
+    if (!cost.too_large) CHECK(cost.file_bytes == written_bytes(source, cost.name, settings));
     if (cost.name == "csr") CHECK(cost.device_bytes == csr_bytes);
     if (cost.name == "coo") CHECK(cost.device_bytes == nnz * (8 + value_size));
     std::uint64_t part_bytes = 0, part_entries = 0, workspace = 0;

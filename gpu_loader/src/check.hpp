@@ -21,7 +21,7 @@ class StructureCheck {
  private:
   std::span<const DevicePart> parts_;
   Stream stream_;
-  std::shared_ptr<std::uint32_t> errors_;  ///< check_words for each part, on the device
+  std::shared_ptr<std::uint32_t> errors_;   ///< check_words for each part, on the device
   std::shared_ptr<std::uint32_t> scratch_;  ///< of layouts and of lists of rows and columns, one after the other
 };
 

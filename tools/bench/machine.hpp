@@ -44,7 +44,7 @@ struct Candidate {
   std::optional<bool> bitwise;     ///< whether it promises the same bits at every run; peers: not known
   std::uint64_t device_bytes = 0;  ///< of the matrix that it reads
   std::uint64_t workspace_bytes = 0;
-  std::function<void()> run;     ///< starts one multiply; holds what it needs
+  std::function<void()> run;          ///< starts one multiply; holds what it needs
   std::function<void()> finish = {};  ///< turns y into the user's order, where run() does not; or null
 };
 

@@ -54,7 +54,7 @@ struct Report {
   Structure structure;
   Balance balance;                            ///< of a multiply without compression
   std::vector<LayoutCost> layouts;            ///< in the order of encoder::strategies()
-  std::vector<Refusal> refused;     ///< strategies that cannot take the matrix, and are not in `layouts`
+  std::vector<Refusal> refused;               ///< strategies that cannot take the matrix, and are not in `layouts`
   std::size_t recommended = 0;                ///< what `--layout auto` chooses: an index into `layouts`
   std::string reason;                         ///< why, such as "28.7 % of CSR"
   std::optional<double> data_reduction_pjds;  ///< by pjds_data_reduction()
