@@ -77,8 +77,10 @@ void multiply_amb(const PartView& part, const Operands<V>& operands, int threads
 
 }  // namespace spmvpack::host_loader
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a name cannot be in parentheses here
 /// Instantiates a layout's multiply for the types of values and vectors.
 #define SPMVPACK_INSTANTIATE(multiply)                                           \
   template void multiply<double>(const PartView&, const Operands<double>&, int); \
   template void multiply<float>(const PartView&, const Operands<float>&, int);   \
   template void multiply<float>(const PartView&, const Operands<double>&, int);
+// NOLINTEND(bugprone-macro-parentheses)
