@@ -16,24 +16,16 @@ std::vector<V> multiply_in_order_of_amb(const CsrMatrix& a, std::uint64_t width,
   std::vector<V> y(a.rows);
   for (std::uint64_t r = 0; r < a.rows; ++r) {
     std::vector<V> partial;
-    for (std::uint64_t begin = 0; begin < a.cols; begin += width) {
-      const std::uint64_t end = std::min(a.cols, begin + width);
-      std::vector<V> dense(end - begin);
-      std::vector<bool> open(end - begin);  // entries that no block holds yet
-      bool any = false;
-      for (std::uint64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
-        if (a.col_idx[k] >= begin && a.col_idx[k] < end) {
-          dense[a.col_idx[k] - begin] = std::get<Array<A>>(a.values)[k];
-          open[a.col_idx[k] - begin] = any = true;
-        }
-      if (!any) continue;
+    const std::uint64_t stop = a.row_ptr[r + 1];
+    for (std::uint64_t k = a.row_ptr[r]; k < stop;) {
+      const std::uint64_t begin = a.col_idx[k] / width * width, end = std::min(a.cols, begin + width);
       V sum = 0;
-      for (std::uint64_t c = 0; c < dense.size(); ++c) {
-        if (!open[c]) continue;
-        const std::uint64_t first = std::min(c, dense.size() - block);
-        for (std::uint64_t i = first; i < first + block; ++i) {
-          sum = std::fma(open[i] ? dense[i] : V{0}, x[begin + i], sum);
-          open[i] = false;
+      while (k < stop && a.col_idx[k] < end) {
+        const std::uint64_t first = std::min<std::uint64_t>(a.col_idx[k], end - block);
+        for (std::uint64_t c = first; c < first + block; ++c) {
+          const bool entry = k < stop && a.col_idx[k] == c;
+          sum = std::fma(entry ? std::get<Array<A>>(a.values)[k] : V{0}, x[c], sum);
+          if (entry) ++k;
         }
       }
       partial.push_back(sum);
