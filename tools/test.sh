@@ -7,7 +7,7 @@
 #   lint     formatting, shell scripts
 #   tidy     clang-tidy over all sources
 #   tsan     ThreadSanitizer (clang 14): the tests that use threads
-#   asan     AddressSanitizer and UndefinedBehaviorSanitizer: all tests but that on real matrices
+#   asan     AddressSanitizer and UndefinedBehaviorSanitizer: all tests but format and real_matrices
 #   release  as shipped, with CUDA code if nvcc is found: all tests
 #
 # Tests on real matrices need SPMVPACK_TEST_MATRICES, a directory of Matrix Market files; if unset, they are skipped.
@@ -41,7 +41,7 @@ stage_tidy() {
     "^$PWD/(analyzer|benchmarks|c|container|encoder|gpu_loader|host_loader|tools)/.*\.cpp$"
 }
 stage_tsan() { build_and_test tsan --label-regex '^threads$'; }
-stage_asan() { build_and_test asan --exclude-regex '^real_matrices$'; }
+stage_asan() { build_and_test asan --exclude-regex '^(format|real_matrices)$'; }
 stage_release() { build_and_test release; }
 
 case ${1:-all} in
