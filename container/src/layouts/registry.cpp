@@ -7,6 +7,7 @@
 #include "spmvpack/container/layouts/amb.hpp"
 #include "spmvpack/container/layouts/ccoo.hpp"
 #include "spmvpack/container/layouts/coo.hpp"
+#include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/container/layouts/dia.hpp"
 #include "spmvpack/container/layouts/ell.hpp"
@@ -21,7 +22,7 @@ namespace {
 constexpr std::array all{
     &layouts::csr::layout,       &layouts::coo::layout,  &layouts::ell::layout,
     &layouts::ellpack_r::layout, &layouts::sell::layout, &layouts::pjds::layout,
-    &layouts::dia::layout,       &layouts::ccoo::layout, &layouts::amb::layout,
+    &layouts::dia::layout,       &layouts::ccoo::layout, &layouts::amb::layout, &layouts::csell::layout,
 };
 
 }  // namespace

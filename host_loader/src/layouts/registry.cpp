@@ -22,6 +22,7 @@ constexpr std::array multiplies = std::to_array<LayoutMultiply>({
     {"dia", layouts::multiply_dia<double>, layouts::multiply_dia<float>, layouts::multiply_dia<float>},
     {"ccoo", layouts::multiply_ccoo<double>, layouts::multiply_ccoo<float>, layouts::multiply_ccoo<float>},
     {"amb", layouts::multiply_amb<double>, layouts::multiply_amb<float>, layouts::multiply_amb<float>},
+    {"csell", layouts::multiply_csell<double>, layouts::multiply_csell<float>, layouts::multiply_csell<float>},
 });
 
 constexpr auto names = [] {

@@ -1,0 +1,220 @@
+#pragma once
+/// Layout `csell`, compressed SELL: slices of 32 rows (or block rows) whose columns are steps of a dictionary of
+/// patterns, or 8/16/32-bit offsets. Ours; it goes on from SELL-C-sigma (Kreutzer et al.) and from the chunks of ccoo.
+/// The functions that decode it serve host and device alike; docs/FORMAT.md, section 7, has the tables.
+
+#include <array>
+#include <bit>
+
+#include "spmvpack/container/host_device.hpp"
+#include "spmvpack/container/layouts/layout.hpp"
+
+namespace spmvpack::layouts::csell {
+
+enum Param : std::uint8_t {
+  param_source = 0,       ///< where values come from: Source
+  param_block = 1,        ///< rows and columns of a block
+  param_sums = 2,         ///< group g of a slice adds to sum g mod sums
+  param_patterns = 3,     ///< groups of the dictionary
+  param_stream = 4,       ///< units of `stream`
+  param_values = 5,       ///< elements of `values`
+  param_tile_slices = 6,  ///< slices that share a table; 0 without tables
+  param_largest_tile = 7  ///< values of the largest table
+};
+inline constexpr std::array<std::string_view, 8> parameters{"source", "block",  "sums",        "patterns",
+                                                            "stream", "values", "tile_slices", "largest_tile"};
+
+/// What an entry's value is: in `values` in the order of the steps; the element of a tile's table that an id names;
+/// that of its step in the dictionary of patterns; the only one of the part.
+enum class Source : std::uint8_t { raw, table, step, single };
+inline constexpr std::array<std::string_view, 4> source_names{"raw", "table", "step", "single"};
+
+inline constexpr std::uint32_t lanes = 32;       ///< of a slice: block rows
+inline constexpr std::uint32_t group_steps = 4;  ///< steps whose offsets, and ids, are one word of a lane
+inline constexpr std::uint32_t unit = 32;        ///< bytes that places in `stream` and `values` count
+inline constexpr std::uint32_t max_block = 4, max_sums = 4;
+inline constexpr std::uint32_t max_table = 65536;  ///< values of a tile; up to 256 have ids of a byte
+
+/// How the columns of a group are stored: lane l's column is base + l's row (pattern), or base + an offset.
+enum class Columns : std::uint8_t { pattern, offset_8, offset_16, offset_32 };
+
+/// Four steps. `base` is a column (of blocks), or in a pattern column - row, modulo 2^32; `mask` has a bit for each
+/// lane with an entry.
+struct Group {
+  std::uint32_t base[group_steps], mask[group_steps];  // NOLINT(*-avoid-c-arrays): shared with kernels
+};
+static_assert(sizeof(Group) == unit);
+
+/// An element of `slices`.
+struct Slice {
+  std::uint32_t pattern;  ///< its first group of the dictionary
+  std::uint32_t stream;   ///< its units of `stream` begin here
+  std::uint32_t values;   ///< its values begin here, in units; 0 unless the source is raw
+  std::uint32_t counts;   ///< groups of each kind of columns, a byte each; `many`: see SliceGroups
+};
+static_assert(sizeof(Slice) == 16);
+
+/// The number of groups of each kind of columns. A slice with more than 255 of a kind has counts = many, and its part
+/// of `stream` begins with a unit that holds them.
+struct SliceGroups {
+  static constexpr std::uint32_t many = 0xFFFFFFFF;
+  std::uint32_t of[4];  // NOLINT(*-avoid-c-arrays): shared with kernels
+
+  static constexpr SPMVPACK_HOST_DEVICE SliceGroups from(std::uint32_t counts) noexcept {
+    return {{counts & 0xFFU, counts >> 8U & 0xFFU, counts >> 16U & 0xFFU, counts >> 24U}};
+  }
+  /// The element `counts` of a slice with these.
+  [[nodiscard]] constexpr std::uint32_t counts() const noexcept {
+    std::uint32_t most = 0;
+    for (const std::uint32_t n : of) most = n > most ? n : most;
+    const std::uint32_t packed = of[0] | of[1] << 8U | of[2] << 16U | of[3] << 24U;
+    return most > 255 || packed == many ? many : packed;
+  }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint64_t total() const noexcept {
+    return std::uint64_t{of[0]} + of[1] + of[2] + of[3];
+  }
+};
+
+/// Where the pieces of a slice's part of `stream` are, in units: [counts] groups, words of 8, 16 and 32 bits a step,
+/// ids.
+struct StreamLayout {
+  std::uint64_t groups, words[3], ids, end;  // NOLINT(*-avoid-c-arrays): shared with kernels
+};
+/// `id_bytes`: 1 or 2; 0 if the source is not a table. The words of a group are 32 x 4 offsets.
+constexpr SPMVPACK_HOST_DEVICE StreamLayout stream_layout(const SliceGroups& n, bool many,
+                                                          std::uint32_t id_bytes) noexcept {
+  constexpr std::uint32_t word_units = lanes * group_steps / unit;  // of one byte each
+  StreamLayout at{};
+  at.groups = many ? 1 : 0;
+  at.words[0] = at.groups + n.of[1] + n.of[2] + n.of[3];
+  at.words[1] = at.words[0] + std::uint64_t{n.of[1]} * word_units;
+  at.words[2] = at.words[1] + std::uint64_t{n.of[2]} * word_units * 2;
+  at.ids = at.words[2] + std::uint64_t{n.of[3]} * word_units * 4;
+  at.end = at.ids + n.total() * word_units * id_bytes;
+  return at;
+}
+
+/// A tile's table: elements [begin, begin + count) of `values`.
+struct Tile {
+  std::uint32_t begin, count;
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t id_bytes() const noexcept { return count <= 256 ? 1 : 2; }
+};
+static_assert(sizeof(Tile) == 8);
+
+constexpr Source source_of(const PartInfo& part) noexcept { return static_cast<Source>(part.params[param_source]); }
+/// Of a part whose shape has been checked, or is being.
+constexpr std::uint64_t slices_of(const PartInfo& part) noexcept {
+  const std::uint64_t block = part.params[param_block];
+  return block == 0 ? 0 : div_up(div_up(part.rows.count, block), lanes);
+}
+constexpr std::uint64_t tiles_of(const PartInfo& part) noexcept {
+  const std::uint64_t n = part.params[param_tile_slices];
+  return n == 0 ? 0 : div_up(slices_of(part), n);
+}
+inline constexpr std::array<SectionDescription, 5> sections{{
+    {"slices", Element::u32, [](const PartInfo& part) { return slices_of(part) * 4; }},
+    {"patterns", Element::u32,
+     [](const PartInfo& part) { return checked_mul(part.params[param_patterns], 8, "patterns of csell"); }, unit},
+    {"stream", Element::u32,
+     [](const PartInfo& part) { return checked_mul(part.params[param_stream], 8, "stream of csell"); }, unit},
+    {"values", Element::value, [](const PartInfo& part) { return part.params[param_values]; }, unit},
+    {"tiles", Element::u32, [](const PartInfo& part) { return tiles_of(part) * 2; }},
+}};
+
+/// A part's arrays, in host or device memory. T: the type of its values.
+template <class T>
+struct View {
+  const Slice* slices;
+  const Group* patterns;
+  const std::byte* stream;
+  const T* values;
+  const Tile* tiles;
+  std::uint64_t slice_count, rows;  ///< rows: block rows
+  std::uint32_t block, sums, tile_slices;
+
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t id_bytes(std::uint64_t slice) const {
+    return tile_slices == 0 ? 0 : tiles[slice / tile_slices].id_bytes();
+  }
+};
+
+template <class T>
+View<T> view(const PartView& part) {
+  const auto& p = part.info().params;
+  return {reinterpret_cast<const Slice*>(part.get<std::uint32_t>("slices").data()),
+          reinterpret_cast<const Group*>(part.get<std::uint32_t>("patterns").data()),
+          reinterpret_cast<const std::byte*>(part.get<std::uint32_t>("stream").data()),
+          part.get<T>("values").data(),
+          reinterpret_cast<const Tile*>(part.get<std::uint32_t>("tiles").data()),
+          slices_of(part.info()),
+          part.rows() / p[param_block],
+          static_cast<std::uint32_t>(p[param_block]),
+          static_cast<std::uint32_t>(p[param_sums]),
+          static_cast<std::uint32_t>(p[param_tile_slices])};
+}
+
+/// One slice, ready to be read group by group.
+struct SliceView {
+  const Group* patterns;
+  const std::byte* stream;  ///< of the slice
+  SliceGroups n;
+  StreamLayout at;
+  std::uint32_t id_bytes;
+
+  /// `counts` of the slice may be `many`: this reads the stream.
+  template <class T>
+  static SPMVPACK_HOST_DEVICE SliceView of(const View<T>& v, std::uint64_t s) {
+    const Slice slice = v.slices[s];
+    SliceView r{};
+    r.patterns = v.patterns + slice.pattern;
+    r.stream = v.stream + std::uint64_t{slice.stream} * unit;
+    const bool many = slice.counts == SliceGroups::many;
+    r.n = many ? *reinterpret_cast<const SliceGroups*>(r.stream) : SliceGroups::from(slice.counts);
+    r.id_bytes = v.id_bytes(s);
+    r.at = stream_layout(r.n, many, r.id_bytes);
+    return r;
+  }
+
+  [[nodiscard]] SPMVPACK_HOST_DEVICE Columns columns(std::uint64_t group) const {
+    std::uint32_t kind = 0;
+    for (; kind < 3 && group >= n.of[kind]; ++kind) group -= n.of[kind];
+    return static_cast<Columns>(kind);
+  }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE const Group& group(std::uint64_t g) const {
+    return g < n.of[0] ? patterns[g] : reinterpret_cast<const Group*>(stream + at.groups * unit)[g - n.of[0]];
+  }
+  /// The offsets of a group's lanes, group_steps for each; null in a pattern.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE const std::byte* words(std::uint64_t g) const {
+    if (g < n.of[0]) return nullptr;
+    g -= n.of[0];
+    std::uint32_t width = 0;  // log2 of the bytes
+    for (; width < 2 && g >= n.of[width + 1]; ++width) g -= n.of[width + 1];
+    return stream + at.words[width] * unit + g * (lanes * group_steps << width);
+  }
+  /// The column of a lane that has an entry in step k of group g; `row` is the lane's.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t column(std::uint64_t g, std::uint32_t k, std::uint32_t lane,
+                                                          std::uint32_t row) const {
+    const std::uint32_t base = group(g).base[k], element = lane * group_steps + k;
+    const std::byte* const from = words(g);
+    switch (columns(g)) {
+      case Columns::pattern:
+        return base + row;
+      case Columns::offset_8:
+        return base + reinterpret_cast<const std::uint8_t*>(from)[element];
+      case Columns::offset_16:
+        return base + reinterpret_cast<const std::uint16_t*>(from)[element];
+      default:
+        return base + reinterpret_cast<const std::uint32_t*>(from)[element];
+    }
+  }
+  /// The id of an entry, within the table of the slice's tile.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t id(std::uint64_t g, std::uint32_t k, std::uint32_t lane) const {
+    const std::byte* const ids = stream + at.ids * unit;
+    const std::uint64_t element = (g * lanes + lane) * group_steps + k;
+    return id_bytes == 1 ? reinterpret_cast<const std::uint8_t*>(ids)[element]
+                         : reinterpret_cast<const std::uint16_t*>(ids)[element];
+  }
+};
+
+SPMVPACK_EXPORT extern const Layout layout;
+
+}  // namespace spmvpack::layouts::csell

@@ -1,0 +1,239 @@
+#include "spmvpack/container/layouts/csell.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <vector>
+
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack::layouts::csell {
+namespace {
+
+constexpr std::uint64_t slices_per_task = 64;
+
+/// Calls f(group, step of the group, place) for the steps of a slice in which the lane has an entry; `place` is the
+/// entry's, counted in entries from the slice's first value.
+template <class F>
+void each_step(const SliceView& slice, std::uint32_t lane, F&& f) {
+  const std::uint64_t groups = slice.n.total();
+  std::uint64_t before = 0;
+  for (std::uint64_t g = 0; g < groups; ++g)
+    for (std::uint32_t k = 0; k < group_steps; ++k) {
+      const std::uint32_t mask = slice.group(g).mask[k], below = (1U << lane) - 1;
+      if ((mask >> lane & 1U) != 0) f(g, k, before + static_cast<std::uint32_t>(std::popcount(mask & below)));
+      before += static_cast<std::uint32_t>(std::popcount(mask));
+    }
+}
+
+std::uint64_t entries_of(const SliceView& slice) {
+  std::uint64_t n = 0;
+  for (std::uint64_t g = 0; g < slice.n.total(); ++g)
+    for (const std::uint32_t mask : slice.group(g).mask) n += static_cast<std::uint32_t>(std::popcount(mask));
+  return n;
+}
+
+void check_shape(const PartView& part) {
+  const auto& p = part.info().params;
+  const auto require = [&](bool ok, Param param) {
+    part.require(ok, {}, [&] { return fmt::format("{} is {}", csell::parameters.at(param), p.at(param)); });
+  };
+  const auto source = static_cast<Source>(p[param_source]);
+  require(p[param_source] < source_names.size(), param_source);
+  require(p[param_block] >= 1 && p[param_block] <= max_block, param_block);
+  require(part.rows() % p[param_block] == 0 && part.cols() % p[param_block] == 0, param_block);
+  require(p[param_block] == 1 || source != Source::table, param_block);
+  require(p[param_sums] == 1 || p[param_sums] == 2 || p[param_sums] == 4, param_sums);
+  require(p[param_patterns] <= 0xFFFFFFFF, param_patterns);
+  require(p[param_stream] <= 0xFFFFFFFF, param_stream);
+  require((p[param_tile_slices] != 0) == (source == Source::table), param_tile_slices);
+  const std::uint64_t block_values = p[param_block] * p[param_block];
+  if (source == Source::step)
+    require(p[param_values] == checked_mul(p[param_patterns], group_steps * block_values, "values of csell"),
+            param_values);
+  if (source == Source::single) require(p[param_values] == 1, param_values);
+}
+
+/// The groups [first, last) have steps, and only at their end steps of nothing.
+void check_groups(const PartView& part, const Group* first, const Group* last, std::string_view section) {
+  for (const Group* g = first; g != last; ++g) {
+    bool ok = g->mask[0] != 0;
+    for (std::uint32_t k = 1; k < group_steps; ++k)
+      ok = ok && (g->mask[k] != 0 ? g->mask[k - 1] != 0 : g->base[k] == 0);
+    part.require(ok, section, [&] { return fmt::format("group {} is empty, or has steps after its end", g - first); });
+  }
+}
+
+/// Where everything lies, so that reading a slice afterwards stays in its sections.
+template <class T>
+void check_places(const PartView& part, const View<T>& v) {
+  const auto& p = part.info().params;
+  const std::uint64_t units = p[param_stream], per_unit = unit / sizeof(T);
+  const auto table = source_of(part.info()) == Source::table;
+  std::uint64_t end = 0, largest = 0;
+  for (std::uint64_t t = 0; t < tiles_of(part.info()); ++t) {
+    const Tile tile = v.tiles[t];
+    part.require(
+        tile.count <= max_table && std::uint64_t{tile.begin} + tile.count <= p[param_values] && tile.begin <= end,
+        "tiles", [&] { return fmt::format("tile {}: its table is out of range", t); });
+    end = std::max(end, std::uint64_t{tile.begin} + tile.count);
+    largest = std::max<std::uint64_t>(largest, tile.count);
+  }
+  part.require(!table || end == p[param_values], "tiles", [] { return std::string("values that no tile has"); });
+  part.require(largest == p[param_largest_tile], "tiles", [&] {
+    return fmt::format("the largest has {} values, the part table says {}", largest, p[param_largest_tile]);
+  });
+  check_groups(part, v.patterns, v.patterns + p[param_patterns], "patterns");
+  std::uint64_t stream = 0, values = 0;
+  for (std::uint64_t s = 0; s < v.slice_count; ++s) {
+    const Slice slice = v.slices[s];
+    const auto require = [&](bool ok, std::string_view what) {
+      part.require(ok, "slices", [&] { return fmt::format("slice {}: {}", s, what); });
+    };
+    const bool many = slice.counts == SliceGroups::many;
+    require(slice.stream == stream && stream + (many ? 1 : 0) <= units, "its stream begins elsewhere");
+    const SliceView view = SliceView::of(v, s);
+    require(!many || view.n.counts() == SliceGroups::many, "few groups in a unit of their own");
+    require(std::uint64_t{slice.pattern} + view.n.of[0] <= p[param_patterns], "its pattern is out of range");
+    require(view.n.of[0] != 0 || slice.pattern == 0, "a pattern that it does not use");
+    require(source_of(part.info()) != Source::step || view.n.total() == view.n.of[0], "columns without values");
+    require(view.at.end <= units - stream, "its stream ends elsewhere");
+    const auto* const groups = reinterpret_cast<const Group*>(view.stream + view.at.groups * unit);
+    check_groups(part, groups, groups + (view.n.total() - view.n.of[0]), "stream");
+    stream += view.at.end;
+    if (source_of(part.info()) != Source::raw) {
+      require(slice.values == 0, "values of its own");
+      continue;
+    }
+    require(slice.values * per_unit == values, "its values begin elsewhere");
+    values = round_up(values + entries_of(view) * v.block * v.block, per_unit);
+    require(values <= p[param_values], "its values end elsewhere");
+  }
+  part.require(stream == units, "slices", [&] { return fmt::format("the stream has {} units more", units - stream); });
+  part.require(source_of(part.info()) != Source::raw || values == p[param_values], "slices",
+               [&] { return fmt::format("{} values, the part table says {}", values, p[param_values]); });
+}
+
+/// Every entry of a slice: in range, once, and rising within each kind of columns. Returns the number of entries.
+template <class T>
+std::uint64_t check_entries(const PartView& part, const View<T>& v, std::uint64_t s) {
+  const SliceView slice = SliceView::of(v, s);
+  const std::uint64_t first_row = s * lanes, cols = part.cols() / v.block;
+  const std::uint32_t table = v.tile_slices == 0 ? 0 : v.tiles[s / v.tile_slices].count;
+  std::uint64_t entries = 0;
+  std::vector<std::uint32_t> columns;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    columns.clear();
+    const auto require = [&](bool ok, std::string_view section, std::string_view what) {
+      part.require(ok, section, [&] { return fmt::format("slice {}, lane {}: {}", s, lane, what); });
+    };
+    const auto row = static_cast<std::uint32_t>(first_row + lane);
+    std::size_t kind_begin = 0;
+    auto kind = Columns::pattern;
+    each_step(slice, lane, [&](std::uint64_t g, std::uint32_t k, std::uint64_t) {
+      require(first_row + lane < v.rows, "patterns or stream", "an entry of a row that the part does not have");
+      const std::uint32_t column = slice.column(g, k, lane, row);
+      require(column < cols, "patterns or stream", "a column out of range");
+      if (slice.columns(g) != kind) kind = slice.columns(g), kind_begin = columns.size();
+      require(columns.size() == kind_begin || column > columns.back(), "patterns or stream", "columns do not rise");
+      columns.push_back(column);
+      require(v.tile_slices == 0 || slice.id(g, k, lane) < table, "stream", "an id out of range");
+    });
+    entries += columns.size();
+    std::sort(columns.begin(), columns.end());
+    require(std::adjacent_find(columns.begin(), columns.end()) == columns.end(), "patterns or stream",
+            "a column comes twice");
+  }
+  return entries;
+}
+
+void check(const PartView& part, int threads) {
+  dispatch(part.info().value_type, [&]<class T>(T) {
+    const View<T> v = view<T>(part);
+    check_places(part, v);
+    std::atomic<std::uint64_t> entries{0};
+    parallel_pieces(v.slice_count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+      std::uint64_t sum = 0;
+      for (std::uint64_t s = first; s < last; ++s) sum += check_entries(part, v, s);
+      entries += sum;
+    });
+    const std::uint64_t nnz = part.info().nnz, block_values = std::uint64_t{v.block} * v.block;
+    part.require(entries <= nnz && entries * block_values == nnz, {},
+                 [&] { return fmt::format("{} entries, the part table says {}", entries * block_values, nnz); });
+  });
+}
+
+/// The value in row r and column c of a block.
+template <class T>
+const T* value_of(const View<T>& v, const SliceView& slice, Source source, std::uint64_t s, std::uint64_t g,
+                  std::uint32_t k, std::uint32_t lane, std::uint64_t place, std::uint32_t r, std::uint32_t c) {
+  const std::uint64_t block_values = std::uint64_t{v.block} * v.block, element = std::uint64_t{r} * v.block + c;
+  switch (source) {
+    case Source::raw: {
+      // Element by element of the block, those of the step's entries side by side.
+      const std::uint32_t mask = slice.group(g).mask[k];
+      const auto n = static_cast<std::uint64_t>(std::popcount(mask));
+      const auto rank = static_cast<std::uint64_t>(std::popcount(mask & ((1U << lane) - 1)));
+      return v.values + v.slices[s].values * (unit / sizeof(T)) + (place - rank) * block_values + element * n + rank;
+    }
+    case Source::table:
+      return v.values + v.tiles[s / v.tile_slices].begin + slice.id(g, k, lane);
+    case Source::step:
+      return v.values + ((v.slices[s].pattern + g) * group_steps + k) * block_values + element;
+    default:
+      return v.values;
+  }
+}
+
+CsrMatrix unpack(const PartView& part, int threads) {
+  CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
+  const Source source = source_of(part.info());
+  m.row_ptr[0] = 0;
+  dispatch(m.value_type(), [&]<class T>(T) {
+    const View<T> v = view<T>(part);
+    auto& to = std::get<Array<T>>(m.values);
+    const auto each_lane = [&](auto&& f) {  // f(slice, its view, lane, row)
+      parallel_pieces(v.slice_count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+        for (std::uint64_t s = first; s < last; ++s) {
+          const SliceView slice = SliceView::of(v, s);
+          for (std::uint32_t lane = 0; lane < lanes && s * lanes + lane < v.rows; ++lane)
+            f(s, slice, lane, s * lanes + lane);
+        }
+      });
+    };
+    each_lane([&](std::uint64_t, const SliceView& slice, std::uint32_t lane, std::uint64_t row) {
+      std::uint64_t n = 0;
+      each_step(slice, lane, [&](std::uint64_t, std::uint32_t, std::uint64_t) { ++n; });
+      for (std::uint64_t r = row * v.block; r < (row + 1) * v.block; ++r) m.row_ptr[r + 1] = n * v.block;
+    });
+    for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
+    each_lane([&](std::uint64_t s, const SliceView& slice, std::uint32_t lane, std::uint64_t row) {
+      struct Entry {
+        std::uint32_t column, k;
+        std::uint64_t g, place;
+      };
+      std::vector<Entry> entries;
+      each_step(slice, lane, [&](std::uint64_t g, std::uint32_t k, std::uint64_t place) {
+        entries.push_back({slice.column(g, k, lane, static_cast<std::uint32_t>(row)), k, g, place});
+      });
+      std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
+      for (std::uint32_t r = 0; r < v.block; ++r) {
+        std::uint64_t at = m.row_ptr[row * v.block + r];
+        for (const Entry& e : entries)
+          for (std::uint32_t c = 0; c < v.block; ++c) {
+            m.col_idx[at] = e.column * v.block + c;
+            std::memcpy(&to[at++], value_of(v, slice, source, s, e.g, e.k, lane, e.place, r, c), sizeof(T));
+          }
+      }
+    });
+  });
+  return m;
+}
+
+}  // namespace
+
+const Layout layout{"csell", sections, parameters, check_shape, check, unpack};
+
+}  // namespace spmvpack::layouts::csell

@@ -1,0 +1,618 @@
+#include "spmvpack/container/layouts/csell.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <unordered_map>
+
+#include "count_table.hpp"
+#include "layouts/csell_slice.hpp"
+#include "layouts/layouts.hpp"
+#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/encoder/value_table.hpp"
+
+namespace spmvpack::encoder::layouts {
+namespace sliced {
+namespace {
+
+constexpr std::array<Setting, 3> settings{
+    Setting{"csell.block", "auto, or 1 to 4", "rows and columns of a block; auto takes the largest that has no fill"},
+    Setting{"csell.values", "auto, raw, table, step or single", "where values are; auto minimises device bytes"},
+    Setting{"csell.sums", "auto, 1, 2 or 4", "sums of a row, each by a warp; auto takes several if rows are few"}};
+
+constexpr std::uint64_t slices_per_task = 128;
+/// More distinct values than this do not stand in patterns.
+constexpr std::uint64_t max_step_values = 4096;
+/// Slices of the smallest tile, doubled up to the largest; and the most values of a tile: 64 KiB of shared memory.
+constexpr std::uint64_t smallest_tile = 16, largest_tile = 256, max_tile_values = 8192;
+/// With fewer slices than this, several warps share one (the multiprocessors of an H200, and the warps of one).
+constexpr std::uint64_t few_slices = 132 * 32;
+
+/// Lists of steps, each once, numbered as they come. A list is the bytes of its bases and masks, and of its values.
+class Lists {
+ public:
+  std::uint32_t add(std::string_view list) {
+    const auto [at, is_new] = numbers_.try_emplace(std::string(list), static_cast<std::uint32_t>(lists_.size()));
+    if (is_new) lists_.push_back(&at->first);
+    return at->second;
+  }
+  [[nodiscard]] std::size_t size() const { return lists_.size(); }
+  [[nodiscard]] std::string_view operator[](std::size_t i) const { return *lists_[i]; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<const std::string*> lists_;  ///< keys, which do not move
+};
+
+/// How the columns of all slices are stored, for one size of blocks.
+struct ColumnsPlan {
+  std::uint32_t block = 1;
+  bool by_value = false;
+  std::vector<Slice> slices;
+  std::vector<SliceGroups> groups;     ///< of each slice
+  std::vector<Group> patterns;         ///< the dictionary
+  std::vector<std::byte> step_values;  ///< of its steps, if by_value
+  std::uint64_t lists = 0, slices_in_patterns = 0;
+  std::uint64_t units = 0;  ///< of the stream, without ids
+
+  [[nodiscard]] std::uint64_t bytes() const {
+    return slices.size() * sizeof(Slice) + patterns.size() * sizeof(Group) + units * unit + step_values.size();
+  }
+  [[nodiscard]] std::uint64_t total_groups() const {
+    std::uint64_t n = 0;
+    for (const SliceGroups& g : groups) n += g.total();
+    return n;
+  }
+};
+
+/// The steps, then the values of each.
+std::string list_of(const SliceSteps& steps, const BlockRows& rows, std::uint64_t slice, bool by_value) {
+  std::string list;
+  const auto append = [&](const void* from, std::size_t n) { list.append(static_cast<const char*>(from), n); };
+  for (const Step& step : steps.steps()) append(&step.base, 8);  // and the mask behind it
+  static_assert(offsetof(Step, mask) == 4);
+  if (!by_value) return list;
+  const std::size_t size = size_of(rows.matrix().value_type());
+  for (const Step& step : steps.steps()) {
+    const std::uint64_t row = slice * lanes + static_cast<std::uint32_t>(std::countr_zero(step.mask));
+    for (std::uint32_t r = 0; r < rows.block(); ++r)
+      append(static_cast<const std::byte*>(rows.matrix().value_bytes()) +
+                 (rows.begin(row, r) + std::uint64_t{steps.entries()[step.first]} * rows.block()) * size,
+             rows.block() * size);
+  }
+  return list;
+}
+
+/// Decides slice by slice between a pattern, which may be shared, and offsets. With `by_value` there are patterns only:
+/// none is returned if they take more steps than the rows' lengths suggest, or too many bytes.
+std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, int threads) {
+  constexpr std::uint32_t no_list = 0xFFFFFFFF;
+  struct Task {
+    Lists lists;
+    std::vector<std::uint32_t> list_of_slice;
+    std::uint64_t list_bytes = 0;
+  };
+  ColumnsPlan plan;
+  plan.block = rows.block();
+  plan.by_value = by_value;
+  const std::uint64_t slices = rows.slices();
+  const std::size_t block_bytes = std::size_t{rows.block()} * rows.block() * size_of(rows.matrix().value_type());
+  std::vector<Task> tasks(div_up(slices, slices_per_task));
+  plan.groups.resize(slices);
+  std::atomic<bool> given_up{false};
+  parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
+    if (given_up) return;
+    Task& task = tasks[t];
+    SliceSteps steps(rows);
+    std::uint64_t step_count = 0, width = 0, blocks = 0;
+    for (std::uint64_t s = t * slices_per_task; s < std::min(slices, (t + 1) * slices_per_task); ++s) {
+      // Far more steps than the longest row has entries cost more time than offsets, whatever they save.
+      const std::uint64_t mean = div_up(rows.blocks(s), lanes);
+      const bool fits = steps.arrange_pattern(s, by_value, by_value ? 4 * mean + 32 : mean + mean / 2 + 4);
+      std::uint32_t list = no_list;
+      if (fits) {
+        const std::string steps_of_slice = list_of(steps, rows, s, by_value);
+        const std::size_t known = task.lists.size();
+        list = task.lists.add(steps_of_slice);
+        if (task.lists.size() != known) task.list_bytes += steps_of_slice.size();
+      }
+      blocks += rows.blocks(s);
+      step_count += steps.steps().size();
+      width += steps.width();
+      task.list_of_slice.push_back(list);
+      if (by_value && !fits) given_up = true;
+      if (by_value) {
+        plan.groups[s] = steps.groups();
+        continue;
+      }
+      steps.arrange_offsets(s);
+      plan.groups[s] = steps.groups();
+    }
+    if (by_value && (step_count > 2 * width + 64 || task.list_bytes > blocks * block_bytes / 2 + 4096)) given_up = true;
+  });
+  if (given_up) return {};
+
+  // The lists of all tasks, in their order, with what offsets would take for the slices of each.
+  Lists lists;
+  std::vector<std::uint64_t> offset_bytes;
+  std::vector<std::uint32_t> list_of_slice;
+  list_of_slice.reserve(slices);
+  for (Task& task : tasks) {
+    std::vector<std::uint32_t> number(task.lists.size());
+    for (std::size_t i = 0; i < number.size(); ++i) number[i] = lists.add(task.lists[i]);
+    offset_bytes.resize(lists.size());
+    for (const std::uint32_t list : task.list_of_slice) {
+      const SliceGroups& g = plan.groups[list_of_slice.size()];
+      list_of_slice.push_back(list == no_list ? no_list : number[list]);
+      if (list != no_list)
+        offset_bytes[number[list]] += stream_layout(g, g.counts() == SliceGroups::many, 0).end * unit;
+    }
+    task = {};
+  }
+  constexpr std::size_t step_bytes = 8;
+  const auto steps_of = [&](std::size_t list) {
+    return lists[list].size() / (step_bytes + (by_value ? block_bytes : 0));
+  };
+  std::vector<std::uint32_t> place(lists.size(), no_list);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    const std::uint64_t steps = steps_of(i), groups = div_up(steps, group_steps);
+    if (!by_value && groups * sizeof(Group) > offset_bytes[i]) continue;
+    place[i] = static_cast<std::uint32_t>(plan.patterns.size());
+    plan.patterns.resize(plan.patterns.size() + groups);
+    plan.lists += 1;
+    if (plan.patterns.size() > 0xFFFFFFFF) return {};
+    for (std::uint64_t k = 0; k < steps; ++k) {
+      Group& group = plan.patterns[place[i] + k / group_steps];
+      std::memcpy(&group.base[k % group_steps], lists[i].data() + k * step_bytes, 4);
+      std::memcpy(&group.mask[k % group_steps], lists[i].data() + k * step_bytes + 4, 4);
+    }
+    if (!by_value) continue;
+    plan.step_values.resize(plan.patterns.size() * group_steps * block_bytes);
+    std::memcpy(plan.step_values.data() + place[i] * group_steps * block_bytes, lists[i].data() + steps * step_bytes,
+                steps * block_bytes);
+  }
+  plan.slices.resize(slices);
+  for (std::uint64_t s = 0; s < slices; ++s) {
+    const std::uint32_t list = list_of_slice[s];
+    if (list != no_list && place[list] != no_list) {
+      plan.groups[s] = {{static_cast<std::uint32_t>(div_up(steps_of(list), group_steps)), 0, 0, 0}};
+      plan.slices[s].pattern = plan.groups[s].of[0] == 0 ? 0 : place[list];
+      ++plan.slices_in_patterns;
+    }
+    plan.slices[s].counts = plan.groups[s].counts();
+    plan.units += stream_layout(plan.groups[s], plan.slices[s].counts == SliceGroups::many, 0).end;
+  }
+  return plan;
+}
+
+/// Tables of distinct values, each of the same number of slices.
+struct Tables {
+  std::uint64_t slices = 0;
+  std::vector<std::vector<std::uint64_t>> values;  ///< the bits, rising
+
+  /// Of ids, tables and their places, for slices of these groups.
+  [[nodiscard]] std::uint64_t bytes(std::span<const SliceGroups> groups, std::size_t value_size) const {
+    std::uint64_t sum = 0;
+    for (std::size_t t = 0; t < values.size(); ++t) {
+      const std::uint64_t count = values[t].size(), first = t * slices;
+      sum += count * value_size + sizeof(Tile);
+      for (std::uint64_t s = first; s < std::min<std::uint64_t>(groups.size(), first + slices); ++s)
+        sum += groups[s].total() * lanes * group_steps * (count <= 256 ? 1 : 2);
+    }
+    return sum;
+  }
+};
+
+std::vector<std::uint64_t> distinct_values(const CsrView& a, std::uint64_t first_slice, std::uint64_t last_slice) {
+  const std::uint64_t begin = a.row_ptr(std::min(a.rows(), first_slice * lanes)),
+                      end = a.row_ptr(std::min(a.rows(), last_slice * lanes));
+  CountTable table;
+  dispatch(a.value_type(), [&]<class T>(T) { table.add(a.values<T>() + begin, end - begin); });
+  std::vector<std::uint64_t> bits;
+  bits.reserve(table.size());
+  for (const ValueCount& value : table.entries()) bits.push_back(value.bits);
+  std::sort(bits.begin(), bits.end());
+  return bits;
+}
+
+/// The tables that take the fewest bytes; none if values do not repeat nearby.
+std::optional<Tables> plan_tables(const CsrView& a, const ValueTable& all, std::span<const SliceGroups> groups,
+                                  int threads) {
+  const std::uint64_t slices = groups.size();
+  const std::size_t value_size = size_of(a.value_type());
+  if (slices == 0 || a.nnz() == 0) return {};
+  if (all.distinct() <= 256) {
+    Tables one{slices, {}};
+    one.values.push_back(distinct_values(a, 0, slices));
+    return one;
+  }
+  Tables tables{smallest_tile, {}};
+  tables.values.resize(div_up(slices, smallest_tile));
+  // Where few tiles here and there have hardly any repeated value, the others are not looked at.
+  constexpr std::uint64_t samples = 32;
+  std::uint64_t distinct = 0, entries = 0;
+  for (std::uint64_t i = 0; i < samples; ++i) {
+    const std::uint64_t t = tables.values.size() * i / samples, first = t * smallest_tile, last = first + smallest_tile;
+    distinct += distinct_values(a, first, last).size();
+    entries += a.row_ptr(std::min(a.rows(), last * lanes)) - a.row_ptr(first * lanes);
+  }
+  if (distinct * 4 > entries * 3) return {};
+  std::atomic<bool> too_many{false};
+  parallel_for(tables.values.size(), threads, [&](std::uint64_t t) {
+    if (too_many) return;
+    tables.values[t] = distinct_values(a, t * smallest_tile, (t + 1) * smallest_tile);
+    if (tables.values[t].size() > max_tile_values) too_many = true;
+  });
+  if (too_many) return {};
+  Tables best = tables;
+  while (tables.slices < largest_tile && tables.values.size() > 1) {
+    Tables wider{tables.slices * 2, {}};
+    wider.values.resize(div_up(tables.values.size(), 2));
+    parallel_for(wider.values.size(), threads, [&](std::uint64_t t) {
+      const std::size_t i = 2 * t;
+      if (i + 1 == tables.values.size()) {
+        wider.values[t] = tables.values[i];
+        return;
+      }
+      const auto &left = tables.values[i], &right = tables.values[i + 1];
+      std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(wider.values[t]));
+      if (wider.values[t].size() > max_tile_values) too_many = true;
+    });
+    if (too_many) break;
+    tables = std::move(wider);
+    if (tables.bytes(groups, value_size) < best.bytes(groups, value_size)) best = tables;
+  }
+  return best;
+}
+
+/// The ids of a tile's values.
+class TileIds {
+ public:
+  explicit TileIds(std::span<const std::uint64_t> values)
+      : shift_(64 - static_cast<int>(std::bit_width(values.size() * 2 | 15))),
+        slots_(std::size_t{1} << (64 - shift_), Slot{}) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      Slot& slot = slots_[probe(values[i])];
+      slot = {values[i], static_cast<std::uint32_t>(i + 1)};
+    }
+  }
+  [[nodiscard]] std::uint32_t find(std::uint64_t bits) const { return slots_[probe(bits)].next_id - 1; }
+
+ private:
+  struct Slot {
+    std::uint64_t bits = 0;
+    std::uint32_t next_id = 0;  ///< 0: free
+  };
+  [[nodiscard]] std::size_t probe(std::uint64_t bits) const {
+    std::size_t at = CountTable::hash(bits) >> shift_;
+    while (slots_[at].next_id != 0 && slots_[at].bits != bits) at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
+  int shift_;
+  std::vector<Slot> slots_;
+};
+
+/// A part as slices: makes all decisions, then writes the sections.
+class Sliced {
+ public:
+  Sliced(const PartMatrix& part, const PlanOptions& options) : owner_(part.owner), a_(part.a) {
+    const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads);
+    choose(*values, options);
+    choose_sums(options);
+    place();
+  }
+
+  void describe(PartPlan& plan) const {
+    auto& p = plan.info.params;
+    p[param_source] = static_cast<std::uint64_t>(source_);
+    p[param_block] = columns_.block;
+    p[param_sums] = sums_;
+    p[param_patterns] = columns_.patterns.size();
+    p[param_stream] = stream_units_;
+    p[param_values] = value_count_;
+    p[param_tile_slices] = tables_.slices;
+    for (const Tile& tile : tiles_) p[param_largest_tile] = std::max<std::uint64_t>(p[param_largest_tile], tile.count);
+    std::array<std::uint64_t, 4> groups{};
+    for (const SliceGroups& g : columns_.groups)
+      for (std::size_t kind = 0; kind < 4; ++kind) groups.at(kind) += g.of[kind];
+    plan.padding =
+        (groups[0] + groups[1] + groups[2] + groups[3]) * group_steps * lanes * columns_.block * columns_.block -
+        a_.nnz();
+    plan.counters = {{"block", columns_.block},
+                     {"sums", sums_},
+                     {"slices", columns_.slices.size()},
+                     {"slices.pattern", columns_.slices_in_patterns},
+                     {"patterns", columns_.lists},
+                     {"groups.pattern", groups[0]},
+                     {"groups.offsets_8", groups[1]},
+                     {"groups.offsets_16", groups[2]},
+                     {"groups.offsets_32", groups[3]},
+                     {"tile_slices", tables_.slices},
+                     {"tables.values", source_ == Source::table ? value_count_ : 0}};
+    plan.counters.insert(plan.counters.end(), considered_.begin(), considered_.end());
+  }
+
+  void fill_stream(std::uint64_t begin, std::span<std::byte> out) const;
+  template <class T>
+  void fill_values(std::uint64_t begin, std::span<std::byte> out) const;
+
+  [[nodiscard]] const ColumnsPlan& columns() const { return columns_; }
+  [[nodiscard]] const std::vector<Tile>& tiles() const { return tiles_; }
+
+ private:
+  void choose(const ValueTable& values, const PlanOptions& options);
+  void choose_sums(const PlanOptions& options);
+  void place();
+  [[nodiscard]] std::uint64_t raw_bytes(const ColumnsPlan& columns) const {
+    const std::size_t size = size_of(a_.value_type());
+    const BlockRows rows(a_, columns.block);
+    std::uint64_t sum = 0;
+    for (std::uint64_t s = 0; s < rows.slices(); ++s)
+      sum += round_up(rows.blocks(s) * columns.block * columns.block * size, unit);
+    return sum;
+  }
+  /// Calls f(steps, slice) for the slices whose bytes overlap [begin, end), where `place` is their element in units.
+  template <class F>
+  void each_slice(std::uint32_t Slice::*place, std::uint64_t begin, std::uint64_t end, F&& f) const;
+  template <class T>
+  void write_stream(const SliceSteps& steps, std::uint64_t s, const TileIds* ids, std::byte* out) const;
+  template <class T>
+  void write_values(const SliceSteps& steps, std::uint64_t s, T* out) const;
+
+  std::shared_ptr<const void> owner_;
+  CsrView a_;
+  Source source_ = Source::raw;
+  ColumnsPlan columns_;
+  Tables tables_;
+  std::vector<Tile> tiles_;
+  std::vector<std::uint64_t> single_;  ///< the value's bits
+  std::uint64_t sums_ = 1, stream_units_ = 0, value_count_ = 0;
+  std::vector<Counter> considered_;
+};
+
+std::optional<Source> source_setting(const PlanOptions& options) {
+  const auto found = options.settings.find("csell.values");
+  if (found == options.settings.end() || found->second == "auto") return {};
+  const auto name = std::find(source_names.begin(), source_names.end(), found->second);
+  if (name == source_names.end()) refuse_setting("csell.values", found->second, settings[1].values);
+  return static_cast<Source>(name - source_names.begin());
+}
+
+void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
+  const std::optional<Source> wanted = source_setting(options);
+  const auto wanted_block = read_setting(options, "csell.block", 1, max_block, "auto");
+  const auto refuse = [](std::string what, const char* remedy) {
+    throw Error(errc::unsupported, "csell: " + std::move(what), {}, remedy);
+  };
+  std::uint32_t block = 1;
+  for (std::uint32_t b = max_block; b > 1 && block == 1; --b)
+    if ((!wanted_block || *wanted_block == b) && a_.nnz() != 0 && full_blocks(a_, b, options.threads)) block = b;
+  if (wanted_block && *wanted_block != block)
+    refuse(fmt::format("the matrix is not made of full blocks of {} by {}", *wanted_block, *wanted_block),
+           "use another csell.block, or amb, whose blocks may have fill");
+  const auto tried = [&](Source source) { return !wanted || *wanted == source; };
+  const std::size_t size = size_of(a_.value_type());
+
+  // Every way with its device bytes; the fewest win, ties go to the first.
+  std::uint64_t best = ~std::uint64_t{0};
+  const auto consider = [&](Source source, ColumnsPlan& columns, std::uint64_t value_bytes, Tables tables) {
+    const std::uint64_t bytes = columns.bytes() + value_bytes;
+    considered_.push_back({fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(source))), bytes});
+    if (bytes >= best) return;
+    best = bytes;
+    source_ = source;
+    tables_ = std::move(tables);
+    columns_ = columns;
+  };
+  if (tried(Source::single) && values.distinct() == 1) {
+    ColumnsPlan columns = *plan_columns({a_, block}, false, options.threads);
+    single_ = {values.most_frequent()[0].bits};
+    consider(Source::single, columns, size, {});
+    return;
+  }
+  if (tried(Source::step) && values.distinct() <= (wanted ? ValueTable::max_distinct : max_step_values)) {
+    if (auto columns = plan_columns({a_, block}, true, options.threads)) consider(Source::step, *columns, 0, {});
+  }
+  std::optional<ColumnsPlan> plain;  // blocks of one, which tables have
+  if (tried(Source::table) && (!wanted_block || *wanted_block == 1)) {
+    plain = plan_columns({a_, 1}, false, options.threads);
+    if (auto tables = plan_tables(a_, values, plain->groups, options.threads)) {
+      const std::uint64_t bytes = tables->bytes(plain->groups, size);
+      consider(Source::table, *plain, bytes, std::move(*tables));
+    }
+  }
+  if (tried(Source::raw)) {
+    if (block != 1 || !plain) plain = plan_columns({a_, block}, false, options.threads);
+    consider(Source::raw, *plain, raw_bytes(*plain), {});
+  }
+  if (best == ~std::uint64_t{0})
+    refuse(fmt::format("csell.values is {}, but the values do not repeat like that",
+                       source_names.at(static_cast<std::size_t>(*wanted))),
+           "use csell.values=raw, or auto");
+}
+
+void Sliced::choose_sums(const PlanOptions& options) {
+  const auto wanted = read_setting(options, "csell.sums", 1, max_sums, "auto");
+  if (wanted && *wanted == 3) refuse_setting("csell.sums", "3", settings[2].values);
+  const std::uint64_t slices = columns_.slices.size(), groups = columns_.total_groups();
+  sums_ = 1;
+  if (slices != 0 && slices < few_slices) sums_ = groups >= 4 * slices ? 4 : groups >= 2 * slices ? 2 : 1;
+  sums_ = wanted.value_or(sums_);
+}
+
+/// Where each slice's pieces are, now that all choices are made.
+void Sliced::place() {
+  const std::size_t size = size_of(a_.value_type());
+  for (const auto& values : tables_.values) {
+    tiles_.push_back({static_cast<std::uint32_t>(value_count_), static_cast<std::uint32_t>(values.size())});
+    value_count_ += values.size();
+  }
+  if (source_ == Source::single) value_count_ = 1;
+  if (source_ == Source::step) value_count_ = columns_.step_values.size() / size;
+  const BlockRows rows(a_, columns_.block);
+  std::uint64_t value_units = 0;
+  for (std::uint64_t s = 0; s < columns_.slices.size(); ++s) {
+    Slice& slice = columns_.slices[s];
+    const std::uint32_t id_bytes = tiles_.empty() ? 0 : tiles_[s / tables_.slices].id_bytes();
+    slice.stream = static_cast<std::uint32_t>(stream_units_);
+    stream_units_ += stream_layout(columns_.groups[s], slice.counts == SliceGroups::many, id_bytes).end;
+    if (source_ != Source::raw) continue;
+    slice.values = static_cast<std::uint32_t>(value_units);
+    value_units += div_up(rows.blocks(s) * columns_.block * columns_.block * size, unit);
+  }
+  if (source_ == Source::raw) value_count_ = value_units * (unit / size);
+  if (stream_units_ > 0xFFFFFFFF || value_units > 0xFFFFFFFF || (!tiles_.empty() && value_count_ > 0xFFFFFFFF))
+    throw Error(errc::unsupported, "csell: more than 128 GiB of columns or values", {}, "use another layout");
+}
+
+template <class F>
+void Sliced::each_slice(std::uint32_t Slice::*place, std::uint64_t begin, std::uint64_t end, F&& f) const {
+  const std::vector<Slice>& slices = columns_.slices;
+  const auto after = std::upper_bound(slices.begin(), slices.end(), begin / unit,
+                                      [&](std::uint64_t at, const Slice& slice) { return at < slice.*place; });
+  SliceSteps steps({a_, columns_.block});
+  for (auto s = static_cast<std::uint64_t>(after - slices.begin()) - 1;
+       s < slices.size() && std::uint64_t{slices[s].*place} * unit < end; ++s) {
+    const std::uint64_t to = s + 1 < slices.size() ? slices[s + 1].*place : ~std::uint64_t{0};
+    if (to == slices[s].*place) continue;
+    if (columns_.groups[s].of[0] != 0)
+      steps.arrange_pattern(s, columns_.by_value, ~std::uint64_t{0});
+    else
+      steps.arrange_offsets(s);
+    f(steps, s);
+  }
+}
+
+/// Copies what [begin, begin + out.size()) has of the bytes that begin at `at`.
+void copy_overlap(std::uint64_t begin, std::span<std::byte> out, std::uint64_t at, std::span<const std::byte> from) {
+  const std::uint64_t first = std::max(begin, at), last = std::min(begin + out.size(), at + from.size());
+  if (first < last) std::memcpy(out.data() + (first - begin), from.data() + (first - at), last - first);
+}
+
+template <class T>
+void Sliced::write_stream(const SliceSteps& steps, std::uint64_t s, const TileIds* ids, std::byte* out) const {
+  const SliceGroups n = steps.groups();
+  const bool many = n.counts() == SliceGroups::many;
+  const std::uint32_t id_bytes = ids == nullptr ? 0 : tiles_[s / tables_.slices].id_bytes();
+  const StreamLayout at = stream_layout(n, many, id_bytes);
+  if (many) std::memcpy(out, &n, sizeof n);
+  const auto* const values = a_.values<T>();
+  std::array<std::uint64_t, 4> next{};  // steps of each kind so far
+  for (const Step& step : steps.steps()) {
+    const auto kind = static_cast<std::size_t>(step.columns);
+    std::uint64_t group = next.at(kind) / group_steps;
+    const std::uint64_t of_kind = group, k = next.at(kind)++ % group_steps;
+    for (std::size_t i = 0; i < kind; ++i) group += n.of[i];
+    if (kind != 0) {
+      Group* const header = reinterpret_cast<Group*>(out + at.groups * unit) + (group - n.of[0]);
+      header->base[k] = step.base;
+      header->mask[k] = step.mask;
+    }
+    std::uint32_t entry = step.first;
+    for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1, ++entry) {
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
+      const std::uint64_t row = s * lanes + lane, block = columns_.block;
+      const std::uint64_t first = a_.row_ptr(row * block) + steps.entries()[entry] * block;
+      const auto put = [&](std::uint64_t place, std::uint64_t g, std::uint32_t width, std::uint32_t value) {
+        std::memcpy(out + place * unit + ((g * lanes + lane) * group_steps + k) * width, &value, width);
+      };
+      if (kind != 0)
+        put(at.words[kind - 1], of_kind, 1U << (kind - 1),
+            a_.col_idx()[first] / static_cast<std::uint32_t>(block) - step.base);
+      if (ids != nullptr) put(at.ids, group, id_bytes, ids->find(value_bits(values[first])));
+    }
+  }
+}
+
+void Sliced::fill_stream(std::uint64_t begin, std::span<std::byte> out) const {
+  if (out.empty()) return;
+  std::vector<std::byte> bytes;
+  std::optional<TileIds> ids;
+  std::uint64_t tile = ~std::uint64_t{0};
+  each_slice(&Slice::stream, begin, begin + out.size(), [&](const SliceSteps& steps, std::uint64_t s) {
+    std::uint32_t id_bytes = 0;
+    if (!tiles_.empty()) {
+      if (tile != s / tables_.slices) ids.emplace(tables_.values[tile = s / tables_.slices]);
+      id_bytes = tiles_[tile].id_bytes();
+    }
+    bytes.assign(stream_layout(steps.groups(), steps.groups().counts() == SliceGroups::many, id_bytes).end * unit, {});
+    dispatch(a_.value_type(), [&]<class T>(T) { write_stream<T>(steps, s, ids ? &*ids : nullptr, bytes.data()); });
+    copy_overlap(begin, out, std::uint64_t{columns_.slices[s].stream} * unit, bytes);
+  });
+}
+
+/// Step by step; of a block element by element, those of the step's lanes side by side.
+template <class T>
+void Sliced::write_values(const SliceSteps& steps, std::uint64_t s, T* out) const {
+  const T* const values = a_.values<T>();
+  const std::uint32_t block = columns_.block;
+  const BlockRows rows(a_, block);
+  for (const Step& step : steps.steps()) {
+    const auto n = static_cast<std::uint32_t>(std::popcount(step.mask));
+    std::uint32_t rank = 0;
+    for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1, ++rank) {
+      const std::uint64_t row = s * lanes + static_cast<std::uint32_t>(std::countr_zero(mask));
+      for (std::uint32_t r = 0; r < block; ++r) {
+        const T* const from = values + rows.begin(row, r) + std::uint64_t{steps.entries()[step.first + rank]} * block;
+        for (std::uint32_t c = 0; c < block; ++c)
+          std::memcpy(out + (std::uint64_t{r} * block + c) * n + rank, from + c, sizeof(T));
+      }
+    }
+    out += std::size_t{n} * block * block;
+  }
+}
+
+template <class T>
+void Sliced::fill_values(std::uint64_t begin, std::span<std::byte> out) const {
+  switch (source_) {
+    case Source::single:
+      return compute_elements<bits_of<T>>(begin, out,
+                                          [&](std::uint64_t i) { return static_cast<bits_of<T>>(single_[i]); });
+    case Source::step:
+      if (!out.empty()) std::memcpy(out.data(), columns_.step_values.data() + begin, out.size());
+      return;
+    case Source::table: {
+      std::size_t tile = 0;
+      return compute_elements<bits_of<T>>(begin, out, [&](std::uint64_t i) {
+        while (i >= std::uint64_t{tiles_[tile].begin} + tiles_[tile].count) ++tile;
+        return static_cast<bits_of<T>>(tables_.values[tile][i - tiles_[tile].begin]);
+      });
+    }
+    default:
+      if (out.empty()) return;
+      std::vector<T> whole;
+      each_slice(&Slice::values, begin, begin + out.size(), [&](const SliceSteps& steps, std::uint64_t s) {
+        const std::uint64_t n = BlockRows(a_, columns_.block).blocks(s) * columns_.block * columns_.block;
+        whole.assign(round_up(n, unit / sizeof(T)), T{});
+        write_values(steps, s, whole.data());
+        copy_overlap(begin, out, std::uint64_t{columns_.slices[s].values} * unit, std::as_bytes(std::span(whole)));
+      });
+  }
+}
+
+PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
+  const auto sliced = std::make_shared<const Sliced>(part, options);
+  PartPlan plan = begin_plan(layout, part);
+  sliced->describe(plan);
+  const auto add = [&](std::size_t i, Fill fill) { plan.sections.push_back(section(plan, sections.at(i), fill)); };
+  add(0, copy_from(sliced->columns().slices.data(), sliced));
+  add(1, copy_from(sliced->columns().patterns.data(), sliced));
+  add(2, [sliced](std::uint64_t begin, std::span<std::byte> out) { sliced->fill_stream(begin, out); });
+  dispatch(part.a.value_type(), [&]<class T>(T) {
+    add(3, [sliced](std::uint64_t begin, std::span<std::byte> out) { sliced->template fill_values<T>(begin, out); });
+  });
+  add(4, copy_from(sliced->tiles().data(), sliced));
+  share_by_section(plan);
+  return plan;
+}
+
+}  // namespace
+}  // namespace sliced
+
+extern const LayoutEncoder csell{
+    "csell", "compressed SELL: patterns or 8/16/32-bit columns, values in tables or patterns, full blocks",
+    sliced::settings, sliced::plan};
+
+}  // namespace spmvpack::encoder::layouts

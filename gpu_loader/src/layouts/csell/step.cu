@@ -1,0 +1,6 @@
+#include "layouts/csell/slices.cuh"
+
+template void spmvpack::gpu_loader::layouts::csell_kernels::multiply_source<spmvpack::layouts::csell::Source::step>(
+    const DevicePart&, const MultiplyCall&);
+template void spmvpack::gpu_loader::layouts::csell_kernels::multiply_source<spmvpack::layouts::csell::Source::single>(
+    const DevicePart&, const MultiplyCall&);

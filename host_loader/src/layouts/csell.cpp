@@ -1,0 +1,167 @@
+#include "spmvpack/container/layouts/csell.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "kernels.hpp"
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack::host_loader::layouts {
+namespace {
+
+using namespace spmvpack::layouts::csell;  // what the bytes mean
+
+constexpr std::uint64_t slices_per_task = 64;
+constexpr std::uint32_t all_lanes = ~0U;
+
+/// Sums of a slice's rows; of a block, by its rows.
+template <std::uint32_t block, class V>
+using Sums = std::array<std::array<V, lanes>, block>;
+
+/// Where the values of a step are.
+template <class A>
+struct StepValues {
+  const A* values;             ///< raw: of the step's first entry; else the step's, or the table
+  const std::byte* ids;        ///< of lane 0, for the step
+  std::uint32_t id_bytes = 0;  ///< of an id; a lane's ids are group_steps apart
+};
+
+/// Adds a step's products. `columns(lane)` is the column (of blocks) of a lane of the mask.
+template <Source source, std::uint32_t block, class A, class V, class Column>
+SPMVPACK_INLINE void add_step(std::uint32_t mask, const StepValues<A>& from, const V* x, Sums<block, V>& sums,
+                              Column&& columns) {
+  const auto n = static_cast<std::uint32_t>(std::popcount(mask));
+  const auto add = [&](std::uint32_t lane, std::uint32_t rank) {
+    const V* const elements = x + std::uint64_t{columns(lane)} * block;
+    for (std::uint32_t r = 0; r < block; ++r)
+      for (std::uint32_t c = 0; c < block; ++c) {
+        const std::uint32_t element = r * block + c;
+        A value;
+        if constexpr (source == Source::raw) {
+          value = from.values[element * n + rank];
+        } else if constexpr (source == Source::table) {
+          const std::byte* const id = from.ids + std::size_t{lane} * group_steps * from.id_bytes;
+          value = from.values[from.id_bytes == 1 ? *reinterpret_cast<const std::uint8_t*>(id)
+                                                 : *reinterpret_cast<const std::uint16_t*>(id)];
+        } else {
+          value = from.values[source == Source::step ? element : 0];
+        }
+        sums[r][lane] = std::fma(V{value}, elements[c], sums[r][lane]);
+      }
+  };
+  if (mask == all_lanes) {  // most steps: a loop that vectors can take
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) add(lane, lane);
+    return;
+  }
+  for (std::uint32_t rank = 0; mask != 0; mask &= mask - 1, ++rank)
+    add(static_cast<std::uint32_t>(std::countr_zero(mask)), rank);
+}
+
+/// The slices [begin, end). Group g adds to sum g mod `sums`; the sums are added from left to right.
+template <Source source, std::uint32_t block, class A, class V>
+SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
+  std::array<Sums<block, V>, max_sums> sums;
+  for (std::uint64_t s = begin; s < end; ++s) {
+    const SliceView slice = SliceView::of(v, s);
+    const auto row = static_cast<std::uint32_t>(s * lanes);
+    for (std::uint32_t i = 0; i < v.sums; ++i) sums[i] = {};
+    std::uint32_t has_entries = 0;
+    const A* raw = v.values + std::uint64_t{v.slices[s].values} * (unit / sizeof(A));
+    const A* const table = source == Source::table ? v.values + v.tiles[s / v.tile_slices].begin : v.values;
+    const std::uint64_t groups = slice.n.total();
+    for (std::uint64_t g = 0; g < groups; ++g) {
+      const Group group = slice.group(g);
+      const Columns kind = slice.columns(g);
+      const std::byte* const words = slice.words(g);
+      Sums<block, V>& mine = sums[g % v.sums];
+      for (std::uint32_t k = 0; k < group_steps && group.mask[k] != 0; ++k) {
+        const std::uint32_t mask = group.mask[k], base = group.base[k];
+        has_entries |= mask;
+        StepValues<A> from{table, nullptr, slice.id_bytes};
+        if constexpr (source == Source::raw) from.values = raw;
+        if constexpr (source == Source::table)
+          from.ids = slice.stream + slice.at.ids * unit + (g * lanes * group_steps + k) * slice.id_bytes;
+        if constexpr (source == Source::step)
+          from.values += ((v.slices[s].pattern + g) * group_steps + k) * block * block;
+        const auto add = [&](auto&& columns) { add_step<source, block>(mask, from, operands.x, mine, columns); };
+        const auto offset = [&]<class T>(T, std::uint32_t lane) {
+          return base + reinterpret_cast<const T*>(words)[lane * group_steps + k];
+        };
+        switch (kind) {
+          case Columns::pattern:
+            add([&](std::uint32_t lane) { return base + (row + lane); });
+            break;
+          case Columns::offset_8:
+            add([&](std::uint32_t lane) { return offset(std::uint8_t{}, lane); });
+            break;
+          case Columns::offset_16:
+            add([&](std::uint32_t lane) { return offset(std::uint16_t{}, lane); });
+            break;
+          default:
+            add([&](std::uint32_t lane) { return offset(std::uint32_t{}, lane); });
+        }
+        raw += static_cast<std::uint32_t>(std::popcount(mask)) * block * block;
+      }
+    }
+    const std::uint64_t last = std::min<std::uint64_t>(lanes, v.rows - s * lanes);
+    for (std::uint64_t lane = 0; lane < last; ++lane)
+      for (std::uint32_t r = 0; r < block; ++r) {
+        const std::uint64_t local = (s * lanes + lane) * block + r;
+        if ((has_entries >> lane & 1U) == 0) {
+          operands.scale(local, local + 1);
+          continue;
+        }
+        V sum = sums[0][r][lane];
+        for (std::uint32_t i = 1; i < v.sums; ++i) sum = sum + sums[i][r][lane];
+        operands.put(local, sum);
+      }
+  }
+}
+
+template <Source source, std::uint32_t block, class A, class V>
+SPMVPACK_TARGET_V3 void slices_v3(View<A> v, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
+  slices<source, block>(v, operands, begin, end);
+}
+template <Source source, std::uint32_t block, class A, class V>
+void slices_generic(View<A> v, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
+  slices<source, block>(v, operands, begin, end);
+}
+
+template <class A, class V>
+using Kernel = void (*)(View<A>, Operands<V>, std::uint64_t, std::uint64_t);
+
+template <class A, class V, Source source, std::uint32_t... blocks>
+Kernel<A, V> kernel_of(std::uint32_t block, std::integer_sequence<std::uint32_t, blocks...> /*sizes*/) {
+  constexpr std::array v3{&slices_v3<source, blocks + 1, A, V>...},
+      generic{&slices_generic<source, blocks + 1, A, V>...};
+  return use_v3() ? v3.at(block - 1) : generic.at(block - 1);
+}
+
+template <class A, class V>
+Kernel<A, V> kernel_of(Source source, std::uint32_t block) {
+  constexpr std::make_integer_sequence<std::uint32_t, max_block> blocks{};
+  switch (source) {
+    case Source::raw:
+      return kernel_of<A, V, Source::raw>(block, blocks);
+    case Source::table:  // of blocks of one
+      return kernel_of<A, V, Source::table>(block, std::make_integer_sequence<std::uint32_t, 1>{});
+    case Source::step:
+      return kernel_of<A, V, Source::step>(block, blocks);
+    default:
+      return kernel_of<A, V, Source::single>(block, blocks);
+  }
+}
+
+}  // namespace
+
+template <class A, class V>
+void multiply_csell(const PartView& part, const Operands<V>& operands, int threads) {
+  const View<A> v = view<A>(part);
+  const Kernel<A, V> kernel = kernel_of<A, V>(source_of(part.info()), v.block);
+  parallel_pieces(v.slice_count, slices_per_task, threads,
+                  [&](std::uint64_t begin, std::uint64_t end) { kernel(v, operands, begin, end); });
+}
+SPMVPACK_INSTANTIATE(multiply_csell)
+
+}  // namespace spmvpack::host_loader::layouts
