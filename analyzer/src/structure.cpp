@@ -10,6 +10,7 @@
 
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/shared_bits.hpp"
 
 namespace spmvpack::analyzer {
 namespace {
@@ -109,13 +110,10 @@ void analyze_rows(const CsrView& a, int threads, Structure& result) {
   if (square) result.symmetry = symmetry;
 }
 
-/// The number of words for one bit per column.
-std::uint64_t column_words(const CsrView& a) { return div_up(a.cols(), 64); }
-
 /// Facts from single entries: zeros, values that are not finite, empty columns.
 template <class T>
 void analyze_entries(const CsrView& a, int threads, Structure& result) {
-  std::vector<std::uint64_t> used(column_words(a));
+  SharedBits used(a.cols());
   std::atomic<std::uint64_t> zeros{0}, not_finite{0};
   parallel_pieces(a.nnz(), entries_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
     const T* values = a.values<T>();
@@ -123,18 +121,14 @@ void analyze_entries(const CsrView& a, int threads, Structure& result) {
     for (std::uint64_t p = begin; p < end; ++p) {
       my_zeros += values[p] == T{0};
       my_not_finite += !std::isfinite(values[p]);
-      const std::uint32_t column = a.col_idx()[p];
-      const std::uint64_t bit = std::uint64_t{1} << column % 64;
-      const std::atomic_ref<std::uint64_t> word(used[column / 64]);
-      if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
+      used.set(a.col_idx()[p]);
     }
     zeros += my_zeros;
     not_finite += my_not_finite;
   });
   result.explicit_zeros = zeros;
   result.not_finite = not_finite;
-  result.empty_cols = a.cols();
-  for (const std::uint64_t word : used) result.empty_cols -= static_cast<std::uint64_t>(std::popcount(word));
+  result.empty_cols = a.cols() - used.count();
 }
 
 }  // namespace
@@ -142,7 +136,7 @@ void analyze_entries(const CsrView& a, int threads, Structure& result) {
 Structure analyze(const CsrView& a, int threads, std::shared_ptr<const encoder::ValueTable> values,
                   std::uint64_t memory_limit) {
   // A given limit covers everything, including the matrix; available memory no longer includes it.
-  require_memory(column_words(a) * sizeof(std::uint64_t) + (memory_limit != 0 ? a.bytes() : 0), memory_limit,
+  require_memory(SharedBits::bytes(a.cols()) + (memory_limit != 0 ? a.bytes() : 0), memory_limit,
                  fmt::format("analyzing a matrix of {} columns", a.cols()));
   Structure result;
   result.rows = a.rows();

@@ -7,12 +7,12 @@
 #include <atomic>
 #include <bit>
 #include <limits>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "spmvpack/container/array.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/shared_bits.hpp"
 
 namespace spmvpack::encoder {
 namespace {
@@ -93,21 +93,17 @@ class Cache {
 
 /// The distinct lines of all entries.
 std::uint64_t distinct_lines(const CsrView& a, std::uint64_t lines, int shift, int threads) {
-  std::vector<std::uint64_t> used(div_up(lines, 64));
+  SharedBits used(lines);
   parallel_pieces(a.nnz(), entries_per_piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint32_t last = Cache::none;
     for (std::uint64_t k = begin; k < end; ++k) {
       const std::uint32_t line = a.col_idx()[k] >> shift;
       if (line == last) continue;
       last = line;
-      const std::uint64_t bit = std::uint64_t{1} << line % 64;
-      const std::atomic_ref<std::uint64_t> word(used[line / 64]);
-      if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
+      used.set(line);
     }
   });
-  return std::accumulate(used.begin(), used.end(), std::uint64_t{0}, [](std::uint64_t sum, std::uint64_t word) {
-    return sum + static_cast<std::uint64_t>(std::popcount(word));
-  });
+  return used.count();
 }
 
 /// One cache for all entries, which as many stretches as threads simulate and then combine.

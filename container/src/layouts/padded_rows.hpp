@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
+#include <span>
 
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/container/layouts/padded_rows.hpp"

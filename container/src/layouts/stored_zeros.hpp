@@ -3,8 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <bit>
+#include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/container/types.hpp"

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <limits>
 
+#include "falling_sort.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
 
@@ -124,24 +125,10 @@ class WindowCutter {
     for (std::size_t i = 0; i < n; ++i) order_[count_[pieces_[i].segment]++] = static_cast<std::uint32_t>(i);
     for (std::size_t begin = 0; begin < n;) {
       std::size_t end = begin;
-      std::uint32_t longest = 0;
-      bool sorted = true;
-      for (const std::uint32_t segment = piece(begin).segment; end < n && piece(end).segment == segment; ++end) {
-        longest = std::max(longest, piece(end).entries);
-        sorted = sorted && (end == begin || piece(end).entries <= piece(end - 1).entries);
-      }
-      if (!sorted) sort_by_entries(begin, end, longest);
+      while (end < n && piece(end).segment == piece(begin).segment) ++end;
+      sort_({order_.data() + begin, end - begin}, [&](std::uint32_t i) { return pieces_[i].entries; });
       begin = end;
     }
-  }
-
-  void sort_by_entries(std::size_t begin, std::size_t end, std::uint32_t longest) {
-    place_.assign(longest + std::size_t{2}, 0);
-    moved_.assign(order_.begin() + static_cast<std::ptrdiff_t>(begin),
-                  order_.begin() + static_cast<std::ptrdiff_t>(end));
-    for (const std::uint32_t i : moved_) ++place_[longest - pieces_[i].entries + 1];
-    for (std::size_t i = 1; i < place_.size(); ++i) place_[i] += place_[i - 1];
-    for (const std::uint32_t i : moved_) order_[begin + place_[longest - pieces_[i].entries]++] = i;
   }
 
   void add_chunk(std::size_t begin, std::size_t end) {
@@ -168,8 +155,9 @@ class WindowCutter {
   const Choices& choices_;
   Window window_;
   std::vector<RowPiece> pieces_;
-  std::vector<std::uint32_t> order_, moved_;
-  std::vector<std::size_t> count_, place_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::size_t> count_;
+  FallingSort sort_;
 };
 
 /// A part cut into chunks: makes all decisions, then writes the sections.

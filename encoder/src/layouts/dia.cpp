@@ -1,11 +1,10 @@
 #include "spmvpack/container/layouts/dia.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
 
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/shared_bits.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace {
@@ -17,19 +16,13 @@ constexpr std::uint64_t rows_per_task = 1U << 14;
 /// The diagonals that have entries, in increasing order.
 std::vector<std::uint64_t> diagonals(const CsrView& a, int threads) {
   if (a.nnz() == 0) return {};
-  std::vector<std::uint64_t> used(div_up(a.rows() + a.cols() - 1, 64));
+  SharedBits used(a.rows() + a.cols() - 1);
   parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t r = first; r < last; ++r)
-      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
-        const std::uint64_t offset = offset_of(r, a.col_idx()[k], a.rows()), bit = std::uint64_t{1} << offset % 64;
-        const std::atomic_ref<std::uint64_t> word(used[offset / 64]);
-        if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
-      }
+      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) used.set(offset_of(r, a.col_idx()[k], a.rows()));
   });
   std::vector<std::uint64_t> offsets;
-  for (std::uint64_t w = 0; w < used.size(); ++w)
-    for (std::uint64_t bits = used[w]; bits != 0; bits &= bits - 1)
-      offsets.push_back(w * 64 + static_cast<std::uint64_t>(std::countr_zero(bits)));
+  used.each([&](std::uint64_t offset) { offsets.push_back(offset); });
   return offsets;
 }
 

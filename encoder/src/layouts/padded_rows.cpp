@@ -2,45 +2,23 @@
 
 #include <numeric>
 
+#include "falling_sort.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::encoder::layouts {
-namespace {
-
-/// Sorts the rows [begin, end) into `out`. A counting sort, unless lengths are spread far more widely than rows.
-void sort_window(const CsrView& a, std::uint64_t begin, std::uint64_t end, std::uint32_t* out) {
-  std::uint64_t longest = 0;
-  bool sorted = true;
-  for (std::uint64_t r = begin, before = ~std::uint64_t{0}; r < end; ++r) {
-    const std::uint64_t n = a.row_length(r);
-    sorted = sorted && n <= before;
-    longest = std::max(longest, n);
-    before = n;
-  }
-  std::iota(out, out + (end - begin), static_cast<std::uint32_t>(begin));
-  if (sorted) return;
-  constexpr std::uint64_t spread = 4, few = 1024;
-  if (longest > spread * (end - begin) + few) {
-    std::stable_sort(out, out + (end - begin),
-                     [&](std::uint32_t r, std::uint32_t s) { return a.row_length(r) > a.row_length(s); });
-    return;
-  }
-  std::vector<std::uint32_t> place(longest + 2);  // of the first row of length longest - i
-  for (std::uint64_t r = begin; r < end; ++r) ++place[longest - a.row_length(r) + 1];
-  for (std::uint64_t i = 1; i < place.size(); ++i) place[i] += place[i - 1];
-  for (std::uint64_t r = begin; r < end; ++r) out[place[longest - a.row_length(r)]++] = static_cast<std::uint32_t>(r);
-}
-
-}  // namespace
 
 std::vector<std::uint32_t> sorted_rows(const CsrView& a, std::uint64_t window, int threads) {
   std::vector<std::uint32_t> order(a.rows());
+  std::vector<FallingSort> sorts(static_cast<std::size_t>(thread_count(threads)));
   // Small windows are grouped: a task of its own for each would cost more than the sorting.
   constexpr std::uint64_t rows_per_task = 1U << 16;
   const std::uint64_t together = std::max<std::uint64_t>(1, rows_per_task / window) * window;
-  parallel_pieces(a.rows(), together, threads, [&](std::uint64_t first, std::uint64_t last) {
+  parallel_for(div_up(a.rows(), together), threads, [&](std::uint64_t task, std::uint64_t worker) {
+    const std::uint64_t first = task * together, last = std::min(a.rows(), first + together);
+    std::iota(order.data() + first, order.data() + last, static_cast<std::uint32_t>(first));
     for (std::uint64_t begin = first; begin < last; begin += window)
-      sort_window(a, begin, std::min(last, begin + window), order.data() + begin);
+      sorts[worker]({order.data() + begin, std::min(last - begin, window)},
+                    [&](std::uint32_t r) { return a.row_length(r); });
   });
   return order;
 }

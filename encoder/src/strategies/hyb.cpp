@@ -13,9 +13,9 @@ constexpr std::uint64_t rows_per_task = 1U << 14;
 /// CUSP's rule (Bell, Garland; cusp/detail/format_utils, compute_optimal_entries_per_row with its default arguments): a
 /// column of ELL is kept while it is filled by at least 4,096 rows and by a third of all rows, as ELL is taken to be
 /// three times as fast as COO.
-std::uint64_t ell_width(const CsrView& a) {
+std::uint64_t ell_width(const CsrView& a, std::uint64_t longest) {
   constexpr std::uint64_t relative_speed = 3, breakeven = 4096;
-  std::vector<std::uint64_t> rows(a.longest_row() + 2);  // of each length
+  std::vector<std::uint64_t> rows(longest + 2);  // of each length
   for (std::uint64_t r = 0; r < a.rows(); ++r) ++rows[a.row_length(r)];
   std::uint64_t width = 0, filled = a.rows() - rows[0];
   while (filled >= breakeven && filled * relative_speed >= a.rows()) filled -= rows[++width];
@@ -48,7 +48,7 @@ LazyPart slice_of_rows(const CsrView& a, std::uint64_t first, std::uint64_t most
 Plan plan(const CsrView& a, const PlanOptions& options) {
   Plan plan;
   plan.strategy = "hyb";
-  const std::uint64_t width = ell_width(a), longest = a.longest_row(options.threads);
+  const std::uint64_t longest = a.longest_row(options.threads), width = ell_width(a, longest);
   const auto add_whole = [&](std::string_view layout) {
     plan.parts.push_back(find_layout_encoder(layout).plan(PartMatrix::whole(a, options), options));
   };

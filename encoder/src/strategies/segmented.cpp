@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
 
+#include "falling_sort.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
@@ -134,11 +136,8 @@ Plan plan_segments(std::string name, const CsrView& a, Segments of, const PlanOp
 std::vector<std::uint32_t> densest_first(const CsrView& a) {
   std::vector<std::uint32_t> entries(a.cols()), order(a.cols());
   for (std::uint64_t k = 0; k < a.nnz(); ++k) ++entries[a.col_idx()[k]];
-  const std::uint32_t most = entries.empty() ? 0 : *std::max_element(entries.begin(), entries.end());
-  std::vector<std::uint64_t> place(most + std::uint64_t{2});  // of the first column with `most - i` entries
-  for (const std::uint32_t n : entries) ++place[most - n + std::uint64_t{1}];
-  for (std::size_t i = 1; i < place.size(); ++i) place[i] += place[i - 1];
-  for (std::uint64_t c = 0; c < a.cols(); ++c) order[place[most - entries[c]]++] = static_cast<std::uint32_t>(c);
+  std::iota(order.begin(), order.end(), 0);
+  FallingSort()(order, [&](std::uint32_t c) { return entries[c]; });
   return order;
 }
 

@@ -21,7 +21,7 @@ enum Param : std::uint8_t {
 inline constexpr std::array<std::string_view, 6> parameters{"segment_cols", "block",      "chunks",
                                                             "steps",        "chunk_rows", "shared"};
 
-inline constexpr std::uint64_t max_segment_cols = 65536, max_segments = 65536, max_chunk_steps = 65536;
+inline constexpr std::uint64_t max_segment_cols = 65536, max_segments = 65536;
 inline constexpr std::uint64_t max_block = 8, max_chunk_rows = 1024, max_steps = (std::uint64_t{1} << 32) - 1;
 inline constexpr std::uint64_t max_rows = std::uint64_t{1} << 31;
 
