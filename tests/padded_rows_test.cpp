@@ -98,6 +98,28 @@ TEST_CASE("sigma is that of the fewest bytes, of equals the smallest") {
           plan_of(rows_of(lengths, 100), "sell", {.settings = {{"sell.sigma", sigma}}}).device_bytes());
 }
 
+TEST_CASE("auto counts the steps of each sigma, whatever the slices and lengths") {
+  // Slices across windows, rows too long to be counted, more rows than one task has.
+  std::vector<std::uint32_t> lengths(70'000);
+  for (std::size_t r = 0; r < lengths.size(); ++r)
+    lengths[r] =
+        r % 30'011 == 5000 ? 1500 + static_cast<std::uint32_t>(r / 1000) : static_cast<std::uint32_t>(r * r % 7);
+  const CsrMatrix a = rows_of(lengths, 1600);
+  for (const char* const slice_rows : {"1", "7", "32", "300", "65536"}) {
+    std::uint64_t fewest = ~std::uint64_t{0}, best = 0;
+    for (const std::uint64_t sigma : {1, 256, 4096, 32768}) {
+      const Settings settings{{"sell.c", slice_rows}, {"sell.sigma", std::to_string(sigma)}};
+      const std::uint64_t bytes = plan_of(a, "sell", {.settings = settings}).device_bytes();
+      if (bytes < fewest) fewest = bytes, best = sigma;
+    }
+    for (const int threads : {1, 4}) {
+      const encoder::PartPlan plan = plan_of(a, "sell", {.threads = threads, .settings = {{"sell.c", slice_rows}}});
+      CHECK(plan.device_bytes() == fewest);
+      CHECK(counter(plan, "sigma") == best);
+    }
+  }
+}
+
 TEST_CASE("settings of sell and pjds that are none are refused") {
   const CsrMatrix a = worked_example();
   const auto refusal = [&](const char* layout, const char* name, const char* value) {

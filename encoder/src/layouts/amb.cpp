@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <limits>
+#include <numeric>
 
 #include "falling_sort.hpp"
 #include "layouts/layouts.hpp"
@@ -42,8 +43,10 @@ struct Choices {
 /// The entries of one row in one segment.
 struct RowPiece {
   std::uint32_t to = 0;  ///< LaneRow; partial sums are counted from the window's first
-  std::uint32_t segment = 0, entries = 0;
-  std::array<std::int32_t, max_block> blocks{};  ///< for each block size
+  /// Blocks for each block size, less one: there are at most as many as columns, 65,536.
+  std::array<std::uint16_t, max_block> more{};
+
+  [[nodiscard]] std::uint32_t entries() const { return more[0] + std::uint32_t{1}; }
 };
 
 struct Chunk {
@@ -64,99 +67,85 @@ struct Window {
 class WindowCutter {
  public:
   WindowCutter(const CsrView& a, const Choices& choices)
-      : a_(a), choices_(choices), count_(div_up(a.cols(), choices.segment_cols) + 1) {}
+      : a_(a), choices_(choices), pieces_(div_up(a.cols(), choices.segment_cols)) {}
 
   Window cut(std::uint64_t first, std::uint64_t last) {
     window_ = {};
-    pieces_.clear();
     for (std::uint64_t r = first; r < last; ++r) cut_row(r);
-    sort_pieces();
-    for (std::size_t begin = 0; begin < pieces_.size();) {
-      std::size_t end = begin;
-      while (end < pieces_.size() && piece(end).segment == piece(begin).segment) ++end;
-      for (; begin < end; begin += choices_.chunk_rows) add_chunk(begin, std::min(end, begin + choices_.chunk_rows));
-      begin = end;
+    for (std::uint32_t segment = 0; segment < pieces_.size(); ++segment) {
+      if (pieces_[segment].empty()) continue;
+      add_chunks(segment);
+      pieces_[segment].clear();
     }
     return std::move(window_);
   }
 
  private:
-  [[nodiscard]] const RowPiece& piece(std::size_t i) const { return pieces_[order_[i]]; }
-
   /// Adds a piece for each segment in which the row has entries.
   void cut_row(std::uint64_t r) {
     const std::uint32_t* const columns = a_.col_idx();
     const std::uint64_t stop = a_.row_ptr(r + 1);
-    const std::size_t first = pieces_.size();
+    of_row_.clear();
     for (std::uint64_t k = a_.row_ptr(r); k < stop;) {
-      RowPiece& p = pieces_.emplace_back();
-      p.segment = static_cast<std::uint32_t>(columns[k] / choices_.segment_cols);
-      const std::uint64_t begin = p.segment * choices_.segment_cols, end = begin + choices_.segment_cols;
+      const std::uint64_t segment = columns[k] / choices_.segment_cols;
+      const std::uint64_t begin = segment * choices_.segment_cols, end = begin + choices_.segment_cols;
       // Blocks of every size are counted at once: `open` is the end of the current one.
-      std::array<std::int32_t, max_block> open{};
-      const std::uint64_t from = k;
+      std::array<std::int32_t, max_block> open{}, blocks{};
       for (; k < stop && columns[k] < end; ++k) {
         const auto column = static_cast<std::int32_t>(columns[k] - begin);
         for (std::size_t b = 0; b < max_block; ++b) {
           const bool opens = column >= open[b];
-          p.blocks[b] += opens ? 1 : 0;
+          blocks[b] += opens ? 1 : 0;
           open[b] = opens ? column + static_cast<std::int32_t>(b) + 1 : open[b];
         }
       }
-      p.entries = static_cast<std::uint32_t>(k - from);
+      RowPiece& p = pieces_[segment].emplace_back();
+      for (std::size_t b = 0; b < max_block; ++b) p.more[b] = static_cast<std::uint16_t>(blocks[b] - 1);
+      p.to = static_cast<std::uint32_t>(r);
+      of_row_.push_back(static_cast<std::uint32_t>(segment));
     }
-    const std::size_t lanes = pieces_.size() - first;
-    if (lanes == 0) window_.empty.push_back(static_cast<std::uint32_t>(r));
-    if (lanes == 1) pieces_[first].to = static_cast<std::uint32_t>(r);
-    for (std::size_t i = first; lanes > 1 && i < pieces_.size(); ++i) {
-      pieces_[i].to = LaneRow::shared_bit | static_cast<std::uint32_t>(window_.shared.size());
+    if (of_row_.empty()) window_.empty.push_back(static_cast<std::uint32_t>(r));
+    if (of_row_.size() < 2) return;
+    for (const std::uint32_t segment : of_row_) {
+      pieces_[segment].back().to = LaneRow::shared_bit | static_cast<std::uint32_t>(window_.shared.size());
       window_.shared.push_back(static_cast<std::uint32_t>(r));
     }
   }
 
-  /// By segment, then by falling number of entries; pieces with the same number keep their order.
-  void sort_pieces() {
-    const std::size_t n = pieces_.size();
-    order_.resize(n);
-    if (n == 0) return;
-    std::fill(count_.begin(), count_.end(), 0);
-    for (const RowPiece& p : pieces_) ++count_[p.segment + 1];
-    for (std::size_t s = 1; s < count_.size(); ++s) count_[s] += count_[s - 1];
-    for (std::size_t i = 0; i < n; ++i) order_[count_[pieces_[i].segment]++] = static_cast<std::uint32_t>(i);
-    for (std::size_t begin = 0; begin < n;) {
-      std::size_t end = begin;
-      while (end < n && piece(end).segment == piece(begin).segment) ++end;
-      sort_({order_.data() + begin, end - begin}, [&](std::uint32_t i) { return pieces_[i].entries; });
-      begin = end;
-    }
-  }
-
-  void add_chunk(std::size_t begin, std::size_t end) {
-    Chunk& chunk = window_.chunks.emplace_back();
-    chunk.segment = piece(begin).segment;
-    std::array<std::int32_t, max_block> longest{}, blocks{};
-    for (std::size_t i = begin; i < end; ++i) {
-      const RowPiece& p = piece(i);
-      window_.lanes.push_back(p.to);
-      for (std::size_t b = 0; b < max_block; ++b) {
-        longest[b] = std::max(longest[b], p.blocks[b]);
-        blocks[b] += p.blocks[b];  // of at most 1,024 rows and 65,536 columns
+  /// The chunks of one segment, by falling number of entries.
+  void add_chunks(std::uint32_t segment) {
+    const std::vector<RowPiece>& pieces = pieces_[segment];
+    order_.resize(pieces.size());
+    std::iota(order_.begin(), order_.end(), 0);
+    sort_(order_, [&](std::uint32_t i) { return pieces[i].entries(); });
+    for (std::size_t begin = 0; begin < order_.size(); begin += choices_.chunk_rows) {
+      const std::size_t end = std::min(order_.size(), begin + choices_.chunk_rows);
+      std::array<std::uint16_t, max_block> longest{};
+      std::array<std::uint32_t, max_block> blocks{};
+      for (std::size_t i = begin; i < end; ++i) {
+        const RowPiece& p = pieces[order_[i]];
+        window_.lanes.push_back(p.to);
+        for (std::size_t b = 0; b < max_block; ++b) {
+          longest[b] = std::max(longest[b], p.more[b]);
+          blocks[b] += p.more[b] + std::uint32_t{1};  // of at most 1,024 rows and 65,536 columns
+        }
       }
-    }
-    window_.lanes.resize(window_.chunks.size() * choices_.chunk_rows, LaneRow::none);
-    for (std::size_t b = 0; b < max_block; ++b) {
-      chunk.steps[b] = static_cast<std::uint32_t>(longest[b]);
-      window_.steps[b] += static_cast<std::uint64_t>(longest[b]);
-      window_.blocks[b] += static_cast<std::uint64_t>(blocks[b]);
+      Chunk& chunk = window_.chunks.emplace_back();
+      chunk.segment = segment;
+      window_.lanes.resize(window_.chunks.size() * choices_.chunk_rows, LaneRow::none);
+      for (std::size_t b = 0; b < max_block; ++b) {
+        chunk.steps[b] = longest[b] + std::uint32_t{1};
+        window_.steps[b] += chunk.steps[b];
+        window_.blocks[b] += blocks[b];
+      }
     }
   }
 
   CsrView a_;
   const Choices& choices_;
   Window window_;
-  std::vector<RowPiece> pieces_;
-  std::vector<std::uint32_t> order_;
-  std::vector<std::size_t> count_;
+  std::vector<std::vector<RowPiece>> pieces_;  ///< of each segment
+  std::vector<std::uint32_t> of_row_, order_;  ///< the segments of a row; the pieces of a segment
   FallingSort sort_;
 };
 

@@ -32,7 +32,7 @@ PartIndices reordered(const PartIndices& rows, std::vector<std::uint32_t>& order
   }
   std::vector<std::uint32_t> list(order.size());
   for (std::size_t i = 0; i < list.size(); ++i)
-    list[i] = rows.list != nullptr ? (*rows.list)[order[i]] : static_cast<std::uint32_t>(rows.map.begin + order[i]);
+    list[i] = rows[order[i]];
   return PartIndices::of(std::move(list));
 }
 

@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <functional>
+#include <numeric>
+#include <utility>
 
 #include "layouts/padded_rows.hpp"
 #include "spmvpack/container/parallel.hpp"
@@ -17,8 +22,8 @@ constexpr std::array<Setting, 2> settings{
     Setting{"sell.sigma", "auto, or 1 and more", "rows that are sorted together; auto minimises device bytes"}};
 
 constexpr std::uint64_t default_slice_rows = 32;
-/// What auto tries. Beyond, little padding is left to save, and neighbouring rows are far apart.
-constexpr std::array<std::uint64_t, 4> sigmas{1, 256, 4096, 32768};
+/// What auto tries besides 1. Beyond, little padding is left to save, and neighbouring rows are far apart.
+constexpr std::array<std::uint64_t, 3> sigmas{256, 4096, 32768};
 
 /// The rows in an order, and their slices.
 struct Sorted {
@@ -26,11 +31,6 @@ struct Sorted {
   std::vector<std::uint32_t> order;  ///< empty: as they are
   std::vector<std::uint32_t> slice_ptr;
   PartIndices rows;
-
-  /// Device bytes that depend on sigma.
-  [[nodiscard]] std::uint64_t bytes(std::uint64_t slice_rows, ValueType type) const {
-    return steps * slice_rows * (4 + size_of(type)) + order.size() * 4;
-  }
 };
 
 Sorted sort(const PartMatrix& part, std::uint64_t sigma, std::uint64_t slice_rows, int threads) {
@@ -58,6 +58,80 @@ Sorted sort(const PartMatrix& part, std::uint64_t sigma, std::uint64_t slice_row
   return s;
 }
 
+/// Counts the steps that sorted rows would take: counting their lengths takes a fraction of the time of sorting them.
+class StepCounter {
+ public:
+  explicit StepCounter(std::uint64_t slice_rows) : slice_rows_(slice_rows) {}
+
+  /// The next rows, which are sorted by falling length.
+  void add_window(const CsrView& a, std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t longest = 0;  // of those that are counted
+    for (std::uint64_t r = begin; r < end; ++r) {
+      const std::uint64_t length = a.row_length(r);
+      if (length >= rows_.size()) {
+        long_rows_.push_back(length);
+        continue;
+      }
+      ++rows_[length];
+      longest = std::max(longest, length);
+    }
+    std::sort(long_rows_.begin(), long_rows_.end(), std::greater<>());
+    for (const std::uint64_t length : long_rows_) add(length, 1);
+    long_rows_.clear();
+    for (std::uint64_t length = longest + 1; length-- > 0;)
+      if (rows_[length] != 0) add(length, std::exchange(rows_[length], 0));
+  }
+  [[nodiscard]] std::uint64_t steps() const { return steps_ + open_steps_; }
+
+ private:
+  void add(std::uint64_t length, std::uint64_t rows) {
+    if (open_rows_ != 0) {
+      const std::uint64_t taken = std::min(rows, slice_rows_ - open_rows_);
+      open_steps_ = std::max(open_steps_, length);
+      open_rows_ += taken;
+      rows -= taken;
+      if (open_rows_ < slice_rows_) return;
+      steps_ += open_steps_;
+    }
+    steps_ += rows / slice_rows_ * length;
+    open_rows_ = rows % slice_rows_;
+    open_steps_ = open_rows_ != 0 ? length : 0;
+  }
+
+  std::uint64_t slice_rows_, steps_ = 0;
+  std::uint64_t open_rows_ = 0, open_steps_ = 0;  // of a slice that is not full
+  std::array<std::uint32_t, 1024> rows_{};        // of each length
+  std::vector<std::uint64_t> long_rows_;          // lengths beyond
+};
+
+std::uint64_t steps_if_sorted(const CsrView& a, std::uint64_t sigma, std::uint64_t slice_rows, int threads) {
+  constexpr std::uint64_t rows_per_task = 1U << 16;
+  const std::uint64_t whole = std::lcm(sigma, slice_rows);  // windows that are whole slices
+  std::atomic<std::uint64_t> steps{0};
+  parallel_pieces(a.rows(), div_up(rows_per_task, whole) * whole, threads,
+                  [&](std::uint64_t first, std::uint64_t last) {
+                    StepCounter counter(slice_rows);
+                    for (std::uint64_t begin = first; begin < last; begin += sigma)
+                      counter.add_window(a, begin, std::min(last, begin + sigma));
+                    steps += counter.steps();
+                  });
+  return steps;
+}
+
+/// What minimises device bytes; 1 if sorting does not pay.
+std::uint64_t choose_sigma(const CsrView& a, std::uint64_t unsorted_steps, std::uint64_t slice_rows, int threads) {
+  const std::uint64_t bytes_of_step = slice_rows * (4 + size_of(a.value_type()));
+  const std::uint64_t bytes_of_order = a.rows() * 4;
+  // The list of rows may take more than all padding of unsorted slices.
+  std::uint64_t best = 1, best_bytes = unsorted_steps * bytes_of_step;
+  if (best_bytes - a.nnz() * (4 + size_of(a.value_type())) <= bytes_of_order) return best;
+  for (const std::uint64_t sigma : sigmas)
+    if (const std::uint64_t bytes = steps_if_sorted(a, sigma, slice_rows, threads) * bytes_of_step + bytes_of_order;
+        bytes < best_bytes)
+      best = sigma, best_bytes = bytes;
+  return best;
+}
+
 /// Slices in file order; in a slice, slot 0 of all its rows, then slot 1.
 struct Cursor {
   const std::vector<std::uint32_t>* slice_ptr;
@@ -81,16 +155,10 @@ struct Cursor {
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const std::uint64_t slice_rows = read_setting(options, "sell.c", 1, max_slice_rows, {}).value_or(default_slice_rows);
   const auto fixed = read_setting(options, "sell.sigma", 1, max_dimension, "auto");
-  Sorted best = sort(part, fixed.value_or(sigmas[0]), slice_rows, options.threads);
-  // A list of rows takes 4 bytes for each: more than all padding of unsorted slices, if that is little.
-  const std::uint64_t slots = best.steps * slice_rows,
-                      padding_bytes = (slots - part.a.nnz()) * (4 + size_of(part.a.value_type()));
-  const bool may_gain = padding_bytes > part.a.rows() * 4;
-  for (std::size_t i = 1; !fixed && may_gain && i < sigmas.size(); ++i) {
-    Sorted other = sort(part, sigmas.at(i), slice_rows, options.threads);
-    if (other.bytes(slice_rows, part.a.value_type()) < best.bytes(slice_rows, part.a.value_type()))
-      best = std::move(other);
-  }
+  Sorted best = sort(part, fixed.value_or(1), slice_rows, options.threads);
+  if (!fixed)
+    if (const std::uint64_t sigma = choose_sigma(part.a, best.steps, slice_rows, options.threads); sigma != 1)
+      best = sort(part, sigma, slice_rows, options.threads);
   PartMatrix sorted = part;
   sorted.rows = best.rows;
   PartPlan plan = begin_plan(layout, sorted);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <numeric>
@@ -25,12 +26,16 @@ struct Segments {
   std::uint64_t cols = 0, width = 1;                          ///< of the matrix; of the first segment
   std::shared_ptr<const std::vector<std::uint32_t>> columns;  ///< in the order that is cut; null: their own
   std::vector<std::uint32_t> place;                           ///< of each column in that order
+  std::vector<std::uint8_t> column_segment;                   ///< of each column in that order
   /// Each segment is twice as wide as the one before it: they begin at 0, w, 3 w, 7 w, ...
   bool doubling = false;
 
   [[nodiscard]] std::uint64_t segment_at(std::uint64_t at) const {
     const std::uint64_t i = at / width;
     return doubling ? static_cast<std::uint64_t>(std::bit_width(i + 1)) - 1 : i;
+  }
+  [[nodiscard]] std::uint32_t segment_of(std::uint32_t column) const {
+    return column_segment.empty() ? column / static_cast<std::uint32_t>(width) : column_segment[column];
   }
   [[nodiscard]] std::uint64_t place_of(std::uint32_t column) const {
     return columns != nullptr ? place[column] : column;
@@ -47,45 +52,67 @@ struct Segments {
   }
 };
 
-/// The rows with entries in one segment.
+/// The rows with entries in one segment, and where their entries begin.
 struct SegmentRows {
-  std::vector<std::uint32_t> rows, lengths;
+  std::vector<std::uint32_t> rows;
+  Array<std::uint64_t> row_ptr;
 };
 
 std::vector<SegmentRows> rows_of_segments(const CsrView& a, const Segments& segments, int threads) {
   struct Piece {
     std::uint32_t row, segment, length;
   };
-  std::vector<std::vector<Piece>> tasks(div_up(a.rows(), rows_per_task));
+  std::vector<Array<Piece>> tasks(div_up(a.rows(), rows_per_task));
+  std::vector<std::uint64_t> rows_of(segments.count());
   parallel_for(tasks.size(), threads, [&](std::uint64_t task) {
-    std::vector<std::uint32_t> lengths(segments.count()), touched;
-    const std::uint64_t begin = task * rows_per_task;
-    for (std::uint64_t r = begin; r < std::min(a.rows(), begin + rows_per_task); ++r) {
-      touched.clear();
+    std::vector<std::uint32_t> lengths(segments.count()), touched(segments.count() + 1), rows(segments.count());
+    const std::uint64_t begin = task * rows_per_task, end = std::min(a.rows(), begin + rows_per_task);
+    // Room for all that there may be: memory that nobody touches costs nothing.
+    Array<Piece> pieces(std::min(a.row_ptr(end) - a.row_ptr(begin), (end - begin) * segments.count()));
+    std::uint64_t count = 0;
+    for (std::uint64_t r = begin; r < end; ++r) {
+      std::size_t n = 0;
       for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
-        const auto s = static_cast<std::uint32_t>(segments.segment_at(segments.place_of(a.col_idx()[k])));
-        if (lengths[s]++ == 0) touched.push_back(s);
+        const std::uint32_t s = segments.segment_of(a.col_idx()[k]);
+        touched[n] = s;  // without a branch, which could not be predicted
+        n += lengths[s]++ == 0 ? 1 : 0;
       }
-      for (const std::uint32_t s : touched)
-        tasks[task].push_back({static_cast<std::uint32_t>(r), s, std::exchange(lengths[s], 0)});
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::uint32_t s = touched[i];
+        pieces[count++] = {static_cast<std::uint32_t>(r), s, std::exchange(lengths[s], 0)};
+        ++rows[s];
+      }
     }
+    pieces.truncate(count);
+    tasks[task] = std::move(pieces);
+    for (std::size_t s = 0; s < rows.size(); ++s)
+      if (rows[s] != 0) std::atomic_ref(rows_of[s]).fetch_add(rows[s], std::memory_order_relaxed);
   });
   std::vector<SegmentRows> all(segments.count());
-  for (const auto& pieces : tasks)
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    all[s].rows.reserve(rows_of[s]);
+    all[s].row_ptr = Array<std::uint64_t>(rows_of[s] + 1);
+    all[s].row_ptr[0] = 0;
+  }
+  for (Array<Piece>& pieces : tasks) {
     for (const Piece& p : pieces) {
-      all[p.segment].rows.push_back(p.row);
-      all[p.segment].lengths.push_back(p.length);
+      SegmentRows& to = all[p.segment];
+      const std::size_t i = to.rows.size();
+      to.rows.push_back(p.row);
+      to.row_ptr[i + 1] = to.row_ptr[i] + p.length;
     }
+    pieces = {};
+  }
   return all;
 }
 
 /// Copies the entries of one segment, each row sorted by place.
 template <class T>
-void copy_entries(const CsrView& a, const Segments& segments, std::uint64_t segment,
-                  std::span<const std::uint32_t> rows, CsrMatrix& to, int threads) {
+void copy_entries(const CsrView& a, const Segments& segments, std::uint64_t segment, const PartIndices& rows,
+                  CsrMatrix& to, int threads) {
   const std::uint64_t begin = segments.begin(segment), end = segments.begin(segment + 1);
   auto& values = std::get<Array<T>>(to.values);
-  parallel_pieces(rows.size(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+  parallel_pieces(to.rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> row;  // column of the part, entry
     for (std::uint64_t i = first; i < last; ++i) {
       row.clear();
@@ -103,11 +130,11 @@ void copy_entries(const CsrView& a, const Segments& segments, std::uint64_t segm
 }
 
 /// A list of rising rows; a range if none is left out.
-PartIndices indices_of(const std::vector<std::uint32_t>& rows, std::uint64_t all) {
+PartIndices indices_of(std::vector<std::uint32_t> rows, std::uint64_t all) {
   if (rows.size() == all) return PartIndices::all(all);
   if (rows.back() - rows.front() + std::uint64_t{1} == rows.size())
     return PartIndices::range(rows.front(), rows.size());
-  return PartIndices::of(rows);
+  return PartIndices::of(std::move(rows));
 }
 
 Plan plan_segments(std::string name, const CsrView& a, Segments of, const PlanOptions& options) {
@@ -117,12 +144,9 @@ Plan plan_segments(std::string name, const CsrView& a, Segments of, const PlanOp
   std::vector<SegmentRows> all = rows_of_segments(a, *segments, options.threads);
   for (std::uint64_t s = 0; s < all.size(); ++s) {
     if (all[s].rows.empty()) continue;
-    const auto rows = std::make_shared<const std::vector<std::uint32_t>>(std::move(all[s].rows));
-    LazyPart part{indices_of(*rows, a.rows()), segments->indices(s), Array<std::uint64_t>(rows->size() + 1), {}};
-    part.row_ptr[0] = 0;
-    for (std::size_t i = 0; i < rows->size(); ++i) part.row_ptr[i + 1] = part.row_ptr[i] + all[s].lengths[i];
-    part.copy = [a, segments, s, rows, threads = options.threads](CsrMatrix& to) {
-      dispatch(a.value_type(), [&]<class T>(T) { copy_entries<T>(a, *segments, s, *rows, to, threads); });
+    LazyPart part{indices_of(std::move(all[s].rows), a.rows()), segments->indices(s), std::move(all[s].row_ptr), {}};
+    part.copy = [a, segments, s, rows = part.rows, threads = options.threads](CsrMatrix& to) {
+      dispatch(a.value_type(), [&]<class T>(T) { copy_entries<T>(a, *segments, s, rows, to, threads); });
     };
     plan.parts.push_back(plan_part("sell", std::move(part), a.value_type(), options));
   }
@@ -180,8 +204,12 @@ Strategy nus_sell() {
          segments.doubling = true;
          segments.columns = std::make_shared<const std::vector<std::uint32_t>>(densest_first(a));
          segments.place.resize(a.cols());
-         for (std::size_t i = 0; i < segments.place.size(); ++i)
-           segments.place[(*segments.columns)[i]] = static_cast<std::uint32_t>(i);
+         segments.column_segment.resize(a.cols());
+         for (std::size_t i = 0; i < segments.place.size(); ++i) {
+           const std::uint32_t column = (*segments.columns)[i];
+           segments.place[column] = static_cast<std::uint32_t>(i);
+           segments.column_segment[column] = static_cast<std::uint8_t>(segments.segment_at(i));
+         }
          return plan_segments("nus_sell", a, std::move(segments), options);
        }});
 }

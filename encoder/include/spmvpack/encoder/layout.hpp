@@ -44,6 +44,9 @@ struct PartIndices {
     const std::uint64_t count = list.size();
     return {{format::MapKind::list, 0, count}, std::make_shared<const std::vector<std::uint32_t>>(std::move(list))};
   }
+  [[nodiscard]] std::uint32_t operator[](std::uint64_t i) const {
+    return list != nullptr ? (*list)[i] : static_cast<std::uint32_t>(map.begin + i);
+  }
 };
 
 /// The entries of one part with local indices, and what these stand for.
