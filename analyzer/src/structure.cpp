@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
 #include <mutex>
+#include <span>
+#include <utility>
 
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
@@ -54,21 +57,54 @@ bool same(T a, T b) {
   return a == b || encoder::value_bits(a) == encoder::value_bits(b);
 }
 
-/// Compares the entries right of the diagonal with their mirror images; by symmetry, that covers all entries.
+/// Compares entries right of the diagonal with their mirror images; by symmetry, that covers all entries. Many at a
+/// time, so that the cache misses of random columns overlap.
 template <class T>
-void count_mirrored(const CsrView& a, std::uint64_t row, std::uint64_t first_right, SymmetryCounts& counts) {
-  const std::uint32_t* columns = a.col_idx();
-  const T* values = a.values<T>();
-  for (std::uint64_t p = first_right; p < a.row_ptr(row + 1); ++p) {
-    const std::uint32_t* end = columns + a.row_ptr(columns[p] + std::uint64_t{1});
-    const std::uint32_t* mirror = std::lower_bound(columns + a.row_ptr(columns[p]), end, row);
-    if (mirror == end || *mirror != row) continue;
-    const T value = values[p], mirrored = values[mirror - columns];
-    counts.mirrored += 2;
-    counts.equal += same(value, mirrored) ? 2 : 0;
-    counts.negated += same(value, static_cast<T>(-mirrored)) ? 2 : 0;
+class MirrorImages {
+ public:
+  explicit MirrorImages(const CsrView& a) : a_(a) {}
+
+  void add(std::uint64_t row, std::uint64_t entry) {
+    pending_[count_++] = {row, entry, nullptr, 0};
+    if (count_ == pending_.size()) compare();
   }
-}
+  SymmetryCounts finish() {
+    compare();
+    return counts_;
+  }
+
+ private:
+  struct Lookup {
+    std::uint64_t row, entry;
+    const std::uint32_t* columns;  // of the row that has the mirror image
+    std::uint64_t length;
+  };
+
+  void compare() {
+    const std::span<Lookup> all(pending_.data(), std::exchange(count_, 0));
+    for (Lookup& l : all) {
+      const std::uint64_t row = a_.col_idx()[l.entry];
+      l.columns = a_.col_idx() + a_.row_ptr(row);
+      l.length = a_.row_length(row);
+      __builtin_prefetch(l.columns + l.length / 2);
+    }
+    for (const Lookup& l : all) {
+      const std::uint32_t* mirror = l.columns;
+      for (std::uint64_t n = l.length; n > 1; n -= n / 2)  // without a branch, which could not be predicted
+        mirror = mirror[n / 2] <= l.row ? mirror + n / 2 : mirror;
+      if (l.length == 0 || *mirror != l.row) continue;
+      const T value = a_.values<T>()[l.entry], mirrored = a_.values<T>()[mirror - a_.col_idx()];
+      counts_.mirrored += 2;
+      counts_.equal += same(value, mirrored) ? 2 : 0;
+      counts_.negated += same(value, static_cast<T>(-mirrored)) ? 2 : 0;
+    }
+  }
+
+  CsrView a_;
+  SymmetryCounts counts_;
+  std::array<Lookup, 64> pending_{};
+  std::size_t count_ = 0;
+};
 
 /// Facts from the positions of entries: empty rows, bandwidth, diagonal, symmetry.
 template <class T>
@@ -79,7 +115,8 @@ void analyze_rows(const CsrView& a, int threads, Structure& result) {
   std::mutex guard;
   parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint64_t empty = 0, lower = 0, upper = 0, diagonal = 0;
-    SymmetryCounts mine;
+    MirrorImages<T> images(a);
+    bool zero_diagonal = true;
     for (std::uint64_t i = begin; i < end; ++i) {
       const std::uint64_t first = a.row_ptr(i), last = a.row_ptr(i + 1);
       if (first == last) {
@@ -91,11 +128,12 @@ void analyze_rows(const CsrView& a, int threads, Structure& result) {
       auto right = static_cast<std::uint64_t>(std::lower_bound(columns + first, columns + last, i) - columns);
       if (right < last && columns[right] == i) {
         ++diagonal;
-        if (a.values<T>()[right] != T{0}) mine.zero_diagonal = false;
+        if (a.values<T>()[right] != T{0}) zero_diagonal = false;
         ++right;
       }
-      if (square) count_mirrored<T>(a, i, right, mine);
+      for (; square && right < last; ++right) images.add(i, right);
     }
+    const SymmetryCounts mine = images.finish();
     const std::lock_guard lock(guard);
     result.empty_rows += empty;
     result.lower_bandwidth = std::max(result.lower_bandwidth, lower);
@@ -104,7 +142,7 @@ void analyze_rows(const CsrView& a, int threads, Structure& result) {
     symmetry.mirrored += mine.mirrored;
     symmetry.equal += mine.equal;
     symmetry.negated += mine.negated;
-    symmetry.zero_diagonal = symmetry.zero_diagonal && mine.zero_diagonal;
+    symmetry.zero_diagonal = symmetry.zero_diagonal && zero_diagonal;
   });
   symmetry.off_diagonal = a.nnz() - result.diagonal_entries;
   if (square) result.symmetry = symmetry;

@@ -7,6 +7,7 @@
 
 #include "count_table.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/shared_bits.hpp"
 
 namespace spmvpack::encoder {
 namespace {
@@ -29,6 +30,27 @@ void keep_most_frequent(std::vector<ValueCount>& entries, std::size_t k) {
 /// How many workers are worth a table each.
 std::uint64_t worker_count(std::uint64_t n, int threads) {
   return std::min(static_cast<std::uint64_t>(thread_count(threads)), div_up(n, 4 * piece));
+}
+
+/// A hash for bitmaps of 1 MiB.
+constexpr int short_hash_bits = 23;
+constexpr std::uint64_t short_hashes = std::uint64_t{1} << short_hash_bits;
+template <class T>
+std::uint64_t short_hash(T value) {
+  return CountTable::hash(value_bits(value)) >> (64 - short_hash_bits);
+}
+
+/// Whether few values suffice to see that there are more than max_distinct different ones, as is usual if they do not
+/// repeat: each hash that occurs belongs to at least one of them.
+template <class T>
+bool clearly_exceeds(const T* values, std::uint64_t n, int threads) {
+  constexpr std::uint64_t looked_at = 2 * ValueTable::max_distinct;
+  if (n <= ValueTable::max_distinct) return false;
+  SharedBits hashes(short_hashes);
+  parallel_pieces(std::min(n, looked_at), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) hashes.set(short_hash(values[i]));
+  });
+  return hashes.count() > ValueTable::max_distinct;
 }
 
 /// Counts all values, or stops somewhere beyond ValueTable::max_distinct of them.
@@ -55,16 +77,22 @@ CountTable count_all(const T* values, std::uint64_t n, int threads) {
 template <class T>
 std::vector<ValueCount> find_candidates(const T* values, std::uint64_t n, int threads) {
   Array<T> sample(samples);
+  SharedBits seen(short_hashes), repeated(short_hashes);
   parallel_pieces(samples, piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t stretch = n / samples, rest = n % samples;
     for (std::uint64_t i = begin; i < end; ++i) {
       // Not at a fixed stride, which might share the period of a stencil's values.
       const std::uint64_t jitter = (CountTable::hash(i) >> 20) % stretch;
       sample[i] = values[i * stretch + i * rest / samples + jitter];
+      if (const std::uint64_t hash = short_hash(sample[i]); !seen.set(hash)) repeated.set(hash);
     }
   });
+  // A candidate is in the sample twice. Most of what is not stays out of the table, which would be large.
+  std::uint64_t counted = 0;
+  for (const T value : sample)
+    if (repeated.test(short_hash(value))) sample[counted++] = value;
   CountTable table;
-  table.add(sample.data(), samples);
+  table.add(sample.data(), counted);
   std::vector<ValueCount> candidates = table.entries(2);
   keep_most_frequent(candidates, max_candidates);
   return candidates;
@@ -101,7 +129,9 @@ std::shared_ptr<const ValueTable> ValueTable::count(const CsrView& a, int thread
   std::shared_ptr<ValueTable> result(new ValueTable);
   dispatch(a.value_type(), [&](auto zero) {
     const auto* values = a.values<decltype(zero)>();
-    {
+    if (clearly_exceeds(values, a.nnz(), threads)) {
+      result->distinct_ = max_distinct + 1;
+    } else {
       const CountTable table = count_all(values, a.nnz(), threads);
       result->distinct_ = std::min(table.size(), max_distinct + 1);
       if (!result->exceeds()) result->most_frequent_ = table.entries();

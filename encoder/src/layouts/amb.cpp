@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <limits>
 #include <numeric>
 
 #include "falling_sort.hpp"
@@ -165,7 +163,8 @@ class Blocked {
     if (shared.size() > max_shared || steps_ > max_steps)
       refuse(fmt::format("{} partial sums, {} steps", shared.size(), steps_), "use a larger amb.segment");
     assemble();
-    if (block_ > 1 && a_.nnz() != 0) dispatch(a_.value_type(), [&]<class T>(T) { list_zeros<T>(); });
+    if (block_ > 1 && stores_zeros(a_, options.threads))
+      dispatch(a_.value_type(), [&]<class T>(T) { list_zeros<T>(); });
   }
 
   void describe(PartPlan& plan) const {
@@ -336,7 +335,6 @@ class Blocked {
   template <class T>
   void list_zeros() {
     const bits_of<T>* const values = bits<T>();
-    if (std::find(values, values + a_.nnz(), 0) == values + a_.nnz()) return;
     for (std::uint64_t c = 0; c < cl.size(); ++c) {
       const auto first = static_cast<std::ptrdiff_t>(zeros.size());
       for (std::uint64_t lane = 0; lane < choices_.chunk_rows; ++lane)

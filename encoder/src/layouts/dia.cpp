@@ -85,9 +85,9 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   dispatch(part.a.value_type(), [&]<class T>(T) {
     plan.sections.push_back(section(
         plan, sections[1], computed<bits_of<T>>([d](std::uint64_t slot) { return d->template bits_at<T>(slot); })));
+    if (!stores_zeros(part.a, options.threads)) return;
     const auto zeros = std::make_shared<const std::vector<std::uint64_t>>(d->template zeros<T>());
-    if (!zeros->empty())
-      plan.sections.push_back(section(plan, sections[2], copy_from(zeros->data(), zeros), zeros->size()));
+    plan.sections.push_back(section(plan, sections[2], copy_from(zeros->data(), zeros), zeros->size()));
   });
   plan.padding = slots_of(plan.info) - part.a.nnz();
   plan.fill_reads_x = d->slots_with_column() > part.a.nnz();

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <charconv>
 
+#include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/text.hpp"
 
 namespace spmvpack::encoder::layouts {
@@ -51,6 +54,18 @@ std::optional<std::uint64_t> read_setting(const PlanOptions& options, const std:
     refuse_setting(name, found->second,
                    fmt::format("{}{}a number from {} to {}", word, word.empty() ? "" : " or ", least, most));
   return value;
+}
+
+bool stores_zeros(const CsrView& a, int threads) {
+  constexpr std::uint64_t entries_per_task = 1U << 18;
+  std::atomic<bool> found{false};
+  dispatch(a.value_type(), [&]<class T>(T) {
+    const auto* const values = static_cast<const bits_of<T>*>(a.value_bytes());
+    parallel_pieces(a.nnz(), entries_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+      if (!found && std::find(values + first, values + last, 0) != values + last) found = true;
+    });
+  });
+  return found;
 }
 
 void share_by_section(PartPlan& plan) {

@@ -25,6 +25,9 @@ SectionSource section(const PartPlan& plan, const SectionDescription& descriptio
 std::optional<std::uint64_t> read_setting(const PlanOptions& options, const std::string& name, std::uint64_t least,
                                           std::uint64_t most, std::string_view word);
 
+/// Whether any entry is +0. Most matrices have none, and need no list of them.
+bool stores_zeros(const CsrView& a, int threads);
+
 /// Sets the byte shares of a part to its device sections, one share each.
 void share_by_section(PartPlan& plan);
 

@@ -18,12 +18,17 @@ class SharedBits {
   static constexpr std::uint64_t bytes(std::uint64_t size) noexcept {
     return div_up(size, word_bits) * sizeof(std::uint64_t);
   }
-  void set(std::uint64_t i) noexcept {
+  /// Whether the bit was not set before; of threads that set it at a time, one gets true.
+  bool set(std::uint64_t i) noexcept {
     const std::uint64_t bit = std::uint64_t{1} << i % word_bits;
     const std::atomic_ref<std::uint64_t> word(words_[i / word_bits]);
     // Most bits are set many times: reading leaves the cache line with all threads.
-    if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
+    return (word.load(std::memory_order_relaxed) & bit) == 0 &&
+           (word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
   }
+
+  /// Whether the bit is set, once no thread sets any more.
+  [[nodiscard]] bool test(std::uint64_t i) const noexcept { return (words_[i / word_bits] >> i % word_bits & 1) != 0; }
 
   /// The number of bits that are set, once no thread sets any more.
   [[nodiscard]] std::uint64_t count() const noexcept {
