@@ -59,6 +59,12 @@ struct Window {
   std::vector<std::uint32_t> shared;  ///< the row of each partial sum
   std::vector<std::uint32_t> empty;   ///< rows without entries
   PerBlock steps{}, blocks{};         ///< of all chunks; of all rows
+
+  void clear() {
+    for (auto* const list : {&lanes, &shared, &empty}) list->clear();
+    chunks.clear();
+    steps = blocks = {};
+  }
 };
 
 /// Cuts windows of rows into chunks. One for each thread: it keeps its memory between windows.
@@ -68,14 +74,14 @@ class WindowCutter {
       : a_(a), choices_(choices), pieces_(div_up(a.cols(), choices.segment_cols)) {}
 
   Window cut(std::uint64_t first, std::uint64_t last) {
-    window_ = {};
+    window_.clear();
     for (std::uint64_t r = first; r < last; ++r) cut_row(r);
     for (std::uint32_t segment = 0; segment < pieces_.size(); ++segment) {
       if (pieces_[segment].empty()) continue;
       add_chunks(segment);
       pieces_[segment].clear();
     }
-    return std::move(window_);
+    return window_;  // a copy has no more memory than it needs, and the next window finds room
   }
 
  private:
@@ -260,6 +266,11 @@ class Blocked {
     };
     std::vector<Run> runs;
     std::vector<std::uint32_t> shared_before(windows_.size());
+    std::size_t chunks = 0, shared_rows = 0;
+    for (const Window& window : windows_) chunks += window.chunks.size(), shared_rows += window.shared.size();
+    for (auto* const list : {&cl, &cs}) list->reserve(chunks);
+    lanes.reserve(chunks * choices_.chunk_rows);
+    shared.reserve(shared_rows);
     for (std::size_t w = 0; w < windows_.size(); ++w) {
       const Window& window = windows_[w];
       shared_before[w] = static_cast<std::uint32_t>(shared.size());
