@@ -25,8 +25,10 @@ constexpr std::array<Setting, 3> settings{
 constexpr std::uint64_t slices_per_task = 128;
 /// More distinct values than this do not stand in patterns.
 constexpr std::uint64_t max_step_values = 4096;
-/// Slices of the smallest tile, doubled up to the largest; and the most values of a tile: 64 KiB of shared memory.
-constexpr std::uint64_t smallest_tile = 16, largest_tile = 256, max_tile_values = 8192;
+/// Slices of the smallest tile and of the largest; and the most values of a tile: 64 KiB of shared memory. A block stages
+/// a table for as many slices as it takes at a time: larger tiles would be staged again and again (triangles with a table
+/// for 256 slices 124 instead of 98 us without tables, H200).
+constexpr std::uint64_t smallest_tile = 16, largest_tile = 32, max_tile_values = 8192;
 /// With fewer slices than this, several warps share one (the multiprocessors of an H200, and the warps of one).
 constexpr std::uint64_t few_slices = 132 * 32;
 
@@ -438,7 +440,7 @@ void Sliced::choose_sums(const PlanOptions& options) {
   if (wanted && *wanted == 3) refuse_setting("csell.sums", "3", settings[2].values);
   const std::uint64_t slices = columns_.slices.size(), groups = columns_.total_groups();
   sums_ = 1;
-  if (slices != 0 && slices < few_slices) sums_ = groups >= 4 * slices ? 4 : groups >= 2 * slices ? 2 : 1;
+  while (sums_ < max_sums && slices * sums_ < few_slices && groups >= 4 * sums_ * slices) sums_ *= 2;
   sums_ = wanted.value_or(sums_);
 }
 

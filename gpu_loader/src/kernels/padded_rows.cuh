@@ -19,8 +19,8 @@ using spmvpack::layouts::no_column;
 /// Slots of a row whose loads are on their way together, and threads of a block. Where rows are too few to fill the
 /// device, a thread has more on their way, and blocks are small, so that every multiprocessor gets some: 81 slots in
 /// each of 41,472 rows take 18 instead of 22 us (H200).
-inline constexpr int batch_of_many = 4, batch_of_few = 16;
-inline constexpr unsigned threads = 256, threads_of_few = 64, few_rows_per_multiprocessor = 1024;
+inline constexpr int batch_of_many = 6, batch_of_few = 14;
+inline constexpr unsigned threads = 512, threads_of_few = 128, few_rows_per_multiprocessor = 1024;
 
 /// A part's slots in device memory.
 template <class A>

@@ -16,58 +16,98 @@ namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
 using namespace spmvpack::layouts::csell;  // what the bytes mean
 
-/// Steps whose values and elements of x are on their way together.
-template <int block>
-inline constexpr int batch = block == 1   ? 4
-                             : block == 2 ? 2
-                                          : 1;
+/// Units of a group's words of one byte a step.
+inline constexpr std::uint32_t word_units = lanes * group_steps / unit;
 
 /// Four steps as a lane sees them.
 struct LaneGroup {
   std::uint32_t mask[group_steps], column[group_steps];
 };
 
-/// What a warp needs to walk over a slice. Addresses follow from the header alone, so that all loads of a group are on
-/// their way at the same time.
-class Walk {
- public:
-  __device__ Walk(const Slice& h, const Group* patterns, const std::byte* stream, std::uint32_t id_bytes)
-      : patterns_(reinterpret_cast<const uint4*>(patterns + h.pattern)), id_bytes_(id_bytes) {
-    const std::byte* const begin = stream + std::uint64_t{h.stream} * unit;
-    const bool many = h.counts == SliceGroups::many;
-    const SliceGroups n = many ? *reinterpret_cast<const SliceGroups*>(begin) : SliceGroups::from(h.counts);
-    const StreamLayout at = stream_layout(n, many, id_bytes);
-    groups_ = reinterpret_cast<const uint4*>(begin + at.groups * unit);
-    words_ = begin + at.words[0] * unit;
-    ids_ = begin + at.ids * unit;
-    end_[0] = n.of[0];
-    end_[1] = end_[0] + n.of[1];
-    end_[2] = end_[1] + n.of[2];
-    end_[3] = end_[2] + n.of[3];
+/// The ids of a lane's four steps, two to a word.
+__device__ inline uint2 load_ids(const std::byte* ids, std::uint32_t id_bytes, std::uint32_t g, std::uint32_t lane) {
+  if (id_bytes == 1) {
+    const std::uint32_t word = __ldcs(reinterpret_cast<const std::uint32_t*>(ids) + g * lanes + lane);
+    return {__byte_perm(word, 0, 0x4140), __byte_perm(word, 0, 0x4342)};
   }
-  [[nodiscard]] __device__ std::uint32_t groups() const { return end_[3]; }
-  [[nodiscard]] __device__ uint4 masks(std::uint32_t g) const { return __ldg(header(g) + 1); }
+  return __ldcs(reinterpret_cast<const uint2*>(ids) + g * lanes + lane);
+}
+
+/// The groups of a slice that is_pattern(): most slices of structured matrices. All lanes load the same bytes.
+struct PatternWalk {
+  const Group* patterns;
+  const std::byte* stream;
+  std::uint32_t stream_place, pattern, groups, id_bytes;
+
+  __device__ PatternWalk(const Slice& h, const Group* dictionary, const std::byte* streams, std::uint32_t bytes_of_id)
+      : patterns(dictionary),
+        stream(streams),
+        stream_place(h.stream),
+        pattern(h.pattern),
+        groups(h.counts),
+        id_bytes(bytes_of_id) {}
+
+  [[nodiscard]] __device__ const std::byte* ids() const { return stream + std::uint64_t{stream_place} * unit; }
+  [[nodiscard]] __device__ const uint4* header(std::uint32_t g) const {
+    return reinterpret_cast<const uint4*>(patterns + (pattern + g));
+  }
+  [[nodiscard]] __device__ LaneGroup load(std::uint32_t g, std::uint32_t /*lane*/, std::uint32_t row) const {
+    const uint4 base = __ldg(header(g)), mask = __ldg(header(g) + 1);
+    return {{mask.x, mask.y, mask.z, mask.w}, {base.x + row, base.y + row, base.z + row, base.w + row}};
+  }
+};
+
+/// The groups of any slice. Addresses follow from the header alone, so that all loads of a group are on their way at
+/// the same time; they are computed for each load from places in units, so that few registers are needed.
+struct AnyWalk {
+  const Group* patterns;
+  const std::byte* stream;
+  std::uint32_t pattern, headers, words;             ///< places: of the first group of each, and of all words
+  std::uint32_t end_pattern, end_8, end_16, groups;  ///< where the groups of each kind of columns end
+  std::uint32_t id_bytes;
+
+  __device__ AnyWalk(const Slice& h, const Group* dictionary, const std::byte* streams, std::uint32_t bytes_of_id)
+      : patterns(dictionary), stream(streams), pattern(h.pattern), id_bytes(bytes_of_id) {
+    const bool many = h.counts == SliceGroups::many;
+    const SliceGroups n = many ? *reinterpret_cast<const SliceGroups*>(at(h.stream)) : SliceGroups::from(h.counts);
+    end_pattern = n.of[0];
+    end_8 = end_pattern + n.of[1];
+    end_16 = end_8 + n.of[2];
+    groups = end_16 + n.of[3];
+    headers = h.stream + (many ? 1 : 0);
+    words = headers + (groups - end_pattern);
+  }
+  [[nodiscard]] __device__ const std::byte* at(std::uint32_t place) const {
+    return stream + std::uint64_t{place} * unit;
+  }
+  [[nodiscard]] __device__ const std::byte* ids() const {
+    return at(words + word_units * (end_8 - end_pattern + 2 * (end_16 - end_8) + 4 * (groups - end_16)));
+  }
+  [[nodiscard]] __device__ const uint4* header(std::uint32_t g) const {
+    return g < end_pattern ? reinterpret_cast<const uint4*>(patterns + (pattern + g))
+                           : reinterpret_cast<const uint4*>(at(headers + (g - end_pattern)));
+  }
   [[nodiscard]] __device__ LaneGroup load(std::uint32_t g, std::uint32_t lane, std::uint32_t row) const {
     const uint4 base = __ldg(header(g)), mask = __ldg(header(g) + 1);
     LaneGroup r{{mask.x, mask.y, mask.z, mask.w}, {base.x, base.y, base.z, base.w}};
-    if (g < end_[0]) {
+    if (g < end_pattern) {
 #pragma unroll
       for (auto& column : r.column) column += row;
-    } else if (g < end_[1]) {
-      const std::uint32_t word = __ldcs(reinterpret_cast<const std::uint32_t*>(words_) + (g - end_[0]) * lanes + lane);
+    } else if (g < end_8) {
+      const std::uint32_t place = words + word_units * (g - end_pattern);
+      const std::uint32_t word = __ldcs(reinterpret_cast<const std::uint32_t*>(at(place)) + lane);
 #pragma unroll
       for (std::uint32_t k = 0; k < group_steps; ++k) r.column[k] += word >> 8 * k & 0xFF;
-    } else if (g < end_[2]) {
-      const std::byte* const words = words_ + (end_[1] - end_[0]) * (lanes * group_steps);
-      const uint2 word = __ldcs(reinterpret_cast<const uint2*>(words) + (g - end_[1]) * lanes + lane);
+    } else if (g < end_16) {
+      const std::uint32_t place = words + word_units * (end_8 - end_pattern + 2 * (g - end_8));
+      const uint2 word = __ldcs(reinterpret_cast<const uint2*>(at(place)) + lane);
       r.column[0] += word.x & 0xFFFF;
       r.column[1] += word.x >> 16;
       r.column[2] += word.y & 0xFFFF;
       r.column[3] += word.y >> 16;
     } else {
-      const std::byte* const words =
-          words_ + (end_[1] - end_[0]) * (lanes * group_steps) + (end_[2] - end_[1]) * (lanes * group_steps * 2);
-      const uint4 word = __ldcs(reinterpret_cast<const uint4*>(words) + (g - end_[2]) * lanes + lane);
+      const std::uint32_t place = words + word_units * (end_8 - end_pattern + 2 * (end_16 - end_8) + 4 * (g - end_16));
+      const uint4 word = __ldcs(reinterpret_cast<const uint4*>(at(place)) + lane);
       r.column[0] += word.x;
       r.column[1] += word.y;
       r.column[2] += word.z;
@@ -75,207 +115,326 @@ class Walk {
     }
     return r;
   }
-  /// The ids of a lane's four steps, two to a word.
-  [[nodiscard]] __device__ uint2 ids(std::uint32_t g, std::uint32_t lane) const {
-    if (id_bytes_ == 1) {
-      const std::uint32_t word = __ldcs(reinterpret_cast<const std::uint32_t*>(ids_) + g * lanes + lane);
-      return {__byte_perm(word, 0, 0x4140), __byte_perm(word, 0, 0x4342)};
-    }
-    return __ldcs(reinterpret_cast<const uint2*>(ids_) + g * lanes + lane);
-  }
-
- private:
-  [[nodiscard]] __device__ const uint4* header(std::uint32_t g) const {
-    return g < end_[0] ? patterns_ + 2 * g : groups_ + 2 * (g - end_[0]);
-  }
-  const uint4 *patterns_, *groups_;
-  const std::byte *words_, *ids_;
-  std::uint32_t end_[4];  ///< where the groups of each kind of columns end
-  std::uint32_t id_bytes_;
 };
 
 /// Entries of the groups [begin, end), as far as there are so many.
-__device__ inline std::uint32_t entries_of(const Walk& walk, std::uint32_t begin, std::uint32_t end) {
+template <class Walk>
+__device__ std::uint32_t entries_of(const Walk& walk, std::uint32_t begin, std::uint32_t end) {
   std::uint32_t n = 0;
-  for (std::uint32_t g = begin; g < end && g < walk.groups(); ++g) {
-    const uint4 m = walk.masks(g);
+  for (std::uint32_t g = begin; g < end && g < walk.groups; ++g) {
+    const uint4 m = __ldg(walk.header(g) + 1);
     n += static_cast<std::uint32_t>(__popc(m.x) + __popc(m.y) + __popc(m.z) + __popc(m.w));
   }
   return n;
 }
 
+/// Adds steps of a lane, those that it has: all their loads from device memory are on their way together. `late`:
+/// values are near, and read when the elements of x have come, so that no registers hold them until then.
+template <int steps, int block, bool late, class V, class Has, class Columns, class Values>
+__device__ void add_steps(const V* __restrict__ x, V (&sum)[block], Has&& has, Columns&& columns, Values&& values) {
+  V value[steps][block * block], element[steps][block];
+#pragma unroll
+  for (int i = 0; i < steps; ++i) {
+    const bool on = has(i);
+    const V* const elements = x + std::uint64_t{columns(i)} * block;
+#pragma unroll
+    for (int e = 0; e < block * block; ++e) value[i][e] = on && !late ? values(i, e) : V{0};
+#pragma unroll
+    for (int c = 0; c < block; ++c) element[i][c] = on ? __ldg(elements + c) : V{0};
+  }
+  __syncwarp();  // as issue_loads(); all lanes are here
+#pragma unroll
+  for (int i = 0; i < steps; ++i) {
+    if (!has(i)) continue;
+#pragma unroll
+    for (int e = 0; e < block * block; ++e)
+      sum[e / block] = fma(late ? values(i, e) : value[i][e], element[i][e % block], sum[e / block]);
+  }
+}
+
+/// Calls f with n, from 1 to `most`, as a constant.
+template <int most, class Function>
+__device__ void with_constant(int n, Function&& f) {
+  if constexpr (most > 1) {
+    if (n != most) return with_constant<most - 1>(n, f);
+  }
+  f(std::integral_constant<int, most>{});
+}
+
 /// The sums of a lane's rows over the groups `first`, first + every, ... of a slice. `values`: raw: the slice's; table:
 /// the tile's table; step: of the slice's first pattern; single: the value. Masks of all steps seen go to `seen`.
-template <Source source, int block, class A, class V, class Table>
+/// `depth` groups are loaded together, and `batch` of their steps.
+template <Source source, int block, int depth, int batch, class A, class V, class Walk, class Table>
 __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t every, std::uint32_t row,
                            const Table* __restrict__ values, const V* __restrict__ x, V (&sum)[block],
                            std::uint32_t& seen) {
-  constexpr int block_values = block * block, steps = batch<block>;
-  const std::uint32_t lane = threadIdx.x % 32, below = (1U << lane) - 1, groups = walk.groups();
-  if (first >= groups) return;
+  constexpr int block_values = block * block, steps = static_cast<int>(group_steps);
+  static_assert(depth * steps % batch == 0);
+  const std::uint32_t lane = threadIdx.x % 32, below = (1U << lane) - 1;
+  if (first >= walk.groups) return;
   V single = 0;
   if constexpr (source == Source::single) single = static_cast<V>(__ldg(values));
-  LaneGroup next = walk.load(first, lane, row);
-  uint2 next_ids{};
-  if constexpr (source == Source::table) next_ids = walk.ids(first, lane);
-  if constexpr (source == Source::raw) values += entries_of(walk, 0, first) * block_values;
-  for (std::uint32_t g = first; g < groups; g += every) {
-    const LaneGroup group = next;
-    const uint2 ids = next_ids;
-    if (g + every < groups) {
-      next = walk.load(g + every, lane, row);
-      if constexpr (source == Source::table) next_ids = walk.ids(g + every, lane);
+  // Raw values of groups that other warps add up are skipped by counting them.
+  if constexpr (source == Source::raw) {
+    if (first != 0) values += entries_of(walk, 0, first) * block_values;
+  }
+  for (std::uint32_t g = first; g < walk.groups; g += depth * every) {
+    LaneGroup group[depth];
+    uint2 ids[depth];
+#pragma unroll
+    for (int d = 0; d < depth; ++d) {
+      const std::uint32_t at = g + d * every;
+      if (d == 0 || at < walk.groups) {
+        group[d] = walk.load(at, lane, row);
+        if constexpr (source == Source::table) ids[d] = load_ids(walk.ids(), walk.id_bytes, at, lane);
+      } else {
+        group[d] = {};
+        ids[d] = {};
+      }
     }
 #pragma unroll
-    for (int k0 = 0; k0 < static_cast<int>(group_steps); k0 += steps) {
-      if (group.mask[k0] == 0) break;
-      V value[steps][block_values], element[steps][block];
+    for (int begin = 0; begin < depth * steps; begin += batch) {
+      const auto mask = [&](int i) { return group[(begin + i) / steps].mask[(begin + i) % steps]; };
+      const auto column = [&](int i) { return group[(begin + i) / steps].column[(begin + i) % steps]; };
+      if (begin != 0 && mask(0) == 0) break;
+      const Table* of_group[depth];  // step: the values of the groups' steps
 #pragma unroll
-      for (int i = 0; i < steps; ++i) {
-        const std::uint32_t mask = group.mask[k0 + i];
-        const bool on = (mask >> lane & 1U) != 0;
-        const V* const elements = x + std::uint64_t{group.column[k0 + i]} * block;
-        const auto n = static_cast<std::uint32_t>(__popc(mask));
-        const auto rank = static_cast<std::uint32_t>(__popc(mask & below));
-#pragma unroll
-        for (int e = 0; e < block_values; ++e) {
-          value[i][e] = 0;
-          if constexpr (source == Source::raw) {
-            if (on) value[i][e] = static_cast<V>(__ldcs(values + e * n + rank));
-          } else if constexpr (source == Source::table) {
-            const std::uint32_t pair = k0 + i < 2 ? ids.x : ids.y;
-            if (on) value[i][e] = static_cast<V>(values[(k0 + i) % 2 == 0 ? pair & 0xFFFF : pair >> 16]);
-          } else if constexpr (source == Source::step) {
-            value[i][e] = static_cast<V>(__ldg(values + (g * group_steps + k0 + i) * block_values + e));
-          } else {
-            value[i][e] = single;
-          }
+      for (int d = 0; d < depth; ++d) of_group[d] = values + (g + d * every) * (group_steps * block_values);
+      // The value of the entry that is number `rank` of the n of its step.
+      const auto value = [&](int i, int e, const Table* of_step, std::uint32_t n, std::uint32_t rank) {
+        const int d = (begin + i) / steps, k = (begin + i) % steps;
+        if constexpr (source == Source::raw) {
+          return static_cast<V>(__ldcs(of_step + (e * n + rank)));
+        } else if constexpr (source == Source::table) {
+          const std::uint32_t pair = k < 2 ? ids[d].x : ids[d].y;
+          return static_cast<V>(values[k % 2 == 0 ? pair & 0xFFFF : pair >> 16]);
+        } else if constexpr (source == Source::step) {
+          return static_cast<V>(__ldg(of_group[d] + (k * block_values + e)));
+        } else {
+          return single;
         }
+      };
+      std::uint32_t uneven = 0;
+      int n = 0;
 #pragma unroll
-        for (int c = 0; c < block; ++c) element[i][c] = on ? __ldg(elements + c) : V{0};
-        if constexpr (source == Source::raw) values += n * block_values;
+      for (int i = 0; i < batch; ++i) {
+        uneven |= mask(i) + 1;
+        seen |= mask(i);
+        n += mask(i) != 0 ? 1 : 0;
       }
-      issue_loads();
-#pragma unroll
-      for (int i = 0; i < steps; ++i) {
-        if ((group.mask[k0 + i] >> lane & 1U) == 0) continue;
-#pragma unroll
-        for (int r = 0; r < block; ++r)
-#pragma unroll
-          for (int c = 0; c < block; ++c) sum[r] = fma(value[i][r * block + c], element[i][c], sum[r]);
+      if (uneven <= 1) {  // all lanes have each of n steps: little has to be computed
+        with_constant<batch>(n, [&]<int steps_here>(std::integral_constant<int, steps_here>) {
+          add_steps<steps_here, block, source == Source::table>(
+              x, sum, [](int) { return true; }, column,
+              [&](int i, int e) {
+                return value(i, e, values + i * static_cast<int>(lanes) * block_values, lanes, lane);
+              });
+        });
+        if constexpr (source == Source::raw) values += n * static_cast<int>(lanes) * block_values;
+        continue;
       }
+      std::uint32_t before[batch];  // entries of the steps before
+      before[0] = 0;
+#pragma unroll
+      for (int i = 1; i < batch; ++i) before[i] = before[i - 1] + static_cast<std::uint32_t>(__popc(mask(i - 1)));
+      add_steps<batch, block, source == Source::table>(
+          x, sum, [&](int i) { return (mask(i) >> lane & 1U) != 0; }, column,
+          [&](int i, int e) {
+            return value(i, e, values + before[i] * block_values, static_cast<std::uint32_t>(__popc(mask(i))),
+                         static_cast<std::uint32_t>(__popc(mask(i) & below)));
+          });
+      if constexpr (source == Source::raw)
+        values += (before[batch - 1] + static_cast<std::uint32_t>(__popc(mask(batch - 1)))) * block_values;
     }
-    seen |= group.mask[0] | group.mask[1] | group.mask[2] | group.mask[3];
-    // The values of groups that other warps add up are skipped by counting them.
-    if constexpr (source == Source::raw) values += entries_of(walk, g + 1, g + every) * block_values;
+    if constexpr (source == Source::raw) {
+      if (every != 1) values += entries_of(walk, g + 1, g + every) * block_values;
+    }
   }
 }
 
-/// Threads of a team, the warps of one slice, wait for each other.
-__device__ inline void team_barrier(unsigned team, unsigned warps) {
-  asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "r"(warps * 32) : "memory");
+/// The warps of one slice. Their number is a power of two.
+struct Team {
+  unsigned warps, number, mine;  ///< the team's number in its block, the warp's in its team
+  __device__ explicit Team(unsigned sums)
+      : warps(sums), number(threadIdx.x / 32 >> shift(sums)), mine(threadIdx.x / 32 & (sums - 1)) {}
+  static __device__ unsigned shift(unsigned sums) { return sums / 2; }  ///< of 1, 2 and 4 warps
+  __device__ void wait() const { asm volatile("bar.sync %0, %1;" ::"r"(number + 1), "r"(warps * 32) : "memory"); }
+};
+
+/// The sums of the warps of each team, and the lanes with entries.
+template <int block, class V>
+struct Partial {
+  V sum[tuning::most_threads / 32][block][32];
+  std::uint32_t seen[tuning::most_threads / 32];
+};
+
+/// y = alpha A x + beta y.
+template <class V>
+struct Operands {
+  DeviceScalar<V> alpha;
+  const V* x;
+  DeviceScalar<V> beta;
+  V* y;
+  RowMap map;
+};
+
+/// Tiles in pieces, which are dealt to blocks. One tile is not cut: the grid strides over all slices.
+struct Tiles {
+  std::uint32_t count, pieces, piece_slices;
+};
+
+/// One slice, by a team of v.sums warps.
+template <Source source, int block, bool patterns_only, class A, class V, class Walk, class Table>
+__device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& slice, std::uint32_t id_bytes,
+                               const Team& team, const Table* values, const Operands<V>& operands,
+                               Partial<block, V>& partial) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const Walk walk(slice, v.patterns, v.stream, id_bytes);
+  const std::uint32_t row = s * lanes + lane;
+  V sum[block] = {};
+  std::uint32_t seen = 0;
+  if constexpr (source == Source::raw) values += std::uint64_t{slice.values} * (unit / sizeof(A));
+  if constexpr (source == Source::step) values += std::uint64_t{slice.pattern} * (group_steps * block * block);
+  constexpr int depth = tuning::depth<source, block, patterns_only>, steps = tuning::batch<block>;
+  if (depth > 1 && team.warps == 1)
+    slice_sums<source, block, depth, depth * steps, A, V>(walk, 0, 1, row, values, operands.x, sum, seen);
+  else
+    slice_sums<source, block, 1, steps, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum, seen);
+  if (team.warps > 1) {
+#pragma unroll
+    for (int r = 0; r < block; ++r) partial.sum[warp][r][lane] = sum[r];
+    if (lane == 0) partial.seen[warp] = seen;
+    team.wait();
+    if (team.mine == 0) {
+      for (unsigned other = 1; other < team.warps; ++other) {
+#pragma unroll
+        for (int r = 0; r < block; ++r) sum[r] = sum[r] + partial.sum[warp + other][r][lane];
+        seen |= partial.seen[warp + other];
+      }
+    }
+  }
+  if (team.mine == 0 && row < static_cast<std::uint32_t>(v.rows)) {
+    const V alpha = operands.alpha.get(), beta = operands.beta.get();  // here, so that no register keeps them
+#pragma unroll
+    for (int r = 0; r < block; ++r) {
+      V* const at = operands.y + operands.map(std::uint64_t{row} * block + r);
+      const V before = scaled(beta, at);
+      *at = (seen >> lane & 1U) != 0 ? fma(alpha, sum[r], before) : before;
+    }
+  }
+  if (team.warps > 1) team.wait();
 }
 
-/// A team of `v.sums` warps for each slice. Slices come in pieces of tuning::piece_slices, which do not cross a tile: a
-/// block takes one after the other, so that its slices are neighbours, and stages a tile's table once.
-template <Source source, int block, class A, class V>
-__global__ void __launch_bounds__(tuning::max_threads, tuning::resident_blocks)
-    slices_kernel(View<A> v, Pieces pieces, std::uint32_t staged, DeviceScalar<V> alpha_in, const V* __restrict__ x,
-                  DeviceScalar<V> beta_in, V* y, RowMap map) {
+__device__ inline Slice load_slice(const Slice* slices, std::uint32_t s, std::uint32_t count) {
+  const uint4 header = s < count ? __ldg(reinterpret_cast<const uint4*>(slices) + s) : uint4{};
+  return {header.x, header.y, header.z, header.w};
+}
+
+/// A team of warps for each slice. The grid strides over the slices, or over tiles of them, so that neighbours are
+/// multiplied at the same time, and a block stages a table once.
+template <Source source, int block, bool patterns_only, class A, class V>
+__global__ void __launch_bounds__(tuning::max_threads<source, block, patterns_only>,
+                                  tuning::resident_blocks<source, block, patterns_only>)
+    slices_kernel(View<A> v, Tiles tiles, std::uint32_t staged, Operands<V> operands) {
   extern __shared__ __align__(16) std::byte shared_bytes[];
-  __shared__ V partial[tuning::max_threads / 32][block][32];
-  __shared__ std::uint32_t partial_seen[tuning::max_threads / 32];
-  const V alpha = alpha_in.get(), beta = beta_in.get();
-  if (alpha == V{0}) {  // x must not be read
+  __shared__ Partial<block, V> partial;
+  if (operands.alpha.get() == V{0}) {  // x must not be read
+    const V beta = operands.beta.get();
     const std::uint64_t rows = v.rows * block, stride = std::uint64_t{gridDim.x} * blockDim.x;
     for (std::uint64_t r = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; r < rows; r += stride)
-      y[map(r)] = scaled(beta, y + map(r));
+      operands.y[operands.map(r)] = scaled(beta, operands.y + operands.map(r));
     return;
   }
-  V* const table = reinterpret_cast<V*>(shared_bytes);
-  std::uint32_t loaded = ~0U;  // where the table in shared memory begins
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const unsigned mine = warp % v.sums, team = warp / v.sums, teams = blockDim.x / 32 / v.sums;
-  for (std::uint64_t piece = blockIdx.x; piece < pieces.count; piece += gridDim.x) {
-    const Pieces::Range range = pieces.range(piece);
-    Tile tile{};
-    if constexpr (source == Source::table) {
-      tile = v.tiles[range.tile];
-      if (staged != 0 && tile.begin != loaded) {
-        __syncthreads();
-        for (std::uint32_t i = threadIdx.x; i < tile.count; i += blockDim.x)
-          table[i] = static_cast<V>(__ldg(v.values + tile.begin + i));
-        loaded = tile.begin;
-        __syncthreads();
-      }
+  const Team team(v.sums);
+  const std::uint32_t teams = blockDim.x / 32 >> Team::shift(v.sums);
+  /// The slices first, first + stride, ... below `end`. The next header is loaded while a slice is multiplied.
+  const auto each = [&](std::uint32_t first, std::uint32_t stride, std::uint32_t end, std::uint32_t id_bytes,
+                        const auto* values) {
+    Slice next = load_slice(v.slices, first, end);
+    for (std::uint32_t s = first; s < end; s += stride) {
+      const Slice slice = next;
+      next = load_slice(v.slices, s + stride, end);
+      if (patterns_only || slice.is_pattern())
+        multiply_slice<source, block, patterns_only, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands,
+                                                                        partial);
+      else if constexpr (!patterns_only)
+        multiply_slice<source, block, patterns_only, A, V, AnyWalk>(v, s, slice, id_bytes, team, values, operands,
+                                                                    partial);
     }
-    for (std::uint64_t s = range.begin + team; s < range.end; s += teams) {
-      const uint4 header = __ldg(reinterpret_cast<const uint4*>(v.slices + s));
-      const Slice slice{header.x, header.y, header.z, header.w};
-      const Walk walk(slice, v.patterns, v.stream, source == Source::table ? tile.id_bytes() : 0);
-      const auto row = static_cast<std::uint32_t>(s * lanes + lane);
-      V sum[block] = {};
-      std::uint32_t seen = 0;
-      if constexpr (source == Source::table) {
-        if (staged != 0)
-          slice_sums<source, block, A>(walk, mine, v.sums, row, table, x, sum, seen);
-        else
-          slice_sums<source, block, A>(walk, mine, v.sums, row, v.values + tile.begin, x, sum, seen);
+  };
+  const auto count = static_cast<std::uint32_t>(v.slice_count), all_teams = gridDim.x * teams;
+  if constexpr (source == Source::table) {
+    V* const table = reinterpret_cast<V*>(shared_bytes);
+    std::uint32_t loaded = ~0U;  // the tile whose table is in shared memory
+    const bool one = tiles.count == 1;
+    for (std::uint32_t piece = one ? 0 : blockIdx.x; piece < tiles.count * tiles.pieces; piece += gridDim.x) {
+      const std::uint32_t t = one ? 0 : piece / tiles.pieces, in_tile = piece - t * tiles.pieces;
+      const std::uint32_t begin = one ? blockIdx.x * teams : t * v.tile_slices + in_tile * tiles.piece_slices;
+      const std::uint32_t tile_end = min(count, (t + 1) * v.tile_slices);
+      const std::uint32_t end = one ? count : min(tile_end, begin + tiles.piece_slices);
+      const std::uint32_t stride = one ? all_teams : teams;
+      const Tile tile = v.tiles[t];
+      if (staged == 0) {
+        each(begin + team.number, stride, end, tile.id_bytes(), v.values + tile.begin);
       } else {
-        const A* values = v.values;
-        if constexpr (source == Source::raw) values += std::uint64_t{slice.values} * (unit / sizeof(A));
-        if constexpr (source == Source::step) values += std::uint64_t{slice.pattern} * (group_steps * block * block);
-        slice_sums<source, block, A>(walk, mine, v.sums, row, values, x, sum, seen);
-      }
-      if (v.sums > 1) {
-#pragma unroll
-        for (int r = 0; r < block; ++r) partial[warp][r][lane] = sum[r];
-        if (lane == 0) partial_seen[warp] = seen;
-        team_barrier(team, v.sums);
-        if (mine == 0)
-          for (unsigned other = 1; other < v.sums; ++other) {
-#pragma unroll
-            for (int r = 0; r < block; ++r) sum[r] = sum[r] + partial[warp + other][r][lane];
-            seen |= partial_seen[warp + other];
-          }
-      }
-      if (mine == 0 && row < v.rows) {
-#pragma unroll
-        for (int r = 0; r < block; ++r) {
-          V* const at = y + map(std::uint64_t{row} * block + r);
-          const V before = scaled(beta, at);
-          *at = (seen >> lane & 1U) != 0 ? fma(alpha, sum[r], before) : before;
+        if (t != loaded) {
+          __syncthreads();
+          for (std::uint32_t i = threadIdx.x; i < tile.count; i += blockDim.x)
+            table[i] = static_cast<V>(__ldg(v.values + tile.begin + i));
+          loaded = t;
+          __syncthreads();
         }
+        each(begin + team.number, stride, end, tile.id_bytes(), static_cast<const V*>(table));
       }
-      if (v.sums > 1) team_barrier(team, v.sums);
+      if (one) break;
+    }
+  } else {
+    each(blockIdx.x * teams + team.number, all_teams, count, 0, v.values);
+  }
+}
+
+template <Source source, int block, bool patterns_only, class A, class V>
+void launch_slices(const DevicePart& part, const MultiplyCall& call) {
+  constexpr unsigned resident_blocks = tuning::resident_blocks<source, block, patterns_only>,
+                     max_threads = tuning::max_threads<source, block, patterns_only>;
+  const View<A> v = view<A>(part.view);
+  const unsigned sms = call.device.multiprocessors,
+                 threads = tuning::threads_for(v.slice_count * v.sums, sms, max_threads);
+  const std::uint64_t resident = std::uint64_t{sms} * resident_blocks * (max_threads / threads);
+  const std::uint32_t teams = threads / 32 / v.sums;
+  std::uint64_t staged = 0, work = div_up(v.slice_count, teams);
+  Tiles tiles{static_cast<std::uint32_t>(tiles_of(part.view.info())), 1, 0};
+  if constexpr (source == Source::table) {
+    staged = part.view.info().params[param_largest_tile] * sizeof(V);
+    if (staged > tuning::max_staged_bytes) staged = 0;
+    if (tiles.count > 1) {
+      tiles.pieces = tuning::pieces_of_tile(tiles.count, v.tile_slices, teams, resident);
+      tiles.piece_slices = div_up(v.tile_slices, tiles.pieces);
+      work = std::uint64_t{tiles.count} * tiles.pieces;
     }
   }
+  const auto kernel = slices_kernel<source, block, patterns_only, A, V>;
+  if (staged > tuning::usual_shared_bytes)
+    require_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(staged)),
+                 "reserving shared memory");
+  cudaLaunchConfig_t config = launch_config(static_cast<unsigned>(std::min(work, resident)), threads, call.stream);
+  config.dynamicSmemBytes = staged;
+  launch(config, kernel, v, tiles, static_cast<std::uint32_t>(staged),
+         Operands<V>{device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
+                     static_cast<V*>(call.y), RowMap{call.row_list}});
 }
 
 template <Source source, int block, class A, class V>
 void launch_slices(const DevicePart& part, const MultiplyCall& call) {
-  const View<A> v = view<A>(part.view);
-  if (v.slice_count == 0) return;
-  const unsigned sms = call.device.multiprocessors;
-  const std::uint64_t warps = v.slice_count * v.sums;
-  const unsigned threads = tuning::threads_for(warps, sms);
-  const Pieces pieces =
-      Pieces::of(v.slice_count, v.tile_slices, threads / 32 / v.sums * tuning::rounds_of_a_piece(source));
-  std::uint32_t staged = 0;
-  if constexpr (source == Source::table) {
-    staged = static_cast<std::uint32_t>(part.view.info().params[param_largest_tile] * sizeof(V));
-    if (staged > tuning::max_staged_bytes) staged = 0;
+  // Patterns have their own kernel where there is nothing else: it needs fewer registers.
+  const bool patterns_only = static_cast<const SliceKinds&>(*part.state).patterns_only;
+  if constexpr (source == Source::step) {
+    launch_slices<source, block, true, A, V>(part, call);
+  } else if (patterns_only) {
+    launch_slices<source, block, true, A, V>(part, call);
+  } else {
+    launch_slices<source, block, false, A, V>(part, call);
   }
-  const auto kernel = slices_kernel<source, block, A, V>;
-  if (staged > tuning::usual_shared_bytes)
-    require_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(staged)),
-                 "reserving shared memory");
-  const std::uint64_t resident = std::uint64_t{sms} * tuning::resident_blocks * (tuning::max_threads / threads);
-  cudaLaunchConfig_t config =
-      launch_config(static_cast<unsigned>(std::min(pieces.count, resident)), threads, call.stream);
-  config.dynamicSmemBytes = staged;
-  launch(config, kernel, v, pieces, staged, device_scalar<V>(call.alpha), static_cast<const V*>(call.x),
-         device_scalar<V>(call.beta), static_cast<V*>(call.y), RowMap{call.row_list});
 }
 
 template <Source source>

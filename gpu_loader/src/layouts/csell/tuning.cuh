@@ -9,43 +9,49 @@ namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
 namespace tuning {
 
-#ifndef RESIDENT
-#define RESIDENT 2
-#endif
-#ifndef ROUNDS
-#define ROUNDS 1
-#endif
-inline constexpr unsigned max_threads = 512, resident_blocks = RESIDENT;
-inline constexpr std::uint32_t usual_shared_bytes = 48U << 10U, max_staged_bytes = 96U << 10U;
+#define R_RAW 1
+#define T_RAW 1024
+#define R_TABLE 4
+#define T_TABLE 512
+#define R_TPAT 4
+#define T_TPAT 512
+#define D_TPAT 1
+#define R_PAT 1
+#define T_PAT 1024
+#define DEPTH_PAT 2
+using spmvpack::layouts::csell::Source;
+
+inline constexpr unsigned most_threads = 1024;
+template <Source source, int block, bool patterns_only>
+inline constexpr unsigned max_threads = source == Source::table      ? (patterns_only ? T_TPAT : T_TABLE)
+                                        : patterns_only&& block == 1 ? T_PAT
+                                                                     : T_RAW;
+template <Source source, int block, bool patterns_only>
+inline constexpr unsigned resident_blocks = source == Source::table      ? (patterns_only ? R_TPAT : R_TABLE)
+                                            : patterns_only&& block == 1 ? R_PAT
+                                                                         : R_RAW;
+/// Groups whose loads are on their way together, and steps whose values and elements of x are.
+template <Source source, int block, bool patterns_only>
+inline constexpr int depth = block > 1 || !patterns_only ? 1
+                             : source == Source::table   ? D_TPAT
+                                                         : DEPTH_PAT;
+template <int block>
+inline constexpr int batch = block == 1   ? 4
+                             : block == 2 ? 2
+                                          : 1;
+inline constexpr std::uint32_t usual_shared_bytes = 24U << 10U, max_staged_bytes = 96U << 10U;
 
 /// Few slices are dealt to small blocks, so that every multiprocessor gets some.
-inline unsigned threads_for(std::uint64_t warps, unsigned multiprocessors) {
+inline unsigned threads_for(std::uint64_t warps, unsigned multiprocessors, unsigned max_threads) {
   return warps >= std::uint64_t{multiprocessors} * 32 ? max_threads : 128;
 }
-/// Slices of a piece for each of a block's teams. A table is staged for several.
-constexpr unsigned rounds_of_a_piece(spmvpack::layouts::csell::Source source) {
-  return source == spmvpack::layouts::csell::Source::table ? 2 : ROUNDS;
+/// Pieces into which a tile is cut, so that blocks have enough of them: each piece stages the tile's table again.
+constexpr std::uint32_t pieces_of_tile(std::uint64_t tiles, std::uint32_t tile_slices, std::uint32_t teams,
+                                       std::uint64_t resident_blocks) {
+  const std::uint64_t rounds = (tile_slices + teams - 1) / teams, wanted = (resident_blocks + tiles - 1) / tiles;
+  return static_cast<std::uint32_t>(wanted < 1 ? 1 : wanted < rounds ? wanted : rounds);
 }
 
 }  // namespace tuning
-
-/// The slices in pieces of equal size; pieces do not cross a tile.
-struct Pieces {
-  std::uint64_t count, slices, tile_slices, pieces_of_tile;
-  std::uint32_t piece_slices;
-  struct Range {
-    std::uint64_t begin, end, tile;
-  };
-  static Pieces of(std::uint64_t slices, std::uint64_t tile_slices, std::uint32_t piece_slices) {
-    const std::uint64_t tile = tile_slices == 0 ? slices : tile_slices, pieces = div_up(tile, piece_slices);
-    return {div_up(slices, tile) * pieces, slices, tile, pieces, piece_slices};
-  }
-  [[nodiscard]] SPMVPACK_HOST_DEVICE Range range(std::uint64_t piece) const {
-    const std::uint64_t tile = piece / pieces_of_tile, first = tile * tile_slices;
-    const std::uint64_t begin = first + piece % pieces_of_tile * piece_slices;
-    const std::uint64_t tile_end = first + tile_slices < slices ? first + tile_slices : slices;
-    return {begin, begin + piece_slices < tile_end ? begin + piece_slices : tile_end, tile};
-  }
-};
 
 }  // namespace spmvpack::gpu_loader::layouts::csell_kernels

@@ -51,6 +51,8 @@ struct Slice {
   std::uint32_t stream;   ///< its units of `stream` begin here
   std::uint32_t values;   ///< its values begin here, in units; 0 unless the source is raw
   std::uint32_t counts;   ///< groups of each kind of columns, a byte each; `many`: see SliceGroups
+  /// Whether all groups are of the dictionary, and few.
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_pattern() const noexcept { return counts <= 0xFF; }
 };
 static_assert(sizeof(Slice) == 16);
 
