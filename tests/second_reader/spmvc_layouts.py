@@ -363,5 +363,159 @@ class Amb:
         return rows
 
 
+class Csell:
+    names = ("slices", "patterns", "stream", "values", "tiles")
+    RAW, TABLE, STEP, SINGLE = range(4)
+    LANES, STEPS, MANY = 32, 4, 0xFFFFFFFF
+
+    @staticmethod
+    def expect(p, what):
+        source, block, sums, patterns, units, values, tile_slices, _ = p.parameters
+        require(source <= Csell.SINGLE, "tables", f"{what}: source {source}")
+        require(1 <= block <= (1 if source == Csell.TABLE else 4), "tables", f"{what}: block is {block}")
+        require(p.row_count % block == p.column_count % block == 0, "tables", f"{what}: not made of blocks of {block}")
+        require(sums in (1, 2, 4), "tables", f"{what}: {sums} sums")
+        require(patterns < 2**32 and units < 2**32, "tables", f"{what}: too many patterns, or too long a stream")
+        require(1 <= tile_slices < 2**32 if source == Csell.TABLE else tile_slices == 0, "tables",
+                f"{what}: tile_slices is {tile_slices}")
+        wanted = {Csell.STEP: patterns * Csell.STEPS * block**2, Csell.SINGLE: 1}.get(source, values)
+        require(values == wanted, "tables", f"{what}: {values} values, not {wanted}")
+        slices = -(-p.row_count // (block * Csell.LANES))
+        tiles = -(-slices // tile_slices) if tile_slices else 0
+        return (("slices", U32, slices * 4, 16), ("patterns", U32, patterns * 8, 32), ("stream", U32, units * 8, 32),
+                ("values", VALUE_ELEMENT[p.value_type], values, 32), ("tiles", U32, tiles * 2, 16)), p.parameters
+
+    @staticmethod
+    def unpack(p, what, slices, patterns, stream, values, tiles):
+        source, block, tile_slices = p.parameters[0], p.parameters[1], p.parameters[6]
+        tiles = Csell.tables(p, what, tiles)
+        dictionary = Csell.groups(what, patterns)
+        if source == Csell.STEP:
+            unused = values.reshape(-1, block**2)[dictionary[1].reshape(-1) == 0]
+            require(not np.any(has_bits(unused)), "structure", f"{what}: a value of no step")
+        stream, raw = Units(what, "stream", stream), Units(what, "values", values)
+        pieces = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, values.dtype))]
+        for s, (pattern, begin, first_value, counts) in enumerate(slices.reshape(-1, 4).tolist()):
+            at = f"{what}, slice {s}"
+            require(begin == stream.position, "structure", f"{at}: its stream begins elsewhere")
+            require(first_value == raw.position, "structure", f"{at}: its values begin elsewhere")
+            table = tiles[s // tile_slices] if source == Csell.TABLE else None
+            entry, columns, ids = Csell.read_slice(at, stream, counts, pattern, dictionary, s, table, source)
+            # Entries in the order of the steps, then of the lanes; their values are those of blocks, row by row.
+            step, lane = np.nonzero(entry)
+            element = np.arange(block**2)
+            if source == Csell.RAW:
+                found = Csell.raw_values(at, raw, entry, block)
+            elif source == Csell.TABLE:
+                found = values[table[0] + ids[step, lane]][:, None]
+            elif source == Csell.STEP:
+                found = values[((pattern * Csell.STEPS + step) * block**2)[:, None] + element]
+            else:
+                found = np.full((len(step), block**2), values[0])
+            row, column = (s * Csell.LANES + lane) * block, columns[step, lane] * block
+            pieces.append(((row[:, None] + element // block).reshape(-1),
+                           (column[:, None] + element % block).reshape(-1), found.reshape(-1)))
+        stream.require_end()
+        if source == Csell.RAW:
+            raw.require_end()
+        rows, columns, values = (np.concatenate(piece) for piece in zip(*pieces))
+        order = np.lexsort((columns, rows))
+        return rows[order], columns[order], values[order]
+
+    @staticmethod
+    def tables(p, what, tiles):
+        """(begin, count) of each tile's."""
+        tiles = [tuple(tile) for tile in tiles.reshape(-1, 2).tolist()]
+        end = 0
+        for begin, count in tiles:
+            require(count <= 65536, "structure", f"{what}: a table of {count} values")
+            require(begin <= end, "structure", f"{what}: a gap before a table")
+            end = max(end, begin + count)
+        require(p.parameters[0] != Csell.TABLE or end == p.parameters[5], "structure",
+                f"{what}: the tables are not all of the values")
+        largest = max((count for _, count in tiles), default=0)
+        require(p.parameters[7] == largest, "structure", f"{what}: the largest table has {largest} values")
+        return tiles
+
+    @staticmethod
+    def groups(what, words):
+        """Bases and masks by groups and steps."""
+        bases, masks = words.reshape(-1, 2, Csell.STEPS).astype(np.int64).transpose(1, 0, 2)
+        used = masks != 0
+        require(np.all(used[:, 0]), "structure", f"{what}: a group without steps")
+        require(not np.any(used[:, 1:] & ~used[:, :-1]), "structure", f"{what}: a step after the end of its group")
+        require(not np.any(bases[~used]), "structure", f"{what}: a base of no step")
+        return bases, masks
+
+    @staticmethod
+    def counts(what, stream, counts, source):
+        """Groups of each kind of columns."""
+        n = [counts >> 8 * kind & 0xFF for kind in range(4)]
+        if counts == Csell.MANY:
+            unit = stream.take(1, "<u4").tolist()
+            n = unit[:4]
+            require(max(n) > 255 or min(n) == 255, "structure", f"{what}: few groups in a unit of their own")
+            require(not any(unit[4:]), "structure", f"{what}: more than four counts")
+        require(source != Csell.STEP or not any(n[1:]), "structure", f"{what}: columns without values")
+        return n
+
+    @staticmethod
+    def read_slice(what, stream, counts, pattern, dictionary, s, table, source):
+        """Which lanes have an entry, their columns and ids, by steps and lanes."""
+        lanes, steps = Csell.LANES, Csell.STEPS
+        n = Csell.counts(what, stream, counts, source)
+        require(pattern + n[0] <= len(dictionary[0]), "structure", f"{what}: its pattern is out of range")
+        require(n[0] != 0 or pattern == 0, "structure", f"{what}: a pattern that it does not use")
+        own = Csell.groups(what, stream.take(sum(n[1:]), "<u4"))
+        bases, masks = (np.concatenate((d[pattern:pattern + n[0]], g)) for d, g in zip(dictionary, own))
+
+        # What a lane has for the four steps of a group is together.
+        entry = masks[:, None, :] >> np.arange(lanes)[:, None] & 1 != 0
+        rows = np.broadcast_to((s * lanes + np.arange(lanes))[:, None], (n[0], lanes, steps))
+        offsets = [stream.take(n[kind] * 2 << kind, f"<u{1 << kind - 1}").reshape(-1, lanes, steps).astype(np.int64)
+                   for kind in (1, 2, 3)]
+        offsets = np.concatenate(offsets)
+        require(not np.any(offsets[~entry[n[0]:]]), "structure", f"{what}: an offset of no entry")
+        columns = (bases[:, None, :] + np.concatenate((rows, offsets))) % 2**32
+        ids = np.zeros(entry.shape, np.int64)
+        if table:
+            width = 1 if table[1] <= 256 else 2
+            ids = stream.take(len(masks) * 4 * width, f"<u{width}").reshape(-1, lanes, steps).astype(np.int64)
+            require(np.all(ids[entry] < table[1]), "structure", f"{what}: an id out of range")
+            require(not np.any(ids[~entry]), "structure", f"{what}: an id of no entry")
+
+        entry, columns, ids = (a.transpose(0, 2, 1).reshape(-1, lanes) for a in (entry, columns, ids))
+        kind = np.repeat(np.arange(4), np.array(n) * steps)
+        lane, step = np.nonzero(entry.T)
+        require(rises(lane * 4 + kind[step], columns[step, lane]), "structure", f"{what}: columns do not rise")
+        return entry, columns, ids
+
+    @staticmethod
+    def raw_values(what, raw, entry, block):
+        """Step by step; of its blocks all first elements, then all second ones."""
+        n = entry.sum(axis=1)
+        held = int(n.sum()) * block**2
+        mine = raw.take(-(-held * raw.dtype.itemsize // 32), raw.dtype)
+        require(not np.any(has_bits(mine[held:])), "structure", f"{what}: padding with a value")
+        before = np.repeat(np.cumsum(n) - n, n)
+        rank = np.arange(len(before)) - before
+        return mine[(before * block**2 + rank)[:, None] + np.arange(block**2) * np.repeat(n, n)[:, None]]
+
+
+class Units:
+    """A section that is taken piece by piece, in units of 32 bytes."""
+
+    def __init__(self, what, name, section):
+        self.what, self.dtype, self.bytes, self.position = f"{what}: {name}", section.dtype, section.tobytes(), 0
+
+    def take(self, units, dtype):
+        begin, self.position = self.position * 32, self.position + units
+        require(self.position * 32 <= len(self.bytes), "structure", f"{self.what} ends early")
+        return np.frombuffer(self.bytes[begin:self.position * 32], dtype)
+
+    def require_end(self):
+        require(self.position * 32 == len(self.bytes), "structure", f"{self.what} goes on after the last slice")
+
+
 LAYOUTS = {"csr": Csr, "coo": Coo, "ell": Ell, "ellpack_r": EllpackR, "sell": Sell, "pjds": Pjds, "dia": Dia,
-           "ccoo": Ccoo, "amb": Amb}
+           "ccoo": Ccoo, "amb": Amb, "csell": Csell}
