@@ -3,8 +3,8 @@
 import struct
 
 import spmvc_writer as w
-from spmvc_writer import (Image, Matrix, Part, Section, amb, ccoo, ccoo_part, coo, csr, dia, ell, ellpack_r, pjds,
-                          provenance, sell)
+from spmvc_writer import (OFFSETS_16, PATTERNS, Image, Matrix, Part, Section, amb, ccoo, ccoo_part, coo, csell,
+                          csell_part, csr, dia, ell, ellpack_r, pjds, provenance, sell)
 
 # Rows 0 and 3 are empty.
 SMALL = [(1, 0, 1.5), (1, 2, -2.0), (2, 1, 0.1), (4, 0, 1e300), (4, 1, 3.0), (4, 6, -0.25)]
@@ -198,6 +198,82 @@ def blocked():
     yield "amb_widest_segments", n, [amb(n, 65536, 4, 2, 3)]
 
 
+# Of every kind of columns; those of rows near the diagonal are patterns.
+ALL_KINDS = [[(0, 0, 100), (1, 100, 300), (2, 300, 66000), (3, 66000, 2**32)]]
+
+
+def of_all_kinds(values, value):
+    """Three slices, the last of few rows; some rows are empty. Kinds have full groups, some of few steps, or none."""
+    entries = []
+    for r in range(70):
+        if r % 9 == 4:
+            continue
+        columns = [c for c in (r - 1, r, r + 3) if 0 <= c < 100 and (c + r) % 5]
+        columns += range(100 + r, 100 + r + r % 8)
+        columns += [300 + 700 * (r % 32) + 9 * i for i in range(r % 3 if r < 32 else 0)]
+        columns += [66000 + 2100 * (r % 32) + r, 140000] if r >= 64 or r % 4 == 0 else []
+        entries += [(r, c, values[(len(entries) + i) % len(values)]) for i, c in enumerate(columns)]
+    return Matrix(70, 140001, entries, value)
+
+
+def full_blocks(rows, columns, block, values, value):
+    """A matrix of full blocks; rows and columns are of blocks."""
+    places = [(r, c) for r in range(rows) for c in range(columns) if (c - r) % 7 in (0, 3) and r % 5 != 3]
+    return Matrix(rows * block, columns * block, [
+        (r * block + i, c * block + j, values[(c - r + 50 + i * block + j) % len(values)])
+        for r, c in places for i in range(block) for j in range(block)], value)
+
+
+def sliced():
+    for value, source, kinds in (("f64", "raw", w.OFFSETS_8), ("f32", "table", w.OFFSETS_8), ("f64", "step", PATTERNS)):
+        n = small(value)
+        yield f"csell_{source}", n, [csell(n, source, kinds, tile_slices=7 if source == "table" else 0)]
+    for value, source, sums in (("f64", "raw", 4), ("f32", "raw", 1), ("f32", "table", 2), ("f64", "table", 1),
+                                ("f32", "single", 4)):
+        n = of_all_kinds([2.5] if source == "single" else [0.1 * i for i in range(1, 12)], value)
+        part = csell(n, source, ALL_KINDS, sums=sums, tile_slices=1 if source == "table" else 0)
+        yield f"csell_all_kinds_{source}_{value}", n, [part]
+    for block, value, source, kinds in ((2, "f32", "raw", OFFSETS_16), (3, "f64", "raw", PATTERNS),
+                                        (4, "f32", "raw", w.OFFSETS_8), (2, "f64", "step", PATTERNS),
+                                        (3, "f32", "step", PATTERNS), (4, "f64", "single", w.OFFSETS_32)):
+        n = full_blocks(35, 9, block, [3.0] if source == "single" else [0.5 * i for i in range(13)], value)
+        yield f"csell_b{block}_{source}_{value}", n, [csell(n, source, kinds, block=block, sums=block // 2 * 2 or 1)]
+    n = special_values()
+    yield "csell_special_values_raw", n, [csell(n)]
+    yield "csell_special_values_table", n, [csell(n, "table", tile_slices=1)]
+    yield "csell_special_values_step", n, [csell(n, "step", PATTERNS)]
+    n = Matrix(2, 2, [(0, 1, from_bits(0xFFF8000000000001)), (1, 0, from_bits(0xFFF8000000000001))])
+    yield "csell_single_nan", n, [csell(n, "single", PATTERNS)]
+    # Tiles of two slices: 256 values; none; 257; those of the first again; few of the third, in one slice.
+    entries = [(r, 3 * i, (r * 8 + i) / 256) for r in range(32) for i in range(8)]
+    entries += [(r + 130, 2 * i, (r * 8 + i) / 256) for r in range(32) for i in range(8)] + [(190, 20, 1.0)]
+    entries += [(r + 192, i, (r * 8 + i) / 256) for r in range(32) for i in range(8)]
+    entries += [(r + 256, r % 30, 0.5 + r / 256) for r in range(20)]
+    n = Matrix(280, 30, entries, "f32")
+    yield "csell_tiles", n, [csell(n, "table", tile_slices=2)]
+    # The middle slices share two groups, the last has the second of them, and one group is nobody's.
+    n = Matrix(128, 137, [(r, r + d, 1.0) for r in range(128) for d in ((-2, -1, 0, 5, 9) if r < 96 else (9, ))
+                          if r + d >= 0])
+    part = csell(n, "single", PATTERNS)
+    assert [header[0] for header in struct.iter_unpack("<4I", part.section("slices").raw)] == [0, 2, 2, 1]
+    part.section("patterns").raw += w.csell_group([(5, {3: None})])
+    part.fields["parameters"][3] += 1
+    yield "csell_patterns_shared", n, [part]
+    # More than 255 groups of a kind, or 255 of each.
+    n = Matrix(3, 1030, [(1, c, 4.0) for c in range(1025)])
+    yield "csell_many_patterns", n, [csell(n, "single", PATTERNS)]
+    n = Matrix(33, 1030, [(1, c, float(c % 5)) for c in range(1021)] + [(32, 1029, 1.0)], "f32")
+    yield "csell_many_offsets", n, [csell(n, "raw")]
+    n = Matrix(1, 4080, [(0, c, 1.0) for c in range(4080)])
+    part = csell(n, "single", [[(kind, 1020 * kind, 1020 * kind + 1020) for kind in range(4)]])
+    part.section("stream").zstd(0, 0, w.zeros_frame)
+    yield "csell_255_groups_of_each_kind", n, [part]
+    # Columns are sums modulo 2^32, of offsets, too.
+    n = Matrix(2, 300, [(0, 3, 1.0), (1, 299, 2.0)])
+    yield "csell_offsets_wrap", n, [csell_part(n, "raw", 1, [
+        [[], [], [(2**32 - 1, {0: (3, [1.0]), 1: (299, [2.0])})], []]])]
+
+
 COMMENTED = ("version=0.1.0\noptions=--layout csr\nsource=tiny.mtx\nentries=6\nduplicates=0\nexplicit_zeros=0\n"
              "rounded=0\nmax_relative_error=0\ncomment= made by hand\ncomment= \u00e9\u00e8 = \u221a\ncomment=\n")
 
@@ -248,6 +324,7 @@ def containers():
     yield from padded()
     yield from diagonals()
     yield from blocked()
+    yield from sliced()
 
     three = [(0, 0), (1, 4), (2, 8)]
     yield "zstd_none", *zstd(m, w.library_frame, [(0, 0)] * 3)
@@ -261,7 +338,7 @@ def containers():
     for rows, columns in ((0, 0), (0, 3), (3, 0), (3, 3)):
         n = Matrix(rows, columns, [])
         for part in (csr(n), coo(n), ell(n), ellpack_r(n), sell(n, 32), pjds(n), dia(n), ccoo(n, 256, 4),
-                     amb(n, 65536, 4, 32, 32)):
+                     amb(n, 65536, 4, 32, 32), csell(n)):
             yield f"empty_{rows}x{columns}_{name_of(part)}", n, [part]
     yield "no_parts", Matrix(3, 3, []), []
     yield from two_parts()
@@ -272,7 +349,7 @@ def containers():
     # Lists are in any order: local row 0 is row 4, and so on; columns alike.
     rows, columns = [4, 0, 3, 1, 2], [2, 6, 0, 5, 1, 4, 3]
     n = Matrix(5, 7, [(rows.index(r), columns.index(c), v) for r, c, v in SMALL])
-    for part in (csr(n), coo(n), ell(n), ellpack_r(n), sell_2(n), dia(n), ccoo(n, 32, 2), amb_4_2(n)):
+    for part in (csr(n), coo(n), ell(n), ellpack_r(n), sell_2(n), dia(n), ccoo(n, 32, 2), amb_4_2(n), csell(n)):
         yield f"lists_in_any_order_{name_of(part)}", m, [part.row_list(rows).column_list(columns)]
     n = Matrix(5, 7, [(r, columns.index(c), v) for r, c, v in SMALL])
     yield "lists_in_any_order_pjds", m, [pjds(n).column_list(columns)]

@@ -51,6 +51,7 @@ def apply_filter(raw, filter_, width):
 # ---- zstd frames: by the library, and by hand so that they are the same bytes with every version of it
 
 ZSTD_MAGIC = bytes.fromhex("28 B5 2F FD")
+MOST = 128 * 1024  # bytes of a block
 
 
 def library_frame(raw):
@@ -70,13 +71,24 @@ def raw_frame_of_unknown_size(raw):
             struct.pack("<I", xxhash.xxh64_intdigest(raw) & 0xFFFFFFFF))
 
 
+def zeros_frame(raw):
+    """A raw block, then RLE blocks of the zeros that `raw` ends with."""
+    used = raw.rstrip(b"\0")
+    zeros = len(raw) - len(used)
+    runs = [min(MOST, zeros - i) for i in range(0, zeros, MOST)]
+    assert len(used) <= MOST
+    frame = ZSTD_MAGIC + bytes([0xA0]) + struct.pack("<I", len(raw)) + block(used, 0, not runs)
+    return frame + b"".join(struct.pack("<I", n << 3 | 1 << 1 | (i + 1 == len(runs)))[:3] + b"\0"
+                            for i, n in enumerate(runs))
+
+
 def rle_frame(raw):
     """Runs of equal bytes as RLE blocks (RFC 8878, 3.1.1.2)."""
     frame = ZSTD_MAGIC + bytes([0xA0]) + struct.pack("<I", len(raw))
     i = 0
     while i < len(raw):
         n = 1
-        while i + n < len(raw) and raw[i + n] == raw[i] and n < 128 * 1024:
+        while i + n < len(raw) and raw[i + n] == raw[i] and n < MOST:
             n += 1
         frame += struct.pack("<I", n << 3 | 1 << 1 | (i + n == len(raw)))[:3] + raw[i:i + 1]
         i += n
@@ -299,6 +311,114 @@ def amb_part(matrix, segment_cols, block, chunk_rows, chunks, **override):
     return simple_part("amb", matrix, {**arrays, **override},
                        (segment_cols, block, len(chunks), len(col_idx) // chunk_rows, chunk_rows, len(pieces)),
                        col_idx="u16")
+
+
+CSELL_SOURCES = ("raw", "table", "step", "single")
+PATTERNS, OFFSETS_8, OFFSETS_16, OFFSETS_32 = ([[(kind, 0, 2**32)]] for kind in range(4))
+
+
+def csell(matrix, source="raw", kinds=OFFSETS_8, block=1, **options):
+    """`kinds` has for every slice, by turns, [(kind of columns, begin, end)]: how the entries of these columns (of
+    blocks) are stored."""
+    entries = {(r, c): v for r, c, v in matrix.entries}
+    rows = [[] for _ in range(matrix.rows // block)]  # of each block: (column, its values)
+    for row, column in sorted({(r // block, c // block) for r, c in entries}):
+        rows[row].append((column, [entries[row * block + i, column * block + j]
+                                   for i in range(block) for j in range(block)]))
+    slices = []
+    for s, first in enumerate(range(0, len(rows), 32)):
+        slices.append([[], [], [], []])
+        for kind, begin, end in kinds[s % len(kinds)]:
+            inside = [[b for b in row if begin <= b[0] < end] for row in rows[first:first + 32]]
+            slices[s][kind] += csell_offsets(inside) if kind else csell_pattern(matrix, inside, first, source == "step")
+    return csell_part(matrix, source, block, slices, **options)
+
+
+def csell_pattern(matrix, rows, first, by_value):
+    """Steps (base, {lane: block}) of equal column - row, and of equal values if `by_value`."""
+    steps = {}
+    for lane, row in enumerate(rows):
+        for column, values in row:
+            key = column - first - lane, matrix.value_bytes(values) if by_value else b""
+            steps.setdefault(key, {})[lane] = (column, values)
+    return [(key[0] % 2**32, steps[key]) for key in sorted(steps)]
+
+
+def csell_offsets(rows):
+    """Step t has the t-th block of every lane."""
+    steps = [{lane: row[t] for lane, row in enumerate(rows) if t < len(row)} for t in range(max(map(len, rows)))]
+    return [(min(column for column, _ in lanes.values()), lanes) for lanes in steps]
+
+
+def csell_part(matrix, source, block, slices, sums=1, tile_slices=0, **override):
+    """A slice has steps (base, {lane: block}) of each kind of columns."""
+    tables, pool = [], []  # of values, and what they are pieces of
+    for t in range(0, len(slices) if tile_slices else 0, tile_slices or 1):
+        held = [v for kinds in slices[t:t + tile_slices] for _, lanes in sum(kinds, []) for _, vs in lanes.values()
+                for v in vs]
+        tables.append(list(dict.fromkeys(matrix.value_bytes([v]) for v in held)))
+    tiles = [n for table in tables for n in (place_in(pool, table), len(table))]
+    headers, dictionary, stream, raw = [], [], b"", b""
+    for s, kinds in enumerate(slices):
+        groups = [[steps[i:i + 4] for i in range(0, len(steps), 4)] for steps in kinds]
+        n = [len(of_kind) for of_kind in groups]
+        many = max(n) > 255 or min(n) == 255
+        pattern = [(csell_group(group), csell_step_values(matrix, group, block) if source == "step" else b"")
+                   for group in groups[0]]
+        headers += [place_in(dictionary, pattern), len(stream) // 32, len(raw) // 32,
+                    2**32 - 1 if many else sum(count << 8 * kind for kind, count in enumerate(n))]
+        stream += struct.pack("<4I16x", *n) if many else b""
+        stream += b"".join(csell_group(group) for of_kind in groups[1:] for group in of_kind)
+        for kind in (1, 2, 3):
+            for group in groups[kind]:
+                stream += csell_words(group, 1 << kind - 1, lambda base, held: (held[0] - base) % 2**32)
+        if source == "table":
+            table = tables[s // tile_slices]
+            for group in sum(groups, []):
+                stream += csell_words(group, 1 if len(table) <= 256 else 2,
+                                      lambda _, held: table.index(matrix.value_bytes(held[1])))
+        if source == "raw":
+            # Of a step's blocks first all first elements, by lanes.
+            raw += b"".join(matrix.value_bytes([lanes[lane][1][e] for lane in sorted(lanes)])
+                            for _, lanes in sum(kinds, []) for e in range(block**2))
+            raw += bytes(-len(raw) % 32)
+    values = {"raw": raw, "table": b"".join(pool), "step": b"".join(values for _, values in dictionary),
+              "single": matrix.value_bytes([e[2] for e in matrix.entries[:1]])}[source]
+    patterns = b"".join(group for group, _ in dictionary)
+    arrays = {"slices": headers, "patterns": patterns, "stream": stream, "values": values, "tiles": tiles}
+    part = simple_part("csell", matrix, {**arrays, **override}, (
+        CSELL_SOURCES.index(source), block, sums, len(patterns) // 32, len(stream) // 32,
+        len(values) // len(matrix.value_bytes([0])), tile_slices, max(map(len, tables), default=0)))
+    for name in ("patterns", "stream", "values"):
+        part.section(name).alignment = 32
+    return part
+
+
+def place_in(pool, items):
+    """Where these items are, in a row; adds them where they are not. 0 without items."""
+    for place in range(len(pool) - len(items) + 1):
+        if pool[place:place + len(items)] == items:
+            return place
+    pool += items
+    return len(pool) - len(items)
+
+
+def csell_group(steps):
+    padded = steps + [(0, {})] * (4 - len(steps))
+    return struct.pack("<8I", *(base for base, _ in padded), *(sum(1 << lane for lane in lanes) for _, lanes in padded))
+
+
+def csell_step_values(matrix, steps, block):
+    """The block of each step of a group, as its first lane has it."""
+    held = [lanes[min(lanes)][1] for _, lanes in steps]
+    return matrix.value_bytes(sum(held, []) + [0.0] * block**2 * (4 - len(steps)))
+
+
+def csell_words(steps, width, word):
+    """What each lane has for the four steps of a group: word(base, block), 0 where it has no entry."""
+    padded = steps + [(0, {})] * (4 - len(steps))
+    return b"".join((word(base, lanes[lane]) if lane in lanes else 0).to_bytes(width, "little")
+                    for lane in range(32) for base, lanes in padded)
 
 
 def simple_part(layout, matrix, arrays, parameters=(), **elements):
