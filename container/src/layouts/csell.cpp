@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
+#include <span>
 #include <vector>
 
 #include "spmvpack/container/parallel.hpp"
@@ -49,6 +51,7 @@ void check_shape(const PartView& part) {
   require(p[param_patterns] <= 0xFFFFFFFF, param_patterns);
   require(p[param_stream] <= 0xFFFFFFFF, param_stream);
   require((p[param_tile_slices] != 0) == (source == Source::table), param_tile_slices);
+  require(p[param_tile_slices] <= 0xFFFFFFFF, param_tile_slices);  // a view has 32 bits for it
   const std::uint64_t block_values = p[param_block] * p[param_block];
   if (source == Source::step)
     require(p[param_values] == checked_mul(p[param_patterns], group_steps * block_values, "values of csell"),
@@ -64,6 +67,21 @@ void check_groups(const PartView& part, const Group* first, const Group* last, s
       ok = ok && (g->mask[k] != 0 ? g->mask[k - 1] != 0 : g->base[k] == 0);
     part.require(ok, section, [&] { return fmt::format("group {} is empty, or has steps after its end", g - first); });
   }
+}
+
+template <class T>
+bool all_zero(std::span<const T> values) {
+  return std::all_of(values.begin(), values.end(), [](T value) { return std::bit_cast<bits_of<T>>(value) == 0; });
+}
+
+/// Steps of the dictionary that are nothing have no value.
+template <class T>
+void check_step_values(const PartView& part, const View<T>& v) {
+  const std::size_t block_values = std::size_t{v.block} * v.block;
+  for (std::uint64_t step = 0; step < part.info().params[param_patterns] * group_steps; ++step)
+    part.require(v.patterns[step / group_steps].mask[step % group_steps] != 0 ||
+                     all_zero(std::span(v.values + step * block_values, block_values)),
+                 "values", [&] { return fmt::format("step {} is nothing, but has a value", step); });
 }
 
 /// Where everything lies, so that reading a slice afterwards stays in its sections.
@@ -96,6 +114,9 @@ void check_places(const PartView& part, const View<T>& v) {
     require(slice.stream == stream && stream + (many ? 1 : 0) <= units, "its stream begins elsewhere");
     const SliceView view = SliceView::of(v, s);
     require(!many || view.n.counts() == SliceGroups::many, "few groups in a unit of their own");
+    require(!many || std::all_of(view.stream + sizeof(SliceGroups), view.stream + unit,
+                                 [](std::byte b) { return b == std::byte{0}; }),
+            "more than the numbers of its groups in their unit");
     require(std::uint64_t{slice.pattern} + view.n.of[0] <= p[param_patterns], "its pattern is out of range");
     require(view.n.of[0] != 0 || slice.pattern == 0, "a pattern that it does not use");
     require(source_of(part.info()) != Source::step || view.n.total() == view.n.of[0], "columns without values");
@@ -108,12 +129,26 @@ void check_places(const PartView& part, const View<T>& v) {
       continue;
     }
     require(slice.values * per_unit == values, "its values begin elsewhere");
-    values = round_up(values + entries_of(view) * v.block * v.block, per_unit);
+    const std::uint64_t own_end = values + entries_of(view) * v.block * v.block;
+    values = round_up(own_end, per_unit);
     require(values <= p[param_values], "its values end elsewhere");
+    require(all_zero(std::span(v.values + own_end, v.values + values)), "padding with a value");
   }
   part.require(stream == units, "slices", [&] { return fmt::format("the stream has {} units more", units - stream); });
   part.require(source_of(part.info()) != Source::raw || values == p[param_values], "slices",
                [&] { return fmt::format("{} values, the part table says {}", values, p[param_values]); });
+}
+
+/// Lanes without an entry in a step have no offset and no id.
+void check_unused(const PartView& part, const SliceView& slice, std::uint64_t s) {
+  for (std::uint64_t g = 0; g < slice.n.total(); ++g)
+    for (std::uint32_t k = 0; k < group_steps; ++k)
+      for (std::uint32_t without = ~slice.group(g).mask[k]; without != 0; without &= without - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(without));
+        part.require(
+            slice.column(g, k, lane, 0) == slice.group(g).base[k] && (slice.id_bytes == 0 || slice.id(g, k, lane) == 0),
+            "stream", [&] { return fmt::format("slice {}, lane {}: an offset or id of no entry", s, lane); });
+      }
 }
 
 /// Every entry of a slice: in range, once, and rising within each kind of columns. Returns the number of entries.
@@ -146,6 +181,7 @@ std::uint64_t check_entries(const PartView& part, const View<T>& v, std::uint64_
     require(std::adjacent_find(columns.begin(), columns.end()) == columns.end(), "patterns or stream",
             "a column comes twice");
   }
+  check_unused(part, slice, s);
   return entries;
 }
 
@@ -153,6 +189,7 @@ void check(const PartView& part, int threads) {
   dispatch(part.info().value_type, [&]<class T>(T) {
     const View<T> v = view<T>(part);
     check_places(part, v);
+    if (source_of(part.info()) == Source::step) check_step_values(part, v);
     std::atomic<std::uint64_t> entries{0};
     parallel_pieces(v.slice_count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
       std::uint64_t sum = 0;

@@ -16,14 +16,16 @@ enum Bit : std::uint32_t {
   bad_groups = 4,
   bad_columns = 8,
   bad_ids = 16,
-  bad_totals = 32
+  bad_totals = 32,
+  bad_unused = 64
 };
-constexpr std::array<std::string_view, 6> names{
+constexpr std::array<std::string_view, 7> names{
     {"tiles: a table is out of range, or the tables are not all of the values",
      "slices: a slice's pieces are out of range, or do not follow the slice before",
      "patterns or stream: a group is empty, or has steps after its end",
      "patterns or stream: a column is out of range, comes twice or falls, or is of a row that the part does not have",
-     "stream: an id is not in the table", "the entries are not as many as the part table says"}};
+     "stream: an id is not in the table", "the entries are not as many as the part table says",
+     "stream or values: an offset, id, count or value of no entry"}};
 
 __device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 __device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
@@ -47,6 +49,16 @@ __device__ bool is_bad(const Group& g) {
   return !ok;
 }
 
+template <class A>
+__device__ bool has_bits(const A* values, std::uint64_t begin, std::uint64_t end) {
+  for (std::uint64_t i = begin; i < end; ++i) {
+    bits_of<A> bits = 0;
+    memcpy(&bits, values + i, sizeof bits);
+    if (bits != 0) return true;
+  }
+  return false;
+}
+
 /// One thread, in order: tables may be shared, but leave no gap.
 template <class A>
 __global__ void check_tiles_kernel(View<A> v, Sizes sizes, std::uint32_t* errors) {
@@ -65,9 +77,17 @@ __global__ void check_tiles_kernel(View<A> v, Sizes sizes, std::uint32_t* errors
 
 template <class A>
 __global__ void check_patterns_kernel(View<A> v, Sizes sizes, std::uint32_t* errors) {
-  bool found = false;
-  for (std::uint64_t g = first_item(); g < sizes.patterns; g += stride()) found = found || is_bad(v.patterns[g]);
-  if (found) atomicOr(errors, bad_groups);
+  const std::uint64_t block_values = std::uint64_t{v.block} * v.block;
+  std::uint32_t found = 0;
+  for (std::uint64_t g = first_item(); g < sizes.patterns; g += stride()) {
+    if (is_bad(v.patterns[g])) found |= bad_groups;
+    if (sizes.source != Source::step) continue;
+    for (std::uint32_t k = 0; k < group_steps; ++k) {
+      const std::uint64_t begin = (g * group_steps + k) * block_values;
+      if (v.patterns[g].mask[k] == 0 && has_bits(v.values, begin, begin + block_values)) found |= bad_unused;
+    }
+  }
+  if (found != 0) atomicOr(errors, found);
 }
 
 /// Each slice ends where the next begins, and the last where the section does.
@@ -84,7 +104,7 @@ __global__ void check_places_kernel(View<A> v, Sizes sizes, std::uint32_t* error
     const bool many = slice.counts == SliceGroups::many, last = s + 1 == v.slice_count;
     const std::uint64_t stream_end = last ? sizes.stream : v.slices[s + 1].stream;
     if ((s == 0 && (slice.stream != 0 || slice.values != 0)) || stream_end > sizes.stream ||
-        slice.stream + (many ? 1U : 0U) > stream_end) {
+        std::uint64_t{slice.stream} + (many ? 1 : 0) > stream_end) {
       found |= bad_places;
       continue;
     }
@@ -95,6 +115,9 @@ __global__ void check_places_kernel(View<A> v, Sizes sizes, std::uint32_t* error
       found |= bad_places;
       continue;
     }
+    if (many)
+      for (std::size_t i = sizeof(SliceGroups); i < unit; ++i)
+        if (view.stream[i] != std::byte{0}) found |= bad_unused;
     const auto* const groups = reinterpret_cast<const Group*>(view.stream + view.at.groups * unit);
     for (std::uint64_t g = 0; g < view.n.total() - view.n.of[0]; ++g)
       if (is_bad(groups[g])) found |= bad_groups;
@@ -103,9 +126,11 @@ __global__ void check_places_kernel(View<A> v, Sizes sizes, std::uint32_t* error
       continue;
     }
     const std::uint64_t values_end = last ? sizes.values : v.slices[s + 1].values * per_unit;
-    const std::uint64_t own = entries_of(view) * v.block * v.block;
-    if (values_end > sizes.values || slice.values * per_unit + div_up(own, per_unit) * per_unit != values_end)
+    const std::uint64_t own_end = slice.values * per_unit + entries_of(view) * v.block * v.block;
+    if (values_end > sizes.values || round_up(own_end, per_unit) != values_end)
       found |= bad_places;
+    else if (has_bits(v.values, own_end, values_end))
+      found |= bad_unused;
   }
   if (found != 0) atomicOr(errors, found);
 }
@@ -115,15 +140,18 @@ struct Cursor {
   std::uint64_t group, end;
   std::uint32_t step = 0;
   std::uint64_t column = ~std::uint64_t{0};  ///< none
+  bool found_unused = false;                 ///< a step without an entry of the lane has an offset
 
   __device__ void next(const SliceView& slice, std::uint32_t lane, std::uint32_t row) {
     for (; group < end; ++group, step = 0)
-      for (; step < group_steps; ++step)
+      for (; step < group_steps; ++step) {
         if ((slice.group(group).mask[step] >> lane & 1U) != 0) {
           column = slice.column(group, step, lane, row);
           ++step;
           return;
         }
+        if (slice.column(group, step, lane, 0) != slice.group(group).base[step]) found_unused = true;
+      }
     column = ~std::uint64_t{0};
   }
 };
@@ -158,11 +186,17 @@ __global__ void check_lanes_kernel(View<A> v, Sizes sizes, std::uint32_t* errors
       cursors[least].next(slice, lane, row);
       if (cursors[least].column <= column) found |= bad_columns;
     }
+    for (const Cursor& cursor : cursors)
+      if (cursor.found_unused) found |= bad_unused;
     if (sizes.source != Source::table) continue;
     const std::uint32_t table = v.tiles[s / v.tile_slices].count;
     for (std::uint64_t g = 0; g < slice.n.total(); ++g)
       for (std::uint32_t k = 0; k < group_steps; ++k)
-        if ((slice.group(g).mask[k] >> lane & 1U) != 0 && slice.id(g, k, lane) >= table) found |= bad_ids;
+        if ((slice.group(g).mask[k] >> lane & 1U) == 0) {
+          if (slice.id(g, k, lane) != 0) found |= bad_unused;
+        } else if (slice.id(g, k, lane) >= table) {
+          found |= bad_ids;
+        }
   }
   if (found != 0) atomicOr(errors, found);
   if (count != 0) atomicAdd(entries, count);
@@ -170,7 +204,8 @@ __global__ void check_lanes_kernel(View<A> v, Sizes sizes, std::uint32_t* errors
 
 __global__ void check_totals_kernel(const unsigned long long* entries, std::uint64_t block_values, std::uint64_t nnz,
                                     std::uint32_t* errors) {
-  if (*entries * block_values != nnz) atomicOr(errors, bad_totals);
+  // With other errors, lanes may not have been counted.
+  if (*errors == 0 && *entries * block_values != nnz) atomicOr(errors, bad_totals);
 }
 
 }  // namespace

@@ -35,11 +35,12 @@ inline constexpr std::uint32_t unit = 32;        ///< bytes that places in `stre
 inline constexpr std::uint32_t max_block = 4, max_sums = 4;
 inline constexpr std::uint32_t max_table = 65536;  ///< values of a tile; up to 256 have ids of a byte
 
-/// How the columns of a group are stored: lane l's column is base + l's row (pattern), or base + an offset.
+/// How the columns of a group are stored: lane l's column is base + l's row (pattern), or base + an offset, modulo
+/// 2^32.
 enum class Columns : std::uint8_t { pattern, offset_8, offset_16, offset_32 };
 
-/// Four steps. `base` is a column (of blocks), or in a pattern column - row, modulo 2^32; `mask` has a bit for each
-/// lane with an entry.
+/// Four steps. `base` is a column (of blocks), or in a pattern column - row; `mask` has a bit for each lane with an
+/// entry. What stands for an entry that is not there is 0: bases, offsets, ids and values of steps.
 struct Group {
   std::uint32_t base[group_steps], mask[group_steps];  // NOLINT(*-avoid-c-arrays): shared with kernels
 };
@@ -57,7 +58,7 @@ struct Slice {
 static_assert(sizeof(Slice) == 16);
 
 /// The number of groups of each kind of columns. A slice with more than 255 of a kind has counts = many, and its part
-/// of `stream` begins with a unit that holds them.
+/// of `stream` begins with a unit that holds them, and zeros; so does one that has 255 of each.
 struct SliceGroups {
   static constexpr std::uint32_t many = 0xFFFFFFFF;
   std::uint32_t of[4];  // NOLINT(*-avoid-c-arrays): shared with kernels
