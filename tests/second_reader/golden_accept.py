@@ -3,8 +3,8 @@
 import struct
 
 import spmvc_writer as w
-from spmvc_writer import (OFFSETS_16, PATTERNS, Image, Matrix, Part, Section, amb, ccoo, ccoo_part, coo, csell,
-                          csell_part, csr, dia, ell, ellpack_r, pjds, provenance, sell)
+from spmvc_writer import (OFFSETS_8, OFFSETS_16, OFFSETS_32, PATTERNS, Image, Matrix, Part, Section, amb, ccoo,
+                          ccoo_part, coo, csell, csell_part, csr, dia, ell, ellpack_r, pjds, provenance, sell)
 
 # Rows 0 and 3 are empty.
 SMALL = [(1, 0, 1.5), (1, 2, -2.0), (2, 1, 0.1), (4, 0, 1e300), (4, 1, 3.0), (4, 6, -0.25)]
@@ -225,21 +225,16 @@ def full_blocks(rows, columns, block, values, value):
 
 
 def sliced():
-    for value, source, kinds in (("f64", "raw", w.OFFSETS_8), ("f32", "table", w.OFFSETS_8), ("f64", "step", PATTERNS)):
-        n = small(value)
-        yield f"csell_{source}", n, [csell(n, source, kinds, tile_slices=7 if source == "table" else 0)]
-    for value, source, sums in (("f64", "raw", 4), ("f32", "raw", 1), ("f32", "table", 2), ("f64", "table", 1),
-                                ("f32", "single", 4)):
+    for value, source, sums in (("f64", "raw", 4), ("f32", "table", 2), ("f32", "single", 4)):
         n = of_all_kinds([2.5] if source == "single" else [0.1 * i for i in range(1, 12)], value)
         part = csell(n, source, ALL_KINDS, sums=sums, tile_slices=1 if source == "table" else 0)
         yield f"csell_all_kinds_{source}_{value}", n, [part]
     for block, value, source, kinds in ((2, "f32", "raw", OFFSETS_16), (3, "f64", "raw", PATTERNS),
-                                        (4, "f32", "raw", w.OFFSETS_8), (2, "f64", "step", PATTERNS),
-                                        (3, "f32", "step", PATTERNS), (4, "f64", "single", w.OFFSETS_32)):
+                                        (4, "f32", "raw", OFFSETS_8), (2, "f64", "step", PATTERNS),
+                                        (3, "f32", "step", PATTERNS), (4, "f64", "single", OFFSETS_32)):
         n = full_blocks(35, 9, block, [3.0] if source == "single" else [0.5 * i for i in range(13)], value)
         yield f"csell_b{block}_{source}_{value}", n, [csell(n, source, kinds, block=block, sums=block // 2 * 2 or 1)]
     n = special_values()
-    yield "csell_special_values_raw", n, [csell(n)]
     yield "csell_special_values_table", n, [csell(n, "table", tile_slices=1)]
     yield "csell_special_values_step", n, [csell(n, "step", PATTERNS)]
     n = Matrix(2, 2, [(0, 1, from_bits(0xFFF8000000000001)), (1, 0, from_bits(0xFFF8000000000001))])

@@ -8,8 +8,8 @@ import numpy as np
 
 import spmvc_writer as w
 from golden_accept import amb_4_2, chunk_ends, figure_2, name_of, permuted, sell_2, small
-from spmvc_writer import (Image, Matrix, Section, amb, amb_part, ccoo, ccoo_part, coo, csr, dia, ell, ellpack_r, pjds,
-                          sell)
+from spmvc_writer import (PATTERNS, Image, Matrix, Section, amb, amb_part, ccoo, ccoo_part, coo, csell, csell_part, csr,
+                          dia, ell, ellpack_r, pjds, sell)
 
 TOO_MANY = 2**32 - 1
 NO_COLUMN = NO_ROW = 2**32 - 1
@@ -189,8 +189,38 @@ def layout_parts():
         ("chunk_rows_1025", nothing, amb_4_2(nothing), {"_4": 1025}), ("chunk_rows_3", m, amb_4_2(m), {"_4": 3}),
         ("shared", m, amb_4_2(m), {"_5": 3}), ("parameter_6", m, amb_4_2(m), {"_6": 1})):
         yield f"part_{name_of(part)}_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
+    for name, matrix, part, parameters in csell_parts():
+        yield f"part_csell_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
+    for name in ("values", "tiles"):
+        part = csell_table(m)
+        part.section(name).raw += bytes(8)
+        yield f"section_csell_{name}_count", 4, Image(m, [part])
     img = bend(Image(nothing, [amb_4_2(nothing)]), "header", rows=SHARED + 1)
     yield "part_amb_rows", 4, bend(img, "parts", row_count=SHARED + 1)
+
+
+def csell_table(matrix):
+    return csell(matrix, "table", tile_slices=1)
+
+
+def csell_parts():
+    m = small()
+    odd_rows, odd_columns, even = Matrix(5, 6, m.entries[:-1]), Matrix(6, 7, m.entries), Matrix(6, 8, m.entries)
+    ones = Matrix(5, 7, [(r, c, 1.0) for r, c, _ in m.entries])
+    yield "source_4", m, csell(m), {"_0": 4}
+    yield "block_0", m, csell(m, slices=[]), {"_1": 0}
+    yield "block_5", m, csell(m), {"_1": 5}
+    yield "block_of_odd_rows", odd_rows, csell(odd_rows), {"_1": 2}
+    yield "block_of_odd_columns", odd_columns, csell(odd_columns), {"_1": 2}
+    yield "block_of_table", even, csell_table(even), {"_1": 2}
+    yield "sums_3", m, csell(m), {"_2": 3}
+    yield "patterns_wrap", m, csell(m, "raw", PATTERNS), {"_3": 2 + 2**61}
+    yield "stream_wraps", m, csell(m), {"_4": 5 + 2**61}
+    yield "step_values", m, csell(m, "step", PATTERNS, values=bytes(12 * 8)), {"_5": 12}
+    yield "single_values", ones, csell(ones, "single", values=ones.value_bytes([1, 1])), {"_5": 2}
+    yield "tile_slices_of_raw", m, csell(m, tiles=[0, 0]), {"_6": 1}
+    yield "tile_slices_0", m, csell(m, "table", tile_slices=1, tiles=[]), {"_6": 0}
+    yield "tile_slices_far", m, csell(m, tiles=[0, 8]), {"_0": 1, "_6": 2**32, "_7": 8}
 
 
 def without_list(part):
@@ -374,7 +404,7 @@ def structure():
     yield "column_map_beyond", Image(m, [coo(m).column_list([0, 1, 2, 3, 4, 5, 7])])
     unused = csr(Matrix(2, 7, [])).row_list([4, 4])
     yield "row_map_of_empty_part_twice", Image(m, [csr(m), unused])
-    for layouts in (ell_structure, sell_structure, pjds_structure, dia_structure, amb_structure):
+    for layouts in (ell_structure, sell_structure, pjds_structure, dia_structure, amb_structure, csell_structure):
         for name, matrix, part in layouts():
             yield name, Image(matrix, [part])
     for longest in (2, 4):
@@ -635,6 +665,75 @@ def amb_structure():
     for name, zeros in (("fall", [2, 0]), ("twice", [0, 0]), ("beyond", [0, 8]), ("far", [0, WRAP - 1]),
                         ("of_an_entry", [0, 4]), ("of_padding", [0, 5]), ("missing", [0]), ("more", [0, 2, 3])):
         yield f"amb_stored_zeros_{name}", n, amb(n, 8, 2, 2, 2, stored_zeros=zeros)
+
+
+def csell_structure():
+    """One slice. As offsets: one group of three steps. As a pattern: four steps and one."""
+    m, many = small(), 2**32 - 1
+    assert csell(m).section("slices").raw == struct.pack("<4I", 0, 0, 0, 1 << 8)
+    assert csell(m).section("stream").raw[:48] == struct.pack("<12I", 0, 1, 6, 0, 0b10110, 0b10010, 0b10000, 0, 0,
+                                                              0x100, 1, 0)
+    assert csell(m).section("values").raw == m.value_bytes([1.5, 0.1, 1e300, -2, 3, -0.25, 0, 0])
+    assert pattern_of(m).section("patterns").raw[:16] == struct.pack("<4I", *(b % 2**32 for b in (-4, -3, -1, 1)))
+    for name, changes in (
+        ("stream_begins_late", {"slices": {1: 1}}), ("stream_ends_early", {"slices": {3: 2 << 8}}),
+        ("stream_goes_on", {"slices": {3: 0}}), ("values_begin_late", {"slices": {2: 1}}),
+        ("padding_value", {"values": {7: -0.0}}), ("group_empty", {"stream": {4: 0}}),
+        ("offset_of_no_entry", {"stream": {8: 1}}), ("column", {"stream": {2: 7}}),
+        ("column_repeats", {"stream": {2: 1}}), ("row", {"stream": {6: 1 << 5}}),
+        ("entry_missing", {"stream": {2: 0, 6: 0}, "values": {5: 0}}),
+        ("entry_more", {"stream": {6: 0b10010}, "values": {5: 1.0, 6: -0.25}})):
+        yield f"csell_{name}", m, patched(csell(m), **changes)
+    values = csell(m).section("values").raw
+    yield "csell_values_end_early", m, with_parameters(csell(m, values=values[:32]), _5=4)
+    yield "csell_values_go_on", m, with_parameters(csell(m, values=values + bytes(32)), _5=12)
+    two = Matrix(33, 7, m.entries + [(32, 0, 1.0)])
+    assert csell(two).section("slices").raw == struct.pack("<8I", 0, 0, 0, 1 << 8, 0, 5, 2, 1 << 8)
+    for name, changes in (("stream_overlaps", {5: 4}), ("stream_far", {5: many, 7: many}), ("values_overlap", {6: 1})):
+        yield f"csell_{name}", two, patched(csell(two), slices=changes)
+    none = Matrix(0, 3, [])
+    yield "csell_stream_of_no_slice", none, with_parameters(csell(none, stream=bytes(32)), _4=1)
+    yield "csell_largest_tile_of_raw", m, with_parameters(csell(m), _7=1)
+
+    for name, changes in (
+        ("beyond", {"slices": {0: 1}}), ("step_after_end", {"patterns": {14: 1}}),
+        ("base_of_no_step", {"patterns": {9: 1}}), ("columns_fall", {"patterns": {0: 2**32 - 3, 1: 2**32 - 4}}),
+        ("column_negative", {"patterns": {0: 2**32 - 5}})):
+        yield f"csell_pattern_{name}", m, patched(pattern_of(m), **changes)
+    part = csell(m, slices=[1, 0, 0, 1 << 8], patterns=w.csell_group([(0, {0: None})]))
+    yield "csell_pattern_not_used", m, with_parameters(part, _3=1)
+    n = Matrix(1, 2, [(0, 0, 1.0), (0, 1, 2.0)])
+    steps = [[(1, {0: (1, [1.0])})], [(1, {0: (1, [2.0])})], [], []]
+    yield "csell_column_of_two_kinds", n, csell_part(n, "raw", 1, [steps])
+
+    few = struct.pack("<8I", 0, 1, *6 * [0]) + csell(m).section("stream").raw
+    yield "csell_few_groups_in_a_unit", m, with_parameters(csell(m, slices=[0, 0, 0, many], stream=few), _4=6)
+    nothing = Matrix(3, 3, [])
+    yield "csell_unit_of_counts_missing", nothing, csell(nothing, slices=[0, 0, 0, many])
+    n = Matrix(1, 1021, [(0, c, 4.0) for c in range(1021)])
+    yield "csell_counts_of_more_kinds", n, patched(csell(n, "single", PATTERNS), stream={4: 1})
+
+    yield "csell_values_of_its_own", m, patched(csell_table(m), slices={2: 1})
+    yield "csell_step_of_offsets", m, csell(m, "step")
+    yield "csell_value_of_no_step", m, patched(csell(m, "step", PATTERNS), values={6: -0.0})
+
+    for name, changes in (("beyond", {"tiles": {1: 7}}), ("after_a_gap", {"tiles": {0: 1, 1: 5}}),
+                          ("without_all_values", {"tiles": {1: 5}})):
+        yield f"csell_tile_{name}", m, patched(csell_table(m), **changes)
+    yield "csell_largest_tile", m, with_parameters(csell_table(m), _7=7)
+    part = with_parameters(csell(m, "table", tile_slices=1, tiles=[0, 65537], values=bytes(65537 * 8)), _5=65537,
+                           _7=65537)
+    part.section("values").zstd(0, 0, w.zeros_frame)
+    yield "csell_tile_too_large", m, part
+    yield "csell_id", m, patched(csell_table(m), stream={40 + 1: 6})
+    yield "csell_id_of_no_entry", m, patched(csell_table(m), stream={40: 1})
+    n = Matrix(32, 9, [(r, c, r + c / 16) for r in range(32) for c in range(9)])
+    assert csell_table(n).fields["parameters"][7] == 288
+    yield "csell_id_of_16_bits", n, patched(csell_table(n), stream={3 * 5 * 8: 288})
+
+
+def pattern_of(matrix):
+    return csell(matrix, "raw", PATTERNS)
 
 
 def digests():

@@ -350,7 +350,7 @@ def csell_offsets(rows):
     return [(min(column for column, _ in lanes.values()), lanes) for lanes in steps]
 
 
-def csell_part(matrix, source, block, slices, sums=1, tile_slices=0, **override):
+def csell_part(matrix, source, block, slices, /, sums=1, tile_slices=0, **override):
     """A slice has steps (base, {lane: block}) of each kind of columns."""
     tables, pool = [], []  # of values, and what they are pieces of
     for t in range(0, len(slices) if tile_slices else 0, tile_slices or 1):
