@@ -25,10 +25,13 @@ constexpr std::array<Setting, 3> settings{
 constexpr std::uint64_t slices_per_task = 128;
 /// More distinct values than this do not stand in patterns.
 constexpr std::uint64_t max_step_values = 4096;
-/// Slices of the smallest tile and of the largest; and the most values of a tile: 64 KiB of shared memory. A block stages
-/// a table for as many slices as it takes at a time: larger tiles would be staged again and again (triangles with a table
-/// for 256 slices 124 instead of 98 us without tables, H200).
-constexpr std::uint64_t smallest_tile = 16, largest_tile = 32, max_tile_values = 8192;
+/// Slices of the smallest tile and of the largest; and the most values of a tile: 64 KiB of shared memory.
+constexpr std::uint64_t smallest_tile = 16, largest_tile = 128, max_tile_values = 8192;
+/// What a block could have loaded while it waits for a tile's table: about 1.5 us at its share of 4 TB/s (H200).
+constexpr std::uint64_t staging_bytes = 16384;
+/// Smaller parts are bound by latency: a table for each tile makes them slower, whatever it saves (xenon1, 1.2 M
+/// nonzeros: 52 us, raw 13; H200).
+constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
 /// With fewer slices than this, several warps share one (the multiprocessors of an H200, and the warps of one).
 constexpr std::uint64_t few_slices = 132 * 32;
 
@@ -205,6 +208,10 @@ struct Tables {
     }
     return sum;
   }
+  /// These bytes, and what staging the tables costs.
+  [[nodiscard]] std::uint64_t cost(std::span<const SliceGroups> groups, std::size_t value_size) const {
+    return bytes(groups, value_size) + values.size() * staging_bytes;
+  }
 };
 
 std::vector<std::uint64_t> distinct_values(const CsrView& a, std::uint64_t first_slice, std::uint64_t last_slice) {
@@ -219,9 +226,10 @@ std::vector<std::uint64_t> distinct_values(const CsrView& a, std::uint64_t first
   return bits;
 }
 
-/// The tables that take the fewest bytes; none if values do not repeat nearby.
+/// The tables that cost least; none if values do not repeat nearby, or for several tables in fewer than
+/// `least_entries`.
 std::optional<Tables> plan_tables(const CsrView& a, const ValueTable& all, std::span<const SliceGroups> groups,
-                                  int threads) {
+                                  std::uint64_t least_entries, int threads) {
   const std::uint64_t slices = groups.size();
   const std::size_t value_size = size_of(a.value_type());
   if (slices == 0 || a.nnz() == 0) return {};
@@ -230,6 +238,7 @@ std::optional<Tables> plan_tables(const CsrView& a, const ValueTable& all, std::
     one.values.push_back(distinct_values(a, 0, slices));
     return one;
   }
+  if (a.nnz() < least_entries) return {};
   Tables tables{smallest_tile, {}};
   tables.values.resize(div_up(slices, smallest_tile));
   // Where few tiles here and there have hardly any repeated value, the others are not looked at.
@@ -264,7 +273,7 @@ std::optional<Tables> plan_tables(const CsrView& a, const ValueTable& all, std::
     });
     if (too_many) break;
     tables = std::move(wider);
-    if (tables.bytes(groups, value_size) < best.bytes(groups, value_size)) best = tables;
+    if (tables.cost(groups, value_size) < best.cost(groups, value_size)) best = tables;
   }
   return best;
 }
@@ -420,7 +429,7 @@ void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
   std::optional<ColumnsPlan> plain;  // blocks of one, which tables have
   if (tried(Source::table) && (!wanted_block || *wanted_block == 1)) {
     plain = plan_columns({a_, 1}, false, options.threads);
-    if (auto tables = plan_tables(a_, values, plain->groups, options.threads)) {
+    if (auto tables = plan_tables(a_, values, plain->groups, wanted ? 0 : small_entries, options.threads)) {
       const std::uint64_t bytes = tables->bytes(plain->groups, size);
       consider(Source::table, *plain, bytes, std::move(*tables));
     }

@@ -19,6 +19,8 @@ using namespace spmvpack::layouts::csell;  // what the bytes mean
 /// Units of a group's words of one byte a step.
 inline constexpr std::uint32_t word_units = lanes * group_steps / unit;
 
+using tuning::Size;
+
 /// Four steps as a lane sees them.
 struct LaneGroup {
   std::uint32_t mask[group_steps], column[group_steps];
@@ -117,15 +119,27 @@ struct AnyWalk {
   }
 };
 
+__device__ inline std::uint32_t entries_of(const uint4& masks) {
+  return static_cast<std::uint32_t>(__popc(masks.x) + __popc(masks.y) + __popc(masks.z) + __popc(masks.w));
+}
+
 /// Entries of the groups [begin, end), as far as there are so many.
 template <class Walk>
 __device__ std::uint32_t entries_of(const Walk& walk, std::uint32_t begin, std::uint32_t end) {
   std::uint32_t n = 0;
-  for (std::uint32_t g = begin; g < end && g < walk.groups; ++g) {
-    const uint4 m = __ldg(walk.header(g) + 1);
-    n += static_cast<std::uint32_t>(__popc(m.x) + __popc(m.y) + __popc(m.z) + __popc(m.w));
-  }
+  for (std::uint32_t g = begin; g < end && g < walk.groups; ++g) n += entries_of(__ldg(walk.header(g) + 1));
   return n;
+}
+
+/// For each lane, the entries of the lanes before.
+__device__ inline std::uint32_t sum_before(std::uint32_t n, std::uint32_t lane) {
+  std::uint32_t sum = n;
+#pragma unroll
+  for (unsigned by = 1; by < 32; by *= 2) {
+    const std::uint32_t other = __shfl_up_sync(~0U, sum, by);
+    if (lane >= by) sum += other;
+  }
+  return sum - n;
 }
 
 /// Adds steps of a lane, those that it has: all their loads from device memory are on their way together. `late`:
@@ -163,48 +177,61 @@ __device__ void with_constant(int n, Function&& f) {
 
 /// The sums of a lane's rows over the groups `first`, first + every, ... of a slice. `values`: raw: the slice's; table:
 /// the tile's table; step: of the slice's first pattern; single: the value. Masks of all steps seen go to `seen`.
-/// `depth` groups are loaded together, and `batch` of their steps.
-template <Source source, int block, int depth, int batch, class A, class V, class Walk, class Table>
+/// `depth` groups are loaded together, and `batch` of their steps. Where raw values begin follows from the masks of all
+/// groups before: they are added up as the warp goes, or, with `scan`, for 32 groups at once, so that no group waits
+/// for the masks of another. Without it, depth > 1 takes every group.
+template <Source source, int block, int depth, int batch, bool scan, class A, class V, class Walk, class Table>
 __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t every, std::uint32_t row,
                            const Table* __restrict__ values, const V* __restrict__ x, V (&sum)[block],
                            std::uint32_t& seen) {
   constexpr int block_values = block * block, steps = static_cast<int>(group_steps);
+  constexpr bool raw = source == Source::raw, scans = raw && scan;
   static_assert(depth * steps % batch == 0);
   const std::uint32_t lane = threadIdx.x % 32, below = (1U << lane) - 1;
-  if (first >= walk.groups) return;
   V single = 0;
   if constexpr (source == Source::single) single = static_cast<V>(__ldg(values));
-  // Raw values of groups that other warps add up are skipped by counting them.
-  if constexpr (source == Source::raw) {
+  if constexpr (raw && !scans) {
     if (first != 0) values += entries_of(walk, 0, first) * block_values;
   }
+  std::uint32_t scanned = 0, start = 0;  // groups that have been; entries before group `scanned - 32 + lane`
   for (std::uint32_t g = first; g < walk.groups; g += depth * every) {
+    if constexpr (scans) {
+      if (g >= scanned) {
+        if (scanned != 0)
+          values +=
+              __shfl_sync(~0U, start + entries_of(__ldg(walk.header(scanned - 32 + lane) + 1)), 31) * block_values;
+        const std::uint32_t at = scanned + lane;
+        start = sum_before(at < walk.groups ? entries_of(__ldg(walk.header(at) + 1)) : 0, lane);
+        scanned += 32;
+      }
+    }
     LaneGroup group[depth];
     uint2 ids[depth];
+    const Table* of_group[depth];  // raw: the values of the groups; step: of their steps
 #pragma unroll
     for (int d = 0; d < depth; ++d) {
       const std::uint32_t at = g + d * every;
-      if (d == 0 || at < walk.groups) {
+      const bool is_here = at < walk.groups;
+      group[d] = {};
+      ids[d] = {};
+      if (d == 0 || is_here) {
         group[d] = walk.load(at, lane, row);
         if constexpr (source == Source::table) ids[d] = load_ids(walk.ids(), walk.id_bytes, at, lane);
-      } else {
-        group[d] = {};
-        ids[d] = {};
       }
+      of_group[d] = values;
+      if constexpr (scans) of_group[d] += __shfl_sync(~0U, start, at) * block_values;
+      if constexpr (source == Source::step) of_group[d] += at * (group_steps * block_values);
     }
 #pragma unroll
     for (int begin = 0; begin < depth * steps; begin += batch) {
       const auto mask = [&](int i) { return group[(begin + i) / steps].mask[(begin + i) % steps]; };
       const auto column = [&](int i) { return group[(begin + i) / steps].column[(begin + i) % steps]; };
-      if (begin != 0 && mask(0) == 0) break;
-      const Table* of_group[depth];  // step: the values of the groups' steps
-#pragma unroll
-      for (int d = 0; d < depth; ++d) of_group[d] = values + (g + d * every) * (group_steps * block_values);
-      // The value of the entry that is number `rank` of the n of its step.
-      const auto value = [&](int i, int e, const Table* of_step, std::uint32_t n, std::uint32_t rank) {
+      if (begin != 0 && mask(0) == 0) continue;
+      // The value of the lane in step i, before which the group has `before` entries: number `rank` of the step's n.
+      const auto value = [&](int i, int e, std::uint32_t before, std::uint32_t n, std::uint32_t rank) {
         const int d = (begin + i) / steps, k = (begin + i) % steps;
-        if constexpr (source == Source::raw) {
-          return static_cast<V>(__ldcs(of_step + (e * n + rank)));
+        if constexpr (raw) {
+          return static_cast<V>(__ldcs((scans ? of_group[d] : values) + (before * block_values + e * n + rank)));
         } else if constexpr (source == Source::table) {
           const std::uint32_t pair = k < 2 ? ids[d].x : ids[d].y;
           return static_cast<V>(values[k % 2 == 0 ? pair & 0xFFFF : pair >> 16]);
@@ -214,11 +241,17 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
           return single;
         }
       };
+      // `before` counts from the batch's first step; with `scan`, from the first of its group, which may be before.
+      const auto origin = [&](int i) { return scans ? (begin + i) / steps * steps - begin : 0; };
+      std::uint32_t before_batch = 0;
+#pragma unroll
+      for (int k = origin(0); k < 0; ++k) before_batch += static_cast<std::uint32_t>(__popc(mask(k)));
       std::uint32_t uneven = 0;
       int n = 0;
 #pragma unroll
       for (int i = 0; i < batch; ++i) {
         uneven |= mask(i) + 1;
+        if (i % steps == 0 && i != 0 && mask(i - 1) == 0 && mask(i) != 0) uneven = ~0U;  // a group that is not full
         seen |= mask(i);
         n += mask(i) != 0 ? 1 : 0;
       }
@@ -227,26 +260,30 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
           add_steps<steps_here, block, source == Source::table>(
               x, sum, [](int) { return true; }, column,
               [&](int i, int e) {
-                return value(i, e, values + i * static_cast<int>(lanes) * block_values, lanes, lane);
+                const int since = origin(i) < 0 ? i : i - origin(i);
+                return value(i, e, (origin(i) < 0 ? before_batch : 0) + static_cast<std::uint32_t>(since) * lanes,
+                             lanes, lane);
               });
         });
-        if constexpr (source == Source::raw) values += n * static_cast<int>(lanes) * block_values;
+        if constexpr (raw && !scans) values += n * static_cast<int>(lanes) * block_values;
         continue;
       }
-      std::uint32_t before[batch];  // entries of the steps before
-      before[0] = 0;
+      std::uint32_t before[batch];  // entries since the origin
 #pragma unroll
-      for (int i = 1; i < batch; ++i) before[i] = before[i - 1] + static_cast<std::uint32_t>(__popc(mask(i - 1)));
+      for (int i = 0; i < batch; ++i) {
+        before[i] = i == 0 ? before_batch : 0;
+        if (i != 0 && i != origin(i)) before[i] = before[i - 1] + static_cast<std::uint32_t>(__popc(mask(i - 1)));
+      }
       add_steps<batch, block, source == Source::table>(
           x, sum, [&](int i) { return (mask(i) >> lane & 1U) != 0; }, column,
           [&](int i, int e) {
-            return value(i, e, values + before[i] * block_values, static_cast<std::uint32_t>(__popc(mask(i))),
+            return value(i, e, before[i], static_cast<std::uint32_t>(__popc(mask(i))),
                          static_cast<std::uint32_t>(__popc(mask(i) & below)));
           });
-      if constexpr (source == Source::raw)
+      if constexpr (raw && !scans)
         values += (before[batch - 1] + static_cast<std::uint32_t>(__popc(mask(batch - 1)))) * block_values;
     }
-    if constexpr (source == Source::raw) {
+    if constexpr (raw && !scans) {
       if (every != 1) values += entries_of(walk, g + 1, g + every) * block_values;
     }
   }
@@ -262,10 +299,10 @@ struct Team {
 };
 
 /// The sums of the warps of each team, and the lanes with entries.
-template <int block, class V>
+template <int block, unsigned warps, class V>
 struct Partial {
-  V sum[tuning::most_threads / 32][block][32];
-  std::uint32_t seen[tuning::most_threads / 32];
+  V sum[warps][block][32];
+  std::uint32_t seen[warps];
 };
 
 /// y = alpha A x + beta y.
@@ -284,10 +321,10 @@ struct Tiles {
 };
 
 /// One slice, by a team of v.sums warps.
-template <Source source, int block, bool patterns_only, class A, class V, class Walk, class Table>
+template <Source source, int block, Size size, class A, class V, class Walk, class Table>
 __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& slice, std::uint32_t id_bytes,
                                const Team& team, const Table* values, const Operands<V>& operands,
-                               Partial<block, V>& partial) {
+                               Partial<block, tuning::max_threads<source, block, size> / 32, V>& partial) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const Walk walk(slice, v.patterns, v.stream, id_bytes);
   const std::uint32_t row = s * lanes + lane;
@@ -295,11 +332,14 @@ __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& s
   std::uint32_t seen = 0;
   if constexpr (source == Source::raw) values += std::uint64_t{slice.values} * (unit / sizeof(A));
   if constexpr (source == Source::step) values += std::uint64_t{slice.pattern} * (group_steps * block * block);
-  constexpr int depth = tuning::depth<source, block, patterns_only>, steps = tuning::batch<block>;
-  if (depth > 1 && team.warps == 1)
-    slice_sums<source, block, depth, depth * steps, A, V>(walk, 0, 1, row, values, operands.x, sum, seen);
+  constexpr int depth = tuning::depth<source, block, size>, batch = tuning::batch<source, block, size>;
+  constexpr bool scan = size == Size::few;
+  if (scan || depth == 1 || team.warps == 1)
+    slice_sums<source, block, depth, batch, scan, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum,
+                                                        seen);
   else
-    slice_sums<source, block, 1, steps, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum, seen);
+    slice_sums<source, block, 1, batch / depth, scan, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum,
+                                                            seen);
   if (team.warps > 1) {
 #pragma unroll
     for (int r = 0; r < block; ++r) partial.sum[warp][r][lane] = sum[r];
@@ -332,12 +372,12 @@ __device__ inline Slice load_slice(const Slice* slices, std::uint32_t s, std::ui
 
 /// A team of warps for each slice. The grid strides over the slices, or over tiles of them, so that neighbours are
 /// multiplied at the same time, and a block stages a table once.
-template <Source source, int block, bool patterns_only, class A, class V>
-__global__ void __launch_bounds__(tuning::max_threads<source, block, patterns_only>,
-                                  tuning::resident_blocks<source, block, patterns_only>)
+template <Source source, int block, Size size, class A, class V>
+__global__ void __launch_bounds__(tuning::max_threads<source, block, size>,
+                                  tuning::resident_blocks<source, block, size>)
     slices_kernel(View<A> v, Tiles tiles, std::uint32_t staged, Operands<V> operands) {
   extern __shared__ __align__(16) std::byte shared_bytes[];
-  __shared__ Partial<block, V> partial;
+  __shared__ Partial<block, tuning::max_threads<source, block, size> / 32, V> partial;
   if (operands.alpha.get() == V{0}) {  // x must not be read
     const V beta = operands.beta.get();
     const std::uint64_t rows = v.rows * block, stride = std::uint64_t{gridDim.x} * blockDim.x;
@@ -354,12 +394,10 @@ __global__ void __launch_bounds__(tuning::max_threads<source, block, patterns_on
     for (std::uint32_t s = first; s < end; s += stride) {
       const Slice slice = next;
       next = load_slice(v.slices, s + stride, end);
-      if (patterns_only || slice.is_pattern())
-        multiply_slice<source, block, patterns_only, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands,
-                                                                        partial);
-      else if constexpr (!patterns_only)
-        multiply_slice<source, block, patterns_only, A, V, AnyWalk>(v, s, slice, id_bytes, team, values, operands,
-                                                                    partial);
+      if (size == Size::patterns || slice.is_pattern())
+        multiply_slice<source, block, size, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands, partial);
+      else if constexpr (size != Size::patterns && source != Source::step)
+        multiply_slice<source, block, size, A, V, AnyWalk>(v, s, slice, id_bytes, team, values, operands, partial);
     }
   };
   const auto count = static_cast<std::uint32_t>(v.slice_count), all_teams = gridDim.x * teams;
@@ -393,14 +431,13 @@ __global__ void __launch_bounds__(tuning::max_threads<source, block, patterns_on
   }
 }
 
-template <Source source, int block, bool patterns_only, class A, class V>
+template <Source source, int block, Size size, class A, class V>
 void launch_slices(const DevicePart& part, const MultiplyCall& call) {
-  constexpr unsigned resident_blocks = tuning::resident_blocks<source, block, patterns_only>,
-                     max_threads = tuning::max_threads<source, block, patterns_only>;
+  constexpr unsigned resident_blocks = tuning::resident_blocks<source, block, size>,
+                     max_threads = tuning::max_threads<source, block, size>;
   const View<A> v = view<A>(part.view);
-  const unsigned sms = call.device.multiprocessors,
-                 threads = tuning::threads_for(v.slice_count * v.sums, sms, max_threads);
-  const std::uint64_t resident = std::uint64_t{sms} * resident_blocks * (max_threads / threads);
+  const unsigned sms = call.device.multiprocessors, threads = max_threads;
+  const std::uint64_t resident = std::uint64_t{sms} * resident_blocks;
   const std::uint32_t teams = threads / 32 / v.sums;
   std::uint64_t staged = 0, work = div_up(v.slice_count, teams);
   Tiles tiles{static_cast<std::uint32_t>(tiles_of(part.view.info())), 1, 0};
@@ -413,7 +450,7 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
       work = std::uint64_t{tiles.count} * tiles.pieces;
     }
   }
-  const auto kernel = slices_kernel<source, block, patterns_only, A, V>;
+  const auto kernel = slices_kernel<source, block, size, A, V>;
   if (staged > tuning::usual_shared_bytes)
     require_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(staged)),
                  "reserving shared memory");
@@ -426,15 +463,14 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
 
 template <Source source, int block, class A, class V>
 void launch_slices(const DevicePart& part, const MultiplyCall& call) {
-  // Patterns have their own kernel where there is nothing else: it needs fewer registers.
-  const bool patterns_only = static_cast<const SliceKinds&>(*part.state).patterns_only;
-  if constexpr (source == Source::step) {
-    launch_slices<source, block, true, A, V>(part, call);
-  } else if (patterns_only) {
-    launch_slices<source, block, true, A, V>(part, call);
-  } else {
-    launch_slices<source, block, false, A, V>(part, call);
+  const std::uint64_t warps = slices_of(part.view.info()) * part.view.info().params[param_sums];
+  if constexpr (source != Source::table) {
+    if (warps < std::uint64_t{tuning::few_warps_per_multiprocessor} * call.device.multiprocessors)
+      return launch_slices<source, block, Size::few, A, V>(part, call);
   }
+  const bool patterns_only = source == Source::step || static_cast<const SliceKinds&>(*part.state).patterns_only;
+  if (patterns_only) return launch_slices<source, block, Size::patterns, A, V>(part, call);
+  if constexpr (source != Source::step) launch_slices<source, block, Size::any, A, V>(part, call);
 }
 
 template <Source source>
