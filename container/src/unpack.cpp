@@ -133,18 +133,21 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options) {
   const std::uint64_t entry = 4 + size_of(facts.value_type);
   std::uint64_t raw = 0,
                 csr = checked_add(checked_mul(facts.nnz, entry, "matrix bytes"), (facts.rows + 1) * 8, "matrix bytes");
-  std::uint64_t local = 0;
+  std::uint64_t local = 0, with_bytes = 0;
   for (const SectionInfo& s : container.sections())
     if (s.known && s.part != format::no_part) raw = checked_add(raw, s.raw_bytes, "section bytes");
-  for (const PartInfo& p : container.parts())
+  for (const PartInfo& p : container.parts()) {
     local = checked_add(local, checked_mul(p.nnz, entry, "matrix bytes") + (p.rows.count + 1) * 8, "matrix bytes");
+    if (!find_layout(p.layout).shares_entries) with_bytes += p.nnz;
+  }
   const bool direct = container.parts().size() == 1 && container.parts()[0].rows.kind == format::MapKind::all &&
                       container.parts()[0].cols.kind == format::MapKind::all;
   require_memory(checked_add(raw, checked_add(local, direct ? 0 : csr, "memory"), "memory"), options.memory_limit,
                  fmt::format("unpacking {}", container.name()));
-  // Refuses small files that claim many entries: each takes at least one bit of some section.
-  if (facts.nnz / 8 > raw)
-    throw Error(errc::corrupt, fmt::format("{} entries in {} bytes of sections", facts.nnz, raw), container.name());
+  // Refuses small files that claim many entries: each takes at least one bit of some section, unless it shares them.
+  // What parts that share entries claim is compared with what they have before anything of that size is allocated.
+  if (with_bytes / 8 > raw)
+    throw Error(errc::corrupt, fmt::format("{} entries in {} bytes of sections", with_bytes, raw), container.name());
 
   std::vector<LoadedPart> loaded;
   std::vector<LocalPart> parts;

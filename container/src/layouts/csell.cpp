@@ -271,6 +271,12 @@ CsrMatrix unpack(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"csell", sections, parameters, check_shape, check, unpack};
+const Layout layout{.name = "csell",
+                    .sections = sections,
+                    .parameters = parameters,
+                    .check_shape = check_shape,
+                    .check = check,
+                    .unpack = unpack,
+                    .shares_entries = true};
 
 }  // namespace spmvpack::layouts::csell

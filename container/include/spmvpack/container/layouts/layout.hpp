@@ -57,6 +57,8 @@ struct Layout {
   /// Whether the part numbers rows and columns alike, so that it can multiply vectors in that order, without its lists;
   /// null: never. Looks at the table entry alone.
   bool (*permuted)(const PartInfo& part) = nullptr;
+  /// Whether entries may share all bytes that describe them, so that any number of them fits in a small file.
+  bool shares_entries = false;
 };
 
 /// Whether the part has these sections, each of its type and count. Reads no element. Error(errc::corrupt).
