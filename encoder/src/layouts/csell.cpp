@@ -391,6 +391,14 @@ std::optional<Source> source_setting(const PlanOptions& options) {
   return static_cast<Source>(name - source_names.begin());
 }
 
+std::optional<std::uint64_t> sums_setting(const PlanOptions& options) {
+  const auto found = options.settings.find("csell.sums");
+  if (found == options.settings.end() || found->second == "auto") return {};
+  for (const std::uint64_t sums : {1U, 2U, 4U})
+    if (found->second == std::to_string(sums)) return sums;
+  refuse_setting("csell.sums", found->second, settings[2].values);
+}
+
 void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
   const std::optional<Source> wanted = source_setting(options);
   const auto wanted_block = read_setting(options, "csell.block", 1, max_block, "auto");
@@ -403,6 +411,8 @@ void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
   if (wanted_block && *wanted_block != block)
     refuse(fmt::format("the matrix is not made of full blocks of {} by {}", *wanted_block, *wanted_block),
            "use another csell.block, or amb, whose blocks may have fill");
+  if (wanted == Source::table && wanted_block && block != 1)
+    refuse("csell.values is table, which has blocks of 1 by 1 alone", "use csell.block=1, or csell.values=raw");
   const auto tried = [&](Source source) { return !wanted || *wanted == source; };
   const std::size_t size = size_of(a_.value_type());
 
@@ -445,8 +455,7 @@ void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
 }
 
 void Sliced::choose_sums(const PlanOptions& options) {
-  const auto wanted = read_setting(options, "csell.sums", 1, max_sums, "auto");
-  if (wanted && *wanted == 3) refuse_setting("csell.sums", "3", settings[2].values);
+  const std::optional<std::uint64_t> wanted = sums_setting(options);
   const std::uint64_t slices = columns_.slices.size(), groups = columns_.total_groups();
   sums_ = 1;
   while (sums_ < max_sums && slices * sums_ < few_slices && groups >= 4 * sums_ * slices) sums_ *= 2;
