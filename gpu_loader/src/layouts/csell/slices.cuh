@@ -396,7 +396,7 @@ __global__ void __launch_bounds__(tuning::max_threads<source, block, size>,
       next = load_slice(v.slices, s + stride, end);
       if (size == Size::patterns || slice.is_pattern())
         multiply_slice<source, block, size, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands, partial);
-      else if constexpr (size != Size::patterns && source != Source::step)
+      else if constexpr (size != Size::patterns)
         multiply_slice<source, block, size, A, V, AnyWalk>(v, s, slice, id_bytes, team, values, operands, partial);
     }
   };
@@ -436,8 +436,8 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
   constexpr unsigned resident_blocks = tuning::resident_blocks<source, block, size>,
                      max_threads = tuning::max_threads<source, block, size>;
   const View<A> v = view<A>(part.view);
-  const unsigned sms = call.device.multiprocessors, threads = max_threads;
-  const std::uint64_t resident = std::uint64_t{sms} * resident_blocks;
+  const unsigned threads = tuning::threads_limit(max_threads, v.sums);
+  const std::uint64_t resident = std::uint64_t{call.device.multiprocessors} * resident_blocks * (max_threads / threads);
   const std::uint32_t teams = threads / 32 / v.sums;
   std::uint64_t staged = 0, work = div_up(v.slice_count, teams);
   Tiles tiles{static_cast<std::uint32_t>(tiles_of(part.view.info())), 1, 0};
@@ -464,13 +464,21 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
 template <Source source, int block, class A, class V>
 void launch_slices(const DevicePart& part, const MultiplyCall& call) {
   const std::uint64_t warps = slices_of(part.view.info()) * part.view.info().params[param_sums];
-  if constexpr (source != Source::table) {
-    if (warps < std::uint64_t{tuning::few_warps_per_multiprocessor} * call.device.multiprocessors)
-      return launch_slices<source, block, Size::few, A, V>(part, call);
+  const bool few = warps < std::uint64_t{tuning::few_warps_per_multiprocessor} * call.device.multiprocessors;
+  const bool patterns_only = static_cast<const SliceKinds&>(*part.state).patterns_only;
+  if constexpr (source == Source::table) {
+    if (patterns_only) return launch_slices<source, block, Size::patterns, A, V>(part, call);
+    launch_slices<source, block, Size::any, A, V>(part, call);
+  } else if constexpr (source == Source::step) {
+    // A pattern of more than 255 groups is no is_pattern(): so rare that the kernel for few slices serves for any
+    // number.
+    if (patterns_only && !few) return launch_slices<source, block, Size::patterns, A, V>(part, call);
+    launch_slices<source, block, Size::few, A, V>(part, call);
+  } else {
+    if (few) return launch_slices<source, block, Size::few, A, V>(part, call);
+    if (patterns_only) return launch_slices<source, block, Size::patterns, A, V>(part, call);
+    launch_slices<source, block, Size::any, A, V>(part, call);
   }
-  const bool patterns_only = source == Source::step || static_cast<const SliceKinds&>(*part.state).patterns_only;
-  if (patterns_only) return launch_slices<source, block, Size::patterns, A, V>(part, call);
-  if constexpr (source != Source::step) launch_slices<source, block, Size::any, A, V>(part, call);
 }
 
 template <Source source>

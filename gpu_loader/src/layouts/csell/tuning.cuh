@@ -43,6 +43,12 @@ inline constexpr int batch = block == 1                        ? 4 * depth<sourc
                                                                : 1;
 inline constexpr std::uint32_t usual_shared_bytes = 24U << 10U, max_staged_bytes = 96U << 10U;
 
+/// A block has 16 barriers: one for all its threads, and one for each team of warps that share a slice.
+inline constexpr unsigned most_teams = 15;
+constexpr unsigned threads_limit(unsigned max_threads, unsigned sums) {
+  return sums == 1 || max_threads / 32 / sums <= most_teams ? max_threads : max_threads / 2;
+}
+
 /// Pieces into which a tile is cut, so that blocks have enough of them: each piece stages the tile's table again.
 constexpr std::uint32_t pieces_of_tile(std::uint64_t tiles, std::uint32_t tile_slices, std::uint32_t teams,
                                        std::uint64_t resident_blocks) {
