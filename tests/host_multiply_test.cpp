@@ -13,9 +13,11 @@
 
 #include "catch.hpp"
 #include "containers.hpp"
+#include "csell_cases.hpp"
 #include "matrices.hpp"
 #include "orders/amb.hpp"
 #include "orders/ccoo.hpp"
+#include "orders/csell.hpp"
 #include "orders/csr.hpp"
 #include "products.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
@@ -93,6 +95,34 @@ void amb_in_order() {
       });
     }
   }
+}
+
+template <class A>
+void require_order_of_csell(const CsrMatrix& matrix, const std::map<std::string, std::string>& settings) {
+  const Container file = open(encode(matrix, "csell", settings).bytes);
+  const HostMatrix a = HostMatrix::load(file);
+  with_vectors<A>([&]<class V>(V) {
+    INFO("vectors " << sizeof(V));
+    const auto x = random_vector<V>(matrix.cols, 3);
+    const std::vector<V> y = multiply(a, x);
+    require_correct<A>(matrix, x, y);
+    REQUIRE(same_bits(y, OrderOfCsell<A, V>(file).multiply(x)));
+  });
+}
+
+template <class A>
+void csell_in_order() {
+  for (const CsellCase& c : csell_cases<A>())
+    for (const char* const sums : {"1", "2", "4"}) {
+      INFO(c.name << ", " << c.values << ", sums " << sums);
+      require_order_of_csell<A>(c.matrix, {{"csell.values", c.values}, {"csell.sums", sums}});
+    }
+  for (const Variant& variant : every_variant())
+    for (const NamedMatrix& m : random_matrices<A>(47, 2)) {
+      if (variant.layout != "csell" || !suits(m.matrix, variant)) continue;
+      INFO(variant.name() << ", " << m.name);
+      require_order_of_csell<A>(m.matrix, variant.settings);
+    }
 }
 
 template <class A>
@@ -187,6 +217,11 @@ TEST_CASE("layouts without chunks add a row's entries in turn") {
 TEST_CASE("amb adds in the documented order, whatever its blocks and segments") {
   SECTION("f64") { amb_in_order<double>(); }
   SECTION("f32, with vectors of both types") { amb_in_order<float>(); }
+}
+
+TEST_CASE("csell adds in the documented order, whatever its columns, values, blocks and sums") {
+  SECTION("f64") { csell_in_order<double>(); }
+  SECTION("f32, with vectors of both types") { csell_in_order<float>(); }
 }
 
 TEST_CASE("a permuted basis: the same sums, for permuted vectors and for the user's") {

@@ -36,10 +36,11 @@ using U32 = std::vector<std::uint32_t>;
 using U64 = std::vector<std::uint64_t>;
 using F64 = std::vector<double>;
 
-/// The message of the error that loading the only part ends with if one element of a section is `value`; empty: none.
+/// The file with one element of a section of its first part replaced.
 template <class T>
-std::string refusal_of(const std::vector<std::byte>& file, std::string_view name, std::size_t element, T value) {
-  const auto lying = edited(file, [&](ContainerSource& source) {
+std::vector<std::byte> with_element(const std::vector<std::byte>& file, std::string_view name, std::size_t element,
+                                    T value) {
+  return edited(file, [&](ContainerSource& source) {
     for (SectionSource& s : source.parts[0].sections) {
       if (s.name != name) continue;
       std::vector<std::byte> bytes(s.raw_bytes());
@@ -48,6 +49,12 @@ std::string refusal_of(const std::vector<std::byte>& file, std::string_view name
       s = section_of_bytes(s.name, s.element_type, s.flags, s.alignment, std::move(bytes));
     }
   });
+}
+
+/// The message of the error that loading the only part ends with if one element of a section is `value`; empty: none.
+template <class T>
+std::string refusal_of(const std::vector<std::byte>& file, std::string_view name, std::size_t element, T value) {
+  const std::vector<std::byte> lying = with_element(file, name, element, value);
   try {
     const LoadedPart part = open(lying).load_part(0);
   } catch (const Error& e) {

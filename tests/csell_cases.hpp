@@ -1,0 +1,138 @@
+#pragma once
+// Matrices that together take every path of csell: kinds of columns, sources of values, blocks, tiles, many groups.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "matrices.hpp"
+
+namespace spmvpack::test {
+
+struct CsellCase {
+  std::string name, values;  ///< values: csell.values
+  CsrMatrix matrix;
+  /// Counters of the plan that are not 0, so that the case is what its name says.
+  std::vector<std::string> counters;
+};
+
+/// Blocks of b by b where `pattern` has entries; values of kind `values`.
+template <class T>
+CsrMatrix in_blocks(const CsrMatrix& pattern, std::uint32_t b, int values, std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  return from_rows<T>(pattern.rows * b, pattern.cols * b, rng, values, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row;
+    for (std::uint64_t k = pattern.row_ptr[r / b]; k < pattern.row_ptr[r / b + 1]; ++k)
+      for (std::uint32_t c = 0; c < b; ++c) row.push_back(pattern.col_idx[k] * b + c);
+    return row;
+  });
+}
+
+/// The same entries; the value of each from its row and column.
+template <class T, class Value>
+CsrMatrix with_values(CsrMatrix a, Value&& value) {
+  auto& values = std::get<Array<T>>(a.values);
+  for (std::uint64_t r = 0; r < a.rows; ++r)
+    for (std::uint64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) values[k] = static_cast<T>(value(r, a.col_idx[k]));
+  return a;
+}
+
+/// Every row has the columns from its own number on: `width` diagonals, whole but for the last columns.
+template <class T>
+CsrMatrix band(std::uint64_t rows, std::uint32_t width, int values) {
+  std::mt19937_64 rng(rows);
+  return from_rows<T>(rows, rows + width, rng, values, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row;
+    for (std::uint32_t c = 0; c < width; ++c) row.push_back(static_cast<std::uint32_t>(r + c));
+    return row;
+  });
+}
+
+/// Rows of `per_row` random columns (with repetitions, which go) below `cols`.
+template <class T>
+CsrMatrix scattered(std::uint64_t rows, std::uint64_t cols, std::uint32_t per_row, int values) {
+  std::mt19937_64 rng(rows + cols);
+  return from_rows<T>(rows, cols, rng, values, [&](std::uint64_t) {
+    std::vector<std::uint32_t> row;
+    for (std::uint32_t i = 0; i < per_row; ++i) row.push_back(static_cast<std::uint32_t>(rng() % cols));
+    return row;
+  });
+}
+
+/// Rows of `per_row` columns within `spread`, at a place of their slice's own.
+template <class T>
+CsrMatrix clustered(std::uint64_t rows, std::uint64_t cols, std::uint32_t spread, std::uint32_t per_row, int values) {
+  std::mt19937_64 rng(rows + spread);
+  std::uint64_t place = 0;
+  return from_rows<T>(rows, cols, rng, values, [&](std::uint64_t r) {
+    if (r % 32 == 0) place = rng() % (cols - spread);
+    std::vector<std::uint32_t> row;
+    for (std::uint32_t i = 0; i < per_row; ++i) row.push_back(static_cast<std::uint32_t>(place + rng() % spread));
+    return row;
+  });
+}
+
+/// Values of `tiles` stretches of 512 rows: `per_tile` of their own in each, in turn.
+template <class T>
+CsrMatrix by_tiles(std::uint64_t tiles, std::uint32_t per_tile) {
+  std::uint32_t next = 0;
+  return with_values<T>(scattered<T>(512 * tiles - 17, 3000, 30, 0), [&](std::uint64_t r, std::uint32_t) {
+    next = (next + 1) % per_tile;
+    return static_cast<double>(r / 512 * per_tile + next) + 0.5;
+  });
+}
+
+/// For values of type T. No number of rows is a multiple of 32.
+template <class T>
+std::vector<CsellCase> csell_cases() {
+  std::vector<CsellCase> all;
+  const auto add = [&](std::string name, std::string values, CsrMatrix a, std::vector<std::string> counters) {
+    all.push_back({std::move(name), std::move(values), std::move(a), std::move(counters)});
+  };
+  const auto by_diagonal = [](std::uint64_t r, std::uint32_t c) { return c - r == 1 ? 4.0 : -1.0; };
+  add("a band", "raw", band<T>(1000, 7, 3), {"groups.pattern"});
+  add("a band", "table", band<T>(1000, 7, 1), {"groups.pattern", "tables.values"});
+  add("a band", "step", with_values<T>(band<T>(1000, 7, 0), by_diagonal), {"groups.pattern"});
+  add("a band", "single", band<T>(1000, 7, 0), {"groups.pattern"});
+  for (const char* const values : {"raw", "table"}) {
+    const int kind = values == std::string("raw") ? 3 : 2;
+    add("8 bits", values, clustered<T>(1001, 100000, 256, 9, kind), {"groups.offsets_8"});
+    add("16 bits", values, clustered<T>(1001, 1000000, 65536, 9, kind), {"groups.offsets_16"});
+    add("32 bits", values, scattered<T>(1001, 1U << 20U, 9, kind), {"groups.offsets_32"});
+  }
+  add("8 bits", "single", clustered<T>(1001, 100000, 256, 9, 0), {"groups.offsets_8"});
+  add("16 bits", "single", clustered<T>(1001, 1000000, 65536, 9, 0), {"groups.offsets_16"});
+  add("32 bits", "single", scattered<T>(1001, 1U << 20U, 9, 0), {"groups.offsets_32"});
+  add("257 values", "table", by_tiles<T>(1, 257), {"tables.values"});
+  add("256 values", "table", by_tiles<T>(1, 256), {"tables.values"});
+  add("tiles of 100 values", "table", by_tiles<T>(7, 100), {"tables.values"});
+  add("tiles of 1000 values", "table", by_tiles<T>(5, 1000), {"tables.values"});
+  add("tiles of 7000 values", "table", by_tiles<T>(3, 7000), {"tables.values"});
+
+  // More than 255 groups of a kind.
+  add("many of a pattern", "raw", band<T>(90, 1100, 3), {"groups.pattern"});
+  add("many of a pattern", "table", band<T>(90, 1100, 1), {"groups.pattern"});
+  add("many of a pattern", "step", with_values<T>(band<T>(90, 1100, 0), by_diagonal), {"groups.pattern"});
+  add("many of a pattern", "single", band<T>(90, 1100, 0), {"groups.pattern"});
+  add("many of offsets", "raw", scattered<T>(45, 1U << 20U, 2500, 3), {"groups.offsets_16"});
+  add("many of offsets", "table", scattered<T>(45, 1U << 20U, 2500, 2), {"groups.offsets_16"});
+
+  for (const std::uint32_t b : {2U, 3U, 4U}) {
+    const std::string name = "blocks of " + std::to_string(b);
+    const auto seed = std::uint64_t{b};
+    add(name + " in a band", "raw", in_blocks<T>(band<T>(333, 5, 0), b, 3, seed), {"groups.pattern"});
+    add(name + " in a band", "single", in_blocks<T>(band<T>(333, 5, 0), b, 0, seed), {"groups.pattern"});
+    add(name + " in a band", "step",
+        with_values<T>(
+            in_blocks<T>(band<T>(333, 5, 0), b, 0, seed),
+            [&](auto r, auto c) { return static_cast<double>(r % b * b + c % b) + (r / b == c / b ? 0.5 : 0); }),
+        {"groups.pattern"});
+    add(name + ", 8 bits", "raw", in_blocks<T>(clustered<T>(333, 9000, 256, 9, 0), b, 3, seed), {"groups.offsets_8"});
+    add(name + ", 16 bits", "raw", in_blocks<T>(scattered<T>(333, 60000, 9, 0), b, 3, seed), {"groups.offsets_16"});
+    add(name + ", 32 bits", "raw", in_blocks<T>(scattered<T>(333, 1U << 20U, 9, 0), b, 3, seed), {"groups.offsets_32"});
+    add(name + ", many", "raw", in_blocks<T>(scattered<T>(33, 60000, 1300, 0), b, 3, seed), {"groups.offsets_16"});
+  }
+  return all;
+}
+
+}  // namespace spmvpack::test

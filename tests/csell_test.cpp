@@ -1,0 +1,448 @@
+// csell: the worked examples of docs/LAYOUTS.md, every source of values and kind of columns, what is chosen and
+// refused.
+
+#include "spmvpack/container/layouts/csell.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "catch.hpp"
+#include "csell_cases.hpp"
+#include "generators/elasticity.hpp"
+#include "generators/matrix_build.hpp"
+#include "generators/stencils.hpp"
+#include "worked_example.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+using Settings = std::map<std::string, std::string>;
+using layouts::csell::Source;
+using U8 = std::vector<std::uint8_t>;
+
+constexpr std::uint32_t minus_one = 0xFFFFFFFF;
+
+Container container_of(const CsrMatrix& a, const Settings& settings) {
+  return open(encode(a, "csell", settings).bytes);
+}
+
+Source source_of(const encoder::PartPlan& plan) { return layouts::csell::source_of(plan.info); }
+
+/// Whether csell takes the matrix with these settings; then the file is as the plan says, the same whatever the
+/// threads, and gives back the same bits.
+bool round_trip(const CsrMatrix& a, const Settings& settings) {
+  encoder::PartPlan plan;
+  try {
+    plan = plan_of(a, "csell", {.settings = settings});
+  } catch (const Error& e) {
+    REQUIRE(e.code() == errc::unsupported);
+    return false;
+  }
+  const Encoded file = encode(a, "csell", settings, format::Codec::none, 1);
+  REQUIRE(file.bytes.size() == file.predicted_bytes);
+  REQUIRE(file.device_bytes == plan.device_bytes());
+  for (const int threads : {2, 5})
+    REQUIRE(encode(a, "csell", settings, format::Codec::none, threads).bytes == file.bytes);
+  const Container c = open(file.bytes);
+  REQUIRE(c.device_bytes() == file.device_bytes);
+  for (const int threads : {1, 3}) {
+    LoadOptions options;
+    options.threads = threads;
+    const CsrMatrix back = unpack(c, options);
+    REQUIRE_NOTHROW(back.view().check());
+    REQUIRE(equal_bits(a, back));
+  }
+  return true;
+}
+
+/// The sources that take each of the random matrices: a letter for each.
+template <class T>
+void random_round_trips(std::uint64_t seed, int values) {
+  std::size_t turn = 0;
+  std::map<std::string, int> taken;
+  for (const NamedMatrix& m : random_matrices<T>(seed, values))
+    for (const char* const source : {"auto", "raw", "table", "step", "single"})
+      for (const char* const block : {"auto", "1"}) {
+        const char* const sums = std::array{"auto", "1", "2", "4"}.at(turn++ % 4);
+        INFO(m.name << ", " << source << ", block " << block << ", sums " << sums);
+        if (round_trip(m.matrix, {{"csell.values", source}, {"csell.block", block}, {"csell.sums", sums}}))
+          ++taken[source];
+        else
+          REQUIRE((source != std::string("auto") && source != std::string("raw")));
+      }
+  CHECK(taken["auto"] == taken["raw"]);
+  for (const char* const source : {"table", "step"}) CHECK(taken[source] != 0);
+  constexpr int empty = 2 * 4, tiny = 2 * 1;  // matrices without an entry, and with one
+  CHECK(taken["single"] == (values == 0 ? taken["raw"] - empty : tiny));
+}
+
+CsrMatrix grid(std::uint64_t nx, std::uint64_t ny) {
+  return tools::build_generated(tools::Laplace2d(nx, ny, false), {}).matrix;
+}
+
+/// Two columns of four in each of two rows, `spread` apart, and eight diagonals: too many for a pattern.
+CsrMatrix apart(std::uint32_t spread) {
+  Entries entries;
+  for (const std::uint32_t j : {0U, 200000U, 500000U, 900000U}) {
+    entries[{0, j}] = j + 1.0;
+    entries[{1, j + spread}] = j + 2.0;
+  }
+  return make_csr(2, 1000000, entries);
+}
+
+/// 512 rows, 16 slices, with `distinct` values, each at least twice.
+CsrMatrix distinct_in_a_tile(std::uint32_t distinct) {
+  std::uint32_t next = 0;
+  return with_values<double>(scattered<double>(512, 3000, 40, 0), [&](std::uint64_t, std::uint32_t) {
+    next = (next + 1) % distinct;
+    return next + 1.0;
+  });
+}
+
+/// The message that loading the only part ends with if a parameter is `value`.
+std::string refusal_with(const CsrMatrix& a, const Settings& settings, layouts::csell::Param param,
+                         std::uint64_t value) {
+  const std::vector<std::byte> lying = edited(encode(a, "csell", settings).bytes, [&](ContainerSource& source) {
+    source.parts[0].info.params.at(param) = value;
+  });
+  try {
+    const LoadedPart part = open(lying).load_part(0);
+  } catch (const Error& e) {
+    return e.code() == errc::corrupt ? e.message() : "not corrupt: " + e.message();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the worked example of docs/LAYOUTS.md in csell") {
+  const Encoded file = encode(worked_example(), "csell");
+  const Container c = open(file.bytes);
+  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{2, 1, 1, 1, 0, 4, 0, 0});
+  CHECK(elements<std::uint32_t>(c, "slices") == U32{0, 0, 0, 1});
+  CHECK(elements<std::uint32_t>(c, "patterns") == U32{minus_one, 0, 1, 3, 0b0010, 0b1011, 0b1001, 0b0010});
+  CHECK(elements<std::uint8_t>(c, "stream").empty());
+  CHECK(elements<double>(c, "values") == F64{-1, 2, -1, .5});
+  CHECK(elements<std::uint32_t>(c, "tiles").empty());
+  CHECK(file.device_bytes == 80);
+  CHECK(file.bytes.size() == file.predicted_bytes);
+  CHECK(equal_bits(unpack(c), worked_example()));
+  const encoder::PartPlan plan = plan_of(worked_example(), "csell");
+  CHECK(plan.padding == 4 * 32 - 7);
+  CHECK_FALSE(plan.fill_reads_x);
+}
+
+TEST_CASE("the worked example with raw values and with a table") {
+  const Container raw = container_of(worked_example(), {{"csell.values", "raw"}});
+  CHECK(raw.parts()[0].params == std::array<std::uint64_t, 8>{0, 1, 1, 1, 0, 8, 0, 0});
+  CHECK(elements<std::uint32_t>(raw, "slices") == U32{0, 0, 0, 1});
+  CHECK(elements<double>(raw, "values") == F64{-1, 2, 2, 2, -1, -1, .5, 0});
+
+  const Container table = container_of(worked_example(), {{"csell.values", "table"}});
+  CHECK(table.parts()[0].params == std::array<std::uint64_t, 8>{1, 1, 1, 1, 4, 3, 1, 3});
+  CHECK(elements<double>(table, "values") == F64{.5, 2, -1});  // by their bits
+  CHECK(elements<std::uint32_t>(table, "tiles") == U32{0, 3});
+  U8 ids{0, 1, 2, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0};  // of lanes 0 to 3, four each
+  ids.resize(128);
+  CHECK(elements<std::uint8_t>(table, "stream") == ids);
+
+  const CsrMatrix ones = with_values<double>(worked_example(), [](auto, auto) { return 7; });
+  const Container single = container_of(ones, {});
+  CHECK(single.parts()[0].params == std::array<std::uint64_t, 8>{3, 1, 1, 1, 0, 1, 0, 0});
+  CHECK(elements<double>(single, "values") == F64{7});
+  CHECK(raw.device_bytes() == 112);
+  CHECK(table.device_bytes() == 208);
+  for (const Container* const c : {&raw, &table}) CHECK(equal_bits(unpack(*c), worked_example()));
+  CHECK(equal_bits(unpack(single), ones));
+}
+
+TEST_CASE("the second worked example: columns that are offsets") {
+  const CsrMatrix a = make_csr(
+      2, 70001, {{{0, 0}, 1.0}, {{0, 10}, 2.0}, {{0, 300}, 3.0}, {{1, 5}, 4.0}, {{1, 700}, 5.0}, {{1, 70000}, 6.0}});
+  const Container c = container_of(a, {{"csell.values", "raw"}});
+  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{0, 1, 1, 0, 9, 8, 0, 0});
+  CHECK(elements<std::uint32_t>(c, "slices") == U32{0, 0, 0, 0x00010000});
+  CHECK(elements<std::uint32_t>(c, "patterns").empty());
+  std::vector<std::uint16_t> stream = elements<std::uint16_t>(c, "stream");
+  const U32 words = elements<std::uint32_t>(c, "stream");
+  CHECK(U32(words.begin(), words.begin() + 8) == U32{0, 10, 300, 70000, 0b11, 0b11, 0b01, 0b10});
+  U16 offsets{0, 0, 0, 0, 5, 690, 0, 0};
+  offsets.resize(128);
+  CHECK(U16(stream.begin() + 16, stream.end()) == offsets);
+  CHECK(elements<double>(c, "values") == F64{1, 4, 2, 5, 3, 6, 0, 0});
+  CHECK(equal_bits(unpack(c), a));
+}
+
+TEST_CASE("a block is stored element by element, the lanes of a step side by side") {
+  CsrMatrix a = in_blocks<double>(make_csr(2, 2, {{{0, 0}, 1.0}, {{1, 1}, 1.0}}), 2, 0, 1);
+  std::copy_n(F64{1, 2, 3, 4, 5, 6, 7, 8}.begin(), 8, std::get<Array<double>>(a.values).begin());
+  const Container c = container_of(a, {});
+  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{0, 2, 1, 1, 0, 8, 0, 0});
+  CHECK(elements<std::uint32_t>(c, "patterns") == U32{0, 0, 0, 0, 0b11, 0, 0, 0});
+  CHECK(elements<double>(c, "values") == F64{1, 5, 2, 6, 3, 7, 4, 8});
+  CHECK(equal_bits(unpack(c), a));
+}
+
+TEST_CASE("csell gives back random matrices bit for bit, from every source that their values allow") {
+  for (const int values : {0, 1, 2, 3, 4}) {
+    DYNAMIC_SECTION("values " << values << ", f64") { random_round_trips<double>(131, values); }
+    DYNAMIC_SECTION("values " << values << ", f32") { random_round_trips<float>(137, values); }
+  }
+}
+
+TEMPLATE_TEST_CASE("every kind of columns and source of values, with any number of sums", "", double, float) {
+  std::size_t turn = 0;
+  for (const CsellCase& c : csell_cases<TestType>()) {
+    const std::string sums = std::array{"1", "2", "4"}.at(turn++ % 3);
+    INFO(c.values << ", " << c.name << ", sums " << sums);
+    const Settings settings{{"csell.values", c.values}, {"csell.sums", sums}};
+    const encoder::PartPlan plan = plan_of(c.matrix, "csell", {.settings = settings});
+    REQUIRE(layouts::csell::source_names.at(static_cast<std::size_t>(source_of(plan))) == c.values);
+    for (const std::string& name : c.counters) {
+      INFO(name);
+      REQUIRE(counter(plan, name) != 0);
+    }
+    REQUIRE(std::to_string(counter(plan, "sums")) == sums);
+    REQUIRE(round_trip(c.matrix, settings));
+    const bool many = c.name.find("many") != std::string::npos;
+    const U32 slices = elements<std::uint32_t>(container_of(c.matrix, settings), "slices");
+    REQUIRE((slices[3] == layouts::csell::SliceGroups::many) == many);
+  }
+}
+
+TEST_CASE("every size of blocks that fits may be asked for") {
+  const CsrMatrix pattern = scattered<double>(101, 300, 5, 0);
+  for (const std::uint32_t b : {1U, 2U, 3U, 4U}) {
+    const CsrMatrix a = in_blocks<double>(pattern, b, 3, 1);
+    CHECK(counter(plan_of(a, "csell"), "block") == b);
+    for (const std::uint32_t wanted : {1U, 2U, 3U, 4U}) {
+      INFO(b << ", " << wanted);
+      const Settings settings{{"csell.block", std::to_string(wanted)}};
+      REQUIRE(round_trip(a, settings) == (b % wanted == 0));
+      if (b % wanted == 0) CHECK(counter(plan_of(a, "csell", {.settings = settings}), "block") == wanted);
+    }
+  }
+}
+
+TEST_CASE("blocks are full: a missing entry, another column, a row or column too many are noticed") {
+  const auto block_of = [](const CsrMatrix& a) { return counter(plan_of(a, "csell"), "block"); };
+  Entries full;
+  for (std::uint32_t r = 0; r < 6; ++r)
+    for (std::uint32_t c = 0; c < 3; ++c) full[{r, r / 3 * 6 + c}] = r + c;
+  CHECK(block_of(make_csr(6, 12, full)) == 3);
+  CHECK(block_of(make_csr(7, 12, full)) == 1);
+  CHECK(block_of(make_csr(6, 13, full)) == 1);
+  Entries less = full;
+  less.erase({4, 7});
+  CHECK(block_of(make_csr(6, 12, less)) == 1);
+  Entries moved = less;
+  moved[{4, 9}] = 1;  // as many entries
+  CHECK(block_of(make_csr(6, 12, moved)) == 1);
+  Entries shifted;  // blocks that do not begin at a multiple of 3
+  for (const auto& [at, value] : full) shifted[{at.first, at.second + 1}] = value;
+  CHECK(block_of(make_csr(6, 12, shifted)) == 1);
+}
+
+TEST_CASE("entries that share their bytes: more of them than the file has bits") {
+  const CsrMatrix a =
+      with_values<double>(band<double>(4000, 100, 0), [](auto r, auto c) { return static_cast<double>(c - r) + 0.5; });
+  const Encoded file = encode(a, "csell");
+  CHECK(file.device_bytes * 8 < a.nnz());
+  CHECK(equal_bits(unpack(open(file.bytes)), a));
+}
+
+TEST_CASE("five-point grids are a few shared patterns with their values") {
+  const encoder::PartPlan plan = plan_of(grid(300, 200), "csell");
+  CHECK(source_of(plan) == Source::step);
+  CHECK(counter(plan, "block") == 1);
+  CHECK(counter(plan, "slices") == 1875);
+  CHECK(counter(plan, "slices.pattern") == 1875);
+  // 300 = 4 mod 32: a line ends at one of 8 places of a slice, or beside it; the first and last lines have their own.
+  CHECK(counter(plan, "patterns") <= 40);
+  CHECK(counter(plan, "groups.offsets_8") + counter(plan, "groups.offsets_16") + counter(plan, "groups.offsets_32") ==
+        0);
+  CHECK(plan.device_bytes() < 60000 * 8 / 10);  // less than a byte a row
+  const CsrMatrix all_different =
+      with_values<double>(grid(300, 200), [](auto r, auto c) { return static_cast<double>(r * 60000 + c); });
+  const encoder::PartPlan raw = plan_of(all_different, "csell");
+  CHECK(source_of(raw) == Source::raw);
+  CHECK(counter(raw, "slices.pattern") == 1875);
+  CHECK(counter(raw, "patterns") == counter(plan, "patterns"));
+}
+
+TEST_CASE("blocks of 3 are found where nodes have three displacements") {
+  const CsrMatrix a = tools::build_generated(tools::Elasticity({7, 6, 5}, {}, 0.1), {}).matrix;
+  REQUIRE(a.rows == 630);
+  const encoder::PartPlan plan = plan_of(a, "csell");
+  CHECK(counter(plan, "block") == 3);
+  CHECK(source_of(plan) == Source::raw);
+  CHECK(counter(plan, "slices") == 7);  // of 210 nodes
+  CHECK(round_trip(a, {}));
+}
+
+TEST_CASE("offsets are as narrow as their spread") {
+  const auto groups = [](const CsrMatrix& a) {
+    REQUIRE(round_trip(a, {}));
+    const encoder::PartPlan plan = plan_of(a, "csell", {.settings = {{"csell.values", "raw"}}});
+    return std::array{counter(plan, "groups.offsets_8"), counter(plan, "groups.offsets_16"),
+                      counter(plan, "groups.offsets_32")};
+  };
+  using Groups = std::array<std::uint64_t, 3>;
+  CHECK(groups(apart(255)) == Groups{1, 0, 0});
+  CHECK(groups(apart(256)) == Groups{0, 1, 0});
+  CHECK(groups(apart(65535)) == Groups{0, 1, 0});
+  CHECK(groups(apart(65536)) == Groups{2, 0, 0});  // entries far apart in steps of their own
+  // What is left of narrow steps joins wider ones: here one of 8 bits three of 16.
+  CHECK(groups(make_csr(2, 1000,
+                        {{{0, 0}, 1.0},
+                         {{0, 10}, 1.5},
+                         {{0, 20}, 2.0},
+                         {{0, 600}, 2.5},
+                         {{1, 2}, 3.0},
+                         {{1, 300}, 3.5},
+                         {{1, 400}, 4.0},
+                         {{1, 999}, 4.5}})) == Groups{0, 1, 0});
+}
+
+TEST_CASE("columns just below 2^32 - 1") {
+  std::mt19937_64 rng(7);
+  constexpr std::uint64_t cols = 0xFFFFFFFE;
+  const CsrMatrix a = from_rows<double>(70, cols, rng, 3, [&](std::uint64_t) {
+    std::vector<std::uint32_t> row{0, static_cast<std::uint32_t>(cols - 1)};
+    for (int i = 0; i < 9; ++i) row.push_back(static_cast<std::uint32_t>(rng() % cols));
+    return row;
+  });
+  CHECK(counter(plan_of(a, "csell"), "groups.offsets_32") != 0);
+  CHECK(round_trip(a, {}));
+  // Patterns count modulo 2^32.
+  const CsrMatrix corner = make_csr(40, cols, {{{0, cols - 1}, 1.0}, {{39, 0}, 2.0}, {{39, cols - 1}, 3.0}});
+  CHECK(counter(plan_of(corner, "csell"), "slices.pattern") == 2);
+  CHECK(round_trip(corner, {}));
+}
+
+TEST_CASE("a table of 256 values has ids of a byte, and one of 257 of two") {
+  for (const std::uint32_t n : {255U, 256U, 257U}) {
+    const CsrMatrix a = distinct_in_a_tile(n);
+    const encoder::PartPlan plan = plan_of(a, "csell", {.settings = {{"csell.values", "table"}}});
+    CHECK(counter(plan, "tables.values") == n);
+    CHECK(plan.info.params[layouts::csell::param_largest_tile] == n);
+    const std::uint64_t narrow = counter(plan, "groups.offsets_8"), wide = counter(plan, "groups.offsets_16");
+    REQUIRE(counter(plan, "groups.pattern") + counter(plan, "groups.offsets_32") == 0);
+    const std::uint64_t ids = (narrow + wide) * (n <= 256 ? 4 : 8);
+    CHECK(plan.info.params[layouts::csell::param_stream] == narrow * (1 + 4) + wide * (1 + 8) + ids);
+  }
+}
+
+TEST_CASE("tiles grow while that takes fewer bytes") {
+  const auto plan = [](const CsrMatrix& a) { return plan_of(a, "csell", {.settings = {{"csell.values", "table"}}}); };
+  CHECK(counter(plan(by_tiles<double>(7, 100)), "tile_slices") == 32);   // 200 values: still a byte
+  CHECK(counter(plan(by_tiles<double>(7, 7000)), "tile_slices") == 16);  // 14,000 are too many
+  CHECK(counter(plan(by_tiles<double>(7, 36)), "tile_slices") == 112);   // 252 values: one for all slices
+  CHECK(counter(plan(distinct_in_a_tile(3)), "tile_slices") == 16);
+}
+
+TEST_CASE("a table has at most 8,192 values") {
+  const Settings table{{"csell.values", "table"}};
+  CHECK(round_trip(distinct_in_a_tile(8192), table));
+  CHECK(plan_refusal(distinct_in_a_tile(8193), "csell", table, errc::unsupported) ==
+        "csell: csell.values is table, but the values do not repeat like that; use csell.values=raw, or auto");
+  const encoder::PartPlan chosen = plan_of(distinct_in_a_tile(8193), "csell");
+  CHECK(source_of(chosen) == Source::raw);
+  CHECK(counter(chosen, "tables.values") == 0);
+}
+
+TEST_CASE("auto takes the source of the fewest device bytes, which the counters have for all") {
+  for (const int values : {0, 1, 2, 3, 4})
+    for (const NamedMatrix& m : random_matrices<double>(139, values)) {
+      INFO(m.name << ", values " << values);
+      const encoder::PartPlan chosen = plan_of(m.matrix, "csell");
+      for (const char* const source : {"raw", "table", "step", "single"}) {
+        const Settings settings{{"csell.values", source}};
+        if (values == 0 && source == std::string("step")) continue;  // patterns alone, whatever time they take
+        if (!plan_refusal(m.matrix, "csell", settings, errc::unsupported).empty()) continue;
+        const encoder::PartPlan plan = plan_of(m.matrix, "csell", {.settings = settings});
+        CHECK(counter(plan, std::string(source) + ".device_bytes") == plan.device_bytes());
+        CHECK(chosen.device_bytes() <= plan.device_bytes());
+      }
+    }
+}
+
+TEST_CASE("several sums where warps would be few, and one with many") {
+  CHECK(counter(plan_of(band<double>(4000, 3, 3), "csell"), "sums") == 1);   // a group a slice
+  CHECK(counter(plan_of(band<double>(4000, 8, 3), "csell"), "sums") == 2);   // two
+  CHECK(counter(plan_of(band<double>(4000, 16, 3), "csell"), "sums") == 4);  // four
+  CHECK(counter(plan_of(band<double>(32 * 132 * 32 - 31, 16, 0), "csell"), "sums") == 1);
+}
+
+TEST_CASE("settings of csell out of range, and those that the matrix does not fit, are refused") {
+  const CsrMatrix a = worked_example();
+  const auto usage = [&](const char* name, const char* value) {
+    return plan_refusal(a, "csell", {{name, value}}, errc::usage);
+  };
+  CHECK(usage("csell.block", "5") == "csell.block is '5'; use auto or a number from 1 to 4");
+  CHECK(usage("csell.block", "0") == "csell.block is '0'; use auto or a number from 1 to 4");
+  CHECK(usage("csell.values", "lut") == "csell.values is 'lut'; use auto, raw, table, step or single");
+  for (const char* const sums : {"0", "3", "5", "two"})
+    CHECK(usage("csell.sums", sums) == fmt::format("csell.sums is '{}'; use auto, 1, 2 or 4", sums));
+  for (const char* const name : {"csell.block", "csell.values", "csell.sums"}) CHECK(usage(name, "auto").empty());
+
+  const auto unsupported = [&](const Settings& settings) {
+    return plan_refusal(a, "csell", settings, errc::unsupported);
+  };
+  CHECK(unsupported({{"csell.block", "2"}}) ==
+        "csell: the matrix is not made of full blocks of 2 by 2; "
+        "use another csell.block, or amb, whose blocks may have fill");
+  CHECK(unsupported({{"csell.values", "single"}}) ==
+        "csell: csell.values is single, but the values do not repeat like that; use csell.values=raw, or auto");
+  CHECK(unsupported({{"csell.values", "step"}}).empty());
+  CHECK(plan_refusal(scattered<double>(500, 3000, 20, 3), "csell", {{"csell.values", "step"}}, errc::unsupported) ==
+        "csell: csell.values is step, but the values do not repeat like that; use csell.values=raw, or auto");
+  const CsrMatrix blocks = in_blocks<double>(band<double>(50, 3, 0), 2, 1, 1);
+  CHECK(plan_refusal(blocks, "csell", {{"csell.values", "table"}, {"csell.block", "2"}}, errc::unsupported) ==
+        "csell: csell.values is table, which has blocks of 1 by 1 alone; use csell.block=1, or csell.values=raw");
+  CHECK(counter(plan_of(blocks, "csell", {.settings = {{"csell.values", "table"}}}), "block") == 1);
+}
+
+TEST_CASE("csell whose bytes lie is refused") {
+  const CsrMatrix a = worked_example();
+  const std::vector<std::byte> raw = encode(a, "csell", {{"csell.values", "raw"}}).bytes;
+  const auto slices = [&](std::size_t element, std::uint32_t value) {
+    return refusal_of<std::uint32_t>(raw, "slices", element, value);
+  };
+  const auto patterns = [&](std::size_t element, std::uint32_t value) {
+    return refusal_of<std::uint32_t>(raw, "patterns", element, value);
+  };
+  CHECK(slices(3, 1).empty());
+  CHECK(slices(0, 1) == "slice 0: its pattern is out of range");
+  CHECK(slices(1, 1) == "slice 0: its stream begins elsewhere");
+  CHECK(slices(2, 1) == "slice 0: its values begin elsewhere");
+  CHECK(slices(3, 2) == "slice 0: its pattern is out of range");
+  CHECK(slices(3, 0x101) == "slice 0: its stream ends elsewhere");
+  CHECK(slices(3, minus_one) == "slice 0: its stream begins elsewhere");
+  CHECK(slices(3, 0) == "0 values, the part table says 8");
+  CHECK(patterns(3, 0) == "slice 0, lane 1: columns do not rise");
+  CHECK(patterns(0, minus_one - 1) == "slice 0, lane 1: a column out of range");
+  CHECK(patterns(4, 0) == "group 0 is empty, or has steps after its end");
+  CHECK(patterns(4, 0b10010) == "slice 0, lane 4: an entry of a row that the part does not have");
+  CHECK(patterns(5, 0b1010) == "6 entries, the part table says 7");
+
+  const Settings table{{"csell.values", "table"}};
+  const std::vector<std::byte> file = encode(a, "csell", table).bytes;
+  CHECK(refusal_of<std::uint8_t>(file, "stream", 1, 3) == "slice 0, lane 0: an id out of range");
+  CHECK(refusal_of<std::uint32_t>(file, "tiles", 0, 1) == "tile 0: its table is out of range");
+  CHECK(refusal_of<std::uint32_t>(file, "tiles", 1, 2) == "values that no tile has");
+
+  using namespace layouts::csell;
+  CHECK(refusal_with(a, table, param_source, 4) == "source is 4");
+  CHECK(refusal_with(a, {{"csell.values", "raw"}}, param_block, 5) == "block is 5");
+  CHECK(refusal_with(a, {{"csell.values", "raw"}}, param_block, 3) == "block is 3");
+  CHECK(refusal_with(a, table, param_block, 2) == "block is 2");
+  CHECK(refusal_with(a, table, param_sums, 3) == "sums is 3");
+  CHECK(refusal_with(a, table, param_largest_tile, 2) == "the largest has 3 values, the part table says 2");
+  // Readers count slices of a tile in 32 bits.
+  CHECK(refusal_with(a, table, param_tile_slices, 0xFFFFFFFF).empty());
+  CHECK(refusal_with(a, table, param_tile_slices, std::uint64_t{1} << 32U) == "tile_slices is 4294967296");
+}
+
+}  // namespace spmvpack::test

@@ -1,0 +1,138 @@
+// csell on the GPU: the host's bits from every source of values and kind of columns, and what its checks refuse. Also
+// amb where threads take two lanes. Part of gpu_test.
+
+#include "catch.hpp"
+#include "csell_cases.hpp"
+#include "device.hpp"
+#include "spmvpack/host_loader/host_matrix.hpp"
+#include "variants.hpp"
+#include "worked_example.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+using gpu_loader::DeviceMatrix;
+using Settings = std::map<std::string, std::string>;
+
+/// The default kernel gives the host's bits, at any place in memory, for sums alone and with alpha and beta.
+template <class V>
+void require_bits_of_host(const CsrMatrix& matrix, const std::string& layout, const Settings& settings) {
+  const Encoded file = encode(matrix, layout, settings);
+  const auto host = host_loader::HostMatrix::load(open(file.bytes));
+  const DeviceMatrix a = load_device(file.bytes);
+  REQUIRE(a.device_bytes() == file.device_bytes);
+  const auto x = random_vector<V>(matrix.cols, 7), y0 = random_vector<V>(matrix.rows, 8);
+  std::vector<V> sums(matrix.rows), scaled = y0;
+  host.multiply<V>(1, x, 0, sums, 2);
+  host.multiply<V>(V{-2.5}, x, V{0.75}, scaled, 2);
+  REQUIRE(same_bits(multiply<V>(a, x, ""), sums));
+  REQUIRE(same_bits(multiply<V>(a, x, "", 1, 0, nullptr, 1), sums));
+  REQUIRE(same_bits(multiply<V>(a, x, "", V{-2.5}, V{0.75}, &y0), scaled));
+}
+
+template <class A, class V>
+void all_cases() {
+  for (const CsellCase& c : csell_cases<A>())
+    for (const char* const sums : {"1", "2", "4"}) {
+      INFO(c.values << ", " << c.name << ", sums " << sums);
+      require_bits_of_host<V>(c.matrix, "csell", {{"csell.values", c.values}, {"csell.sums", sums}});
+    }
+}
+
+/// What loading on the device says; the host refuses the file, too.
+std::string refusal_on_device(const std::vector<std::byte>& file) {
+  CHECK_THROWS_AS(host_loader::HostMatrix::load(open(file)), Error);
+  try {
+    load_device(file);
+  } catch (const Error& e) {
+    return e.code() == errc::corrupt ? e.message() : "not corrupt: " + e.message();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("csell: the host's bits from every source of values and kind of columns, with any number of sums",
+          "[short]") {
+  SECTION("f64") { all_cases<double, double>(); }
+  SECTION("f32") { all_cases<float, float>(); }
+  SECTION("f32 matrix, f64 vectors") { all_cases<float, double>(); }
+}
+
+TEST_CASE("csell: the host's bits with more slices than a device works on at once", "[short]") {
+  // Blocks of as many threads as there are, with teams of every size; tiles in pieces.
+  for (const char* const sums : {"1", "2", "4"}) {
+    INFO("sums " << sums);
+    for (const char* const values : {"raw", "table"}) {
+      const int kind = values == std::string("raw") ? 3 : 2;
+      const Settings settings{{"csell.values", values}, {"csell.sums", sums}};
+      require_bits_of_host<double>(band<double>(200003, 9, kind), "csell", settings);
+      require_bits_of_host<float>(clustered<float>(200003, 1000000, 1000, 9, kind), "csell", settings);
+    }
+    require_bits_of_host<double>(by_tiles<double>(300, 100), "csell",
+                                 {{"csell.values", "table"}, {"csell.sums", sums}});
+    require_bits_of_host<double>(band<double>(200003, 9, 0), "csell", {{"csell.sums", sums}});
+    require_bits_of_host<double>(
+        with_values<double>(band<double>(200003, 9, 0), [](auto r, auto c) { return static_cast<double>(c - r); }),
+        "csell", {{"csell.values", "step"}, {"csell.sums", sums}});
+    for (const std::uint32_t b : {2U, 3U, 4U})
+      require_bits_of_host<double>(in_blocks<double>(band<double>(150001, 3, 0), b, 3, 1), "csell",
+                                   {{"csell.values", "raw"}, {"csell.sums", sums}});
+  }
+}
+
+TEST_CASE("csell: each check on the device has a file that lies to it, and names it", "[short]") {
+  const std::vector<std::byte> raw = encode(worked_example(), "csell", {{"csell.values", "raw"}}).bytes,
+                               table = encode(worked_example(), "csell", {{"csell.values", "table"}}).bytes;
+  const auto found = [](const std::vector<std::byte>& file, std::string_view section, std::size_t element,
+                        std::uint32_t value, std::string_view text) {
+    const std::string message = refusal_on_device(with_element(file, section, element, value));
+    INFO(section << ' ' << element << ": " << message);
+    CHECK(message.find(text) != std::string::npos);
+  };
+  constexpr std::string_view places = "slices: a slice's pieces are out of range",
+                             columns = "a column is out of range, comes twice or falls",
+                             groups = "a group is empty, or has steps after its end";
+  found(raw, "slices", 0, 1, places);
+  found(raw, "slices", 1, 1, places);
+  found(raw, "slices", 2, 1, places);
+  found(raw, "slices", 3, 2, places);
+  found(raw, "slices", 3, 0x101, places);
+  found(raw, "slices", 3, ~0U, places);
+  found(raw, "patterns", 3, 0, columns);
+  found(raw, "patterns", 0, ~1U, columns);
+  found(raw, "patterns", 4, 0b10010, columns);
+  found(raw, "patterns", 4, 0, groups);
+  found(table, "patterns", 5, 0b1010, "the entries are not as many");
+  found(table, "tiles", 0, 1, "tiles: a table is out of range");
+  found(table, "tiles", 1, 2, "tiles: a table is out of range");
+  CHECK(refusal_on_device(with_element<std::uint8_t>(table, "stream", 1, 3)).find("an id is not in the table") !=
+        std::string::npos);
+
+  // A slice at the last unit that there may be, followed by a unit with its counts: not read.
+  const std::vector<std::byte> three = encode(band<double>(96, 3, 3), "csell", {{"csell.values", "raw"}}).bytes;
+  found(with_element(three, "slices", 4 + 3, ~0U), "slices", 4 + 1, ~0U, places);
+}
+
+TEST_CASE("amb in single precision gives the host's bits where threads take two lanes", "[short]") {
+  // From 4,096 lanes per multiprocessor on: enough rows for 146 of them.
+  const CsrMatrix a = band<float>(600011, 3, 3);
+  std::mt19937_64 rng(3);
+  const CsrMatrix uneven = from_rows<float>(600011, 5000, rng, 3, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row;
+    const auto first = static_cast<std::uint32_t>(rng() % 4990);
+    for (std::uint32_t c = 0; c < r % 7; ++c) row.push_back(first + c);
+    return row;
+  });
+  for (const char* const block : {"1", "2", "3", "4", "5", "6", "7", "8"})
+    for (const char* const segment : {"65536", "2000"}) {
+      INFO("blocks of " << block << ", segments of " << segment);
+      const Settings settings{{"amb.block", block}, {"amb.segment", segment}};
+      for (const CsrMatrix* const m : {&a, &uneven}) {
+        require_bits_of_host<float>(*m, "amb", settings);
+        require_bits_of_host<double>(*m, "amb", settings);
+      }
+    }
+}
+
+}  // namespace spmvpack::test
