@@ -33,5 +33,5 @@ try bench A.mtx bad.mtx A.spmvc missing.mtx --device host --runs 1 > out
 grep -E '^(A.mtx|A.spmvc|fastest|exit)' out
 try bench missing.mtx bad.mtx --device host --runs 1
 try bench A.mtx cut.spmvc B.mtx --device host --runs 1 --csv --layout csr | cut -d, -f1-10
-try bench A.mtx B.mtx A.spmvc --device host --runs 1 --layout csr --json | grep -E '"name": "[AB]|exit'
+try bench A.mtx B.mtx A.spmvc --device host --runs 1 --layout csr --json | grep -E '"name": "[AB]\.mtx|exit'
 try bench --suite A.mtx B.mtx
