@@ -631,8 +631,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
 }  // namespace
 }  // namespace sliced
 
-extern const LayoutEncoder csell{
-    "csell", "compressed SELL: patterns or 8/16/32-bit columns, values in tables or patterns, full blocks",
-    sliced::settings, sliced::plan};
+extern const LayoutEncoder csell{"csell", "SELL with shared patterns, 8/16/32-bit columns, value tables, full blocks",
+                                 sliced::settings, sliced::plan};
 
 }  // namespace spmvpack::encoder::layouts

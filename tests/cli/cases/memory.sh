@@ -1,6 +1,6 @@
 # Exit code 7: what would take more than --memory-limit is refused before it is tried.
 spmvpack generate laplace2d --grid 200x200 -o A.mtx -q
-spmvpack encode A.mtx -q
+spmvpack encode A.mtx -q --layout csr
 spmvpack encode A.mtx -o B.spmvc --memory-limit 100K; echo "exit $?"
 spmvpack verify A.spmvc --memory-limit 100K; echo "exit $?"
 spmvpack multiply A.spmvc --memory-limit 100K; echo "exit $?"
