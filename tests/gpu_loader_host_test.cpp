@@ -293,6 +293,7 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
                                                                  {"dia/rows", 0},
                                                                  {"amb/ordered", n * v},
                                                                  {"amb/atomic", 0},
+                                                                 {"csell/slices", 0},
                                                                  {"ccoo/atomic", 0}};
         for (const Layout* const layout : layouts_known())
           for (const KernelInfo& kernel : kernels(layout->name)) {
