@@ -129,7 +129,7 @@ TEST_CASE("the worked example of docs/LAYOUTS.md in csell") {
   CHECK(file.bytes.size() == file.predicted_bytes);
   CHECK(equal_bits(unpack(c), worked_example()));
   const encoder::PartPlan plan = plan_of(worked_example(), "csell");
-  CHECK(plan.padding == 4 * 32 - 7);
+  CHECK(plan.padding == 0);
   CHECK_FALSE(plan.fill_reads_x);
 }
 
@@ -151,6 +151,11 @@ TEST_CASE("the worked example with raw values and with a table") {
   const Container single = container_of(ones, {});
   CHECK(single.parts()[0].params == std::array<std::uint64_t, 8>{3, 1, 1, 1, 0, 1, 0, 0});
   CHECK(elements<double>(single, "values") == F64{7});
+  const auto padding = [](const CsrMatrix& a, const char* values) {
+    return plan_of(a, "csell", {.settings = {{"csell.values", values}}}).padding;
+  };
+  CHECK(padding(worked_example(), "raw") == 0);
+  CHECK(padding(worked_example(), "table") == 4 * 32 - 7);  // ids
   CHECK(raw.device_bytes() == 112);
   CHECK(table.device_bytes() == 208);
   for (const Container* const c : {&raw, &table}) CHECK(equal_bits(unpack(*c), worked_example()));
@@ -171,6 +176,7 @@ TEST_CASE("the second worked example: columns that are offsets") {
   offsets.resize(128);
   CHECK(U16(stream.begin() + 16, stream.end()) == offsets);
   CHECK(elements<double>(c, "values") == F64{1, 4, 2, 5, 3, 6, 0, 0});
+  CHECK(plan_of(a, "csell", {.settings = {{"csell.values", "raw"}}}).padding == 4 * 32 - 6);
   CHECK(equal_bits(unpack(c), a));
 }
 

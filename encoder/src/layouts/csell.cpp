@@ -6,6 +6,7 @@
 #include <atomic>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "count_table.hpp"
 #include "layouts/csell_slice.hpp"
@@ -328,9 +329,13 @@ class Sliced {
     std::array<std::uint64_t, 4> groups{};
     for (const SliceGroups& g : columns_.groups)
       for (std::size_t kind = 0; kind < 4; ++kind) groups.at(kind) += g.of[kind];
-    plan.padding =
-        (groups[0] + groups[1] + groups[2] + groups[3]) * group_steps * lanes * columns_.block * columns_.block -
-        a_.nnz();
+    // Slots without an entry are in offsets and ids alone.
+    const BlockRows rows(a_, columns_.block);
+    for (std::uint64_t i = 0; i < columns_.groups.size(); ++i) {
+      const SliceGroups& g = columns_.groups[i];
+      if (source_ != Source::table && g.of[0] != 0) continue;
+      plan.padding += (g.total() * group_steps * lanes - rows.blocks(i)) * columns_.block * columns_.block;
+    }
     plan.counters = {{"block", columns_.block},
                      {"sums", sums_},
                      {"slices", columns_.slices.size()},
@@ -616,7 +621,9 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const auto sliced = std::make_shared<const Sliced>(part, options);
   PartPlan plan = begin_plan(layout, part);
   sliced->describe(plan);
-  const auto add = [&](std::size_t i, Fill fill) { plan.sections.push_back(section(plan, sections.at(i), fill)); };
+  const auto add = [&](std::size_t i, Fill fill) {
+    plan.sections.push_back(section(plan, sections.at(i), std::move(fill)));
+  };
   add(0, copy_from(sliced->columns().slices.data(), sliced));
   add(1, copy_from(sliced->columns().patterns.data(), sliced));
   add(2, [sliced](std::uint64_t begin, std::span<std::byte> out) { sliced->fill_stream(begin, out); });
