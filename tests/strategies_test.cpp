@@ -152,9 +152,30 @@ TEST_CASE("auto takes the fewest device bytes, of equals the simpler layout") {
     INFO(m.name);
     const encoder::Plan plan = encoder::find_strategy("auto").plan(m.matrix, {});
     for (const encoder::Strategy& s : encoder::strategies())
-      if (!s.chooses) CHECK(plan.device_bytes() <= s.plan(m.matrix, {}).device_bytes());
+      if (!s.chooses) {
+        const encoder::Plan other = s.plan(m.matrix, {});
+        CHECK((plan.device_bytes() <= other.device_bytes() || other.longest_chain() > plan.longest_chain()));
+      }
     CHECK(encode(m.matrix, "auto").device_bytes == plan.device_bytes());
   }
+}
+
+TEST_CASE("auto takes no layout whose longest row would keep a GPU waiting") {
+  constexpr std::uint64_t csr = 200'000'000;  // about 50 us
+  const auto index = [&](std::uint64_t longest_chain) {
+    const std::vector<encoder::Candidate> candidates{{"csr", csr}, {"sell", csr / 2, false, longest_chain}};
+    return encoder::choose(candidates, csr).index;
+  };
+  CHECK(index(0) == 1);
+  CHECK(index(100) == 1);
+  CHECK(index(1000) == 0);
+  // 40,000 rows of 9 to 11, and one of 20,000.
+  Entries entries;
+  for (std::uint32_t r = 0; r < 40000; ++r)
+    for (std::uint32_t c = 0; c < (r == 777 ? 20000 : 9 + r % 3); ++c) entries[{r, (r / 2 + c * 2) % 40000}] = 1;
+  const CsrMatrix a = make_csr(40000, 40000, entries);
+  CHECK(encoder::find_strategy("csell").plan(a, {}).longest_chain() >= 20000 / 4 / 4);
+  CHECK(encoder::find_strategy("auto").plan(a, {}).longest_chain() == 0);
 }
 
 TEST_CASE("encode takes a matrix in the caller's own 32-bit arrays") {

@@ -20,6 +20,7 @@ LayoutCost cost_of(const encoder::Plan& plan, const ReportOptions& options) {
   LayoutCost cost;
   cost.device_bytes = plan.device_bytes();
   cost.fill_reads_x = plan.fill_reads_x();
+  cost.longest_chain = plan.longest_chain();
   for (const encoder::PartPlan& part : plan.parts) {
     const std::string prefix = plan.parts.size() > 1 ? fmt::format("part{}.", cost.parts.size()) : "";
     append(cost.byte_shares, part.byte_shares, prefix);
@@ -38,7 +39,8 @@ LayoutCost cost_of(const encoder::Plan& plan, const ReportOptions& options) {
 
 void recommend(Report& report, std::uint64_t csr_bytes) {
   std::vector<encoder::Candidate> candidates;
-  for (const LayoutCost& cost : report.layouts) candidates.push_back({cost.name, cost.device_bytes, cost.fill_reads_x});
+  for (const LayoutCost& cost : report.layouts)
+    candidates.push_back({cost.name, cost.device_bytes, cost.fill_reads_x, cost.longest_chain});
   encoder::Choice choice = encoder::choose(candidates, csr_bytes);
   report.recommended = choice.index;
   report.reason = std::move(choice.reason);

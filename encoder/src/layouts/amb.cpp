@@ -182,6 +182,9 @@ class Blocked {
     plan.info.params[param_shared] = shared.size();
     plan.padding = steps_ * choices_.chunk_rows * block_ - a_.nnz();
     plan.fill_reads_x = blocks_ * block_ > a_.nnz();
+    std::uint64_t longest = 0;
+    for (const std::uint32_t length : cl) longest = std::max<std::uint64_t>(longest, ChunkLength{length}.steps());
+    plan.longest_chain = chain_of(longest * block_, max_block);
     plan.counters = {{"block", block_},       {"chunks", cl.size()},           {"segments", segments_},
                      {"lanes", lanes.size()}, {"lanes.shared", shared.size()}, {"rows.empty", empty.size()}};
     // Table 2 of the paper counts these arrays; the lists of shared and of empty rows are ours.

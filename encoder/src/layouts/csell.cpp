@@ -250,7 +250,7 @@ std::optional<Tables> plan_tables(const CsrView& a, const ValueTable& all, std::
     distinct += distinct_values(a, first, last).size();
     entries += a.row_ptr(std::min(a.rows(), last * lanes)) - a.row_ptr(first * lanes);
   }
-  if (distinct * 4 > entries * 3) return {};
+  if (least_entries != 0 && distinct * 4 > entries * 3) return {};
   std::atomic<bool> too_many{false};
   parallel_for(tables.values.size(), threads, [&](std::uint64_t t) {
     if (too_many) return;
@@ -336,6 +336,9 @@ class Sliced {
       if (source_ != Source::table && g.of[0] != 0) continue;
       plan.padding += (g.total() * group_steps * lanes - rows.blocks(i)) * columns_.block * columns_.block;
     }
+    std::uint64_t longest = 0;
+    for (const SliceGroups& g : columns_.groups) longest = std::max(longest, g.total());
+    plan.longest_chain = chain_of(longest, sums_);
     plan.counters = {{"block", columns_.block},
                      {"sums", sums_},
                      {"slices", columns_.slices.size()},

@@ -28,6 +28,10 @@ std::optional<std::uint64_t> read_setting(const PlanOptions& options, const std:
 /// Whether any entry is +0. Most matrices have none, and need no list of them.
 bool stores_zeros(const CsrView& a, int threads);
 
+/// PartPlan::longest_chain of a lane with so many steps, `at_once` of which are loaded together: their columns or
+/// places, then what these name.
+constexpr std::uint64_t chain_of(std::uint64_t steps, std::uint64_t at_once) { return 2 * div_up(steps, at_once); }
+
 /// Sets the byte shares of a part to its device sections, one share each.
 void share_by_section(PartPlan& plan);
 

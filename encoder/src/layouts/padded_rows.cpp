@@ -31,8 +31,7 @@ PartIndices reordered(const PartIndices& rows, std::vector<std::uint32_t>& order
     return rows;
   }
   std::vector<std::uint32_t> list(order.size());
-  for (std::size_t i = 0; i < list.size(); ++i)
-    list[i] = rows[order[i]];
+  for (std::size_t i = 0; i < list.size(); ++i) list[i] = rows[order[i]];
   return PartIndices::of(std::move(list));
 }
 

@@ -13,7 +13,7 @@ extern const LayoutEncoder csr, coo, ell, ellpack_r, sell, pjds, dia, ccoo, amb,
 
 std::span<const LayoutEncoder> layout_encoders() {
   static const std::array all{layouts::csr,  layouts::coo, layouts::ell,  layouts::ellpack_r, layouts::sell,
-                              layouts::pjds, layouts::dia, layouts::ccoo, layouts::amb, layouts::csell};
+                              layouts::pjds, layouts::dia, layouts::ccoo, layouts::amb,       layouts::csell};
   return all;
 }
 

@@ -8,9 +8,25 @@
 
 namespace spmvpack::encoder {
 
+namespace {
+
+/// One H200: what moves its memory, a load that misses its caches, and a launch (docs/BENCHMARKS.md).
+constexpr double bytes_per_second = 4.0e12, seconds_per_load = 0.7e-6, seconds_per_launch = 4e-6;
+
+/// Whether the longest row takes more than twice the time of csr.
+bool is_held_up(std::uint64_t longest_chain, std::uint64_t csr_bytes) {
+  const double csr = static_cast<double>(csr_bytes) / bytes_per_second + seconds_per_launch;
+  return static_cast<double>(longest_chain) * seconds_per_load > 2 * csr;
+}
+
+}  // namespace
+
 Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes) {
   Choice choice;
-  const auto cost = [&](std::size_t i) { return std::pair{candidates[i].fill_reads_x, candidates[i].device_bytes}; };
+  const auto cost = [&](std::size_t i) {
+    const Candidate& c = candidates[i];
+    return std::pair{c.fill_reads_x || is_held_up(c.longest_chain, csr_bytes), c.device_bytes};
+  };
   for (std::size_t i = 1; i < candidates.size(); ++i)
     if (cost(i) < cost(choice.index)) choice.index = i;
   const std::uint64_t bytes = candidates[choice.index].device_bytes;
@@ -39,7 +55,7 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
       if (!is_refusal(e)) throw;
       continue;
     }
-    candidates.push_back({s.name, plan.device_bytes(), plan.fill_reads_x()});
+    candidates.push_back({s.name, plan.device_bytes(), plan.fill_reads_x(), plan.longest_chain()});
     choice = choose(candidates, csr_bytes);
     if (choice.index + 1 == candidates.size()) best = std::move(plan);
   }
@@ -53,7 +69,7 @@ Strategy choose_best(std::vector<Strategy> others) {
   std::vector<Setting> settings;
   for (const Strategy& s : others) settings.insert(settings.end(), s.settings.begin(), s.settings.end());
   return {.name = "auto",
-          .summary = "the layout with the fewest device bytes; ties go to the simpler one",
+          .summary = "the layout with the fewest device bytes whose rows a GPU does not wait for",
           .settings = std::move(settings),
           .plan = [others = std::move(others)](const CsrView& a,
                                                const PlanOptions& options) { return plan_best(others, a, options); },

@@ -77,6 +77,9 @@ struct PartPlan {
   /// Whether slots without an entry are multiplied by elements of x outside the row's pattern: an infinite or NaN
   /// element then reaches rows that do not have it.
   bool fill_reads_x = false;
+  /// Loads that wait for one another while the longest row is added up, in layouts with a lane (or a few) per row:
+  /// about how long a multiply takes at least, however small the matrix; 0 where rows of any length are shared out.
+  std::uint64_t longest_chain = 0;
   std::vector<Counter> byte_shares;  ///< device bytes by content; they add up to device_bytes()
   std::vector<Counter> counters;     ///< what else the report shows for the layout; its main choices come first
 
@@ -93,6 +96,8 @@ struct Plan {
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
   /// Whether any part's does.
   [[nodiscard]] SPMVPACK_EXPORT bool fill_reads_x() const;
+  /// Of the part that has the longest.
+  [[nodiscard]] SPMVPACK_EXPORT std::uint64_t longest_chain() const;
   /// The distinct layouts of the parts in table order, such as "ell+coo".
   [[nodiscard]] SPMVPACK_EXPORT std::string layouts() const;
 };
@@ -132,15 +137,17 @@ struct Strategy {
 struct Candidate {
   std::string_view strategy;
   std::uint64_t device_bytes = 0;
-  bool fill_reads_x = false;  ///< PartPlan::fill_reads_x
+  bool fill_reads_x = false;        ///< PartPlan::fill_reads_x
+  std::uint64_t longest_chain = 0;  ///< PartPlan::longest_chain
 };
 struct Choice {
   std::size_t index = 0;  ///< of the chosen candidate
   std::string reason;     ///< such as "28.7 % of CSR"
 };
 /// The rule of `auto`, for both encode and report: the fewest device bytes win, ties go to the first. A candidate whose
-/// fill reads x is chosen only if there is no other: whoever did not ask for it gets csr's result for every x.
-/// `candidates` must not be empty; `csr_bytes` are the device bytes of layout csr.
+/// fill reads x is chosen only if there is no other: whoever did not ask for it gets csr's result for every x. So is
+/// one whose longest row keeps a GPU waiting for far longer than csr takes: 20,000 entries in one lane take
+/// milliseconds. `candidates` must not be empty; `csr_bytes` are the device bytes of layout csr.
 SPMVPACK_EXPORT Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes);
 
 /// Whether a plan ended because its layout or strategy cannot take this matrix, or not in this memory, rather than
