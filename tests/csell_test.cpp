@@ -192,8 +192,13 @@ TEST_CASE("a block is stored element by element, the lanes of a step side by sid
 
 TEST_CASE("csell gives back random matrices bit for bit, from every source that their values allow") {
   for (const int values : {0, 1, 2, 3, 4}) {
-    DYNAMIC_SECTION("values " << values << ", f64") { random_round_trips<double>(131, values); }
-    DYNAMIC_SECTION("values " << values << ", f32") { random_round_trips<float>(137, values); }
+    // Both types where values are nasty: elsewhere one of them says as much, in half the time.
+    if (values % 2 == 0) DYNAMIC_SECTION("values " << values << ", f64") {
+        random_round_trips<double>(131, values);
+      }
+    if (values % 2 == 1 || values == 4) DYNAMIC_SECTION("values " << values << ", f32") {
+        random_round_trips<float>(137, values);
+      }
   }
 }
 

@@ -20,9 +20,9 @@ namespace spmvpack {
 namespace {
 
 constexpr std::array all{
-    &layouts::csr::layout,       &layouts::coo::layout,  &layouts::ell::layout,
-    &layouts::ellpack_r::layout, &layouts::sell::layout, &layouts::pjds::layout,
-    &layouts::dia::layout,       &layouts::ccoo::layout, &layouts::amb::layout, &layouts::csell::layout,
+    &layouts::csr::layout,  &layouts::coo::layout,   &layouts::ell::layout, &layouts::ellpack_r::layout,
+    &layouts::sell::layout, &layouts::pjds::layout,  &layouts::dia::layout, &layouts::ccoo::layout,
+    &layouts::amb::layout,  &layouts::csell::layout,
 };
 
 }  // namespace
