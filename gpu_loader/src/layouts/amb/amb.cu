@@ -32,68 +32,147 @@ constexpr unsigned resident_blocks = 5;
 /// each (7 % less on 27 points, 1 % on elasticity, H200), if there are enough lanes to fill the device like this. With
 /// single columns, or in double precision, that is slower.
 template <int block, class V>
-inline constexpr bool may_be_wide = block > 1 && sizeof(V) == 4;
-constexpr unsigned wide_blocks = 6;  ///< resident on a multiprocessor
-constexpr std::uint64_t wide_lanes_per_multiprocessor = 4096;
+inline constexpr bool may_take_pairs = block > 1 && sizeof(V) == 4;
+constexpr unsigned pair_blocks = 6;  ///< resident on a multiprocessor
+constexpr std::uint64_t pair_lanes_per_multiprocessor = 4096;
 
-/// What a thread starts from: `wide` neighbouring lanes of a chunk. It is loaded before the lanes before are worked on,
-/// where a thread takes several.
-template <int wide>
-struct Lanes {
-  LaneRow to[wide];
+/// What a lane starts from. It is loaded before the lane before is worked on, where a thread takes several.
+struct Lane {
+  LaneRow to;
   ChunkLength length;
   std::uint32_t first_step;
 };
 
-/// `wide` neighbours in memory as one load, used once.
-template <int wide, class T>
-__device__ void load_neighbours(const T* from, T (&to)[wide]) {
-  if constexpr (wide == 1) {
-    to[0] = __ldcs(from);
-  } else {
-    using Pair = std::conditional_t<sizeof(T) == 4, uint2, ushort2>;
-    static_assert(wide == 2 && sizeof(Pair) == 2 * sizeof(T));
-    const Pair pair = __ldcs(reinterpret_cast<const Pair*>(from));
-    memcpy(to, &pair, sizeof pair);
-  }
+template <class A>
+__device__ Lane load_lane(const Chunks<A>& c, std::uint64_t i) {
+  const auto chunk = static_cast<std::uint32_t>(i / c.chunk_rows);
+  return {{__ldcs(c.row_idx + i)}, {__ldg(c.cl + chunk)}, __ldg(c.cs + chunk)};
 }
 
-template <int wide, class A>
-__device__ Lanes<wide> load_lanes(const Chunks<A>& c, std::uint64_t i) {
-  const auto chunk = static_cast<std::uint32_t>(i / c.chunk_rows);
-  Lanes<wide> lanes{{}, {__ldg(c.cl + chunk)}, __ldg(c.cs + chunk)};
-  std::uint32_t rows[wide];
-  load_neighbours<wide>(c.row_idx + i, rows);
+/// The sum of lane number `in_chunk` of its chunk.
+template <int block, class A, class V>
+__device__ V lane_sum(const Chunks<A>& c, const Lane& lane, std::uint32_t in_chunk, const V* __restrict__ x) {
+  constexpr int batch = block >= values_in_flight ? 1 : values_in_flight / block;
+  const std::uint32_t steps = lane.length.steps();
+  const V* const segment = x + std::uint64_t{lane.length.segment()} * c.segment_cols;
+  const std::uint16_t* columns = c.col_idx + std::uint64_t{lane.first_step} * c.chunk_rows + in_chunk;
+  const A* values = c.values + std::uint64_t{lane.first_step} * block * c.chunk_rows + in_chunk;
+  V sum = 0;
+  std::uint32_t next = 0;  // the column that a further block reaches at least
+  for (std::uint32_t step = 0; step < steps; step += batch) {
+    std::uint32_t column[batch];
+    V value[batch][block];
 #pragma unroll
-  for (int l = 0; l < wide; ++l) lanes.to[l].bits = rows[l];
+    for (int i = 0; i < batch; ++i) {
+      const bool stored = step + i < steps;
+      column[i] = stored ? __ldcs(columns + i * c.chunk_rows) : 0;
+#pragma unroll
+      for (int k = 0; k < block; ++k)
+        value[i][k] = stored ? static_cast<V>(__ldcs(values + (i * block + k) * c.chunk_rows)) : V{0};
+    }
+    columns += batch * c.chunk_rows;
+    values += batch * block * c.chunk_rows;
+    bool ended = false;
+#pragma unroll
+    for (int i = 0; i < batch; ++i) {
+      ended = ended || step + i >= steps || column[i] < next;
+      if (!ended) {
+#pragma unroll
+        for (int k = 0; k < block; ++k) sum = fma(value[i][k], __ldg(segment + column[i] + k), sum);
+      }
+      next = column[i] + 1;
+    }
+    if (ended) break;
+  }
+  return sum;
+}
+
+/// Writes the rows that have one lane, or none; the sums of the others go to `partial`. A grid-stride loop, by whole
+/// chunks.
+template <int block, class A, class V>
+__global__ void __launch_bounds__(threads) lanes_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x,
+                                                        DeviceScalar<V> beta_in, V* y, RowMap map, V* partial) {
+  allow_next_kernel();
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * threads / c.chunk_rows * c.chunk_rows;
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * threads + threadIdx.x, lanes = c.chunks * c.chunk_rows;
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  const auto put = [&](std::uint32_t row, V sum, bool has_entries) {
+    V* const at = y + map(row);
+    const V before = scaled(beta, at);
+    *at = has_entries && alpha != V{0} ? fma(alpha, sum, before) : before;
+  };
+  const auto in_chunk = static_cast<std::uint32_t>(first % c.chunk_rows);
+  if (first < stride && first < lanes) {
+    Lane lane = load_lane(c, first);
+    for (std::uint64_t i = first;; i += stride) {
+      const bool more = goes_on<block> && i + stride < lanes;
+      const Lane next = more ? load_lane(c, i + stride) : lane;
+      if (!lane.to.is_none()) {
+        const V sum = alpha != V{0} ? lane_sum<block, A, V>(c, lane, in_chunk, x) : V{0};
+        if (lane.to.is_shared())
+          partial[lane.to.index()] = sum;
+        else
+          put(lane.to.index(), sum, true);
+      }
+      if (!more) break;
+      lane = next;
+    }
+  }
+  for (std::uint64_t i = first; i < c.empty; i += std::uint64_t{gridDim.x} * threads) put(c.empty_rows[i], V{0}, false);
+}
+
+/// What a thread of pairs_kernel starts from: two neighbouring lanes of a chunk.
+struct Pair {
+  LaneRow to[2];
+  ChunkLength length;
+  std::uint32_t first_step;
+};
+
+/// Two neighbours in memory as one load, used once.
+template <class T>
+__device__ void load_pair(const T* from, T (&to)[2]) {
+  using Both = std::conditional_t<sizeof(T) == 4, uint2, ushort2>;
+  static_assert(sizeof(Both) == 2 * sizeof(T));
+  const Both both = __ldcs(reinterpret_cast<const Both*>(from));
+  memcpy(to, &both, sizeof both);
+}
+
+template <class A>
+__device__ Pair load_lanes(const Chunks<A>& c, std::uint64_t i) {
+  const auto chunk = static_cast<std::uint32_t>(i / c.chunk_rows);
+  Pair lanes{{}, {__ldg(c.cl + chunk)}, __ldg(c.cs + chunk)};
+  std::uint32_t rows[2];
+  load_pair(c.row_idx + i, rows);
+#pragma unroll
+  for (int l = 0; l < 2; ++l) lanes.to[l].bits = rows[l];
   return lanes;
 }
 
 /// The sums of lanes number `in_chunk` and following of their chunk.
-template <int block, int wide, class A, class V>
-__device__ void lane_sums(const Chunks<A>& c, const Lanes<wide>& lanes, std::uint32_t in_chunk, const V* __restrict__ x,
-                          V (&sum)[wide]) {
+template <int block, class A, class V>
+__device__ void pair_sums(const Chunks<A>& c, const Pair& lanes, std::uint32_t in_chunk, const V* __restrict__ x,
+                          V (&sum)[2]) {
   constexpr int batch = block >= values_in_flight ? 1 : values_in_flight / block;
   const std::uint32_t steps = lanes.length.steps();
   const V* const segment = x + std::uint64_t{lanes.length.segment()} * c.segment_cols;
   const std::uint16_t* columns = c.col_idx + std::uint64_t{lanes.first_step} * c.chunk_rows + in_chunk;
   const A* values = c.values + std::uint64_t{lanes.first_step} * block * c.chunk_rows + in_chunk;
-  std::uint32_t next[wide] = {};  // the column that a further block reaches at least
-  bool ended[wide];
+  std::uint32_t next[2] = {};  // the column that a further block reaches at least
+  bool ended[2];
 #pragma unroll
-  for (int l = 0; l < wide; ++l) ended[l] = lanes.to[l].is_none(), sum[l] = V{0};
+  for (int l = 0; l < 2; ++l) ended[l] = lanes.to[l].is_none(), sum[l] = V{0};
   for (std::uint32_t step = 0; step < steps; step += batch) {
-    std::uint16_t column[batch][wide];
-    A value[batch][block][wide];
+    std::uint16_t column[batch][2];
+    A value[batch][block][2];
 #pragma unroll
     for (int i = 0; i < batch; ++i) {
       if (step + i < steps) {
-        load_neighbours<wide>(columns + i * c.chunk_rows, column[i]);
+        load_pair(columns + i * c.chunk_rows, column[i]);
 #pragma unroll
-        for (int k = 0; k < block; ++k) load_neighbours<wide>(values + (i * block + k) * c.chunk_rows, value[i][k]);
+        for (int k = 0; k < block; ++k) load_pair(values + (i * block + k) * c.chunk_rows, value[i][k]);
       } else {
 #pragma unroll
-        for (int l = 0; l < wide; ++l) column[i][l] = 0, ended[l] = ended[l] || i == 0;
+        for (int l = 0; l < 2; ++l) column[i][l] = 0, ended[l] = ended[l] || i == 0;
       }
     }
     columns += batch * c.chunk_rows;
@@ -102,7 +181,7 @@ __device__ void lane_sums(const Chunks<A>& c, const Lanes<wide>& lanes, std::uin
 #pragma unroll
     for (int i = 0; i < batch; ++i) {
 #pragma unroll
-      for (int l = 0; l < wide; ++l) {
+      for (int l = 0; l < 2; ++l) {
         ended[l] = ended[l] || step + i >= steps || column[i][l] < next[l];
         if (!ended[l]) {
 #pragma unroll
@@ -113,46 +192,36 @@ __device__ void lane_sums(const Chunks<A>& c, const Lanes<wide>& lanes, std::uin
       }
     }
 #pragma unroll
-    for (int l = 0; l < wide; ++l) all_ended = all_ended && ended[l];
+    for (int l = 0; l < 2; ++l) all_ended = all_ended && ended[l];
     if (all_ended) break;
   }
 }
 
-/// Writes the rows that have one lane, or none; the sums of the others go to `partial`. A grid-stride loop, by whole
-/// chunks. A thread takes `wide` lanes, of which a chunk has a multiple.
-template <int block, int wide, class A, class V>
-__global__ void __launch_bounds__(threads, wide == 1 ? 1 : wide_blocks)
-    lanes_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
+/// As lanes_kernel, of chunks with an even number of lanes.
+template <int block, class A, class V>
+__global__ void __launch_bounds__(threads, pair_blocks)
+    pairs_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
                  RowMap map, V* partial) {
   allow_next_kernel();
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * (threads * wide) / c.chunk_rows * c.chunk_rows;
-  const std::uint64_t thread = std::uint64_t{blockIdx.x} * threads + threadIdx.x, first = thread * wide;
-  const std::uint64_t lane_count = c.chunks * c.chunk_rows;
+  const std::uint64_t thread = std::uint64_t{blockIdx.x} * threads + threadIdx.x, first = thread * 2;
   const V alpha = alpha_in.get(), beta = beta_in.get();
   const auto put = [&](std::uint32_t row, V sum, bool has_entries) {
     V* const at = y + map(row);
     const V before = scaled(beta, at);
     *at = has_entries && alpha != V{0} ? fma(alpha, sum, before) : before;
   };
-  const auto in_chunk = static_cast<std::uint32_t>(first % c.chunk_rows);
-  if (first < stride && first < lane_count) {
-    Lanes<wide> lanes = load_lanes<wide>(c, first);
-    for (std::uint64_t i = first;; i += stride) {
-      const bool more = goes_on<block> && i + stride < lane_count;
-      const Lanes<wide> next = more ? load_lanes<wide>(c, i + stride) : lanes;
-      V sum[wide] = {};
-      if (alpha != V{0}) lane_sums<block, wide, A, V>(c, lanes, in_chunk, x, sum);
+  if (first < c.chunks * c.chunk_rows) {
+    const Pair lanes = load_lanes(c, first);
+    V sum[2] = {};
+    if (alpha != V{0}) pair_sums<block, A, V>(c, lanes, static_cast<std::uint32_t>(first % c.chunk_rows), x, sum);
 #pragma unroll
-      for (int l = 0; l < wide; ++l) {
-        const LaneRow to = lanes.to[l];
-        if (to.is_none()) continue;
-        if (to.is_shared())
-          partial[to.index()] = sum[l];
-        else
-          put(to.index(), sum[l], true);
-      }
-      if (!more) break;
-      lanes = next;
+    for (int l = 0; l < 2; ++l) {
+      const LaneRow to = lanes.to[l];
+      if (to.is_none()) continue;
+      if (to.is_shared())
+        partial[to.index()] = sum[l];
+      else
+        put(to.index(), sum[l], true);
     }
   }
   for (std::uint64_t i = thread; i < c.empty; i += std::uint64_t{gridDim.x} * threads)
@@ -184,19 +253,17 @@ __global__ void __launch_bounds__(threads)
   const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
   const V alpha = alpha_in.get();
   if (i >= c.chunks * c.chunk_rows || alpha == V{0}) return;
-  const Lanes<1> lane = load_lanes<1>(c, i);
-  const LaneRow to = lane.to[0];
-  if (to.is_none()) return;
-  V sum[1];
-  lane_sums<block, 1, A, V>(c, lane, static_cast<std::uint32_t>(i % c.chunk_rows), x, sum);
-  atomicAdd(y + map(to.is_shared() ? c.shared_rows[to.index()] : to.index()), alpha * sum[0]);
+  const Lane lane = load_lane(c, i);
+  if (lane.to.is_none()) return;
+  const V sum = lane_sum<block, A, V>(c, lane, static_cast<std::uint32_t>(i % c.chunk_rows), x);
+  const LaneRow to = lane.to;
+  atomicAdd(y + map(to.is_shared() ? c.shared_rows[to.index()] : to.index()), alpha * sum);
 }
 
 /// Blocks of the grid: as many as there is work for, or as run at once.
-template <int block>
-unsigned lanes_blocks(std::uint64_t work, const DeviceFacts& device) {
+unsigned lanes_blocks(std::uint64_t work, int block, const DeviceFacts& device) {
   const unsigned all = blocks_for(work, threads);
-  return goes_on<block> ? std::min(all, resident_blocks * device.multiprocessors) : all;
+  return block == 1 ? std::min(all, resident_blocks * device.multiprocessors) : all;
 }
 
 template <int block, class A, class V>
@@ -214,19 +281,17 @@ void multiply_blocks(const PartView& part, const MultiplyCall& call) {
     return;
   }
   auto* const partial = reinterpret_cast<V*>(call.workspace);
-  const auto write_rows = [&](auto kernel, std::uint64_t wide) {
-    const std::uint64_t work = div_up(lanes + spmvpack::layouts::amb::max_chunk_rows, wide);
-    launch(kernel, lanes_blocks<block>(std::max(work, c.empty), call.device), threads, call.stream, c, alpha, x, beta,
-           y, map, partial);
-  };
-  if (lanes + c.empty != 0) {
-    bool wide = false;
-    if constexpr (may_be_wide<block, V>) {
-      wide = c.chunk_rows % 2 == 0 && lanes >= wide_lanes_per_multiprocessor * call.device.multiprocessors;
-      if (wide) write_rows(lanes_kernel<block, 2, A, V>, 2);
-    }
-    if (!wide) write_rows(lanes_kernel<block, 1, A, V>, 1);
+  bool pairs = false;
+  if constexpr (may_take_pairs<block, V>) {
+    pairs = c.chunk_rows % 2 == 0 && lanes >= pair_lanes_per_multiprocessor * call.device.multiprocessors;
+    if (pairs)
+      launch(pairs_kernel<block, A, V>, blocks_for(std::max(lanes / 2, c.empty), threads), threads, call.stream, c,
+             alpha, x, beta, y, map, partial);
   }
+  if (!pairs && lanes + c.empty != 0)
+    launch(lanes_kernel<block, A, V>,
+           lanes_blocks(std::max(lanes + spmvpack::layouts::amb::max_chunk_rows, c.empty), block, call.device), threads,
+           call.stream, c, alpha, x, beta, y, map, partial);
   if (c.shared != 0)
     launch_early(call.device, shared_rows_kernel<V>, blocks_for(c.shared, threads), threads, call.stream, c.shared_rows,
                  c.shared, static_cast<const V*>(partial), alpha, beta, y, map);
