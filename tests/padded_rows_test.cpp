@@ -107,7 +107,7 @@ TEST_CASE("auto counts the steps of each sigma, whatever the slices and lengths"
   const CsrMatrix a = rows_of(lengths, 1600);
   for (const char* const slice_rows : {"1", "7", "32", "300", "65536"}) {
     std::uint64_t fewest = ~std::uint64_t{0}, best = 0;
-    for (const std::uint64_t sigma : {1, 256, 4096, 32768}) {
+    for (const std::uint64_t sigma : std::initializer_list<std::uint64_t>{1, 256, 4096, 32768}) {
       const Settings settings{{"sell.c", slice_rows}, {"sell.sigma", std::to_string(sigma)}};
       const std::uint64_t bytes = plan_of(a, "sell", {.settings = settings}).device_bytes();
       if (bytes < fewest) fewest = bytes, best = sigma;

@@ -252,7 +252,10 @@ TEST_CASE("The table marks what encode refuses and what may spread a NaN") {
   options.strategies = other;
   Report report = make_report(source, options);
   REQUIRE(report.layouts[1].too_large);
-  CHECK(line_of(to_text(report), "ell").ends_with(" % *"));
+  CHECK(line_of(to_text(report), "ell").ends_with(" % * !"));  // and one lane adds up 5,000 entries
+  CHECK(line_of(to_text(report), "csr").ends_with(" %"));
+  CHECK(to_text(report).find("\n  ! long rows: ") != std::string::npos);
+  CHECK(to_json(report).find("\"keeps_gpu_waiting\": true") != std::string::npos);
   CHECK(to_text(report).find("\n  * too large: over 10 times the bytes of csr; encode needs --force-size\n") !=
         std::string::npos);
   CHECK(to_text(report).find("fill reads x") == std::string::npos);
@@ -263,7 +266,7 @@ TEST_CASE("The table marks what encode refuses and what may spread a NaN") {
   report.layouts[1].fill_reads_x = true;
   report.layouts[1].device_bytes = report.layouts[1].file_bytes = std::uint64_t{1} << 63U;
   report.layouts[1].overhead_percent = 1e17;
-  CHECK(line_of(to_text(report), "ell") == " ell 9.22e+18 8.00 EiB 6.15e+14 > 1,000 x >99.9 % *~");
+  CHECK(line_of(to_text(report), "ell") == " ell 9.22e+18 8.00 EiB 6.15e+14 > 1,000 x >99.9 % *~!");
 }
 
 TEST_CASE("The text shows a few of many parts") {

@@ -39,8 +39,10 @@ LayoutCost cost_of(const encoder::Plan& plan, const ReportOptions& options) {
 
 void recommend(Report& report, std::uint64_t csr_bytes) {
   std::vector<encoder::Candidate> candidates;
-  for (const LayoutCost& cost : report.layouts)
+  for (LayoutCost& cost : report.layouts) {
+    cost.keeps_gpu_waiting = encoder::keeps_gpu_waiting(cost.longest_chain, csr_bytes);
     candidates.push_back({cost.name, cost.device_bytes, cost.fill_reads_x, cost.longest_chain});
+  }
   encoder::Choice choice = encoder::choose(candidates, csr_bytes);
   report.recommended = choice.index;
   report.reason = std::move(choice.reason);

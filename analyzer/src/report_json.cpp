@@ -140,6 +140,7 @@ std::string to_json(const Report& report) {
                        {"padding_percent", optional_json(cost.padding_percent)},
                        {"too_large", cost.too_large},
                        {"fill_reads_x", cost.fill_reads_x},
+                       {"keeps_gpu_waiting", cost.keeps_gpu_waiting},
                        {"byte_shares", counters_json(cost.byte_shares)},
                        {"counters", counters_json(cost.counters)},
                        {"parts", parts_json(cost)}});

@@ -85,7 +85,7 @@ std::string layouts_text(const Report& report) {
     return (a == first) != (b == first) ? a == first : a->device_bytes < b->device_bytes;
   });
   std::vector<Row> rows{{"", "device bytes", "", "per nonzero", "over CSR", "padding", ""}};
-  bool any_too_large = false, any_fill_reads_x = false;
+  bool any_too_large = false, any_fill_reads_x = false, any_waits = false;
   for (const LayoutCost* cost : sorted) {
     // Whoever wants the digits of what is too large finds them in the details.
     const bool long_number = cost->device_bytes >= 1'000'000'000'000;
@@ -94,9 +94,11 @@ std::string layouts_text(const Report& report) {
          long_number ? fmt::format("{:.2e}", static_cast<double>(cost->device_bytes)) : grouped(cost->device_bytes),
          human_bytes(cost->device_bytes), per_nonzero(cost->device_bytes, report.facts.nnz),
          over_csr(cost->overhead_percent), percent(cost->padding, cost->padding + report.facts.nnz),
-         std::string(cost->too_large ? "*" : " ") + (cost->fill_reads_x ? "~" : " ")});
+         std::string(cost->too_large ? "*" : " ") + (cost->fill_reads_x ? "~" : " ") +
+             (cost->keeps_gpu_waiting ? "!" : " ")});
     any_too_large = any_too_large || cost->too_large;
     any_fill_reads_x = any_fill_reads_x || cost->fill_reads_x;
+    any_waits = any_waits || cost->keeps_gpu_waiting;
   }
   std::string text = table(rows, 1);
   if (any_too_large)
@@ -106,6 +108,10 @@ std::string layouts_text(const Report& report) {
     text +=
         "  ~ fill reads x: padding multiplies elements of x outside a row's pattern, and\n"
         "    0 * Inf is NaN; --layout auto leaves it alone\n";
+  if (any_waits)
+    text +=
+        "  ! long rows: a lane or a few add up the longest, and a GPU would wait for it;\n"
+        "    --layout auto leaves it alone\n";
   if (!report.refused.empty()) {
     std::vector<std::string_view> names;
     for (const Refusal& refusal : report.refused) names.emplace_back(refusal.name);

@@ -174,7 +174,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
       std::memcpy(&group.base[k % group_steps], lists[i].data() + k * step_bytes, 4);
       std::memcpy(&group.mask[k % group_steps], lists[i].data() + k * step_bytes + 4, 4);
     }
-    if (!by_value) continue;
+    if (!by_value || steps == 0) continue;
     plan.step_values.resize(plan.patterns.size() * group_steps * block_bytes);
     std::memcpy(plan.step_values.data() + place[i] * group_steps * block_bytes, lists[i].data() + steps * step_bytes,
                 steps * block_bytes);

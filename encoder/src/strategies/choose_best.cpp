@@ -8,24 +8,18 @@
 
 namespace spmvpack::encoder {
 
-namespace {
-
-/// One H200: what moves its memory, a load that misses its caches, and a launch (docs/BENCHMARKS.md).
-constexpr double bytes_per_second = 4.0e12, seconds_per_load = 0.7e-6, seconds_per_launch = 4e-6;
-
-/// Whether the longest row takes more than twice the time of csr.
-bool is_held_up(std::uint64_t longest_chain, std::uint64_t csr_bytes) {
+bool keeps_gpu_waiting(std::uint64_t longest_chain, std::uint64_t csr_bytes) noexcept {
+  // One H200: how fast it moves bytes, how long a load takes that misses its caches, and a launch (docs/BENCHMARKS.md).
+  constexpr double bytes_per_second = 4.0e12, seconds_per_load = 0.7e-6, seconds_per_launch = 4e-6;
   const double csr = static_cast<double>(csr_bytes) / bytes_per_second + seconds_per_launch;
   return static_cast<double>(longest_chain) * seconds_per_load > 2 * csr;
 }
-
-}  // namespace
 
 Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes) {
   Choice choice;
   const auto cost = [&](std::size_t i) {
     const Candidate& c = candidates[i];
-    return std::pair{c.fill_reads_x || is_held_up(c.longest_chain, csr_bytes), c.device_bytes};
+    return std::pair{c.fill_reads_x || keeps_gpu_waiting(c.longest_chain, csr_bytes), c.device_bytes};
   };
   for (std::size_t i = 1; i < candidates.size(); ++i)
     if (cost(i) < cost(choice.index)) choice.index = i;

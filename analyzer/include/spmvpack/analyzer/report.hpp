@@ -35,6 +35,7 @@ struct LayoutCost {
   std::optional<double> padding_percent;         ///< of all stored slots; unset if there are none
   bool fill_reads_x = false;                     ///< encoder::PartPlan::fill_reads_x of any part
   std::uint64_t longest_chain = 0;               ///< encoder::PartPlan::longest_chain of any part
+  bool keeps_gpu_waiting = false;                ///< encoder::keeps_gpu_waiting()
   bool too_large = false;                        ///< encode() refuses it unless forced (encoder::too_large)
   std::optional<double> bytes_per_nonzero;       ///< device bytes; unset if there are no nonzeros
   double overhead_percent = 0;  ///< (device bytes / those of csr - 1) 100: figure 3 of Aliaga et al. 2020

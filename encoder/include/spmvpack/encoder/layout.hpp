@@ -144,10 +144,13 @@ struct Choice {
   std::size_t index = 0;  ///< of the chosen candidate
   std::string reason;     ///< such as "28.7 % of CSR"
 };
+/// Whether a GPU waits for the longest row for more than twice the time that it takes for csr.
+SPMVPACK_EXPORT bool keeps_gpu_waiting(std::uint64_t longest_chain, std::uint64_t csr_bytes) noexcept;
+
 /// The rule of `auto`, for both encode and report: the fewest device bytes win, ties go to the first. A candidate whose
 /// fill reads x is chosen only if there is no other: whoever did not ask for it gets csr's result for every x. So is
-/// one whose longest row keeps a GPU waiting for far longer than csr takes: 20,000 entries in one lane take
-/// milliseconds. `candidates` must not be empty; `csr_bytes` are the device bytes of layout csr.
+/// one that keeps_gpu_waiting(): 20,000 entries in one lane take milliseconds. `candidates` must not be empty;
+/// `csr_bytes` are the device bytes of layout csr.
 SPMVPACK_EXPORT Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes);
 
 /// Whether a plan ended because its layout or strategy cannot take this matrix, or not in this memory, rather than
