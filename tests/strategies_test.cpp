@@ -147,7 +147,7 @@ TEST_CASE("auto takes the fewest device bytes, of equals the simpler layout") {
   CHECK(choice({100, 50, 50}, 100).index == 1);
   CHECK(choice({100, 50, 50}, 100).reason == "50.0 % of CSR");
   CHECK(choice({100, 100, 101}, 100).index == 0);
-  CHECK(choice({100, 100, 101}, 100).reason == "no layout is smaller than CSR");
+  CHECK(choice({100, 100, 101}, 100).reason == "no layout that it takes is smaller than CSR");
   for (const NamedMatrix& m : random_matrices<double>(89, 2)) {
     INFO(m.name);
     const encoder::Plan plan = encoder::find_strategy("auto").plan(m.matrix, {});
@@ -164,7 +164,9 @@ TEST_CASE("auto takes no layout whose longest row would keep a GPU waiting") {
   constexpr std::uint64_t csr = 200'000'000;  // about 50 us
   const auto index = [&](std::uint64_t longest_chain) {
     const std::vector<encoder::Candidate> candidates{{"csr", csr}, {"sell", csr / 2, false, longest_chain}};
-    return encoder::choose(candidates, csr).index;
+    const encoder::Choice choice = encoder::choose(candidates, csr);
+    CHECK((choice.index == 1) == (choice.reason == "50.0 % of CSR"));
+    return choice.index;
   };
   CHECK(index(0) == 1);
   CHECK(index(100) == 1);

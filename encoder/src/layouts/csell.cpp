@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -31,7 +35,7 @@ constexpr std::uint64_t smallest_tile = 16, largest_tile = 128, max_tile_values 
 /// What a block could have loaded while it waits for a tile's table: about 1.5 us at its share of 4 TB/s (H200).
 constexpr std::uint64_t staging_bytes = 16384;
 /// Smaller parts are bound by latency: a table for each tile makes them slower, whatever it saves (xenon1, 1.2 M
-/// nonzeros: 52 us, raw 13; H200).
+/// nonzeros: 52 us, raw 14; H200).
 constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
 /// With fewer slices than this, several warps share one (the multiprocessors of an H200, and the warps of one).
 constexpr std::uint64_t few_slices = 132 * 32;
@@ -168,7 +172,8 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
     place[i] = static_cast<std::uint32_t>(plan.patterns.size());
     plan.patterns.resize(plan.patterns.size() + groups);
     plan.lists += 1;
-    if (plan.patterns.size() > 0xFFFFFFFF) return {};
+    if (plan.patterns.size() > 0xFFFFFFFF)
+      throw Error(errc::unsupported, "csell: a dictionary of more than 2^32 - 1 groups", {}, "use another layout");
     for (std::uint64_t k = 0; k < steps; ++k) {
       Group& group = plan.patterns[place[i] + k / group_steps];
       std::memcpy(&group.base[k % group_steps], lists[i].data() + k * step_bytes, 4);
@@ -176,8 +181,8 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
     }
     if (!by_value || steps == 0) continue;
     plan.step_values.resize(plan.patterns.size() * group_steps * block_bytes);
-    std::memcpy(plan.step_values.data() + place[i] * group_steps * block_bytes, lists[i].data() + steps * step_bytes,
-                steps * block_bytes);
+    std::memcpy(plan.step_values.data() + std::size_t{place[i]} * group_steps * block_bytes,
+                lists[i].data() + steps * step_bytes, steps * block_bytes);
   }
   plan.slices.resize(slices);
   for (std::uint64_t s = 0; s < slices; ++s) {
@@ -338,7 +343,9 @@ class Sliced {
     }
     std::uint64_t longest = 0;
     for (const SliceGroups& g : columns_.groups) longest = std::max(longest, g.total());
-    plan.longest_chain = chain_of(longest, sums_);
+    // Where slices are few, a warp loads four groups together.
+    const bool few = columns_.slices.size() * sums_ < 2 * few_slices && columns_.block == 1 && tiles_.empty();
+    plan.longest_chain = chain_of(longest, sums_ * (few ? 4 : 1));
     plan.counters = {{"block", columns_.block},
                      {"sums", sums_},
                      {"slices", columns_.slices.size()},
@@ -466,7 +473,7 @@ void Sliced::choose_sums(const PlanOptions& options) {
   const std::optional<std::uint64_t> wanted = sums_setting(options);
   const std::uint64_t slices = columns_.slices.size(), groups = columns_.total_groups();
   sums_ = 1;
-  while (sums_ < max_sums && slices * sums_ < few_slices && groups >= 4 * sums_ * slices) sums_ *= 2;
+  while (slices != 0 && sums_ < max_sums && slices * sums_ < few_slices && groups >= 4 * sums_ * slices) sums_ *= 2;
   sums_ = wanted.value_or(sums_);
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
+#include <limits>
 
 #include "spmvpack/container/parallel.hpp"
 

@@ -1,7 +1,8 @@
 #pragma once
 // The steps of one slice of csell: which entry of which lane comes when, and how the columns of a step are stored.
 
-#include <limits>
+#include <algorithm>
+#include <array>
 #include <span>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace spmvpack::encoder::layouts::sliced {
 
 using namespace spmvpack::layouts::csell;  // what the bytes mean
 
-/// A matrix as rows of full blocks, `block` times `block`. Error-free only if it has no others: see full_blocks().
+/// A matrix as rows of full blocks, `block` times `block`. It must have no others: see full_blocks().
 class BlockRows {
  public:
   BlockRows(const CsrView& a, std::uint32_t block) : a_(a), block_(block) {}

@@ -31,6 +31,11 @@ bool stores_zeros(const CsrView& a, int threads);
 /// PartPlan::longest_chain of a lane with so many steps, `at_once` of which are loaded together: their columns or
 /// places, then what these name.
 constexpr std::uint64_t chain_of(std::uint64_t steps, std::uint64_t at_once) { return 2 * div_up(steps, at_once); }
+/// The same where a thread has a row: it loads more steps together if rows are few (1,024 for each multiprocessor of an
+/// H200).
+constexpr std::uint64_t chain_of_rows(std::uint64_t rows, std::uint64_t longest) {
+  return chain_of(longest, rows < 132 * 1024 ? 14 : 4);
+}
 
 /// Sets the byte shares of a part to its device sections, one share each.
 void share_by_section(PartPlan& plan);

@@ -69,7 +69,7 @@ void add_slots(PartPlan& plan, const OrderedRows& rows, std::uint64_t slots,
                 fill_slots(rows, make_cursor, bits_of<T>{0}, [values](std::uint64_t k) { return values[k]; })));
   });
   plan.padding = slots - a.nnz();
-  plan.longest_chain = chain_of(a.longest_row(1), 6);
+  plan.longest_chain = chain_of_rows(a.rows(), a.longest_row(1));
   share_by_section(plan);
 }
 

@@ -26,7 +26,7 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes) {
   const std::uint64_t bytes = candidates[choice.index].device_bytes;
   choice.reason = bytes < csr_bytes ? fmt::format("{:.1f} % of CSR",
                                                   100 * static_cast<double>(bytes) / static_cast<double>(csr_bytes))
-                                    : "no layout is smaller than CSR";
+                                    : "no layout that it takes is smaller than CSR";
   return choice;
 }
 

@@ -1,5 +1,5 @@
-// Layout `amb` on the GPU: a thread per lane, blocks unrolled (Nagasaka et al., section 4.2). docs/LAYOUTS.md, "amb",
-// defines the order of additions.
+// Layout `amb` on the GPU: a thread per lane or two, blocks unrolled (Nagasaka et al., section 4.2). docs/LAYOUTS.md,
+// "amb", defines the order of additions.
 
 #include <algorithm>
 #include <array>
@@ -172,7 +172,7 @@ __device__ void pair_sums(const Chunks<A>& c, const Pair& lanes, std::uint32_t i
         for (int k = 0; k < block; ++k) load_pair(values + (i * block + k) * c.chunk_rows, value[i][k]);
       } else {
 #pragma unroll
-        for (int l = 0; l < 2; ++l) column[i][l] = 0, ended[l] = ended[l] || i == 0;
+        for (int l = 0; l < 2; ++l) column[i][l] = 0;
       }
     }
     columns += batch * c.chunk_rows;

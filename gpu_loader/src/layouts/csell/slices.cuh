@@ -8,7 +8,6 @@
 #include "kernels/launch.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
-#include "kernels/vectors.hpp"
 #include "layouts/csell/kernels.hpp"
 #include "layouts/csell/tuning.cuh"
 
@@ -452,7 +451,8 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
   }
   const auto kernel = slices_kernel<source, block, size, A, V>;
   if (staged > tuning::usual_shared_bytes)
-    require_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(staged)),
+    require_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(tuning::max_staged_bytes)),
                  "reserving shared memory");
   cudaLaunchConfig_t config = launch_config(static_cast<unsigned>(std::min(work, resident)), threads, call.stream);
   config.dynamicSmemBytes = staged;

@@ -16,7 +16,7 @@ enum class Size : std::uint8_t { few, patterns, any };
 
 /// Threads of a block, and blocks that a multiprocessor holds: its registers are divided by them. Large blocks, whose
 /// slices are neighbours, find more of x in the first-level cache: triangles take 98 us with 1,024 threads, 105 with
-/// 256; 5 points 68 us with one block of 1,024 and two groups on their way, 85 with three of 512 and one (H200).
+/// 256; 5 points 68 us with one block of 1,024 and two groups on their way, 90 with three of 512 and one (H200).
 template <Source source, int block, Size size>
 inline constexpr unsigned max_threads = size == Size::few         ? 128
                                         : source == Source::table ? 512
@@ -41,7 +41,9 @@ inline constexpr int batch = block == 1                        ? 4 * depth<sourc
                              : block == 4                      ? 1
                              : block == 2 || size == Size::few ? 2
                                                                : 1;
-inline constexpr std::uint32_t usual_shared_bytes = 24U << 10U, max_staged_bytes = 96U << 10U;
+/// Larger tables are read through the caches: every device has room for these, beside what a team's sums take. The
+/// limit of a kernel is always set to the most, as it is the kernel's and other multiplies may run at the same time.
+inline constexpr std::uint32_t usual_shared_bytes = 24U << 10U, max_staged_bytes = 64U << 10U;
 
 /// A block has 16 barriers: one for all its threads, and one for each team of warps that share a slice.
 inline constexpr unsigned most_teams = 15;

@@ -4,7 +4,6 @@
 /// The functions that decode it serve host and device alike; docs/FORMAT.md, section 7, has the tables.
 
 #include <array>
-#include <bit>
 
 #include "spmvpack/container/host_device.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
