@@ -60,14 +60,11 @@ void check_shape(const PartView& part) {
   if (source == Source::single) require(p[param_values] == 1, param_values);
 }
 
-/// The groups [first, last) have steps, and only at their end steps of nothing.
+/// The groups [first, last) are sound.
 void check_groups(const PartView& part, const Group* first, const Group* last, std::string_view section) {
-  for (const Group* g = first; g != last; ++g) {
-    bool ok = g->mask[0] != 0;
-    for (std::uint32_t k = 1; k < group_steps; ++k)
-      ok = ok && (g->mask[k] != 0 ? g->mask[k - 1] != 0 : g->base[k] == 0);
-    part.require(ok, section, [&] { return fmt::format("group {} is empty, or has steps after its end", g - first); });
-  }
+  for (const Group* g = first; g != last; ++g)
+    part.require(g->is_sound(), section,
+                 [&] { return fmt::format("group {} is empty, or has steps after its end", g - first); });
 }
 
 template <class T>

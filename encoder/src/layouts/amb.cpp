@@ -197,7 +197,10 @@ class Blocked {
     each_lane(begin / 2, div_up(begin + out.size(), 2), 1, [&](std::uint64_t chunk, std::uint64_t lane) {
       std::uint64_t step = 0;
       std::uint16_t column = 0;
-      const auto put = [&] { copy_part(begin, out, ((cs[chunk] + step) * choices_.chunk_rows + lane) * 2, column); };
+      const auto put = [&] {
+        copy_overlap(begin, out, ((cs[chunk] + step) * choices_.chunk_rows + lane) * 2,
+                     std::as_bytes(std::span(&column, 1)));
+      };
       each_block(chunk, lane, [&](std::uint64_t start, std::uint64_t, std::uint64_t) {
         column = static_cast<std::uint16_t>(start);
         put();
@@ -214,7 +217,7 @@ class Blocked {
     each_lane(begin / sizeof(T), div_up(begin + out.size(), sizeof(T)), block_,
               [&](std::uint64_t chunk, std::uint64_t lane) {
                 each_slot(chunk, lane, [&](std::uint64_t slot, std::uint64_t k) {
-                  copy_part(begin, out, slot * sizeof(T), bits<T>()[k]);
+                  copy_overlap(begin, out, slot * sizeof(T), std::as_bytes(std::span(bits<T>() + k, 1)));
                 });
               });
   }
@@ -357,14 +360,6 @@ class Blocked {
         });
       std::sort(zeros.begin() + first, zeros.end());  // chunks are in order
     }
-  }
-
-  /// The bytes of `value`, which start at byte `at` of the section, as far as they lie in `out`.
-  template <class T>
-  static void copy_part(std::uint64_t begin, std::span<std::byte> out, std::uint64_t at, const T& value) {
-    const std::uint64_t from = std::max(begin, at), to = std::min(begin + out.size(), at + sizeof(T));
-    if (from < to)
-      std::memcpy(out.data() + (from - begin), reinterpret_cast<const std::byte*>(&value) + (from - at), to - from);
   }
 
   CsrView a_;

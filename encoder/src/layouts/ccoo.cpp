@@ -290,8 +290,7 @@ class ChunkedPart {
       // The requested bytes cover only part of this chunk.
       whole.resize(last - first);
       fill_chunk(c, whole.data());
-      const std::uint64_t from = std::max(first, begin), to = std::min(last, end);
-      std::copy_n(whole.data() + (from - first), to - from, out.data() + (from - begin));
+      copy_overlap(begin, out, first, whole);
     }
   }
 

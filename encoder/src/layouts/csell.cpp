@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "count_table.hpp"
 #include "layouts/csell_slice.hpp"
+#include "layouts/csell_tables.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/value_table.hpp"
@@ -30,10 +30,6 @@ constexpr std::array<Setting, 3> settings{
 constexpr std::uint64_t slices_per_task = 128;
 /// More distinct values than this do not stand in patterns.
 constexpr std::uint64_t max_step_values = 4096;
-/// Slices of the smallest tile and of the largest; and the most values of a tile: 64 KiB of shared memory.
-constexpr std::uint64_t smallest_tile = 16, largest_tile = 128, max_tile_values = 8192;
-/// What a block could have loaded while it waits for a tile's table: about 1.5 us at its share of 4 TB/s (H200).
-constexpr std::uint64_t staging_bytes = 16384;
 /// Smaller parts are bound by latency: a table for each tile makes them slower, whatever it saves (xenon1, 1.2 M
 /// nonzeros: 52 us, raw 14; H200).
 constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
@@ -133,11 +129,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
       width += steps.width();
       task.list_of_slice.push_back(list);
       if (by_value && !fits) given_up = true;
-      if (by_value) {
-        plan.groups[s] = steps.groups();
-        continue;
-      }
-      steps.arrange_offsets(s);
+      if (!by_value) steps.arrange_offsets(s);
       plan.groups[s] = steps.groups();
     }
     if (by_value && (step_count > 2 * width + 64 || task.list_bytes > blocks * block_bytes / 2 + 4096)) given_up = true;
@@ -156,8 +148,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
     for (const std::uint32_t list : task.list_of_slice) {
       const SliceGroups& g = plan.groups[list_of_slice.size()];
       list_of_slice.push_back(list == no_list ? no_list : number[list]);
-      if (list != no_list)
-        offset_bytes[number[list]] += stream_layout(g, g.counts() == SliceGroups::many, 0).end * unit;
+      if (list != no_list) offset_bytes[number[list]] += stream_layout(g, 0).end * unit;
     }
     task = {};
   }
@@ -193,123 +184,10 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
       ++plan.slices_in_patterns;
     }
     plan.slices[s].counts = plan.groups[s].counts();
-    plan.units += stream_layout(plan.groups[s], plan.slices[s].counts == SliceGroups::many, 0).end;
+    plan.units += stream_layout(plan.groups[s], 0).end;
   }
   return plan;
 }
-
-/// Tables of distinct values, each of the same number of slices.
-struct Tables {
-  std::uint64_t slices = 0;
-  std::vector<std::vector<std::uint64_t>> values;  ///< the bits, rising
-
-  /// Of ids, tables and their places, for slices of these groups.
-  [[nodiscard]] std::uint64_t bytes(std::span<const SliceGroups> groups, std::size_t value_size) const {
-    std::uint64_t sum = 0;
-    for (std::size_t t = 0; t < values.size(); ++t) {
-      const std::uint64_t count = values[t].size(), first = t * slices;
-      sum += count * value_size + sizeof(Tile);
-      for (std::uint64_t s = first; s < std::min<std::uint64_t>(groups.size(), first + slices); ++s)
-        sum += groups[s].total() * lanes * group_steps * (count <= 256 ? 1 : 2);
-    }
-    return sum;
-  }
-  /// These bytes, and what staging the tables costs.
-  [[nodiscard]] std::uint64_t cost(std::span<const SliceGroups> groups, std::size_t value_size) const {
-    return bytes(groups, value_size) + values.size() * staging_bytes;
-  }
-};
-
-std::vector<std::uint64_t> distinct_values(const CsrView& a, std::uint64_t first_slice, std::uint64_t last_slice) {
-  const std::uint64_t begin = a.row_ptr(std::min(a.rows(), first_slice * lanes)),
-                      end = a.row_ptr(std::min(a.rows(), last_slice * lanes));
-  CountTable table;
-  dispatch(a.value_type(), [&]<class T>(T) { table.add(a.values<T>() + begin, end - begin); });
-  std::vector<std::uint64_t> bits;
-  bits.reserve(table.size());
-  for (const ValueCount& value : table.entries()) bits.push_back(value.bits);
-  std::sort(bits.begin(), bits.end());
-  return bits;
-}
-
-/// The tables that cost least; none if values do not repeat nearby, or for several tables in fewer than
-/// `least_entries`.
-std::optional<Tables> plan_tables(const CsrView& a, const ValueTable& all, std::span<const SliceGroups> groups,
-                                  std::uint64_t least_entries, int threads) {
-  const std::uint64_t slices = groups.size();
-  const std::size_t value_size = size_of(a.value_type());
-  if (slices == 0 || a.nnz() == 0) return {};
-  if (all.distinct() <= 256) {
-    Tables one{slices, {}};
-    one.values.push_back(distinct_values(a, 0, slices));
-    return one;
-  }
-  if (a.nnz() < least_entries) return {};
-  Tables tables{smallest_tile, {}};
-  tables.values.resize(div_up(slices, smallest_tile));
-  // Where few tiles here and there have hardly any repeated value, the others are not looked at.
-  constexpr std::uint64_t samples = 32;
-  std::uint64_t distinct = 0, entries = 0;
-  for (std::uint64_t i = 0; i < samples; ++i) {
-    const std::uint64_t t = tables.values.size() * i / samples, first = t * smallest_tile, last = first + smallest_tile;
-    distinct += distinct_values(a, first, last).size();
-    entries += a.row_ptr(std::min(a.rows(), last * lanes)) - a.row_ptr(first * lanes);
-  }
-  if (least_entries != 0 && distinct * 4 > entries * 3) return {};
-  std::atomic<bool> too_many{false};
-  parallel_for(tables.values.size(), threads, [&](std::uint64_t t) {
-    if (too_many) return;
-    tables.values[t] = distinct_values(a, t * smallest_tile, (t + 1) * smallest_tile);
-    if (tables.values[t].size() > max_tile_values) too_many = true;
-  });
-  if (too_many) return {};
-  Tables best = tables;
-  while (tables.slices < largest_tile && tables.values.size() > 1) {
-    Tables wider{tables.slices * 2, {}};
-    wider.values.resize(div_up(tables.values.size(), 2));
-    parallel_for(wider.values.size(), threads, [&](std::uint64_t t) {
-      const std::size_t i = 2 * t;
-      if (i + 1 == tables.values.size()) {
-        wider.values[t] = tables.values[i];
-        return;
-      }
-      const auto &left = tables.values[i], &right = tables.values[i + 1];
-      std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(wider.values[t]));
-      if (wider.values[t].size() > max_tile_values) too_many = true;
-    });
-    if (too_many) break;
-    tables = std::move(wider);
-    if (tables.cost(groups, value_size) < best.cost(groups, value_size)) best = tables;
-  }
-  return best;
-}
-
-/// The ids of a tile's values.
-class TileIds {
- public:
-  explicit TileIds(std::span<const std::uint64_t> values)
-      : shift_(64 - static_cast<int>(std::bit_width(values.size() * 2 | 15))),
-        slots_(std::size_t{1} << (64 - shift_), Slot{}) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      Slot& slot = slots_[probe(values[i])];
-      slot = {values[i], static_cast<std::uint32_t>(i + 1)};
-    }
-  }
-  [[nodiscard]] std::uint32_t find(std::uint64_t bits) const { return slots_[probe(bits)].next_id - 1; }
-
- private:
-  struct Slot {
-    std::uint64_t bits = 0;
-    std::uint32_t next_id = 0;  ///< 0: free
-  };
-  [[nodiscard]] std::size_t probe(std::uint64_t bits) const {
-    std::size_t at = CountTable::hash(bits) >> shift_;
-    while (slots_[at].next_id != 0 && slots_[at].bits != bits) at = (at + 1) & (slots_.size() - 1);
-    return at;
-  }
-  int shift_;
-  std::vector<Slot> slots_;
-};
 
 /// A part as slices: makes all decisions, then writes the sections.
 class Sliced {
@@ -492,7 +370,7 @@ void Sliced::place() {
     Slice& slice = columns_.slices[s];
     const std::uint32_t id_bytes = tiles_.empty() ? 0 : tiles_[s / tables_.slices].id_bytes();
     slice.stream = static_cast<std::uint32_t>(stream_units_);
-    stream_units_ += stream_layout(columns_.groups[s], slice.counts == SliceGroups::many, id_bytes).end;
+    stream_units_ += stream_layout(columns_.groups[s], id_bytes).end;
     if (source_ != Source::raw) continue;
     slice.values = static_cast<std::uint32_t>(value_units);
     value_units += div_up(rows.blocks(s) * columns_.block * columns_.block * size, unit);
@@ -520,19 +398,12 @@ void Sliced::each_slice(std::uint32_t Slice::*place, std::uint64_t begin, std::u
   }
 }
 
-/// Copies what [begin, begin + out.size()) has of the bytes that begin at `at`.
-void copy_overlap(std::uint64_t begin, std::span<std::byte> out, std::uint64_t at, std::span<const std::byte> from) {
-  const std::uint64_t first = std::max(begin, at), last = std::min(begin + out.size(), at + from.size());
-  if (first < last) std::memcpy(out.data() + (first - begin), from.data() + (first - at), last - first);
-}
-
 template <class T>
 void Sliced::write_stream(const SliceSteps& steps, std::uint64_t s, const TileIds* ids, std::byte* out) const {
   const SliceGroups n = steps.groups();
-  const bool many = n.counts() == SliceGroups::many;
   const std::uint32_t id_bytes = ids == nullptr ? 0 : tiles_[s / tables_.slices].id_bytes();
-  const StreamLayout at = stream_layout(n, many, id_bytes);
-  if (many) std::memcpy(out, &n, sizeof n);
+  const StreamLayout at = stream_layout(n, id_bytes);
+  if (n.counts() == SliceGroups::many) std::memcpy(out, &n, sizeof n);
   const auto* const values = a_.values<T>();
   std::array<std::uint64_t, 4> next{};  // steps of each kind so far
   for (const Step& step : steps.steps()) {
@@ -572,7 +443,7 @@ void Sliced::fill_stream(std::uint64_t begin, std::span<std::byte> out) const {
       if (tile != s / tables_.slices) ids.emplace(tables_.values[tile = s / tables_.slices]);
       id_bytes = tiles_[tile].id_bytes();
     }
-    bytes.assign(stream_layout(steps.groups(), steps.groups().counts() == SliceGroups::many, id_bytes).end * unit, {});
+    bytes.assign(stream_layout(steps.groups(), id_bytes).end * unit, {});
     dispatch(a_.value_type(), [&]<class T>(T) { write_stream<T>(steps, s, ids ? &*ids : nullptr, bytes.data()); });
     copy_overlap(begin, out, std::uint64_t{columns_.slices[s].stream} * unit, bytes);
   });

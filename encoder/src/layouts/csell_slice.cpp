@@ -159,7 +159,7 @@ void SliceSteps::choose_columns() {
     groups_.of[kind] = static_cast<std::uint32_t>(div_up(n.at(kind), group_steps));
 }
 
-std::uint64_t SliceSteps::units() const { return stream_layout(groups_, groups_.counts() == SliceGroups::many, 0).end; }
+std::uint64_t SliceSteps::units() const { return stream_layout(groups_, 0).end; }
 
 void SliceSteps::arrange_offsets(std::uint64_t slice) {
   load(slice);

@@ -1,6 +1,7 @@
 #pragma once
 // Shared by the planners of all layouts.
 
+#include <algorithm>
 #include <cstring>
 
 #include "spmvpack/container/layouts/layout.hpp"
@@ -46,6 +47,13 @@ Fill copy_from(const void* array, Owner owner) {
   return [array, owner](std::uint64_t begin, std::span<std::byte> out) {
     if (!out.empty()) std::memcpy(out.data(), static_cast<const std::byte*>(array) + begin, out.size());
   };
+}
+
+/// Copies what [begin, begin + out.size()) of a section has of the bytes `from`, which begin at byte `at` of it.
+inline void copy_overlap(std::uint64_t begin, std::span<std::byte> out, std::uint64_t at,
+                         std::span<const std::byte> from) {
+  const std::uint64_t first = std::max(begin, at), last = std::min(begin + out.size(), at + from.size());
+  if (first < last) std::memcpy(out.data() + (first - begin), from.data() + (first - at), last - first);
 }
 
 /// Fills elements of type T one by one, calling element(i) for those that touch bytes [begin, begin + out.size()).

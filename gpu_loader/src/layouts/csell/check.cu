@@ -43,12 +43,6 @@ __device__ std::uint64_t entries_of(const SliceView& slice) {
   return n;
 }
 
-__device__ bool is_bad(const Group& g) {
-  bool ok = g.mask[0] != 0;
-  for (std::uint32_t k = 1; k < group_steps; ++k) ok = ok && (g.mask[k] != 0 ? g.mask[k - 1] != 0 : g.base[k] == 0);
-  return !ok;
-}
-
 template <class A>
 __device__ bool has_bits(const A* values, std::uint64_t begin, std::uint64_t end) {
   for (std::uint64_t i = begin; i < end; ++i) {
@@ -80,7 +74,7 @@ __global__ void check_patterns_kernel(View<A> v, Sizes sizes, std::uint32_t* err
   const std::uint64_t block_values = std::uint64_t{v.block} * v.block;
   std::uint32_t found = 0;
   for (std::uint64_t g = first_item(); g < sizes.patterns; g += stride()) {
-    if (is_bad(v.patterns[g])) found |= bad_groups;
+    if (!v.patterns[g].is_sound()) found |= bad_groups;
     if (sizes.source != Source::step) continue;
     for (std::uint32_t k = 0; k < group_steps; ++k) {
       const std::uint64_t begin = (g * group_steps + k) * block_values;
@@ -120,7 +114,7 @@ __global__ void check_places_kernel(View<A> v, Sizes sizes, std::uint32_t* error
         if (view.stream[i] != std::byte{0}) found |= bad_unused;
     const auto* const groups = reinterpret_cast<const Group*>(view.stream + view.at.groups * unit);
     for (std::uint64_t g = 0; g < view.n.total() - view.n.of[0]; ++g)
-      if (is_bad(groups[g])) found |= bad_groups;
+      if (!groups[g].is_sound()) found |= bad_groups;
     if (sizes.source != Source::raw) {
       if (slice.values != 0) found |= bad_places;
       continue;

@@ -42,6 +42,13 @@ enum class Columns : std::uint8_t { pattern, offset_8, offset_16, offset_32 };
 /// entry. What stands for an entry that is not there is 0: bases, offsets, ids and values of steps.
 struct Group {
   std::uint32_t base[group_steps], mask[group_steps];  // NOLINT(*-avoid-c-arrays): shared with kernels
+
+  /// Whether there is a step, and only at the end steps that fill up.
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_sound() const noexcept {
+    bool ok = mask[0] != 0;
+    for (std::uint32_t k = 1; k < group_steps; ++k) ok = ok && (mask[k] != 0 ? mask[k - 1] != 0 : base[k] == 0);
+    return ok;
+  }
 };
 static_assert(sizeof(Group) == unit);
 
@@ -94,6 +101,11 @@ constexpr SPMVPACK_HOST_DEVICE StreamLayout stream_layout(const SliceGroups& n, 
   at.ids = at.words[2] + std::uint64_t{n.of[3]} * word_units * 4;
   at.end = at.ids + n.total() * word_units * id_bytes;
   return at;
+}
+
+/// The same of groups that are known: `many` follows from them.
+constexpr StreamLayout stream_layout(const SliceGroups& n, std::uint32_t id_bytes) noexcept {
+  return stream_layout(n, n.counts() == SliceGroups::many, id_bytes);
 }
 
 /// A tile's table: elements [begin, begin + count) of `values`.

@@ -1,0 +1,97 @@
+#include "layouts/csell_tables.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack::encoder::layouts::sliced {
+namespace {
+
+/// Slices of the smallest tile and of the largest; and the most values of a tile: 64 KiB of shared memory.
+constexpr std::uint64_t smallest_tile = 16, largest_tile = 128, max_tile_values = 8192;
+/// What a block could have loaded while it waits for a tile's table: about 1.5 us at its share of 4 TB/s (H200).
+constexpr std::uint64_t staging_bytes = 16384;
+
+std::vector<std::uint64_t> distinct_values(const CsrView& a, std::uint64_t first_slice, std::uint64_t last_slice) {
+  const std::uint64_t begin = a.row_ptr(std::min(a.rows(), first_slice * lanes)),
+                      end = a.row_ptr(std::min(a.rows(), last_slice * lanes));
+  CountTable table;
+  dispatch(a.value_type(), [&]<class T>(T) { table.add(a.values<T>() + begin, end - begin); });
+  std::vector<std::uint64_t> bits;
+  bits.reserve(table.size());
+  for (const ValueCount& value : table.entries()) bits.push_back(value.bits);
+  std::sort(bits.begin(), bits.end());
+  return bits;
+}
+
+/// Device bytes, and what staging the tables costs.
+std::uint64_t cost(const Tables& tables, std::span<const SliceGroups> groups, std::size_t value_size) {
+  return tables.bytes(groups, value_size) + tables.values.size() * staging_bytes;
+}
+
+}  // namespace
+
+std::uint64_t Tables::bytes(std::span<const SliceGroups> groups, std::size_t value_size) const {
+  std::uint64_t sum = 0;
+  for (std::size_t t = 0; t < values.size(); ++t) {
+    const std::uint64_t count = values[t].size(), first = t * slices;
+    sum += count * value_size + sizeof(Tile);
+    for (std::uint64_t s = first; s < std::min<std::uint64_t>(groups.size(), first + slices); ++s)
+      sum += groups[s].total() * lanes * group_steps * Tile{0, static_cast<std::uint32_t>(count)}.id_bytes();
+  }
+  return sum;
+}
+
+std::optional<Tables> plan_tables(const CsrView& a, const ValueTable& all, std::span<const SliceGroups> groups,
+                                  std::uint64_t least_entries, int threads) {
+  const std::uint64_t slices = groups.size();
+  const std::size_t value_size = size_of(a.value_type());
+  if (slices == 0 || a.nnz() == 0) return {};
+  if (all.distinct() <= 256) {
+    Tables one{slices, {}};
+    one.values.push_back(distinct_values(a, 0, slices));
+    return one;
+  }
+  if (a.nnz() < least_entries) return {};
+  Tables tables{smallest_tile, {}};
+  tables.values.resize(div_up(slices, smallest_tile));
+  // Where few tiles here and there have hardly any repeated value, the others are not looked at.
+  constexpr std::uint64_t samples = 32;
+  std::uint64_t distinct = 0, entries = 0;
+  for (std::uint64_t i = 0; i < samples; ++i) {
+    const std::uint64_t t = tables.values.size() * i / samples, first = t * smallest_tile, last = first + smallest_tile;
+    distinct += distinct_values(a, first, last).size();
+    entries += a.row_ptr(std::min(a.rows(), last * lanes)) - a.row_ptr(first * lanes);
+  }
+  if (least_entries != 0 && distinct * 4 > entries * 3) return {};
+  std::atomic<bool> too_many{false};
+  parallel_for(tables.values.size(), threads, [&](std::uint64_t t) {
+    if (too_many) return;
+    tables.values[t] = distinct_values(a, t * smallest_tile, (t + 1) * smallest_tile);
+    if (tables.values[t].size() > max_tile_values) too_many = true;
+  });
+  if (too_many) return {};
+  Tables best = tables;
+  while (tables.slices < largest_tile && tables.values.size() > 1) {
+    Tables wider{tables.slices * 2, {}};
+    wider.values.resize(div_up(tables.values.size(), 2));
+    parallel_for(wider.values.size(), threads, [&](std::uint64_t t) {
+      const std::size_t i = 2 * t;
+      if (i + 1 == tables.values.size()) {
+        wider.values[t] = tables.values[i];
+        return;
+      }
+      const auto &left = tables.values[i], &right = tables.values[i + 1];
+      std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(wider.values[t]));
+      if (wider.values[t].size() > max_tile_values) too_many = true;
+    });
+    if (too_many) break;
+    tables = std::move(wider);
+    if (cost(tables, groups, value_size) < cost(best, groups, value_size)) best = tables;
+  }
+  return best;
+}
+
+}  // namespace spmvpack::encoder::layouts::sliced

@@ -1,0 +1,60 @@
+#pragma once
+// The tables of distinct values of csell: which values stand in which tile's, and their ids.
+
+#include <bit>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "count_table.hpp"
+#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/layouts/csell.hpp"
+#include "spmvpack/encoder/value_table.hpp"
+
+namespace spmvpack::encoder::layouts::sliced {
+
+using namespace spmvpack::layouts::csell;  // what the bytes mean
+
+/// Tables of distinct values, each of the same number of slices.
+struct Tables {
+  std::uint64_t slices = 0;
+  std::vector<std::vector<std::uint64_t>> values;  ///< the bits, rising
+
+  /// Of ids, tables and their places, for slices of these groups.
+  [[nodiscard]] std::uint64_t bytes(std::span<const SliceGroups> groups, std::size_t value_size) const;
+};
+
+/// The tables that cost least; none if values do not repeat nearby, or for several tables in fewer than
+/// `least_entries`.
+std::optional<Tables> plan_tables(const CsrView& a, const ValueTable& all, std::span<const SliceGroups> groups,
+                                  std::uint64_t least_entries, int threads);
+
+/// The ids of a tile's values.
+class TileIds {
+ public:
+  explicit TileIds(std::span<const std::uint64_t> values)
+      : shift_(64 - static_cast<int>(std::bit_width(values.size() * 2 | 15))),
+        slots_(std::size_t{1} << (64 - shift_), Slot{}) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      Slot& slot = slots_[probe(values[i])];
+      slot = {values[i], static_cast<std::uint32_t>(i + 1)};
+    }
+  }
+  [[nodiscard]] std::uint32_t find(std::uint64_t bits) const { return slots_[probe(bits)].next_id - 1; }
+
+ private:
+  struct Slot {
+    std::uint64_t bits = 0;
+    std::uint32_t next_id = 0;  ///< 0: free
+  };
+  [[nodiscard]] std::size_t probe(std::uint64_t bits) const {
+    std::size_t at = CountTable::hash(bits) >> shift_;
+    while (slots_[at].next_id != 0 && slots_[at].bits != bits) at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
+  int shift_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace spmvpack::encoder::layouts::sliced
