@@ -372,8 +372,7 @@ __device__ inline Slice load_slice(const Slice* slices, std::uint32_t s, std::ui
 /// A team of warps for each slice. The grid strides over the slices, or over tiles of them, so that neighbours are
 /// multiplied at the same time, and a block stages a table once.
 template <Source source, int block, Size size, class A, class V>
-__global__ void __launch_bounds__(tuning::max_threads<source, block, size>,
-                                  tuning::resident_blocks<source, block, size>)
+__global__ void __launch_bounds__(tuning::max_threads<source, block, size>, tuning::bound_blocks<source, block, size>)
     slices_kernel(View<A> v, Tiles tiles, std::uint32_t staged, Operands<V> operands) {
   extern __shared__ __align__(16) std::byte shared_bytes[];
   __shared__ Partial<block, tuning::max_threads<source, block, size> / 32, V> partial;

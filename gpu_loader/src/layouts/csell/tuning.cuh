@@ -26,6 +26,17 @@ inline constexpr unsigned resident_blocks = size == Size::few         ? 4
                                             : source != Source::table ? 1
                                             : size == Size::patterns  ? 4
                                                                       : 3;
+/// Threads that a multiprocessor holds, of the architecture that is compiled for.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
+inline constexpr unsigned multiprocessor_threads = 1536;
+#else
+inline constexpr unsigned multiprocessor_threads = 2048;
+#endif
+template <Source source, int block, Size size>
+inline constexpr unsigned bound_blocks =
+    resident_blocks<source, block, size>* max_threads<source, block, size> > multiprocessor_threads
+        ? multiprocessor_threads / max_threads<source, block, size>
+        : resident_blocks<source, block, size>;
 /// With fewer warps than this, the kernel for few slices: 27 points in 110,592 rows take 15 instead of 18 us (H200).
 /// Tables are staged by large blocks all the same.
 inline constexpr unsigned few_warps_per_multiprocessor = 64;
