@@ -127,10 +127,20 @@ std::vector<CsellCase> csell_cases() {
             in_blocks<T>(band<T>(333, 5, 0), b, 0, seed),
             [&](auto r, auto c) { return static_cast<double>(r % b * b + c % b) + (r / b == c / b ? 0.5 : 0); }),
         {"groups.pattern"});
-    add(name + ", 8 bits", "raw", in_blocks<T>(clustered<T>(333, 9000, 256, 9, 0), b, 3, seed), {"groups.offsets_8"});
-    add(name + ", 16 bits", "raw", in_blocks<T>(scattered<T>(333, 60000, 9, 0), b, 3, seed), {"groups.offsets_16"});
-    add(name + ", 32 bits", "raw", in_blocks<T>(scattered<T>(333, 1U << 20U, 9, 0), b, 3, seed), {"groups.offsets_32"});
-    add(name + ", many", "raw", in_blocks<T>(scattered<T>(33, 60000, 1300, 0), b, 3, seed), {"groups.offsets_16"});
+    for (const char* const values : {"raw", "table"}) {
+      const int kind = values == std::string("raw") ? 3 : 2;
+      const auto blocks = [&](const CsrMatrix& pattern) { return in_blocks<T>(pattern, b, kind, seed); };
+      add(name + ", 8 bits", values, blocks(clustered<T>(333, 9000, 256, 9, 0)), {"groups.offsets_8"});
+      add(name + ", 16 bits", values, blocks(scattered<T>(333, 60000, 9, 0)), {"groups.offsets_16"});
+      add(name + ", 32 bits", values, blocks(scattered<T>(333, 1U << 20U, 9, 0)), {"groups.offsets_32"});
+      add(name + ", many", values, blocks(scattered<T>(33, 60000, 1300, 0)), {"groups.offsets_16"});
+    }
+    add(name + " in a band", "table", in_blocks<T>(band<T>(333, 5, 0), b, 1, seed), {"groups.pattern"});
+    add(name + " in tiles", "table",
+        with_values<T>(
+            in_blocks<T>(band<T>(1100, 5, 0), b, 0, seed),
+            [&](auto r, auto c) { return static_cast<double>(r / (512 * b) * 1000 + (r * 7 + c) % 900) + 0.5; }),
+        {"groups.pattern", "tables.values"});
   }
   return all;
 }

@@ -413,9 +413,7 @@ TEST_CASE("settings of csell out of range, and those that the matrix does not fi
   CHECK(plan_refusal(scattered<double>(500, 3000, 20, 3), "csell", {{"csell.values", "step"}}, errc::unsupported) ==
         "csell: csell.values is step, but the values do not repeat like that; use csell.values=raw, or auto");
   const CsrMatrix blocks = in_blocks<double>(band<double>(50, 3, 0), 2, 1, 1);
-  CHECK(plan_refusal(blocks, "csell", {{"csell.values", "table"}, {"csell.block", "2"}}, errc::unsupported) ==
-        "csell: csell.values is table, which has blocks of 1 by 1 alone; use csell.block=1, or csell.values=raw");
-  CHECK(counter(plan_of(blocks, "csell", {.settings = {{"csell.values", "table"}}}), "block") == 1);
+  CHECK(counter(plan_of(blocks, "csell", {.settings = {{"csell.values", "table"}}}), "block") == 2);
 }
 
 TEST_CASE("csell whose bytes lie is refused") {
@@ -454,7 +452,6 @@ TEST_CASE("csell whose bytes lie is refused") {
   CHECK(refusal_with(a, table, param_source, 4) == "source is 4");
   CHECK(refusal_with(a, {{"csell.values", "raw"}}, param_block, 5) == "block is 5");
   CHECK(refusal_with(a, {{"csell.values", "raw"}}, param_block, 3) == "block is 3");
-  CHECK(refusal_with(a, table, param_block, 2) == "block is 2");
   CHECK(refusal_with(a, table, param_sums, 3) == "sums is 3");
   CHECK(refusal_with(a, table, param_largest_tile, 2) == "the largest has 3 values, the part table says 2");
   // Readers count slices of a tile in 32 bits.

@@ -75,7 +75,9 @@ class OrderOfCsell {
                 std::size_t place = 0;
                 if (p[source] == raw) place = raw_value + in_block * entries + rank;
                 if (p[source] == table)
-                  place = tiles_[2 * tile] + number(ids + ((32 * group + lane) * 4 + k) * id_bytes, id_bytes);
+                  place = tiles_[2 * tile] +
+                          number(ids + ((32 * (group * p[block] * p[block] + in_block) + lane) * 4 + k) * id_bytes,
+                                 id_bytes);
                 if (p[source] == step) place = (4 * (pattern + group) + k) * p[block] * p[block] + in_block;
                 V& mine = sum[lane * p[block] + r][group % p[sums]];
                 mine = std::fma(V{values_.at(place)}, x.at(column * p[block] + c), mine);

@@ -231,9 +231,14 @@ def sliced():
         yield f"csell_all_kinds_{source}_{value}", n, [part]
     for block, value, source, kinds in ((2, "f32", "raw", OFFSETS_16), (3, "f64", "raw", PATTERNS),
                                         (4, "f32", "raw", OFFSETS_8), (2, "f64", "step", PATTERNS),
-                                        (3, "f32", "step", PATTERNS), (4, "f64", "single", OFFSETS_32)):
+                                        (3, "f32", "step", PATTERNS), (4, "f64", "single", OFFSETS_32),
+                                        (2, "f32", "table", OFFSETS_16), (4, "f64", "table", OFFSETS_8)):
         n = full_blocks(35, 9, block, [3.0] if source == "single" else [0.5 * i for i in range(13)], value)
-        yield f"csell_b{block}_{source}_{value}", n, [csell(n, source, kinds, block=block, sums=block // 2 * 2 or 1)]
+        yield f"csell_b{block}_{source}_{value}", n, [csell(n, source, kinds, block=block, sums=block // 2 * 2 or 1,
+                                                            tile_slices=1 if source == "table" else 0)]
+    n = full_blocks(35, 9, 3, [0.0], "f64")
+    n.entries = [(r, c, i % 300 / 4) for i, (r, c, _) in enumerate(n.entries)]
+    yield "csell_b3_table_f64", n, [csell(n, "table", PATTERNS, block=3, tile_slices=1)]  # ids of two bytes
     n = special_values()
     yield "csell_special_values_table", n, [csell(n, "table", tile_slices=1)]
     yield "csell_special_values_step", n, [csell(n, "step", PATTERNS)]

@@ -205,14 +205,13 @@ def csell_table(matrix):
 
 def csell_parts():
     m = small()
-    odd_rows, odd_columns, even = Matrix(5, 6, m.entries[:-1]), Matrix(6, 7, m.entries), Matrix(6, 8, m.entries)
+    odd_rows, odd_columns = Matrix(5, 6, m.entries[:-1]), Matrix(6, 7, m.entries)
     ones = Matrix(5, 7, [(r, c, 1.0) for r, c, _ in m.entries])
     yield "source_4", m, csell(m), {"_0": 4}
     yield "block_0", m, csell(m, slices=[]), {"_1": 0}
     yield "block_5", m, csell(m), {"_1": 5}
     yield "block_of_odd_rows", odd_rows, csell(odd_rows), {"_1": 2}
     yield "block_of_odd_columns", odd_columns, csell(odd_columns), {"_1": 2}
-    yield "block_of_table", even, csell_table(even), {"_1": 2}
     yield "sums_3", m, csell(m), {"_2": 3}
     yield "patterns_wrap", m, csell(m, "raw", PATTERNS), {"_3": 2 + 2**61}
     yield "stream_wraps", m, csell(m), {"_4": 5 + 2**61}
@@ -730,6 +729,11 @@ def csell_structure():
     n = Matrix(32, 9, [(r, c, r + c / 16) for r in range(32) for c in range(9)])
     assert csell_table(n).fields["parameters"][7] == 288
     yield "csell_id_of_16_bits", n, patched(csell_table(n), stream={3 * 5 * 8: 288})
+    n = Matrix(4, 4, [(r, c, float(r)) for r, c in ((0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (2, 3), (3, 2), (3, 3))])
+    block = csell(n, "table", PATTERNS, block=2, tile_slices=1)
+    last = 3 * 32  # words of ids: of the blocks' last values
+    yield "csell_id_of_a_block", n, patched(block, stream={last: 4})
+    yield "csell_id_of_no_entry_of_a_block", n, patched(block, stream={last + 2: 1})
 
 
 def pattern_of(matrix):

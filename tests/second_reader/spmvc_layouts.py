@@ -372,7 +372,7 @@ class Csell:
     def expect(p, what):
         source, block, sums, patterns, units, values, tile_slices, _ = p.parameters
         require(source <= Csell.SINGLE, "tables", f"{what}: source {source}")
-        require(1 <= block <= (1 if source == Csell.TABLE else 4), "tables", f"{what}: block is {block}")
+        require(1 <= block <= 4, "tables", f"{what}: block is {block}")
         require(p.row_count % block == p.column_count % block == 0, "tables", f"{what}: not made of blocks of {block}")
         require(sums in (1, 2, 4), "tables", f"{what}: {sums} sums")
         require(patterns < 2**32 and units < 2**32, "tables", f"{what}: too many patterns, or too long a stream")
@@ -400,14 +400,14 @@ class Csell:
             require(begin == stream.position, "structure", f"{at}: its stream begins elsewhere")
             require(first_value == raw.position, "structure", f"{at}: its values begin elsewhere")
             table = tiles[s // tile_slices] if source == Csell.TABLE else None
-            entry, columns, ids = Csell.read_slice(at, stream, counts, pattern, dictionary, s, table, source)
+            entry, columns, ids = Csell.read_slice(at, stream, counts, pattern, dictionary, s, table, source, block)
             # Entries in the order of the steps, then of the lanes; their values are those of blocks, row by row.
             step, lane = np.nonzero(entry)
             element = np.arange(block**2)
             if source == Csell.RAW:
                 found = Csell.raw_values(at, raw, entry, block)
             elif source == Csell.TABLE:
-                found = values[table[0] + ids[step, lane]][:, None]
+                found = values[table[0] + ids[step, lane]]
             elif source == Csell.STEP:
                 found = values[((pattern * Csell.STEPS + step) * block**2)[:, None] + element]
             else:
@@ -460,8 +460,8 @@ class Csell:
         return n
 
     @staticmethod
-    def read_slice(what, stream, counts, pattern, dictionary, s, table, source):
-        """Which lanes have an entry, their columns and ids, by steps and lanes."""
+    def read_slice(what, stream, counts, pattern, dictionary, s, table, source, block):
+        """Which lanes have an entry, their columns and the ids of their blocks' values, by steps and lanes."""
         lanes, steps = Csell.LANES, Csell.STEPS
         n = Csell.counts(what, stream, counts, source)
         require(pattern + n[0] <= len(dictionary[0]), "structure", f"{what}: its pattern is out of range")
@@ -477,14 +477,15 @@ class Csell:
         offsets = np.concatenate(offsets)
         require(not np.any(offsets[~entry[n[0]:]]), "structure", f"{what}: an offset of no entry")
         columns = (bases[:, None, :] + np.concatenate((rows, offsets))) % 2**32
-        ids = np.zeros(entry.shape, np.int64)
+        entry, columns = (a.transpose(0, 2, 1).reshape(-1, lanes) for a in (entry, columns))
+        ids = None
         if table:
             width = 1 if table[1] <= 256 else 2
-            ids = stream.take(len(masks) * 4 * width, f"<u{width}").reshape(-1, lanes, steps).astype(np.int64)
+            ids = stream.take(len(masks) * 4 * width * block**2, f"<u{width}").reshape(-1, block**2, lanes, steps)
+            ids = ids.transpose(0, 3, 2, 1).reshape(-1, lanes, block**2).astype(np.int64)
             require(np.all(ids[entry] < table[1]), "structure", f"{what}: an id out of range")
             require(not np.any(ids[~entry]), "structure", f"{what}: an id of no entry")
 
-        entry, columns, ids = (a.transpose(0, 2, 1).reshape(-1, lanes) for a in (entry, columns, ids))
         kind = np.repeat(np.arange(4), np.array(n) * steps)
         lane, step = np.nonzero(entry.T)
         require(rises(lane * 4 + kind[step], columns[step, lane]), "structure", f"{what}: columns do not rise")

@@ -375,8 +375,9 @@ def csell_part(matrix, source, block, slices, /, sums=1, tile_slices=0, **overri
         if source == "table":
             table = tables[s // tile_slices]
             for group in sum(groups, []):
-                stream += csell_words(group, 1 if len(table) <= 256 else 2,
-                                      lambda _, held: table.index(matrix.value_bytes(held[1])))
+                for e in range(block**2):
+                    stream += csell_words(group, 1 if len(table) <= 256 else 2,
+                                          lambda _, held, e=e: table.index(matrix.value_bytes([held[1][e]])))
         if source == "raw":
             # Of a step's blocks first all first elements, by lanes.
             raw += b"".join(matrix.value_bytes([lanes[lane][1][e] for lane in sorted(lanes)])

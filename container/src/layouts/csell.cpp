@@ -47,7 +47,6 @@ void check_shape(const PartView& part) {
   require(p[param_source] < source_names.size(), param_source);
   require(p[param_block] >= 1 && p[param_block] <= max_block, param_block);
   require(part.rows() % p[param_block] == 0 && part.cols() % p[param_block] == 0, param_block);
-  require(p[param_block] == 1 || source != Source::table, param_block);
   require(p[param_sums] == 1 || p[param_sums] == 2 || p[param_sums] == 4, param_sums);
   require(p[param_patterns] <= 0xFFFFFFFF, param_patterns);
   require(p[param_stream] <= 0xFFFFFFFF, param_stream);
@@ -143,9 +142,9 @@ void check_unused(const PartView& part, const SliceView& slice, std::uint64_t s)
     for (std::uint32_t k = 0; k < group_steps; ++k)
       for (std::uint32_t without = ~slice.group(g).mask[k]; without != 0; without &= without - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(without));
-        part.require(
-            slice.column(g, k, lane, 0) == slice.group(g).base[k] && (slice.id_bytes == 0 || slice.id(g, k, lane) == 0),
-            "stream", [&] { return fmt::format("slice {}, lane {}: an offset or id of no entry", s, lane); });
+        part.require(slice.column(g, k, lane, 0) == slice.group(g).base[k] &&
+                         (slice.id_bytes == 0 || slice.ids_below(g, k, lane, 1)),
+                     "stream", [&] { return fmt::format("slice {}, lane {}: an offset or id of no entry", s, lane); });
       }
 }
 
@@ -172,7 +171,7 @@ std::uint64_t check_entries(const PartView& part, const View<T>& v, std::uint64_
       if (slice.columns(g) != kind) kind = slice.columns(g), kind_begin = columns.size();
       require(columns.size() == kind_begin || column > columns.back(), "patterns or stream", "columns do not rise");
       columns.push_back(column);
-      require(v.tile_slices == 0 || slice.id(g, k, lane) < table, "stream", "an id out of range");
+      require(v.tile_slices == 0 || slice.ids_below(g, k, lane, table), "stream", "an id out of range");
     });
     entries += columns.size();
     std::sort(columns.begin(), columns.end());
@@ -214,7 +213,7 @@ const T* value_of(const View<T>& v, const SliceView& slice, Source source, std::
       return v.values + v.slices[s].values * (unit / sizeof(T)) + (place - rank) * block_values + element * n + rank;
     }
     case Source::table:
-      return v.values + v.tiles[s / v.tile_slices].begin + slice.id(g, k, lane);
+      return v.values + v.tiles[s / v.tile_slices].begin + slice.id(g, k, lane, static_cast<std::uint32_t>(element));
     case Source::step:
       return v.values + ((v.slices[s].pattern + g) * group_steps + k) * block_values + element;
     default:

@@ -112,25 +112,35 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
     if (given_up) return;
     Task& task = tasks[t];
     SliceSteps steps(rows);
+    struct Found {
+      std::uint32_t list = no_list, width = 0;
+      std::size_t steps = 0;
+      SliceGroups groups{};
+    };
+    RecentSlices<Found> recent(rows, by_value);
     std::uint64_t step_count = 0, width = 0, blocks = 0;
     for (std::uint64_t s = t * slices_per_task; s < std::min(slices, (t + 1) * slices_per_task); ++s) {
-      // Far more steps than the longest row has entries cost more time than offsets, whatever they save.
-      const std::uint64_t mean = div_up(rows.blocks(s), lanes);
-      const bool fits = steps.arrange_pattern(s, by_value, by_value ? 4 * mean + 32 : mean + mean / 2 + 4);
-      std::uint32_t list = no_list;
-      if (fits) {
-        const std::string steps_of_slice = list_of(steps, rows, s, by_value);
-        const std::size_t known = task.lists.size();
-        list = task.lists.add(steps_of_slice);
-        if (task.lists.size() != known) task.list_bytes += steps_of_slice.size();
-      }
+      const Found& found = recent(s, [&](Found& f) {
+        // Far more steps than the longest row has entries cost more time than offsets, whatever they save.
+        const std::uint64_t mean = div_up(rows.blocks(s), lanes);
+        const bool fits = steps.arrange_pattern(s, by_value, by_value ? 4 * mean + 32 : mean + mean / 2 + 4);
+        f = {no_list, steps.width(), steps.steps().size(), {}};
+        if (fits) {
+          const std::string steps_of_slice = list_of(steps, rows, s, by_value);
+          const std::size_t known = task.lists.size();
+          f.list = task.lists.add(steps_of_slice);
+          if (task.lists.size() != known) task.list_bytes += steps_of_slice.size();
+        }
+        if (by_value && !fits) given_up = true;
+        if (!by_value) steps.measure_offsets(s);
+        f.groups = steps.groups();
+      });
       blocks += rows.blocks(s);
-      step_count += steps.steps().size();
-      width += steps.width();
-      task.list_of_slice.push_back(list);
-      if (by_value && !fits) given_up = true;
-      if (!by_value) steps.arrange_offsets(s);
-      plan.groups[s] = steps.groups();
+      step_count += found.steps;
+      width += found.width;
+      task.list_of_slice.push_back(found.list);
+      plan.groups[s] = found.groups;
+      if (given_up) return;
     }
     if (by_value && (step_count > 2 * width + 64 || task.list_bytes > blocks * block_bytes / 2 + 4096)) given_up = true;
   });
@@ -221,9 +231,10 @@ class Sliced {
     }
     std::uint64_t longest = 0;
     for (const SliceGroups& g : columns_.groups) longest = std::max(longest, g.total());
-    // Where slices are few, a warp loads four groups together.
-    const bool few = columns_.slices.size() * sums_ < 2 * few_slices && columns_.block == 1 && tiles_.empty();
-    plan.longest_chain = chain_of(longest, sums_ * (few ? 4 : 1));
+    // Where a GPU's warps are all busy at once, each loads four groups together.
+    const bool few = columns_.slices.size() * sums_ * 2 < few_slices && columns_.block == 1 && tiles_.size() <= 1;
+    plan.work = work_of_groups(groups[0], groups[1] + groups[2] + groups[3], few);
+    plan.work.push_back({"csell.chain", chain_of(longest, sums_ * (few ? 4 : 1))});
     plan.counters = {{"block", columns_.block},
                      {"sums", sums_},
                      {"slices", columns_.slices.size()},
@@ -246,6 +257,23 @@ class Sliced {
   [[nodiscard]] const std::vector<Tile>& tiles() const { return tiles_; }
 
  private:
+  /// Slots of blocks, or else of the kernels that a GPU has for few slices, for patterns alone and for any columns.
+  [[nodiscard]] std::vector<Counter> work_of_groups(std::uint64_t patterns, std::uint64_t offsets, bool few) const {
+    const std::uint64_t slots = group_steps * lanes * columns_.block * columns_.block;
+    const bool table = source_ == Source::table;
+    const char* const unit = columns_.block > 1        ? table ? "csell.table_blocks" : "csell.blocks"
+                             : few                     ? "csell.few"
+                             : source_ == Source::step ? "csell.step"
+                             : offsets == 0            ? table ? "csell.table_patterns" : "csell.patterns"
+                             : table                   ? "csell.table_offsets"
+                                                       : "csell.offsets";
+    std::vector<Counter> work{{"csell.multiplies", 1}, {unit, slots * (patterns + offsets)}};
+    if (few && offsets != 0) {
+      work.push_back({"csell.few_multiplies", 1});
+      work.push_back({"csell.few_offsets", slots * offsets});
+    }
+    return work;
+  }
   void choose(const ValueTable& values, const PlanOptions& options);
   void choose_sums(const PlanOptions& options);
   void place();
@@ -263,7 +291,7 @@ class Sliced {
   template <class T>
   void write_stream(const SliceSteps& steps, std::uint64_t s, const TileIds* ids, std::byte* out) const;
   template <class T>
-  void write_values(const SliceSteps& steps, std::uint64_t s, T* out) const;
+  void write_values(const SliceSteps& steps, std::uint64_t s, bits_of<T>* out) const;
 
   std::shared_ptr<const void> owner_;
   CsrView a_;
@@ -304,8 +332,6 @@ void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
   if (wanted_block && *wanted_block != block)
     refuse(fmt::format("the matrix is not made of full blocks of {} by {}", *wanted_block, *wanted_block),
            "use another csell.block, or amb, whose blocks may have fill");
-  if (wanted == Source::table && wanted_block && block != 1)
-    refuse("csell.values is table, which has blocks of 1 by 1 alone", "use csell.block=1, or csell.values=raw");
   const auto tried = [&](Source source) { return !wanted || *wanted == source; };
   const std::size_t size = size_of(a_.value_type());
 
@@ -329,18 +355,15 @@ void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
   if (tried(Source::step) && values.distinct() <= (wanted ? ValueTable::max_distinct : max_step_values)) {
     if (auto columns = plan_columns({a_, block}, true, options.threads)) consider(Source::step, *columns, 0, {});
   }
-  std::optional<ColumnsPlan> plain;  // blocks of one, which tables have
-  if (tried(Source::table) && (!wanted_block || *wanted_block == 1)) {
-    plain = plan_columns({a_, 1}, false, options.threads);
-    if (auto tables = plan_tables(a_, values, plain->groups, wanted ? 0 : small_entries, options.threads)) {
+  std::optional<ColumnsPlan> plain;
+  if (tried(Source::table) || tried(Source::raw)) plain = plan_columns({a_, block}, false, options.threads);
+  if (tried(Source::table)) {
+    if (auto tables = plan_tables({a_, block}, values, plain->groups, wanted ? 0 : small_entries, options.threads)) {
       const std::uint64_t bytes = tables->bytes(plain->groups, size);
       consider(Source::table, *plain, bytes, std::move(*tables));
     }
   }
-  if (tried(Source::raw)) {
-    if (block != 1 || !plain) plain = plan_columns({a_, block}, false, options.threads);
-    consider(Source::raw, *plain, raw_bytes(*plain), {});
-  }
+  if (tried(Source::raw)) consider(Source::raw, *plain, raw_bytes(*plain), {});
   if (best == ~std::uint64_t{0})
     refuse(fmt::format("csell.values is {}, but the values do not repeat like that",
                        source_names.at(static_cast<std::size_t>(*wanted))),
@@ -368,9 +391,8 @@ void Sliced::place() {
   std::uint64_t value_units = 0;
   for (std::uint64_t s = 0; s < columns_.slices.size(); ++s) {
     Slice& slice = columns_.slices[s];
-    const std::uint32_t id_bytes = tiles_.empty() ? 0 : tiles_[s / tables_.slices].id_bytes();
     slice.stream = static_cast<std::uint32_t>(stream_units_);
-    stream_units_ += stream_layout(columns_.groups[s], id_bytes).end;
+    stream_units_ += stream_layout(columns_.groups[s], tables_.id_bytes(s)).end;
     if (source_ != Source::raw) continue;
     slice.values = static_cast<std::uint32_t>(value_units);
     value_units += div_up(rows.blocks(s) * columns_.block * columns_.block * size, unit);
@@ -385,16 +407,20 @@ void Sliced::each_slice(std::uint32_t Slice::*place, std::uint64_t begin, std::u
   const std::vector<Slice>& slices = columns_.slices;
   const auto after = std::upper_bound(slices.begin(), slices.end(), begin / unit,
                                       [&](std::uint64_t at, const Slice& slice) { return at < slice.*place; });
-  SliceSteps steps({a_, columns_.block});
+  const BlockRows rows(a_, columns_.block);
+  RecentSlices<std::optional<SliceSteps>> recent(rows, columns_.by_value);
   for (auto s = static_cast<std::uint64_t>(after - slices.begin()) - 1;
        s < slices.size() && std::uint64_t{slices[s].*place} * unit < end; ++s) {
     const std::uint64_t to = s + 1 < slices.size() ? slices[s + 1].*place : ~std::uint64_t{0};
     if (to == slices[s].*place) continue;
-    if (columns_.groups[s].of[0] != 0)
-      steps.arrange_pattern(s, columns_.by_value, ~std::uint64_t{0});
-    else
-      steps.arrange_offsets(s);
-    f(steps, s);
+    const auto& steps = recent(s, [&](std::optional<SliceSteps>& known) {
+      if (!known) known.emplace(rows);
+      if (columns_.groups[s].of[0] != 0)
+        known->arrange_pattern(s, columns_.by_value, ~std::uint64_t{0});
+      else
+        known->arrange_offsets(s);
+    });
+    f(*steps, s);
   }
 }
 
@@ -402,32 +428,51 @@ template <class T>
 void Sliced::write_stream(const SliceSteps& steps, std::uint64_t s, const TileIds* ids, std::byte* out) const {
   const SliceGroups n = steps.groups();
   const std::uint32_t id_bytes = ids == nullptr ? 0 : tiles_[s / tables_.slices].id_bytes();
-  const StreamLayout at = stream_layout(n, id_bytes);
+  const StreamLayout at = stream_layout(n, ids == nullptr ? 0 : tables_.id_bytes(s));
+  const std::uint32_t block = columns_.block;
   if (n.counts() == SliceGroups::many) std::memcpy(out, &n, sizeof n);
-  const auto* const values = a_.values<T>();
+  const auto shift = static_cast<std::uint32_t>((s - steps.slice()) * lanes);  // they may be another slice's
+  std::array<LaneStarts, max_block> starts;                                    // of each row of a block
+  for (std::uint32_t r = 0; r < (ids == nullptr ? 1 : block); ++r) starts.at(r) = lane_starts({a_, block}, s, r);
   std::array<std::uint64_t, 4> next{};  // steps of each kind so far
   for (const Step& step : steps.steps()) {
     const auto kind = static_cast<std::size_t>(step.columns);
     std::uint64_t group = next.at(kind) / group_steps;
     const std::uint64_t of_kind = group, k = next.at(kind)++ % group_steps;
     for (std::size_t i = 0; i < kind; ++i) group += n.of[i];
+    /// Writes value(entry of the block's element e) for each of the step's lanes, into words of type W of a group that
+    /// begin at `place`.
+    const auto put = [&]<class W>(W, std::uint64_t place, std::uint64_t g, std::uint32_t e, auto&& value) {
+      const LaneStarts& of_row = starts.at(e / block);
+      W* const words = reinterpret_cast<W*>(out + place * unit) + g * lanes * group_steps + k;
+      const std::uint32_t* entry = steps.entries().data() + step.first;
+      for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1, ++entry) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
+        words[lane * group_steps] = static_cast<W>(value(of_row[lane] + std::uint64_t{*entry} * block + e % block));
+      }
+    };
     if (kind != 0) {
       Group* const header = reinterpret_cast<Group*>(out + at.groups * unit) + (group - n.of[0]);
-      header->base[k] = step.base;
+      const std::uint32_t base = step.base + shift;
+      header->base[k] = base;
       header->mask[k] = step.mask;
+      const std::uint64_t place = at.words[kind - 1];
+      const auto offset = [&](std::uint64_t entry) { return a_.col_idx()[entry] / block - base; };
+      if (step.columns == Columns::offset_8)
+        put(std::uint8_t{}, place, of_kind, 0, offset);
+      else if (step.columns == Columns::offset_16)
+        put(std::uint16_t{}, place, of_kind, 0, offset);
+      else
+        put(std::uint32_t{}, place, of_kind, 0, offset);
     }
-    std::uint32_t entry = step.first;
-    for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1, ++entry) {
-      const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
-      const std::uint64_t row = s * lanes + lane, block = columns_.block;
-      const std::uint64_t first = a_.row_ptr(row * block) + steps.entries()[entry] * block;
-      const auto put = [&](std::uint64_t place, std::uint64_t g, std::uint32_t width, std::uint32_t value) {
-        std::memcpy(out + place * unit + ((g * lanes + lane) * group_steps + k) * width, &value, width);
-      };
-      if (kind != 0)
-        put(at.words[kind - 1], of_kind, 1U << (kind - 1),
-            a_.col_idx()[first] / static_cast<std::uint32_t>(block) - step.base);
-      if (ids != nullptr) put(at.ids, group, id_bytes, ids->find(value_bits(values[first])));
+    if (ids == nullptr) continue;
+    const auto id = [&](std::uint64_t entry) { return ids->find(value_bits(a_.values<T>()[entry])); };
+    for (std::uint32_t e = 0; e < block * block; ++e) {
+      const std::uint64_t of_element = group * block * block + e;
+      if (id_bytes == 1)
+        put(std::uint8_t{}, at.ids, of_element, e, id);
+      else
+        put(std::uint16_t{}, at.ids, of_element, e, id);
     }
   }
 }
@@ -438,12 +483,8 @@ void Sliced::fill_stream(std::uint64_t begin, std::span<std::byte> out) const {
   std::optional<TileIds> ids;
   std::uint64_t tile = ~std::uint64_t{0};
   each_slice(&Slice::stream, begin, begin + out.size(), [&](const SliceSteps& steps, std::uint64_t s) {
-    std::uint32_t id_bytes = 0;
-    if (!tiles_.empty()) {
-      if (tile != s / tables_.slices) ids.emplace(tables_.values[tile = s / tables_.slices]);
-      id_bytes = tiles_[tile].id_bytes();
-    }
-    bytes.assign(stream_layout(steps.groups(), id_bytes).end * unit, {});
+    if (!tiles_.empty() && tile != s / tables_.slices) ids.emplace(tables_.values[tile = s / tables_.slices]);
+    bytes.assign(stream_layout(steps.groups(), tables_.id_bytes(s)).end * unit, {});
     dispatch(a_.value_type(), [&]<class T>(T) { write_stream<T>(steps, s, ids ? &*ids : nullptr, bytes.data()); });
     copy_overlap(begin, out, std::uint64_t{columns_.slices[s].stream} * unit, bytes);
   });
@@ -451,22 +492,24 @@ void Sliced::fill_stream(std::uint64_t begin, std::span<std::byte> out) const {
 
 /// Step by step; of a block element by element, those of the step's lanes side by side.
 template <class T>
-void Sliced::write_values(const SliceSteps& steps, std::uint64_t s, T* out) const {
-  const T* const values = a_.values<T>();
+void Sliced::write_values(const SliceSteps& steps, std::uint64_t s, bits_of<T>* out) const {
+  // As bits, which a copy of a NaN keeps.
+  const auto* const values = static_cast<const bits_of<T>*>(a_.value_bytes());
   const std::uint32_t block = columns_.block;
-  const BlockRows rows(a_, block);
+  std::array<LaneStarts, max_block> starts;
+  for (std::uint32_t r = 0; r < block; ++r) starts.at(r) = lane_starts({a_, block}, s, r);
   for (const Step& step : steps.steps()) {
     const auto n = static_cast<std::uint32_t>(std::popcount(step.mask));
-    std::uint32_t rank = 0;
-    for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1, ++rank) {
-      const std::uint64_t row = s * lanes + static_cast<std::uint32_t>(std::countr_zero(mask));
-      for (std::uint32_t r = 0; r < block; ++r) {
-        const T* const from = values + rows.begin(row, r) + std::uint64_t{steps.entries()[step.first + rank]} * block;
-        for (std::uint32_t c = 0; c < block; ++c)
-          std::memcpy(out + (std::uint64_t{r} * block + c) * n + rank, from + c, sizeof(T));
+    for (std::uint32_t r = 0; r < block; ++r, out += std::size_t{n} * block) {
+      const LaneStarts& row = starts.at(r);
+      const std::uint32_t* const entries = steps.entries().data() + step.first;
+      std::uint32_t rank = 0;
+      for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1, ++rank) {
+        const bits_of<T>* const from =
+            values + row[static_cast<std::uint32_t>(std::countr_zero(mask))] + std::uint64_t{entries[rank]} * block;
+        for (std::uint32_t c = 0; c < block; ++c) out[std::size_t{c} * n + rank] = from[c];
       }
     }
-    out += std::size_t{n} * block * block;
   }
 }
 
@@ -488,11 +531,11 @@ void Sliced::fill_values(std::uint64_t begin, std::span<std::byte> out) const {
     }
     default:
       if (out.empty()) return;
-      std::vector<T> whole;
+      std::vector<bits_of<T>> whole;
       each_slice(&Slice::values, begin, begin + out.size(), [&](const SliceSteps& steps, std::uint64_t s) {
         const std::uint64_t n = BlockRows(a_, columns_.block).blocks(s) * columns_.block * columns_.block;
-        whole.assign(round_up(n, unit / sizeof(T)), T{});
-        write_values(steps, s, whole.data());
+        whole.assign(round_up(n, unit / sizeof(T)), {});
+        write_values<T>(steps, s, whole.data());
         copy_overlap(begin, out, std::uint64_t{columns_.slices[s].values} * unit, std::as_bytes(std::span(whole)));
       });
   }

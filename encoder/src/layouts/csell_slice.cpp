@@ -32,17 +32,69 @@ bool full_blocks(const CsrView& a, std::uint32_t block, int threads) {
   return full;
 }
 
+namespace {
+
+template <class Key>
+using Lanes = std::array<Key, lanes>;
+template <class Key>
+constexpr Key none = std::numeric_limits<Key>::max();
+
+template <class Key>
+Key least(const Lanes<Key>& keys) {
+  Key low = none<Key>;
+  for (const Key k : keys) low = std::min(low, k);
+  return low;
+}
+
+/// A bit for each lane; without shifts by its number, which the baseline has no vectors for.
+constexpr std::array<std::uint32_t, lanes> lane_bits = [] {
+  std::array<std::uint32_t, lanes> bits{};
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) bits[lane] = 1U << lane;
+  return bits;
+}();
+
+/// The lanes for whose keys f is true.
+template <class Key, class F>
+std::uint32_t lanes_where(const Lanes<Key>& keys, F&& f) {
+  std::uint32_t mask = 0;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) mask |= lane_bits[lane] & (f(keys[lane]) ? ~0U : 0U);
+  return mask;
+}
+
+}  // namespace
+
+bool same_shape(const BlockRows& rows, std::uint64_t slice, std::uint64_t other, bool by_value) {
+  const CsrView& a = rows.matrix();
+  const std::uint64_t height = std::uint64_t{lanes} * rows.block(), first = slice * height, from = other * height;
+  const std::uint64_t n = std::min(height, a.rows() - first), begin = a.row_ptr(first), known = a.row_ptr(from);
+  if (n != std::min(height, a.rows() - from)) return false;
+  const std::uint64_t entries = a.row_ptr(first + n) - begin;
+  if (entries != a.row_ptr(from + n) - known) return false;
+  const auto shift = static_cast<std::uint32_t>(first - from);
+  const std::uint32_t *const columns = a.col_idx() + begin, *const others = a.col_idx() + known;
+  if (entries != 0 && columns[0] - others[0] != shift) return false;  // most end here
+  for (std::uint64_t r = 1; r < n; ++r)
+    if (a.row_ptr(first + r) - begin != a.row_ptr(from + r) - known) return false;
+  constexpr std::uint64_t piece = 64;  // a loop that ends early is not vectorised
+  for (std::uint64_t k = 0; k < entries; k += piece) {
+    std::uint32_t differ = 0;
+    for (std::uint64_t i = k; i < std::min(entries, k + piece); ++i) differ |= columns[i] - others[i] - shift;
+    if (differ != 0) return false;
+  }
+  const std::size_t size = size_of(a.value_type());
+  const auto* const values = static_cast<const std::byte*>(a.value_bytes());
+  // Without entries there may be no array of values, which memcmp must not be given.
+  return !by_value || entries == 0 || std::memcmp(values + begin * size, values + known * size, entries * size) == 0;
+}
+
 void SliceSteps::load(std::uint64_t slice) {
   slice_ = slice;
   width_ = 0;
-  steps_.clear();
-  entries_.clear();
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     const std::uint64_t row = slice * lanes + lane;
     const bool has_row = row < rows_.rows();
     length_[lane] = has_row ? rows_.length(row) : 0;
     columns_[lane] = has_row ? rows_.matrix().col_idx() + rows_.begin(row) : nullptr;
-    taken_[lane] = 0;
     width_ = std::max(width_, length_[lane]);
   }
 }
@@ -61,23 +113,27 @@ bool SliceSteps::same_value(std::uint32_t lane, std::uint32_t other) const {
 
 bool SliceSteps::arrange_pattern(std::uint64_t slice, bool by_value, std::uint64_t most) {
   load(slice);
-  const std::uint32_t block = rows_.block();
-  constexpr auto none = std::numeric_limits<std::int64_t>::max();
-  std::array<std::int64_t, lanes> distance{};  // column - row of each lane's next entry
+  // Half as wide, twice as fast; only the last columns of the widest matrices need more.
+  return rows_.matrix().cols() < none<std::uint32_t> - lanes ? arrange_pattern_by<std::uint32_t>(by_value, most)
+                                                             : arrange_pattern_by<std::uint64_t>(by_value, most);
+}
+
+template <class Key>
+bool SliceSteps::arrange_pattern_by(bool by_value, std::uint64_t most) {
+  steps_.clear();
+  entries_.resize(rows_.blocks(slice_));
+  taken_.fill(0);
+  std::uint32_t used = 0;  // entries
+  const auto first_row = static_cast<std::uint32_t>(slice_ * lanes);
+  Lanes<Key> distance;  // of each lane's next entry: column - row, from that of the last lane in column 0 on
   const auto next = [&](std::uint32_t lane) {
-    const std::uint64_t row = slice * lanes + lane;
-    distance[lane] = taken_[lane] == length_[lane]
-                         ? none
-                         : static_cast<std::int64_t>(columns_[lane][std::size_t{taken_[lane]} * block] / block) -
-                               static_cast<std::int64_t>(row);
+    distance[lane] = taken_[lane] == length_[lane] ? none<Key> : Key{column(lane)} + (lanes - 1 - lane);
   };
   for (std::uint32_t lane = 0; lane < lanes; ++lane) next(lane);
   while (true) {
-    std::int64_t least = none;
-    for (const std::int64_t d : distance) least = std::min(least, d);
-    if (least == none) break;
-    std::uint32_t left = 0;
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) left |= (distance[lane] == least ? 1U : 0U) << lane;
+    const Key low = least(distance);
+    if (low == none<Key>) break;
+    std::uint32_t left = lanes_where(distance, [low](Key d) { return d == low; });
     while (left != 0) {
       std::uint32_t mask = left;
       if (by_value)
@@ -90,11 +146,10 @@ bool SliceSteps::arrange_pattern(std::uint64_t slice, bool by_value, std::uint64
         steps_.clear();
         return false;
       }
-      steps_.push_back(
-          {static_cast<std::uint32_t>(least), mask, Columns::pattern, static_cast<std::uint32_t>(entries_.size())});
+      steps_.push_back({static_cast<std::uint32_t>(low) - (lanes - 1) - first_row, mask, Columns::pattern, used});
       for (; mask != 0; mask &= mask - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
-        entries_.push_back(taken_[lane]++);
+        entries_[used++] = taken_[lane]++;
         next(lane);
       }
     }
@@ -103,78 +158,100 @@ bool SliceSteps::arrange_pattern(std::uint64_t slice, bool by_value, std::uint64
   return true;
 }
 
-void SliceSteps::align(bool windows) {
-  const std::uint32_t block = rows_.block();
+bool SliceSteps::align(bool windows, std::uint64_t most) {
   steps_.clear();
-  entries_.clear();
+  entries_.resize(rows_.blocks(slice_));
   taken_.fill(0);
-  const auto column = [&](std::uint32_t lane, std::uint32_t j) {
-    return columns_[lane][std::size_t{j} * block] / block;
+  kinds_ = {};
+  std::uint32_t used = 0;
+  Lanes<std::uint32_t> at;  // the column of each lane's next entry
+  const auto next = [&](std::uint32_t lane) {
+    at[lane] = taken_[lane] == length_[lane] ? none<std::uint32_t> : column(lane);
   };
-  while (true) {
-    std::array<std::uint32_t, lanes> end{};
-    std::uint64_t low = ~std::uint64_t{0};
-    for (std::uint32_t lane = 0; lane < lanes; ++lane)
-      if (taken_[lane] < length_[lane]) low = std::min<std::uint64_t>(low, column(lane, taken_[lane]));
-    if (low == ~std::uint64_t{0}) break;
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      end[lane] = windows ? taken_[lane] : length_[lane];
-      while (end[lane] < length_[lane] && column(lane, end[lane]) - low < 65536) ++end[lane];
-    }
-    while (true) {
-      Step step{~0U, 0, Columns::offset_8, static_cast<std::uint32_t>(entries_.size())};
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) next(lane);
+  for (std::uint32_t low = least(at); low != none<std::uint32_t>; low = least(at)) {
+    const std::uint32_t last =
+        windows ? low + std::min(0xFFFFU, none<std::uint32_t> - 1 - low) : none<std::uint32_t> - 1;
+    // Lanes only leave a window: most of its steps have few.
+    for (std::uint32_t active = lanes_where(at, [last](std::uint32_t c) { return c <= last; }); active != 0;) {
+      Step step{none<std::uint32_t>, active, Columns::offset_8, used};
       std::uint32_t high = 0;
-      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-        if (taken_[lane] == end[lane]) continue;
-        const std::uint32_t at = column(lane, taken_[lane]);
-        step.base = std::min(step.base, at);
-        high = std::max(high, at);
-        step.mask |= 1U << lane;
-        entries_.push_back(taken_[lane]++);
+      for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
+        step.base = std::min(step.base, at[lane]);
+        high = std::max(high, at[lane]);
+        entries_[used++] = taken_[lane]++;
+        next(lane);
+        active ^= at[lane] > last ? 1U << lane : 0;
       }
-      if (step.mask == 0) break;
       const std::uint32_t spread = high - step.base;
       step.columns = spread < 256 ? Columns::offset_8 : spread < 65536 ? Columns::offset_16 : Columns::offset_32;
+      ++kinds_.at(static_cast<std::size_t>(step.columns));
       steps_.push_back(step);
+      if (!std::has_single_bit(active)) continue;
+      // The rest of the only row that is left, as after the few long ones of a graph.
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(active));
+      for (; at[lane] <= last; next(lane)) {
+        ++kinds_[static_cast<std::size_t>(Columns::offset_8)];
+        steps_.push_back({at[lane], active, Columns::offset_8, used});
+        entries_[used++] = taken_[lane]++;
+      }
+      active = 0;
     }
+    // Later steps only add to full groups of narrow steps, and to all groups of wider ones.
+    const SliceGroups so_far{
+        {0, kinds_[1] / group_steps, static_cast<std::uint32_t>(div_up(kinds_[2], group_steps)), 0}};
+    if (windows && stream_layout(so_far, 0).end >= most) return false;
   }
-  choose_columns();
-}
-
-/// Puts narrow steps first. What is left over of a kind joins the next wider one where that has room in its last group.
-void SliceSteps::choose_columns() {
-  std::array<std::uint32_t, 4> n{};
-  for (const Step& step : steps_) ++n.at(static_cast<std::size_t>(step.columns));
+  std::array<std::uint32_t, 4> n = kinds_;
+  widened_ = {};
   for (std::size_t kind = 1; kind < 3; ++kind) {
-    const std::uint32_t over = n.at(kind) % group_steps, used = n.at(kind + 1) % group_steps;
-    if (over == 0 || used == 0 || over > group_steps - used) continue;
-    std::uint32_t left = over;
-    for (auto step = steps_.rbegin(); left != 0; ++step)
-      if (step->columns == static_cast<Columns>(kind)) step->columns = static_cast<Columns>(kind + 1), --left;
+    const std::uint32_t over = n.at(kind) % group_steps, room = group_steps - n.at(kind + 1) % group_steps;
+    if (over == 0 || room == group_steps || over > room) continue;
+    widened_.at(kind) = over;
     n.at(kind) -= over;
     n.at(kind + 1) += over;
   }
-  std::stable_sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) { return a.columns < b.columns; });
   for (std::size_t kind = 0; kind < 4; ++kind)
     groups_.of[kind] = static_cast<std::uint32_t>(div_up(n.at(kind), group_steps));
+  return units() < most;
 }
 
-std::uint64_t SliceSteps::units() const { return stream_layout(groups_, 0).end; }
+void SliceSteps::choose_columns() {
+  for (std::size_t kind = 1; kind < 3; ++kind) {
+    std::uint32_t left = widened_.at(kind);
+    for (auto step = steps_.rbegin(); left != 0; ++step)
+      if (step->columns == static_cast<Columns>(kind)) step->columns = static_cast<Columns>(kind + 1), --left;
+    kinds_.at(kind) -= widened_.at(kind);
+    kinds_.at(kind + 1) += widened_.at(kind);
+  }
+  if (std::find(kinds_.begin(), kinds_.end(), steps_.size()) != kinds_.end()) return;  // all of one kind
+  std::array<std::size_t, 4> place{0, 0, kinds_[1], kinds_[1] + std::size_t{kinds_[2]}};
+  sorted_.resize(steps_.size());
+  for (const Step& step : steps_) sorted_[place.at(static_cast<std::size_t>(step.columns))++] = step;
+  std::swap(steps_, sorted_);
+}
 
-void SliceSteps::arrange_offsets(std::uint64_t slice) {
+void SliceSteps::measure_offsets(std::uint64_t slice) {
   load(slice);
-  align(false);
+  align(false, ~std::uint64_t{0});
   if (groups_.of[static_cast<std::size_t>(Columns::offset_32)] == 0) return;
   // Entries far apart may take fewer bytes in steps of their own.
   const std::uint64_t plain = units();
-  std::swap(steps_, other_steps_);
-  std::swap(entries_, other_entries_);
-  std::swap(groups_, other_groups_);
-  align(true);
-  if (units() < plain) return;
-  std::swap(steps_, other_steps_);
-  std::swap(entries_, other_entries_);
-  std::swap(groups_, other_groups_);
+  const auto swap = [&] {
+    std::swap(steps_, other_steps_);
+    std::swap(entries_, other_entries_);
+    std::swap(groups_, other_groups_);
+    std::swap(kinds_, other_kinds_);
+    std::swap(widened_, other_widened_);
+  };
+  swap();
+  if (!align(true, plain)) swap();
+}
+
+void SliceSteps::arrange_offsets(std::uint64_t slice) {
+  measure_offsets(slice);
+  choose_columns();
 }
 
 }  // namespace spmvpack::encoder::layouts::sliced

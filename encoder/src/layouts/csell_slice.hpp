@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,15 @@ class BlockRows {
   std::uint32_t block_;
 };
 
+/// The first matrix entry of each lane's row r of its block row; 0 for a lane without one.
+using LaneStarts = std::array<std::uint64_t, lanes>;
+inline LaneStarts lane_starts(const BlockRows& rows, std::uint64_t slice, std::uint32_t r) {
+  LaneStarts starts{};
+  for (std::uint64_t lane = 0; lane < std::min<std::uint64_t>(lanes, rows.rows() - slice * lanes); ++lane)
+    starts[lane] = rows.begin(slice * lanes + lane, r);
+  return starts;
+}
+
 /// Whether the matrix consists of full blocks of this size, aligned to it. O(nnz), parallel, ends early.
 bool full_blocks(const CsrView& a, std::uint32_t block, int threads);
 
@@ -60,7 +70,10 @@ class SliceSteps {
   bool arrange_pattern(std::uint64_t slice, bool by_value, std::uint64_t most);
   /// Steps with offsets, narrow ones first. Each lane's columns rise within a kind of columns.
   void arrange_offsets(std::uint64_t slice);
+  /// Only the groups that this gives, in less time.
+  void measure_offsets(std::uint64_t slice);
 
+  [[nodiscard]] std::uint64_t slice() const { return slice_; }
   [[nodiscard]] std::span<const Step> steps() const { return steps_; }
   /// Numbers of blocks in their lanes' rows.
   [[nodiscard]] std::span<const std::uint32_t> entries() const { return entries_; }
@@ -70,10 +83,21 @@ class SliceSteps {
 
  private:
   void load(std::uint64_t slice);
+  /// Key: holds column - row, counted from the least that the slice may have.
+  template <class Key>
+  bool arrange_pattern_by(bool by_value, std::uint64_t most);
   /// Cuts the columns into windows of 2^16 if `windows`, or none; in each, step t has the t-th entry of every lane.
-  void align(bool windows);
+  /// What is left over of a kind joins the next wider one where that has room in its last group. False, and no steps,
+  /// if that takes `most` units and more.
+  bool align(bool windows, std::uint64_t most);
+  /// Widens as align() has decided, and puts narrow steps first.
   void choose_columns();
-  [[nodiscard]] std::uint64_t units() const;
+  [[nodiscard]] std::uint64_t units() const { return stream_layout(groups_, 0).end; }
+  /// Of the lane's next entry, if it has one.
+  [[nodiscard]] std::uint32_t column(std::uint32_t lane) const {
+    const std::uint32_t block = rows_.block(), c = columns_[lane][std::size_t{taken_[lane]} * block];
+    return block == 1 ? c : c / block;
+  }
   [[nodiscard]] bool same_value(std::uint32_t lane, std::uint32_t other) const;
 
   BlockRows rows_;
@@ -82,9 +106,47 @@ class SliceSteps {
   // By lane: its columns, their number, and how many have been taken.
   std::array<const std::uint32_t*, lanes> columns_{};
   std::array<std::uint32_t, lanes> length_{}, taken_{};
-  std::vector<Step> steps_, other_steps_;
+  std::vector<Step> steps_, other_steps_, sorted_;
   std::vector<std::uint32_t> entries_, other_entries_;
   SliceGroups groups_{}, other_groups_{};
+  using PerKind = std::array<std::uint32_t, 4>;
+  PerKind kinds_{}, other_kinds_{}, widened_{}, other_widened_{};  ///< steps
+};
+
+/// Whether the columns of two slices, and their values if `by_value`, differ only as their first rows do: SliceSteps
+/// then finds the same, but for bases that are columns.
+bool same_shape(const BlockRows& rows, std::uint64_t slice, std::uint64_t other, bool by_value);
+
+/// What was found for the latest slices of different shapes: most slices of a grid have one of few.
+template <class Found>
+class RecentSlices {
+ public:
+  RecentSlices(const BlockRows& rows, bool by_value) : rows_(rows), by_value_(by_value) {}
+
+  /// What was found for this slice's shape: by find(place) if it is not known, where `place` is to be overwritten.
+  template <class Find>
+  const Found& operator()(std::uint64_t slice, Find&& find) {
+    auto known = std::find_if(known_.begin(), known_.end(),
+                              [&](const auto& k) { return same_shape(rows_, slice, k->slice, by_value_); });
+    if (known == known_.end()) {
+      if (known_.size() < most) known_.push_back(std::make_unique<Known>());
+      known = known_.end() - 1;
+      (*known)->slice = slice;
+      find((*known)->found);
+    }
+    std::rotate(known_.begin(), known, known + 1);
+    return known_.front()->found;
+  }
+
+ private:
+  static constexpr std::size_t most = 16;
+  struct Known {
+    std::uint64_t slice = 0;
+    Found found;
+  };
+  BlockRows rows_;
+  bool by_value_;
+  std::vector<std::unique_ptr<Known>> known_;  ///< the latest first
 };
 
 }  // namespace spmvpack::encoder::layouts::sliced

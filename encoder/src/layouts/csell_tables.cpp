@@ -10,13 +10,21 @@ namespace spmvpack::encoder::layouts::sliced {
 namespace {
 
 /// Slices of the smallest tile and of the largest; and the most values of a tile: 64 KiB of shared memory.
-constexpr std::uint64_t smallest_tile = 16, largest_tile = 128, max_tile_values = 8192;
-/// What a block could have loaded while it waits for a tile's table: about 1.5 us at its share of 4 TB/s (H200).
-constexpr std::uint64_t staging_bytes = 16384;
+constexpr std::uint64_t smallest_tile(std::uint32_t block) { return block == 1 ? 16 : block == 2 ? 8 : 4; }
+constexpr std::uint64_t largest_tile = 128, max_tile_values = 8192;
+/// What a block could have loaded while it waits for a tile's table: 0.7 us at its share of 4 TB/s (H200); blocks of
+/// several rows are so many entries that the warps of small tiles would be few.
+constexpr std::uint64_t staging_bytes(std::uint32_t block_values) { return block_values == 1 ? 8192 : 16384; }
 
-std::vector<std::uint64_t> distinct_values(const CsrView& a, std::uint64_t first_slice, std::uint64_t last_slice) {
-  const std::uint64_t begin = a.row_ptr(std::min(a.rows(), first_slice * lanes)),
-                      end = a.row_ptr(std::min(a.rows(), last_slice * lanes));
+/// The matrix entries before a slice.
+std::uint64_t entries_before(const BlockRows& rows, std::uint64_t slice) {
+  const CsrView& a = rows.matrix();
+  return a.row_ptr(std::min(a.rows(), slice * lanes * rows.block()));
+}
+
+std::vector<std::uint64_t> distinct_values(const BlockRows& rows, std::uint64_t first_slice, std::uint64_t last_slice) {
+  const CsrView& a = rows.matrix();
+  const std::uint64_t begin = entries_before(rows, first_slice), end = entries_before(rows, last_slice);
   CountTable table;
   dispatch(a.value_type(), [&]<class T>(T) { table.add(a.values<T>() + begin, end - begin); });
   std::vector<std::uint64_t> bits;
@@ -28,7 +36,7 @@ std::vector<std::uint64_t> distinct_values(const CsrView& a, std::uint64_t first
 
 /// Device bytes, and what staging the tables costs.
 std::uint64_t cost(const Tables& tables, std::span<const SliceGroups> groups, std::size_t value_size) {
-  return tables.bytes(groups, value_size) + tables.values.size() * staging_bytes;
+  return tables.bytes(groups, value_size) + tables.values.size() * staging_bytes(tables.block_values);
 }
 
 }  // namespace
@@ -36,46 +44,49 @@ std::uint64_t cost(const Tables& tables, std::span<const SliceGroups> groups, st
 std::uint64_t Tables::bytes(std::span<const SliceGroups> groups, std::size_t value_size) const {
   std::uint64_t sum = 0;
   for (std::size_t t = 0; t < values.size(); ++t) {
-    const std::uint64_t count = values[t].size(), first = t * slices;
-    sum += count * value_size + sizeof(Tile);
+    const std::uint64_t first = t * slices;
+    sum += values[t].size() * value_size + sizeof(Tile);
     for (std::uint64_t s = first; s < std::min<std::uint64_t>(groups.size(), first + slices); ++s)
-      sum += groups[s].total() * lanes * group_steps * Tile{0, static_cast<std::uint32_t>(count)}.id_bytes();
+      sum += groups[s].total() * lanes * group_steps * id_bytes(s);
   }
   return sum;
 }
 
-std::optional<Tables> plan_tables(const CsrView& a, const ValueTable& all, std::span<const SliceGroups> groups,
+std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, std::span<const SliceGroups> groups,
                                   std::uint64_t least_entries, int threads) {
+  const CsrView& a = rows.matrix();
   const std::uint64_t slices = groups.size();
+  const std::uint32_t block_values = rows.block() * rows.block();
+  const std::uint64_t smallest = smallest_tile(rows.block());
   const std::size_t value_size = size_of(a.value_type());
   if (slices == 0 || a.nnz() == 0) return {};
   if (all.distinct() <= 256) {
-    Tables one{slices, {}};
-    one.values.push_back(distinct_values(a, 0, slices));
+    Tables one{slices, block_values, {}};
+    one.values.push_back(distinct_values(rows, 0, slices));
     return one;
   }
   if (a.nnz() < least_entries) return {};
-  Tables tables{smallest_tile, {}};
-  tables.values.resize(div_up(slices, smallest_tile));
+  Tables tables{smallest, block_values, {}};
+  tables.values.resize(div_up(slices, smallest));
   // Where few tiles here and there have hardly any repeated value, the others are not looked at.
   constexpr std::uint64_t samples = 32;
   std::uint64_t distinct = 0, entries = 0;
   for (std::uint64_t i = 0; i < samples; ++i) {
-    const std::uint64_t t = tables.values.size() * i / samples, first = t * smallest_tile, last = first + smallest_tile;
-    distinct += distinct_values(a, first, last).size();
-    entries += a.row_ptr(std::min(a.rows(), last * lanes)) - a.row_ptr(first * lanes);
+    const std::uint64_t t = tables.values.size() * i / samples, first = t * smallest, last = first + smallest;
+    distinct += distinct_values(rows, first, last).size();
+    entries += entries_before(rows, last) - entries_before(rows, first);
   }
   if (least_entries != 0 && distinct * 4 > entries * 3) return {};
   std::atomic<bool> too_many{false};
   parallel_for(tables.values.size(), threads, [&](std::uint64_t t) {
     if (too_many) return;
-    tables.values[t] = distinct_values(a, t * smallest_tile, (t + 1) * smallest_tile);
+    tables.values[t] = distinct_values(rows, t * smallest, (t + 1) * smallest);
     if (tables.values[t].size() > max_tile_values) too_many = true;
   });
   if (too_many) return {};
   Tables best = tables;
   while (tables.slices < largest_tile && tables.values.size() > 1) {
-    Tables wider{tables.slices * 2, {}};
+    Tables wider{tables.slices * 2, block_values, {}};
     wider.values.resize(div_up(tables.values.size(), 2));
     parallel_for(wider.values.size(), threads, [&](std::uint64_t t) {
       const std::size_t i = 2 * t;

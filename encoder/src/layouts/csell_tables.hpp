@@ -8,26 +8,29 @@
 #include <vector>
 
 #include "count_table.hpp"
-#include "spmvpack/container/csr_matrix.hpp"
-#include "spmvpack/container/layouts/csell.hpp"
+#include "layouts/csell_slice.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::encoder::layouts::sliced {
 
-using namespace spmvpack::layouts::csell;  // what the bytes mean
-
 /// Tables of distinct values, each of the same number of slices.
 struct Tables {
   std::uint64_t slices = 0;
+  std::uint32_t block_values = 1;
   std::vector<std::vector<std::uint64_t>> values;  ///< the bits, rising
 
+  /// Bytes of an entry's ids: one for each value of its block. 0 without tables.
+  [[nodiscard]] std::uint32_t id_bytes(std::uint64_t slice) const {
+    if (values.empty()) return 0;
+    return Tile{0, static_cast<std::uint32_t>(values[slice / slices].size())}.id_bytes() * block_values;
+  }
   /// Of ids, tables and their places, for slices of these groups.
   [[nodiscard]] std::uint64_t bytes(std::span<const SliceGroups> groups, std::size_t value_size) const;
 };
 
 /// The tables that cost least; none if values do not repeat nearby, or for several tables in fewer than
 /// `least_entries`.
-std::optional<Tables> plan_tables(const CsrView& a, const ValueTable& all, std::span<const SliceGroups> groups,
+std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, std::span<const SliceGroups> groups,
                                   std::uint64_t least_entries, int threads);
 
 /// The ids of a tile's values.

@@ -25,8 +25,8 @@ using Sums = std::array<std::array<V, lanes>, block>;
 template <class A>
 struct StepValues {
   const A* values;             ///< raw: of the step's first entry; else the step's, or the table
-  const std::byte* ids;        ///< of lane 0, for the step
-  std::uint32_t id_bytes = 0;  ///< of an id; a lane's ids are group_steps apart
+  const std::byte* ids;        ///< of lane 0 and a block's first value, for the step
+  std::uint32_t id_bytes = 0;  ///< of an id; the ids of lanes are group_steps apart, those of a block's values a group
 };
 
 /// Adds a step's products. `columns(lane)` is the column (of blocks) of a lane of the mask.
@@ -43,7 +43,7 @@ SPMVPACK_INLINE void add_step(std::uint32_t mask, const StepValues<A>& from, con
         if constexpr (source == Source::raw) {
           value = from.values[element * n + rank];
         } else if constexpr (source == Source::table) {
-          const std::byte* const id = from.ids + std::size_t{lane} * group_steps * from.id_bytes;
+          const std::byte* const id = from.ids + (std::size_t{element} * lanes + lane) * group_steps * from.id_bytes;
           value = from.values[from.id_bytes == 1 ? *reinterpret_cast<const std::uint8_t*>(id)
                                                  : *reinterpret_cast<const std::uint16_t*>(id)];
         } else {
@@ -83,7 +83,8 @@ SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin
         StepValues<A> from{table, nullptr, slice.id_bytes};
         if constexpr (source == Source::raw) from.values = raw;
         if constexpr (source == Source::table)
-          from.ids = slice.stream + slice.at.ids * unit + (g * lanes * group_steps + k) * slice.id_bytes;
+          from.ids =
+              slice.stream + slice.at.ids * unit + (g * block * block * lanes * group_steps + k) * slice.id_bytes;
         if constexpr (source == Source::step)
           from.values += ((v.slices[s].pattern + g) * group_steps + k) * block * block;
         const auto add = [&](auto&& columns) { add_step<source, block>(mask, from, operands.x, mine, columns); };
@@ -146,8 +147,8 @@ Kernel<A, V> kernel_of(Source source, std::uint32_t block) {
   switch (source) {
     case Source::raw:
       return kernel_of<A, V, Source::raw>(block, blocks);
-    case Source::table:  // of blocks of one
-      return kernel_of<A, V, Source::table>(block, std::make_integer_sequence<std::uint32_t, 1>{});
+    case Source::table:
+      return kernel_of<A, V, Source::table>(block, blocks);
     case Source::step:
       return kernel_of<A, V, Source::step>(block, blocks);
     default:

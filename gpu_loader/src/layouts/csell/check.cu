@@ -187,8 +187,8 @@ __global__ void check_lanes_kernel(View<A> v, Sizes sizes, std::uint32_t* errors
     for (std::uint64_t g = 0; g < slice.n.total(); ++g)
       for (std::uint32_t k = 0; k < group_steps; ++k)
         if ((slice.group(g).mask[k] >> lane & 1U) == 0) {
-          if (slice.id(g, k, lane) != 0) found |= bad_unused;
-        } else if (slice.id(g, k, lane) >= table) {
+          if (!slice.ids_below(g, k, lane, 1)) found |= bad_unused;
+        } else if (!slice.ids_below(g, k, lane, table)) {
           found |= bad_ids;
         }
   }

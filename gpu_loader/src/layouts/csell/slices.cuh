@@ -2,6 +2,8 @@
 // The kernel of csell: a warp per slice, or as many as the part has sums; a lane per row or block row. docs/LAYOUTS.md,
 // "csell", defines the order of additions.
 
+#include <cuda_pipeline_primitives.h>
+
 #include <algorithm>
 #include <type_traits>
 
@@ -141,11 +143,13 @@ __device__ inline std::uint32_t sum_before(std::uint32_t n, std::uint32_t lane) 
   return sum - n;
 }
 
-/// Adds steps of a lane, those that it has: all their loads from device memory are on their way together. `late`:
-/// values are near, and read when the elements of x have come, so that no registers hold them until then.
-template <int steps, int block, bool late, class V, class Has, class Columns, class Values>
-__device__ void add_steps(const V* __restrict__ x, V (&sum)[block], Has&& has, Columns&& columns, Values&& values) {
-  V value[steps][block * block], element[steps][block];
+/// Adds steps of a lane, those that it has, to the sums of `together` slices with the same steps and values: all their
+/// loads from device memory are on their way together. `late`: values are near, and read when the elements of x have
+/// come, so that no registers hold them until then.
+template <int steps, int block, int together, bool late, class V, class Has, class Columns, class Values>
+__device__ void add_steps(const V* __restrict__ x, V (&sum)[together][block], Has&& has, Columns&& columns,
+                          Values&& values) {
+  V value[steps][block * block], element[steps][together][block];
 #pragma unroll
   for (int i = 0; i < steps; ++i) {
     const bool on = has(i);
@@ -153,15 +157,21 @@ __device__ void add_steps(const V* __restrict__ x, V (&sum)[block], Has&& has, C
 #pragma unroll
     for (int e = 0; e < block * block; ++e) value[i][e] = on && !late ? values(i, e) : V{0};
 #pragma unroll
-    for (int c = 0; c < block; ++c) element[i][c] = on ? __ldg(elements + c) : V{0};
+    for (int t = 0; t < together; ++t)
+#pragma unroll
+      for (int c = 0; c < block; ++c)
+        element[i][t][c] = on ? __ldg(elements + (t * static_cast<int>(lanes) * block + c)) : V{0};
   }
   __syncwarp();  // as issue_loads(); all lanes are here
 #pragma unroll
   for (int i = 0; i < steps; ++i) {
     if (!has(i)) continue;
 #pragma unroll
-    for (int e = 0; e < block * block; ++e)
-      sum[e / block] = fma(late ? values(i, e) : value[i][e], element[i][e % block], sum[e / block]);
+    for (int e = 0; e < block * block; ++e) {
+      const V factor = late ? values(i, e) : value[i][e];
+#pragma unroll
+      for (int t = 0; t < together; ++t) sum[t][e / block] = fma(factor, element[i][t][e % block], sum[t][e / block]);
+    }
   }
 }
 
@@ -179,12 +189,15 @@ __device__ void with_constant(int n, Function&& f) {
 /// `depth` groups are loaded together, and `batch` of their steps. Where raw values begin follows from the masks of all
 /// groups before: they are added up as the warp goes, or, with `scan`, for 32 groups at once, so that no group waits
 /// for the masks of another. Without it, depth > 1 takes every group.
-template <Source source, int block, int depth, int batch, bool scan, class A, class V, class Walk, class Table>
+template <Source source, int block, int depth, int batch, bool scan, class A, class V, int together, class Walk,
+          class Table>
 __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t every, std::uint32_t row,
-                           const Table* __restrict__ values, const V* __restrict__ x, V (&sum)[block],
+                           const Table* __restrict__ values, const V* __restrict__ x, V (&sum)[together][block],
                            std::uint32_t& seen) {
   constexpr int block_values = block * block, steps = static_cast<int>(group_steps);
   constexpr bool raw = source == Source::raw, scans = raw && scan;
+  constexpr bool late = tuning::reads_late<source, together>;
+  static_assert(together == 1 || source == Source::step || source == Source::single);
   static_assert(depth * steps % batch == 0);
   const std::uint32_t lane = threadIdx.x % 32, below = (1U << lane) - 1;
   V single = 0;
@@ -205,17 +218,21 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
       }
     }
     LaneGroup group[depth];
-    uint2 ids[depth];
+    uint2 ids[depth][source == Source::table ? block_values : 1];
     const Table* of_group[depth];  // raw: the values of the groups; step: of their steps
 #pragma unroll
     for (int d = 0; d < depth; ++d) {
       const std::uint32_t at = g + d * every;
       const bool is_here = at < walk.groups;
       group[d] = {};
-      ids[d] = {};
+      for (auto& of_element : ids[d]) of_element = {};
       if (d == 0 || is_here) {
         group[d] = walk.load(at, lane, row);
-        if constexpr (source == Source::table) ids[d] = load_ids(walk.ids(), walk.id_bytes, at, lane);
+        if constexpr (source == Source::table) {
+#pragma unroll
+          for (int e = 0; e < block_values; ++e)
+            ids[d][e] = load_ids(walk.ids(), walk.id_bytes, at * block_values + static_cast<std::uint32_t>(e), lane);
+        }
       }
       of_group[d] = values;
       if constexpr (scans) of_group[d] += __shfl_sync(~0U, start, at) * block_values;
@@ -232,7 +249,7 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
         if constexpr (raw) {
           return static_cast<V>(__ldcs((scans ? of_group[d] : values) + (before * block_values + e * n + rank)));
         } else if constexpr (source == Source::table) {
-          const std::uint32_t pair = k < 2 ? ids[d].x : ids[d].y;
+          const std::uint32_t pair = k < 2 ? ids[d][e].x : ids[d][e].y;
           return static_cast<V>(values[k % 2 == 0 ? pair & 0xFFFF : pair >> 16]);
         } else if constexpr (source == Source::step) {
           return static_cast<V>(__ldg(of_group[d] + (k * block_values + e)));
@@ -256,7 +273,7 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
       }
       if (uneven <= 1) {  // all lanes have each of n steps: little has to be computed
         with_constant<batch>(n, [&]<int steps_here>(std::integral_constant<int, steps_here>) {
-          add_steps<steps_here, block, source == Source::table>(
+          add_steps<steps_here, block, together, late>(
               x, sum, [](int) { return true; }, column,
               [&](int i, int e) {
                 const int since = origin(i) < 0 ? i : i - origin(i);
@@ -273,7 +290,7 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
         before[i] = i == 0 ? before_batch : 0;
         if (i != 0 && i != origin(i)) before[i] = before[i - 1] + static_cast<std::uint32_t>(__popc(mask(i - 1)));
       }
-      add_steps<batch, block, source == Source::table>(
+      add_steps<batch, block, together, late>(
           x, sum, [&](int i) { return (mask(i) >> lane & 1U) != 0; }, column,
           [&](int i, int e) {
             return value(i, e, before[i], static_cast<std::uint32_t>(__popc(mask(i))),
@@ -319,19 +336,20 @@ struct Tiles {
   std::uint32_t count, pieces, piece_slices;
 };
 
-/// One slice, by a team of v.sums warps.
-template <Source source, int block, Size size, class A, class V, class Walk, class Table>
+/// One slice, by a team of v.sums warps; or by one warp that slice and the next, which has the same pattern.
+template <Source source, int block, Size size, int together, class A, class V, class Walk, class Table>
 __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& slice, std::uint32_t id_bytes,
                                const Team& team, const Table* values, const Operands<V>& operands,
                                Partial<block, tuning::max_threads<source, block, size> / 32, V>& partial) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const Walk walk(slice, v.patterns, v.stream, id_bytes);
   const std::uint32_t row = s * lanes + lane;
-  V sum[block] = {};
+  V sum[together][block] = {};
   std::uint32_t seen = 0;
   if constexpr (source == Source::raw) values += std::uint64_t{slice.values} * (unit / sizeof(A));
   if constexpr (source == Source::step) values += std::uint64_t{slice.pattern} * (group_steps * block * block);
-  constexpr int depth = tuning::depth<source, block, size>, batch = tuning::batch<source, block, size>;
+  constexpr int depth = tuning::depth<source, block, size, together>,
+                batch = tuning::batch<source, block, size, together>;
   constexpr bool scan = size == Size::few;
   if (scan || depth == 1 || team.warps == 1)
     slice_sums<source, block, depth, batch, scan, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum,
@@ -339,29 +357,34 @@ __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& s
   else
     slice_sums<source, block, 1, batch / depth, scan, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum,
                                                             seen);
-  if (team.warps > 1) {
+  if (together == 1 && team.warps > 1) {
 #pragma unroll
-    for (int r = 0; r < block; ++r) partial.sum[warp][r][lane] = sum[r];
+    for (int r = 0; r < block; ++r) partial.sum[warp][r][lane] = sum[0][r];
     if (lane == 0) partial.seen[warp] = seen;
     team.wait();
     if (team.mine == 0) {
       for (unsigned other = 1; other < team.warps; ++other) {
 #pragma unroll
-        for (int r = 0; r < block; ++r) sum[r] = sum[r] + partial.sum[warp + other][r][lane];
+        for (int r = 0; r < block; ++r) sum[0][r] = sum[0][r] + partial.sum[warp + other][r][lane];
         seen |= partial.seen[warp + other];
       }
     }
   }
-  if (team.mine == 0 && row < static_cast<std::uint32_t>(v.rows)) {
+  if (team.mine == 0) {
     const V alpha = operands.alpha.get(), beta = operands.beta.get();  // here, so that no register keeps them
 #pragma unroll
-    for (int r = 0; r < block; ++r) {
-      V* const at = operands.y + operands.map(std::uint64_t{row} * block + r);
-      const V before = scaled(beta, at);
-      *at = (seen >> lane & 1U) != 0 ? fma(alpha, sum[r], before) : before;
+    for (int t = 0; t < together; ++t) {
+      const std::uint32_t of_slice = row + static_cast<std::uint32_t>(t) * lanes;
+      if (of_slice >= static_cast<std::uint32_t>(v.rows)) break;
+#pragma unroll
+      for (int r = 0; r < block; ++r) {
+        V* const at = operands.y + operands.map(std::uint64_t{of_slice} * block + r);
+        const V before = scaled(beta, at);
+        *at = (seen >> lane & 1U) != 0 ? fma(alpha, sum[t][r], before) : before;
+      }
     }
   }
-  if (team.warps > 1) team.wait();
+  if (together == 1 && team.warps > 1) team.wait();
 }
 
 __device__ inline Slice load_slice(const Slice* slices, std::uint32_t s, std::uint32_t count) {
@@ -369,13 +392,29 @@ __device__ inline Slice load_slice(const Slice* slices, std::uint32_t s, std::ui
   return {header.x, header.y, header.z, header.w};
 }
 
+/// Copies a table to shared memory. All loads are on their way together, and none holds a register, if types allow.
+template <class A, class V>
+__device__ void stage(const A* from, std::uint32_t count, V* to) {
+  if constexpr (std::is_same_v<A, V>) {
+    for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x)
+      __pipeline_memcpy_async(to + i, from + i, sizeof(V));
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+  } else {
+#pragma unroll 8
+    for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) to[i] = static_cast<V>(__ldg(from + i));
+  }
+}
+
 /// A team of warps for each slice. The grid strides over the slices, or over tiles of them, so that neighbours are
 /// multiplied at the same time, and a block stages a table once.
 template <Source source, int block, Size size, class A, class V>
 __global__ void __launch_bounds__(tuning::max_threads<source, block, size>, tuning::bound_blocks<source, block, size>)
     slices_kernel(View<A> v, Tiles tiles, std::uint32_t staged, Operands<V> operands) {
-  extern __shared__ __align__(16) std::byte shared_bytes[];
-  __shared__ Partial<block, tuning::max_threads<source, block, size> / 32, V> partial;
+  extern __shared__ __align__(16)
+      std::byte shared_bytes[];  // a table of `staged` bytes; if there are teams, their sums
+  auto& partial =
+      *reinterpret_cast<Partial<block, tuning::max_threads<source, block, size> / 32, V>*>(shared_bytes + staged);
   if (operands.alpha.get() == V{0}) {  // x must not be read
     const V beta = operands.beta.get();
     const std::uint64_t rows = v.rows * block, stride = std::uint64_t{gridDim.x} * blockDim.x;
@@ -385,47 +424,71 @@ __global__ void __launch_bounds__(tuning::max_threads<source, block, size>, tuni
   }
   const Team team(v.sums);
   const std::uint32_t teams = blockDim.x / 32 >> Team::shift(v.sums);
-  /// The slices first, first + stride, ... below `end`. The next header is loaded while a slice is multiplied.
-  const auto each = [&](std::uint32_t first, std::uint32_t stride, std::uint32_t end, std::uint32_t id_bytes,
-                        const auto* values) {
-    Slice next = load_slice(v.slices, first, end);
-    for (std::uint32_t s = first; s < end; s += stride) {
-      const Slice slice = next;
-      next = load_slice(v.slices, s + stride, end);
+  // Of the slices [begin, end) those of team number `mine` of `all`, by turns. Headers are loaded ahead.
+  const auto each = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t mine, std::uint32_t all,
+                        std::uint32_t id_bytes, const auto* values) {
+    const auto multiply = [&]<int together>(std::integral_constant<int, together>, std::uint32_t s,
+                                            const Slice& slice) {
       if (size == Size::patterns || slice.is_pattern())
-        multiply_slice<source, block, size, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands, partial);
+        multiply_slice<source, block, size, together, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands,
+                                                                         partial);
       else if constexpr (size != Size::patterns)
-        multiply_slice<source, block, size, A, V, AnyWalk>(v, s, slice, id_bytes, team, values, operands, partial);
+        multiply_slice<source, block, size, 1, A, V, AnyWalk>(v, s, slice, id_bytes, team, values, operands, partial);
+    };
+    constexpr std::integral_constant<int, 1> one{};
+    if constexpr (tuning::takes_pairs<source, block, size>) {
+      if (team.warps == 1) {
+        const std::uint32_t first = begin + 2 * mine, stride = 2 * all;
+        Slice next[2] = {load_slice(v.slices, first, end), load_slice(v.slices, first + 1, end)};
+        for (std::uint32_t s = first; s < end; s += stride) {
+          const Slice slice[2] = {next[0], next[1]};
+#pragma unroll
+          for (std::uint32_t t = 0; t < 2; ++t) next[t] = load_slice(v.slices, s + stride + t, end);
+          if (s + 1 < end && slice[0].pattern == slice[1].pattern && slice[0].counts == slice[1].counts) {
+            multiply(std::integral_constant<int, 2>{}, s, slice[0]);
+          } else {
+            multiply(one, s, slice[0]);
+            if (s + 1 < end) multiply(one, s + 1, slice[1]);
+          }
+        }
+        return;
+      }
+    }
+    Slice next = load_slice(v.slices, begin + mine, end);
+    for (std::uint32_t s = begin + mine; s < end; s += all) {
+      const Slice slice = next;
+      next = load_slice(v.slices, s + all, end);
+      multiply(one, s, slice);
     }
   };
-  const auto count = static_cast<std::uint32_t>(v.slice_count), all_teams = gridDim.x * teams;
+  const auto count = static_cast<std::uint32_t>(v.slice_count), all_teams = gridDim.x * teams,
+             block_team = blockIdx.x * teams + team.number;
   if constexpr (source == Source::table) {
     V* const table = reinterpret_cast<V*>(shared_bytes);
     std::uint32_t loaded = ~0U;  // the tile whose table is in shared memory
     const bool one = tiles.count == 1;
     for (std::uint32_t piece = one ? 0 : blockIdx.x; piece < tiles.count * tiles.pieces; piece += gridDim.x) {
       const std::uint32_t t = one ? 0 : piece / tiles.pieces, in_tile = piece - t * tiles.pieces;
-      const std::uint32_t begin = one ? blockIdx.x * teams : t * v.tile_slices + in_tile * tiles.piece_slices;
+      const std::uint32_t begin = one ? 0 : t * v.tile_slices + in_tile * tiles.piece_slices;
       const std::uint32_t tile_end = min(count, (t + 1) * v.tile_slices);
       const std::uint32_t end = one ? count : min(tile_end, begin + tiles.piece_slices);
-      const std::uint32_t stride = one ? all_teams : teams;
+      const std::uint32_t mine = one ? block_team : team.number, all = one ? all_teams : teams;
       const Tile tile = v.tiles[t];
       if (staged == 0) {
-        each(begin + team.number, stride, end, tile.id_bytes(), v.values + tile.begin);
+        each(begin, end, mine, all, tile.id_bytes(), v.values + tile.begin);
       } else {
         if (t != loaded) {
           __syncthreads();
-          for (std::uint32_t i = threadIdx.x; i < tile.count; i += blockDim.x)
-            table[i] = static_cast<V>(__ldg(v.values + tile.begin + i));
+          stage(v.values + tile.begin, tile.count, table);
           loaded = t;
           __syncthreads();
         }
-        each(begin + team.number, stride, end, tile.id_bytes(), static_cast<const V*>(table));
+        each(begin, end, mine, all, tile.id_bytes(), static_cast<const V*>(table));
       }
       if (one) break;
     }
   } else {
-    each(blockIdx.x * teams + team.number, all_teams, count, 0, v.values);
+    each(0, count, block_team, all_teams, 0, v.values);
   }
 }
 
@@ -434,27 +497,38 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
   constexpr unsigned resident_blocks = tuning::resident_blocks<source, block, size>,
                      max_threads = tuning::max_threads<source, block, size>;
   const View<A> v = view<A>(part.view);
-  const unsigned threads = tuning::threads_limit(max_threads, v.sums);
+  const std::uint32_t together = tuning::takes_pairs<source, block, size> && v.sums == 1 ? 2 : 1;
+  unsigned threads = tuning::threads_limit(max_threads, v.sums);
+  const std::uint64_t tile_count = tiles_of(part.view.info());
+  if (tile_count > 1) threads = std::min(threads, tuning::most_threads_of_tiles);  // others work while one stages
+  const auto too_many = [&] {  // for a tile, or so that some multiprocessors have none
+    const std::uint64_t at_once = std::uint64_t{threads} / 32 * together;
+    return (tile_count > 1 && at_once > std::uint64_t{v.tile_slices} * v.sums) ||
+           v.slice_count * v.sums < at_once * 2 * call.device.multiprocessors;
+  };
+  while (threads > tuning::least_threads && too_many()) threads /= 2;
   const std::uint64_t resident = std::uint64_t{call.device.multiprocessors} * resident_blocks * (max_threads / threads);
   const std::uint32_t teams = threads / 32 / v.sums;
-  std::uint64_t staged = 0, work = div_up(v.slice_count, teams);
-  Tiles tiles{static_cast<std::uint32_t>(tiles_of(part.view.info())), 1, 0};
+  std::uint64_t staged = 0, work = div_up(v.slice_count, teams * together);
+  Tiles tiles{static_cast<std::uint32_t>(tile_count), 1, 0};
   if constexpr (source == Source::table) {
-    staged = part.view.info().params[param_largest_tile] * sizeof(V);
+    staged = round_up(part.view.info().params[param_largest_tile] * sizeof(V), alignof(double2));
     if (staged > tuning::max_staged_bytes) staged = 0;
     if (tiles.count > 1) {
-      tiles.pieces = tuning::pieces_of_tile(tiles.count, v.tile_slices, teams, resident);
+      tiles.pieces = tuning::pieces_of_tile(tiles.count, v.tile_slices, teams * together, resident);
       tiles.piece_slices = div_up(v.tile_slices, tiles.pieces);
       work = std::uint64_t{tiles.count} * tiles.pieces;
     }
   }
   const auto kernel = slices_kernel<source, block, size, A, V>;
-  if (staged > tuning::usual_shared_bytes)
+  constexpr std::uint64_t partial_bytes = sizeof(Partial<block, max_threads / 32, V>);
+  const std::uint64_t shared = staged + (v.sums > 1 ? partial_bytes : 0);
+  if (shared > tuning::usual_shared_bytes)
     require_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(tuning::max_staged_bytes)),
+                                      static_cast<int>(tuning::max_staged_bytes + partial_bytes)),
                  "reserving shared memory");
   cudaLaunchConfig_t config = launch_config(static_cast<unsigned>(std::min(work, resident)), threads, call.stream);
-  config.dynamicSmemBytes = staged;
+  config.dynamicSmemBytes = shared;
   launch(config, kernel, v, tiles, static_cast<std::uint32_t>(staged),
          Operands<V>{device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
                      static_cast<V*>(call.y), RowMap{call.row_list}});
@@ -465,37 +539,36 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
   const std::uint64_t warps = slices_of(part.view.info()) * part.view.info().params[param_sums];
   const bool few = warps < std::uint64_t{tuning::few_warps_per_multiprocessor} * call.device.multiprocessors;
   const bool patterns_only = static_cast<const SliceKinds&>(*part.state).patterns_only;
-  if constexpr (source == Source::table) {
-    if (patterns_only) return launch_slices<source, block, Size::patterns, A, V>(part, call);
-    launch_slices<source, block, Size::any, A, V>(part, call);
-  } else if constexpr (source == Source::step) {
+  const bool tiled = tiles_of(part.view.info()) > 1;
+  if constexpr (source == Source::step) {
     // A pattern of more than 255 groups is no is_pattern(): so rare that the kernel for few slices serves for any
     // number.
     if (patterns_only && !few) return launch_slices<source, block, Size::patterns, A, V>(part, call);
     launch_slices<source, block, Size::few, A, V>(part, call);
   } else {
-    if (few) return launch_slices<source, block, Size::few, A, V>(part, call);
+    if constexpr (source != Source::table || block == 1) {
+      if (few && !tiled) return launch_slices<source, block, Size::few, A, V>(part, call);
+    }
     if (patterns_only) return launch_slices<source, block, Size::patterns, A, V>(part, call);
-    launch_slices<source, block, Size::any, A, V>(part, call);
+    if constexpr (source == Source::table) {
+      if (block != 1 || tiled) return launch_slices<source, block, Size::tiled, A, V>(part, call);
+    }
+    if constexpr (source != Source::table || block == 1) launch_slices<source, block, Size::any, A, V>(part, call);
   }
 }
 
 template <Source source>
 void multiply_source(const DevicePart& part, const MultiplyCall& call) {
   dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
-    if constexpr (source == Source::table) {
-      launch_slices<source, 1, A, V>(part, call);
-    } else {
-      switch (part.view.info().params[param_block]) {
-        case 1:
-          return launch_slices<source, 1, A, V>(part, call);
-        case 2:
-          return launch_slices<source, 2, A, V>(part, call);
-        case 3:
-          return launch_slices<source, 3, A, V>(part, call);
-        default:
-          return launch_slices<source, 4, A, V>(part, call);
-      }
+    switch (part.view.info().params[param_block]) {
+      case 1:
+        return launch_slices<source, 1, A, V>(part, call);
+      case 2:
+        return launch_slices<source, 2, A, V>(part, call);
+      case 3:
+        return launch_slices<source, 3, A, V>(part, call);
+      default:
+        return launch_slices<source, 4, A, V>(part, call);
     }
   });
 }

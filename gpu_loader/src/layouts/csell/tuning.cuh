@@ -11,21 +11,23 @@ namespace tuning {
 
 using spmvpack::layouts::csell::Source;
 
-/// Which kernel: few slices, whose loads must be on their way early; patterns only, which need fewer registers; or any.
-enum class Size : std::uint8_t { few, patterns, any };
+/// Which kernel: few slices, whose loads must be on their way early; patterns only, which need fewer registers; any, of
+/// several tables, for which blocks wait; or any.
+enum class Size : std::uint8_t { few, patterns, tiled, any };
 
 /// Threads of a block, and blocks that a multiprocessor holds: its registers are divided by them. Large blocks, whose
 /// slices are neighbours, find more of x in the first-level cache: triangles take 98 us with 1,024 threads, 105 with
-/// 256; 5 points 68 us with one block of 1,024 and two groups on their way, 90 with three of 512 and one (H200).
+/// 256; 5 points 68 us with one block of 1,024 and two groups on their way, 90 with three of 512 and one (H200). Tables
+/// are the other way round: 27 points 80 us with four blocks of 512, 91 with two and two groups.
 template <Source source, int block, Size size>
 inline constexpr unsigned max_threads = size == Size::few         ? 128
                                         : source == Source::table ? 512
                                                                   : 1024;
 template <Source source, int block, Size size>
-inline constexpr unsigned resident_blocks = size == Size::few         ? 4
-                                            : source != Source::table ? 1
-                                            : size == Size::patterns  ? 4
-                                                                      : 3;
+inline constexpr unsigned resident_blocks = size == Size::few                  ? 4
+                                            : source != Source::table          ? 1
+                                            : block > 1 || size == Size::tiled ? 2
+                                                                               : 4;
 /// Threads that a multiprocessor holds, of the architecture that is compiled for.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
 inline constexpr unsigned multiprocessor_threads = 1536;
@@ -37,24 +39,38 @@ inline constexpr unsigned bound_blocks =
     resident_blocks<source, block, size>* max_threads<source, block, size> > multiprocessor_threads
         ? multiprocessor_threads / max_threads<source, block, size>
         : resident_blocks<source, block, size>;
-/// With fewer warps than this, the kernel for few slices: 27 points in 110,592 rows take 15 instead of 18 us (H200).
-/// Tables are staged by large blocks all the same.
-inline constexpr unsigned few_warps_per_multiprocessor = 64;
+/// With fewer warps than this, all run at once, and the kernel is that for few slices. Twice as many in turn take
+/// longer than with any other kernel: rail_79841 13.4 us instead of 10.5 (H200).
+inline constexpr unsigned few_warps_per_multiprocessor = 16;
+
+/// Whether a warp takes two neighbouring slices at a time if they have the same pattern, whose decoding then serves
+/// both: with values in the patterns 5 points take 30 us instead of 41 (H200).
+template <Source source, int block, Size size>
+inline constexpr bool takes_pairs = block == 1 && size == Size::patterns &&
+                                    (source == Source::step || source == Source::single);
+/// Whether values are near (in shared memory, or the same for all lanes): then they are read last.
+template <Source source, int together>
+inline constexpr bool reads_late = source == Source::table || (together > 1 && source != Source::raw);
 
 /// Groups whose loads are on their way together, and steps whose values and elements of x are.
-template <Source source, int block, Size size>
-inline constexpr int depth = block > 1                                      ? 1
-                             : size == Size::few                            ? 4
-                             : source == Source::table || size == Size::any ? 1
-                                                                            : 2;
-template <Source source, int block, Size size>
-inline constexpr int batch = block == 1                        ? 4 * depth<source, block, size>
+template <Source source, int block, Size size, int together>
+inline constexpr int depth = block > 1                                                      ? 1
+                             : size == Size::few                                            ? 4
+                             : size == Size::tiled                                          ? 2
+                             : source == Source::table || size == Size::any || together > 1 ? 1
+                                                                                            : 2;
+template <Source source, int block, Size size, int together>
+inline constexpr int batch = block == 1                        ? 4 * depth<source, block, size, together>
+                             : source == Source::table         ? 2
                              : block == 4                      ? 1
                              : block == 2 || size == Size::few ? 2
                                                                : 1;
-/// Larger tables are read through the caches: every device has room for these, beside what a team's sums take. The
-/// limit of a kernel is always set to the most, as it is the kernel's and other multiplies may run at the same time.
-inline constexpr std::uint32_t usual_shared_bytes = 24U << 10U, max_staged_bytes = 64U << 10U;
+/// Larger tables are read through the caches: every device has room for these, beside the sums of teams. The limit of a
+/// kernel is always set to the most, as it is the kernel's and other multiplies may run at the same time.
+inline constexpr std::uint32_t usual_shared_bytes = 48U << 10U, max_staged_bytes = 64U << 10U;
+
+/// Of a block whose tiles are small, or of one of several tiles.
+inline constexpr unsigned least_threads = 128, most_threads_of_tiles = 512;
 
 /// A block has 16 barriers: one for all its threads, and one for each team of warps that share a slice.
 inline constexpr unsigned most_teams = 15;

@@ -89,7 +89,8 @@ struct SliceGroups {
 struct StreamLayout {
   std::uint64_t groups, words[3], ids, end;  // NOLINT(*-avoid-c-arrays): shared with kernels
 };
-/// `id_bytes`: 1 or 2; 0 if the source is not a table. The words of a group are 32 x 4 offsets.
+/// `id_bytes`: of an entry's ids, one for each value of its block; 0 if the source is not a table. The words of a group
+/// are 32 x 4 offsets.
 constexpr SPMVPACK_HOST_DEVICE StreamLayout stream_layout(const SliceGroups& n, bool many,
                                                           std::uint32_t id_bytes) noexcept {
   constexpr std::uint32_t word_units = lanes * group_steps / unit;  // of one byte each
@@ -172,7 +173,7 @@ struct SliceView {
   const std::byte* stream;  ///< of the slice
   SliceGroups n;
   StreamLayout at;
-  std::uint32_t id_bytes;
+  std::uint32_t id_bytes, block_values;  ///< bytes of an id; values of a block
 
   /// `counts` of the slice may be `many`: this reads the stream.
   template <class T>
@@ -184,7 +185,8 @@ struct SliceView {
     const bool many = slice.counts == SliceGroups::many;
     r.n = many ? *reinterpret_cast<const SliceGroups*>(r.stream) : SliceGroups::from(slice.counts);
     r.id_bytes = v.id_bytes(s);
-    r.at = stream_layout(r.n, many, r.id_bytes);
+    r.block_values = v.block * v.block;
+    r.at = stream_layout(r.n, many, r.id_bytes * r.block_values);
     return r;
   }
 
@@ -220,12 +222,21 @@ struct SliceView {
         return base + reinterpret_cast<const std::uint32_t*>(from)[element];
     }
   }
-  /// The id of an entry, within the table of the slice's tile.
-  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t id(std::uint64_t g, std::uint32_t k, std::uint32_t lane) const {
+  /// The id of value e of an entry's block, within the table of the slice's tile.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t id(std::uint64_t g, std::uint32_t k, std::uint32_t lane,
+                                                      std::uint32_t e) const {
     const std::byte* const ids = stream + at.ids * unit;
-    const std::uint64_t element = (g * lanes + lane) * group_steps + k;
+    const std::uint64_t element = ((g * block_values + e) * lanes + lane) * group_steps + k;
     return id_bytes == 1 ? reinterpret_cast<const std::uint8_t*>(ids)[element]
                          : reinterpret_cast<const std::uint16_t*>(ids)[element];
+  }
+  /// Whether all ids of a block are below `end`: of an entry that is there, of its table's values; of one that is not,
+  /// 1.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE bool ids_below(std::uint64_t g, std::uint32_t k, std::uint32_t lane,
+                                                    std::uint32_t end) const {
+    for (std::uint32_t e = 0; e < block_values; ++e)
+      if (id(g, k, lane, e) >= end) return false;
+    return true;
   }
 };
 
