@@ -252,15 +252,24 @@ TEST_CASE("kernels have names, of their layout, and ids that differ") {
   }
 }
 
-TEST_CASE("the default of csr is ipcsr, or merge where the longest row is very long") {
+TEST_CASE("the default of csr follows from the longest row") {
   PartInfo part;
   part.layout = "csr";
-  const auto name = [&](std::uint64_t longest, std::uint64_t nnz) {
+  const auto name = [&](std::uint64_t longest, std::uint64_t nnz, std::uint64_t rows = 1) {
     part.params[spmvpack::layouts::csr::param_longest_row] = longest;
     part.nnz = nnz;
+    part.rows.count = rows;
     return kernel_name(default_kernel(part));
   };
-  CHECK(name(0, 0) == "csr/ipcsr");
+  CHECK(name(0, 0, 0) == "csr/scalar");
+  CHECK(name(8, std::uint64_t{8} << 30U, std::uint64_t{1} << 30U) == "csr/scalar");
+  CHECK(name(9, 900, 100) == "csr/vector");  // 8 lanes for each row
+  CHECK(name(64, 900, 100) == "csr/vector");
+  CHECK(name(65, 900, 100) == "csr/ipcsr");
+  CHECK(name(256, 25600, 100) == "csr/vector");  // 32 lanes
+  CHECK(name(257, 25700, 100) == "csr/ipcsr");
+  CHECK(name(9, 1U << 21U, 1U << 18U) == "csr/vector");
+  CHECK(name(9, (1U << 21U) + 1, 1U << 18U) == "csr/ipcsr");
   CHECK(name(16384, 16384) == "csr/ipcsr");
   CHECK(name(16385, 16385) == "csr/merge");
   CHECK(name(16385, 16385 * 512 - 1) == "csr/merge");

@@ -2,10 +2,13 @@
 // same bits every time. main() skips all where there is no device (77).
 
 #define CATCH_CONFIG_RUNNER
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <limits>
 #include <map>
+#include <set>
+#include <string>
 
 #include "catch.hpp"
 #include "dealt.hpp"
@@ -347,16 +350,25 @@ TEST_CASE("two streams with a workspace each; 100 repeats give the same bits") {
     }
 }
 
-TEST_CASE("the default of csr is ipcsr, or merge where a row is very long", "[short]") {
+TEST_CASE("the default of csr follows from the longest row", "[short]") {
+  std::set<std::string> seen;
   for (const NamedMatrix& m : random_matrices<double>(53, 3)) {
-    const bool long_row = m.name == "one row" || m.name == "three rows of many chunks";  // 33,000 entries and more
+    std::uint64_t longest = 0, lanes = 1;
+    for (std::uint64_t r = 0; r < m.matrix.rows; ++r)
+      longest = std::max(longest, m.matrix.row_ptr[r + 1] - m.matrix.row_ptr[r]);
+    while (lanes < 32 && m.matrix.rows * lanes * 2 <= m.matrix.col_idx.size() && m.matrix.rows != 0) lanes *= 2;
     const DeviceMatrix a = load_device(encode(m.matrix, "csr").bytes);
     const auto x = random_vector<double>(m.matrix.cols, 1);
     INFO(m.name);
-    const char* const kernel = long_row ? "csr/merge" : "csr/ipcsr";
+    const char* const kernel = longest > 16384        ? "csr/merge"
+                               : longest <= 8         ? "csr/scalar"
+                               : longest <= 8 * lanes ? "csr/vector"
+                                                      : "csr/ipcsr";
+    seen.insert(kernel);
     REQUIRE(a.workspace_bytes(by<double>("")) == a.workspace_bytes(by<double>(kernel)));
     REQUIRE(same_bits(multiply<double>(a, x, ""), multiply<double>(a, x, kernel)));
   }
+  CHECK(seen.size() == 4);
 }
 
 TEST_CASE("a matrix needs the workspace of its part", "[short]") {
@@ -471,7 +483,9 @@ TEST_CASE("arguments that make no sense are refused", "[short]") {
   CHECK(go(x.view(), y.span(), by<double>("coo/balanced"), workspace.span()) == errc::usage);  // of no part
   CHECK(go(x.view(), y.span(), {.kernel = {12345}}, workspace.span()) == errc::usage);
   CHECK(go(x.view(), y.span(), by<double>("csr/ipcsr"), {}) == errc::usage);  // not prepared
-  CHECK(go(x.view(), y.span(), by<double>(""), {}) == errc::usage);           // that is its default
+  CHECK(go(x.view(), y.span(), by<double>(""), {}) == errc{});                // its default needs nothing
+  const DeviceMatrix long_row = DeviceMatrix::load(open(encode(sized(1025), "csr").bytes), nullptr, options);
+  CHECK_THROWS_AS(multiply<double>(long_row, random_vector<double>(1025, 1), ""), Error);
   CHECK(go(x.view(), y.span(), by<float>("csr/vector"), {}) == errc::usage);
   auto other = vector;
   other.operation = Operation::transpose;

@@ -24,6 +24,22 @@ std::vector<DeviceInfo> devices() {
   return found;
 }
 
+CurrentDevice::CurrentDevice(int device) : device_(device) {
+  require_cuda(cudaGetDevice(&before_), "querying the current device");
+  if (device_ == before_) return;
+  const cudaError_t status = cudaSetDevice(device_);
+  if (status == cudaErrorInvalidDevice) {
+    static_cast<void>(cudaGetLastError());
+    throw Error(errc::no_device, "there is no GPU " + std::to_string(device_), {},
+                "this process sees " + std::to_string(devices().size()) + "; check CUDA_VISIBLE_DEVICES");
+  }
+  require_cuda(status, "choosing the GPU");
+}
+
+CurrentDevice::~CurrentDevice() {
+  if (device_ != before_) static_cast<void>(cudaSetDevice(before_));
+}
+
 DeviceFacts device_facts() {
   constexpr int cuda_12_3 = 12030;
   DeviceFacts facts;

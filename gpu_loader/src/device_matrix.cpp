@@ -103,7 +103,7 @@ std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& descripti
 }
 
 template <class T>
-void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const T> x,
+void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const std::type_identity_t<T>> x,
                             std::type_identity_t<Scalar<T>> beta, std::span<T> y, std::span<std::byte> workspace,
                             Stream stream, const MultiplyDescription& description) const {
   const DeviceRange x_range{x.data(), x.size_bytes()}, y_range{y.data(), y.size_bytes()};

@@ -20,6 +20,8 @@ struct DeviceMatrix::Impl {};
 
 bool built_with_cuda() noexcept { return false; }
 std::vector<DeviceInfo> devices() { refuse(); }
+CurrentDevice::CurrentDevice(int /*device*/) { refuse(); }
+CurrentDevice::~CurrentDevice() = default;
 
 DeviceMatrix DeviceMatrix::load(const Container&, Stream, const DeviceLoadOptions&) { refuse(); }
 DeviceMatrix DeviceMatrix::load(const std::string&, Stream, const DeviceLoadOptions&) { refuse(); }
@@ -31,8 +33,9 @@ std::vector<KernelInfo> DeviceMatrix::kernels() const { refuse(); }
 std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription&) const { refuse(); }
 
 template <class T>
-void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::span<const T>, std::type_identity_t<Scalar<T>>,
-                            std::span<T>, std::span<std::byte>, Stream, const MultiplyDescription&) const {
+void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::span<const std::type_identity_t<T>>,
+                            std::type_identity_t<Scalar<T>>, std::span<T>, std::span<std::byte>, Stream,
+                            const MultiplyDescription&) const {
   refuse();
 }
 template void DeviceMatrix::multiply(std::type_identity_t<Scalar<double>>, std::span<const double>,

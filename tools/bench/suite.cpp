@@ -51,6 +51,20 @@ constexpr std::array members{
     SuiteMember{"elasticity-small", "local", "elasticity --grid 24x24x24 --materials blocks:4"},
     SuiteMember{"circuit-small", "irregular", "circuit --rows 500000"},
     // ---- added
+    // Small ones, 5,000 to 500,000 rows, of every kind: bound by latency.
+    SuiteMember{"5-point-5k", "arbitrary", "convection-diffusion --grid 72x72x1 --coefficients random", true},
+    SuiteMember{"5-point-500k", "arbitrary", "convection-diffusion --grid 707x707x1 --coefficients random", true},
+    SuiteMember{"7-point-64k", "local", "convection-diffusion --grid 40x40x40 --coefficients blocks:8", true},
+    SuiteMember{"27-point-27k", "global", "hpcg --grid 30x30x30", true},
+    SuiteMember{"elasticity-14k", "arbitrary", "elasticity --grid 17x17x17 --materials random --mesh jittered", true},
+    SuiteMember{"triangles-90k", "arbitrary",
+                "triangles --grid 300x300 --numbering shuffled:1024 --coefficients random", true},
+    SuiteMember{"kkt-34k", "arbitrary", "kkt --grid 24x24x24 --coefficients random", true},
+    SuiteMember{"logdist-20k", "global", "logdist --rows 20000", true},
+    SuiteMember{"circuit-50k", "irregular", "circuit --rows 50000", true},
+    SuiteMember{"rmat-16k", "irregular", "rmat --scale 14 --edge-factor 11", true},
+    SuiteMember{"lp-5k", "irregular", "lp --rows 5000 --cols 20000 --per-row 60 --coefficients constant", true},
+    SuiteMember{"random-10k", "irregular", "random --rows 10000 --per-row 16", true},
 };
 
 void round_values(CsrMatrix& matrix, int threads) {

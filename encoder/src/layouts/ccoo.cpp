@@ -69,6 +69,7 @@ struct Chunking {
   std::uint32_t slots = 1;  ///< K
   std::vector<Chunk> chunks;
   std::uint64_t row_bytes = 0, column_bytes = 0, value_bytes = 0, stored_slots = 0;
+  std::uint64_t raw_bytes = 0;  ///< of value_bytes, those that are not ids
   bool uses_lut = false;
 
   [[nodiscard]] std::uint64_t blob_bytes() const { return row_bytes + column_bytes + value_bytes; }
@@ -151,6 +152,7 @@ class Chunker {
     out_.row_bytes += at.columns;
     out_.column_bytes += at.values - at.columns;
     out_.value_bytes += at.end - at.values;
+    out_.raw_bytes += has_raw_ ? at.end - at.values : 0;
     out_.stored_slots += std::uint64_t{stored} * out_.slots;
     out_.uses_lut = out_.uses_lut || !has_raw_;
     out_.chunks.push_back(chunk_);
@@ -262,6 +264,13 @@ class ChunkedPart {
                      {"chunks.values_lut", with_lut},
                      {"chunks.values_raw", chunks - with_lut}};
     plan.counters.insert(plan.counters.end(), considered_.begin(), considered_.end());
+    std::uint64_t empty_rows = 0;
+    for (std::uint64_t r = 0; r < a_.rows(); ++r) empty_rows += a_.row_length(r) == 0 ? 1 : 0;
+    plan.work = {{"ccoo.multiplies", 1},
+                 {"ccoo.slots", c.stored_slots},
+                 {"ccoo.lanes", c.stored_slots / c.slots},
+                 {"ccoo.raw_bytes", c.raw_bytes},
+                 {"ccoo.empty_rows", empty_rows}};
   }
   [[nodiscard]] std::uint64_t blob_bytes() const { return chunking_.blob_bytes(); }
   [[nodiscard]] std::uint64_t lut_size() const { return chunking_.uses_lut ? values_->most_frequent().size() : 0; }

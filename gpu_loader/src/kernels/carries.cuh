@@ -1,6 +1,6 @@
 #pragma once
-// The second pass over chunks of entries finishes the rows that chunks share, in order. For coo, csr's `merge` and
-// ccoo.
+// Rows that chunks of entries share are finished in order by a second kernel, from the sums that the chunks leave in
+// the workspace. For coo, csr's `merge` and ccoo.
 
 #include <cstdint>
 
@@ -12,52 +12,81 @@
 
 namespace spmvpack::gpu_loader {
 
-/// Adds up the sums that chunks left for the rows that they share, in chunk order: trees over 32 chunks each, in
-/// sequence. Each chunk has a lane; the whole warp works on rows of more than four chunks.
-///
-/// `Chunks` has the number of chunks (`count`), the `first_row(c)` of each, and whether chunk c `continues(c)` the last
-/// row of the one before it. `first_sum[c]` is chunk c's part of its first row, if that continues; `last_sum[c]` that
-/// of its last row, if that starts in chunk c and goes on. If alpha is 0, all of y has already been written.
-/// `in_workspace`: the kernel before this one writes not only the sums, but also the data of Chunks.
-template <class V, class Chunks>
-__global__ void __launch_bounds__(tuning::carry_threads)
-    carry_kernel(Chunks chunks, const V* first_sum, const V* last_sum, DeviceScalar<V> alpha_in,
-                 DeviceScalar<V> beta_in, V* y, RowMap map) {
-  if constexpr (Chunks::in_workspace) wait_for_last_kernel();
-  const V alpha = alpha_in.get(), beta = beta_in.get();
-  const auto put = [&](std::uint32_t row, V sum) {
+/// y = alpha A x + beta y, and the sums of rows that chunks share.
+template <class V>
+struct Target {
+  V alpha, beta;
+  V* y;
+  RowMap map;
+  V *first, *last;  ///< by chunk: the sum of its first row, if that continues; of its last row, if that goes on
+
+  __device__ void put(std::uint32_t row, V sum) const {
     V* const at = y + map(row);
     *at = fma(alpha, sum, scaled(beta, at));
-  };
-  const unsigned lane = lane_id();
-  const std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  bool starts = false;
+  }
+  /// Writes a row without entries.
+  template <class Row>
+  __device__ void scale(Row row) const {
+    V* const at = y + map(row);
+    *at = scaled(beta, at);
+  }
+  /// Writes this thread's share of the rows, as if all were without entries.
+  __device__ void scale_share(std::uint64_t rows) const {
+    const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+    for (std::uint64_t r = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; r < rows; r += stride) scale(r);
+  }
+};
+
+/// A row that starts in one chunk and goes on in others.
+struct SharedRow {
+  static constexpr unsigned most = 4;  ///< chunks of a row that a lane adds up alone
   std::uint32_t row = 0;
-  if (c + 1 < chunks.count && chunks.continues(c + 1)) {
-    row = chunks.first_row(c + 1);
-    starts = !(chunks.first_row(c) == row && chunks.continues(c));
-  }
-  // Row indices never decrease: a later chunk that begins in the row continues it.
-  const auto is_in_row = [&](std::uint64_t i, std::uint32_t of) {
-    return i < chunks.count && chunks.first_row(i) == of;
-  };
-  constexpr unsigned most = 4;  // chunks of a row that a lane adds up alone
-  unsigned count = 2;
+  unsigned chunks = 0;  ///< 0: there is none; most + 1: any number above `most`
+  [[nodiscard]] __device__ bool is_short() const { return chunks != 0 && chunks <= most; }
+  [[nodiscard]] __device__ bool is_long() const { return chunks > most; }
+};
+
+/// The row that starts in chunk c and goes on, if there is one.
+///
+/// `Chunks` has the number of chunks (`count`), the `first_row(c)` of each, and whether chunk c `continues(c)` the last
+/// row of the one before it. Row indices never decrease: a later chunk that begins in the row continues it.
+template <class Chunks>
+__device__ SharedRow shared_row(const Chunks& chunks, std::uint64_t c) {
+  // No load depends on another one.
+  const auto place = [&](std::uint64_t i) { return i < chunks.count ? i : chunks.count - 1; };
+  std::uint32_t first[SharedRow::most + 1];
 #pragma unroll
-  for (unsigned k = 2; k <= most; ++k)
-    if (starts && is_in_row(c + k, row)) count = k + 1;
-  const bool is_long = starts && count > most;
-  if constexpr (!Chunks::in_workspace) wait_for_last_kernel();
-  if (alpha == V{0}) return;
-  if (starts && !is_long) {
-    V sum = last_sum[c] + first_sum[c + 1];
-    if (count == 3) sum = sum + first_sum[c + 2];
-    if (count == 4) sum = sum + (first_sum[c + 2] + first_sum[c + 3]);
-    put(row, V{0} + sum);
-  }
+  for (unsigned k = 0; k <= SharedRow::most; ++k) first[k] = chunks.first_row(place(c + k));
+  const bool continues = chunks.continues(place(c)), goes_on = chunks.continues(place(c + 1));
+  SharedRow shared{first[1]};
+  if (c + 1 >= chunks.count || !goes_on || (continues && first[0] == first[1])) return shared;
+  shared.chunks = 2;
+#pragma unroll
+  for (unsigned k = 2; k <= SharedRow::most; ++k)
+    if (c + k < chunks.count && first[k] == first[1]) shared.chunks = k + 1;
+  return shared;
+}
+
+/// The sum of a short row that starts in chunk c. Loads depend on no branch, so that those of several chunks are in
+/// flight together; the zeros of chunks that the row does not reach change no bit.
+template <class V>
+__device__ V short_sum(const Target<V>& to, std::uint64_t c, const SharedRow& shared) {
+  const unsigned chunks = shared.is_short() ? shared.chunks : 0;
+  V part[SharedRow::most];
+  part[0] = chunks != 0 ? to.last[c] : V{0};
+#pragma unroll
+  for (unsigned k = 1; k < SharedRow::most; ++k) part[k] = k < chunks ? to.first[c + k] : V{0};
+  static_assert(SharedRow::most == 4);
+  return V{0} + ((part[0] + part[1]) + (part[2] + part[3]));
+}
+
+/// Finishes the long rows that start in the chunks of a warp's lanes, from chunk c of lane 0 on, one after the other.
+template <class V, class Chunks>
+__device__ void finish_long_rows(const Chunks& chunks, std::uint64_t c, bool is_long, const Target<V>& to) {
+  const unsigned lane = lane_id();
   for (unsigned left = __ballot_sync(full_warp, is_long); left != 0; left &= left - 1) {
-    const std::uint64_t start = c - lane + static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
-    const std::uint32_t its_row = chunks.first_row(start + 1);
+    const std::uint64_t start = c + static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
+    const std::uint32_t row = chunks.first_row(start + 1);
     constexpr unsigned batch = 4;  // of 32 chunks, whose loads are in flight together
     V total = 0;
     unsigned n = 32;
@@ -65,11 +94,14 @@ __global__ void __launch_bounds__(tuning::carry_threads)
       bool belongs[batch];
       V sum[batch];
 #pragma unroll
-      for (unsigned k = 0; k < batch; ++k) belongs[k] = begin + k * 32 == start || is_in_row(begin + k * 32, its_row);
+      for (unsigned k = 0; k < batch; ++k) {
+        const std::uint64_t i = begin + k * 32;
+        belongs[k] = i == start || (i < chunks.count && chunks.first_row(i) == row);
+      }
 #pragma unroll
       for (unsigned k = 0; k < batch; ++k) {
         const std::uint64_t i = begin + k * 32;
-        sum[k] = !belongs[k] ? V{0} : i == start ? last_sum[i] : first_sum[i];
+        sum[k] = !belongs[k] ? V{0} : i == start ? to.last[i] : to.first[i];
       }
 #pragma unroll
       for (unsigned k = 0; k < batch; ++k) {
@@ -78,14 +110,32 @@ __global__ void __launch_bounds__(tuning::carry_threads)
         if (n != 0) total = total + segment_sum(sum[k], lane, n);  // only lane 0's is used
       }
     }
-    if (lane == 0) put(its_row, total);
+    if (lane == 0) to.put(row, total);
   }
 }
 
-/// Launches this kernel.
+/// The second kernel: adds up the sums that chunks left for the rows that they share, in chunk order: trees over 32
+/// chunks each, in sequence. Each chunk has a lane; the whole warp works on long rows. If alpha is 0, all of y has
+/// already been written. `Chunks::in_workspace`: the kernel before this one writes not only the sums, but also the data
+/// of Chunks.
 template <class V, class Chunks>
-void add_carries(const Chunks& chunks, const V* first_sum, const V* last_sum, DeviceScalar<V> alpha,
-                 DeviceScalar<V> beta, V* y, RowMap map, const MultiplyCall& call) {
+__global__ void __launch_bounds__(tuning::carry_threads)
+    carry_kernel(Chunks chunks, V* first_sum, V* last_sum, DeviceScalar<V> alpha, DeviceScalar<V> beta, V* y,
+                 RowMap map) {
+  if constexpr (Chunks::in_workspace) wait_for_last_kernel();
+  const Target<V> to{alpha.get(), beta.get(), y, map, first_sum, last_sum};
+  const std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const SharedRow shared = shared_row(chunks, c);
+  if constexpr (!Chunks::in_workspace) wait_for_last_kernel();
+  if (to.alpha == V{0}) return;
+  if (shared.is_short()) to.put(shared.row, short_sum(to, c, shared));
+  finish_long_rows(chunks, c - lane_id(), shared.is_long(), to);
+}
+
+/// Launches the second kernel, if there is more than one chunk.
+template <class V, class Chunks>
+void add_carries(const Chunks& chunks, V* first_sum, V* last_sum, DeviceScalar<V> alpha, DeviceScalar<V> beta, V* y,
+                 RowMap map, const MultiplyCall& call) {
   if (chunks.count <= 1) return;
   launch_early(call.device, carry_kernel<V, Chunks>, blocks_for(chunks.count, tuning::carry_threads),
                tuning::carry_threads, call.stream, chunks, first_sum, last_sum, alpha, beta, y, map);

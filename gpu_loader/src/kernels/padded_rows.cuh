@@ -3,6 +3,7 @@
 // Garland: Efficient Sparse Matrix-Vector Multiplication on CUDA, NVR-2008-004, section 4.2). A thread stops at its
 // row's first padding, so that none of these layouts needs the lengths of the rows, as ELLPACK-R has them.
 
+#include <algorithm>
 #include <array>
 
 #include "kernels/launch.cuh"
@@ -18,18 +19,21 @@ using spmvpack::layouts::no_column;
 
 /// Slots of a row whose loads are on their way together, and threads of a block, by the type of vectors. Where rows are
 /// too few to fill the device, a thread has more on their way, and blocks are smaller, so that every multiprocessor
-/// gets some: 81 slots in each of 41,472 rows take 18 instead of 22 us (f64, H200). In f32, larger blocks find more of
-/// x in the first-level cache (log-distance columns 86 instead of 90 us), and 27 points in 110,592 rows take 12.5
-/// instead of 14.5.
+/// gets some: 81 slots in each of 41,472 rows take 18 instead of 22 us (f64, H200). In f32, large blocks find more of x
+/// in the first-level cache where rows are long (log-distance columns 86 instead of 90 us), and 27 points in 110,592
+/// rows take 12.5 instead of 14.5; where they are short, small blocks are faster (5 points 63 instead of 67 us).
 template <class V>
-inline constexpr int batch_of_many = sizeof(V) == 4 ? 6 : 4;
+inline constexpr int batch_of_many = sizeof(V) == 4 ? 7 : 4;
 template <class V>
 inline constexpr int batch_of_few = sizeof(V) == 4 ? 14 : 16;
 template <class V>
-inline constexpr unsigned threads = sizeof(V) == 4 ? 512 : 256;
+inline constexpr unsigned most_threads = sizeof(V) == 4 ? 512 : 256;
+inline constexpr unsigned threads_of_short_rows = 256;
 template <class V>
 inline constexpr unsigned threads_of_few = sizeof(V) == 4 ? 128 : 64;
 inline constexpr unsigned few_rows_per_multiprocessor = 1024;
+/// Rows are short if they have up to so many entries on average; where they are few, so many slots are on their way.
+inline constexpr int short_row = 8;
 
 /// A part's slots in device memory.
 template <class A>
@@ -141,11 +145,11 @@ void check(const PartView& part, const Geometry& geometry, std::uint64_t lanes, 
 // ---- multiply
 
 /// `batch` slots of a row are on their way together.
-template <int batch, unsigned block_threads, class A, class V, class Geometry>
-__global__ void __launch_bounds__(block_threads)
+template <int batch, unsigned most, class A, class V, class Geometry>
+__global__ void __launch_bounds__(most)
     rows_kernel(Geometry geometry, Slots<A> s, std::uint64_t rows, DeviceScalar<V> alpha_in, const V* __restrict__ x,
                 DeviceScalar<V> beta_in, V* y, RowMap map) {
-  const std::uint64_t r = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  const std::uint64_t r = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (r >= rows) return;
   const auto row = geometry(r);
   const V alpha = alpha_in.get(), beta = beta_in.get();
@@ -190,10 +194,15 @@ void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall
              device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
              static_cast<V*>(call.y), RowMap{call.row_list});
     };
-    if (rows < std::uint64_t{few_rows_per_multiprocessor} * call.device.multiprocessors)
+    const bool few = rows < std::uint64_t{few_rows_per_multiprocessor} * call.device.multiprocessors;
+    const bool short_rows = part.info().nnz <= std::uint64_t{short_row} * rows;
+    if (few && short_rows)
+      start(rows_kernel<short_row, threads_of_few<V>, A, V, Geometry>, threads_of_few<V>);
+    else if (few)
       start(rows_kernel<batch_of_few<V>, threads_of_few<V>, A, V, Geometry>, threads_of_few<V>);
     else
-      start(rows_kernel<batch_of_many<V>, threads<V>, A, V, Geometry>, threads<V>);
+      start(rows_kernel<batch_of_many<V>, most_threads<V>, A, V, Geometry>,
+            short_rows ? std::min(most_threads<V>, threads_of_short_rows) : most_threads<V>);
   });
 }
 

@@ -24,4 +24,18 @@ struct DeviceInfo {
 /// CUDA.
 SPMVPACK_EXPORT std::vector<DeviceInfo> devices();
 
+/// Makes a device, counted from 0 as devices() does, the current one of this thread, and what was current before the
+/// current one again at the end. For programs that do not call CUDA themselves. Error(errc::no_device) if there is no
+/// such device, Error(errc::unsupported) in a build without CUDA.
+class SPMVPACK_EXPORT CurrentDevice {
+ public:
+  explicit CurrentDevice(int device);
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+  ~CurrentDevice();
+
+ private:
+  int before_ = 0, device_ = 0;
+};
+
 }  // namespace spmvpack::gpu_loader

@@ -94,8 +94,8 @@ class SPMVPACK_EXPORT DeviceMatrix {
   /// that no kernel supports yet); errc::usage (something does not fit the matrix or T, or the kernel is one that no
   /// part has or that was not prepared). errc::no_device if a launch fails.
   template <class T>
-  void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const T> x, std::type_identity_t<Scalar<T>> beta,
-                std::span<T> y, std::span<std::byte> workspace, Stream stream,
+  void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const std::type_identity_t<T>> x,
+                std::type_identity_t<Scalar<T>> beta, std::span<T> y, std::span<std::byte> workspace, Stream stream,
                 const MultiplyDescription& description = describe<T>()) const;
 
   /// The user's vector in the order of Basis::permuted, and back: one kernel on `stream`, device memory, no overlap. T
@@ -128,8 +128,8 @@ class SPMVPACK_EXPORT DeviceMultiplier {
   [[nodiscard]] const DeviceMatrix& matrix() const noexcept { return matrix_; }
   /// DeviceMatrix::multiply() with this workspace and description, whose vectors must be of type T.
   template <class T>
-  void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const T> x, std::type_identity_t<Scalar<T>> beta,
-                std::span<T> y, Stream stream) const {
+  void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const std::type_identity_t<T>> x,
+                std::type_identity_t<Scalar<T>> beta, std::span<T> y, Stream stream) const {
     matrix_.multiply<T>(alpha, x, beta, y, {static_cast<std::byte*>(workspace_.get()), bytes_}, stream, description_);
   }
 

@@ -33,7 +33,7 @@ constexpr unsigned resident_blocks = 5;
 /// single columns, or in double precision, that is slower.
 template <int block, class V>
 inline constexpr bool may_take_pairs = block > 1 && sizeof(V) == 4;
-constexpr unsigned pair_blocks = 6;  ///< resident on a multiprocessor
+constexpr unsigned pair_threads = 128, pair_blocks = 10;  ///< of a block; on a multiprocessor
 constexpr std::uint64_t pair_lanes_per_multiprocessor = 4096;
 
 /// What a lane starts from. It is loaded before the lane before is worked on, where a thread takes several.
@@ -199,11 +199,11 @@ __device__ void pair_sums(const Chunks<A>& c, const Pair& lanes, std::uint32_t i
 
 /// As lanes_kernel, of chunks with an even number of lanes.
 template <int block, class A, class V>
-__global__ void __launch_bounds__(threads, pair_blocks)
+__global__ void __launch_bounds__(pair_threads, pair_blocks)
     pairs_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
                  RowMap map, V* partial) {
   allow_next_kernel();
-  const std::uint64_t thread = std::uint64_t{blockIdx.x} * threads + threadIdx.x, first = thread * 2;
+  const std::uint64_t thread = std::uint64_t{blockIdx.x} * pair_threads + threadIdx.x, first = thread * 2;
   const V alpha = alpha_in.get(), beta = beta_in.get();
   const auto put = [&](std::uint32_t row, V sum, bool has_entries) {
     V* const at = y + map(row);
@@ -224,7 +224,7 @@ __global__ void __launch_bounds__(threads, pair_blocks)
         put(to.index(), sum[l], true);
     }
   }
-  for (std::uint64_t i = thread; i < c.empty; i += std::uint64_t{gridDim.x} * threads)
+  for (std::uint64_t i = thread; i < c.empty; i += std::uint64_t{gridDim.x} * pair_threads)
     put(c.empty_rows[i], V{0}, false);
 }
 
@@ -285,8 +285,8 @@ void multiply_blocks(const PartView& part, const MultiplyCall& call) {
   if constexpr (may_take_pairs<block, V>) {
     pairs = c.chunk_rows % 2 == 0 && lanes >= pair_lanes_per_multiprocessor * call.device.multiprocessors;
     if (pairs)
-      launch(pairs_kernel<block, A, V>, blocks_for(std::max(lanes / 2, c.empty), threads), threads, call.stream, c,
-             alpha, x, beta, y, map, partial);
+      launch(pairs_kernel<block, A, V>, blocks_for(std::max(lanes / 2, c.empty), pair_threads), pair_threads,
+             call.stream, c, alpha, x, beta, y, map, partial);
   }
   if (!pairs && lanes + c.empty != 0)
     launch(lanes_kernel<block, A, V>,

@@ -56,6 +56,21 @@ __device__ void with_format(Encoding e, Function&& f) {
   }
 }
 
+/// The chunks as shared rows are found in.
+struct SharedRows {
+  static constexpr bool in_workspace = false;
+  std::uint64_t count;
+  const std::uint32_t* row_base;
+  const std::uint8_t* encoding;
+  __device__ std::uint32_t first_row(std::uint64_t c) const { return row_base[c]; }
+  __device__ bool continues(std::uint64_t c) const { return Encoding{encoding[c]}.continues(); }
+};
+
+template <class A>
+__host__ __device__ SharedRows shared_rows(const View<A>& v) {
+  return {v.chunks, v.row_base, v.encoding};
+}
+
 /// One warp per chunk; the grid strides over the chunks, so that a block copies the LUT only once. Writes every row
 /// except those that chunks share.
 template <class A, class V, int K>
@@ -66,18 +81,15 @@ __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_compiled.bl
   __shared__ Scratch<V> scratch[warps];
   allow_next_kernel();
   const Target<V> to{alpha.get(), beta.get(), y, map, workspace, workspace + v.chunks};
+  if (to.alpha == V{0}) return to.scale_share(rows);  // x must not be read
   const unsigned lane = lane_id(), warp = threadIdx.x / 32;
   const std::uint64_t stride = std::uint64_t{gridDim.x} * warps, start = std::uint64_t{blockIdx.x} * warps + warp;
-  if (to.alpha == V{0}) {  // x must not be read
-    for (std::uint64_t r = start * 32 + lane; r < rows; r += stride * 32) to.scale(r);
-    return;
-  }
+  // The next header is loaded while a chunk is multiplied, and the first one while the LUT is.
+  ChunkHeader next = header_of(v, start, rows);
   for (unsigned i = threadIdx.x; i < lut_size; i += tuning::ccoo_threads) lut[i] = static_cast<V>(v.lut[i]);
   __syncthreads();
   if (start == 0)
-    for (std::uint64_t r = lane; r < v.row_base[0]; r += 32) to.scale(r);
-  // The next header is loaded while a chunk is multiplied.
-  ChunkHeader next = header_of(v, start, rows);
+    for (std::uint64_t r = lane; r < next.row_base; r += 32) to.scale(r);
   for (std::uint64_t c = start; c < v.chunks; c += stride) {
     const ChunkHeader h = next;
     next = header_of(v, c + stride, rows);
@@ -87,50 +99,38 @@ __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_compiled.bl
   }
 }
 
+/// Shared memory for the raw values of a team, by warp.
+template <class A, int K>
+constexpr std::size_t stage_bytes(unsigned threads) {
+  return is_staged<Format<A, A, K, std::uint8_t, false>> ? threads / 32 * sizeof(StagedValues::Stage) : 0;
+}
+
 /// The same with one block per chunk: chunks of K = 8 are so large that with one warp each, many warps would idle while
-/// the last ones finish.
-template <class A, class V>
-__global__ void __launch_bounds__(tuning::ccoo_team_threads, tuning::ccoo_compiled.team_blocks)
+/// the last ones finish; and where chunks of any size are few, most of the device would.
+template <class A, class V, int K>
+__global__ void __launch_bounds__(tuning::ccoo_most_threads, tuning::ccoo_compiled.most_blocks())
     team_kernel(View<A> v, unsigned lut_size, std::uint64_t rows, DeviceScalar<V> alpha, const V* __restrict__ x,
                 DeviceScalar<V> beta, V* y, RowMap map, V* workspace) {
-  constexpr unsigned threads = tuning::ccoo_team_threads, team = threads / 32;
   __shared__ V lut[spmvpack::layouts::ccoo::lut_capacity];
   // Two that alternate: some warps may still add up rows of a chunk while others multiply the next one.
   __shared__ TeamScratch<V> scratch[2];
-  __shared__ StagedValues::Stage stage[team];
+  extern __shared__ StagedValues::Stage stages[];  // stage_bytes()
   allow_next_kernel();
   const Target<V> to{alpha.get(), beta.get(), y, map, workspace, workspace + v.chunks};
-  if (to.alpha == V{0}) {  // x must not be read
-    for (std::uint64_t r = std::uint64_t{blockIdx.x} * threads + threadIdx.x; r < rows;
-         r += std::uint64_t{gridDim.x} * threads)
-      to.scale(r);
-    return;
-  }
-  for (unsigned i = threadIdx.x; i < lut_size; i += threads) lut[i] = static_cast<V>(v.lut[i]);
+  if (to.alpha == V{0}) return to.scale_share(rows);  // x must not be read
+  ChunkHeader next = header_of(v, blockIdx.x, rows);
+  for (unsigned i = threadIdx.x; i < lut_size; i += blockDim.x) lut[i] = static_cast<V>(v.lut[i]);
   __syncthreads();
   if (blockIdx.x == 0)
-    for (std::uint64_t r = threadIdx.x; r < v.row_base[0]; r += threads) to.scale(r);
-  ChunkHeader next = header_of(v, blockIdx.x, rows);
+    for (std::uint64_t r = threadIdx.x; r < next.row_base; r += blockDim.x) to.scale(r);
   unsigned turn = 0;
   for (std::uint64_t c = blockIdx.x; c < v.chunks; c += gridDim.x, turn ^= 1U) {
     const ChunkHeader h = next;
     next = header_of(v, c + gridDim.x, rows);
     const std::byte* const bytes = v.blob + h.offset;
-    with_format<A, V, 8>(h.encoding, [&]<class F>(F) {
-      team_chunk<F, team>(h, bytes, lut, x, scratch[turn], stage[threadIdx.x / 32], to);
-    });
+    with_format<A, V, K>(h.encoding, [&]<class F>(F) { team_chunk<F>(h, bytes, lut, x, scratch[turn], stages, to); });
   }
 }
-
-/// The chunks as the second pass sees them.
-struct SharedRows {
-  static constexpr bool in_workspace = false;
-  std::uint64_t count;
-  const std::uint32_t* row_base;
-  const std::uint8_t* encoding;
-  __device__ std::uint32_t first_row(std::uint64_t c) const { return row_base[c]; }
-  __device__ bool continues(std::uint64_t c) const { return Encoding{encoding[c]}.continues(); }
-};
 
 /// The paper's algorithm (listings 1.1 and 1.2): a warp reduces each group by a segmented tree, and the first lane of
 /// every row atomically adds the result to y, which is already scaled.
@@ -194,18 +194,21 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
                               y, map);
   }
   auto* const workspace = reinterpret_cast<V*>(call.workspace);
-  const auto run = [&](auto kernel, unsigned grid, unsigned threads) {
-    gpu_loader::launch(kernel, grid, threads, call.stream, v, lut_size, part.view.rows(), alpha, x, beta, y, map,
-                       workspace);
+  const auto run = [&](auto kernel, unsigned grid, unsigned threads, std::size_t shared_bytes) {
+    cudaLaunchConfig_t config = launch_config(grid, threads, call.stream);
+    config.dynamicSmemBytes = shared_bytes;
+    gpu_loader::launch(config, kernel, v, lut_size, part.view.rows(), alpha, x, beta, y, map, workspace);
+    add_carries<V>(shared_rows(v), workspace, workspace + v.chunks, alpha, beta, y, map, call);
   };
-  if (K == 8 && tuning::ccoo_takes_team(part.view.rows(), v.chunks, lut_size))
-    run(team_kernel<A, V>,
-        static_cast<unsigned>(std::min<std::uint64_t>(v.chunks, call.device.multiprocessors * tuned.team_blocks)),
-        tuning::ccoo_team_threads);
+  unsigned team = tuned.small_threads(v.chunks, call.device.multiprocessors);
+  if (team == 0 && K == 8 && tuning::ccoo_takes_team(part.view.rows(), v.chunks, lut_size))
+    team = tuning::ccoo_team_threads;
+  if (team != 0)
+    run(team_kernel<A, V, K>,
+        static_cast<unsigned>(std::min<std::uint64_t>(v.chunks, call.device.multiprocessors * tuned.team_blocks)), team,
+        stage_bytes<A, K>(team));
   else
-    run(chunk_kernel<A, V, K>, blocks, tuning::ccoo_threads);
-  add_carries<V>(SharedRows{v.chunks, v.row_base, v.encoding}, workspace, workspace + v.chunks, alpha, beta, y, map,
-                 call);
+    run(chunk_kernel<A, V, K>, blocks, tuning::ccoo_threads, 0);
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {

@@ -4,9 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#include "kernels/carries.cuh"
 #include "kernels/reduce.cuh"
-#include "kernels/row_map.cuh"
-#include "kernels/scalar.cuh"
 #include "spmvpack/container/layouts/ccoo.hpp"
 
 namespace spmvpack::gpu_loader::layouts::ccoo_kernels {
@@ -26,26 +25,6 @@ template <class V>
 struct Scratch {
   V sums[padded_lanes];               ///< by lane, at padded(lane)
   std::uint16_t starts[chunk_lanes];  ///< by row of the chunk: its first lane, and its row byte above
-};
-
-/// y = alpha A x + beta y, and the sums of rows that chunks share.
-template <class V>
-struct Target {
-  V alpha, beta;
-  V* y;
-  RowMap map;
-  V *first, *last;  ///< by chunk: the sum of its first row, if that continues; of its last row, if that goes on
-
-  __device__ void put(std::uint32_t row, V sum) const {
-    V* const at = y + map(row);
-    *at = fma(alpha, sum, scaled(beta, at));
-  }
-  /// Writes a row without entries.
-  template <class Row>
-  __device__ void scale(Row row) const {
-    V* const at = y + map(row);
-    *at = scaled(beta, at);
-  }
 };
 
 /// What a warp knows about its chunk before it reads the blob.

@@ -1,6 +1,6 @@
 #pragma once
-// One chunk of Compressed COO by a block of a few warps, for matrices with large, few chunks of few rows. The order of
-// additions is the same as with one warp.
+// One chunk of Compressed COO by a block of a few warps, for matrices with large or few chunks. The order of additions
+// is the same as with one warp.
 
 #include "layouts/ccoo/chunk.cuh"
 
@@ -68,14 +68,14 @@ __device__ typename F::V staged_sum(const Blob& blob, const typename F::V* __res
   return sum;
 }
 
-/// Multiplies one chunk, and writes the empty rows from its last row to the next chunk's, by a block of `warps` warps.
-/// All of them must pass a barrier between two chunks with the same scratch. `stage` belongs to the warp.
-template <class F, unsigned warps>
+/// Multiplies one chunk, and writes the empty rows from its last row to the next chunk's, by a block of two warps or
+/// more. All of them must pass a barrier between two chunks with the same scratch. `stages`: for each warp.
+template <class F>
 __device__ void team_chunk(const ChunkHeader& header, const std::byte* bytes, const typename F::V* lut,
                            const typename F::V* __restrict__ x, TeamScratch<typename F::V>& scratch,
-                           StagedValues::Stage& stage, const Target<typename F::V>& to) {
+                           StagedValues::Stage* stages, const Target<typename F::V>& to) {
   using V = typename F::V;
-  const unsigned lane = lane_id(), warp = threadIdx.x / 32;
+  const unsigned lane = lane_id(), warp = threadIdx.x / 32, warps = blockDim.x / 32;
   const Encoding e = header.encoding;
   const bool one_row = e.one_row();
   const unsigned groups = e.groups(), lanes = groups * 32;
@@ -86,15 +86,15 @@ __device__ void team_chunk(const ChunkHeader& header, const std::byte* bytes, co
     row_bytes = __ldcs(reinterpret_cast<const unsigned long long*>(blob.rows) + lane);
   x += header.col_base;
   // As in chunk(): ids of several groups may be in flight, but not raw values.
-  constexpr unsigned share = chunk_lanes / 32 / warps, unroll = F::lut ? share : 1;
+  constexpr unsigned share = chunk_lanes / 32 / 2, unroll = F::lut ? share : 1;
 #pragma unroll unroll
   for (unsigned i = 0; i < share; ++i) {
-    const unsigned g = warp * share + i;
+    const unsigned g = i * warps + warp;
     if (g >= groups) break;
     V sums[1];
     std::uint32_t first = 0, last = 0;
     if constexpr (is_staged<F>)
-      sums[0] = staged_sum<F>(blob, x, g, stage, first, last);
+      sums[0] = staged_sum<F>(blob, x, g, stages[warp], first, last);
     else
       lane_sums<F, 1>(blob, lut, x, g * 32 + lane, sums, first, last);
     scratch.chunk.sums[padded(g * 32 + lane)] = sums[0];

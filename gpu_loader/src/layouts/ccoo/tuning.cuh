@@ -6,8 +6,9 @@
 
 namespace spmvpack::gpu_loader::tuning {
 
-inline constexpr unsigned ccoo_threads = 256;      ///< a warp per chunk
-inline constexpr unsigned ccoo_team_threads = 64;  ///< a block per chunk
+inline constexpr unsigned ccoo_threads = 256;       ///< a warp per chunk
+inline constexpr unsigned ccoo_team_threads = 64;   ///< a block per chunk
+inline constexpr unsigned ccoo_most_threads = 256;  ///< of such a block, if there are few chunks
 
 /// Whether chunks of K = 8 get one block each: if there are no ids, or few rows per chunk. With raw values loaded by
 /// whole lines, `random` then takes 156 us instead of 173, and `lp-wide` 110 instead of 118 (H100). Otherwise, most of
@@ -21,11 +22,21 @@ constexpr bool ccoo_takes_team(std::uint64_t rows, std::uint64_t chunks, std::ui
 struct CcooNumbers {
   /// Blocks of ccoo_threads that a multiprocessor holds at once, for K = 1, 2, 4, 8.
   unsigned blocks_by_slots[4];
-  /// The same for blocks of ccoo_team_threads, for chunks of K = 8.
+  /// The same for blocks of ccoo_team_threads.
   unsigned team_blocks;
 
   [[nodiscard]] constexpr unsigned blocks(int slots) const {
     return blocks_by_slots[std::countr_zero(static_cast<unsigned>(slots))];
+  }
+  /// The same for blocks of ccoo_most_threads.
+  [[nodiscard]] constexpr unsigned most_blocks() const { return team_blocks * ccoo_team_threads / ccoo_most_threads; }
+  /// The threads of a chunk's block where chunks are so few that the device holds all of these blocks at once; 0: there
+  /// are more. Each warp then has one group of lanes or a few, and no multiprocessor is idle.
+  [[nodiscard]] constexpr unsigned small_threads(std::uint64_t chunks, unsigned multiprocessors) const {
+    const std::uint64_t held = std::uint64_t{multiprocessors} * team_blocks * ccoo_team_threads;
+    for (unsigned threads = ccoo_most_threads; threads >= ccoo_team_threads; threads /= 2)
+      if (chunks * threads <= held) return threads;
+    return 0;
   }
 };
 

@@ -37,27 +37,26 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
 /// The rows of entries are stored with them.
 struct StoredRows {
   const std::uint32_t* row_idx;
-  std::uint64_t nnz;
+  std::uint64_t nnz, row_count;
 
-  static constexpr bool stages = false;
-  __device__ void load(std::uint64_t begin, std::uint64_t end, std::uint32_t* /*staged*/,
-                       std::uint32_t (&row)[balanced::groups]) const {
+  static constexpr bool stages = false, has_gaps = true;
+  __device__ balanced::ChunkRows load(std::uint64_t begin, std::uint64_t end, std::uint32_t* /*staged*/) const {
+    balanced::ChunkRows of;
 #pragma unroll
     for (int g = 0; g < balanced::groups; ++g) {
       const std::uint64_t k = begin + static_cast<unsigned>(g) * 32 + lane_id();
-      row[g] = k < end ? row_idx[k] : 0;
+      of.row[g] = row_idx[k < end ? k : end - 1];
     }
+    of.before = begin != 0 ? row_idx[begin - 1] : balanced::no_row;
+    of.after = end != nnz ? row_idx[end] : balanced::no_row;
+    return of;
   }
-  __device__ bool continues(std::uint64_t begin, std::uint32_t row) const {
-    return begin != 0 && row_idx[begin - 1] == row;
-  }
-  __device__ bool goes_on(std::uint64_t end, std::uint32_t row) const { return end != nnz && row_idx[end] == row; }
 };
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   const PartView& view = part.view;
   dispatch_types(view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
-    const StoredRows rows{view.get<std::uint32_t>("row_idx").data(), view.info().nnz};
+    const StoredRows rows{view.get<std::uint32_t>("row_idx").data(), view.info().nnz, view.rows()};
     balanced::multiply<A, V>(rows, view.get<std::uint32_t>("col_idx").data(), view.get<A>("values").data(),
                              view.info().nnz, view.rows(), call);
   });

@@ -27,15 +27,16 @@ struct RowsOfPointers {
   const P* row_ptr;
   std::uint32_t row_count;
 
-  static constexpr bool stages = true;
-  __device__ void load(std::uint64_t begin, std::uint64_t end, std::uint32_t* staged,
-                       std::uint32_t (&row)[balanced::groups]) const {
-    constexpr std::uint32_t none = ~0U;
+  static constexpr bool stages = true, has_gaps = false;
+  __device__ balanced::ChunkRows load(std::uint64_t begin, std::uint64_t end, std::uint32_t* staged) const {
+    using balanced::no_row;
+    balanced::ChunkRows of;
     const unsigned lane = lane_id();
 #pragma unroll
-    for (int g = 0; g < balanced::groups; ++g) staged[g * 32 + lane] = none;
+    for (int g = 0; g < balanced::groups; ++g) staged[g * 32 + lane] = no_row;
     __syncwarp();
     std::uint64_t first = row_of_by_warp(row_ptr, row_count, begin);
+    of.before = row_ptr[first] < begin ? static_cast<std::uint32_t>(first) : no_row;
     for (bool more = true; more;) {
       const std::uint64_t r = first + lane;
       const bool is_row = r < row_count;
@@ -55,16 +56,16 @@ struct RowsOfPointers {
 #pragma unroll
     for (int g = 0; g < balanced::groups; ++g) {
       const std::uint32_t mine = staged[g * 32 + lane];
-      const unsigned starts = __ballot_sync(full_warp, mine != none);
+      const unsigned starts = __ballot_sync(full_warp, mine != no_row);
       const unsigned before = starts & (full_warp >> (31U - lane));
       const int head = before != 0 ? 31 - __clz(static_cast<int>(before)) : 0;
       const std::uint32_t found = __shfl_sync(full_warp, mine, head);
-      row[g] = before != 0 ? found : open;
-      open = __shfl_sync(full_warp, row[g], 31);
+      of.row[g] = before != 0 ? found : open;
+      open = __shfl_sync(full_warp, of.row[g], 31);
     }
+    of.after = row_ptr[open + std::uint64_t{1}] > end ? open : no_row;
+    return of;
   }
-  __device__ bool continues(std::uint64_t begin, std::uint32_t row) const { return row_ptr[row] < begin; }
-  __device__ bool goes_on(std::uint64_t end, std::uint32_t row) const { return row_ptr[row + std::uint64_t{1}] > end; }
 };
 
 }  // namespace
