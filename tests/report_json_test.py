@@ -85,6 +85,9 @@ def check_matrix(path, *options):
         if abs(layout["overhead_percent"] - overhead) > 1e-9 * (1 + abs(overhead)):
             raise AssertionError(f"{name}: overhead {layout['overhead_percent']}, expected {overhead}")
         check_equal(layout["too_large"], layout["device_bytes"] > max(2**20, 10 * csr_bytes + 9), f"{name}: too large")
+        prices = result["time_model"]["picoseconds"]
+        if not np.isclose(layout["predicted_us"], sum(prices[unit] * n for unit, n in layout["work"].items()) / 1e6):
+            raise AssertionError(f"{name}: predicted {layout['predicted_us']} us")
         slots = layout["padding_slots"] + a.nnz
         check_close(layout["padding_percent"], 100 * layout["padding_slots"] / slots if slots else None, f"{name}: padding")
         if (layout["bytes_per_nonzero"] is None) != (a.nnz == 0):
@@ -171,7 +174,7 @@ with tempfile.TemporaryDirectory() as DIRECTORY:
         expected = [{"name": r["name"], **{key: str(r["matrix"][key]) for key in ("rows", "columns", "nonzeros", "value_type")},
                      "layout": layout["name"], "recommended": str(layout["name"] == r["recommended"]["layout"]).lower(),
                      **{key: layout[key] for key in ("device_bytes", "bytes_per_nonzero", "overhead_percent", "file_bytes",
-                                                     "workspace_bytes", "padding_slots")}}
+                                                     "workspace_bytes", "padding_slots", "predicted_us")}}
                     for r in alone[-len(given):] for layout in r["layouts"]]
         check_equal(list(lines[0]), list(expected[0]), "columns")
         for line in lines:  # numbers are those of JSON, if written otherwise

@@ -117,7 +117,9 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
   // What is recommended is what auto writes.
   const LayoutCost& best = report.layouts[report.recommended];
   CHECK_FALSE(best.fill_reads_x);
-  for (const LayoutCost& cost : report.layouts) CHECK((cost.fill_reads_x || best.device_bytes <= cost.device_bytes));
+  for (const LayoutCost& cost : report.layouts)  // A layout may take up to 2 % longer for csr's bytes.
+    CHECK((cost.fill_reads_x || cost.too_large ||
+           best.predicted_seconds <= cost.predicted_seconds * (1 + 0.02 * (1 + cost.overhead_percent / 100))));
   const encoder::Plan chosen = encoder::find_strategy("auto").plan(m, {.settings = settings});
   CHECK(chosen.strategy == best.name);
   CHECK(chosen.reason == report.reason);
@@ -224,7 +226,6 @@ TEST_CASE("The data reduction of pjds") {
         std::string::npos);
   CHECK(to_text(report).find("Data reduction") == std::string::npos);
   CHECK(to_json(report).find("\"data_reduction_pjds\": 0.5") != std::string::npos);
-  CHECK(line_of(to_text(report), "ell").ends_with(" 75.0 %"));
   options.strategies = std::span(strategies).first(1);
   CHECK(to_json(make_report(source, options)).find("\"data_reduction_pjds\": null") != std::string::npos);
 }
@@ -235,8 +236,8 @@ TEST_CASE("The table marks what encode refuses and what may spread a NaN") {
   ReportOptions options;
   options.strategies = strategies;
   const std::string text = to_text(make_report(source, options));
-  CHECK(line_of(text, "careless").ends_with(" % ~"));
-  CHECK(line_of(text, "csr").ends_with(" %"));
+  CHECK(line_of(text, "careless").ends_with(" us ~"));
+  CHECK(line_of(text, "csr").ends_with(" us"));
   CHECK(text.find("\n  ~ fill reads x: ") != std::string::npos);
   CHECK(text.find("too large") == std::string::npos);
 
@@ -252,10 +253,8 @@ TEST_CASE("The table marks what encode refuses and what may spread a NaN") {
   options.strategies = other;
   Report report = make_report(source, options);
   REQUIRE(report.layouts[1].too_large);
-  CHECK(line_of(to_text(report), "ell").ends_with(" % * !"));  // and one lane adds up 5,000 entries
-  CHECK(line_of(to_text(report), "csr").ends_with(" %"));
-  CHECK(to_text(report).find("\n  ! long rows: ") != std::string::npos);
-  CHECK(to_json(report).find("\"keeps_gpu_waiting\": true") != std::string::npos);
+  CHECK(line_of(to_text(report), "ell").ends_with(" us *"));
+  CHECK(line_of(to_text(report), "csr").ends_with(" us"));
   CHECK(to_text(report).find("\n  * too large: over 10 times the bytes of csr; encode needs --force-size\n") !=
         std::string::npos);
   CHECK(to_text(report).find("fill reads x") == std::string::npos);
@@ -266,7 +265,8 @@ TEST_CASE("The table marks what encode refuses and what may spread a NaN") {
   report.layouts[1].fill_reads_x = true;
   report.layouts[1].device_bytes = report.layouts[1].file_bytes = std::uint64_t{1} << 63U;
   report.layouts[1].overhead_percent = 1e17;
-  CHECK(line_of(to_text(report), "ell") == " ell 9.22e+18 8.00 EiB 6.15e+14 > 1,000 x >99.9 % *~!");
+  report.layouts[1].predicted_seconds = 1e4;
+  CHECK(line_of(to_text(report), "ell") == " ell 9.22e+18 8.00 EiB 6.15e+14 > 1,000 x 10000 s *~");
 }
 
 TEST_CASE("The text shows a few of many parts") {
@@ -354,6 +354,7 @@ TEST_CASE("Text of the largest sizes that are promised") {
     cost.device_bytes = cost.file_bytes = cost.padding = large;
     cost.workspace_bytes = large;
     cost.overhead_percent = 99'999;
+    cost.predicted_seconds = 9'999;
     cost.too_large = cost.fill_reads_x = true;
     for (encoder::Counter& share : cost.byte_shares) share.value = large;
     for (encoder::Counter& counter : cost.counters) counter.value = large;

@@ -138,46 +138,32 @@ TEST_CASE("the commands take a container of many parts") {
   }
 }
 
-TEST_CASE("auto takes the fewest device bytes, of equals the simpler layout") {
+TEST_CASE("encode takes what a report recommends, whatever the aim") {
+  for (const NamedMatrix& m : random_matrices<double>(89, 2))
+    for (const encoder::Objective optimize : {encoder::Objective::time, encoder::Objective::bytes})
+      for (const encoder::Target target : {encoder::Target::gpu, encoder::Target::host}) {
+        INFO(m.name);
+        const encoder::Aim aim{optimize, target};
+        const SourceMatrix source{clone(m.matrix), Field::real, Symmetry::general, {}};
+        analyzer::ReportOptions options;
+        options.aim = aim;
+        const analyzer::Report report = analyzer::make_report(source, options);
+        const encoder::Plan plan = encoder::find_strategy("auto").plan(m.matrix, {.aim = aim});
+        CHECK(report.layouts[report.recommended].name == plan.strategy);
+        CHECK(report.reason == plan.reason);
+      }
+}
+
+TEST_CASE("by bytes, ties go to the simpler layout") {
   const auto choice = [](std::vector<std::uint64_t> bytes, std::uint64_t csr) {
     std::vector<encoder::Candidate> candidates;
     for (const std::uint64_t b : bytes) candidates.push_back({"layout", b});
-    return encoder::choose(candidates, csr);
+    return encoder::choose(candidates, csr, encoder::Objective::bytes);
   };
   CHECK(choice({100, 50, 50}, 100).index == 1);
   CHECK(choice({100, 50, 50}, 100).reason == "50.0 % of CSR");
   CHECK(choice({100, 100, 101}, 100).index == 0);
   CHECK(choice({100, 100, 101}, 100).reason == "no layout that it takes is smaller than CSR");
-  for (const NamedMatrix& m : random_matrices<double>(89, 2)) {
-    INFO(m.name);
-    const encoder::Plan plan = encoder::find_strategy("auto").plan(m.matrix, {});
-    for (const encoder::Strategy& s : encoder::strategies())
-      if (!s.chooses) {
-        const encoder::Plan other = s.plan(m.matrix, {});
-        CHECK((plan.device_bytes() <= other.device_bytes() || other.longest_chain() > plan.longest_chain()));
-      }
-    CHECK(encode(m.matrix, "auto").device_bytes == plan.device_bytes());
-  }
-}
-
-TEST_CASE("auto takes no layout whose longest row would keep a GPU waiting") {
-  constexpr std::uint64_t csr = 200'000'000;  // about 50 us
-  const auto index = [&](std::uint64_t longest_chain) {
-    const std::vector<encoder::Candidate> candidates{{"csr", csr}, {"sell", csr / 2, false, longest_chain}};
-    const encoder::Choice choice = encoder::choose(candidates, csr);
-    CHECK((choice.index == 1) == (choice.reason == "50.0 % of CSR"));
-    return choice.index;
-  };
-  CHECK(index(0) == 1);
-  CHECK(index(100) == 1);
-  CHECK(index(1000) == 0);
-  // 40,000 rows of 9 to 11, and one of 20,000.
-  Entries entries;
-  for (std::uint32_t r = 0; r < 40000; ++r)
-    for (std::uint32_t c = 0; c < (r == 777 ? 20000 : 9 + r % 3); ++c) entries[{r, (r / 2 + c * 2) % 40000}] = 1;
-  const CsrMatrix a = make_csr(40000, 40000, entries);
-  CHECK(encoder::find_strategy("csell").plan(a, {}).longest_chain() >= 20000 / 4 / 4);
-  CHECK(encoder::find_strategy("auto").plan(a, {}).longest_chain() == 0);
 }
 
 TEST_CASE("encode takes a matrix in the caller's own 32-bit arrays") {

@@ -16,11 +16,12 @@ void append(std::vector<encoder::Counter>& to, const std::vector<encoder::Counte
   for (const encoder::Counter& c : counters) to.push_back({prefix + c.name, c.value});
 }
 
-LayoutCost cost_of(const encoder::Plan& plan, const ReportOptions& options) {
+LayoutCost cost_of(const encoder::Plan& plan, const encoder::XSectors& x, const ReportOptions& options) {
   LayoutCost cost;
   cost.device_bytes = plan.device_bytes();
   cost.fill_reads_x = plan.fill_reads_x();
-  cost.longest_chain = plan.longest_chain();
+  cost.work = encoder::work_of(plan, x);
+  cost.predicted_seconds = encoder::predicted_seconds(cost.work, options.aim.target);
   for (const encoder::PartPlan& part : plan.parts) {
     const std::string prefix = plan.parts.size() > 1 ? fmt::format("part{}.", cost.parts.size()) : "";
     append(cost.byte_shares, part.byte_shares, prefix);
@@ -39,42 +40,30 @@ LayoutCost cost_of(const encoder::Plan& plan, const ReportOptions& options) {
 
 void recommend(Report& report, std::uint64_t csr_bytes) {
   std::vector<encoder::Candidate> candidates;
-  for (LayoutCost& cost : report.layouts) {
-    cost.keeps_gpu_waiting = encoder::keeps_gpu_waiting(cost.longest_chain, csr_bytes);
-    candidates.push_back({cost.name, cost.device_bytes, cost.fill_reads_x, cost.longest_chain});
-  }
-  encoder::Choice choice = encoder::choose(candidates, csr_bytes);
+  for (const LayoutCost& cost : report.layouts)
+    candidates.push_back({cost.name, cost.device_bytes, cost.predicted_seconds, cost.fill_reads_x});
+  encoder::Choice choice = encoder::choose(candidates, csr_bytes, report.aim.optimize);
   report.recommended = choice.index;
   report.reason = std::move(choice.reason);
 }
 
-}  // namespace
-
-std::optional<double> pjds_data_reduction(std::span<const LayoutCost> layouts, std::uint64_t nnz) {
-  const auto slots = [&](std::string_view name) -> std::optional<double> {
-    for (const LayoutCost& cost : layouts)
-      if (cost.name == name) return static_cast<double>(cost.padding + nnz);
-    return {};
-  };
-  const std::optional<double> pjds = slots("pjds"), ell = slots("ell");
-  if (!pjds || !ell || *ell == 0) return {};
-  return 1 - *pjds / *ell;
-}
-
-Report make_report(const SourceMatrix& source, const ReportOptions& options) {
+/// The report of `a`, whose facts `facts()` finds once `a` is checked.
+template <class Facts>
+Report report_of(const CsrView& a, const Provenance& provenance, const ReportOptions& options, Facts&& facts) {
   encoder::check_settings(options.settings);
   const std::span<const encoder::Strategy> strategies =
       options.strategies.empty() ? encoder::strategies() : options.strategies;
   const std::uint64_t steps = 1 + strategies.size();
-  const CsrView a = source.matrix.view();
   Report report;
-  report.name = options.name.empty() ? source.provenance.source : options.name;
-  report.provenance = source.provenance;
+  report.name = options.name.empty() ? provenance.source : options.name;
+  report.provenance = provenance;
   report_progress(options.progress, "analyze", 0, steps);
   a.check(options.threads);
-  report.facts = encoder::facts_of(source, options.threads);
+  report.facts = facts();
   report.structure = analyze(a, options.threads, nullptr, options.memory_limit);
   report.balance = balance_of(a, options.speeds, options.threads);
+  report.aim = options.aim;
+  report.x_sectors = encoder::x_sectors(a, options.threads);
 
   const std::uint64_t csr_bytes = layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
   encoder::PlanOptions plan_options;
@@ -96,10 +85,9 @@ Report make_report(const SourceMatrix& source, const ReportOptions& options) {
     encoder::EncodeRequest request;
     request.strategy = strategy.name;
     request.settings = encoder::settings_of(strategy, options.settings);
-    LayoutCost cost = cost_of(plan, options);
+    LayoutCost cost = cost_of(plan, report.x_sectors, options);
     cost.name = strategy.name;
-    cost.file_bytes =
-        file_bytes_uncompressed(encoder::container_source(report.facts, source.provenance, plan, request));
+    cost.file_bytes = file_bytes_uncompressed(encoder::container_source(report.facts, provenance, plan, request));
     if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
     if (const std::uint64_t slots = a.nnz() + cost.padding; slots != 0)
       cost.padding_percent = 100 * static_cast<double>(cost.padding) / static_cast<double>(slots);
@@ -111,6 +99,30 @@ Report make_report(const SourceMatrix& source, const ReportOptions& options) {
   report.data_reduction_pjds = pjds_data_reduction(report.layouts, a.nnz());
   report_progress(options.progress, "analyze", steps, steps);
   return report;
+}
+
+}  // namespace
+
+std::optional<double> pjds_data_reduction(std::span<const LayoutCost> layouts, std::uint64_t nnz) {
+  const auto slots = [&](std::string_view name) -> std::optional<double> {
+    for (const LayoutCost& cost : layouts)
+      if (cost.name == name) return static_cast<double>(cost.padding + nnz);
+    return {};
+  };
+  const std::optional<double> pjds = slots("pjds"), ell = slots("ell");
+  if (!pjds || !ell || *ell == 0) return {};
+  return 1 - *pjds / *ell;
+}
+
+Report make_report(const SourceMatrix& source, const ReportOptions& options) {
+  return report_of(source.matrix, source.provenance, options,
+                   [&] { return encoder::facts_of(source, options.threads); });
+}
+
+Report make_report(const CsrView& matrix, const ReportOptions& options) {
+  Provenance provenance;
+  provenance.entries = matrix.nnz();
+  return report_of(matrix, provenance, options, [&] { return encoder::facts_of(matrix, options.threads); });
 }
 
 }  // namespace spmvpack::analyzer

@@ -112,6 +112,17 @@ Json balance_json(const Balance& b) {
           {"copies_within_tenth_from", optional_json(b.tenth_from)}};
 }
 
+Json time_model_json(const Report& report) {
+  Json prices = Json::object();
+  for (const encoder::Price& price : encoder::prices()) prices[std::string(price.unit)] = price.on(report.aim.target);
+  return {{"optimize", report.aim.optimize == encoder::Objective::time ? "time" : "bytes"},
+          {"target", report.aim.target == encoder::Target::gpu ? "gpu" : "host"},
+          {"x_sectors_from_memory", report.x_sectors.from_memory},
+          {"x_sectors_from_l2", report.x_sectors.from_l2},
+          {"x_sectors_of_warps", report.x_sectors.of_warps},
+          {"picoseconds", std::move(prices)}};
+}
+
 Json facts_json(const MatrixFacts& f) {
   return {{"rows", f.rows},
           {"columns", f.cols},
@@ -140,7 +151,8 @@ std::string to_json(const Report& report) {
                        {"padding_percent", optional_json(cost.padding_percent)},
                        {"too_large", cost.too_large},
                        {"fill_reads_x", cost.fill_reads_x},
-                       {"keeps_gpu_waiting", cost.keeps_gpu_waiting},
+                       {"predicted_us", 1e6 * cost.predicted_seconds},
+                       {"work", counters_json(cost.work)},
                        {"byte_shares", counters_json(cost.byte_shares)},
                        {"counters", counters_json(cost.counters)},
                        {"parts", parts_json(cost)}});
@@ -155,6 +167,7 @@ std::string to_json(const Report& report) {
                     {"max_relative_error", p.max_relative_error}}},
                   {"structure", structure_json(report.structure)},
                   {"recommended", {{"layout", report.layouts[report.recommended].name}, {"reason", report.reason}}},
+                  {"time_model", time_model_json(report)},
                   {"layouts", layouts},
                   {"refused", refused},
                   {"data_reduction_pjds", optional_json(report.data_reduction_pjds)},

@@ -76,16 +76,18 @@ std::string over_csr(double percent) {
                            : fmt::format("{:+.1f} %", percent);
 }
 
-/// The recommended layout comes first, the others by size.
+/// The recommended layout comes first, the others by what auto minimises.
 std::string layouts_text(const Report& report) {
   std::vector<const LayoutCost*> sorted;
   for (const LayoutCost& cost : report.layouts) sorted.push_back(&cost);
   const LayoutCost* const first = sorted[report.recommended];
   std::stable_sort(sorted.begin(), sorted.end(), [&](const LayoutCost* a, const LayoutCost* b) {
-    return (a == first) != (b == first) ? a == first : a->device_bytes < b->device_bytes;
+    if ((a == first) != (b == first)) return a == first;
+    return report.aim.optimize == encoder::Objective::time ? a->predicted_seconds < b->predicted_seconds
+                                                           : a->device_bytes < b->device_bytes;
   });
-  std::vector<Row> rows{{"", "device bytes", "", "per nonzero", "over CSR", "padding", ""}};
-  bool any_too_large = false, any_fill_reads_x = false, any_waits = false;
+  std::vector<Row> rows{{"", "device bytes", "", "per nonzero", "over CSR", "multiply", ""}};
+  bool any_too_large = false, any_fill_reads_x = false;
   for (const LayoutCost* cost : sorted) {
     // Whoever wants the digits of what is too large finds them in the details.
     const bool long_number = cost->device_bytes >= 1'000'000'000'000;
@@ -93,12 +95,10 @@ std::string layouts_text(const Report& report) {
         {cost->name,
          long_number ? fmt::format("{:.2e}", static_cast<double>(cost->device_bytes)) : grouped(cost->device_bytes),
          human_bytes(cost->device_bytes), per_nonzero(cost->device_bytes, report.facts.nnz),
-         over_csr(cost->overhead_percent), percent(cost->padding, cost->padding + report.facts.nnz),
-         std::string(cost->too_large ? "*" : " ") + (cost->fill_reads_x ? "~" : " ") +
-             (cost->keeps_gpu_waiting ? "!" : " ")});
+         over_csr(cost->overhead_percent), time_text(cost->predicted_seconds),
+         std::string(cost->too_large ? "*" : " ") + (cost->fill_reads_x ? "~" : " ")});
     any_too_large = any_too_large || cost->too_large;
     any_fill_reads_x = any_fill_reads_x || cost->fill_reads_x;
-    any_waits = any_waits || cost->keeps_gpu_waiting;
   }
   std::string text = table(rows, 1);
   if (any_too_large)
@@ -108,24 +108,12 @@ std::string layouts_text(const Report& report) {
     text +=
         "  ~ fill reads x: padding multiplies elements of x outside a row's pattern, and\n"
         "    0 * Inf is NaN; --layout auto leaves it alone\n";
-  if (any_waits)
-    text +=
-        "  ! long rows: a lane or a few add up the longest, and a GPU would wait for it;\n"
-        "    --layout auto leaves it alone\n";
   if (!report.refused.empty()) {
     std::vector<std::string_view> names;
     for (const Refusal& refusal : report.refused) names.emplace_back(refusal.name);
     text += fmt::format("  not possible here: {}\n", fmt::join(names, ", "));
   }
   return text;
-}
-
-std::string time_text(double seconds) {
-  constexpr std::array units{"ns", "us", "ms", "s"};
-  double value = seconds * 1e9;
-  std::size_t unit = 0;
-  while (value >= 999.5 && unit + 1 < units.size()) value /= 1000, ++unit;
-  return fmt::format("{:.{}f} {}", value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, units.at(unit));
 }
 
 /// What a multiply without compression would take; empty without nonzeros.

@@ -24,6 +24,7 @@ void add_options(po::options_description& options) {
       ("value-type", po::value<std::string>()->value_name("f64|f32"),
        "type of the stored values (default: f64; a container's own)");
   add_encoding_options(options);
+  add_aim_options(options);
 }
 
 std::string details() {
@@ -36,8 +37,9 @@ std::string details() {
   }
   return text +
          "\nA.mtx is a Matrix Market, Harwell-Boeing or Rutherford-Boeing file, plain,\n"
-         "compressed (.gz, .zst, .bz2, .xz) or in a tar archive (A/A.mtx in A.tar.gz), or\n"
-         "a container. The type is detected from the content; - is standard input.\n"
+         "compressed (.gz, .zst, .bz2, .xz) or in a tar archive (A/A.mtx in A.tar.gz), a\n"
+         "sparse matrix of SciPy (.npz of save_npz() in csr, csc, coo or bsr), or a\n"
+         "container. The type is detected from the content; - is standard input.\n"
          "Without a codec, the file holds the matrix as a multiply reads it. The bytes\n"
          "written do not depend on the number of threads.\n\n"
          "Examples:\n"

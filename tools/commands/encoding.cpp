@@ -92,6 +92,25 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
 
 }  // namespace
 
+void add_aim_options(po::options_description& options) {
+  options.add_options()  //
+      ("optimize", po::value<std::string>()->value_name("time|bytes")->default_value("time"),
+       "what auto minimises")  //
+      ("target", po::value<std::string>()->value_name("gpu|host")->default_value("gpu"), "of predicted times");
+}
+
+encoder::Aim read_aim(const Invocation& invocation) {
+  const auto is_second = [&](const char* option, std::string_view first, std::string_view second) {
+    const std::string& given = invocation.text(option);
+    if (given != first && given != second)
+      throw Error(errc::usage, fmt::format("--{} is '{}'", option, escape(given)), {},
+                  fmt::format("give {} or {}", first, second));
+    return given == second;
+  };
+  return {is_second("optimize", "time", "bytes") ? encoder::Objective::bytes : encoder::Objective::time,
+          is_second("target", "gpu", "host") ? encoder::Target::host : encoder::Target::gpu};
+}
+
 void add_encoding_options(po::options_description& options) {
   options.add_options()                                                                                            //
       ("layout", po::value<std::string>()->value_name("NAME")->default_value("auto"), strategy_names().c_str())    //
@@ -108,6 +127,11 @@ encoder::EncodeRequest read_encode_request(const Invocation& invocation) {
     request.settings = parse_settings(invocation.options["set"].as<std::vector<std::string>>());
     encoder::check_settings(request.settings, strategy);
   }
+  request.aim = read_aim(invocation);
+  for (const char* option : {"optimize", "target"})
+    if (!strategy.chooses && !invocation.options[option].defaulted())
+      throw Error(errc::usage, fmt::format("--{} is for --layout auto, not {}", option, request.strategy), {},
+                  "omit it, or let auto choose");
   const std::string_view codec = invocation.text("codec");
   if (codec == "zstd" || codec.starts_with("zstd:")) {
     request.codec = format::Codec::zstd;

@@ -8,9 +8,14 @@
 
 namespace spmvpack::tools {
 
+/// Adds --optimize and --target, of --layout auto.
+void add_aim_options(boost::program_options::options_description& options);
+/// The aim that these options make. Error(errc::usage).
+encoder::Aim read_aim(const Invocation& invocation);
+
 /// Adds --layout, --set, --force-size and --codec.
 void add_encoding_options(boost::program_options::options_description& options);
-/// The request that these options make. Error(errc::usage).
+/// The request that these and the aim's options make. Error(errc::usage).
 encoder::EncodeRequest read_encode_request(const Invocation& invocation);
 
 /// Measures the time since its construction.

@@ -7,6 +7,7 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include "commands/command.hpp"
+#include "commands/encoding.hpp"
 #include "commands/report_table.hpp"
 #include "failures.hpp"
 #include "options.hpp"
@@ -27,9 +28,11 @@ void add_options(po::options_description& options) {
       ("value-type", po::value<std::string>()->value_name("f64|f32"),
        "as if encoded with this type (default: f64; a container's own)")  //
       ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"),
-       "layout setting, such as ccoo.k=4; may be repeated")  //
+       "layout setting, such as ccoo.k=4; may be repeated");
+  add_aim_options(options);
+  options.add_options()  //
       ("bandwidth", po::value<std::string>()->value_name("GB/s"),
-       "speed of the device's memory, for predicted times (default: 4240)")  //
+       "speed of the device's memory, for a multiply without compression (default: 4240)")  //
       ("pcie", po::value<std::string>()->value_name("GB/s"), "speed of copies to and from the device (default: 55)");
 }
 
@@ -37,9 +40,11 @@ std::string details() {
   return "Reads A.mtx (any source that 'encode' accepts) and plans every layout; writes\n"
          "nothing. Device bytes are what a multiply reads of the matrix; file bytes are\n"
          "the size of the file that 'encode' writes with the same settings and no codec.\n"
-         "Both are exact. The times of a multiply and of copying x and y over PCIe are\n"
-         "predictions for an uncompressed layout at the speeds of one H200, unless\n"
-         "--bandwidth and --pcie give others.\n"
+         "Both are exact. Predicted times are one H200's, with a cold cache, or with\n"
+         "--target host one core's; they order layouts and are not measured.\n"
+         "--optimize and --target are those of 'encode'. The times of a multiply without\n"
+         "compression and of copying x and y over PCIe are at the speeds of one H200,\n"
+         "unless --bandwidth and --pcie give others.\n"
          "-q silences progress and the closing hint, not the report.\n\n"
          "Of several files, each gets a line with its recommended layout, with --details\n"
          "its whole report, and --json is an array; they are read one after the other.\n" +
@@ -107,6 +112,7 @@ void run(const Invocation& invocation) {
     options.settings = parse_settings(invocation.options["set"].as<std::vector<std::string>>());
   encoder::check_settings(options.settings);
 
+  options.aim = read_aim(invocation);
   if (invocation.options.count("bandwidth") != 0)
     options.speeds.memory = parse_speed("--bandwidth", invocation.text("bandwidth"));
   if (invocation.options.count("pcie") != 0) options.speeds.pcie = parse_speed("--pcie", invocation.text("pcie"));

@@ -34,18 +34,20 @@ std::string report_table_line(const analyzer::Report& report) {
 
 std::string report_csv_header() {
   return csv_line({"name", "rows", "columns", "nonzeros", "value_type", "layout", "recommended", "device_bytes",
-                   "bytes_per_nonzero", "overhead_percent", "file_bytes", "workspace_bytes", "padding_slots"});
+                   "bytes_per_nonzero", "overhead_percent", "file_bytes", "workspace_bytes", "padding_slots",
+                   "predicted_us"});
 }
 
 std::string report_csv_lines(const analyzer::Report& report) {
   const MatrixFacts& f = report.facts;
   std::string lines;
   for (const analyzer::LayoutCost& cost : report.layouts)
-    lines += csv_line(
-        {escape(report.name, 4096), fmt::to_string(f.rows), fmt::to_string(f.cols), fmt::to_string(f.nnz),
-         std::string(to_string(f.value_type)), cost.name, csv_flag(&cost == &report.layouts[report.recommended]),
-         fmt::to_string(cost.device_bytes), csv_optional(cost.bytes_per_nonzero), fmt::to_string(cost.overhead_percent),
-         fmt::to_string(cost.file_bytes), csv_optional(cost.workspace_bytes), fmt::to_string(cost.padding)});
+    lines += csv_line({escape(report.name, 4096), fmt::to_string(f.rows), fmt::to_string(f.cols), fmt::to_string(f.nnz),
+                       std::string(to_string(f.value_type)), cost.name,
+                       csv_flag(&cost == &report.layouts[report.recommended]), fmt::to_string(cost.device_bytes),
+                       csv_optional(cost.bytes_per_nonzero), fmt::to_string(cost.overhead_percent),
+                       fmt::to_string(cost.file_bytes), csv_optional(cost.workspace_bytes),
+                       fmt::to_string(cost.padding), fmt::to_string(1e6 * cost.predicted_seconds)});
   return lines;
 }
 

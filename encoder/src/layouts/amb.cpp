@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <numeric>
 
 #include "falling_sort.hpp"
@@ -71,7 +72,11 @@ struct Window {
 class WindowCutter {
  public:
   WindowCutter(const CsrView& a, const Choices& choices)
-      : a_(a), choices_(choices), pieces_(div_up(a.cols(), choices.segment_cols)) {}
+      : a_(a),
+        choices_(choices),
+        segment_cols_(static_cast<std::uint32_t>(choices.segment_cols)),
+        shift_(std::has_single_bit(segment_cols_) ? std::countr_zero(segment_cols_) : -1),
+        pieces_(div_up(a.cols(), choices.segment_cols)) {}
 
   Window cut(std::uint64_t first, std::uint64_t last) {
     window_.clear();
@@ -91,7 +96,7 @@ class WindowCutter {
     const std::uint64_t stop = a_.row_ptr(r + 1);
     of_row_.clear();
     for (std::uint64_t k = a_.row_ptr(r); k < stop;) {
-      const std::uint64_t segment = columns[k] / choices_.segment_cols;
+      const std::uint64_t segment = shift_ < 0 ? columns[k] / segment_cols_ : columns[k] >> shift_;
       const std::uint64_t begin = segment * choices_.segment_cols, end = begin + choices_.segment_cols;
       // Blocks of every size are counted at once: `open` is the end of the current one.
       std::array<std::int32_t, max_block> open{}, blocks{};
@@ -147,6 +152,8 @@ class WindowCutter {
 
   CsrView a_;
   const Choices& choices_;
+  std::uint32_t segment_cols_;
+  int shift_;  ///< log2 of segment_cols_, as a division takes longer; -1: no power of two
   Window window_;
   std::vector<std::vector<RowPiece>> pieces_;  ///< of each segment
   std::vector<std::uint32_t> of_row_, order_;  ///< the segments of a row; the pieces of a segment
@@ -184,7 +191,11 @@ class Blocked {
     plan.fill_reads_x = blocks_ * block_ > a_.nnz();
     std::uint64_t longest = 0;
     for (const std::uint32_t length : cl) longest = std::max<std::uint64_t>(longest, ChunkLength{length}.steps());
-    plan.longest_chain = chain_of(longest * block_, max_block);
+    plan.work = {{"amb.multiplies", 1},
+                 {"amb.slots", steps_ * choices_.chunk_rows * block_},
+                 {"amb.steps", steps_ * choices_.chunk_rows},
+                 {"amb.partial_sums", shared.size()},
+                 {"amb.chain", chain_of(longest * block_, max_block)}};
     plan.counters = {{"block", block_},       {"chunks", cl.size()},           {"segments", segments_},
                      {"lanes", lanes.size()}, {"lanes.shared", shared.size()}, {"rows.empty", empty.size()}};
     // Table 2 of the paper counts these arrays; the lists of shared and of empty rows are ours.

@@ -93,6 +93,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.fill_reads_x = d->slots_with_column() > part.a.nnz();
   share_by_section(plan);
   plan.counters = {{"diagonals", d->offsets.size()}};
+  plan.work = {{"dia.multiplies", 1}, {"dia.slots", slots_of(plan.info)}};
   return plan;
 }
 

@@ -29,9 +29,12 @@ PartPlan plan_of(const spmvpack::Layout& layout, const PartMatrix& part, const P
     plan.sections.push_back(section(plan, first, computed<std::uint32_t>([part](std::uint64_t r) {
                                       return static_cast<std::uint32_t>(part.a.row_length(r));
                                     })));
-  add_slots(plan, {part, {}}, slots_of(plan.info), layout.sections, [rows = a.rows()](std::uint64_t slot) {
-    return Cursor{rows, {slot % rows, slot / rows}};
-  });
+  add_slots(
+      plan, {part, {}}, slots_of(plan.info), layout.sections,
+      [rows = a.rows()](std::uint64_t slot) {
+        return Cursor{rows, {slot % rows, slot / rows}};
+      },
+      "ell");
   plan.counters = {{"width", plan.info.params[param_width]}};
   return plan;
 }

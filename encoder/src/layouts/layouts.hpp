@@ -29,8 +29,8 @@ std::optional<std::uint64_t> read_setting(const PlanOptions& options, const std:
 /// Whether any entry is +0. Most matrices have none, and need no list of them.
 bool stores_zeros(const CsrView& a, int threads);
 
-/// PartPlan::longest_chain of a lane with so many steps, `at_once` of which are loaded together: their columns or
-/// places, then what these name.
+/// The unit NAME.chain of PartPlan::work: loads that wait for one another in a lane with so many steps, `at_once` of
+/// which are loaded together: their columns or places, then what these name.
 constexpr std::uint64_t chain_of(std::uint64_t steps, std::uint64_t at_once) { return 2 * div_up(steps, at_once); }
 /// The same where a thread has a row: it loads more steps together if rows are few (1,024 for each multiprocessor of an
 /// H200).

@@ -50,10 +50,11 @@ Fill fill_slots(const OrderedRows& rows, MakeCursor make_cursor, T padding, Elem
   };
 }
 
-/// Adds the sections col_idx and values, which these layouts have in common, and what else the plan says of them.
+/// Adds the sections col_idx and values, which these layouts have in common, and what else the plan says of them; the
+/// units of its work start with `kernel`.
 template <class MakeCursor>
 void add_slots(PartPlan& plan, const OrderedRows& rows, std::uint64_t slots,
-               std::span<const SectionDescription> sections, const MakeCursor& make_cursor) {
+               std::span<const SectionDescription> sections, const MakeCursor& make_cursor, const std::string& kernel) {
   const CsrView a = rows.a;
   const auto named = [&](std::string_view name) -> const SectionDescription& {
     return *std::find_if(sections.begin(), sections.end(), [&](const auto& s) { return s.name == name; });
@@ -69,7 +70,10 @@ void add_slots(PartPlan& plan, const OrderedRows& rows, std::uint64_t slots,
                 fill_slots(rows, make_cursor, bits_of<T>{0}, [values](std::uint64_t k) { return values[k]; })));
   });
   plan.padding = slots - a.nnz();
-  plan.longest_chain = chain_of_rows(a.rows(), a.longest_row(1));
+  plan.work = {{kernel + ".multiplies", 1},
+               {kernel + ".slots", slots},
+               {kernel + ".chain", chain_of_rows(a.rows(), a.longest_row(1))},
+               {kernel + ".listed", rows.order != nullptr ? a.rows() : 0}};
   share_by_section(plan);
 }
 

@@ -74,7 +74,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.params[param_basis] = permuted ? 1 : 0;
   plan.sections.push_back(section(plan, sections[0], copy_from(start->data(), start)));
   const auto cursor = [start](std::uint64_t slot) { return Cursor(*start, slot); };
-  add_slots(plan, rows, start->back(), sections, cursor);
+  add_slots(plan, rows, start->back(), sections, cursor, "pjds");
   if (permuted)
     for (SectionSource& s : plan.sections)
       if (s.name == "col_idx")

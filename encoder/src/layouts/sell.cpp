@@ -22,7 +22,8 @@ constexpr std::array<Setting, 2> settings{
     Setting{"sell.sigma", "auto, or 1 and more", "rows that are sorted together; auto minimises device bytes"}};
 
 constexpr std::uint64_t default_slice_rows = 32;
-/// What auto tries besides 1. Beyond, little padding is left to save, and neighbouring rows are far apart.
+/// What auto tries besides 1: windows in windows. Beyond, little padding is left to save, and neighbouring rows are far
+/// apart.
 constexpr std::array<std::uint64_t, 3> sigmas{256, 4096, 32768};
 
 /// The rows in an order, and their slices.
@@ -63,23 +64,27 @@ class StepCounter {
  public:
   explicit StepCounter(std::uint64_t slice_rows) : slice_rows_(slice_rows) {}
 
-  /// The next rows, which are sorted by falling length.
-  void add_window(const CsrView& a, std::uint64_t begin, std::uint64_t end) {
-    std::uint64_t longest = 0;  // of those that are counted
-    for (std::uint64_t r = begin; r < end; ++r) {
-      const std::uint64_t length = a.row_length(r);
-      if (length >= rows_.size()) {
-        long_rows_.push_back(length);
-        continue;
-      }
-      ++rows_[length];
-      longest = std::max(longest, length);
+  /// More rows of the window.
+  void count(std::uint64_t length, std::uint32_t rows) {
+    if (length >= rows_.size()) {
+      long_rows_.insert(long_rows_.end(), rows, length);
+      return;
     }
+    rows_[length] += rows;
+    longest_ = std::max(longest_, length);
+  }
+  /// The rows of a window are complete, and are sorted by falling length. They belong to a wider one, too.
+  void end_window(StepCounter* wider) {
     std::sort(long_rows_.begin(), long_rows_.end(), std::greater<>());
-    for (const std::uint64_t length : long_rows_) add(length, 1);
+    const auto take = [&](std::uint64_t length, std::uint32_t rows) {
+      add(length, rows);
+      if (wider != nullptr) wider->count(length, rows);
+    };
+    for (const std::uint64_t length : long_rows_) take(length, 1);
     long_rows_.clear();
-    for (std::uint64_t length = longest + 1; length-- > 0;)
-      if (rows_[length] != 0) add(length, std::exchange(rows_[length], 0));
+    for (std::uint64_t length = longest_ + 1; length-- > 0;)
+      if (rows_[length] != 0) take(length, std::exchange(rows_[length], 0));
+    longest_ = 0;
   }
   [[nodiscard]] std::uint64_t steps() const { return steps_ + open_steps_; }
 
@@ -100,22 +105,31 @@ class StepCounter {
 
   std::uint64_t slice_rows_, steps_ = 0;
   std::uint64_t open_rows_ = 0, open_steps_ = 0;  // of a slice that is not full
+  std::uint64_t longest_ = 0;                     // of rows_
   std::array<std::uint32_t, 1024> rows_{};        // of each length
   std::vector<std::uint64_t> long_rows_;          // lengths beyond
 };
 
-std::uint64_t steps_if_sorted(const CsrView& a, std::uint64_t sigma, std::uint64_t slice_rows, int threads) {
+/// The steps for each of `sigmas`.
+std::array<std::uint64_t, sigmas.size()> steps_if_sorted(const CsrView& a, std::uint64_t slice_rows, int threads) {
   constexpr std::uint64_t rows_per_task = 1U << 16;
-  const std::uint64_t whole = std::lcm(sigma, slice_rows);  // windows that are whole slices
-  std::atomic<std::uint64_t> steps{0};
+  const std::uint64_t whole = std::lcm(sigmas.back(), slice_rows);  // windows that are whole slices
+  std::array<std::atomic<std::uint64_t>, sigmas.size()> steps{};
   parallel_pieces(a.rows(), div_up(rows_per_task, whole) * whole, threads,
                   [&](std::uint64_t first, std::uint64_t last) {
-                    StepCounter counter(slice_rows);
-                    for (std::uint64_t begin = first; begin < last; begin += sigma)
-                      counter.add_window(a, begin, std::min(last, begin + sigma));
-                    steps += counter.steps();
+                    std::vector<StepCounter> counters(sigmas.size(), StepCounter(slice_rows));
+                    for (std::uint64_t begin = first; begin < last;) {
+                      const std::uint64_t end = std::min(last, begin + sigmas[0]);
+                      for (; begin < end; ++begin) counters[0].count(a.row_length(begin), 1);
+                      for (std::size_t i = 0; i < sigmas.size(); ++i)
+                        if (end == last || (end - first) % sigmas.at(i) == 0)
+                          counters[i].end_window(i + 1 < sigmas.size() ? &counters[i + 1] : nullptr);
+                    }
+                    for (std::size_t i = 0; i < sigmas.size(); ++i) steps.at(i) += counters[i].steps();
                   });
-  return steps;
+  std::array<std::uint64_t, sigmas.size()> sums{};
+  std::copy(steps.begin(), steps.end(), sums.begin());
+  return sums;
 }
 
 /// What minimises device bytes; 1 if sorting does not pay.
@@ -125,10 +139,10 @@ std::uint64_t choose_sigma(const CsrView& a, std::uint64_t unsorted_steps, std::
   // The list of rows may take more than all padding of unsorted slices.
   std::uint64_t best = 1, best_bytes = unsorted_steps * bytes_of_step;
   if (best_bytes - a.nnz() * (4 + size_of(a.value_type())) <= bytes_of_order) return best;
-  for (const std::uint64_t sigma : sigmas)
-    if (const std::uint64_t bytes = steps_if_sorted(a, sigma, slice_rows, threads) * bytes_of_step + bytes_of_order;
-        bytes < best_bytes)
-      best = sigma, best_bytes = bytes;
+  const auto steps = steps_if_sorted(a, slice_rows, threads);
+  for (std::size_t i = 0; i < sigmas.size(); ++i)
+    if (const std::uint64_t bytes = steps.at(i) * bytes_of_step + bytes_of_order; bytes < best_bytes)
+      best = sigmas.at(i), best_bytes = bytes;
   return best;
 }
 
@@ -166,8 +180,9 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.params[param_steps] = best.steps;
   const auto slices = std::make_shared<const std::vector<std::uint32_t>>(std::move(best.slice_ptr));
   plan.sections.push_back(section(plan, sections[0], copy_from(slices->data(), slices)));
-  add_slots(plan, {part, std::move(best.order)}, slots_of(plan.info), sections,
-            [slices, slice_rows](std::uint64_t slot) { return Cursor(*slices, slice_rows, slot); });
+  add_slots(
+      plan, {part, std::move(best.order)}, slots_of(plan.info), sections,
+      [slices, slice_rows](std::uint64_t slot) { return Cursor(*slices, slice_rows, slot); }, "sell");
   plan.counters = {{"slice_rows", slice_rows}, {"sigma", best.sigma}, {"slices", slices->size() - 1}};
   return plan;
 }

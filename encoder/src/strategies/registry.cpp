@@ -83,12 +83,6 @@ std::uint64_t Plan::device_bytes() const {
   return bytes;
 }
 
-std::uint64_t Plan::longest_chain() const {
-  std::uint64_t longest = 0;
-  for (const PartPlan& part : parts) longest = std::max(longest, part.longest_chain);
-  return longest;
-}
-
 bool Plan::fill_reads_x() const {
   return std::any_of(parts.begin(), parts.end(), [](const PartPlan& part) { return part.fill_reads_x; });
 }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstring>
 #include <numeric>
@@ -34,9 +33,6 @@ struct Segments {
     const std::uint64_t i = at / width;
     return doubling ? static_cast<std::uint64_t>(std::bit_width(i + 1)) - 1 : i;
   }
-  [[nodiscard]] std::uint32_t segment_of(std::uint32_t column) const {
-    return column_segment.empty() ? column / static_cast<std::uint32_t>(width) : column_segment[column];
-  }
   [[nodiscard]] std::uint64_t place_of(std::uint32_t column) const {
     return columns != nullptr ? place[column] : column;
   }
@@ -58,51 +54,91 @@ struct SegmentRows {
   Array<std::uint64_t> row_ptr;
 };
 
-std::vector<SegmentRows> rows_of_segments(const CsrView& a, const Segments& segments, int threads) {
-  struct Piece {
-    std::uint32_t row, segment, length;
-  };
-  std::vector<Array<Piece>> tasks(div_up(a.rows(), rows_per_task));
-  std::vector<std::uint64_t> rows_of(segments.count());
-  parallel_for(tasks.size(), threads, [&](std::uint64_t task) {
-    std::vector<std::uint32_t> lengths(segments.count()), touched(segments.count() + 1), rows(segments.count());
-    const std::uint64_t begin = task * rows_per_task, end = std::min(a.rows(), begin + rows_per_task);
-    // Room for all that there may be: memory that nobody touches costs nothing.
-    Array<Piece> pieces(std::min(a.row_ptr(end) - a.row_ptr(begin), (end - begin) * segments.count()));
+/// A row's entries in one segment.
+struct Piece {
+  std::uint32_t row, segment, length;
+};
+
+/// Cuts rows into pieces, whose number is returned. Columns that are cut in their own order rise, and so do a row's
+/// segments. There is no branch on an entry's segment, which could not be predicted.
+std::uint64_t cut_in_order(const CsrView& a, const Segments& segments, std::uint64_t begin, std::uint64_t end,
+                           Piece* pieces) {
+  const std::uint32_t* const columns = a.col_idx();
+  const auto cut = [&](auto&& segment_of) {
     std::uint64_t count = 0;
     for (std::uint64_t r = begin; r < end; ++r) {
-      std::size_t n = 0;
+      std::uint32_t last = ~0U, length = 0;
       for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
-        const std::uint32_t s = segments.segment_of(a.col_idx()[k]);
-        touched[n] = s;  // without a branch, which could not be predicted
-        n += lengths[s]++ == 0 ? 1 : 0;
-      }
-      for (std::size_t i = 0; i < n; ++i) {
-        const std::uint32_t s = touched[i];
-        pieces[count++] = {static_cast<std::uint32_t>(r), s, std::exchange(lengths[s], 0)};
-        ++rows[s];
+        const std::uint32_t s = segment_of(columns[k]);
+        count += s != last ? 1 : 0;
+        length = (s != last ? 0 : length) + 1;
+        last = s;
+        pieces[count - 1] = {static_cast<std::uint32_t>(r), s, length};
       }
     }
-    pieces.truncate(count);
-    tasks[task] = std::move(pieces);
-    for (std::size_t s = 0; s < rows.size(); ++s)
-      if (rows[s] != 0) std::atomic_ref(rows_of[s]).fetch_add(rows[s], std::memory_order_relaxed);
+    return count;
+  };
+  const auto width = static_cast<std::uint32_t>(segments.width);
+  if (!std::has_single_bit(width)) return cut([width](std::uint32_t column) { return column / width; });
+  return cut([shift = std::countr_zero(width)](std::uint32_t column) { return column >> shift; });
+}
+
+/// The same for columns in another order.
+std::uint64_t cut_sorted(const CsrView& a, const Segments& segments, std::uint64_t begin, std::uint64_t end,
+                         Piece* pieces) {
+  std::vector<std::uint32_t> lengths(segments.count()), touched(segments.count() + 1);
+  std::uint64_t count = 0;
+  for (std::uint64_t r = begin; r < end; ++r) {
+    std::size_t n = 0;
+    for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
+      const std::uint32_t s = segments.column_segment[a.col_idx()[k]];
+      touched[n] = s;
+      n += lengths[s]++ == 0 ? 1 : 0;
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      pieces[count++] = {static_cast<std::uint32_t>(r), touched[i], std::exchange(lengths[touched[i]], 0)};
+  }
+  return count;
+}
+
+std::vector<SegmentRows> rows_of_segments(const CsrView& a, const Segments& segments, int threads) {
+  struct Task {
+    Array<Piece> pieces;
+    std::vector<std::uint64_t> rows, entries;  // of each segment; then of those before
+  };
+  std::vector<Task> tasks(div_up(a.rows(), rows_per_task));
+  parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
+    Task& task = tasks[t];
+    const std::uint64_t begin = t * rows_per_task, end = std::min(a.rows(), begin + rows_per_task);
+    // Room for all that there may be: memory that nobody touches costs nothing.
+    task.pieces = Array<Piece>(std::min(a.row_ptr(end) - a.row_ptr(begin), (end - begin) * segments.count()));
+    task.pieces.truncate(
+        (segments.columns == nullptr ? cut_in_order : cut_sorted)(a, segments, begin, end, task.pieces.data()));
+    task.rows.resize(segments.count());
+    task.entries.resize(segments.count());
+    for (const Piece& p : task.pieces) ++task.rows[p.segment], task.entries[p.segment] += p.length;
   });
   std::vector<SegmentRows> all(segments.count());
   for (std::size_t s = 0; s < all.size(); ++s) {
-    all[s].rows.reserve(rows_of[s]);
-    all[s].row_ptr = Array<std::uint64_t>(rows_of[s] + 1);
+    std::uint64_t rows = 0, entries = 0;
+    for (Task& task : tasks) {
+      rows += std::exchange(task.rows[s], rows);
+      entries += std::exchange(task.entries[s], entries);
+    }
+    all[s].rows.resize(rows);
+    all[s].row_ptr = Array<std::uint64_t>(rows + 1);
     all[s].row_ptr[0] = 0;
   }
-  for (Array<Piece>& pieces : tasks) {
-    for (const Piece& p : pieces) {
+  parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
+    Task& task = tasks[t];
+    for (const Piece& p : task.pieces) {
       SegmentRows& to = all[p.segment];
-      const std::size_t i = to.rows.size();
-      to.rows.push_back(p.row);
-      to.row_ptr[i + 1] = to.row_ptr[i] + p.length;
+      const std::uint64_t i = task.rows[p.segment]++;
+      to.rows[i] = p.row;
+      to.row_ptr[i + 1] = task.entries[p.segment] += p.length;
     }
-    pieces = {};
-  }
+    task = {};
+  });
   return all;
 }
 

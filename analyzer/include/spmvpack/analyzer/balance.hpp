@@ -8,6 +8,7 @@
 
 #include "spmvpack/container/csr_matrix.hpp"
 #include "spmvpack/container/export.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 
 namespace spmvpack::analyzer {
 
@@ -17,8 +18,9 @@ struct Speeds {
   double memory = 4.24e12, pcie = 55e9;
 };
 
-/// The cache behind which lines of x are loaded: 50 MB, in sectors of 32 bytes.
-inline constexpr std::uint64_t balance_cache_bytes = 50'000'000, balance_line_bytes = 32;
+/// The cache behind which lines of x are loaded, and its lines.
+inline constexpr std::uint64_t balance_cache_bytes = encoder::device_cache_bytes,
+                               balance_line_bytes = encoder::sector_bytes;
 
 /// The size of a multiply, in the paper's terms. `value_size` is V, the bytes of a value and of an element of x and y.
 struct BalanceInput {

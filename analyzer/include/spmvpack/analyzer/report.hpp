@@ -15,6 +15,7 @@
 #include "spmvpack/container/export.hpp"
 #include "spmvpack/container/progress.hpp"
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 
 namespace spmvpack::analyzer {
 
@@ -34,8 +35,8 @@ struct LayoutCost {
   std::uint64_t padding = 0;                     ///< stored slots that hold no entry
   std::optional<double> padding_percent;         ///< of all stored slots; unset if there are none
   bool fill_reads_x = false;                     ///< encoder::PartPlan::fill_reads_x of any part
-  std::uint64_t longest_chain = 0;               ///< encoder::PartPlan::longest_chain of any part
-  bool keeps_gpu_waiting = false;                ///< encoder::keeps_gpu_waiting()
+  std::vector<encoder::Counter> work;            ///< of a multiply: encoder::work_of()
+  double predicted_seconds = 0;                  ///< of a multiply, for the aim's target
   bool too_large = false;                        ///< encode() refuses it unless forced (encoder::too_large)
   std::optional<double> bytes_per_nonzero;       ///< device bytes; unset if there are no nonzeros
   double overhead_percent = 0;  ///< (device bytes / those of csr - 1) 100: figure 3 of Aliaga et al. 2020
@@ -57,8 +58,10 @@ struct Report {
   Balance balance;                            ///< of a multiply without compression
   std::vector<LayoutCost> layouts;            ///< in the order of encoder::strategies()
   std::vector<Refusal> refused;               ///< strategies that cannot take the matrix, and are not in `layouts`
+  encoder::Aim aim;                           ///< ReportOptions::aim
+  encoder::XSectors x_sectors;                ///< what the predicted times are made of, besides LayoutCost::work
   std::size_t recommended = 0;                ///< what `--layout auto` chooses: an index into `layouts`
-  std::string reason;                         ///< why, such as "28.7 % of CSR"
+  std::string reason;                         ///< why, such as "41.3 us predicted, 28.7 % of CSR"
   std::optional<double> data_reduction_pjds;  ///< by pjds_data_reduction()
 };
 
@@ -72,6 +75,7 @@ struct ReportOptions {
   std::function<std::uint64_t(const PartInfo& part)> workspace = {};
   std::span<const encoder::Strategy> strategies = {};  ///< empty: all of encoder::strategies()
   Speeds speeds = {};
+  encoder::Aim aim = {};
   ProgressCallback progress = {};
 };
 
@@ -82,6 +86,8 @@ SPMVPACK_EXPORT std::optional<double> pjds_data_reduction(std::span<const Layout
 /// Analyzes the matrix and plans every layout. O(nnz) per layout. Errors: errc::usage (a setting that no layout has, a
 /// speed that is not positive); errc::bad_input (a matrix that CsrView::check() rejects).
 SPMVPACK_EXPORT Report make_report(const SourceMatrix& source, const ReportOptions& options = {});
+/// The same for a matrix in the caller's arrays, which are not copied; its field is real, its symmetry general.
+SPMVPACK_EXPORT Report make_report(const CsrView& matrix, const ReportOptions& options = {});
 
 enum class Detail {
   summary,  ///< recommendation, layouts, model and structure: one screen

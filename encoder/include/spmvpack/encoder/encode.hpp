@@ -22,6 +22,7 @@ constexpr bool too_large(std::uint64_t device_bytes, std::uint64_t csr_bytes) no
 struct EncodeRequest {
   std::string strategy = "auto";
   std::map<std::string, std::string> settings = {};  ///< of the strategy, such as {"ccoo.k", "4"}
+  Aim aim = {};                                      ///< of `auto`; other strategies take no aim but the default
   format::Codec codec = format::Codec::none;
   int level = 3;  ///< of zstd, 1 to 19
   int threads = 0;
@@ -41,7 +42,7 @@ struct EncodeResult {
 /// Plans `source`, writes the container to `path` and records in its provenance how it was made. The matrix is checked
 /// first (CsrView::check(), one pass), so that unsorted, repeated or out-of-range columns are refused here rather than
 /// when the file is loaded. The same source, request and library versions give the same bytes, whatever the number of
-/// threads. Errors: errc::usage (strategy or settings), errc::bad_input (the matrix), errc::unsupported (more than
+/// threads. Errors: errc::usage (strategy, settings or aim), errc::bad_input (the matrix), errc::unsupported (more than
 /// max_growth times CSR, not forced), and those of write_container().
 SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, const std::string& path);
 /// The same with the caller's own strategy, which the provenance calls request.strategy.
@@ -51,8 +52,13 @@ SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const Strategy& 
 /// The same for a matrix in the caller's arrays, which are not copied; its field is real, its symmetry general.
 SPMVPACK_EXPORT EncodeResult encode(const CsrView& matrix, const EncodeRequest& request, const std::string& path);
 
+/// The same bytes, to memory (MemorySink) or wherever `sink` leads; request.overwrite has no meaning.
+SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, ByteSink& sink);
+SPMVPACK_EXPORT EncodeResult encode(const CsrView& matrix, const EncodeRequest& request, ByteSink& sink);
+
 /// The facts of a matrix, including its content digest. Parallel.
 SPMVPACK_EXPORT MatrixFacts facts_of(const SourceMatrix& source, int threads = 0);
+SPMVPACK_EXPORT MatrixFacts facts_of(const CsrView& matrix, int threads = 0);
 /// The container that encode() would write, from which a report gets exact sizes. `plan` must outlive it.
 SPMVPACK_EXPORT ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const Plan& plan,
                                                  const EncodeRequest& request);

@@ -21,6 +21,16 @@ namespace spmvpack::encoder {
 
 class ValueTable;
 
+/// What `auto` minimises, and the machine for which it predicts times.
+enum class Objective : std::uint8_t { time, bytes };
+enum class Target : std::uint8_t { gpu, host };
+struct Aim {
+  Objective optimize = Objective::time;
+  Target target = Target::gpu;
+
+  friend bool operator==(const Aim&, const Aim&) = default;
+};
+
 struct PlanOptions {
   int threads = 0;
   /// Settings by full name, such as {"ccoo.k", "4"}. A plan reads those of its own layout.
@@ -28,6 +38,7 @@ struct PlanOptions {
   /// The value table of the whole matrix, counted once and shared by all its plans; if null, each plan counts again.
   std::shared_ptr<const ValueTable> values = {};
   ProgressCallback progress = {};  ///< called between layouts and between parts
+  Aim aim = {};                    ///< of strategies that choose
 };
 
 /// What a part's local indices stand for: all indices of the matrix, a range, or a list in any order without
@@ -77,9 +88,9 @@ struct PartPlan {
   /// Whether slots without an entry are multiplied by elements of x outside the row's pattern: an infinite or NaN
   /// element then reaches rows that do not have it.
   bool fill_reads_x = false;
-  /// Loads that wait for one another while the longest row is added up, in layouts with a lane (or a few) per row:
-  /// about how long a multiply takes at least, however small the matrix; 0 where rows of any length are shared out.
-  std::uint64_t longest_chain = 0;
+  /// What one multiply does besides moving bytes and gathering x, in units that the time model prices
+  /// (time_model.hpp), such as {"ccoo.slots", 8192}.
+  std::vector<Counter> work;
   std::vector<Counter> byte_shares;  ///< device bytes by content; they add up to device_bytes()
   std::vector<Counter> counters;     ///< what else the report shows for the layout; its main choices come first
 
@@ -96,8 +107,6 @@ struct Plan {
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
   /// Whether any part's does.
   [[nodiscard]] SPMVPACK_EXPORT bool fill_reads_x() const;
-  /// Of the part that has the longest.
-  [[nodiscard]] SPMVPACK_EXPORT std::uint64_t longest_chain() const;
   /// The distinct layouts of the parts in table order, such as "ell+coo".
   [[nodiscard]] SPMVPACK_EXPORT std::string layouts() const;
 };
@@ -137,21 +146,20 @@ struct Strategy {
 struct Candidate {
   std::string_view strategy;
   std::uint64_t device_bytes = 0;
-  bool fill_reads_x = false;        ///< PartPlan::fill_reads_x
-  std::uint64_t longest_chain = 0;  ///< PartPlan::longest_chain
+  double seconds = 0;         ///< predicted_seconds() of the aim's target (time_model.hpp)
+  bool fill_reads_x = false;  ///< PartPlan::fill_reads_x
 };
 struct Choice {
   std::size_t index = 0;  ///< of the chosen candidate
-  std::string reason;     ///< such as "28.7 % of CSR"
+  std::string reason;     ///< such as "28.7 % of CSR" or "41.3 us predicted, 28.7 % of CSR"
 };
-/// Whether a GPU waits for the longest row for more than twice the time that it takes for csr.
-SPMVPACK_EXPORT bool keeps_gpu_waiting(std::uint64_t longest_chain, std::uint64_t csr_bytes) noexcept;
 
-/// The rule of `auto`, for both encode and report: the fewest device bytes win, ties go to the first. A candidate whose
-/// fill reads x is chosen only if there is no other: whoever did not ask for it gets csr's result for every x. So is
-/// one that keeps_gpu_waiting(): 20,000 entries in one lane take milliseconds. `candidates` must not be empty;
-/// `csr_bytes` are the device bytes of layout csr.
-SPMVPACK_EXPORT Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes);
+/// The rule of `auto`, for both encode and report: the least predicted time wins, where saving all of csr's bytes is
+/// worth 2 % of it; or the fewest device bytes. Ties go to the first. A candidate whose fill reads x is chosen only if
+/// there is no other: whoever did not ask for it gets csr's result for every x. So is one that encode() refuses for its
+/// size. `candidates` must not be empty; `csr_bytes` are the device bytes of layout csr.
+SPMVPACK_EXPORT Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes,
+                              Objective optimize = Objective::time);
 
 /// Whether a plan ended because its layout or strategy cannot take this matrix, or not in this memory, rather than
 /// because of the matrix or the settings: the others may.

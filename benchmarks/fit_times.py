@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""Fits the prices of the time model (encoder/src/time_prices.inc) to measured multiplies, and shows how well they do.
+
+    spmvpack bench --suite --json > f64.json                      # on the GPU; also --value-type f32, other matrices
+    benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --gpu f64.json f32.json real.json --host host.json
+    benchmarks/fit_times.py                                       # fits again what was collected before
+
+The first form makes every matrix of these files again (or reads it from --matrices), asks `spmvpack report` what each
+layout's multiply does, and keeps this beside the measured times in docs/bench/times_gpu.json and times_host.json. Of a
+matrix that several files have, the first that measured a layout counts. Both forms then write the prices, and the
+tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
+
+A GPU's prices are the non-negative solution of least squares of the relative errors, made robust by weights that fall
+with the error; layouts that take more than 1.8 times as long as the best one of their matrix count a tenth, and matrices that
+are not of the suite a half, as noise and launches are most of what small ones take. Needs scipy.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import scipy.optimize
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TARGETS = ("gpu", "host")
+YARDSTICKS = ("csr", "ccoo", "sell")
+NEAR = 1.8  # times the best of a matrix
+
+
+def times_path(target):
+    return ROOT / f"docs/bench/times_{target}.json"
+
+
+def load(path):
+    return json.loads(pathlib.Path(path).read_text())
+
+
+# --- collecting
+
+
+def measured(files):
+    """(matrix, value type) -> (entry of the bench file, {layout: (microseconds, device bytes)})."""
+    found = {}
+    for file in files:
+        bench = load(file)
+        # Whatever else runs on a host only adds to its times, and a processor is never alone.
+        figure = "median" if bench["machine"]["kind"] == "gpu" else "min"
+        for matrix in bench["matrices"]:
+            if matrix.get("vector_type", matrix["value_type"]) != matrix["value_type"]:
+                continue  # a plan does not know that vectors are of another type
+            name = pathlib.Path(matrix["name"]).name
+            times = found.setdefault((name, matrix["value_type"]), (matrix, {}))[1]
+            for result in matrix["results"]:
+                if result["by"] == "spmvpack" and result["kernel"] == "default" and not result["skipped"]:
+                    times.setdefault(result["layout"], (result["cold"][figure], result["device_bytes"]))
+    return found
+
+
+def report(spmvpack, path, value_type, permuted):
+    settings = ["--set", "pjds.basis=permuted"] if permuted else []  # as the benchmark encodes for a GPU
+    command = [spmvpack, "report", str(path), "--json", "--value-type", value_type, *settings]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def collect(spmvpack, files, matrices):
+    entries = []
+    permuted = load(files[0])["machine"]["kind"] == "gpu"
+    with tempfile.TemporaryDirectory() as directory:
+        made = (None, None)
+        for (name, value_type), (matrix, times) in sorted(measured(files).items()):
+            source = matrix["source"] or ""
+            if source.startswith("spmvpack generate "):
+                path = pathlib.Path(directory) / "A.spmvc"
+                if made != (source, path):
+                    arguments = shlex.split(source)[1:]
+                    subprocess.run([spmvpack, *arguments, "-f", "-q", "--layout", "csr", "-o", str(path)], check=True)
+                    made = (source, path)
+            else:
+                path = pathlib.Path(matrices) / name
+            print(f"{name} {value_type}", file=sys.stderr)
+            plans = {p["name"]: p for p in
+                     report(spmvpack, path, value_type, permuted and matrix["rows"] == matrix["columns"])["layouts"]}
+            layouts = {}
+            for layout, (microseconds, device_bytes) in times.items():
+                plan = plans.get(layout)
+                if plan is None or plan["device_bytes"] != device_bytes:
+                    print(f"  {layout}: measured with another plan, left out", file=sys.stderr)
+                    continue
+                layouts[layout] = {"us": round(microseconds, 2), "device_bytes": device_bytes,
+                                   "fill_reads_x": plan["fill_reads_x"],
+                                   "work": {unit: n for unit, n in plan["work"].items() if n != 0}}
+            entries.append({"name": name, "value_type": value_type, "suite": bool(matrix["group"]),
+                            "nonzeros": matrix["nonzeros"], "csr_bytes": matrix["csr_bytes"], "layouts": layouts})
+    return {"machine": load(files[0])["machine"]["name"], "matrices": entries}
+
+
+def write_times(path, times):
+    # A line for each layout: readable, and small changes stay small.
+    text = json.dumps(times, indent=1)
+    text = re.sub(r'(\n    "[a-z_]+": )(\{[^{}]*\{[^{}]*\}[^{}]*\})',
+                  lambda m: m[1] + " ".join(m[2].split()), text)
+    path.write_text(text + "\n")
+
+
+# --- fitting
+
+
+def on_host(unit):
+    """What a host has for this unit: its loops know no warps and no kernels for few slices, and all start threads."""
+    layout, _, what = unit.partition(".")
+    if what in ("chain", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_entries",
+                "block_multiplies"):
+        return ()
+    if what == "multiplies":
+        return (what,)
+    if layout != "csell" or what == "blocks":
+        return (unit,)
+    slots = "csell.table" if what.startswith("table") else "csell.slots"
+    return {"few_offsets": ("csell.of_offsets",), "offsets": (slots, "csell.of_offsets"),
+            "table_offsets": (slots, "csell.of_offsets")}.get(what, (slots,))
+
+
+def translated(work):
+    changed = {}
+    for unit, n in work.items():
+        for other in on_host(unit):
+            changed[other] = changed.get(other, 0) + n
+    return changed
+
+
+def fit_host(times, units):
+    """The host's price for each unit that a GPU has: least squares of logarithms, because few matrices and much noise
+    would otherwise pull prices down."""
+    layouts = [layout for matrix in times["matrices"] for layout in matrix["layouts"].values()]
+    work = [translated(layout["work"]) for layout in layouts]
+    known = sorted(set().union(*work))
+    if missing := sorted({other for unit in units for other in on_host(unit)} - set(known)):
+        sys.exit(f"no times on the host for {', '.join(missing)}")
+    table = numpy.array([[w.get(unit, 0) for unit in known] for w in work], dtype=float)
+    scale = table.max(axis=0)
+    picoseconds = numpy.array([1e6 * layout["us"] for layout in layouts])
+
+    def errors(logarithms):
+        return numpy.log(table / scale @ numpy.exp(logarithms) / picoseconds)
+    start, _ = scipy.optimize.nnls(table / scale / picoseconds[:, None], numpy.ones(len(layouts)))
+    start = numpy.log(numpy.maximum(start, picoseconds.min() / 100))
+    solution = scipy.optimize.least_squares(errors, start, loss="soft_l1", f_scale=0.2).x
+    prices = dict(zip(known, numpy.exp(solution) / scale))
+    return {unit: rounded(sum(prices[other] for other in on_host(unit))) for unit in units}
+
+
+def rounded(price):
+    return float(f"{price:.3g}") if price >= 1e-3 else 0.0
+
+
+def fit(times):
+    """{unit: picoseconds}."""
+    samples = [(layout, min(l["us"] for l in matrix["layouts"].values()), matrix["suite"])
+               for matrix in times["matrices"] for layout in matrix["layouts"].values()]
+    units = sorted({unit for layout, *_ in samples for unit in layout["work"]})
+    picoseconds = numpy.array([1e6 * layout["us"] for layout, *_ in samples])
+    work = numpy.array([[layout["work"].get(unit, 0) for unit in units] for layout, *_ in samples], dtype=float)
+    near = numpy.array([(1.0 if layout["us"] < NEAR * best else 0.1) * (1.0 if suite else 0.5)
+                        for layout, best, suite in samples])
+    scale = numpy.maximum(work.max(axis=0), 1)
+    weight = near
+    for _ in range(12):
+        row = (weight / picoseconds)[:, None]
+        solution, _ = scipy.optimize.nnls(work / scale * row, weight)
+        errors = numpy.log(numpy.maximum((work / scale) @ solution / picoseconds, 1e-3))
+        weight = near / numpy.sqrt(1 + (errors / 0.1) ** 2)
+    return {unit: rounded(price) for unit, price in zip(units, solution / scale)}
+
+
+def write_prices(prices):
+    lines = ["// Made by benchmarks/fit_times.py from docs/bench/times_gpu.json and times_host.json: do not edit.\n"]
+    for unit in sorted(set().union(*(p.keys() for p in prices.values()))):
+        numbers = ", ".join(f"{prices[target].get(unit, 0):g}" for target in TARGETS)
+        lines.append(f'Price{{"{unit}", {numbers}}},\n')
+    (ROOT / "encoder/src/time_prices.inc").write_text("".join(lines))
+
+
+# --- showing
+
+
+def predicted(layout, prices):
+    return sum(prices[unit] * n for unit, n in layout["work"].items()) / 1e6
+
+
+def pick(matrix, prices):
+    """What auto takes of the measured layouts: choose() in encoder/src/strategies/choose_best.cpp."""
+    def cost(name):
+        layout = matrix["layouts"][name]
+        too_large = layout["device_bytes"] > 2 ** 20 and layout["device_bytes"] // 10 > matrix["csr_bytes"]
+        return (layout["fill_reads_x"] or too_large,
+                predicted(layout, prices) * (1 + 0.02 * layout["device_bytes"] / matrix["csr_bytes"]))
+    return min(matrix["layouts"], key=cost)
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
+
+
+def show(times, prices):
+    text = (f"{times['machine']}. For each matrix the layout that `auto` takes of those measured, its time predicted "
+            "and measured, and the best one measured that `auto` may take; microseconds, cold cache. The last column "
+            "is how much longer `auto`'s takes than the fastest of `csr`, `ccoo` and `sell`.\n")
+    for suite, title in ((True, "suite"), (False, "real matrices")):
+        rows, losses, best_losses, errors = [], [], [], []
+        for matrix in times["matrices"]:
+            layouts = matrix["layouts"]
+            if matrix["suite"] != suite or not any(name in layouts for name in YARDSTICKS):
+                continue
+            taken = pick(matrix, prices)
+            allowed = {n: l["us"] for n, l in layouts.items() if not l["fill_reads_x"]}
+            best = min(allowed, key=allowed.get)
+            loss = layouts[taken]["us"] / min(allowed[n] for n in YARDSTICKS if n in allowed) - 1
+            losses.append(loss)
+            best_losses.append(layouts[taken]["us"] / allowed[best])
+            errors += [predicted(l, prices) / l["us"] for n, l in layouts.items() if l["us"] < NEAR * allowed[best]]
+            rows.append(f"| {matrix['name']} | {matrix['value_type']} | `{taken}` | "
+                        f"{predicted(layouts[taken], prices):.1f} | {layouts[taken]['us']:.1f} | "
+                        f"`{best}` {allowed[best]:.1f} | {100 * loss:+.1f} % |\n")
+        if not rows:
+            continue
+        off = sorted(abs(math.log(e)) for e in errors)
+        text += (f"\n**{title.capitalize()}**: {len(rows)} matrices. `auto`'s layout takes {geometric_mean(best_losses):.3f} "
+                 f"times as long as the best one (geometric mean; worst {max(best_losses):.2f}), and at worst "
+                 f"{100 * max(losses):+.1f} % longer than the fastest of `csr`, `ccoo` and `sell`. Predictions of layouts "
+                 f"near the best are off by {100 * off[len(off) // 2]:.0f} % (median; 90th percentile "
+                 f"{100 * off[int(0.9 * len(off))]:.0f} %).\n\n"
+                 "| matrix | values | `auto` | predicted | measured | best | over the three |\n"
+                 "|---|---|---|---|---|---|---|\n" + "".join(rows))
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--spmvpack", default=str(ROOT / "build/release/tools/spmvpack"))
+    parser.add_argument("--matrices", default=".", help="where matrices are that are not generated")
+    for target in TARGETS:
+        parser.add_argument(f"--{target}", nargs="+", default=[], metavar="BENCH.json")
+    options = parser.parse_args()
+    for target in TARGETS:
+        if files := getattr(options, target):
+            write_times(times_path(target), collect(options.spmvpack, files, options.matrices))
+    prices = {"gpu": fit(load(times_path("gpu")))}
+    prices["host"] = fit_host(load(times_path("host")), prices["gpu"])
+    write_prices(prices)
+    document = ROOT / "docs/BENCHMARKS.md"
+    text = document.read_text()
+    for target in TARGETS:
+        shown = f"<!-- times: {target} -->\n{show(load(times_path(target)), prices[target])}<!-- /times -->"
+        text = re.sub(rf"<!-- times: {target} -->.*?<!-- /times -->", lambda _: shown, text, flags=re.S)
+    document.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+#pragma once
+/// How long a multiply takes, predicted from what its plan says: the sum of what it does, each thing at its price. It
+/// orders layouts; it does not time anything, and knows nothing of the machine that it runs on.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/export.hpp"
+#include "spmvpack/encoder/layout.hpp"
+
+namespace spmvpack::encoder {
+
+/// What one unit of work costs, in picoseconds: measured multiplies, fitted by benchmarks/fit_times.py.
+struct Price {
+  std::string_view unit;  ///< such as "bytes", or "ccoo.slots"
+  /// On one H200 with a cold cache; on one core of an AMD EPYC (Zen 4).
+  double gpu = 0, host = 0;
+
+  [[nodiscard]] double on(Target target) const noexcept { return target == Target::gpu ? gpu : host; }
+};
+
+/// All prices.
+SPMVPACK_EXPORT std::span<const Price> prices();
+
+/// A GPU's caches as the model has them: one that all rows share, and one of a multiprocessor beside the matrix that
+/// passes by, for the rows of its largest thread block; both hand out sectors.
+inline constexpr std::uint64_t device_cache_bytes = 50'000'000, block_cache_bytes = 128U << 10U, block_rows = 1024,
+                               warp_rows = 32, sector_bytes = 32;
+
+/// How many sectors of x a multiply loads (x_traffic.hpp).
+struct XSectors {
+  std::uint64_t from_memory = 0;  ///< behind the shared cache
+  std::uint64_t from_l2 = 0;      ///< behind the blocks' caches: the gathers that miss
+  std::uint64_t of_warps = 0;     ///< those that each 32 consecutive rows touch
+};
+/// Estimates them. O(nnz), parallel; the result does not depend on the number of threads.
+SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0);
+
+/// All that a multiply does, in units of prices(): PartPlan::work of all parts, the bytes that it moves ("bytes": those
+/// of the plan, x's sectors from memory, and y once for each part, and once more for each but the first, which adds to
+/// it), and the sectors of x from L2 and of warps ("x.sectors" and "x.warp_sectors").
+SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, const XSectors& x);
+
+/// Seconds of a multiply that does this. Error(errc::internal) if a unit has no price.
+SPMVPACK_EXPORT double predicted_seconds(std::span<const Counter> work, Target target);
+
+}  // namespace spmvpack::encoder

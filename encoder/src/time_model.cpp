@@ -1,0 +1,66 @@
+#include "spmvpack/encoder/time_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "spmvpack/encoder/x_traffic.hpp"
+
+namespace spmvpack::encoder {
+namespace {
+
+constexpr std::array all_prices{
+#include "time_prices.inc"
+};
+
+void add(std::vector<Counter>& work, const std::string& unit, std::uint64_t count) {
+  if (count == 0) return;
+  const auto found = std::find_if(work.begin(), work.end(), [&](const Counter& c) { return c.name == unit; });
+  if (found == work.end())
+    work.push_back({unit, count});
+  else
+    found->value += count;
+}
+
+}  // namespace
+
+std::span<const Price> prices() { return all_prices; }
+
+XSectors x_sectors(const CsrView& a, int threads) {
+  XCache cache{.bytes = device_cache_bytes, .line_bytes = sector_bytes, .element_bytes = size_of(a.value_type())};
+  XSectors x;
+  x.from_memory = x_lines_loaded(a, cache, threads);
+  cache.bytes = block_cache_bytes;
+  cache.rows_per_cache = block_rows;
+  x.from_l2 = x_lines_loaded(a, cache, threads);
+  cache.rows_per_cache = warp_rows;
+  x.of_warps = x_lines_loaded(a, cache, threads);
+  return x;
+}
+
+std::vector<Counter> work_of(const Plan& plan, const XSectors& x) {
+  std::uint64_t bytes = plan.device_bytes() + sector_bytes * x.from_memory, passes = 1;
+  std::vector<Counter> work{{"bytes", 0}, {"x.sectors", x.from_l2}, {"x.warp_sectors", x.of_warps}};
+  for (const PartPlan& part : plan.parts) {
+    bytes += passes * part.info.rows.count * size_of(part.info.value_type);
+    passes = 2;
+    for (const Counter& c : part.work) add(work, c.name, c.value);
+  }
+  work[0].value = bytes;
+  return work;
+}
+
+double predicted_seconds(std::span<const Counter> work, Target target) {
+  double picoseconds = 0;
+  for (const Counter& c : work) {
+    const auto* const price =
+        std::find_if(all_prices.begin(), all_prices.end(), [&](const Price& p) { return p.unit == c.name; });
+    if (price == all_prices.end()) throw Error(errc::internal, fmt::format("the work '{}' has no price", c.name));
+    picoseconds += price->on(target) * static_cast<double>(c.value);
+  }
+  return picoseconds * 1e-12;
+}
+
+}  // namespace spmvpack::encoder

@@ -1,0 +1,25 @@
+# What auto minimises: encode takes what report recommends.
+spmvpack generate laplace2d --grid 300x200 -o A.mtx -q
+spmvpack generate rmat --scale 12 -o G.mtx -q
+for aim in "" "--optimize time" "--optimize bytes" "--target host" "--optimize bytes --target host"; do
+  for matrix in A G; do
+    # shellcheck disable=SC2086
+    recommended=$(spmvpack report $matrix.mtx $aim | sed -n 's/^Use //p')
+    # shellcheck disable=SC2086
+    spmvpack encode $matrix.mtx $aim -f -q
+    taken=$(spmvpack inspect $matrix.spmvc --json | grep -m1 -o '"layout": "[a-z_]*"' | cut -d'"' -f4)
+    if [[ $recommended != "$taken:"* ]]; then echo "$matrix $aim: $recommended, but $taken"; fi
+  done
+done
+spmvpack report A.mtx --optimize bytes | grep '^Use .*:'
+spmvpack encode A.mtx --optimize bytes --target host -f -q && spmvpack inspect A.spmvc | grep -o -e '--layout auto.*'
+
+for words in "--optimize size" "--target tpu" "--layout csr --optimize bytes" "--layout csell --target gpu"; do
+  # shellcheck disable=SC2086
+  spmvpack encode A.mtx $words -f 2>&1
+  echo "exit $?"
+done
+spmvpack report A.mtx --target '' 2>&1
+echo "exit $?"
+spmvpack generate laplace2d --grid 3x2 --target host -o B.mtx 2>&1
+echo "exit $?"

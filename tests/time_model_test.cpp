@@ -1,0 +1,223 @@
+// What auto minimises: predicted times, which are sums of work at its price, or bytes.
+
+#include "spmvpack/encoder/time_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "matrices.hpp"
+#include "spmvpack/container/layouts/csr.hpp"
+#include "spmvpack/encoder/encode.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+using encoder::Candidate;
+using encoder::Counter;
+using encoder::Objective;
+using encoder::Plan;
+using encoder::Target;
+
+constexpr std::array targets{Target::gpu, Target::host};
+
+double seconds(const CsrView& a, const std::string& layout, Target target = Target::gpu) {
+  return encoder::predicted_seconds(encoder::work_of(encoder::find_strategy(layout).plan(a, {}), encoder::x_sectors(a)),
+                                    target);
+}
+
+std::string chosen(const CsrView& a) { return encoder::find_strategy("auto").plan(a, {}).strategy; }
+
+std::uint64_t csr_bytes(const CsrView& a) { return layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type()); }
+
+/// `per_row` entries in each row: at the diagonal, or anywhere.
+CsrMatrix square(std::uint64_t n, std::uint64_t per_row, bool scattered, std::uint64_t longest_row = 0) {
+  std::mt19937_64 rng(7);
+  return from_rows<double>(n, n, rng, 3, [&](std::uint64_t i) {
+    std::vector<std::uint32_t> row(i == n / 2 && longest_row != 0 ? longest_row : per_row);
+    const std::uint64_t first = std::min(i, n - row.size());
+    for (std::size_t k = 0; k < row.size(); ++k) row[k] = static_cast<std::uint32_t>(scattered ? rng() % n : first + k);
+    return row;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("sectors of x are counted behind three caches") {
+  // 2,048 rows, each with column 0 and a column of its own in a sector of its own.
+  constexpr std::uint64_t n = 2048;
+  std::mt19937_64 rng(1);
+  const CsrMatrix a = from_rows<double>(n, 4 * n + 4, rng, 0, [](std::uint64_t i) {
+    return std::vector<std::uint32_t>{0, static_cast<std::uint32_t>(4 * i + 4)};
+  });
+  const encoder::XSectors x = encoder::x_sectors(a, 2);
+  CHECK(x.from_memory == n + 1);
+  CHECK(x.from_l2 == n + n / 1024);
+  CHECK(x.of_warps == n + n / 32);
+}
+
+TEST_CASE("the work of a plan: bytes that move, x, and what the parts say") {
+  const CsrMatrix a = square(100, 5, false);
+  Plan plan = encoder::find_strategy("csr").plan(a, {});
+  const std::uint64_t bytes = plan.device_bytes();
+  plan.parts[0].work = {{"csr.multiplies", 1}, {"csr.rows", 100}};
+  plan.parts.push_back(plan.parts[0]);
+  const std::vector<Counter> work = encoder::work_of(plan, {.from_memory = 7, .from_l2 = 11, .of_warps = 13});
+  const auto count = [&](std::string_view unit) {
+    REQUIRE(std::count_if(work.begin(), work.end(), [&](const Counter& c) { return c.name == unit; }) == 1);
+    return std::find_if(work.begin(), work.end(), [&](const Counter& c) { return c.name == unit; })->value;
+  };
+  CHECK(count("bytes") == 2 * bytes + 7 * 32 + 3 * 100 * 8);  // y: written, then read and written
+  CHECK(count("x.sectors") == 11);
+  CHECK(count("x.warp_sectors") == 13);
+  CHECK(count("csr.multiplies") == 2);
+  CHECK(count("csr.rows") == 200);
+}
+
+TEST_CASE("a time is the sum of work at its price, on either machine") {
+  const std::vector<Counter> two{{"bytes", 1'000'000}, {"csr.multiplies", 2}};
+  for (const Target target : targets) {
+    double expected = 0;
+    for (const encoder::Price& price : encoder::prices()) {
+      CHECK(price.on(target) >= 0);  // so that no work makes a multiply faster
+      if (price.unit == "bytes") expected += 1e-6 * price.on(target);
+      if (price.unit == "csr.multiplies") expected += 2e-12 * price.on(target);
+    }
+    CHECK(encoder::predicted_seconds(two, target) == Approx(expected));
+    CHECK(expected > 1e-8);
+  }
+  CHECK_THROWS_AS(encoder::predicted_seconds(std::vector<Counter>{{"csr.miracles", 1}}, Target::gpu), Error);
+}
+
+TEST_CASE("whatever a layout does has a price") {
+  for (const int values : {0, 2, 3})
+    for (const NamedMatrix& m : random_matrices<double>(101, values)) {
+      INFO(m.name);
+      const encoder::XSectors x = encoder::x_sectors(m.matrix);
+      for (const encoder::Strategy& s : encoder::strategies()) {
+        if (s.chooses) continue;
+        INFO(s.name);
+        const Plan plan = s.plan(m.matrix, {});
+        for (const encoder::PartPlan& part : plan.parts) CHECK_FALSE(part.work.empty());
+        const std::vector<Counter> work = encoder::work_of(plan, x);
+        for (const Target target : targets) CHECK(std::isfinite(encoder::predicted_seconds(work, target)));
+      }
+    }
+}
+
+TEST_CASE("gathers that miss take time, and so do bytes") {
+  const CsrMatrix near = square(20'000, 12, false), far = square(20'000, 12, true);
+  const CsrMatrix shorter = square(20'000, 6, false);
+  for (const Target target : targets)
+    for (const char* const layout : {"csr", "coo", "sell", "ellpack_r", "csell"}) {
+      INFO(layout);
+      CHECK(seconds(near, layout, target) < seconds(far, layout, target));
+      CHECK(seconds(shorter, layout, target) < seconds(near, layout, target));
+    }
+}
+
+TEST_CASE("auto takes no layout with a lane per row where one row is dense") {
+  const CsrMatrix even = square(40'000, 10, false), dense = square(40'000, 10, false, 20'000);
+  for (const char* const layout : {"ell", "sell", "csell"}) {
+    INFO(layout);
+    CHECK(seconds(even, layout) < seconds(even, "csr"));
+    CHECK(seconds(dense, layout) > 10 * seconds(dense, "csr"));
+  }
+  const auto has_lanes = [](const std::string& layout) {
+    return layout == "ell" || layout == "ellpack_r" || layout == "sell" || layout == "pjds" || layout == "csell";
+  };
+  CHECK(has_lanes(chosen(even)));
+  CHECK_FALSE(has_lanes(chosen(dense)));
+}
+
+TEST_CASE("the least time wins; a little of it is worth all of csr's bytes") {
+  const auto choice = [](double first, double second, std::uint64_t second_bytes, bool fill = false) {
+    const std::vector<Candidate> two{{"a", 1000, first}, {"b", second_bytes, second, fill}};
+    return encoder::choose(two, 1000);
+  };
+  CHECK(choice(50e-6, 40e-6, 1000).index == 1);
+  CHECK(choice(50e-6, 40e-6, 1000).reason == "40.0 us predicted, 100.0 % of CSR");
+  CHECK(choice(40e-6, 50e-6, 10).index == 0);
+  CHECK(choice(50e-6, 50.5e-6, 10).index == 1);
+  CHECK(choice(50e-6, 50.5e-6, 1000).index == 0);
+  CHECK(choice(50e-6, 50e-6, 1000).index == 0);  // a tie
+  CHECK(choice(50e-6, 40e-6, 1000, true).index == 0);
+  CHECK(choice(50e-6, 40e-6, 10'001).index == 1);
+  // What encode() refuses for its size is not chosen, however fast.
+  const std::vector<Candidate> large{{"a", 1'000'000, 50e-6}, {"b", 20'000'000, 40e-6}};
+  CHECK(encoder::choose(large, 1'000'000).index == 0);
+}
+
+TEST_CASE("by bytes, auto takes the fewest of those that it may take") {
+  for (const int values : {1, 3})
+    for (const NamedMatrix& m : random_matrices<double>(89, values)) {
+      INFO(m.name);
+      const CsrView a = m.matrix.view();
+      std::uint64_t fewest = ~std::uint64_t{0};
+      for (const encoder::Strategy& s : encoder::strategies()) {
+        if (s.chooses) continue;
+        const Plan plan = s.plan(a, {});
+        if (!plan.fill_reads_x() && !encoder::too_large(plan.device_bytes(), csr_bytes(a)))
+          fewest = std::min(fewest, plan.device_bytes());
+      }
+      for (const Target target : targets)
+        CHECK(encoder::find_strategy("auto").plan(a, {.aim = {Objective::bytes, target}}).device_bytes() == fewest);
+    }
+}
+
+TEST_CASE("only auto has an aim") {
+  const CsrMatrix a = square(10, 2, false);
+  CHECK_THROWS_AS(
+      encoder::encode(a.view(), {.strategy = "csr", .aim = {.target = Target::host}}, "/nonexistent/A.spmvc"), Error);
+}
+
+namespace {
+
+nlohmann::json measured(Target target) {
+  const std::string path =
+      SPMVPACK_TEST_DOCS + std::string("/docs/bench/times_") + (target == Target::gpu ? "gpu" : "host") + ".json";
+  std::ifstream file(path);
+  INFO(path);
+  REQUIRE(file.good());
+  return nlohmann::json::parse(file);
+}
+
+}  // namespace
+
+TEST_CASE("of layouts that were measured, auto takes none that is much slower than csr, ccoo or sell") {
+  for (const Target target : targets) {
+    std::size_t of_suite = 0;
+    double logarithms = 0, matrices = 0;
+    const nlohmann::json times = measured(target);
+    for (const auto& matrix : times["matrices"]) {
+      std::vector<std::string> names;
+      std::vector<Candidate> candidates;
+      std::vector<double> microseconds;
+      double best = 1e99;
+      for (const auto& [name, layout] : matrix["layouts"].items()) {
+        std::vector<Counter> work;
+        for (const auto& [unit, n] : layout["work"].items()) work.push_back({unit, n.get<std::uint64_t>()});
+        microseconds.push_back(layout["us"]);
+        candidates.push_back(
+            {"", layout["device_bytes"], encoder::predicted_seconds(work, target), layout["fill_reads_x"]});
+        names.push_back(name);
+        if (name == "csr" || name == "ccoo" || name == "sell") best = std::min(best, microseconds.back());
+      }
+      const std::size_t taken = encoder::choose(candidates, matrix["csr_bytes"]).index;
+      INFO(matrix["name"] << " " << matrix["value_type"] << ": " << names[taken]);
+      logarithms += std::log(microseconds[taken] / best);
+      ++matrices;
+      // Small real matrices differ by launches and noise more than by layouts, and so do all on the host.
+      if (target == Target::host || !matrix["suite"].get<bool>()) continue;
+      ++of_suite;
+      CHECK(microseconds[taken] <= 1.05 * best);
+    }
+    if (target == Target::gpu) CHECK(of_suite == 52);
+    CHECK(matrices >= 20);
+    CHECK(std::exp(logarithms / matrices) < (target == Target::gpu ? 0.87 : 1.05));
+  }
+}
+
+}  // namespace spmvpack::test
