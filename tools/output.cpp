@@ -59,6 +59,8 @@ void check_text_name(const std::string& path) {
   if (path.ends_with(".spmvc"))
     throw Error(errc::usage, "the output is text, not a container", path,
                 "use a name that ends in .mtx; cp copies a container, 'spmvpack encode' converts one");
+  if (path.ends_with(".npz"))
+    throw Error(errc::usage, "the output is text, not arrays of NumPy", path, "use a name that ends in .mtx");
 }
 
 /// True if `input` (- for standard input) is the file `output`.

@@ -6,7 +6,7 @@ build_packages=(g++ cmake ninja-build pkg-config libboost-program-options-dev li
   libarchive-dev libfmt-dev libfast-float-dev nlohmann-json3-dev)
 # shellcheck disable=SC2034
 test_packages=(catch2 ccache clang-14 clang-format-14 clang-tidy-14 libomp-14-dev dpkg-dev gzip bzip2 jq xz-utils zstd shellcheck
-  python3 python3-numpy python3-scipy python3-xxhash python3-zstandard python3-jsonschema)
+  python3 python3-dev python3-venv python3-numpy python3-scipy python3-xxhash python3-zstandard python3-jsonschema)
 
 # Installs the named packages that are missing; needs root or sudo only if there are any.
 install_missing() {

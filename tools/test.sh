@@ -8,7 +8,8 @@
 #   tidy     clang-tidy over all sources
 #   tsan     ThreadSanitizer (clang 14): the tests that use threads
 #   asan     AddressSanitizer and UndefinedBehaviorSanitizer: all tests but format and real_matrices
-#   release  as shipped, with CUDA code if nvcc is found, for two of its architectures: all tests
+#   release  as shipped, with CUDA code for one architecture, if nvcc is found: all tests
+#   archs    not in all: CUDA code for every architecture that it ships for, compiled and linked
 #
 # Tests on real matrices need SPMVPACK_TEST_MATRICES, a directory of Matrix Market files; if unset, they are skipped.
 # shellcheck disable=SC2317 # stages are called by name
@@ -17,18 +18,18 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=tools/packages.sh
 source tools/packages.sh
 
-configure() {
+configure() { # PRESET [CMAKE OPTION ...]
   local options=()
   if command -v ccache > /dev/null; then
     options=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   fi
   if [[ -n ${CUDA_ARCHITECTURES:-} ]]; then options+=("-DCMAKE_CUDA_ARCHITECTURES=$CUDA_ARCHITECTURES"); fi
-  cmake --preset "$1" -DSPMVPACK_TESTS=ON -DSPMVPACK_WERROR=ON "${options[@]}"
+  cmake --preset "$1" -DSPMVPACK_TESTS=ON -DSPMVPACK_WERROR=ON "${options[@]}" "${@:2}"
 }
-build_and_test() {
+build_and_test() { # PRESET TARGET [CTEST OPTION ...]
   configure "$1"
-  cmake --build --preset "$1"
-  ctest --preset "$1" --parallel "$(nproc)" "${@:2}"
+  cmake --build --preset "$1" --target "$2"
+  ctest --preset "$1" --parallel "$(nproc)" "${@:3}"
 }
 
 stage_lint() {
@@ -41,11 +42,14 @@ stage_tidy() {
   run-clang-tidy-14 -quiet -p build/release -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option \
     "^$PWD/(analyzer|benchmarks|c|container|encoder|gpu_loader|host_loader|tools)/.*\.cpp$"
 }
-stage_tsan() { build_and_test tsan --label-regex '^threads$'; }
-stage_asan() { build_and_test asan --exclude-regex '^(format|real_matrices)$'; }
-# Kernels differ between devices below and from compute capability 9.0 alone: two architectures compile all of the code.
+stage_tsan() { build_and_test tsan threads_tests --label-regex '^threads$'; }
+stage_asan() { build_and_test asan all --exclude-regex '^(format|real_matrices)$'; }
 stage_release() {
-  CUDA_ARCHITECTURES="80-real;90" build_and_test release
+  CUDA_ARCHITECTURES=90 build_and_test release all
+}
+stage_archs() {
+  configure release -B build/archs
+  cmake --build build/archs --target spmvpack_gpu_loader
 }
 
 case ${1:-all} in

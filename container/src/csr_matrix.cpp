@@ -26,7 +26,8 @@ void CsrView::require_sizes(std::uint64_t row_ptr_size, std::uint64_t value_coun
     throw Error(errc::bad_input, fmt::format("{} values for {} column indices", value_count, nnz_));
 }
 
-void CsrView::check(int threads) const {
+template <class F>
+void CsrView::check_rows(int threads, F&& not_increasing) const {
   if (row_ptr(0) != 0) throw Error(errc::bad_input, fmt::format("row_ptr[0] is {}, expected 0", row_ptr(0)));
   if (row_ptr(rows_) != nnz_)
     throw Error(errc::bad_input,
@@ -42,12 +43,36 @@ void CsrView::check(int threads) const {
         if (col_idx_[k] >= cols_)
           throw Error(errc::bad_input, fmt::format("column {} of a matrix with {} columns", col_idx_[k], cols_),
                       fmt::format("row {}", r));
-        if (k > begin && col_idx_[k] <= col_idx_[k - 1])
-          throw Error(errc::bad_input, fmt::format("column {} after column {}", col_idx_[k], col_idx_[k - 1]),
-                      fmt::format("row {}", r), "sort the columns of each row and add up duplicates");
+        if (k > begin && col_idx_[k] <= col_idx_[k - 1]) not_increasing(r, k);
       }
     }
   });
+}
+
+void CsrView::check(int threads) const {
+  check_rows(threads, [&](std::uint64_t r, std::uint64_t k) {
+    throw Error(errc::bad_input, fmt::format("column {} after column {}", col_idx_[k], col_idx_[k - 1]),
+                fmt::format("row {}", r), "sort the columns of each row and add up duplicates");
+  });
+}
+
+bool CsrView::columns_increase(int threads) const {
+  std::atomic<bool> increase{true};
+  check_rows(threads, [&](std::uint64_t, std::uint64_t) { increase.store(false, std::memory_order_relaxed); });
+  return increase;
+}
+
+Array<std::uint32_t> narrow_indices(std::span<const std::int64_t> indices, std::uint64_t size, int threads) {
+  Array<std::uint32_t> narrow(indices.size());
+  parallel_pieces(indices.size(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t k = first; k < last; ++k) {
+      const auto index = static_cast<std::uint64_t>(indices[k]);  // negative ones become too large
+      if (index >= size || index >= max_dimension)
+        throw Error(errc::bad_input, fmt::format("index {} of entry {} is not below {}", indices[k], k, size));
+      narrow[k] = static_cast<std::uint32_t>(index);
+    }
+  });
+  return narrow;
 }
 
 std::uint64_t CsrView::longest_row(int threads) const {

@@ -15,7 +15,10 @@
 #include <optional>
 #include <random>
 #include <system_error>
-#include <vector>
+#include <utility>
+
+#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/types.hpp"
 
 namespace spmvpack {
 namespace {
@@ -80,16 +83,19 @@ class File final : public ByteSource {
 
 class Memory final : public ByteSource {
  public:
-  explicit Memory(std::span<const std::byte> bytes) : bytes_(bytes.begin(), bytes.end()) {}
+  explicit Memory(Array<std::byte> bytes) : bytes_(std::move(bytes)) {}
   [[nodiscard]] std::uint64_t size() const noexcept override { return bytes_.size(); }
+  [[nodiscard]] std::span<const std::byte> in_memory() const noexcept override {
+    return {bytes_.data(), bytes_.size()};
+  }
   void read(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset > bytes_.size() || out.size() > bytes_.size() - offset)
       throw Error(errc::io, fmt::format("{} bytes at {} of {} bytes of memory", out.size(), offset, bytes_.size()));
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+    if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
   }
 
  private:
-  std::vector<std::byte> bytes_;
+  Array<std::byte> bytes_;
 };
 
 std::string directory_of(const std::string& path) {
@@ -121,7 +127,43 @@ std::optional<mode_t> replaced_mode(const std::string& path, const std::string& 
 
 std::shared_ptr<const ByteSource> open_file(const std::string& path) { return std::make_shared<File>(path); }
 std::shared_ptr<const ByteSource> memory_source(std::span<const std::byte> bytes) {
-  return std::make_shared<Memory>(bytes);
+  Array<std::byte> copy(bytes.size());
+  if (!bytes.empty()) std::memcpy(copy.data(), bytes.data(), bytes.size());
+  return memory_source(std::move(copy));
+}
+std::shared_ptr<const ByteSource> memory_source(Array<std::byte> bytes) {
+  return std::make_shared<Memory>(std::move(bytes));
+}
+
+void ByteSink::expect(std::uint64_t /*bytes*/) {}
+
+void MemorySink::grow(std::uint64_t capacity) {
+  require_memory(capacity, memory_limit_, "a container in memory");
+  Array<std::byte> larger(capacity);
+  if (size_ != 0) std::memcpy(larger.data(), bytes_.data(), size_);
+  bytes_ = std::move(larger);
+}
+
+void MemorySink::expect(std::uint64_t bytes) {
+  if (bytes > bytes_.size()) grow(bytes);
+}
+
+void MemorySink::write(std::span<const std::byte> bytes) {
+  const std::uint64_t end = checked_add(size_, bytes.size(), "bytes in memory");
+  if (end > bytes_.size()) grow(std::max(end, 2 * bytes_.size()));
+  size_ = end;
+  write_at(end - bytes.size(), bytes);
+}
+
+void MemorySink::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (offset > size_ || bytes.size() > size_ - offset)
+    throw Error(errc::internal, fmt::format("{} bytes at {} of {} that are written", bytes.size(), offset, size_));
+  if (!bytes.empty()) std::memcpy(bytes_.data() + offset, bytes.data(), bytes.size());
+}
+
+Array<std::byte> MemorySink::take() {
+  bytes_.truncate(std::exchange(size_, 0));
+  return std::exchange(bytes_, {});
 }
 
 int unfinished_outputs() noexcept { return outputs.load(); }

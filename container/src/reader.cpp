@@ -33,17 +33,18 @@ void check_map(const PartView& part, const IndexMap& map, std::string_view name,
 
 }  // namespace
 
-LoadedPart::LoadedPart(PartInfo info, std::vector<SectionInfo> sections, std::vector<Array<std::byte>> bytes,
-                       std::string where)
+LoadedPart::LoadedPart(PartInfo info, std::vector<SectionInfo> sections, std::vector<SectionBytes> bytes,
+                       std::string where, std::shared_ptr<const ByteSource> container)
     : info_(std::make_unique<PartInfo>(std::move(info))),
       sections_(std::make_unique<std::vector<SectionInfo>>(std::move(sections))),
       bytes_(std::move(bytes)),
+      container_(std::move(container)),
       view_(
           *info_,
           [&] {
             std::vector<PartView::Section> views;
             for (std::size_t i = 0; i < bytes_.size(); ++i)
-              views.push_back({(*sections_)[i].name, (*sections_)[i].element_type, bytes_[i]});
+              views.push_back({(*sections_)[i].name, (*sections_)[i].element_type, bytes_[i].raw});
             return views;
           }(),
           std::move(where)) {}
@@ -137,10 +138,51 @@ void Container::check_blocks(const LoadOptions& options) const {
   }
 }
 
+void Container::verify_in_memory(const SectionInfo& section, std::span<const std::byte> raw,
+                                 const LoadOptions& options) const {
+  parallel_for(section.block_count, options.threads, [&](std::uint64_t block) {
+    const std::uint64_t begin = block * format::block_bytes;
+    const auto bytes = raw.subspan(begin, std::min(format::block_bytes, raw.size() - begin));
+    if (xxh3_64(bytes) != blocks_[section.first_block + block].checksum)
+      fail_block(section, block, "the checksum is wrong");
+  });
+  report_progress(options.progress, "load", section.raw_bytes, section.raw_bytes);
+}
+
+LoadedPart::SectionBytes Container::load_section(std::size_t index, const LoadOptions& options) const {
+  const SectionInfo& s = sections_[index];
+  const std::span<const std::byte> all = bytes_->in_memory();
+  if (!all.empty() && s.codec == format::Codec::none) {
+    const auto raw = all.subspan(s.offset, s.raw_bytes);
+    constexpr std::uintptr_t as_arrays_are = 64;
+    if (reinterpret_cast<std::uintptr_t>(raw.data()) % as_arrays_are == 0) {
+      if (options.verify_checksums) verify_in_memory(s, raw, options);
+      return {{}, raw};
+    }
+  }
+  LoadedPart::SectionBytes loaded{read_section(index, options), {}};
+  loaded.raw = loaded.own;
+  return loaded;
+}
+
+void Container::copy_to(ByteSink& sink, const LoadOptions& options) const {
+  if (options.verify_checksums) check_blocks(options);
+  sink.expect(file_bytes_);
+  std::vector<std::byte> buffer;
+  constexpr std::uint64_t piece = std::uint64_t{1} << 22;
+  for (std::uint64_t done = 0; done < file_bytes_;) {
+    report_progress(options.progress, "write", done, file_bytes_);
+    buffer.resize(std::min(piece, file_bytes_ - done));
+    bytes_->read(done, buffer);
+    sink.write(buffer);
+    done += buffer.size();
+  }
+}
+
 LoadedPart Container::load_part(std::size_t index, const LoadOptions& options) const {
   const PartInfo& part = parts_.at(index);
   std::vector<SectionInfo> infos;
-  std::vector<Array<std::byte>> bytes;
+  std::vector<LoadedPart::SectionBytes> bytes;
   std::uint64_t total = 0;
   const std::uint32_t end = part.first_section + part.section_count;
   for (std::uint32_t i = part.first_section; i < end; ++i)
@@ -149,9 +191,9 @@ LoadedPart Container::load_part(std::size_t index, const LoadOptions& options) c
   for (std::uint32_t i = part.first_section; i < end; ++i) {
     if (!sections_[i].known) continue;
     infos.push_back(sections_[i]);
-    bytes.push_back(read_section(i, options));
+    bytes.push_back(load_section(i, options));
   }
-  LoadedPart loaded(part, std::move(infos), std::move(bytes), fmt::format("{}: part {}", name_, index));
+  LoadedPart loaded(part, std::move(infos), std::move(bytes), fmt::format("{}: part {}", name_, index), bytes_);
   if (options.check_structure) {
     check_shape(loaded.view());
     check_map(loaded.view(), part.rows, row_map_section.name, facts_.rows);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace spmvpack {
 namespace {
 
@@ -47,6 +49,14 @@ std::string grouped(std::uint64_t number) {
 std::string counted(std::uint64_t number, std::string_view noun, std::string_view plural) {
   if (number == 1) return fmt::format("1 {}", noun);
   return plural.empty() ? fmt::format("{} {}s", grouped(number), noun) : fmt::format("{} {}", grouped(number), plural);
+}
+
+std::string time_text(double seconds) {
+  constexpr std::array units{"ns", "us", "ms", "s"};
+  double value = seconds * 1e9;
+  std::size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < units.size()) value /= 1000, ++unit;
+  return fmt::format("{:.{}f} {}", value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, units.at(unit));
 }
 
 }  // namespace spmvpack

@@ -10,7 +10,6 @@
 
 #include "checksum.hpp"
 #include "codec.hpp"
-#include "spmvpack/container/file_io.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack {
@@ -156,7 +155,7 @@ void append(std::vector<std::byte>& bytes, const std::vector<T>& entries) {
 }
 
 /// Writes one section at the end of `file`: its blocks, with their entries appended to `blocks`.
-void write_section(OutputFile& file, const SectionSource& source, format::Section& entry,
+void write_section(ByteSink& file, const SectionSource& source, format::Section& entry,
                    std::vector<format::Block>& blocks, const WriteOptions& options, Progress& progress) {
   const Encoding encoding = choose_filter(source, options, progress);
   entry.codec = static_cast<std::uint8_t>(options.codec);
@@ -212,6 +211,13 @@ std::uint64_t file_bytes_uncompressed(const ContainerSource& source) {
 
 std::uint64_t write_container(const std::string& path, const ContainerSource& source, const WriteOptions& options) {
   OutputFile file(path, options.overwrite);
+  const std::uint64_t bytes = write_container(file, source, options);
+  file.commit();
+  return bytes;
+}
+
+std::uint64_t write_container(ByteSink& file, const ContainerSource& source, const WriteOptions& options) {
+  if (options.codec == Codec::none) file.expect(file_bytes_uncompressed(source));
   std::uint64_t position = format::header_bytes, total = 0;
   const std::vector<std::byte> zeros(format::header_bytes);
   file.write(zeros);
@@ -271,7 +277,6 @@ std::uint64_t write_container(const std::string& path, const ContainerSource& so
   const auto header_bytes = std::as_bytes(std::span(&header, 1));
   header.header_checksum = xxh3_64(header_bytes.first(offsetof(format::Header, header_checksum)));
   file.write_at(0, header_bytes);
-  file.commit();
   return header.file_bytes;
 }
 

@@ -13,6 +13,8 @@ namespace {
 std::string options_text(const EncodeRequest& request, ValueType type) {
   std::string text = fmt::format("--layout {}", request.strategy);
   for (const auto& [name, value] : request.settings) text += fmt::format(" --set {}={}", name, value);
+  if (request.aim.optimize == Objective::bytes) text += " --optimize bytes";
+  if (request.aim.target == Target::host) text += " --target host";
   text += fmt::format(" --value-type {}", to_string(type));
   return text +
          (request.codec == format::Codec::none ? " --codec none" : fmt::format(" --codec zstd:{}", request.level));
@@ -26,9 +28,14 @@ MatrixFacts facts_of_view(const CsrView& a, Field field, Symmetry symmetry, int 
   return {a.rows(), a.cols(), a.nnz(), a.value_type(), field, symmetry, content_digest(a, threads)};
 }
 
+/// `out` is a path or a ByteSink.
+template <class Output>
 EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const Provenance& provenance,
-                         const Strategy& strategy, const EncodeRequest& request, const std::string& path) {
+                         const Strategy& strategy, const EncodeRequest& request, Output& out) {
   check_settings(request.settings, strategy);
+  if (!strategy.chooses && request.aim != Aim{})
+    throw Error(errc::usage, fmt::format("the layout {} has no aim", request.strategy), {},
+                "omit it, or use the layout auto");
   auto start = std::chrono::steady_clock::now();
   report_progress(request.progress, "check", 0, 0);
   a.check(request.threads);
@@ -38,6 +45,7 @@ EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const
   plan.threads = request.threads;
   plan.settings = request.settings;
   plan.progress = request.progress;
+  plan.aim = request.aim;
   result.plan = strategy.plan(a, plan);
   result.device_bytes = result.plan.device_bytes();
   result.csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
@@ -57,15 +65,26 @@ EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const
   write.threads = request.threads;
   write.overwrite = request.overwrite;
   write.progress = request.progress;
-  result.file_bytes = write_container(path, container_source(facts, provenance, result.plan, request), write);
+  result.file_bytes = write_container(out, container_source(facts, provenance, result.plan, request), write);
   result.write_seconds = seconds_since(start);
   return result;
+}
+
+/// Of a matrix in the caller's arrays.
+Provenance provenance_of(const CsrView& a) {
+  Provenance provenance;
+  provenance.entries = a.nnz();
+  return provenance;
 }
 
 }  // namespace
 
 MatrixFacts facts_of(const SourceMatrix& source, int threads) {
   return facts_of_view(source.matrix, source.field, source.symmetry, threads);
+}
+
+MatrixFacts facts_of(const CsrView& matrix, int threads) {
+  return facts_of_view(matrix, Field::real, Symmetry::general, threads);
 }
 
 ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const Plan& plan,
@@ -90,11 +109,19 @@ EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const 
   return encode_view(source.matrix, source.field, source.symmetry, source.provenance, strategy, request, path);
 }
 
+EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, ByteSink& sink) {
+  return encode_view(source.matrix, source.field, source.symmetry, source.provenance, find_strategy(request.strategy),
+                     request, sink);
+}
+
 EncodeResult encode(const CsrView& matrix, const EncodeRequest& request, const std::string& path) {
-  Provenance provenance;
-  provenance.entries = matrix.nnz();
-  return encode_view(matrix, Field::real, Symmetry::general, provenance, find_strategy(request.strategy), request,
-                     path);
+  return encode_view(matrix, Field::real, Symmetry::general, provenance_of(matrix), find_strategy(request.strategy),
+                     request, path);
+}
+
+EncodeResult encode(const CsrView& matrix, const EncodeRequest& request, ByteSink& sink) {
+  return encode_view(matrix, Field::real, Symmetry::general, provenance_of(matrix), find_strategy(request.strategy),
+                     request, sink);
 }
 
 }  // namespace spmvpack::encoder

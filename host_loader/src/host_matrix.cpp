@@ -107,7 +107,8 @@ template void HostMatrix::unpermute(std::span<const double>, std::span<double>) 
 template void HostMatrix::unpermute(std::span<const float>, std::span<float>) const;
 
 template <class T>
-void HostMatrix::multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads,
+void HostMatrix::multiply(std::type_identity_t<T> alpha, std::span<const std::type_identity_t<T>> x,
+                          std::type_identity_t<T> beta, std::span<T> y, int threads,
                           const MultiplyDescription& description) const {
   require_description(facts_, infos_, value_type_of<T>, description);
   require_vectors<T>(facts_, x, y);

@@ -35,7 +35,8 @@ _spmvpack() {
         if [[ $command == bench ]]; then candidates+=' mixed'; fi
         ;;
       --x | --against | -o | --output) files='*' ;;
-      --device) candidates='gpu host' ;;
+      --device | --target) candidates='gpu host' ;;
+      --optimize) candidates='time bytes' ;;
       --peers) candidates='cusparse none' ;;
       --only) candidates=$("$program" bench --help 2> /dev/null | sed -n '/^The suite:/,/^$/s/^  \([a-z0-9-]*\).*/\1/p') ;;
       --threads | --memory-limit | --seed | --runs) return ;;

@@ -1,6 +1,8 @@
-/* The GPU loader for C: loads a container into device memory and computes y = alpha A x + beta y. The full
-   documentation is in spmvpack/gpu_loader/device_matrix.hpp; everything behaves the same. A build without CUDA has all
-   functions; those that need a device return SPMVPACK_UNSUPPORTED. */
+/* spmvpack for C: encodes a matrix in the caller's arrays into a container, reads and writes containers in memory and
+   in files, loads them into host or device memory, and computes y = alpha A x + beta y there. The full documentation is
+   in spmvpack/encoder/encode.hpp, spmvpack/host_loader/host_matrix.hpp and spmvpack/gpu_loader/device_matrix.hpp;
+   everything behaves the same. A build without CUDA has all functions; those that need a device return
+   SPMVPACK_UNSUPPORTED. */
 #ifndef SPMVPACK_H
 #define SPMVPACK_H
 
@@ -18,8 +20,9 @@ extern "C" {
 typedef enum spmvpack_status {
   SPMVPACK_OK = 0,
   SPMVPACK_IO = 1,            /* an operating system call failed */
+  SPMVPACK_EXISTS = 2,        /* the output exists and is not to be replaced */
   SPMVPACK_USAGE = 3,         /* an invalid argument */
-  SPMVPACK_BAD_INPUT = 4,     /* not a container */
+  SPMVPACK_BAD_INPUT = 4,     /* not a container, or not a matrix */
   SPMVPACK_CORRUPT = 5,       /* a container with wrong bytes or structure */
   SPMVPACK_UNSUPPORTED = 7,   /* valid, but not supported by this version or build */
   SPMVPACK_NO_DEVICE = 8,     /* no usable GPU, or CUDA failed */
@@ -32,20 +35,87 @@ typedef enum spmvpack_status {
 SPMVPACK_EXPORT const char* spmvpack_error_text(void);
 
 typedef enum spmvpack_type { SPMVPACK_F32 = 1, SPMVPACK_F64 = 2 } spmvpack_type;
-typedef enum spmvpack_operation {
-  SPMVPACK_OPERATION_N = 0, /* A */
-  SPMVPACK_OPERATION_T = 1, /* A^T: not supported yet */
-  SPMVPACK_OPERATION_H = 2  /* A^H: not supported yet */
-} spmvpack_operation;
 
-/* A matrix in device memory. Immutable; any number of multiplies may run at once, each with its own workspace. */
-typedef struct spmvpack_matrix spmvpack_matrix;
-
+/* The facts of a matrix, the same in every layout but for device_bytes. */
 typedef struct spmvpack_info {
   uint64_t rows, cols, nonzeros;
   uint64_t device_bytes; /* what a multiply reads of the matrix */
   spmvpack_type value_type;
 } spmvpack_info;
+
+/* ---- containers */
+
+typedef enum spmvpack_index { SPMVPACK_I32 = 1, SPMVPACK_I64 = 2 } spmvpack_index;
+
+/* A CSR matrix in the caller's arrays, which are read and not changed. Indices count from 0. */
+typedef struct spmvpack_csr {
+  uint64_t rows, cols, nonzeros;
+  const void* row_ptr; /* rows + 1 elements: 0, ..., nonzeros */
+  const void* col_idx; /* nonzeros elements, in any order within a row; entries that repeat are added up */
+  const void* values;  /* nonzeros elements */
+  spmvpack_index row_ptr_type, col_idx_type;
+  spmvpack_type value_type;
+} spmvpack_csr;
+
+/* How to encode. Start from spmvpack_encode_default(), as later versions may add fields. */
+typedef struct spmvpack_encode_options {
+  size_t size;                 /* sizeof this struct when the caller was compiled */
+  const char* layout;          /* "auto", "csr", "ccoo", ...: as encode --layout of the command */
+  const char* const* settings; /* "ccoo.k=4" and the like, the last one followed by a null pointer; or null */
+  int zstd_level;              /* 1 to 19; 0: without a codec, so that the bytes are what a multiply reads */
+  int threads;                 /* 0: all */
+  int force_size;              /* nonzero: a layout may take more than ten times the device bytes of csr */
+} spmvpack_encode_options;
+
+/* Layout auto, no codec, all threads. */
+SPMVPACK_EXPORT spmvpack_encode_options spmvpack_encode_default(void);
+
+/* A container, in memory or an open file. Immutable. */
+typedef struct spmvpack_container spmvpack_container;
+
+/* Encodes the matrix into a container in memory. `options` may be null: spmvpack_encode_default(). */
+SPMVPACK_EXPORT spmvpack_status spmvpack_encode(const spmvpack_csr* matrix, const spmvpack_encode_options* options,
+                                                spmvpack_container** container);
+/* Opens a file, whose header and tables are read and checked; it must not change while the container is open. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_open(const char* path, spmvpack_container** container);
+/* The same for `size` bytes in memory, which are copied. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_open_memory(const void* bytes, uint64_t size, spmvpack_container** container);
+/* Writes the container to a file, which appears whole or not at all; an existing one only if `overwrite` is not 0. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_save(const spmvpack_container* container, const char* path, int overwrite);
+/* Copies the container to memory: its size to *size and, if it is at most `capacity`, its bytes to `bytes`. A null
+   pointer with a capacity of 0 asks for the size alone. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_save_memory(const spmvpack_container* container, void* bytes,
+                                                     uint64_t capacity, uint64_t* size);
+/* Frees the container; what was loaded from it stays. Null is ignored. */
+SPMVPACK_EXPORT void spmvpack_close(spmvpack_container* container);
+SPMVPACK_EXPORT spmvpack_status spmvpack_get_container_info(const spmvpack_container* container, spmvpack_info* info);
+
+/* ---- on the host */
+
+/* A matrix in host memory. Immutable; any number of multiplies may run at once. */
+typedef struct spmvpack_host_matrix spmvpack_host_matrix;
+
+/* Loads the container into host memory and checks its checksums and structure. `threads` 0: all. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_host_load(const spmvpack_container* container, int threads,
+                                                   spmvpack_host_matrix** matrix);
+SPMVPACK_EXPORT void spmvpack_host_free(spmvpack_host_matrix* matrix);
+/* y = alpha A x + beta y on `threads` threads (0: all), with the same bits for any number of them. alpha, beta, x and y
+   are of type `vectors`: the matrix's, or F64 with an F32 matrix. x has as many elements as the matrix has columns, y
+   as rows, and they do not overlap; y is not read if beta is 0, nor x if alpha is 0. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_host_multiply(const spmvpack_host_matrix* matrix, spmvpack_type vectors,
+                                                       const void* alpha, const void* x, const void* beta, void* y,
+                                                       int threads);
+
+/* ---- on a GPU */
+
+/* A matrix in device memory. Immutable; any number of multiplies may run at once, each with its own workspace. */
+typedef struct spmvpack_matrix spmvpack_matrix;
+
+typedef enum spmvpack_operation {
+  SPMVPACK_OPERATION_N = 0, /* A */
+  SPMVPACK_OPERATION_T = 1, /* A^T: not supported yet */
+  SPMVPACK_OPERATION_H = 2  /* A^H: not supported yet */
+} spmvpack_operation;
 
 /* What a multiply computes. Start from spmvpack_multiply_default(), as later versions may add fields. */
 typedef struct spmvpack_multiply_description {
@@ -70,6 +140,9 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_find_kernel(const char* name, uint32_t*
 /* Loads the container at `path` into the current device's memory, checks its checksums and structure, and sets *matrix.
    Copies and kernels run on `stream` (a cudaStream_t; null: the default stream). Returns when everything is done. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_load(const char* path, void* stream, spmvpack_matrix** matrix);
+/* The same from an open container. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_load_container(const spmvpack_container* container, void* stream,
+                                                        spmvpack_matrix** matrix);
 /* Frees the matrix, whose multiplies must have finished. Null is ignored. */
 SPMVPACK_EXPORT void spmvpack_free(spmvpack_matrix* matrix);
 SPMVPACK_EXPORT spmvpack_status spmvpack_get_info(const spmvpack_matrix* matrix, spmvpack_info* info);

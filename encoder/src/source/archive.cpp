@@ -267,4 +267,13 @@ std::shared_ptr<ByteStream> open_member(const std::shared_ptr<ByteStream>& bytes
   refuse_without_matrix(bytes->name(), members);
 }
 
+void read_zip(
+    const std::shared_ptr<ByteStream>& bytes,
+    const std::function<void(const std::string& path, const std::function<std::string_view()>& next_block)>& member) {
+  Archive archive(bytes, ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip archive");
+  while (archive.next())
+    if (archive.is_file()) member(archive.path(), [&] { return archive.next_block(); });
+  archive.drain();
+}
+
 }  // namespace spmvpack::encoder

@@ -1,8 +1,10 @@
 #pragma once
-/// Sources read with libarchive: bzip2, xz, and the matrix in a tar archive.
+/// Sources read with libarchive: bzip2, xz, the matrix in a tar archive, and zip archives.
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "source/byte_stream.hpp"
 
@@ -29,5 +31,11 @@ MemberChoice find_member(std::shared_ptr<ByteStream> bytes, const std::string& n
 /// The chosen member of the tar archive `bytes`. At its end, the rest of the archive is read, too:
 /// Error(errc::bad_input) if another member could have been chosen as well, or if the rest is damaged.
 std::shared_ptr<ByteStream> open_member(const std::shared_ptr<ByteStream>& bytes, const MemberChoice& choice);
+
+/// Reads the zip archive `bytes` to its end: `member` gets the path of each file in it and what returns its next bytes,
+/// none at the end. Error(errc::bad_input) if the archive is damaged.
+void read_zip(
+    const std::shared_ptr<ByteStream>& bytes,
+    const std::function<void(const std::string& path, const std::function<std::string_view()>& next_block)>& member);
 
 }  // namespace spmvpack::encoder

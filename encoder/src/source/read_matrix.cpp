@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "npz/reader.hpp"
 #include "source/text_readers.hpp"
 #include "source/text_source.hpp"
 #include "spmvpack/container/memory.hpp"
@@ -86,6 +87,15 @@ void round_to_f32(SourceMatrix& source, const std::string& path, int threads) {
   m.values = std::move(to);
 }
 
+/// Gives the matrix the type of values that the options ask for.
+void convert(SourceMatrix& source, const std::string& path, const SourceOptions& options) {
+  const ValueType has = source.matrix.value_type(), wanted = options.value_type.value_or(has);
+  if (has == ValueType::f32 && wanted == ValueType::f64)
+    throw Error(errc::usage, "the file holds f32 values; the digits for f64 are lost", path,
+                "encode the original source as f64");
+  if (has == ValueType::f64 && wanted == ValueType::f32) round_to_f32(source, path, options.threads);
+}
+
 SourceMatrix read_container(const Container& container, const SourceOptions& options) {
   const std::string& path = container.name();
   LoadOptions load;
@@ -94,11 +104,7 @@ SourceMatrix read_container(const Container& container, const SourceOptions& opt
   load.progress = options.progress;
   SourceMatrix source{unpack(container, load), container.facts().field, container.facts().symmetry,
                       container.provenance()};
-  const ValueType has = container.facts().value_type, wanted = options.value_type.value_or(has);
-  if (has == ValueType::f32 && wanted == ValueType::f64)
-    throw Error(errc::usage, "the container holds f32 values; the digits for f64 are lost", path,
-                "encode the original source as f64");
-  if (has == ValueType::f64 && wanted == ValueType::f32) round_to_f32(source, path, options.threads);
+  convert(source, path, options);
   return source;
 }
 
@@ -126,6 +132,11 @@ Source read_source(const std::string& path, const SourceOptions& options) {
   text_options.progress = options.progress;
   const std::string name(path == "-" ? file->name() : path);
   std::shared_ptr<ByteStream> text = open_text(file);
+  if (is_npz(*text)) {
+    Source source{read_npz(std::move(text), name, text_options), std::nullopt};
+    convert(source.matrix, name, options);
+    return source;
+  }
   return {format_of(*text) == TextFormat::matrix_market ? read_matrix_market(std::move(text), name, text_options)
                                                         : read_rutherford_boeing(std::move(text), name, text_options),
           std::nullopt};

@@ -47,9 +47,9 @@ std::string_view without_matrix_ending(std::string_view path) noexcept {
   };
   const bool is_type =
       ending.size() == 3 && is_one_of(0, "rcipqRCIPQ") && is_one_of(1, "suhzrSUHZR") && is_one_of(2, "aeAE");
-  return is_type || equal_words(ending, "mtx") || equal_words(ending, "rb") || equal_words(ending, "hb")
-             ? path.substr(0, dot)
-             : std::string_view();
+  const bool known = is_type || equal_words(ending, "mtx") || equal_words(ending, "rb") || equal_words(ending, "hb") ||
+                     equal_words(ending, "npz");
+  return known ? path.substr(0, dot) : std::string_view();
 }
 
 std::string_view without_archive_ending(std::string_view path) noexcept {

@@ -47,7 +47,7 @@ TextFormat format_of(ByteStream& text) {
                           escape(line, 40)),
               text.name() + ":1:1",
               "give a Matrix Market, Harwell-Boeing or Rutherford-Boeing file, plain, .gz, .zst, .bz2, .xz or in a tar "
-              "archive, or a container (.spmvc)");
+              "archive, a sparse matrix of SciPy (.npz), or a container (.spmvc)");
 }
 
 }  // namespace spmvpack::encoder

@@ -71,8 +71,12 @@ class SPMVPACK_EXPORT CsrView {
   /// Throws Error(errc::bad_input) unless rows and columns are fewer than max_dimension, row pointers start at 0, never
   /// decrease and end at nnz, and the columns of every row strictly increase and are in range. O(nnz), parallel.
   void check(int threads = 0) const;
+  /// Whether the columns of every row strictly increase. Everything else is checked as by check(), which it may throw.
+  [[nodiscard]] bool columns_increase(int threads = 0) const;
 
  private:
+  template <class F>
+  void check_rows(int threads, F&& not_increasing) const;
   void require_sizes(std::uint64_t row_ptr_size, std::uint64_t value_count) const;
 
   std::uint64_t rows_ = 0, cols_ = 0, nnz_ = 0;
@@ -97,6 +101,11 @@ struct SPMVPACK_EXPORT CsrMatrix {
   [[nodiscard]] CsrView view() const;
   operator CsrView() const { return view(); }  // NOLINT(google-explicit-constructor)
 };
+
+/// 64-bit columns, or rows, as the 32-bit ones of a matrix with `size` columns or rows. Parallel.
+/// Error(errc::bad_input) if one is not below `size`.
+SPMVPACK_EXPORT Array<std::uint32_t> narrow_indices(std::span<const std::int64_t> indices, std::uint64_t size,
+                                                    int threads = 0);
 
 /// A CsrMatrix with its arrays allocated but not filled.
 SPMVPACK_EXPORT CsrMatrix allocate_csr(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz, ValueType type);

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "spmvpack/container/array.hpp"
 #include "spmvpack/container/error.hpp"
 #include "spmvpack/container/export.hpp"
 
@@ -23,12 +24,16 @@ class SPMVPACK_EXPORT ByteSource {
   [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
   /// Fills `out` from `offset`. Error(errc::io) if the source ends before that.
   virtual void read(std::uint64_t offset, std::span<std::byte> out) const = 0;
+  /// All bytes if they are in memory, where they stay for the life of the source; empty otherwise. Whoever loads from
+  /// there need not copy.
+  [[nodiscard]] virtual std::span<const std::byte> in_memory() const noexcept { return {}; }
 };
 
 /// Opens a regular file for reading (by pread; not mapped, because a mapped file can change under its reader).
 SPMVPACK_EXPORT std::shared_ptr<const ByteSource> open_file(const std::string& path);
-/// Bytes in memory, copied.
+/// Bytes in memory, copied or taken over.
 SPMVPACK_EXPORT std::shared_ptr<const ByteSource> memory_source(std::span<const std::byte> bytes);
+SPMVPACK_EXPORT std::shared_ptr<const ByteSource> memory_source(Array<std::byte> bytes);
 
 /// The number of OutputFiles in the process. While it is 0, ending the process leaves no temporary file behind. Safe to
 /// call from a signal handler.
@@ -38,8 +43,39 @@ SPMVPACK_EXPORT int unfinished_outputs() noexcept;
 /// at "standard output".
 SPMVPACK_EXPORT void write_standard_output(std::string_view text);
 
+/// Where a container is written.
+class SPMVPACK_EXPORT ByteSink {
+ public:
+  ByteSink() = default;
+  ByteSink(const ByteSink&) = delete;
+  ByteSink& operator=(const ByteSink&) = delete;
+  virtual ~ByteSink() = default;
+  /// Says how many bytes will come at most, before the first does.
+  virtual void expect(std::uint64_t bytes);
+  virtual void write(std::span<const std::byte> bytes) = 0;                           ///< at the end
+  virtual void write_at(std::uint64_t offset, std::span<const std::byte> bytes) = 0;  ///< leaves the end where it is
+};
+
+/// Memory that is written.
+class SPMVPACK_EXPORT MemorySink final : public ByteSink {
+ public:
+  /// At most `memory_limit` bytes (0: available_memory()); more are Error(errc::out_of_memory).
+  explicit MemorySink(std::uint64_t memory_limit = 0) : memory_limit_(memory_limit) {}
+  void expect(std::uint64_t bytes) override;
+  void write(std::span<const std::byte> bytes) override;
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override;
+  /// What was written; the sink is empty afterwards.
+  [[nodiscard]] Array<std::byte> take();
+
+ private:
+  void grow(std::uint64_t capacity);
+
+  std::uint64_t memory_limit_ = 0, size_ = 0;
+  Array<std::byte> bytes_;  ///< `size_` of them are written
+};
+
 /// A file being written. Until commit() it has a random temporary name next to `path`; without commit() it is removed.
-class SPMVPACK_EXPORT OutputFile {
+class SPMVPACK_EXPORT OutputFile final : public ByteSink {
  public:
   /// Creates the temporary file. Without `overwrite`, an existing `path` is an Error(errc::exists) right away, or from
   /// commit() if it has appeared since. With `overwrite`, the new file takes the permissions of the one it replaces
@@ -48,10 +84,10 @@ class SPMVPACK_EXPORT OutputFile {
   OutputFile(std::string path, bool overwrite);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  ~OutputFile();
+  ~OutputFile() override;
 
-  void write(std::span<const std::byte> bytes);                           ///< at the end
-  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);  ///< leaves the end where it is
+  void write(std::span<const std::byte> bytes) override;
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override;
   /// Flushes the file and its directory to disk and gives the file its name, atomically.
   void commit();
   [[nodiscard]] const std::string& path() const noexcept { return path_; }

@@ -22,10 +22,16 @@ struct LoadOptions {
   ProgressCallback progress = {};
 };
 
-/// A part in memory that owns its sections' raw bytes.
+/// A part in memory with its sections' raw bytes: its own or, as they are, those of a container in memory.
 class SPMVPACK_EXPORT LoadedPart {
  public:
-  LoadedPart(PartInfo info, std::vector<SectionInfo> sections, std::vector<Array<std::byte>> bytes, std::string where);
+  struct SectionBytes {
+    Array<std::byte> own;
+    std::span<const std::byte> raw;  ///< of `own` or of the container
+  };
+  /// `container` is what the sections may point to.
+  LoadedPart(PartInfo info, std::vector<SectionInfo> sections, std::vector<SectionBytes> bytes, std::string where,
+             std::shared_ptr<const ByteSource> container);
   [[nodiscard]] const PartInfo& info() const noexcept { return *info_; }
   [[nodiscard]] const PartView& view() const noexcept { return view_; }
   [[nodiscard]] std::span<const SectionInfo> sections() const noexcept { return *sections_; }
@@ -34,7 +40,8 @@ class SPMVPACK_EXPORT LoadedPart {
   // On the heap, so that the view's pointers survive a move of the LoadedPart.
   std::unique_ptr<PartInfo> info_;
   std::unique_ptr<std::vector<SectionInfo>> sections_;
-  std::vector<Array<std::byte>> bytes_;
+  std::vector<SectionBytes> bytes_;
+  std::shared_ptr<const ByteSource> container_;
   PartView view_;
 };
 
@@ -65,7 +72,10 @@ class SPMVPACK_EXPORT Container {
   /// `verify` is set, decompressed and unfiltered. May be called from several threads at once.
   void read_block(std::size_t index, std::uint64_t block, std::span<std::byte> raw, bool verify = true) const;
   /// Part `index` with the sections known to this version. Its structure is checked if options.check_structure is set.
+  /// What a container in memory holds without a codec is not copied.
   [[nodiscard]] LoadedPart load_part(std::size_t index, const LoadOptions& options = {}) const;
+  /// Writes the file, byte for byte, once all of its checksums have been verified, if the options say so.
+  void copy_to(ByteSink& sink, const LoadOptions& options = {}) const;
   /// The provenance section; empty if there is none. Error(errc::corrupt) if it does not follow docs/FORMAT.md.
   [[nodiscard]] Provenance provenance() const;
 
@@ -77,6 +87,8 @@ class SPMVPACK_EXPORT Container {
   void read_block(const SectionInfo& section, std::uint64_t block, std::span<std::byte> raw, bool verify,
                   Scratch& scratch) const;
   void read_stored(const SectionInfo& section, std::uint64_t block, std::vector<std::byte>& stored) const;
+  [[nodiscard]] LoadedPart::SectionBytes load_section(std::size_t index, const LoadOptions& options) const;
+  void verify_in_memory(const SectionInfo& section, std::span<const std::byte> raw, const LoadOptions& options) const;
   [[noreturn]] void fail_block(const SectionInfo& section, std::uint64_t block, const char* what) const;
 
   std::shared_ptr<const ByteSource> bytes_;

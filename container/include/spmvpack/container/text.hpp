@@ -16,5 +16,7 @@ SPMVPACK_EXPORT std::string escape(std::string_view text, std::size_t limit = 80
 SPMVPACK_EXPORT std::string grouped(std::uint64_t number);
 /// "1 row", "2,000 rows"; `plural` if it is not the noun with an s.
 SPMVPACK_EXPORT std::string counted(std::uint64_t number, std::string_view noun, std::string_view plural = {});
+/// Seconds in three digits: "41.3 us", "2.06 s".
+SPMVPACK_EXPORT std::string time_text(double seconds);
 
 }  // namespace spmvpack

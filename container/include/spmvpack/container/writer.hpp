@@ -7,6 +7,7 @@
 
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/container/export.hpp"
+#include "spmvpack/container/file_io.hpp"
 #include "spmvpack/container/progress.hpp"
 
 namespace spmvpack {
@@ -55,6 +56,9 @@ SPMVPACK_EXPORT std::uint64_t file_bytes_uncompressed(const ContainerSource& sou
 /// The bytes depend on the source, the codec, the level and the version of zstd, not on the number of threads. Returns
 /// the file's size. Errors: errc::io, errc::exists, errc::interrupted.
 SPMVPACK_EXPORT std::uint64_t write_container(const std::string& path, const ContainerSource& source,
+                                              const WriteOptions& options = {});
+/// The same bytes, to memory or wherever `sink` leads; `overwrite` has no meaning.
+SPMVPACK_EXPORT std::uint64_t write_container(ByteSink& sink, const ContainerSource& source,
                                               const WriteOptions& options = {});
 
 }  // namespace spmvpack

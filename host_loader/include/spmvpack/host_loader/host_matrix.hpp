@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "spmvpack/container/export.hpp"
@@ -27,14 +28,21 @@ class SPMVPACK_EXPORT HostMatrix {
 
   [[nodiscard]] const MatrixFacts& facts() const noexcept { return facts_; }
 
-  /// y = alpha A x + beta y. x has facts().cols elements, y has facts().rows. T is also the type of every product and
-  /// sum: the matrix's value type, or double for an f32 matrix. y is not read if beta is 0, nor x if alpha is 0. The
-  /// layout fixes the order of additions (docs/LAYOUTS.md), which does not depend on `threads` (0: all). Errors, before
-  /// anything is computed: errc::usage (wrong sizes or types, or x and y overlap); errc::unsupported (the description
-  /// asks for more than A x with the default kernel).
+  /// y = alpha A x + beta y. x has facts().cols elements, y has facts().rows. T, the type of y's elements, is also the
+  /// type of every product and sum: the matrix's value type, or double for an f32 matrix. y is not read if beta is 0,
+  /// nor x if alpha is 0. The layout fixes the order of additions (docs/LAYOUTS.md), which does not depend on `threads`
+  /// (0: all). Errors, before anything is computed: errc::usage (wrong sizes or types, or x and y overlap);
+  /// errc::unsupported (the description asks for more than A x with the default kernel).
   template <class T>
-  void multiply(T alpha, std::span<const T> x, T beta, std::span<T> y, int threads = 0,
-                const MultiplyDescription& description = describe<T>()) const;
+  void multiply(std::type_identity_t<T> alpha, std::span<const std::type_identity_t<T>> x, std::type_identity_t<T> beta,
+                std::span<T> y, int threads = 0, const MultiplyDescription& description = describe<T>()) const;
+  /// The same for a y that is a std::vector, a std::array or the like.
+  template <class Y, class T = typename Y::value_type>
+  requires(!std::is_same_v<Y, std::span<T>>) void multiply(std::type_identity_t<T> alpha,
+                                                           std::span<const std::type_identity_t<T>> x,
+                                                           std::type_identity_t<T> beta, Y& y, int threads = 0) const {
+    multiply<T>(alpha, x, beta, std::span<T>(y), threads);
+  }
 
   /// The user's vector in the order of Basis::permuted, and back. The vectors do not overlap; T is float or double.
   /// Error(errc::usage) if the container has no such basis.

@@ -1,0 +1,22 @@
+#pragma once
+/// Sparse matrices of SciPy in .npz files, as scipy.sparse.save_npz() writes them: csr, csc, coo and bsr.
+
+#include <memory>
+#include <string>
+
+#include "source/byte_stream.hpp"
+#include "spmvpack/container/contents.hpp"
+#include "spmvpack/encoder/text_options.hpp"
+
+namespace spmvpack::encoder {
+
+/// Whether `bytes` start like a zip archive, which a .npz file is.
+bool is_npz(ByteStream& bytes);
+
+/// Reads the matrix. Values are f64 or f32 as in the file, integers and booleans f64, which must hold them exactly (the
+/// field is then integer); options.value_type has no meaning. Entries that repeat are added up in their order; zeros
+/// are kept, those within blocks, too. Errors: errc::bad_input at "A.npz(data.npy)" and the like; errc::unsupported
+/// (complex values, other formats); errc::out_of_memory.
+SourceMatrix read_npz(std::shared_ptr<ByteStream> bytes, const std::string& path, const TextOptions& options);
+
+}  // namespace spmvpack::encoder

@@ -1,0 +1,47 @@
+"""Compresses sparse matrices, losslessly and once, into a form that a multiply executes as it is.
+
+    import spmvpack as sp
+
+    print(sp.report(A))              # what every layout costs, and which to use
+    M = sp.encode(A)                 # a matrix of SciPy, CuPy or PyTorch, or a file
+    y = M @ x
+    M.save("A.spmvc")
+    D = sp.load("A.spmvc", device="cuda:0")
+
+docs/PYTHON.md has all of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, overload
+
+from ._device import DeviceMatrix
+from ._errors import Error
+from ._matrix import Matrix, Part, encode, open_container
+from ._native import built_with_cuda
+from ._native import version as __version__
+from ._report import Report, report
+
+__all__ = ["DeviceMatrix", "Error", "Matrix", "Part", "Report", "__version__", "built_with_cuda", "encode", "load",
+           "report"]
+
+
+@overload
+def load(source: Any, device: Literal["cpu"] | None = None, *, threads: int = 0) -> Matrix: ...
+@overload
+def load(source: Any, device: Any, *, threads: int = 0) -> DeviceMatrix: ...
+def load(source: Any, device: Any = None, *, threads: int = 0) -> Matrix | DeviceMatrix:
+    """Loads a container, whose checksums and structure are checked.
+
+    Args:
+        source: a path, or the container's bytes.
+        device: None or "cpu" for host memory; "cuda", "cuda:1", a number or a device of CuPy or PyTorch for a GPU, to
+            which the file is streamed without ever being whole in host memory.
+        threads: for reading and checking; 0: all.
+
+    Raises:
+        Error: "io"; "bad_input" (no container); "corrupt"; "unsupported" (another version); "out_of_memory";
+            "no_device".
+    """
+    container = open_container(source)
+    return Matrix(container, threads) if device in (None, "cpu") else DeviceMatrix(container, device, threads)

@@ -1,0 +1,210 @@
+"""Matrices in the memory of a GPU."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._inputs import root_module
+from ._matrix import Facts, contiguous
+
+# How DLPack and CUDA call the default stream of the whole device: 0 would be ambiguous.
+_legacy_stream = 1
+# Of one thread and matrix; programs that make streams all the time would fill the device.
+_most_workspaces = 32
+
+
+def stream_of(stream: Any) -> int:
+    """The cudaStream_t of a stream: a number, a __cuda_stream__ object, or a stream of CuPy or PyTorch."""
+    if isinstance(stream, (int, np.integer)) and not isinstance(stream, bool):
+        handle = int(stream)
+    elif hasattr(stream, "__cuda_stream__"):
+        protocol = stream.__cuda_stream__
+        version, handle = protocol() if callable(protocol) else protocol
+        if version != 0:
+            raise ValueError(f"version {version} of the __cuda_stream__ protocol, expected 0")
+    elif hasattr(stream, "cuda_stream"):
+        handle = stream.cuda_stream  # PyTorch
+    elif hasattr(stream, "ptr"):
+        handle = stream.ptr  # CuPy
+    else:
+        raise TypeError(f"a stream of type {type(stream).__qualname__}: give a number, or a stream of CuPy or PyTorch")
+    if handle < 0:
+        raise ValueError(f"stream {handle}: a cudaStream_t is not negative")
+    return handle or _legacy_stream
+
+
+def current_stream(x: Any, device: int) -> int:
+    """The current stream of the library of x; the default stream if it has none."""
+    package = root_module(x)
+    if package == "cupy":
+        import cupy
+
+        return int(cupy.cuda.get_current_stream().ptr) or _legacy_stream
+    if package == "torch":
+        import torch
+
+        return int(torch.cuda.current_stream(device).cuda_stream) or _legacy_stream
+    return _legacy_stream
+
+
+def device_index(device: Any) -> int:
+    """The number of a device: 1, "cuda:1", or a device of CuPy or PyTorch. "cuda" is device 0."""
+    if isinstance(device, str):
+        name, colon, number = device.partition(":")
+        if name == "cuda" and (number.isdecimal() if colon else True):
+            return int(number or 0)
+        raise ValueError(f"device {device!r}, expected 'cuda' or 'cuda:N'; on the host a matrix is as it comes")
+    if isinstance(device, (int, np.integer)) and not isinstance(device, bool) and device >= 0:
+        return int(device)
+    if getattr(device, "type", None) == "cuda":
+        return int(device.index or 0)  # PyTorch
+    if root_module(device) == "cupy" and hasattr(device, "id"):
+        return int(device.id)
+    raise TypeError(f"a device {device!r}, expected 'cuda:N', a number, or a device of CuPy or PyTorch")
+
+
+def _on_device(x: Any) -> bool:
+    kinds = x.__dlpack_device__() if hasattr(x, "__dlpack_device__") else None
+    return kinds is not None and int(kinds[0]) in (2, 13)  # CUDA's memory, its own or managed
+
+
+class DeviceMatrix(Facts):
+    """A matrix in the memory of a GPU, byte for byte as in its container. Made by Matrix.to() and load(device=...).
+
+    Immutable. Threads and streams may use it at the same time: each thread has a workspace of its own for every stream
+    that it multiplies on.
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(self, container: _native.Container, device: Any, threads: int = 0) -> None:
+        super().__init__(container.info())
+        self.device = device_index(device)
+        self._matrix = _native.DeviceMatrix.load(container, self.device, threads)
+        self._local = threading.local()
+
+    def __repr__(self) -> str:
+        return self._describe(f" on cuda:{self.device}")
+
+    def __matmul__(self, x: Any) -> Any:
+        """A @ x on the GPU.
+
+        Args:
+            x: of shape (columns,), or (columns, k) for a product column by column, in the memory of the matrix's
+                device: a CuPy array, a CUDA tensor or anything with DLPack. float64, or float32 for a float32 matrix,
+                which takes both. A NumPy array is copied to the device, and the result back, which takes longer than
+                the multiply.
+
+        Returns:
+            An array of the caller's library, on its current stream.
+
+        Raises:
+            ValueError: another shape or device.
+            TypeError: another type of elements; nothing is converted. What is not contiguous is copied.
+        """
+        if isinstance(x, np.ndarray):
+            return self._of_host_array(x)
+        if not hasattr(x, "__dlpack__"):
+            return NotImplemented
+        if not _on_device(x):
+            raise ValueError("x is on the host, the matrix on a GPU: copy x there, or pass a NumPy array")
+        y = _empty_like(x, (self.shape[0], *x.shape[1:2]))
+        if len(x.shape) == 2:
+            for k in range(x.shape[1]):
+                self.multiply(_contiguous(x[:, k]), y[:, k])
+        else:
+            self.multiply(_contiguous(x), y)
+        return y
+
+    def _of_host_array(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        y = np.empty((self.shape[0], *x.shape[1:2]), x.dtype, order="F")
+        for k in range(x.shape[1] if x.ndim == 2 else 1):
+            column, result = (x[:, k], y[:, k]) if x.ndim == 2 else (x, y)
+            self._matrix.multiply_host_vectors(contiguous(column), result, 1.0, 0.0)
+        return y
+
+    def multiply(self, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0, stream: Any = None) -> Any:
+        """out = alpha A x + beta out on a stream: one kernel or a few, without allocations and synchronisation once
+        prepare() or a first multiply has made the workspace; can be captured into a CUDA graph.
+
+        Args:
+            x: of shape (columns,), contiguous, on the matrix's device.
+            out: of shape (rows,), contiguous, of the type of x; it does not overlap x. Not read if beta is 0.
+            alpha, beta: scalars.
+            stream: a cudaStream_t as a number, an object with __cuda_stream__, or a stream of CuPy or PyTorch; None is
+                the current stream of the library of x. The multiply comes after all that x's and out's libraries have
+                queued for them on their current streams; what is queued later must be on `stream` or wait for it.
+
+        Returns:
+            out, which is complete when the stream has come that far.
+
+        Raises:
+            ValueError: a wrong shape, stride or device.
+            TypeError: wrong types.
+            Error: "no_device" if the launch fails.
+        """
+        on = current_stream(x, self.device) if stream is None else stream_of(stream)
+        for name, vector in (("x", x), ("out", out)):
+            if not hasattr(vector, "__dlpack__"):
+                raise TypeError(f"{name} is of type {type(vector).__qualname__}, not an array in device memory")
+            if not _on_device(vector):
+                raise ValueError(f"{name} is on the host, the matrix on cuda:{self.device}")
+        # DLPack's producers let the stream wait for what they have queued on theirs.
+        self._multiplier(_dtype_name(x), on).multiply(x.__dlpack__(stream=on), out.__dlpack__(stream=on), alpha, beta,
+                                                      on)
+        return out
+
+    def prepare(self, stream: Any = 0, dtype: Any = None) -> None:
+        """Makes this thread's workspace for multiplies on `stream` with vectors of `dtype` (the matrix's unless given),
+        which the first of them would do otherwise: before a CUDA graph is captured."""
+        self._multiplier(str(np.dtype(dtype or self.dtype)), stream_of(stream))
+
+    def _multiplier(self, dtype: str, stream: int) -> _native.Multiplier:
+        made: dict[tuple[str, int], _native.Multiplier] | None = getattr(self._local, "made", None)
+        if made is None:
+            made = self._local.made = {}
+        if (dtype, stream) not in made:
+            if len(made) == _most_workspaces:
+                del made[next(iter(made))]  # waits for the device
+            made[dtype, stream] = self._matrix.multiplier(dtype)
+        return made[dtype, stream]
+
+    def linear_operator(self, transpose: DeviceMatrix | None = None) -> Any:
+        """A cupyx.scipy.sparse.linalg.LinearOperator, for cg(), gmres(), eigsh() and so on.
+
+        Args:
+            transpose: A^T, encoded and on the device, for methods that need it. A matrix from a symmetric source is its
+                own.
+        """
+        from ._operators import device_operator
+
+        return device_operator(self, transpose)
+
+
+def _dtype_name(x: Any) -> str:
+    return str(x.dtype).rpartition(".")[2]  # torch.float64
+
+
+def _contiguous(x: Any) -> Any:
+    if root_module(x) == "torch":
+        return x.contiguous()
+    return x if x.flags.c_contiguous else x.copy()
+
+
+def _empty_like(x: Any, shape: tuple[int, ...]) -> Any:
+    """An array of the library, type and device of x, whose columns are contiguous."""
+    package = root_module(x)
+    if package == "torch":
+        import torch
+
+        return torch.empty(shape[::-1], dtype=x.dtype, device=x.device).t()
+    if package == "cupy":
+        import cupy
+
+        with x.device:
+            return cupy.empty(shape, x.dtype, order="F")
+    raise TypeError(f"a result for x of type {type(x).__qualname__} is not known how to make: use multiply(x, out)")

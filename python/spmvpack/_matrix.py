@@ -1,0 +1,264 @@
+"""Matrices in host memory."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from . import _native
+from ._inputs import root_module, source_of
+
+if TYPE_CHECKING:
+    from ._device import DeviceMatrix
+
+
+class Part(NamedTuple):
+    """A part of a container: some of the matrix's entries, in one layout."""
+
+    layout: str
+    rows: int
+    cols: int
+    nnz: int
+
+
+class Facts:
+    """What a matrix says about itself, wherever it is.
+
+    Attributes:
+        shape: (rows, columns).
+        dtype: of the values, numpy.float64 or numpy.float32.
+        nnz: stored entries.
+        device_bytes: what a multiply reads of the matrix.
+        file_bytes: the size of its container.
+        parts: its parts, each with a layout.
+        symmetry: of the source: "general", "symmetric" or "skew-symmetric"; arrays are "general".
+        digest: 32 hexadecimal digits, the same for every layout of one matrix.
+        provenance: where it came from and how it was encoded.
+    """
+
+    def __init__(self, info: dict[str, Any]) -> None:
+        self.shape: tuple[int, int] = (info["rows"], info["cols"])
+        self.dtype: np.dtype[Any] = np.dtype(info["dtype"])
+        self.nnz: int = info["nnz"]
+        self.device_bytes: int = info["device_bytes"]
+        self.file_bytes: int = info["file_bytes"]
+        self.parts: tuple[Part, ...] = tuple(Part(*part) for part in info["parts"])
+        self.symmetry: str = info["symmetry"]
+        self.digest: str = info["digest"]
+        self.provenance: dict[str, Any] = info["provenance"]
+
+    @property
+    def layout(self) -> str:
+        """The layouts of the parts, such as "csell" or "ell+coo"."""
+        return "+".join(dict.fromkeys(part.layout for part in self.parts))
+
+    def _describe(self, place: str) -> str:
+        return (f"<spmvpack matrix{place}: {self.shape[0]:,} x {self.shape[1]:,}, {self.nnz:,} nonzeros, {self.dtype}, "
+                f"{self.layout or 'no part'}, {self.device_bytes:,} bytes>")
+
+
+class Matrix(Facts):
+    """A matrix in host memory, in the layout of its container. Made by encode() and load().
+
+    Immutable. Threads may use it at the same time; multiplies release the GIL.
+    """
+
+    # x @ M is not defined: NumPy must not take the matrix for a scalar.
+    __array_ufunc__ = None
+
+    def __init__(self, container: _native.Container, threads: int = 0, *, _trusted: bool = False) -> None:
+        super().__init__(container.info())
+        self._container = container
+        self._host = _native.HostMatrix.load(container, threads, _trusted)
+
+    def __repr__(self) -> str:
+        return self._describe("")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_bytes, (self.tobytes(),)
+
+    def __matmul__(self, x: Any) -> Any:
+        """A @ x with the bits of the command line, on all threads.
+
+        Args:
+            x: of shape (columns,), or (columns, k) for a product column by column; a NumPy array, a CPU tensor, or
+                anything in host memory that DLPack or a buffer can hand over. float64, or float32 for a float32 matrix,
+                which takes both: the type of x is that of every product and sum.
+
+        Returns:
+            An array of the caller's library, of shape (rows,) or (rows, k) and of the type of x.
+
+        Raises:
+            ValueError: another shape; x is on a GPU.
+            TypeError: another type of elements, or no array. Nothing is converted, as that might cost more than the
+                multiply. What is not contiguous is copied.
+        """
+        if type(x) is np.ndarray and x.ndim == 1:
+            y = np.empty(self.shape[0], x.dtype)
+            self._host.multiply(contiguous(x), y, 1.0, 0.0, 0)
+            return y
+        if not (hasattr(x, "__dlpack__") or hasattr(x, "__array_interface__") or isinstance(x, memoryview)):
+            return NotImplemented
+        own = in_host_memory(x)
+        if own.ndim == 2:
+            y = np.empty((self.shape[0], own.shape[1]), own.dtype, order="F")
+            for k in range(own.shape[1]):
+                self._host.multiply(contiguous(own[:, k]), y[:, k], 1.0, 0.0, 0)
+        else:
+            y = np.empty(self.shape[0], own.dtype)
+            self._host.multiply(contiguous(own), y, 1.0, 0.0, 0)
+        return like(x, y)
+
+    def multiply(self, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0, threads: int = 0) -> Any:
+        """out = alpha A x + beta out; allocates nothing.
+
+        Args:
+            x: of shape (columns,), contiguous, as of A @ x.
+            out: of shape (rows,), contiguous and writable, of the type of x; it does not overlap x. Not read if beta
+                is 0.
+            alpha, beta: scalars; x is not read if alpha is 0.
+            threads: 0: all. The bits of the result do not depend on it.
+
+        Returns:
+            out.
+
+        Raises:
+            ValueError: a wrong shape or stride, out is read-only, a GPU's memory.
+            TypeError: wrong types.
+            Error: "usage" if x and out overlap.
+        """
+        self._host.multiply(x, out, alpha, beta, threads)
+        return out
+
+    def to_scipy(self) -> Any:
+        """The matrix as a scipy.sparse.csr_array, with the bits of every value. The container's checksums, structure
+        and content digest are verified."""
+        from scipy import sparse  # not needed for anything else
+
+        indptr, indices, data = self._container.unpack(0)
+        if max(self.nnz, *self.shape) < 2**31:
+            indptr, indices = indptr.astype(np.int32), indices.view(np.int32)
+        else:
+            indptr, indices = indptr.view(np.int64), indices.astype(np.int64)
+        matrix = sparse.csr_array((data, indices, indptr), shape=self.shape, copy=False)
+        matrix.has_canonical_format = True
+        return matrix
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes the container, which appears whole or not at all. The bytes are those of the command line with the
+        same source and options.
+
+        Raises:
+            Error: "exists" if there is such a file and `overwrite` is not set; "io".
+        """
+        self._container.save(os.fspath(path), overwrite)
+
+    def tobytes(self) -> bytes:
+        """The container as bytes, which load() takes, too."""
+        return self._container.to_bytes()
+
+    def to(self, device: Any = "cuda") -> DeviceMatrix:
+        """A copy in the memory of a GPU.
+
+        Args:
+            device: "cuda", "cuda:1", a number, or a device object of CuPy or PyTorch.
+
+        Raises:
+            Error: "no_device" without a GPU or a driver; "unsupported" in a build without CUDA; "out_of_memory".
+        """
+        from ._device import DeviceMatrix
+
+        return DeviceMatrix(self._container, device)
+
+    def linear_operator(self, transpose: Matrix | None = None) -> Any:
+        """A scipy.sparse.linalg.LinearOperator, for cg(), gmres(), eigsh() and so on.
+
+        Args:
+            transpose: A^T, encoded, for methods that need it (svds, lsqr, bicg). A matrix from a symmetric source is
+                its own.
+        """
+        from ._operators import host_operator
+
+        return host_operator(self, transpose)
+
+
+def encode(a: Any, layout: str = "auto", *, settings: dict[str, Any] | None = None, codec: str = "none",
+           dtype: Any = None, force_size: bool = False, threads: int = 0) -> Matrix:
+    """Encodes a matrix, losslessly, into a container in memory.
+
+    Args:
+        a: a sparse matrix or array of SciPy or CuPy in any format, a CSR tensor of PyTorch, or the path of a file that
+            the command line reads. CSR with sorted columns is used where it lies, with indices of 32 or 64 bits
+            (64-bit columns are copied to 32); other forms are assembled first, with duplicates added up in their
+            order. Values of float64 and float32 are stored as they are, integers and booleans as float64.
+        layout: "auto", or a layout or strategy by its name, as `spmvpack encode --layout` takes it.
+        settings: of the layout, such as {"ccoo.k": 4}.
+        codec: "none", or "zstd" or "zstd:LEVEL" with levels from 1 to 19.
+        dtype: for files: numpy.float64 or numpy.float32, the type of the stored values. Convert other matrices
+            yourself.
+        force_size: allow more than ten times the bytes of csr.
+        threads: 0: all. The result does not depend on it.
+
+    Raises:
+        Error: "usage" (layout or settings), "bad_input" (a file or arrays that are no matrix), "unsupported".
+        TypeError: no matrix, or values of another type.
+        ValueError: not two dimensions; integers that float64 cannot hold.
+    """
+    request = _native.Request()
+    request.layout, request.zstd_level = layout, _zstd_level(codec)
+    request.threads, request.force_size = threads, force_size
+    for name, value in (settings or {}).items():
+        request.set(name, str(value))
+    return Matrix(source_of(a, dtype, threads).encode(request), threads, _trusted=True)
+
+
+def open_container(source: Any) -> _native.Container:
+    """A container from a path or from bytes."""
+    if isinstance(source, (str, os.PathLike)):
+        return _native.Container.open(os.fspath(source))
+    try:
+        return _native.Container.from_bytes(bytes(memoryview(source)))
+    except TypeError:
+        raise TypeError(f"a container of type {type(source).__qualname__}: give a path or bytes") from None
+
+
+def in_host_memory(x: Any) -> np.ndarray[Any, Any]:
+    """x as a NumPy array without a copy."""
+    if isinstance(x, np.ndarray):
+        return x
+    if hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] != 1:
+        raise ValueError("x is on a GPU, the matrix on the host: use M.to('cuda'), or copy x to the host")
+    if root_module(x) == "torch":
+        return np.asarray(x.detach().numpy())
+    return np.asarray(x) if hasattr(x, "__array_interface__") or not hasattr(x, "__dlpack__") else np.from_dlpack(x)
+
+
+def contiguous(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return x if x.flags.c_contiguous else x.copy()
+
+
+def like(x: Any, y: np.ndarray[Any, Any]) -> Any:
+    """y in the library of x."""
+    if isinstance(x, np.ndarray):
+        return y
+    if root_module(x) == "torch":
+        import torch
+
+        return torch.from_numpy(y)
+    namespace = x.__array_namespace__() if hasattr(x, "__array_namespace__") else np
+    return y if namespace is np else namespace.from_dlpack(y)
+
+
+def _from_bytes(container: bytes) -> Matrix:
+    return Matrix(open_container(container))
+
+
+def _zstd_level(codec: str) -> int:
+    name, colon, level = codec.partition(":")
+    if codec == "none":
+        return 0
+    if name != "zstd" or (colon and not (level.isdecimal() and 1 <= int(level) <= 19)):
+        raise ValueError(f"codec is {codec!r}, expected 'none', 'zstd' or 'zstd:LEVEL' with a level from 1 to 19")
+    return int(level) if colon else 3

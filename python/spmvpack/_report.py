@@ -1,0 +1,82 @@
+"""The report: what a matrix is, what each layout costs, and which one to use."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from typing import Any
+
+from ._inputs import source_of
+
+
+class Report:
+    """The report of a matrix. print() shows it, a notebook shows a table.
+
+    Attributes:
+        text: one screen, as `spmvpack report` prints it.
+        details: the same with row lengths, parts and all counters.
+        json: everything, as a string; docs/report.schema.json describes it.
+    """
+
+    def __init__(self, text: str, details: str, json_text: str) -> None:
+        self.text, self.details, self.json = text, details, json_text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as dicts and lists (docs/report.schema.json)."""
+        result: dict[str, Any] = json.loads(self.json)
+        return result
+
+    @property
+    def recommended(self) -> str:
+        """The layout that layout="auto" takes."""
+        return str(self.to_dict()["recommended"]["layout"])
+
+    @property
+    def device_bytes(self) -> dict[str, int]:
+        """What a multiply reads of the matrix, for each layout; those that cannot take the matrix are missing."""
+        return {cost["name"]: cost["device_bytes"] for cost in self.to_dict()["layouts"]}
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<spmvpack.Report: use {self.recommended}>"
+
+    def _repr_html_(self) -> str:
+        """A table of the layouts, those with the fewest bytes first."""
+        all_facts = self.to_dict()
+        matrix, chosen = all_facts["matrix"], all_facts["recommended"]
+        lines = []
+        for cost in sorted(all_facts["layouts"], key=lambda c: (c["device_bytes"], c["name"] != chosen["layout"])):
+            per_nonzero = "" if cost["bytes_per_nonzero"] is None else f"{cost['bytes_per_nonzero']:.3f}"
+            name = html.escape(cost["name"])
+            if cost["name"] == chosen["layout"]:
+                name = f"<b>{name}</b>"
+            lines.append(f"<tr><td>{name}</td><td>{cost['device_bytes']:,}</td><td>{per_nonzero}</td>"
+                         f"<td>{cost['overhead_percent']:+.1f} %</td></tr>")
+        name = f"{html.escape(all_facts['name'])}: " if all_facts["name"] else ""
+        return (f"<p>{name}{matrix['rows']:,} x {matrix['columns']:,}, {matrix['nonzeros']:,} nonzeros, "
+                f"{matrix['value_type']}. Use <b>{html.escape(chosen['layout'])}</b>: "
+                f"{html.escape(chosen['reason'])}.</p><table><thead><tr><th>layout</th><th>device bytes</th>"
+                f"<th>per nonzero</th><th>over CSR</th></tr></thead><tbody>{''.join(lines)}</tbody></table>")
+
+
+def report(a: Any, *, name: str = "", settings: dict[str, Any] | None = None, dtype: Any = None,
+           threads: int = 0) -> Report:
+    """What every layout of a matrix would cost, before anything is encoded; all byte counts are exact.
+
+    Args:
+        a: the matrix, as encode() takes it.
+        name: what the report calls it; the path of a file unless given.
+        settings: of layouts, such as {"ccoo.k": 4}.
+        dtype: as of encode(), for files.
+        threads: 0: all.
+
+    Raises:
+        Error: "usage" for an unknown setting; "bad_input" for a file or arrays that are no matrix.
+    """
+    if not name and isinstance(a, (str, os.PathLike)):
+        name = os.fspath(a)
+    texts = {setting: str(value) for setting, value in (settings or {}).items()}
+    return Report(*source_of(a, dtype, threads).report(name, texts, threads))

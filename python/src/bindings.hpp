@@ -1,0 +1,66 @@
+#pragma once
+// What the parts of the module share.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+#include <string_view>
+
+#include "spmvpack/container/reader.hpp"
+
+namespace spmvpack::python {
+
+namespace nb = nanobind;
+
+using AnyArray = nb::ndarray<nb::ro>;
+
+void bind_encoding(nb::module_& m);
+void bind_matrix(nb::module_& m);
+void bind_device(nb::module_& m);
+
+/// Lets Python handle signals during a long operation without the GIL: its KeyboardInterrupt ends the operation.
+ProgressCallback stops_on_signals();
+
+/// Where the elements of a vector are.
+enum class Place : std::uint8_t { host, device };
+
+/// A vector of the caller's, which lives while this does.
+struct Vector {
+  AnyArray array;
+  ValueType type = ValueType::f64;
+  void* data = nullptr;
+  std::uint64_t size = 0;
+  int device = 0;  ///< of Place::device
+
+  template <class T>
+  [[nodiscard]] std::span<T> elements() const {
+    return {static_cast<T*>(data), size};
+  }
+};
+/// The vector `object`, which messages call `name`: `size` contiguous elements, as many as the matrix has `what`, of
+/// `values` or of f64 with f32 values. Nothing is copied or converted. Raises ValueError for a wrong shape, stride or
+/// device, TypeError for anything but an array of the right type.
+Vector vector_of(nb::handle object, const char* name, std::uint64_t size, const char* what, ValueType values,
+                 Place place, bool writable);
+/// Raises TypeError unless x and y are of one type.
+void require_one_type(const Vector& x, const Vector& y);
+
+[[noreturn]] void raise_type_error(const std::string& text);
+[[noreturn]] void raise_value_error(const std::string& text);
+
+/// The facts, parts and provenance of a container as Python values.
+nb::dict info_of(const Container& container);
+
+/// Hands memory over to a NumPy array.
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(Array<T> array) {
+  auto* const kept = new Array<T>(std::move(array));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Array<T>*>(p); });
+  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
+}
+
+}  // namespace spmvpack::python

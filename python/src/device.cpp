@@ -1,0 +1,109 @@
+// Matrices in device memory. The Python side finds streams and makes the vectors safe to use on them.
+
+#include "spmvpack/gpu_loader/device.hpp"
+
+#include "bindings.hpp"
+#include "spmvpack/gpu_loader/device_matrix.hpp"
+
+namespace spmvpack::python {
+namespace {
+
+using gpu_loader::CurrentDevice;
+using gpu_loader::DeviceMatrix;
+using gpu_loader::DeviceMultiplier;
+using gpu_loader::Stream;
+
+/// A matrix, and the device that has it.
+struct OnDevice {
+  DeviceMatrix matrix;
+  int device;
+};
+
+/// A multiply with a workspace of its own, for vectors of one type and one stream at a time.
+struct Multiplier {
+  DeviceMultiplier multiplier;
+  ValueType vectors;
+  int device;
+};
+
+OnDevice load(const Container& container, int device, int threads) {
+  gpu_loader::DeviceLoadOptions options;
+  options.threads = threads;
+  options.progress = stops_on_signals();
+  const nb::gil_scoped_release no_gil;
+  const CurrentDevice current(device);
+  return {DeviceMatrix::load(container, nullptr, options), device};
+}
+
+ValueType value_type_of_name(const std::string& dtype) {
+  if (dtype != "float64" && dtype != "float32") raise_type_error("vectors are float64 or float32, not " + dtype);
+  return dtype == "float64" ? ValueType::f64 : ValueType::f32;
+}
+
+Multiplier multiplier(const OnDevice& a, const std::string& dtype) {
+  const ValueType vectors = value_type_of_name(dtype);
+  if (vectors == ValueType::f32 && a.matrix.facts().value_type == ValueType::f64)
+    raise_type_error("x is float32, the matrix float64: nothing is converted; convert it to float64");
+  const nb::gil_scoped_release no_gil;
+  const CurrentDevice current(a.device);
+  return {DeviceMultiplier(a.matrix, {.vectors = vectors}), vectors, a.device};
+}
+
+void require_device(const Vector& v, const char* name, int device) {
+  if (v.device != device)
+    raise_value_error(std::string(name) + " is on cuda:" + std::to_string(v.device) +
+                      ", the matrix on cuda:" + std::to_string(device));
+}
+
+/// x and y are DLPack capsules that are safe to use on `stream`.
+void multiply(const Multiplier& m, nb::handle x_capsule, nb::handle y_capsule, double alpha, double beta,
+              std::uintptr_t stream) {
+  const MatrixFacts& facts = m.multiplier.matrix().facts();
+  const Vector x = vector_of(x_capsule, "x", facts.cols, "columns", facts.value_type, Place::device, false);
+  const Vector y = vector_of(y_capsule, "out", facts.rows, "rows", facts.value_type, Place::device, true);
+  require_one_type(x, y);
+  if (x.type != m.vectors) raise_type_error("the vectors are not of the workspace's type");
+  require_device(x, "x", m.device);
+  require_device(y, "out", m.device);
+  const nb::gil_scoped_release no_gil;
+  const CurrentDevice current(m.device);
+  dispatch(x.type, [&]<class T>(T) {
+    m.multiplier.multiply<T>(static_cast<T>(alpha), x.elements<const T>(), static_cast<T>(beta), y.elements<T>(),
+                             reinterpret_cast<Stream>(stream));  // NOLINT(performance-no-int-to-ptr): a handle
+  });
+}
+
+void multiply_host_vectors(const OnDevice& a, nb::handle x_object, nb::handle y_object, double alpha, double beta) {
+  const MatrixFacts& facts = a.matrix.facts();
+  const Vector x = vector_of(x_object, "x", facts.cols, "columns", facts.value_type, Place::host, false);
+  const Vector y = vector_of(y_object, "out", facts.rows, "rows", facts.value_type, Place::host, true);
+  require_one_type(x, y);
+  const nb::gil_scoped_release no_gil;
+  const CurrentDevice current(a.device);
+  dispatch(x.type, [&]<class T>(T) {
+    a.matrix.multiply_host_vectors<T>(static_cast<T>(alpha), x.elements<const T>(), static_cast<T>(beta),
+                                      y.elements<T>());
+  });
+}
+
+}  // namespace
+
+void bind_device(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("built_with_cuda", &gpu_loader::built_with_cuda, "Whether this build contains GPU code.");
+  m.def(
+      "device_count", [] { return gpu_loader::devices().size(); },
+      "The number of GPUs; 0 without a driver. Raises Error in a build without CUDA.");
+  nb::class_<Multiplier>(m, "Multiplier", "A multiply with a workspace of its own.")
+      .def("multiply", &multiply, "x"_a, "y"_a, "alpha"_a, "beta"_a, "stream"_a,
+           nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, stream: int) -> None"));
+  nb::class_<OnDevice>(m, "DeviceMatrix", "A matrix in device memory.")
+      .def_static("load", &load, "container"_a, "device"_a, "threads"_a)
+      .def_ro("device", &OnDevice::device)
+      .def_prop_ro("allocated_bytes", [](const OnDevice& a) { return a.matrix.allocated_bytes(); })
+      .def("multiplier", &multiplier, "dtype"_a)
+      .def("multiply_host_vectors", &multiply_host_vectors, "x"_a, "y"_a, "alpha"_a, "beta"_a,
+           nb::sig("def multiply_host_vectors(self, x: object, y: object, alpha: float, beta: float) -> None"));
+}
+
+}  // namespace spmvpack::python

@@ -1,0 +1,187 @@
+// From the caller's arrays or a file to a report or a container in memory.
+
+#include <fmt/format.h>
+
+#include <map>
+#include <variant>
+
+#include "bindings.hpp"
+#include "spmvpack/analyzer/report.hpp"
+#include "spmvpack/encoder/assemble.hpp"
+#include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/source.hpp"
+#include "spmvpack/gpu_loader/kernels.hpp"
+
+namespace spmvpack::python {
+namespace {
+
+/// A matrix that can be encoded: in the caller's arrays, which are kept alive, or our own.
+struct Matrix {
+  std::variant<CsrView, SourceMatrix> matrix;
+  std::vector<AnyArray> arrays;
+  Array<std::uint32_t> columns;  ///< those of `arrays` in 32 bits, if they are 64-bit integers there
+
+  template <class F>
+  auto visit(F&& f) const {
+    return std::visit(f, matrix);
+  }
+};
+
+template <class T>
+bool holds(const AnyArray& a) {
+  return a.dtype() == nb::dtype<T>();
+}
+
+/// Refuses what the Python side should have converted.
+void require_list(const AnyArray& a, const char* name) {
+  if (a.ndim() != 1 || (a.shape(0) > 1 && a.stride(0) != 1) || a.device_type() != nb::device::cpu::value)
+    raise_value_error(fmt::format("{} is not a contiguous list in host memory", name));
+}
+
+template <class T>
+std::span<const T> list(const AnyArray& a) {
+  return {static_cast<const T*>(a.data()), a.shape(0)};
+}
+
+/// Calls f with the span of the integers.
+template <class F>
+auto with_indices(const AnyArray& a, const char* name, F&& f) {
+  require_list(a, name);
+  if (holds<std::int32_t>(a)) return f(list<std::int32_t>(a));
+  if (!holds<std::int64_t>(a)) raise_type_error(fmt::format("{} must be int32 or int64", name));
+  return f(list<std::int64_t>(a));
+}
+
+/// Calls f with the span of the values.
+template <class F>
+auto with_values(const AnyArray& a, F&& f) {
+  require_list(a, "data");
+  if (holds<double>(a)) return f(list<double>(a));
+  if (!holds<float>(a)) raise_type_error("data must be float64 or float32");
+  return f(list<float>(a));
+}
+
+Matrix from_csr(std::uint64_t rows, std::uint64_t cols, const AnyArray& indptr, const AnyArray& indices,
+                const AnyArray& data, int threads) {
+  Matrix m;
+  {
+    const nb::gil_scoped_release no_gil;
+    const CsrView view = with_indices(indices, "indices", [&]<class I>(std::span<const I> all) {
+      std::span<const std::uint32_t> columns;
+      if constexpr (sizeof(I) == 8) {
+        m.columns = narrow_indices(all, cols, threads);
+        columns = {m.columns.data(), m.columns.size()};
+      } else {
+        columns = {reinterpret_cast<const std::uint32_t*>(all.data()), all.size()};
+      }
+      return with_indices(indptr, "indptr", [&](auto pointers) {
+        return with_values(data, [&](auto values) { return CsrView(rows, cols, pointers, columns, values); });
+      });
+    });
+    if (!view.columns_increase(threads)) return {encoder::assemble(view, threads), {}, {}};
+    m.matrix = view;
+  }
+  m.arrays = {indptr, indices, data};
+  return m;
+}
+
+Matrix from_coo(std::uint64_t rows, std::uint64_t cols, const AnyArray& row, const AnyArray& col, const AnyArray& data,
+                int threads) {
+  const nb::gil_scoped_release no_gil;
+  return with_indices(row, "row", [&]<class I>(std::span<const I> row_idx) {
+    if (!holds<I>(col)) raise_type_error("row and col must be of one type");
+    require_list(col, "col");
+    return with_values(data, [&](auto values) {
+      return Matrix{encoder::assemble(rows, cols, row_idx, list<I>(col), values, threads), {}, {}};
+    });
+  });
+}
+
+Matrix from_file(const std::string& path, const std::optional<std::string>& value_type, int threads) {
+  encoder::SourceOptions options;
+  options.threads = threads;
+  options.progress = stops_on_signals();
+  if (value_type) options.value_type = *value_type == "f64" ? ValueType::f64 : ValueType::f32;
+  const nb::gil_scoped_release no_gil;
+  return {encoder::read_matrix(path, options), {}, {}};
+}
+
+Container encode(const Matrix& m, encoder::EncodeRequest request) {
+  request.progress = stops_on_signals();
+  const nb::gil_scoped_release no_gil;
+  MemorySink sink;
+  m.visit([&](const auto& matrix) { encoder::encode(matrix, request, sink); });
+  return Container::open(memory_source(sink.take()), "memory");
+}
+
+/// The report as text, as text with all details, and as JSON.
+nb::tuple report(const Matrix& m, const std::string& name, const std::map<std::string, std::string>& settings,
+                 int threads) {
+  analyzer::ReportOptions options;
+  options.name = name;
+  options.threads = threads;
+  options.settings = settings;
+  options.progress = stops_on_signals();
+  options.workspace = [&](const PartInfo& part) {
+    return gpu_loader::workspace_bytes(part, KernelId{}, part.value_type);
+  };
+  std::string text, details, json;
+  {
+    const nb::gil_scoped_release no_gil;
+    const analyzer::Report made = m.visit([&](const auto& matrix) { return analyzer::make_report(matrix, options); });
+    text = analyzer::to_text(made);
+    details = analyzer::to_text(made, analyzer::Detail::full);
+    json = analyzer::to_json(made);
+  }
+  return nb::make_tuple(text, details, json);
+}
+
+std::map<std::string, std::string> settings_of(const nb::dict& all) {
+  std::map<std::string, std::string> settings;
+  for (const auto& [name, value] : all) settings[nb::cast<std::string>(name)] = nb::cast<std::string>(nb::str(value));
+  return settings;
+}
+
+}  // namespace
+
+void bind_encoding(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<encoder::EncodeRequest>(m, "Request", "How to encode: spmvpack::encoder::EncodeRequest.")
+      .def(nb::init<>())
+      .def_rw("layout", &encoder::EncodeRequest::strategy)
+      .def(
+          "set",
+          [](encoder::EncodeRequest& r, const std::string& name, const std::string& value) {
+            r.settings[name] = value;
+          },
+          "name"_a, "value"_a, "A setting of the layout, such as ccoo.k.")
+      .def_prop_rw(
+          "zstd_level", [](const encoder::EncodeRequest& r) { return r.codec == format::Codec::zstd ? r.level : 0; },
+          [](encoder::EncodeRequest& r, int level) {
+            r.codec = level == 0 ? format::Codec::none : format::Codec::zstd;
+            r.level = level;
+          },
+          "1 to 19; 0: no codec")
+      .def_rw("threads", &encoder::EncodeRequest::threads)
+      .def_rw("force_size", &encoder::EncodeRequest::force_size);
+  nb::class_<Matrix>(m, "Source", "A matrix that can be encoded.")
+      .def_static("from_csr", &from_csr, "rows"_a, "cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+                  "data"_a.noconvert(), "threads"_a,
+                  nb::sig("def from_csr(rows: int, cols: int, indptr: object, indices: object, data: object, threads: "
+                          "int) -> Source"))
+      .def_static(
+          "from_coo", &from_coo, "rows"_a, "cols"_a, "row"_a.noconvert(), "col"_a.noconvert(), "data"_a.noconvert(),
+          "threads"_a,
+          nb::sig("def from_coo(rows: int, cols: int, row: object, col: object, data: object, threads: int) -> Source"))
+      .def_static("from_file", &from_file, "path"_a, "value_type"_a.none(), "threads"_a)
+      .def("encode", &encode, "request"_a)
+      .def(
+          "report",
+          [](const Matrix& self, const std::string& name, const nb::dict& settings, int threads) {
+            return report(self, name, settings_of(settings), threads);
+          },
+          "name"_a, "settings"_a, "threads"_a,
+          nb::sig("def report(self, name: str, settings: dict[str, str], threads: int) -> tuple[str, str, str]"));
+}
+
+}  // namespace spmvpack::python

@@ -1,0 +1,142 @@
+// Containers, and matrices in host memory.
+
+#include "bindings.hpp"
+#include "spmvpack/encoder/source.hpp"
+#include "spmvpack/host_loader/host_matrix.hpp"
+
+namespace spmvpack::python {
+namespace {
+
+/// A matrix in host memory, which nobody copies.
+struct OnHost {
+  explicit OnHost(host_loader::HostMatrix loaded) : matrix(std::move(loaded)) {}
+  OnHost(OnHost&&) = default;
+  OnHost(const OnHost&) = delete;
+  OnHost& operator=(const OnHost&) = delete;
+  OnHost& operator=(OnHost&&) = delete;
+  ~OnHost() = default;
+  host_loader::HostMatrix matrix;
+};
+
+LoadOptions load_options(int threads) {
+  LoadOptions options;
+  options.threads = threads;
+  options.progress = stops_on_signals();
+  return options;
+}
+
+void save(const Container& container, const std::string& path, bool overwrite) {
+  const LoadOptions options = load_options(0);
+  const nb::gil_scoped_release no_gil;
+  OutputFile file(path, overwrite);
+  container.copy_to(file, options);
+  file.commit();
+}
+
+nb::bytes to_bytes(const Container& container) {
+  MemorySink sink;
+  const LoadOptions options = load_options(0);
+  Array<std::byte> all;
+  {
+    const nb::gil_scoped_release no_gil;
+    container.copy_to(sink, options);
+    all = sink.take();
+  }
+  return nb::bytes(all.data(), all.size());
+}
+
+/// Row pointers, columns and values.
+nb::tuple unpack_arrays(const Container& container, int threads) {
+  const LoadOptions options = load_options(threads);
+  CsrMatrix a;
+  {
+    const nb::gil_scoped_release no_gil;
+    a = unpack(container, options);
+  }
+  const nb::object pointers = nb::cast(to_numpy(std::move(a.row_ptr))),
+                   columns = nb::cast(to_numpy(std::move(a.col_idx)));
+  return std::visit([&](auto& values) { return nb::make_tuple(pointers, columns, to_numpy(std::move(values))); },
+                    a.values);
+}
+
+/// What was just encoded in memory is not checked once more; everything else is.
+OnHost load(const Container& container, int threads, bool trusted) {
+  LoadOptions options = load_options(threads);
+  options.verify_checksums = options.check_structure = !trusted;
+  const nb::gil_scoped_release no_gil;
+  return OnHost(host_loader::HostMatrix::load(container, options));
+}
+
+void multiply(const OnHost& on_host, nb::handle x_object, nb::handle y_object, double alpha, double beta, int threads) {
+  const host_loader::HostMatrix& a = on_host.matrix;
+  const MatrixFacts& facts = a.facts();
+  const Vector x = vector_of(x_object, "x", facts.cols, "columns", facts.value_type, Place::host, false);
+  const Vector y = vector_of(y_object, "out", facts.rows, "rows", facts.value_type, Place::host, true);
+  require_one_type(x, y);
+  const nb::gil_scoped_release no_gil;
+  dispatch(x.type, [&]<class T>(T) {
+    a.multiply<T>(static_cast<T>(alpha), x.elements<const T>(), static_cast<T>(beta), y.elements<T>(), threads);
+  });
+}
+
+}  // namespace
+
+nb::dict info_of(const Container& container) {
+  const MatrixFacts& facts = container.facts();
+  nb::dict info;
+  info["rows"] = facts.rows;
+  info["cols"] = facts.cols;
+  info["nnz"] = facts.nnz;
+  info["dtype"] = facts.value_type == ValueType::f64 ? "float64" : "float32";
+  info["field"] = std::string(to_string(facts.field));
+  info["symmetry"] = std::string(to_string(facts.symmetry));
+  info["digest"] = facts.digest.to_string();
+  info["device_bytes"] = container.device_bytes();
+  info["file_bytes"] = container.file_bytes();
+  nb::list parts;
+  for (const PartInfo& part : container.parts())
+    parts.append(nb::make_tuple(part.layout, part.rows.count, part.cols.count, part.nnz));
+  info["parts"] = parts;
+  const Provenance p = container.provenance();
+  nb::dict provenance;
+  provenance["version"] = p.version;
+  provenance["options"] = p.options;
+  provenance["source"] = p.source;
+  provenance["entries"] = p.entries;
+  provenance["duplicates"] = p.duplicates;
+  provenance["explicit_zeros"] = p.explicit_zeros;
+  provenance["rounded"] = p.rounded;
+  info["provenance"] = provenance;
+  return info;
+}
+
+void bind_matrix(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<Container>(m, "Container", "A container in memory, or an open file.")
+      .def_static(
+          "open",
+          [](const std::string& path) {
+            const nb::gil_scoped_release no_gil;
+            return encoder::open_container(path);
+          },
+          "path"_a)
+      .def_static(
+          "from_bytes",
+          [](const nb::bytes& bytes) {
+            const std::span all{static_cast<const std::byte*>(bytes.data()), bytes.size()};
+            const nb::gil_scoped_release no_gil;
+            return Container::open(memory_source(all), "memory");
+          },
+          "bytes"_a)
+      .def("info", &info_of, nb::sig("def info(self) -> dict[str, typing.Any]"))
+      .def("save", &save, "path"_a, "overwrite"_a)
+      .def("to_bytes", &to_bytes)
+      .def("unpack", &unpack_arrays, "threads"_a,
+           nb::sig("def unpack(self, threads: int) -> tuple[typing.Any, typing.Any, typing.Any]"));
+  nb::class_<OnHost>(m, "HostMatrix", "A matrix in host memory.")
+      .def_static("load", &load, "container"_a, "threads"_a, "trusted"_a)
+      .def("multiply", &multiply, "x"_a, "y"_a, "alpha"_a, "beta"_a, "threads"_a,
+           nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, threads: int) -> None"));
+}
+
+}  // namespace spmvpack::python

@@ -1,0 +1,96 @@
+// Vectors of the caller's: checked, with messages that have the numbers, and used where they are.
+
+#include <fmt/format.h>
+
+#include "bindings.hpp"
+
+namespace spmvpack::python {
+namespace {
+
+constexpr std::uint8_t code_of(nb::dlpack::dtype_code code) { return static_cast<std::uint8_t>(code); }
+
+std::string python_type(nb::handle object) {
+  return nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()))).attr("__name__"));
+}
+
+/// NumPy's name of the type of the elements.
+std::string dtype_name(nb::dlpack::dtype type) {
+  using Code = nb::dlpack::dtype_code;
+  const char* const kind = type.code == code_of(Code::Int)       ? "int"
+                           : type.code == code_of(Code::UInt)    ? "uint"
+                           : type.code == code_of(Code::Float)   ? "float"
+                           : type.code == code_of(Code::Complex) ? "complex"
+                           : type.code == code_of(Code::Bfloat)  ? "bfloat"
+                                                                 : nullptr;
+  return type.code == code_of(Code::Bool) ? "bool" : kind == nullptr ? "?" : fmt::format("{}{}", kind, type.bits);
+}
+
+const char* name_of(ValueType type) { return type == ValueType::f64 ? "float64" : "float32"; }
+
+std::string shape_text(const AnyArray& array) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < array.ndim(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", array.shape(i));
+  return text + (array.ndim() == 1 ? ",)" : ")");
+}
+
+/// The array without a copy; invalid if there is none.
+AnyArray array_of(nb::handle object, bool writable) {
+  AnyArray array;
+  if (writable) {
+    nb::ndarray<> own;
+    if (nb::try_cast(object, own, false)) array = AnyArray(own);
+  } else {
+    nb::try_cast(object, array, false);
+  }
+  return array;
+}
+
+}  // namespace
+
+void raise_type_error(const std::string& text) { throw nb::type_error(text.c_str()); }
+void raise_value_error(const std::string& text) { throw nb::value_error(text.c_str()); }
+
+Vector vector_of(nb::handle object, const char* name, std::uint64_t size, const char* what, ValueType values,
+                 Place place, bool writable) {
+  Vector vector;
+  vector.array = array_of(object, writable);
+  const AnyArray& array = vector.array;
+  if (!array.is_valid()) {
+    if (writable && array_of(object, false).is_valid()) raise_value_error(fmt::format("{} is read-only", name));
+    raise_type_error(fmt::format("{} is of type {}, not an array of {} or one that DLPack or a buffer can hand over",
+                                 name, python_type(object), name_of(values)));
+  }
+  const bool on_device =
+      array.device_type() == nb::device::cuda::value || array.device_type() == nb::device::cuda_managed::value;
+  const bool on_host = array.device_type() == nb::device::cpu::value;
+  if (place == Place::host ? !on_host : !on_device)
+    raise_value_error(fmt::format(
+        "{} is on {}, the matrix {}", name,
+        on_host     ? "the host"
+        : on_device ? fmt::format("cuda:{}", array.device_id())
+                    : "another kind of device",
+        place == Place::host ? "on the host: move one of them, as with to('cuda')" : "on a GPU: move one of them"));
+  const bool f64 = array.dtype() == nb::dtype<double>(), f32 = array.dtype() == nb::dtype<float>();
+  if (!f64 && (!f32 || values == ValueType::f64))
+    raise_type_error(fmt::format("{} is {}, the matrix {}: nothing is converted; convert it to {}", name,
+                                 dtype_name(array.dtype()), name_of(values), name_of(values)));
+  if (array.ndim() != 1 || array.shape(0) != size)
+    raise_value_error(fmt::format("{} has shape {}, expected ({},), one element for each of the matrix's {} {}", name,
+                                  shape_text(array), size, size, what));
+  if (size > 1 && array.stride(0) != 1)
+    raise_value_error(
+        fmt::format("{} has a stride of {} elements; make it contiguous, as with numpy.ascontiguousarray()", name,
+                    array.stride(0)));
+  vector.type = f64 ? ValueType::f64 : ValueType::f32;
+  vector.data = const_cast<void*>(array.data());  // written only if it was imported as writable
+  vector.size = size;
+  vector.device = array.device_id();
+  return vector;
+}
+
+void require_one_type(const Vector& x, const Vector& y) {
+  if (x.type != y.type)
+    raise_type_error(fmt::format("x is {} and out is {}: both must be of one type", name_of(x.type), name_of(y.type)));
+}
+
+}  // namespace spmvpack::python

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Sparse matrices of SciPy in .npz files: read as SciPy reads them, and refused where they lie.
+
+usage: npz_test.py --spmvpack SPMVPACK
+"""
+
+import gzip
+import io
+import pathlib
+import random
+import subprocess
+import tarfile
+import tempfile
+import unittest
+import zipfile
+
+import test_support
+from test_support import Entries, needs_command, spmvpack
+
+import numpy as np
+from scipy import sparse
+
+
+def sample(dtype=np.float64, seed=1):
+    rng = np.random.default_rng(seed)
+    a = sparse.random(60, 42, 0.1, "csr", random_state=rng)
+    a.data = np.resize([1.5, -2.0, np.nan, np.inf, -0.0, 0.0, 1e-310, 1 / 3], a.nnz) if np.dtype(
+        dtype).kind == "f" else rng.integers(0, 2 if dtype == bool else 100, a.nnz)
+    with np.errstate(all="ignore"):
+        return a.astype(dtype)
+
+
+def entries_of(a):
+    """What SciPy makes of it: expanded, duplicates added up."""
+    a = a.tocsr()
+    a.sum_duplicates()
+    a = a.tocoo()
+    return Entries(a.shape, a.row, a.col, a.data)
+
+
+class NpzTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
+        self.path = self.directory / "A.npz"
+
+    def read(self, path=None, *options):
+        container = self.directory / "out.spmvc"
+        spmvpack("encode", path or self.path, "-o", container, "-f", "-q", "--layout", "csr", *options)
+        return test_support.read_mtx(spmvpack("decode", container, "-o", "-"),
+                                     np.float32 if "f32" in options else np.float64)
+
+    def check(self, a, *options, path=None):
+        expected = entries_of(a)
+        expected.values = expected.values.astype(np.float32 if "f32" in options else np.float64)
+        self.assertIsNone(self.read(path, *options).difference(expected, any_nan=True))
+
+    def refused(self, expect, *texts):
+        message = spmvpack("encode", self.path, "-o", self.directory / "out.spmvc", "-f", expect=expect)
+        for text in texts:
+            self.assertIn(text, message)
+
+    def arrays(self, **changes):
+        """A small CSR file with some arrays changed, or left out (None)."""
+        members = {"indices": np.array([0, 2, 1], np.int32), "indptr": np.array([0, 2, 2, 3], np.int32),
+                   "format": np.array(b"csr"), "shape": np.array([3, 4]), "data": np.array([1.0, 2.0, 3.0])}
+        members.update(changes)
+        np.savez(self.path, **{name: array for name, array in members.items() if array is not None})
+
+    @needs_command
+    def test_formats(self):
+        a = sample()
+        for form in ("csr", "csc", "coo"):
+            for compressed in (False, True):
+                sparse.save_npz(self.path, a.asformat(form), compressed=compressed)
+                self.check(a)
+        for block in ((1, 1), (3, 2), (4, 7), (60, 42)):
+            b = a.tobsr(block)
+            sparse.save_npz(self.path, b)
+            self.check(b)
+
+    @needs_command
+    def test_types(self):
+        for dtype in (np.float32, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
+                      bool):
+            sparse.save_npz(self.path, sample(dtype))
+            if dtype == np.float32:
+                self.check(sample(dtype), "--value-type", "f32")
+                self.read()  # as it is, without options
+                self.assertIn(b'"f32"', spmvpack("inspect", self.directory / "out.spmvc", "--json"))
+                message = spmvpack("encode", self.path, "--value-type", "f64", expect=2)
+                self.assertIn("the file holds f32 values", message)
+            else:
+                self.check(sample(dtype))
+        sparse.save_npz(self.path, sample())
+        self.check(sample(), "--value-type", "f32")
+
+    @needs_command
+    def test_indices_of_any_width_and_order(self):
+        for dtype in (np.int16, np.int64, np.uint32, np.uint64):
+            self.arrays(indices=np.array([0, 2, 1], dtype), indptr=np.array([0, 2, 2, 3], dtype))
+            self.check(sparse.csr_matrix(([1.0, 2.0, 3.0], [0, 2, 1], [0, 2, 2, 3]), (3, 4)))
+        self.arrays(indices=np.array([2, 2, 1]))
+        self.check(sparse.csr_matrix(([3.0, 3.0], [2, 1], [0, 1, 1, 2]), (3, 4)))
+
+    @needs_command
+    def test_shapes(self):
+        for shape in ((0, 0), (0, 5), (5, 0), (3, 4)):
+            for form in ("csr", "csc", "coo"):
+                sparse.save_npz(self.path, sparse.coo_matrix(shape).asformat(form))
+                self.check(sparse.csr_matrix(shape))
+
+    @needs_command
+    def test_compressed_archived_and_from_a_pipe(self):
+        a = sample()
+        sparse.save_npz(self.path, a)
+        zipped = self.directory / "A.npz.gz"
+        zipped.write_bytes(gzip.compress(self.path.read_bytes()))
+        self.check(a, path=zipped)
+        archive = self.directory / "A.tar"
+        with tarfile.open(archive, "w") as tar:
+            tar.add(self.path, "A/A.npz")
+        self.check(a, path=archive)
+        out = self.directory / "piped.spmvc"
+        subprocess.run([test_support.command, "encode", "-", "-o", out], input=self.path.read_bytes(), check=True,
+                       stdout=subprocess.DEVNULL)
+        self.check(a, path=out)
+        spmvpack("encode", self.path)
+        self.assertTrue((self.directory / "A.spmvc").exists())
+
+    @needs_command
+    def test_nothing_else_gets_its_name(self):
+        sparse.save_npz(self.path, sample())
+        spmvpack("encode", self.path)
+        for arguments, text in ((("encode", self.path, "-o", "B.npz"), "the name of a source"),
+                                (("decode", self.directory / "A.spmvc", "-o", "B.npz"), "not arrays of NumPy")):
+            self.assertIn(text, spmvpack(*arguments, expect=2))
+
+    @needs_command
+    def test_what_is_wrong_is_said(self):
+        for changes, expect, texts in (
+                ({"format": np.array(b"dia")}, 5, ["A.npz: a sparse matrix in format 'dia'", "tocsr"]),
+                ({"format": np.array(b"\x1b[31m")}, 5, ["'\\x1B[31m'"]),
+                ({"format": None}, 3, ["A.npz: the file has no array 'format'"]),
+                ({"format": np.array(5)}, 3, ["A.npz(format.npy): not the name of a format"]),
+                ({"indptr": None}, 3, ["no array 'indptr'"]),
+                ({"data": np.array([1j, 2, 3])}, 5, ["A.npz(data.npy): values of type 'c16'"]),
+                ({"data": np.array([1, 2, 3], np.float16)}, 5, ["values of type 'f2'"]),
+                ({"data": np.array([1, 2, 3], ">f8")}, 5, ["'>f8', in big-endian order"]),
+                ({"data": np.array([1, 2**53 + 1, 3])}, 3, ["f64 cannot hold the value 9007199254740993 of entry 1"]),
+                ({"data": np.array([1.0, 2.0])}, 3, ["A.npz(indices.npy): 3 elements, expected 2"]),
+                ({"data": np.array([[1.0, 2.0, 3.0]])}, 3, ["A.npz(data.npy): shape (1, 3)"]),
+                ({"indptr": np.array([0, 2, 3])}, 3, ["A.npz(indptr.npy): 3 elements, expected 4"]),
+                ({"indptr": np.array([1, 2, 2, 3])}, 3, ["it goes from 1 to 3, expected 0 to 3"]),
+                ({"indptr": np.array([0, 2, 2, 4])}, 3, ["it goes from 0 to 4"]),
+                ({"indptr": np.array([0, 3, 2, 3])}, 3, ["element 2 is 2, after 3"]),
+                ({"indptr": np.array([0, -1, 2, 3])}, 3, ["A.npz(indptr.npy): element 1 is"]),
+                ({"indices": np.array([0, 4, 1])}, 3, ["A.npz: entry 1 is in column 4 of 4"]),
+                ({"indices": np.array([0, -1, 1])}, 3, ["entry 1 is in column -1 of 4"]),
+                ({"indices": np.array([0.0, 2, 1])}, 3, ["A.npz(indices.npy): type 'f8', expected integers"]),
+                ({"shape": np.array([3, 4, 5])}, 3, ["A.npz(shape.npy): 3 dimensions"]),
+                ({"shape": np.array([-1, 4])}, 3, ["indptr"]),
+                ({"shape": np.array([2**40, 4]), "format": np.array(b"csc")}, 3, ["indptr"]),
+                ({"shape": np.array([2**40, 4]), "format": np.array(b"coo"), "row": np.arange(3),
+                  "col": np.arange(3)}, 5, ["must stay below"]),
+                ({"shape": np.array([3, 4]), "format": np.array(b"coo"), "row": np.arange(3),
+                  "col": np.arange(2)}, 3, ["A.npz(col.npy): 2 elements, expected 3"]),
+                ({"format": np.array(b"bsr"), "data": np.ones((3, 2, 2))}, 3, ["blocks of 2 x 2 for 3 x 4"]),
+                ({"format": np.array(b"bsr"), "data": np.ones((3, 0, 2))}, 3, ["blocks of 0 x 2"]),
+                ({"format": np.array(b"bsr"), "data": np.ones((3, 1, 2))}, 3, ["block 1 is in block column 2 of 2"])):
+            with self.subTest(texts):
+                self.arrays(**changes)
+                self.refused(expect, *texts)
+
+    @needs_command
+    def test_files_that_are_not_what_they_seem(self):
+        def member(content):
+            with zipfile.ZipFile(self.path, "w") as file:
+                file.writestr("data.npy", content)
+
+        for content, expect, text in ((b"", 3, "ends 8 bytes too early"), (b"\x93NUMPX\x01\x00", 3, "not an array"),
+                                      (b"\x93NUMPY\x07\x00", 5, "version 7"),
+                                      (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", 3, "a header of 4294967295 bytes"),
+                                      (b"\x93NUMPY\x01\x00\x05\x00{'a'}", 3, "not a header of an array")):
+            member(content)
+            self.refused(expect, "A.npz(data.npy)", text)
+
+        def header(text, data=b""):
+            return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + data
+
+        for text, expect, message in (
+                ("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}", 3, "not a header"),
+                ("{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999,)}", 7, "A.npz(data.npy)"),
+                ("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", 5, "64 bits"),
+                ("{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", 3, "ends 16 bytes too early"),
+                ("{'descr': '<f8', 'fortran_order': False, 'shape': (0,)} x", 3, "not a header"),
+                ("{'descr': '<f8', 'fortran_order': True, 'shape': (1, 1)}", 5, "Fortran"),
+                ("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", 5, "structures"),
+                ("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", 5, "type 'O'"),
+                ("{'descr': '', 'fortran_order': False, 'shape': (1,)}", 3, "not a header"),
+                ("{'fortran_order': False, 'shape': (1,)}", 3, "not a header")):
+            with self.subTest(text):
+                member(header(text))
+                self.refused(expect, message)
+        member(header("{'descr': '<f8', 'fortran_order': False, 'shape': ()}", bytes(9)))
+        self.refused(3, "more bytes than its header says")
+        with zipfile.ZipFile(self.path, "w") as file:
+            for _ in range(2):
+                stream = io.BytesIO()
+                np.save(stream, np.ones(3))
+                with self.assertWarns(UserWarning) if _ else self.subTest():
+                    file.writestr("data.npy", stream.getvalue())
+        self.refused(3, "the name is given to two arrays")
+
+    @needs_command
+    def test_damage_is_noticed_or_harmless(self):
+        """Whatever byte is wrong: the matrix, or an error; never a crash."""
+        rng = random.Random(1)
+        for compressed in (False, True):
+            self.arrays()
+            if compressed:
+                sparse.save_npz(self.path, sparse.load_npz(self.path))
+            right = self.path.read_bytes()
+            cuts = [right[:n] for n in range(0, len(right), 97)]
+            flips = []
+            for _ in range(60):
+                wrong = bytearray(right)
+                wrong[rng.randrange(len(wrong))] ^= 1 << rng.randrange(8)
+                flips.append(bytes(wrong))
+            for content in cuts + flips:
+                self.path.write_bytes(content)
+                done = subprocess.run([test_support.command, "encode", self.path, "-o", self.directory / "x.spmvc",
+                                       "-f", "-q"], capture_output=True, check=False)
+                self.assertIn(done.returncode, (0, 3, 5, 7), done.stderr)
+
+
+if __name__ == "__main__":
+    test_support.main()

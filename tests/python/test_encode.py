@@ -1,0 +1,183 @@
+"""From whatever holds a matrix to a container and back, without a bit lost; and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import spmvpack as sp
+from support import nasty_matrices, needs_command, random_csr, same_bits, spmvpack
+
+MATRICES = dict(nasty_matrices())
+
+
+def assert_equal(a, b):
+    assert a.shape == b.shape
+    for name in ("indptr", "indices"):
+        assert np.array_equal(getattr(a, name), getattr(b, name))
+    assert same_bits(a.data, b.data)
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("layout", ["auto", "csr", "ccoo", "csell", "hyb"])
+@pytest.mark.parametrize("codec", ["none", "zstd:1"])
+def test_every_bit_comes_back(name, layout, codec, tmp_path):
+    a = MATRICES[name]
+    m = sp.encode(a, layout, codec=codec, force_size=True)
+    assert (m.shape, m.nnz, m.dtype) == (a.shape, a.nnz, a.dtype)
+    assert_equal(m.to_scipy(), a)
+    m.save(tmp_path / "a.spmvc")
+    again = sp.load(tmp_path / "a.spmvc")
+    assert_equal(again.to_scipy(), a)
+    assert (again.digest, again.parts, again.device_bytes) == (m.digest, m.parts, m.device_bytes)
+    assert again.tobytes() == m.tobytes() == (tmp_path / "a.spmvc").read_bytes()
+
+
+def with_int64(a):
+    wide = sparse.csr_array(a)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    return wide
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_every_form_is_the_same_matrix(name):
+    a = MATRICES[name]
+    digest = sp.encode(a).digest
+    forms = [sparse.csr_matrix(a), with_int64(a), a.tocsc(), a.tocoo()]
+    if a.shape[0]:
+        forms.append(a.tobsr((1, 1)))
+    for form in forms:
+        assert sp.encode(form).digest == digest, form.format
+    backwards = a.tocoo()
+    order = np.arange(a.nnz)[::-1]
+    backwards = sparse.coo_array((backwards.data[order], (backwards.row[order], backwards.col[order])), shape=a.shape)
+    assert sp.encode(backwards).digest == digest
+
+
+def test_unsorted_and_repeated_columns_are_sorted_and_added_up_in_their_order():
+    a = sparse.csr_array((np.array([1e16, 5.0, 1.0, -1e16]), np.array([2, 0, 2, 2]), np.array([0, 4, 4])), shape=(2, 3))
+    before = [part.copy() for part in (a.data, a.indices, a.indptr)]
+    m = sp.encode(a)
+    assert m.nnz == 2
+    assert m.to_scipy().toarray().tolist() == [[5.0, 0.0, (1e16 + 1.0) - 1e16], [0.0, 0.0, 0.0]]
+    assert m.provenance["duplicates"] == 2
+    assert all(same_bits(x, y) for x, y in zip(before, (a.data, a.indices, a.indptr)))
+
+
+def test_integers_and_booleans_are_float64():
+    a = sparse.csr_array(np.array([[1, 0], [0, 2**53]]))
+    assert sp.encode(a).to_scipy().toarray().tolist() == [[1.0, 0.0], [0.0, 2.0**53]]
+    assert sp.encode(a > 0).to_scipy().toarray().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    with pytest.raises(ValueError, match="9007199254740993 of entry 1"):
+        sp.encode(sparse.csr_array(np.array([[1, 0], [0, 2**53 + 1]])))
+
+
+@needs_command
+@pytest.mark.parametrize("options", [[], ["--layout", "ccoo", "--set", "ccoo.k=2"], ["--codec", "zstd:5"],
+                                     ["--value-type", "f32"]])
+def test_a_file_has_the_bytes_of_the_command_line(options, tmp_path):
+    source, container = tmp_path / "A.mtx", tmp_path / "A.spmvc"
+    spmvpack("generate", "laplace2d", "--grid", "40x30", "-o", source)
+    spmvpack("encode", source, "-o", container, *options)
+    arguments = dict(zip(options[::2], options[1::2]))
+    m = sp.encode(source, arguments.get("--layout", "auto"), settings={"ccoo.k": 2} if "--set" in arguments else None,
+                  codec=arguments.get("--codec", "none"),
+                  dtype=np.float32 if "--value-type" in arguments else None)
+    assert m.tobytes() == container.read_bytes()
+    assert sp.encode(sp.load(container).to_scipy(), "csr").digest == m.digest
+    report = sp.report(source, dtype=np.float32 if "--value-type" in arguments else None)
+    assert str(report) == spmvpack("report", source, "-q", *[o for o in options if "value" in o or o == "f32"])
+
+
+def test_pickles_and_bytes():
+    m = sp.encode(MATRICES["few values"])
+    assert pickle.loads(pickle.dumps(m)).digest == m.digest
+    assert sp.load(memoryview(m.tobytes())).digest == m.digest
+    error = pickle.loads(pickle.dumps(sp.Error("what", "io", "there", "do this")))
+    assert (str(error), error.code, error.where, error.hint) == ("there: what; do this", "io", "there", "do this")
+
+
+def test_errors_have_a_code_a_place_and_a_hint(tmp_path):
+    bad = tmp_path / "bad.mtx"
+    bad.write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n")
+    with pytest.raises(sp.Error) as caught:
+        sp.encode(bad)
+    assert caught.value.code == "bad_input"
+    assert caught.value.where == f"{bad}:3:1"
+    with pytest.raises(sp.Error) as caught:
+        sp.load(bad)
+    assert (caught.value.code, caught.value.where) == ("bad_input", str(bad))
+    assert caught.value.hint == f"make one with `spmvpack encode {bad}`"
+
+    m = sp.encode(MATRICES["a grid"])
+    m.save(tmp_path / "a.spmvc")
+    with pytest.raises(sp.Error) as caught:
+        m.save(tmp_path / "a.spmvc")
+    assert caught.value.code == "exists"
+    m.save(tmp_path / "a.spmvc", overwrite=True)
+    broken = bytearray(m.tobytes())
+    broken[4096] ^= 1
+    with pytest.raises(sp.Error, match="the checksum is wrong") as caught:
+        sp.load(broken)
+    assert caught.value.code == "corrupt"
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda a: sp.encode(a, "ccooo"), sp.Error, "the layout 'ccooo' is not known"),
+    (lambda a: sp.encode(a, "ccoo", settings={"ccoo.q": 4}), sp.Error, "ccoo.q"),
+    (lambda a: sp.encode(a, codec="gzip"), ValueError, "codec is 'gzip'"),
+    (lambda a: sp.encode(a, codec="zstd:20"), ValueError, "a level from 1 to 19"),
+    (lambda a: sp.encode(a, dtype=np.float32), TypeError, "dtype is for files"),
+    (lambda a: sp.encode("x.mtx", dtype=np.int32), TypeError, "not as int32"),
+    (lambda a: sp.encode("/nowhere.mtx"), sp.Error, "No such file"),
+    (lambda a: sp.encode(a.toarray()), TypeError, "type ndarray: give a sparse matrix"),
+    (lambda a: sp.encode(None), TypeError, "type NoneType"),
+    (lambda a: sp.encode(a.astype(np.complex128)), TypeError, "values of type complex128"),
+    (lambda a: sp.encode(a.astype(np.longdouble)), TypeError, "values of type float128"),
+    (lambda a: sp.load(5), TypeError, "type int: give a path or bytes"),
+    (lambda a: sp.load(b"spam"), sp.Error, "not a container"),
+    (lambda a: sp.report(a, settings={"nus": 1}), sp.Error, "nus"),
+])
+def test_what_is_wrong_is_said(call, error, text):
+    with pytest.raises(error, match=text):
+        call(MATRICES["a grid"])
+
+
+@pytest.mark.parametrize("change, text", [
+    (lambda a: a.indices.__setitem__(0, 2**20), "(column|index) 1048576 of .* 900"),
+    (lambda a: a.indices.__setitem__(0, -1), "(column 4294967295 of|index -1 of) .* 900"),
+    (lambda a: a.indptr.__setitem__(0, 1), r"row_ptr\[0\] is 1"),
+    (lambda a: a.indptr.__setitem__(5, 0), "not increasing"),
+])
+def test_arrays_that_are_no_matrix_are_refused(change, text):
+    for a in (MATRICES["a grid"].copy(), with_int64(MATRICES["a grid"])):
+        change(a)
+        with pytest.raises(sp.Error, match=text) as caught:
+            sp.encode(a)
+        assert caught.value.code == "bad_input"
+
+
+def test_a_report_is_text_json_and_html():
+    a = random_csr(100, 80, 6, 1, distinct=3)
+    report = sp.report(a, name="<A>")
+    assert str(report).startswith("<A>\n100 x 80, ")
+    facts = report.to_dict()
+    assert facts["matrix"]["nonzeros"] == a.nnz
+    assert report.recommended == sp.encode(a).layout
+    for layout in ("csr", "ccoo"):
+        assert report.device_bytes[layout] == sp.encode(a, layout).device_bytes
+    assert "&lt;A&gt;" in report._repr_html_() and "<A>" not in report._repr_html_()
+    assert f"<b>{report.recommended}</b>" in report._repr_html_()
+    assert len(report.details) > len(report.text)
+    assert sp.report(sparse.csr_array((0, 0)))._repr_html_().startswith("<p>0 x 0")
+
+
+def test_what_a_matrix_says_of_itself():
+    m = sp.encode(MATRICES["few values"], "segmented_sell", settings={"segmented_sell.cols": 300})
+    assert m.layout == "sell"
+    assert [(part.layout, part.cols) for part in m.parts] == [("sell", 300)] * 3
+    assert sum(part.nnz for part in m.parts) == m.nnz
+    assert m.provenance["options"].startswith("--layout segmented_sell --set segmented_sell.cols=300 ")
+    assert "700 x 900" in repr(m) and "sell" in repr(m)
+    assert len(m.tobytes()) == m.file_bytes

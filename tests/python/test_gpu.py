@@ -1,0 +1,345 @@
+"""On a GPU: the bits of the host, in the caller's library, on the caller's stream. What needs no device comes first,
+then what needs no library, then CuPy and PyTorch; what is missing is skipped."""
+
+import threading
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse import linalg as scipy_linalg
+
+import spmvpack as sp
+from spmvpack import _device, _native
+from cuda_arrays import DeviceArray, Stream, free_memory, lent
+from support import nasty_matrices, random_csr, same_bits
+
+A = random_csr(3000, 2000, 9, 7)
+
+
+def devices():
+    try:
+        return _native.device_count()
+    except sp.Error:
+        return 0
+
+
+def test_without_a_gpu_it_is_said_what_is_missing(tmp_path):
+    m = sp.encode(A)
+    m.save(tmp_path / "a.spmvc")
+    if devices():
+        pytest.skip("there is a GPU")
+    for call in (lambda: m.to("cuda"), lambda: sp.load(tmp_path / "a.spmvc", device="cuda:0")):
+        with pytest.raises(sp.Error) as caught:
+            call()
+        if sp.built_with_cuda():
+            assert caught.value.code == "no_device" and "driver" in str(caught.value)
+        else:
+            assert caught.value.code == "unsupported" and "built without CUDA" in str(caught.value)
+
+
+class Protocol:
+    def __init__(self, value):
+        self.value = value
+
+    def __cuda_stream__(self):
+        return self.value
+
+
+class Attribute:
+    __cuda_stream__ = (0, 77)
+
+
+class CupyLike:
+    ptr = 78
+
+
+class TorchLike:
+    cuda_stream = 79
+
+
+@pytest.mark.parametrize("stream, handle", [(5, 5), (np.int64(6), 6), (0, 1), (2, 2), (Protocol((0, 76)), 76),
+                                            (Attribute(), 77), (CupyLike(), 78), (TorchLike(), 79)])
+def test_streams(stream, handle):
+    assert _device.stream_of(stream) == handle
+
+
+@pytest.mark.parametrize("stream, error", [("0", TypeError), (None, TypeError), (True, TypeError), (1.0, TypeError),
+                                           (-1, ValueError), (Protocol((1, 5)), ValueError)])
+def test_what_is_no_stream(stream, error):
+    with pytest.raises(error):
+        _device.stream_of(stream)
+
+
+@pytest.mark.parametrize("device, index", [("cuda", 0), ("cuda:0", 0), ("cuda:3", 3), (2, 2)])
+def test_devices(device, index):
+    assert _device.device_index(device) == index
+
+
+@pytest.mark.parametrize("device, error", [("cpu", ValueError), ("cuda:", ValueError), ("cuda:x", ValueError),
+                                           ("gpu", ValueError), (-1, TypeError), (True, TypeError), (1.5, TypeError)])
+def test_what_is_no_device(device, error):
+    with pytest.raises(error):
+        _device.device_index(device)
+
+
+def test_device_memory_is_refused_on_the_host():
+    m = sp.encode(A)
+    x, out = DeviceArray(256, (2000,), np.float64), DeviceArray(256, (3000,), np.float64)
+    for call in (lambda: m @ x, lambda: m.multiply(x, np.empty(3000)), lambda: m.multiply(np.ones(2000), out)):
+        with pytest.raises(ValueError, match="(x|out) is on (a GPU|cuda:0), the matrix on the host"):
+            call()
+    assert not lent
+
+
+@pytest.fixture
+def cupy():
+    module = pytest.importorskip("cupy")
+    if not devices():
+        pytest.skip("there is no GPU")
+    return module
+
+
+@pytest.fixture
+def torch():
+    module = pytest.importorskip("torch")
+    if not devices() or not module.cuda.is_available():
+        pytest.skip("there is no GPU, or PyTorch has no CUDA")
+    return module
+
+
+needs_gpu = pytest.mark.skipif(not devices(), reason="there is no GPU")
+
+
+@needs_gpu
+@pytest.mark.parametrize("layout", ["ccoo", "csell", "amb", "segmented_sell"])
+def test_host_vectors_get_the_bits_of_the_host(layout, tmp_path):
+    m = sp.encode(A, layout)
+    m.save(tmp_path / "a.spmvc")
+    x = np.random.default_rng(1).standard_normal(2000)
+    for d in (m.to("cuda"), sp.load(tmp_path / "a.spmvc", device="cuda:0")):
+        assert (d.shape, d.dtype, d.nnz, d.parts, d.digest) == (m.shape, m.dtype, m.nnz, m.parts, m.digest)
+        assert same_bits(d @ x, m @ x)
+        assert same_bits(np.ascontiguousarray((d @ np.stack([x, 2 * x], 1))[:, 1]), m @ (2 * x))
+    with pytest.raises(ValueError, match=r"x has shape \(3,\)"):
+        d @ np.ones(3)
+    with pytest.raises(sp.Error, match="there is no GPU 99"):
+        m.to("cuda:99")
+
+
+@needs_gpu
+@pytest.mark.parametrize("layout", ["csr", "ccoo", "csell", "segmented_sell"])
+def test_device_vectors_get_the_bits_of_the_host(layout):
+    for _, a in nasty_matrices():
+        m = sp.encode(a, layout, force_size=True)
+        d, stream = m.to(), Stream()
+        rng = np.random.default_rng(1)
+        x, y = rng.standard_normal(a.shape[1]).astype(a.dtype), rng.standard_normal(a.shape[0]).astype(a.dtype)
+        on_device, out = DeviceArray.from_numpy(x, stream), DeviceArray.from_numpy(y, stream)
+        assert d.multiply(on_device, out, alpha=2.0, beta=-0.5, stream=stream) is out
+        stream.synchronize()
+        assert np.array_equal(out.get(), m.multiply(x, y.copy(), 2.0, -0.5), equal_nan=True)
+        assert not lent and not on_device.waits and not out.waits
+        on_device.free()
+        out.free()
+
+
+@needs_gpu
+def test_another_stream_waits_for_those_of_the_vectors():
+    m = sp.encode(A, "ccoo")
+    d, streams = m.to(), [Stream() for _ in range(3)]
+    x = DeviceArray.from_numpy(np.ones(2000), streams[0])
+    out = DeviceArray.from_numpy(np.zeros(3000), streams[1])
+    d.multiply(x, out, stream=streams[2].handle)
+    streams[2].synchronize()
+    assert x.waits == out.waits == [streams[2].handle]
+    assert same_bits(out.get(), m @ np.ones(2000))
+    d.multiply(x, out)  # of no library with streams: the default stream
+    assert x.waits[1:] == out.waits[1:] == [1]
+
+
+@needs_gpu
+def test_a_captured_multiply_needs_no_memory_and_runs_again():
+    m = sp.encode(A, "ccoo")
+    d, stream = m.to(), Stream()
+    x, y = DeviceArray.from_numpy(np.ones(2000), stream), DeviceArray.from_numpy(np.full(3000, 3.0), stream)
+    d.prepare(stream)
+    before = free_memory()
+    graph = stream.capture(lambda: d.multiply(x, y, alpha=2.0, beta=1.0, stream=stream))
+    for _ in range(3):
+        stream.launch(graph)
+    stream.synchronize()
+    assert before - free_memory() < 1 << 22
+    expected = np.full(3000, 3.0)
+    for _ in range(3):
+        m.multiply(np.ones(2000), expected, alpha=2.0, beta=1.0)
+    assert same_bits(y.get(), expected)
+
+
+@needs_gpu
+def test_threads_multiply_at_the_same_time():
+    m = sp.encode(A, "ccoo")
+    d, wrong = m.to(), []
+    xs = [np.random.default_rng(k).standard_normal(2000) for k in range(6)]
+    expected = [m @ x for x in xs]
+    # Copies need the device's context, which only this thread has set.
+    streams = [Stream() for _ in xs]
+    vectors = [(DeviceArray.from_numpy(x, s), DeviceArray.from_numpy(np.zeros(3000), s)) for x, s in zip(xs, streams)]
+
+    def work(k):
+        for _ in range(200):
+            d.multiply(*vectors[k], stream=streams[k])
+        streams[k].synchronize()
+        if not vectors[k][0].waits == []:
+            wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    for (_, y), right in zip(vectors, expected):
+        assert same_bits(y.get(), right)
+
+
+@needs_gpu
+@pytest.mark.parametrize("call, error, text", [
+    (lambda d, x, y: d @ x, TypeError, "not known how to make: use multiply"),
+    (lambda d, x, y: d.multiply(y, y), ValueError, r"x has shape \(3000,\), expected \(2000,\)"),
+    (lambda d, x, y: d.multiply(x, x), ValueError, r"out has shape \(2000,\), expected \(3000,\)"),
+    (lambda d, x, y: d.multiply(np.ones(2000), y), ValueError, "x is on the host"),
+    (lambda d, x, y: d.multiply(x, np.ones(3000)), ValueError, "out is on the host"),
+    (lambda d, x, y: d.multiply([1.0], y), TypeError, "x is of type list"),
+    (lambda d, x, y: d.multiply(DeviceArray(x.pointer, (2000,), np.float32), y), TypeError, "x is float32"),
+    (lambda d, x, y: d.multiply(DeviceArray(x.pointer, (2000,), np.int64), y), TypeError, "not int64"),
+    (lambda d, x, y: d.multiply(x, DeviceArray(y.pointer, (3000,), np.float32)), TypeError, "out is float32"),
+    (lambda d, x, y: d.multiply(DeviceArray(x.pointer, (2000,), np.float64, device=1), y), ValueError,
+     "x is on cuda:1, the matrix on cuda:0"),
+    (lambda d, x, y: d.multiply(x, y, stream="0"), TypeError, "a stream of type str"),
+])
+def test_what_does_not_fit_on_a_device_is_refused(call, error, text):
+    d = sp.encode(A).to()
+    x, y = DeviceArray.from_numpy(np.ones(2000)), DeviceArray.from_numpy(np.ones(3000))
+    with pytest.raises(error, match=text):
+        call(d, x, y)
+
+
+@needs_gpu
+def test_ten_thousand_multiplies_leak_nothing():
+    d, stream = sp.encode(A, "ccoo").to(), Stream()
+    x, y = DeviceArray.from_numpy(np.ones(2000), stream), DeviceArray.from_numpy(np.ones(3000), stream)
+    d.multiply(x, y, stream=stream)
+    before = free_memory()
+    for _ in range(10000):
+        d.multiply(x, y, stream=stream)
+    stream.synchronize()
+    assert before - free_memory() < 1 << 22 and not lent
+
+
+def test_cupy_on_its_current_stream(cupy):
+    for _, a in nasty_matrices():
+        m = sp.encode(a)
+        d = m.to()
+        x = np.random.default_rng(1).standard_normal(a.shape[1]).astype(a.dtype)
+        with cupy.cuda.Stream(non_blocking=True):
+            y = d @ (cupy.asarray(x) * 2)
+            assert isinstance(y, cupy.ndarray)
+            assert np.array_equal(cupy.asnumpy(y), m @ (x * 2), equal_nan=True)
+
+
+def test_a_stream_waits_for_what_was_queued_on_the_operands_stream(cupy):
+    m = sp.encode(A)
+    d, other = m.to(), cupy.cuda.Stream(non_blocking=True)
+    x, out = cupy.zeros(2000), cupy.zeros(3000)
+    d.prepare(other)
+    with cupy.cuda.Stream(non_blocking=True) as mine:
+        slow = cupy.random.default_rng(1).standard_normal((3000, 3000))
+        for _ in range(20):
+            slow = slow @ slow * 1e-3
+        x[:] = 1.0 + 0 * slow[0, :1]  # long after this line
+        d.multiply(x, out, stream=other)
+        mine.synchronize()
+    other.synchronize()
+    assert same_bits(cupy.asnumpy(out), m @ np.ones(2000))
+
+
+def test_a_multiply_in_a_graph(cupy):
+    m = sp.encode(A, "ccoo")
+    d, stream = m.to(), cupy.cuda.Stream(non_blocking=True)
+    x, y = cupy.ones(2000), cupy.full(3000, 3.0)
+    with stream:
+        d.prepare(stream)
+        used = cupy.cuda.runtime.memGetInfo()[0]
+        stream.begin_capture()
+        d.multiply(x, y, alpha=2.0, beta=1.0)
+        graph = stream.end_capture()
+        for _ in range(3):
+            graph.launch(stream)
+        stream.synchronize()
+    assert cupy.cuda.runtime.memGetInfo()[0] >= used - (1 << 22)
+    expected = np.full(3000, 3.0)
+    for _ in range(3):
+        m.multiply(np.ones(2000), expected, alpha=2.0, beta=1.0)
+    assert same_bits(cupy.asnumpy(y), expected)
+
+
+def test_threads_and_streams_have_workspaces_of_their_own(cupy):
+    m = sp.encode(A, "ccoo")
+    d, wrong = m.to(), []
+    xs = [np.random.default_rng(k).standard_normal(2000) for k in range(6)]
+
+    def work(k):
+        with cupy.cuda.Stream(non_blocking=True):
+            x = cupy.asarray(xs[k])
+            if not all(same_bits(cupy.asnumpy(d @ x), m @ xs[k]) for _ in range(20)):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_cupy_matrices_and_operators(cupy):
+    from cupyx.scipy.sparse import csr_matrix, linalg
+
+    lines = [sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], (n, n)) for n in (40, 37)]  # no eigenvalue twice
+    laplacian = sparse.csr_matrix(sparse.kronsum(*lines))
+    on_device = csr_matrix(laplacian)
+    m = sp.encode(on_device)
+    assert m.digest == sp.encode(laplacian).digest
+    d = m.to()
+    operator = d.linear_operator(transpose=d)
+    assert isinstance(operator, linalg.LinearOperator)
+    b = cupy.asarray(np.random.default_rng(1).standard_normal(1480))
+    u, info = linalg.cg(operator, b)
+    assert info == 0 and float(cupy.linalg.norm(on_device @ u - b)) <= 1.1e-5 * float(cupy.linalg.norm(b))
+    largest = np.sort(scipy_linalg.eigsh(laplacian, 3, return_eigenvectors=False))
+    found = cupy.asnumpy(linalg.eigsh(operator, 3, return_eigenvectors=False))
+    assert np.allclose(np.sort(found), largest, rtol=1e-8)
+    found = cupy.asnumpy(linalg.svds(operator, 3, return_singular_vectors=False))
+    assert np.allclose(np.sort(found), largest, rtol=1e-6)
+    start = cupy.asarray(np.random.default_rng(3).standard_normal((1480, 4)))
+    found = cupy.asnumpy(linalg.lobpcg(operator, start, tol=1e-8, maxiter=400)[0])
+    assert np.allclose(np.sort(found)[-2:], largest[1:], rtol=1e-5)
+    u, info = linalg.gmres(operator, b)
+    assert info == 0 and float(cupy.linalg.norm(on_device @ u - b)) <= 1.1e-5 * float(cupy.linalg.norm(b))
+
+
+def test_torch_tensors(torch):
+    m = sp.encode(A)
+    d = m.to(torch.device("cuda"))
+    x = np.random.default_rng(1).standard_normal(2000)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        y = d @ torch.from_numpy(x).to("cuda")
+        assert isinstance(y, torch.Tensor) and same_bits(y.cpu().numpy(), m @ x)
+        y = d @ torch.from_numpy(np.stack([x, 2 * x], 1)).to("cuda")
+        assert y.shape == (3000, 2) and same_bits(y[:, 1].cpu().numpy(), m @ (2 * x))
+    with pytest.raises(TypeError, match="x is float32"):
+        d @ torch.ones(2000, device="cuda")
+    with pytest.raises(ValueError, match="x is on the host"):
+        d @ torch.ones(2000, dtype=torch.float64)
+    with pytest.raises(ValueError, match="x is on a GPU"):
+        m @ torch.ones(2000, dtype=torch.float64, device="cuda")

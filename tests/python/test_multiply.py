@@ -1,0 +1,224 @@
+"""A @ x: right, with the bits of the command line, from many threads, without leaks."""
+
+import gc
+import resource
+import sys
+import threading
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import spmvpack as sp
+from support import assert_product, nasty_matrices, needs_command, random_csr, same_bits, spmvpack
+
+MATRICES = dict(nasty_matrices())
+
+
+def vector(size, seed=1, dtype=np.float64):
+    return np.random.default_rng(seed).standard_normal(size).astype(dtype)
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("layout", ["auto", "csr", "coo", "sell", "ccoo", "csell"])
+def test_a_product_is_right(name, layout):
+    a = MATRICES[name]
+    x = vector(a.shape[1], dtype=a.dtype)
+    y = sp.encode(a, layout, force_size=True) @ x
+    assert y.dtype == a.dtype
+    assert_product(a, x, y)
+
+
+@needs_command
+@pytest.mark.parametrize("layout", ["csr", "ccoo", "csell", "hyb"])
+def test_a_product_has_the_bits_of_the_command_line(layout, tmp_path):
+    a = random_csr(400, 300, 12, 7)
+    m = sp.encode(a, layout)
+    m.save(tmp_path / "a.spmvc")
+    x = vector(300)
+    header = "%%MatrixMarket matrix array real general\n300 1\n"
+    (tmp_path / "x.mtx").write_text(header + "".join(f"{v!r}\n" for v in x.tolist()))
+    told = spmvpack("multiply", tmp_path / "a.spmvc", "--x", tmp_path / "x.mtx").splitlines()
+    expected = np.array([float(line) for line in told if not line.startswith("%")][1:] if " " not in told[1] else
+                        [float(line) for line in told[2:]])
+    assert same_bits(m @ x, expected)
+    for threads in (1, 3):
+        assert same_bits(m.multiply(x, np.empty(400), threads=threads), expected)
+
+
+def test_alpha_and_beta():
+    a = random_csr(50, 40, 6, 2)
+    m, x, y = sp.encode(a), vector(40), vector(50, 3)
+    expected = 2.0 * (m @ x) + -0.5 * y
+    out = y.copy()
+    assert m.multiply(x, out, alpha=2.0, beta=-0.5) is out
+    assert np.allclose(out, expected, rtol=1e-14)
+    nan = np.full(50, np.nan)
+    assert np.isfinite(m.multiply(x, nan)).all()  # beta 0: not read
+    assert m.multiply(np.full(40, np.nan), y.copy(), alpha=0.0, beta=1.0).tolist() == y.tolist()
+
+
+def test_float64_vectors_for_a_float32_matrix():
+    a = random_csr(60, 50, 6, 2, np.float32)
+    m = sp.encode(a)
+    x = vector(50)
+    y = m @ x
+    assert y.dtype == np.float64
+    assert_product(sparse.csr_array(a, dtype=np.float64), x, y)
+    assert (m @ x.astype(np.float32)).dtype == np.float32
+
+
+def test_several_columns_are_the_products_of_each():
+    a = random_csr(60, 50, 6, 2)
+    m = sp.encode(a)
+    x = vector(150).reshape(50, 3)
+    for form in (x, np.asfortranarray(x), vector(300).reshape(50, 6)[:, ::2]):
+        y = m @ form
+        assert y.shape == (60, 3)
+        for k in range(3):
+            assert same_bits(np.ascontiguousarray(y[:, k]), m @ np.ascontiguousarray(form[:, k]))
+    assert (m @ np.empty((50, 0))).shape == (60, 0)
+
+
+def test_vectors_of_other_libraries_and_forms():
+    a = random_csr(60, 50, 6, 2)
+    m, x = sp.encode(a), vector(50)
+    expected = m @ x
+    assert same_bits(m @ vector(100).repeat(2)[::2][:50].copy(), m @ vector(100)[:50])
+    strided = np.zeros(100)
+    strided[::2] = x
+    assert same_bits(m @ strided[::2], expected)
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    assert same_bits(m @ frozen, expected)
+    assert same_bits(m @ memoryview(x), expected)
+    torch = pytest.importorskip("torch")
+    y = m @ torch.from_numpy(x)
+    assert isinstance(y, torch.Tensor) and same_bits(y.numpy(), expected)
+
+
+M = sp.encode(random_csr(60, 50, 6, 2))
+F = sp.encode(random_csr(60, 50, 6, 2, np.float32))
+FROZEN = np.empty(60)
+FROZEN.flags.writeable = False
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda: M @ np.ones(49), ValueError, r"x has shape \(49,\), expected \(50,\)"),
+    (lambda: M @ np.ones((49, 2)), ValueError, r"x has shape \(49,\), expected \(50,\)"),
+    (lambda: M @ np.ones((50, 1, 1)), ValueError, r"x has shape \(50, 1, 1\)"),
+    (lambda: M @ np.float64(3), ValueError, r"x has shape \(\)"),
+    (lambda: M @ np.ones(50, np.float32), TypeError, "x is float32, the matrix float64"),
+    (lambda: M @ np.ones(50, np.int64), TypeError, "x is int64"),
+    (lambda: M @ np.ones(50, np.complex128), TypeError, "x is complex128"),
+    (lambda: M @ np.ones(50, ">f8"), TypeError, "x "),
+    (lambda: M @ np.ones(50, object), TypeError, "x "),
+    (lambda: M @ [1.0] * 50, TypeError, "unsupported operand"),
+    (lambda: M @ M, TypeError, "unsupported operand"),
+    (lambda: M @ 2.0, TypeError, "unsupported operand"),
+    (lambda: np.ones(60) @ M, TypeError, "unsupported operand"),
+    (lambda: M.multiply([1.0] * 50, np.empty(60)), TypeError, "x is of type list"),
+    (lambda: M.multiply(np.ones(50), np.empty(59)), ValueError, r"out has shape \(59,\), expected \(60,\)"),
+    (lambda: M.multiply(np.ones(50), np.empty(120)[::2]), ValueError, "out has a stride of 2"),
+    (lambda: M.multiply(np.ones(100)[::2], np.empty(60)), ValueError, "x has a stride of 2"),
+    (lambda: M.multiply(np.ones(50), FROZEN), ValueError, "out is read-only"),
+    (lambda: F.multiply(np.ones(50), np.empty(60, np.float32)), TypeError, "x is float64 and out is float32"),
+    (lambda: M.multiply(np.ones(50), np.empty(60), "2"), TypeError, "incompatible function arguments"),
+])
+def test_what_does_not_fit_is_refused(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_x_and_out_must_not_overlap():
+    both = np.ones(100)
+    with pytest.raises(sp.Error, match="overlap") as caught:
+        M.multiply(both[:50], both[40:])
+    assert caught.value.code == "usage"
+
+
+def test_threads_share_a_matrix():
+    a = random_csr(3000, 2000, 20, 5)
+    m = sp.encode(a)
+    xs = [vector(2000, seed) for seed in range(8)]
+    expected = [m @ x for x in xs]
+    wrong = []
+
+    def work(k):
+        for _ in range(30):
+            if not same_bits(m @ xs[k], expected[k]):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_multiply_releases_the_gil():
+    """While one thread multiplies, another gets to run: it sees the multiply begun and not ended."""
+    a = random_csr(20000, 20000, 60, 5)
+    m, x, y = sp.encode(a, "csr"), vector(20000), np.empty(20000)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(100)  # Python itself does not switch; only who gives the GIL away is interrupted
+    running, seen = threading.Event(), []
+    try:
+        def watch():
+            running.wait()
+            while running.is_set():
+                seen.append(None)
+                threading.Event().wait(1e-5)
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        running.set()
+        for _ in range(50):
+            m.multiply(x, y, threads=1)
+        running.clear()
+        watcher.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert seen
+
+
+def test_what_is_needed_lives_as_long_as_it_is_needed():
+    x = vector(50)
+    expected = M @ x
+    m = sp.encode(random_csr(60, 50, 6, 2))  # the arrays are gone
+    gc.collect()
+    assert same_bits(m @ x, expected)
+    b = m.to_scipy()
+    operator = m.linear_operator()
+    data = b.data
+    del m, b
+    gc.collect()
+    assert same_bits(operator @ x, expected)
+    assert data.sum() == random_csr(60, 50, 6, 2).data.sum()
+
+
+def test_references_are_given_back():
+    x, y = vector(50), np.empty(60)
+    before = [sys.getrefcount(v) for v in (x, y, M)]
+    for _ in range(10):
+        M.multiply(x, y)
+        M @ x
+        with pytest.raises(ValueError):
+            M.multiply(x, x)
+    gc.collect()
+    assert [sys.getrefcount(v) for v in (x, y, M)] == before
+
+
+def test_ten_thousand_multiplies_leak_nothing():
+    a = random_csr(2000, 2000, 4, 5)
+    m, x = sp.encode(a), vector(2000)
+
+    def run(times):
+        for _ in range(times):
+            m @ x
+        gc.collect()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    before = run(1000)
+    assert run(10000) - before < 4096  # KiB; a leak of y alone would be 160 MB

@@ -1,0 +1,87 @@
+"""The package as a whole: documentation, examples, what it brings along, interruption."""
+
+import doctest
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import spmvpack as sp
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def test_the_documentation_is_true():
+    failed, count = doctest.testfile(str(ROOT / "docs/PYTHON.md"), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert count > 20 and failed == 0
+
+
+def test_the_readme_is_true():
+    blocks = re.findall(r"^```pycon test\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 1
+    test = doctest.DocTestParser().get_doctest(blocks[0], {}, "README.md", None, 0)
+    assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed == 0
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples/python").glob("*.py")), ids=lambda path: path.name)
+def test_examples_run(path, tmp_path):
+    done = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+                          check=False)
+    if done.returncode == 77:
+        pytest.skip(done.stdout.strip())
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "matrix" in done.stdout
+
+
+def test_everything_public_is_documented():
+    for name in sp.__all__:
+        thing = getattr(sp, name)
+        assert name == "__version__" or thing.__doc__, name
+        if isinstance(thing, type) and thing.__module__.startswith("spmvpack"):
+            for member, value in vars(thing).items():
+                if callable(value) and not member.startswith("_"):
+                    assert value.__doc__, f"{name}.{member}"
+
+
+def test_the_version_is_that_of_the_project():
+    assert sp.__version__ == re.search(r"project\(spmvpack VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+
+
+def test_the_wheel_brings_its_libraries_along():
+    """No library of this machine but those that every Linux has."""
+    if "site-packages" not in sp.__file__:
+        pytest.skip("not installed from a wheel")
+    code = "import spmvpack; print(open('/proc/self/maps').read())"
+    maps = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    ours = [line.split()[-1] for line in maps.splitlines() if re.search(r"lib(archive|zstd|xxhash|isal|fmt)", line)]
+    assert ours and all("spmvpack.libs" in path for path in ours), ours
+
+
+def test_ctrl_c_ends_a_long_call(tmp_path):
+    """And leaves no partial file; the process goes on."""
+    code = """
+import os, signal, sys, threading, numpy as np, spmvpack as sp
+from scipy import sparse
+rng = np.random.default_rng(1)
+n = 3_000_000
+a = sparse.csr_array((rng.standard_normal(n), rng.integers(0, 2**20, n), np.arange(0, n + 1, 3)), shape=(n // 3, 2**20))
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+timer = threading.Timer(0.3, interrupt)
+timer.start()
+try:
+    for _ in range(100):
+        sp.encode(a, "auto", codec="zstd:19")
+    print("ended")
+except KeyboardInterrupt:
+    print("interrupted")
+print(sp.encode(sparse.csr_array((2, 2))).shape)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=100,
+                          env=dict(os.environ, OMP_WAIT_POLICY="passive"), check=False)
+    assert done.stdout == "interrupted\n(2, 2)\n", done.stdout + done.stderr
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
