@@ -75,11 +75,13 @@ TEST_CASE("fill reads x unless every slot with a column is an entry") {
   CHECK(plan_of(make_csr(9, 9, holes), "dia").fill_reads_x);
 }
 
-TEST_CASE("auto takes dia for full diagonals, and never where its fill reads x") {
+TEST_CASE("auto takes dia for full diagonals if bytes matter, and never where its fill reads x") {
+  encoder::PlanOptions fewest_bytes;
+  fewest_bytes.aim.optimize = encoder::Objective::bytes;
   CsrMatrix a = full_diagonals(3000, 3000, {-1, 0, 1});
   std::mt19937_64 rng(3);
   for (double& v : std::get<Array<double>>(a.values)) v = random_value<double>(rng, 3);
-  CHECK(encoder::find_strategy("auto").plan(a, {}).strategy == "dia");
+  CHECK(encoder::find_strategy("auto").plan(a, fewest_bytes).strategy == "dia");
   // One entry less.
   CsrMatrix b = from_rows<double>(3000, 3000, rng, 3, [](std::uint64_t r) {
     const auto row = static_cast<std::uint32_t>(r);
@@ -88,9 +90,10 @@ TEST_CASE("auto takes dia for full diagonals, and never where its fill reads x")
     if (r != 2999 && r != 1500) columns.push_back(row + 1);
     return columns;
   });
-  const encoder::Plan chosen = encoder::find_strategy("auto").plan(b, {});
+  const encoder::Plan chosen = encoder::find_strategy("auto").plan(b, fewest_bytes);
   CHECK(plan_of(b, "dia").device_bytes() < chosen.device_bytes());
   CHECK_FALSE(chosen.fill_reads_x());
+  CHECK_FALSE(encoder::find_strategy("auto").plan(b, {}).fill_reads_x());
 }
 
 TEST_CASE("fill multiplies x: an infinite element reaches rows that do not have it") {
