@@ -44,7 +44,7 @@ def pattern(expected):
         elif line.startswith("  time "):
             lines.append(re.sub(r"\d+\\\.\d\d", r"\\d+\\.\\d\\d", re.escape(line)) + r"\n")
         else:  # a predicted time follows the model's prices, which are fitted anew from time to time
-            lines.append(re.sub(r"(\\ )+[\d\\.]+\\ us", r" +[\\d.]+ us", re.escape(line)) + r"\n")
+            lines.append(re.sub(r"(?:\\ )*\d+(?:\\\.\d+)?\\ us", r" *[\\d.]+ us", re.escape(line)) + r"\n")
     return "".join(lines)
 
 
