@@ -467,9 +467,12 @@ TEST_CASE("a description of a multiply is held against the matrix") {
   CHECK(verdict({.vectors = ValueType::f32}) == errc{});
   CHECK(verdict({}) == errc{});  // f64 vectors
   for (const Operation operation : {Operation::transpose, Operation::conjugate_transpose}) {
-    CHECK(verdict({.operation = operation, .ldx = 3, .ldy = 7}) == errc::unsupported);
+    CHECK(verdict({.operation = operation, .ldx = 3, .ldy = 7}) == errc{});  // of no nonzeros
     CHECK(verdict({.operation = operation, .ldx = 7, .ldy = 3}) == errc::usage);
   }
+  facts.nnz = 1;
+  CHECK(verdict({}) == errc{});
+  CHECK(verdict({.operation = Operation::transpose}) == errc::usage);
   CHECK(verdict({.right_hand_sides = 0}) == errc::unsupported);
   CHECK(verdict({.right_hand_sides = 2}) == errc::unsupported);
 }

@@ -22,6 +22,7 @@ int verdict(const std::filesystem::path& path) {
     const Container container = Container::open(path);
     container.check_blocks();
     unpack(container);
+    if (!container.parts(format::Role::transpose).empty()) unpack(container, {}, format::Role::transpose);
     (void)container.provenance();
   } catch (const Error& e) {
     switch (e.code()) {

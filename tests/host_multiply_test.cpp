@@ -415,7 +415,7 @@ TEST_CASE("a description that the host cannot serve is refused, and y left alone
     }
     return errc{};
   };
-  CHECK(verdict({.operation = Operation::transpose}) == errc::unsupported);
+  CHECK(verdict({.operation = Operation::transpose}) == errc::usage);  // the container has none
   CHECK(verdict({.right_hand_sides = 2}) == errc::unsupported);
   CHECK(verdict({.kernel = {1}}) == errc::unsupported);
   CHECK(verdict({.vectors = ValueType::f32}) == errc::usage);  // not what x and y are

@@ -58,6 +58,12 @@ T number(std::string_view key, std::string_view text) {
 
 }  // namespace
 
+std::span<const PartInfo> parts_of(std::span<const PartInfo> parts, format::Role role) noexcept {
+  const auto has = [role](const PartInfo& part) { return part.role == role; };
+  const auto first = std::find_if(parts.begin(), parts.end(), has);
+  return {first, std::find_if_not(first, parts.end(), has)};
+}
+
 std::string to_text(const Provenance& p) {
   std::string text = fmt::format(
       "version={}\noptions={}\n{}source={}\nentries={}\nduplicates={}\nexplicit_zeros={}\nrounded={}\n"

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "spmvpack/container/layouts/registry.hpp"
 
 namespace spmvpack {
@@ -15,27 +17,41 @@ void check_leading(const char* name, std::uint64_t given, std::uint64_t column) 
 
 }  // namespace
 
-bool has_permuted_basis(std::span<const PartInfo> parts) {
-  if (parts.size() != 1) return false;
-  const Layout& layout = find_layout(parts[0].layout);
-  return layout.permuted != nullptr && layout.permuted(parts[0]);
+bool has_transpose(const MatrixFacts& facts, std::span<const PartInfo> parts) noexcept {
+  return facts.nnz == 0 || facts.symmetry != Symmetry::general || !parts_of(parts, format::Role::transpose).empty();
 }
 
-void check_description(const MultiplyDescription& description, const MatrixFacts& facts,
-                       std::span<const PartInfo> parts) {
+bool has_permuted_basis(std::span<const PartInfo> parts) {
+  const std::span<const PartInfo> of_a = parts_of(parts, format::Role::a);
+  if (of_a.size() != 1) return false;
+  const Layout& layout = find_layout(of_a[0].layout);
+  return layout.permuted != nullptr && layout.permuted(of_a[0]);
+}
+
+Operand check_description(const MultiplyDescription& description, const MatrixFacts& facts,
+                          std::span<const PartInfo> parts) {
   if (facts.value_type == ValueType::f64 && description.vectors == ValueType::f32)
     throw Error(errc::usage, "f32 vectors for a matrix of f64 values", {},
                 "use f64 vectors, or encode the matrix as f32");
-  if (description.basis == Basis::permuted && !has_permuted_basis(parts))
-    throw Error(errc::usage, "the container has no permuted basis", {},
+  if (description.operation > Operation::conjugate_transpose)
+    throw Error(errc::usage, fmt::format("there is no operation {}", static_cast<unsigned>(description.operation)));
+  Operand operand{format::Role::a, false, facts.rows, facts.cols};
+  if (description.operation != Operation::none) {
+    if (!has_transpose(facts, parts))
+      throw Error(errc::usage, "the container does not have the transpose of its matrix", {},
+                  "encode the matrix again with its transpose (--transpose, EncodeRequest::transpose)");
+    std::swap(operand.rows, operand.cols);
+    operand.negated = facts.symmetry == Symmetry::skew_symmetric;
+    if (facts.symmetry == Symmetry::general) operand.role = format::Role::transpose;
+  }
+  if (description.basis == Basis::permuted && (operand.role != format::Role::a || !has_permuted_basis(parts)))
+    throw Error(errc::usage, "the container has no permuted basis for this operation", {},
                 "use Basis::user, or encode a square matrix as pjds with pjds.basis=permuted");
-  const bool plain = description.operation == Operation::none;
-  check_leading("ldx", description.ldx, plain ? facts.cols : facts.rows);
-  check_leading("ldy", description.ldy, plain ? facts.rows : facts.cols);
-  if (!plain)
-    throw Error(errc::unsupported, "only A x is supported so far, not the transpose", {}, "use Operation::none");
+  check_leading("ldx", description.ldx, operand.cols);
+  check_leading("ldy", description.ldy, operand.rows);
   if (description.right_hand_sides != 1)
     throw Error(errc::unsupported, "only one right-hand side is supported so far", {}, "multiply them one by one");
+  return operand;
 }
 
 }  // namespace spmvpack

@@ -21,6 +21,14 @@ constexpr const char* remedy_damaged = "get the file again, or encode it again";
 /// True for a name without spaces, which a shell takes as one word; false for "standard input".
 bool is_one_word(const std::string& name) { return !name.empty() && name.find(' ') == std::string::npos; }
 
+/// Whether the parts have `nnz` nonzeros together.
+bool add_up(std::span<const PartInfo> parts, std::uint64_t nnz) {
+  std::uint64_t sum = 0;
+  for (const PartInfo& part : parts)
+    if (__builtin_add_overflow(sum, part.nnz, &sum)) return false;
+  return sum == nnz;
+}
+
 /// Checks the header and the tables of one file, and keeps track of the place for errors.
 class Opener {
  public:
@@ -92,11 +100,15 @@ class Opener {
     PartInfo info;
     info.layout = name(p.layout);
     require(p.value_type == h.value_type, "value type differs from the header's");
-    enumerator(p.role, 1, 3, "role");
+    enumerator(p.role, 2, 3, "role");
+    info.role = static_cast<format::Role>(p.role);
+    const bool transpose = info.role == format::Role::transpose;
+    require(!transpose || h.symmetry == static_cast<std::uint8_t>(Symmetry::general),
+            "a part of the transpose of a matrix that is its own, or its negative");
     require(p.reserved0 == 0 && zero(p.reserved1) && zero(p.reserved2), "reserved bytes");
     info.value_type = static_cast<ValueType>(p.value_type);
-    info.rows = map(p.row_map, p.row_begin, p.row_count, h.rows, "row map");
-    info.cols = map(p.col_map, p.col_begin, p.col_count, h.cols, "column map");
+    info.rows = map(p.row_map, p.row_begin, p.row_count, transpose ? h.cols : h.rows, "row map");
+    info.cols = map(p.col_map, p.col_begin, p.col_count, transpose ? h.rows : h.cols, "column map");
     info.nnz = p.nnz;
     require(p.first_section == first_section && p.section_count <= h.section_count - first_section,
             "its sections do not follow those of the part before it");
@@ -244,15 +256,15 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::st
   std::vector<format::Section> sections;
   opener.tables(h, parts, sections, c.blocks_);
   std::uint32_t first_section = 0;
-  std::uint64_t nnz = 0;
-  bool nnz_fits = true;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     c.parts_.push_back(opener.part(parts[i], h, i, first_section));
     first_section += parts[i].section_count;
-    nnz_fits = nnz_fits && !__builtin_add_overflow(nnz, parts[i].nnz, &nnz);
+    opener.require(i == 0 || c.parts_[i - 1].role <= c.parts_[i].role, "a part of A after one of its transpose");
   }
   opener.in("");
-  opener.require(nnz_fits && nnz == h.nnz, "the parts' nonzeros do not add up to the header's");
+  opener.require(add_up(c.parts(format::Role::a), h.nnz), "the parts' nonzeros do not add up to the header's");
+  opener.require(c.parts(format::Role::transpose).empty() || add_up(c.parts(format::Role::transpose), h.nnz),
+                 "the nonzeros of the transpose's parts do not add up to the header's");
 
   std::uint64_t end = format::header_bytes, first_block = 0;
   std::unordered_set<std::string> names;

@@ -49,10 +49,11 @@ LoadedPart::LoadedPart(PartInfo info, std::vector<SectionInfo> sections, std::ve
           }(),
           std::move(where)) {}
 
-std::uint64_t Container::device_bytes() const noexcept {
+std::uint64_t Container::device_bytes(format::Role role) const noexcept {
   std::uint64_t bytes = 0;
   for (const SectionInfo& s : sections_)
-    if ((s.flags & format::section_device) != 0) bytes += s.raw_bytes;
+    if ((s.flags & format::section_device) != 0 && s.part != format::no_part && parts_[s.part].role == role)
+      bytes += s.raw_bytes;
   return bytes;
 }
 
@@ -196,8 +197,9 @@ LoadedPart Container::load_part(std::size_t index, const LoadOptions& options) c
   LoadedPart loaded(part, std::move(infos), std::move(bytes), fmt::format("{}: part {}", name_, index), bytes_);
   if (options.check_structure) {
     check_shape(loaded.view());
-    check_map(loaded.view(), part.rows, row_map_section.name, facts_.rows);
-    check_map(loaded.view(), part.cols, col_map_section.name, facts_.cols);
+    const bool transpose = part.role == format::Role::transpose;
+    check_map(loaded.view(), part.rows, row_map_section.name, transpose ? facts_.cols : facts_.rows);
+    check_map(loaded.view(), part.cols, col_map_section.name, transpose ? facts_.rows : facts_.cols);
     find_layout(part.layout).check(loaded.view(), options.threads);
   }
   return loaded;

@@ -36,9 +36,11 @@ struct LocalPart {
 
 /// Merges several parts into one matrix with sorted rows.
 template <class T>
-CsrMatrix merge(const Container& container, std::span<const LocalPart> parts, int threads) {
+CsrMatrix merge(const Container& container, format::Role role, std::span<const LocalPart> parts, int threads) {
   const MatrixFacts& facts = container.facts();
-  CsrMatrix m = allocate_csr(facts.rows, facts.cols, facts.nnz, facts.value_type);
+  const bool transpose = role == format::Role::transpose;
+  CsrMatrix m = allocate_csr(transpose ? facts.cols : facts.rows, transpose ? facts.rows : facts.cols, facts.nnz,
+                             facts.value_type);
   auto& values = std::get<Array<T>>(m.values);
   std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
   for (const LocalPart& part : parts)
@@ -78,7 +80,9 @@ CsrMatrix merge(const Container& container, std::span<const LocalPart> parts, in
         m.col_idx[k] = row[k - begin].column;
         values[k] = row[k - begin].value;
         if (k > begin && m.col_idx[k] == m.col_idx[k - 1])
-          throw Error(errc::corrupt, fmt::format("two parts hold the entry in row {}, column {}", r, m.col_idx[k]),
+          throw Error(errc::corrupt,
+                      fmt::format("two parts hold the entry in row {}, column {}{}", r, m.col_idx[k],
+                                  transpose ? " of the transpose" : ""),
                       container.name(), "get the file again, or encode it again");
       }
     }
@@ -94,7 +98,7 @@ void check_claims(const Container& container, const CsrView& a, int threads) {
     throw Error(errc::corrupt, fmt::format("{} in a matrix that the header says is {}", what, claim), container.name(),
                 "get the file again, or encode it again");
   };
-  const bool mirrored = facts.symmetry != Symmetry::general, skew = facts.symmetry == Symmetry::skew_symmetric;
+  const bool mirrored = facts.symmetry != Symmetry::general;
   if (mirrored && a.rows() != a.cols())
     fail(fmt::format("{} rows and {} columns", a.rows(), a.cols()), to_string(facts.symmetry));
   const T* const values = a.values<T>();
@@ -103,46 +107,45 @@ void check_claims(const Container& container, const CsrView& a, int threads) {
     return facts.field == Field::real ||
            (facts.field == Field::pattern ? v == 1 : std::isfinite(v) && std::trunc(v) == v);
   };
-  const auto has_mirror = [&](std::uint64_t row, std::uint64_t k) {
-    const std::uint32_t* const end = columns + a.row_ptr(columns[k] + std::uint64_t{1});
-    const std::uint32_t* const mirror = std::lower_bound(columns + a.row_ptr(columns[k]), end, row);
-    if (mirror == end || *mirror != row || (skew && columns[k] == row)) return false;
-    const T value = skew ? -values[k] : values[k];
-    return std::bit_cast<bits_of<T>>(values[mirror - columns]) == std::bit_cast<bits_of<T>>(value);
-  };
   constexpr std::uint64_t rows_per_task = 4096;
   parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t r = first; r < last; ++r)
-      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
+      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k)
         if (!fits_field(values[k]))
           fail(fmt::format("row {}, column {}: the value {}", r, columns[k], values[k]), to_string(facts.field));
-        if (mirrored && !has_mirror(r, k))
-          fail(fmt::format("row {}, column {}: an entry without its mirror image", r, columns[k]),
-               to_string(facts.symmetry));
-      }
   });
+  if (!mirrored) return;
+  if (const std::uint64_t k = first_without_mirror(a, facts.symmetry, threads); k != a.nnz())
+    fail(fmt::format("row {}, column {}: an entry without its mirror image", a.row_of(k), columns[k]),
+         to_string(facts.symmetry));
 }
 
 }  // namespace
 
-CsrMatrix unpack(const Container& container, const LoadOptions& options) {
+CsrMatrix unpack(const Container& container, const LoadOptions& options, format::Role role) {
   LoadOptions load = options;
   load.check_structure = true;  // unpacking uses what it reads as indices
   const MatrixFacts& facts = container.facts();
-  // Peak memory: the sections, the parts' matrices and, if there are several, the merged matrix.
+  const std::span<const PartInfo> infos = container.parts(role);
+  const bool transpose = role == format::Role::transpose;
+  if (infos.empty() && facts.nnz != 0) throw Error(errc::usage, "the container has no transpose", container.name());
+  // Peak memory: the sections, the parts' matrices and, if there are several, the merged matrix. A transposed one comes
+  // when the sections and, but for the last matrix, all others are gone.
   const std::uint64_t entry = 4 + size_of(facts.value_type);
-  std::uint64_t raw = 0,
-                csr = checked_add(checked_mul(facts.nnz, entry, "matrix bytes"), (facts.rows + 1) * 8, "matrix bytes");
+  std::uint64_t raw = 0, csr = checked_add(checked_mul(facts.nnz, entry, "matrix bytes"),
+                                           (std::max(facts.rows, facts.cols) + 1) * 8, "matrix bytes");
   std::uint64_t local = 0, with_bytes = 0;
   for (const SectionInfo& s : container.sections())
-    if (s.known && s.part != format::no_part) raw = checked_add(raw, s.raw_bytes, "section bytes");
-  for (const PartInfo& p : container.parts()) {
+    if (s.known && s.part != format::no_part && container.parts()[s.part].role == role)
+      raw = checked_add(raw, s.raw_bytes, "section bytes");
+  for (const PartInfo& p : infos) {
     local = checked_add(local, checked_mul(p.nnz, entry, "matrix bytes") + (p.rows.count + 1) * 8, "matrix bytes");
     if (!find_layout(p.layout).shares_entries) with_bytes += p.nnz;
   }
-  const bool direct = container.parts().size() == 1 && container.parts()[0].rows.kind == format::MapKind::all &&
-                      container.parts()[0].cols.kind == format::MapKind::all;
-  require_memory(checked_add(raw, checked_add(local, direct ? 0 : csr, "memory"), "memory"), options.memory_limit,
+  const bool direct =
+      infos.size() == 1 && infos[0].rows.kind == format::MapKind::all && infos[0].cols.kind == format::MapKind::all;
+  const std::uint64_t merging = checked_add(raw, checked_add(local, direct ? 0 : csr, "memory"), "memory");
+  require_memory(transpose ? std::max(merging, checked_mul(csr, 3, "memory")) : merging, options.memory_limit,
                  fmt::format("unpacking {}", container.name()));
   // Refuses small files that claim many entries: each takes at least one bit of some section, unless it shares them.
   // What parts that share entries claim is compared with what they have before anything of that size is allocated.
@@ -151,21 +154,26 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options) {
 
   std::vector<LoadedPart> loaded;
   std::vector<LocalPart> parts;
-  for (std::size_t i = 0; i < container.parts().size(); ++i) {
-    loaded.push_back(container.load_part(i, load));
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    loaded.push_back(container.load_part(static_cast<std::size_t>(&infos[i] - container.parts().data()), load));
     const LoadedPart& part = loaded.back();
     const Layout& layout = find_layout(part.info().layout);
     parts.push_back({layout.unpack(part.view(), options.threads), ToGlobal(part, part.info().rows, "row_map"),
                      ToGlobal(part, part.info().cols, "col_map")});
-    report_progress(options.progress, "unpack", i + 1, container.parts().size());
+    report_progress(options.progress, "unpack", i + 1, infos.size());
     if (direct) loaded.clear();
   }
-  CsrMatrix m =
-      direct ? std::move(parts[0].matrix)
-             : dispatch(facts.value_type, [&]<class T>(T) { return merge<T>(container, parts, options.threads); });
+  CsrMatrix m = direct ? std::move(parts[0].matrix) : dispatch(facts.value_type, [&]<class T>(T) {
+    return merge<T>(container, role, parts, options.threads);
+  });
+  parts.clear();
+  loaded.clear();
+  if (transpose) m = transposed(m, options.threads);
   if (content_digest(m, options.threads) != facts.digest)
-    throw Error(errc::corrupt, "the content digest is not that of the matrix", container.name(),
-                "get the file again, or encode it again");
+    throw Error(errc::corrupt,
+                transpose ? "what it stores as the transpose is not the transpose of the matrix"
+                          : "the content digest is not that of the matrix",
+                container.name(), "get the file again, or encode it again");
   if (facts.field != Field::real || facts.symmetry != Symmetry::general)
     dispatch(facts.value_type, [&]<class T>(T) { check_claims<T>(container, m, options.threads); });
   return m;

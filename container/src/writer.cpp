@@ -125,7 +125,7 @@ format::Part part_entry(const PartInfo& part, std::uint32_t first_section, std::
   format::Part entry{};
   entry.layout = format::make_name(part.layout);
   entry.value_type = static_cast<std::uint8_t>(part.value_type);
-  entry.role = static_cast<std::uint8_t>(format::Role::a);
+  entry.role = static_cast<std::uint8_t>(part.role);
   entry.row_map = static_cast<std::uint8_t>(part.rows.kind);
   entry.col_map = static_cast<std::uint8_t>(part.cols.kind);
   entry.row_begin = part.rows.begin;

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "spmvpack/container/layouts/csr.hpp"
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/text.hpp"
 
 namespace spmvpack::encoder {
@@ -15,6 +16,7 @@ std::string options_text(const EncodeRequest& request, ValueType type) {
   for (const auto& [name, value] : request.settings) text += fmt::format(" --set {}={}", name, value);
   if (request.aim.optimize == Objective::bytes) text += " --optimize bytes";
   if (request.aim.target == Target::host) text += " --target host";
+  if (request.transpose) text += " --transpose";
   text += fmt::format(" --value-type {}", to_string(type));
   return text +
          (request.codec == format::Codec::none ? " --codec none" : fmt::format(" --codec zstd:{}", request.level));
@@ -28,6 +30,31 @@ MatrixFacts facts_of_view(const CsrView& a, Field field, Symmetry symmetry, int 
   return {a.rows(), a.cols(), a.nnz(), a.value_type(), field, symmetry, content_digest(a, threads)};
 }
 
+/// The plan of `a`, which messages call `name`. Error(errc::unsupported) if it takes too much room.
+Plan plan_of(const CsrView& a, const Strategy& strategy, const EncodeRequest& request, std::string_view name) {
+  report_progress(request.progress, "plan", 0, 0);
+  PlanOptions options;
+  options.threads = request.threads;
+  options.settings = request.settings;
+  options.progress = request.progress;
+  options.aim = request.aim;
+  Plan plan = strategy.plan(a, options);
+  const std::uint64_t bytes = plan.device_bytes();
+  const std::uint64_t csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
+  if (!request.force_size && too_large(bytes, csr_bytes))
+    throw Error(errc::unsupported,
+                fmt::format("{} takes {} bytes{}, {} times the {} of csr", request.strategy, grouped(bytes), name,
+                            grouped(bytes / csr_bytes), grouped(csr_bytes)),
+                {}, "choose another layout, or force the size");
+  return plan;
+}
+
+CsrMatrix transpose_of(const CsrView& a, const EncodeRequest& request) {
+  report_progress(request.progress, "transpose", 0, 0);
+  require_memory(checked_mul(2, a.bytes() + a.cols() * 8, "matrix bytes"), 0, "the transpose");
+  return transposed(a, request.threads);
+}
+
 /// `out` is a path or a ByteSink.
 template <class Output>
 EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const Provenance& provenance,
@@ -39,33 +66,31 @@ EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const
   auto start = std::chrono::steady_clock::now();
   report_progress(request.progress, "check", 0, 0);
   a.check(request.threads);
-  report_progress(request.progress, "plan", 0, 0);
   EncodeResult result;
-  PlanOptions plan;
-  plan.threads = request.threads;
-  plan.settings = request.settings;
-  plan.progress = request.progress;
-  plan.aim = request.aim;
-  result.plan = strategy.plan(a, plan);
+  result.plan = plan_of(a, strategy, request, "");
   result.device_bytes = result.plan.device_bytes();
   result.csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
-  if (!request.force_size && too_large(result.device_bytes, result.csr_bytes))
-    throw Error(errc::unsupported,
-                fmt::format("{} takes {} bytes, {} times the {} of csr", request.strategy, grouped(result.device_bytes),
-                            grouped(result.device_bytes / result.csr_bytes), grouped(result.csr_bytes)),
-                {}, "choose another layout, or force the size");
+  result.symmetry = request.transpose && symmetry == Symmetry::general ? symmetry_of(a, request.threads) : symmetry;
+  CsrMatrix transpose;  // its plan refers to it
+  if (request.transpose && result.symmetry == Symmetry::general) {
+    transpose = transpose_of(a, request);
+    result.transpose = plan_of(transpose, strategy, request, " for the transpose");
+    for (PartPlan& part : result.transpose->parts) part.info.role = format::Role::transpose;
+  }
   result.plan_seconds = seconds_since(start);
 
   start = std::chrono::steady_clock::now();
   report_progress(request.progress, "digest", 0, 0);
-  const MatrixFacts facts = facts_of_view(a, field, symmetry, request.threads);
+  const MatrixFacts facts = facts_of_view(a, field, result.symmetry, request.threads);
   WriteOptions write;
   write.codec = request.codec;
   write.level = request.level;
   write.threads = request.threads;
   write.overwrite = request.overwrite;
   write.progress = request.progress;
-  result.file_bytes = write_container(out, container_source(facts, provenance, result.plan, request), write);
+  result.file_bytes = write_container(
+      out, container_source(facts, provenance, result.plan, request, result.transpose ? &*result.transpose : nullptr),
+      write);
   result.write_seconds = seconds_since(start);
   return result;
 }
@@ -88,10 +113,12 @@ MatrixFacts facts_of(const CsrView& matrix, int threads) {
 }
 
 ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const Plan& plan,
-                                 const EncodeRequest& request) {
+                                 const EncodeRequest& request, const Plan* transpose) {
   ContainerSource out;
   out.facts = facts;
   for (const PartPlan& part : plan.parts) out.parts.push_back({part.info, part.sections});
+  if (transpose != nullptr)
+    for (const PartPlan& part : transpose->parts) out.parts.push_back({part.info, part.sections});
   Provenance provenance = source;
   provenance.version = SPMVPACK_VERSION;
   provenance.options = options_text(request, facts.value_type);

@@ -16,22 +16,25 @@ using format::MapKind;
   throw Error(errc::usage, what, {}, remedy);
 }
 
-void require_description(const MatrixFacts& facts, std::span<const PartInfo> parts, ValueType vectors,
-                         const MultiplyDescription& description) {
+Operand require_description(const MatrixFacts& facts, std::span<const PartInfo> parts, ValueType vectors,
+                            const MultiplyDescription& description) {
   if (description.vectors != vectors)
     refuse(fmt::format("the description is of {} vectors, x and y are {}", to_string(description.vectors),
                        to_string(vectors)),
            "start from describe<T>()");
   if (description.scalars_on_device) refuse("the host cannot read scalars in device memory", "pass alpha and beta");
-  check_description(description, facts, parts);
+  const Operand operand = check_description(description, facts, parts);
   if (!description.kernel.is_default())
     throw Error(errc::unsupported, "the host has one kernel per layout", {}, "leave the kernel at its default");
+  return operand;
 }
 
+/// `a` is what messages call a matrix of rows x cols.
 template <class T>
-void require_vectors(const MatrixFacts& facts, std::span<const T> x, std::span<const T> y) {
-  if (x.size() != facts.cols) refuse(fmt::format("x has {} elements, A has {} columns", x.size(), facts.cols));
-  if (y.size() != facts.rows) refuse(fmt::format("y has {} elements, A has {} rows", y.size(), facts.rows));
+void require_vectors(std::uint64_t rows, std::uint64_t cols, std::span<const T> x, std::span<const T> y,
+                     const char* a = "A") {
+  if (x.size() != cols) refuse(fmt::format("x has {} elements, {} has {} columns", x.size(), a, cols));
+  if (y.size() != rows) refuse(fmt::format("y has {} elements, {} has {} rows", y.size(), a, rows));
   const std::less<const T*> before;
   if (!x.empty() && !y.empty() && before(x.data(), y.data() + y.size()) && before(y.data(), x.data() + x.size()))
     refuse("x and y overlap", "use two vectors");
@@ -91,7 +94,7 @@ std::span<const std::uint32_t> HostMatrix::permutation() const {
 template <class T>
 void HostMatrix::permute(std::span<const T> user, std::span<T> permuted) const {
   const auto list = permutation();
-  require_vectors<T>(facts_, user, permuted);
+  require_vectors<T>(facts_.rows, facts_.cols, user, permuted);
   for (std::size_t i = 0; i < list.size(); ++i) permuted[i] = user[list[i]];
 }
 template void HostMatrix::permute(std::span<const double>, std::span<double>) const;
@@ -100,7 +103,7 @@ template void HostMatrix::permute(std::span<const float>, std::span<float>) cons
 template <class T>
 void HostMatrix::unpermute(std::span<const T> permuted, std::span<T> user) const {
   const auto list = permutation();
-  require_vectors<T>(facts_, permuted, user);
+  require_vectors<T>(facts_.rows, facts_.cols, permuted, user);
   for (std::size_t i = 0; i < list.size(); ++i) user[list[i]] = permuted[i];
 }
 template void HostMatrix::unpermute(std::span<const double>, std::span<double>) const;
@@ -110,15 +113,19 @@ template <class T>
 void HostMatrix::multiply(std::type_identity_t<T> alpha, std::span<const std::type_identity_t<T>> x,
                           std::type_identity_t<T> beta, std::span<T> y, int threads,
                           const MultiplyDescription& description) const {
-  require_description(facts_, infos_, value_type_of<T>, description);
-  require_vectors<T>(facts_, x, y);
+  const Operand operand = require_description(facts_, infos_, value_type_of<T>, description);
+  require_vectors<T>(operand.rows, operand.cols, x, y, description.operation == Operation::none ? "A" : "A^T");
+  if (operand.negated) alpha = -alpha;
+  const std::size_t of_a = parts_of(infos_, format::Role::a).size();
+  const std::span<const Part> all(parts_);
+  const std::span<const Part> parts = operand.role == format::Role::a ? all.first(of_a) : all.subspan(of_a);
   // The first part scales y along the way if it covers all rows; otherwise y is scaled here. Later parts add.
-  const bool covered = alpha != 0 && !parts_.empty() && parts_[0].loaded.info().rows.count == facts_.rows;
+  const bool covered = alpha != 0 && !parts.empty() && parts[0].loaded.info().rows.count == operand.rows;
   if (!covered)
     for (T& element : y) element = scaled(beta, element);
   if (alpha == 0) return;
-  for (std::size_t i = 0; i < parts_.size(); ++i)
-    multiply_part(parts_[i].loaded, parts_[i].layout->with_vectors<T>(facts_.value_type), alpha, x.data(),
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    multiply_part(parts[i].loaded, parts[i].layout->with_vectors<T>(facts_.value_type), alpha, x.data(),
                   i == 0 && covered ? beta : T{1}, y.data(), threads, description.basis);
 }
 template void HostMatrix::multiply(double, std::span<const double>, double, std::span<double>, int,

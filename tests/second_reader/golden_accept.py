@@ -125,6 +125,27 @@ def two_parts():
     yield "parts_rows_and_columns", m, [a, b.row_list([1, 4]).column_list([2, 6]), c.row_range(5).column_list([])]
 
 
+def transposes():
+    """A and its transpose, in parts of their own."""
+    m = small()
+    t = m.transposed()
+    for part in (csr(t), coo(t), ell(t), sell(t, 2), pjds(t), dia(t), ccoo(t, 8, 2), csell(t)):
+        yield f"transpose_{name_of(part)}", m, [csr(m), part.transpose()]
+    n = small("f32")
+    yield "transpose_f32", n, [ccoo(n, 8, 1), csr(n.transposed()).transpose()]
+    n = special_values()
+    yield "transpose_special_values", n, [csr(n), coo(n.transposed()).transpose()]
+    # Two parts each, which have nothing to do with each other.
+    a, b = parts_of(m, (csr, SMALL_PARTS[0], 5, 2))[0], ccoo(Matrix(5, 5, [(r, c - 2, v) for r, c, v in SMALL_PARTS[1]]), 8, 2)
+    top, bottom = [e for e in t.entries if e[0] < 1], [(r - 1, c, v) for r, c, v in t.entries if r >= 1]
+    c, d = parts_of(t, (coo, top, 1, 5), (csr, bottom, 6, 5))
+    yield "transpose_of_parts", m, [a.column_range(0), b.column_range(2), c.row_list([0]).transpose(),
+                                    d.row_range(1).transpose()]
+    n = Matrix(3, 2, [])
+    yield "transpose_of_nothing", n, [csr(n), csr(n.transposed()).transpose()]
+    yield "transpose_without_a_part_of_a", n, [csr(n.transposed()).transpose()]
+
+
 def sell_2(matrix):
     return sell(matrix, 2)
 
@@ -342,6 +363,7 @@ def containers():
             yield f"empty_{rows}x{columns}_{name_of(part)}", n, [part]
     yield "no_parts", Matrix(3, 3, []), []
     yield from two_parts()
+    yield from transposes()
     yield "provenance", m, [csr(m)], [provenance(COMMENTED)]
     yield "provenance_unknown_key", m, [csr(m)], [provenance("colour=green\n")]
     odd = "source=a\r\0\x1b\x7f\u0085\u2028\U0010ffff=\n=\nentries=18446744073709551615\nmax_relative_error=1.e-310\n"

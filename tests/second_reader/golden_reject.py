@@ -98,7 +98,7 @@ def parts():
     for name, exit_code, fields in (
         ("layout_unknown", 5, {"layout": b"sell_c_sigma"}), ("layout_upper_case", 4, {"layout": b"CSR"}),
         ("layout_after_zero", 4, {"layout": b"csr\0x"}), ("layout_empty", 4, {"layout": b""}),
-        ("value_type", 4, {"value_type": 2}), ("role_0", 4, {"role": 0}), ("role_2", 5, {"role": 2}),
+        ("value_type", 4, {"value_type": 2}), ("role_0", 4, {"role": 0}), ("role_2_alone", 4, {"role": 2}),
         ("role_3", 5, {"role": 3}), ("role_4", 4, {"role": 4}), ("row_map", 4, {"row_map": 3}),
         ("column_map", 4, {"column_map": 3}), ("reserved_20", 4, {"zero_20": nonzero(4)}),
         ("reserved_144", 4, {"zero_144": nonzero(16)}), ("all_with_begin", 4, {"row_begin": 1}),
@@ -112,6 +112,14 @@ def parts():
         yield f"part_{name}", exit_code, bend(image(), "parts", **fields)
 
     m = small()
+    t = m.transposed()
+    yield "part_transpose_of_another_shape", 4, Image(m, [csr(m), csr(m).transpose()])
+    yield "part_transpose_nonzeros", 4, Image(m, [csr(m), csr(Matrix(7, 5, t.entries[:5])).transpose()])
+    yield "part_transpose_twice", 4, Image(m, [csr(m), csr(t).transpose(), csr(t).transpose()])
+    yield "part_transpose_first", 4, Image(m, [csr(t).transpose(), csr(m)])
+    yield "part_transpose_range", 4, Image(m, [csr(m), csr(t).row_range(1).transpose()])
+    n = Matrix(2, 2, [(0, 1, 1.0), (1, 0, 1.0)], symmetry=2)
+    yield "part_transpose_of_symmetric", 4, Image(n, [csr(n), csr(n).transpose()])
     part = csr(Matrix(4, 7, m.entries[:3]))
     yield "part_all_of_fewer_rows", 4, Image(Matrix(5, 7, m.entries[:3]), [part])
     yield "part_nonzeros_sum", 4, bend(image(), "header", nonzeros=7)
@@ -412,6 +420,11 @@ def structure():
     yield "parts_share_an_entry", Image(twice, [csr(m), csr(Matrix(5, 7, m.entries[3:4]))])
     one = coo(Matrix(1, 1, [(0, 0, 9.0)])).row_list([4]).column_range(0)
     yield "parts_share_a_mapped_entry", Image(twice, [coo(m), one])
+    t = m.transposed()
+    yield "transpose_parts_share_an_entry", Image(
+        m, [csr(m), csr(Matrix(7, 5, t.entries[:5])).transpose(), csr(Matrix(7, 5, t.entries[4:5])).transpose()])
+    yield "transpose_row_map_beyond", Image(m, [csr(m), csr(t).row_list([0, 1, 2, 3, 4, 5, 7]).transpose()])
+    yield "transpose_column_beyond", Image(m, [csr(m), patched(coo(t), col_idx={0: 5}).transpose()])
 
 
 def ccoo_structure():
@@ -743,6 +756,10 @@ def pattern_of(matrix):
 def digests():
     m = small()
     yield "digest_bit", bend(image(), "header", digest=lambda d: with_byte(d, 15))
+    for name, change in (("value", lambda e: (e[0], e[1], 2 * e[2])), ("place", lambda e: ((e[0] + 1) % 7, e[1], e[2]))):
+        entries = m.transposed().entries
+        lie = Matrix(7, 5, entries[:2] + [change(entries[2])] + entries[3:])
+        yield f"digest_transpose_{name}", Image(m, [csr(m), csr(lie).transpose()])
     yield "digest_halves_swapped", bend(image(), "header", digest=lambda d: d[8:] + d[:8])
     values = [e[2] for e in m.entries]
     yield "digest_value", Image(m, [csr(m, values=m.value_bytes(values[:-1] + [-0.5]))])

@@ -21,7 +21,7 @@ import zstandard
 
 from spmvc_format import (BLOCK, BLOCK_ENTRY, CODEC_NONE, CODEC_ZSTD, DEVICE, ELEMENTS, FILTER_DELTA, FILTER_NONE,
                           FILTER_SHUFFLE, HEADER, MAGIC, MAP_ALL, MAP_LIST, MAP_RANGE, NO_PART, PART, REQUIRED, ROLE_A,
-                          SECTION, U8, U32, VALUE_ELEMENT, SpmvcError, align, require, supported, unpack, unpack_name)
+                          ROLE_TRANSPOSE, SECTION, U8, U32, VALUE_ELEMENT, SpmvcError, align, require, supported, unpack, unpack_name)
 from spmvc_layouts import LAYOUTS, rises
 
 
@@ -128,16 +128,26 @@ def check_parts(h, parts, sections):
         p.parameters = struct.unpack("<8Q", p.parameters)
         supported(p.layout in LAYOUTS, stage, f"{what}: unknown layout '{p.layout}'")
         require(p.value_type == h.value_type, stage, f"{what}: value type {p.value_type}")
-        supported(p.role not in (2, 3), stage, f"{what}: role {p.role} is reserved")
-        require(p.role == ROLE_A, stage, f"{what}: role {p.role} is not defined")
-        for kind, begin, count, size in ((p.row_map, p.row_begin, p.row_count, h.rows),
-                                         (p.column_map, p.column_begin, p.column_count, h.columns)):
+        supported(p.role != 3, stage, f"{what}: role {p.role} is reserved")
+        require(p.role in (ROLE_A, ROLE_TRANSPOSE), stage, f"{what}: role {p.role} is not defined")
+        require(p.role == ROLE_A or h.symmetry == 1, stage, f"{what}: the transpose of a symmetric matrix")
+        require(i == 0 or parts[i - 1].role <= p.role, stage, f"{what} is of A, the part before it of its transpose")
+        p.matrix_rows, p.matrix_columns = (h.rows, h.columns) if p.role == ROLE_A else (h.columns, h.rows)
+        for kind, begin, count, size in ((p.row_map, p.row_begin, p.row_count, p.matrix_rows),
+                                         (p.column_map, p.column_begin, p.column_count, p.matrix_columns)):
             require(kind in (MAP_ALL, MAP_RANGE, MAP_LIST), stage, f"{what}: map {kind} is not defined")
             require(kind == MAP_RANGE or begin == 0, stage, f"{what}: begin {begin}")
             require(kind != MAP_ALL or count == size, stage, f"{what}: {count} is not all of {size}")
             require(begin + count <= size, stage, f"{what}: {begin} + {count} is more than {size}")
         check_part_sections(p, what, sections[p.first_section:p.first_section + p.sections])
-    require(sum(p.nonzeros for p in parts) == h.nonzeros, stage, "the parts' nonzeros do not add up")
+    for role in roles(parts):
+        require(sum(p.nonzeros for p in parts if p.role == role) == h.nonzeros, stage,
+                f"the nonzeros of the parts of role {role} do not add up")
+
+
+def roles(parts):
+    """A's own always, even without a part; its transpose's if there is one."""
+    return sorted({ROLE_A} | {p.role for p in parts})
 
 
 def check_part_sections(p, what, sections):
@@ -224,7 +234,7 @@ def decode_section(data, section):
     return np.frombuffer(b"".join(pieces), section.dtype)
 
 
-def unpack_part(h, p, arrays, what):
+def unpack_part(p, arrays, what):
     """The part's entries as rows, columns and values of the matrix."""
     p.row_list, p.column_list = arrays.get("row_map"), arrays.get("col_map")
     rows, columns, values = LAYOUTS[p.layout].unpack(p, what, *(arrays.get(n) for n in LAYOUTS[p.layout].names))
@@ -233,8 +243,8 @@ def unpack_part(h, p, arrays, what):
     require(np.all(rows < p.row_count), "structure", f"{what}: a row is out of range")
     require(np.all(columns < p.column_count), "structure", f"{what}: a column is out of range")
     require(rises(rows, columns), "structure", f"{what}: entries are not sorted, or one appears twice")
-    return (to_global(rows, p.row_map, p.row_begin, p.row_list, h.rows, f"{what}: row_map"),
-            to_global(columns, p.column_map, p.column_begin, p.column_list, h.columns, f"{what}: col_map"),
+    return (to_global(rows, p.row_map, p.row_begin, p.row_list, p.matrix_rows, f"{what}: row_map"),
+            to_global(columns, p.column_map, p.column_begin, p.column_list, p.matrix_columns, f"{what}: col_map"),
             values)
 
 
@@ -315,15 +325,24 @@ def read(data):
     for s in sections:
         if s.part == NO_PART and s.name == "provenance":
             s.lines = provenance_lines(decode_section(data, s).tobytes())
+    entries = [unpack_part(p, arrays, f"part {i}") for i, (p, arrays) in enumerate(zip(parts, decoded))]
+    matrices = [assemble(h, [e for p, e in zip(parts, entries) if p.role == role], role) for role in roles(parts)]
+    for matrix in matrices:
+        require(matrix.digest() == h.digest, "digest", "the matrix is not the one that the header names")
+    check_fit(h, matrices[0])
+    return h, parts, sections, matrices[0]
+
+
+def assemble(h, entries, role):
+    """The matrix from the entries of its parts, or from those of its transpose."""
     nothing = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, ELEMENTS[VALUE_ELEMENT[h.value_type]]))
-    entries = [nothing] + [unpack_part(h, p, arrays, f"part {i}") for i, (p, arrays) in enumerate(zip(parts, decoded))]
-    rows, columns, values = (np.concatenate(column) for column in zip(*entries))
+    rows, columns, values = (np.concatenate(column) for column in zip(nothing, *entries))
+    if role == ROLE_TRANSPOSE:
+        rows, columns = columns, rows
     order = np.lexsort((columns, rows))
     matrix = Matrix((h.rows, h.columns), h.value_type, rows[order], columns[order], values[order])
-    require(rises(matrix.rows, matrix.columns), "structure", "two parts hold the same entry")
-    require(matrix.digest() == h.digest, "digest", "the matrix is not the one that the header names")
-    check_fit(h, matrix)
-    return h, parts, sections, matrix
+    require(rises(matrix.rows, matrix.columns), "structure", f"two parts of role {role} hold the same entry")
+    return matrix
 
 
 def read_file(path):
@@ -369,7 +388,7 @@ def summary(h, parts, sections):
     yield f"{h.file_length} bytes, {sum(s.raw_bytes for s in sections if s.flags & DEVICE)} on the device"
     yield f"digest {h.digest.hex()}"
     for i, p in enumerate(parts):
-        yield f"part {i}: {p.layout} {p.row_count} x {p.column_count}, {p.nonzeros} nonzeros, parameters {p.parameters}"
+        yield f"part {i}: {'' if p.role == ROLE_A else 'transpose, '}{p.layout} {p.row_count} x {p.column_count}, {p.nonzeros} nonzeros, parameters {p.parameters}"
     for s in sections:
         yield (f"section {s.name}: {s.count} x {s.dtype.name}, {('none', 'zstd')[s.codec]}, "
                f"{('plain', 'shuffle', 'delta')[s.filter]} {s.filter_width}, {s.raw_bytes} -> {s.stored_bytes} bytes")

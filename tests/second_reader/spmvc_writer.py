@@ -109,6 +109,9 @@ class Matrix:
         self.rows, self.columns, self.value, self.field, self.symmetry = rows, columns, value, field, symmetry
         self.entries = sorted(entries, key=lambda e: e[:2])
 
+    def transposed(self):
+        return Matrix(self.columns, self.rows, [(c, r, v) for r, c, v in self.entries], self.value, self.field)
+
     def value_bytes(self, values):
         return np.array(values, DTYPE[self.value]).tobytes()
 
@@ -161,6 +164,11 @@ class Part:
     def column_list(self, columns):
         self.fields.update(column_map=LIST)
         self.sections.append(Section("col_map", "u32", columns))
+        return self
+
+    def transpose(self):
+        """A part of the transpose."""
+        self.fields.update(role=2)
         return self
 
     def section(self, name):

@@ -62,11 +62,15 @@ struct IndexMap {
 struct PartInfo {
   std::string layout;
   ValueType value_type = ValueType::f64;
-  IndexMap rows, cols;
+  format::Role role = format::Role::a;
+  IndexMap rows, cols;  ///< of the matrix, or of its transpose
   std::uint64_t nnz = 0;
   std::array<std::uint64_t, 8> params{};  ///< their meaning depends on the layout (docs/FORMAT.md)
   std::uint32_t first_section = 0, section_count = 0;
 };
+
+/// Those of a container's parts that have this role. The parts of A come first.
+SPMVPACK_EXPORT std::span<const PartInfo> parts_of(std::span<const PartInfo> parts, format::Role role) noexcept;
 
 /// One named array of a part (or of the file).
 struct SectionInfo {

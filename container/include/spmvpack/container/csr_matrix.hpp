@@ -113,6 +113,17 @@ SPMVPACK_EXPORT CsrMatrix allocate_csr(std::uint64_t rows, std::uint64_t cols, s
 /// True if sizes, pattern and the bits of every value agree.
 SPMVPACK_EXPORT bool equal_bits(const CsrView& a, const CsrView& b, int threads = 0);
 
+/// A^T, with the bits of every value. O(nnz), parallel. Needs, besides the result, 8 bytes for each entry or column,
+/// whichever are more.
+SPMVPACK_EXPORT CsrMatrix transposed(const CsrView& a, int threads = 0);
+
+/// The first entry (an index into col_idx()) without a mirror image of the same value bits, for a skew-symmetric matrix
+/// of those with the sign bit flipped and off the diagonal; nnz() if every entry has one. `a` is square and `symmetry`
+/// not general. Parallel.
+SPMVPACK_EXPORT std::uint64_t first_without_mirror(const CsrView& a, Symmetry symmetry, int threads = 0);
+/// What the entries say, bit for bit: symmetric (A^T = A), skew-symmetric (A^T = -A) or general.
+SPMVPACK_EXPORT Symmetry symmetry_of(const CsrView& a, int threads = 0);
+
 /// A 16-byte XXH3-128 hash, low half first.
 struct SPMVPACK_EXPORT Digest {
   std::uint64_t low = 0, high = 0;

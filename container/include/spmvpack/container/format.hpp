@@ -24,7 +24,7 @@ inline constexpr std::uint32_t no_part = 0xFFFFFFFF;
 using Name = std::array<char, 16>;  ///< ASCII, padded with zero bytes
 
 enum class ElementType : std::uint8_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5, f64 = 6 };
-enum class Role : std::uint8_t { a = 1 };
+enum class Role : std::uint8_t { a = 1, transpose = 2 };  ///< whose entries a part has: those of A or of A^T
 enum class MapKind : std::uint8_t { all = 0, range = 1, list = 2 };
 enum class Codec : std::uint8_t { none = 0, zstd = 1 };
 enum class Filter : std::uint8_t { none = 0, shuffle = 1, delta = 2 };

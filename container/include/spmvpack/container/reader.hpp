@@ -55,12 +55,14 @@ class SPMVPACK_EXPORT Container {
   static Container open(std::shared_ptr<const ByteSource> bytes, const std::string& name);
 
   [[nodiscard]] const MatrixFacts& facts() const noexcept { return facts_; }
+  /// All parts: those of A, then those of A^T, if the container has any.
   [[nodiscard]] const std::vector<PartInfo>& parts() const noexcept { return parts_; }
+  [[nodiscard]] std::span<const PartInfo> parts(format::Role role) const noexcept { return parts_of(parts_, role); }
   [[nodiscard]] const std::vector<SectionInfo>& sections() const noexcept { return sections_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_bytes_; }
-  /// The raw bytes of all sections that a multiply reads.
-  [[nodiscard]] std::uint64_t device_bytes() const noexcept;
+  /// The raw bytes of all sections that a multiply with A reads, or one with the container's parts of A^T.
+  [[nodiscard]] std::uint64_t device_bytes(format::Role role = format::Role::a) const noexcept;
 
   /// Verifies the checksum of every block, including sections unknown to this version. Together with the checks of
   /// open(), this covers every byte of the file.
@@ -101,9 +103,11 @@ class SPMVPACK_EXPORT Container {
   std::uint64_t file_bytes_ = 0;
 };
 
-/// The matrix of a container, assembled from all its parts. Checksums are verified if the options say so. The structure
-/// is always checked, and so is that the matrix has the header's content digest, field and symmetry, and that no two
-/// parts hold the same entry: Error(errc::corrupt) otherwise.
-SPMVPACK_EXPORT CsrMatrix unpack(const Container& container, const LoadOptions& options = {});
+/// The matrix of a container, assembled from all its parts of A; or the same matrix from those of A^T, which it
+/// transposes back. Checksums are verified if the options say so. The structure is always checked, and so is that the
+/// matrix has the header's content digest, field and symmetry, and that no two parts hold the same entry:
+/// Error(errc::corrupt) otherwise. Error(errc::usage) if a matrix with nonzeros has no parts of the role.
+SPMVPACK_EXPORT CsrMatrix unpack(const Container& container, const LoadOptions& options = {},
+                                 format::Role role = format::Role::a);
 
 }  // namespace spmvpack

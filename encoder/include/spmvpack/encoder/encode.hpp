@@ -2,6 +2,7 @@
 /// From a matrix to a container.
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "spmvpack/container/export.hpp"
@@ -25,6 +26,9 @@ struct EncodeRequest {
   Aim aim = {};                                      ///< of `auto`; other strategies take no aim but the default
   format::Codec codec = format::Codec::none;
   int level = 3;  ///< of zstd, 1 to 19
+  /// Store A^T, too, planned by the same strategy and settings, for Operation::transpose. Of a matrix whose values and
+  /// pattern are symmetric or skew-symmetric, bit for bit, the header's symmetry says so and nothing more is stored.
+  bool transpose = false;
   int threads = 0;
   bool overwrite = false;
   bool force_size = false;  ///< allow more than max_growth times CSR's device bytes
@@ -33,9 +37,11 @@ struct EncodeRequest {
 
 /// What encode() wrote.
 struct EncodeResult {
-  Plan plan;  ///< its sections cannot be filled once the matrix is gone
-  std::uint64_t device_bytes = 0, file_bytes = 0;
-  std::uint64_t csr_bytes = 0;  ///< device bytes of csr, for comparison
+  Plan plan;                                       ///< its sections cannot be filled once the matrix is gone
+  std::optional<Plan> transpose;                   ///< of A^T; unset if it was not asked for, or if A^T is A or -A
+  Symmetry symmetry = Symmetry::general;           ///< in the container's header
+  std::uint64_t device_bytes = 0, file_bytes = 0;  ///< device bytes: of A alone
+  std::uint64_t csr_bytes = 0;                     ///< device bytes of csr, for comparison
   double plan_seconds = 0, write_seconds = 0;
 };
 
@@ -59,8 +65,8 @@ SPMVPACK_EXPORT EncodeResult encode(const CsrView& matrix, const EncodeRequest& 
 /// The facts of a matrix, including its content digest. Parallel.
 SPMVPACK_EXPORT MatrixFacts facts_of(const SourceMatrix& source, int threads = 0);
 SPMVPACK_EXPORT MatrixFacts facts_of(const CsrView& matrix, int threads = 0);
-/// The container that encode() would write, from which a report gets exact sizes. `plan` must outlive it.
+/// The container that encode() would write, from which a report gets exact sizes. The plans must outlive it.
 SPMVPACK_EXPORT ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const Plan& plan,
-                                                 const EncodeRequest& request);
+                                                 const EncodeRequest& request, const Plan* transpose = nullptr);
 
 }  // namespace spmvpack::encoder

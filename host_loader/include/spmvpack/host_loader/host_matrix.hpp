@@ -1,5 +1,5 @@
 #pragma once
-/// A container in host memory, and y = alpha A x + beta y on the CPU.
+/// A container in host memory, and y = alpha op(A) x + beta y on the CPU.
 
 #include <span>
 #include <string>
@@ -28,11 +28,15 @@ class SPMVPACK_EXPORT HostMatrix {
 
   [[nodiscard]] const MatrixFacts& facts() const noexcept { return facts_; }
 
-  /// y = alpha A x + beta y. x has facts().cols elements, y has facts().rows. T, the type of y's elements, is also the
+  /// Whether multiply() can take Operation::transpose: the container has A^T, or the matrix is symmetric or skew.
+  [[nodiscard]] bool has_transpose() const noexcept { return spmvpack::has_transpose(facts_, infos_); }
+
+  /// y = alpha op(A) x + beta y. x has facts().cols elements, y has facts().rows, or with describe<T>(
+  /// Operation::transpose) the other way round. T, the type of y's elements, is also the
   /// type of every product and sum: the matrix's value type, or double for an f32 matrix. y is not read if beta is 0,
   /// nor x if alpha is 0. The layout fixes the order of additions (docs/LAYOUTS.md), which does not depend on `threads`
-  /// (0: all). Errors, before anything is computed: errc::usage (wrong sizes or types, or x and y overlap);
-  /// errc::unsupported (the description asks for more than A x with the default kernel).
+  /// (0: all). Errors, before anything is computed: errc::usage (wrong sizes or types, x and y overlap, or there is no
+  /// transpose); errc::unsupported (several right-hand sides, or a kernel other than the default).
   template <class T>
   void multiply(std::type_identity_t<T> alpha, std::span<const std::type_identity_t<T>> x, std::type_identity_t<T> beta,
                 std::span<T> y, int threads = 0, const MultiplyDescription& description = describe<T>()) const;

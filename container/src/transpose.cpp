@@ -1,0 +1,98 @@
+// A^T in memory, and whether it is A.
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack {
+namespace {
+
+constexpr std::uint64_t rows_per_task = 4096;
+
+template <class T>
+void transpose_into(const CsrView& a, CsrMatrix& t, int threads) {
+  // Each piece of A's entries counts its own columns and then knows where its entries go: the order of A's rows is kept
+  // without atomics and without sorting. There are no more pieces than make the counts smaller than the entries.
+  const std::uint64_t most = std::max<std::uint64_t>(a.nnz() / std::max<std::uint64_t>(a.cols(), 1), 1);
+  const std::uint64_t pieces = std::min<std::uint64_t>(static_cast<std::uint64_t>(thread_count(threads)), most);
+  std::vector<std::vector<std::uint64_t>> next(pieces);
+  const auto begin = [&](std::uint64_t piece) { return a.nnz() / pieces * piece; };
+  const auto end = [&](std::uint64_t piece) { return piece + 1 == pieces ? a.nnz() : begin(piece + 1); };
+  parallel_for(pieces, threads, [&](std::uint64_t p) {
+    next[p].resize(a.cols());
+    for (std::uint64_t k = begin(p); k < end(p); ++k) ++next[p][a.col_idx()[k]];
+  });
+  std::uint64_t at = 0;
+  for (std::uint64_t c = 0; c < a.cols(); ++c) {
+    t.row_ptr[c] = at;
+    for (std::vector<std::uint64_t>& counts : next) {
+      const std::uint64_t count = counts[c];
+      counts[c] = at;
+      at += count;
+    }
+  }
+  t.row_ptr[a.cols()] = at;
+  const T* const from = a.values<T>();
+  auto& values = std::get<Array<T>>(t.values);
+  parallel_for(pieces, threads, [&](std::uint64_t p) {
+    if (begin(p) == end(p)) return;
+    std::uint64_t row = a.row_of(begin(p));
+    for (std::uint64_t k = begin(p); k < end(p); ++k) {
+      while (a.row_ptr(row + 1) <= k) ++row;
+      const std::uint64_t to = next[p][a.col_idx()[k]]++;
+      t.col_idx[to] = static_cast<std::uint32_t>(row);
+      std::memcpy(&values[to], &from[k], sizeof(T));  // the bits, of a signalling NaN, too
+    }
+  });
+}
+
+template <class T>
+bool has_mirror(const CsrView& a, std::uint64_t row, std::uint64_t k, bool skew) {
+  const std::uint32_t* const columns = a.col_idx();
+  const T* const values = a.values<T>();
+  const std::uint32_t* const end = columns + a.row_ptr(columns[k] + std::uint64_t{1});
+  const std::uint32_t* const mirror = std::lower_bound(columns + a.row_ptr(columns[k]), end, row);
+  if (mirror == end || *mirror != row || (skew && columns[k] == row)) return false;
+  const T value = skew ? -values[k] : values[k];
+  return std::bit_cast<bits_of<T>>(values[mirror - columns]) == std::bit_cast<bits_of<T>>(value);
+}
+
+}  // namespace
+
+CsrMatrix transposed(const CsrView& a, int threads) {
+  CsrMatrix t = allocate_csr(a.cols(), a.rows(), a.nnz(), a.value_type());
+  dispatch(a.value_type(), [&]<class T>(T) { transpose_into<T>(a, t, threads); });
+  return t;
+}
+
+std::uint64_t first_without_mirror(const CsrView& a, Symmetry symmetry, int threads) {
+  const bool skew = symmetry == Symmetry::skew_symmetric;
+  std::atomic<std::uint64_t> found{a.nnz()};
+  dispatch(a.value_type(), [&]<class T>(T) {
+    parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+      for (std::uint64_t r = first; r < last; ++r)
+        for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
+          std::uint64_t known = found;
+          if (k >= known) return;
+          if (has_mirror<T>(a, r, k, skew)) continue;
+          while (k < known && !found.compare_exchange_weak(known, k)) continue;
+          return;
+        }
+    });
+  });
+  return found;
+}
+
+Symmetry symmetry_of(const CsrView& a, int threads) {
+  if (a.rows() != a.cols()) return Symmetry::general;
+  for (const Symmetry symmetry : {Symmetry::symmetric, Symmetry::skew_symmetric})
+    if (first_without_mirror(a, symmetry, threads) == a.nnz()) return symmetry;
+  return Symmetry::general;
+}
+
+}  // namespace spmvpack
