@@ -344,6 +344,7 @@ TEST_CASE("a description that no kernel serves yet, or that does not fit the mat
   MatrixFacts facts;
   facts.rows = 3;
   facts.cols = 2;
+  facts.nnz = 1;
   const auto refusal = [&](const MultiplyDescription& description) {
     return code_of([&] { check_description(description, facts, {}); });
   };
@@ -352,9 +353,9 @@ TEST_CASE("a description that no kernel serves yet, or that does not fit the mat
   CHECK(refusal({.ldx = 200, .ldy = 300}) == errc{});
   CHECK(refusal({.ldx = 1}) == errc::usage);
   CHECK(refusal({.ldy = 2}) == errc::usage);
-  CHECK(refusal({.operation = Operation::transpose}) == errc::unsupported);
-  CHECK(refusal({.operation = Operation::conjugate_transpose}) == errc::unsupported);
-  CHECK(refusal({.operation = static_cast<Operation>(77)}) == errc::unsupported);
+  CHECK(refusal({.operation = Operation::transpose}) == errc::usage);
+  CHECK(refusal({.operation = Operation::conjugate_transpose}) == errc::usage);
+  CHECK(refusal({.operation = static_cast<Operation>(77)}) == errc::usage);
   for (const std::uint64_t sides : {0U, 2U}) CHECK(refusal({.right_hand_sides = sides}) == errc::unsupported);
   CHECK(refusal({.vectors = ValueType::f32}) == errc::usage);
   facts.value_type = ValueType::f32;
@@ -363,15 +364,13 @@ TEST_CASE("a description that no kernel serves yet, or that does not fit the mat
 }
 
 TEST_CASE("vectors and workspaces that do not fit are refused") {
-  MatrixFacts facts;
-  facts.rows = 3;
-  facts.cols = 2;
+  Operand operand{.rows = 3, .cols = 2};
   const auto vectors = [&](ValueType type, DeviceRange x, DeviceRange y) {
-    return code_of([&] { require_vectors(facts, {.vectors = type}, type, x, y); });
+    return code_of([&] { require_vectors(operand, {.vectors = type}, type, x, y); });
   };
   constexpr auto f64 = ValueType::f64, f32 = ValueType::f32;
   CHECK(code_of([&] {
-          require_vectors(facts, {.vectors = f64}, f32, {at(0x1000), 8}, {at(0x2000), 12});
+          require_vectors(operand, {.vectors = f64}, f32, {at(0x1000), 8}, {at(0x2000), 12});
         }) == errc::usage);
   const DeviceRange x{at(0x1000), 16}, y{at(0x1010), 24};
   CHECK(vectors(f64, x, y) == errc{});
@@ -382,10 +381,9 @@ TEST_CASE("vectors and workspaces that do not fit are refused") {
   CHECK(vectors(f64, {nullptr, 16}, y) == errc::usage);
   CHECK(vectors(f64, x, {at(0x1008), 24}) == errc::usage);  // y begins in x
   CHECK(vectors(f64, {at(0x1018), 16}, {at(0x1008), 24}) == errc::usage);
-  facts.value_type = f32;
   CHECK(vectors(f32, {at(0x1004), 8}, {at(0x2004), 12}) == errc{});
   CHECK(vectors(f64, x, y) == errc{});
-  facts.rows = facts.cols = 0;
+  operand.rows = operand.cols = 0;
   CHECK(vectors(f64, {}, {}) == errc{});
 
   const auto workspace = [&](DeviceRange w, std::uint64_t needed) {

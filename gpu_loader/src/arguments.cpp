@@ -18,23 +18,25 @@ bool overlap(DeviceRange a, DeviceRange b) {
   return address(a.data) < address(b.data) + b.bytes && address(b.data) < address(a.data) + a.bytes;
 }
 
-void require_vector(const char* name, DeviceRange v, std::uint64_t elements, std::size_t size, const char* sides) {
+void require_vector(const char* name, DeviceRange v, std::uint64_t elements, std::size_t size,
+                    const std::string& matrix_has, const char* sides) {
   if (v.bytes != elements * size)
-    refuse(fmt::format("{} has {} elements, A has {} {}", name, v.bytes / size, elements, sides));
+    refuse(fmt::format("{} has {} elements, {} {} {}", name, v.bytes / size, matrix_has, elements, sides));
   if (v.data == nullptr && v.bytes != 0) refuse(fmt::format("{} is null", name));
   if (address(v.data) % size != 0) refuse(fmt::format("{} is not on a boundary of its {}-byte elements", name, size));
 }
 
 }  // namespace
 
-void require_vectors(const MatrixFacts& facts, const MultiplyDescription& description, ValueType type, DeviceRange x,
+void require_vectors(const Operand& operand, const MultiplyDescription& description, ValueType type, DeviceRange x,
                      DeviceRange y) {
   if (type != description.vectors)
     refuse(fmt::format("x and y are {}, the description's vectors {}", to_string(type), to_string(description.vectors)),
            "start from describe<T>()");
   const std::size_t size = size_of(type);
-  require_vector("x", x, facts.cols, size, "columns");
-  require_vector("y", y, facts.rows, size, "rows");
+  const std::string a = description.operation == Operation::none ? "A" : "A^T";
+  require_vector("x", x, operand.cols, size, a + " has", "columns");
+  require_vector("y", y, operand.rows, size, a + " has", "rows");
   if (overlap(x, y)) refuse("x and y overlap", "use two vectors");
 }
 

@@ -45,14 +45,23 @@ std::shared_ptr<std::uint32_t> allocate_words(std::uint64_t count) {
   return {static_cast<std::uint32_t*>(memory), [](std::uint32_t* p) { cudaFree(p); }};
 }
 
+/// The rows and columns that a part's lists are of: those of A or of its transpose.
+struct Sizes {
+  Sizes(const PartInfo& part, const MatrixFacts& facts)
+      : rows(part.role == format::Role::a ? facts.rows : facts.cols),
+        cols(part.role == format::Role::a ? facts.cols : facts.rows) {}
+  std::uint64_t rows, cols;
+};
+
 /// The most words that the check of a list, one bit per index, or of a layout needs.
 std::uint64_t scratch_words(std::span<const DevicePart> parts, const MatrixFacts& facts) {
   std::uint64_t words = 0;
   for (const DevicePart& part : parts) {
     const PartInfo& info = part.view.info();
+    const Sizes sizes(info, facts);
     const LayoutKernels& layout = layout_kernels(part.layout);
-    if (info.rows.kind == format::MapKind::list) words = std::max(words, div_up(facts.rows, word_bits));
-    if (info.cols.kind == format::MapKind::list) words = std::max(words, div_up(facts.cols, word_bits));
+    if (info.rows.kind == format::MapKind::list) words = std::max(words, div_up(sizes.rows, word_bits));
+    if (info.cols.kind == format::MapKind::list) words = std::max(words, div_up(sizes.cols, word_bits));
     if (layout.check_scratch != nullptr) words = std::max(words, layout.check_scratch(info));
   }
   return words;
@@ -83,8 +92,9 @@ StructureCheck::StructureCheck(std::span<const DevicePart> parts, const MatrixFa
     const LayoutKernels& layout = layout_kernels(parts[i].layout);
     if (layout.check_scratch != nullptr) clear(scratch_.get(), layout.check_scratch(part.info()), stream);
     layout.check(part, word, scratch_.get(), stream);
-    check_map(part, part.info().rows, "row_map", facts.rows, bad_row_map, scratch_.get(), word, stream);
-    check_map(part, part.info().cols, "col_map", facts.cols, bad_col_map, scratch_.get(), word, stream);
+    const Sizes sizes(part.info(), facts);
+    check_map(part, part.info().rows, "row_map", sizes.rows, bad_row_map, scratch_.get(), word, stream);
+    check_map(part, part.info().cols, "col_map", sizes.cols, bad_col_map, scratch_.get(), word, stream);
   }
 }
 

@@ -82,13 +82,15 @@ std::uint64_t DeviceMatrix::device_bytes() const { return impl_->section_bytes; 
 std::uint64_t DeviceMatrix::allocated_bytes() const { return impl_->allocated_bytes; }
 std::uint64_t DeviceMatrix::prepared_bytes() const { return impl_->prepared_bytes; }
 
+bool DeviceMatrix::has_transpose() const { return spmvpack::has_transpose(impl_->facts, impl_->infos); }
+
 std::vector<KernelInfo> DeviceMatrix::kernels() const { return kernels_of(impl_->layouts); }
 
 std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& description) const {
-  check_description(description, impl_->facts, impl_->infos);
+  const Operand operand = check_description(description, impl_->facts, impl_->infos);
   const Choice choice(impl_->layouts, description.kernel);
   std::uint64_t most = 0;  // parts run one after the other
-  for (const DevicePart& part : impl_->parts) {
+  for (const DevicePart& part : impl_->parts_of(operand.role)) {
     const KernelTable& table = *kernel_tables()[part.layout];
     const std::size_t kernel = choice.of(part);
     if (table.kernels[kernel].prepared && part.state == nullptr)
@@ -107,12 +109,14 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::span<con
                             std::type_identity_t<Scalar<T>> beta, std::span<T> y, std::span<std::byte> workspace,
                             Stream stream, const MultiplyDescription& description) const {
   const DeviceRange x_range{x.data(), x.size_bytes()}, y_range{y.data(), y.size_bytes()};
-  const std::uint64_t needed = workspace_bytes(description);  // also checks the description
-  require_vectors(impl_->facts, description, value_type_of<T>, x_range, y_range);
+  const std::uint64_t needed = workspace_bytes(description);
+  const Operand operand = check_description(description, impl_->facts, impl_->infos);
+  require_vectors(operand, description, value_type_of<T>, x_range, y_range);
   require_workspace({workspace.data(), workspace.size()}, needed, x_range, y_range);
   const auto scalar = [](const Scalar<T>& s) {
     Scalar<double> out(static_cast<double>(s.value));
     out.device = reinterpret_cast<const double*>(s.device);
+    out.negated = s.negated;
     return out;
   };
   MultiplyCall call{.device = impl_->device,
@@ -123,12 +127,16 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::span<con
                     .y = y.data(),
                     .workspace = workspace.data(),
                     .stream = stream};
-  const auto& parts = impl_->parts;
+  if (operand.negated) {
+    call.alpha.value = -call.alpha.value;
+    call.alpha.negated = !call.alpha.negated;
+  }
+  const std::span<const DevicePart> parts = impl_->parts_of(operand.role);
   // The first part scales y along the way if it covers all rows, each once; otherwise y is scaled here. Later parts
   // add.
-  const bool covered = !parts.empty() && parts[0].view.rows() == impl_->facts.rows;
+  const bool covered = !parts.empty() && parts[0].view.rows() == operand.rows;
   if (!covered) {
-    scale_vector(description.vectors, call.beta, call.y, nullptr, impl_->facts.rows, stream);
+    scale_vector(description.vectors, call.beta, call.y, nullptr, operand.rows, stream);
     call.beta = Scalar<double>(1.0);
   }
   const Choice choice(impl_->layouts, description.kernel);
@@ -149,8 +157,7 @@ namespace {
 
 const std::uint32_t* permutation(const DeviceMatrix::Impl& impl, DeviceRange from, DeviceRange to, ValueType type) {
   const MultiplyDescription description{.vectors = type, .basis = Basis::permuted};
-  check_description(description, impl.facts, impl.infos);
-  require_vectors(impl.facts, description, type, from, to);
+  require_vectors(check_description(description, impl.facts, impl.infos), description, type, from, to);
   return impl.parts[0].view.get<std::uint32_t>("row_map").data();
 }
 

@@ -18,6 +18,11 @@ struct DeviceMatrix::Impl {
   std::vector<SectionInfo> sections;
   std::vector<DevicePart> parts;
   std::vector<std::size_t> layouts;  ///< of the parts: indices in kernel_tables()
+
+  [[nodiscard]] std::span<const DevicePart> parts_of(format::Role role) const {
+    const std::size_t of_a = spmvpack::parts_of(infos, format::Role::a).size();
+    return role == format::Role::a ? std::span(parts).first(of_a) : std::span(parts).subspan(of_a);
+  }
 };
 
 /// Memory from the allocator, or from cudaMalloc. Error(errc::out_of_memory); errc::usage if the allocator's memory is

@@ -27,6 +27,7 @@ DeviceMatrix DeviceMatrix::load(const Container&, Stream, const DeviceLoadOption
 DeviceMatrix DeviceMatrix::load(const std::string&, Stream, const DeviceLoadOptions&) { refuse(); }
 const MatrixFacts& DeviceMatrix::facts() const { refuse(); }
 std::uint64_t DeviceMatrix::device_bytes() const { refuse(); }
+bool DeviceMatrix::has_transpose() const { refuse(); }
 std::uint64_t DeviceMatrix::allocated_bytes() const { refuse(); }
 std::uint64_t DeviceMatrix::prepared_bytes() const { refuse(); }
 std::vector<KernelInfo> DeviceMatrix::kernels() const { refuse(); }

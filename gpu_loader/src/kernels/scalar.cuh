@@ -10,13 +10,14 @@ template <class V>
 struct DeviceScalar {
   V value;
   const V* pointer;
-  __device__ V get() const { return pointer != nullptr ? *pointer : value; }
+  bool negated = false;  ///< of what the pointer leads to
+  __device__ V get() const { return pointer == nullptr ? value : negated ? -*pointer : *pointer; }
 };
 
 /// Converts a multiply's scalar, whose value is a double and whose pointer, if any, points to a V.
 template <class V>
 DeviceScalar<V> device_scalar(const Scalar<double>& s) {
-  return {static_cast<V>(s.value), reinterpret_cast<const V*>(s.device)};
+  return {static_cast<V>(s.value), reinterpret_cast<const V*>(s.device), s.negated};
 }
 
 /// beta y; y is not read if beta is 0.

@@ -1,6 +1,6 @@
 #pragma once
-/// A container in device memory, and y = alpha A x + beta y on a GPU. Needs no CUDA headers. In a build without CUDA,
-/// every function that needs a device throws Error(errc::unsupported) "built without CUDA".
+/// A container in device memory, and y = alpha op(A) x + beta y on a GPU. Needs no CUDA headers. In a build without
+/// CUDA, every function that needs a device throws Error(errc::unsupported) "built without CUDA".
 
 #include <cstddef>
 #include <cstdint>
@@ -36,6 +36,7 @@ struct Scalar {
   }
   T value;
   const T* device = nullptr;
+  bool negated = false;  ///< of what is at `device`, its negative
 };
 
 /// Where a DeviceMatrix gets its memory. Default: cudaMalloc and cudaFree. `allocate` returns memory aligned to 256
@@ -73,8 +74,10 @@ class SPMVPACK_EXPORT DeviceMatrix {
   static DeviceMatrix load(const std::string& path, Stream stream = nullptr, const DeviceLoadOptions& options = {});
 
   [[nodiscard]] const MatrixFacts& facts() const;
-  /// The raw bytes of all sections that a multiply reads.
+  /// The raw bytes of all sections that a multiply with A reads.
   [[nodiscard]] std::uint64_t device_bytes() const;
+  /// Whether multiply() can take Operation::transpose: the container has A^T, or the matrix is symmetric or skew.
+  [[nodiscard]] bool has_transpose() const;
   /// Device memory that the matrix occupies: sections and maps with the padding between them, and what load() built.
   [[nodiscard]] std::uint64_t allocated_bytes() const;
   /// The part of allocated_bytes() that was built at load, for kernels that need it (the row blocks of `csr/ipcsr`).
@@ -84,15 +87,16 @@ class SPMVPACK_EXPORT DeviceMatrix {
   /// The exact size of the workspace that one such multiply needs in device memory, often 0. Errors: as for multiply().
   [[nodiscard]] std::uint64_t workspace_bytes(const MultiplyDescription& description) const;
 
-  /// y = alpha A x + beta y in device memory, on `stream`: one kernel or a few, no allocation, no synchronisation; can
-  /// be captured into a CUDA graph. T is double or float, the type of x, y and every product and sum; an f32 matrix
-  /// takes either, an f64 matrix only double. x has facts().cols elements, y has facts().rows; both are aligned to
-  /// their elements and do not overlap. y is not read if beta is 0, nor x if alpha is 0 (y then becomes beta y).
-  /// `workspace` is in device memory, aligned to 256 bytes, and not used by any other multiply at the same time. Parts
-  /// whose layout is not the kernel's use their default kernel. Each Scalar, not the description, says whether it is on
-  /// the device. Errors, all before anything is launched: errc::unsupported (an operation or number of right-hand sides
-  /// that no kernel supports yet); errc::usage (something does not fit the matrix or T, or the kernel is one that no
-  /// part has or that was not prepared). errc::no_device if a launch fails.
+  /// y = alpha op(A) x + beta y in device memory, on `stream`: one kernel or a few, no allocation, no synchronisation;
+  /// can be captured into a CUDA graph. T is double or float, the type of x, y and every product and sum; an f32 matrix
+  /// takes either, an f64 matrix only double. x has facts().cols elements, y has facts().rows, or for the transpose the
+  /// other way round; both are aligned to their elements and do not overlap. y is not read if beta is 0, nor x if alpha
+  /// is 0 (y then becomes beta y). `workspace` is in device memory, aligned to 256 bytes, and not used by any other
+  /// multiply at the same time. Parts whose layout is not the kernel's use their default kernel. Each Scalar, not the
+  /// description, says whether it is on the device. Errors, all before anything is launched: errc::unsupported (a
+  /// number of right-hand sides that no kernel supports yet); errc::usage (something does not fit the matrix or T,
+  /// there is no transpose, or the kernel is one that no part has or that was not prepared). errc::no_device if a
+  /// launch fails.
   template <class T>
   void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const std::type_identity_t<T>> x,
                 std::type_identity_t<Scalar<T>> beta, std::span<T> y, std::span<std::byte> workspace, Stream stream,
