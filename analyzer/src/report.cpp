@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "spmvpack/container/layouts/csr.hpp"
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/writer.hpp"
 #include "spmvpack/encoder/encode.hpp"
 
@@ -45,6 +46,28 @@ void recommend(Report& report, std::uint64_t csr_bytes) {
   encoder::Choice choice = encoder::choose(candidates, csr_bytes, report.aim.optimize);
   report.recommended = choice.index;
   report.reason = std::move(choice.reason);
+}
+
+template <class Facts>
+Report report_of(const CsrView& a, const Provenance& provenance, const ReportOptions& options, Facts&& facts);
+
+/// `symmetry` is the source's.
+TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOptions& options) {
+  TransposeCost cost;
+  cost.symmetry = symmetry == Symmetry::general ? symmetry_of(a, options.threads) : symmetry;
+  if (cost.symmetry != Symmetry::general) return cost;
+  require_memory(checked_mul(2, a.bytes() + a.cols() * 8, "matrix bytes"), options.memory_limit, "the transpose");
+  const CsrMatrix t = transposed(a, options.threads);
+  ReportOptions own = options;
+  own.transpose = false;
+  const Report report = report_of(t, {}, own, [&] { return encoder::facts_of(CsrView(t), options.threads); });
+  const LayoutCost& best = report.layouts[report.recommended];
+  cost.layout = best.name;
+  cost.reason = report.reason;
+  cost.device_bytes = best.device_bytes;
+  cost.bytes_per_nonzero = best.bytes_per_nonzero;
+  cost.predicted_seconds = best.predicted_seconds;
+  return cost;
 }
 
 /// The report of `a`, whose facts `facts()` finds once `a` is checked.
@@ -96,6 +119,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
     report.layouts.push_back(std::move(cost));
   }
   recommend(report, csr_bytes);
+  if (options.transpose) report.transpose = transpose_cost(a, report.facts.symmetry, options);
   report.data_reduction_pjds = pjds_data_reduction(report.layouts, a.nnz());
   report_progress(options.progress, "analyze", steps, steps);
   return report;

@@ -123,6 +123,16 @@ Json time_model_json(const Report& report) {
           {"picoseconds", std::move(prices)}};
 }
 
+Json transpose_json(const TransposeCost& cost) {
+  const bool stored = cost.symmetry == Symmetry::general;
+  return {{"symmetry", to_string(cost.symmetry)},
+          {"layout", stored ? Json(cost.layout) : Json(nullptr)},
+          {"reason", stored ? Json(cost.reason) : Json(nullptr)},
+          {"device_bytes", cost.device_bytes},
+          {"bytes_per_nonzero", optional_json(cost.bytes_per_nonzero)},
+          {"predicted_us", stored ? Json(1e6 * cost.predicted_seconds) : Json(nullptr)}};
+}
+
 Json facts_json(const MatrixFacts& f) {
   return {{"rows", f.rows},
           {"columns", f.cols},
@@ -156,22 +166,23 @@ std::string to_json(const Report& report) {
                        {"byte_shares", counters_json(cost.byte_shares)},
                        {"counters", counters_json(cost.counters)},
                        {"parts", parts_json(cost)}});
-  const Json json{{"schema", "spmvpack-report-1"},
-                  {"name", report.name},
-                  {"matrix", facts_json(report.facts)},
-                  {"source",
-                   {{"name", p.source},
-                    {"entries", p.entries},
-                    {"duplicates", p.duplicates},
-                    {"rounded", p.rounded},
-                    {"max_relative_error", p.max_relative_error}}},
-                  {"structure", structure_json(report.structure)},
-                  {"recommended", {{"layout", report.layouts[report.recommended].name}, {"reason", report.reason}}},
-                  {"time_model", time_model_json(report)},
-                  {"layouts", layouts},
-                  {"refused", refused},
-                  {"data_reduction_pjds", optional_json(report.data_reduction_pjds)},
-                  {"code_balance", balance_json(report.balance)}};
+  Json json{{"schema", "spmvpack-report-1"},
+            {"name", report.name},
+            {"matrix", facts_json(report.facts)},
+            {"source",
+             {{"name", p.source},
+              {"entries", p.entries},
+              {"duplicates", p.duplicates},
+              {"rounded", p.rounded},
+              {"max_relative_error", p.max_relative_error}}},
+            {"structure", structure_json(report.structure)},
+            {"recommended", {{"layout", report.layouts[report.recommended].name}, {"reason", report.reason}}},
+            {"time_model", time_model_json(report)},
+            {"layouts", layouts},
+            {"refused", refused},
+            {"data_reduction_pjds", optional_json(report.data_reduction_pjds)},
+            {"code_balance", balance_json(report.balance)}};
+  if (report.transpose) json["transpose"] = transpose_json(*report.transpose);
   // Text from the source that is not UTF-8 must not make the output invalid JSON.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }

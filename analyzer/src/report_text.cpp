@@ -116,6 +116,17 @@ std::string layouts_text(const Report& report) {
   return text;
 }
 
+/// What A^T takes; empty unless it was asked for.
+std::string transpose_text(const Report& report) {
+  if (!report.transpose) return "";
+  const TransposeCost& cost = *report.transpose;
+  if (cost.symmetry != Symmetry::general)
+    return fmt::format("\nA^T is {}, as the matrix is {}: it takes nothing more\n",
+                       cost.symmetry == Symmetry::symmetric ? "A" : "-A", to_string(cost.symmetry));
+  return fmt::format("\nA^T besides, as {}: {} device bytes, {} per nonzero\n  {}\n", cost.layout,
+                     grouped(cost.device_bytes), per_nonzero(cost.device_bytes, report.facts.nnz), cost.reason);
+}
+
 /// What a multiply without compression would take; empty without nonzeros.
 std::string balance_text(const Balance& b) {
   if (!b.alpha) return "";
@@ -305,10 +316,10 @@ std::string to_text(const Report& report, Detail detail) {
   const MatrixFacts& f = report.facts;
   std::string name = escape(report.name, longest_name);
   if (!name.empty()) name += '\n';
-  std::string text = fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}{}\n{}", name, grouped(f.rows), grouped(f.cols),
+  std::string text = fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}{}{}\n{}", name, grouped(f.rows), grouped(f.cols),
                                  counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field),
                                  to_string(f.symmetry), recommendation_text(report), layouts_text(report),
-                                 balance_text(report.balance), structure_text(report));
+                                 transpose_text(report), balance_text(report.balance), structure_text(report));
   if (detail == Detail::summary) return text;
   return text + fmt::format("\n{}{}\n{}\n{}", row_lengths_text(report.structure), parts_text(report),
                             shares_text(report), details_text(report));

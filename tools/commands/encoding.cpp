@@ -65,8 +65,19 @@ std::string layout_text(const encoder::Plan& plan) {
   return text + '\n';
 }
 
+/// What a container that was asked for A^T has of it.
+std::string transpose_text(const encoder::EncodeResult& result) {
+  if (!result.transpose)
+    return fmt::format("{}: the matrix is {}", result.symmetry == Symmetry::symmetric ? "A itself" : "-A",
+                       to_string(result.symmetry));
+  const encoder::Plan& plan = *result.transpose;
+  return fmt::format("{} bytes more: {}", grouped(plan.device_bytes()),
+                     plan.parts.size() == 1 ? describe(plan.parts[0])
+                                            : fmt::format("{}, {}", plan.strategy, counted(plan.parts.size(), "part")));
+}
+
 std::string summary(const std::string& output, const SourceMatrix& source, const encoder::EncodeResult& result,
-                    std::string_view getting, double seconds_getting) {
+                    bool transpose, std::string_view getting, double seconds_getting) {
   const CsrMatrix& m = source.matrix;
   const Provenance& p = source.provenance;
   std::string text = fmt::format("{}\n  matrix   {} x {}, {}, {}\n", escape(output, 4096), grouped(m.rows),
@@ -84,6 +95,7 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
     text += fmt::format(", {:.2f} per nonzero, {:.1f} % of CSR",
                         static_cast<double>(result.device_bytes) / static_cast<double>(m.nnz()),
                         percent(result.device_bytes, result.csr_bytes));
+  if (transpose) text += "\n  A^T      " + transpose_text(result);
   text += fmt::format("\n  file     {} bytes\n  time     {:.2f} s: {} {:.2f}, plan {:.2f}, write {:.2f}\n",
                       grouped(result.file_bytes), seconds_getting + result.plan_seconds + result.write_seconds, getting,
                       seconds_getting, result.plan_seconds, result.write_seconds);
@@ -115,6 +127,7 @@ void add_encoding_options(po::options_description& options) {
   options.add_options()                                                                                            //
       ("layout", po::value<std::string>()->value_name("NAME")->default_value("auto"), strategy_names().c_str())    //
       ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"), "layout setting; may be repeated")  //
+      ("transpose", po::bool_switch(), "store A^T, too, for multiplies with it")                                   //
       ("force-size", po::bool_switch(), "allow more than 10 times the size of csr")                                //
       ("codec", po::value<std::string>()->value_name("CODEC")->default_value("none"), "none or zstd[:LEVEL], 1 to 19");
 }
@@ -143,13 +156,14 @@ encoder::EncodeRequest read_encode_request(const Invocation& invocation) {
   request.progress = invocation.progress;
   request.overwrite = invocation.flag("force");
   request.force_size = invocation.flag("force-size");
+  request.transpose = invocation.flag("transpose");
   return request;
 }
 
 void encode_and_tell(const SourceMatrix& source, const encoder::EncodeRequest& request, const std::string& output,
                      const Invocation& invocation, std::string_view getting, double seconds_getting) {
   const encoder::EncodeResult result = encoder::encode(source, request, output);
-  if (!invocation.quiet) print(summary(output, source, result, getting, seconds_getting));
+  if (!invocation.quiet) print(summary(output, source, result, request.transpose, getting, seconds_getting));
 }
 
 }  // namespace spmvpack::tools

@@ -71,6 +71,7 @@ std::string to_json(const Container& c) {
             {"format_version", fmt::format("{}.{}", format::version_major, format::version_minor)},
             {"matrix", facts_json(c.facts())},
             {"device_bytes", c.device_bytes()},
+            {"transpose_device_bytes", c.device_bytes(format::Role::transpose)},
             {"provenance",
              {{"version", p.version},
               {"options", p.options},
@@ -86,6 +87,7 @@ std::string to_json(const Container& c) {
             {"sections", Json::array()}};
   for (const PartInfo& part : c.parts())
     json["parts"].push_back({{"layout", part.layout},
+                             {"role", part.role == format::Role::a ? "a" : "transpose"},
                              {"value_type", to_string(part.value_type)},
                              {"rows", map_json(part.rows)},
                              {"columns", map_json(part.cols)},
@@ -136,18 +138,22 @@ std::string to_text(const Container& c) {
       "{}: {} bytes, format {}.{}\n"
       "  matrix      {} x {}, {}, {} ({} {})\n"
       "  digest      {}\n"
-      "  device      {} bytes\n",
+      "  device      {} bytes{}\n",
       escape(c.name(), 4096), grouped(c.file_bytes()), format::version_major, format::version_minor, grouped(f.rows),
       grouped(f.cols), counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
-      f.digest.to_string(), grouped(c.device_bytes()));
+      f.digest.to_string(), grouped(c.device_bytes()),
+      c.parts(format::Role::transpose).empty()
+          ? ""
+          : fmt::format(", {} more of A^T", grouped(c.device_bytes(format::Role::transpose))));
   // A container without provenance yields an empty one; every writer states its version.
   if (const Provenance p = c.provenance(); !p.version.empty()) text += provenance_text(p);
 
   for (std::size_t i = 0; i < c.parts().size(); ++i) {
     const PartInfo& part = c.parts()[i];
-    text += fmt::format("part {}: {}, rows {} {}, columns {} {}, {}\n ", i, part.layout,
-                        name_of(map_names, part.rows.kind), grouped(part.rows.count),
-                        name_of(map_names, part.cols.kind), grouped(part.cols.count), counted(part.nnz, "nonzero"));
+    text +=
+        fmt::format("part {}: {}{}, rows {} {}, columns {} {}, {}\n ", i, part.role == format::Role::a ? "" : "A^T, ",
+                    part.layout, name_of(map_names, part.rows.kind), grouped(part.rows.count),
+                    name_of(map_names, part.cols.kind), grouped(part.cols.count), counted(part.nnz, "nonzero"));
     for (const auto& [name, value] : parameters(part)) text += fmt::format(" {} {},", name, grouped(value));
     text += fmt::format(" workspace {} bytes\n", grouped(gpu_loader::workspace_bytes(part, {}, part.value_type)));
   }

@@ -1,4 +1,4 @@
-/// spmvpack multiply: computes y = A x on the CPU or a GPU.
+/// spmvpack multiply: computes y = A x or y = A^T x on the CPU or a GPU.
 
 #include <fmt/format.h>
 
@@ -25,6 +25,7 @@ namespace po = boost::program_options;
 void add_options(po::options_description& options) {
   options.add_options()                                                                                      //
       ("x", po::value<std::string>()->value_name("x.mtx"), "the vector x (default: ones)")                   //
+      ("transpose", po::bool_switch(), "y = A^T x: of containers that have A^T, and symmetric matrices")     //
       ("device", po::value<std::string>()->default_value("host")->value_name("D"), "host or gpu")            //
       ("kernel", po::value<std::string>()->value_name("NAME"), "kernel on a GPU, such as csr/vector")        //
       ("output,o", po::value<std::string>()->value_name("y.mtx"), "output file (default: standard output)")  //
@@ -32,26 +33,28 @@ void add_options(po::options_description& options) {
 }
 
 std::string details() {
-  return "x is an array-format Matrix Market file with one value per column of the matrix,\n"
+  return "x is an array-format Matrix Market file with one value per column of the matrix\n"
+         "(with --transpose, per row),\n"
          "plain or compressed; y is written in the same format. Products and sums are in\n"
          "the container's value type, to which x is rounded. The layout (on a GPU, the\n"
          "kernel) fixes the order of additions: the same bits with any number of threads\n"
          "and on any GPU. A.spmvc or x.mtx may be -, for standard input.\n\n"
          "Examples:\n"
          "  spmvpack multiply A.spmvc | head\n"
-         "  spmvpack multiply A.spmvc --x x.mtx -o y.mtx\n";
+         "  spmvpack multiply A.spmvc --x x.mtx -o y.mtx\n"
+         "  spmvpack encode A.mtx --transpose && spmvpack multiply A.spmvc --transpose\n";
 }
 
-/// The vector of --x, or ones, in the matrix's value type.
+/// The vector of --x, or ones, in the matrix's value type. `sides` are what it has an element for.
 template <class T>
-std::vector<T> read_x(const Invocation& invocation, std::uint64_t size) {
+std::vector<T> read_x(const Invocation& invocation, std::uint64_t size, std::string_view sides) {
   if (invocation.options.count("x") == 0) return std::vector<T>(size, T{1});
   const auto options = invocation.common<encoder::MatrixMarketOptions>();
   const std::string& path = invocation.text("x");
   const Array<double> x = encoder::read_vector(path, options);
   if (x.size() != size)
-    throw Error(errc::usage, fmt::format("x has {} values, but the matrix has {} columns", x.size(), size), path,
-                "give a vector with one value per column");
+    throw Error(errc::usage, fmt::format("x has {} values, but the matrix has {} {}", x.size(), size, sides), path,
+                fmt::format("give a vector with {} values", size));
   std::vector<T> rounded(size);
   for (std::uint64_t i = 0; i < size; ++i) {
     rounded[i] = static_cast<T>(x[i]);
@@ -72,18 +75,21 @@ bool on_gpu(const Invocation& invocation) {
   return device == "gpu";
 }
 
-/// Computes y = A x by multiply(matrix, x, y) and writes y to `output`.
+/// Computes y = op(A) x by multiply(matrix, x, y, operation) and writes y to `output`.
 template <class Matrix, class Multiply>
 void multiply_and_write(const Invocation& invocation, const std::string& output, const Matrix& matrix,
                         Multiply&& multiply) {
   dispatch(matrix.facts().value_type, [&]<class T>(T) {
     const MatrixFacts& facts = matrix.facts();
-    require_memory(facts.rows * sizeof(T) + facts.cols * (sizeof(T) + (invocation.options.count("x") != 0 ? 8 : 0)),
+    const bool transpose = invocation.flag("transpose");
+    const std::uint64_t rows = transpose ? facts.cols : facts.rows, cols = transpose ? facts.rows : facts.cols;
+    const Operation operation = transpose ? Operation::transpose : Operation::none;
+    require_memory(rows * sizeof(T) + cols * (sizeof(T) + (invocation.options.count("x") != 0 ? 8 : 0)),
                    invocation.memory_limit, "x and y");
-    const std::vector<T> x = read_x<T>(invocation, facts.cols);
-    std::vector<T> y(facts.rows);
+    const std::vector<T> x = read_x<T>(invocation, cols, transpose ? "rows" : "columns");
+    std::vector<T> y(rows);
     report_progress(invocation.progress, "multiply", 0, 0);
-    multiply(matrix, std::span<const T>(x), std::span<T>(y));
+    multiply(matrix, std::span<const T>(x), std::span<T>(y), operation);
     report_progress(invocation.progress, "write", 0, 0);
     if (output == "-") clear_progress();
     encoder::write_vector<T>(output, y, invocation.flag("force"));
@@ -101,8 +107,8 @@ void run(const Invocation& invocation) {
   if (!gpu) {
     const auto matrix = host_loader::HostMatrix::load(container, invocation.common<LoadOptions>());
     return multiply_and_write(invocation, output, matrix,
-                              [&]<class T>(const auto& a, std::span<const T> x, std::span<T> y) {
-                                a.template multiply<T>(T{1}, x, T{0}, y, invocation.threads);
+                              [&]<class T>(const auto& a, std::span<const T> x, std::span<T> y, Operation operation) {
+                                a.template multiply<T>(T{1}, x, T{0}, y, invocation.threads, describe<T>(operation));
                               });
   }
   gpu_loader::DeviceLoadOptions options;
@@ -112,16 +118,19 @@ void run(const Invocation& invocation) {
       invocation.options.count("kernel") != 0 ? gpu_loader::find_kernel(invocation.text("kernel")) : KernelId{};
   options.kernels = {kernel};
   const auto matrix = gpu_loader::DeviceMatrix::load(container, nullptr, options);
-  multiply_and_write(invocation, output, matrix, [&]<class T>(const auto& a, std::span<const T> x, std::span<T> y) {
-    a.template multiply_host_vectors<T>(T{1}, x, T{0}, y, {.vectors = value_type_of<T>, .kernel = kernel});
-  });
+  multiply_and_write(invocation, output, matrix,
+                     [&]<class T>(const auto& a, std::span<const T> x, std::span<T> y, Operation operation) {
+                       MultiplyDescription description = describe<T>(operation);
+                       description.kernel = kernel;
+                       a.template multiply_host_vectors<T>(T{1}, x, T{0}, y, description);
+                     });
 }
 
 }  // namespace
 
 const Command multiply_command{"multiply",
                                "A.spmvc [--x x.mtx] [-o y.mtx] [options]",
-                               "y = A x on the CPU or a GPU",
+                               "y = A x or A^T x on the CPU or a GPU",
                                "A.spmvc",
                                add_options,
                                details,

@@ -25,6 +25,7 @@ void add_options(po::options_description& options) {
       ("details", po::bool_switch(), "also show row lengths and what the bytes hold")    //
       ("json", po::bool_switch(), "print everything as JSON (docs/report.schema.json)")  //
       ("csv", po::bool_switch(), "print a line per matrix and layout, for tables")       //
+      ("transpose", po::bool_switch(), "also what A^T takes with encode --transpose")    //
       ("value-type", po::value<std::string>()->value_name("f64|f32"),
        "as if encoded with this type (default: f64; a container's own)")  //
       ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"),
@@ -108,6 +109,7 @@ void run(const Invocation& invocation) {
   options.threads = invocation.threads;
   options.memory_limit = invocation.memory_limit;
   options.progress = invocation.progress;
+  options.transpose = invocation.flag("transpose");
   if (invocation.options.count("set") != 0)
     options.settings = parse_settings(invocation.options["set"].as<std::vector<std::string>>());
   encoder::check_settings(options.settings);

@@ -26,6 +26,7 @@ void add_options(po::options_description& options) {
 std::string details() {
   return "Reads every byte of A.spmvc and checks the tables, the checksum of every block,\n"
          "the structure of every part, and that the matrix has the digest in the header.\n"
+         "A^T, if A.spmvc has it, is compared with A's transpose, bit for bit.\n"
          "--against takes any source that 'encode' accepts; its values are first rounded\n"
          "to the container's value type. A.spmvc may be -, for standard input.\n\n"
          "Example:\n"
@@ -90,12 +91,18 @@ std::string difference(const CsrView& a, const SourceMatrix& source) {
   return text;
 }
 
+std::string parts_text(std::span<const PartInfo> parts) {
+  return parts.size() == 1 ? "1 part, layout " + parts[0].layout : counted(parts.size(), "part");
+}
+
 void run(const Invocation& invocation) {
   if (invocation.options.count("against") != 0) refuse_same_input(invocation.argument, invocation.text("against"));
   const Container container = encoder::open_container(invocation.argument, invocation.memory_limit);
   const auto load = invocation.common<LoadOptions>();
   container.check_blocks(load);
   const CsrMatrix matrix = unpack(container, load);
+  const bool transpose = !container.parts(format::Role::transpose).empty();
+  if (transpose) static_cast<void>(unpack(container, load, format::Role::transpose));
   static_cast<void>(container.provenance());
   std::uint64_t blocks = 0;
   for (const SectionInfo& section : container.sections()) blocks += section.block_count;
@@ -106,9 +113,9 @@ void run(const Invocation& invocation) {
       "  structure  {}\n"
       "  digest     {}\n",
       escape(container.name(), 4096), counted(blocks, "block"), counted(container.sections().size(), "section"),
-      container.parts().size() == 1 ? "1 part, layout " + container.parts()[0].layout
-                                    : counted(container.parts().size(), "part"),
-      container.facts().digest.to_string());
+      parts_text(container.parts(format::Role::a)), container.facts().digest.to_string());
+  if (transpose)
+    text += fmt::format("  transpose  {}: A^T bit for bit\n", parts_text(container.parts(format::Role::transpose)));
 
   if (invocation.options.count("against") != 0) {
     const std::string& other = invocation.text("against");

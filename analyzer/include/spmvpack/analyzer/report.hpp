@@ -50,6 +50,15 @@ struct Refusal {
   std::string name, reason;
 };
 
+/// What A^T costs beside A: nothing if it is A or -A.
+struct TransposeCost {
+  Symmetry symmetry = Symmetry::general;  ///< of the entries, bit for bit
+  std::string layout, reason;             ///< what `--layout auto` chooses for it; empty if the symmetry is not general
+  std::uint64_t device_bytes = 0;         ///< of that layout
+  std::optional<double> bytes_per_nonzero;
+  double predicted_seconds = 0;
+};
+
 struct Report {
   std::string name;  ///< ReportOptions::name
   MatrixFacts facts;
@@ -63,6 +72,7 @@ struct Report {
   std::size_t recommended = 0;                ///< what `--layout auto` chooses: an index into `layouts`
   std::string reason;                         ///< why, such as "41.3 us predicted, 28.7 % of CSR"
   std::optional<double> data_reduction_pjds;  ///< by pjds_data_reduction()
+  std::optional<TransposeCost> transpose;     ///< if ReportOptions::transpose
 };
 
 struct ReportOptions {
@@ -76,6 +86,7 @@ struct ReportOptions {
   std::span<const encoder::Strategy> strategies = {};  ///< empty: all of encoder::strategies()
   Speeds speeds = {};
   encoder::Aim aim = {};
+  bool transpose = false;  ///< also what A^T costs
   ProgressCallback progress = {};
 };
 
