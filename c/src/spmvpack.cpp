@@ -119,6 +119,7 @@ encoder::EncodeRequest request_of(const spmvpack_encode_options* c) {
   if (c->zstd_level != 0) request.level = c->zstd_level;
   request.threads = c->threads;
   request.force_size = c->force_size != 0;
+  request.transpose = c->transpose != 0;
   return request;
 }
 
@@ -168,12 +169,27 @@ class CallersMemory final : public ByteSink {
   std::uint64_t end_ = 0;
 };
 
-template <class T>
-void host_multiply(const host_loader::HostMatrix& matrix, const void* alpha, const void* x, const void* beta, void* y,
-                   int threads) {
-  const MatrixFacts& facts = matrix.facts();
-  matrix.multiply<T>(*static_cast<const T*>(alpha), {static_cast<const T*>(x), facts.cols},
-                     *static_cast<const T*>(beta), {static_cast<T*>(y), facts.rows}, threads);
+/// How many elements x and y have.
+struct Lengths {
+  Lengths(const MatrixFacts& facts, Operation operation)
+      : x(operation == Operation::none ? facts.cols : facts.rows),
+        y(operation == Operation::none ? facts.rows : facts.cols) {}
+  std::uint64_t x, y;
+};
+
+void host_multiply(const spmvpack_host_matrix* matrix, Operation operation, spmvpack_type vectors, const void* alpha,
+                   const void* x, const void* beta, void* y, int threads) {
+  require_pointer(matrix, "matrix");
+  require_pointer(alpha, "alpha");
+  require_pointer(beta, "beta");
+  const Lengths lengths(matrix->matrix.facts(), operation);
+  if (lengths.x != 0) require_pointer(x, "x");
+  if (lengths.y != 0) require_pointer(y, "y");
+  dispatch(type_of(vectors), [&]<class T>(T) {
+    matrix->matrix.multiply<T>(*static_cast<const T*>(alpha), {static_cast<const T*>(x), lengths.x},
+                               *static_cast<const T*>(beta), {static_cast<T*>(y), lengths.y}, threads,
+                               describe<T>(operation));
+  });
 }
 
 /// Converts the description to C++, which checks its contents.
@@ -197,8 +213,9 @@ void multiply(const DeviceMatrix& matrix, const MultiplyDescription& description
     const auto* const place = static_cast<const T*>(at);
     return description.scalars_on_device ? Scalar<T>::on_device(place) : Scalar<T>(*place);
   };
-  matrix.multiply<T>(scalar(alpha), {static_cast<const T*>(x), matrix.facts().cols}, scalar(beta),
-                     {static_cast<T*>(y), matrix.facts().rows}, workspace, stream, description);
+  const Lengths lengths(matrix.facts(), description.operation);
+  matrix.multiply<T>(scalar(alpha), {static_cast<const T*>(x), lengths.x}, scalar(beta),
+                     {static_cast<T*>(y), lengths.y}, workspace, stream, description);
 }
 
 }  // namespace
@@ -208,6 +225,7 @@ using namespace spmvpack::gpu_loader;
 using spmvpack::Container;
 using spmvpack::memory_source;
 using spmvpack::MultiplyDescription;
+using spmvpack::Operation;
 using spmvpack::OutputFile;
 using spmvpack::ValueType;
 using spmvpack::host_loader::HostMatrix;
@@ -221,7 +239,7 @@ spmvpack_multiply_description spmvpack_multiply_default(spmvpack_type vectors) {
 }
 
 spmvpack_encode_options spmvpack_encode_default(void) {
-  return {sizeof(spmvpack_encode_options), "auto", nullptr, 0, 0, 0};
+  return {sizeof(spmvpack_encode_options), "auto", nullptr, 0, 0, 0, 0};
 }
 
 spmvpack_status spmvpack_encode(const spmvpack_csr* matrix, const spmvpack_encode_options* options,
@@ -300,18 +318,13 @@ void spmvpack_host_free(spmvpack_host_matrix* matrix) { delete matrix; }
 
 spmvpack_status spmvpack_host_multiply(const spmvpack_host_matrix* matrix, spmvpack_type vectors, const void* alpha,
                                        const void* x, const void* beta, void* y, int threads) {
-  return guarded([&] {
-    require_pointer(matrix, "matrix");
-    require_pointer(alpha, "alpha");
-    require_pointer(beta, "beta");
-    const spmvpack::MatrixFacts& facts = matrix->matrix.facts();
-    if (facts.cols != 0) require_pointer(x, "x");
-    if (facts.rows != 0) require_pointer(y, "y");
-    if (type_of(vectors) == ValueType::f64)
-      host_multiply<double>(matrix->matrix, alpha, x, beta, y, threads);
-    else
-      host_multiply<float>(matrix->matrix, alpha, x, beta, y, threads);
-  });
+  return guarded([&] { host_multiply(matrix, Operation::none, vectors, alpha, x, beta, y, threads); });
+}
+
+spmvpack_status spmvpack_host_multiply_transposed(const spmvpack_host_matrix* matrix, spmvpack_type vectors,
+                                                  const void* alpha, const void* x, const void* beta, void* y,
+                                                  int threads) {
+  return guarded([&] { host_multiply(matrix, Operation::transpose, vectors, alpha, x, beta, y, threads); });
 }
 
 spmvpack_status spmvpack_find_kernel(const char* name, uint32_t* kernel) {

@@ -1,8 +1,8 @@
 /* spmvpack for C: encodes a matrix in the caller's arrays into a container, reads and writes containers in memory and
-   in files, loads them into host or device memory, and computes y = alpha A x + beta y there. The full documentation is
-   in spmvpack/encoder/encode.hpp, spmvpack/host_loader/host_matrix.hpp and spmvpack/gpu_loader/device_matrix.hpp;
-   everything behaves the same. A build without CUDA has all functions; those that need a device return
-   SPMVPACK_UNSUPPORTED. */
+   in files, loads them into host or device memory, and computes y = alpha A x + beta y there, or with A^T. The full
+   documentation is in spmvpack/encoder/encode.hpp, spmvpack/host_loader/host_matrix.hpp and
+   spmvpack/gpu_loader/device_matrix.hpp; everything behaves the same. A build without CUDA has all functions; those
+   that need a device return SPMVPACK_UNSUPPORTED. */
 #ifndef SPMVPACK_H
 #define SPMVPACK_H
 
@@ -65,9 +65,11 @@ typedef struct spmvpack_encode_options {
   int zstd_level;              /* 1 to 19; 0: without a codec, so that the bytes are what a multiply reads */
   int threads;                 /* 0: all */
   int force_size;              /* nonzero: a layout may take more than ten times the device bytes of csr */
+  int transpose;               /* nonzero: store A^T, too, for multiplies with it. Of a matrix that is symmetric or
+                                  skew-symmetric, bit for bit, that takes nothing */
 } spmvpack_encode_options;
 
-/* Layout auto, no codec, all threads. */
+/* Layout auto, no codec, all threads, A alone. */
 SPMVPACK_EXPORT spmvpack_encode_options spmvpack_encode_default(void);
 
 /* A container, in memory or an open file. Immutable. */
@@ -106,6 +108,13 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_host_multiply(const spmvpack_host_matri
                                                        const void* alpha, const void* x, const void* beta, void* y,
                                                        int threads);
 
+/* y = alpha A^T x + beta y; x has as many elements as the matrix has rows, y as columns. SPMVPACK_USAGE unless the
+   matrix was encoded with its transpose, or is symmetric or skew-symmetric. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_host_multiply_transposed(const spmvpack_host_matrix* matrix,
+                                                                  spmvpack_type vectors, const void* alpha,
+                                                                  const void* x, const void* beta, void* y,
+                                                                  int threads);
+
 /* ---- on a GPU */
 
 /* A matrix in device memory. Immutable; any number of multiplies may run at once, each with its own workspace. */
@@ -113,8 +122,8 @@ typedef struct spmvpack_matrix spmvpack_matrix;
 
 typedef enum spmvpack_operation {
   SPMVPACK_OPERATION_N = 0, /* A */
-  SPMVPACK_OPERATION_T = 1, /* A^T: not supported yet */
-  SPMVPACK_OPERATION_H = 2  /* A^H: not supported yet */
+  SPMVPACK_OPERATION_T = 1, /* A^T: for matrices encoded with it, and symmetric and skew-symmetric ones */
+  SPMVPACK_OPERATION_H = 2  /* A^H: values are real, so A^T */
 } spmvpack_operation;
 
 /* What a multiply computes. Start from spmvpack_multiply_default(), as later versions may add fields. */
@@ -151,8 +160,8 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_get_info(const spmvpack_matrix* matrix,
 SPMVPACK_EXPORT spmvpack_status spmvpack_workspace_bytes(const spmvpack_matrix* matrix,
                                                          const spmvpack_multiply_description* description,
                                                          uint64_t* bytes);
-/* y = alpha A x + beta y on `stream`. x and y are in device memory, aligned to their elements, and do not overlap; y is
-   not read if beta is 0, nor x if alpha is 0. The workspace is in device memory, aligned to 256 bytes. The call
+/* y = alpha op(A) x + beta y on `stream`. x and y are in device memory, aligned to their elements, and do not overlap;
+   y is not read if beta is 0, nor x if alpha is 0. The workspace is in device memory, aligned to 256 bytes. The call
    allocates nothing, does not synchronise, and can be captured into a CUDA graph. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix,
                                                   const spmvpack_multiply_description* description, const void* alpha,
