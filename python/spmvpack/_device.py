@@ -106,28 +106,44 @@ class DeviceMatrix(Facts):
             ValueError: another shape or device.
             TypeError: another type of elements; nothing is converted. What is not contiguous is copied.
         """
+        return self._product(x, False)
+
+    def rmatvec(self, x: Any) -> Any:
+        """A^T @ x: as A @ x, for x of shape (rows,) or (rows, k).
+
+        Raises:
+            Error: "usage" unless the matrix was encoded with transpose=True, or is symmetric or skew-symmetric.
+        """
+        y = self._product(x, True)
+        if y is NotImplemented:
+            raise TypeError(f"x is of type {type(x).__qualname__}, not an array")
+        return y
+
+    def _product(self, x: Any, transpose: bool) -> Any:
+        rows = self.shape[1 if transpose else 0]
         if isinstance(x, np.ndarray):
-            return self._of_host_array(x)
+            return self._of_host_array(x, rows, transpose)
         if not hasattr(x, "__dlpack__"):
             return NotImplemented
         if not _on_device(x):
             raise ValueError("x is on the host, the matrix on a GPU: copy x there, or pass a NumPy array")
-        y = _empty_like(x, (self.shape[0], *x.shape[1:2]))
+        y = _empty_like(x, (rows, *x.shape[1:2]))
         if len(x.shape) == 2:
             for k in range(x.shape[1]):
-                self.multiply(_contiguous(x[:, k]), y[:, k])
+                self.multiply(_contiguous(x[:, k]), y[:, k], transpose=transpose)
         else:
-            self.multiply(_contiguous(x), y)
+            self.multiply(_contiguous(x), y, transpose=transpose)
         return y
 
-    def _of_host_array(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        y = np.empty((self.shape[0], *x.shape[1:2]), x.dtype, order="F")
+    def _of_host_array(self, x: np.ndarray[Any, Any], rows: int, transpose: bool) -> np.ndarray[Any, Any]:
+        y = np.empty((rows, *x.shape[1:2]), x.dtype, order="F")
         for k in range(x.shape[1] if x.ndim == 2 else 1):
             column, result = (x[:, k], y[:, k]) if x.ndim == 2 else (x, y)
-            self._matrix.multiply_host_vectors(contiguous(column), result, 1.0, 0.0)
+            self._matrix.multiply_host_vectors(contiguous(column), result, 1.0, 0.0, transpose)
         return y
 
-    def multiply(self, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0, stream: Any = None) -> Any:
+    def multiply(self, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0, stream: Any = None, *,
+                 transpose: bool = False) -> Any:
         """out = alpha A x + beta out on a stream: one kernel or a few, without allocations and synchronisation once
         prepare() or a first multiply has made the workspace; can be captured into a CUDA graph.
 
@@ -138,6 +154,7 @@ class DeviceMatrix(Facts):
             stream: a cudaStream_t as a number, an object with __cuda_stream__, or a stream of CuPy or PyTorch; None is
                 the current stream of the library of x. The multiply comes after all that x's and out's libraries have
                 queued for them on their current streams; what is queued later must be on `stream` or wait for it.
+            transpose: A^T instead of A; x is then of shape (rows,) and out of shape (columns,).
 
         Returns:
             out, which is complete when the stream has come that far.
@@ -145,7 +162,7 @@ class DeviceMatrix(Facts):
         Raises:
             ValueError: a wrong shape, stride or device.
             TypeError: wrong types.
-            Error: "no_device" if the launch fails.
+            Error: "no_device" if the launch fails; "usage" if there is no A^T.
         """
         on = current_stream(x, self.device) if stream is None else stream_of(stream)
         for name, vector in (("x", x), ("out", out)):
@@ -154,31 +171,30 @@ class DeviceMatrix(Facts):
             if not _on_device(vector):
                 raise ValueError(f"{name} is on the host, the matrix on cuda:{self.device}")
         # DLPack's producers let the stream wait for what they have queued on theirs.
-        self._multiplier(_dtype_name(x), on).multiply(x.__dlpack__(stream=on), out.__dlpack__(stream=on), alpha, beta,
-                                                      on)
+        multiplier = self._multiplier(_dtype_name(x), on, transpose)
+        multiplier.multiply(x.__dlpack__(stream=on), out.__dlpack__(stream=on), alpha, beta, on)
         return out
 
-    def prepare(self, stream: Any = 0, dtype: Any = None) -> None:
+    def prepare(self, stream: Any = 0, dtype: Any = None, *, transpose: bool = False) -> None:
         """Makes this thread's workspace for multiplies on `stream` with vectors of `dtype` (the matrix's unless given),
-        which the first of them would do otherwise: before a CUDA graph is captured."""
-        self._multiplier(str(np.dtype(dtype or self.dtype)), stream_of(stream))
+        with A or its transpose, which the first of them would do otherwise: before a CUDA graph is captured."""
+        self._multiplier(str(np.dtype(dtype or self.dtype)), stream_of(stream), transpose)
 
-    def _multiplier(self, dtype: str, stream: int) -> _native.Multiplier:
-        made: dict[tuple[str, int], _native.Multiplier] | None = getattr(self._local, "made", None)
+    def _multiplier(self, dtype: str, stream: int, transpose: bool) -> _native.Multiplier:
+        made: dict[tuple[str, int, bool], _native.Multiplier] | None = getattr(self._local, "made", None)
         if made is None:
             made = self._local.made = {}
-        if (dtype, stream) not in made:
+        if (dtype, stream, transpose) not in made:
             if len(made) == _most_workspaces:
                 del made[next(iter(made))]  # waits for the device
-            made[dtype, stream] = self._matrix.multiplier(dtype)
-        return made[dtype, stream]
+            made[dtype, stream, transpose] = self._matrix.multiplier(dtype, transpose)
+        return made[dtype, stream, transpose]
 
     def linear_operator(self, transpose: DeviceMatrix | None = None) -> Any:
         """A cupyx.scipy.sparse.linalg.LinearOperator, for cg(), gmres(), eigsh() and so on.
 
         Args:
-            transpose: A^T, encoded and on the device, for methods that need it. A matrix from a symmetric source is its
-                own.
+            transpose: A^T, encoded and on the device, for methods that need it; not needed if has_transpose.
         """
         from ._operators import device_operator
 

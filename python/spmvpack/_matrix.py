@@ -31,9 +31,12 @@ class Facts:
         dtype: of the values, numpy.float64 or numpy.float32.
         nnz: stored entries.
         device_bytes: what a multiply reads of the matrix.
+        transpose_device_bytes: what one with A^T reads, if it is stored beside A; else 0.
+        has_transpose: whether A^T can multiply: encode(..., transpose=True), or a matrix that is symmetric or skew.
         file_bytes: the size of its container.
-        parts: its parts, each with a layout.
-        symmetry: of the source: "general", "symmetric" or "skew-symmetric"; arrays are "general".
+        parts: its parts, each with a layout; without those of A^T.
+        symmetry: of the source: "general", "symmetric" or "skew-symmetric"; arrays are "general", unless
+            encode(..., transpose=True) has found that they are not.
         digest: 32 hexadecimal digits, the same for every layout of one matrix.
         provenance: where it came from and how it was encoded.
     """
@@ -43,6 +46,8 @@ class Facts:
         self.dtype: np.dtype[Any] = np.dtype(info["dtype"])
         self.nnz: int = info["nnz"]
         self.device_bytes: int = info["device_bytes"]
+        self.transpose_device_bytes: int = info["transpose_device_bytes"]
+        self.has_transpose: bool = info["has_transpose"]
         self.file_bytes: int = info["file_bytes"]
         self.parts: tuple[Part, ...] = tuple(Part(*part) for part in info["parts"])
         self.symmetry: str = info["symmetry"]
@@ -95,23 +100,39 @@ class Matrix(Facts):
             TypeError: another type of elements, or no array. Nothing is converted, as that might cost more than the
                 multiply. What is not contiguous is copied.
         """
+        return self._product(x, False)
+
+    def rmatvec(self, x: Any) -> Any:
+        """A^T @ x: as A @ x, for x of shape (rows,) or (rows, k).
+
+        Raises:
+            Error: "usage" unless the matrix was encoded with transpose=True, or is symmetric or skew-symmetric.
+        """
+        y = self._product(x, True)
+        if y is NotImplemented:
+            raise TypeError(f"x is of type {type(x).__qualname__}, not an array")
+        return y
+
+    def _product(self, x: Any, transpose: bool) -> Any:
+        rows = self.shape[1 if transpose else 0]
         if type(x) is np.ndarray and x.ndim == 1:
-            y = np.empty(self.shape[0], x.dtype)
-            self._host.multiply(contiguous(x), y, 1.0, 0.0, 0)
+            y = np.empty(rows, x.dtype)
+            self._host.multiply(contiguous(x), y, 1.0, 0.0, 0, transpose)
             return y
         if not (hasattr(x, "__dlpack__") or hasattr(x, "__array_interface__") or isinstance(x, memoryview)):
             return NotImplemented
         own = in_host_memory(x)
         if own.ndim == 2:
-            y = np.empty((self.shape[0], own.shape[1]), own.dtype, order="F")
+            y = np.empty((rows, own.shape[1]), own.dtype, order="F")
             for k in range(own.shape[1]):
-                self._host.multiply(contiguous(own[:, k]), y[:, k], 1.0, 0.0, 0)
+                self._host.multiply(contiguous(own[:, k]), y[:, k], 1.0, 0.0, 0, transpose)
         else:
-            y = np.empty(self.shape[0], own.dtype)
-            self._host.multiply(contiguous(own), y, 1.0, 0.0, 0)
+            y = np.empty(rows, own.dtype)
+            self._host.multiply(contiguous(own), y, 1.0, 0.0, 0, transpose)
         return like(x, y)
 
-    def multiply(self, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0, threads: int = 0) -> Any:
+    def multiply(self, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0, threads: int = 0, *,
+                 transpose: bool = False) -> Any:
         """out = alpha A x + beta out; allocates nothing.
 
         Args:
@@ -120,6 +141,7 @@ class Matrix(Facts):
                 is 0.
             alpha, beta: scalars; x is not read if alpha is 0.
             threads: 0: all. The bits of the result do not depend on it.
+            transpose: A^T instead of A; x is then of shape (rows,) and out of shape (columns,).
 
         Returns:
             out.
@@ -127,9 +149,9 @@ class Matrix(Facts):
         Raises:
             ValueError: a wrong shape or stride, out is read-only, a GPU's memory.
             TypeError: wrong types.
-            Error: "usage" if x and out overlap.
+            Error: "usage" if x and out overlap, or there is no A^T.
         """
-        self._host.multiply(x, out, alpha, beta, threads)
+        self._host.multiply(x, out, alpha, beta, threads, transpose)
         return out
 
     def to_scipy(self) -> Any:
@@ -176,8 +198,7 @@ class Matrix(Facts):
         """A scipy.sparse.linalg.LinearOperator, for cg(), gmres(), eigsh() and so on.
 
         Args:
-            transpose: A^T, encoded, for methods that need it (svds, lsqr, bicg). A matrix from a symmetric source is
-                its own.
+            transpose: A^T, encoded, for methods that need it (svds, lsqr, bicg); not needed if has_transpose.
         """
         from ._operators import host_operator
 
@@ -185,7 +206,7 @@ class Matrix(Facts):
 
 
 def encode(a: Any, layout: str = "auto", *, settings: dict[str, Any] | None = None, codec: str = "none",
-           dtype: Any = None, force_size: bool = False, threads: int = 0) -> Matrix:
+           dtype: Any = None, transpose: bool = False, force_size: bool = False, threads: int = 0) -> Matrix:
     """Encodes a matrix, losslessly, into a container in memory.
 
     Args:
@@ -198,6 +219,8 @@ def encode(a: Any, layout: str = "auto", *, settings: dict[str, Any] | None = No
         codec: "none", or "zstd" or "zstd:LEVEL" with levels from 1 to 19.
         dtype: for files: numpy.float64 or numpy.float32, the type of the stored values. Convert other matrices
             yourself.
+        transpose: store A^T, too, in its own best layout, for rmatvec() and solvers that need it. Of a matrix that is
+            symmetric or skew-symmetric, bit for bit, that takes nothing.
         force_size: allow more than ten times the bytes of csr.
         threads: 0: all. The result does not depend on it.
 
@@ -208,7 +231,7 @@ def encode(a: Any, layout: str = "auto", *, settings: dict[str, Any] | None = No
     """
     request = _native.Request()
     request.layout, request.zstd_level = layout, _zstd_level(codec)
-    request.threads, request.force_size = threads, force_size
+    request.threads, request.force_size, request.transpose = threads, force_size, transpose
     for name, value in (settings or {}).items():
         request.set(name, str(value))
     return Matrix(source_of(a, dtype, threads).encode(request), threads, _trusted=True)

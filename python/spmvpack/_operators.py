@@ -11,15 +11,11 @@ if TYPE_CHECKING:
     from ._matrix import Matrix
 
 
-def _transpose_of(matrix: Any, transpose: Any) -> tuple[Any, float]:
-    """B and s with A^T = s B; B is None if A^T is not known."""
-    if transpose is not None:
-        if transpose.shape != matrix.shape[::-1]:
-            raise ValueError(f"transpose has shape {transpose.shape}, expected {matrix.shape[::-1]}")
-        if transpose.dtype != matrix.dtype:
-            raise TypeError(f"transpose is {transpose.dtype}, the matrix {matrix.dtype}")
-        return transpose, 1.0
-    return {"symmetric": (matrix, 1.0), "skew-symmetric": (matrix, -1.0)}.get(matrix.symmetry, (None, 1.0))
+def _check_transpose(matrix: Any, transpose: Any) -> None:
+    if transpose.shape != matrix.shape[::-1]:
+        raise ValueError(f"transpose has shape {transpose.shape}, expected {matrix.shape[::-1]}")
+    if transpose.dtype != matrix.dtype:
+        raise TypeError(f"transpose is {transpose.dtype}, the matrix {matrix.dtype}")
 
 
 def _operator_class(base: Any, xp: Any) -> Any:
@@ -30,22 +26,25 @@ def _operator_class(base: Any, xp: Any) -> Any:
 
         def __init__(self, matrix: Any, transpose: Any) -> None:
             super().__init__(matrix.dtype, matrix.shape)
+            if transpose is not None:
+                _check_transpose(matrix, transpose)
             self.matrix = matrix
-            self._transposed, self._sign = _transpose_of(matrix, transpose)
+            self._transposed = transpose
 
-        def _apply(self, matrix: Any, x: Any, alpha: float = 1.0) -> Any:
+        def _apply(self, matrix: Any, x: Any, transpose: bool = False) -> Any:
             x = xp.asarray(x)
             if x.dtype.kind == "c":
-                real = self._apply(matrix, x.real, alpha)
-                return real + 1j * self._apply(matrix, x.imag, alpha)
+                real = self._apply(matrix, x.real, transpose)
+                return real + 1j * self._apply(matrix, x.imag, transpose)
             x = xp.asarray(x, self.dtype)
+            rows = matrix.shape[1 if transpose else 0]
             if x.ndim == 2 and x.shape[1] != 1:
-                y = xp.empty((matrix.shape[0], x.shape[1]), self.dtype, order="F")
+                y = xp.empty((rows, x.shape[1]), self.dtype, order="F")
                 for k in range(x.shape[1]):
-                    matrix.multiply(xp.ascontiguousarray(x[:, k]), y[:, k], alpha)
+                    matrix.multiply(xp.ascontiguousarray(x[:, k]), y[:, k], transpose=transpose)
                 return y
-            y = xp.empty(matrix.shape[0], self.dtype)
-            matrix.multiply(xp.ascontiguousarray(x.reshape(-1)), y, alpha)
+            y = xp.empty(rows, self.dtype)
+            matrix.multiply(xp.ascontiguousarray(x.reshape(-1)), y, transpose=transpose)
             return y.reshape((-1, 1)) if x.ndim == 2 else y
 
         def _matvec(self, x: Any) -> Any:
@@ -55,9 +54,12 @@ def _operator_class(base: Any, xp: Any) -> Any:
             return self._apply(self.matrix, x)
 
         def _rmatvec(self, x: Any) -> Any:
-            if self._transposed is None:
-                raise NotImplementedError("A^T is not known: pass it, encoded, as linear_operator(transpose=...)")
-            return self._apply(self._transposed, x, self._sign)
+            if self._transposed is not None:
+                return self._apply(self._transposed, x)
+            if not self.matrix.has_transpose:
+                raise NotImplementedError("A^T is not known: use encode(..., transpose=True), or pass it, encoded, as "
+                                          "linear_operator(transpose=...)")
+            return self._apply(self.matrix, x, True)
 
         def _rmatmat(self, x: Any) -> Any:
             return self._rmatvec(x)

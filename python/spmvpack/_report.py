@@ -63,7 +63,7 @@ class Report:
 
 
 def report(a: Any, *, name: str = "", settings: dict[str, Any] | None = None, dtype: Any = None,
-           threads: int = 0) -> Report:
+           transpose: bool = False, threads: int = 0) -> Report:
     """What every layout of a matrix would cost, before anything is encoded; all byte counts are exact.
 
     Args:
@@ -71,6 +71,7 @@ def report(a: Any, *, name: str = "", settings: dict[str, Any] | None = None, dt
         name: what the report calls it; the path of a file unless given.
         settings: of layouts, such as {"ccoo.k": 4}.
         dtype: as of encode(), for files.
+        transpose: also what A^T takes with encode(..., transpose=True).
         threads: 0: all.
 
     Raises:
@@ -79,4 +80,4 @@ def report(a: Any, *, name: str = "", settings: dict[str, Any] | None = None, dt
     if not name and isinstance(a, (str, os.PathLike)):
         name = os.fspath(a)
     texts = {setting: str(value) for setting, value in (settings or {}).items()}
-    return Report(*source_of(a, dtype, threads).report(name, texts, threads))
+    return Report(*source_of(a, dtype, threads).report(name, texts, threads, transpose))

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "spmvpack/container/multiply.hpp"
 #include "spmvpack/container/reader.hpp"
 
 namespace spmvpack::python {
@@ -46,8 +47,13 @@ struct Vector {
 /// device, TypeError for anything but an array of the right type.
 Vector vector_of(nb::handle object, const char* name, std::uint64_t size, const char* what, ValueType values,
                  Place place, bool writable);
-/// Raises TypeError unless x and y are of one type.
-void require_one_type(const Vector& x, const Vector& y);
+/// The vectors x and out of a multiply with a matrix of these facts, or with its transpose, of one type.
+struct Vectors {
+  Vectors(nb::handle x_object, nb::handle y_object, const MatrixFacts& facts, Operation operation, Place place);
+  Vector x, y;
+};
+
+constexpr Operation operation_of(bool transpose) { return transpose ? Operation::transpose : Operation::none; }
 
 [[noreturn]] void raise_type_error(const std::string& text);
 [[noreturn]] void raise_value_error(const std::string& text);

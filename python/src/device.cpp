@@ -24,6 +24,7 @@ struct Multiplier {
   DeviceMultiplier multiplier;
   ValueType vectors;
   int device;
+  Operation operation;
 };
 
 OnDevice load(const Container& container, int device, int threads) {
@@ -40,13 +41,14 @@ ValueType value_type_of_name(const std::string& dtype) {
   return dtype == "float64" ? ValueType::f64 : ValueType::f32;
 }
 
-Multiplier multiplier(const OnDevice& a, const std::string& dtype) {
+Multiplier multiplier(const OnDevice& a, const std::string& dtype, bool transpose) {
   const ValueType vectors = value_type_of_name(dtype);
   if (vectors == ValueType::f32 && a.matrix.facts().value_type == ValueType::f64)
     raise_type_error("x is float32, the matrix float64: nothing is converted; convert it to float64");
   const nb::gil_scoped_release no_gil;
   const CurrentDevice current(a.device);
-  return {DeviceMultiplier(a.matrix, {.vectors = vectors}), vectors, a.device};
+  const Operation operation = operation_of(transpose);
+  return {DeviceMultiplier(a.matrix, {.operation = operation, .vectors = vectors}), vectors, a.device, operation};
 }
 
 void require_device(const Vector& v, const char* name, int device) {
@@ -58,10 +60,8 @@ void require_device(const Vector& v, const char* name, int device) {
 /// x and y are DLPack capsules that are safe to use on `stream`.
 void multiply(const Multiplier& m, nb::handle x_capsule, nb::handle y_capsule, double alpha, double beta,
               std::uintptr_t stream) {
-  const MatrixFacts& facts = m.multiplier.matrix().facts();
-  const Vector x = vector_of(x_capsule, "x", facts.cols, "columns", facts.value_type, Place::device, false);
-  const Vector y = vector_of(y_capsule, "out", facts.rows, "rows", facts.value_type, Place::device, true);
-  require_one_type(x, y);
+  const Vectors vectors(x_capsule, y_capsule, m.multiplier.matrix().facts(), m.operation, Place::device);
+  const Vector &x = vectors.x, &y = vectors.y;
   if (x.type != m.vectors) raise_type_error("the vectors are not of the workspace's type");
   require_device(x, "x", m.device);
   require_device(y, "out", m.device);
@@ -73,16 +73,14 @@ void multiply(const Multiplier& m, nb::handle x_capsule, nb::handle y_capsule, d
   });
 }
 
-void multiply_host_vectors(const OnDevice& a, nb::handle x_object, nb::handle y_object, double alpha, double beta) {
-  const MatrixFacts& facts = a.matrix.facts();
-  const Vector x = vector_of(x_object, "x", facts.cols, "columns", facts.value_type, Place::host, false);
-  const Vector y = vector_of(y_object, "out", facts.rows, "rows", facts.value_type, Place::host, true);
-  require_one_type(x, y);
+void multiply_host_vectors(const OnDevice& a, nb::handle x_object, nb::handle y_object, double alpha, double beta,
+                           bool transpose) {
+  const Vectors v(x_object, y_object, a.matrix.facts(), operation_of(transpose), Place::host);
   const nb::gil_scoped_release no_gil;
   const CurrentDevice current(a.device);
-  dispatch(x.type, [&]<class T>(T) {
-    a.matrix.multiply_host_vectors<T>(static_cast<T>(alpha), x.elements<const T>(), static_cast<T>(beta),
-                                      y.elements<T>());
+  dispatch(v.x.type, [&]<class T>(T) {
+    a.matrix.multiply_host_vectors<T>(static_cast<T>(alpha), v.x.elements<const T>(), static_cast<T>(beta),
+                                      v.y.elements<T>(), describe<T>(operation_of(transpose)));
   });
 }
 
@@ -101,9 +99,10 @@ void bind_device(nb::module_& m) {
       .def_static("load", &load, "container"_a, "device"_a, "threads"_a)
       .def_ro("device", &OnDevice::device)
       .def_prop_ro("allocated_bytes", [](const OnDevice& a) { return a.matrix.allocated_bytes(); })
-      .def("multiplier", &multiplier, "dtype"_a)
-      .def("multiply_host_vectors", &multiply_host_vectors, "x"_a, "y"_a, "alpha"_a, "beta"_a,
-           nb::sig("def multiply_host_vectors(self, x: object, y: object, alpha: float, beta: float) -> None"));
+      .def("multiplier", &multiplier, "dtype"_a, "transpose"_a)
+      .def("multiply_host_vectors", &multiply_host_vectors, "x"_a, "y"_a, "alpha"_a, "beta"_a, "transpose"_a,
+           nb::sig("def multiply_host_vectors(self, x: object, y: object, alpha: float, beta: float, transpose: bool) "
+                   "-> None"));
 }
 
 }  // namespace spmvpack::python

@@ -116,11 +116,12 @@ Container encode(const Matrix& m, encoder::EncodeRequest request) {
 
 /// The report as text, as text with all details, and as JSON.
 nb::tuple report(const Matrix& m, const std::string& name, const std::map<std::string, std::string>& settings,
-                 int threads) {
+                 int threads, bool transpose) {
   analyzer::ReportOptions options;
   options.name = name;
   options.threads = threads;
   options.settings = settings;
+  options.transpose = transpose;
   options.progress = stops_on_signals();
   options.workspace = [&](const PartInfo& part) {
     return gpu_loader::workspace_bytes(part, KernelId{}, part.value_type);
@@ -163,7 +164,8 @@ void bind_encoding(nb::module_& m) {
           },
           "1 to 19; 0: no codec")
       .def_rw("threads", &encoder::EncodeRequest::threads)
-      .def_rw("force_size", &encoder::EncodeRequest::force_size);
+      .def_rw("force_size", &encoder::EncodeRequest::force_size)
+      .def_rw("transpose", &encoder::EncodeRequest::transpose);
   nb::class_<Matrix>(m, "Source", "A matrix that can be encoded.")
       .def_static("from_csr", &from_csr, "rows"_a, "cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
                   "data"_a.noconvert(), "threads"_a,
@@ -177,11 +179,12 @@ void bind_encoding(nb::module_& m) {
       .def("encode", &encode, "request"_a)
       .def(
           "report",
-          [](const Matrix& self, const std::string& name, const nb::dict& settings, int threads) {
-            return report(self, name, settings_of(settings), threads);
+          [](const Matrix& self, const std::string& name, const nb::dict& settings, int threads, bool transpose) {
+            return report(self, name, settings_of(settings), threads, transpose);
           },
-          "name"_a, "settings"_a, "threads"_a,
-          nb::sig("def report(self, name: str, settings: dict[str, str], threads: int) -> tuple[str, str, str]"));
+          "name"_a, "settings"_a, "threads"_a, "transpose"_a,
+          nb::sig("def report(self, name: str, settings: dict[str, str], threads: int, transpose: bool) -> tuple[str, "
+                  "str, str]"));
 }
 
 }  // namespace spmvpack::python

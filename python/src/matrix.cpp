@@ -67,15 +67,14 @@ OnHost load(const Container& container, int threads, bool trusted) {
   return OnHost(host_loader::HostMatrix::load(container, options));
 }
 
-void multiply(const OnHost& on_host, nb::handle x_object, nb::handle y_object, double alpha, double beta, int threads) {
+void multiply(const OnHost& on_host, nb::handle x_object, nb::handle y_object, double alpha, double beta, int threads,
+              bool transpose) {
   const host_loader::HostMatrix& a = on_host.matrix;
-  const MatrixFacts& facts = a.facts();
-  const Vector x = vector_of(x_object, "x", facts.cols, "columns", facts.value_type, Place::host, false);
-  const Vector y = vector_of(y_object, "out", facts.rows, "rows", facts.value_type, Place::host, true);
-  require_one_type(x, y);
+  const Vectors v(x_object, y_object, a.facts(), operation_of(transpose), Place::host);
   const nb::gil_scoped_release no_gil;
-  dispatch(x.type, [&]<class T>(T) {
-    a.multiply<T>(static_cast<T>(alpha), x.elements<const T>(), static_cast<T>(beta), y.elements<T>(), threads);
+  dispatch(v.x.type, [&]<class T>(T) {
+    a.multiply<T>(static_cast<T>(alpha), v.x.elements<const T>(), static_cast<T>(beta), v.y.elements<T>(), threads,
+                  describe<T>(operation_of(transpose)));
   });
 }
 
@@ -92,9 +91,11 @@ nb::dict info_of(const Container& container) {
   info["symmetry"] = std::string(to_string(facts.symmetry));
   info["digest"] = facts.digest.to_string();
   info["device_bytes"] = container.device_bytes();
+  info["transpose_device_bytes"] = container.device_bytes(format::Role::transpose);
+  info["has_transpose"] = has_transpose(facts, container.parts());
   info["file_bytes"] = container.file_bytes();
   nb::list parts;
-  for (const PartInfo& part : container.parts())
+  for (const PartInfo& part : container.parts(format::Role::a))
     parts.append(nb::make_tuple(part.layout, part.rows.count, part.cols.count, part.nnz));
   info["parts"] = parts;
   const Provenance p = container.provenance();
@@ -135,8 +136,9 @@ void bind_matrix(nb::module_& m) {
            nb::sig("def unpack(self, threads: int) -> tuple[typing.Any, typing.Any, typing.Any]"));
   nb::class_<OnHost>(m, "HostMatrix", "A matrix in host memory.")
       .def_static("load", &load, "container"_a, "threads"_a, "trusted"_a)
-      .def("multiply", &multiply, "x"_a, "y"_a, "alpha"_a, "beta"_a, "threads"_a,
-           nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, threads: int) -> None"));
+      .def("multiply", &multiply, "x"_a, "y"_a, "alpha"_a, "beta"_a, "threads"_a, "transpose"_a,
+           nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, threads: int, transpose: bool) "
+                   "-> None"));
 }
 
 }  // namespace spmvpack::python

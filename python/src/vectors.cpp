@@ -88,7 +88,12 @@ Vector vector_of(nb::handle object, const char* name, std::uint64_t size, const 
   return vector;
 }
 
-void require_one_type(const Vector& x, const Vector& y) {
+Vectors::Vectors(nb::handle x_object, nb::handle y_object, const MatrixFacts& facts, Operation operation, Place place) {
+  const bool plain = operation == Operation::none;
+  x = vector_of(x_object, "x", plain ? facts.cols : facts.rows, plain ? "columns" : "rows", facts.value_type, place,
+                false);
+  y = vector_of(y_object, "out", plain ? facts.rows : facts.cols, plain ? "rows" : "columns", facts.value_type, place,
+                true);
   if (x.type != y.type)
     raise_type_error(fmt::format("x is {} and out is {}: both must be of one type", name_of(x.type), name_of(y.type)));
 }
