@@ -44,6 +44,32 @@ static int multiply(const spmvpack_container* container) {
   return 0;
 }
 
+/* A^T: refused without it, and with it for x of A's rows. */
+static int transposed(void) {
+  const double x[] = {1, 10, 100}, alpha = 2, beta = -1;
+  const spmvpack_csr a = matrix();
+  spmvpack_encode_options options = spmvpack_encode_default();
+  spmvpack_container* c = NULL;
+  spmvpack_host_matrix* m = NULL;
+  double y[] = {1, 2, 3, 4};
+  REQUIRE(spmvpack_encode(&a, &options, &c) == SPMVPACK_OK && spmvpack_host_load(c, 1, &m) == SPMVPACK_OK);
+  REQUIRE(spmvpack_host_multiply_transposed(m, SPMVPACK_F64, &alpha, x, &beta, y, 1) == SPMVPACK_USAGE);
+  REQUIRE(strstr(spmvpack_error_text(), "encode the matrix again with its transpose") != NULL);
+  REQUIRE(y[0] == 1 && y[3] == 4);
+  spmvpack_host_free(m);
+  spmvpack_close(c);
+  options.transpose = 1;
+  REQUIRE(spmvpack_encode(&a, &options, &c) == SPMVPACK_OK && spmvpack_host_load(c, 1, &m) == SPMVPACK_OK);
+  REQUIRE(spmvpack_host_multiply_transposed(m, SPMVPACK_F64, &alpha, x, &beta, y, 2) == SPMVPACK_OK);
+  REQUIRE(y[0] == 2 * -99.5 - 1 && y[1] == 1400 - 2 && y[2] == 600 - 3 && y[3] == 4 - 4);
+  REQUIRE(spmvpack_host_multiply_transposed(m, SPMVPACK_F64, &alpha, NULL, &beta, y, 2) == SPMVPACK_USAGE);
+  spmvpack_close(c);
+  c = NULL;
+  REQUIRE(spmvpack_host_multiply_transposed(NULL, SPMVPACK_F64, &alpha, x, &beta, y, 2) == SPMVPACK_USAGE);
+  spmvpack_host_free(m);
+  return 0;
+}
+
 /* Encodes the matrix, multiplies, and returns the bytes of its container. */
 static int bytes_of(const spmvpack_csr* a, const spmvpack_encode_options* options, void** bytes, uint64_t* size) {
   spmvpack_container* c = NULL;
@@ -99,6 +125,8 @@ int main(void) {
   a.values = floats, a.value_type = SPMVPACK_F32;
   REQUIRE(bytes_of(&a, &options, &same, &same_size) == 0); /* f32 values, f64 vectors */
   free(same);
+
+  REQUIRE(transposed() == 0);
 
   /* What is refused. */
   a = matrix();

@@ -89,3 +89,55 @@ def test_a_transposed_matrix_that_does_not_fit_is_refused():
         m.linear_operator(sp.encode(a.T.tocsr().astype(np.float32)))
     with pytest.raises(ValueError):
         m.linear_operator() @ np.ones(8)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_an_encoded_matrix_brings_its_transpose(dtype):
+    a = random_csr(150, 90, 8, 4).astype(dtype)
+    m = sp.encode(a, transpose=True)
+    assert m.has_transpose and m.transpose_device_bytes > 0 and "--transpose" in m.provenance["options"]
+    assert m.device_bytes == sp.encode(a).device_bytes and len(m.parts) == len(sp.encode(a).parts)
+    x = np.random.default_rng(5).standard_normal((150, 3)).astype(dtype)
+    close = {"rtol": 1e-12 if dtype == np.float64 else 1e-5, "atol": 1e-5 if dtype == np.float32 else 1e-13}
+    alone = sp.encode(a.T.tocsr())
+    assert np.array_equal(m.rmatvec(x[:, 0]), alone @ x[:, 0])
+    assert np.allclose(m.rmatvec(x), a.T @ x, **close) and m.rmatvec(x).shape == (90, 3)
+    out = np.ones(90, dtype)
+    assert m.multiply(x[:, 1].copy(), out, 2.0, -1.0, transpose=True) is out
+    assert np.allclose(out, 2 * (a.T @ x[:, 1]) - 1, **close)
+    operator = m.linear_operator()
+    assert np.allclose(operator.rmatvec(x[:, 2]), a.T @ x[:, 2], **close)
+    loaded = sp.load(m.tobytes())
+    assert loaded.has_transpose and np.array_equal(loaded.rmatvec(x[:, 0]), m.rmatvec(x[:, 0]))
+    assert (loaded.to_scipy() != a).nnz == 0
+    if dtype == np.float64:
+        expected = np.sort(np.linalg.svd(a.toarray(), compute_uv=False))[-3:]
+        assert np.allclose(np.sort(linalg.svds(operator, 3, return_singular_vectors=False)), expected, rtol=1e-9)
+        least = linalg.lsqr(operator, np.arange(150.0))[0]
+        assert np.allclose(least, np.linalg.lstsq(a.toarray(), np.arange(150.0), rcond=None)[0], rtol=1e-3, atol=1e-3)
+
+
+def test_a_matrix_without_its_transpose_says_how_to_get_it():
+    m = sp.encode(random_csr(15, 9, 3, 4))
+    assert not m.has_transpose and m.transpose_device_bytes == 0
+    with pytest.raises(sp.Error, match="encode the matrix again with its transpose") as error:
+        m.rmatvec(np.ones(15))
+    assert error.value.code == "usage"
+    with pytest.raises(ValueError, match=r"x has shape \(9,\), expected \(15,\), one element for each of .* 15 rows"):
+        sp.encode(random_csr(15, 9, 3, 4), transpose=True).rmatvec(np.ones(9))
+    with pytest.raises(TypeError):
+        m.rmatvec("x")
+
+
+def test_arrays_that_are_symmetric_need_no_second_matrix():
+    m = sp.encode(LAPLACIAN, transpose=True)
+    assert m.symmetry == "symmetric" and m.has_transpose and m.transpose_device_bytes == 0
+    assert np.array_equal(m.rmatvec(B), m @ B)
+
+
+def test_the_report_of_the_transpose():
+    a = random_csr(150, 90, 8, 4)
+    assert "transpose" not in sp.report(a).to_dict()
+    told = sp.report(a, transpose=True).to_dict()["transpose"]
+    assert told["device_bytes"] == sp.encode(a, transpose=True).transpose_device_bytes
+    assert sp.report(LAPLACIAN, transpose=True).to_dict()["transpose"]["symmetry"] == "symmetric"
