@@ -22,8 +22,9 @@ void add_options(po::options_description& options) {
        "output file (default: A.spmvc for A.mtx)")            //
       ("force,f", po::bool_switch(), "overwrite the output")  //
       ("value-type", po::value<std::string>()->value_name("f64|f32"),
-       "type of the stored values (default: f64; a container's own)");
+       "type of values (default: f64; a container's own)");
   add_encoding_options(options);
+  options.add_options()("transpose", po::bool_switch(), "store A^T, too, for multiplies with it");
   add_aim_options(options);
 }
 
@@ -64,7 +65,8 @@ void run(const Invocation& invocation) {
   if (output == "-")
     throw Error(errc::usage, "a container cannot go to standard output: its header is written last", {},
                 "name a file with -o");
-  const encoder::EncodeRequest request = read_encode_request(invocation);
+  encoder::EncodeRequest request = read_encode_request(invocation);
+  request.transpose = invocation.flag("transpose");
   auto source_options = invocation.common<encoder::SourceOptions>();
   if (invocation.options.count("value-type") != 0)
     source_options.value_type = parse_value_type(invocation.text("value-type"));

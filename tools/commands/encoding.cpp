@@ -127,7 +127,6 @@ void add_encoding_options(po::options_description& options) {
   options.add_options()                                                                                            //
       ("layout", po::value<std::string>()->value_name("NAME")->default_value("auto"), strategy_names().c_str())    //
       ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"), "layout setting; may be repeated")  //
-      ("transpose", po::bool_switch(), "store A^T, too, for multiplies with it")                                   //
       ("force-size", po::bool_switch(), "allow more than 10 times the size of csr")                                //
       ("codec", po::value<std::string>()->value_name("CODEC")->default_value("none"), "none or zstd[:LEVEL], 1 to 19");
 }
@@ -156,7 +155,6 @@ encoder::EncodeRequest read_encode_request(const Invocation& invocation) {
   request.progress = invocation.progress;
   request.overwrite = invocation.flag("force");
   request.force_size = invocation.flag("force-size");
-  request.transpose = invocation.flag("transpose");
   return request;
 }
 

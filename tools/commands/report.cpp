@@ -34,7 +34,7 @@ void add_options(po::options_description& options) {
   options.add_options()  //
       ("bandwidth", po::value<std::string>()->value_name("GB/s"),
        "speed of the device's memory, for a multiply without compression (default: 4240)")  //
-      ("pcie", po::value<std::string>()->value_name("GB/s"), "speed of copies to and from the device (default: 55)");
+      ("pcie", po::value<std::string>()->value_name("GB/s"), "speed of copies to and from it (default: 55)");
 }
 
 std::string details() {
