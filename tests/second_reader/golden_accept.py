@@ -136,7 +136,8 @@ def transposes():
     n = special_values()
     yield "transpose_special_values", n, [csr(n), coo(n.transposed()).transpose()]
     # Two parts each, which have nothing to do with each other.
-    a, b = parts_of(m, (csr, SMALL_PARTS[0], 5, 2))[0], ccoo(Matrix(5, 5, [(r, c - 2, v) for r, c, v in SMALL_PARTS[1]]), 8, 2)
+    a, = parts_of(m, (csr, SMALL_PARTS[0], 5, 2))
+    b = ccoo(Matrix(5, 5, [(r, c - 2, v) for r, c, v in SMALL_PARTS[1]]), 8, 2)
     top, bottom = [e for e in t.entries if e[0] < 1], [(r - 1, c, v) for r, c, v in t.entries if r >= 1]
     c, d = parts_of(t, (coo, top, 1, 5), (csr, bottom, 6, 5))
     yield "transpose_of_parts", m, [a.column_range(0), b.column_range(2), c.row_list([0]).transpose(),

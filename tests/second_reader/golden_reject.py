@@ -756,7 +756,8 @@ def pattern_of(matrix):
 def digests():
     m = small()
     yield "digest_bit", bend(image(), "header", digest=lambda d: with_byte(d, 15))
-    for name, change in (("value", lambda e: (e[0], e[1], 2 * e[2])), ("place", lambda e: ((e[0] + 1) % 7, e[1], e[2]))):
+    for name, change in (("value", lambda e: (e[0], e[1], 2 * e[2])),
+                         ("place", lambda e: ((e[0] + 1) % 7, e[1], e[2]))):
         entries = m.transposed().entries
         lie = Matrix(7, 5, entries[:2] + [change(entries[2])] + entries[3:])
         yield f"digest_transpose_{name}", Image(m, [csr(m), csr(lie).transpose()])

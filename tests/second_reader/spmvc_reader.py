@@ -21,7 +21,8 @@ import zstandard
 
 from spmvc_format import (BLOCK, BLOCK_ENTRY, CODEC_NONE, CODEC_ZSTD, DEVICE, ELEMENTS, FILTER_DELTA, FILTER_NONE,
                           FILTER_SHUFFLE, HEADER, MAGIC, MAP_ALL, MAP_LIST, MAP_RANGE, NO_PART, PART, REQUIRED, ROLE_A,
-                          ROLE_TRANSPOSE, SECTION, U8, U32, VALUE_ELEMENT, SpmvcError, align, require, supported, unpack, unpack_name)
+                          ROLE_TRANSPOSE, SECTION, U8, U32, VALUE_ELEMENT, SpmvcError, align, require, supported,
+                          unpack, unpack_name)
 from spmvc_layouts import LAYOUTS, rises
 
 
