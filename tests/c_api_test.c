@@ -49,8 +49,8 @@ static int multiply(const char* path) {
       return 1;
     }
 
-  d.operation = SPMVPACK_OPERATION_T;
-  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_UNSUPPORTED);
+  d.operation = SPMVPACK_OPERATION_T; /* the container has no transpose */
+  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_USAGE);
   d = spmvpack_multiply_default(SPMVPACK_F64);
   d.right_hand_sides = 2;
   REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_UNSUPPORTED);
@@ -68,7 +68,7 @@ static int multiply(const char* path) {
   d = spmvpack_multiply_default(SPMVPACK_F64);
   d.operation = SPMVPACK_OPERATION_H;
   REQUIRE(spmvpack_multiply(matrix, &d, &alpha, on_device, &beta, on_device + n, workspace, bytes, NULL) ==
-          SPMVPACK_UNSUPPORTED);
+          SPMVPACK_USAGE);
   d = spmvpack_multiply_default(SPMVPACK_F64);
   d.size -= 1;
   REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_USAGE);

@@ -64,11 +64,11 @@ bool has_small_chunks(const std::string& path) {
                      [](const PartInfo& p) { return p.layout == "ccoo" && p.params[0] < warp; });
 }
 
-/// Workspace of the default kernels: parts run one after the other.
+/// Workspace of the default kernels: the parts of A run one after the other.
 std::uint64_t workspace_of(const Container& container) {
   std::uint64_t most = 0;
   for (const PartInfo& part : container.parts())
-    most = std::max(most, gpu_loader::workspace_bytes(part, {}, part.value_type));
+    if (part.role == format::Role::a) most = std::max(most, gpu_loader::workspace_bytes(part, {}, part.value_type));
   return most;
 }
 

@@ -134,7 +134,6 @@ TEST_CASE("a GPU refuses A^T where there is none, and vectors of A's sizes with 
 
 TEST_CASE("the check on the device holds lists of A^T against A^T", "[short]") {
   const std::string golden = SPMVPACK_TEST_GOLDEN;
-  CHECK_NOTHROW(load_device(read_file(golden + "/accept/transpose_of_parts.spmvc")));
   CHECK_NOTHROW(load_device(read_file(golden + "/accept/transpose_pjds.spmvc")));
   CHECK_THROWS_AS(load_device(read_file(golden + "/reject/transpose_row_map_beyond.spmvc")), Error);
   CHECK_THROWS_AS(load_device(read_file(golden + "/reject/transpose_column_beyond.spmvc")), Error);
