@@ -219,7 +219,7 @@ TEST_CASE("amb adds in the documented order, whatever its blocks and segments") 
   SECTION("f32, with vectors of both types") { amb_in_order<float>(); }
 }
 
-TEST_CASE("csell adds in the documented order, whatever its columns, values, blocks and sums") {
+TEST_CASE("csell adds in the documented order, whatever its columns, values, blocks and sums", "[sequential]") {
   SECTION("f64") { csell_in_order<double>(); }
   SECTION("f32, with vectors of both types") { csell_in_order<float>(); }
 }

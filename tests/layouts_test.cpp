@@ -152,7 +152,7 @@ TEST_CASE("ccoo gives back random matrices for every K and B") {
       }
 }
 
-TEST_CASE("every layout survives zstd with whatever filter it chooses") {
+TEST_CASE("every layout survives zstd with whatever filter it chooses", "[sequential]") {
   for (const int values : {1, 3})
     for (const NamedMatrix& m : random_matrices<double>(5, values))
       for (const std::string& layout : layout_names()) {
@@ -387,7 +387,7 @@ TEST_CASE("a CsrView knows the row of every entry") {
   }
 }
 
-TEST_CASE("a plan fills any range of bytes alike") {
+TEST_CASE("a plan fills any range of bytes alike", "[sequential]") {
   std::mt19937_64 rng(9);
   for (const NamedMatrix& m : random_matrices<double>(21, 2))
     for (const std::string& layout : layout_names()) {
