@@ -19,7 +19,7 @@ using namespace spmvpack::layouts::sell;  // what the bytes mean
 
 constexpr std::array<Setting, 2> settings{
     Setting{"sell.c", "1 to 65536", "rows of a slice (C), 32 unless set"},
-    Setting{"sell.sigma", "auto, or 1 and more", "rows that are sorted together; auto minimises device bytes, or keeps the order"}};
+    Setting{"sell.sigma", "auto, or 1 and more", "rows sorted together; auto keeps the order unless that saves bytes"}};
 
 constexpr std::uint64_t default_slice_rows = 32;
 /// What auto tries besides 1: windows in windows. Beyond, little padding is left to save, and neighbouring rows are far
