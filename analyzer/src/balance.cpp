@@ -44,14 +44,13 @@ double entries_per_row_for(double times, const BalanceInput& in, const Speeds& s
   return std::max(needed / static_cast<double>(in.rows) / entry_bytes(in), 0.0);
 }
 
-Balance balance_of(const CsrView& a, const Speeds& speeds, int threads) {
+Balance balance_of(const CsrView& a, std::uint64_t x_lines, const Speeds& speeds) {
   check_speed(speeds.memory, "memory bandwidth");
   check_speed(speeds.pcie, "PCIe bandwidth");
   BalanceInput in{a.rows(), a.cols(), a.nnz(), size_of(a.value_type())};
   Balance balance;
   balance.speeds = speeds;
-  balance.x_lines = encoder::x_lines_loaded(
-      a, {.bytes = balance_cache_bytes, .line_bytes = balance_line_bytes, .element_bytes = in.value_size}, threads);
+  balance.x_lines = x_lines;
   if (in.nnz != 0) {
     in.alpha = static_cast<double>(balance.x_lines * balance_line_bytes) / static_cast<double>(in.value_size * in.nnz);
     balance.alpha = in.alpha;
@@ -62,6 +61,12 @@ Balance balance_of(const CsrView& a, const Speeds& speeds, int threads) {
   balance.multiply_seconds = multiply_seconds(in, speeds);
   balance.copy_seconds = copy_seconds(in, speeds);
   return balance;
+}
+
+Balance balance_of(const CsrView& a, const Speeds& speeds, int threads) {
+  const encoder::XCache cache{
+      .bytes = balance_cache_bytes, .line_bytes = balance_line_bytes, .element_bytes = size_of(a.value_type())};
+  return balance_of(a, encoder::x_lines_loaded(a, cache, threads), speeds);
 }
 
 }  // namespace spmvpack::analyzer

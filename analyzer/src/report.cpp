@@ -48,9 +48,6 @@ void recommend(Report& report, std::uint64_t csr_bytes) {
   report.reason = std::move(choice.reason);
 }
 
-template <class Facts>
-Report report_of(const CsrView& a, const Provenance& provenance, const ReportOptions& options, Facts&& facts);
-
 /// `symmetry` is the source's.
 TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOptions& options) {
   TransposeCost cost;
@@ -58,15 +55,17 @@ TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOp
   if (cost.symmetry != Symmetry::general) return cost;
   require_memory(checked_mul(2, a.bytes() + a.cols() * 8, "matrix bytes"), options.memory_limit, "the transpose");
   const CsrMatrix t = transposed(a, options.threads);
-  ReportOptions own = options;
-  own.transpose = false;
-  const Report report = report_of(t, {}, own, [&] { return encoder::facts_of(CsrView(t), options.threads); });
-  const LayoutCost& best = report.layouts[report.recommended];
-  cost.layout = best.name;
-  cost.reason = report.reason;
-  cost.device_bytes = best.device_bytes;
-  cost.bytes_per_nonzero = best.bytes_per_nonzero;
-  cost.predicted_seconds = best.predicted_seconds;
+  encoder::PlanOptions plan_options;
+  plan_options.threads = options.threads;
+  plan_options.settings = options.settings;
+  plan_options.aim = options.aim;
+  const encoder::Plan best = encoder::find_strategy("auto").plan(t, plan_options);
+  cost.layout = best.strategy;
+  cost.reason = best.reason;
+  cost.device_bytes = best.device_bytes();
+  if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
+  const std::vector<encoder::Counter> work = encoder::work_of(best, encoder::x_sectors(t, options.threads));
+  cost.predicted_seconds = encoder::predicted_seconds(work, options.aim.target);
   return cost;
 }
 
@@ -84,9 +83,9 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
   a.check(options.threads);
   report.facts = facts();
   report.structure = analyze(a, options.threads, nullptr, options.memory_limit);
-  report.balance = balance_of(a, options.speeds, options.threads);
   report.aim = options.aim;
   report.x_sectors = encoder::x_sectors(a, options.threads);
+  report.balance = balance_of(a, report.x_sectors.from_memory, options.speeds);
 
   const std::uint64_t csr_bytes = layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
   encoder::PlanOptions plan_options;

@@ -54,8 +54,10 @@ struct Balance {
   [[nodiscard]] bool copies_dominate() const noexcept { return copy_seconds >= multiply_seconds; }
 };
 
-/// Estimates x's traffic and evaluates the model for an uncompressed `a`. O(nnz), parallel; the result does not depend
-/// on the number of threads. Error(errc::usage): a speed that is not positive and finite.
+/// Evaluates the model for an uncompressed `a` whose gathers load `x_lines` lines. Error(errc::usage): a speed that is
+/// not positive and finite.
+SPMVPACK_EXPORT Balance balance_of(const CsrView& a, std::uint64_t x_lines, const Speeds& speeds = {});
+/// The same, with x's traffic estimated first. O(nnz), parallel; the result does not depend on the number of threads.
 SPMVPACK_EXPORT Balance balance_of(const CsrView& a, const Speeds& speeds = {}, int threads = 0);
 
 }  // namespace spmvpack::analyzer
