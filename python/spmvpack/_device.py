@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _native
 from ._inputs import root_module
-from ._matrix import Facts, contiguous
+from ._matrix import Products, contiguous
 
 # How DLPack and CUDA call the default stream of the whole device: 0 would be ambiguous.
 _legacy_stream = 1
@@ -72,7 +72,7 @@ def _on_device(x: Any) -> bool:
     return kinds is not None and int(kinds[0]) in (2, 13)  # CUDA's memory, its own or managed
 
 
-class DeviceMatrix(Facts):
+class DeviceMatrix(Products):
     """A matrix in the memory of a GPU, byte for byte as in its container. Made by Matrix.to() and load(device=...).
 
     Immutable. Threads and streams may use it at the same time: each thread has a workspace of its own for every stream
@@ -107,17 +107,6 @@ class DeviceMatrix(Facts):
             TypeError: another type of elements; nothing is converted. What is not contiguous is copied.
         """
         return self._product(x, False)
-
-    def rmatvec(self, x: Any) -> Any:
-        """A^T @ x: as A @ x, for x of shape (rows,) or (rows, k).
-
-        Raises:
-            Error: "usage" unless the matrix was encoded with transpose=True, or is symmetric or skew-symmetric.
-        """
-        y = self._product(x, True)
-        if y is NotImplemented:
-            raise TypeError(f"x is of type {type(x).__qualname__}, not an array")
-        return y
 
     def _product(self, x: Any, transpose: bool) -> Any:
         rows = self.shape[1 if transpose else 0]

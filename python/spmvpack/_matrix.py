@@ -64,7 +64,26 @@ class Facts:
                 f"{self.layout or 'no part'}, {self.device_bytes:,} bytes>")
 
 
-class Matrix(Facts):
+class Products(Facts):
+    """What follows from products, wherever the matrix is."""
+
+    def _product(self, x: Any, transpose: bool) -> Any:
+        """A @ x or A^T @ x; NotImplemented if x is no array."""
+        raise NotImplementedError
+
+    def rmatvec(self, x: Any) -> Any:
+        """A^T @ x: as A @ x, for x of shape (rows,) or (rows, k).
+
+        Raises:
+            Error: "usage" unless the matrix was encoded with transpose=True, or is symmetric or skew-symmetric.
+        """
+        y = self._product(x, True)
+        if y is NotImplemented:
+            raise TypeError(f"x is of type {type(x).__qualname__}, not an array")
+        return y
+
+
+class Matrix(Products):
     """A matrix in host memory, in the layout of its container. Made by encode() and load().
 
     Immutable. Threads may use it at the same time; multiplies release the GIL.
@@ -101,17 +120,6 @@ class Matrix(Facts):
                 multiply. What is not contiguous is copied.
         """
         return self._product(x, False)
-
-    def rmatvec(self, x: Any) -> Any:
-        """A^T @ x: as A @ x, for x of shape (rows,) or (rows, k).
-
-        Raises:
-            Error: "usage" unless the matrix was encoded with transpose=True, or is symmetric or skew-symmetric.
-        """
-        y = self._product(x, True)
-        if y is NotImplemented:
-            raise TypeError(f"x is of type {type(x).__qualname__}, not an array")
-        return y
 
     def _product(self, x: Any, transpose: bool) -> Any:
         rows = self.shape[1 if transpose else 0]

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import threading
 
 import numpy as np
 import pytest
@@ -19,6 +20,15 @@ def spmvpack(*arguments):
     done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def in_threads(count, work):
+    """Runs work(0), ..., work(count - 1), each in a thread, and waits for all."""
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def same_bits(a, b):

@@ -1,7 +1,6 @@
 """On a GPU: the bits of the host, in the caller's library, on the caller's stream. What needs no device comes first,
 then what needs no library, then CuPy and PyTorch; what is missing is skipped."""
 
-import threading
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from scipy.sparse import linalg as scipy_linalg
 import spmvpack as sp
 from spmvpack import _device, _native
 from cuda_arrays import DeviceArray, Stream, free_memory, lent
-from support import nasty_matrices, random_csr, same_bits
+from support import in_threads, nasty_matrices, random_csr, same_bits
 
 A = random_csr(3000, 2000, 9, 7)
 
@@ -192,11 +191,7 @@ def test_threads_multiply_at_the_same_time():
         if not vectors[k][0].waits == []:
             wrong.append(k)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(6, work)
     assert not wrong
     for (_, y), right in zip(vectors, expected):
         assert same_bits(y.get(), right)
@@ -294,11 +289,7 @@ def test_threads_and_streams_have_workspaces_of_their_own(cupy):
             if not all(same_bits(cupy.asnumpy(d @ x), m @ xs[k]) for _ in range(20)):
                 wrong.append(k)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(6, work)
     assert not wrong
 
 

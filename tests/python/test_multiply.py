@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import spmvpack as sp
-from support import assert_product, nasty_matrices, needs_command, random_csr, same_bits, spmvpack
+from support import assert_product, in_threads, nasty_matrices, needs_command, random_csr, same_bits, spmvpack
 
 MATRICES = dict(nasty_matrices())
 
@@ -149,11 +149,7 @@ def test_threads_share_a_matrix():
             if not same_bits(m @ xs[k], expected[k]):
                 wrong.append(k)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(8, work)
     assert not wrong
 
 
