@@ -5,18 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "c_require.h"
 #include "spmvpack/spmvpack.h"
 #ifdef TEST_WITH_CUDA
 #include <cuda_runtime_api.h>
 #endif
-
-#define REQUIRE(condition)                                                                       \
-  do {                                                                                           \
-    if (!(condition)) {                                                                          \
-      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, spmvpack_error_text()); \
-      return 1;                                                                                  \
-    }                                                                                            \
-  } while (0)
 
 #ifdef TEST_WITH_CUDA
 static int multiply(const char* path) {

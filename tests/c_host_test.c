@@ -4,15 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "c_require.h"
 #include "spmvpack/spmvpack.h"
-
-#define REQUIRE(condition)                                                                       \
-  do {                                                                                           \
-    if (!(condition)) {                                                                          \
-      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, spmvpack_error_text()); \
-      return 1;                                                                                  \
-    }                                                                                            \
-  } while (0)
 
 /* [ .5  .  .  2 ]
    [  .  .  .  . ]
