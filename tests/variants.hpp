@@ -42,6 +42,9 @@ inline std::vector<Variant> every_variant() {
   // The rest of csell's ways is in csell_cases.hpp.
   all.push_back({"csell", {{"csell.values", "raw"}, {"csell.block", "1"}, {"csell.sums", "4"}}});
   all.push_back({"csell", {{"csell.values", "table"}, {"csell.sums", "2"}}});
+  all.push_back({"bitflag", {{"bitflag.tile", "1"}, {"bitflag.values", "raw"}}});
+  all.push_back({"bitflag", {{"bitflag.tile", "3"}, {"bitflag.hot", "5"}}});
+  all.push_back({"bitflag", {{"bitflag.tile", "32"}, {"bitflag.values", "raw"}, {"bitflag.hot", "300"}}});
   return all;
 }
 

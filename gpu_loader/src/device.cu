@@ -52,6 +52,7 @@ DeviceFacts device_facts() {
   };
   facts.compute_major = attribute(cudaDevAttrComputeCapabilityMajor);
   facts.compute_minor = attribute(cudaDevAttrComputeCapabilityMinor);
+  facts.shared_bytes = static_cast<std::uint64_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   facts.multiprocessors = static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount));
   facts.l2_bytes = static_cast<std::uint64_t>(attribute(cudaDevAttrL2CacheSize));
   require_cuda(cudaDriverGetVersion(&facts.driver_version), "querying the driver's version");

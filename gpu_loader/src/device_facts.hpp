@@ -12,6 +12,7 @@ struct DeviceFacts {
   unsigned multiprocessors = 0;
   int driver_version = 0;  ///< in CUDA's encoding: 12.3 is 12030
   std::uint64_t l2_bytes = 0;
+  std::uint64_t shared_bytes = 0;  ///< shared memory that a block can have
   /// Whether kernels started by launch_early() may begin before the previous one has ended; they wait where they must.
   bool early_launches = false;
 };

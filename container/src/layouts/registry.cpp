@@ -5,6 +5,7 @@
 #include <array>
 
 #include "spmvpack/container/layouts/amb.hpp"
+#include "spmvpack/container/layouts/bitflag.hpp"
 #include "spmvpack/container/layouts/ccoo.hpp"
 #include "spmvpack/container/layouts/coo.hpp"
 #include "spmvpack/container/layouts/csell.hpp"
@@ -20,9 +21,9 @@ namespace spmvpack {
 namespace {
 
 constexpr std::array all{
-    &layouts::csr::layout,  &layouts::coo::layout,   &layouts::ell::layout, &layouts::ellpack_r::layout,
-    &layouts::sell::layout, &layouts::pjds::layout,  &layouts::dia::layout, &layouts::ccoo::layout,
-    &layouts::amb::layout,  &layouts::csell::layout,
+    &layouts::csr::layout,  &layouts::coo::layout,   &layouts::ell::layout,     &layouts::ellpack_r::layout,
+    &layouts::sell::layout, &layouts::pjds::layout,  &layouts::dia::layout,     &layouts::ccoo::layout,
+    &layouts::amb::layout,  &layouts::csell::layout, &layouts::bitflag::layout,
 };
 
 }  // namespace

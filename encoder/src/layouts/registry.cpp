@@ -8,12 +8,13 @@
 
 namespace spmvpack::encoder {
 namespace layouts {
-extern const LayoutEncoder csr, coo, ell, ellpack_r, sell, pjds, dia, ccoo, amb, csell;
+extern const LayoutEncoder csr, coo, ell, ellpack_r, sell, pjds, dia, ccoo, amb, csell, bitflag;
 }
 
 std::span<const LayoutEncoder> layout_encoders() {
-  static const std::array all{layouts::csr,  layouts::coo, layouts::ell,  layouts::ellpack_r, layouts::sell,
-                              layouts::pjds, layouts::dia, layouts::ccoo, layouts::amb,       layouts::csell};
+  static const std::array all{layouts::csr,  layouts::coo,   layouts::ell,    layouts::ellpack_r,
+                              layouts::sell, layouts::pjds,  layouts::dia,    layouts::ccoo,
+                              layouts::amb,  layouts::csell, layouts::bitflag};
   return all;
 }
 

@@ -71,15 +71,20 @@ __device__ inline void wait_for_last_kernel() {
 /// ended, which saves two or three microseconds. The kernel must call wait_for_last_kernel(). Graphs capture such
 /// launches from CUDA 12.3 on.
 template <class... Parameters, class... Arguments>
-void launch_early(const DeviceFacts& device, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
-                  cudaStream_t stream, Arguments&&... arguments) {
+void launch_early(const DeviceFacts& device, cudaLaunchConfig_t config, void (*kernel)(Parameters...),
+                  Arguments&&... arguments) {
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config = launch_config(blocks, threads, stream);
   config.attrs = &overlap;
   config.numAttrs = device.early_launches ? 1 : 0;
   launch(config, kernel, std::forward<Arguments>(arguments)...);
+}
+
+template <class... Parameters, class... Arguments>
+void launch_early(const DeviceFacts& device, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+                  cudaStream_t stream, Arguments&&... arguments) {
+  launch_early(device, launch_config(blocks, threads, stream), kernel, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace spmvpack::gpu_loader

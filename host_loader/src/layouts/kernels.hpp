@@ -75,6 +75,8 @@ template <class A, class V>
 void multiply_amb(const PartView& part, const Operands<V>& operands, int threads);
 template <class A, class V>
 void multiply_csell(const PartView& part, const Operands<V>& operands, int threads);
+template <class A, class V>
+void multiply_bitflag(const PartView& part, const Operands<V>& operands, int threads);
 }  // namespace layouts
 
 }  // namespace spmvpack::host_loader

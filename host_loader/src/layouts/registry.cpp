@@ -23,6 +23,7 @@ constexpr std::array multiplies = std::to_array<LayoutMultiply>({
     {"ccoo", layouts::multiply_ccoo<double>, layouts::multiply_ccoo<float>, layouts::multiply_ccoo<float>},
     {"amb", layouts::multiply_amb<double>, layouts::multiply_amb<float>, layouts::multiply_amb<float>},
     {"csell", layouts::multiply_csell<double>, layouts::multiply_csell<float>, layouts::multiply_csell<float>},
+    {"bitflag", layouts::multiply_bitflag<double>, layouts::multiply_bitflag<float>, layouts::multiply_bitflag<float>},
 });
 
 constexpr auto names = [] {

@@ -1,0 +1,207 @@
+#pragma once
+/// Layout `bitflag`: chunks of up to 256 consecutive entries, a bit for each that says whether it starts a row, so that
+/// rows of any length take no padding. Ours; it goes on from the chunks of ccoo. The functions that decode it serve
+/// host and device alike; docs/FORMAT.md, section 7, has the tables.
+
+#include <array>
+
+#include "spmvpack/container/host_device.hpp"
+#include "spmvpack/container/layouts/layout.hpp"
+
+namespace spmvpack::layouts::bitflag {
+
+enum Param : std::uint8_t {
+  param_source = 0,       ///< where values come from: Source
+  param_tile_chunks = 1,  ///< chunks of a tile
+  param_chunks = 2,       ///< of all tiles
+  param_stream = 3,       ///< units of `stream`
+  param_values = 4,       ///< elements of `values`
+  param_continued = 5,    ///< tiles that begin inside a row
+  param_hot = 6           ///< columns of `hot`
+};
+inline constexpr std::array<std::string_view, 7> parameters{"source", "tile_chunks", "chunks", "stream",
+                                                            "values", "continued",   "hot"};
+
+/// What an entry's value is: in `stream`; the element of `values` that its id names; the only one of the part.
+enum class Source : std::uint8_t { raw, table, single };
+inline constexpr std::array<std::string_view, 3> source_names{"raw", "table", "single"};
+
+inline constexpr std::uint32_t lanes = 32, lane_entries = 8;  ///< of a chunk; consecutive entries of a lane
+inline constexpr std::uint32_t chunk_entries = lanes * lane_entries;
+inline constexpr std::uint32_t lane_step = 4;  ///< a chunk has a multiple of so many lanes
+inline constexpr std::uint32_t unit = 32;      ///< bytes that places in `stream` count
+inline constexpr std::uint32_t max_tile_chunks = 32;
+inline constexpr std::uint32_t max_chunk_rows = 4096;  ///< rows of a chunk's own, empty ones among them
+inline constexpr std::uint32_t max_table = 256;        ///< values: ids are bytes
+inline constexpr std::uint32_t max_hot = 32768;
+inline constexpr std::uint32_t hot_bit = 1U << 31U;  ///< of a word that is a place in `hot`, not a column
+
+/// What a chunk has, in bits: entries (9), rows that start in it (9), log2 of the bytes of a column offset (2), bytes
+/// of a row offset (2; 0: its rows are consecutive), whether its first entry continues the row before (1).
+struct Info {
+  std::uint32_t bits;
+
+  static constexpr SPMVPACK_HOST_DEVICE Info make(std::uint32_t entries, std::uint32_t starts,
+                                                  std::uint32_t column_shift, std::uint32_t row_bytes,
+                                                  bool continues) noexcept {
+    return {entries | starts << 9U | column_shift << 18U | row_bytes << 20U | (continues ? 1U : 0U) << 22U};
+  }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t entries() const noexcept { return bits & 0x1FFU; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t starts() const noexcept { return bits >> 9U & 0x1FFU; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t column_shift() const noexcept { return bits >> 18U & 3U; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t row_bytes() const noexcept { return bits >> 20U & 3U; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool continues() const noexcept { return (bits >> 22U & 1U) != 0; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_sound() const noexcept {
+    return bits >> 23U == 0 && entries() <= chunk_entries && starts() <= entries() && column_shift() <= 2 &&
+           row_bytes() <= 2 && (entries() == 0 ? starts() == 0 && !continues() : continues() || starts() != 0);
+  }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t lanes() const noexcept {
+    return (entries() + lane_entries * lane_step - 1) / (lane_entries * lane_step) * lane_step;
+  }
+};
+
+/// An element of `chunks`. Its own rows, empty ones among them, are from begin() to the next chunk's begin(); the row
+/// that it continues is an earlier chunk's. The last element is no chunk, but ends the rows and the stream.
+struct Chunk {
+  std::uint32_t row;    ///< the row that it continues, or its first own one
+  std::uint32_t base;   ///< the column from which offsets count
+  std::uint32_t place;  ///< its units of `stream` begin here
+  Info info;
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t begin() const noexcept {
+    return row + (info.continues() ? 1 : 0);
+  }
+};
+static_assert(sizeof(Chunk) == 16);
+
+/// Where the pieces of a chunk are, in bytes from its place, all multiples of `unit`: a bit for each entry, column
+/// offsets, ids or raw values of `value_bytes` each, row offsets.
+struct ChunkLayout {
+  std::uint32_t columns, values, rows, end;
+};
+constexpr SPMVPACK_HOST_DEVICE ChunkLayout chunk_layout(Info info, std::uint32_t value_bytes) noexcept {
+  if (info.entries() == 0) return {};
+  const std::uint32_t slots = info.lanes() * lane_entries;
+  ChunkLayout at{};
+  at.columns = chunk_entries / 8;
+  at.values = at.columns + (slots << info.column_shift());
+  at.rows = at.values + slots * value_bytes;
+  at.end = at.rows + (info.starts() * info.row_bytes() + unit - 1) / unit * unit;
+  return at;
+}
+
+/// The element, of `bytes` each, for entry k of a lane: 16 bytes of a lane, or all that it has, are side by side, then
+/// those of the next lane.
+constexpr SPMVPACK_HOST_DEVICE std::uint32_t slot_of(std::uint32_t bytes, std::uint32_t chunk_lanes, std::uint32_t lane,
+                                                     std::uint32_t k) noexcept {
+  const std::uint32_t together = bytes <= 2 ? lane_entries : 16 / bytes;
+  return (k / together * chunk_lanes + lane) * together + k % together;
+}
+
+constexpr Source source_of(const PartInfo& part) noexcept { return static_cast<Source>(part.params[param_source]); }
+/// Bytes of an entry's id or raw value.
+constexpr std::uint32_t value_bytes_of(const PartInfo& part) noexcept {
+  switch (source_of(part)) {
+    case Source::raw:
+      return static_cast<std::uint32_t>(size_of(part.value_type));
+    case Source::table:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+inline constexpr std::array<SectionDescription, 4> sections{{
+    {"chunks", Element::u32,
+     [](const PartInfo& part) { return checked_mul(part.params[param_chunks] + 1, 4, "chunks of bitflag"); }},
+    {"stream", Element::u32,
+     [](const PartInfo& part) { return checked_mul(part.params[param_stream], unit / 4, "stream of bitflag"); }, unit},
+    {"values", Element::value, [](const PartInfo& part) { return part.params[param_values]; }},
+    {"hot", Element::u32, [](const PartInfo& part) { return part.params[param_hot]; }},
+}};
+
+/// A part's arrays, in host or device memory. T: the type of its values.
+template <class T>
+struct View {
+  const Chunk* chunks;
+  const std::byte* stream;
+  const T* values;
+  const std::uint32_t* hot;
+  std::uint64_t chunk_count;
+  std::uint32_t tile_chunks, value_bytes, hot_count;
+};
+
+template <class T>
+View<T> view(const PartView& part) {
+  const auto& p = part.info().params;
+  return {reinterpret_cast<const Chunk*>(part.get<std::uint32_t>("chunks").data()),
+          reinterpret_cast<const std::byte*>(part.get<std::uint32_t>("stream").data()),
+          part.get<T>("values").data(),
+          part.get<std::uint32_t>("hot").data(),
+          p[param_chunks],
+          static_cast<std::uint32_t>(p[param_tile_chunks]),
+          value_bytes_of(part.info()),
+          static_cast<std::uint32_t>(p[param_hot])};
+}
+
+/// One chunk, ready to be read entry by entry.
+struct ChunkView {
+  const std::byte* bytes;
+  const std::uint32_t* hot;
+  Chunk chunk;
+  ChunkLayout at;
+  std::uint32_t chunk_lanes, value_bytes, hot_count;
+
+  template <class T>
+  static SPMVPACK_HOST_DEVICE ChunkView of(const View<T>& v, std::uint64_t c) {
+    const Chunk chunk = v.chunks[c];
+    return {v.stream + std::uint64_t{chunk.place} * unit,
+            v.hot,
+            chunk,
+            chunk_layout(chunk.info, v.value_bytes),
+            chunk.info.lanes(),
+            v.value_bytes,
+            v.hot_count};
+  }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE static std::uint32_t number(const std::byte* from, std::uint32_t bytes,
+                                                                 std::uint32_t element) {
+    switch (bytes) {
+      case 1:
+        return reinterpret_cast<const std::uint8_t*>(from)[element];
+      case 2:
+        return reinterpret_cast<const std::uint16_t*>(from)[element];
+      default:
+        return reinterpret_cast<const std::uint32_t*>(from)[element];
+    }
+  }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE bool starts_row(std::uint32_t e) const {
+    return (static_cast<std::uint32_t>(bytes[e / 8]) >> (e % 8) & 1U) != 0;
+  }
+  /// What is stored for the column of entry e, or of a slot beyond them.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t word(std::uint32_t e) const {
+    const std::uint32_t column_bytes = 1U << chunk.info.column_shift();
+    return number(bytes + at.columns, column_bytes,
+                  slot_of(column_bytes, chunk_lanes, e / lane_entries, e % lane_entries));
+  }
+  /// Its column; none, 2^32 - 1, if it names a hot column that the part does not have.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t column(std::uint32_t e) const {
+    const std::uint32_t w = word(e);
+    if (hot_count == 0 || chunk.info.column_shift() != 2 || (w & hot_bit) == 0) return chunk.base + w;
+    return (w & ~hot_bit) < hot_count ? hot[w & ~hot_bit] : ~0U;
+  }
+  /// The element of ids or raw values of entry e.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t value_slot(std::uint32_t e) const {
+    return slot_of(value_bytes, chunk_lanes, e / lane_entries, e % lane_entries);
+  }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t id(std::uint32_t e) const {
+    return number(bytes + at.values, value_bytes, value_slot(e));
+  }
+  /// The row of the chunk's start number k.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t start_row(std::uint32_t k) const {
+    return chunk.info.row_bytes() == 0 ? chunk.begin() + k
+                                       : chunk.row + number(bytes + at.rows, chunk.info.row_bytes(), k);
+  }
+};
+
+SPMVPACK_EXPORT extern const Layout layout;
+
+}  // namespace spmvpack::layouts::bitflag

@@ -1,0 +1,28 @@
+// Layout `bitflag`: its kernel table, which needs no device.
+
+#include "spmvpack/container/layouts/bitflag.hpp"
+
+#include <array>
+
+#include "layouts/bitflag/kernels.hpp"
+#include "layouts/kernel_table.hpp"
+
+namespace spmvpack::gpu_loader::tables {
+namespace {
+
+using namespace spmvpack::layouts::bitflag;
+
+constexpr std::array kernels{KernelInfo{.name = "bitflag/tiles", .layout = "bitflag"}};
+
+/// The hot elements of x, and two sums for each tile if tiles share rows.
+std::uint64_t workspace(const PartInfo& part, std::size_t /*kernel*/, ValueType vectors) {
+  const auto& p = part.params;
+  const std::uint64_t tiles = p[param_continued] == 0 ? 0 : p[param_chunks] / p[param_tile_chunks];
+  return layouts::bitflag_kernels::hot_bytes(p[param_hot], vectors) + tiles * 2 * size_of(vectors);
+}
+
+}  // namespace
+
+const KernelTable bitflag{.layout = "bitflag", .kernels = kernels, .workspace_bytes = workspace};
+
+}  // namespace spmvpack::gpu_loader::tables

@@ -1,0 +1,416 @@
+// Layout `bitflag` on the GPU: a warp takes a chunk, a lane up to eight consecutive entries, and a team of warps a
+// tile. docs/LAYOUTS.md, "bitflag", defines the order of additions.
+
+#include <cuda_pipeline_primitives.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/carries.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/reduce.cuh"
+#include "kernels/row_map.cuh"
+#include "kernels/scalar.cuh"
+#include "layouts/bitflag/kernels.hpp"
+#include "layouts/bitflag/tuning.cuh"
+#include "spmvpack/container/layouts/bitflag.hpp"
+
+namespace spmvpack::gpu_loader::layouts {
+namespace bitflag_kernels {
+namespace {
+
+using namespace spmvpack::layouts::bitflag;  // what the bytes mean
+
+/// The tiles as chunks of carries.cuh.
+struct SharedTiles {
+  static constexpr bool in_workspace = false;
+  std::uint64_t count;
+  const Chunk* chunks;
+  std::uint32_t tile_chunks;
+  __device__ std::uint32_t first_row(std::uint64_t t) const { return __ldg(&chunks[t * tile_chunks].row); }
+  __device__ bool continues(std::uint64_t t) const {
+    return Info{__ldg(&chunks[t * tile_chunks].info.bits)}.continues();
+  }
+};
+
+/// Hot elements of x: in shared memory, or where they were copied to if there is too little of it.
+template <class V>
+struct HotElements {
+  const V* copy;
+  std::uint32_t count;
+  bool staged;
+};
+
+/// A chunk's sums of rows that other chunks of the tile have, in shared memory, by warp of the team.
+template <class V>
+struct Shared {
+  V head, open;        ///< of the row that it continues; of its last row, if that goes on
+  std::uint32_t ends;  ///< whether the row that it continues ends in it
+};
+
+__device__ inline Chunk load_chunk(const Chunk* chunks, std::uint64_t c) {
+  const uint4 word = __ldg(reinterpret_cast<const uint4*>(chunks) + c);
+  return {word.x, word.y, word.z, {word.w}};
+}
+
+/// What a lane has of a chunk's columns.
+__device__ inline void load_words(const std::byte* columns, std::uint32_t shift, std::uint32_t chunk_lanes,
+                                  std::uint32_t lane, std::uint32_t (&word)[lane_entries]) {
+  if (shift == 0) {
+    const uint2 w = __ldcs(reinterpret_cast<const uint2*>(columns) + lane);
+#pragma unroll
+    for (unsigned k = 0; k < 4; ++k) {
+      word[k] = w.x >> 8 * k & 0xFF;
+      word[k + 4] = w.y >> 8 * k & 0xFF;
+    }
+  } else if (shift == 1) {
+    const uint4 w = __ldcs(reinterpret_cast<const uint4*>(columns) + lane);
+    const std::uint32_t pair[4]{w.x, w.y, w.z, w.w};
+#pragma unroll
+    for (unsigned k = 0; k < 4; ++k) {
+      word[2 * k] = pair[k] & 0xFFFF;
+      word[2 * k + 1] = pair[k] >> 16;
+    }
+  } else {
+    const uint4 a = __ldcs(reinterpret_cast<const uint4*>(columns) + lane),
+                b = __ldcs(reinterpret_cast<const uint4*>(columns) + chunk_lanes + lane);
+    word[0] = a.x, word[1] = a.y, word[2] = a.z, word[3] = a.w;
+    word[4] = b.x, word[5] = b.y, word[6] = b.z, word[7] = b.w;
+  }
+}
+
+/// What a lane has of a chunk's values, as they are stored.
+template <Source source, class A>
+struct LaneValues {
+  static constexpr unsigned loads = lane_entries * sizeof(A) / 16;
+  uint4 word[loads];
+  __device__ void load(const std::byte* values, std::uint32_t chunk_lanes, std::uint32_t lane) {
+#pragma unroll
+    for (unsigned i = 0; i < loads; ++i)
+      word[i] = __ldcs(reinterpret_cast<const uint4*>(values) + i * chunk_lanes + lane);
+  }
+  template <class V>
+  __device__ V get(unsigned k, const V* /*table*/) const {
+    constexpr unsigned together = 16 / sizeof(A);
+    A all[together];
+    memcpy(all, &word[k / together], 16);
+    return static_cast<V>(all[k % together]);
+  }
+};
+template <class A>
+struct LaneValues<Source::table, A> {
+  uint2 ids;
+  __device__ void load(const std::byte* values, std::uint32_t /*chunk_lanes*/, std::uint32_t lane) {
+    ids = __ldcs(reinterpret_cast<const uint2*>(values) + lane);
+  }
+  template <class V>
+  __device__ V get(unsigned k, const V* table) const {
+    return table[(k < 4 ? ids.x : ids.y) >> 8 * (k % 4) & 0xFF];
+  }
+};
+template <class A>
+struct LaneValues<Source::single, A> {
+  __device__ void load(const std::byte*, std::uint32_t, std::uint32_t) {}
+  template <class V>
+  __device__ V get(unsigned /*k*/, const V* table) const {
+    return table[0];
+  }
+};
+
+/// For each lane, the sum of n, at most 15, over the lanes before.
+__device__ inline std::uint32_t sum_before(std::uint32_t n, std::uint32_t lane) {
+  const std::uint32_t below = (1U << lane) - 1;
+  std::uint32_t sum = 0;
+#pragma unroll
+  for (unsigned bit = 0; bit < 4; ++bit)
+    sum += static_cast<std::uint32_t>(__popc(__ballot_sync(full_warp, (n >> bit & 1U) != 0) & below)) << bit;
+  return sum;
+}
+
+/// Bytes that an entry's id or raw value takes.
+template <Source source, class A>
+inline constexpr std::uint32_t stored_bytes = source == Source::raw     ? sizeof(A)
+                                              : source == Source::table ? 1
+                                                                        : 0;
+
+/// The sum of a row through chunks of a tile, and whether it ends there.
+template <class V>
+struct SumThrough {
+  V sum;
+  bool ends;
+};
+
+/// The rows of a chunk.
+struct ChunkRows {
+  Chunk chunk;
+  const std::byte* offsets;
+  __device__ std::uint32_t operator()(std::uint32_t start) const {
+    switch (chunk.info.row_bytes()) {
+      case 0:
+        return chunk.begin() + start;
+      case 1:
+        return chunk.row + __ldg(reinterpret_cast<const std::uint8_t*>(offsets) + start);
+      default:
+        return chunk.row + __ldg(reinterpret_cast<const std::uint16_t*>(offsets) + start);
+    }
+  }
+};
+
+/// The elements of x, sums and rows of one chunk, by a warp. Writes the rows that are the chunk's alone to y, and what
+/// others need to `shared`; returns the row that goes on, if one starts here.
+template <Source source, bool hot, bool full, class A, class V>
+__device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bool goes_on, std::uint32_t own_rows,
+                                        const V* table, const V* __restrict__ x, const HotElements<V>& hot_x,
+                                        const V* hot_shared, const Target<V>& to, Shared<V>& shared) {
+  const Info info = chunk.info;
+  const unsigned lane = lane_id();
+  const std::byte* const bytes = v.stream + std::uint64_t{chunk.place} * unit;
+  const ChunkLayout at = chunk_layout(info, stored_bytes<source, A>);
+  const std::uint32_t chunk_lanes = full ? lanes : info.lanes(),
+                      used = full ? lanes : (info.entries() + lane_entries - 1) / lane_entries;
+  const std::uint32_t n = full               ? lane_entries
+                          : lane + 1 < used  ? lane_entries
+                          : lane + 1 == used ? info.entries() - lane * lane_entries
+                                             : 0;
+  std::uint32_t word[lane_entries] = {}, flags = 0;
+  LaneValues<source, A> values = {};
+  if (full || lane < chunk_lanes) {
+    flags = static_cast<std::uint32_t>(bytes[lane]);
+    load_words(bytes + at.columns, info.column_shift(), chunk_lanes, lane, word);
+    values.load(bytes + at.values, chunk_lanes, lane);
+  }
+  __syncwarp();  // as issue_loads()
+  x += chunk.base;
+  V element[lane_entries];
+#pragma unroll
+  for (unsigned k = 0; k < lane_entries; ++k) {
+    if (!full && k >= n) {
+      element[k] = 0;
+    } else if (hot && (word[k] & hot_bit) != 0) {
+      element[k] = hot_x.staged ? hot_shared[word[k] & ~hot_bit] : __ldg(hot_x.copy + (word[k] & ~hot_bit));
+    } else {
+      element[k] = __ldg(x + word[k]);
+    }
+  }
+  __syncwarp();
+  const ChunkRows row{chunk, bytes + at.rows};
+  Target<V> own = to;
+  if (info.starts() != own_rows) {  // rows without entries are among its own: all of them first become beta y
+    const std::uint32_t whole = own_rows - (goes_on && info.starts() != 0 ? 1 : 0);
+    for (std::uint32_t r = lane; r < whole; r += 32) to.scale(chunk.begin() + r);
+    own.beta = to.beta == V{0} ? V{0} : V{1};
+    __syncwarp();
+  }
+  std::uint32_t start = sum_before(static_cast<std::uint32_t>(__popc(flags)), lane);
+  V sum = 0, head = 0;
+  bool seen = false;
+#pragma unroll
+  for (unsigned k = 0; k < lane_entries; ++k) {
+    if ((flags >> k & 1U) != 0) {
+      if (seen)
+        own.put(row(start - 1), sum);
+      else
+        head = sum;
+      seen = true;
+      ++start;
+      sum = 0;
+    }
+    if (full || k < n) sum = fma(values.get(k, table), element[k], sum);
+  }
+  if (!seen) head = sum;
+  const unsigned with_start = __ballot_sync(full_warp, seen);
+  if (with_start != full_warp) head = segment_sum(head, lane, segment_end(with_start << 1 | 1, lane, used));
+  const V following = __shfl_down_sync(full_warp, head, 1);
+  const unsigned last = 31U - static_cast<unsigned>(__clz(static_cast<int>(with_start)));  // none: ~0
+  if (seen) {
+    if (lane + 1 < used) sum = sum + following;
+    if (lane == last && goes_on)
+      shared.open = sum;
+    else
+      own.put(row(start - 1), sum);
+  }
+  if (lane == 0) {
+    shared.head = head;
+    shared.ends = with_start != 0 || !goes_on ? 1 : 0;
+  }
+  return with_start != 0 ? __shfl_sync(full_warp, start - 1, static_cast<int>(last)) : ~0U;
+}
+
+/// A team of warps for each tile, a warp for each chunk; the grid strides over the tiles. Headers are loaded ahead.
+template <Source source, bool hot, class A, class V>
+__global__ void __launch_bounds__(tuning::max_threads<hot>, tuning::resident_blocks<hot>)
+    tiles_kernel(View<A> v, std::uint32_t table_values, DeviceScalar<V> alpha, const V* __restrict__ x,
+                 DeviceScalar<V> beta, V* y, RowMap map, V* first_sum, V* last_sum, HotElements<V> hot_x) {
+  extern __shared__ __align__(16) std::byte shared_bytes[];  // hot elements
+  __shared__ V table[source == Source::table ? max_table : 1];
+  __shared__ Shared<V> shared[2][max_tile_chunks];  // turn by turn: one barrier separates writing from reading
+  V* const hot_shared = reinterpret_cast<V*>(shared_bytes);
+  if constexpr (hot) wait_for_last_kernel();  // which makes the copy
+  allow_next_kernel();
+  const Target<V> to{alpha.get(), beta.get(), y, map, first_sum, last_sum};
+  const std::uint32_t team_warps = v.tile_chunks, warp = threadIdx.x / 32, team = warp / team_warps,
+                      mine = warp - team * team_warps, teams = blockDim.x / 32 / team_warps;
+  const std::uint32_t first_of_team = team * team_warps;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * teams * team_warps;
+  std::uint64_t c = (std::uint64_t{blockIdx.x} * teams + team) * team_warps + mine;
+  Chunk next{}, after{};
+  const auto load_ahead = [&](std::uint64_t from) {
+    if (from >= v.chunk_count) return;
+    next = load_chunk(v.chunks, from);
+    after = load_chunk(v.chunks, from + 1);
+  };
+  load_ahead(c);
+  if (to.alpha == V{0}) {  // x must not be read
+    for (; c < v.chunk_count; c += stride) {
+      const std::uint32_t begin = v.chunks[c].begin(), end = v.chunks[c + 1].begin();
+      for (std::uint32_t r = begin + lane_id(); r < end; r += 32) to.scale(r);
+    }
+    return;
+  }
+  if constexpr (source == Source::table)
+    for (std::uint32_t i = threadIdx.x; i < table_values; i += blockDim.x)
+      table[i] = static_cast<V>(__ldg(v.values + i));
+  if constexpr (hot) {
+    if (hot_x.staged) {
+      for (std::uint32_t i = threadIdx.x; i < hot_x.count; i += blockDim.x)
+        __pipeline_memcpy_async(hot_shared + i, hot_x.copy + i, sizeof(V));
+      __pipeline_commit();
+      __pipeline_wait_prior(0);
+    }
+  }
+  V single = 0;
+  if constexpr (source == Source::single) single = static_cast<V>(__ldg(v.values));
+  if constexpr (hot || source == Source::table) __syncthreads();
+  const V* const values = source == Source::single ? &single : table;
+
+  // All warps of a team have the same number of turns.
+  for (unsigned turn = 0; c < v.chunk_count; c += stride, turn ^= 1) {
+    const Chunk chunk = next;
+    const std::uint32_t end = after.begin();
+    const bool goes_on = after.info.continues();
+    load_ahead(c + stride);
+    Shared<V>* const of_team = shared[turn] + first_of_team;
+    const std::uint32_t own_rows = end - chunk.begin();
+    std::uint32_t start = ~0U;  // number of the row that goes on, if one starts here
+    if (chunk.info.entries() == chunk_entries) {
+      start = multiply_chunk<source, hot, true, A>(v, chunk, goes_on, own_rows, values, x, hot_x, hot_shared, to,
+                                                   of_team[mine]);
+    } else if (chunk.info.entries() != 0) {
+      start = multiply_chunk<source, hot, false, A>(v, chunk, goes_on, own_rows, values, x, hot_x, hot_shared, to,
+                                                    of_team[mine]);
+    } else {
+      for (std::uint32_t r = chunk.begin() + lane_id(); r < end; r += 32) to.scale(r);
+    }
+    if (team_warps == 1) {
+      __syncwarp();
+    } else {
+      asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "r"(team_warps * 32) : "memory");
+    }
+    // Rows that go on, from left to right through the tile.
+    if (lane_id() == 0) {
+      const std::uint64_t tile = c / team_warps;
+      const auto through = [&](V sum, bool ends, std::uint32_t i) {  // the sum before chunk i of the tile
+        for (; !ends && i < team_warps; ++i) {
+          sum = sum + of_team[i].head;
+          ends = of_team[i].ends != 0;
+        }
+        return SumThrough<V>{sum, ends};
+      };
+      if (mine == 0 && chunk.info.continues()) to.first[tile] = through(of_team[0].head, of_team[0].ends != 0, 1).sum;
+      if (start != ~0U && goes_on) {
+        const SumThrough<V> row = through(of_team[mine].open, false, mine + 1);
+        const std::byte* const rows =
+            v.stream + std::uint64_t{chunk.place} * unit + chunk_layout(chunk.info, stored_bytes<source, A>).rows;
+        if (row.ends)
+          to.put(ChunkRows{chunk, rows}(start), row.sum);
+        else
+          to.last[tile] = row.sum;
+      }
+    }
+    __syncwarp();
+  }
+}
+
+/// Copies the hot elements of x to where they lie side by side.
+template <class V>
+__global__ void __launch_bounds__(tuning::gather_threads)
+    gather_hot_kernel(const std::uint32_t* columns, std::uint32_t count, DeviceScalar<V> alpha, const V* x, V* to) {
+  allow_next_kernel();
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count && alpha.get() != V{0}) to[i] = x[columns[i]];
+}
+
+template <Source source, bool hot, class A, class V>
+void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
+  const View<A> v = view<A>(part.view);
+  const auto& info = part.view.info();
+  const std::uint64_t tiles = v.chunk_count / v.tile_chunks;
+  const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
+  const auto* const x = static_cast<const V*>(call.x);
+  auto* const y = static_cast<V*>(call.y);
+  const RowMap map{call.row_list};
+  auto* const copy = reinterpret_cast<V*>(call.workspace);
+  auto* const sums = reinterpret_cast<V*>(call.workspace + hot_bytes(v.hot_count, call.description.vectors));
+  // Small parts are spread over all multiprocessors.
+  constexpr unsigned max_threads = tuning::max_threads<hot>;
+  const unsigned team_threads = v.tile_chunks * 32;
+  unsigned teams = std::clamp(max_threads / team_threads, 1U, tuning::most_teams);
+  while (!hot && teams > 1 && tiles < std::uint64_t{teams} * call.device.multiprocessors) teams /= 2;
+  const unsigned threads = team_threads * teams;
+  const std::uint64_t resident = std::uint64_t{call.device.multiprocessors} * tuning::resident_blocks<hot> *
+                                 std::max(1U, max_threads / threads) * tuning::waves;
+  cudaLaunchConfig_t config = launch_config(
+      static_cast<unsigned>(std::min<std::uint64_t>(div_up(tiles, teams), resident)), threads, call.stream);
+  const auto kernel = tiles_kernel<source, hot, A, V>;
+  const auto table = static_cast<std::uint32_t>(info.params[param_values]);
+  HotElements<V> hot_x{copy, v.hot_count, false};
+  if constexpr (hot) {
+    const std::uint64_t bytes = std::uint64_t{v.hot_count} * sizeof(V);
+    hot_x.staged = bytes + tuning::other_shared_bytes <= call.device.shared_bytes;
+    if (hot_x.staged) {
+      config.dynamicSmemBytes = bytes;
+      if (bytes > tuning::usual_shared_bytes)
+        require_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(call.device.shared_bytes - tuning::other_shared_bytes)),
+                     "reserving shared memory");
+    }
+    launch(gather_hot_kernel<V>, blocks_for(v.hot_count, tuning::gather_threads), tuning::gather_threads, call.stream,
+           v.hot, v.hot_count, alpha, x, copy);
+    launch_early(call.device, config, kernel, v, table, alpha, x, beta, y, map, sums, sums + tiles, hot_x);
+  } else {
+    launch(config, kernel, v, table, alpha, x, beta, y, map, sums, sums + tiles, hot_x);
+  }
+  if (info.params[param_continued] != 0)
+    add_carries<V>(SharedTiles{tiles, v.chunks, v.tile_chunks}, sums, sums + tiles, alpha, beta, y, map, call);
+}
+
+template <Source source>
+void multiply_source(const DevicePart& part, const MultiplyCall& call) {
+  dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
+    if (part.view.info().params[param_hot] != 0)
+      multiply_tiles<source, true, A, V>(part, call);
+    else
+      multiply_tiles<source, false, A, V>(part, call);
+  });
+}
+
+void multiply(const DevicePart& part, const MultiplyCall& call) {
+  if (part.view.info().params[param_chunks] == 0) return;
+  switch (source_of(part.view.info())) {
+    case Source::raw:
+      return multiply_source<Source::raw>(part, call);
+    case Source::table:
+      return multiply_source<Source::table>(part, call);
+    default:
+      return multiply_source<Source::single>(part, call);
+  }
+}
+
+}  // namespace
+}  // namespace bitflag_kernels
+
+const LayoutKernels bitflag{.check_names = bitflag_kernels::check_names,
+                            .check = bitflag_kernels::check,
+                            .multiply = bitflag_kernels::multiply};
+
+}  // namespace spmvpack::gpu_loader::layouts
