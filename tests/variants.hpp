@@ -45,6 +45,8 @@ inline std::vector<Variant> every_variant() {
   all.push_back({"bitflag", {{"bitflag.tile", "1"}, {"bitflag.values", "raw"}}});
   all.push_back({"bitflag", {{"bitflag.tile", "3"}, {"bitflag.hot", "5"}}});
   all.push_back({"bitflag", {{"bitflag.tile", "32"}, {"bitflag.values", "raw"}, {"bitflag.hot", "300"}}});
+  all.push_back({"bitflag", {{"bitflag.tile", "2"}, {"bitflag.segments", "3"}}});
+  all.push_back({"bitflag", {{"bitflag.values", "raw"}, {"bitflag.segments", "40"}}});
   return all;
 }
 
@@ -54,7 +56,7 @@ inline bool suits(const CsrView& a, const Variant& variant) {
   try {
     return variant.plan(a).device_bytes() <= std::max(encoder::always_allowed, encoder::max_growth * a.bytes());
   } catch (const Error& e) {
-    if (e.code() != errc::unsupported) throw;
+    if (e.code() != errc::unsupported && variant.settings.count("bitflag.segments") == 0) throw;
     return false;
   }
 }

@@ -23,6 +23,12 @@ void check_shape(const PartView& part) {
   require(p[param_chunks] < 0xFFFFFFFF && p[param_chunks] % p[param_tile_chunks] == 0, param_chunks);
   require(p[param_stream] <= 0xFFFFFFFF, param_stream);
   require(p[param_hot] <= max_hot && (p[param_hot] == 0 || part.cols() <= hot_bit), param_hot);
+  const std::uint64_t segments = p[param_segments];
+  require(segments == 1 || (segments >= 2 && segments <= part.cols() && p[param_hot] == 0 &&
+                            segment_columns(part.info()) <= max_segment &&
+                            (segments - 1) * segment_columns(part.info()) < part.cols()),
+          param_segments);
+  require(segment_rows(part.info()) <= 0xFFFFFFFF, param_segments);
   const std::uint64_t values = p[param_values];
   switch (source_of(part.info())) {
     case Source::raw:
@@ -38,6 +44,7 @@ void check_shape(const PartView& part) {
 template <class T>
 void check_places(const PartView& part, const View<T>& v) {
   const auto& p = part.info().params;
+  const std::uint64_t rows = segment_rows(part.info()), tiles = v.chunk_count / v.tile_chunks;
   std::uint64_t units = 0, continued = 0;
   for (std::uint64_t c = 0; c <= v.chunk_count; ++c) {
     const Chunk chunk = v.chunks[c];
@@ -47,7 +54,7 @@ void check_places(const PartView& part, const View<T>& v) {
     require(chunk.info.is_sound(), "its numbers make no sense");
     require(chunk.place == units, "its bytes begin elsewhere");
     require(c != 0 || chunk.begin() == 0, "rows before it");
-    require(chunk.row <= part.rows(), "a row out of range");
+    require(chunk.row <= rows, "a row out of range");
     if (c != 0) {
       const Chunk before = v.chunks[c - 1];
       const std::uint32_t first = before.begin();
@@ -61,7 +68,7 @@ void check_places(const PartView& part, const View<T>& v) {
       require(!chunk.info.continues(), "it continues nothing");
     }
     if (c == v.chunk_count) {
-      require(chunk.info.bits == 0 && chunk.base == 0 && chunk.row == part.rows(), "it is not the end");
+      require(chunk.info.bits == 0 && chunk.base == 0 && chunk.row == rows, "it is not the end");
       break;
     }
     if (chunk.info.continues() && c % v.tile_chunks == 0) ++continued;
@@ -73,6 +80,15 @@ void check_places(const PartView& part, const View<T>& v) {
   part.require(continued == p[param_continued], "chunks", [&] {
     return fmt::format("{} tiles begin inside a row, the part table says {}", continued, p[param_continued]);
   });
+  // Each segment's tiles begin with its rows.
+  for (std::uint64_t s = 0; v.segment_count > 1 && s <= v.segment_count; ++s) {
+    const std::uint32_t tile = v.segments[s];
+    part.require(tile <= tiles && (s == 0 ? tile == 0 : tile >= v.segments[s - 1]) &&
+                     (s != v.segment_count || tile == tiles) &&
+                     v.chunks[std::uint64_t{tile} * v.tile_chunks].begin() == s * v.rows &&
+                     !v.chunks[std::uint64_t{tile} * v.tile_chunks].info.continues(),
+                 "segments", [&] { return fmt::format("segment {} does not begin with a tile", s); });
+  }
   for (std::uint32_t i = 0; i < v.hot_count; ++i)
     part.require(v.hot[i] < part.cols() && (i == 0 || v.hot[i] > v.hot[i - 1]), "hot",
                  [&] { return fmt::format("column {} is out of range, or does not rise", i); });
@@ -104,6 +120,14 @@ void check_chunk(const PartView& part, const View<T>& v, std::uint64_t c) {
     part.require(ok, "stream", [&] { return fmt::format("chunk {}: {}", c, what); });
   };
   const std::uint32_t first = chunk.chunk.begin(), end = v.chunks[c + 1].begin();
+  // Its columns are those of its rows' segment.
+  std::uint64_t end_column = part.cols();
+  if (v.segment_count > 1) {
+    const std::uint64_t segment = chunk.chunk.row / v.rows;
+    require(chunk.chunk.base == segment * v.segment_columns && info.column_shift() <= 1,
+            "its columns do not count from its segment's first");
+    end_column = std::min<std::uint64_t>(end_column, chunk.chunk.base + std::uint64_t{v.segment_columns});
+  }
   std::uint32_t starts = 0, before = 0;
   for (std::uint32_t e = 0; e < n; ++e) {
     if (chunk.starts_row(e)) {
@@ -116,7 +140,7 @@ void check_chunk(const PartView& part, const View<T>& v, std::uint64_t c) {
       require(e != 0 || info.continues(), "its first entry starts no row");
     }
     const std::uint32_t column = chunk.column(e);
-    require(column >= chunk.chunk.base && column < part.cols(), "a column out of range");
+    require(column >= chunk.chunk.base && column < end_column, "a column out of range");
     require(e == 0 || chunk.starts_row(e) || column > before, "columns do not rise");
     before = column;
     require(source_of(part.info()) != Source::table || chunk.id(e) < part.info().params[param_values],
@@ -154,33 +178,60 @@ void check(const PartView& part, int threads) {
   });
 }
 
+/// Calls f(c, chunk) for all chunks in parallel.
+template <class T, class F>
+void each_chunk(const View<T>& v, int threads, F&& f) {
+  parallel_pieces(v.chunk_count, chunks_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t c = begin; c < end; ++c)
+      if (v.chunks[c].info.entries() != 0) f(c, ChunkView::of(v, c));
+  });
+}
+
 CsrMatrix unpack(const PartView& part, int threads) {
   CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
   const Source source = source_of(part.info());
+  const std::uint64_t rows = segment_rows(part.info());
   dispatch(m.value_type(), [&]<class T>(T) {
     const View<T> v = view<T>(part);
     auto& to = std::get<Array<T>>(m.values);
-    std::vector<std::uint64_t> first_entry(v.chunk_count + 1);
+    // Where the entries of each row of a segment begin among the chunks', then where they belong.
+    std::vector<std::uint64_t> first_entry(v.chunk_count + 1), begin(rows + 1, part.info().nnz);
     for (std::uint64_t c = 0; c < v.chunk_count; ++c) first_entry[c + 1] = first_entry[c] + v.chunks[c].info.entries();
-    m.row_ptr[m.rows] = part.info().nnz;
-    parallel_pieces(v.chunk_count, chunks_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t c = begin; c < end; ++c) {
-        const ChunkView chunk = ChunkView::of(v, c);
-        const std::byte* const values = chunk.bytes + chunk.at.values;
+    parallel_pieces(v.chunk_count, chunks_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+      for (std::uint64_t c = first; c < last; ++c) {
         // A row starts where its entry does; an empty one where the next does.
+        const ChunkView chunk = ChunkView::of(v, c);
         std::uint32_t starts = 0;
         std::uint64_t row = chunk.chunk.begin();
-        for (std::uint32_t e = 0; e < chunk.chunk.info.entries(); ++e) {
-          const std::uint64_t at = first_entry[c] + e;
+        for (std::uint32_t e = 0; e < chunk.chunk.info.entries(); ++e)
           if (chunk.starts_row(e))
-            for (const std::uint64_t last = chunk.start_row(starts++); row <= last; ++row) m.row_ptr[row] = at;
-          m.col_idx[at] = chunk.column(e);
-          const T* from = v.values;
-          if (source == Source::raw) from = reinterpret_cast<const T*>(values) + chunk.value_slot(e);
-          if (source == Source::table) from += chunk.id(e);
-          std::memcpy(&to[at], from, sizeof(T));
-        }
-        for (; row < v.chunks[c + 1].begin(); ++row) m.row_ptr[row] = first_entry[c + 1];
+            for (const std::uint64_t end = chunk.start_row(starts++); row <= end; ++row)
+              begin[row] = first_entry[c] + e;
+        for (; row < v.chunks[c + 1].begin(); ++row) begin[row] = first_entry[c + 1];
+      }
+    });
+    std::vector<std::uint64_t> place(rows);
+    std::uint64_t at = 0;
+    for (std::uint64_t r = 0; r < m.rows; ++r) {
+      m.row_ptr[r] = at;
+      for (std::uint64_t row = r; row < rows; row += m.rows) {
+        place[row] = at;
+        at += begin[row + 1] - begin[row];
+      }
+    }
+    m.row_ptr[m.rows] = at;
+    each_chunk(v, threads, [&](std::uint64_t c, const ChunkView& chunk) {
+      const std::byte* const values = chunk.bytes + chunk.at.values;
+      std::uint32_t starts = 0;
+      std::uint64_t row = chunk.chunk.row;
+      for (std::uint32_t e = 0; e < chunk.chunk.info.entries(); ++e) {
+        if (chunk.starts_row(e)) row = chunk.start_row(starts++);
+        const std::uint64_t target = place[row] + (first_entry[c] + e - begin[row]);
+        m.col_idx[target] = chunk.column(e);
+        const T* from = v.values;
+        if (source == Source::raw) from = reinterpret_cast<const T*>(values) + chunk.value_slot(e);
+        if (source == Source::table) from += chunk.id(e);
+        std::memcpy(&to[target], from, sizeof(T));
       }
     });
   });

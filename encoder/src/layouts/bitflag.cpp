@@ -18,11 +18,13 @@ namespace {
 
 using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 
-constexpr std::array<Setting, 3> settings{
+constexpr std::array<Setting, 4> settings{
     Setting{"bitflag.values", "auto, raw, table or single", "where values are; auto minimises device bytes"},
     Setting{"bitflag.tile", "auto, or 1 to 32",
             "chunks of a tile; auto avoids rows in several if there are few entries"},
-    Setting{"bitflag.hot", "auto, or 0 to 32768", "most used columns to hold in shared memory; auto: many, or none"}};
+    Setting{"bitflag.hot", "auto, or 0 to 32768", "most used columns to hold in shared memory; auto: many, or none"},
+    Setting{"bitflag.segments", "auto, or 1 and more",
+            "segments of columns, each with sums of its own; auto: if rows are long"}};
 
 /// Parts of fewer entries are bound by latency: no second launch for rows in several tiles, no copy of hot columns.
 constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
@@ -32,6 +34,10 @@ constexpr std::uint64_t tile_of_many = 8, most_tile = max_tile_chunks;
 constexpr std::uint64_t hot_columns = 20480, least_hot_entries = std::uint64_t{1} << 21;
 constexpr double least_hot_share = 1.0 / 3;
 
+/// A segment of x fits half of the shared memory of an H200's multiprocessor, which has two such blocks. A segment's
+/// sums of all rows pass through memory: there must be so many entries for each.
+constexpr std::uint64_t segment_of_x = 12480, device_blocks = 264, least_segment_entries = 8;
+
 /// A chunk and where its entries begin.
 struct PlannedChunk {
   Chunk chunk;
@@ -39,7 +45,8 @@ struct PlannedChunk {
 };
 
 struct Chunks {
-  std::vector<PlannedChunk> all;  ///< and the end
+  std::vector<PlannedChunk> all;        ///< and the end
+  std::vector<std::uint32_t> segments;  ///< the first tile of each, and their number
   std::uint64_t continued = 0, padding = 0, units = 0;
   std::array<std::uint64_t, 3> by_column_shift{};
   std::uint64_t column_bytes = 0, value_bytes = 0, row_bytes = 0;
@@ -48,17 +55,30 @@ struct Chunks {
 /// Splits the entries into chunks. O(rows + chunks).
 class Chunker {
  public:
-  Chunker(const CsrView& a, std::uint32_t tile_chunks, std::uint32_t value_bytes, bool hot)
-      : a_(a), tile_(tile_chunks), value_bytes_(value_bytes), hot_(hot) {
+  /// `a`: the rows of all segments, each of so many rows and columns.
+  Chunker(const CsrView& a, std::uint64_t segment_rows, std::uint64_t segment_columns, std::uint32_t tile_chunks,
+          std::uint32_t value_bytes, bool hot)
+      : a_(a),
+        segment_rows_(segment_rows),
+        segment_columns_(segment_columns),
+        tile_(tile_chunks),
+        value_bytes_(value_bytes),
+        hot_(hot) {
     out_.all.reserve(a.nnz() / chunk_entries + a.nnz() / chunk_entries / 16 + 2);
   }
 
   Chunks run() {
-    for (std::uint64_t r = 0; r < a_.rows(); ++r) add_row(r, a_.row_ptr(r), a_.row_ptr(r + 1));
-    // What is left: the open chunk, empty rows at the end, and the rest of the tile.
-    close();
-    cover_rows(a_.rows());
-    while (out_.all.size() % tile_ != 0) put_empty(a_.rows());
+    for (std::uint64_t begin = 0; begin < a_.rows(); begin += segment_rows_) {
+      const std::uint64_t end = begin + segment_rows_;
+      out_.segments.push_back(static_cast<std::uint32_t>(out_.all.size() / tile_));
+      segment_base_ = begin / segment_rows_ * segment_columns_;
+      for (std::uint64_t r = begin; r < end; ++r) add_row(r, a_.row_ptr(r), a_.row_ptr(r + 1));
+      // What is left: the open chunk, empty rows at the end, and the rest of the tile.
+      close();
+      cover_rows(end, 0);
+      while (out_.all.size() % tile_ != 0) put_empty(end);
+    }
+    out_.segments.push_back(static_cast<std::uint32_t>(out_.all.size() / tile_));
     put_empty(a_.rows());
     return std::move(out_);
   }
@@ -76,7 +96,7 @@ class Chunker {
     }
     // The chunk's own rows begin where those of the one before end, which is at next_row_ while it has none.
     if (entries_ != 0 && row - begin_ >= max_chunk_rows) close();
-    if (entries_ == 0) cover_rows(row);
+    if (entries_ == 0) cover_rows(row, max_chunk_rows - 1);
     bool continues = false;
     while (entry < end) {
       if (entries_ == 0) open(row, entry, continues);
@@ -91,9 +111,9 @@ class Chunker {
     }
   }
 
-  /// Chunks without entries for empty rows, up to those that a chunk that goes on at `row` can have itself.
-  void cover_rows(std::uint64_t row) {
-    while (row - next_row_ >= max_chunk_rows || (row == a_.rows() && next_row_ < row)) {
+  /// Chunks without entries for the empty rows before `row`, but for so many before it.
+  void cover_rows(std::uint64_t row, std::uint64_t but) {
+    while (row - next_row_ > but) {
       put_empty(next_row_);
       next_row_ = std::min<std::uint64_t>(row, next_row_ + max_chunk_rows);
     }
@@ -123,7 +143,9 @@ class Chunker {
     if (entries_ == 0) return;
     const bool gaps = next_row_ - begin_ != starts_;
     const std::uint32_t row_bytes = !gaps ? 0 : last_start_ - row_ <= 0xFF ? 1 : 2;
-    const std::uint32_t base = hot_ ? 0 : smallest_, span = largest_ - base;
+    const bool segmented = segment_rows_ != a_.rows();
+    const std::uint32_t base = hot_ ? 0 : segmented ? static_cast<std::uint32_t>(segment_base_) : smallest_;
+    const std::uint32_t span = largest_ - base;
     const std::uint32_t shift = hot_ ? 2 : span <= 0xFF ? 0 : span <= 0xFFFF ? 1 : 2;
     const Info info = Info::make(entries_, starts_, shift, row_bytes, continues_);
     const ChunkLayout at = chunk_layout(info, value_bytes_);
@@ -142,6 +164,7 @@ class Chunker {
   }
 
   const CsrView& a_;
+  std::uint64_t segment_rows_, segment_columns_, segment_base_ = 0;
   std::uint32_t tile_, value_bytes_;
   bool hot_;
   Chunks out_;
@@ -178,19 +201,61 @@ Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads) {
   return hot;
 }
 
+/// The matrix whose rows are those of all segments: row r of segment s is row s * rows + r. O(nnz + rows * segments),
+/// parallel.
+CsrMatrix in_segments(const CsrView& a, std::uint64_t segments, int threads) {
+  const std::uint64_t rows = a.rows(), columns = div_up(a.cols(), segments);
+  CsrMatrix m = allocate_csr(rows * segments, a.cols(), a.nnz(), a.value_type());
+  const std::uint32_t* const col_idx = a.col_idx();
+  constexpr std::uint64_t rows_per_task = 1024;
+  // Calls f(row of its segment, first entry, end) for each row's entries in each segment.
+  const auto each = [&](auto&& f) {
+    parallel_pieces(rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+      for (std::uint64_t r = first; r < last; ++r) {
+        std::uint64_t entry = a.row_ptr(r);
+        const std::uint64_t end = a.row_ptr(r + 1);
+        for (std::uint64_t s = 0; s < segments; ++s) {
+          const std::uint64_t begin = entry;
+          while (entry < end && col_idx[entry] < (s + 1) * columns) ++entry;
+          f(s * rows + r, begin, entry);
+        }
+      }
+    });
+  };
+  m.row_ptr[0] = 0;
+  each([&](std::uint64_t row, std::uint64_t begin, std::uint64_t end) { m.row_ptr[row + 1] = end - begin; });
+  for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
+  dispatch(a.value_type(), [&]<class T>(T) {
+    const T* const values = a.values<T>();
+    auto& to = std::get<Array<T>>(m.values);
+    each([&](std::uint64_t row, std::uint64_t begin, std::uint64_t end) {
+      std::copy(col_idx + begin, col_idx + end, m.col_idx.data() + m.row_ptr[row]);
+      if (begin != end) std::memcpy(to.data() + m.row_ptr[row], values + begin, (end - begin) * sizeof(T));
+    });
+  });
+  return m;
+}
+
 class Flagged {
  public:
   Flagged(const PartMatrix& part, const PlanOptions& options) : owner_(part.owner), a_(part.a) {
     const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads);
     choose_source(*values, options);
-    choose_hot(options);
+    const std::uint64_t rows = a_.rows();
+    choose_segments(options);
+    if (segments_ == 1) choose_hot(options);
     if (!hot_.columns.empty()) {
       hot_words_.resize(a_.cols());
       for (std::uint32_t i = 0; i < hot_.columns.size(); ++i) hot_words_[hot_.columns[i]] = hot_bit | i;
     }
     const std::uint32_t value_bytes =
         source_ == Source::raw ? static_cast<std::uint32_t>(size_of(a_.value_type())) : source_ == Source::table;
-    chunks_ = Chunker(a_, choose_tile(options), value_bytes, !hot_.columns.empty()).run();
+    if (segments_ != 1) {
+      segmented_ = in_segments(a_, segments_, options.threads);
+      a_ = CsrView(segmented_);
+    }
+    choose_tile(options);
+    chunks_ = Chunker(a_, rows, div_up(a_.cols(), segments_), tile_, value_bytes, !hot_.columns.empty()).run();
   }
 
   void describe(PartPlan& plan) const {
@@ -201,7 +266,8 @@ class Flagged {
                         chunks_.units,
                         table_.size(),
                         chunks_.continued,
-                        hot_.columns.size()};
+                        hot_.columns.size(),
+                        segments_};
     plan.padding = chunks_.padding;
     const std::uint64_t headers = (count + 1) * sizeof(Chunk);
     plan.byte_shares = {
@@ -210,7 +276,8 @@ class Flagged {
         {"columns", chunks_.column_bytes},
         {"values", chunks_.value_bytes + table_.size() * size_of(a_.value_type())},
         {"rows", chunks_.row_bytes},
-        {"hot", hot_.columns.size() * 4}};
+        {"hot", hot_.columns.size() * 4},
+        {"segments", segments_ == 1 ? 0 : chunks_.segments.size() * 4}};
     std::uint64_t with_entries = 0;
     for (const PlannedChunk& c : chunks_.all) with_entries += c.chunk.info.entries() != 0 ? 1 : 0;
     plan.counters = {{fmt::format("values.{}", source_names.at(static_cast<std::size_t>(source_))), 1},
@@ -221,13 +288,15 @@ class Flagged {
                      {"chunks.columns_32", chunks_.by_column_shift[2]},
                      {"chunks.without_entries", count - with_entries},
                      {"tiles.continued", chunks_.continued},
+                     {"segments", segments_},
                      {"hot.columns", hot_.columns.size()},
                      {"hot.entries", hot_.entries}};
     plan.work = {{"bitflag.multiplies", 1},
                  {"bitflag.entries", a_.nnz()},
                  {"bitflag.carries", chunks_.continued != 0 ? 1U : 0U},
                  {"bitflag.hot", hot_.columns.empty() ? 0U : 1U},
-                 {"bitflag.hot_entries", hot_.entries}};
+                 {"bitflag.hot_entries", hot_.entries},
+                 {"bitflag.segment_rows", segments_ == 1 ? 0 : a_.rows()}};
   }
 
   void fill(std::size_t index, std::uint64_t begin, std::span<std::byte> out) const {
@@ -240,8 +309,10 @@ class Flagged {
         return dispatch(a_.value_type(), [&]<class T>(T) {
           compute_elements<bits_of<T>>(begin, out, [&](std::uint64_t i) { return static_cast<bits_of<T>>(table_[i]); });
         });
-      default:
+      case 3:
         return copy_from(hot_.columns.data(), nullptr)(begin, out);
+      default:
+        return copy_from(chunks_.segments.data(), nullptr)(begin, out);
     }
   }
 
@@ -286,7 +357,29 @@ class Flagged {
       hot_ = std::move(hot);
   }
 
-  std::uint32_t choose_tile(const PlanOptions& options) {
+  void choose_segments(const PlanOptions& options) {
+    if (const auto wanted = read_setting(options, "bitflag.segments", 1, 0xFFFFFFFF, "auto")) {
+      if (*wanted == 1 || a_.rows() == 0) return;
+      const std::uint64_t columns = div_up(a_.cols(), *wanted);
+      if (*wanted > a_.cols() || columns > max_segment || (*wanted - 1) * columns >= a_.cols() ||
+          a_.rows() * *wanted > 0xFFFFFFFF)
+        throw Error(
+            errc::usage,
+            fmt::format("bitflag.segments={}: the part has {} rows and {} columns", *wanted, a_.rows(), a_.cols()), {},
+            "use segments of 1 to 65,536 columns, and fewer than 2^32 rows in all of them");
+      segments_ = *wanted;
+      return;
+    }
+    if (a_.nnz() < small_entries) return;
+    const std::uint64_t least = div_up(a_.cols(), segment_of_x);
+    if (least < 4 || least * a_.rows() * least_segment_entries > a_.nnz()) return;
+    // As many as keep all multiprocessors busy to the end.
+    std::uint64_t segments = least > device_blocks ? least : device_blocks / (device_blocks / least);
+    while (segments > least && (segments - 1) * div_up(a_.cols(), segments) >= a_.cols()) --segments;
+    segments_ = segments;
+  }
+
+  void choose_tile(const PlanOptions& options) {
     if (const auto wanted = read_setting(options, "bitflag.tile", 1, max_tile_chunks, "auto")) {
       tile_ = static_cast<std::uint32_t>(*wanted);
     } else {
@@ -296,7 +389,6 @@ class Flagged {
         while (tile < most_tile && tile * chunk_entries < longest) tile *= 2;
       tile_ = static_cast<std::uint32_t>(tile);
     }
-    return tile_;
   }
 
   template <class T>
@@ -383,6 +475,8 @@ class Flagged {
   std::optional<ValueIds> ids_;
   Hot hot_;
   std::vector<std::uint32_t> hot_words_;  ///< of each column: how it is stored if it is hot, else 0
+  std::uint64_t segments_ = 1;
+  CsrMatrix segmented_;  ///< what a_ is if there are several
   std::uint32_t tile_ = 0;
   Chunks chunks_;
 };

@@ -18,7 +18,7 @@ namespace {
 
 using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 
-constexpr std::uint64_t chunks_per_task = 64;
+constexpr std::uint64_t chunks_per_task = 64, rows_per_task = 1024;
 constexpr std::uint32_t tree_width = 32;
 
 /// The tree over n values: at distances 1, 2, 4, ... each takes in the one that far to its right. Overwrites them.
@@ -128,7 +128,8 @@ SPMVPACK_INLINE void multiply_chunk(const View<A>& v, std::uint64_t c, Operands<
     else
       end_open(part);
   }
-  // Rows without entries.
+  // Rows without entries. Those of segments are what they are.
+  if (v.segment_count > 1) return;
   const std::uint32_t begin = chunk.begin(), end = v.chunks[c + 1].begin();
   if (starts == end - begin) return;
   std::uint32_t row = begin;
@@ -146,7 +147,7 @@ SPMVPACK_INLINE void tiles(View<A> v, Operands<V> to, std::uint64_t begin, std::
     const Info info = v.chunks[c].info;
     if (c % v.tile_chunks == 0) open = {info.continues(), v.chunks[c].row, V{0}};
     if (info.entries() == 0) {
-      to.scale(v.chunks[c].begin(), v.chunks[c + 1].begin());
+      if (v.segment_count == 1) to.scale(v.chunks[c].begin(), v.chunks[c + 1].begin());
       continue;
     }
     switch (info.column_shift()) {
@@ -223,9 +224,33 @@ void multiply_bitflag(const PartView& part, const Operands<V>& operands, int thr
   Carries<V> carries;
   if (part.info().params[param_continued] != 0) carries = {std::vector<V>(count), std::vector<V>(count)};
   const auto kernel = tiles_kernel<A, V>(source_of(part.info()));
+  // The rows of several segments are summed up apart. One without entries is -0, which changes no sum; the sum of one
+  // with entries is never -0, as it is added to +0.
+  std::vector<V> sums;
+  Operands<V> rows = operands;
+  if (v.segment_count > 1) {
+    sums.assign(segment_rows(part.info()), -V{0});
+    rows = {V{1}, operands.x, V{0}, sums.data(), nullptr};
+  }
   parallel_pieces(count, std::max<std::uint64_t>(1, chunks_per_task / v.tile_chunks), threads,
-                  [&](std::uint64_t begin, std::uint64_t end) { kernel(v, operands, begin, end, carries); });
-  finish_shared_rows(v, carries, operands);
+                  [&](std::uint64_t begin, std::uint64_t end) { kernel(v, rows, begin, end, carries); });
+  finish_shared_rows(v, carries, rows);
+  if (v.segment_count == 1) return;
+  parallel_pieces(v.rows, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t r = begin; r < end; ++r) {
+      V sum = -V{0};
+      for (std::uint64_t row = r; row < sums.size();) {
+        std::array<V, tree_width> of_segment{};
+        std::uint32_t n = 0;
+        for (; n < tree_width && row < sums.size(); row += v.rows) of_segment.at(n++) = sums[row];
+        sum = sum + tree_sum(of_segment.data(), n);
+      }
+      if (sum == 0 && std::signbit(sum))
+        operands.scale(r, r + 1);
+      else
+        operands.put(r, sum);
+    }
+  });
 }
 SPMVPACK_INSTANTIATE(multiply_bitflag)
 

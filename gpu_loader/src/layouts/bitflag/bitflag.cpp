@@ -14,11 +14,11 @@ using namespace spmvpack::layouts::bitflag;
 
 constexpr std::array kernels{KernelInfo{.name = "bitflag/tiles", .layout = "bitflag"}};
 
-/// The hot elements of x, and two sums for each tile if tiles share rows.
+/// The hot elements of x or the sums of segments, and two sums for each tile if tiles share rows.
 std::uint64_t workspace(const PartInfo& part, std::size_t /*kernel*/, ValueType vectors) {
   const auto& p = part.params;
   const std::uint64_t tiles = p[param_continued] == 0 ? 0 : p[param_chunks] / p[param_tile_chunks];
-  return layouts::bitflag_kernels::hot_bytes(p[param_hot], vectors) + tiles * 2 * size_of(vectors);
+  return layouts::bitflag_kernels::near_workspace(part, vectors) + tiles * 2 * size_of(vectors);
 }
 
 }  // namespace

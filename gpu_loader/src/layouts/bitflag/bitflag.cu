@@ -33,9 +33,12 @@ struct SharedTiles {
   }
 };
 
-/// Hot elements of x: in shared memory, or where they were copied to if there is too little of it.
+/// Which elements of x multiplies read from shared memory: none; those of the hot columns; those of a segment.
+enum class Near : std::uint8_t { none, hot, segment };
+
+/// They are in shared memory if it has room for them. Hot ones are read from their copy otherwise, others from x.
 template <class V>
-struct HotElements {
+struct NearElements {
   const V* copy;
   std::uint32_t count;
   bool staged;
@@ -133,6 +136,8 @@ inline constexpr std::uint32_t stored_bytes = source == Source::raw     ? sizeof
                                               : source == Source::table ? 1
                                                                         : 0;
 
+inline constexpr std::uint32_t no_row = ~0U;
+
 /// The sum of a row through chunks of a tile, and whether it ends there.
 template <class V>
 struct SumThrough {
@@ -156,12 +161,21 @@ struct ChunkRows {
   }
 };
 
+/// Writes a row without entries. Of a segment it is -0, which changes no sum; a sum of entries never is.
+template <Near near, class V>
+__device__ void put_empty(const Target<V>& to, std::uint32_t row) {
+  if constexpr (near == Near::segment)
+    to.y[row] = -V{0};
+  else
+    to.scale(row);
+}
+
 /// The elements of x, sums and rows of one chunk, by a warp. Writes the rows that are the chunk's alone to y, and what
-/// others need to `shared`; returns the row that goes on, if one starts here.
-template <Source source, bool hot, bool full, class A, class V>
+/// others need to `shared`; returns the row that goes on if one starts here, else no_row.
+template <Source source, Near near, bool full, class A, class V>
 __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bool goes_on, std::uint32_t own_rows,
-                                        const V* table, const V* __restrict__ x, const HotElements<V>& hot_x,
-                                        const V* hot_shared, const Target<V>& to, Shared<V>& shared) {
+                                        const V* table, const V* __restrict__ x, const NearElements<V>& elements,
+                                        const V* staged, const Target<V>& to, Shared<V>& shared) {
   const Info info = chunk.info;
   const unsigned lane = lane_id();
   const std::byte* const bytes = v.stream + std::uint64_t{chunk.place} * unit;
@@ -181,38 +195,53 @@ __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bo
   }
   __syncwarp();  // as issue_loads()
   x += chunk.base;
+  // What a lane does not have is not loaded, without a branch, so that all loads are on their way together.
   V element[lane_entries];
 #pragma unroll
   for (unsigned k = 0; k < lane_entries; ++k) {
-    if (!full && k >= n) {
-      element[k] = 0;
-    } else if (hot && (word[k] & hot_bit) != 0) {
-      element[k] = hot_x.staged ? hot_shared[word[k] & ~hot_bit] : __ldg(hot_x.copy + (word[k] & ~hot_bit));
-    } else {
-      element[k] = __ldg(x + word[k]);
+    element[k] = 0;
+    const bool is_near = near == Near::segment ? elements.staged : near == Near::hot && (word[k] & hot_bit) != 0;
+    if ((full || k < n) && !is_near) element[k] = __ldg(x + word[k]);
+  }
+  if constexpr (near != Near::none) {
+    const V* const from = elements.staged ? staged : elements.copy;
+#pragma unroll
+    for (unsigned k = 0; k < lane_entries; ++k) {
+      const bool is_near = near == Near::segment ? elements.staged : (word[k] & hot_bit) != 0;
+      if ((full || k < n) && is_near) element[k] = from[word[k] & ~hot_bit];
     }
   }
+  // The rows that start in the lane: consecutive ones, or as they are listed.
+  const std::uint32_t first_start = sum_before(static_cast<std::uint32_t>(__popc(flags)), lane);
+  const bool listed = info.row_bytes() != 0;
+  const ChunkRows rows{chunk, bytes + at.rows};
+  std::uint32_t row[lane_entries] = {};
+  if (listed) {
+#pragma unroll
+    for (unsigned k = 0; k < lane_entries; ++k)
+      if ((flags >> k & 1U) != 0)
+        row[k] = rows(first_start + static_cast<std::uint32_t>(__popc(flags & ((1U << k) - 1))));
+  }
   __syncwarp();
-  const ChunkRows row{chunk, bytes + at.rows};
   Target<V> own = to;
   if (info.starts() != own_rows) {  // rows without entries are among its own: all of them first become beta y
     const std::uint32_t whole = own_rows - (goes_on && info.starts() != 0 ? 1 : 0);
-    for (std::uint32_t r = lane; r < whole; r += 32) to.scale(chunk.begin() + r);
+    for (std::uint32_t r = lane; r < whole; r += 32) put_empty<near>(to, chunk.begin() + r);
     own.beta = to.beta == V{0} ? V{0} : V{1};
     __syncwarp();
   }
-  std::uint32_t start = sum_before(static_cast<std::uint32_t>(__popc(flags)), lane);
   V sum = 0, head = 0;
   bool seen = false;
+  std::uint32_t of_sum = chunk.begin() + first_start - 1;
 #pragma unroll
   for (unsigned k = 0; k < lane_entries; ++k) {
     if ((flags >> k & 1U) != 0) {
       if (seen)
-        own.put(row(start - 1), sum);
+        own.put(of_sum, sum);
       else
         head = sum;
       seen = true;
-      ++start;
+      of_sum = listed ? row[k] : of_sum + 1;
       sum = 0;
     }
     if (full || k < n) sum = fma(values.get(k, table), element[k], sum);
@@ -227,108 +256,163 @@ __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bo
     if (lane == last && goes_on)
       shared.open = sum;
     else
-      own.put(row(start - 1), sum);
+      own.put(of_sum, sum);
   }
   if (lane == 0) {
     shared.head = head;
     shared.ends = with_start != 0 || !goes_on ? 1 : 0;
   }
-  return with_start != 0 ? __shfl_sync(full_warp, start - 1, static_cast<int>(last)) : ~0U;
+  return with_start != 0 && goes_on ? __shfl_sync(full_warp, of_sum, static_cast<int>(last)) : no_row;
 }
 
-/// A team of warps for each tile, a warp for each chunk; the grid strides over the tiles. Headers are loaded ahead.
-template <Source source, bool hot, class A, class V>
-__global__ void __launch_bounds__(tuning::max_threads<hot>, tuning::resident_blocks<hot>)
-    tiles_kernel(View<A> v, std::uint32_t table_values, DeviceScalar<V> alpha, const V* __restrict__ x,
-                 DeviceScalar<V> beta, V* y, RowMap map, V* first_sum, V* last_sum, HotElements<V> hot_x) {
-  extern __shared__ __align__(16) std::byte shared_bytes[];  // hot elements
+/// A team of warps for each tile, a warp for each chunk. The grid strides over the tiles, or over pieces of segments,
+/// whose elements of x a block stages. Headers are loaded ahead.
+template <Source source, Near near, class A, class V>
+__global__ void __launch_bounds__(tuning::max_threads, 1)
+    tiles_kernel(View<A> v, std::uint32_t table_values, std::uint32_t pieces, std::uint64_t cols, DeviceScalar<V> alpha,
+                 const V* __restrict__ x, DeviceScalar<V> beta, V* y, RowMap map, V* first_sum, V* last_sum,
+                 NearElements<V> elements) {
+  extern __shared__ __align__(16) std::byte shared_bytes[];  // near elements
   __shared__ V table[source == Source::table ? max_table : 1];
   __shared__ Shared<V> shared[2][max_tile_chunks];  // turn by turn: one barrier separates writing from reading
-  V* const hot_shared = reinterpret_cast<V*>(shared_bytes);
-  if constexpr (hot) wait_for_last_kernel();  // which makes the copy
+  V* const staged = reinterpret_cast<V*>(shared_bytes);
+  if constexpr (near == Near::hot) wait_for_last_kernel();  // which makes the copy
   allow_next_kernel();
-  const Target<V> to{alpha.get(), beta.get(), y, map, first_sum, last_sum};
+  const V factor = alpha.get();
+  const Target<V> to{
+      near == Near::segment ? V{1} : factor, near == Near::segment ? V{0} : beta.get(), y, map, first_sum, last_sum};
   const std::uint32_t team_warps = v.tile_chunks, warp = threadIdx.x / 32, team = warp / team_warps,
                       mine = warp - team * team_warps, teams = blockDim.x / 32 / team_warps;
   const std::uint32_t first_of_team = team * team_warps;
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * teams * team_warps;
-  std::uint64_t c = (std::uint64_t{blockIdx.x} * teams + team) * team_warps + mine;
-  Chunk next{}, after{};
-  const auto load_ahead = [&](std::uint64_t from) {
-    if (from >= v.chunk_count) return;
-    next = load_chunk(v.chunks, from);
-    after = load_chunk(v.chunks, from + 1);
-  };
-  load_ahead(c);
-  if (to.alpha == V{0}) {  // x must not be read
-    for (; c < v.chunk_count; c += stride) {
-      const std::uint32_t begin = v.chunks[c].begin(), end = v.chunks[c + 1].begin();
-      for (std::uint32_t r = begin + lane_id(); r < end; r += 32) to.scale(r);
+  const std::uint64_t tiles = v.chunk_count / team_warps;
+  if (factor == V{0}) {  // x must not be read; of segments, what adds them up does all
+    if constexpr (near != Near::segment) {
+      const std::uint64_t stride = std::uint64_t{gridDim.x} * teams;
+      for (std::uint64_t t = std::uint64_t{blockIdx.x} * teams + team; t < tiles; t += stride) {
+        const std::uint64_t c = t * team_warps + mine;
+        const std::uint32_t begin = load_chunk(v.chunks, c).begin(), end = load_chunk(v.chunks, c + 1).begin();
+        for (std::uint32_t r = begin + lane_id(); r < end; r += 32) to.scale(r);
+      }
     }
     return;
   }
-  if constexpr (source == Source::table)
-    for (std::uint32_t i = threadIdx.x; i < table_values; i += blockDim.x)
-      table[i] = static_cast<V>(__ldg(v.values + i));
-  if constexpr (hot) {
-    if (hot_x.staged) {
-      for (std::uint32_t i = threadIdx.x; i < hot_x.count; i += blockDim.x)
-        __pipeline_memcpy_async(hot_shared + i, hot_x.copy + i, sizeof(V));
-      __pipeline_commit();
-      __pipeline_wait_prior(0);
-    }
-  }
+  const auto stage = [&](const V* from, std::uint32_t count) {
+    for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x)
+      __pipeline_memcpy_async(staged + i, from + i, sizeof(V));
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+  };
   V single = 0;
   if constexpr (source == Source::single) single = static_cast<V>(__ldg(v.values));
-  if constexpr (hot || source == Source::table) __syncthreads();
   const V* const values = source == Source::single ? &single : table;
 
-  // All warps of a team have the same number of turns.
-  for (unsigned turn = 0; c < v.chunk_count; c += stride, turn ^= 1) {
-    const Chunk chunk = next;
-    const std::uint32_t end = after.begin();
-    const bool goes_on = after.info.continues();
-    load_ahead(c + stride);
-    Shared<V>* const of_team = shared[turn] + first_of_team;
-    const std::uint32_t own_rows = end - chunk.begin();
-    std::uint32_t start = ~0U;  // number of the row that goes on, if one starts here
-    if (chunk.info.entries() == chunk_entries) {
-      start = multiply_chunk<source, hot, true, A>(v, chunk, goes_on, own_rows, values, x, hot_x, hot_shared, to,
-                                                   of_team[mine]);
-    } else if (chunk.info.entries() != 0) {
-      start = multiply_chunk<source, hot, false, A>(v, chunk, goes_on, own_rows, values, x, hot_x, hot_shared, to,
+  unsigned turn = 0;
+  // The tiles begin, begin + step, ... below end. All warps of a team have the same number of turns.
+  const auto run = [&](std::uint64_t begin, std::uint64_t end, std::uint64_t step, auto&& prepare) {
+    std::uint64_t t = begin;
+    Chunk next{}, after{};
+    const auto load_ahead = [&](std::uint64_t tile) {
+      if (tile >= end) return;
+      next = load_chunk(v.chunks, tile * team_warps + mine);
+      after = load_chunk(v.chunks, tile * team_warps + mine + 1);
+    };
+    load_ahead(t);
+    prepare();
+    for (; t < end; t += step, turn ^= 1) {
+      const Chunk chunk = next;
+      const std::uint32_t end_row = after.begin();
+      const bool goes_on = after.info.continues();
+      load_ahead(t + step);
+      Shared<V>* const of_team = shared[turn] + first_of_team;
+      const std::uint32_t own_rows = end_row - chunk.begin();
+      std::uint32_t row = no_row;  // that goes on, if one starts here
+      if (chunk.info.entries() == chunk_entries) {
+        row = multiply_chunk<source, near, true, A>(v, chunk, goes_on, own_rows, values, x, elements, staged, to,
                                                     of_team[mine]);
-    } else {
-      for (std::uint32_t r = chunk.begin() + lane_id(); r < end; r += 32) to.scale(r);
-    }
-    if (team_warps == 1) {
-      __syncwarp();
-    } else {
-      asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "r"(team_warps * 32) : "memory");
-    }
-    // Rows that go on, from left to right through the tile.
-    if (lane_id() == 0) {
-      const std::uint64_t tile = c / team_warps;
-      const auto through = [&](V sum, bool ends, std::uint32_t i) {  // the sum before chunk i of the tile
-        for (; !ends && i < team_warps; ++i) {
-          sum = sum + of_team[i].head;
-          ends = of_team[i].ends != 0;
-        }
-        return SumThrough<V>{sum, ends};
-      };
-      if (mine == 0 && chunk.info.continues()) to.first[tile] = through(of_team[0].head, of_team[0].ends != 0, 1).sum;
-      if (start != ~0U && goes_on) {
-        const SumThrough<V> row = through(of_team[mine].open, false, mine + 1);
-        const std::byte* const rows =
-            v.stream + std::uint64_t{chunk.place} * unit + chunk_layout(chunk.info, stored_bytes<source, A>).rows;
-        if (row.ends)
-          to.put(ChunkRows{chunk, rows}(start), row.sum);
-        else
-          to.last[tile] = row.sum;
+      } else if (chunk.info.entries() != 0) {
+        row = multiply_chunk<source, near, false, A>(v, chunk, goes_on, own_rows, values, x, elements, staged, to,
+                                                     of_team[mine]);
+      } else {
+        for (std::uint32_t r = chunk.begin() + lane_id(); r < end_row; r += 32) put_empty<near>(to, r);
       }
+      if (team_warps == 1)
+        __syncwarp();
+      else
+        asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "r"(team_warps * 32) : "memory");
+      // Rows that go on, from left to right through the tile.
+      if (lane_id() == 0) {
+        const auto through = [&](V sum, bool ends, std::uint32_t i) {  // the sum before chunk i of the tile
+          for (; !ends && i < team_warps; ++i) {
+            sum = sum + of_team[i].head;
+            ends = of_team[i].ends != 0;
+          }
+          return SumThrough<V>{sum, ends};
+        };
+        if (mine == 0 && chunk.info.continues()) to.first[t] = through(of_team[0].head, of_team[0].ends != 0, 1).sum;
+        if (row != no_row) {
+          const SumThrough<V> all = through(of_team[mine].open, false, mine + 1);
+          if (all.ends)
+            to.put(row, all.sum);
+          else
+            to.last[t] = all.sum;
+        }
+      }
+      __syncwarp();
     }
-    __syncwarp();
+  };
+  const auto load_table = [&] {
+    for (std::uint32_t i = threadIdx.x; i < table_values; i += blockDim.x)
+      table[i] = static_cast<V>(__ldg(v.values + i));
+  };
+  if constexpr (near == Near::segment) {
+    if constexpr (source == Source::table) load_table();
+    for (std::uint32_t item = blockIdx.x; item < v.segment_count * pieces; item += gridDim.x) {
+      const std::uint32_t s = item / pieces, piece = item - s * pieces;
+      const std::uint64_t first = __ldg(v.segments + s), count = __ldg(v.segments + s + 1) - first;
+      const std::uint64_t column = std::uint64_t{s} * v.segment_columns;
+      run(first + count * piece / pieces + team, first + count * (piece + 1) / pieces, teams, [&] {
+        __syncthreads();  // the segment before has been read
+        if (elements.staged)
+          stage(x + column, static_cast<std::uint32_t>(min(std::uint64_t{v.segment_columns}, cols - column)));
+        __syncthreads();
+      });
+    }
+  } else {
+    run(std::uint64_t{blockIdx.x} * teams + team, tiles, std::uint64_t{gridDim.x} * teams, [&] {
+      if constexpr (source == Source::table) load_table();
+      if constexpr (near == Near::hot) {
+        if (elements.staged) stage(elements.copy, elements.count);
+      }
+      if constexpr (near == Near::hot || source == Source::table) __syncthreads();
+    });
   }
+}
+
+/// y = alpha A x + beta y from the sums of the rows of all segments: trees over 32 segments each, in sequence. A block
+/// of 32 warps takes 32 rows: to read them, a warp has a segment, to add them up, a row.
+template <class V>
+__global__ void __launch_bounds__(1024)
+    add_segments_kernel(const V* sums, std::uint32_t segments, std::uint64_t rows, DeviceScalar<V> alpha_in,
+                        DeviceScalar<V> beta_in, V* y, RowMap map) {
+  __shared__ V of_segment[32][33];
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  const unsigned lane = lane_id(), warp = threadIdx.x / 32;
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * 32;
+  wait_for_last_kernel();
+  V total = -V{0};
+  for (std::uint32_t begin = 0; begin < segments && alpha != V{0}; begin += 32) {
+    const std::uint32_t s = begin + warp;
+    of_segment[warp][lane] = s < segments && first + lane < rows ? sums[s * rows + first + lane] : -V{0};
+    __syncthreads();
+    total = total + segment_sum(of_segment[lane][warp], lane, 32);
+    __syncthreads();
+  }
+  const std::uint64_t row = first + warp;
+  if (lane != 0 || row >= rows) return;
+  V* const at = y + map(row);
+  const V before = scaled(beta, at);
+  const bool has_entries = total != V{0} || !signbit(total);
+  *at = has_entries && alpha != V{0} ? fma(alpha, total, before) : before;
 }
 
 /// Copies the hot elements of x to where they lie side by side.
@@ -340,7 +424,7 @@ __global__ void __launch_bounds__(tuning::gather_threads)
   if (i < count && alpha.get() != V{0}) to[i] = x[columns[i]];
 }
 
-template <Source source, bool hot, class A, class V>
+template <Source source, Near near, class A, class V>
 void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
   const View<A> v = view<A>(part.view);
   const auto& info = part.view.info();
@@ -349,48 +433,67 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
   const auto* const x = static_cast<const V*>(call.x);
   auto* const y = static_cast<V*>(call.y);
   const RowMap map{call.row_list};
-  auto* const copy = reinterpret_cast<V*>(call.workspace);
-  auto* const sums = reinterpret_cast<V*>(call.workspace + hot_bytes(v.hot_count, call.description.vectors));
+  auto* const near_bytes = reinterpret_cast<V*>(call.workspace);
+  auto* const sums = reinterpret_cast<V*>(call.workspace + near_workspace(info, call.description.vectors));
   // Small parts are spread over all multiprocessors.
-  constexpr unsigned max_threads = tuning::max_threads<hot>;
-  const unsigned team_threads = v.tile_chunks * 32;
-  unsigned teams = std::clamp(max_threads / team_threads, 1U, tuning::most_teams);
-  while (!hot && teams > 1 && tiles < std::uint64_t{teams} * call.device.multiprocessors) teams /= 2;
+  const unsigned team_threads = v.tile_chunks * 32, multiprocessors = call.device.multiprocessors;
+  constexpr unsigned most_threads = near == Near::hot ? tuning::max_threads : tuning::usual_threads;
+  unsigned teams = std::clamp(most_threads / team_threads, 1U, tuning::most_teams);
+  while (near == Near::none && teams > 1 && tiles < std::uint64_t{teams} * multiprocessors) teams /= 2;
   const unsigned threads = team_threads * teams;
-  const std::uint64_t resident = std::uint64_t{call.device.multiprocessors} * tuning::resident_blocks<hot> *
-                                 std::max(1U, max_threads / threads) * tuning::waves;
-  cudaLaunchConfig_t config = launch_config(
-      static_cast<unsigned>(std::min<std::uint64_t>(div_up(tiles, teams), resident)), threads, call.stream);
-  const auto kernel = tiles_kernel<source, hot, A, V>;
-  const auto table = static_cast<std::uint32_t>(info.params[param_values]);
-  HotElements<V> hot_x{copy, v.hot_count, false};
-  if constexpr (hot) {
-    const std::uint64_t bytes = std::uint64_t{v.hot_count} * sizeof(V);
-    hot_x.staged = bytes + tuning::other_shared_bytes <= call.device.shared_bytes;
-    if (hot_x.staged) {
+  const std::uint64_t resident =
+      std::uint64_t{multiprocessors} * std::max(1U, tuning::multiprocessor_threads / threads);
+  const std::uint64_t pieces = std::max<std::uint64_t>(1, resident / v.segment_count);
+  const std::uint64_t work = near == Near::segment ? v.segment_count * pieces : div_up(tiles, teams);
+  cudaLaunchConfig_t config =
+      launch_config(static_cast<unsigned>(std::min<std::uint64_t>(work, resident)), threads, call.stream);
+  const auto kernel = tiles_kernel<source, near, A, V>;
+  NearElements<V> elements{near_bytes, near == Near::hot ? v.hot_count : v.segment_columns, false};
+  if constexpr (near != Near::none) {
+    const std::uint64_t bytes = std::uint64_t{elements.count} * sizeof(V);
+    elements.staged = bytes + tuning::other_shared_bytes <= call.device.shared_bytes;
+    if (elements.staged) {
       config.dynamicSmemBytes = bytes;
       if (bytes > tuning::usual_shared_bytes)
         require_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(call.device.shared_bytes - tuning::other_shared_bytes)),
                      "reserving shared memory");
     }
+  }
+  // The sums of segments are made in the workspace.
+  constexpr bool segments = near == Near::segment;
+  const DeviceScalar<V> one{V{1}, nullptr}, zero{V{0}, nullptr};
+  V* const target = segments ? near_bytes : y;
+  const RowMap target_map = segments ? RowMap{nullptr} : map;
+  const auto start = [&](auto&& launch_kernel) {
+    launch_kernel(kernel, v, static_cast<std::uint32_t>(info.params[param_values]), static_cast<std::uint32_t>(pieces),
+                  part.view.cols(), alpha, x, beta, target, target_map, sums, sums + tiles, elements);
+  };
+  if constexpr (near == Near::hot) {
     launch(gather_hot_kernel<V>, blocks_for(v.hot_count, tuning::gather_threads), tuning::gather_threads, call.stream,
-           v.hot, v.hot_count, alpha, x, copy);
-    launch_early(call.device, config, kernel, v, table, alpha, x, beta, y, map, sums, sums + tiles, hot_x);
+           v.hot, v.hot_count, alpha, x, near_bytes);
+    start([&](auto&&... arguments) { launch_early(call.device, config, arguments...); });
   } else {
-    launch(config, kernel, v, table, alpha, x, beta, y, map, sums, sums + tiles, hot_x);
+    start([&](auto&&... arguments) { launch(config, arguments...); });
   }
   if (info.params[param_continued] != 0)
-    add_carries<V>(SharedTiles{tiles, v.chunks, v.tile_chunks}, sums, sums + tiles, alpha, beta, y, map, call);
+    add_carries<V>(SharedTiles{tiles, v.chunks, v.tile_chunks}, sums, sums + tiles, segments ? one : alpha,
+                   segments ? zero : beta, target, target_map, call);
+  if constexpr (segments)
+    launch_early(call.device, add_segments_kernel<V>, blocks_for(v.rows, 32), 1024, call.stream, target,
+                 v.segment_count, v.rows, alpha, beta, y, map);
 }
 
 template <Source source>
 void multiply_source(const DevicePart& part, const MultiplyCall& call) {
+  const auto& p = part.view.info().params;
   dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
-    if (part.view.info().params[param_hot] != 0)
-      multiply_tiles<source, true, A, V>(part, call);
+    if (p[param_segments] > 1)
+      multiply_tiles<source, Near::segment, A, V>(part, call);
+    else if (p[param_hot] != 0)
+      multiply_tiles<source, Near::hot, A, V>(part, call);
     else
-      multiply_tiles<source, false, A, V>(part, call);
+      multiply_tiles<source, Near::none, A, V>(part, call);
   });
 }
 

@@ -18,14 +18,15 @@ enum Bit : std::uint32_t {
   bad_columns = 8,
   bad_id = 16,
   bad_hot = 32,
-  bad_count = 64,
+  bad_segments = 64,
+  bad_count = 128,
 };
 
 template <class T>
 struct Part {
   View<T> v;
   Source source;
-  std::uint64_t units, table, continued, rows, cols, nnz;
+  std::uint64_t units, table, continued, rows, cols, nnz;  ///< rows: of all segments
 
   /// Whether the chunk's header makes sense, and what it describes is its own part of the stream.
   __device__ bool readable(std::uint64_t c) const {
@@ -60,6 +61,7 @@ __device__ std::uint32_t check_entry(const Part<T>& p, const ChunkView& chunk, s
   std::uint32_t found = 0;
   const std::uint32_t column = chunk.column(e);
   if (column < chunk.chunk.base || column >= p.cols) found |= bad_columns;
+  if (p.v.segment_count > 1 && column - chunk.chunk.base >= p.v.segment_columns) found |= bad_columns;
   if (e != 0 && !chunk.starts_row(e) && column <= chunk.column(e - 1)) found |= bad_columns;
   if (e == 0 && chunk.starts_row(0) == chunk.chunk.info.continues()) found |= bad_row_starts;
   if (p.source == Source::table && chunk.id(e) >= p.table) found |= bad_id;
@@ -108,6 +110,9 @@ __global__ void check_kernel(Part<T> p, std::uint32_t* errors, unsigned long lon
     if (of_header != 0) continue;
     const ChunkView chunk = ChunkView::of(p.v, c);
     const Info info = chunk.chunk.info;
+    if (p.v.segment_count > 1 && info.entries() != 0 &&
+        (chunk.chunk.base != chunk.chunk.row / p.v.rows * p.v.segment_columns || info.column_shift() > 1))
+      found |= bad_columns;
     if (lane == 0) {
       entries += info.entries();
       continued += info.continues() && c % p.v.tile_chunks == 0 ? 1 : 0;
@@ -140,6 +145,22 @@ __global__ void check_hot_kernel(Part<T> p, std::uint32_t* errors) {
     if (p.v.hot[i] >= p.cols || (i != 0 && p.v.hot[i] <= p.v.hot[i - 1])) atomicOr(errors, bad_hot);
 }
 
+/// Each segment's tiles begin with its rows.
+template <class T>
+__global__ void check_segments_kernel(Part<T> p, std::uint32_t* errors) {
+  const std::uint64_t tiles = p.v.chunk_count / p.v.tile_chunks;
+  for (std::uint32_t s = blockIdx.x * blockDim.x + threadIdx.x; s <= p.v.segment_count; s += gridDim.x * blockDim.x) {
+    const std::uint64_t tile = p.v.segments[s];
+    bool ok = tile <= tiles && (s == 0 ? tile == 0 : tile >= p.v.segments[s - 1]);
+    if (s == p.v.segment_count) ok = ok && tile == tiles;
+    if (ok) {
+      const Chunk first = p.v.chunks[tile * p.v.tile_chunks];
+      ok = first.begin() == s * p.v.rows && !first.info.continues();
+    }
+    if (!ok) atomicOr(errors, bad_segments);
+  }
+}
+
 template <class T>
 __global__ void check_totals_kernel(Part<T> p, const unsigned long long* entries, std::uint32_t* errors) {
   if (p.v.chunk_count == 0) {
@@ -153,13 +174,14 @@ __global__ void check_totals_kernel(Part<T> p, const unsigned long long* entries
 
 }  // namespace
 
-const std::array<std::string_view, 7> check_names{{
+const std::array<std::string_view, 8> check_names{{
     "chunks: a chunk's numbers make no sense, its bytes begin elsewhere, or hold more than its entries",
     "chunks: a chunk's rows are out of range or do not rise, or it does not continue the one before",
     "stream: rows start elsewhere than a chunk's numbers say",
     "stream: columns do not rise within a row, or one is not below the part's columns",
     "stream: a value's id is not below the table's size",
     "hot: a column is not below the part's columns, or columns do not rise",
+    "segments: a segment does not begin with a tile",
     "the entries, or the tiles that begin inside a row, are not as many as the part table says",
 }};
 
@@ -167,11 +189,13 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
   auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
   const auto& p = part.info().params;
   dispatch(part.info().value_type, [&]<class T>(T) {
-    const Part<T> all{view<T>(part),   source_of(part.info()), p[param_stream],
-                      p[param_values], p[param_continued],     part.rows(),
-                      part.cols(),     part.info().nnz};
+    const Part<T> all{view<T>(part),      source_of(part.info()),    p[param_stream], p[param_values],
+                      p[param_continued], segment_rows(part.info()), part.cols(),     part.info().nnz};
     launch(check_hot_kernel<T>, stride_blocks(p[param_hot] + 1, tuning::check_threads), tuning::check_threads, stream,
            all, errors);
+    if (all.v.segment_count > 1)
+      launch(check_segments_kernel<T>, stride_blocks(all.v.segment_count + 1, tuning::check_threads),
+             tuning::check_threads, stream, all, errors);
     if (all.v.chunk_count != 0)
       launch(check_kernel<T>, stride_blocks(all.v.chunk_count * 32, tuning::check_threads), tuning::check_threads,
              stream, all, errors, entries);

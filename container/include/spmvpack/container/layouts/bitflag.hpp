@@ -17,10 +17,11 @@ enum Param : std::uint8_t {
   param_stream = 3,       ///< units of `stream`
   param_values = 4,       ///< elements of `values`
   param_continued = 5,    ///< tiles that begin inside a row
-  param_hot = 6           ///< columns of `hot`
+  param_hot = 6,          ///< columns of `hot`
+  param_segments = 7      ///< segments of columns; 1: all are one
 };
-inline constexpr std::array<std::string_view, 7> parameters{"source", "tile_chunks", "chunks", "stream",
-                                                            "values", "continued",   "hot"};
+inline constexpr std::array<std::string_view, 8> parameters{"source", "tile_chunks", "chunks", "stream",
+                                                            "values", "continued",   "hot",    "segments"};
 
 /// What an entry's value is: in `stream`; the element of `values` that its id names; the only one of the part.
 enum class Source : std::uint8_t { raw, table, single };
@@ -34,6 +35,7 @@ inline constexpr std::uint32_t max_tile_chunks = 32;
 inline constexpr std::uint32_t max_chunk_rows = 4096;  ///< rows of a chunk's own, empty ones among them
 inline constexpr std::uint32_t max_table = 256;        ///< values: ids are bytes
 inline constexpr std::uint32_t max_hot = 32768;
+inline constexpr std::uint32_t max_segment = 65536;  ///< columns
 inline constexpr std::uint32_t hot_bit = 1U << 31U;  ///< of a word that is a place in `hot`, not a column
 
 /// What a chunk has, in bits: entries (9), rows that start in it (9), log2 of the bytes of a column offset (2), bytes
@@ -60,8 +62,10 @@ struct Info {
   }
 };
 
-/// An element of `chunks`. Its own rows, empty ones among them, are from begin() to the next chunk's begin(); the row
-/// that it continues is an earlier chunk's. The last element is no chunk, but ends the rows and the stream.
+/// An element of `chunks`. Its rows are those of segments, one segment after the other: row r of segment s is
+/// s * rows + r, and has the row's entries in the segment's columns. The chunk's own rows, empty ones among them, are
+/// from begin() to the next chunk's begin(); the row that it continues is an earlier chunk's. The last element is no
+/// chunk, but ends the rows and the stream.
 struct Chunk {
   std::uint32_t row;    ///< the row that it continues, or its first own one
   std::uint32_t base;   ///< the column from which offsets count
@@ -110,13 +114,27 @@ constexpr std::uint32_t value_bytes_of(const PartInfo& part) noexcept {
   }
 }
 
-inline constexpr std::array<SectionDescription, 4> sections{{
+/// Columns of a segment; the last one may have fewer. Of a part whose shape has been checked, or is being.
+constexpr std::uint64_t segment_columns(const PartInfo& part) noexcept {
+  return part.params[param_segments] == 0 ? 0 : div_up(part.cols.count, part.params[param_segments]);
+}
+/// The rows of all segments.
+inline std::uint64_t segment_rows(const PartInfo& part) {
+  return checked_mul(part.rows.count, part.params[param_segments], "rows of segments of bitflag");
+}
+
+inline constexpr std::array<SectionDescription, 5> sections{{
     {"chunks", Element::u32,
      [](const PartInfo& part) { return checked_mul(part.params[param_chunks] + 1, 4, "chunks of bitflag"); }},
     {"stream", Element::u32,
      [](const PartInfo& part) { return checked_mul(part.params[param_stream], unit / 4, "stream of bitflag"); }, unit},
     {"values", Element::value, [](const PartInfo& part) { return part.params[param_values]; }},
     {"hot", Element::u32, [](const PartInfo& part) { return part.params[param_hot]; }},
+    {"segments", Element::u32,  // the first tile of each, and their number; nothing if there is one
+     [](const PartInfo& part) {
+       const std::uint64_t n = part.params[param_segments];
+       return n <= 1 ? 0 : checked_add(n, 1, "segments of bitflag");
+     }},
 }};
 
 /// A part's arrays, in host or device memory. T: the type of its values.
@@ -125,9 +143,9 @@ struct View {
   const Chunk* chunks;
   const std::byte* stream;
   const T* values;
-  const std::uint32_t* hot;
-  std::uint64_t chunk_count;
-  std::uint32_t tile_chunks, value_bytes, hot_count;
+  const std::uint32_t *hot, *segments;
+  std::uint64_t chunk_count, rows;  ///< rows: of a segment
+  std::uint32_t tile_chunks, value_bytes, hot_count, segment_count, segment_columns;
 };
 
 template <class T>
@@ -137,10 +155,14 @@ View<T> view(const PartView& part) {
           reinterpret_cast<const std::byte*>(part.get<std::uint32_t>("stream").data()),
           part.get<T>("values").data(),
           part.get<std::uint32_t>("hot").data(),
+          part.get<std::uint32_t>("segments").data(),
           p[param_chunks],
+          part.rows(),
           static_cast<std::uint32_t>(p[param_tile_chunks]),
           value_bytes_of(part.info()),
-          static_cast<std::uint32_t>(p[param_hot])};
+          static_cast<std::uint32_t>(p[param_hot]),
+          static_cast<std::uint32_t>(p[param_segments]),
+          static_cast<std::uint32_t>(segment_columns(part.info()))};
 }
 
 /// One chunk, ready to be read entry by entry.
