@@ -213,8 +213,9 @@ class Matrix(Products):
         return host_operator(self, transpose)
 
 
-def encode(a: Any, layout: str = "auto", *, settings: dict[str, Any] | None = None, codec: str = "none",
-           dtype: Any = None, transpose: bool = False, force_size: bool = False, threads: int = 0) -> Matrix:
+def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str = "gpu",
+           settings: dict[str, Any] | None = None, codec: str = "none", dtype: Any = None, transpose: bool = False,
+           force_size: bool = False, threads: int = 0) -> Matrix:
     """Encodes a matrix, losslessly, into a container in memory.
 
     Args:
@@ -223,6 +224,8 @@ def encode(a: Any, layout: str = "auto", *, settings: dict[str, Any] | None = No
             (64-bit columns are copied to 32); other forms are assembled first, with duplicates added up in their
             order. Values of float64 and float32 are stored as they are, integers and booleans as float64.
         layout: "auto", or a layout or strategy by its name, as `spmvpack encode --layout` takes it.
+        optimize: what "auto" minimises: "time", which it predicts, or "bytes".
+        target: where the multiply is predicted to run, "gpu" or "host".
         settings: of the layout, such as {"ccoo.k": 4}.
         codec: "none", or "zstd" or "zstd:LEVEL" with levels from 1 to 19.
         dtype: for files: numpy.float64 or numpy.float32, the type of the stored values. Convert other matrices
@@ -233,16 +236,24 @@ def encode(a: Any, layout: str = "auto", *, settings: dict[str, Any] | None = No
         threads: 0: all. The result does not depend on it.
 
     Raises:
-        Error: "usage" (layout or settings), "bad_input" (a file or arrays that are no matrix), "unsupported".
+        Error: "usage" (layout, or what it does not take), "bad_input" (a file or arrays that are no matrix),
+            "unsupported".
         TypeError: no matrix, or values of another type.
-        ValueError: not two dimensions; integers that float64 cannot hold.
+        ValueError: not two dimensions; integers that float64 cannot hold; an unknown codec, optimize or target.
     """
     request = _native.Request()
-    request.layout, request.zstd_level = layout, _zstd_level(codec)
+    request.layout, request.zstd_level, request.aim = layout, _zstd_level(codec), aim_of(optimize, target)
     request.threads, request.force_size, request.transpose = threads, force_size, transpose
     for name, value in (settings or {}).items():
         request.set(name, str(value))
     return Matrix(source_of(a, dtype, threads).encode(request), threads, _trusted=True)
+
+
+def aim_of(optimize: str, target: str) -> _native.Aim:
+    for name, value, known in (("optimize", optimize, ("time", "bytes")), ("target", target, ("gpu", "host"))):
+        if value not in known:
+            raise ValueError(f"{name} is {value!r}, expected {known[0]!r} or {known[1]!r}")
+    return _native.Aim(getattr(_native.Objective, optimize), getattr(_native.Target, target))
 
 
 def open_container(source: Any) -> _native.Container:

@@ -8,6 +8,7 @@ import os
 from typing import Any
 
 from ._inputs import source_of
+from ._matrix import aim_of
 
 
 class Report:
@@ -62,13 +63,15 @@ class Report:
                 f"<th>per nonzero</th><th>over CSR</th></tr></thead><tbody>{''.join(lines)}</tbody></table>")
 
 
-def report(a: Any, *, name: str = "", settings: dict[str, Any] | None = None, dtype: Any = None,
-           transpose: bool = False, threads: int = 0) -> Report:
+def report(a: Any, *, name: str = "", optimize: str = "time", target: str = "gpu",
+           settings: dict[str, Any] | None = None, dtype: Any = None, transpose: bool = False,
+           threads: int = 0) -> Report:
     """What every layout of a matrix would cost, before anything is encoded; all byte counts are exact.
 
     Args:
         a: the matrix, as encode() takes it.
         name: what the report calls it; the path of a file unless given.
+        optimize, target: what the recommended layout is best at, as of encode().
         settings: of layouts, such as {"ccoo.k": 4}.
         dtype: as of encode(), for files.
         transpose: also what A^T takes with encode(..., transpose=True).
@@ -80,4 +83,5 @@ def report(a: Any, *, name: str = "", settings: dict[str, Any] | None = None, dt
     if not name and isinstance(a, (str, os.PathLike)):
         name = os.fspath(a)
     texts = {setting: str(value) for setting, value in (settings or {}).items()}
-    return Report(*source_of(a, dtype, threads).report(name, texts, threads, transpose))
+    return Report(*source_of(a, dtype, threads).report(name, texts, aim_of(optimize, target), threads,
+                                                       transpose))

@@ -116,11 +116,12 @@ Container encode(const Matrix& m, encoder::EncodeRequest request) {
 
 /// The report as text, as text with all details, and as JSON.
 nb::tuple report(const Matrix& m, const std::string& name, const std::map<std::string, std::string>& settings,
-                 int threads, bool transpose) {
+                 encoder::Aim aim, int threads, bool transpose) {
   analyzer::ReportOptions options;
   options.name = name;
   options.threads = threads;
   options.settings = settings;
+  options.aim = aim;
   options.transpose = transpose;
   options.progress = stops_on_signals();
   options.workspace = [&](const PartInfo& part) {
@@ -147,9 +148,21 @@ std::map<std::string, std::string> settings_of(const nb::dict& all) {
 
 void bind_encoding(nb::module_& m) {
   using namespace nb::literals;
+  nb::enum_<encoder::Objective>(m, "Objective")
+      .value("time", encoder::Objective::time)
+      .value("bytes", encoder::Objective::bytes);
+  nb::enum_<encoder::Target>(m, "Target").value("gpu", encoder::Target::gpu).value("host", encoder::Target::host);
+  nb::class_<encoder::Aim>(m, "Aim", "What layout auto minimises, and for which machine.")
+      .def(
+          "__init__",
+          [](encoder::Aim* aim, encoder::Objective optimize, encoder::Target target) {
+            new (aim) encoder::Aim{optimize, target};
+          },
+          "optimize"_a, "target"_a);
   nb::class_<encoder::EncodeRequest>(m, "Request", "How to encode: spmvpack::encoder::EncodeRequest.")
       .def(nb::init<>())
       .def_rw("layout", &encoder::EncodeRequest::strategy)
+      .def_rw("aim", &encoder::EncodeRequest::aim)
       .def(
           "set",
           [](encoder::EncodeRequest& r, const std::string& name, const std::string& value) {
@@ -179,12 +192,11 @@ void bind_encoding(nb::module_& m) {
       .def("encode", &encode, "request"_a)
       .def(
           "report",
-          [](const Matrix& self, const std::string& name, const nb::dict& settings, int threads, bool transpose) {
-            return report(self, name, settings_of(settings), threads, transpose);
-          },
-          "name"_a, "settings"_a, "threads"_a, "transpose"_a,
-          nb::sig("def report(self, name: str, settings: dict[str, str], threads: int, transpose: bool) -> tuple[str, "
-                  "str, str]"));
+          [](const Matrix& self, const std::string& name, const nb::dict& settings, encoder::Aim aim, int threads,
+             bool transpose) { return report(self, name, settings_of(settings), aim, threads, transpose); },
+          "name"_a, "settings"_a, "aim"_a, "threads"_a, "transpose"_a,
+          nb::sig("def report(self, name: str, settings: dict[str, str], aim: Aim, threads: int, transpose: bool) -> "
+                  "tuple[str, str, str]"));
 }
 
 }  // namespace spmvpack::python

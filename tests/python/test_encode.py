@@ -75,19 +75,22 @@ def test_integers_and_booleans_are_float64():
 
 @needs_command
 @pytest.mark.parametrize("options", [[], ["--layout", "ccoo", "--set", "ccoo.k=2"], ["--codec", "zstd:5"],
-                                     ["--value-type", "f32"]])
+                                     ["--value-type", "f32"], ["--target", "host"], ["--optimize", "bytes"]])
 def test_a_file_has_the_bytes_of_the_command_line(options, tmp_path):
     source, container = tmp_path / "A.mtx", tmp_path / "A.spmvc"
     spmvpack("generate", "laplace2d", "--grid", "40x30", "-o", source)
     spmvpack("encode", source, "-o", container, *options)
     arguments = dict(zip(options[::2], options[1::2]))
     m = sp.encode(source, arguments.get("--layout", "auto"), settings={"ccoo.k": 2} if "--set" in arguments else None,
-                  codec=arguments.get("--codec", "none"),
+                  codec=arguments.get("--codec", "none"), target=arguments.get("--target", "gpu"),
+                  optimize=arguments.get("--optimize", "time"),
                   dtype=np.float32 if "--value-type" in arguments else None)
     assert m.tobytes() == container.read_bytes()
     assert sp.encode(sp.load(container).to_scipy(), "csr").digest == m.digest
-    report = sp.report(source, dtype=np.float32 if "--value-type" in arguments else None)
-    assert str(report) == spmvpack("report", source, "-q", *[o for o in options if "value" in o or o == "f32"])
+    report = sp.report(source, dtype=np.float32 if "--value-type" in arguments else None,
+                       target=arguments.get("--target", "gpu"), optimize=arguments.get("--optimize", "time"))
+    told = [] if {"--layout", "--codec"} & arguments.keys() else options
+    assert str(report) == spmvpack("report", source, "-q", *told)
 
 
 def test_pickles_and_bytes():
@@ -127,6 +130,9 @@ def test_errors_have_a_code_a_place_and_a_hint(tmp_path):
     (lambda a: sp.encode(a, "ccooo"), sp.Error, "the layout 'ccooo' is not known"),
     (lambda a: sp.encode(a, "ccoo", settings={"ccoo.q": 4}), sp.Error, "ccoo.q"),
     (lambda a: sp.encode(a, codec="gzip"), ValueError, "codec is 'gzip'"),
+    (lambda a: sp.encode(a, target="cpu"), ValueError, "target is 'cpu', expected 'gpu' or 'host'"),
+    (lambda a: sp.report(a, optimize="size"), ValueError, "optimize is 'size', expected 'time' or 'bytes'"),
+    (lambda a: sp.encode(a, "csr", target="host"), sp.Error, "csr"),
     (lambda a: sp.encode(a, codec="zstd:20"), ValueError, "a level from 1 to 19"),
     (lambda a: sp.encode(a, dtype=np.float32), TypeError, "dtype is for files"),
     (lambda a: sp.encode("x.mtx", dtype=np.int32), TypeError, "not as int32"),
