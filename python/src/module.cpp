@@ -28,6 +28,8 @@ ProgressCallback stops_on_signals() {
 NB_MODULE(_native, m) {
   using namespace spmvpack::python;
   m.doc() = "The libraries of spmvpack; use the package spmvpack.";
+  // What others keep until the process ends (a traceback, a compiled function of PyTorch) is no leak of ours.
+  nb::set_leak_warnings(false);
   m.attr("version") = SPMVPACK_VERSION;
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
