@@ -142,7 +142,8 @@ class DeviceMatrix(Products):
             alpha, beta: scalars.
             stream: a cudaStream_t as a number, an object with __cuda_stream__, or a stream of CuPy or PyTorch; None is
                 the current stream of the library of x. The multiply comes after all that x's and out's libraries have
-                queued for them on their current streams; what is queued later must be on `stream` or wait for it.
+                queued for them on their current streams; what is queued later must be on `stream` or wait for it,
+                and so must the end of x and out, of which only PyTorch learns of its own streams here.
             transpose: A^T instead of A; x is then of shape (rows,) and out of shape (columns,).
 
         Returns:
@@ -162,6 +163,10 @@ class DeviceMatrix(Products):
         # DLPack's producers let the stream wait for what they have queued on theirs.
         multiplier = self._multiplier(_dtype_name(x), on, transpose)
         multiplier.multiply(x.__dlpack__(stream=on), out.__dlpack__(stream=on), alpha, beta, on)
+        if hasattr(stream, "cuda_stream"):  # PyTorch's
+            for vector in (x, out):
+                if root_module(vector) == "torch":
+                    vector.record_stream(stream)  # so that its memory is not used again before this multiply has ended
         return out
 
     def prepare(self, stream: Any = 0, dtype: Any = None, *, transpose: bool = False) -> None:

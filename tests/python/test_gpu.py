@@ -1,6 +1,8 @@
 """On a GPU: the bits of the host, in the caller's library, on the caller's stream. What needs no device comes first,
 then what needs no library, then CuPy and PyTorch; what is missing is skipped."""
 
+import gc
+import sys
 
 import numpy as np
 import pytest
@@ -231,6 +233,55 @@ def test_ten_thousand_multiplies_leak_nothing():
     assert before - free_memory() < 1 << 22 and not lent
 
 
+@needs_gpu
+def test_references_are_given_back():
+    d, stream = sp.encode(A, "ccoo").to(), Stream()
+    x, y = DeviceArray.from_numpy(np.ones(2000), stream), DeviceArray.from_numpy(np.ones(3000), stream)
+    host = np.ones(2000)
+    d.multiply(x, y, stream=stream)
+    before = [sys.getrefcount(v) for v in (x, y, host, d, stream)]
+    for _ in range(10):
+        d.multiply(x, y, stream=stream)
+        d @ host
+        with pytest.raises(ValueError):
+            d.multiply(x, x, stream=stream)
+    gc.collect()
+    assert [sys.getrefcount(v) for v in (x, y, host, d, stream)] == before and not lent
+
+
+@needs_gpu
+def test_matrices_that_are_loaded_and_dropped_leak_nothing():
+    m, stream = sp.encode(random_csr(5000, 5000, 100, 1), "csr"), Stream()
+    x, y = DeviceArray.from_numpy(np.ones(5000), stream), DeviceArray.from_numpy(np.ones(5000), stream)
+
+    def run(times):
+        for _ in range(times):
+            m.to().multiply(x, y, stream=stream)
+        gc.collect()
+        return free_memory()
+
+    before = run(5)
+    assert before - run(50) < 1 << 24  # a leak would be 150 MB
+
+
+@needs_gpu
+def test_a_matrix_that_is_dropped_multiplies_to_the_end():
+    """Its memory is not another's before the multiplies that are queued have read it."""
+    m, stream = sp.encode(A, "csr"), Stream()
+    x, y = DeviceArray.from_numpy(np.ones(2000), stream), DeviceArray.from_numpy(np.zeros(3000), stream)
+    d = m.to()
+    for _ in range(2000):  # the GPU falls behind
+        d.multiply(x, y, stream=stream)
+    d.multiply(x, y, alpha=2.0, beta=1.0, stream=stream)
+    del d
+    gc.collect()
+    others = [DeviceArray.from_numpy(np.full(A.nnz, np.nan)) for _ in range(4)]
+    stream.synchronize()
+    assert same_bits(y.get(), m.multiply(np.ones(2000), m @ np.ones(2000), alpha=2.0, beta=1.0))
+    for other in others:
+        other.free()
+
+
 def test_cupy_on_its_current_stream(cupy):
     for _, a in nasty_matrices():
         m = sp.encode(a)
@@ -256,6 +307,25 @@ def test_a_stream_waits_for_what_was_queued_on_the_operands_stream(cupy):
         mine.synchronize()
     other.synchronize()
     assert same_bits(cupy.asnumpy(out), m @ np.ones(2000))
+
+
+def test_x_that_is_dropped_is_read_to_the_end(cupy):
+    """On the current stream, memory is another array's only after what is queued there."""
+    m = sp.encode(A)
+    d = m.to()
+    with cupy.cuda.Stream(non_blocking=True) as mine:
+        slow = cupy.random.default_rng(1).standard_normal((3000, 3000))
+        x = cupy.ones(2000)
+        d @ x
+        for _ in range(20):
+            slow = slow @ slow * 1e-3
+        y, place = d @ x, x.data.ptr
+        del x, d
+        gc.collect()
+        others = [cupy.full(2000, np.nan) for _ in range(3)]
+        assert place in [other.data.ptr for other in others]  # or nothing is tested
+        mine.synchronize()
+    assert same_bits(cupy.asnumpy(y), m @ np.ones(2000))
 
 
 def test_a_multiply_in_a_graph(cupy):
@@ -334,3 +404,22 @@ def test_torch_tensors(torch):
         d @ torch.ones(2000, dtype=torch.float64)
     with pytest.raises(ValueError, match="x is on a GPU"):
         m @ torch.ones(2000, dtype=torch.float64, device="cuda")
+
+
+@pytest.mark.parametrize("on_another", [False, True])
+def test_a_tensor_that_is_dropped_is_read_to_the_end(torch, on_another):
+    """PyTorch knows the stream that reads it and keeps its memory until then."""
+    m = sp.encode(A)
+    d, other = m.to(), torch.cuda.Stream()
+    x = torch.ones(2000, dtype=torch.float64, device="cuda")
+    out = torch.zeros(3000, dtype=torch.float64, device="cuda")
+    stream = other if on_another else torch.cuda.current_stream()
+    d.multiply(x, out, stream=stream)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(200_000_000)  # 0.1 s
+    d.multiply(x, out.zero_(), stream=stream)
+    del x
+    others = [torch.full((2000,), np.nan, dtype=torch.float64, device="cuda") for _ in range(10)]
+    torch.cuda.synchronize()
+    assert same_bits(out.cpu().numpy(), m @ np.ones(2000)) and others

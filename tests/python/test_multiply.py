@@ -187,23 +187,42 @@ def test_what_is_needed_lives_as_long_as_it_is_needed():
     assert same_bits(m @ x, expected)
     b = m.to_scipy()
     operator = m.linear_operator()
-    data = b.data
+    data, y, loaded = b.data, m @ x, sp.load(bytearray(m.tobytes()))  # the container's bytes are gone
     del m, b
     gc.collect()
-    assert same_bits(operator @ x, expected)
+    assert same_bits(y, expected) and same_bits(operator @ x, expected) and same_bits(loaded @ x, expected)
     assert data.sum() == random_csr(60, 50, 6, 2).data.sum()
 
 
 def test_references_are_given_back():
-    x, y = vector(50), np.empty(60)
-    before = [sys.getrefcount(v) for v in (x, y, M)]
+    x, y, columns, a = vector(50), np.empty(60), vector(150).reshape(50, 3), random_csr(60, 50, 6, 2)
+    counted = (x, y, columns, M, a, a.data, a.indices, a.indptr)
+    before = [sys.getrefcount(v) for v in counted]
     for _ in range(10):
         M.multiply(x, y)
         M @ x
+        M @ columns
+        M @ memoryview(x)
+        sp.encode(a), sp.report(a)
         with pytest.raises(ValueError):
             M.multiply(x, x)
+        with pytest.raises(sp.Error):
+            M.rmatvec(y)
     gc.collect()
-    assert [sys.getrefcount(v) for v in (x, y, M)] == before
+    assert [sys.getrefcount(v) for v in counted] == before
+
+
+def test_a_matrix_that_is_encoded_loaded_and_dropped_leaks_nothing():
+    a = random_csr(2000, 2000, 40, 5)
+
+    def run(times):
+        for _ in range(times):
+            sp.load(sp.encode(a, "csr").tobytes()).to_scipy()
+        gc.collect()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    before = run(20)
+    assert run(100) - before < 8192  # KiB; a leak of one form alone would be 48 MB
 
 
 def test_ten_thousand_multiplies_leak_nothing():
