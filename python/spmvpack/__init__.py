@@ -13,7 +13,8 @@ docs/PYTHON.md has all of it.
 
 from __future__ import annotations
 
-from typing import Any, Literal, overload
+import importlib
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ._device import DeviceMatrix
 from ._errors import Error
@@ -21,6 +22,9 @@ from ._matrix import Matrix, Part, encode, open_container
 from ._native import built_with_cuda
 from ._native import version as __version__
 from ._report import Report, report
+
+if TYPE_CHECKING:
+    from . import torch as torch
 
 __all__ = ["DeviceMatrix", "Error", "Matrix", "Part", "Report", "__version__", "built_with_cuda", "encode", "load",
            "report"]
@@ -45,3 +49,10 @@ def load(source: Any, device: Any = None, *, threads: int = 0) -> Matrix | Devic
     """
     container = open_container(source)
     return Matrix(container, threads) if device in (None, "cpu") else DeviceMatrix(container, device, threads)
+
+
+def __getattr__(name: str) -> Any:
+    """spmvpack.torch needs PyTorch, which takes long to import, and is imported when it is first used."""
+    if name == "torch":
+        return importlib.import_module(".torch", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -45,6 +45,8 @@ def _from_torch(a: Any, threads: int) -> _native.Source:
     if str(a.layout) != "torch.sparse_csr" or a.dim() != 2:
         raise TypeError(f"a tensor of {a.layout} with {a.dim()} dimensions: give a matrix in CSR, as to_sparse_csr() "
                         "makes it")
+    if str(a.dtype) == "torch.bfloat16":  # NumPy does not have it
+        raise TypeError("values of type bfloat16: convert them, as with A.to(torch.float32)")
     parts = [part.detach().cpu().numpy() for part in (a.crow_indices(), a.col_indices(), a.values())]
     rows, cols = (int(n) for n in a.shape)
     return _native.Source.from_csr(rows, cols, _indices(parts[0]), _indices(parts[1]), _values(parts[2]), threads)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -64,8 +66,27 @@ class Facts:
                 f"{self.layout or 'no part'}, {self.device_bytes:,} bytes>")
 
 
+_keys = itertools.count(1)
+alive: weakref.WeakValueDictionary[int, Products] = weakref.WeakValueDictionary()  # by their keys
+
+
 class Products(Facts):
-    """What follows from products, wherever the matrix is."""
+    """What follows from products, wherever the matrix is.
+
+    Attributes:
+        key: a number that no other matrix of this process has.
+    """
+
+    def __init__(self, info: dict[str, Any]) -> None:
+        super().__init__(info)
+        self.key: int = next(_keys)
+        alive[self.key] = self
+
+    def __copy__(self) -> Products:
+        return self  # it is immutable
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Products:
+        return self
 
     def _product(self, x: Any, transpose: bool) -> Any:
         """A @ x or A^T @ x; NotImplemented if x is no array."""

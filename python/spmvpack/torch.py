@@ -1,0 +1,117 @@
+"""Products that PyTorch knows: differentiable in the vector, and traced by torch.compile without a break.
+
+    import spmvpack as sp
+
+    y = sp.torch.matvec(M, x)  # a matrix on the host or on a GPU; spmvpack.torch is imported when it is first named
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from ._device import DeviceMatrix
+from ._errors import Error
+from ._matrix import Matrix, alive
+
+__all__ = ["matvec"]
+
+
+def matvec(matrix: Matrix | DeviceMatrix, x: torch.Tensor, *, transpose: bool = False) -> torch.Tensor:
+    """A x, as an operation of PyTorch. Its gradient with respect to x is A^T times that of the result; A is constant.
+
+    Args:
+        matrix: a Matrix for tensors of the CPU, a DeviceMatrix for those of its GPU. Keep it as long as a compiled
+            function or a gradient may need it.
+        x: of shape (columns,), or (columns, k) for a product column by column. float64, or float32 for a float32
+            matrix, which takes both. It is used on its GPU's current stream.
+        transpose: A^T instead of A; x is then of shape (rows,) or (rows, k).
+
+    Returns:
+        A tensor of shape (rows,), or (rows, k) with contiguous columns; of the type and device of x.
+
+    Raises:
+        ValueError: another shape or device.
+        TypeError: another type, or no tensor; nothing is converted.
+        Error: "usage" if A^T is needed, for `transpose` or by backward(), and the matrix was encoded without it: use
+            encode(..., transpose=True), unless it is symmetric or skew-symmetric.
+    """
+    _check(matrix, x, transpose)
+    result: torch.Tensor = _operation(x, matrix.key, matrix.shape[1 if transpose else 0], transpose)
+    return result
+
+
+def _check(matrix: Any, x: torch.Tensor, transpose: bool) -> None:
+    if not isinstance(matrix, (Matrix, DeviceMatrix)):
+        raise TypeError(f"a matrix of type {type(matrix).__qualname__}, expected one of encode(), load() or to()")
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"x is of type {type(x).__qualname__}, not a tensor")
+    size, what = matrix.shape[0 if transpose else 1], "rows" if transpose else "columns"
+    if x.dim() not in (1, 2) or x.shape[0] != size:
+        raise ValueError(f"x has shape {tuple(x.shape)}, expected ({size},) or ({size}, k), one element for each of "
+                         f"the matrix's {size} {what}")
+    if x.layout != torch.strided:
+        raise TypeError(f"x is a tensor of {x.layout}, expected a dense one")
+    values = torch.float64 if matrix.dtype == np.float64 else torch.float32
+    if x.dtype != torch.float64 and x.dtype != values:
+        raise TypeError(f"x is {x.dtype}, the matrix {values}: nothing is converted; convert it to {values}")
+    place = "cpu" if isinstance(matrix, Matrix) else f"cuda:{matrix.device}"
+    if str(x.device) != place:
+        raise ValueError(f"x is on {x.device}, the matrix on {place}: move one of them")
+
+
+def _new_result(x: torch.Tensor, rows: Any) -> torch.Tensor:
+    return x.new_empty(rows) if x.dim() == 1 else x.new_empty_strided((rows, x.shape[1]), (1, rows))
+
+
+def _multiply(x: torch.Tensor, key: int, rows: int, transpose: bool) -> torch.Tensor:
+    matrix = alive.get(key)
+    if not isinstance(matrix, (Matrix, DeviceMatrix)):
+        raise Error("the matrix of this product is gone", "usage", "",
+                    "keep it as long as a compiled function or a gradient may need it")
+    if transpose and not matrix.has_transpose:
+        raise Error("A^T is needed, for a gradient or by `transpose`, and the matrix does not have it", "usage", "",
+                    "encode the matrix with its transpose: spmvpack.encode(..., transpose=True)")
+    x, y = x.detach(), _new_result(x, rows)
+    columns = [(x, y)] if x.dim() == 1 else zip(x.unbind(1), y.unbind(1))
+    for source, result in columns:
+        source = source.contiguous()
+        if isinstance(matrix, Matrix):
+            matrix.multiply(source.numpy(), result.numpy(), transpose=transpose)
+        else:
+            matrix.multiply(source, result, transpose=transpose)
+    return y
+
+
+def _fake(x: torch.Tensor, key: int, rows: int, transpose: bool) -> torch.Tensor:
+    return _new_result(x, rows)
+
+
+def _remember(ctx: Any, inputs: tuple[torch.Tensor, int, int, bool], output: torch.Tensor) -> None:
+    x, ctx.key, _, ctx.transpose = inputs
+    ctx.cols = x.shape[0]
+    # The matrix lives until backward() has been; a trace has no matrix.
+    ctx.matrix = alive.get(ctx.key) if isinstance(ctx.key, int) else None
+
+
+def _backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None, None]:
+    return _operation(gradient, ctx.key, ctx.cols, not ctx.transpose), None, None, None
+
+
+def _of_batch(info: Any, in_dims: tuple[Any, ...], x: torch.Tensor, key: int, rows: int,
+              transpose: bool) -> tuple[torch.Tensor, int]:
+    """torch.vmap: the batch's vectors are columns of one product."""
+    x = x.movedim(in_dims[0], -1)
+    y = _operation(x.reshape(x.shape[0], -1), key, rows, transpose)
+    return y.reshape(rows, *x.shape[1:]), x.dim() - 1
+
+
+# The matrix is known by a number: operations take tensors and simple values. As a SymInt it is no reason to compile
+# again for another matrix.
+_operation = torch.library.custom_op("spmvpack::matvec", _multiply, mutates_args=(),
+                                     schema="(Tensor x, SymInt matrix, SymInt rows, bool transpose) -> Tensor")
+_operation.register_fake(_fake)
+_operation.register_autograd(_backward, setup_context=_remember)
+_operation.register_vmap(_of_batch)
