@@ -92,6 +92,11 @@ class Products(Facts):
         """A @ x or A^T @ x; NotImplemented if x is no array."""
         raise NotImplementedError
 
+    def _differentiable(self, x: Any, transpose: bool) -> Any:
+        from .torch import matvec  # not needed for anything else
+
+        return matvec(self, x, transpose=transpose)  # type: ignore[arg-type]  # one of the two that there are
+
     def rmatvec(self, x: Any) -> Any:
         """A^T @ x: as A @ x, for x of shape (rows,) or (rows, k).
 
@@ -133,7 +138,8 @@ class Matrix(Products):
                 which takes both: the type of x is that of every product and sum.
 
         Returns:
-            An array of the caller's library, of shape (rows,) or (rows, k) and of the type of x.
+            An array of the caller's library, of shape (rows,) or (rows, k) and of the type of x. Of a tensor that
+            requires a gradient, spmvpack.torch.matvec(self, x).
 
         Raises:
             ValueError: another shape; x is on a GPU.
@@ -150,6 +156,8 @@ class Matrix(Products):
             return y
         if not (hasattr(x, "__dlpack__") or hasattr(x, "__array_interface__") or isinstance(x, memoryview)):
             return NotImplemented
+        if needs_gradient(x):
+            return self._differentiable(x, transpose)
         own = in_host_memory(x)
         if own.ndim == 2:
             y = np.empty((rows, own.shape[1]), own.dtype, order="F")
@@ -285,6 +293,10 @@ def open_container(source: Any) -> _native.Container:
         return _native.Container.from_bytes(bytes(memoryview(source)))
     except TypeError:
         raise TypeError(f"a container of type {type(source).__qualname__}: give a path or bytes") from None
+
+
+def needs_gradient(x: Any) -> bool:
+    return root_module(x) == "torch" and bool(x.requires_grad)
 
 
 def in_host_memory(x: Any) -> np.ndarray[Any, Any]:

@@ -75,6 +75,9 @@ def test_the_gradient_is_that_of_the_transpose(device):
         (sp.torch.matvec(d, x) * weights).sum().backward()
         assert same_bits(numpy_of(x.grad), m.rmatvec(numpy_of(weights)))
         assert np.allclose(numpy_of(x.grad), a.T @ numpy_of(weights), rtol=1e-12)
+        found, x.grad = x.grad, None
+        ((d @ x) * weights).sum().backward()
+        assert torch.equal(x.grad, found)
         for form in (x, tensor(a.shape[1], 3, device=device, grad=True)):
             assert torch.autograd.gradcheck(lambda t: sp.torch.matvec(d, t), (form,))
             assert torch.autograd.gradgradcheck(lambda t: sp.torch.matvec(d, t).square(), (form,))
