@@ -73,6 +73,23 @@ void multiply(const Multiplier& m, nb::handle x_capsule, nb::handle y_capsule, d
   });
 }
 
+/// x and y are addresses of as many elements as there must be, of m.vectors, in the memory of m.device.
+void multiply_at(const Multiplier& m, std::uintptr_t x, std::uintptr_t y, double alpha, double beta,
+                 std::uintptr_t stream) {
+  const MatrixFacts& facts = m.multiplier.matrix().facts();
+  const bool plain = m.operation == Operation::none;
+  const std::uint64_t cols = plain ? facts.cols : facts.rows, rows = plain ? facts.rows : facts.cols;
+  const nb::gil_scoped_release no_gil;
+  const CurrentDevice current(m.device);
+  dispatch(m.vectors, [&]<class T>(T) {
+    // NOLINTBEGIN(performance-no-int-to-ptr): Python has them as numbers
+    m.multiplier.multiply<T>(static_cast<T>(alpha), std::span(reinterpret_cast<const T*>(x), cols),
+                             static_cast<T>(beta), std::span(reinterpret_cast<T*>(y), rows),
+                             reinterpret_cast<Stream>(stream));
+    // NOLINTEND(performance-no-int-to-ptr)
+  });
+}
+
 void multiply_host_vectors(const OnDevice& a, nb::handle x_object, nb::handle y_object, double alpha, double beta,
                            bool transpose) {
   const Vectors v(x_object, y_object, a.matrix.facts(), operation_of(transpose), Place::host);
@@ -94,7 +111,8 @@ void bind_device(nb::module_& m) {
       "The number of GPUs; 0 without a driver. Raises Error in a build without CUDA.");
   nb::class_<Multiplier>(m, "Multiplier", "A multiply with a workspace of its own.")
       .def("multiply", &multiply, "x"_a, "y"_a, "alpha"_a, "beta"_a, "stream"_a,
-           nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, stream: int) -> None"));
+           nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, stream: int) -> None"))
+      .def("multiply_at", &multiply_at, "x"_a, "y"_a, "alpha"_a, "beta"_a, "stream"_a);
   nb::class_<OnDevice>(m, "DeviceMatrix", "A matrix in device memory.")
       .def_static("load", &load, "container"_a, "device"_a, "threads"_a)
       .def_ro("device", &OnDevice::device)
