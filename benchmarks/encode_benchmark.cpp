@@ -66,6 +66,7 @@ struct Case {
   std::string name;
   const encoder::Strategy* strategy;
   std::map<std::string, std::string> settings;
+  encoder::Aim aim = {};
 };
 
 std::vector<Case> cases() {
@@ -73,6 +74,10 @@ std::vector<Case> cases() {
   for (const encoder::Strategy& s : encoder::strategies()) all.push_back({s.name, &s, {}});
   for (const char* block : {"1", "2", "3", "4", "5", "6", "7", "8"})
     all.push_back({fmt::format("amb.block={}", block), &encoder::find_strategy("amb"), {{"amb.block", block}}});
+  for (const char* values : {"raw", "mirror"})
+    all.push_back(
+        {fmt::format("csell.values={}", values), &encoder::find_strategy("csell"), {{"csell.values", values}}});
+  all.push_back({"optimize=bytes", &encoder::find_strategy("auto"), {}, {.optimize = encoder::Objective::bytes}});
   return all;
 }
 
@@ -81,6 +86,7 @@ nlohmann::json measure(const CsrView& a, const Case& c, int repeats, std::span<s
   encoder::PlanOptions options;
   options.threads = 1;
   options.settings = c.settings;
+  options.aim = c.aim;
   double plan_seconds = 0, fill_seconds = 0;
   nlohmann::json result;
   for (int i = 0; i < repeats; ++i) {
