@@ -82,6 +82,79 @@ CsrMatrix by_tiles(std::uint64_t tiles, std::uint32_t per_tile) {
   });
 }
 
+/// The square matrix of the first rows and columns of `half`, and of its transposed one: entries that lie opposite of
+/// each other have the same value, but for the sign where they are left of the diagonal.
+template <class T>
+CsrMatrix both_halves(const CsrMatrix& half, std::uint32_t b = 1, int sign = 1) {
+  std::vector<std::vector<std::uint32_t>> columns(half.rows);
+  for (std::uint64_t r = 0; r < half.rows; ++r)
+    for (std::uint64_t k = half.row_ptr[r]; k < half.row_ptr[r + 1]; ++k)
+      if (half.col_idx[k] < half.rows) {
+        columns[r].push_back(half.col_idx[k]);
+        columns[half.col_idx[k]].push_back(static_cast<std::uint32_t>(r));
+      }
+  std::mt19937_64 rng(half.rows);
+  CsrMatrix pattern =
+      from_rows<T>(half.rows, half.rows, rng, 0, [&](std::uint64_t r) { return columns[r]; });  // sorted, each once
+  if (b != 1) pattern = in_blocks<T>(pattern, b, 0, 1);
+  return with_values<T>(std::move(pattern), [&](std::uint64_t r, std::uint32_t c) {
+    const std::uint64_t low = std::min<std::uint64_t>(r, c), high = std::max<std::uint64_t>(r, c);
+    return (c < r ? sign : 1) * (static_cast<double>((low * 7919 + high * 104729) % 65521) + 0.5);
+  });
+}
+
+/// Some of the entries left of the diagonal differ from those opposite of them.
+template <class T>
+CsrMatrix with_single_entries(CsrMatrix a) {
+  auto& values = std::get<Array<T>>(a.values);
+  for (std::uint64_t r = 0; r < a.rows; ++r)
+    for (std::uint64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
+      if (a.col_idx[k] < r && (r * 31 + a.col_idx[k]) % 11 == 0) values[k] += 1;
+  return a;
+}
+
+/// Matrices for csell.values=mirror and skew.
+template <class T, class Add>
+void add_mirror_cases(Add&& add) {
+  const auto near = [](std::uint64_t rows, std::uint32_t spread, std::uint32_t per_row) {
+    std::mt19937_64 rng(rows + spread);
+    return from_rows<T>(rows, rows + spread, rng, 0, [&](std::uint64_t r) {
+      std::vector<std::uint32_t> row;
+      for (std::uint32_t i = 0; i < per_row; ++i) row.push_back(static_cast<std::uint32_t>(r + rng() % spread));
+      return row;
+    });
+  };
+  const auto few_rows = [] {
+    std::mt19937_64 rng(5);
+    return from_rows<T>(1U << 18U, 1U << 18U, rng, 0, [&](std::uint64_t r) {
+      std::vector<std::uint32_t> row;
+      for (std::uint32_t i = 0; r < 64 && i < 9; ++i) row.push_back(static_cast<std::uint32_t>(rng() % (1U << 18U)));
+      return row;
+    });
+  };
+  for (const std::uint32_t b : {1U, 2U, 3U, 4U}) {
+    const std::string blocks = b == 1 ? "" : ", blocks of " + std::to_string(b);
+    const std::uint64_t rows = b == 1 ? 1001 : 333;
+    add("both halves of a band" + blocks, "mirror", both_halves<T>(band<T>(rows, 5, 0), b),
+        {"groups.pattern", "mirrors.by_steps"});
+    add("both halves of a band, with single entries" + blocks, "mirror",
+        with_single_entries<T>(both_halves<T>(band<T>(rows, 5, 0), b)), {"groups.pattern", "mirrors"});
+    add("both halves of a band, signs flipped" + blocks, "skew", both_halves<T>(band<T>(rows, 5, 0), b, -1),
+        {"groups.pattern", "mirrors.by_steps"});
+    add("both halves, 8 bits" + blocks, "mirror", both_halves<T>(near(rows, 100, 9), b),
+        {"groups.offsets_8", "mirrors"});
+    add("both halves, 16 bits" + blocks, "mirror", both_halves<T>(scattered<T>(1001, 1001, 9, 0), b),
+        {"groups.offsets_16", "mirrors"});
+    add("both halves, 16 bits, signs flipped" + blocks, "skew", both_halves<T>(scattered<T>(1001, 1001, 9, 0), b, -1),
+        {"groups.offsets_16", "mirrors"});
+  }
+  add("both halves, 32 bits", "mirror", both_halves<T>(few_rows()), {"groups.offsets_32", "mirrors"});
+  // More than 128 slots, whose references are of two bytes; and more than 255 groups of a pattern.
+  add("both halves, long rows", "mirror", both_halves<T>(scattered<T>(700, 700, 200, 0)), {"mirrors"});
+  add("both halves, many of a pattern", "mirror", both_halves<T>(band<T>(1049, 1049, 0)),
+      {"groups.pattern", "mirrors.by_steps"});
+}
+
 /// For values of type T. No number of rows is a multiple of 32.
 template <class T>
 std::vector<CsellCase> csell_cases() {
@@ -142,6 +215,7 @@ std::vector<CsellCase> csell_cases() {
             [&](auto r, auto c) { return static_cast<double>(r / (512 * b) * 1000 + (r * 7 + c) % 900) + 0.5; }),
         {"groups.pattern", "tables.values"});
   }
+  add_mirror_cases<T>(add);
   return all;
 }
 

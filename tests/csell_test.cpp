@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <limits>
 
 #include "catch.hpp"
 #include "csell_cases.hpp"
@@ -396,7 +397,7 @@ TEST_CASE("settings of csell out of range, and those that the matrix does not fi
   };
   CHECK(usage("csell.block", "5") == "csell.block is '5'; use auto or a number from 1 to 4");
   CHECK(usage("csell.block", "0") == "csell.block is '0'; use auto or a number from 1 to 4");
-  CHECK(usage("csell.values", "lut") == "csell.values is 'lut'; use auto, raw, table, step or single");
+  CHECK(usage("csell.values", "lut") == "csell.values is 'lut'; use auto, raw, table, step, single, mirror or skew");
   for (const char* const sums : {"0", "3", "5", "two"})
     CHECK(usage("csell.sums", sums) == fmt::format("csell.sums is '{}'; use auto, 1, 2 or 4", sums));
   for (const char* const name : {"csell.block", "csell.values", "csell.sums"}) CHECK(usage(name, "auto").empty());
@@ -414,6 +415,185 @@ TEST_CASE("settings of csell out of range, and those that the matrix does not fi
         "csell: csell.values is step, but the values do not repeat like that; use csell.values=raw, or auto");
   const CsrMatrix blocks = in_blocks<double>(band<double>(50, 3, 0), 2, 1, 1);
   CHECK(counter(plan_of(blocks, "csell", {.settings = {{"csell.values", "table"}}}), "block") == 2);
+}
+
+TEST_CASE("the worked example of mirrors") {
+  const CsrMatrix a = make_csr(
+      3, 3,
+      {{{0, 0}, 4.0}, {{0, 1}, -1.0}, {{0, 2}, 3.0}, {{1, 0}, -1.0}, {{1, 1}, 5.0}, {{2, 0}, 3.0}, {{2, 2}, 6.0}});
+  const Container c = container_of(a, {{"csell.values", "mirror"}});
+  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{4, 1, 1, 2, 0, 96, 0, 0});
+  CHECK(elements<std::uint32_t>(c, "slices") == U32{0, 0, 0, 2});
+  CHECK(elements<std::uint32_t>(c, "patterns") ==
+        U32{minus_one - 1, minus_one, 0, 1, 0b100, 0b010, 0b111, 0b001, 2, 0, 0, 0, 0b001, 0, 0, 0});
+  CHECK(elements<std::uint16_t>(c, "references") == U16{5, 3, 0, 2, 4, 0, 0, 0});
+  F64 values(96);
+  const F64 lane_0{4, -1, 3};
+  for (std::size_t slot = 0; slot < 3; ++slot) values[32 * slot] = lane_0[slot];
+  values[1] = 5;
+  values[2] = 6;
+  CHECK(elements<double>(c, "values") == values);
+  CHECK(elements<std::uint8_t>(c, "stream").empty());
+  const encoder::PartPlan plan = plan_of(a, "csell", {.settings = {{"csell.values", "mirror"}}});
+  CHECK(counter(plan, "mirrors") == 2);
+  CHECK(counter(plan, "mirrors.by_steps") == 2);
+  CHECK(plan.padding == 96 - 5);
+  CHECK(equal_bits(unpack(c), a));
+}
+
+TEST_CASE("mirrors are of bits: pairs that differ in any, as NaN and zeros may, are stored twice") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto mirrors = [](double upper, double lower, const char* values) {
+    // A pair beside it, so that there is always one mirror.
+    const double sign = values == std::string("skew") ? -1 : 1;
+    const CsrMatrix a = make_csr(2, 2, {{{0, 0}, 1.0}, {{0, 1}, upper}, {{1, 0}, lower}, {{1, 1}, 1.0}});
+    const CsrMatrix b =
+        make_csr(4, 4, {{{0, 1}, upper}, {{1, 0}, lower}, {{2, 2}, 1.0}, {{2, 3}, 7.0}, {{3, 2}, sign * 7.0}});
+    const Settings settings{{"csell.values", values}, {"csell.block", "1"}};
+    CHECK(round_trip(b, settings));
+    const std::uint64_t n = counter(plan_of(b, "csell", {.settings = settings}), "mirrors") - 1;
+    CHECK(round_trip(a, settings) == (n != 0));
+    return n == 1;
+  };
+  const double other_nan = std::bit_cast<double>(std::bit_cast<std::uint64_t>(nan) ^ 1U);
+  CHECK(mirrors(0.5, 0.5, "mirror"));
+  CHECK_FALSE(mirrors(0.5, -0.5, "mirror"));
+  CHECK_FALSE(mirrors(0.0, -0.0, "mirror"));
+  CHECK(mirrors(-0.0, -0.0, "mirror"));
+  CHECK(mirrors(nan, nan, "mirror"));
+  CHECK_FALSE(mirrors(nan, other_nan, "mirror"));
+  CHECK(mirrors(0.5, -0.5, "skew"));
+  CHECK_FALSE(mirrors(0.5, 0.5, "skew"));
+  CHECK(mirrors(0.0, -0.0, "skew"));
+  CHECK_FALSE(mirrors(0.0, 0.0, "skew"));
+  CHECK_FALSE(mirrors(nan, nan, "skew"));
+  CHECK(mirrors(nan, -nan, "skew"));
+}
+
+TEST_CASE("mirrors are refused where there are none") {
+  const auto refusal = [](const CsrMatrix& a, const char* values) {
+    return plan_refusal(a, "csell", {{"csell.values", values}}, errc::unsupported);
+  };
+  CHECK(refusal(band<double>(50, 4, 3), "mirror") ==
+        "csell: csell.values is mirror, but no entry has the bits of its transposed one, or a row has too many; "
+        "use csell.values=raw, or auto");
+  CHECK(refusal(both_halves<double>(band<double>(50, 4, 0), 3), "skew") ==
+        "csell: csell.values is skew, but no block has the bits of its transposed one with the sign flipped, or a row "
+        "has too many; use csell.values=raw, or auto");
+  CHECK_FALSE(refusal(make_csr(0, 0, {}), "mirror").empty());
+  CHECK_FALSE(refusal(make_csr(40, 40, {{{3, 3}, 1.0}}), "mirror").empty());
+  // More columns than rows, or more rows: what is square has mirrors.
+  CHECK(round_trip(make_csr(2, 70, {{{0, 1}, 1.5}, {{1, 0}, 1.5}, {{1, 69}, 2.0}}), {{"csell.values", "mirror"}}));
+  CHECK(round_trip(make_csr(70, 2, {{{0, 1}, 1.5}, {{1, 0}, 1.5}, {{69, 1}, 2.0}}), {{"csell.values", "mirror"}}));
+  // Row 0 has more slots than a slice may.
+  Entries arrow;
+  for (std::uint32_t i = 0; i < 32770; ++i) arrow[{0, i}] = 1.0;
+  CHECK(refusal(both_halves<double>(make_csr(32770, 32770, arrow)), "mirror") ==
+        "csell: csell.values is mirror, but no entry has the bits of its transposed one, or a row has too many; "
+        "use csell.values=raw, or auto");
+}
+
+TEST_CASE("what mirrors save: 3 x 3 blocks and 27 points of a grid, all values different") {
+  const auto bytes = [](const CsrMatrix& a, const char* values) {
+    const encoder::PartPlan plan = plan_of(a, "csell", {.settings = {{"csell.values", values}}});
+    CHECK(counter(plan, std::string(values) + ".device_bytes") == plan.device_bytes());
+    return static_cast<double>(plan.device_bytes()) / static_cast<double>(a.nnz());
+  };
+  const auto grid_27 = [](std::uint64_t n) {
+    std::mt19937_64 rng(1);
+    return from_rows<double>(n * n * n, n * n * n, rng, 0, [&](std::uint64_t r) {
+      std::vector<std::uint32_t> row;
+      for (int z = -1; z <= 1; ++z)
+        for (int y = -1; y <= 1; ++y)
+          for (int x = -1; x <= 1; ++x) {
+            const auto i = static_cast<int>(r % n) + x, j = static_cast<int>(r / n % n) + y,
+                       k = static_cast<int>(r / n / n) + z, end = static_cast<int>(n);
+            if (i >= 0 && j >= 0 && k >= 0 && i < end && j < end && k < end)
+              row.push_back(static_cast<std::uint32_t>((k * end + j) * end + i));
+          }
+      return row;
+    });
+  };
+  const CsrMatrix scalar = both_halves<double>(grid_27(40)), blocks = both_halves<double>(grid_27(16), 3);
+  CHECK(bytes(scalar, "raw") < 8.2);
+  CHECK(bytes(scalar, "mirror") < 4.9);
+  CHECK(bytes(blocks, "raw") < 8.5);
+  CHECK(bytes(blocks, "mirror") < 5);
+  // A plan takes them without being asked for bytes alone: no measured time speaks for them.
+  constexpr encoder::Aim bytes_alone{.optimize = encoder::Objective::bytes};
+  const auto source = [](const CsrMatrix& a, encoder::Aim aim) { return source_of(plan_of(a, "csell", {.aim = aim})); };
+  CHECK(source(scalar, bytes_alone) == Source::mirror);
+  CHECK(source(both_halves<double>(grid_27(12), 3, -1), bytes_alone) == Source::skew);
+  const auto of_auto = [&](encoder::Aim aim) {
+    const encoder::Plan plan = encoder::find_strategy("auto").plan(scalar, {.aim = aim});
+    return plan.strategy == "csell" ? source_of(plan.parts.at(0)) : Source::raw;
+  };
+  CHECK(of_auto(bytes_alone) == Source::mirror);
+  const CsrMatrix large = both_halves<double>(grid_27(44));
+  REQUIRE(large.nnz() > 1U << 21U);
+  for (const encoder::Target target : {encoder::Target::gpu, encoder::Target::host}) {
+    CHECK(source(large, {.target = target}) == Source::raw);
+    CHECK(source(blocks, {.target = target}) == Source::raw);
+    CHECK(of_auto({.target = target}) == Source::raw);
+  }
+  // Where they cannot win they are not even looked for: few other halves, or far fewer bytes without.
+  const auto looked_for = [&](const CsrMatrix& a) {
+    const encoder::PartPlan plan = plan_of(a, "csell", {.aim = bytes_alone});
+    return std::any_of(plan.counters.begin(), plan.counters.end(),
+                       [](const encoder::Counter& c) { return c.name == "mirror.device_bytes"; });
+  };
+  CHECK(looked_for(scalar));
+  CHECK_FALSE(looked_for(band<double>(5000, 9, 0)));
+  CHECK_FALSE(looked_for(
+      with_values<double>(clone(scalar), [](auto r, auto c) { return static_cast<double>((r + c) % 7) + 0.5; })));
+}
+
+TEST_CASE("mirrors opposite of blocks far behind in their rows") {
+  // Row `last` has entries in all columns before it, which are mirrors, and a few behind.
+  constexpr std::uint32_t last = 32780;
+  Entries arrow;
+  for (std::uint32_t i = 0; i < last; ++i) arrow[{i, last}] = 1.0;
+  for (std::uint32_t i = last; i < last + 9; ++i) arrow[{last, i}] = 1.0;
+  const CsrMatrix a = both_halves<double>(make_csr(last + 9, last + 9, arrow));
+  const Settings mirror{{"csell.values", "mirror"}};
+  CHECK(counter(plan_of(a, "csell", {.settings = mirror}), "mirrors") == last + 8);
+  CHECK(round_trip(a, mirror));
+}
+
+TEST_CASE("csell whose mirrors lie is refused") {
+  const CsrMatrix a = both_halves<double>(band<double>(90, 3, 0));
+  const Settings mirror{{"csell.values", "mirror"}};
+  const std::vector<std::byte> file = encode(a, "csell", mirror).bytes;
+  const U16 steps = elements<std::uint16_t>(open(file), "references");  // slice 0's are those of the example
+  REQUIRE(U16(steps.begin(), steps.begin() + 8) == U16{5, 3, 0, 2, 4, 0, 0, 0});
+  const auto references = [&](std::size_t element, std::uint16_t value) {
+    return refusal_of<std::uint16_t>(file, "references", element, value);
+  };
+  CHECK(references(0, 5).empty());
+  CHECK(references(0, 3) == "slice 0, lane 2: a mirror of another entry than the transposed one, or of a mirror");
+  CHECK(references(0, 7) == "slice 0, lane 2: a mirror of a slot that the slice does not have");
+  CHECK(references(0, 4) == "slice 0, lane 2: a slot of two entries");
+  CHECK(references(0, 6) == "slice 0, lane 2: a slot that the slice does not have");
+  CHECK(references(2, 2) == "slice 0, lane 0: a slot of two entries");
+  CHECK(references(3, 5) == "slice 0, lane 0: a value of no entry");
+  CHECK(references(5, 1) == "step 5 is nothing, but has a reference");
+  const auto slices = [&](std::size_t element, std::uint32_t value) {
+    return refusal_of<std::uint32_t>(file, "slices", element, value);
+  };
+  CHECK(slices(2, 8) == "slice 0: its slots begin elsewhere");
+  CHECK(slices(4 + 2, 23) == "slice 1: its slots begin within one");
+  CHECK(slices(4 + 2, 80) == "slice 1: its slots begin elsewhere");
+  CHECK(slices(4 + 2, 16).find("lane") != std::string::npos);
+  CHECK(slices(0, 3U << 30U) == "slice 0: references that it does not have, or entries without");
+  CHECK(slices(0, 1U << 30U) == "slice 0: its stream ends elsewhere");
+  CHECK(refusal_of<double>(file, "values", 32 * 2 + 31, -0.0).empty());
+  const std::vector<std::byte> last = encode(both_halves<double>(band<double>(33, 2, 0)), "csell", mirror).bytes;
+  CHECK(refusal_of<double>(last, "values", 64 + 5, -0.0) == "slice 1, lane 5: a value of no entry");
+  using namespace layouts::csell;
+  CHECK(refusal_with(a, mirror, param_values, 33).find("33") != std::string::npos);
+
+  const std::vector<std::byte> raw = encode(a, "csell", {{"csell.values", "raw"}}).bytes;
+  CHECK(refusal_of<std::uint32_t>(raw, "slices", 0, 1U << 30U) == "slice 0: its pattern is out of range");
 }
 
 TEST_CASE("csell whose bytes lie is refused") {
@@ -449,7 +629,7 @@ TEST_CASE("csell whose bytes lie is refused") {
   CHECK(refusal_of<std::uint32_t>(file, "tiles", 1, 2) == "values that no tile has");
 
   using namespace layouts::csell;
-  CHECK(refusal_with(a, table, param_source, 4) == "source is 4");
+  CHECK(refusal_with(a, table, param_source, 6) == "source is 6");
   CHECK(refusal_with(a, {{"csell.values", "raw"}}, param_block, 5) == "block is 5");
   CHECK(refusal_with(a, {{"csell.values", "raw"}}, param_block, 3) == "block is 3");
   CHECK(refusal_with(a, table, param_sums, 3) == "sums is 3");

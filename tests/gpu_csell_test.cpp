@@ -75,6 +75,9 @@ TEST_CASE("csell: the host's bits with more slices than a device works on at onc
     require_bits_of_host<double>(
         with_values<double>(band<double>(200003, 9, 0), [](auto r, auto c) { return static_cast<double>(c - r); }),
         "csell", {{"csell.values", "step"}, {"csell.sums", sums}});
+    for (const std::uint32_t b : {1U, 3U})
+      require_bits_of_host<double>(both_halves<double>(band<double>(150001 / b, 4, 0), b), "csell",
+                                   {{"csell.values", "mirror"}, {"csell.sums", sums}});
     for (const std::uint32_t b : {2U, 3U, 4U})
       require_bits_of_host<double>(in_blocks<double>(band<double>(150001, 3, 0), b, 3, 1), "csell",
                                    {{"csell.values", "raw"}, {"csell.sums", sums}});
@@ -110,6 +113,26 @@ TEST_CASE("csell: each check on the device has a file that lies to it, and names
   found(table, "tiles", 1, 2, "tiles: a table is out of range");
   CHECK(refusal_on_device(with_element<std::uint8_t>(table, "stream", 1, 3)).find("an id is not in the table") !=
         std::string::npos);
+
+  // Mirrors: of another column, of a mirror, of a slot beyond, and own slots.
+  const std::vector<std::byte> mirror =
+      encode(both_halves<double>(band<double>(90, 3, 0)), "csell", {{"csell.values", "mirror"}}).bytes;
+  const auto referring = [](std::size_t step, std::uint16_t reference, const std::vector<std::byte>& file) {
+    return refusal_on_device(with_element(file, "references", step, reference));
+  };
+  constexpr std::string_view other = "a mirror of another entry", slots = "a slot that the slice does not have";
+  CHECK(referring(0, 3, mirror).find(other) != std::string::npos);
+  CHECK(referring(0, 7, mirror).find(other) != std::string::npos);
+  CHECK(referring(0, 6, mirror).find(slots) != std::string::npos);
+  CHECK(referring(2, 2, mirror).find(slots) != std::string::npos);
+  CHECK(referring(3, 5, mirror).find("of no entry") != std::string::npos);
+  CHECK(referring(5, 1, mirror).find("of no entry") != std::string::npos);
+  found(mirror, "slices", 2, 8, places);
+  found(mirror, "slices", 4 + 2, 23, places);
+  found(mirror, "slices", 4 + 2, 80, places);
+  found(mirror, "slices", 0, 1U << 30U, places);
+  found(mirror, "slices", 0, 3U << 30U, places);
+  found(raw, "slices", 0, 1U << 30U, places);
 
   // A slice at the last unit that there may be, followed by a unit with its counts: not read.
   const std::vector<std::byte> three = encode(band<double>(96, 3, 3), "csell", {{"csell.values", "raw"}}).bytes;

@@ -19,7 +19,9 @@ class OrderOfCsell {
         patterns_(elements<std::uint32_t>(file, "patterns")),
         tiles_(elements<std::uint32_t>(file, "tiles")),
         stream_(elements<std::uint8_t>(file, "stream")),
-        values_(elements<A>(file, "values")) {}
+        values_(elements<A>(file, "values")) {
+    if (part_.params[source] >= mirror) references_ = elements<std::uint16_t>(file, "references");
+  }
 
   std::vector<V> multiply(const std::vector<V>& x) const {
     std::vector<V> y(part_.rows.count);
@@ -30,7 +32,7 @@ class OrderOfCsell {
  private:
   /// Parameters of the part, in their order.
   enum : std::uint8_t { source, block, sums, patterns, stream, values, tile_slices };
-  enum : std::uint8_t { raw, table, step };
+  enum : std::uint8_t { raw, table, step, single, mirror, skew };
 
   /// The number at a byte of the stream.
   [[nodiscard]] std::uint32_t number(std::size_t at, std::size_t bytes) const {
@@ -41,7 +43,8 @@ class OrderOfCsell {
 
   void add_slice(std::size_t s, const std::vector<V>& x, std::vector<V>& y) const {
     const auto& p = part_.params;
-    const std::uint32_t pattern = slices_[4 * s], counts = slices_[4 * s + 3];
+    const std::uint32_t pattern = slices_[4 * s] % (1U << 30U), wide = slices_[4 * s] >> 30U,
+                        counts = slices_[4 * s + 3];
     std::size_t at = std::size_t{slices_[4 * s + 1]} * 32, raw_value = slices_[4 * s + 2] * (32 / sizeof(A));
     std::array<std::size_t, 4> groups{};
     for (std::size_t kind = 0; kind < 4; ++kind)
@@ -78,9 +81,21 @@ class OrderOfCsell {
                   place = tiles_[2 * tile] +
                           number(ids + ((32 * (group * p[block] * p[block] + in_block) + lane) * 4 + k) * id_bytes,
                                  id_bytes);
+                bool flipped = false;
+                if (p[source] >= mirror) {
+                  const std::uint32_t reference = wide == 0 ? references_.at(4 * (pattern + group) + k)
+                                                            : number(ids + ((32 * group + lane) * 4 + k) * wide, wide);
+                  const bool opposite = reference % 2 == 1;
+                  const std::uint32_t owner = opposite ? column : row;
+                  place = slices_.at(owner / 32 * 4 + 2) * (32 / sizeof(A)) +
+                          (reference / 2 * p[block] * p[block] + (opposite ? c * p[block] + r : in_block)) * 32 +
+                          owner % 32;
+                  flipped = opposite && p[source] == skew;
+                }
                 if (p[source] == step) place = (4 * (pattern + group) + k) * p[block] * p[block] + in_block;
                 V& mine = sum[lane * p[block] + r][group % p[sums]];
-                mine = std::fma(V{values_.at(place)}, x.at(column * p[block] + c), mine);
+                mine =
+                    std::fma(flipped ? -V{values_.at(place)} : V{values_.at(place)}, x.at(column * p[block] + c), mine);
               }
             ++rank;
           }
@@ -100,6 +115,7 @@ class OrderOfCsell {
   PartInfo part_;
   std::vector<std::uint32_t> slices_, patterns_, tiles_;
   std::vector<std::uint8_t> stream_;
+  std::vector<std::uint16_t> references_;
   std::vector<A> values_;
 };
 

@@ -246,6 +246,37 @@ def full_blocks(rows, columns, block, values, value):
         for r, c in places for i in range(block) for j in range(block)], value)
 
 
+def halves(rows, distances, block, value, sign=1):
+    """Full blocks at these distances right of the diagonal, and the transposed ones, with `sign`, left of it."""
+    entries = {}
+    for r in range(rows):
+        for c in (r + d for d in distances if r + d < rows):
+            for i in range(block):
+                for j in range(block):
+                    row, column = r * block + i, c * block + j
+                    low, high = min(row, column), max(row, column)
+                    entries[row, column] = (low * 7 + high * 3) % 59 / 4 + 1
+                    if r != c:
+                        entries[column, row] = sign * entries[row, column]
+    return Matrix(rows * block, rows * block, [(r, c, v) for (r, c), v in sorted(entries.items())], value)
+
+
+def mirrored():
+    for block, value, source, kinds, widths in ((1, "f64", "mirror", PATTERNS, (0, )),
+                                                (3, "f32", "mirror", PATTERNS, (0, )),
+                                                (1, "f32", "skew", OFFSETS_8, (1, )),
+                                                (3, "f64", "skew", OFFSETS_16, (2, 1)),
+                                                (2, "f64", "mirror", OFFSETS_32, (1, 2)),
+                                                (4, "f64", "mirror", PATTERNS, (0, 1, 2))):
+        n = halves(70, (0, 2, 9, 33), block, value, -1 if source == "skew" else 1)
+        yield f"csell_b{block}_{source}_{value}", n, [csell(n, source, kinds, block=block, sums=block // 2 * 2 or 1,
+                                                            widths=widths)]
+    # Pairs that differ, some in a sign alone, in steps with mirrors.
+    n = halves(40, (0, 1, 3), 1, "f64")
+    n.entries = [(r, c, (-v if r % 2 else v + 1) if c < r and r % 5 == 0 else v) for r, c, v in n.entries]
+    yield "csell_mirror_some", n, [csell(n, "mirror", PATTERNS, widths=(1, ))]
+
+
 def sliced():
     for value, source, sums in (("f64", "raw", 4), ("f32", "table", 2), ("f32", "single", 4)):
         n = of_all_kinds([2.5] if source == "single" else [0.1 * i for i in range(1, 12)], value)
@@ -266,6 +297,7 @@ def sliced():
     yield "csell_special_values_step", n, [csell(n, "step", PATTERNS)]
     n = Matrix(2, 2, [(0, 1, from_bits(0xFFF8000000000001)), (1, 0, from_bits(0xFFF8000000000001))])
     yield "csell_single_nan", n, [csell(n, "single", PATTERNS)]
+    yield from mirrored()
     # Tiles of two slices: 256 values; none; 257; those of the first again; few of the third, in one slice.
     entries = [(r, 3 * i, (r * 8 + i) / 256) for r in range(32) for i in range(8)]
     entries += [(r + 130, 2 * i, (r * 8 + i) / 256) for r in range(32) for i in range(8)] + [(190, 20, 1.0)]

@@ -215,7 +215,7 @@ def csell_parts():
     m = small()
     odd_rows, odd_columns = Matrix(5, 6, m.entries[:-1]), Matrix(6, 7, m.entries)
     ones = Matrix(5, 7, [(r, c, 1.0) for r, c, _ in m.entries])
-    yield "source_4", m, csell(m), {"_0": 4}
+    yield "source_6", m, csell(m), {"_0": 6}
     yield "block_0", m, csell(m, slices=[]), {"_1": 0}
     yield "block_5", m, csell(m), {"_1": 5}
     yield "block_of_odd_rows", odd_rows, csell(odd_rows), {"_1": 2}
@@ -225,6 +225,14 @@ def csell_parts():
     yield "stream_wraps", m, csell(m), {"_4": 5 + 2**61}
     yield "step_values", m, csell(m, "step", PATTERNS, values=bytes(12 * 8)), {"_5": 12}
     yield "single_values", ones, csell(ones, "single", values=ones.value_bytes([1, 1])), {"_5": 2}
+    pair = Matrix(2, 2, [(0, 1, 1.5), (1, 0, 1.5)])
+    mirror = csell(pair, "mirror", PATTERNS)
+    mirror.sections = [s for s in mirror.sections if s.name != "references"]
+    yield "mirror_without_references", pair, mirror, {}
+    yield "mirror_of_33_values", pair, csell(pair, "mirror", PATTERNS, values=bytes(8 * 33)), {"_5": 33}
+    raw = csell(pair)
+    raw.sections.append(Section("references", "u16", [], flags=2))
+    yield "references_of_raw", pair, raw, {}
     yield "tile_slices_of_raw", m, csell(m, tiles=[0, 0]), {"_6": 1}
     yield "tile_slices_0", m, csell(m, "table", tile_slices=1, tiles=[]), {"_6": 0}
     yield "tile_slices_far", m, csell(m, tiles=[0, 8]), {"_0": 1, "_6": 2**32, "_7": 8}
@@ -411,7 +419,8 @@ def structure():
     yield "column_map_beyond", Image(m, [coo(m).column_list([0, 1, 2, 3, 4, 5, 7])])
     unused = csr(Matrix(2, 7, [])).row_list([4, 4])
     yield "row_map_of_empty_part_twice", Image(m, [csr(m), unused])
-    for layouts in (ell_structure, sell_structure, pjds_structure, dia_structure, amb_structure, csell_structure):
+    for layouts in (ell_structure, sell_structure, pjds_structure, dia_structure, amb_structure, csell_structure,
+                    csell_mirrors):
         for name, matrix, part in layouts():
             yield name, Image(matrix, [part])
     for longest in (2, 4):
@@ -747,6 +756,36 @@ def csell_structure():
     last = 3 * 32  # words of ids: of the blocks' last values
     yield "csell_id_of_a_block", n, patched(block, stream={last: 4})
     yield "csell_id_of_no_entry_of_a_block", n, patched(block, stream={last + 2: 1})
+
+
+def csell_mirrors():
+    """One slice of 33 rows and one of one. References: 5, 3, 0, 2 and 4 of steps at distances from -2 to 2."""
+    n = Matrix(33, 33, [(r, c, min(r, c) * 3 + max(r, c) + 0.5) for r in range(33) for c in range(33)
+                        if abs(r - c) <= 2])
+
+    def part(**changes):
+        return patched(csell(n, "mirror", PATTERNS), **changes)
+
+    assert list(np.frombuffer(part().section("references").raw, "<u2"))[:8] == [5, 3, 0, 2, 4, 0, 0, 0]
+    assert list(np.frombuffer(part().section("slices").raw, "<u4")) == [0, 0, 0, 2, 2, 0, 24, 1]
+    for name, changes in (
+        ("of_another_column", {"references": {0: 3}}), ("of_a_mirror", {"references": {3: 3}}),
+        ("of_a_slot_beyond", {"references": {0: 7}}), ("slot_beyond", {"references": {4: 6}}),
+        ("slot_of_two_entries", {"references": {4: 2}}), ("reference_of_no_step", {"references": {5: 1}}),
+        ("slots_begin_late", {"slices": {2: 8}}), ("slots_begin_within_one", {"slices": {6: 23}}),
+        ("slots_beyond", {"slices": {6: 1 << 20}}), ("slots_taken", {"slices": {6: 16}}),
+        ("references_missing", {"slices": {0: 1 << 30}}), ("references_of_three_bytes", {"slices": {0: 3 << 30}}),
+        ("value_of_no_entry", {"values": {96 + 5: -0.0}})):
+        yield f"csell_mirror_{name}", n, part(**changes)
+    wide = Matrix(2, 3, [(0, 1, 1.5), (1, 0, 1.5), (1, 2, 2.5)])
+    assert list(np.frombuffer(csell(wide, "mirror", PATTERNS).section("references").raw, "<u2")) == [1, 0, 0, 0]
+    yield "csell_mirror_of_a_row_beyond", wide, csell_part(wide, "mirror", 1, [
+        [[(2**32 - 1, {1: (0, [1.5])}), (1, {0: (1, [1.5]), 1: (2, [2.5])})], [], [], []]], references=[1, 1, 0, 0])
+    yield "csell_mirror_reference_of_no_entry", wide, patched(
+        csell(wide, "mirror", PATTERNS, widths=(1, )), stream={0: 2})
+    part = csell(wide, "mirror", widths=(1, ))
+    yield "csell_mirror_offsets_without_references", wide, patched(part, slices={0: 0})
+    yield "csell_reference_bytes_of_raw", small(), patched(csell(small()), slices={0: 1 << 30})
 
 
 def pattern_of(matrix):

@@ -364,43 +364,57 @@ class Amb:
 
 
 class Csell:
-    names = ("slices", "patterns", "stream", "values", "tiles")
-    RAW, TABLE, STEP, SINGLE = range(4)
+    names = ("slices", "patterns", "stream", "values", "tiles", "references")
+    RAW, TABLE, STEP, SINGLE, MIRROR, SKEW = range(6)
     LANES, STEPS, MANY = 32, 4, 0xFFFFFFFF
 
     @staticmethod
     def expect(p, what):
         source, block, sums, patterns, units, values, tile_slices, _ = p.parameters
-        require(source <= Csell.SINGLE, "tables", f"{what}: source {source}")
+        require(source <= Csell.SKEW, "tables", f"{what}: source {source}")
         require(1 <= block <= 4, "tables", f"{what}: block is {block}")
         require(p.row_count % block == p.column_count % block == 0, "tables", f"{what}: not made of blocks of {block}")
         require(sums in (1, 2, 4), "tables", f"{what}: {sums} sums")
-        require(patterns < 2**32 and units < 2**32, "tables", f"{what}: too many patterns, or too long a stream")
+        require(patterns < 2**30 and units < 2**32, "tables", f"{what}: too many patterns, or too long a stream")
         require(1 <= tile_slices < 2**32 if source == Csell.TABLE else tile_slices == 0, "tables",
                 f"{what}: tile_slices is {tile_slices}")
         wanted = {Csell.STEP: patterns * Csell.STEPS * block**2, Csell.SINGLE: 1}.get(source, values)
         require(values == wanted, "tables", f"{what}: {values} values, not {wanted}")
+        mirrors = source >= Csell.MIRROR
+        require(not mirrors or values % (Csell.LANES * block**2) == 0, "tables", f"{what}: part of a slot")
         slices = -(-p.row_count // (block * Csell.LANES))
         tiles = -(-slices // tile_slices) if tile_slices else 0
         return (("slices", U32, slices * 4, 16), ("patterns", U32, patterns * 8, 32), ("stream", U32, units * 8, 32),
-                ("values", VALUE_ELEMENT[p.value_type], values, 32), ("tiles", U32, tiles * 2, 16)), p.parameters
+                ("values", VALUE_ELEMENT[p.value_type], values, 32), ("tiles", U32, tiles * 2, 16),
+                ("references", U16, patterns * Csell.STEPS if mirrors else range(0), 16, 2)), p.parameters
 
     @staticmethod
-    def unpack(p, what, slices, patterns, stream, values, tiles):
+    def unpack(p, what, slices, patterns, stream, values, tiles, references):
         source, block, tile_slices = p.parameters[0], p.parameters[1], p.parameters[6]
         tiles = Csell.tables(p, what, tiles)
         dictionary = Csell.groups(what, patterns)
         if source == Csell.STEP:
             unused = values.reshape(-1, block**2)[dictionary[1].reshape(-1) == 0]
             require(not np.any(has_bits(unused)), "structure", f"{what}: a value of no step")
+        slots, width = None, 0
+        if source >= Csell.MIRROR:
+            require(references is not None, "tables", f"{what}: mirrors without references")
+            unused = references[dictionary[1].reshape(-1) == 0]
+            require(not np.any(unused), "structure", f"{what}: a reference of no step")
+            slots = Slots(p, what, slices.reshape(-1, 4), values)
         stream, raw = Units(what, "stream", stream), Units(what, "values", values)
         pieces = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, values.dtype))]
         for s, (pattern, begin, first_value, counts) in enumerate(slices.reshape(-1, 4).tolist()):
             at = f"{what}, slice {s}"
             require(begin == stream.position, "structure", f"{at}: its stream begins elsewhere")
-            require(first_value == raw.position, "structure", f"{at}: its values begin elsewhere")
+            require(slots or first_value == raw.position, "structure", f"{at}: its values begin elsewhere")
             table = tiles[s // tile_slices] if source == Csell.TABLE else None
-            entry, columns, ids = Csell.read_slice(at, stream, counts, pattern, dictionary, s, table, source, block)
+            if slots:
+                width, pattern = divmod(pattern, 2**30)
+                require(width <= 2, "structure", f"{at}: references of {width} bytes")
+                table = (0, 256**width) if width else None  # like ids, of which an entry has one
+            entry, columns, ids = Csell.read_slice(at, stream, counts, pattern, dictionary, s, table, source,
+                                                   1 if slots else block)
             # Entries in the order of the steps, then of the lanes; their values are those of blocks, row by row.
             step, lane = np.nonzero(entry)
             element = np.arange(block**2)
@@ -408,6 +422,9 @@ class Csell:
                 found = Csell.raw_values(at, raw, entry, block)
             elif source == Csell.TABLE:
                 found = values[table[0] + ids[step, lane]]
+            elif slots:
+                found = slots.take(at, s, lane, columns[step, lane],
+                                   ids[step, lane, 0] if width else references[pattern * Csell.STEPS + step])
             elif source == Csell.STEP:
                 found = values[((pattern * Csell.STEPS + step) * block**2)[:, None] + element]
             else:
@@ -418,6 +435,8 @@ class Csell:
         stream.require_end()
         if source == Csell.RAW:
             raw.require_end()
+        if slots:
+            slots.check()
         rows, columns, values = (np.concatenate(piece) for piece in zip(*pieces))
         order = np.lexsort((columns, rows))
         return rows[order], columns[order], values[order]
@@ -448,7 +467,7 @@ class Csell:
         return bases, masks
 
     @staticmethod
-    def counts(what, stream, counts, source):
+    def counts(what, stream, counts, source, referring):
         """Groups of each kind of columns."""
         n = [counts >> 8 * kind & 0xFF for kind in range(4)]
         if counts == Csell.MANY:
@@ -457,13 +476,15 @@ class Csell:
             require(max(n) > 255 or min(n) == 255, "structure", f"{what}: few groups in a unit of their own")
             require(not any(unit[4:]), "structure", f"{what}: more than four counts")
         require(source != Csell.STEP or not any(n[1:]), "structure", f"{what}: columns without values")
+        require(source < Csell.MIRROR or (any(n) if referring else not any(n[1:])), "structure",
+                f"{what}: groups without references, or references without groups")
         return n
 
     @staticmethod
     def read_slice(what, stream, counts, pattern, dictionary, s, table, source, block):
         """Which lanes have an entry, their columns and the ids of their blocks' values, by steps and lanes."""
         lanes, steps = Csell.LANES, Csell.STEPS
-        n = Csell.counts(what, stream, counts, source)
+        n = Csell.counts(what, stream, counts, source, table is not None)
         require(pattern + n[0] <= len(dictionary[0]), "structure", f"{what}: its pattern is out of range")
         require(n[0] != 0 or pattern == 0, "structure", f"{what}: a pattern that it does not use")
         own = Csell.groups(what, stream.take(sum(n[1:]), "<u4"))
@@ -501,6 +522,47 @@ class Csell:
         before = np.repeat(np.cumsum(n) - n, n)
         rank = np.arange(len(before)) - before
         return mine[(before * block**2 + rank)[:, None] + np.arange(block**2) * np.repeat(n, n)[:, None]]
+
+
+class Slots:
+    """The values of csell with mirrors. A slot has an entry of each of 32 lanes, block by block element by element."""
+
+    def __init__(self, p, what, slices, values):
+        self.what, self.rows, self.block = what, p.row_count // p.parameters[1], p.parameters[1]
+        self.skew = p.parameters[0] == Csell.SKEW
+        self.values = values.reshape(-1, self.block**2, Csell.LANES)
+        units = self.block**2 * values.dtype.itemsize  # of a slot
+        begins = np.append(slices[:, 2], [len(self.values) * units]).astype(np.int64)
+        require(begins[0] == 0 and np.all(begins[1:] >= begins[:-1]), "structure", f"{what}: slots of no slice, or two")
+        require(not np.any(begins % units), "structure", f"{what}: slots that begin within one")
+        self.begins = begins // units
+        self.column = np.full((len(self.values), Csell.LANES), -1)  # of the entry that a slot is of
+        self.mirrors = []  # (slot, lane, row)
+
+    def take(self, what, s, lane, column, reference):
+        """The entries' blocks, row by row."""
+        slot, opposite = np.divmod(reference.astype(np.int64), 2)
+        row, opposite = s * Csell.LANES + lane, opposite == 1
+        owner = np.where(opposite, column, row)
+        require(np.all(owner < self.rows), "structure", f"{what}: a row that the part does not have")
+        slot = slot + self.begins[owner // Csell.LANES]
+        require(np.all(slot < self.begins[owner // Csell.LANES + 1]), "structure", f"{what}: a slot of another slice")
+        own = slot[~opposite] * Csell.LANES + lane[~opposite]
+        require(len(np.unique(own)) == len(own), "structure", f"{what}: a slot of two entries")
+        self.column.reshape(-1)[own] = column[~opposite]
+        self.mirrors.append((slot[opposite], owner[opposite] % Csell.LANES, row[opposite]))
+        found = self.values[slot, :, owner % Csell.LANES]
+        across = found.reshape(-1, self.block, self.block).transpose(0, 2, 1).reshape(found.shape)
+        bits = np.where(opposite[:, None], across, found).view(f"<u{found.dtype.itemsize}")
+        sign = bits.dtype.type(1 << 8 * bits.dtype.itemsize - 1)
+        return np.where(opposite[:, None] & self.skew, bits ^ sign, bits).view(found.dtype)
+
+    def check(self):
+        for slot, lane, row in self.mirrors:
+            require(np.array_equal(self.column[slot, lane], row), "structure",
+                    f"{self.what}: a mirror of another entry, or of a mirror")
+        unused = self.values.transpose(0, 2, 1)[self.column < 0]
+        require(not np.any(has_bits(unused)), "structure", f"{self.what}: a value of no entry")
 
 
 class Units:

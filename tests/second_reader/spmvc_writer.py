@@ -321,7 +321,7 @@ def amb_part(matrix, segment_cols, block, chunk_rows, chunks, **override):
                        col_idx="u16")
 
 
-CSELL_SOURCES = ("raw", "table", "step", "single")
+CSELL_SOURCES = ("raw", "table", "step", "single", "mirror", "skew")
 PATTERNS, OFFSETS_8, OFFSETS_16, OFFSETS_32 = ([[(kind, 0, 2**32)]] for kind in range(4))
 
 
@@ -358,8 +358,14 @@ def csell_offsets(rows):
     return [(min(column for column, _ in lanes.values()), lanes) for lanes in steps]
 
 
-def csell_part(matrix, source, block, slices, /, sums=1, tile_slices=0, **override):
-    """A slice has steps (base, {lane: block}) of each kind of columns."""
+def csell_part(matrix, source, block, slices, /, sums=1, tile_slices=0, widths=(0, ), **override):
+    """A slice has steps (base, {lane: block}) of each kind of columns. With mirrors, `widths` has for every slice, by
+    turns, the bytes of its references: 0 where it has patterns alone."""
+    mirrors, held = source in ("mirror", "skew"), {}
+    if mirrors:
+        held = {(s * 32 + lane, column): values for s, kinds in enumerate(slices) for _, lanes in sum(kinds, [])
+                for lane, (column, values) in lanes.items()}
+    slots = [csell_slots(matrix, source, block, s, kinds, held) if mirrors else {} for s, kinds in enumerate(slices)]
     tables, pool = [], []  # of values, and what they are pieces of
     for t in range(0, len(slices) if tile_slices else 0, tile_slices or 1):
         held = [v for kinds in slices[t:t + tile_slices] for _, lanes in sum(kinds, []) for _, vs in lanes.values()
@@ -373,7 +379,12 @@ def csell_part(matrix, source, block, slices, /, sums=1, tile_slices=0, **overri
         many = max(n) > 255 or min(n) == 255
         pattern = [(csell_group(group), csell_step_values(matrix, group, block) if source == "step" else b"")
                    for group in groups[0]]
-        headers += [place_in(dictionary, pattern), len(stream) // 32, len(raw) // 32,
+        width = widths[s % len(widths)]
+        if mirrors:
+            words = [[0 if width else csell_reference(slots, s, lanes) for _, lanes in group] for group in groups[0]]
+            pattern = [(group, struct.pack("<4H", *of_group, *[0] * (4 - len(of_group))))
+                       for (group, _), of_group in zip(pattern, words)]
+        headers += [place_in(dictionary, pattern) + (width << 30), len(stream) // 32, len(raw) // 32,
                     2**32 - 1 if many else sum(count << 8 * kind for kind, count in enumerate(n))]
         stream += struct.pack("<4I16x", *n) if many else b""
         stream += b"".join(csell_group(group) for of_kind in groups[1:] for group in of_kind)
@@ -386,21 +397,60 @@ def csell_part(matrix, source, block, slices, /, sums=1, tile_slices=0, **overri
                 for e in range(block**2):
                     stream += csell_words(group, 1 if len(table) <= 256 else 2,
                                           lambda _, held, e=e: table.index(matrix.value_bytes([held[1][e]])))
+        for group in sum(groups, []) if width else []:
+            named = [(0, {lane: csell_reference(slots, s, {lane: b}) for lane, b in lanes.items()})
+                     for _, lanes in group]
+            stream += csell_words(named, width, lambda _, reference: reference)
+        if mirrors:
+            count = max(slots[s].values(), default=-1) + 1
+            of = {(slot, row % 32): held[row, column] for (row, column), slot in slots[s].items()}
+            raw += b"".join(matrix.value_bytes([of[slot, lane][e] if (slot, lane) in of else 0.0])
+                            for slot in range(count) for e in range(block**2) for lane in range(32))
         if source == "raw":
             # Of a step's blocks first all first elements, by lanes.
             raw += b"".join(matrix.value_bytes([lanes[lane][1][e] for lane in sorted(lanes)])
                             for _, lanes in sum(kinds, []) for e in range(block**2))
             raw += bytes(-len(raw) % 32)
     values = {"raw": raw, "table": b"".join(pool), "step": b"".join(values for _, values in dictionary),
-              "single": matrix.value_bytes([e[2] for e in matrix.entries[:1]])}[source]
+              "single": matrix.value_bytes([e[2] for e in matrix.entries[:1]])}.get(source, raw)
     patterns = b"".join(group for group, _ in dictionary)
     arrays = {"slices": headers, "patterns": patterns, "stream": stream, "values": values, "tiles": tiles}
+    if mirrors:
+        arrays["references"] = b"".join(references for _, references in dictionary)
     part = simple_part("csell", matrix, {**arrays, **override}, (
         CSELL_SOURCES.index(source), block, sums, len(patterns) // 32, len(stream) // 32,
-        len(values) // len(matrix.value_bytes([0])), tile_slices, max(map(len, tables), default=0)))
+        len(values) // len(matrix.value_bytes([0])), tile_slices, max(map(len, tables), default=0)), references="u16")
+    if mirrors:
+        part.section("references").flags = 2
     for name in ("patterns", "stream", "values"):
         part.section(name).alignment = 32
     return part
+
+
+def csell_slots(matrix, source, block, s, kinds, held):
+    """The slots of a slice's entries by (row, column): of those that are no mirrors, one for each step that has any."""
+    slots, count = {}, 0
+    for _, lanes in sum(kinds, []):
+        own = []
+        for lane, (column, values) in lanes.items():
+            row = s * 32 + lane
+            other = held.get((column, row)) if column < row else None
+            if other:
+                other = [(-1 if source == "skew" else 1) * other[c * block + r]
+                         for r in range(block) for c in range(block)]
+            if not other or matrix.value_bytes(other) != matrix.value_bytes(values):
+                own.append((row, column))
+        slots.update({entry: count for entry in own})
+        count += 1 if own else 0
+    return slots
+
+
+def csell_reference(slots, s, lanes):
+    """That of all entries of a step of slice s."""
+    found = {2 * slots[s][row, column] if (row, column) in slots[s] else 2 * slots[column // 32][column, row] + 1
+             for row, column in ((s * 32 + lane, b[0]) for lane, b in lanes.items())}
+    assert len(found) == 1
+    return found.pop()
 
 
 def place_in(pool, items):

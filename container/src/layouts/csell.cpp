@@ -48,7 +48,7 @@ void check_shape(const PartView& part) {
   require(p[param_block] >= 1 && p[param_block] <= max_block, param_block);
   require(part.rows() % p[param_block] == 0 && part.cols() % p[param_block] == 0, param_block);
   require(p[param_sums] == 1 || p[param_sums] == 2 || p[param_sums] == 4, param_sums);
-  require(p[param_patterns] <= 0xFFFFFFFF, param_patterns);
+  require(p[param_patterns] <= max_patterns, param_patterns);
   require(p[param_stream] <= 0xFFFFFFFF, param_stream);
   require((p[param_tile_slices] != 0) == (source == Source::table), param_tile_slices);
   require(p[param_tile_slices] <= 0xFFFFFFFF, param_tile_slices);  // a view has 32 bits for it
@@ -57,6 +57,10 @@ void check_shape(const PartView& part) {
     require(p[param_values] == checked_mul(p[param_patterns], group_steps * block_values, "values of csell"),
             param_values);
   if (source == Source::single) require(p[param_values] == 1, param_values);
+  if (has_mirrors(source))
+    require(p[param_values] % slot_values(static_cast<std::uint32_t>(p[param_block])) == 0, param_values);
+  part.require((part.find("references") != nullptr) == has_mirrors(source), "references",
+               [] { return std::string("there must be this section if there are mirrors, and else not"); });
 }
 
 /// The groups [first, last) are sound.
@@ -81,12 +85,30 @@ void check_step_values(const PartView& part, const View<T>& v) {
                  "values", [&] { return fmt::format("step {} is nothing, but has a value", step); });
 }
 
+/// Steps of the dictionary that are nothing have no reference.
+template <class T>
+void check_step_references(const PartView& part, const View<T>& v) {
+  for (std::uint64_t step = 0; step < part.info().params[param_patterns] * group_steps; ++step)
+    part.require(v.patterns[step / group_steps].mask[step % group_steps] != 0 || v.references[step] == 0, "references",
+                 [&] { return fmt::format("step {} is nothing, but has a reference", step); });
+}
+
+/// Slots of a slice, whose places have been checked.
+template <class T>
+std::uint64_t slots_of(const PartView& part, const View<T>& v, std::uint64_t s) {
+  constexpr std::uint64_t per_unit = unit / sizeof(T);
+  const std::uint64_t end =
+      s + 1 < v.slice_count ? v.slices[s + 1].values * per_unit : part.info().params[param_values];
+  return (end - v.slices[s].values * per_unit) / slot_values(v.block);
+}
+
 /// Where everything lies, so that reading a slice afterwards stays in its sections.
 template <class T>
 void check_places(const PartView& part, const View<T>& v) {
   const auto& p = part.info().params;
   const std::uint64_t units = p[param_stream], per_unit = unit / sizeof(T);
-  const auto table = source_of(part.info()) == Source::table;
+  const Source source = source_of(part.info());
+  const auto table = source == Source::table;
   std::uint64_t end = 0, largest = 0;
   for (std::uint64_t t = 0; t < tiles_of(part.info()); ++t) {
     const Tile tile = v.tiles[t];
@@ -114,14 +136,29 @@ void check_places(const PartView& part, const View<T>& v) {
     require(!many || std::all_of(view.stream + sizeof(SliceGroups), view.stream + unit,
                                  [](std::byte b) { return b == std::byte{0}; }),
             "more than the numbers of its groups in their unit");
-    require(std::uint64_t{slice.pattern} + view.n.of[0] <= p[param_patterns], "its pattern is out of range");
-    require(view.n.of[0] != 0 || slice.pattern == 0, "a pattern that it does not use");
-    require(source_of(part.info()) != Source::step || view.n.total() == view.n.of[0], "columns without values");
+    require(std::uint64_t{slice.first_group()} + view.n.of[0] <= p[param_patterns], "its pattern is out of range");
+    require(view.n.of[0] != 0 || slice.first_group() == 0, "a pattern that it does not use");
+    require(source != Source::step || view.n.total() == view.n.of[0], "columns without values");
+    if (has_mirrors(source))
+      require(slice.reference_bytes() <= 2 &&
+                  (slice.reference_bytes() == 0 ? view.n.total() == view.n.of[0] : view.n.total() != 0),
+              "references that it does not have, or entries without");
+    else
+      require(slice.reference_bytes() == 0, "its pattern is out of range");
     require(view.at.end <= units - stream, "its stream ends elsewhere");
     const auto* const groups = reinterpret_cast<const Group*>(view.stream + view.at.groups * unit);
     check_groups(part, groups, groups + (view.n.total() - view.n.of[0]), "stream");
     stream += view.at.end;
-    if (source_of(part.info()) != Source::raw) {
+    if (has_mirrors(source)) {
+      // The slots of a slice end where those of the next begin.
+      require(
+          s == 0 ? slice.values == 0 : slice.values * per_unit >= values && slice.values * per_unit <= p[param_values],
+          "its slots begin elsewhere");
+      require(slice.values * per_unit % slot_values(v.block) == 0, "its slots begin within one");
+      values = slice.values * per_unit;
+      continue;
+    }
+    if (source != Source::raw) {
       require(slice.values == 0, "values of its own");
       continue;
     }
@@ -132,7 +169,9 @@ void check_places(const PartView& part, const View<T>& v) {
     require(all_zero(std::span(v.values + own_end, v.values + values)), "padding with a value");
   }
   part.require(stream == units, "slices", [&] { return fmt::format("the stream has {} units more", units - stream); });
-  part.require(source_of(part.info()) != Source::raw || values == p[param_values], "slices",
+  part.require(!has_mirrors(source) || v.slice_count != 0 || p[param_values] == 0, "slices",
+               [] { return std::string("slots of no slice"); });
+  part.require(source != Source::raw || values == p[param_values], "slices",
                [&] { return fmt::format("{} values, the part table says {}", values, p[param_values]); });
 }
 
@@ -144,8 +183,68 @@ void check_unused(const PartView& part, const SliceView& slice, std::uint64_t s)
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(without));
         part.require(slice.column(g, k, lane, 0) == slice.group(g).base[k] &&
                          (slice.id_bytes == 0 || slice.ids_below(g, k, lane, 1)),
-                     "stream", [&] { return fmt::format("slice {}, lane {}: an offset or id of no entry", s, lane); });
+                     "stream",
+                     [&] { return fmt::format("slice {}, lane {}: an offset, id or reference of no entry", s, lane); });
       }
+}
+
+/// With mirrors: which entry each slot's lane is of, by slot_place().
+using SlotColumns = std::vector<std::uint32_t>;
+constexpr std::uint32_t no_column = 0xFFFFFFFF;
+
+/// The slot's place among all slots and lanes of the part.
+template <class T>
+std::uint64_t slot_place(const View<T>& v, std::uint32_t row, std::uint32_t slot) {
+  return v.slices[row / lanes].values * (unit / sizeof(T)) / (std::uint64_t{v.block} * v.block) +
+         std::uint64_t{slot} * lanes + row % lanes;
+}
+
+/// The slots that a slice's rows have: one for each entry that is no mirror. What no entry has is zero.
+template <class T>
+void check_slots(const PartView& part, const View<T>& v, std::uint64_t s, SlotColumns& columns) {
+  const SliceView slice = SliceView::of(v, s);
+  const std::uint64_t slots = slots_of(part, v, s);
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    const auto row = static_cast<std::uint32_t>(s * lanes + lane);
+    const auto require = [&](bool ok, std::string_view section, std::string_view what) {
+      part.require(ok, section, [&] { return fmt::format("slice {}, lane {}: {}", s, lane, what); });
+    };
+    each_step(slice, lane, [&](std::uint64_t g, std::uint32_t k, std::uint64_t) {
+      const Reference reference = slice.reference(g, k, lane);
+      if (reference.is_mirror()) return;
+      require(reference.slot() < slots, "references or stream", "a slot that the slice does not have");
+      std::uint32_t& column = columns[slot_place(v, row, reference.slot())];
+      require(column == no_column, "references or stream", "a slot of two entries");
+      column = slice.column(g, k, lane, row);
+    });
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+      const T* const block = v.values + v.place(Reference::own(slot), row, 0, 0, 0);
+      if (columns[slot_place(v, row, slot)] != no_column) continue;
+      for (std::uint64_t e = 0; e < std::uint64_t{v.block} * v.block; ++e)
+        require(all_zero(std::span(block + e * lanes, 1)), "values", "a value of no entry");
+    }
+  }
+}
+
+/// Mirrors are of entries that have a slot: of the row that is their column, in the column that is their row.
+template <class T>
+void check_mirrors(const PartView& part, const View<T>& v, std::uint64_t s, const SlotColumns& columns) {
+  const SliceView slice = SliceView::of(v, s);
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    const auto row = static_cast<std::uint32_t>(s * lanes + lane);
+    each_step(slice, lane, [&](std::uint64_t g, std::uint32_t k, std::uint64_t) {
+      const Reference reference = slice.reference(g, k, lane);
+      if (!reference.is_mirror()) return;
+      const auto require = [&](bool ok, std::string_view what) {
+        part.require(ok, "references or stream", [&] { return fmt::format("slice {}, lane {}: {}", s, lane, what); });
+      };
+      const std::uint32_t column = slice.column(g, k, lane, row);
+      require(column < v.rows, "a mirror of a row that the part does not have");
+      require(reference.slot() < slots_of(part, v, column / lanes), "a mirror of a slot that the slice does not have");
+      require(columns[slot_place(v, column, reference.slot())] == row,
+              "a mirror of another entry than the transposed one, or of a mirror");
+    });
+  }
 }
 
 /// Every entry of a slice: in range, once, and rising within each kind of columns. Returns the number of entries.
@@ -187,6 +286,7 @@ void check(const PartView& part, int threads) {
     const View<T> v = view<T>(part);
     check_places(part, v);
     if (source_of(part.info()) == Source::step) check_step_values(part, v);
+    if (has_mirrors(v.source)) check_step_references(part, v);
     std::atomic<std::uint64_t> entries{0};
     parallel_pieces(v.slice_count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
       std::uint64_t sum = 0;
@@ -196,8 +296,20 @@ void check(const PartView& part, int threads) {
     const std::uint64_t nnz = part.info().nnz, block_values = std::uint64_t{v.block} * v.block;
     part.require(entries <= nnz && entries * block_values == nnz, {},
                  [&] { return fmt::format("{} entries, the part table says {}", entries * block_values, nnz); });
+    if (!has_mirrors(v.source)) return;
+    SlotColumns columns(part.info().params[param_values] / block_values, no_column);
+    const auto each_slice = [&](auto&& f) {
+      parallel_pieces(v.slice_count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+        for (std::uint64_t s = first; s < last; ++s) f(part, v, s, columns);
+      });
+    };
+    each_slice(check_slots<T>);
+    each_slice(check_mirrors<T>);
   });
 }
+
+template <class T>
+constexpr bits_of<T> sign_bit = bits_of<T>{1} << (8 * sizeof(T) - 1);
 
 /// The value in row r and column c of a block.
 template <class T>
@@ -215,7 +327,12 @@ const T* value_of(const View<T>& v, const SliceView& slice, Source source, std::
     case Source::table:
       return v.values + v.tiles[s / v.tile_slices].begin + slice.id(g, k, lane, static_cast<std::uint32_t>(element));
     case Source::step:
-      return v.values + ((v.slices[s].pattern + g) * group_steps + k) * block_values + element;
+      return v.values + ((v.slices[s].first_group() + g) * group_steps + k) * block_values + element;
+    case Source::mirror:
+    case Source::skew: {
+      const auto row = static_cast<std::uint32_t>(s * lanes + lane);
+      return v.values + v.place(slice.reference(g, k, lane), row, slice.column(g, k, lane, row), r, c);
+    }
     default:
       return v.values;
   }
@@ -255,11 +372,16 @@ CsrMatrix unpack(const PartView& part, int threads) {
       std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
       for (std::uint32_t r = 0; r < v.block; ++r) {
         std::uint64_t at = m.row_ptr[row * v.block + r];
-        for (const Entry& e : entries)
+        for (const Entry& e : entries) {
+          const bool flipped = source == Source::skew && slice.reference(e.g, e.k, lane).is_mirror();
           for (std::uint32_t c = 0; c < v.block; ++c) {
             m.col_idx[at] = e.column * v.block + c;
-            std::memcpy(&to[at++], value_of(v, slice, source, s, e.g, e.k, lane, e.place, r, c), sizeof(T));
+            bits_of<T> bits = 0;  // a copy of a NaN keeps them
+            std::memcpy(&bits, value_of(v, slice, source, s, e.g, e.k, lane, e.place, r, c), sizeof(T));
+            if (flipped) bits ^= sign_bit<T>;
+            std::memcpy(&to[at++], &bits, sizeof(T));
           }
+        }
       }
     });
   });

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "layouts/csell_mirrors.hpp"
 #include "layouts/csell_slice.hpp"
 #include "layouts/csell_tables.hpp"
 #include "layouts/layouts.hpp"
@@ -24,7 +25,8 @@ namespace {
 
 constexpr std::array<Setting, 3> settings{
     Setting{"csell.block", "auto, or 1 to 4", "rows and columns of a block; auto takes the largest that has no fill"},
-    Setting{"csell.values", "auto, raw, table, step or single", "where values are; auto minimises device bytes"},
+    Setting{"csell.values", "auto, raw, table, step, single, mirror or skew",
+            "where values are; auto minimises device bytes"},
     Setting{"csell.sums", "auto, 1, 2 or 4", "sums of a row, each by a warp; auto takes several if rows are few"}};
 
 constexpr std::uint64_t slices_per_task = 128;
@@ -33,6 +35,10 @@ constexpr std::uint64_t max_step_values = 4096;
 /// Smaller parts are bound by latency: a table for each tile makes them slower, whatever it saves (xenon1, 1.2 M
 /// nonzeros: 52 us, raw 14; H200).
 constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
+/// Mirrors are read while the slices that they are in are still in the L2 cache of a GPU: several warps share a slice
+/// if those that are in flight together are more bytes than this, so that fewer are (elasticity: 521 MB from memory
+/// with a warp a slice, 306 with four; H200).
+constexpr std::uint64_t in_flight_bytes = 40'000'000;
 /// With fewer slices than this, several warps share one (the multiprocessors of an H200, and the warps of one).
 constexpr std::uint64_t few_slices = 132 * 32;
 
@@ -173,8 +179,8 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
     place[i] = static_cast<std::uint32_t>(plan.patterns.size());
     plan.patterns.resize(plan.patterns.size() + groups);
     plan.lists += 1;
-    if (plan.patterns.size() > 0xFFFFFFFF)
-      throw Error(errc::unsupported, "csell: a dictionary of more than 2^32 - 1 groups", {}, "use another layout");
+    if (plan.patterns.size() > max_patterns)
+      throw Error(errc::unsupported, "csell: a dictionary of more than 2^30 - 1 groups", {}, "use another layout");
     for (std::uint64_t k = 0; k < steps; ++k) {
       Group& group = plan.patterns[place[i] + k / group_steps];
       std::memcpy(&group.base[k % group_steps], lists[i].data() + k * step_bytes, 4);
@@ -222,19 +228,25 @@ class Sliced {
     std::array<std::uint64_t, 4> groups{};
     for (const SliceGroups& g : columns_.groups)
       for (std::size_t kind = 0; kind < 4; ++kind) groups.at(kind) += g.of[kind];
-    // Slots without an entry are in offsets and ids alone.
+    // Slots without an entry are in offsets and ids, and with mirrors among the values.
     const BlockRows rows(a_, columns_.block);
     for (std::uint64_t i = 0; i < columns_.groups.size(); ++i) {
       const SliceGroups& g = columns_.groups[i];
-      if (source_ != Source::table && g.of[0] != 0) continue;
+      if (entry_id_bytes(i) == 0 && g.of[0] != 0) continue;
       plan.padding += (g.total() * group_steps * lanes - rows.blocks(i)) * columns_.block * columns_.block;
+    }
+    if (mirrors_) {
+      const std::uint64_t mirrored = mirrors_->mirrored * columns_.block * columns_.block;
+      plan.padding += value_count_ - (a_.nnz() - mirrored);
     }
     std::uint64_t longest = 0;
     for (const SliceGroups& g : columns_.groups) longest = std::max(longest, g.total());
     // Where a GPU's warps are all busy at once, each loads four groups together.
-    const bool few = columns_.slices.size() * sums_ * 2 < few_slices && columns_.block == 1 && tiles_.size() <= 1;
+    const bool few =
+        columns_.slices.size() * sums_ * 2 < few_slices && columns_.block == 1 && tiles_.size() <= 1 && !mirrors_;
     plan.work = work_of_groups(groups[0], groups[1] + groups[2] + groups[3], few);
     plan.work.push_back({"csell.chain", chain_of(longest, sums_ * (few ? 4 : 1))});
+    if (mirrors_) plan.work.push_back({"x.sectors", mirror_sectors()});  // which come from the same cache
     plan.counters = {{"block", columns_.block},
                      {"sums", sums_},
                      {"slices", columns_.slices.size()},
@@ -246,6 +258,10 @@ class Sliced {
                      {"groups.offsets_32", groups[3]},
                      {"tile_slices", tables_.slices},
                      {"tables.values", source_ == Source::table ? value_count_ : 0}};
+    if (mirrors_) {
+      plan.counters.push_back({"mirrors", mirrors_->mirrored * columns_.block * columns_.block});
+      plan.counters.push_back({"mirrors.by_steps", mirrors_->by_steps * columns_.block * columns_.block});
+    }
     plan.counters.insert(plan.counters.end(), considered_.begin(), considered_.end());
   }
 
@@ -255,6 +271,7 @@ class Sliced {
 
   [[nodiscard]] const ColumnsPlan& columns() const { return columns_; }
   [[nodiscard]] const std::vector<Tile>& tiles() const { return tiles_; }
+  [[nodiscard]] const std::optional<Mirrors>& mirrors() const { return mirrors_; }
 
  private:
   /// Slots of blocks, or else of the kernels that a GPU has for few slices, for patterns alone and for any columns.
@@ -278,6 +295,16 @@ class Sliced {
   void choose(const ValueTable& values, const PlanOptions& options);
   void choose_sums(const PlanOptions& options);
   void place();
+  /// What a multiply reads a second time, in sectors of 32 bytes: values side by side where references are those of
+  /// steps, and else each in a sector of its own.
+  [[nodiscard]] std::uint64_t mirror_sectors() const {
+    const std::uint64_t alone = mirrors_->mirrored - mirrors_->by_steps;
+    return (alone + div_up(mirrors_->by_steps * size_of(a_.value_type()), unit)) * columns_.block * columns_.block;
+  }
+  /// Of all ids of an entry, or its reference, in a slice; 0 if there are none.
+  [[nodiscard]] std::uint32_t entry_id_bytes(std::uint64_t slice) const {
+    return mirrors_ ? mirrors_->reference_bytes[slice] : tables_.id_bytes(slice);
+  }
   [[nodiscard]] std::uint64_t raw_bytes(const ColumnsPlan& columns) const {
     const std::size_t size = size_of(a_.value_type());
     const BlockRows rows(a_, columns.block);
@@ -293,6 +320,10 @@ class Sliced {
   void write_stream(const SliceSteps& steps, std::uint64_t s, const TileIds* ids, std::byte* out) const;
   template <class T>
   void write_values(const SliceSteps& steps, std::uint64_t s, bits_of<T>* out) const;
+  template <class T>
+  void write_slots(std::uint64_t s, bits_of<T>* out) const;
+  template <class T>
+  void fill_slots(std::uint64_t begin, std::span<std::byte> out) const;
 
   std::shared_ptr<const void> owner_;
   CsrView a_;
@@ -300,6 +331,7 @@ class Sliced {
   ColumnsPlan columns_;
   Tables tables_;
   std::vector<Tile> tiles_;
+  std::optional<Mirrors> mirrors_;
   std::vector<std::uint64_t> single_;  ///< the value's bits
   std::uint64_t sums_ = 1, stream_units_ = 0, value_count_ = 0;
   std::vector<Counter> considered_;
@@ -321,6 +353,11 @@ std::optional<std::uint64_t> sums_setting(const PlanOptions& options) {
   refuse_setting("csell.sums", found->second, settings[2].values);
 }
 
+/// Whether a multiply with mirrors takes less time than with raw values: the only rule by which a plan that aims at
+/// time takes mirrors without being asked for them. It is to follow from measured multiplies, of which there are none
+/// yet.
+bool mirrors_save_time(const CsrView& /*a*/, const ColumnsPlan& /*columns*/, Target /*target*/) { return false; }
+
 void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
   const std::optional<Source> wanted = source_setting(options);
   const auto wanted_block = read_setting(options, "csell.block", 1, max_block, "auto");
@@ -338,37 +375,63 @@ void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
 
   // Every way with its device bytes; the fewest win, ties go to the first.
   std::uint64_t best = ~std::uint64_t{0};
-  const auto consider = [&](Source source, ColumnsPlan& columns, std::uint64_t value_bytes, Tables tables) {
-    const std::uint64_t bytes = columns.bytes() + value_bytes;
+  const auto consider = [&](Source source, const ColumnsPlan& columns, std::uint64_t bytes, Tables tables,
+                            std::optional<Mirrors> mirrors = {}) {
     considered_.push_back({fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(source))), bytes});
     if (bytes >= best) return;
     best = bytes;
     source_ = source;
     tables_ = std::move(tables);
+    mirrors_ = std::move(mirrors);
     columns_ = columns;
   };
   if (tried(Source::single) && values.distinct() == 1) {
-    ColumnsPlan columns = *plan_columns({a_, block}, false, options.threads);
+    const ColumnsPlan columns = *plan_columns({a_, block}, false, options.threads);
     single_ = {values.most_frequent()[0].bits};
-    consider(Source::single, columns, size, {});
+    consider(Source::single, columns, columns.bytes() + size, {});
     return;
   }
   if (tried(Source::step) && values.distinct() <= (wanted ? ValueTable::max_distinct : max_step_values)) {
-    if (auto columns = plan_columns({a_, block}, true, options.threads)) consider(Source::step, *columns, 0, {});
+    if (auto columns = plan_columns({a_, block}, true, options.threads))
+      consider(Source::step, *columns, columns->bytes(), {});
   }
   std::optional<ColumnsPlan> plain;
-  if (tried(Source::table) || tried(Source::raw)) plain = plan_columns({a_, block}, false, options.threads);
+  if (!wanted || (*wanted != Source::step && *wanted != Source::single))
+    plain = plan_columns({a_, block}, false, options.threads);
   if (tried(Source::table)) {
     if (auto tables = plan_tables({a_, block}, values, plain->groups, wanted ? 0 : small_entries, options.threads)) {
-      const std::uint64_t bytes = tables->bytes(plain->groups, size);
+      const std::uint64_t bytes = plain->bytes() + tables->bytes(plain->groups, size);
       consider(Source::table, *plain, bytes, std::move(*tables));
     }
   }
-  if (tried(Source::raw)) consider(Source::raw, *plain, raw_bytes(*plain), {});
+  if (tried(Source::raw)) consider(Source::raw, *plain, plain->bytes() + raw_bytes(*plain), {});
+  const bool aims_at_mirrors =
+      options.aim.optimize == Objective::bytes || (plain && mirrors_save_time(a_, *plain, options.aim.target));
+  for (const Source source : {Source::mirror, Source::skew}) {
+    if (!tried(source)) continue;
+    const BlockRows rows(a_, block);
+    // Of two opposite entries one is stored.
+    const std::uint64_t least = plain->bytes() + a_.nnz() / 2 * size;
+    if (!wanted && (!aims_at_mirrors || least >= best || !worth_mirrors(rows, source))) continue;
+    auto mirrors = plan_mirrors(rows, source, plain->slices, plain->groups, plain->patterns, options.threads);
+    if (!mirrors) continue;
+    const std::uint64_t bytes = mirrors->bytes(plain->groups, block, size);
+    consider(source, *plain, bytes, {}, std::move(mirrors));
+  }
+  if (best == ~std::uint64_t{0} && has_mirrors(*wanted))
+    refuse(fmt::format("csell.values is {}, but no {} has the bits of its transposed one{}, or a row has too many",
+                       source_names.at(static_cast<std::size_t>(*wanted)), block == 1 ? "entry" : "block",
+                       *wanted == Source::skew ? " with the sign flipped" : ""),
+           "use csell.values=raw, or auto");
   if (best == ~std::uint64_t{0})
     refuse(fmt::format("csell.values is {}, but the values do not repeat like that",
                        source_names.at(static_cast<std::size_t>(*wanted))),
            "use csell.values=raw, or auto");
+  if (!mirrors_) return;
+  columns_.patterns = std::move(mirrors_->patterns);
+  columns_.lists = mirrors_->lists;
+  for (std::uint64_t s = 0; s < columns_.slices.size(); ++s)
+    columns_.slices[s].pattern = mirrors_->place[s] | std::uint32_t{mirrors_->reference_bytes[s]} << 30U;
 }
 
 void Sliced::choose_sums(const PlanOptions& options) {
@@ -376,6 +439,12 @@ void Sliced::choose_sums(const PlanOptions& options) {
   const std::uint64_t slices = columns_.slices.size(), groups = columns_.total_groups();
   sums_ = 1;
   while (slices != 0 && sums_ < max_sums && slices * sums_ < few_slices && groups >= 4 * sums_ * slices) sums_ *= 2;
+  if (mirrors_ && slices != 0) {
+    const std::uint64_t slice_bytes =
+        div_up(mirrors_->bytes(columns_.groups, columns_.block, size_of(a_.value_type())), slices);
+    while (sums_ < max_sums && few_slices / sums_ * slice_bytes > in_flight_bytes && groups >= sums_ * 2 * slices)
+      sums_ *= 2;
+  }
   sums_ = wanted.value_or(sums_);
 }
 
@@ -393,12 +462,13 @@ void Sliced::place() {
   for (std::uint64_t s = 0; s < columns_.slices.size(); ++s) {
     Slice& slice = columns_.slices[s];
     slice.stream = static_cast<std::uint32_t>(stream_units_);
-    stream_units_ += stream_layout(columns_.groups[s], tables_.id_bytes(s)).end;
-    if (source_ != Source::raw) continue;
+    stream_units_ += stream_layout(columns_.groups[s], entry_id_bytes(s)).end;
+    if (source_ != Source::raw && !mirrors_) continue;
     slice.values = static_cast<std::uint32_t>(value_units);
-    value_units += div_up(rows.blocks(s) * columns_.block * columns_.block * size, unit);
+    const std::uint64_t block_bytes = std::uint64_t{columns_.block} * columns_.block * size;
+    value_units += div_up((mirrors_ ? std::uint64_t{mirrors_->slots[s]} * lanes : rows.blocks(s)) * block_bytes, unit);
   }
-  if (source_ == Source::raw) value_count_ = value_units * (unit / size);
+  if (source_ == Source::raw || mirrors_) value_count_ = value_units * (unit / size);
   if (stream_units_ > 0xFFFFFFFF || value_units > 0xFFFFFFFF || (!tiles_.empty() && value_count_ > 0xFFFFFFFF))
     throw Error(errc::unsupported, "csell: more than 128 GiB of columns or values", {}, "use another layout");
 }
@@ -428,9 +498,9 @@ void Sliced::each_slice(std::uint32_t Slice::*place, std::uint64_t begin, std::u
 template <class T>
 void Sliced::write_stream(const SliceSteps& steps, std::uint64_t s, const TileIds* ids, std::byte* out) const {
   const SliceGroups n = steps.groups();
-  const std::uint32_t id_bytes = ids == nullptr ? 0 : tiles_[s / tables_.slices].id_bytes();
-  const StreamLayout at = stream_layout(n, ids == nullptr ? 0 : tables_.id_bytes(s));
-  const std::uint32_t block = columns_.block;
+  const StreamLayout at = stream_layout(n, entry_id_bytes(s));
+  const std::uint32_t block = columns_.block, values = ids == nullptr ? 1 : block * block,  // with ids
+      id_bytes = entry_id_bytes(s) / values;
   if (n.counts() == SliceGroups::many) std::memcpy(out, &n, sizeof n);
   const auto shift = static_cast<std::uint32_t>((s - steps.slice()) * lanes);  // they may be another slice's
   std::array<LaneStarts, max_block> starts;                                    // of each row of a block
@@ -441,15 +511,15 @@ void Sliced::write_stream(const SliceSteps& steps, std::uint64_t s, const TileId
     std::uint64_t group = next.at(kind) / group_steps;
     const std::uint64_t of_kind = group, k = next.at(kind)++ % group_steps;
     for (std::size_t i = 0; i < kind; ++i) group += n.of[i];
-    /// Writes value(entry of the block's element e) for each of the step's lanes, into words of type W of a group that
-    /// begin at `place`.
+    /// Writes value(the first entry of the row of element e, number of the block) for each of the step's lanes, into
+    /// words of type W of a group that begin at `place`.
     const auto put = [&]<class W>(W, std::uint64_t place, std::uint64_t g, std::uint32_t e, auto&& value) {
       const LaneStarts& of_row = starts.at(e / block);
       W* const words = reinterpret_cast<W*>(out + place * unit) + g * lanes * group_steps + k;
       const std::uint32_t* entry = steps.entries().data() + step.first;
       for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1, ++entry) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
-        words[lane * group_steps] = static_cast<W>(value(of_row[lane] + std::uint64_t{*entry} * block + e % block));
+        words[lane * group_steps] = static_cast<W>(value(of_row[lane], *entry));
       }
     };
     if (kind != 0) {
@@ -458,7 +528,9 @@ void Sliced::write_stream(const SliceSteps& steps, std::uint64_t s, const TileId
       header->base[k] = base;
       header->mask[k] = step.mask;
       const std::uint64_t place = at.words[kind - 1];
-      const auto offset = [&](std::uint64_t entry) { return a_.col_idx()[entry] / block - base; };
+      const auto offset = [&](std::uint64_t row, std::uint32_t number) {
+        return a_.col_idx()[row + std::uint64_t{number} * block] / block - base;
+      };
       if (step.columns == Columns::offset_8)
         put(std::uint8_t{}, place, of_kind, 0, offset);
       else if (step.columns == Columns::offset_16)
@@ -466,10 +538,13 @@ void Sliced::write_stream(const SliceSteps& steps, std::uint64_t s, const TileId
       else
         put(std::uint32_t{}, place, of_kind, 0, offset);
     }
-    if (ids == nullptr) continue;
-    const auto id = [&](std::uint64_t entry) { return ids->find(value_bits(a_.values<T>()[entry])); };
-    for (std::uint32_t e = 0; e < block * block; ++e) {
-      const std::uint64_t of_element = group * block * block + e;
+    if (id_bytes == 0) continue;
+    for (std::uint32_t e = 0; e < values; ++e) {
+      const auto id = [&](std::uint64_t row, std::uint32_t number) -> std::uint32_t {
+        if (mirrors_) return mirrors_->references[BlockRows(a_, block).number(row) + number];
+        return ids->find(value_bits(a_.values<T>()[row + std::uint64_t{number} * block + e % block]));
+      };
+      const std::uint64_t of_element = group * values + e;
       if (id_bytes == 1)
         put(std::uint8_t{}, at.ids, of_element, e, id);
       else
@@ -485,7 +560,7 @@ void Sliced::fill_stream(std::uint64_t begin, std::span<std::byte> out) const {
   std::uint64_t tile = ~std::uint64_t{0};
   each_slice(&Slice::stream, begin, begin + out.size(), [&](const SliceSteps& steps, std::uint64_t s) {
     if (!tiles_.empty() && tile != s / tables_.slices) ids.emplace(tables_.values[tile = s / tables_.slices]);
-    bytes.assign(stream_layout(steps.groups(), tables_.id_bytes(s)).end * unit, {});
+    bytes.assign(stream_layout(steps.groups(), entry_id_bytes(s)).end * unit, {});
     dispatch(a_.value_type(), [&]<class T>(T) { write_stream<T>(steps, s, ids ? &*ids : nullptr, bytes.data()); });
     copy_overlap(begin, out, std::uint64_t{columns_.slices[s].stream} * unit, bytes);
   });
@@ -514,6 +589,39 @@ void Sliced::write_values(const SliceSteps& steps, std::uint64_t s, bits_of<T>* 
   }
 }
 
+/// Slot by slot; of a block element by element, those of the 32 lanes side by side.
+template <class T>
+void Sliced::write_slots(std::uint64_t s, bits_of<T>* out) const {
+  const auto* const values = static_cast<const bits_of<T>*>(a_.value_bytes());
+  const BlockRows rows(a_, columns_.block);
+  const std::uint32_t block = columns_.block;
+  for (std::uint64_t row = s * lanes; row < std::min(rows.rows(), (s + 1) * lanes); ++row) {
+    const std::uint16_t* const references = mirrors_->references.data() + rows.first_block(row);
+    for (std::uint32_t k = 0; k < rows.length(row); ++k) {
+      const Reference reference{references[k]};
+      if (reference.is_mirror()) continue;
+      bits_of<T>* const to = out + reference.slot() * slot_values(block) + row % lanes;
+      for (std::uint32_t e = 0; e < block * block; ++e)
+        to[std::size_t{e} * lanes] = values[rows.begin(row, e / block) + std::uint64_t{k} * block + e % block];
+    }
+  }
+}
+
+template <class T>
+void Sliced::fill_slots(std::uint64_t begin, std::span<std::byte> out) const {
+  if (out.empty()) return;
+  const std::vector<Slice>& slices = columns_.slices;
+  const auto after = std::upper_bound(slices.begin(), slices.end(), begin / unit,
+                                      [](std::uint64_t at, const Slice& slice) { return at < slice.values; });
+  std::vector<bits_of<T>> whole;
+  for (auto s = static_cast<std::uint64_t>(after - slices.begin()) - 1;
+       s < slices.size() && std::uint64_t{slices[s].values} * unit < begin + out.size(); ++s) {
+    whole.assign(mirrors_->slots[s] * slot_values(columns_.block), {});
+    write_slots<T>(s, whole.data());
+    copy_overlap(begin, out, std::uint64_t{slices[s].values} * unit, std::as_bytes(std::span(whole)));
+  }
+}
+
 template <class T>
 void Sliced::fill_values(std::uint64_t begin, std::span<std::byte> out) const {
   switch (source_) {
@@ -530,6 +638,9 @@ void Sliced::fill_values(std::uint64_t begin, std::span<std::byte> out) const {
         return static_cast<bits_of<T>>(tables_.values[tile][i - tiles_[tile].begin]);
       });
     }
+    case Source::mirror:
+    case Source::skew:
+      return fill_slots<T>(begin, out);
     default:
       if (out.empty()) return;
       std::vector<bits_of<T>> whole;
@@ -556,6 +667,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
     add(3, [sliced](std::uint64_t begin, std::span<std::byte> out) { sliced->template fill_values<T>(begin, out); });
   });
   add(4, copy_from(sliced->tiles().data(), sliced));
+  if (sliced->mirrors()) add(5, copy_from(sliced->mirrors()->step_references.data(), sliced));
   share_by_section(plan);
   return plan;
 }

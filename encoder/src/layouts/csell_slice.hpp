@@ -31,6 +31,12 @@ class BlockRows {
   [[nodiscard]] std::uint64_t begin(std::uint64_t row, std::uint32_t r = 0) const {
     return a_.row_ptr(row * block_ + r);
   }
+  /// The number of a block row's first block.
+  [[nodiscard]] std::uint64_t first_block(std::uint64_t row) const { return number(begin(row)); }
+  /// The number of the block that begins at this entry of its first row, or would if the block row had one.
+  [[nodiscard]] std::uint64_t number(std::uint64_t entry) const {
+    return block_ == 1 ? entry : entry / (block_ * block_);
+  }
   /// Blocks of a slice.
   [[nodiscard]] std::uint64_t blocks(std::uint64_t slice) const {
     const std::uint64_t first = slice * lanes * block_, last = std::min(a_.rows(), first + lanes * block_);

@@ -29,6 +29,22 @@ struct StepValues {
   std::uint32_t id_bytes = 0;  ///< of an id; the ids of lanes are group_steps apart, those of a block's values a group
 };
 
+/// With mirrors: an entry's block where it is, or where the transposed one is.
+template <std::uint32_t block, class A, class V>
+SPMVPACK_INLINE void add_referenced(const View<A>& v, Reference reference, std::uint32_t row, std::uint32_t column,
+                                    const V* x, Sums<block, V>& sums) {
+  const A* const values = v.values + v.place(reference, row, column, 0, 0);
+  const bool mirrors = reference.is_mirror(), flipped = mirrors && v.source == Source::skew;
+  const std::size_t next_row = mirrors ? lanes : std::size_t{block} * lanes,
+                    next_column = mirrors ? std::size_t{block} * lanes : lanes;
+  for (std::uint32_t r = 0; r < block; ++r)
+    for (std::uint32_t c = 0; c < block; ++c) {
+      const V value{values[r * next_row + c * next_column]};
+      V& sum = sums[r][row % lanes];
+      sum = std::fma(flipped ? -value : value, x[std::uint64_t{column} * block + c], sum);
+    }
+}
+
 /// Adds a step's products. `columns(lane)` is the column (of blocks) of a lane of the mask.
 template <Source source, std::uint32_t block, class A, class V, class Column>
 SPMVPACK_INLINE void add_step(std::uint32_t mask, const StepValues<A>& from, const V* x, Sums<block, V>& sums,
@@ -69,7 +85,7 @@ SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin
     const auto row = static_cast<std::uint32_t>(s * lanes);
     for (std::uint32_t i = 0; i < v.sums; ++i) sums[i] = {};
     std::uint32_t has_entries = 0;
-    const A* raw = v.values + std::uint64_t{v.slices[s].values} * (unit / sizeof(A));
+    const A* raw = v.values + (source == Source::raw ? std::uint64_t{v.slices[s].values} * (unit / sizeof(A)) : 0);
     const A* const table = source == Source::table ? v.values + v.tiles[s / v.tile_slices].begin : v.values;
     const std::uint64_t groups = slice.n.total();
     for (std::uint64_t g = 0; g < groups; ++g) {
@@ -86,8 +102,17 @@ SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin
           from.ids =
               slice.stream + slice.at.ids * unit + (g * block * block * lanes * group_steps + k) * slice.id_bytes;
         if constexpr (source == Source::step)
-          from.values += ((v.slices[s].pattern + g) * group_steps + k) * block * block;
-        const auto add = [&](auto&& columns) { add_step<source, block>(mask, from, operands.x, mine, columns); };
+          from.values += ((v.slices[s].first_group() + g) * group_steps + k) * block * block;
+        const auto add = [&](auto&& columns) {
+          if constexpr (source == Source::mirror) {
+            for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+              const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+              add_referenced<block>(v, slice.reference(g, k, lane), row + lane, columns(lane), operands.x, mine);
+            }
+          } else {
+            add_step<source, block>(mask, from, operands.x, mine, columns);
+          }
+        };
         const auto offset = [&]<class T>(T, std::uint32_t lane) {
           return base + reinterpret_cast<const T*>(words)[lane * group_steps + k];
         };
@@ -151,6 +176,9 @@ Kernel<A, V> kernel_of(Source source, std::uint32_t block) {
       return kernel_of<A, V, Source::table>(block, blocks);
     case Source::step:
       return kernel_of<A, V, Source::step>(block, blocks);
+    case Source::mirror:
+    case Source::skew:
+      return kernel_of<A, V, Source::mirror>(block, blocks);
     default:
       return kernel_of<A, V, Source::single>(block, blocks);
   }

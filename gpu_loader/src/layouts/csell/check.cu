@@ -17,15 +17,19 @@ enum Bit : std::uint32_t {
   bad_columns = 8,
   bad_ids = 16,
   bad_totals = 32,
-  bad_unused = 64
+  bad_unused = 64,
+  bad_slots = 128,
+  bad_mirrors = 256
 };
-constexpr std::array<std::string_view, 7> names{
+constexpr std::array<std::string_view, 9> names{
     {"tiles: a table is out of range, or the tables are not all of the values",
      "slices: a slice's pieces are out of range, or do not follow the slice before",
      "patterns or stream: a group is empty, or has steps after its end",
      "patterns or stream: a column is out of range, comes twice or falls, or is of a row that the part does not have",
      "stream: an id is not in the table", "the entries are not as many as the part table says",
-     "stream or values: an offset, id, count or value of no entry"}};
+     "stream, values or references: an offset, id, count, value or reference of no entry",
+     "references or stream: a slot that the slice does not have, or of two entries",
+     "references or stream: a mirror of another entry than the transposed one, or of a mirror"}};
 
 __device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 __device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
@@ -75,6 +79,9 @@ __global__ void check_patterns_kernel(View<A> v, Sizes sizes, std::uint32_t* err
   std::uint32_t found = 0;
   for (std::uint64_t g = first_item(); g < sizes.patterns; g += stride()) {
     if (!v.patterns[g].is_sound()) found |= bad_groups;
+    if (has_mirrors(sizes.source))
+      for (std::uint32_t k = 0; k < group_steps; ++k)
+        if (v.patterns[g].mask[k] == 0 && v.references[g * group_steps + k] != 0) found |= bad_unused;
     if (sizes.source != Source::step) continue;
     for (std::uint32_t k = 0; k < group_steps; ++k) {
       const std::uint64_t begin = (g * group_steps + k) * block_values;
@@ -91,7 +98,7 @@ __global__ void check_places_kernel(View<A> v, Sizes sizes, std::uint32_t* error
   constexpr std::uint64_t per_unit = unit / sizeof(A);
   std::uint32_t found = 0;
   if (first_item() == 0 && v.slice_count == 0 &&
-      (sizes.stream != 0 || (sizes.source == Source::raw && sizes.values != 0)))
+      (sizes.stream != 0 || ((sizes.source == Source::raw || has_mirrors(sizes.source)) && sizes.values != 0)))
     found = bad_places;
   for (std::uint64_t s = first_item(); s < v.slice_count; s += stride()) {
     const Slice slice = v.slices[s];
@@ -103,8 +110,14 @@ __global__ void check_places_kernel(View<A> v, Sizes sizes, std::uint32_t* error
       continue;
     }
     const SliceView view = SliceView::of(v, s);
-    if ((many && view.n.counts() != SliceGroups::many) ||
-        std::uint64_t{slice.pattern} + view.n.of[0] > sizes.patterns || (view.n.of[0] == 0 && slice.pattern != 0) ||
+    const bool is_referring = slice.reference_bytes() != 0,
+               wrong_width = has_mirrors(sizes.source)
+                                 ? slice.reference_bytes() > 2 ||
+                                       (is_referring ? view.n.total() == 0 : view.n.total() != view.n.of[0])
+                                 : is_referring;
+    if (wrong_width || (many && view.n.counts() != SliceGroups::many) ||
+        std::uint64_t{slice.first_group()} + view.n.of[0] > sizes.patterns ||
+        (view.n.of[0] == 0 && slice.first_group() != 0) ||
         (sizes.source == Source::step && view.n.total() != view.n.of[0]) || slice.stream + view.at.end != stream_end) {
       found |= bad_places;
       continue;
@@ -115,6 +128,12 @@ __global__ void check_places_kernel(View<A> v, Sizes sizes, std::uint32_t* error
     const auto* const groups = reinterpret_cast<const Group*>(view.stream + view.at.groups * unit);
     for (std::uint64_t g = 0; g < view.n.total() - view.n.of[0]; ++g)
       if (!groups[g].is_sound()) found |= bad_groups;
+    if (has_mirrors(sizes.source)) {
+      const std::uint64_t begin = slice.values * per_unit,
+                          end = last ? sizes.values : v.slices[s + 1].values * per_unit;
+      if (begin > end || end > sizes.values || begin % slot_values(v.block) != 0) found |= bad_places;
+      continue;
+    }
     if (sizes.source != Source::raw) {
       if (slice.values != 0) found |= bad_places;
       continue;
@@ -182,8 +201,8 @@ __global__ void check_lanes_kernel(View<A> v, Sizes sizes, std::uint32_t* errors
     }
     for (const Cursor& cursor : cursors)
       if (cursor.found_unused) found |= bad_unused;
-    if (sizes.source != Source::table) continue;
-    const std::uint32_t table = v.tiles[s / v.tile_slices].count;
+    if (slice.id_bytes == 0) continue;
+    const std::uint32_t table = sizes.source == Source::table ? v.tiles[s / v.tile_slices].count : ~0U;
     for (std::uint64_t g = 0; g < slice.n.total(); ++g)
       for (std::uint32_t k = 0; k < group_steps; ++k)
         if ((slice.group(g).mask[k] >> lane & 1U) == 0) {
@@ -196,6 +215,74 @@ __global__ void check_lanes_kernel(View<A> v, Sizes sizes, std::uint32_t* errors
   if (count != 0) atomicAdd(entries, count);
 }
 
+/// With mirrors, the slots of a slice.
+template <class A>
+__device__ std::uint64_t slots_of(const View<A>& v, const Sizes& sizes, std::uint64_t s) {
+  constexpr std::uint64_t per_unit = unit / sizeof(A);
+  const std::uint64_t end = s + 1 < v.slice_count ? v.slices[s + 1].values * per_unit : sizes.values;
+  return (end - v.slices[s].values * per_unit) / slot_values(v.block);
+}
+
+/// A slot of a row among those of all rows.
+template <class A>
+__device__ std::uint64_t slot_place(const View<A>& v, std::uint32_t row, std::uint32_t slot) {
+  return v.slices[row / lanes].values * std::uint64_t{unit / sizeof(A)} / (v.block * v.block) +
+         std::uint64_t{slot} * lanes + row % lanes;
+}
+
+/// Calls f(column, reference) for the entries of a lane.
+template <class A, class F>
+__device__ void each_reference(const View<A>& v, std::uint64_t i, F&& f) {
+  const auto lane = static_cast<std::uint32_t>(i % lanes), row = static_cast<std::uint32_t>(i);
+  const SliceView slice = SliceView::of(v, i / lanes);
+  for (std::uint64_t g = 0; g < slice.n.total(); ++g)
+    for (std::uint32_t k = 0; k < group_steps; ++k)
+      if ((slice.group(g).mask[k] >> lane & 1U) != 0) f(slice.column(g, k, lane, row), slice.reference(g, k, lane));
+}
+
+/// A thread per lane: which column each of its slots is of, counted from 1, so that 0 is none.
+template <class A>
+__global__ void check_slots_kernel(View<A> v, Sizes sizes, std::uint32_t* errors, std::uint32_t* columns) {
+  if (*errors != 0) return;
+  std::uint32_t found = 0;
+  for (std::uint64_t i = first_item(); i < v.slice_count * lanes; i += stride()) {
+    const auto row = static_cast<std::uint32_t>(i);
+    const std::uint64_t slots = slots_of(v, sizes, i / lanes);
+    each_reference(v, i, [&](std::uint32_t column, Reference reference) {
+      if (reference.is_mirror()) return;
+      if (reference.slot() >= slots) {
+        found |= bad_slots;
+        return;
+      }
+      std::uint32_t& known = columns[slot_place(v, row, reference.slot())];
+      if (known != 0) found |= bad_slots;
+      known = column + 1;
+    });
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+      if (columns[slot_place(v, row, slot)] != 0) continue;
+      for (std::uint64_t e = 0; e < std::uint64_t{v.block} * v.block; ++e) {
+        const std::uint64_t at = v.place(Reference::own(slot), row, 0, 0, 0) + e * lanes;
+        if (has_bits(v.values, at, at + 1)) found |= bad_unused;
+      }
+    }
+  }
+  if (found != 0) atomicOr(errors, found);
+}
+
+template <class A>
+__global__ void check_mirrors_kernel(View<A> v, Sizes sizes, std::uint32_t* errors, const std::uint32_t* columns) {
+  if (*errors != 0) return;
+  std::uint32_t found = 0;
+  for (std::uint64_t i = first_item(); i < v.slice_count * lanes; i += stride())
+    each_reference(v, i, [&](std::uint32_t column, Reference reference) {
+      if (!reference.is_mirror()) return;
+      if (column >= v.rows || reference.slot() >= slots_of(v, sizes, column / lanes) ||
+          columns[slot_place(v, column, reference.slot())] != static_cast<std::uint32_t>(i) + 1)
+        found |= bad_mirrors;
+    });
+  if (found != 0) atomicOr(errors, found);
+}
+
 __global__ void check_totals_kernel(const unsigned long long* entries, std::uint64_t block_values, std::uint64_t nnz,
                                     std::uint32_t* errors) {
   // With other errors, lanes may not have been counted.
@@ -206,7 +293,12 @@ __global__ void check_totals_kernel(const unsigned long long* entries, std::uint
 
 const std::span<const std::string_view> check_names{names};
 
-void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
+std::uint64_t check_scratch(const PartInfo& part) {
+  const std::uint64_t block = part.params[param_block];
+  return has_mirrors(source_of(part)) ? part.params[param_values] / (block * block) : 0;
+}
+
+void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, Stream stream) {
   const auto& p = part.info().params;
   auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
   dispatch(part.info().value_type, [&]<class A>(A) {
@@ -221,6 +313,10 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
     over(sizes.patterns, check_patterns_kernel<A>);
     over(v.slice_count, check_places_kernel<A>);
     over(v.slice_count * lanes, check_lanes_kernel<A>, entries);
+    if (has_mirrors(v.source)) {
+      over(v.slice_count * lanes, check_slots_kernel<A>, scratch);
+      over(v.slice_count * lanes, check_mirrors_kernel<A>, scratch);
+    }
     launch(check_totals_kernel, 1, 1, stream, entries, std::uint64_t{v.block} * v.block, part.info().nnz, errors);
   });
 }

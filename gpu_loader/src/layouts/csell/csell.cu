@@ -43,6 +43,9 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
       return multiply_source<Source::table>(part, call);
     case Source::step:
       return multiply_source<Source::step>(part, call);
+    case Source::mirror:
+    case Source::skew:
+      return multiply_source<Source::mirror>(part, call);
     default:
       return multiply_source<Source::single>(part, call);
   }
@@ -50,7 +53,10 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 
 }  // namespace
 
-const LayoutKernels csell{
-    .check_names = csell_kernels::check_names, .check = csell_kernels::check, .prepare = prepare, .multiply = multiply};
+const LayoutKernels csell{.check_names = csell_kernels::check_names,
+                          .check_scratch = csell_kernels::check_scratch,
+                          .check = csell_kernels::check,
+                          .prepare = prepare,
+                          .multiply = multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

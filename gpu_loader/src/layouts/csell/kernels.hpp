@@ -7,6 +7,7 @@
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
 extern const std::span<const std::string_view> check_names;
+std::uint64_t check_scratch(const PartInfo& part);
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, Stream stream);
 
 /// What load finds out about a part.

@@ -11,114 +11,13 @@
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "layouts/csell/kernels.hpp"
+#include "layouts/csell/mirrors.cuh"
 #include "layouts/csell/tuning.cuh"
+#include "layouts/csell/walks.cuh"
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
-using namespace spmvpack::layouts::csell;  // what the bytes mean
-
-/// Units of a group's words of one byte a step.
-inline constexpr std::uint32_t word_units = lanes * group_steps / unit;
-
 using tuning::Size;
-
-/// Four steps as a lane sees them.
-struct LaneGroup {
-  std::uint32_t mask[group_steps], column[group_steps];
-};
-
-/// The ids of a lane's four steps, two to a word.
-__device__ inline uint2 load_ids(const std::byte* ids, std::uint32_t id_bytes, std::uint32_t g, std::uint32_t lane) {
-  if (id_bytes == 1) {
-    const std::uint32_t word = __ldcs(reinterpret_cast<const std::uint32_t*>(ids) + g * lanes + lane);
-    return {__byte_perm(word, 0, 0x4140), __byte_perm(word, 0, 0x4342)};
-  }
-  return __ldcs(reinterpret_cast<const uint2*>(ids) + g * lanes + lane);
-}
-
-/// The groups of a slice that is_pattern(): most slices of structured matrices. All lanes load the same bytes.
-struct PatternWalk {
-  const Group* patterns;
-  const std::byte* stream;
-  std::uint32_t stream_place, pattern, groups, id_bytes;
-
-  __device__ PatternWalk(const Slice& h, const Group* dictionary, const std::byte* streams, std::uint32_t bytes_of_id)
-      : patterns(dictionary),
-        stream(streams),
-        stream_place(h.stream),
-        pattern(h.pattern),
-        groups(h.counts),
-        id_bytes(bytes_of_id) {}
-
-  [[nodiscard]] __device__ const std::byte* ids() const { return stream + std::uint64_t{stream_place} * unit; }
-  [[nodiscard]] __device__ const uint4* header(std::uint32_t g) const {
-    return reinterpret_cast<const uint4*>(patterns + (pattern + g));
-  }
-  [[nodiscard]] __device__ LaneGroup load(std::uint32_t g, std::uint32_t /*lane*/, std::uint32_t row) const {
-    const uint4 base = __ldg(header(g)), mask = __ldg(header(g) + 1);
-    return {{mask.x, mask.y, mask.z, mask.w}, {base.x + row, base.y + row, base.z + row, base.w + row}};
-  }
-};
-
-/// The groups of any slice. Addresses follow from the header alone, so that all loads of a group are on their way at
-/// the same time; they are computed for each load from places in units, so that few registers are needed.
-struct AnyWalk {
-  const Group* patterns;
-  const std::byte* stream;
-  std::uint32_t pattern, headers, words;             ///< places: of the first group of each, and of all words
-  std::uint32_t end_pattern, end_8, end_16, groups;  ///< where the groups of each kind of columns end
-  std::uint32_t id_bytes;
-
-  __device__ AnyWalk(const Slice& h, const Group* dictionary, const std::byte* streams, std::uint32_t bytes_of_id)
-      : patterns(dictionary), stream(streams), pattern(h.pattern), id_bytes(bytes_of_id) {
-    const bool many = h.counts == SliceGroups::many;
-    const SliceGroups n = many ? *reinterpret_cast<const SliceGroups*>(at(h.stream)) : SliceGroups::from(h.counts);
-    end_pattern = n.of[0];
-    end_8 = end_pattern + n.of[1];
-    end_16 = end_8 + n.of[2];
-    groups = end_16 + n.of[3];
-    headers = h.stream + (many ? 1 : 0);
-    words = headers + (groups - end_pattern);
-  }
-  [[nodiscard]] __device__ const std::byte* at(std::uint32_t place) const {
-    return stream + std::uint64_t{place} * unit;
-  }
-  [[nodiscard]] __device__ const std::byte* ids() const {
-    return at(words + word_units * (end_8 - end_pattern + 2 * (end_16 - end_8) + 4 * (groups - end_16)));
-  }
-  [[nodiscard]] __device__ const uint4* header(std::uint32_t g) const {
-    return g < end_pattern ? reinterpret_cast<const uint4*>(patterns + (pattern + g))
-                           : reinterpret_cast<const uint4*>(at(headers + (g - end_pattern)));
-  }
-  [[nodiscard]] __device__ LaneGroup load(std::uint32_t g, std::uint32_t lane, std::uint32_t row) const {
-    const uint4 base = __ldg(header(g)), mask = __ldg(header(g) + 1);
-    LaneGroup r{{mask.x, mask.y, mask.z, mask.w}, {base.x, base.y, base.z, base.w}};
-    if (g < end_pattern) {
-#pragma unroll
-      for (auto& column : r.column) column += row;
-    } else if (g < end_8) {
-      const std::uint32_t place = words + word_units * (g - end_pattern);
-      const std::uint32_t word = __ldcs(reinterpret_cast<const std::uint32_t*>(at(place)) + lane);
-#pragma unroll
-      for (std::uint32_t k = 0; k < group_steps; ++k) r.column[k] += word >> 8 * k & 0xFF;
-    } else if (g < end_16) {
-      const std::uint32_t place = words + word_units * (end_8 - end_pattern + 2 * (g - end_8));
-      const uint2 word = __ldcs(reinterpret_cast<const uint2*>(at(place)) + lane);
-      r.column[0] += word.x & 0xFFFF;
-      r.column[1] += word.x >> 16;
-      r.column[2] += word.y & 0xFFFF;
-      r.column[3] += word.y >> 16;
-    } else {
-      const std::uint32_t place = words + word_units * (end_8 - end_pattern + 2 * (end_16 - end_8) + 4 * (g - end_16));
-      const uint4 word = __ldcs(reinterpret_cast<const uint4*>(at(place)) + lane);
-      r.column[0] += word.x;
-      r.column[1] += word.y;
-      r.column[2] += word.z;
-      r.column[3] += word.w;
-    }
-    return r;
-  }
-};
 
 __device__ inline std::uint32_t entries_of(const uint4& masks) {
   return static_cast<std::uint32_t>(__popc(masks.x) + __popc(masks.y) + __popc(masks.z) + __popc(masks.w));
@@ -342,21 +241,25 @@ __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& s
                                const Team& team, const Table* values, const Operands<V>& operands,
                                Partial<block, tuning::max_threads<source, block, size> / 32, V>& partial) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const Walk walk(slice, v.patterns, v.stream, id_bytes);
+  const Walk walk(slice, v.patterns, v.stream, source == Source::mirror ? slice.reference_bytes() : id_bytes);
   const std::uint32_t row = s * lanes + lane;
   V sum[together][block] = {};
   std::uint32_t seen = 0;
   if constexpr (source == Source::raw) values += std::uint64_t{slice.values} * (unit / sizeof(A));
   if constexpr (source == Source::step) values += std::uint64_t{slice.pattern} * (group_steps * block * block);
-  constexpr int depth = tuning::depth<source, block, size, together>,
-                batch = tuning::batch<source, block, size, together>;
-  constexpr bool scan = size == Size::few;
-  if (scan || depth == 1 || team.warps == 1)
-    slice_sums<source, block, depth, batch, scan, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum,
-                                                        seen);
-  else
-    slice_sums<source, block, 1, batch / depth, scan, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum,
-                                                            seen);
+  if constexpr (source == Source::mirror) {
+    mirror_sums<block>(v, walk, slice.values, team.mine, team.warps, row, operands.x, sum[0], seen);
+  } else {
+    constexpr int depth = tuning::depth<source, block, size, together>,
+                  batch = tuning::batch<source, block, size, together>;
+    constexpr bool scan = size == Size::few;
+    if (scan || depth == 1 || team.warps == 1)
+      slice_sums<source, block, depth, batch, scan, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum,
+                                                          seen);
+    else
+      slice_sums<source, block, 1, batch / depth, scan, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum,
+                                                              seen);
+  }
   if (together == 1 && team.warps > 1) {
 #pragma unroll
     for (int r = 0; r < block; ++r) partial.sum[warp][r][lane] = sum[0][r];
@@ -546,7 +449,7 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
     if (patterns_only && !few) return launch_slices<source, block, Size::patterns, A, V>(part, call);
     launch_slices<source, block, Size::few, A, V>(part, call);
   } else {
-    if constexpr (source != Source::table || block == 1) {
+    if constexpr (source != Source::mirror && (source != Source::table || block == 1)) {
       if (few && !tiled) return launch_slices<source, block, Size::few, A, V>(part, call);
     }
     if (patterns_only) return launch_slices<source, block, Size::patterns, A, V>(part, call);

@@ -65,6 +65,11 @@ inline constexpr int batch = block == 1                        ? 4 * depth<sourc
                              : block == 4                      ? 1
                              : block == 2 || size == Size::few ? 2
                                                                : 1;
+/// With mirrors: steps whose values and elements of x are on their way together.
+template <int block>
+inline constexpr int mirror_batch = block == 1   ? 4
+                                    : block == 2 ? 2
+                                                 : 1;
 /// Larger tables are read through the caches: every device has room for these, beside the sums of teams. The limit of a
 /// kernel is always set to the most, as it is the kernel's and other multiplies may run at the same time.
 inline constexpr std::uint32_t usual_shared_bytes = 48U << 10U, max_staged_bytes = 64U << 10U;

@@ -24,15 +24,31 @@ inline constexpr std::array<std::string_view, 8> parameters{"source", "block",  
                                                             "stream", "values", "tile_slices", "largest_tile"};
 
 /// What an entry's value is: in `values` in the order of the steps; the element of a tile's table that an id names;
-/// that of its step in the dictionary of patterns; the only one of the part.
-enum class Source : std::uint8_t { raw, table, step, single };
-inline constexpr std::array<std::string_view, 4> source_names{"raw", "table", "step", "single"};
+/// that of its step in the dictionary of patterns; the only one of the part; in a slot of its row, or in that of the
+/// transposed entry, which has the same bits (mirror) or a mirror's sign flipped (skew).
+enum class Source : std::uint8_t { raw, table, step, single, mirror, skew };
+inline constexpr std::array<std::string_view, 6> source_names{"raw", "table", "step", "single", "mirror", "skew"};
+constexpr SPMVPACK_HOST_DEVICE bool has_mirrors(Source source) noexcept {
+  return source == Source::mirror || source == Source::skew;
+}
 
 inline constexpr std::uint32_t lanes = 32;       ///< of a slice: block rows
 inline constexpr std::uint32_t group_steps = 4;  ///< steps whose offsets, and ids, are one word of a lane
 inline constexpr std::uint32_t unit = 32;        ///< bytes that places in `stream` and `values` count
 inline constexpr std::uint32_t max_block = 4, max_sums = 4;
 inline constexpr std::uint32_t max_table = 65536;  ///< values of a tile; up to 256 have ids of a byte
+inline constexpr std::uint32_t max_slots = 32768;  ///< of a slice; up to 128 have references of a byte
+inline constexpr std::uint32_t max_patterns = (1U << 30U) - 1;
+
+/// Where the value of an entry is, with mirrors: 2 slot + 1 if the slot is that of the row that its column is, which is
+/// that of the transposed entry; 2 slot if it is of its own row.
+struct Reference {
+  std::uint32_t bits;
+  static constexpr Reference own(std::uint32_t slot) noexcept { return {2 * slot}; }
+  static constexpr Reference mirror(std::uint32_t slot) noexcept { return {2 * slot + 1}; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_mirror() const noexcept { return (bits & 1U) != 0; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t slot() const noexcept { return bits >> 1U; }
+};
 
 /// How the columns of a group are stored: lane l's column is base + l's row (pattern), or base + an offset, modulo
 /// 2^32.
@@ -54,10 +70,15 @@ static_assert(sizeof(Group) == unit);
 
 /// An element of `slices`.
 struct Slice {
-  std::uint32_t pattern;  ///< its first group of the dictionary
+  std::uint32_t pattern;  ///< its first group of the dictionary; with mirrors, 2^30 times its reference_bytes() more
   std::uint32_t stream;   ///< its units of `stream` begin here
-  std::uint32_t values;   ///< its values begin here, in units; 0 unless the source is raw
+  std::uint32_t values;   ///< its values begin here, in units; 0 unless the source is raw, or there are mirrors
   std::uint32_t counts;   ///< groups of each kind of columns, a byte each; `many`: see SliceGroups
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t first_group() const noexcept {
+    return pattern & max_patterns;
+  }
+  /// Of a lane's reference in `stream`; 0 if references are those of the dictionary's steps, or there are none.
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t reference_bytes() const noexcept { return pattern >> 30U; }
   /// Whether all groups are of the dictionary, and few.
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_pattern() const noexcept { return counts <= 0xFF; }
 };
@@ -85,12 +106,12 @@ struct SliceGroups {
 };
 
 /// Where the pieces of a slice's part of `stream` are, in units: [counts] groups, words of 8, 16 and 32 bits a step,
-/// ids.
+/// ids or references.
 struct StreamLayout {
   std::uint64_t groups, words[3], ids, end;  // NOLINT(*-avoid-c-arrays): shared with kernels
 };
-/// `id_bytes`: of an entry's ids, one for each value of its block; 0 if the source is not a table. The words of a group
-/// are 32 x 4 offsets.
+/// `id_bytes`: of an entry's ids, one for each value of its block, or of its reference; 0 if it has none. The words of
+/// a group are 32 x 4 offsets.
 constexpr SPMVPACK_HOST_DEVICE StreamLayout stream_layout(const SliceGroups& n, bool many,
                                                           std::uint32_t id_bytes) noexcept {
   constexpr std::uint32_t word_units = lanes * group_steps / unit;  // of one byte each
@@ -126,7 +147,11 @@ constexpr std::uint64_t tiles_of(const PartInfo& part) noexcept {
   const std::uint64_t n = part.params[param_tile_slices];
   return n == 0 ? 0 : div_up(slices_of(part), n);
 }
-inline constexpr std::array<SectionDescription, 5> sections{{
+/// Values of a slot of a slice: of 32 blocks.
+constexpr SPMVPACK_HOST_DEVICE std::uint64_t slot_values(std::uint32_t block) noexcept {
+  return std::uint64_t{block} * block * lanes;
+}
+inline constexpr std::array<SectionDescription, 6> sections{{
     {"slices", Element::u32, [](const PartInfo& part) { return slices_of(part) * 4; }},
     {"patterns", Element::u32,
      [](const PartInfo& part) { return checked_mul(part.params[param_patterns], 8, "patterns of csell"); }, unit},
@@ -134,6 +159,14 @@ inline constexpr std::array<SectionDescription, 5> sections{{
      [](const PartInfo& part) { return checked_mul(part.params[param_stream], 8, "stream of csell"); }, unit},
     {"values", Element::value, [](const PartInfo& part) { return part.params[param_values]; }, unit},
     {"tiles", Element::u32, [](const PartInfo& part) { return tiles_of(part) * 2; }},
+    // Of the dictionary's steps: only with mirrors.
+    {"references", Element::u16,
+     [](const PartInfo& part) {
+       return has_mirrors(source_of(part))
+                  ? checked_mul(part.params[param_patterns], group_steps, "references of csell")
+                  : 0;
+     },
+     16, format::section_device},
 }};
 
 /// A part's arrays, in host or device memory. T: the type of its values.
@@ -144,11 +177,28 @@ struct View {
   const std::byte* stream;
   const T* values;
   const Tile* tiles;
+  const std::uint16_t* references;  ///< of the dictionary's steps; null without mirrors
   std::uint64_t slice_count, rows;  ///< rows: block rows
   std::uint32_t block, sums, tile_slices;
+  Source source;
 
+  /// Of an id, or of a reference.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t id_bytes(std::uint64_t slice) const {
+    if (has_mirrors(source)) return slices[slice].reference_bytes();
     return tile_slices == 0 ? 0 : tiles[slice / tile_slices].id_bytes();
+  }
+  /// Ids of an entry.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t ids_of_entry() const {
+    return has_mirrors(source) ? 1 : block * block;
+  }
+  /// With mirrors: the place in `values` of row r and column c of the block that this reference of block row `row`, in
+  /// block column `column`, names. Elements of a block are 32 values apart.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t place(Reference reference, std::uint32_t row, std::uint32_t column,
+                                                         std::uint32_t r, std::uint32_t c) const {
+    const std::uint32_t owner = reference.is_mirror() ? column : row;
+    const std::uint32_t element = reference.is_mirror() ? c * block + r : r * block + c;
+    return std::uint64_t{slices[owner / lanes].values} * (unit / sizeof(T)) + reference.slot() * slot_values(block) +
+           element * lanes + owner % lanes;
   }
 };
 
@@ -160,11 +210,13 @@ View<T> view(const PartView& part) {
           reinterpret_cast<const std::byte*>(part.get<std::uint32_t>("stream").data()),
           part.get<T>("values").data(),
           reinterpret_cast<const Tile*>(part.get<std::uint32_t>("tiles").data()),
+          part.find("references") == nullptr ? nullptr : part.get<std::uint16_t>("references").data(),
           slices_of(part.info()),
           part.rows() / p[param_block],
           static_cast<std::uint32_t>(p[param_block]),
           static_cast<std::uint32_t>(p[param_sums]),
-          static_cast<std::uint32_t>(p[param_tile_slices])};
+          static_cast<std::uint32_t>(p[param_tile_slices]),
+          source_of(part.info())};
 }
 
 /// One slice, ready to be read group by group.
@@ -173,20 +225,22 @@ struct SliceView {
   const std::byte* stream;  ///< of the slice
   SliceGroups n;
   StreamLayout at;
-  std::uint32_t id_bytes, block_values;  ///< bytes of an id; values of a block
+  const std::uint16_t* references;       ///< of the steps of its patterns
+  std::uint32_t id_bytes, ids_of_entry;  ///< bytes of an id or reference; ids of an entry
 
   /// `counts` of the slice may be `many`: this reads the stream.
   template <class T>
   static SPMVPACK_HOST_DEVICE SliceView of(const View<T>& v, std::uint64_t s) {
     const Slice slice = v.slices[s];
     SliceView r{};
-    r.patterns = v.patterns + slice.pattern;
+    r.patterns = v.patterns + slice.first_group();
+    r.references = v.references == nullptr ? nullptr : v.references + std::uint64_t{slice.first_group()} * group_steps;
     r.stream = v.stream + std::uint64_t{slice.stream} * unit;
     const bool many = slice.counts == SliceGroups::many;
     r.n = many ? *reinterpret_cast<const SliceGroups*>(r.stream) : SliceGroups::from(slice.counts);
     r.id_bytes = v.id_bytes(s);
-    r.block_values = v.block * v.block;
-    r.at = stream_layout(r.n, many, r.id_bytes * r.block_values);
+    r.ids_of_entry = v.ids_of_entry();
+    r.at = stream_layout(r.n, many, r.id_bytes * r.ids_of_entry);
     return r;
   }
 
@@ -226,15 +280,19 @@ struct SliceView {
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t id(std::uint64_t g, std::uint32_t k, std::uint32_t lane,
                                                       std::uint32_t e) const {
     const std::byte* const ids = stream + at.ids * unit;
-    const std::uint64_t element = ((g * block_values + e) * lanes + lane) * group_steps + k;
+    const std::uint64_t element = ((g * ids_of_entry + e) * lanes + lane) * group_steps + k;
     return id_bytes == 1 ? reinterpret_cast<const std::uint8_t*>(ids)[element]
                          : reinterpret_cast<const std::uint16_t*>(ids)[element];
+  }
+  /// With mirrors, of a lane that has an entry in step k of group g.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE Reference reference(std::uint64_t g, std::uint32_t k, std::uint32_t lane) const {
+    return {id_bytes == 0 ? references[g * group_steps + k] : id(g, k, lane, 0)};
   }
   /// Whether all ids of a block are below `end`: of an entry that is there, of its table's values; of one that is not,
   /// 1.
   [[nodiscard]] SPMVPACK_HOST_DEVICE bool ids_below(std::uint64_t g, std::uint32_t k, std::uint32_t lane,
                                                     std::uint32_t end) const {
-    for (std::uint32_t e = 0; e < block_values; ++e)
+    for (std::uint32_t e = 0; e < ids_of_entry; ++e)
       if (id(g, k, lane, e) >= end) return false;
     return true;
   }

@@ -1,0 +1,4 @@
+#include "layouts/csell/slices.cuh"
+
+template void spmvpack::gpu_loader::layouts::csell_kernels::multiply_source<spmvpack::layouts::csell::Source::mirror>(
+    const DevicePart&, const MultiplyCall&);
