@@ -106,7 +106,7 @@ TEST_CASE("csell: each check on the device has a file that lies to it, and names
   found(raw, "patterns", 0, ~1U, columns);
   found(raw, "patterns", 4, 0b10010, columns);
   found(raw, "patterns", 4, 0, groups);
-  found(table, "patterns", 5, 0b1010, "an offset, id, count or value of no entry");
+  found(table, "patterns", 5, 0b1010, "an offset, id, count, value or reference of no entry");
   found(encode(band<double>(96, 3, 0), "csell", {{"csell.values", "single"}}).bytes, "patterns", 5, 0xFFFF0000,
         "the entries are not as many");
   found(table, "tiles", 0, 1, "tiles: a table is out of range");

@@ -354,9 +354,11 @@ std::optional<std::uint64_t> sums_setting(const PlanOptions& options) {
 }
 
 /// Whether a multiply with mirrors takes less time than with raw values: the only rule by which a plan that aims at
-/// time takes mirrors without being asked for them. It is to follow from measured multiplies, of which there are none
-/// yet.
-bool mirrors_save_time(const CsrView& /*a*/, const ColumnsPlan& /*columns*/, Target /*target*/) { return false; }
+/// time takes mirrors without being asked for them. Measured on one H200: 3 x 3 blocks take 100 us instead of 134 (62 M
+/// nonzeros) and 13.0 instead of 15.3 (3 M), where single entries lose, 27 points 107 instead of 104, others more.
+bool mirrors_save_time(const CsrView& a, const ColumnsPlan& columns, Target target) {
+  return target == Target::gpu && columns.block >= 3 && a.nnz() >= small_entries;
+}
 
 void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
   const std::optional<Source> wanted = source_setting(options);

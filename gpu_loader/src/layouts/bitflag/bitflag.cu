@@ -175,7 +175,7 @@ __device__ void put_empty(const Target<V>& to, std::uint32_t row) {
 template <Source source, Near near, bool full, class A, class V>
 __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bool goes_on, std::uint32_t own_rows,
                                         const V* table, const V* __restrict__ x, const NearElements<V>& elements,
-                                        const V* staged, const Target<V>& to, Shared<V>& shared) {
+                                        const V* staged, V* of_starts, const Target<V>& to, Shared<V>& shared) {
   const Info info = chunk.info;
   const unsigned lane = lane_id();
   const std::byte* const bytes = v.stream + std::uint64_t{chunk.place} * unit;
@@ -211,58 +211,45 @@ __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bo
       if ((full || k < n) && is_near) element[k] = from[word[k] & ~hot_bit];
     }
   }
-  // The rows that start in the lane: consecutive ones, or as they are listed.
-  const std::uint32_t first_start = sum_before(static_cast<std::uint32_t>(__popc(flags)), lane);
-  const bool listed = info.row_bytes() != 0;
-  const ChunkRows rows{chunk, bytes + at.rows};
-  std::uint32_t row[lane_entries] = {};
-  if (listed) {
-#pragma unroll
-    for (unsigned k = 0; k < lane_entries; ++k)
-      if ((flags >> k & 1U) != 0)
-        row[k] = rows(first_start + static_cast<std::uint32_t>(__popc(flags & ((1U << k) - 1))));
-  }
   __syncwarp();
-  Target<V> own = to;
-  if (info.starts() != own_rows) {  // rows without entries are among its own: all of them first become beta y
-    const std::uint32_t whole = own_rows - (goes_on && info.starts() != 0 ? 1 : 0);
-    for (std::uint32_t r = lane; r < whole; r += 32) put_empty<near>(to, chunk.begin() + r);
-    own.beta = to.beta == V{0} ? V{0} : V{1};
-    __syncwarp();
-  }
+  // The sums of the rows that start in the lanes, in their order, pass through shared memory: all lanes then write
+  // them.
+  std::uint32_t start = sum_before(static_cast<std::uint32_t>(__popc(flags)), lane);
   V sum = 0, head = 0;
   bool seen = false;
-  std::uint32_t of_sum = chunk.begin() + first_start - 1;
 #pragma unroll
   for (unsigned k = 0; k < lane_entries; ++k) {
-    if ((flags >> k & 1U) != 0) {
-      if (seen)
-        own.put(of_sum, sum);
-      else
-        head = sum;
-      seen = true;
-      of_sum = listed ? row[k] : of_sum + 1;
-      sum = 0;
-    }
+    const bool starts = (flags >> k & 1U) != 0;
+    if (starts && seen) of_starts[start - 1] = sum;
+    if (starts && !seen) head = sum;
+    if (starts) sum = 0;
+    seen = seen || starts;
+    start += starts ? 1 : 0;
     if (full || k < n) sum = fma(values.get(k, table), element[k], sum);
   }
   if (!seen) head = sum;
   const unsigned with_start = __ballot_sync(full_warp, seen);
   if (with_start != full_warp) head = segment_sum(head, lane, segment_end(with_start << 1 | 1, lane, used));
   const V following = __shfl_down_sync(full_warp, head, 1);
-  const unsigned last = 31U - static_cast<unsigned>(__clz(static_cast<int>(with_start)));  // none: ~0
-  if (seen) {
-    if (lane + 1 < used) sum = sum + following;
-    if (lane == last && goes_on)
-      shared.open = sum;
-    else
-      own.put(of_sum, sum);
+  if (seen) of_starts[start - 1] = lane + 1 < used ? sum + following : sum;
+  __syncwarp();
+  // A last row that goes on is another warp's to write.
+  const std::uint32_t count = info.starts(), whole = count - (goes_on && count != 0 ? 1 : 0);
+  const ChunkRows row{chunk, bytes + at.rows};
+  Target<V> own = to;
+  if (count != own_rows) {  // rows without entries are among its own: all of them first become beta y
+    for (std::uint32_t r = lane; r < own_rows - (count - whole); r += 32) put_empty<near>(to, chunk.begin() + r);
+    own.beta = to.beta == V{0} ? V{0} : V{1};
+    __syncwarp();
   }
+  for (std::uint32_t i = lane; i < whole; i += 32) own.put(row(i), of_starts[i]);
   if (lane == 0) {
     shared.head = head;
-    shared.ends = with_start != 0 || !goes_on ? 1 : 0;
+    shared.ends = count != 0 || !goes_on ? 1 : 0;
+    if (whole != count) shared.open = of_starts[whole];
   }
-  return with_start != 0 && goes_on ? __shfl_sync(full_warp, of_sum, static_cast<int>(last)) : no_row;
+  __syncwarp();  // before the next chunk's sums
+  return whole != count ? row(whole) : no_row;
 }
 
 /// A team of warps for each tile, a warp for each chunk. The grid strides over the tiles, or over pieces of segments,
@@ -272,10 +259,10 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
     tiles_kernel(View<A> v, std::uint32_t table_values, std::uint32_t pieces, std::uint64_t cols, DeviceScalar<V> alpha,
                  const V* __restrict__ x, DeviceScalar<V> beta, V* y, RowMap map, V* first_sum, V* last_sum,
                  NearElements<V> elements) {
-  extern __shared__ __align__(16) std::byte shared_bytes[];  // near elements
+  extern __shared__ __align__(16) std::byte shared_bytes[];  // sums of rows for each warp, near elements
   __shared__ V table[source == Source::table ? max_table : 1];
   __shared__ Shared<V> shared[2][max_tile_chunks];  // turn by turn: one barrier separates writing from reading
-  V* const staged = reinterpret_cast<V*>(shared_bytes);
+  V* const staged = reinterpret_cast<V*>(shared_bytes) + blockDim.x / 32 * chunk_entries;
   if constexpr (near == Near::hot) wait_for_last_kernel();  // which makes the copy
   allow_next_kernel();
   const V factor = alpha.get();
@@ -284,6 +271,7 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
   const std::uint32_t team_warps = v.tile_chunks, warp = threadIdx.x / 32, team = warp / team_warps,
                       mine = warp - team * team_warps, teams = blockDim.x / 32 / team_warps;
   const std::uint32_t first_of_team = team * team_warps;
+  V* const of_starts = reinterpret_cast<V*>(shared_bytes) + warp * chunk_entries;
   const std::uint64_t tiles = v.chunk_count / team_warps;
   if (factor == V{0}) {  // x must not be read; of segments, what adds them up does all
     if constexpr (near != Near::segment) {
@@ -327,11 +315,11 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
       const std::uint32_t own_rows = end_row - chunk.begin();
       std::uint32_t row = no_row;  // that goes on, if one starts here
       if (chunk.info.entries() == chunk_entries) {
-        row = multiply_chunk<source, near, true, A>(v, chunk, goes_on, own_rows, values, x, elements, staged, to,
-                                                    of_team[mine]);
+        row = multiply_chunk<source, near, true, A>(v, chunk, goes_on, own_rows, values, x, elements, staged, of_starts,
+                                                    to, of_team[mine]);
       } else if (chunk.info.entries() != 0) {
-        row = multiply_chunk<source, near, false, A>(v, chunk, goes_on, own_rows, values, x, elements, staged, to,
-                                                     of_team[mine]);
+        row = multiply_chunk<source, near, false, A>(v, chunk, goes_on, own_rows, values, x, elements, staged,
+                                                     of_starts, to, of_team[mine]);
       } else {
         for (std::uint32_t r = chunk.begin() + lane_id(); r < end_row; r += 32) put_empty<near>(to, r);
       }
@@ -438,7 +426,8 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
   // Small parts are spread over all multiprocessors.
   const unsigned team_threads = v.tile_chunks * 32, multiprocessors = call.device.multiprocessors;
   constexpr unsigned most_threads = near == Near::hot ? tuning::max_threads : tuning::usual_threads;
-  unsigned teams = std::clamp(most_threads / team_threads, 1U, tuning::most_teams);
+  unsigned teams =
+      std::clamp(most_threads / team_threads, 1U, v.tile_chunks == 1 ? max_tile_chunks : tuning::most_teams);
   while (near == Near::none && teams > 1 && tiles < std::uint64_t{teams} * multiprocessors) teams /= 2;
   const unsigned threads = team_threads * teams;
   const std::uint64_t resident =
@@ -449,17 +438,14 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
       launch_config(static_cast<unsigned>(std::min<std::uint64_t>(work, resident)), threads, call.stream);
   const auto kernel = tiles_kernel<source, near, A, V>;
   NearElements<V> elements{near_bytes, near == Near::hot ? v.hot_count : v.segment_columns, false};
-  if constexpr (near != Near::none) {
-    const std::uint64_t bytes = std::uint64_t{elements.count} * sizeof(V);
-    elements.staged = bytes + tuning::other_shared_bytes <= call.device.shared_bytes;
-    if (elements.staged) {
-      config.dynamicSmemBytes = bytes;
-      if (bytes > tuning::usual_shared_bytes)
-        require_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(call.device.shared_bytes - tuning::other_shared_bytes)),
-                     "reserving shared memory");
-    }
-  }
+  const std::uint64_t of_starts = std::uint64_t{threads} / 32 * chunk_entries * sizeof(V);
+  const std::uint64_t with_near = of_starts + std::uint64_t{elements.count} * sizeof(V);
+  elements.staged = near != Near::none && with_near + tuning::other_shared_bytes <= call.device.shared_bytes;
+  config.dynamicSmemBytes = elements.staged ? with_near : of_starts;
+  if (config.dynamicSmemBytes > tuning::usual_shared_bytes)
+    require_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(call.device.shared_bytes - tuning::other_shared_bytes)),
+                 "reserving shared memory");
   // The sums of segments are made in the workspace.
   constexpr bool segments = near == Near::segment;
   const DeviceScalar<V> one{V{1}, nullptr}, zero{V{0}, nullptr};
