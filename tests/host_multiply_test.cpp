@@ -11,11 +11,13 @@
 #include <optional>
 #include <tuple>
 
+#include "bitflag_cases.hpp"
 #include "catch.hpp"
 #include "containers.hpp"
 #include "csell_cases.hpp"
 #include "matrices.hpp"
 #include "orders/amb.hpp"
+#include "orders/bitflag.hpp"
 #include "orders/ccoo.hpp"
 #include "orders/csell.hpp"
 #include "orders/csr.hpp"
@@ -126,6 +128,34 @@ void csell_in_order() {
 }
 
 template <class A>
+void require_order_of_bitflag(const CsrMatrix& matrix, const std::map<std::string, std::string>& settings) {
+  const Container file = open(encode(matrix, "bitflag", settings).bytes);
+  const HostMatrix a = HostMatrix::load(file);
+  with_vectors<A>([&]<class V>(V) {
+    INFO("vectors " << sizeof(V));
+    const auto x = random_vector<V>(matrix.cols, 3);
+    const std::vector<V> y = multiply(a, x);
+    require_correct<A>(matrix, x, y);
+    REQUIRE(same_bits(y, OrderOfBitflag<A, V>(file).multiply(x)));
+  });
+}
+
+template <class A>
+void bitflag_in_order() {
+  for (const BitflagCase& c : bitflag_cases<A>()) {
+    const Variant variant{c.name, c.settings};
+    INFO(variant.name());
+    require_order_of_bitflag<A>(c.matrix, c.settings);
+  }
+  for (const Variant& variant : every_variant())
+    for (const NamedMatrix& m : random_matrices<A>(47, 2)) {
+      if (variant.layout != "bitflag") continue;
+      INFO(variant.name() << ", " << m.name);
+      require_order_of_bitflag<A>(m.matrix, variant.settings);
+    }
+}
+
+template <class A>
 void rows_in_turn(const std::string& layout) {
   for (const NamedMatrix& m : random_matrices<A>(47, 3)) {
     if (!suits(m.matrix, Variant{layout, {}})) continue;
@@ -222,6 +252,11 @@ TEST_CASE("amb adds in the documented order, whatever its blocks and segments") 
 TEST_CASE("csell adds in the documented order, whatever its columns, values, blocks and sums", "[sequential]") {
   SECTION("f64") { csell_in_order<double>(); }
   SECTION("f32, with vectors of both types") { csell_in_order<float>(); }
+}
+
+TEST_CASE("bitflag adds in the documented order, whatever its columns, values, tiles and rows", "[sequential]") {
+  SECTION("f64") { bitflag_in_order<double>(); }
+  SECTION("f32, with vectors of both types") { bitflag_in_order<float>(); }
 }
 
 TEST_CASE("a permuted basis: the same sums, for permuted vectors and for the user's") {

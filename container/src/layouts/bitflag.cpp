@@ -51,7 +51,7 @@ void check_places(const PartView& part, const View<T>& v) {
     const auto require = [&](bool ok, std::string_view what) {
       part.require(ok, "chunks", [&] { return fmt::format("chunk {}: {}", c, what); });
     };
-    require(chunk.info.is_sound(), "its numbers make no sense");
+    require(chunk.info.is_sound() && (chunk.info.entries() != 0 || chunk.base == 0), "its numbers make no sense");
     require(chunk.place == units, "its bytes begin elsewhere");
     require(c != 0 || chunk.begin() == 0, "rows before it");
     require(chunk.row <= rows, "a row out of range");
@@ -68,7 +68,7 @@ void check_places(const PartView& part, const View<T>& v) {
       require(!chunk.info.continues(), "it continues nothing");
     }
     if (c == v.chunk_count) {
-      require(chunk.info.bits == 0 && chunk.base == 0 && chunk.row == rows, "it is not the end");
+      require(chunk.info.entries() == 0 && chunk.row == rows, "it is not the end");
       break;
     }
     if (chunk.info.continues() && c % v.tile_chunks == 0) ++continued;

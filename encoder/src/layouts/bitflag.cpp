@@ -77,7 +77,7 @@ class Chunker {
       // What is left: the open chunk, empty rows at the end, and the rest of the tile.
       close();
       cover_rows(end, 0);
-      while (out_.all.size() % tile_ != 0) put_empty(end);
+      fill_tile(end);
     }
     out_.segments.push_back(static_cast<std::uint32_t>(out_.all.size() / tile_));
     put_empty(a_.rows());
@@ -87,17 +87,15 @@ class Chunker {
  private:
   void add_row(std::uint64_t row, std::uint64_t entry, std::uint64_t end) {
     if (entry == end) return;
-    const std::uint64_t n = end - entry;
-    // A tile ends before a row that it has no room for, unless none has.
-    const std::uint64_t in_tile = out_.all.size() % tile_;
-    const std::uint64_t room = (tile_ - in_tile) * chunk_entries - entries_;
-    if ((in_tile != 0 || entries_ != 0) && n > room && n <= std::uint64_t{tile_} * chunk_entries) {
-      close();
-      while (out_.all.size() % tile_ != 0) put_empty(next_row_);
-    }
-    // The chunk's own rows begin where those of the one before end, which is at next_row_ while it has none.
+    // A chunk's own rows begin where those of the one before end, which is at next_row_ while it has no entries.
     if (entries_ != 0 && row - begin_ >= max_chunk_rows) close();
     if (entries_ == 0) cover_rows(row, max_chunk_rows - 1);
+    // A tile ends before a row that it has no room for, unless none has.
+    const std::uint64_t n = end - entry, room = (tile_ - out_.all.size() % tile_) * chunk_entries - entries_;
+    if (n > room && n <= std::uint64_t{tile_} * chunk_entries) {
+      close();
+      fill_tile(next_row_);
+    }
     bool continues = false;
     while (entry < end) {
       if (entries_ == 0) open(row, entry, continues);
@@ -123,6 +121,11 @@ class Chunker {
   void put_empty(std::uint64_t row) {
     out_.all.push_back(
         {{static_cast<std::uint32_t>(row), 0, static_cast<std::uint32_t>(out_.units), Info{0}}, first_entry_});
+  }
+
+  /// Chunks without entries and rows to the end of the tile.
+  void fill_tile(std::uint64_t row) {
+    while (out_.all.size() % tile_ != 0) put_empty(row);
   }
 
   void open(std::uint64_t row, std::uint64_t entry, bool continues) {
@@ -334,10 +337,9 @@ class Flagged {
     else if (wanted == "single" && one)
       source_ = Source::single;
     else if (wanted == "table" || wanted == "single")
-      throw Error(errc::usage,
-                  fmt::format("bitflag.values={}: the part has {} distinct values", wanted,
-                              values.exceeds() ? "too many" : fmt::format("{}", values.distinct())),
-                  {}, "use bitflag.values=auto");
+      throw Error(errc::unsupported,
+                  fmt::format("bitflag: bitflag.values is {}, but the values do not repeat like that", wanted), {},
+                  "use bitflag.values=raw, or auto");
     else
       refuse_setting("bitflag.values", wanted, settings[0].values);
     if (source_ != Source::raw)

@@ -31,7 +31,7 @@ struct Part {
   /// Whether the chunk's header makes sense, and what it describes is its own part of the stream.
   __device__ bool readable(std::uint64_t c) const {
     const Chunk chunk = v.chunks[c];
-    if (!chunk.info.is_sound()) return false;
+    if (!chunk.info.is_sound() || (chunk.info.entries() == 0 && chunk.base != 0)) return false;
     const std::uint64_t end = std::uint64_t{chunk.place} + chunk_layout(chunk.info, v.value_bytes).end / unit;
     return end == v.chunks[c + 1].place && end <= units;
   }

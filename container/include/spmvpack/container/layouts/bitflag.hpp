@@ -54,8 +54,9 @@ struct Info {
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t row_bytes() const noexcept { return bits >> 20U & 3U; }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool continues() const noexcept { return (bits >> 22U & 1U) != 0; }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_sound() const noexcept {
+    if (entries() == 0) return bits == 0;
     return bits >> 23U == 0 && entries() <= chunk_entries && starts() <= entries() && column_shift() <= 2 &&
-           row_bytes() <= 2 && (entries() == 0 ? starts() == 0 && !continues() : continues() || starts() != 0);
+           row_bytes() <= 2 && (continues() || starts() != 0) && (row_bytes() == 0 || starts() != 0);
   }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t lanes() const noexcept {
     return (entries() + lane_entries * lane_step - 1) / (lane_entries * lane_step) * lane_step;

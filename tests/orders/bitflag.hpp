@@ -1,0 +1,123 @@
+#pragma once
+// bitflag's order of additions (docs/LAYOUTS.md), from the bytes that docs/FORMAT.md describes: a second reading of
+// them, entry by entry, without the functions that the multiplies share.
+
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "orders/tree.hpp"
+#include "worked_example.hpp"
+
+namespace spmvpack::test {
+
+/// A x + 0 for a container of one part. A: type of the matrix's values; V: of vectors, products and sums.
+template <class A, class V>
+class OrderOfBitflag {
+ public:
+  explicit OrderOfBitflag(const Container& file)
+      : part_(file.parts()[0]),
+        chunks_(elements<std::uint32_t>(file, "chunks")),
+        stream_(elements<std::uint8_t>(file, "stream")),
+        values_(elements<A>(file, "values")),
+        hot_(elements<std::uint32_t>(file, "hot")) {}
+
+  std::vector<V> multiply(const std::vector<V>& x) const {
+    // Of each row: its tiles and their sums.
+    std::vector<std::vector<std::pair<std::size_t, V>>> tiles(part_.rows.count);
+    for (std::size_t c = 0; c + 1 < chunks_.size() / 4; ++c)
+      for (const Piece& piece : pieces_of(c, x)) {
+        auto& sums = tiles.at(piece.row);
+        const std::size_t tile = c / part_.params[tile_chunks];
+        if (!sums.empty() && sums.back().first == tile)
+          sums.back().second = sums.back().second + piece.sum();
+        else
+          sums.emplace_back(tile, piece.sum());
+      }
+    std::vector<V> y(part_.rows.count);
+    for (std::size_t r = 0; r < y.size(); ++r) {
+      if (tiles[r].empty()) continue;
+      V sum = 0;
+      std::vector<V> some;
+      for (const auto& [tile, of_tile] : tiles[r]) {
+        if (some.size() == 32) sum = sum + tree(std::exchange(some, {}));
+        some.push_back(of_tile);
+      }
+      y[r] = std::fma(V{1}, tiles[r].size() == 1 ? some[0] : sum + tree(some), V{0});
+    }
+    return y;
+  }
+
+ private:
+  /// Parameters of the part, in their order.
+  enum : std::uint8_t { source, tile_chunks, chunks, units, values, continued, hot };
+  enum : std::uint8_t { raw, table, single };
+
+  /// A row's part in a chunk: its sum in each of its lanes.
+  struct Piece {
+    std::size_t row;
+    bool starts;  ///< in the chunk
+    std::vector<V> lanes;
+
+    [[nodiscard]] V sum() const {
+      if (!starts) return tree(lanes);
+      return lanes.size() == 1 ? lanes[0] : lanes[0] + tree(std::vector<V>(lanes.begin() + 1, lanes.end()));
+    }
+  };
+
+  /// The number at a byte of the stream.
+  [[nodiscard]] std::uint32_t number(std::size_t at, std::size_t bytes) const {
+    std::uint32_t n = 0;
+    for (std::size_t i = 0; i < bytes; ++i) n |= std::uint32_t{stream_.at(at + i)} << (8 * i);
+    return n;
+  }
+
+  std::vector<Piece> pieces_of(std::size_t c, const std::vector<V>& x) const {
+    const auto& p = part_.params;
+    const std::size_t row = chunks_[4 * c], base = chunks_[4 * c + 1], info = chunks_[4 * c + 3];
+    const std::size_t entries = info % 512, column_bytes = std::size_t{1} << (info >> 18 & 3),
+                      row_bytes = info >> 20 & 3, lanes = (entries + 31) / 32 * 4;
+    const bool continues = (info >> 22 & 1) != 0;
+    const std::size_t value_bytes = p[source] == raw ? sizeof(A) : p[source] == table ? 1 : 0;
+    const std::size_t flags = std::size_t{chunks_[4 * c + 2]} * 32, columns = flags + 32,
+                      of_values = columns + lanes * 8 * column_bytes, rows = of_values + lanes * 8 * value_bytes;
+    // Where the bytes of an entry's number are: elements of a lane that fill 16 bytes, or all of them, are together.
+    const auto place = [&](std::size_t e, std::size_t bytes) {
+      const std::size_t together = std::min<std::size_t>(8, 16 / bytes);
+      return ((e % 8 / together * lanes + e / 8) * together + e % together) * bytes;
+    };
+
+    std::vector<Piece> pieces;
+    if (continues) pieces.push_back({row, false, {}});
+    std::size_t starts = 0;
+    for (std::size_t e = 0; e < entries; ++e) {
+      if (e % 8 == 0 && !pieces.empty()) pieces.back().lanes.push_back(0);
+      if ((stream_.at(flags + e / 8) >> (e % 8) & 1) != 0) {
+        const std::size_t own =
+            row_bytes == 0 ? row + (continues ? 1 : 0) + starts : row + number(rows + starts * row_bytes, row_bytes);
+        pieces.push_back({own, true, {V{0}}});
+        ++starts;
+      }
+      const std::uint32_t word = number(columns + place(e, column_bytes), column_bytes);
+      const bool is_hot = !hot_.empty() && column_bytes == 4 && word >> 31 != 0;
+      const std::size_t column = is_hot ? hot_.at(word & 0x7FFFFFFF) : base + word;
+      A value = 0;
+      if (p[source] == raw)
+        std::memcpy(&value, &stream_.at(of_values + place(e, sizeof(A))), sizeof(A));
+      else
+        value = values_.at(p[source] == table ? stream_.at(of_values + place(e, 1)) : 0);
+      V& sum = pieces.back().lanes.back();
+      sum = std::fma(V{value}, x.at(column), sum);
+    }
+    return pieces;
+  }
+
+  PartInfo part_;
+  std::vector<std::uint32_t> chunks_;
+  std::vector<std::uint8_t> stream_;
+  std::vector<A> values_;
+  std::vector<std::uint32_t> hot_;
+};
+
+}  // namespace spmvpack::test
