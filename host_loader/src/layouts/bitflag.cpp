@@ -20,6 +20,7 @@ using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 
 constexpr std::uint64_t chunks_per_task = 64, rows_per_task = 1024;
 constexpr std::uint32_t tree_width = 32;
+constexpr std::size_t ahead_bytes = 4096, cache_line = 64;
 
 /// The tree over n values: at distances 1, 2, 4, ... each takes in the one that far to its right. Overwrites them.
 template <class V>
@@ -50,119 +51,193 @@ template <Word word>
 using WordOf = std::conditional_t<word == Word::offset_8, std::uint8_t,
                                   std::conditional_t<word == Word::offset_16, std::uint16_t, std::uint32_t>>;
 
-/// Multiplies one chunk. `open`: the row that it continues, if it does; afterwards the row that goes on, if any does.
+/// Sums along a chunk's lanes.
+template <class V>
+struct LaneSums {
+  /// Of lane l, [l][k] is its row's, in the lane, before entry k, and the last one its row's at the end of the lane.
+  std::array<std::array<V, lane_entries + 1>, lanes> at{};
+  /// Of each lane what the row that reaches it has there; then, by trees, there and in the lanes that follow.
+  std::array<V, lanes> head{};
+};
+
+/// A branch on flags would often be taken otherwise than foreseen. So they become numbers: 1 where one of four is set.
+template <class V>
+inline constexpr auto as_numbers = [] {
+  std::array<std::array<V, 4>, 16> all{};
+  for (std::uint32_t flags = 0; flags < 16; ++flags)
+    for (std::uint32_t k = 0; k < 4; ++k) all[flags][k] = static_cast<V>(flags >> k & 1U);
+  return all;
+}();
+template <class V>
+SPMVPACK_INLINE bool is_set(std::uint32_t flags, std::uint32_t k) {
+  return as_numbers<V>[flags >> k / 4 * 4 & 15][k % 4] > 0;
+}
+
+/// Prefetches a lane's share of as many bytes as the chunk has: its pieces are too short for the hardware prefetcher.
+SPMVPACK_INLINE void prefetch_share(const std::byte* ahead, std::uint32_t chunk_bytes, std::size_t lane) {
+  const std::uint32_t share = chunk_bytes / lanes;
+  const auto begin = reinterpret_cast<std::uintptr_t>(ahead) + lane * share;  // may be past the section
+  __builtin_prefetch(reinterpret_cast<const void*>(begin));                   // NOLINT(performance-no-int-to-ptr)
+  if (share > cache_line)
+    __builtin_prefetch(reinterpret_cast<const void*>(begin + cache_line));  // NOLINT(performance-no-int-to-ptr)
+}
+
+/// Adds up the products of a chunk along its lanes. `from`: x, and its hot elements. Returns the lanes in which rows
+/// start.
 template <class A, class V, Source source, Word word>
-SPMVPACK_INLINE void multiply_chunk(const View<A>& v, std::uint64_t c, Operands<V> to, OpenRow<V>& open,
-                                    Carries<V>& carries) {
+SPMVPACK_INLINE std::uint32_t multiply_lanes(const View<A>& v, const Chunk& chunk, const std::byte* bytes,
+                                             std::array<const V*, 2> from, LaneSums<V>& sums) {
   using Column = WordOf<word>;
+  const ChunkLayout at = chunk_layout(chunk.info, v.value_bytes);
+  const std::uint32_t entries = chunk.info.entries();
+  const std::size_t own_lanes = chunk.info.lanes();
+  const auto* const words = reinterpret_cast<const Column*>(bytes + at.columns);
+  const auto* const raw = reinterpret_cast<const A*>(bytes + at.values);
+  const auto* const ids = reinterpret_cast<const std::uint8_t*>(bytes + at.values);
+  const V* const x = from[0] + chunk.base;
+  const V single = source == Source::single ? V{v.values[0]} : V{0};
+  const auto product = [&](std::size_t lane, std::uint32_t k, V sum) __attribute__((always_inline)) {
+    const std::uint32_t stored = words[slot_of(sizeof(Column), own_lanes, lane, k)];
+    const V element = word == Word::hot ? from[stored / hot_bit][stored % hot_bit] : x[stored];
+    V value = single;
+    if constexpr (source == Source::raw) value = V{raw[slot_of(sizeof(A), own_lanes, lane, k)]};
+    if constexpr (source == Source::table) value = V{v.values[ids[slot_of(1, own_lanes, lane, k)]]};
+    return std::fma(value, element, sum);
+  };
+  std::uint32_t with_start = 0;
+  for (std::size_t lane = 0; lane < entries / lane_entries; ++lane) {
+    prefetch_share(bytes + ahead_bytes, at.end, lane);
+    const auto flags = static_cast<std::uint32_t>(bytes[lane]);
+    V sum = 0;
+    if (flags == 0) {
+#pragma GCC unroll 8
+      for (std::uint32_t k = 0; k < lane_entries; ++k) sum = product(lane, k, sum);
+      sums.head[lane] = sum;
+    } else {
+      with_start |= 1U << lane;
+#pragma GCC unroll 8
+      for (std::uint32_t k = 0; k < lane_entries; ++k) {
+        sums.at[lane][k] = sum;
+        sum = product(lane, k, is_set<V>(flags, k) ? V{0} : sum);
+      }
+      sums.head[lane] = sums.at[lane][static_cast<std::uint32_t>(std::countr_zero(flags))];
+    }
+    sums.at[lane][lane_entries] = sum;
+  }
+  if (entries % lane_entries != 0) {
+    const std::size_t lane = entries / lane_entries;
+    const auto flags = static_cast<std::uint32_t>(bytes[lane]);
+    V sum = 0;
+    for (std::uint32_t k = 0; k < entries % lane_entries; ++k) {
+      sums.at[lane][k] = sum;
+      sum = product(lane, k, (flags >> k & 1U) != 0 ? V{0} : sum);
+    }
+    sums.at[lane][lane_entries] = sum;
+    sums.head[lane] = flags == 0 ? sum : sums.at[lane][static_cast<std::uint32_t>(std::countr_zero(flags))];
+    with_start |= (flags != 0 ? 1U : 0U) << lane;
+  }
+  return with_start;
+}
+
+/// Adds to each head those that follow up to the next lane in which a row starts, or up to the last of `used` lanes: by
+/// the tree, all rows at once.
+template <class V>
+SPMVPACK_INLINE void add_heads(std::uint32_t with_start, std::uint32_t used, std::array<V, lanes>& head) {
+  std::uint32_t goes_on = ~with_start & ((1U << (used - 1)) - 1);  // lanes whose row goes on `distance` lanes farther
+  for (std::uint32_t distance = 1; goes_on != 0; distance *= 2) {
+    for (std::uint32_t left = goes_on; left != 0; left &= left - 1) {
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+      head[lane] = head[lane] + head[lane + distance];
+    }
+    goes_on &= goes_on >> distance;
+  }
+}
+
+/// Completes the rows of chunk c. `open`: the row that it continues, if it does; afterwards the row that goes on, if
+/// any does.
+template <class A, class V>
+SPMVPACK_INLINE void put_rows(const View<A>& v, std::uint64_t c, const std::byte* bytes, std::uint32_t with_start,
+                              LaneSums<V>& sums, Operands<V> to, OpenRow<V>& open, Carries<V>& carries) {
   const Chunk chunk = v.chunks[c];
   const Info info = chunk.info;
-  const std::byte* const bytes = v.stream + std::uint64_t{chunk.place} * unit;
-  const ChunkLayout at = chunk_layout(info, v.value_bytes);
-  const std::uint32_t entries = info.entries(), own_lanes = info.lanes(), row_bytes = info.row_bytes();
-  const std::uint32_t used = (entries + lane_entries - 1) / lane_entries;
-  const auto* const words = reinterpret_cast<const Column*>(bytes + at.columns);
-  const V* const x = to.x + chunk.base;
-  const auto start_row = [&](std::uint32_t k) __attribute__((always_inline)) {
-    return row_bytes == 0 ? chunk.begin() + k : chunk.row + ChunkView::number(bytes + at.rows, row_bytes, k);
-  };
-  const auto product = [&](std::uint32_t lane, std::uint32_t k, V sum) __attribute__((always_inline)) {
-    const std::uint32_t stored = words[slot_of(sizeof(Column), own_lanes, lane, k)];
-    const V element = word == Word::hot && (stored & hot_bit) != 0 ? to.x[v.hot[stored & ~hot_bit]] : x[stored];
-    A value;
-    if constexpr (source == Source::raw)
-      std::memcpy(&value, bytes + at.values + slot_of(sizeof(A), own_lanes, lane, k) * sizeof(A), sizeof(A));
-    else if constexpr (source == Source::table)
-      value = v.values[static_cast<std::uint8_t>(bytes[at.values + slot_of(1, own_lanes, lane, k)])];
-    else
-      value = v.values[0];
-    return std::fma(V{value}, element, sum);
-  };
-  // Ends the row that is open, whose last part is in this chunk.
-  const auto end_open = [&](V part) __attribute__((always_inline)) {
-    const V sum = c % v.tile_chunks == 0 ? part : open.sum + part;
-    if (open.continued)
+  const std::uint32_t row_bytes = info.row_bytes(), starts = info.starts(),
+                      used = (info.entries() + lane_entries - 1) / lane_entries;
+  const bool goes_on = v.chunks[c + 1].info.continues();
+  add_heads(with_start, used, sums.head);
+  if (info.continues()) {
+    const V sum = c % v.tile_chunks == 0 ? sums.head[0] : open.sum + sums.head[0];
+    if (starts == 0 && goes_on)
+      open.sum = sum;
+    else if (open.continued)
       carries.first[c / v.tile_chunks] = sum;
     else
       to.put(open.row, sum);
-  };
-
-  std::array<V, lanes> heads;
-  V tail = 0;
-  std::uint32_t tail_lane = lanes, starts = 0;  // the lane in which the last row so far starts; none: `lanes`
-  for (std::uint32_t lane = 0; lane < used; ++lane) {
-    const std::uint32_t n = std::min(lane_entries, entries - lane * lane_entries);
-    auto flags = static_cast<std::uint32_t>(bytes[lane]);
-    V sum = 0;
-    std::uint32_t k = 0;
-    for (bool first = true; flags != 0; flags &= flags - 1, first = false) {
-      for (const auto end = static_cast<std::uint32_t>(std::countr_zero(flags)); k < end; ++k)
-        sum = product(lane, k, sum);
-      if (first) {
-        heads[lane] = sum;
-        if (tail_lane != lanes)
-          to.put(start_row(starts - 1), tail + tree_sum(heads.data() + tail_lane + 1, lane - tail_lane));
-        else if (info.continues())
-          end_open(tree_sum(heads.data(), lane + 1));
-        tail_lane = lane;
-      } else {
-        to.put(start_row(starts - 1), sum);
-      }
-      ++starts;
-      sum = 0;
-    }
-    for (; k < n; ++k) sum = product(lane, k, sum);
-    (tail_lane == lane ? tail : heads[lane]) = sum;
   }
-  const bool goes_on = v.chunks[c + 1].info.continues();
-  if (tail_lane != lanes) {
-    const V sum = tail_lane + 1 < used ? tail + tree_sum(heads.data() + tail_lane + 1, used - 1 - tail_lane) : tail;
-    if (goes_on)
-      open = {false, start_row(starts - 1), sum};
-    else
-      to.put(start_row(starts - 1), sum);
-  } else {
-    const V part = tree_sum(heads.data(), used);
-    if (goes_on)
-      open.sum = c % v.tile_chunks == 0 ? part : open.sum + part;
-    else
-      end_open(part);
-  }
-  // Rows without entries. Those of segments are what they are.
-  if (v.segment_count > 1) return;
   const std::uint32_t begin = chunk.begin(), end = v.chunks[c + 1].begin();
-  if (starts == end - begin) return;
-  std::uint32_t row = begin;
-  for (std::uint32_t k = 0; k < starts; ++k) {
-    to.scale(row, start_row(k));
-    row = start_row(k) + 1;
+  // Rows without entries are among its own: all of them first become beta y. Those of segments are what they are.
+  if (starts != end - begin && v.segment_count == 1) {
+    to.scale(begin, end - (goes_on && starts != 0 ? 1 : 0));
+    to.beta = to.beta == 0 ? V{0} : V{1};
   }
-  to.scale(row, end);
+  if (starts == 0) return;
+  const std::byte* const rows = bytes + chunk_layout(info, v.value_bytes).rows;
+  const auto start_row = [&](std::uint32_t k) __attribute__((always_inline)) {
+    return row_bytes == 0 ? begin + k : chunk.row + ChunkView::number(rows, row_bytes, k);
+  };
+  // What the chunk has of the row that starts in `lane` and ends before entry k of lane `last`: its first lane's sum
+  // and those of the lanes that follow. If none do, -0 takes their place, which leaves every sum as it is.
+  sums.head[0] = -V{0};
+  const auto row_sum = [&](std::uint32_t lane, std::uint32_t last, std::uint32_t k) __attribute__((always_inline)) {
+    return sums.at[lane][lane == last ? k : lane_entries] + sums.head[lane == last ? 0 : lane + 1];
+  };
+  std::uint32_t k = 0, lane = 0;  // the row that has started last, and where
+  for (std::uint32_t piece = 0; piece < used; piece += 8) {
+    std::uint64_t flags = 0;
+    std::memcpy(&flags, bytes + piece, sizeof flags);
+    for (; flags != 0; flags &= flags - 1) {
+      const auto entry = static_cast<std::uint32_t>(std::countr_zero(flags));
+      const std::uint32_t next_lane = piece + entry / lane_entries;
+      if (k != 0) to.put(start_row(k - 1), row_sum(lane, next_lane, entry % lane_entries));
+      lane = next_lane;
+      ++k;
+    }
+  }
+  const V sum = row_sum(lane, used - 1, lane_entries);
+  if (goes_on)
+    open = {false, start_row(starts - 1), sum};
+  else
+    to.put(start_row(starts - 1), sum);
 }
 
 template <class A, class V, Source source>
-SPMVPACK_INLINE void tiles(View<A> v, Operands<V> to, std::uint64_t begin, std::uint64_t end, Carries<V>& carries) {
+SPMVPACK_INLINE void tiles(View<A> v, const V* hot_x, Operands<V> to, std::uint64_t begin, std::uint64_t end,
+                           Carries<V>& carries) {
   OpenRow<V> open{};
+  LaneSums<V> sums;
+  std::uint32_t with_start = 0;
+  const std::array<const V*, 2> from{to.x, hot_x};
   for (std::uint64_t c = begin * v.tile_chunks; c < end * v.tile_chunks; ++c) {
-    const Info info = v.chunks[c].info;
-    if (c % v.tile_chunks == 0) open = {info.continues(), v.chunks[c].row, V{0}};
-    if (info.entries() == 0) {
-      if (v.segment_count == 1) to.scale(v.chunks[c].begin(), v.chunks[c + 1].begin());
+    const Chunk chunk = v.chunks[c];
+    if (c % v.tile_chunks == 0) open = {chunk.info.continues(), chunk.row, V{0}};
+    if (chunk.info.entries() == 0) {
+      if (v.segment_count == 1) to.scale(chunk.begin(), v.chunks[c + 1].begin());
       continue;
     }
-    switch (info.column_shift()) {
+    const std::byte* const bytes = v.stream + std::uint64_t{chunk.place} * unit;
+    switch (chunk.info.column_shift()) {
       case 0:
-        multiply_chunk<A, V, source, Word::offset_8>(v, c, to, open, carries);
+        with_start = multiply_lanes<A, V, source, Word::offset_8>(v, chunk, bytes, from, sums);
         break;
       case 1:
-        multiply_chunk<A, V, source, Word::offset_16>(v, c, to, open, carries);
+        with_start = multiply_lanes<A, V, source, Word::offset_16>(v, chunk, bytes, from, sums);
         break;
       default:
         if (v.hot_count == 0)
-          multiply_chunk<A, V, source, Word::offset_32>(v, c, to, open, carries);
+          with_start = multiply_lanes<A, V, source, Word::offset_32>(v, chunk, bytes, from, sums);
         else
-          multiply_chunk<A, V, source, Word::hot>(v, c, to, open, carries);
+          with_start = multiply_lanes<A, V, source, Word::hot>(v, chunk, bytes, from, sums);
     }
+    put_rows(v, c, bytes, with_start, sums, to, open, carries);
     // The sum of a row that goes on in the next tile.
     if ((c + 1) % v.tile_chunks == 0 && v.chunks[c + 1].info.continues())
       (open.continued ? carries.first : carries.last)[c / v.tile_chunks] = open.sum;
@@ -170,13 +245,14 @@ SPMVPACK_INLINE void tiles(View<A> v, Operands<V> to, std::uint64_t begin, std::
 }
 
 template <class A, class V, Source source>
-SPMVPACK_TARGET_V3 void tiles_v3(View<A> v, Operands<V> to, std::uint64_t begin, std::uint64_t end,
+SPMVPACK_TARGET_V3 void tiles_v3(View<A> v, const V* hot_x, Operands<V> to, std::uint64_t begin, std::uint64_t end,
                                  Carries<V>& carries) {
-  tiles<A, V, source>(v, to, begin, end, carries);
+  tiles<A, V, source>(v, hot_x, to, begin, end, carries);
 }
 template <class A, class V, Source source>
-void tiles_generic(View<A> v, Operands<V> to, std::uint64_t begin, std::uint64_t end, Carries<V>& carries) {
-  tiles<A, V, source>(v, to, begin, end, carries);
+void tiles_generic(View<A> v, const V* hot_x, Operands<V> to, std::uint64_t begin, std::uint64_t end,
+                   Carries<V>& carries) {
+  tiles<A, V, source>(v, hot_x, to, begin, end, carries);
 }
 
 template <class A, class V>
@@ -223,6 +299,8 @@ void multiply_bitflag(const PartView& part, const Operands<V>& operands, int thr
   const std::uint64_t count = v.chunk_count / v.tile_chunks;
   Carries<V> carries;
   if (part.info().params[param_continued] != 0) carries = {std::vector<V>(count), std::vector<V>(count)};
+  std::vector<V> hot_x(v.hot_count);  // the hot elements of x, side by side
+  for (std::uint32_t i = 0; i < v.hot_count; ++i) hot_x[i] = operands.x[v.hot[i]];
   const auto kernel = tiles_kernel<A, V>(source_of(part.info()));
   // The rows of several segments are summed up apart. One without entries is -0, which changes no sum; the sum of one
   // with entries is never -0, as it is added to +0.
@@ -233,7 +311,7 @@ void multiply_bitflag(const PartView& part, const Operands<V>& operands, int thr
     rows = {V{1}, operands.x, V{0}, sums.data(), nullptr};
   }
   parallel_pieces(count, std::max<std::uint64_t>(1, chunks_per_task / v.tile_chunks), threads,
-                  [&](std::uint64_t begin, std::uint64_t end) { kernel(v, rows, begin, end, carries); });
+                  [&](std::uint64_t begin, std::uint64_t end) { kernel(v, hot_x.data(), rows, begin, end, carries); });
   finish_shared_rows(v, carries, rows);
   if (v.segment_count == 1) return;
   parallel_pieces(v.rows, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {

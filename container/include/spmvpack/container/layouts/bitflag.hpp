@@ -96,8 +96,8 @@ constexpr SPMVPACK_HOST_DEVICE ChunkLayout chunk_layout(Info info, std::uint32_t
 
 /// The element, of `bytes` each, for entry k of a lane: 16 bytes of a lane, or all that it has, are side by side, then
 /// those of the next lane.
-constexpr SPMVPACK_HOST_DEVICE std::uint32_t slot_of(std::uint32_t bytes, std::uint32_t chunk_lanes, std::uint32_t lane,
-                                                     std::uint32_t k) noexcept {
+template <class N>
+constexpr SPMVPACK_HOST_DEVICE N slot_of(std::uint32_t bytes, N chunk_lanes, N lane, std::uint32_t k) noexcept {
   const std::uint32_t together = bytes <= 2 ? lane_entries : 16 / bytes;
   return (k / together * chunk_lanes + lane) * together + k % together;
 }
