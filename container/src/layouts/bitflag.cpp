@@ -64,8 +64,6 @@ void check_places(const PartView& part, const View<T>& v) {
           before.info.row_bytes() != 0 || before.info.starts() == 0 || before.info.starts() == chunk.begin() - first,
           "the chunk before skips rows");
       require(!chunk.info.continues() || before.info.entries() != 0, "it continues nothing");
-    } else {
-      require(!chunk.info.continues(), "it continues nothing");
     }
     if (c == v.chunk_count) {
       require(chunk.info.entries() == 0 && chunk.row == rows, "it is not the end");

@@ -1,0 +1,412 @@
+// bitflag: the worked examples of docs/LAYOUTS.md, where chunks and tiles end, what is chosen and refused, and
+// containers that lie.
+
+#include "spmvpack/container/layouts/bitflag.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "bitflag_cases.hpp"
+#include "bitflag_lies.hpp"
+#include "catch.hpp"
+#include "spmvpack/host_loader/host_matrix.hpp"
+#include "worked_example.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+using Settings = std::map<std::string, std::string>;
+using layouts::bitflag::Chunk;
+using layouts::bitflag::Info;
+using layouts::bitflag::Source;
+using U8 = std::vector<std::uint8_t>;
+using Lengths = std::vector<std::uint32_t>;
+
+Container container_of(const CsrMatrix& a, const Settings& settings) {
+  return open(encode(a, "bitflag", settings).bytes);
+}
+
+/// The numbers of the part's chunks, without the end.
+std::vector<Info> infos(const Container& file) {
+  const U32 words = elements<std::uint32_t>(file, "chunks");
+  std::vector<Info> all;
+  for (std::size_t i = 3; i + 4 < words.size(); i += 4) all.push_back({words[i]});
+  return all;
+}
+
+std::vector<std::uint32_t> entries_of(const Container& file) {
+  std::vector<std::uint32_t> all;
+  for (const Info info : infos(file)) all.push_back(info.entries());
+  return all;
+}
+
+/// The file is as the plan says, the same whatever the threads, and gives back the same bits.
+Container round_trip(const CsrMatrix& a, const Settings& settings) {
+  const Encoded file = encode(a, "bitflag", settings, format::Codec::none, 1);
+  REQUIRE(file.bytes.size() == file.predicted_bytes);
+  REQUIRE(encode(a, "bitflag", settings, format::Codec::none, 4).bytes == file.bytes);
+  const encoder::PartPlan plan = plan_of(a, "bitflag", {.settings = settings});
+  REQUIRE(file.device_bytes == plan.device_bytes());
+  Container c = open(file.bytes);
+  REQUIRE(c.device_bytes() == file.device_bytes);
+  for (const int threads : {1, 4}) {
+    LoadOptions options;
+    options.threads = threads;
+    REQUIRE(equal_bits(a, unpack(c, options)));
+  }
+  std::uint64_t slots = 0;
+  for (const Info info : infos(c)) slots += info.lanes() * layouts::bitflag::lane_entries;
+  REQUIRE(plan.padding == slots - a.nnz());
+  return c;
+}
+
+std::uint64_t continued(const Container& c) { return c.parts()[0].params[layouts::bitflag::param_continued]; }
+
+}  // namespace
+
+TEST_CASE("the worked example of docs/LAYOUTS.md in bitflag") {
+  const Encoded file = encode(worked_example(), "bitflag", {{"bitflag.tile", "1"}});
+  const Container c = open(file.bytes);
+  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{1, 1, 1, 4, 3, 0, 0, 0});
+  // Seven entries, three starts, offsets of rows that take a byte: row 2 is empty.
+  CHECK(elements<std::uint32_t>(c, "chunks") == U32{0, 0, 0, 7 | 3 << 9 | 1 << 20, 4, 0, 4, 0});
+  U8 stream(128);
+  stream[0] = 0b0100101;
+  std::ranges::copy(U8{0, 1, 0, 1, 4, 3, 4}, stream.begin() + 32);
+  std::ranges::copy(U8{0, 1, 1, 0, 2, 0, 1}, stream.begin() + 64);
+  std::ranges::copy(U8{0, 1, 3}, stream.begin() + 96);
+  CHECK(elements<std::uint8_t>(c, "stream") == stream);
+  CHECK(elements<double>(c, "values") == F64{2, -1, .5});  // most frequent first
+  CHECK(elements<std::uint32_t>(c, "hot").empty());
+  CHECK(file.device_bytes == 32 + 128 + 24);
+  CHECK(file.bytes.size() == file.predicted_bytes);
+  CHECK(equal_bits(unpack(c), worked_example()));
+  CHECK(plan_of(worked_example(), "bitflag").padding == 32 - 7);
+  CHECK_FALSE(plan_of(worked_example(), "bitflag").fill_reads_x);
+}
+
+TEST_CASE("the worked example with raw values and two hot columns") {
+  const Container c =
+      container_of(worked_example(), {{"bitflag.tile", "1"}, {"bitflag.values", "raw"}, {"bitflag.hot", "2"}});
+  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{0, 1, 1, 14, 0, 0, 2, 0});
+  CHECK(elements<std::uint32_t>(c, "chunks") == U32{0, 0, 0, 7 | 3 << 9 | 2 << 18 | 1 << 20, 4, 0, 14, 0});
+  CHECK(elements<std::uint32_t>(c, "hot") == U32{0, 1});  // of three columns with two entries each, the first two
+  const U8 bytes = elements<std::uint8_t>(c, "stream");
+  // Words of 16 bytes of a lane, the lanes side by side: the first four of lanes 0 to 3, then the others.
+  U32 words(32);
+  std::ranges::copy(U32{1U << 31U, 1U << 31U | 1, 1U << 31U, 1U << 31U | 1}, words.begin());
+  std::ranges::copy(U32{4, 3, 4}, words.begin() + 16);
+  CHECK(std::memcmp(bytes.data() + 32, words.data(), 128) == 0);
+  F64 values(32);  // two of each lane, side by side
+  std::ranges::copy(F64{2, -1}, values.begin());
+  std::ranges::copy(F64{-1, 2}, values.begin() + 8);
+  std::ranges::copy(F64{.5, 2}, values.begin() + 16);
+  std::ranges::copy(F64{-1}, values.begin() + 24);
+  CHECK(std::memcmp(bytes.data() + 160, values.data(), 256) == 0);
+  CHECK(equal_bits(unpack(c), worked_example()));
+}
+
+TEST_CASE("an example of two chunks and empty rows at both ends") {
+  // Row 1 has 259 entries, which a second chunk goes on with; row 3 has one.
+  Entries entries;
+  for (std::uint32_t j = 0; j < 259; ++j) entries[{1, j}] = 7;
+  entries[{3, 400}] = 7;
+  const Container c = container_of(make_csr(6, 401, entries), {{"bitflag.tile", "3"}});
+  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{2, 3, 3, 13, 1, 0, 0, 0});
+  const std::uint32_t first = 256 | 1 << 9 | 1 << 20, second = 4 | 1 << 9 | 1 << 20 | 1 << 22;
+  // The second chunk's rows are 2 and 3; its offsets count from row 1. The last chunk has rows 4 and 5, without
+  // entries.
+  CHECK(elements<std::uint32_t>(c, "chunks") == U32{0, 0, 0, first, 1, 256, 10, second, 4, 0, 13, 0, 6, 0, 13, 0});
+  const U8 bytes = elements<std::uint8_t>(c, "stream");
+  CHECK(bytes[0] == 1);           // row 1 starts first
+  CHECK(bytes[32 + 255] == 255);  // the last column
+  CHECK(bytes[288] == 1);         // row 1
+  CHECK(bytes[320] == 0b1000);
+  CHECK(U8(bytes.begin() + 352, bytes.begin() + 357) == U8{0, 1, 2, 144, 0});
+  CHECK(bytes[384] == 2);  // row 3
+  CHECK(elements<double>(c, "values") == F64{7});
+}
+
+TEST_CASE("bitflag gives back every case bit for bit, and the case is what its name says") {
+  const auto all = []<class T>(T) {
+    for (const BitflagCase& c : bitflag_cases<T>()) {
+      std::string name = c.name;
+      for (const auto& [key, value] : c.settings) name += fmt::format(" {}={}", key, value);
+      INFO(name);
+      const encoder::PartPlan plan = plan_of(c.matrix, "bitflag", {.settings = c.settings});
+      for (const std::string& counted : c.counters) {
+        INFO(counted);
+        REQUIRE(counter(plan, counted) != 0);
+      }
+      round_trip(c.matrix, c.settings);
+    }
+  };
+  SECTION("f64") { all(double{}); }
+  SECTION("f32") { all(float{}); }
+}
+
+TEMPLATE_TEST_CASE("random matrices come back bit for bit, nasty values among them", "", double, float) {
+  std::size_t turn = 0;
+  for (const int values : {0, 1, 2, 3, 4})
+    for (const NamedMatrix& m : random_matrices<TestType>(151, values)) {
+      const std::string tile = std::array{"auto", "1", "2", "8", "31", "32"}.at(turn % 6),
+                        hot = std::array{"auto", "7", "32768", "0", "100"}.at(turn % 5);
+      ++turn;
+      INFO(m.name << ", values " << values << ", tile " << tile << ", hot " << hot);
+      round_trip(m.matrix, {{"bitflag.tile", tile}, {"bitflag.hot", hot}});
+      round_trip(m.matrix, {{"bitflag.tile", tile}, {"bitflag.hot", hot}, {"bitflag.values", "raw"}});
+    }
+}
+
+TEST_CASE("a chunk has 256 entries, and the tile goes on after it") {
+  const auto chunks = [](const Lengths& lengths, const char* tile) {
+    return entries_of(round_trip(rows_of<double>(lengths, 4000, 3), {{"bitflag.tile", tile}}));
+  };
+  CHECK(chunks({256}, "1") == U32{256});
+  CHECK(chunks({257}, "1") == U32{256, 1});
+  CHECK(chunks({255, 1}, "2") == U32{256, 0});
+  CHECK(chunks({255, 2}, "2") == U32{256, 1});
+  CHECK(chunks({200, 200, 200}, "2") == U32{256, 144, 200, 0});  // the third row has no room in the first tile
+  CHECK(chunks({200, 400, 200}, "2") == U32{200, 0, 256, 144, 200, 0});
+  CHECK(chunks({200, 513, 200}, "2") == U32{256, 256, 256, 145});  // no tile has room for the second row
+}
+
+TEST_CASE("tiles share no row that fits one") {
+  CHECK(continued(round_trip(rows_of<double>({5, 2048, 7}, 4000, 3), {{"bitflag.tile", "8"}})) == 0);
+  CHECK(continued(round_trip(rows_of<double>({5, 2049, 7}, 4000, 3), {{"bitflag.tile", "8"}})) == 1);
+  // Below 2^21 nonzeros tiles grow with the longest row.
+  const auto plan = [](const Lengths& lengths) { return plan_of(rows_of<double>(lengths, 20000, 3), "bitflag"); };
+  CHECK(counter(plan({2048}), "tile_chunks") == 8);
+  CHECK(counter(plan({2049}), "tile_chunks") == 16);
+  CHECK(counter(plan({4097, 8192}), "tile_chunks") == 32);
+  CHECK(counter(plan({4097, 8192}), "tiles.continued") == 0);
+  CHECK(counter(plan({8193}), "tile_chunks") == 32);
+  CHECK(counter(plan({8193}), "tiles.continued") == 1);
+  // Whatever lies between rows: gaps take chunks of the tile, too.
+  std::mt19937_64 rng(3);
+  for (int i = 0; i < 30; ++i) {
+    Lengths lengths;
+    for (int r = 0; r < 60; ++r) {
+      lengths.push_back(static_cast<std::uint32_t>(rng() % (i % 2 == 0 ? 8193 : 600)));
+      if (rng() % 2 == 0) lengths.resize(lengths.size() + rng() % 15000);
+    }
+    const Container c = container_of(rows_of<double>(lengths, 8192, 0), {});
+    CHECK(continued(c) == 0);
+  }
+}
+
+TEST_CASE("empty rows: a chunk has up to 4,096 rows of its own, and others none of the bytes") {
+  const auto chunks = [](const Lengths& lengths) {
+    return infos(round_trip(rows_of<double>(lengths, 300, 3), {{"bitflag.tile", "1"}}));
+  };
+  for (const std::uint32_t gap : {1U, 254U, 255U, 256U, 257U, 4094U, 4095U, 4096U, 4097U, 8191U, 8192U, 10000U}) {
+    INFO(gap << " empty rows");
+    // First: they are the first chunk's own, as far as they have room there.
+    Lengths first(gap);
+    first.push_back(3);
+    const std::vector<Info> start = chunks(first);
+    CHECK(start.size() == 1 + gap / 4096);
+    for (std::size_t i = 0; i + 1 < start.size(); ++i) CHECK(start[i].bits == 0);
+    CHECK(start.back().row_bytes() == (gap % 4096 == 0 ? 0 : gap % 4096 <= 255 ? 1 : 2));
+    // In between: row 0 is of the first chunk, and the row after the gap if the gap has at most 4,094.
+    Lengths middle{2};
+    middle.resize(1 + gap);
+    middle.push_back(3);
+    const std::vector<Info> both = chunks(middle);
+    CHECK(both.size() == (gap <= 4094 ? 1 : 2 + gap / 4096));
+    CHECK(both.front().starts() == (gap <= 4094 ? 2 : 1));
+    // Last.
+    Lengths last{2};
+    last.resize(1 + gap);
+    CHECK(chunks(last).size() == 1 + (gap + 4095) / 4096);
+    CHECK(chunks(Lengths(gap)).size() == (gap + 4095) / 4096);
+  }
+}
+
+TEST_CASE("the offsets of a continuing chunk count from the row that it continues") {
+  // Row 0 ends in the second chunk; 255 and 256 rows further the next one starts.
+  for (const std::uint32_t gap : {254U, 255U}) {
+    Lengths lengths{260};
+    lengths.resize(1 + gap);
+    lengths.push_back(3);
+    const std::vector<Info> all = infos(round_trip(rows_of<double>(lengths, 300, 3), {{"bitflag.tile", "1"}}));
+    REQUIRE(all.size() == 2);
+    CHECK(all[1].continues());
+    CHECK(all[1].row_bytes() == (gap == 254 ? 1 : 2));
+  }
+  // Its own rows are at most 4,096, so that the last is 4,096 rows further.
+  Lengths lengths{260};
+  lengths.resize(4096);
+  lengths.push_back(3);
+  const std::vector<Info> all = infos(round_trip(rows_of<double>(lengths, 300, 3), {{"bitflag.tile", "1"}}));
+  REQUIRE(all.size() == 2);
+  CHECK(all[1].starts() == 1);
+}
+
+TEST_CASE("columns take as many bytes as their chunk's span needs") {
+  const auto shift = [](std::uint32_t first, std::uint32_t last) {
+    const Container c = round_trip(make_csr(1, 200000, {{{0, first}, 1.0}, {{0, last}, 2.0}}), {{"bitflag.tile", "1"}});
+    CHECK(elements<std::uint32_t>(c, "chunks")[1] == first);
+    return infos(c).at(0).column_shift();
+  };
+  CHECK(shift(70000, 70255) == 0);
+  CHECK(shift(70000, 70256) == 1);
+  CHECK(shift(1, 65536) == 1);
+  CHECK(shift(1, 65537) == 2);
+}
+
+TEST_CASE("columns just below 2^32 - 1, and hot ones up to 2^31 columns") {
+  constexpr std::uint64_t cols = 0xFFFFFFFE;
+  const CsrMatrix a = make_csr(2, cols, {{{0, 0}, 1.0}, {{0, cols - 1}, 2.0}, {{1, cols - 1}, 3.0}});
+  CHECK(infos(round_trip(a, {{"bitflag.tile", "1"}})).at(0).column_shift() == 2);
+  // A word's highest bit says that it is hot: none are with so many columns, even if they are asked for.
+  CHECK(counter(plan_of(a, "bitflag", {.settings = {{"bitflag.hot", "3"}}}), "hot.columns") == 0);
+}
+
+TEST_CASE("empty parts, and of one column or row") {
+  for (const auto& [rows, cols] : {std::pair{0U, 0U}, {0U, 3U}, {3U, 0U}, {3U, 3U}}) {
+    const Container c = round_trip(make_csr(rows, cols, {}), {});
+    CHECK(infos(c).size() == (rows == 0 ? 0 : 8));
+    CHECK(elements<std::uint8_t>(c, "stream").empty());
+  }
+  CHECK(entries_of(round_trip(rows_of<double>(Lengths(600, 1), 1, 3), {{"bitflag.tile", "1"}})) == U32{256, 256, 88});
+  const Container dense = round_trip(rows_of<double>({3000}, 3000, 3), {{"bitflag.tile", "2"}});
+  CHECK(entries_of(dense).size() == 12);
+  CHECK(continued(dense) == 5);
+  CHECK(std::ranges::all_of(infos(dense), [](Info i) { return i.row_bytes() == 0 && i.column_shift() == 0; }));
+}
+
+TEST_CASE("auto takes the source of the fewest bytes") {
+  const auto source = [](const CsrMatrix& a) {
+    const Container c = round_trip(a, {});
+    return layouts::bitflag::source_of(c.parts()[0]);
+  };
+  const auto distinct = [](std::uint32_t n) {
+    CsrMatrix a = rows_of<double>(Lengths(100, 40), 1000, 0);
+    std::iota(std::get<Array<double>>(a.values).begin(), std::get<Array<double>>(a.values).end(), 0);
+    for (double& v : std::get<Array<double>>(a.values)) v = std::fmod(v, n) + 0.5;
+    return a;
+  };
+  CHECK(source(distinct(1)) == Source::single);
+  CHECK(source(distinct(2)) == Source::table);
+  CHECK(source(distinct(256)) == Source::table);
+  CHECK(source(distinct(257)) == Source::raw);
+  CHECK(source(make_csr(1, 2, {{{0, 0}, 1.0}, {{0, 1}, 2.0}})) == Source::raw);  // 16 bytes, or 16 and two ids
+  CHECK(source(make_csr(2, 2, {})) == Source::raw);
+}
+
+TEST_CASE("hot columns are those with most entries, of equals the first") {
+  // Column j has as many entries as its row says: 0 1 2 2 2 3.
+  const CsrMatrix a = make_csr(3, 6,
+                               {{{0, 1}, 1.0},
+                                {{0, 2}, 1.0},
+                                {{0, 3}, 1.0},
+                                {{0, 4}, 1.0},
+                                {{0, 5}, 1.0},
+                                {{1, 2}, 1.0},
+                                {{1, 3}, 1.0},
+                                {{1, 4}, 1.0},
+                                {{1, 5}, 1.0},
+                                {{2, 5}, 1.0}});
+  const auto hot = [&](const char* count) {
+    return elements<std::uint32_t>(round_trip(a, {{"bitflag.hot", count}}), "hot");
+  };
+  CHECK(hot("0").empty());
+  CHECK(hot("1") == U32{5});
+  CHECK(hot("3") == U32{2, 3, 5});
+  CHECK(hot("4") == U32{2, 3, 4, 5});
+  CHECK(hot("6") == U32{1, 2, 3, 4, 5});  // none without entries
+  CHECK(hot("32768") == U32{1, 2, 3, 4, 5});
+  CHECK(hot("auto").empty());
+  CHECK(counter(plan_of(a, "bitflag", {.settings = {{"bitflag.hot", "3"}}}), "hot.entries") == 7);
+}
+
+TEST_CASE("values that are no numbers, signed zeros and denormals keep their bits, in every source") {
+  std::mt19937_64 rng(5);
+  for (int i = 0; i < 40; ++i) {
+    CsrMatrix one = rows_of<double>({3, 0, 9}, 20, 0);
+    auto& values = std::get<Array<double>>(one.values);
+    std::fill(values.begin(), values.end(), random_value<double>(rng, 4));
+    CHECK(layouts::bitflag::source_of(round_trip(one, {}).parts()[0]) == Source::single);
+    round_trip(one, {{"bitflag.values", "table"}});
+    round_trip(one, {{"bitflag.values", "raw"}});
+  }
+  // -0 and 0 are two values, as are NaNs with different payloads.
+  CsrMatrix zeros = rows_of<double>({2}, 20, 0);
+  std::get<Array<double>>(zeros.values)[0] = -0.0;
+  std::get<Array<double>>(zeros.values)[1] = 0.0;
+  CHECK(elements<double>(round_trip(zeros, {{"bitflag.values", "table"}}), "values").size() == 2);
+}
+
+TEST_CASE("settings of bitflag out of range, and values that do not repeat, are refused") {
+  const CsrMatrix a = worked_example();
+  const auto usage = [&](const char* name, const char* value) {
+    return plan_refusal(a, "bitflag", {{name, value}}, errc::usage);
+  };
+  CHECK(usage("bitflag.tile", "0") == "bitflag.tile is '0'; use auto or a number from 1 to 32");
+  CHECK(usage("bitflag.tile", "33") == "bitflag.tile is '33'; use auto or a number from 1 to 32");
+  CHECK(usage("bitflag.hot", "32769") == "bitflag.hot is '32769'; use auto or a number from 0 to 32768");
+  CHECK(usage("bitflag.hot", "all") == "bitflag.hot is 'all'; use auto or a number from 0 to 32768");
+  CHECK(usage("bitflag.values", "lut") == "bitflag.values is 'lut'; use auto, raw, table or single");
+  for (const char* const name : {"bitflag.tile", "bitflag.hot", "bitflag.values"}) CHECK(usage(name, "auto").empty());
+  const auto unsupported = [](const CsrMatrix& m, const char* values) {
+    return plan_refusal(m, "bitflag", {{"bitflag.values", values}}, errc::unsupported);
+  };
+  CHECK(unsupported(a, "single") ==
+        "bitflag: bitflag.values is single, but the values do not repeat like that; use bitflag.values=raw, or auto");
+  CHECK(unsupported(a, "table").empty());
+  CHECK(unsupported(rows_of<double>({300}, 400, 3), "table") ==
+        "bitflag: bitflag.values is table, but the values do not repeat like that; use bitflag.values=raw, or auto");
+  CHECK_FALSE(unsupported(make_csr(2, 2, {}), "table").empty());  // there is no value
+}
+
+TEST_CASE("bitflag whose bytes lie is refused, and the place named") {
+  for (const BitflagLie& lie : bitflag_lies()) {
+    INFO(lie.name);
+    std::string message;
+    try {
+      const LoadedPart part = open(lie.file).load_part(0);
+    } catch (const Error& e) {
+      message = e.code() == errc::corrupt ? e.message() : "not corrupt: " + e.message();
+    }
+    CHECK(message == lie.host);
+  }
+}
+
+TEST_CASE("whatever byte of bitflag is flipped, it is refused or read within bounds", "[sequential]") {
+  std::mt19937_64 rng(11);
+  std::size_t refused = 0;
+  for (const Settings& settings : {Settings{{"bitflag.values", "raw"}, {"bitflag.tile", "2"}},
+                                   Settings{{"bitflag.values", "table"}, {"bitflag.hot", "20"}, {"bitflag.tile", "3"}},
+                                   Settings{{"bitflag.values", "table"}, {"bitflag.tile", "1"}}}) {
+    const CsrMatrix a = rows_of<double>({3, 0, 0, 700, 9, 0, 1, 1, 30, 1500, 2, 0}, 2000, 1);
+    const std::vector<std::byte> good = encode(a, "bitflag", settings).bytes;
+    for (int i = 0; i < 400; ++i) {
+      const auto bad = edited(good, [&](ContainerSource& source) {
+        SectionSource& s = source.parts[0].sections.at(rng() % 4);
+        if (i % 8 == 0) source.parts[0].info.params.at(rng() % 7) ^= std::uint64_t{1} << rng() % 64;
+        std::vector<std::byte> bytes(s.raw_bytes());
+        if (bytes.empty()) return;
+        s.fill(0, bytes);
+        for (std::uint64_t flips = 1 + rng() % 3; flips != 0; --flips)
+          bytes[rng() % bytes.size()] ^= static_cast<std::byte>(1U << rng() % 8);
+        s = section_of_bytes(s.name, s.element_type, s.flags, s.alignment, std::move(bytes));
+      });
+      try {
+        const Container c = open(bad);
+        const auto host = host_loader::HostMatrix::load(c);
+        std::vector<double> x(2000, 1), y(12);
+        host.multiply<double>(1, x, 0, y, 1);
+        unpack(c);
+      } catch (const Error&) {
+        ++refused;
+      }
+    }
+  }
+  CHECK(refused > 600);
+}
+
+}  // namespace spmvpack::test
