@@ -106,15 +106,12 @@ TEST_CASE("the worked example with raw values and two hot columns") {
   std::ranges::copy(F64{.5, 2}, values.begin() + 16);
   std::ranges::copy(F64{-1}, values.begin() + 24);
   CHECK(std::memcmp(bytes.data() + 160, values.data(), 256) == 0);
+  CHECK(c.device_bytes() == 488);
   CHECK(equal_bits(unpack(c), worked_example()));
 }
 
 TEST_CASE("an example of two chunks and empty rows at both ends") {
-  // Row 1 has 259 entries, which a second chunk goes on with; row 3 has one.
-  Entries entries;
-  for (std::uint32_t j = 0; j < 259; ++j) entries[{1, j}] = 7;
-  entries[{3, 400}] = 7;
-  const Container c = container_of(make_csr(6, 401, entries), {{"bitflag.tile", "3"}});
+  const Container c = container_of(two_chunks(), {{"bitflag.tile", "3"}});
   CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{2, 3, 3, 13, 1, 0, 0, 0});
   const std::uint32_t first = 256 | 1 << 9 | 1 << 20, second = 4 | 1 << 9 | 1 << 20 | 1 << 22;
   // The second chunk's rows are 2 and 3; its offsets count from row 1. The last chunk has rows 4 and 5, without

@@ -5,6 +5,7 @@
 #include "bitflag_lies.hpp"
 #include "catch.hpp"
 #include "device.hpp"
+#include "spmvpack/container/layouts/bitflag.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 #include "variants.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 using gpu_loader::DeviceMatrix;
 using Settings = std::map<std::string, std::string>;
 
-/// The kernel gives the host's bits, at any place in memory, for sums alone and with alpha and beta, and for A^T, too.
+/// The kernel gives the host's bits, at any place in memory, for sums alone, with alpha and beta, and for beta alone.
 template <class V>
 void require_bits_of_host(const CsrMatrix& matrix, const Settings& settings) {
   const Encoded file = encode(matrix, "bitflag", settings);

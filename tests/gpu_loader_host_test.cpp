@@ -288,22 +288,24 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
     for (const ValueType vectors : {ValueType::f32, ValueType::f64})
       for (const std::uint64_t listed : {0U, 1U, 1000U}) {
         const std::uint64_t v = size_of(vectors), chunks = (n + 255) / 256;
-        const std::map<std::string_view, std::uint64_t> expected{{"csr/ipcsr", 0},
-                                                                 {"csr/vector", 0},
-                                                                 {"csr/scalar", 0},
-                                                                 {"csr/pcsr", n * v},
-                                                                 {"csr/merge", chunks * 2 * (v + 4)},
-                                                                 {"coo/balanced", chunks * 2 * (v + 4)},
-                                                                 {"ccoo/ordered", n * 2 * v},
-                                                                 {"ell/rows", 0},
-                                                                 {"ellpack_r/rows", 0},
-                                                                 {"sell/rows", 0},
-                                                                 {"pjds/rows", 0},
-                                                                 {"dia/rows", 0},
-                                                                 {"amb/ordered", n * v},
-                                                                 {"amb/atomic", 0},
-                                                                 {"csell/slices", 0},
-                                                                 {"ccoo/atomic", 0}};
+        const std::map<std::string_view, std::uint64_t> expected{
+            {"csr/ipcsr", 0},
+            {"csr/vector", 0},
+            {"csr/scalar", 0},
+            {"csr/pcsr", n * v},
+            {"csr/merge", chunks * 2 * (v + 4)},
+            {"coo/balanced", chunks * 2 * (v + 4)},
+            {"ccoo/ordered", n * 2 * v},
+            {"ell/rows", 0},
+            {"ellpack_r/rows", 0},
+            {"sell/rows", 0},
+            {"pjds/rows", 0},
+            {"dia/rows", 0},
+            {"amb/ordered", n * v},
+            {"amb/atomic", 0},
+            {"csell/slices", 0},
+            {"bitflag/tiles", (n * v + 255) / 256 * 256 + n % 2 * 6 * v},
+            {"ccoo/atomic", 0}};
         for (const Layout* const layout : layouts_known())
           for (const KernelInfo& kernel : kernels(layout->name)) {
             INFO(kernel.name);
@@ -317,9 +319,10 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
           part.nnz = n;
           part.rows = {format::MapKind::list, 0, 7};
           if (listed != 0) part.cols = {format::MapKind::list, 0, listed};
-          if (part.layout == "ccoo") part.params[2] = n;  // chunks
-          if (part.layout == "amb") part.params[5] = n;   // partial sums
-          if (part.layout == "csr") part.params[0] = n;   // the longest row
+          if (part.layout == "ccoo") part.params[2] = n;                           // chunks
+          if (part.layout == "amb") part.params[5] = n;                            // partial sums
+          if (part.layout == "csr") part.params[0] = n;                            // the longest row
+          if (part.layout == "bitflag") part.params = {0, 8, 24, 0, 0, n % 2, n};  // three tiles, n hot columns
           CHECK(workspace_bytes(part, find_kernel(name), vectors) == bytes + gathered);
           // The default, by its name, without one, and where a kernel is another layout's.
           const KernelId of_another = find_kernel(part.layout == "coo" ? "csr/pcsr" : "coo/balanced");
