@@ -3,7 +3,7 @@
 import struct
 
 import spmvc_writer as w
-from spmvc_writer import (OFFSETS_8, OFFSETS_16, OFFSETS_32, PATTERNS, Image, Matrix, Part, Section, amb, ccoo,
+from spmvc_writer import (OFFSETS_8, OFFSETS_16, OFFSETS_32, PATTERNS, Image, Matrix, Part, Section, amb, bitflag, ccoo,
                           ccoo_part, coo, csell, csell_part, csr, dia, ell, ellpack_r, pjds, provenance, sell)
 
 # Rows 0 and 3 are empty.
@@ -129,7 +129,7 @@ def transposes():
     """A and its transpose, in parts of their own."""
     m = small()
     t = m.transposed()
-    for part in (csr(t), coo(t), ell(t), sell(t, 2), pjds(t), dia(t), ccoo(t, 8, 2), csell(t)):
+    for part in (csr(t), coo(t), ell(t), sell(t, 2), pjds(t), dia(t), ccoo(t, 8, 2), csell(t), bitflag(t)):
         yield f"transpose_{name_of(part)}", m, [csr(m), part.transpose()]
     n = small("f32")
     yield "transpose_f32", n, [ccoo(n, 8, 1), csr(n.transposed()).transpose()]
@@ -328,6 +328,52 @@ def sliced():
         [[], [], [(2**32 - 1, {0: (3, [1.0]), 1: (299, [2.0])})], []]])]
 
 
+def flagged():
+    # Full chunks, and a last one of few lanes; rows that go on; tiles with chunks that lack entries.
+    for value in ("f64", "f32"):
+        for source, values in (("raw", [0.1 * i for i in range(1, 12)]), ("table", [i / 4 for i in range(251)]),
+                               ("single", [2.5])):
+            n = banded(120, 6, values, value)
+            yield f"bitflag_{source}_{value}", n, [bitflag(n, source, tile=4)]
+            yield f"bitflag_{source}_hot_{value}", n, [bitflag(n, source, tile=32, hot=[0, 7, 8, 9, 60, 119])]
+    n = Matrix(4, 64, [(i // 64, i % 64, i / 256) for i in range(256)], "f32")
+    yield "bitflag_table_of_256", n, [bitflag(n, "table")]
+    # Small chunks: of one entry, of a lane, of all lanes that are stored, of one more.
+    n = banded(40, 6, [0.1 * i for i in range(1, 12)])
+    for size in (1, 8, 32, 33):
+        yield f"bitflag_chunks_of_{size}", n, [bitflag(n, "table", tile=3, size=size)]
+    # A row of many chunks and tiles, among rows of a chunk or less.
+    n = Matrix(6, 700, [(1, 5, 0.5)] + [(2, c, c / 2) for c in range(700)] + [(3, c, 1.0) for c in range(600)] +
+               [(5, 699, 2.0)])
+    for size, tile in ((16, 1), (16, 32), (100, 3), (256, 1)):
+        yield f"bitflag_long_rows_{size}_{tile}", n, [bitflag(n, "raw", tile, size)]
+    for name, widest in (("8", 255), ("16", 256), ("16_most", 65535), ("32", 65536)):
+        n = Matrix(2, 70001, [(0, 1000, 1.0), (1, 1100, 2.0), (1, 1000 + widest, 3.0)])
+        yield f"bitflag_columns_{name}", n, [bitflag(n)]
+    for column_bytes in (2, 4):
+        n = banded(20, 3, [1.5, 2.5])
+        yield f"bitflag_columns_of_{column_bytes}_bytes", n, [bitflag(n, "table", column_bytes=column_bytes)]
+    for gap in (254, 255, 256, 4094, 4095, 4096, 10000):
+        n = Matrix(2 * gap + 9, 3, [(gap, c, 1.0 + c) for c in range(3)] + [(gap + 1, 0, 5.0), (2 * gap + 2, 2, 6.0)])
+        yield f"bitflag_gaps_of_{gap}", n, [bitflag(n)]
+        yield f"bitflag_gaps_of_{gap}_continued", n, [bitflag(n, size=2, trailing=gap < 4000, row_bytes=2)]
+    n = special_values()
+    for source in ("raw", "table"):
+        yield f"bitflag_special_values_{source}", n, [bitflag(n, source)]
+    n = Matrix(2, 2, [(0, 1, from_bits(0xFFF8000000000001)), (1, 0, from_bits(0xFFF8000000000001))])
+    yield "bitflag_single_nan", n, [bitflag(n, "single")]
+    n = small()
+    yield "bitflag_hot_not_used", n, [bitflag(n, hot=[3, 4])]
+    part = bitflag(n)
+    part.section("hot").raw = struct.pack("<2I", 0, 6)  # columns have a byte
+    part.fields["parameters"][6] = 2
+    yield "bitflag_hot_and_narrow", n, [part]
+    part = bitflag(n, "table")
+    part.section("values").raw += n.value_bytes([9.0, 1.5])
+    part.fields["parameters"][4] += 2
+    yield "bitflag_values_not_used", n, [part]
+
+
 COMMENTED = ("version=0.1.0\noptions=--layout csr\nsource=tiny.mtx\nentries=6\nduplicates=0\nexplicit_zeros=0\n"
              "rounded=0\nmax_relative_error=0\ncomment= made by hand\ncomment= \u00e9\u00e8 = \u221a\ncomment=\n")
 
@@ -379,6 +425,7 @@ def containers():
     yield from diagonals()
     yield from blocked()
     yield from sliced()
+    yield from flagged()
 
     three = [(0, 0), (1, 4), (2, 8)]
     yield "zstd_none", *zstd(m, w.library_frame, [(0, 0)] * 3)
@@ -392,7 +439,7 @@ def containers():
     for rows, columns in ((0, 0), (0, 3), (3, 0), (3, 3)):
         n = Matrix(rows, columns, [])
         for part in (csr(n), coo(n), ell(n), ellpack_r(n), sell(n, 32), pjds(n), dia(n), ccoo(n, 256, 4),
-                     amb(n, 65536, 4, 32, 32), csell(n)):
+                     amb(n, 65536, 4, 32, 32), csell(n), bitflag(n)):
             yield f"empty_{rows}x{columns}_{name_of(part)}", n, [part]
     yield "no_parts", Matrix(3, 3, []), []
     yield from two_parts()
@@ -404,7 +451,8 @@ def containers():
     # Lists are in any order: local row 0 is row 4, and so on; columns alike.
     rows, columns = [4, 0, 3, 1, 2], [2, 6, 0, 5, 1, 4, 3]
     n = Matrix(5, 7, [(rows.index(r), columns.index(c), v) for r, c, v in SMALL])
-    for part in (csr(n), coo(n), ell(n), ellpack_r(n), sell_2(n), dia(n), ccoo(n, 32, 2), amb_4_2(n), csell(n)):
+    for part in (csr(n), coo(n), ell(n), ellpack_r(n), sell_2(n), dia(n), ccoo(n, 32, 2), amb_4_2(n), csell(n),
+                 bitflag(n)):
         yield f"lists_in_any_order_{name_of(part)}", m, [part.row_list(rows).column_list(columns)]
     n = Matrix(5, 7, [(r, columns.index(c), v) for r, c, v in SMALL])
     yield "lists_in_any_order_pjds", m, [pjds(n).column_list(columns)]

@@ -8,8 +8,8 @@ import numpy as np
 
 import spmvc_writer as w
 from golden_accept import amb_4_2, chunk_ends, figure_2, name_of, permuted, sell_2, small
-from spmvc_writer import (PATTERNS, Image, Matrix, Section, amb, amb_part, ccoo, ccoo_part, coo, csell, csell_part, csr,
-                          dia, ell, ellpack_r, pjds, sell)
+from spmvc_writer import (PATTERNS, Image, Matrix, Section, amb, amb_part, bitflag, ccoo, ccoo_part, coo, csell,
+                          csell_part, csr, dia, ell, ellpack_r, pjds, sell)
 
 TOO_MANY = 2**32 - 1
 NO_COLUMN = NO_ROW = 2**32 - 1
@@ -199,6 +199,12 @@ def layout_parts():
         yield f"part_{name_of(part)}_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
     for name, matrix, part, parameters in csell_parts():
         yield f"part_csell_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
+    for name, matrix, part, parameters in bitflag_parts():
+        yield f"part_bitflag_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
+    for name in ("chunks", "stream", "values", "hot"):
+        part = bitflag(m, "table", hot=[6])
+        part.section(name).raw += bytes(32)
+        yield f"section_bitflag_{name}_count", 4, Image(m, [part])
     for name in ("values", "tiles"):
         part = csell_table(m)
         part.section(name).raw += bytes(8)
@@ -236,6 +242,25 @@ def csell_parts():
     yield "tile_slices_of_raw", m, csell(m, tiles=[0, 0]), {"_6": 1}
     yield "tile_slices_0", m, csell(m, "table", tile_slices=1, tiles=[]), {"_6": 0}
     yield "tile_slices_far", m, csell(m, tiles=[0, 8]), {"_0": 1, "_6": 2**32, "_7": 8}
+
+
+def bitflag_parts():
+    m = small()
+    ones = Matrix(5, 7, [(r, c, 1.0) for r, c, _ in m.entries])
+    yield "source_3", m, bitflag(m), {"_0": 3}
+    yield "tile_chunks_0", m, bitflag(m), {"_1": 0}
+    yield "tile_chunks_33", m, bitflag(m, tile=33), {}
+    yield "chunks_of_no_tile", m, bitflag(m), {"_1": 2}
+    yield "chunks_wrap", m, bitflag(m), {"_2": 1 + 2**60}
+    yield "stream_wraps", m, bitflag(m), {"_3": bitflag(m).fields["parameters"][3] + 2**61}
+    yield "raw_values", m, bitflag(m, values=m.value_bytes([1])), {"_4": 1}
+    yield "table_of_no_value", m, bitflag(m, "table", values=[]), {"_4": 0}
+    yield "table_of_257_values", m, bitflag(m, "table", values=m.value_bytes(range(257))), {"_4": 257}
+    yield "single_values", ones, bitflag(ones, "single", values=ones.value_bytes([1, 1])), {"_4": 2}
+    yield "hot_32769", Matrix(1, 32769, []), bitflag(Matrix(1, 32769, []), hot=range(32769)), {}
+    wide = Matrix(1, 2**31 + 1, [(0, 7, 1.0)])
+    yield "hot_of_too_many_columns", wide, bitflag(wide, hot=[7]), {}
+    yield "parameter_7", m, bitflag(m), {"_7": 1}
 
 
 def without_list(part):
@@ -420,7 +445,7 @@ def structure():
     unused = csr(Matrix(2, 7, [])).row_list([4, 4])
     yield "row_map_of_empty_part_twice", Image(m, [csr(m), unused])
     for layouts in (ell_structure, sell_structure, pjds_structure, dia_structure, amb_structure, csell_structure,
-                    csell_mirrors):
+                    csell_mirrors, bitflag_structure):
         for name, matrix, part in layouts():
             yield name, Image(matrix, [part])
     for longest in (2, 4):
@@ -790,6 +815,77 @@ def csell_mirrors():
 
 def pattern_of(matrix):
     return csell(matrix, "raw", PATTERNS)
+
+
+def bitflag_structure():
+    """One chunk, whose flags, columns, ids and rows begin at words 0, 8, 16 and 24 of the stream; and two."""
+    m = small()
+    good, info = bitflag(m, "table"), 6 | 3 << 9 | 1 << 20
+    words = struct.unpack("<32I", good.section("stream").raw)
+    assert good.section("chunks").raw == struct.pack("<8I", 0, 0, 0, info, 5, 0, 4, 0)
+    assert [words[i] for i in (0, 8, 9, 16, 17, 24)] == [0b1101, 0x00010200, 0x0601, 0x03020100, 0x0504, 0x00040201]
+    for name, chunks in (
+        ("bit_23", {3: info | 1 << 23}), ("entries_257", {3: info + 251}), ("starts", {3: info + (4 << 9)}),
+        ("column_code_3", {3: info | 3 << 18}), ("row_bytes_3", {3: info | 3 << 20}), ("no_row", {3: 6}),
+        ("row_bytes_without_rows", {3: 6 | 1 << 20 | 1 << 22}), ("end_with_starts", {7: 1 << 9}),
+        ("end_with_a_width", {7: 1 << 18}), ("end_with_a_base", {5: 1}), ("stream_begins_late", {2: 1}),
+        ("stream_ends_early", {6: 3}), ("stream_ends_late", {6: 5}), ("wider_columns", {3: info | 1 << 18}),
+        ("rows_begin_late", {0: 1}), ("rows_far", {0: TOO_MANY}), ("rows_end_late", {4: 6}), ("rows_end_early", {4: 4}),
+        ("more_starts_than_rows", {3: info + (3 << 9)}), ("end_continues", {7: 1 << 22}), ("end_with_entries", {7: info}),
+        ("row_skipped_without_offsets", {3: 6 | 3 << 9, 6: 3}), ("continues_at_first", {3: info | 1 << 22}),
+        ("continues_at_first_far", {0: TOO_MANY, 3: info | 1 << 22}), ("base_beyond", {1: 7}), ("base_far", {1: TOO_MANY})):
+        yield f"bitflag_{name}", m, patched(bitflag(m, "table"), chunks=chunks)
+    for name, stream in (
+        ("more_rows_start", {0: 0b1111}), ("fewer_rows_start", {0: 0b1001, 8: 0x00030200}),
+        ("first_entry_starts_no_row", {0: 0b1110}), ("start_of_no_entry", {0: 0b1001101}), ("start_far", {7: 1 << 31}),
+        ("columns_fall", {8: 0x00010002}), ("column_twice", {8: 0x00010000}), ("column", {9: 0x0701}),
+        ("column_of_no_entry", {9: 0x010601}), ("id", {17: 0x0604}), ("id_of_no_entry", {23: 1 << 24}),
+        ("rows_fall", {24: 0x00040102}), ("row_twice", {24: 0x00040202}), ("row", {24: 0x00050201}),
+        ("row_offset_of_no_row", {24: 0x01040201}), ("row_offset_far", {31: 1 << 24})):
+        yield f"bitflag_{name}", m, patched(bitflag(m, "table"), stream=stream)
+    yield "bitflag_stream_goes_on", m, with_parameters(
+        bitflag(m, stream=bitflag(m).section("stream").raw + bytes(32)), _3=bitflag(m).fields["parameters"][3] + 1)
+    yield "bitflag_value_of_no_entry", m, patched(bitflag(m), stream={16 + 63: 1})
+    yield "bitflag_entry_missing", m, patched(bitflag(m, "table"), chunks={3: info - 1}, stream={9: 1, 17: 4})
+
+    n = Matrix(4, 3, [(r, 1, float(r)) for r in range(4)])
+    assert bitflag(n).section("chunks").raw == struct.pack("<8I", 0, 1, 0, 4 | 4 << 9, 4, 0, 10, 0)
+    listed = bitflag(n, stream=bitflag(n).section("stream").raw + bytes(range(4)) + bytes(28))
+    yield "bitflag_offsets_of_consecutive_rows", n, with_parameters(
+        patched(listed, chunks={3: 4 | 4 << 9 | 1 << 20, 6: 11}), _3=11)
+
+    # Four entries, then two of the last row: from word 32 on their flags, columns and ids.
+    def two(**options):
+        return bitflag(m, "table", size=4, **options)
+
+    second = 2 | 1 << 22
+    assert two().section("chunks").raw == struct.pack("<12I", 0, 0, 0, 4 | 3 << 9 | 1 << 20, 4, 1, 4, second, 5, 0, 7, 0)
+    assert two().fields["parameters"][5] == 1
+    for name, chunks in (("row_continued", {4: 3}), ("row_continued_later", {4: 5}), ("row_not_continued", {7: 2}),
+                         ("columns_fall_across", {5: 0}), ("rows_begin_again", {4: 0, 7: 2 | 1 << 9})):
+        yield f"bitflag_{name}", m, patched(two(), chunks=chunks)
+    yield "bitflag_row_starts_and_continues", m, patched(two(), stream={32: 1})
+    yield "bitflag_continued_0", m, with_parameters(two(), _5=0)
+    yield "bitflag_continued_2", m, with_parameters(two(), _5=2)
+    yield "bitflag_continued_in_a_tile", m, with_parameters(two(tile=2), _5=1)
+
+    n = Matrix(5000, 1, [(4096, 0, 1.0)])
+    assert bitflag(n).section("chunks").raw == struct.pack("<16I", 0, 0, 0, 0, 4096, 0, 0, 1 | 1 << 9, 4097, 0, 10, 0,
+                                                           5000, 0, 10, 0)
+    for name, chunks in (("too_many_rows", {4: 4097}), ("rows_fall_back", {8: 4000}), ("base_of_no_entry", {9: 1})):
+        yield f"bitflag_{name}", n, patched(bitflag(n), chunks=chunks)
+
+    yield "bitflag_nothing_to_continue", n, with_parameters(
+        patched(bitflag(n), chunks={4: 4095, 7: 1 | 1 << 9 | 1 << 22}), _5=1)
+
+    for name, hot in (("falls", [6, 0]), ("twice", [6, 6]), ("beyond", [0, 7]), ("far", [0, TOO_MANY])):
+        yield f"bitflag_hot_{name}", m, with_parameters(bitflag(m, hot=hot), _6=2)
+    hot = bitflag(m, hot=[0, 6])
+    words = struct.unpack(f"<{len(hot.section('stream').raw) // 4}I", hot.section("stream").raw)
+    assert words[8:12] == (SHARED, 2, 1, SHARED)
+    for name, word in (("place", SHARED + 2), ("place_far", TOO_MANY)):
+        yield f"bitflag_hot_{name}", m, patched(bitflag(m, hot=[0, 6]), stream={8: word})
+    yield "bitflag_hot_below_base", m, patched(bitflag(m, hot=[0, 6]), chunks={1: 1}, stream={9: 1, 10: 0, 24: 0})
 
 
 def digests():

@@ -577,8 +577,124 @@ class Units:
         return np.frombuffer(self.bytes[begin:self.position * 32], dtype)
 
     def require_end(self):
-        require(self.position * 32 == len(self.bytes), "structure", f"{self.what} goes on after the last slice")
+        require(self.position * 32 == len(self.bytes), "structure", f"{self.what} goes on after its last piece")
+
+
+class Bitflag:
+    names = ("chunks", "stream", "values", "hot")
+    RAW, TABLE, SINGLE = range(3)
+    ENTRIES, LANE, MOST_ROWS = 256, 8, 4096
+
+    @staticmethod
+    def expect(p, what):
+        source, tile_chunks, chunks, units, values, _, hot = p.parameters[:7]
+        require(source <= Bitflag.SINGLE, "tables", f"{what}: source {source}")
+        require(1 <= tile_chunks <= 32, "tables", f"{what}: tiles of {tile_chunks} chunks")
+        require(chunks < 2**32 - 1 and chunks % tile_chunks == 0, "tables", f"{what}: {chunks} chunks")
+        require(units < 2**32, "tables", f"{what}: too long a stream")
+        wanted = {Bitflag.RAW: range(1), Bitflag.TABLE: range(1, 257), Bitflag.SINGLE: range(1, 2)}[source]
+        require(values in wanted, "tables", f"{what}: {values} values")
+        require(hot <= 32768 and (hot == 0 or p.column_count <= 2**31), "tables", f"{what}: {hot} hot columns")
+        return (("chunks", U32, (chunks + 1) * 4, 16), ("stream", U32, units * 8, 32),
+                ("values", VALUE_ELEMENT[p.value_type], values, 16), ("hot", U32, hot, 16)), p.parameters[:7]
+
+    @staticmethod
+    def unpack(p, what, chunks, stream, values, hot):
+        require(np.all(hot[1:] > hot[:-1]), "structure", f"{what}: hot columns do not rise")
+        require(np.all(hot < p.column_count), "structure", f"{what}: a hot column is out of range")
+        chunks = chunks.reshape(-1, 4).tolist()
+        info = [Bitflag.info(f"{what}, chunk {c}", chunk) for c, chunk in enumerate(chunks)]
+        begins = [chunk[0] + i["continues"] for chunk, i in zip(chunks, info)]
+        require(begins[0] == 0, "structure", f"{what}: the first chunk's rows do not begin at 0")
+        require(chunks[-1][0] == p.row_count and info[-1]["entries"] == 0, "structure", f"{what}: no end")
+        continued = sum(i["continues"] for i in info[:-1:p.parameters[1]])
+        require(p.parameters[5] == continued, "structure", f"{what}: {continued} tiles begin inside a row")
+        stream = Units(what, "stream", stream)
+        pieces, last = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, values.dtype))], None
+        for c, (chunk, i) in enumerate(zip(chunks, info)):
+            at = f"{what}, chunk {c}"
+            require(chunk[2] == stream.position, "structure", f"{at}: its stream begins elsewhere")
+            if i["continues"]:
+                require(last == chunk[0], "structure", f"{at}: it does not continue the row before")
+            if c + 1 < len(chunks):
+                require(begins[c] <= begins[c + 1] <= begins[c] + Bitflag.MOST_ROWS, "structure",
+                        f"{at}: its rows fall, or are too many")
+            if i["entries"]:
+                rows, columns, found = Bitflag.read_chunk(p, at, stream, chunk, i, range(begins[c], begins[c + 1]),
+                                                          values, hot)
+                pieces.append((rows, columns, found))
+                last = rows[-1]
+            else:
+                last = None
+        stream.require_end()
+        return tuple(np.concatenate(piece) for piece in zip(*pieces))
+
+    @staticmethod
+    def info(what, chunk):
+        _, base, _, bits = chunk
+        i = {"entries": bits & 511, "starts": bits >> 9 & 511, "column_bytes": 1 << (bits >> 18 & 3),
+             "row_bytes": bits >> 20 & 3, "continues": bits >> 22 & 1}
+        require(bits >> 23 == 0 and i["starts"] <= i["entries"] <= Bitflag.ENTRIES, "structure", f"{what}: its numbers")
+        require(i["column_bytes"] <= 4 and i["row_bytes"] <= 2, "structure", f"{what}: the bytes of its offsets")
+        require(i["starts"] or i["row_bytes"] == 0, "structure", f"{what}: row offsets without rows")
+        require(i["entries"] or bits == base == 0, "structure", f"{what}: numbers of no entry")
+        require(not i["entries"] or i["starts"] or i["continues"], "structure", f"{what}: entries of no row")
+        return i
+
+    @staticmethod
+    def read_chunk(p, what, stream, chunk, info, own, values, hot):
+        """Rows, columns and values of its entries."""
+        row, base, _, _ = chunk
+        n, starts, width = info["entries"], info["starts"], info["column_bytes"]
+        lanes = -(-n // 32) * 4
+
+        def elements(dtype):
+            """A piece: what a lane has, 16 bytes of it together, in the order of the entries."""
+            size = np.dtype(dtype).itemsize
+            together = min(Bitflag.LANE, 16 // size)
+            taken = stream.take(lanes * Bitflag.LANE * size // 32, dtype)
+            taken = taken.reshape(-1, lanes, together).transpose(1, 0, 2).reshape(-1)
+            raw = taken.view("u1").reshape(len(taken), -1)
+            require(not np.any(raw[n:]), "structure", f"{what}: something of no entry")
+            return taken[:n]
+
+        first = np.unpackbits(stream.take(1, "u1"), bitorder="little").astype(bool)
+        require(not np.any(first[n:]), "structure", f"{what}: a start of no entry")
+        first = first[:n]
+        require(first.sum() == starts, "structure", f"{what}: {first.sum()} rows start, not {starts}")
+        require(first[0] != bool(info["continues"]), "structure", f"{what}: its first entry")
+        columns = elements(f"<u{width}").astype(np.int64)
+        if len(hot) and width == 4:
+            is_hot = columns >= 2**31
+            require(np.all(columns[is_hot] - 2**31 < len(hot)), "structure", f"{what}: a hot column out of range")
+            named = hot.astype(np.int64)[np.where(is_hot, columns - 2**31, 0)]
+            columns = np.where(is_hot, named, base + columns)
+            require(np.all(columns >= base), "structure", f"{what}: a column below the base")
+        else:
+            columns = base + columns
+        source = p.parameters[0]
+        if source == Bitflag.RAW:
+            found = elements(values.dtype)
+        elif source == Bitflag.TABLE:
+            ids = elements("u1")
+            require(np.all(ids < len(values)), "structure", f"{what}: an id out of range")
+            found = values[ids]
+        else:
+            found = np.full(n, values[0])
+        if info["row_bytes"] == 0:
+            require(starts in (0, len(own)), "structure", f"{what}: not all of its own rows start")
+            rows = np.arange(own.start, own.start + starts)
+        else:
+            held = stream.take(-(-starts * info["row_bytes"] // 32), f"<u{info['row_bytes']}")
+            require(not np.any(held[starts:]), "structure", f"{what}: an offset of no row")
+            rows = row + held[:starts].astype(np.int64)
+            require(np.all(rows[1:] > rows[:-1]), "structure", f"{what}: rows do not rise")
+            require(rows[0] >= own.start and rows[-1] < own.stop, "structure", f"{what}: a row out of range")
+            require(starts < len(own), "structure", f"{what}: offsets of consecutive rows")
+        if info["continues"]:
+            rows = np.concatenate(([row], rows))
+        return rows[np.cumsum(first) - (not info["continues"])], columns, found
 
 
 LAYOUTS = {"csr": Csr, "coo": Coo, "ell": Ell, "ellpack_r": EllpackR, "sell": Sell, "pjds": Pjds, "dia": Dia,
-           "ccoo": Ccoo, "amb": Amb, "csell": Csell}
+           "ccoo": Ccoo, "amb": Amb, "csell": Csell, "bitflag": Bitflag}
