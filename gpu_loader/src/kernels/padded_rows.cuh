@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "kernels/launch.cuh"
 #include "kernels/row_map.cuh"
@@ -32,9 +33,11 @@ inline constexpr unsigned threads_of_short_rows = 256;
 template <class V>
 inline constexpr unsigned threads_of_few = sizeof(V) == 4 ? 128 : 64;
 inline constexpr unsigned few_rows_per_multiprocessor = 1024;
-/// Rows are short, or not long, if they have up to so many entries on average; where they are few, so many slots are on
-/// their way, or half as many (27 points: 16.4 us instead of 16.6, where 81 take 13.9 instead of 12.4).
-inline constexpr int short_row = 8, medium_row = 28;
+/// Rows are short if they have up to so many entries on average; where they are few, so many slots are on their way.
+inline constexpr int short_row = 8;
+/// The same for medium rows in slices, whose places are read first: 27 points take 16.4 us with 14 slots on their way,
+/// 16.6 with 16. Without slices it is the other way round (18.5 and 16.3; f64, H200).
+inline constexpr int medium_row = 28, medium_batch = 14;
 
 /// A part's slots in device memory.
 template <class A>
@@ -196,11 +199,15 @@ void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall
              static_cast<V*>(call.y), RowMap{call.row_list});
     };
     const bool few = rows < std::uint64_t{few_rows_per_multiprocessor} * call.device.multiprocessors;
-    const bool short_rows = part.info().nnz <= std::uint64_t{short_row} * rows;
+    const std::uint64_t nnz = part.info().nnz;
+    const bool short_rows = nnz <= std::uint64_t{short_row} * rows;
+    constexpr bool in_slices = std::is_same_v<Geometry, spmvpack::layouts::SellGeometry>;
+    const bool medium =
+        few && in_slices && nnz > std::uint64_t{batch_of_few<V>} * rows && nnz <= std::uint64_t{medium_row} * rows;
     if (few && short_rows)
       start(rows_kernel<short_row, threads_of_few<V>, A, V, Geometry>, threads_of_few<V>);
-    else if (few && part.info().nnz <= std::uint64_t{medium_row} * rows)
-      start(rows_kernel<medium_row / 2, threads_of_few<V>, A, V, Geometry>, threads_of_few<V>);
+    else if (medium)
+      start(rows_kernel<medium_batch, threads_of_few<V>, A, V, Geometry>, threads_of_few<V>);
     else if (few)
       start(rows_kernel<batch_of_few<V>, threads_of_few<V>, A, V, Geometry>, threads_of_few<V>);
     else
