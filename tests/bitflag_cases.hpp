@@ -1,6 +1,6 @@
 #pragma once
 // Matrices and settings that together take every path of bitflag: sources of values, widths of columns and of rows,
-// tiles, hot columns, rows of one lane, of many tiles, and none.
+// tiles, hot columns, segments, rows of one lane, of many tiles, and none.
 
 #include <map>
 #include <string>
@@ -77,6 +77,16 @@ std::vector<BitflagCase> bitflag_cases() {
           rows_of<T>(random_lengths(1500, 20, 2), 5000, values), {"hot.columns", "hot.entries"});
       add("awkward rows, hot columns", {{"bitflag.values", source}, {"bitflag.hot", hot}, {"bitflag.tile", "4"}},
           rows_of<T>(awkward_lengths(), 100000, values), {"hot.columns", "tiles.continued"});
+    }
+  }
+  // Segments, of which a row may have no entries, and more than a tree has; the last of fewer columns.
+  for (const std::string source : {"raw", "table", "single"}) {
+    const int values = source == "raw" ? 3 : source == "table" ? 1 : 0;
+    for (const char* const segments : {"2", "3", "33", "70"}) {
+      add("awkward rows, segments", {{"bitflag.values", source}, {"bitflag.tile", "2"}, {"bitflag.segments", segments}},
+          rows_of<T>(awkward_lengths(), 100001, values), {"segments", "tiles.continued"});
+      add("short rows, segments", {{"bitflag.values", source}, {"bitflag.segments", segments}},
+          rows_of<T>(random_lengths(1500, 90, 2), 7001, values), {"segments"});
     }
   }
   // Of 273 and more tiles, that is several trees.

@@ -67,6 +67,7 @@ inline std::vector<BitflagLie> bitflag_lies() {
                                full =
                                    encoded(make_csr(4, 1, {{{0, 0}, 1.0}, {{1, 0}, 2.0}, {{2, 0}, 3.0}, {{3, 0}, 4.0}}),
                                            {{"bitflag.values", "raw"}}),
+                               segments = encoded(worked_example(), {{"bitflag.segments", "2"}}),
                                wide = encoded(make_csr(1, (std::uint64_t{1} << 31U) + 1, {{{0, 7}, 1.0}}), {});
   constexpr std::uint32_t info = 7 | 3 << 9 | 1 << 20;  // of the example's chunk
 
@@ -86,6 +87,13 @@ inline std::vector<BitflagLie> bitflag_lies() {
   shape("values is 1", raw, {{"values", 0, 8, 0}}, {{4, 1}});
   shape("hot is 32769", example, {{"hot", 32768 * 4, 4, 0}}, {{6, 32769}});
   shape("hot is 1", wide, {{"hot", 0, 4, 0}}, {{6, 1}});  // of more than 2^31 columns
+
+  shape("segments is 0", example, {}, {{7, 0}});
+  shape("segments is 6", example, {{"segments", 0, 28, 0}}, {{7, 6}});  // of five columns
+  shape("segments is 4", example, {{"segments", 0, 20, 0}}, {{7, 4}});  // of two columns: three are enough
+  shape("segments is 2", hot, {{"segments", 0, 12, 0}}, {{7, 2}});      // hot columns in segments
+  shape("segments is 2", wide, {{"segments", 0, 12, 0}}, {{7, 2}});     // of more than 65,536 columns
+  shape("segments is 2000", encoded(make_csr(10000, 2000, {}), {}), {{"segments", 0, 2001 * 4, 0}}, {{7, 2000}});
 
   // Chunks.
   const auto chunks = [&](std::string name, const std::vector<std::byte>& file, const std::vector<Patch>& patches,
@@ -121,6 +129,7 @@ inline std::vector<BitflagLie> bitflag_lies() {
          "chunk 1: the chunk before has more rows than there are up to it", rows);
   chunks("rows are skipped without offsets", example, {word_of_chunks(3, 7 | 3 << 9), word_of_chunks(6, 3)},
          "chunk 1: the chunk before skips rows", rows);
+  chunks("a chunk continues at first", late, {word_of_chunks(3, 1 | 1 << 22)}, "chunk 0: rows before it", rows);
   chunks("nothing to continue", late, {word_of_chunks(4, 4095), word_of_chunks(7, 1 | 1 << 9 | 1 << 22)},
          "chunk 1: it continues nothing", rows);
   chunks("tiles continued", example, {}, "0 tiles begin inside a row, the part table says 1", count, {{5, 1}});
@@ -131,6 +140,18 @@ inline std::vector<BitflagLie> bitflag_lies() {
   chunks("a hot column out of range", hot, {{"hot", 4, 4, 5}}, "column 1 is out of range, or does not rise",
          "hot: a column");
   chunks("a place beyond the hot columns", hot, {byte_of_stream(32, 2)}, "chunk 0: a column out of range", columns);
+
+  // Segments begin with tiles 0, 2 and 3: columns 0 to 2 have rows 0 and 1 in one chunk, 2 and 3 in another.
+  const std::string begins = "segments: a segment does not begin with a tile";
+  for (std::uint32_t s = 0; s < 3; ++s)
+    chunks(std::to_string(s) + ": a tile later", segments, {{"segments", std::size_t{4} * s, 4, s == 0 ? 1U : s + 2}},
+           "segment " + std::to_string(s) + " does not begin with a tile", begins);
+  chunks("a tile earlier", segments, {{"segments", 4, 4, 0}}, "segment 1 does not begin with a tile", begins);
+  chunks("rows of another segment", segments, {word_of_chunks(8, 5)}, "segment 1 does not begin with a tile", begins);
+  chunks("columns of another base", segments, {word_of_chunks(9, 2)},
+         "chunk 2: its columns do not count from its segment's first", columns);
+  chunks("columns of another segment", segments, {byte_of_stream(32 + 1, 3)}, "chunk 0: a column out of range",
+         columns);
 
   // The stream.
   chunks("more rows start", example, {byte_of_stream(0, 0b100111)}, "chunk 0: more rows start than its numbers say",

@@ -3,8 +3,6 @@
 
 #include "spmvpack/container/layouts/bitflag.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,6 +11,7 @@
 #include "bitflag_lies.hpp"
 #include "catch.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
+#include "variants.hpp"
 #include "worked_example.hpp"
 
 namespace spmvpack::test {
@@ -70,7 +69,7 @@ std::uint64_t continued(const Container& c) { return c.parts()[0].params[layouts
 TEST_CASE("the worked example of docs/LAYOUTS.md in bitflag") {
   const Encoded file = encode(worked_example(), "bitflag", {{"bitflag.tile", "1"}});
   const Container c = open(file.bytes);
-  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{1, 1, 1, 4, 3, 0, 0, 0});
+  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{1, 1, 1, 4, 3, 0, 0, 1});
   // Seven entries, three starts, offsets of rows that take a byte: row 2 is empty.
   CHECK(elements<std::uint32_t>(c, "chunks") == U32{0, 0, 0, 7 | 3 << 9 | 1 << 20, 4, 0, 4, 0});
   U8 stream(128);
@@ -91,7 +90,7 @@ TEST_CASE("the worked example of docs/LAYOUTS.md in bitflag") {
 TEST_CASE("the worked example with raw values and two hot columns") {
   const Container c =
       container_of(worked_example(), {{"bitflag.tile", "1"}, {"bitflag.values", "raw"}, {"bitflag.hot", "2"}});
-  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{0, 1, 1, 14, 0, 0, 2, 0});
+  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{0, 1, 1, 14, 0, 0, 2, 1});
   CHECK(elements<std::uint32_t>(c, "chunks") == U32{0, 0, 0, 7 | 3 << 9 | 2 << 18 | 1 << 20, 4, 0, 14, 0});
   CHECK(elements<std::uint32_t>(c, "hot") == U32{0, 1});  // of three columns with two entries each, the first two
   const U8 bytes = elements<std::uint8_t>(c, "stream");
@@ -112,7 +111,7 @@ TEST_CASE("the worked example with raw values and two hot columns") {
 
 TEST_CASE("an example of two chunks and empty rows at both ends") {
   const Container c = container_of(two_chunks(), {{"bitflag.tile", "3"}});
-  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{2, 3, 3, 13, 1, 0, 0, 0});
+  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{2, 3, 3, 13, 1, 0, 0, 1});
   const std::uint32_t first = 256 | 1 << 9 | 1 << 20, second = 4 | 1 << 9 | 1 << 20 | 1 << 22;
   // The second chunk's rows are 2 and 3; its offsets count from row 1. The last chunk has rows 4 and 5, without
   // entries.
@@ -127,12 +126,28 @@ TEST_CASE("an example of two chunks and empty rows at both ends") {
   CHECK(elements<double>(c, "values") == F64{7});
 }
 
+TEST_CASE("the worked example in two segments") {
+  const Container c = container_of(worked_example(), {{"bitflag.tile", "1"}, {"bitflag.segments", "2"}});
+  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{1, 1, 3, 7, 3, 0, 0, 2});
+  // Columns 0 to 2: rows 0 and 1 have two entries each, a chunk without entries has rows 2 and 3. Columns 3 and 4: row
+  // 1 has one and row 3 two; they are rows 5 and 7.
+  CHECK(elements<std::uint32_t>(c, "chunks") ==
+        U32{0, 0, 0, 4 | 2 << 9, 2, 0, 3, 0, 4, 3, 3, 3 | 2 << 9 | 1 << 20, 8, 0, 7, 0});
+  CHECK(elements<std::uint32_t>(c, "segments") == U32{0, 2, 3});
+  const U8 stream = elements<std::uint8_t>(c, "stream");
+  CHECK(stream[96] == 0b011);
+  CHECK(U8(stream.begin() + 128, stream.begin() + 132) == U8{1, 0, 1, 0});
+  CHECK(U8(stream.begin() + 160, stream.begin() + 164) == U8{2, 0, 1, 0});
+  CHECK(U8(stream.begin() + 192, stream.begin() + 195) == U8{1, 3, 0});
+  CHECK(c.device_bytes() == 64 + 224 + 24 + 12);
+  CHECK(equal_bits(unpack(c), worked_example()));
+}
+
 TEST_CASE("bitflag gives back every case bit for bit, and the case is what its name says") {
   const auto all = []<class T>(T) {
     for (const BitflagCase& c : bitflag_cases<T>()) {
-      std::string name = c.name;
-      for (const auto& [key, value] : c.settings) name += fmt::format(" {}={}", key, value);
-      INFO(name);
+      const Variant variant{c.name, c.settings};
+      INFO(variant.name());
       const encoder::PartPlan plan = plan_of(c.matrix, "bitflag", {.settings = c.settings});
       for (const std::string& counted : c.counters) {
         INFO(counted);
@@ -151,10 +166,12 @@ TEMPLATE_TEST_CASE("random matrices come back bit for bit, nasty values among th
     for (const NamedMatrix& m : random_matrices<TestType>(151, values)) {
       const std::string tile = std::array{"auto", "1", "2", "8", "31", "32"}.at(turn % 6),
                         hot = std::array{"auto", "7", "32768", "0", "100"}.at(turn % 5);
+      const Variant segments{"bitflag", {{"bitflag.tile", tile}, {"bitflag.segments", turn % 2 == 0 ? "3" : "40"}}};
       ++turn;
       INFO(m.name << ", values " << values << ", tile " << tile << ", hot " << hot);
       round_trip(m.matrix, {{"bitflag.tile", tile}, {"bitflag.hot", hot}});
       round_trip(m.matrix, {{"bitflag.tile", tile}, {"bitflag.hot", hot}, {"bitflag.values", "raw"}});
+      if (suits(m.matrix, segments)) round_trip(m.matrix, segments.settings);
     }
 }
 
@@ -180,8 +197,8 @@ TEST_CASE("tiles share no row that fits one") {
   CHECK(counter(plan({2049}), "tile_chunks") == 16);
   CHECK(counter(plan({4097, 8192}), "tile_chunks") == 32);
   CHECK(counter(plan({4097, 8192}), "tiles.continued") == 0);
-  CHECK(counter(plan({8193}), "tile_chunks") == 32);
-  CHECK(counter(plan({8193}), "tiles.continued") == 1);
+  CHECK(counter(plan({8193}), "tile_chunks") == 2);  // no tile has room for it
+  CHECK(counter(plan({8193}), "tiles.continued") == 16);
   // Whatever lies between rows: gaps take chunks of the tile, too.
   std::mt19937_64 rng(3);
   for (int i = 0; i < 30; ++i) {
@@ -265,7 +282,7 @@ TEST_CASE("columns just below 2^32 - 1, and hot ones up to 2^31 columns") {
 
 TEST_CASE("empty parts, and of one column or row") {
   for (const auto& [rows, cols] : {std::pair{0U, 0U}, {0U, 3U}, {3U, 0U}, {3U, 3U}}) {
-    const Container c = round_trip(make_csr(rows, cols, {}), {});
+    const Container c = round_trip(make_csr(rows, cols, {}), {{"bitflag.tile", "8"}});
     CHECK(infos(c).size() == (rows == 0 ? 0 : 8));
     CHECK(elements<std::uint8_t>(c, "stream").empty());
   }
@@ -321,6 +338,19 @@ TEST_CASE("hot columns are those with most entries, of equals the first") {
   CHECK(counter(plan_of(a, "bitflag", {.settings = {{"bitflag.hot", "3"}}}), "hot.entries") == 7);
 }
 
+TEST_CASE("auto cuts wide matrices of long rows into segments, unless hot columns are asked for") {
+  const CsrMatrix a = rows_of<double>(Lengths(270, 8000), 80000, 0);
+  const auto segments = [&](const Settings& settings) {
+    return counter(plan_of(a, "bitflag", {.settings = settings}), "segments");
+  };
+  CHECK(segments({}) > 4);
+  CHECK(segments({{"bitflag.segments", "1"}}) == 1);
+  CHECK(segments({{"bitflag.hot", "5"}}) == 1);
+  CHECK(segments({{"bitflag.hot", "0"}}) > 4);
+  CHECK(counter(plan_of(rows_of<double>(Lengths(270, 7000), 80000, 0), "bitflag"), "segments") == 1);  // few entries
+  CHECK(counter(plan_of(rows_of<double>(Lengths(300000, 8), 80000, 0), "bitflag"), "segments") == 1);  // short rows
+}
+
 TEST_CASE("values that are no numbers, signed zeros and denormals keep their bits, in every source") {
   std::mt19937_64 rng(5);
   for (int i = 0; i < 40; ++i) {
@@ -347,8 +377,12 @@ TEST_CASE("settings of bitflag out of range, and values that do not repeat, are 
   CHECK(usage("bitflag.tile", "33") == "bitflag.tile is '33'; use auto or a number from 1 to 32");
   CHECK(usage("bitflag.hot", "32769") == "bitflag.hot is '32769'; use auto or a number from 0 to 32768");
   CHECK(usage("bitflag.hot", "all") == "bitflag.hot is 'all'; use auto or a number from 0 to 32768");
+  CHECK(usage("bitflag.segments", "0") == "bitflag.segments is '0'; use auto or a number from 1 to 4294967295");
+  CHECK(plan_refusal(a, "bitflag", {{"bitflag.segments", "2"}, {"bitflag.hot", "1"}}, errc::usage) ==
+        "bitflag.hot is 1 and bitflag.segments 2: segments have no hot columns; leave out one of them");
   CHECK(usage("bitflag.values", "lut") == "bitflag.values is 'lut'; use auto, raw, table or single");
-  for (const char* const name : {"bitflag.tile", "bitflag.hot", "bitflag.values"}) CHECK(usage(name, "auto").empty());
+  for (const char* const name : {"bitflag.tile", "bitflag.hot", "bitflag.segments", "bitflag.values"})
+    CHECK(usage(name, "auto").empty());
   const auto unsupported = [](const CsrMatrix& m, const char* values) {
     return plan_refusal(m, "bitflag", {{"bitflag.values", values}}, errc::unsupported);
   };
@@ -358,6 +392,18 @@ TEST_CASE("settings of bitflag out of range, and values that do not repeat, are 
   CHECK(unsupported(rows_of<double>({300}, 400, 3), "table") ==
         "bitflag: bitflag.values is table, but the values do not repeat like that; use bitflag.values=raw, or auto");
   CHECK_FALSE(unsupported(make_csr(2, 2, {}), "table").empty());  // there is no value
+  const auto segments = [](const CsrMatrix& m, const char* count) {
+    return plan_refusal(m, "bitflag", {{"bitflag.segments", count}}, errc::unsupported);
+  };
+  CHECK(segments(a, "4") ==
+        "bitflag: bitflag.segments is 4, the part has 4 rows and 5 columns; use another number, of segments of 1 to "
+        "65536 columns, whose rows are at most 2^24 in all or the nonzeros; or auto");
+  for (const char* const count : {"2", "3", "5"}) CHECK(segments(a, count).empty());
+  CHECK_FALSE(segments(a, "6").empty());
+  CHECK(segments(make_csr(1, 65536 * 3, {}), "3").empty());
+  CHECK_FALSE(segments(make_csr(1, 65536 * 3 + 1, {}), "3").empty());
+  CHECK(segments(make_csr(1U << 16U, 256, {}), "256").empty());
+  CHECK_FALSE(segments(make_csr(1U << 16U, 257, {}), "257").empty());
 }
 
 TEST_CASE("bitflag whose bytes lie is refused, and the place named") {
@@ -378,13 +424,14 @@ TEST_CASE("whatever byte of bitflag is flipped, it is refused or read within bou
   std::size_t refused = 0;
   for (const Settings& settings : {Settings{{"bitflag.values", "raw"}, {"bitflag.tile", "2"}},
                                    Settings{{"bitflag.values", "table"}, {"bitflag.hot", "20"}, {"bitflag.tile", "3"}},
+                                   Settings{{"bitflag.segments", "3"}, {"bitflag.tile", "2"}},
                                    Settings{{"bitflag.values", "table"}, {"bitflag.tile", "1"}}}) {
     const CsrMatrix a = rows_of<double>({3, 0, 0, 700, 9, 0, 1, 1, 30, 1500, 2, 0}, 2000, 1);
     const std::vector<std::byte> good = encode(a, "bitflag", settings).bytes;
     for (int i = 0; i < 400; ++i) {
       const auto bad = edited(good, [&](ContainerSource& source) {
-        SectionSource& s = source.parts[0].sections.at(rng() % 4);
-        if (i % 8 == 0) source.parts[0].info.params.at(rng() % 7) ^= std::uint64_t{1} << rng() % 64;
+        SectionSource& s = source.parts[0].sections.at(rng() % 5);
+        if (i % 8 == 0) source.parts[0].info.params.at(rng() % 8) ^= std::uint64_t{1} << rng() % 64;
         std::vector<std::byte> bytes(s.raw_bytes());
         if (bytes.empty()) return;
         s.fill(0, bytes);
@@ -403,7 +450,7 @@ TEST_CASE("whatever byte of bitflag is flipped, it is refused or read within bou
       }
     }
   }
-  CHECK(refused > 600);
+  CHECK(refused > 800);
 }
 
 }  // namespace spmvpack::test

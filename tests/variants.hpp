@@ -56,7 +56,7 @@ inline bool suits(const CsrView& a, const Variant& variant) {
   try {
     return variant.plan(a).device_bytes() <= std::max(encoder::always_allowed, encoder::max_growth * a.bytes());
   } catch (const Error& e) {
-    if (e.code() != errc::unsupported && variant.settings.count("bitflag.segments") == 0) throw;
+    if (e.code() != errc::unsupported) throw;
     return false;
   }
 }

@@ -24,8 +24,9 @@ class OrderOfBitflag {
         hot_(elements<std::uint32_t>(file, "hot")) {}
 
   std::vector<V> multiply(const std::vector<V>& x) const {
-    // Of each row: its tiles and their sums.
-    std::vector<std::vector<std::pair<std::size_t, V>>> tiles(part_.rows.count);
+    const std::size_t segments = part_.params[segment_count], rows = part_.rows.count;
+    // Of each row of each segment: its tiles and their sums.
+    std::vector<std::vector<std::pair<std::size_t, V>>> tiles(rows * segments);
     for (std::size_t c = 0; c + 1 < chunks_.size() / 4; ++c)
       for (const Piece& piece : pieces_of(c, x)) {
         auto& sums = tiles.at(piece.row);
@@ -35,23 +36,23 @@ class OrderOfBitflag {
         else
           sums.emplace_back(tile, piece.sum());
       }
-    std::vector<V> y(part_.rows.count);
-    for (std::size_t r = 0; r < y.size(); ++r) {
-      if (tiles[r].empty()) continue;
-      V sum = 0;
-      std::vector<V> some;
-      for (const auto& [tile, of_tile] : tiles[r]) {
-        if (some.size() == 32) sum = sum + tree(std::exchange(some, {}));
-        some.push_back(of_tile);
+    std::vector<V> y(rows);
+    for (std::size_t r = 0; r < rows; ++r) {
+      std::vector<V> of_segments;
+      bool has_entries = false;
+      for (std::size_t s = 0; s < segments; ++s) {
+        const auto& of_tiles = tiles[s * rows + r];
+        has_entries = has_entries || !of_tiles.empty();
+        of_segments.push_back(of_tiles.empty() ? -V{0} : std::fma(V{1}, tiles_sum(of_tiles), V{0}));
       }
-      y[r] = std::fma(V{1}, tiles[r].size() == 1 ? some[0] : sum + tree(some), V{0});
+      if (has_entries) y[r] = std::fma(V{1}, segments == 1 ? of_segments[0] : by_trees(of_segments, -V{0}), V{0});
     }
     return y;
   }
 
  private:
   /// Parameters of the part, in their order.
-  enum : std::uint8_t { source, tile_chunks, chunks, units, values, continued, hot };
+  enum : std::uint8_t { source, tile_chunks, chunks, units, values, continued, hot, segment_count };
   enum : std::uint8_t { raw, table, single };
 
   /// A row's part in a chunk: its sum in each of its lanes.
@@ -65,6 +66,23 @@ class OrderOfBitflag {
       return lanes.size() == 1 ? lanes[0] : lanes[0] + tree(std::vector<V>(lanes.begin() + 1, lanes.end()));
     }
   };
+
+  /// 32 of the values at a time by the tree, these in sequence.
+  static V by_trees(const std::vector<V>& values, V sum) {
+    for (std::size_t i = 0; i < values.size(); i += 32) {
+      const std::size_t n = std::min<std::size_t>(32, values.size() - i);
+      sum = sum + tree(std::vector<V>(values.begin() + static_cast<std::ptrdiff_t>(i),
+                                      values.begin() + static_cast<std::ptrdiff_t>(i + n)));
+    }
+    return sum;
+  }
+
+  static V tiles_sum(const std::vector<std::pair<std::size_t, V>>& tiles) {
+    if (tiles.size() == 1) return tiles[0].second;
+    std::vector<V> sums;
+    for (const auto& [tile, sum] : tiles) sums.push_back(sum);
+    return by_trees(sums, V{0});
+  }
 
   /// The number at a byte of the stream.
   [[nodiscard]] std::uint32_t number(std::size_t at, std::size_t bytes) const {

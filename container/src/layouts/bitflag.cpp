@@ -28,7 +28,7 @@ void check_shape(const PartView& part) {
                             segment_columns(part.info()) <= max_segment &&
                             (segments - 1) * segment_columns(part.info()) < part.cols()),
           param_segments);
-  require(segment_rows(part.info()) <= 0xFFFFFFFF, param_segments);
+  require(segments == 1 || segment_rows(part.info()) <= max_segment_rows(part.info().nnz), param_segments);
   const std::uint64_t values = p[param_values];
   switch (source_of(part.info())) {
     case Source::raw:
@@ -53,7 +53,7 @@ void check_places(const PartView& part, const View<T>& v) {
     };
     require(chunk.info.is_sound() && (chunk.info.entries() != 0 || chunk.base == 0), "its numbers make no sense");
     require(chunk.place == units, "its bytes begin elsewhere");
-    require(c != 0 || chunk.begin() == 0, "rows before it");
+    require(c != 0 || (chunk.row == 0 && !chunk.info.continues()), "rows before it");
     require(chunk.row <= rows, "a row out of range");
     if (c != 0) {
       const Chunk before = v.chunks[c - 1];

@@ -247,7 +247,7 @@ class Flagged {
     choose_source(*values, options);
     const std::uint64_t rows = a_.rows();
     choose_segments(options);
-    if (segments_ == 1) choose_hot(options);
+    choose_hot(options);
     if (!hot_.columns.empty()) {
       hot_words_.resize(a_.cols());
       for (std::uint32_t i = 0; i < hot_.columns.size(); ++i) hot_words_[hot_.columns[i]] = hot_bit | i;
@@ -347,8 +347,20 @@ class Flagged {
     if (source_ == Source::table) ids_.emplace(table_);
   }
 
+  static std::optional<std::uint64_t> hot_wanted(const PlanOptions& options) {
+    return read_setting(options, "bitflag.hot", 0, max_hot, "auto");
+  }
+
   void choose_hot(const PlanOptions& options) {
-    const auto wanted = read_setting(options, "bitflag.hot", 0, max_hot, "auto");
+    const auto wanted = hot_wanted(options);
+    if (segments_ != 1) {
+      if (wanted.value_or(0) != 0)
+        throw Error(
+            errc::usage,
+            fmt::format("bitflag.hot is {} and bitflag.segments {}: segments have no hot columns", *wanted, segments_),
+            {}, "leave out one of them");
+      return;
+    }
     if (wanted) {
       if (*wanted != 0 && a_.cols() <= hot_bit && a_.nnz() != 0) hot_ = hot_columns_of(a_, *wanted, options.threads);
       return;
@@ -365,15 +377,17 @@ class Flagged {
       if (*wanted == 1 || a_.rows() == 0) return;
       const std::uint64_t columns = div_up(a_.cols(), *wanted);
       if (*wanted > a_.cols() || columns > max_segment || (*wanted - 1) * columns >= a_.cols() ||
-          a_.rows() * *wanted > 0xFFFFFFFF)
-        throw Error(
-            errc::usage,
-            fmt::format("bitflag.segments={}: the part has {} rows and {} columns", *wanted, a_.rows(), a_.cols()), {},
-            "use segments of 1 to 65,536 columns, and fewer than 2^32 rows in all of them");
+          a_.rows() * *wanted > max_segment_rows(a_.nnz()))
+        throw Error(errc::unsupported,
+                    fmt::format("bitflag: bitflag.segments is {}, the part has {} rows and {} columns", *wanted,
+                                a_.rows(), a_.cols()),
+                    {},
+                    "use another number, of segments of 1 to 65536 columns, whose rows are at most 2^24 in all or the "
+                    "nonzeros; or auto");
       segments_ = *wanted;
       return;
     }
-    if (a_.nnz() < small_entries) return;
+    if (a_.nnz() < small_entries || hot_wanted(options).value_or(0) != 0) return;
     const std::uint64_t least = div_up(a_.cols(), segment_of_x);
     if (least < 4 || least * a_.rows() * least_segment_entries > a_.nnz()) return;
     // As many as keep all multiprocessors busy to the end.

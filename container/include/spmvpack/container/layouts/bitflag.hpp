@@ -119,6 +119,12 @@ constexpr std::uint32_t value_bytes_of(const PartInfo& part) noexcept {
 constexpr std::uint64_t segment_columns(const PartInfo& part) noexcept {
   return part.params[param_segments] == 0 ? 0 : div_up(part.cols.count, part.params[param_segments]);
 }
+/// The most rows of all segments: multiplies and unpacking need memory for each.
+constexpr std::uint64_t max_segment_rows(std::uint64_t nnz) noexcept {
+  constexpr std::uint64_t always_allowed = std::uint64_t{1} << 24U;
+  const std::uint64_t most = nnz > always_allowed ? nnz : always_allowed;
+  return most < 0xFFFFFFFE ? most : 0xFFFFFFFE;
+}
 /// The rows of all segments.
 inline std::uint64_t segment_rows(const PartInfo& part) {
   return checked_mul(part.rows.count, part.params[param_segments], "rows of segments of bitflag");
