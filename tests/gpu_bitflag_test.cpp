@@ -1,5 +1,5 @@
 // bitflag on the GPU: the host's bits from every source of values, kind of columns and rows, size of tiles, hot columns
-// staged or not, and what its checks refuse. Part of gpu_test.
+// and segments in shared memory or not, and what its checks refuse. Part of gpu_test.
 
 #include "bitflag_cases.hpp"
 #include "bitflag_lies.hpp"
@@ -81,6 +81,22 @@ TEST_CASE("bitflag: hot columns in shared memory, and more than it has room for"
       }
       require_bits_of_host<double>(rows_of<float>(random_lengths(60001, 20, 1), 50000, 3), settings);
     }
+}
+
+TEST_CASE("bitflag: segments that fit shared memory, and wider ones", "[short]") {
+  for (const char* const segments : {"2", "3", "8", "31", "32", "33", "65", "300"})
+    for (const char* const tile : {"1", "2", "8", "32"}) {
+      INFO(segments << " segments, tiles of " << tile);
+      const Settings settings{{"bitflag.tile", tile}, {"bitflag.segments", segments}};
+      for (const int values : {0, 1, 3}) {
+        require_bits_of_host<double>(rows_of<double>(random_lengths(3001, 400, 1), 100003, values), settings);
+        require_bits_of_host<float>(rows_of<float>(random_lengths(3001, 400, 1), 100003, values), settings);
+      }
+      require_bits_of_host<double>(rows_of<float>(random_lengths(3001, 400, 1), 100003, 3), settings);
+      require_bits_of_host<double>(rows_of<double>({50000, 0, 70000, 1, 300}, 100003, 3), settings);
+    }
+  require_bits_of_host<double>(rows_of<double>(std::vector<std::uint32_t>(270, 8000), 80000, 3),
+                               {});  // as auto cuts it
 }
 
 TEST_CASE("bitflag: each check on the device has a file that lies to it, and names it", "[short]") {

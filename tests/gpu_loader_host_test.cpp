@@ -319,11 +319,17 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
           part.nnz = n;
           part.rows = {format::MapKind::list, 0, 7};
           if (listed != 0) part.cols = {format::MapKind::list, 0, listed};
-          if (part.layout == "ccoo") part.params[2] = n;                           // chunks
-          if (part.layout == "amb") part.params[5] = n;                            // partial sums
-          if (part.layout == "csr") part.params[0] = n;                            // the longest row
-          if (part.layout == "bitflag") part.params = {0, 8, 24, 0, 0, n % 2, n};  // three tiles, n hot columns
+          if (part.layout == "ccoo") part.params[2] = n;                              // chunks
+          if (part.layout == "amb") part.params[5] = n;                               // partial sums
+          if (part.layout == "csr") part.params[0] = n;                               // the longest row
+          if (part.layout == "bitflag") part.params = {0, 8, 24, 0, 0, n % 2, n, 1};  // three tiles, n hot columns
           CHECK(workspace_bytes(part, find_kernel(name), vectors) == bytes + gathered);
+          if (part.layout == "bitflag" && n >= 2) {
+            PartInfo segments = part;  // n of them, of seven rows each, instead
+            segments.params[6] = 0;
+            segments.params[7] = n;
+            CHECK(workspace_bytes(segments, {}, vectors) == (7 * n * v + 255) / 256 * 256 + n % 2 * 6 * v + gathered);
+          }
           // The default, by its name, without one, and where a kernel is another layout's.
           const KernelId of_another = find_kernel(part.layout == "coo" ? "csr/pcsr" : "coo/balanced");
           const std::uint64_t by_default = workspace_bytes(part, default_kernel(part), vectors);

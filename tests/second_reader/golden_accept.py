@@ -357,6 +357,14 @@ def flagged():
         n = Matrix(2 * gap + 9, 3, [(gap, c, 1.0 + c) for c in range(3)] + [(gap + 1, 0, 5.0), (2 * gap + 2, 2, 6.0)])
         yield f"bitflag_gaps_of_{gap}", n, [bitflag(n)]
         yield f"bitflag_gaps_of_{gap}_continued", n, [bitflag(n, size=2, trailing=gap < 4000, row_bytes=2)]
+    # Segments of few columns, without entries in some rows, or in any; of most columns; chunks that go on in them.
+    n = banded(40, 6, [0.1 * i for i in range(1, 12)])
+    for segments, tile, size in ((2, 1, 256), (3, 4, 8), (14, 2, 5), (40, 1, 256)):
+        yield f"bitflag_segments_{segments}", n, [bitflag(n, "table", tile, size, in_segments=segments)]
+    n = Matrix(4100, 10, [(0, 0, 1.0), (1, 9, 2.0), (4099, 8, 3.0), (4099, 9, 4.0)], "f32")
+    yield "bitflag_segments_far_apart_rows", n, [bitflag(n, in_segments=5)]
+    n = Matrix(2, 3 * 65536, [(r, c, 1.0) for r in range(2) for c in (0, 65535, 65536, 131072 + r, 196607)])
+    yield "bitflag_widest_segments", n, [bitflag(n, "single", in_segments=3)]
     n = special_values()
     for source in ("raw", "table"):
         yield f"bitflag_special_values_{source}", n, [bitflag(n, source)]

@@ -201,7 +201,10 @@ def layout_parts():
         yield f"part_csell_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
     for name, matrix, part, parameters in bitflag_parts():
         yield f"part_bitflag_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
-    for name in ("chunks", "stream", "values", "hot"):
+    two_rows = Matrix(2, 2, [])
+    img = bend(Image(two_rows, [bitflag(two_rows, in_segments=2)]), "header", rows=2**23 + 1)
+    yield "part_bitflag_segments_of_too_many_rows", 4, bend(img, "parts", row_count=2**23 + 1)
+    for name in ("chunks", "stream", "values", "hot", "segments"):
         part = bitflag(m, "table", hot=[6])
         part.section(name).raw += bytes(32)
         yield f"section_bitflag_{name}_count", 4, Image(m, [part])
@@ -260,7 +263,12 @@ def bitflag_parts():
     yield "hot_32769", Matrix(1, 32769, []), bitflag(Matrix(1, 32769, []), hot=range(32769)), {}
     wide = Matrix(1, 2**31 + 1, [(0, 7, 1.0)])
     yield "hot_of_too_many_columns", wide, bitflag(wide, hot=[7]), {}
-    yield "parameter_7", m, bitflag(m), {"_7": 1}
+    yield "segments_0", m, bitflag(m), {"_7": 0}
+    for segments in (5, 8):  # the fifth has no columns; there are seven
+        yield f"segments_{segments}", m, bitflag(m, segments=[0] * (segments + 1)), {"_7": segments}
+    yield "segments_and_hot", m, bitflag(m, hot=[6], in_segments=2), {}
+    yield "segments_too_wide", Matrix(1, 131073, []), bitflag(Matrix(1, 131073, []), in_segments=2), {}
+    yield "segments_wrap", m, bitflag(m), {"_7": 2**64 - 1}
 
 
 def without_list(part):
@@ -445,7 +453,8 @@ def structure():
     unused = csr(Matrix(2, 7, [])).row_list([4, 4])
     yield "row_map_of_empty_part_twice", Image(m, [csr(m), unused])
     for layouts in (ell_structure, sell_structure, pjds_structure, dia_structure, amb_structure, csell_structure,
-                    csell_mirrors, bitflag_structure):
+                    csell_mirrors, bitflag_structure,
+                    bitflag_segments):
         for name, matrix, part in layouts():
             yield name, Image(matrix, [part])
     for longest in (2, 4):
@@ -831,9 +840,10 @@ def bitflag_structure():
         ("end_with_a_width", {7: 1 << 18}), ("end_with_a_base", {5: 1}), ("stream_begins_late", {2: 1}),
         ("stream_ends_early", {6: 3}), ("stream_ends_late", {6: 5}), ("wider_columns", {3: info | 1 << 18}),
         ("rows_begin_late", {0: 1}), ("rows_far", {0: TOO_MANY}), ("rows_end_late", {4: 6}), ("rows_end_early", {4: 4}),
-        ("more_starts_than_rows", {3: info + (3 << 9)}), ("end_continues", {7: 1 << 22}), ("end_with_entries", {7: info}),
-        ("row_skipped_without_offsets", {3: 6 | 3 << 9, 6: 3}), ("continues_at_first", {3: info | 1 << 22}),
-        ("continues_at_first_far", {0: TOO_MANY, 3: info | 1 << 22}), ("base_beyond", {1: 7}), ("base_far", {1: TOO_MANY})):
+        ("more_starts_than_rows", {3: info + (3 << 9)}), ("end_continues", {7: 1 << 22}),
+        ("end_with_entries", {7: info}), ("row_skipped_without_offsets", {3: 6 | 3 << 9, 6: 3}), ("continues_at_first", {3: info | 1 << 22}),
+        ("continues_at_first_far", {0: TOO_MANY, 3: info | 1 << 22}), ("base_beyond", {1: 7}),
+        ("base_far", {1: TOO_MANY})):
         yield f"bitflag_{name}", m, patched(bitflag(m, "table"), chunks=chunks)
     for name, stream in (
         ("more_rows_start", {0: 0b1111}), ("fewer_rows_start", {0: 0b1001, 8: 0x00030200}),
@@ -859,7 +869,8 @@ def bitflag_structure():
         return bitflag(m, "table", size=4, **options)
 
     second = 2 | 1 << 22
-    assert two().section("chunks").raw == struct.pack("<12I", 0, 0, 0, 4 | 3 << 9 | 1 << 20, 4, 1, 4, second, 5, 0, 7, 0)
+    assert two().section("chunks").raw == struct.pack("<12I", 0, 0, 0, 4 | 3 << 9 | 1 << 20, 4, 1, 4, second,
+                                                      5, 0, 7, 0)
     assert two().fields["parameters"][5] == 1
     for name, chunks in (("row_continued", {4: 3}), ("row_continued_later", {4: 5}), ("row_not_continued", {7: 2}),
                          ("columns_fall_across", {5: 0}), ("rows_begin_again", {4: 0, 7: 2 | 1 << 9})):
@@ -886,6 +897,37 @@ def bitflag_structure():
     for name, word in (("place", SHARED + 2), ("place_far", TOO_MANY)):
         yield f"bitflag_hot_{name}", m, patched(bitflag(m, hot=[0, 6]), stream={8: word})
     yield "bitflag_hot_below_base", m, patched(bitflag(m, hot=[0, 6]), chunks={1: 1}, stream={9: 1, 10: 0, 24: 0})
+
+
+def bitflag_segments():
+    """Columns 0 to 3 in chunks of rows 0 to 4; columns 4 to 6 in one of row 9, which is row 4."""
+    m = small()
+    good = bitflag(m, in_segments=2)
+    assert good.section("chunks").raw == struct.pack("<12I", 0, 0, 0, 5 | 3 << 9 | 1 << 20, 5, 4, 11,
+                                                     1 | 1 << 9 | 1 << 20, 10, 0, 22, 0)
+    assert good.section("segments").raw == struct.pack("<3I", 0, 1, 2)
+    for name, segments in (("begin_late", {0: 1}), ("skip_a_tile", {1: 2}), ("end_early", {2: 1}), ("fall", {1: 0}),
+                           ("end_late", {2: 3}), ("far", {1: TOO_MANY})):
+        yield f"bitflag_segments_{name}", m, patched(bitflag(m, in_segments=2), segments=segments)
+    for name, chunks in (("base", {5: 3}), ("row", {4: 4}), ("end", {8: 5}),
+                         ("wide_columns", {7: 1 | 1 << 9 | 6 << 18})):
+        yield f"bitflag_segments_{name}", m, patched(bitflag(m, in_segments=2), chunks=chunks)
+    yield "bitflag_segments_column", m, patched(bitflag(m, in_segments=2), stream={8: 0x00010400})
+    one = with_parameters(bitflag(m), _7=2)
+    yield "bitflag_segments_in_one_chunk", m, with_section(one, "segments", [0, 0, 1])
+    wide = Matrix(1, 65538, [(0, 0, 1.0), (0, 65537, 2.0)])
+    yield "bitflag_segments_of_wide_columns", wide, bitflag(wide, in_segments=2, column_bytes=4)
+    n = Matrix(2, 4, [(1, c, 1.0) for c in range(4)])
+    part = bitflag(n, "single", in_segments=2, size=1)
+    assert struct.unpack("<20I", part.section("chunks").raw)[8:12:3] == (2, 1 | 1 << 9 | 1 << 20)
+    yield "bitflag_segment_continues", n, with_parameters(
+        patched(part, chunks={8: 1, 11: 1 | 1 << 22}), _5=part.fields["parameters"][5] + 1)
+
+
+def with_section(part, name, elements):
+    section = part.section(name)
+    section.raw = np.asarray(elements, w.DTYPE[section.element]).tobytes()
+    return part
 
 
 def digests():

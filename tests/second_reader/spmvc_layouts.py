@@ -581,13 +581,13 @@ class Units:
 
 
 class Bitflag:
-    names = ("chunks", "stream", "values", "hot")
+    names = ("chunks", "stream", "values", "hot", "segments")
     RAW, TABLE, SINGLE = range(3)
     ENTRIES, LANE, MOST_ROWS = 256, 8, 4096
 
     @staticmethod
     def expect(p, what):
-        source, tile_chunks, chunks, units, values, _, hot = p.parameters[:7]
+        source, tile_chunks, chunks, units, values, _, hot, segments = p.parameters
         require(source <= Bitflag.SINGLE, "tables", f"{what}: source {source}")
         require(1 <= tile_chunks <= 32, "tables", f"{what}: tiles of {tile_chunks} chunks")
         require(chunks < 2**32 - 1 and chunks % tile_chunks == 0, "tables", f"{what}: {chunks} chunks")
@@ -595,20 +595,34 @@ class Bitflag:
         wanted = {Bitflag.RAW: range(1), Bitflag.TABLE: range(1, 257), Bitflag.SINGLE: range(1, 2)}[source]
         require(values in wanted, "tables", f"{what}: {values} values")
         require(hot <= 32768 and (hot == 0 or p.column_count <= 2**31), "tables", f"{what}: {hot} hot columns")
+        require(segments == 1 or 2 <= segments <= p.column_count and hot == 0, "tables", f"{what}: {segments} segments")
+        width = -(-p.column_count // segments)
+        require(segments == 1 or width <= 65536 and (segments - 1) * width < p.column_count, "tables",
+                f"{what}: {segments} segments of {width} columns")
+        require(segments == 1 or segments * p.row_count <= min(max(p.nonzeros, 2**24), 2**32 - 2), "tables",
+                f"{what}: {segments} segments of {p.row_count} rows")
         return (("chunks", U32, (chunks + 1) * 4, 16), ("stream", U32, units * 8, 32),
-                ("values", VALUE_ELEMENT[p.value_type], values, 16), ("hot", U32, hot, 16)), p.parameters[:7]
+                ("values", VALUE_ELEMENT[p.value_type], values, 16), ("hot", U32, hot, 16),
+                ("segments", U32, segments + 1 if segments > 1 else 0, 16)), p.parameters
 
     @staticmethod
-    def unpack(p, what, chunks, stream, values, hot):
+    def unpack(p, what, chunks, stream, values, hot, segments):
+        count, tile_chunks = p.parameters[7], p.parameters[1]
         require(np.all(hot[1:] > hot[:-1]), "structure", f"{what}: hot columns do not rise")
         require(np.all(hot < p.column_count), "structure", f"{what}: a hot column is out of range")
         chunks = chunks.reshape(-1, 4).tolist()
         info = [Bitflag.info(f"{what}, chunk {c}", chunk) for c, chunk in enumerate(chunks)]
         begins = [chunk[0] + i["continues"] for chunk, i in zip(chunks, info)]
         require(begins[0] == 0, "structure", f"{what}: the first chunk's rows do not begin at 0")
-        require(chunks[-1][0] == p.row_count and info[-1]["entries"] == 0, "structure", f"{what}: no end")
-        continued = sum(i["continues"] for i in info[:-1:p.parameters[1]])
+        require(chunks[-1][0] == p.row_count * count and info[-1]["entries"] == 0, "structure", f"{what}: no end")
+        continued = sum(i["continues"] for i in info[:-1:tile_chunks])
         require(p.parameters[5] == continued, "structure", f"{what}: {continued} tiles begin inside a row")
+        for s, tile in enumerate(segments.tolist()):
+            require(tile * tile_chunks < len(chunks) and begins[tile * tile_chunks] == s * p.row_count, "structure",
+                    f"{what}: segment {s} does not begin with tile {tile}")
+            require(not info[tile * tile_chunks]["continues"], "structure", f"{what}: segment {s} continues a row")
+        require(count == 1 or (segments[0] == 0 and segments[-1] * tile_chunks == len(chunks) - 1 and
+                               np.all(segments[1:] >= segments[:-1])), "structure", f"{what}: tiles of no segment")
         stream = Units(what, "stream", stream)
         pieces, last = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, values.dtype))], None
         for c, (chunk, i) in enumerate(zip(chunks, info)):
@@ -624,10 +638,21 @@ class Bitflag:
                                                           values, hot)
                 pieces.append((rows, columns, found))
                 last = rows[-1]
+                if count > 1:
+                    width = -(-p.column_count // count)
+                    require(chunk[1] == rows[0] // p.row_count * width and i["column_bytes"] <= 2, "structure",
+                            f"{at}: columns do not count from the segment's first")
+                    require(np.all(columns < chunk[1] + width), "structure", f"{at}: columns of another segment")
             else:
                 last = None
         stream.require_end()
-        return tuple(np.concatenate(piece) for piece in zip(*pieces))
+        rows, columns, values = (np.concatenate(piece) for piece in zip(*pieces))
+        if count == 1:
+            return rows, columns, values
+        require(rises(rows, columns), "structure", f"{what}: columns do not rise in a segment")
+        rows %= max(p.row_count, 1)
+        order = np.lexsort((columns, rows))
+        return rows[order], columns[order], values[order]
 
     @staticmethod
     def info(what, chunk):

@@ -483,59 +483,62 @@ def csell_words(steps, width, word):
 BITFLAG_SOURCES = ("raw", "table", "single")
 
 
-def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_bytes=1, trailing=False, **override):
+def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_bytes=1, trailing=False,
+            in_segments=1, **override):
     """Chunks of `size` entries, or fewer before a row 4,096 after the first of their own. `column_bytes` and
     `row_bytes` are the least; `trailing` gives the last chunk the empty rows at the end."""
-    entries = matrix.entries
+    width = -(-matrix.columns // in_segments)
+    entries = sorted((c // width * matrix.rows + r if in_segments > 1 else r, c, v) for r, c, v in matrix.entries)
     table = list(dict.fromkeys(matrix.value_bytes([v]) for _, _, v in entries)) if source == "table" else []
-    chunks, stream, next_row, k, continued = [], b"", 0, 0, 0
-
-    def without_entries(rows):
-        return [next_row, 0, len(stream) // 32, 0], next_row + rows
-
-    while k < len(entries):
-        row = entries[k][0]
-        continues = k != 0 and entries[k - 1][0] == row
-        if row - next_row >= 4096:
-            chunk, next_row = without_entries(4096)
-            chunks.append(chunk)
-            continue
-        taken = [e for e in entries[k:k + size] if e[0] - next_row < 4096]
-        k += len(taken)
-        first = [r != before for r, before in zip((r for r, _, _ in taken),
-                                                  [row if continues else -1] + [r for r, _, _ in taken])]
-        rows = [e[0] for e, starts in zip(taken, first) if starts]
-        origin = row if continues else next_row
-        end = matrix.rows if trailing and k == len(entries) else rows[-1] + 1 if rows else next_row
-        base = 0 if hot else min(c for _, c, _ in taken)
-        words = [2**31 + hot.index(c) if c in hot else c - base for _, c, _ in taken]
-        width = 4 if hot else max(column_bytes, 1 if max(words) < 2**8 else 2 if max(words) < 2**16 else 4)
-        row_width = 0
-        if rows and rows != list(range(next_row, end)):
-            row_width = max(row_bytes, 1 if rows[-1] - origin < 256 else 2)
-        chunks.append([origin, base, len(stream) // 32, len(taken) | len(rows) << 9 | (width // 2) << 18 |
-                       row_width << 20 | continues << 22])
-        continued += continues and (len(chunks) - 1) % tile == 0
-        stream += np.packbits(np.resize(first + [False] * 256, 256), bitorder="little").tobytes()
-        stream += bitflag_piece([word.to_bytes(width, "little") for word in words])
-        if source == "raw":
-            stream += bitflag_piece([matrix.value_bytes([v]) for _, _, v in taken])
-        elif source == "table":
-            stream += bitflag_piece([bytes([table.index(matrix.value_bytes([v]))]) for _, _, v in taken])
-        stream += b"".join((r - origin).to_bytes(row_width, "little") for r in rows if row_width)
-        stream += bytes(-len(stream) % 32)
-        next_row = end
-    while next_row < matrix.rows:
-        chunk, next_row = without_entries(min(4096, matrix.rows - next_row))
-        chunks.append(chunk)
-    while len(chunks) % tile:
-        chunks.append(without_entries(0)[0])
-    headers = sum(chunks, []) + without_entries(0)[0]
+    chunks, stream, tiles, continued = [], b"", [], 0
+    for s in range(in_segments):
+        tiles.append(len(chunks) // tile)
+        next_row, end_row, k = s * matrix.rows, (s + 1) * matrix.rows, 0
+        own = [e for e in entries if next_row <= e[0] < end_row]
+        while k < len(own):
+            row = own[k][0]
+            continues = k != 0 and own[k - 1][0] == row
+            if row - next_row >= 4096:
+                chunks.append([next_row, 0, len(stream) // 32, 0])
+                next_row += 4096
+                continue
+            taken = [e for e in own[k:k + size] if e[0] - next_row < 4096]
+            k += len(taken)
+            first = [r != before for r, before in zip((r for r, _, _ in taken),
+                                                      [row if continues else -1] + [r for r, _, _ in taken])]
+            rows = [e[0] for e, starts in zip(taken, first) if starts]
+            origin = row if continues else next_row
+            end = end_row if trailing and k == len(own) else rows[-1] + 1 if rows else next_row
+            base = 0 if hot else s * width if in_segments > 1 else min(c for _, c, _ in taken)
+            words = [2**31 + hot.index(c) if c in hot else c - base for _, c, _ in taken]
+            word_bytes = 4 if hot else max(column_bytes, 1 if max(words) < 2**8 else 2 if max(words) < 2**16 else 4)
+            offset_bytes = 0
+            if rows and rows != list(range(next_row, end)):
+                offset_bytes = max(row_bytes, 1 if rows[-1] - origin < 256 else 2)
+            continued += continues and len(chunks) % tile == 0
+            chunks.append([origin, base, len(stream) // 32, len(taken) | len(rows) << 9 | (word_bytes // 2) << 18 |
+                           offset_bytes << 20 | continues << 22])
+            stream += np.packbits(first + [False] * (256 - len(first)), bitorder="little").tobytes()
+            stream += bitflag_piece([word.to_bytes(word_bytes, "little") for word in words])
+            if source == "raw":
+                stream += bitflag_piece([matrix.value_bytes([v]) for _, _, v in taken])
+            elif source == "table":
+                stream += bitflag_piece([bytes([table.index(matrix.value_bytes([v]))]) for _, _, v in taken])
+            stream += b"".join((r - origin).to_bytes(offset_bytes, "little") for r in rows if offset_bytes)
+            stream += bytes(-len(stream) % 32)
+            next_row = end
+        while next_row < end_row:
+            chunks.append([next_row, 0, len(stream) // 32, 0])
+            next_row = min(end_row, next_row + 4096)
+        while len(chunks) % tile:
+            chunks.append([end_row, 0, len(stream) // 32, 0])
+    headers = sum(chunks, []) + [in_segments * matrix.rows, 0, len(stream) // 32, 0]
     values = {"raw": b"", "table": b"".join(table), "single": matrix.value_bytes([e[2] for e in entries[:1]])}[source]
-    part = simple_part("bitflag", matrix, {"chunks": headers, "stream": stream, "values": values, "hot": hot,
-                                           **override}, (
+    arrays = {"chunks": headers, "stream": stream, "values": values, "hot": hot,
+              "segments": tiles + [len(chunks) // tile] if in_segments > 1 else []}
+    part = simple_part("bitflag", matrix, {**arrays, **override}, (
         BITFLAG_SOURCES.index(source), tile, len(chunks), len(stream) // 32,
-        len(values) // len(matrix.value_bytes([0])), continued, len(hot)))
+        len(values) // len(matrix.value_bytes([0])), continued, len(hot), in_segments))
     part.section("stream").alignment = 32
     return part
 
