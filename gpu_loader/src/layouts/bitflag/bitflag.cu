@@ -442,10 +442,6 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
   const std::uint64_t with_near = of_starts + std::uint64_t{elements.count} * sizeof(V);
   elements.staged = near != Near::none && with_near + tuning::other_shared_bytes <= call.device.shared_bytes;
   config.dynamicSmemBytes = elements.staged ? with_near : of_starts;
-  if (config.dynamicSmemBytes > tuning::usual_shared_bytes)
-    require_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(call.device.shared_bytes - tuning::other_shared_bytes)),
-                 "reserving shared memory");
   // The sums of segments are made in the workspace.
   constexpr bool segments = near == Near::segment;
   const DeviceScalar<V> one{V{1}, nullptr}, zero{V{0}, nullptr};
@@ -470,29 +466,53 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
                  v.segment_count, v.rows, alpha, beta, y, map);
 }
 
-template <Source source>
-void multiply_source(const DevicePart& part, const MultiplyCall& call) {
-  const auto& p = part.view.info().params;
-  dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
-    if (p[param_segments] > 1)
-      multiply_tiles<source, Near::segment, A, V>(part, call);
-    else if (p[param_hot] != 0)
-      multiply_tiles<source, Near::hot, A, V>(part, call);
+/// Allows the kernel as much shared memory as there is: at load, as this would take from a caller the error that an
+/// earlier call left behind.
+template <Source source, Near near, class A, class V>
+void reserve_shared(const DeviceFacts& device) {
+  require_cuda(cudaFuncSetAttribute(tiles_kernel<source, near, A, V>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(device.shared_bytes - tuning::other_shared_bytes)),
+               "reserving shared memory");
+}
+
+/// Calls f with the part's source of values and near elements as constants.
+template <class F>
+void with_kind(const PartInfo& part, F&& f) {
+  const auto with_near = [&](auto source) {
+    if (part.params[param_segments] > 1)
+      f(source, std::integral_constant<Near, Near::segment>{});
+    else if (part.params[param_hot] != 0)
+      f(source, std::integral_constant<Near, Near::hot>{});
     else
-      multiply_tiles<source, Near::none, A, V>(part, call);
+      f(source, std::integral_constant<Near, Near::none>{});
+  };
+  switch (source_of(part)) {
+    case Source::raw:
+      return with_near(std::integral_constant<Source, Source::raw>{});
+    case Source::table:
+      return with_near(std::integral_constant<Source, Source::table>{});
+    default:
+      return with_near(std::integral_constant<Source, Source::single>{});
+  }
+}
+
+std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& context) {
+  with_kind(part.info(), [&](auto source, auto near) {
+    if (part.info().value_type == ValueType::f64)
+      return reserve_shared<source(), near(), double, double>(context.device);
+    reserve_shared<source(), near(), float, float>(context.device);
+    reserve_shared<source(), near(), float, double>(context.device);
   });
+  return nullptr;
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
-  if (part.view.info().params[param_chunks] == 0) return;
-  switch (source_of(part.view.info())) {
-    case Source::raw:
-      return multiply_source<Source::raw>(part, call);
-    case Source::table:
-      return multiply_source<Source::table>(part, call);
-    default:
-      return multiply_source<Source::single>(part, call);
-  }
+  const PartInfo& info = part.view.info();
+  if (info.params[param_chunks] == 0) return;
+  with_kind(info, [&](auto source, auto near) {
+    dispatch_types(info.value_type, call.description.vectors,
+                   [&]<class A, class V>(A, V) { multiply_tiles<source(), near(), A, V>(part, call); });
+  });
 }
 
 }  // namespace
@@ -500,6 +520,7 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 
 const LayoutKernels bitflag{.check_names = bitflag_kernels::check_names,
                             .check = bitflag_kernels::check,
+                            .prepare = bitflag_kernels::prepare,
                             .multiply = bitflag_kernels::multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

@@ -14,7 +14,8 @@ inline constexpr unsigned gather_threads = 128;
 /// A block has 16 barriers: one for all its threads, and one for each team of warps that has a tile.
 inline constexpr unsigned most_teams = 15;
 
-/// More bytes of hot elements are read through the caches, as on devices with less shared memory.
-inline constexpr std::uint32_t usual_shared_bytes = 32U << 10U, other_shared_bytes = 8U << 10U;
+/// Of a block's shared memory, what is not for sums of rows and near elements. Where these do not fit, as on devices
+/// with less, near elements are read through the caches.
+inline constexpr std::uint32_t other_shared_bytes = 8U << 10U;
 
 }  // namespace spmvpack::gpu_loader::layouts::bitflag_kernels::tuning
