@@ -841,8 +841,9 @@ def bitflag_structure():
         ("stream_ends_early", {6: 3}), ("stream_ends_late", {6: 5}), ("wider_columns", {3: info | 1 << 18}),
         ("rows_begin_late", {0: 1}), ("rows_far", {0: TOO_MANY}), ("rows_end_late", {4: 6}), ("rows_end_early", {4: 4}),
         ("more_starts_than_rows", {3: info + (3 << 9)}), ("end_continues", {7: 1 << 22}),
-        ("end_with_entries", {7: info}), ("row_skipped_without_offsets", {3: 6 | 3 << 9, 6: 3}), ("continues_at_first", {3: info | 1 << 22}),
-        ("continues_at_first_far", {0: TOO_MANY, 3: info | 1 << 22}), ("base_beyond", {1: 7}),
+        ("end_with_entries", {7: info}), ("row_skipped_without_offsets", {3: 6 | 3 << 9, 6: 3}),
+        ("continues_at_first", {3: info | 1 << 22}), ("continues_at_first_far", {0: TOO_MANY, 3: info | 1 << 22}),
+        ("base_beyond", {1: 7}),
         ("base_far", {1: TOO_MANY})):
         yield f"bitflag_{name}", m, patched(bitflag(m, "table"), chunks=chunks)
     for name, stream in (
