@@ -15,7 +15,7 @@ struct BitflagLie {
   std::string host, device;  ///< what the host says; a part of what the device's check says
 };
 
-/// A number of so many bytes, at a byte of a section, which grows if it is shorter.
+/// A number of so many bytes, or zeros after its eighth, at a byte of a section, which grows if it is shorter.
 struct Patch {
   std::string section;
   std::size_t at = 0, bytes = 0;
@@ -38,7 +38,7 @@ inline std::vector<std::byte> patched(const std::vector<std::byte>& file, const 
         if (!bytes.empty()) s.fill(0, bytes);
         bytes.resize(std::max(bytes.size(), patch.at + patch.bytes));
         for (std::size_t i = 0; i < patch.bytes; ++i)
-          bytes[patch.at + i] = static_cast<std::byte>(patch.number >> 8 * i & 0xFF);
+          bytes[patch.at + i] = static_cast<std::byte>(i < 8 ? patch.number >> 8 * i & 0xFF : 0);
         s = section_of_bytes(s.name, s.element_type, s.flags, s.alignment, std::move(bytes));
       }
   });

@@ -314,9 +314,9 @@ class Flagged {
           compute_elements<bits_of<T>>(begin, out, [&](std::uint64_t i) { return static_cast<bits_of<T>>(table_[i]); });
         });
       case 3:
-        return copy_from(hot_.columns.data(), nullptr)(begin, out);
+        return compute_elements<std::uint32_t>(begin, out, [&](std::uint64_t i) { return hot_.columns[i]; });
       default:
-        return copy_from(chunks_.segments.data(), nullptr)(begin, out);
+        return compute_elements<std::uint32_t>(begin, out, [&](std::uint64_t i) { return chunks_.segments[i]; });
     }
   }
 
