@@ -295,12 +295,14 @@ class Flagged {
                      {"segments", segments_},
                      {"hot.columns", hot_.columns.size()},
                      {"hot.entries", hot_.entries}};
-    plan.work = {{"bitflag.multiplies", 1},
-                 {"bitflag.entries", a_.nnz()},
-                 {"bitflag.carries", chunks_.continued != 0 ? 1U : 0U},
-                 {"bitflag.hot", hot_.columns.empty() ? 0U : 1U},
-                 {"bitflag.hot_entries", hot_.entries},
-                 {"bitflag.segment_rows", segments_ == 1 ? 0 : a_.rows()}};
+    plan.work = {
+        {"bitflag.multiplies", 1},
+        {"bitflag.entries", a_.nnz()},
+        {"bitflag.few_raw_bytes", source_ == Source::raw && a_.nnz() < small_entries ? chunks_.value_bytes : 0},
+        {"bitflag.carries", chunks_.continued != 0 ? 1U : 0U},
+        {"bitflag.hot", hot_.columns.empty() ? 0U : 1U},
+        {"bitflag.hot_entries", hot_.entries},
+        {"bitflag.segment_rows", segments_ == 1 ? 0 : a_.rows()}};
   }
 
   void fill(std::size_t index, std::uint64_t begin, std::span<std::byte> out) const {
