@@ -42,7 +42,17 @@ XSectors x_sectors(const CsrView& a, int threads) {
 
 std::vector<Counter> work_of(const Plan& plan, const XSectors& x) {
   std::uint64_t bytes = plan.device_bytes() + sector_bytes * x.from_memory, passes = 1;
-  std::vector<Counter> work{{"bytes", 0}, {"x.sectors", x.from_l2}, {"x.warp_sectors", x.of_warps}};
+  std::uint64_t entries = 0, far = 0;
+  for (const PartPlan& part : plan.parts) {
+    entries += part.info.nnz;
+    far += part.info.nnz - part.near_entries;
+  }
+  const auto missed = [&](std::uint64_t sectors) {  // as if near entries missed as often as others
+    if (far == entries) return sectors;
+    return static_cast<std::uint64_t>(static_cast<double>(sectors) *
+                                      (static_cast<double>(far) / static_cast<double>(entries)));
+  };
+  std::vector<Counter> work{{"bytes", 0}, {"x.sectors", missed(x.from_l2)}, {"x.warp_sectors", missed(x.of_warps)}};
   for (const PartPlan& part : plan.parts) {
     bytes += passes * part.info.rows.count * size_of(part.info.value_type);
     passes = 2;

@@ -273,6 +273,7 @@ class Flagged {
                         hot_.columns.size(),
                         segments_};
     plan.padding = chunks_.padding;
+    plan.near_entries = segments_ != 1 ? a_.nnz() : hot_.entries;
     const std::uint64_t headers = (count + 1) * sizeof(Chunk);
     plan.byte_shares = {
         {"chunks", headers},
