@@ -48,6 +48,33 @@ CsrMatrix band(std::uint64_t rows, std::uint32_t width, int values) {
   });
 }
 
+/// The neighbours of each point of a grid, and itself: all 9, or without the corners.
+template <class T>
+CsrMatrix stencil(std::uint32_t lines, std::uint32_t length, bool corners, int values) {
+  std::mt19937_64 rng(lines);
+  const std::uint64_t n = std::uint64_t{lines} * length;
+  return from_rows<T>(n, n, rng, values, [&](std::uint64_t r) {
+    const auto line = static_cast<std::int64_t>(r / length), place = static_cast<std::int64_t>(r % length);
+    std::vector<std::uint32_t> row;
+    for (const std::int64_t i : {-1, 0, 1})
+      for (const std::int64_t j : {-1, 0, 1})
+        if ((corners || i == 0 || j == 0) && line + i >= 0 && line + i < lines && place + j >= 0 && place + j < length)
+          row.push_back(static_cast<std::uint32_t>((line + i) * length + place + j));
+    return row;
+  });
+}
+
+/// Without the entries of every third stretch of `length` rows.
+template <class T>
+CsrMatrix every_third_line_empty(const CsrMatrix& a, std::uint64_t length) {
+  std::mt19937_64 rng(length);
+  return from_rows<T>(a.rows, a.cols, rng, 0, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row;
+    for (std::uint64_t k = a.row_ptr[r]; r / length % 3 != 1 && k < a.row_ptr[r + 1]; ++k) row.push_back(a.col_idx[k]);
+    return row;
+  });
+}
+
 /// Rows of `per_row` random columns (with repetitions, which go) below `cols`.
 template <class T>
 CsrMatrix scattered(std::uint64_t rows, std::uint64_t cols, std::uint32_t per_row, int values) {
@@ -181,6 +208,17 @@ std::vector<CsellCase> csell_cases() {
   add("tiles of 100 values", "table", by_tiles<T>(7, 100), {"tables.values"});
   add("tiles of 1000 values", "table", by_tiles<T>(5, 1000), {"tables.values"});
   add("tiles of 7000 values", "table", by_tiles<T>(3, 7000), {"tables.values"});
+
+  // Windows of x: lines of even and odd length, some rows with other values, empty rows.
+  const auto by_column = [](std::uint64_t r, std::uint32_t c) {
+    return r % 130 == 7 ? 0.25 : 1.0 + static_cast<double>((c - r) % 8);
+  };
+  add("9 points, even lines", "step", with_values<T>(stencil<T>(30, 70, true, 0), by_column), {"groups.pattern"});
+  add("9 points, odd lines", "step", with_values<T>(stencil<T>(41, 51, true, 0), by_column), {"groups.pattern"});
+  add("5 points, even lines", "step", with_values<T>(stencil<T>(25, 84, false, 0), by_column), {"groups.pattern"});
+  add("5 points, odd lines", "single", stencil<T>(33, 67, false, 0), {"groups.pattern"});
+  add("points with empty lines", "single", every_third_line_empty<T>(stencil<T>(90, 48, true, 0), 48),
+      {"groups.pattern"});
 
   // More than 255 groups of a kind.
   add("many of a pattern", "raw", band<T>(90, 1100, 3), {"groups.pattern"});

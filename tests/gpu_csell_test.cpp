@@ -72,6 +72,7 @@ TEST_CASE("csell: the host's bits with more slices than a device works on at onc
     require_bits_of_host<double>(by_tiles<double>(300, 100), "csell",
                                  {{"csell.values", "table"}, {"csell.sums", sums}});
     require_bits_of_host<double>(band<double>(200003, 9, 0), "csell", {{"csell.sums", sums}});
+    require_bits_of_host<float>(stencil<float>(701, 641, true, 0), "csell", {{"csell.sums", sums}});
     require_bits_of_host<double>(
         with_values<double>(band<double>(200003, 9, 0), [](auto r, auto c) { return static_cast<double>(c - r); }),
         "csell", {{"csell.values", "step"}, {"csell.sums", sums}});
@@ -82,6 +83,30 @@ TEST_CASE("csell: the host's bits with more slices than a device works on at onc
       require_bits_of_host<double>(in_blocks<double>(band<double>(150001, 3, 0), b, 3, 1), "csell",
                                    {{"csell.values", "raw"}, {"csell.sums", sums}});
   }
+}
+
+TEST_CASE("csell: the same bits with and without windows, which a memory limit can forbid", "[short]") {
+  const CsrMatrix matrix = stencil<double>(301, 99, true, 0);
+  const Encoded file = encode(matrix, "csell", {{"csell.sums", "1"}});
+  const auto x = random_vector<double>(matrix.cols, 5);
+  const DeviceMatrix with = load_device(file.bytes);
+  CHECK(with.prepared_bytes() != 0);
+  gpu_loader::DeviceLoadOptions options;
+  options.memory_limit = with.allocated_bytes();
+  CHECK(DeviceMatrix::load(open(file.bytes), nullptr, options).prepared_bytes() == with.prepared_bytes());
+  options.memory_limit = with.allocated_bytes() - 1;
+  const DeviceMatrix without = DeviceMatrix::load(open(file.bytes), nullptr, options);
+  CHECK(without.prepared_bytes() == 0);
+  CHECK(same_bits(multiply<double>(with, x, ""), multiply<double>(without, x, "")));
+}
+
+TEST_CASE("csell: an error that a caller left behind stays with tables beyond the usual shared memory", "[short]") {
+  const CsrMatrix matrix = by_tiles<double>(1, 7000);
+  const DeviceMatrix a = load_device(encode(matrix, "csell", {{"csell.values", "table"}}).bytes);
+  void* none = nullptr;
+  REQUIRE(cudaMalloc(&none, std::size_t{1} << 60U) == cudaErrorMemoryAllocation);
+  CHECK_NOTHROW(multiply<double>(a, random_vector<double>(matrix.cols, 5), ""));
+  CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
 }
 
 TEST_CASE("csell: each check on the device has a file that lies to it, and names it", "[short]") {

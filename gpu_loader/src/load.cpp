@@ -118,6 +118,8 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
   };
   for (DevicePart& part : impl->parts) {
     context.kernels = wanted_kernels(part, options);
+    const std::uint64_t taken = placement.bytes + impl->prepared_bytes;
+    context.room = options.memory_limit == 0 ? ~std::uint64_t{0} : options.memory_limit - taken;
     const LayoutKernels& layout = layout_kernels(part.layout);
     if (layout.prepare != nullptr) part.state = layout.prepare(part.view, context);
   }

@@ -30,12 +30,21 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
   require_cuda(cudaMemcpyAsync(&has_offsets, found, sizeof has_offsets, cudaMemcpyDeviceToHost, context.stream),
                "looking at the slices");
   require_cuda(cudaStreamSynchronize(context.stream), "looking at the slices");
-  return std::make_unique<const SliceKinds>(has_offsets == 0);
+  auto kinds = std::make_unique<SliceKinds>();
+  kinds->patterns_only = has_offsets == 0;
+  const Source source = source_of(part.info());
+  if (source == Source::table) csell_kernels::reserve_tables(part.info());
+  if (kinds->patterns_only && (source == Source::step || source == Source::single) &&
+      part.info().params[param_block] == 1 && part.info().params[param_sums] == 1)
+    kinds->windows = csell_kernels::make_windows(part, context);
+  return kinds;
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   using namespace csell_kernels;
   if (slices_of(part.view.info()) == 0) return;
+  const auto& kinds = static_cast<const SliceKinds&>(*part.state);
+  if (kinds.windows != nullptr && multiply_windows(part, *kinds.windows, call)) return;
   switch (source_of(part.view.info())) {
     case Source::raw:
       return multiply_source<Source::raw>(part, call);

@@ -8,10 +8,9 @@
 #include <type_traits>
 
 #include "kernels/launch.cuh"
-#include "kernels/row_map.cuh"
-#include "kernels/scalar.cuh"
 #include "layouts/csell/kernels.hpp"
 #include "layouts/csell/mirrors.cuh"
+#include "layouts/csell/operands.cuh"
 #include "layouts/csell/tuning.cuh"
 #include "layouts/csell/walks.cuh"
 
@@ -42,13 +41,11 @@ __device__ inline std::uint32_t sum_before(std::uint32_t n, std::uint32_t lane) 
   return sum - n;
 }
 
-/// Adds steps of a lane, those that it has, to the sums of `together` slices with the same steps and values: all their
-/// loads from device memory are on their way together. `late`: values are near, and read when the elements of x have
-/// come, so that no registers hold them until then.
-template <int steps, int block, int together, bool late, class V, class Has, class Columns, class Values>
-__device__ void add_steps(const V* __restrict__ x, V (&sum)[together][block], Has&& has, Columns&& columns,
-                          Values&& values) {
-  V value[steps][block * block], element[steps][together][block];
+/// Adds steps of a lane, those that it has: all their loads from device memory are on their way together. `late`:
+/// values are near, and read when the elements of x have come, so that no registers hold them until then.
+template <int steps, int block, bool late, class V, class Has, class Columns, class Values>
+__device__ void add_steps(const V* __restrict__ x, V (&sum)[block], Has&& has, Columns&& columns, Values&& values) {
+  V value[steps][block * block], element[steps][block];
 #pragma unroll
   for (int i = 0; i < steps; ++i) {
     const bool on = has(i);
@@ -56,10 +53,7 @@ __device__ void add_steps(const V* __restrict__ x, V (&sum)[together][block], Ha
 #pragma unroll
     for (int e = 0; e < block * block; ++e) value[i][e] = on && !late ? values(i, e) : V{0};
 #pragma unroll
-    for (int t = 0; t < together; ++t)
-#pragma unroll
-      for (int c = 0; c < block; ++c)
-        element[i][t][c] = on ? __ldg(elements + (t * static_cast<int>(lanes) * block + c)) : V{0};
+    for (int c = 0; c < block; ++c) element[i][c] = on ? __ldg(elements + c) : V{0};
   }
   __syncwarp();  // as issue_loads(); all lanes are here
 #pragma unroll
@@ -68,8 +62,7 @@ __device__ void add_steps(const V* __restrict__ x, V (&sum)[together][block], Ha
 #pragma unroll
     for (int e = 0; e < block * block; ++e) {
       const V factor = late ? values(i, e) : value[i][e];
-#pragma unroll
-      for (int t = 0; t < together; ++t) sum[t][e / block] = fma(factor, element[i][t][e % block], sum[t][e / block]);
+      sum[e / block] = fma(factor, element[i][e % block], sum[e / block]);
     }
   }
 }
@@ -88,15 +81,13 @@ __device__ void with_constant(int n, Function&& f) {
 /// `depth` groups are loaded together, and `batch` of their steps. Where raw values begin follows from the masks of all
 /// groups before: they are added up as the warp goes, or, with `scan`, for 32 groups at once, so that no group waits
 /// for the masks of another. Without it, depth > 1 takes every group.
-template <Source source, int block, int depth, int batch, bool scan, class A, class V, int together, class Walk,
-          class Table>
+template <Source source, int block, int depth, int batch, bool scan, class A, class V, class Walk, class Table>
 __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t every, std::uint32_t row,
-                           const Table* __restrict__ values, const V* __restrict__ x, V (&sum)[together][block],
+                           const Table* __restrict__ values, const V* __restrict__ x, V (&sum)[block],
                            std::uint32_t& seen) {
   constexpr int block_values = block * block, steps = static_cast<int>(group_steps);
   constexpr bool raw = source == Source::raw, scans = raw && scan;
-  constexpr bool late = tuning::reads_late<source, together>;
-  static_assert(together == 1 || source == Source::step || source == Source::single);
+  constexpr bool late = source == Source::table;
   static_assert(depth * steps % batch == 0);
   const std::uint32_t lane = threadIdx.x % 32, below = (1U << lane) - 1;
   V single = 0;
@@ -172,7 +163,7 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
       }
       if (uneven <= 1) {  // all lanes have each of n steps: little has to be computed
         with_constant<batch>(n, [&]<int steps_here>(std::integral_constant<int, steps_here>) {
-          add_steps<steps_here, block, together, late>(
+          add_steps<steps_here, block, late>(
               x, sum, [](int) { return true; }, column,
               [&](int i, int e) {
                 const int since = origin(i) < 0 ? i : i - origin(i);
@@ -189,7 +180,7 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
         before[i] = i == 0 ? before_batch : 0;
         if (i != 0 && i != origin(i)) before[i] = before[i - 1] + static_cast<std::uint32_t>(__popc(mask(i - 1)));
       }
-      add_steps<batch, block, together, late>(
+      add_steps<batch, block, late>(
           x, sum, [&](int i) { return (mask(i) >> lane & 1U) != 0; }, column,
           [&](int i, int e) {
             return value(i, e, before[i], static_cast<std::uint32_t>(__popc(mask(i))),
@@ -220,38 +211,27 @@ struct Partial {
   std::uint32_t seen[warps];
 };
 
-/// y = alpha A x + beta y.
-template <class V>
-struct Operands {
-  DeviceScalar<V> alpha;
-  const V* x;
-  DeviceScalar<V> beta;
-  V* y;
-  RowMap map;
-};
-
 /// Tiles in pieces, which are dealt to blocks. One tile is not cut: the grid strides over all slices.
 struct Tiles {
   std::uint32_t count, pieces, piece_slices;
 };
 
-/// One slice, by a team of v.sums warps; or by one warp that slice and the next, which has the same pattern.
-template <Source source, int block, Size size, int together, class A, class V, class Walk, class Table>
+/// One slice, by a team of v.sums warps.
+template <Source source, int block, Size size, class A, class V, class Walk, class Table>
 __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& slice, std::uint32_t id_bytes,
                                const Team& team, const Table* values, const Operands<V>& operands,
                                Partial<block, tuning::max_threads<source, block, size> / 32, V>& partial) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const Walk walk(slice, v.patterns, v.stream, source == Source::mirror ? slice.reference_bytes() : id_bytes);
   const std::uint32_t row = s * lanes + lane;
-  V sum[together][block] = {};
+  V sum[block] = {};
   std::uint32_t seen = 0;
   if constexpr (source == Source::raw) values += std::uint64_t{slice.values} * (unit / sizeof(A));
   if constexpr (source == Source::step) values += std::uint64_t{slice.pattern} * (group_steps * block * block);
   if constexpr (source == Source::mirror) {
-    mirror_sums<block>(v, walk, slice.values, team.mine, team.warps, row, operands.x, sum[0], seen);
+    mirror_sums<block>(v, walk, slice.values, team.mine, team.warps, row, operands.x, sum, seen);
   } else {
-    constexpr int depth = tuning::depth<source, block, size, together>,
-                  batch = tuning::batch<source, block, size, together>;
+    constexpr int depth = tuning::depth<source, block, size>, batch = tuning::batch<source, block, size>;
     constexpr bool scan = size == Size::few;
     if (scan || depth == 1 || team.warps == 1)
       slice_sums<source, block, depth, batch, scan, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum,
@@ -260,34 +240,29 @@ __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& s
       slice_sums<source, block, 1, batch / depth, scan, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum,
                                                               seen);
   }
-  if (together == 1 && team.warps > 1) {
+  if (team.warps > 1) {
 #pragma unroll
-    for (int r = 0; r < block; ++r) partial.sum[warp][r][lane] = sum[0][r];
+    for (int r = 0; r < block; ++r) partial.sum[warp][r][lane] = sum[r];
     if (lane == 0) partial.seen[warp] = seen;
     team.wait();
     if (team.mine == 0) {
       for (unsigned other = 1; other < team.warps; ++other) {
 #pragma unroll
-        for (int r = 0; r < block; ++r) sum[0][r] = sum[0][r] + partial.sum[warp + other][r][lane];
+        for (int r = 0; r < block; ++r) sum[r] = sum[r] + partial.sum[warp + other][r][lane];
         seen |= partial.seen[warp + other];
       }
     }
   }
-  if (team.mine == 0) {
+  if (team.mine == 0 && row < static_cast<std::uint32_t>(v.rows)) {
     const V alpha = operands.alpha.get(), beta = operands.beta.get();  // here, so that no register keeps them
 #pragma unroll
-    for (int t = 0; t < together; ++t) {
-      const std::uint32_t of_slice = row + static_cast<std::uint32_t>(t) * lanes;
-      if (of_slice >= static_cast<std::uint32_t>(v.rows)) break;
-#pragma unroll
-      for (int r = 0; r < block; ++r) {
-        V* const at = operands.y + operands.map(std::uint64_t{of_slice} * block + r);
-        const V before = scaled(beta, at);
-        *at = (seen >> lane & 1U) != 0 ? fma(alpha, sum[t][r], before) : before;
-      }
+    for (int r = 0; r < block; ++r) {
+      V* const at = operands.y + operands.map(std::uint64_t{row} * block + r);
+      const V before = scaled(beta, at);
+      *at = (seen >> lane & 1U) != 0 ? fma(alpha, sum[r], before) : before;
     }
   }
-  if (together == 1 && team.warps > 1) team.wait();
+  if (team.warps > 1) team.wait();
 }
 
 __device__ inline Slice load_slice(const Slice* slices, std::uint32_t s, std::uint32_t count) {
@@ -318,50 +293,20 @@ __global__ void __launch_bounds__(tuning::max_threads<source, block, size>, tuni
       std::byte shared_bytes[];  // a table of `staged` bytes; if there are teams, their sums
   auto& partial =
       *reinterpret_cast<Partial<block, tuning::max_threads<source, block, size> / 32, V>*>(shared_bytes + staged);
-  if (operands.alpha.get() == V{0}) {  // x must not be read
-    const V beta = operands.beta.get();
-    const std::uint64_t rows = v.rows * block, stride = std::uint64_t{gridDim.x} * blockDim.x;
-    for (std::uint64_t r = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; r < rows; r += stride)
-      operands.y[operands.map(r)] = scaled(beta, operands.y + operands.map(r));
-    return;
-  }
+  if (operands.alpha.get() == V{0}) return operands.scale_all(v.rows * block);  // x must not be read
   const Team team(v.sums);
   const std::uint32_t teams = blockDim.x / 32 >> Team::shift(v.sums);
   // Of the slices [begin, end) those of team number `mine` of `all`, by turns. Headers are loaded ahead.
   const auto each = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t mine, std::uint32_t all,
                         std::uint32_t id_bytes, const auto* values) {
-    const auto multiply = [&]<int together>(std::integral_constant<int, together>, std::uint32_t s,
-                                            const Slice& slice) {
-      if (size == Size::patterns || slice.is_pattern())
-        multiply_slice<source, block, size, together, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands,
-                                                                         partial);
-      else if constexpr (size != Size::patterns)
-        multiply_slice<source, block, size, 1, A, V, AnyWalk>(v, s, slice, id_bytes, team, values, operands, partial);
-    };
-    constexpr std::integral_constant<int, 1> one{};
-    if constexpr (tuning::takes_pairs<source, block, size>) {
-      if (team.warps == 1) {
-        const std::uint32_t first = begin + 2 * mine, stride = 2 * all;
-        Slice next[2] = {load_slice(v.slices, first, end), load_slice(v.slices, first + 1, end)};
-        for (std::uint32_t s = first; s < end; s += stride) {
-          const Slice slice[2] = {next[0], next[1]};
-#pragma unroll
-          for (std::uint32_t t = 0; t < 2; ++t) next[t] = load_slice(v.slices, s + stride + t, end);
-          if (s + 1 < end && slice[0].pattern == slice[1].pattern && slice[0].counts == slice[1].counts) {
-            multiply(std::integral_constant<int, 2>{}, s, slice[0]);
-          } else {
-            multiply(one, s, slice[0]);
-            if (s + 1 < end) multiply(one, s + 1, slice[1]);
-          }
-        }
-        return;
-      }
-    }
     Slice next = load_slice(v.slices, begin + mine, end);
     for (std::uint32_t s = begin + mine; s < end; s += all) {
       const Slice slice = next;
       next = load_slice(v.slices, s + all, end);
-      multiply(one, s, slice);
+      if (size == Size::patterns || slice.is_pattern())
+        multiply_slice<source, block, size, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands, partial);
+      else if constexpr (size != Size::patterns)
+        multiply_slice<source, block, size, A, V, AnyWalk>(v, s, slice, id_bytes, team, values, operands, partial);
     }
   };
   const auto count = static_cast<std::uint32_t>(v.slice_count), all_teams = gridDim.x * teams,
@@ -395,41 +340,46 @@ __global__ void __launch_bounds__(tuning::max_threads<source, block, size>, tuni
   }
 }
 
+/// Lets the kernel have tables of any size. At load, as it takes away the last error of the runtime, which may be the
+/// caller's; and to the most, as the limit is the kernel's, and others may be multiplied at the same time.
+template <Source source, int block, Size size, class A, class V>
+void reserve_shared() {
+  constexpr std::size_t partial_bytes = sizeof(Partial<block, tuning::max_threads<source, block, size> / 32, V>);
+  require_cuda(
+      cudaFuncSetAttribute(slices_kernel<source, block, size, A, V>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           static_cast<int>(tuning::max_staged_bytes + partial_bytes)),
+      "reserving shared memory");
+}
+
 template <Source source, int block, Size size, class A, class V>
 void launch_slices(const DevicePart& part, const MultiplyCall& call) {
   constexpr unsigned resident_blocks = tuning::resident_blocks<source, block, size>,
                      max_threads = tuning::max_threads<source, block, size>;
   const View<A> v = view<A>(part.view);
-  const std::uint32_t together = tuning::takes_pairs<source, block, size> && v.sums == 1 ? 2 : 1;
   unsigned threads = tuning::threads_limit(max_threads, v.sums);
   const std::uint64_t tile_count = tiles_of(part.view.info());
   if (tile_count > 1) threads = std::min(threads, tuning::most_threads_of_tiles);  // others work while one stages
   const auto too_many = [&] {  // for a tile, or so that some multiprocessors have none
-    const std::uint64_t at_once = std::uint64_t{threads} / 32 * together;
+    const std::uint64_t at_once = threads / 32;
     return (tile_count > 1 && at_once > std::uint64_t{v.tile_slices} * v.sums) ||
            v.slice_count * v.sums < at_once * 2 * call.device.multiprocessors;
   };
   while (threads > tuning::least_threads && too_many()) threads /= 2;
   const std::uint64_t resident = std::uint64_t{call.device.multiprocessors} * resident_blocks * (max_threads / threads);
   const std::uint32_t teams = threads / 32 / v.sums;
-  std::uint64_t staged = 0, work = div_up(v.slice_count, teams * together);
+  std::uint64_t staged = 0, work = div_up(v.slice_count, teams);
   Tiles tiles{static_cast<std::uint32_t>(tile_count), 1, 0};
   if constexpr (source == Source::table) {
     staged = round_up(part.view.info().params[param_largest_tile] * sizeof(V), alignof(double2));
     if (staged > tuning::max_staged_bytes) staged = 0;
     if (tiles.count > 1) {
-      tiles.pieces = tuning::pieces_of_tile(tiles.count, v.tile_slices, teams * together, resident);
+      tiles.pieces = tuning::pieces_of_tile(tiles.count, v.tile_slices, teams, resident);
       tiles.piece_slices = div_up(v.tile_slices, tiles.pieces);
       work = std::uint64_t{tiles.count} * tiles.pieces;
     }
   }
   const auto kernel = slices_kernel<source, block, size, A, V>;
-  constexpr std::uint64_t partial_bytes = sizeof(Partial<block, max_threads / 32, V>);
-  const std::uint64_t shared = staged + (v.sums > 1 ? partial_bytes : 0);
-  if (shared > tuning::usual_shared_bytes)
-    require_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(tuning::max_staged_bytes + partial_bytes)),
-                 "reserving shared memory");
+  const std::uint64_t shared = staged + (v.sums > 1 ? sizeof(Partial<block, max_threads / 32, V>) : 0);
   cudaLaunchConfig_t config = launch_config(static_cast<unsigned>(std::min(work, resident)), threads, call.stream);
   config.dynamicSmemBytes = shared;
   launch(config, kernel, v, tiles, static_cast<std::uint32_t>(staged),

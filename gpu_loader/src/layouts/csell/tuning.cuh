@@ -43,24 +43,15 @@ inline constexpr unsigned bound_blocks =
 /// longer than with any other kernel: rail_79841 13.4 us instead of 10.5 (H200).
 inline constexpr unsigned few_warps_per_multiprocessor = 16;
 
-/// Whether a warp takes two neighbouring slices at a time if they have the same pattern, whose decoding then serves
-/// both: with values in the patterns 5 points take 30 us instead of 41 (H200).
-template <Source source, int block, Size size>
-inline constexpr bool takes_pairs = block == 1 && size == Size::patterns &&
-                                    (source == Source::step || source == Source::single);
-/// Whether values are near (in shared memory, or the same for all lanes): then they are read last.
-template <Source source, int together>
-inline constexpr bool reads_late = source == Source::table || (together > 1 && source != Source::raw);
-
 /// Groups whose loads are on their way together, and steps whose values and elements of x are.
-template <Source source, int block, Size size, int together>
-inline constexpr int depth = block > 1                                                      ? 1
-                             : size == Size::few                                            ? 4
-                             : size == Size::tiled                                          ? 2
-                             : source == Source::table || size == Size::any || together > 1 ? 1
-                                                                                            : 2;
-template <Source source, int block, Size size, int together>
-inline constexpr int batch = block == 1                        ? 4 * depth<source, block, size, together>
+template <Source source, int block, Size size>
+inline constexpr int depth = block > 1                                      ? 1
+                             : size == Size::few                            ? 4
+                             : size == Size::tiled                          ? 2
+                             : source == Source::table || size == Size::any ? 1
+                                                                            : 2;
+template <Source source, int block, Size size>
+inline constexpr int batch = block == 1                        ? 4 * depth<source, block, size>
                              : source == Source::table         ? 2
                              : block == 4                      ? 1
                              : block == 2 || size == Size::few ? 2
@@ -70,9 +61,8 @@ template <int block>
 inline constexpr int mirror_batch = block == 1   ? 4
                                     : block == 2 ? 2
                                                  : 1;
-/// Larger tables are read through the caches: every device has room for these, beside the sums of teams. The limit of a
-/// kernel is always set to the most, as it is the kernel's and other multiplies may run at the same time.
-inline constexpr std::uint32_t usual_shared_bytes = 48U << 10U, max_staged_bytes = 64U << 10U;
+/// Larger tables are read through the caches: every device has room for these, beside the sums of teams.
+inline constexpr std::uint32_t max_staged_bytes = 64U << 10U;
 
 /// Of a block whose tiles are small, or of one of several tiles.
 inline constexpr unsigned least_threads = 128, most_threads_of_tiles = 512;
@@ -89,6 +79,12 @@ constexpr std::uint32_t pieces_of_tile(std::uint64_t tiles, std::uint32_t tile_s
   const std::uint64_t rounds = (tile_slices + teams - 1) / teams, wanted = (resident_blocks + tiles - 1) / tiles;
   return static_cast<std::uint32_t>(wanted < 1 ? 1 : wanted < rounds ? wanted : rounds);
 }
+
+/// Of windows: 48 registers for each thread. 5, 7 and 27 points take 26.9, 33.6 and 32.0 us, with one block of 1,024 on
+/// a multiprocessor 29.6, 38.9 and 34.9, with six blocks, which spill, 38.9, 49.0 and 39.2 (H200).
+inline constexpr unsigned windows_threads = 256, windows_blocks = 5;
+/// The second-level cache fetches a line. Without, 5 points take 29.6 us.
+inline constexpr std::size_t prefetched_bytes = 128;
 
 }  // namespace tuning
 

@@ -1,0 +1,105 @@
+#pragma once
+/// Windows of x: what load makes of a part whose slices are patterns of few values or one. Needs no device.
+///
+/// A warp takes two neighbouring slices, and each of its lanes two consecutive rows of them. Their steps of columns
+/// b - 1, b and b + 1, seen from the rows, need four neighbouring elements of x, which are one aligned load of two for
+/// each lane and their neighbours' halves: a third of the loads that take turns in the first-level cache. A pair of
+/// patterns is so made a program of windows once, whichever rows of the two have which of the steps.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "spmvpack/container/layouts/csell.hpp"
+
+namespace spmvpack::gpu_loader::layouts::csell_kernels {
+
+/// Steps of a window, as bits of its `kinds`: that of column base - 1, base and base + 1, seen from the row.
+enum WindowKind : std::uint32_t { window_before = 1, window_at = 2, window_after = 4 };
+/// Beside them: all rows have all of these steps.
+inline constexpr std::uint32_t window_full = 8;
+
+/// A step for each of a window's kinds. T: the type of values.
+template <class T>
+struct alignas(16) Window {
+  std::int32_t base = 0;  ///< even
+  std::uint32_t kinds = 0;
+  std::array<T, 3> value{};
+  /// By kind: which of the lanes' even and odd rows have the step.
+  alignas(16) std::array<std::array<std::uint32_t, 2>, 3> mask{};
+};
+static_assert(sizeof(Window<double>) == 64 && sizeof(Window<float>) == 64);
+
+/// The windows of a pair of slices, in the order of their steps. Their number is a multiple of window_batch: those at
+/// the end may have no kinds.
+struct alignas(16) WindowProgram {
+  std::uint32_t first = 0;  ///< window
+  std::uint32_t count = 0;  ///< windows, and flags
+  /// Which of the lanes' even and odd rows have entries: all if the flag says so.
+  std::array<std::uint32_t, 2> rows{};
+};
+static_assert(sizeof(WindowProgram) == 16);
+inline constexpr std::uint32_t program_all_rows = 1U << 31U;
+/// Its windows reach past x from rows of the pair: elements must be loaded with care.
+inline constexpr std::uint32_t program_at_edge = 1U << 30U;
+inline constexpr std::uint32_t program_count = program_at_edge - 1;
+inline constexpr std::uint32_t window_batch = 3;
+inline constexpr std::uint32_t pair_rows = 2 * spmvpack::layouts::csell::lanes;
+/// Of a part's windows: they take little beside the headers of its slices, and stay in the caches.
+constexpr std::uint64_t most_windows(std::uint64_t slices) { return 256 + slices / 16; }
+
+/// Collects the programs of a part's pairs of slices.
+template <class T>
+class WindowPrograms {
+ public:
+  using Slice = spmvpack::layouts::csell::Slice;
+  using Group = spmvpack::layouts::csell::Group;
+
+  /// Patterns, and the values of their steps or the only one, of a part with `columns`. No more windows are made than
+  /// `most_windows`.
+  WindowPrograms(std::span<const Group> patterns, std::span<const T> values, std::uint64_t columns,
+                 std::uint64_t most_windows)
+      : patterns_(patterns), values_(values), columns_(columns), most_windows_(most_windows) {}
+
+  /// The number of the program of pair `pair` of slices. None if one is not a pattern or has steps that do not come in
+  /// the order of their columns, or if programs, or their windows, get too many.
+  [[nodiscard]] std::optional<std::uint16_t> program(std::uint64_t pair, const Slice& first, const Slice& second);
+
+  [[nodiscard]] const std::vector<WindowProgram>& programs() const { return programs_; }
+  [[nodiscard]] const std::vector<Window<T>>& windows() const { return windows_; }
+  /// The furthest column that a window reaches, from a pair's first row.
+  [[nodiscard]] std::int32_t furthest() const { return furthest_; }
+
+ private:
+  struct Step {
+    std::int32_t base;
+    T value;
+    std::array<std::uint32_t, 2> mask;  ///< of the lanes' even and odd rows
+  };
+  struct Known {
+    std::uint16_t inside, at_edge;     ///< the programs' numbers; `none`: not made yet
+    std::int32_t least = 0, most = 0;  ///< the columns that windows reach, from a pair's first row
+  };
+  static constexpr std::uint16_t none = 0xFFFF;
+  bool append_steps(const Slice& slice, unsigned half);
+  std::optional<Known> build(const Slice& first, const Slice& second);
+
+  std::span<const Group> patterns_;
+  std::span<const T> values_;
+  std::uint64_t columns_, most_windows_;
+  using Key = std::array<std::uint32_t, 4>;
+  std::map<Key, Known> known_;
+  typename std::map<Key, Known>::iterator latest_ = known_.end();
+  std::int32_t furthest_ = 0;
+  std::vector<Step> steps_;
+  std::vector<WindowProgram> programs_;
+  std::vector<Window<T>> windows_;
+};
+
+extern template class WindowPrograms<double>;
+extern template class WindowPrograms<float>;
+
+}  // namespace spmvpack::gpu_loader::layouts::csell_kernels
