@@ -126,7 +126,7 @@ CsrMatrix both_halves(const CsrMatrix& half, std::uint32_t b = 1, int sign = 1) 
   if (b != 1) pattern = in_blocks<T>(pattern, b, 0, 1);
   return with_values<T>(std::move(pattern), [&](std::uint64_t r, std::uint32_t c) {
     const std::uint64_t low = std::min<std::uint64_t>(r, c), high = std::max<std::uint64_t>(r, c);
-    return (c < r ? sign : 1) * (static_cast<double>((low * 7919 + high * 104729) % 65521) + 0.5);
+    return (c < r ? sign : 1) * (static_cast<double>((low * 7919 + high * 104729) % 999983) + 0.5);
   });
 }
 
@@ -208,6 +208,7 @@ std::vector<CsellCase> csell_cases() {
   add("tiles of 100 values", "table", by_tiles<T>(7, 100), {"tables.values"});
   add("tiles of 1000 values", "table", by_tiles<T>(5, 1000), {"tables.values"});
   add("tiles of 7000 values", "table", by_tiles<T>(3, 7000), {"tables.values"});
+  add("tiles of 15000 values", "table", by_tiles<T>(2, 15000), {"tables.values"});  // more than shared memory has
 
   // Windows of x: lines of even and odd length, some rows with other values, empty rows.
   const auto by_column = [](std::uint64_t r, std::uint32_t c) {

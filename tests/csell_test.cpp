@@ -7,6 +7,7 @@
 
 #include <bit>
 #include <limits>
+#include <numeric>
 
 #include "catch.hpp"
 #include "csell_cases.hpp"
@@ -354,14 +355,34 @@ TEST_CASE("tiles grow while that takes fewer bytes") {
   CHECK(counter(plan(distinct_in_a_tile(3)), "tile_slices") == 16);
 }
 
-TEST_CASE("a table has at most 8,192 values") {
+TEST_CASE("a table has at most 8,192 values, if asked for or for the fewest bytes 65,536") {
   const Settings table{{"csell.values", "table"}};
-  CHECK(round_trip(distinct_in_a_tile(8192), table));
-  CHECK(plan_refusal(distinct_in_a_tile(8193), "csell", table, errc::unsupported) ==
+  for (const std::uint32_t n : {8192U, 8193U}) CHECK(round_trip(distinct_in_a_tile(n), table));
+  // Of 512 rows of 128 entries, all of one tile, with one more in the last.
+  const auto all_different = [](std::uint64_t more) {
+    std::mt19937_64 rng(1);
+    return with_values<double>(from_rows<double>(512, 3000, rng, 0,
+                                                 [&](std::uint64_t r) {
+                                                   std::vector<std::uint32_t> row(128 + (r == 511 ? more : 0));
+                                                   std::iota(row.begin(), row.end(), static_cast<std::uint32_t>(r));
+                                                   return row;
+                                                 }),
+                               [](std::uint64_t r, std::uint32_t c) { return static_cast<double>(r * 4000 + c + 1); });
+  };
+  CHECK(round_trip(all_different(0), table));
+  CHECK(plan_refusal(all_different(1), "csell", table, errc::unsupported) ==
         "csell: csell.values is table, but the values do not repeat like that; use csell.values=raw, or auto");
-  const encoder::PartPlan chosen = plan_of(distinct_in_a_tile(8193), "csell");
-  CHECK(source_of(chosen) == Source::raw);
-  CHECK(counter(chosen, "tables.values") == 0);
+  constexpr encoder::Aim bytes_alone{.optimize = encoder::Objective::bytes};
+  // 512 rows of 20 values of their own, and again.
+  const CsrMatrix twice = with_values<double>(
+      scattered<double>(1024, 3000, 20, 0),
+      [](std::uint64_t r, std::uint32_t c) { return static_cast<double>(r % 512 * 20 + c % 20 + 1); });
+  const encoder::PartPlan by_time = plan_of(twice, "csell"), by_bytes = plan_of(twice, "csell", {.aim = bytes_alone});
+  CHECK(source_of(by_time) == Source::raw);
+  CHECK(source_of(by_bytes) == Source::table);
+  CHECK(by_bytes.info.params[layouts::csell::param_largest_tile] > 8192);
+  CHECK(counter(by_bytes, "tile_slices") == 32);
+  CHECK(by_bytes.device_bytes() < by_time.device_bytes());
 }
 
 TEST_CASE("auto takes the source of the fewest device bytes, but no large tables for a small matrix") {

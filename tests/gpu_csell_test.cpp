@@ -86,7 +86,7 @@ TEST_CASE("csell: the host's bits with more slices than a device works on at onc
 }
 
 TEST_CASE("csell: the same bits with and without windows, which a memory limit can forbid", "[short]") {
-  const CsrMatrix matrix = stencil<double>(301, 99, true, 0);
+  const CsrMatrix matrix = stencil<double>(301, 96, true, 0);
   const Encoded file = encode(matrix, "csell", {{"csell.sums", "1"}});
   const auto x = random_vector<double>(matrix.cols, 5);
   const DeviceMatrix with = load_device(file.bytes);

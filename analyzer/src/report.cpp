@@ -91,6 +91,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
   encoder::PlanOptions plan_options;
   plan_options.threads = options.threads;
   plan_options.settings = options.settings;
+  plan_options.aim = options.aim;  // as auto plans them, which it recommends
   plan_options.values = report.structure.values;
   plan_options.progress = options.progress;
   for (const encoder::Strategy& strategy : strategies) {

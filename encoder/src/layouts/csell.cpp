@@ -401,7 +401,10 @@ void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
   if (!wanted || (*wanted != Source::step && *wanted != Source::single))
     plain = plan_columns({a_, block}, false, options.threads);
   if (tried(Source::table)) {
-    if (auto tables = plan_tables({a_, block}, values, plain->groups, wanted ? 0 : small_entries, options.threads)) {
+    const bool fewest_bytes = options.aim.optimize == Objective::bytes;
+    const bool any_size = wanted || fewest_bytes;
+    const TableLimits limits{any_size ? 0 : small_entries, any_size, fewest_bytes};
+    if (auto tables = plan_tables({a_, block}, values, plain->groups, limits, options.threads)) {
       const std::uint64_t bytes = plain->bytes() + tables->bytes(plain->groups, size);
       consider(Source::table, *plain, bytes, std::move(*tables));
     }

@@ -11,7 +11,7 @@ namespace {
 
 /// Slices of the smallest tile and of the largest; and the most values of a tile: 64 KiB of shared memory.
 constexpr std::uint64_t smallest_tile(std::uint32_t block) { return block == 1 ? 16 : block == 2 ? 8 : 4; }
-constexpr std::uint64_t largest_tile = 128, max_tile_values = 8192;
+constexpr std::uint64_t largest_tile = 128, most_staged_values = 8192;
 /// What a block could have loaded while it waits for a tile's table: 0.7 us at its share of 4 TB/s (H200); blocks of
 /// several rows are so many entries that the warps of small tiles would be few.
 constexpr std::uint64_t staging_bytes(std::uint32_t block_values) { return block_values == 1 ? 8192 : 16384; }
@@ -35,8 +35,10 @@ std::vector<std::uint64_t> distinct_values(const BlockRows& rows, std::uint64_t 
 }
 
 /// Device bytes, and what staging the tables costs.
-std::uint64_t cost(const Tables& tables, std::span<const SliceGroups> groups, std::size_t value_size) {
-  return tables.bytes(groups, value_size) + tables.values.size() * staging_bytes(tables.block_values);
+std::uint64_t cost(const Tables& tables, std::span<const SliceGroups> groups, std::size_t value_size,
+                   const TableLimits& limits) {
+  const std::uint64_t staging = limits.fewest_bytes ? 0 : tables.values.size() * staging_bytes(tables.block_values);
+  return tables.bytes(groups, value_size) + staging;
 }
 
 }  // namespace
@@ -53,7 +55,7 @@ std::uint64_t Tables::bytes(std::span<const SliceGroups> groups, std::size_t val
 }
 
 std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, std::span<const SliceGroups> groups,
-                                  std::uint64_t least_entries, int threads) {
+                                  const TableLimits& limits, int threads) {
   const CsrView& a = rows.matrix();
   const std::uint64_t slices = groups.size();
   const std::uint32_t block_values = rows.block() * rows.block();
@@ -65,7 +67,7 @@ std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, 
     one.values.push_back(distinct_values(rows, 0, slices));
     return one;
   }
-  if (a.nnz() < least_entries) return {};
+  if (a.nnz() < limits.least_entries) return {};
   Tables tables{smallest, block_values, {}};
   tables.values.resize(div_up(slices, smallest));
   // Where few tiles here and there have hardly any repeated value, the others are not looked at.
@@ -76,16 +78,16 @@ std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, 
     distinct += distinct_values(rows, first, last).size();
     entries += entries_before(rows, last) - entries_before(rows, first);
   }
-  if (least_entries != 0 && distinct * 4 > entries * 3) return {};
+  if (limits.least_entries != 0 && distinct * 4 > entries * 3) return {};
   std::atomic<bool> too_many{false};
   parallel_for(tables.values.size(), threads, [&](std::uint64_t t) {
     if (too_many) return;
     tables.values[t] = distinct_values(rows, t * smallest, (t + 1) * smallest);
-    if (tables.values[t].size() > max_tile_values) too_many = true;
+    if (tables.values[t].size() > (limits.any_size ? max_table : most_staged_values)) too_many = true;
   });
   if (too_many) return {};
   Tables best = tables;
-  while (tables.slices < largest_tile && tables.values.size() > 1) {
+  while ((limits.fewest_bytes || tables.slices < largest_tile) && tables.values.size() > 1) {
     Tables wider{tables.slices * 2, block_values, {}};
     wider.values.resize(div_up(tables.values.size(), 2));
     parallel_for(wider.values.size(), threads, [&](std::uint64_t t) {
@@ -96,11 +98,11 @@ std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, 
       }
       const auto &left = tables.values[i], &right = tables.values[i + 1];
       std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(wider.values[t]));
-      if (wider.values[t].size() > max_tile_values) too_many = true;
+      if (wider.values[t].size() > (limits.fewest_bytes ? max_table : most_staged_values)) too_many = true;
     });
     if (too_many) break;
     tables = std::move(wider);
-    if (cost(tables, groups, value_size) < cost(best, groups, value_size)) best = tables;
+    if (cost(tables, groups, value_size, limits) < cost(best, groups, value_size, limits)) best = tables;
   }
   return best;
 }

@@ -28,10 +28,16 @@ struct Tables {
   [[nodiscard]] std::uint64_t bytes(std::span<const SliceGroups> groups, std::size_t value_size) const;
 };
 
-/// The tables that cost least; none if values do not repeat nearby, or for several tables in fewer than
-/// `least_entries`.
+/// What tables may be.
+struct TableLimits {
+  std::uint64_t least_entries;  ///< of a matrix with several tables; if there is no least, all values are looked at
+  bool any_size;                ///< the smallest tiles may have more values than shared memory holds
+  bool fewest_bytes;            ///< only bytes count: any tile may, and have any number of slices
+};
+
+/// The tables that cost least; none if values do not repeat nearby.
 std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, std::span<const SliceGroups> groups,
-                                  std::uint64_t least_entries, int threads);
+                                  const TableLimits& limits, int threads);
 
 /// The ids of a tile's values.
 class TileIds {

@@ -48,8 +48,8 @@ inline constexpr std::uint32_t program_at_edge = 1U << 30U;
 inline constexpr std::uint32_t program_count = program_at_edge - 1;
 inline constexpr std::uint32_t window_batch = 3;
 inline constexpr std::uint32_t pair_rows = 2 * spmvpack::layouts::csell::lanes;
-/// Of a part's windows: they take little beside the headers of its slices, and stay in the caches.
-constexpr std::uint64_t most_windows(std::uint64_t slices) { return 256 + slices / 16; }
+/// Of a part's windows: as many bytes as the headers of its slices.
+constexpr std::uint64_t most_windows(std::uint64_t slices) { return 256 + slices / 4; }
 
 /// Collects the programs of a part's pairs of slices.
 template <class T>
