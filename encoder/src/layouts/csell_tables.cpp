@@ -67,7 +67,7 @@ std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, 
     one.values.push_back(distinct_values(rows, 0, slices));
     return one;
   }
-  if (a.nnz() < limits.least_entries) return {};
+  if (!limits.asked_for && !limits.fewest_bytes && a.nnz() < limits.least_entries) return {};
   Tables tables{smallest, block_values, {}};
   tables.values.resize(div_up(slices, smallest));
   // Where few tiles here and there have hardly any repeated value, the others are not looked at.
@@ -78,12 +78,17 @@ std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, 
     distinct += distinct_values(rows, first, last).size();
     entries += entries_before(rows, last) - entries_before(rows, first);
   }
-  if (limits.least_entries != 0 && distinct * 4 > entries * 3) return {};
+  const auto hardly_any_repeated = [](std::uint64_t of_distinct, std::uint64_t of_all) {
+    return of_distinct * 4 > of_all * 3;
+  };
+  const bool anywhere = !all.exceeds() && !hardly_any_repeated(all.distinct(), a.nnz());
+  if (!limits.asked_for && !(limits.fewest_bytes && anywhere) && hardly_any_repeated(distinct, entries)) return {};
   std::atomic<bool> too_many{false};
   parallel_for(tables.values.size(), threads, [&](std::uint64_t t) {
     if (too_many) return;
     tables.values[t] = distinct_values(rows, t * smallest, (t + 1) * smallest);
-    if (tables.values[t].size() > (limits.any_size ? max_table : most_staged_values)) too_many = true;
+    if (tables.values[t].size() > (limits.asked_for || limits.fewest_bytes ? max_table : most_staged_values))
+      too_many = true;
   });
   if (too_many) return {};
   Tables best = tables;

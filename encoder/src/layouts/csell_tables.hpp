@@ -28,10 +28,10 @@ struct Tables {
   [[nodiscard]] std::uint64_t bytes(std::span<const SliceGroups> groups, std::size_t value_size) const;
 };
 
-/// What tables may be.
+/// What several tables are for, and so what they may be.
 struct TableLimits {
-  std::uint64_t least_entries;  ///< of a matrix with several tables; if there is no least, all values are looked at
-  bool any_size;                ///< the smallest tiles may have more values than shared memory holds
+  std::uint64_t least_entries;  ///< of the matrix, unless one of the next is set
+  bool asked_for;               ///< whatever they cost; even the smallest tiles may have more values than are staged
   bool fewest_bytes;            ///< only bytes count: any tile may, and have any number of slices
 };
 

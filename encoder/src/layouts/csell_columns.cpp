@@ -1,0 +1,160 @@
+#include "layouts/csell_columns.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack::encoder::layouts::sliced {
+namespace {
+
+constexpr std::uint64_t slices_per_task = 128;
+
+/// Lists of steps, each once, numbered as they come. A list is the bytes of its bases and masks, and of its values.
+class Lists {
+ public:
+  std::uint32_t add(std::string_view list) {
+    const auto [at, is_new] = numbers_.try_emplace(std::string(list), static_cast<std::uint32_t>(lists_.size()));
+    if (is_new) lists_.push_back(&at->first);
+    return at->second;
+  }
+  [[nodiscard]] std::size_t size() const { return lists_.size(); }
+  [[nodiscard]] std::string_view operator[](std::size_t i) const { return *lists_[i]; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<const std::string*> lists_;  ///< keys, which do not move
+};
+
+/// The steps, then the values of each.
+std::string list_of(const SliceSteps& steps, const BlockRows& rows, std::uint64_t slice, bool by_value) {
+  std::string list;
+  const auto append = [&](const void* from, std::size_t n) { list.append(static_cast<const char*>(from), n); };
+  for (const Step& step : steps.steps()) append(&step.base, 8);  // and the mask behind it
+  static_assert(offsetof(Step, mask) == 4);
+  if (!by_value) return list;
+  const std::size_t size = size_of(rows.matrix().value_type());
+  for (const Step& step : steps.steps()) {
+    const std::uint64_t row = slice * lanes + static_cast<std::uint32_t>(std::countr_zero(step.mask));
+    for (std::uint32_t r = 0; r < rows.block(); ++r)
+      append(static_cast<const std::byte*>(rows.matrix().value_bytes()) +
+                 (rows.begin(row, r) + std::uint64_t{steps.entries()[step.first]} * rows.block()) * size,
+             rows.block() * size);
+  }
+  return list;
+}
+
+}  // namespace
+
+std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, int threads) {
+  constexpr std::uint32_t no_list = 0xFFFFFFFF;
+  struct Task {
+    Lists lists;
+    std::vector<std::uint32_t> list_of_slice;
+    std::uint64_t list_bytes = 0;
+  };
+  ColumnsPlan plan;
+  plan.block = rows.block();
+  plan.by_value = by_value;
+  const std::uint64_t slices = rows.slices();
+  const std::size_t block_bytes = std::size_t{rows.block()} * rows.block() * size_of(rows.matrix().value_type());
+  std::vector<Task> tasks(div_up(slices, slices_per_task));
+  plan.groups.resize(slices);
+  std::atomic<bool> given_up{false};
+  parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
+    if (given_up) return;
+    Task& task = tasks[t];
+    SliceSteps steps(rows);
+    struct Found {
+      std::uint32_t list = no_list, width = 0;
+      std::size_t steps = 0;
+      SliceGroups groups{};
+    };
+    RecentSlices<Found> recent(rows, by_value);
+    std::uint64_t step_count = 0, width = 0, blocks = 0;
+    for (std::uint64_t s = t * slices_per_task; s < std::min(slices, (t + 1) * slices_per_task); ++s) {
+      const Found& found = recent(s, [&](Found& f) {
+        // Far more steps than the longest row has entries cost more time than offsets, whatever they save.
+        const std::uint64_t mean = div_up(rows.blocks(s), lanes);
+        const bool fits = steps.arrange_pattern(s, by_value, by_value ? 4 * mean + 32 : mean + mean / 2 + 4);
+        f = {no_list, steps.width(), steps.steps().size(), {}};
+        if (fits) {
+          const std::string steps_of_slice = list_of(steps, rows, s, by_value);
+          const std::size_t known = task.lists.size();
+          f.list = task.lists.add(steps_of_slice);
+          if (task.lists.size() != known) task.list_bytes += steps_of_slice.size();
+        }
+        if (by_value && !fits) given_up = true;
+        if (!by_value) steps.measure_offsets(s);
+        f.groups = steps.groups();
+      });
+      blocks += rows.blocks(s);
+      step_count += found.steps;
+      width += found.width;
+      task.list_of_slice.push_back(found.list);
+      plan.groups[s] = found.groups;
+      if (given_up) return;
+    }
+    if (by_value && (step_count > 2 * width + 64 || task.list_bytes > blocks * block_bytes / 2 + 4096)) given_up = true;
+  });
+  if (given_up) return {};
+
+  // The lists of all tasks, in their order, with what offsets would take for the slices of each.
+  Lists lists;
+  std::vector<std::uint64_t> offset_bytes;
+  std::vector<std::uint32_t> list_of_slice;
+  list_of_slice.reserve(slices);
+  for (Task& task : tasks) {
+    std::vector<std::uint32_t> number(task.lists.size());
+    for (std::size_t i = 0; i < number.size(); ++i) number[i] = lists.add(task.lists[i]);
+    offset_bytes.resize(lists.size());
+    for (const std::uint32_t list : task.list_of_slice) {
+      const SliceGroups& g = plan.groups[list_of_slice.size()];
+      list_of_slice.push_back(list == no_list ? no_list : number[list]);
+      if (list != no_list) offset_bytes[number[list]] += stream_layout(g, 0).end * unit;
+    }
+    task = {};
+  }
+  constexpr std::size_t step_bytes = 8;
+  const auto steps_of = [&](std::size_t list) {
+    return lists[list].size() / (step_bytes + (by_value ? block_bytes : 0));
+  };
+  std::vector<std::uint32_t> place(lists.size(), no_list);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    const std::uint64_t steps = steps_of(i), groups = div_up(steps, group_steps);
+    if (!by_value && groups * sizeof(Group) > offset_bytes[i]) continue;
+    place[i] = static_cast<std::uint32_t>(plan.patterns.size());
+    plan.patterns.resize(plan.patterns.size() + groups);
+    plan.lists += 1;
+    if (plan.patterns.size() > max_patterns)
+      throw Error(errc::unsupported, "csell: a dictionary of more than 2^30 - 1 groups", {}, "use another layout");
+    for (std::uint64_t k = 0; k < steps; ++k) {
+      Group& group = plan.patterns[place[i] + k / group_steps];
+      std::memcpy(&group.base[k % group_steps], lists[i].data() + k * step_bytes, 4);
+      std::memcpy(&group.mask[k % group_steps], lists[i].data() + k * step_bytes + 4, 4);
+    }
+    if (!by_value || steps == 0) continue;
+    plan.step_values.resize(plan.patterns.size() * group_steps * block_bytes);
+    std::memcpy(plan.step_values.data() + std::size_t{place[i]} * group_steps * block_bytes,
+                lists[i].data() + steps * step_bytes, steps * block_bytes);
+  }
+  plan.slices.resize(slices);
+  for (std::uint64_t s = 0; s < slices; ++s) {
+    const std::uint32_t list = list_of_slice[s];
+    if (list != no_list && place[list] != no_list) {
+      plan.groups[s] = {{static_cast<std::uint32_t>(div_up(steps_of(list), group_steps)), 0, 0, 0}};
+      plan.slices[s].pattern = plan.groups[s].of[0] == 0 ? 0 : place[list];
+      ++plan.slices_in_patterns;
+    }
+    plan.slices[s].counts = plan.groups[s].counts();
+    plan.units += stream_layout(plan.groups[s], 0).end;
+  }
+  return plan;
+}
+
+}  // namespace spmvpack::encoder::layouts::sliced

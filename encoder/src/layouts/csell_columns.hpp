@@ -1,0 +1,36 @@
+#pragma once
+// How csell stores the columns of each slice: by a pattern of the dictionary, or by offsets.
+
+#include <optional>
+#include <vector>
+
+#include "layouts/csell_slice.hpp"
+
+namespace spmvpack::encoder::layouts::sliced {
+
+/// How the columns of all slices are stored, for one size of blocks.
+struct ColumnsPlan {
+  std::uint32_t block = 1;
+  bool by_value = false;
+  std::vector<Slice> slices;
+  std::vector<SliceGroups> groups;     ///< of each slice
+  std::vector<Group> patterns;         ///< the dictionary
+  std::vector<std::byte> step_values;  ///< of its steps, if by_value
+  std::uint64_t lists = 0, slices_in_patterns = 0;
+  std::uint64_t units = 0;  ///< of the stream, without ids
+
+  [[nodiscard]] std::uint64_t bytes() const {
+    return slices.size() * sizeof(Slice) + patterns.size() * sizeof(Group) + units * unit + step_values.size();
+  }
+  [[nodiscard]] std::uint64_t total_groups() const {
+    std::uint64_t n = 0;
+    for (const SliceGroups& g : groups) n += g.total();
+    return n;
+  }
+};
+
+/// Decides slice by slice between a pattern, which may be shared, and offsets. With `by_value` there are patterns only:
+/// none is returned if they take more steps than the rows' lengths suggest, or too many bytes.
+std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, int threads);
+
+}  // namespace spmvpack::encoder::layouts::sliced
