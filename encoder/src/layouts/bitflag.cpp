@@ -252,8 +252,7 @@ class Flagged {
       hot_words_.resize(a_.cols());
       for (std::uint32_t i = 0; i < hot_.columns.size(); ++i) hot_words_[hot_.columns[i]] = hot_bit | i;
     }
-    const std::uint32_t value_bytes =
-        source_ == Source::raw ? static_cast<std::uint32_t>(size_of(a_.value_type())) : source_ == Source::table;
+    const std::uint32_t value_bytes = stored_bytes(source_, size_of(a_.value_type()));
     if (segments_ != 1) {
       segmented_ = in_segments(a_, segments_, options.threads);
       a_ = CsrView(segmented_);
@@ -453,9 +452,7 @@ class Flagged {
     const Chunk& chunk = planned.chunk;
     const Info info = chunk.info;
     const std::uint32_t n = info.entries(), own_lanes = info.lanes();
-    const std::uint32_t value_bytes =
-        source_ == Source::raw ? static_cast<std::uint32_t>(sizeof(T)) : source_ == Source::table;
-    const ChunkLayout at = chunk_layout(info, value_bytes);
+    const ChunkLayout at = chunk_layout(info, stored_bytes(source_, sizeof(T)));
     const std::uint32_t* const col_idx = a_.col_idx() + planned.first_entry;
     const auto* const values = static_cast<const bits_of<T>*>(a_.value_bytes()) + planned.first_entry;
     auto* const offsets = reinterpret_cast<Offset*>(out + at.columns);

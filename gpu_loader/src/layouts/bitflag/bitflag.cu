@@ -130,12 +130,6 @@ __device__ inline std::uint32_t sum_before(std::uint32_t n, std::uint32_t lane) 
   return sum;
 }
 
-/// Bytes that an entry's id or raw value takes.
-template <Source source, class A>
-inline constexpr std::uint32_t stored_bytes = source == Source::raw     ? sizeof(A)
-                                              : source == Source::table ? 1
-                                                                        : 0;
-
 inline constexpr std::uint32_t no_row = ~0U;
 
 /// The sum of a row through chunks of a tile, and whether it ends there.
@@ -179,7 +173,7 @@ __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bo
   const Info info = chunk.info;
   const unsigned lane = lane_id();
   const std::byte* const bytes = v.stream + std::uint64_t{chunk.place} * unit;
-  const ChunkLayout at = chunk_layout(info, stored_bytes<source, A>);
+  const ChunkLayout at = chunk_layout(info, stored_bytes(source, sizeof(A)));
   const std::uint32_t chunk_lanes = full ? lanes : info.lanes(),
                       used = full ? lanes : (info.entries() + lane_entries - 1) / lane_entries;
   const std::uint32_t n = full               ? lane_entries

@@ -103,16 +103,12 @@ constexpr SPMVPACK_HOST_DEVICE N slot_of(std::uint32_t bytes, N chunk_lanes, N l
 }
 
 constexpr Source source_of(const PartInfo& part) noexcept { return static_cast<Source>(part.params[param_source]); }
-/// Bytes of an entry's id or raw value.
+/// Bytes of an entry's id or raw value. `value_size`: of a value of the matrix.
+constexpr SPMVPACK_HOST_DEVICE std::uint32_t stored_bytes(Source source, std::size_t value_size) noexcept {
+  return source == Source::raw ? static_cast<std::uint32_t>(value_size) : source == Source::table ? 1 : 0;
+}
 constexpr std::uint32_t value_bytes_of(const PartInfo& part) noexcept {
-  switch (source_of(part)) {
-    case Source::raw:
-      return static_cast<std::uint32_t>(size_of(part.value_type));
-    case Source::table:
-      return 1;
-    default:
-      return 0;
-  }
+  return stored_bytes(source_of(part), size_of(part.value_type));
 }
 
 /// Columns of a segment; the last one may have fewer. Of a part whose shape has been checked, or is being.
