@@ -94,8 +94,22 @@ def _give_back(address):
     del lent[address]
 
 
-_new_capsule = ctypes.pythonapi.PyCapsule_New
-_new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, [c_void_p, ctypes.c_char_p, c_void_p]
+def _capsule_function(name, result, *arguments):
+    function = getattr(ctypes.pythonapi, name)
+    function.restype, function.argtypes = result, arguments
+    return function
+
+
+_new_capsule = _capsule_function("PyCapsule_New", ctypes.py_object, c_void_p, ctypes.c_char_p, c_void_p)
+_is_capsule = _capsule_function("PyCapsule_IsValid", c_int32, c_void_p, ctypes.c_char_p)
+_pointer_in = _capsule_function("PyCapsule_GetPointer", c_void_p, c_void_p, ctypes.c_char_p)
+
+
+@ctypes.CFUNCTYPE(None, c_void_p)
+def _drop_capsule(capsule):
+    """Consumers rename the capsules that they take; one that none took gives back what it has."""
+    if _is_capsule(capsule, b"dltensor"):
+        del lent[_pointer_in(capsule, b"dltensor")]
 
 
 class DeviceArray:
@@ -125,7 +139,7 @@ class DeviceArray:
         managed.deleter = ctypes.cast(_give_back, c_void_p).value
         address = ctypes.addressof(managed)
         lent[address] = (managed, shape)
-        return _new_capsule(address, b"dltensor", None)
+        return _new_capsule(address, b"dltensor", ctypes.cast(_drop_capsule, c_void_p))
 
     @classmethod
     def from_numpy(cls, a, stream=None):
