@@ -1,7 +1,7 @@
 #include "layouts/csell/windows.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 namespace {
@@ -17,7 +17,7 @@ std::uint32_t rows_of_half(std::uint32_t mask, unsigned first, unsigned half) {
 
 template <class T>
 bool same_bits(T a, T b) {
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
+  return std::bit_cast<bits_of<T>>(a) == std::bit_cast<bits_of<T>>(b);
 }
 
 }  // namespace
