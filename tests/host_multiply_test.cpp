@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <random>
 #include <tuple>
 
 #include "bitflag_cases.hpp"
@@ -170,6 +172,40 @@ void rows_in_turn(const std::string& layout) {
   }
 }
 
+std::vector<std::uint32_t> shuffled(std::uint64_t n, std::uint64_t seed) {
+  std::vector<std::uint32_t> all(n);
+  std::iota(all.begin(), all.end(), 0U);
+  std::shuffle(all.begin(), all.end(), std::mt19937_64(seed));
+  return all;
+}
+
+template <class A>
+void long_rows_in_turn() {
+  constexpr std::uint64_t cols = 400;
+  std::mt19937_64 random(5);
+  for (const std::uint64_t rows : {1U, 3U, 4U, 5U, 6U, 40U, 1500U}) {
+    Entries entries;
+    for (std::uint32_t r = 0; r < rows; ++r) {
+      constexpr std::array lengths{0U, 1U, 2U, 60U, 61U, 400U};  // 87 on average
+      std::vector<std::uint32_t> columns = shuffled(cols, random());
+      columns.resize(lengths.at(random() % lengths.size()));
+      for (const std::uint32_t c : columns)
+        entries[{r, c}] = static_cast<float>(std::uniform_real_distribution(-1.0, 1.0)(random));
+    }
+    const CsrMatrix matrix = make_csr<A>(rows, cols, entries);
+    const HostMatrix a = load(encode(matrix, "csr"));
+    with_vectors<A>([&]<class V>(V) {
+      const auto x = random_vector<V>(cols, 4);
+      std::vector<V> y = Orders<A, V>(matrix, x).in_turn();
+      for (V& element : y) element = std::fma(V{1}, element, V{0});
+      for (const int threads : {1, 2, 5}) {
+        INFO(rows << " rows, " << threads << " threads, vectors " << sizeof(V));
+        REQUIRE(same_bits(multiply(a, x, threads), y));
+      }
+    });
+  }
+}
+
 /// Rows and columns of a matrix that become a part; maps of all where a list is missing.
 struct Piece {
   std::string layout;
@@ -208,13 +244,6 @@ HostMatrix load_parts(const CsrMatrix& a, const std::vector<Piece>& pieces) {
   return HostMatrix::load(open(file_of(a.rows, a.cols, a.value_type(), parts)));
 }
 
-std::vector<std::uint32_t> shuffled(std::uint64_t n, std::uint64_t seed) {
-  std::vector<std::uint32_t> all(n);
-  std::iota(all.begin(), all.end(), 0U);
-  std::shuffle(all.begin(), all.end(), std::mt19937_64(seed));
-  return all;
-}
-
 /// The same entries, in f64.
 CsrMatrix widened(const CsrMatrix& a) {
   CsrMatrix wide = clone(a);
@@ -242,6 +271,11 @@ TEST_CASE("layouts without chunks add a row's entries in turn") {
     rows_in_turn<double>(layout);
     rows_in_turn<float>(layout);
   }
+}
+
+TEST_CASE("csr: long rows, whose sums go on side by side, still add their entries in turn") {
+  SECTION("f64") { long_rows_in_turn<double>(); }
+  SECTION("f32, with vectors of both types") { long_rows_in_turn<float>(); }
 }
 
 TEST_CASE("amb adds in the documented order, whatever its blocks and segments") {

@@ -1,48 +1,128 @@
 #include "spmvpack/container/layouts/csr.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "kernels.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::host_loader::layouts {
 namespace {
 
-constexpr std::uint64_t rows_per_task = 2048;
+/// A task has at least and at most so many entries; a row counts as some, too.
+constexpr std::uint64_t least_task = 1U << 14U, most_task = 1U << 18U, entries_of_row = 4, tasks_per_thread = 4;
+
+/// From so many entries a row on, sums go on side by side: they are chains of fma whose ends are too far away for
+/// processors to begin the next. As they do not take several short streams for one, that is prefetched.
+constexpr std::uint64_t long_row = 32, chains = 4, ahead_entries = 512, prefetched_entries = 256;
+
+/// A matrix, or its rows.
+template <class A, class V, class Pointer>
+struct Rows {
+  const Pointer* row_ptr;
+  const std::uint32_t* col_idx;
+  const A* values;
+  Operands<V> operands;
+
+  SPMVPACK_INLINE void add(V& sum, Pointer k) const { sum = std::fma(V{values[k]}, operands.x[col_idx[k]], sum); }
+
+  /// Rows [begin, end), one after the other.
+  SPMVPACK_INLINE void in_turn(std::uint64_t begin, std::uint64_t end) const {
+    for (std::uint64_t r = begin; r < end; ++r) {
+      V sum = 0;
+      const Pointer first = row_ptr[r], last = row_ptr[r + 1];
+      for (Pointer k = first; k < last; ++k) add(sum, k);
+      if (first == last)
+        operands.scale(r, r + 1);
+      else
+        operands.put(r, sum);
+    }
+  }
+
+  /// The same, several side by side.
+  SPMVPACK_INLINE void side_by_side(std::uint64_t begin, std::uint64_t end) const {
+    std::array<std::uint64_t, chains> row{};
+    std::array<Pointer, chains> at{}, left{};  // the next entry of each chain's row, and how many there are
+    std::array<V, chains> sum{};
+    const Pointer all_end = row_ptr[end];
+    const auto take_row = [&](std::uint64_t i) {
+      for (; begin < end && row_ptr[begin] == row_ptr[begin + 1]; ++begin) operands.scale(begin, begin + 1);
+      if (begin == end) return false;
+      row[i] = begin;
+      at[i] = row_ptr[begin];
+      left[i] = row_ptr[++begin] - at[i];
+      sum[i] = 0;
+      const std::uint64_t ahead = at[i] + ahead_entries, of_row = std::min<std::uint64_t>(left[i], prefetched_entries),
+                          ahead_end = std::min<std::uint64_t>(ahead + of_row, all_end);
+      for (std::uint64_t k = ahead; k < ahead_end; k += 64 / sizeof(V)) {
+        __builtin_prefetch(values + k);
+        __builtin_prefetch(col_idx + k);
+      }
+      return true;
+    };
+    bool all = true;
+    for (std::uint64_t i = 0; i < chains; ++i) all = take_row(i) && all;
+    while (all) {
+      const Pointer n = *std::min_element(left.begin(), left.end());
+      std::array<V, chains> sums = sum;  // which registers can hold
+      for (Pointer k = 0; k < n; ++k)
+        for (std::uint64_t i = 0; i < chains; ++i) add(sums[i], at[i] + k);
+      sum = sums;
+      for (std::uint64_t i = 0; i < chains; ++i) {
+        at[i] += n;
+        left[i] -= n;
+        if (left[i] != 0) continue;
+        operands.put(row[i], sum[i]);
+        all = take_row(i) && all;
+      }
+    }
+    for (std::uint64_t i = 0; i < chains; ++i) {
+      if (left[i] == 0) continue;
+      for (Pointer k = 0; k < left[i]; ++k) add(sum[i], at[i] + k);
+      operands.put(row[i], sum[i]);
+    }
+  }
+};
 
 /// Multiplies rows [begin, end). The entries of a row are added in column order, one fma each, starting from +0.
 template <class A, class V, class Pointer>
-SPMVPACK_INLINE void rows(const Pointer* row_ptr, const std::uint32_t* col_idx, const A* values, Operands<V> operands,
-                          std::uint64_t begin, std::uint64_t end) {
-  for (std::uint64_t r = begin; r < end; ++r) {
-    V sum = 0;
-    const Pointer first = row_ptr[r], last = row_ptr[r + 1];
-    for (Pointer k = first; k < last; ++k) sum = std::fma(V{values[k]}, operands.x[col_idx[k]], sum);
-    if (first == last)
-      operands.scale(r, r + 1);
-    else
-      operands.put(r, sum);
-  }
-}
-
-template <class A, class V, class Pointer>
-SPMVPACK_TARGET_V3 void rows_v3(const Pointer* row_ptr, const std::uint32_t* col_idx, const A* values,
-                                Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
-  rows(row_ptr, col_idx, values, operands, begin, end);
+SPMVPACK_INLINE void multiply_rows(const Rows<A, V, Pointer>& rows, std::uint64_t begin, std::uint64_t end) {
+  if (rows.row_ptr[end] - rows.row_ptr[begin] < (end - begin) * long_row)
+    rows.in_turn(begin, end);
+  else
+    rows.side_by_side(begin, end);
 }
 template <class A, class V, class Pointer>
-void rows_generic(const Pointer* row_ptr, const std::uint32_t* col_idx, const A* values, Operands<V> operands,
-                  std::uint64_t begin, std::uint64_t end) {
-  rows(row_ptr, col_idx, values, operands, begin, end);
+SPMVPACK_TARGET_V3 void rows_v3(Rows<A, V, Pointer> rows, std::uint64_t begin, std::uint64_t end) {
+  multiply_rows(rows, begin, end);
+}
+template <class A, class V, class Pointer>
+void rows_generic(Rows<A, V, Pointer> rows, std::uint64_t begin, std::uint64_t end) {
+  multiply_rows(rows, begin, end);
 }
 
 template <class A, class V, class Pointer>
 void multiply(const PartView& part, const Operands<V>& operands, int threads) {
-  const Pointer* const row_ptr = part.get<Pointer>("row_ptr").data();
-  const std::uint32_t* const col_idx = part.get<std::uint32_t>("col_idx").data();
-  const A* const values = part.get<A>("values").data();
+  const Rows<A, V, Pointer> rows{part.get<Pointer>("row_ptr").data(), part.get<std::uint32_t>("col_idx").data(),
+                                 part.get<A>("values").data(), operands};
   const auto kernel = use_v3() ? rows_v3<A, V, Pointer> : rows_generic<A, V, Pointer>;
-  parallel_pieces(part.rows(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    kernel(row_ptr, col_idx, values, operands, begin, end);
-  });
+  // Tasks are pieces of rows and entries together, so that neither few long rows nor many empty ones are one task.
+  const std::uint64_t count = part.rows(), size = count * entries_of_row + part.info().nnz;
+  const std::uint64_t task =
+      std::clamp(size / (tasks_per_thread * static_cast<std::uint64_t>(thread_count(threads))), least_task, most_task);
+  const auto row_at = [&](std::uint64_t place) {
+    std::uint64_t low = 0, high = count;
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (middle * entries_of_row + rows.row_ptr[middle] < place)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  };
+  parallel_pieces(size, task, threads,
+                  [&](std::uint64_t begin, std::uint64_t end) { kernel(rows, row_at(begin), row_at(end)); });
 }
 
 }  // namespace
