@@ -29,7 +29,9 @@ The number of threads if \\-\\-threads is not given.
 .TP
 .B SPMVPACK_ISA
 .I generic
-disables AVX2, BMI and FMA instructions on processors that have them. Results do not change.
+disables AVX-512, AVX2, BMI and FMA instructions on processors that have them,
+.I v3
+AVX-512 alone. Results do not change.
 """
 
 SEE_ALSO = "The file format, the layouts and the generators are described in FORMAT.md, LAYOUTS.md and GENERATORS.md."

@@ -8,6 +8,9 @@
 
 #include "kernels.hpp"
 #include "spmvpack/container/parallel.hpp"
+#if SPMVPACK_HAS_V3
+#include "csell_v4.hpp"
+#endif
 
 namespace spmvpack::host_loader::layouts {
 namespace {
@@ -163,6 +166,10 @@ template <class A, class V, Source source, std::uint32_t... blocks>
 Kernel<A, V> kernel_of(std::uint32_t block, std::integer_sequence<std::uint32_t, blocks...> /*sizes*/) {
   constexpr std::array v3{&slices_v3<source, blocks + 1, A, V>...},
       generic{&slices_generic<source, blocks + 1, A, V>...};
+#if SPMVPACK_HAS_V3
+  if constexpr (source == Source::table || source == Source::step || source == Source::single)
+    if (block == 1 && use_v4()) return &csell_v4::slices<source, A, V>;
+#endif
   return use_v3() ? v3.at(block - 1) : generic.at(block - 1);
 }
 

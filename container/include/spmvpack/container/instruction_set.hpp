@@ -10,6 +10,8 @@
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define SPMVPACK_TARGET_V3 [[gnu::target("avx2,bmi,bmi2,fma,lzcnt")]]
 #define SPMVPACK_HAS_V3 1
+/// For loops that are written with intrinsics: those of x86-64-v4. Lambdas do not inherit it from their function.
+#define SPMVPACK_TARGET_V4 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,fma,lzcnt,popcnt")]]
 #else
 #define SPMVPACK_TARGET_V3
 #define SPMVPACK_HAS_V3 0
@@ -20,6 +22,8 @@ namespace spmvpack {
 
 /// Whether this processor supports x86-64-v3 (AVX2, BMI, FMA) and SPMVPACK_ISA=generic does not disable it.
 SPMVPACK_EXPORT bool use_v3() noexcept;
+/// Whether it supports x86-64-v4 (AVX-512), too, and SPMVPACK_ISA=v3 does not disable that.
+SPMVPACK_EXPORT bool use_v4() noexcept;
 
 /// The name of the instruction set in use.
 SPMVPACK_EXPORT std::string_view instruction_set() noexcept;

@@ -1,0 +1,193 @@
+#pragma once
+// Slices of csell by AVX-512: eight lanes at a time, whatever the masks say; a lane without an entry reads the step's
+// base and element 0 of its table, as its offset and id are 0. Not for raw values, which are packed: one by one, in the
+// order in which they are stored, they come no later.
+
+#include <immintrin.h>
+
+#include <bit>
+#include <type_traits>
+
+#include "kernels.hpp"
+#include "spmvpack/container/layouts/csell.hpp"
+
+namespace spmvpack::host_loader::layouts::csell_v4 {
+
+using namespace spmvpack::layouts::csell;  // what the bytes mean
+
+#define SPMVPACK_INLINE_V4 SPMVPACK_TARGET_V4 SPMVPACK_INLINE
+// GCC 12 takes what its own header leaves undefined on purpose for a mistake (GCC bug 105593).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+/// Eight numbers below 2^32.
+struct EightIndices {
+  alignas(32) std::array<std::uint32_t, 8> of;
+  SPMVPACK_INLINE_V4 explicit EightIndices(__m256i v) { _mm256_store_si256(reinterpret_cast<__m256i*>(of.data()), v); }
+};
+
+/// What eight lanes hold, by type of vectors. `gather` has elements one by one: gather instructions take longer where
+/// measured (BENCHMARKS.md).
+struct EightFloats {
+  __m256 v;
+  SPMVPACK_INLINE_V4 static EightFloats load(const float* p, __mmask8 m) { return {_mm256_maskz_loadu_ps(m, p)}; }
+  SPMVPACK_INLINE_V4 static EightFloats gather(const float* p, const EightIndices& at) {
+    const auto& i = at.of;
+    return {_mm256_setr_ps(p[i[0]], p[i[1]], p[i[2]], p[i[3]], p[i[4]], p[i[5]], p[i[6]], p[i[7]])};
+  }
+  SPMVPACK_INLINE_V4 static EightFloats all(float value) { return {_mm256_set1_ps(value)}; }
+  SPMVPACK_INLINE_V4 void add_product(EightFloats a, EightFloats b, __mmask8 m) {
+    v = _mm256_mask3_fmadd_ps(a.v, b.v, v, m);
+  }
+  SPMVPACK_INLINE_V4 void store(float* p) const { _mm256_storeu_ps(p, v); }
+};
+struct EightDoubles {
+  __m512d v;
+  SPMVPACK_INLINE_V4 static EightDoubles load(const double* p, __mmask8 m) { return {_mm512_maskz_loadu_pd(m, p)}; }
+  SPMVPACK_INLINE_V4 static EightDoubles gather(const double* p, const EightIndices& at) {
+    const auto& i = at.of;
+    return {_mm512_setr_pd(p[i[0]], p[i[1]], p[i[2]], p[i[3]], p[i[4]], p[i[5]], p[i[6]], p[i[7]])};
+  }
+  SPMVPACK_INLINE_V4 static EightDoubles gather(const float* p, const EightIndices& at) {
+    return {_mm512_cvtps_pd(EightFloats::gather(p, at).v)};
+  }
+  SPMVPACK_INLINE_V4 static EightDoubles all(double value) { return {_mm512_set1_pd(value)}; }
+  SPMVPACK_INLINE_V4 void add_product(EightDoubles a, EightDoubles b, __mmask8 m) {
+    v = _mm512_mask3_fmadd_pd(a.v, b.v, v, m);
+  }
+  SPMVPACK_INLINE_V4 void store(double* p) const { _mm512_storeu_pd(p, v); }
+};
+
+/// The numbers, of `bytes` each, that eight lanes have for a group: its group_steps side by side.
+template <std::uint32_t bytes>
+struct EightWords {
+  __m512i first, second;
+  SPMVPACK_INLINE_V4 static EightWords load(const std::byte* p) {
+    EightWords words;
+    if constexpr (bytes == 1)
+      words.first = _mm512_zextsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+    else
+      words.first = _mm512_loadu_si512(p);
+    words.second = bytes == 4 ? _mm512_loadu_si512(p + 64) : words.first;
+    return words;
+  }
+  [[nodiscard]] SPMVPACK_INLINE_V4 __m256i of_step(std::uint32_t k) const {
+    if constexpr (bytes == 1) {
+      const __m256i right = _mm256_srl_epi32(_mm512_castsi512_si256(first), _mm_cvtsi32_si128(static_cast<int>(8 * k)));
+      return _mm256_and_si256(right, _mm256_set1_epi32(0xFF));
+    } else if constexpr (bytes == 2) {
+      const __m512i right = _mm512_maskz_srl_epi64(0xFF, first, _mm_cvtsi32_si128(static_cast<int>(16 * k)));
+      return _mm512_maskz_cvtepi64_epi32(0xFF, _mm512_and_si512(right, _mm512_set1_epi64(0xFFFF)));
+    } else {
+      const __m512i places = _mm512_add_epi32(_mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 28, 24, 20, 16, 12, 8, 4, 0),
+                                              _mm512_set1_epi32(static_cast<int>(k)));
+      return _mm512_castsi512_si256(_mm512_permutex2var_epi32(first, places, second));
+    }
+  }
+};
+
+/// Entries are streams of short pieces: what comes is fetched so far ahead.
+constexpr std::uint32_t ahead_bytes = 2048, cache_line = 64;
+SPMVPACK_INLINE void prefetch(const std::byte* p, std::uint32_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(p) + ahead_bytes;
+  for (std::uint32_t i = 0; i < bytes; i += cache_line)
+    __builtin_prefetch(reinterpret_cast<const void*>(begin + i));  // NOLINT(performance-no-int-to-ptr)
+}
+
+/// A slice's sums.
+template <Source source, class A, class V>
+struct SliceSums {
+  using Eight = std::conditional_t<std::is_same_v<V, double>, EightDoubles, EightFloats>;
+  static constexpr std::uint32_t together = 8;
+
+  const SliceView& slice;
+  const V* x;
+  const A* values;  ///< the table; of the slice's first step; the only one
+  std::uint32_t row, sum_count;
+  std::uint64_t group_index = 0;
+  std::uint32_t has_entries = 0;
+  alignas(cache_line) std::array<std::array<V, lanes>, max_sums> sums{};
+
+  /// The next `count` groups, whose columns have `width` bytes, or are those of patterns: 0. `ids`: bytes of an id.
+  template <std::uint32_t width, std::uint32_t id_bytes>
+  SPMVPACK_INLINE_V4 void add(std::uint64_t count, const Group* group, const std::byte* words) {
+    constexpr std::uint32_t slots = lanes * group_steps;
+    for (const Group* const end = group + count; group != end; ++group, ++group_index, words += slots * width) {
+      const std::byte* const ids = slice.stream + slice.at.ids * unit + group_index * slots * id_bytes;
+      if constexpr (width != 0) prefetch(words, slots * width);
+      if constexpr (source == Source::table) prefetch(ids, slots * id_bytes);
+      V* const mine = sums[group_index % sum_count].data();
+      for (std::uint32_t k = 0; k < group_steps; ++k) has_entries |= group->mask[k];
+      for (std::uint32_t lane = 0; lane < lanes; lane += together) {
+        EightWords<width == 0 ? 1 : width> offsets;
+        EightWords<id_bytes> id;
+        if constexpr (width != 0) offsets = offsets.load(words + lane * group_steps * width);
+        if constexpr (source == Source::table) id = id.load(ids + lane * group_steps * id_bytes);
+        Eight sum = Eight::load(mine + lane, 0xFF);
+        for (std::uint32_t k = 0; k < group_steps; ++k) {
+          const auto mask = static_cast<__mmask8>(group->mask[k] >> lane);
+          if (mask == 0) continue;
+          Eight element, value;
+          if constexpr (width == 0) {
+            const auto some = static_cast<std::uint32_t>(std::countr_zero(std::uint32_t{mask}));
+            element = Eight::load(x + (group->base[k] + (row + lane + some)) - some, mask);
+          } else {
+            const __m256i base = _mm256_set1_epi32(static_cast<int>(group->base[k]));
+            element = Eight::gather(x, EightIndices(_mm256_add_epi32(offsets.of_step(k), base)));
+          }
+          if constexpr (source == Source::table)
+            value = Eight::gather(values, EightIndices(id.of_step(k)));
+          else
+            value = Eight::all(V{values[source == Source::step ? group_index * group_steps + k : 0]});
+          sum.add_product(value, element, mask);
+        }
+        sum.store(mine + lane);
+      }
+    }
+  }
+  template <std::uint32_t id_bytes>
+  SPMVPACK_INLINE_V4 void add_all() {
+    const auto* const own = reinterpret_cast<const Group*>(slice.stream + slice.at.groups * unit);
+    const auto words = [&](std::size_t kind) { return slice.stream + slice.at.words[kind] * unit; };
+    add<0, id_bytes>(slice.n.of[0], slice.patterns, nullptr);
+    add<1, id_bytes>(slice.n.of[1], own, words(0));
+    add<2, id_bytes>(slice.n.of[2], own + slice.n.of[1], words(1));
+    add<4, id_bytes>(slice.n.of[3], own + slice.n.of[1] + slice.n.of[2], words(2));
+  }
+};
+
+/// The slices [begin, end): as slices() does, the same sums.
+template <Source source, class A, class V>
+SPMVPACK_TARGET_V4 void slices(View<A> v, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
+  for (std::uint64_t s = begin; s < end; ++s) {
+    const SliceView slice = SliceView::of(v, s);
+    const A* const values = source == Source::table  ? v.values + v.tiles[s / v.tile_slices].begin
+                            : source == Source::step ? v.values + std::uint64_t{v.slices[s].first_group()} * group_steps
+                                                     : v.values;
+    SliceSums<source, A, V> all{slice, operands.x, values, static_cast<std::uint32_t>(s * lanes), v.sums};
+    if (source == Source::table && slice.id_bytes == 2)
+      all.template add_all<2>();
+    else
+      all.template add_all<1>();
+    const std::uint64_t last = std::min<std::uint64_t>(lanes, v.rows - s * lanes);
+    for (std::uint64_t lane = 0; lane < last; ++lane) {
+      const std::uint64_t local = s * lanes + lane;
+      if ((all.has_entries >> lane & 1U) == 0) {
+        operands.scale(local, local + 1);
+        continue;
+      }
+      V sum = all.sums[0][lane];
+      for (std::uint32_t i = 1; i < v.sums; ++i) sum = sum + all.sums[i][lane];
+      operands.put(local, sum);
+    }
+  }
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+#undef SPMVPACK_INLINE_V4
+
+}  // namespace spmvpack::host_loader::layouts::csell_v4
