@@ -1,0 +1,195 @@
+#include "layouts/bitflag_chunks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/parallel.hpp"
+
+namespace spmvpack::encoder::layouts::flagged {
+namespace {
+
+/// Splits the entries into chunks.
+class Chunker {
+ public:
+  Chunker(const CsrView& a, const ChunkOptions& options)
+      : a_(a),
+        segment_rows_(options.segment_rows),
+        segment_columns_(options.segment_columns),
+        tile_(options.tile_chunks),
+        value_bytes_(options.value_bytes),
+        hot_(options.hot) {
+    out_.all.reserve(a.nnz() / chunk_entries + a.nnz() / chunk_entries / 16 + 2);
+  }
+
+  Chunks run() {
+    for (std::uint64_t begin = 0; begin < a_.rows(); begin += segment_rows_) {
+      const std::uint64_t end = begin + segment_rows_;
+      out_.segments.push_back(static_cast<std::uint32_t>(out_.all.size() / tile_));
+      segment_base_ = begin / segment_rows_ * segment_columns_;
+      for (std::uint64_t r = begin; r < end; ++r) add_row(r, a_.row_ptr(r), a_.row_ptr(r + 1));
+      // What is left: the open chunk, empty rows at the end, and the rest of the tile.
+      close();
+      cover_rows(end, 0);
+      fill_tile(end);
+    }
+    out_.segments.push_back(static_cast<std::uint32_t>(out_.all.size() / tile_));
+    put_empty(a_.rows());
+    return std::move(out_);
+  }
+
+ private:
+  void add_row(std::uint64_t row, std::uint64_t entry, std::uint64_t end) {
+    if (entry == end) return;
+    // A chunk's own rows begin where those of the one before end, which is at next_row_ while it has no entries.
+    if (entries_ != 0 && row - begin_ >= max_chunk_rows) close();
+    if (entries_ == 0) cover_rows(row, max_chunk_rows - 1);
+    // A tile ends before a row that it has no room for, unless none has.
+    const std::uint64_t n = end - entry, room = (tile_ - out_.all.size() % tile_) * chunk_entries - entries_;
+    if (n > room && n <= std::uint64_t{tile_} * chunk_entries) {
+      close();
+      fill_tile(next_row_);
+    }
+    bool continues = false;
+    while (entry < end) {
+      if (entries_ == 0) open(row, entry, continues);
+      const auto taken = static_cast<std::uint32_t>(std::min<std::uint64_t>(end - entry, chunk_entries - entries_));
+      if (!continues) add_start(row);
+      smallest_ = std::min(smallest_, a_.col_idx()[entry]);
+      largest_ = std::max(largest_, a_.col_idx()[entry + taken - 1]);
+      entries_ += taken;
+      entry += taken;
+      if (entries_ == chunk_entries) close();
+      continues = true;
+    }
+  }
+
+  /// Chunks without entries for the empty rows before `row`, but for so many before it.
+  void cover_rows(std::uint64_t row, std::uint64_t but) {
+    while (row - next_row_ > but) {
+      put_empty(next_row_);
+      next_row_ = std::min<std::uint64_t>(row, next_row_ + max_chunk_rows);
+    }
+  }
+  /// A chunk without entries, whose own rows, if any, begin at `row`.
+  void put_empty(std::uint64_t row) {
+    out_.all.push_back(
+        {{static_cast<std::uint32_t>(row), 0, static_cast<std::uint32_t>(out_.units), Info{0}}, first_entry_});
+  }
+
+  /// Chunks without entries and rows to the end of the tile.
+  void fill_tile(std::uint64_t row) {
+    while (out_.all.size() % tile_ != 0) put_empty(row);
+  }
+
+  void open(std::uint64_t row, std::uint64_t entry, bool continues) {
+    first_entry_ = entry;
+    continues_ = continues;
+    row_ = continues ? row : next_row_;
+    begin_ = next_row_;
+    starts_ = 0;
+    smallest_ = ~0U;
+    largest_ = 0;
+    if (continues && out_.all.size() % tile_ == 0) ++out_.continued;
+  }
+  void add_start(std::uint64_t row) {
+    ++starts_;
+    last_start_ = row;
+    next_row_ = row + 1;
+  }
+  void close() {
+    if (entries_ == 0) return;
+    const bool gaps = next_row_ - begin_ != starts_;
+    const std::uint32_t row_bytes = !gaps ? 0 : last_start_ - row_ <= 0xFF ? 1 : 2;
+    const bool segmented = segment_rows_ != a_.rows();
+    const std::uint32_t base = hot_ ? 0 : segmented ? static_cast<std::uint32_t>(segment_base_) : smallest_;
+    const std::uint32_t span = largest_ - base;
+    const std::uint32_t shift = hot_ ? 2 : span <= 0xFF ? 0 : span <= 0xFFFF ? 1 : 2;
+    const Info info = Info::make(entries_, starts_, shift, row_bytes, continues_);
+    const ChunkLayout at = chunk_layout(info, value_bytes_);
+    out_.all.push_back(
+        {{static_cast<std::uint32_t>(row_), base, static_cast<std::uint32_t>(out_.units), info}, first_entry_});
+    out_.units += at.end / unit;
+    if (out_.units > 0xFFFFFFFF)
+      throw Error(errc::unsupported, "bitflag: a stream of more than 2^32 units of 32 bytes", {}, "use another layout");
+    out_.padding += info.lanes() * lane_entries - entries_;
+    ++out_.by_column_shift.at(shift);
+    out_.column_bytes += at.values - at.columns;
+    out_.value_bytes += at.rows - at.values;
+    out_.row_bytes += at.end - at.rows;
+    first_entry_ += entries_;
+    entries_ = 0;
+  }
+
+  const CsrView& a_;
+  std::uint64_t segment_rows_, segment_columns_, segment_base_ = 0;
+  std::uint32_t tile_, value_bytes_;
+  bool hot_;
+  Chunks out_;
+  // The open chunk, if it has entries; the row after the last that has been given to a chunk.
+  std::uint32_t entries_ = 0, starts_ = 0, smallest_ = 0, largest_ = 0;
+  std::uint64_t first_entry_ = 0, row_ = 0, begin_ = 0, last_start_ = 0, next_row_ = 0;
+  bool continues_ = false;
+};
+}  // namespace
+
+Chunks plan_chunks(const CsrView& a, const ChunkOptions& options) { return Chunker(a, options).run(); }
+
+Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads) {
+  const std::uint32_t* const col_idx = a.col_idx();
+  std::vector<std::uint32_t> uses(a.cols());
+  constexpr std::uint64_t piece = std::uint64_t{1} << 20;
+  parallel_pieces(a.nnz(), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t k = begin; k < end; ++k)
+      std::atomic_ref(uses[col_idx[k]]).fetch_add(1, std::memory_order_relaxed);
+  });
+  Hot hot;
+  std::vector<std::uint32_t> columns(a.cols());
+  std::iota(columns.begin(), columns.end(), 0U);
+  count = std::min<std::uint64_t>(count, columns.size());
+  const auto more = [&](std::uint32_t i, std::uint32_t j) { return uses[i] != uses[j] ? uses[i] > uses[j] : i < j; };
+  std::nth_element(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(count), columns.end(), more);
+  columns.resize(count);
+  std::erase_if(columns, [&](std::uint32_t c) { return uses[c] == 0; });
+  std::sort(columns.begin(), columns.end());
+  for (const std::uint32_t c : columns) hot.entries += uses[c];
+  hot.columns = std::move(columns);
+  return hot;
+}
+
+CsrMatrix in_segments(const CsrView& a, std::uint64_t segments, int threads) {
+  const std::uint64_t rows = a.rows(), columns = div_up(a.cols(), segments);
+  CsrMatrix m = allocate_csr(rows * segments, a.cols(), a.nnz(), a.value_type());
+  const std::uint32_t* const col_idx = a.col_idx();
+  constexpr std::uint64_t rows_per_task = 1024;
+  // Calls f(row of its segment, first entry, end) for each row's entries in each segment.
+  const auto each = [&](auto&& f) {
+    parallel_pieces(rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+      for (std::uint64_t r = first; r < last; ++r) {
+        std::uint64_t entry = a.row_ptr(r);
+        const std::uint64_t end = a.row_ptr(r + 1);
+        for (std::uint64_t s = 0; s < segments; ++s) {
+          const std::uint64_t begin = entry;
+          while (entry < end && col_idx[entry] < (s + 1) * columns) ++entry;
+          f(s * rows + r, begin, entry);
+        }
+      }
+    });
+  };
+  m.row_ptr[0] = 0;
+  each([&](std::uint64_t row, std::uint64_t begin, std::uint64_t end) { m.row_ptr[row + 1] = end - begin; });
+  for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
+  dispatch(a.value_type(), [&]<class T>(T) {
+    const T* const values = a.values<T>();
+    auto& to = std::get<Array<T>>(m.values);
+    each([&](std::uint64_t row, std::uint64_t begin, std::uint64_t end) {
+      std::copy(col_idx + begin, col_idx + end, m.col_idx.data() + m.row_ptr[row]);
+      if (begin != end) std::memcpy(to.data() + m.row_ptr[row], values + begin, (end - begin) * sizeof(T));
+    });
+  });
+  return m;
+}
+}  // namespace spmvpack::encoder::layouts::flagged

@@ -1,0 +1,47 @@
+#pragma once
+// What bitflag is planned from: the chunks of a matrix's entries, its most used columns, its columns in segments.
+
+#include <array>
+#include <vector>
+
+#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/layouts/bitflag.hpp"
+
+namespace spmvpack::encoder::layouts::flagged {
+
+using namespace spmvpack::layouts::bitflag;  // what the bytes mean
+
+/// A chunk and where its entries begin.
+struct PlannedChunk {
+  Chunk chunk;
+  std::uint64_t first_entry = 0;
+};
+
+struct Chunks {
+  std::vector<PlannedChunk> all;        ///< and the end
+  std::vector<std::uint32_t> segments;  ///< the first tile of each, and their number
+  std::uint64_t continued = 0, padding = 0, units = 0;
+  std::array<std::uint64_t, 3> by_column_shift{};
+  std::uint64_t column_bytes = 0, value_bytes = 0, row_bytes = 0;
+};
+/// How entries are split into chunks.
+struct ChunkOptions {
+  std::uint64_t segment_rows, segment_columns;  ///< of each segment
+  std::uint32_t tile_chunks, value_bytes;
+  bool hot;  ///< some columns are
+};
+/// The chunks of a matrix whose rows are those of all segments. O(rows + chunks).
+Chunks plan_chunks(const CsrView& a, const ChunkOptions& options);
+
+/// The most used columns, at most `count`, and the entries that have them. O(nnz), parallel.
+struct Hot {
+  std::vector<std::uint32_t> columns;  ///< rising
+  std::uint64_t entries = 0;
+};
+Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads);
+
+/// The matrix whose rows are those of all segments: row r of segment s is row s * rows + r. O(nnz + rows * segments),
+/// parallel.
+CsrMatrix in_segments(const CsrView& a, std::uint64_t segments, int threads);
+
+}  // namespace spmvpack::encoder::layouts::flagged
