@@ -56,6 +56,14 @@ class CountTable {
     add_at(hash(bits) >> shift_, bits, count);
   }
 
+  /// Makes `count`, which is not 0, the count of a value.
+  void set(std::uint64_t bits, std::uint64_t count) {
+    reserve(size_ + 1);
+    ValueCount& entry = slots_[probe(bits)];
+    size_ += entry.count == 0;
+    entry = {bits, count};
+  }
+
   /// The count of a value; 0 if it has none.
   [[nodiscard]] std::uint64_t find(std::uint64_t bits) const noexcept { return slots_[probe(bits)].count; }
 

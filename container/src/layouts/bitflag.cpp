@@ -37,6 +37,11 @@ void check_shape(const PartView& part) {
       return require(values >= 1 && values <= max_table, param_values);
     case Source::single:
       return require(values == 1, param_values);
+    case Source::window:
+      return require(values >= 1 && values <= max_window_values, param_values);
+    case Source::decimal:
+      require(part.info().value_type == ValueType::f64, param_source);
+      return require(values == 0, param_values);
   }
 }
 
@@ -51,7 +56,8 @@ void check_places(const PartView& part, const View<T>& v) {
     const auto require = [&](bool ok, std::string_view what) {
       part.require(ok, "chunks", [&] { return fmt::format("chunk {}: {}", c, what); });
     };
-    require(chunk.info.is_sound() && (chunk.info.entries() != 0 || chunk.base == 0), "its numbers make no sense");
+    require(chunk.info.is_sound(v.source) && (chunk.info.entries() != 0 || chunk.base == 0),
+            "its numbers make no sense");
     require(chunk.place == units, "its bytes begin elsewhere");
     require(c != 0 || (chunk.row == 0 && !chunk.info.continues()), "rows before it");
     require(chunk.row <= rows, "a row out of range");
@@ -70,7 +76,7 @@ void check_places(const PartView& part, const View<T>& v) {
       break;
     }
     if (chunk.info.continues() && c % v.tile_chunks == 0) ++continued;
-    units += chunk_layout(chunk.info, v.value_bytes).end / unit;
+    units += chunk_layout(chunk.info, v.source, v.value_bytes).end / unit;
     require(units <= p[param_stream], "its bytes end elsewhere");
   }
   part.require(units == p[param_stream], "chunks",
@@ -101,6 +107,11 @@ void check_unused(const ChunkView& chunk, const auto& require) {
     clear = clear && chunk.word(e) == 0;
     const std::byte* const value = chunk.bytes + chunk.at.values + std::size_t{chunk.value_slot(e)} * chunk.value_bytes;
     clear = clear && std::all_of(value, value + chunk.value_bytes, [](std::byte b) { return b == std::byte{0}; });
+  }
+  if (chunk.at.exponents != chunk.at.rows) {
+    for (std::uint32_t e = n; e < slots; ++e) clear = clear && chunk.more_exponent(e) == 0;
+    clear = clear && std::all_of(chunk.bytes + chunk.at.exponents + slots * chunk.chunk.info.exponent_bits() / 8,
+                                 chunk.bytes + chunk.at.rows, [](std::byte b) { return b == std::byte{0}; });
   }
   const std::byte* const rows = chunk.bytes + chunk.at.rows;
   clear = clear && std::all_of(rows + std::size_t{chunk.chunk.info.starts()} * chunk.chunk.info.row_bytes(),
@@ -141,8 +152,8 @@ void check_chunk(const PartView& part, const View<T>& v, std::uint64_t c) {
     require(column >= chunk.chunk.base && column < end_column, "a column out of range");
     require(e == 0 || chunk.starts_row(e) || column > before, "columns do not rise");
     before = column;
-    require(source_of(part.info()) != Source::table || chunk.id(e) < part.info().params[param_values],
-            "an id out of range");
+    require(chunk.has_value(e, part.info().params[param_values]),
+            chunk.source == Source::decimal ? "an exponent out of range" : "an id out of range");
   }
   require(starts == info.starts(), "fewer rows start than its numbers say");
   require(!chunk.starts_row(0) || !info.continues(), "its first entry starts a row, but continues one");
@@ -187,7 +198,6 @@ void each_chunk(const View<T>& v, int threads, F&& f) {
 
 CsrMatrix unpack(const PartView& part, int threads) {
   CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  const Source source = source_of(part.info());
   const std::uint64_t rows = segment_rows(part.info());
   dispatch(m.value_type(), [&]<class T>(T) {
     const View<T> v = view<T>(part);
@@ -227,8 +237,13 @@ CsrMatrix unpack(const PartView& part, int threads) {
         const std::uint64_t target = place[row] + (first_entry[c] + e - begin[row]);
         m.col_idx[target] = chunk.column(e);
         const T* from = v.values;
-        if (source == Source::raw) from = reinterpret_cast<const T*>(values) + chunk.value_slot(e);
-        if (source == Source::table) from += chunk.id(e);
+        if (chunk.source == Source::decimal) {
+          to[target] =
+              static_cast<T>(chunk.integer(e) / powers_of_ten[chunk.chunk.info.exponent() + chunk.more_exponent(e)]);
+          continue;
+        }
+        if (chunk.source == Source::raw) from = reinterpret_cast<const T*>(values) + chunk.value_slot(e);
+        if (chunk.source == Source::table || chunk.source == Source::window) from += chunk.id(e);
         std::memcpy(&to[target], from, sizeof(T));
       }
     });

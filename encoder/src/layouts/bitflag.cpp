@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "layouts/bitflag_chunks.hpp"
+#include "layouts/bitflag_values.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 
@@ -16,7 +17,8 @@ namespace {
 using namespace flagged;
 
 constexpr std::array<Setting, 4> settings{
-    Setting{"bitflag.values", "auto, raw, table or single", "where values are; auto minimises device bytes"},
+    Setting{"bitflag.values", "auto, raw, table, single, window or decimal",
+            "where values are; auto minimises device bytes, by the last two only with --optimize bytes"},
     Setting{"bitflag.tile", "auto, or 1 to 32",
             "chunks of a tile; auto avoids rows in several if there are few entries"},
     Setting{"bitflag.hot", "auto, or 0 to 32768", "most used columns to hold in shared memory; auto: many, or none"},
@@ -48,13 +50,13 @@ class Flagged {
       hot_words_.resize(a_.cols());
       for (std::uint32_t i = 0; i < hot_.columns.size(); ++i) hot_words_[hot_.columns[i]] = hot_bit | i;
     }
-    const std::uint32_t value_bytes = stored_bytes(source_, size_of(a_.value_type()));
     if (segments_ != 1) {
       segmented_ = in_segments(a_, segments_, options.threads);
       a_ = CsrView(segmented_);
     }
     choose_tile(options);
-    chunks_ = plan_chunks(a_, {rows, div_up(a_.cols(), segments_), tile_, value_bytes, !hot_.columns.empty()});
+    chunks_ = plan_chunks(a_, {rows, div_up(a_.cols(), segments_), tile_, !hot_.columns.empty()});
+    place_chunks(chunks_, source_, stored_bytes(source_, size_of(a_.value_type())), choose_by_chunk(options));
   }
 
   void describe(PartPlan& plan) const {
@@ -119,9 +121,18 @@ class Flagged {
   }
 
  private:
-  void choose_source(const ValueTable& values, const PlanOptions& options) {
+  static std::string values_wanted(const PlanOptions& options) {
     const auto found = options.settings.find("bitflag.values");
-    const std::string wanted = found == options.settings.end() ? "auto" : found->second;
+    return found == options.settings.end() ? "auto" : found->second;
+  }
+
+  [[noreturn]] static void refuse_values(const std::string& wanted, std::string_view because) {
+    throw Error(errc::unsupported, fmt::format("bitflag: bitflag.values is {}, but {}", wanted, because), {},
+                "use bitflag.values=raw, or auto");
+  }
+
+  void choose_source(const ValueTable& values, const PlanOptions& options) {
+    const std::string wanted = values_wanted(options);
     const bool one = values.distinct() == 1, few = values.distinct() <= max_table && a_.nnz() != 0;
     const std::uint64_t size = size_of(a_.value_type());
     if (wanted == "auto")
@@ -134,15 +145,54 @@ class Flagged {
       source_ = Source::table;
     else if (wanted == "single" && one)
       source_ = Source::single;
+    else if (wanted == "window")
+      source_ = Source::window;
+    else if (wanted == "decimal")
+      source_ = Source::decimal;
     else if (wanted == "table" || wanted == "single")
-      throw Error(errc::unsupported,
-                  fmt::format("bitflag: bitflag.values is {}, but the values do not repeat like that", wanted), {},
-                  "use bitflag.values=raw, or auto");
+      refuse_values(wanted, "the values do not repeat like that");
     else
       refuse_setting("bitflag.values", wanted, settings[0].values);
-    if (source_ != Source::raw)
+    if (source_ == Source::table || source_ == Source::single)
       for (const ValueCount& v : values.most_frequent()) table_.push_back(v.bits);
     if (source_ == Source::table) ids_.emplace(table_);
+  }
+
+  /// The sources that are planned chunk by chunk: one that is wanted; or, if only bytes count, the one of fewest bytes
+  /// if it takes fewer than what has been chosen. Returns what is common to the values of each chunk.
+  std::vector<std::uint16_t> choose_by_chunk(const PlanOptions& options) {
+    if (source_ == Source::window) {
+      auto windows = plan_windows(a_, chunks_, max_window_values);
+      if (!windows) refuse_values("window", "the values do not repeat like that");
+      return take(std::move(*windows));
+    }
+    if (source_ == Source::decimal) {
+      auto decimals = plan_decimals(a_, chunks_, options.threads);
+      if (!decimals) refuse_values("decimal", "a value is no f64 that is an integer of 32 bits over a power of ten");
+      return std::move(decimals->of_chunks);
+    }
+    if (values_wanted(options) != "auto" || options.aim.optimize != Objective::bytes || source_ == Source::single)
+      return {};
+    const std::uint64_t size = size_of(a_.value_type()), slots = a_.nnz() + chunks_.padding;
+    std::uint64_t bytes = slots * stored_bytes(source_, size) + table_.size() * size;
+    auto decimals = plan_decimals(a_, chunks_, options.threads);
+    if (decimals && slots * 4 + decimals->exponent_bytes < bytes)
+      bytes = slots * 4 + decimals->exponent_bytes;
+    else
+      decimals.reset();
+    if (slots * 2 + size < bytes)
+      if (auto windows = plan_windows(a_, chunks_, (bytes - slots * 2 - 1) / size)) return take(std::move(*windows));
+    if (!decimals) return {};
+    source_ = Source::decimal;
+    table_.clear();
+    return std::move(decimals->of_chunks);
+  }
+
+  std::vector<std::uint16_t> take(Windows windows) {
+    source_ = Source::window;
+    table_ = std::move(windows.values);
+    window_ids_ = std::move(windows.ids);
+    return std::move(windows.of_chunks);
   }
 
   static std::optional<std::uint64_t> hot_wanted(const PlanOptions& options) {
@@ -248,7 +298,7 @@ class Flagged {
     const Chunk& chunk = planned.chunk;
     const Info info = chunk.info;
     const std::uint32_t n = info.entries(), own_lanes = info.lanes();
-    const ChunkLayout at = chunk_layout(info, stored_bytes(source_, sizeof(T)));
+    const ChunkLayout at = chunk_layout(info, source_, stored_bytes(source_, sizeof(T)));
     const std::uint32_t* const col_idx = a_.col_idx() + planned.first_entry;
     const auto* const values = static_cast<const bits_of<T>*>(a_.value_bytes()) + planned.first_entry;
     auto* const offsets = reinterpret_cast<Offset*>(out + at.columns);
@@ -263,6 +313,12 @@ class Flagged {
       for (std::uint32_t e = 0; e < n; ++e)
         out[at.values + slot_of(1, own_lanes, e / lane_entries, e % lane_entries)] =
             static_cast<std::byte>(ids_->find(std::uint64_t{values[e]}));
+    if (source_ == Source::window) {
+      auto* const ids = reinterpret_cast<std::uint16_t*>(out + at.values);
+      for (std::uint32_t e = 0; e < n; ++e)
+        ids[slot_of(2, own_lanes, e / lane_entries, e % lane_entries)] = window_ids_[planned.first_entry + e];
+    }
+    if (source_ == Source::decimal) write_decimals(planned, at, out);
     // Where rows start.
     std::uint64_t row = info.continues() ? a_.row_of(planned.first_entry) : chunk.row;
     if (info.continues()) ++row;
@@ -277,6 +333,19 @@ class Flagged {
     }
   }
 
+  void write_decimals(const PlannedChunk& planned, const ChunkLayout& at, std::byte* out) const {
+    const Info info = planned.chunk.info;
+    const double* const values = a_.values<double>() + planned.first_entry;
+    auto* const integers = reinterpret_cast<std::int32_t*>(out + at.values);
+    for (std::uint32_t e = 0; e < info.entries(); ++e) {
+      const Decimal decimal = decimal_of(values[e], info.exponent(), most_exponent(info)).value();
+      integers[slot_of(4, info.lanes(), e / lane_entries, e % lane_entries)] = decimal.integer;
+      if (const std::uint32_t more = decimal.exponent - info.exponent(); more != 0)
+        out[at.exponents + e * info.exponent_bits() / 8] |=
+            static_cast<std::byte>(info.exponent_bits() == 8 ? more : more << e % 2 * 4);
+    }
+  }
+
   [[nodiscard]] std::uint32_t word_of(std::uint32_t column, std::uint32_t base) const {
     return !hot_words_.empty() && hot_words_[column] != 0 ? hot_words_[column] : column - base;
   }
@@ -286,6 +355,7 @@ class Flagged {
   Source source_ = Source::raw;
   std::vector<std::uint64_t> table_;
   std::optional<ValueIds> ids_;
+  std::vector<std::uint16_t> window_ids_;  ///< of the entries
   Hot hot_;
   std::vector<std::uint32_t> hot_words_;  ///< of each column: how it is stored if it is hot, else 0
   std::uint64_t segments_ = 1;

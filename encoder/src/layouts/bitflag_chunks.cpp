@@ -20,7 +20,6 @@ class Chunker {
         segment_rows_(options.segment_rows),
         segment_columns_(options.segment_columns),
         tile_(options.tile_chunks),
-        value_bytes_(options.value_bytes),
         hot_(options.hot) {
     out_.all.reserve(a.nnz() / chunk_entries + a.nnz() / chunk_entries / 16 + 2);
   }
@@ -76,8 +75,7 @@ class Chunker {
   }
   /// A chunk without entries, whose own rows, if any, begin at `row`.
   void put_empty(std::uint64_t row) {
-    out_.all.push_back(
-        {{static_cast<std::uint32_t>(row), 0, static_cast<std::uint32_t>(out_.units), Info{0}}, first_entry_});
+    out_.all.push_back({{static_cast<std::uint32_t>(row), 0, 0, Info{0}}, first_entry_});
   }
 
   /// Chunks without entries and rows to the end of the tile.
@@ -109,24 +107,16 @@ class Chunker {
     const std::uint32_t span = largest_ - base;
     const std::uint32_t shift = hot_ ? 2 : span <= 0xFF ? 0 : span <= 0xFFFF ? 1 : 2;
     const Info info = Info::make(entries_, starts_, shift, row_bytes, continues_);
-    const ChunkLayout at = chunk_layout(info, value_bytes_);
-    out_.all.push_back(
-        {{static_cast<std::uint32_t>(row_), base, static_cast<std::uint32_t>(out_.units), info}, first_entry_});
-    out_.units += at.end / unit;
-    if (out_.units > 0xFFFFFFFF)
-      throw Error(errc::unsupported, "bitflag: a stream of more than 2^32 units of 32 bytes", {}, "use another layout");
+    out_.all.push_back({{static_cast<std::uint32_t>(row_), base, 0, info}, first_entry_});
     out_.padding += info.lanes() * lane_entries - entries_;
     ++out_.by_column_shift.at(shift);
-    out_.column_bytes += at.values - at.columns;
-    out_.value_bytes += at.rows - at.values;
-    out_.row_bytes += at.end - at.rows;
     first_entry_ += entries_;
     entries_ = 0;
   }
 
   const CsrView& a_;
   std::uint64_t segment_rows_, segment_columns_, segment_base_ = 0;
-  std::uint32_t tile_, value_bytes_;
+  std::uint32_t tile_;
   bool hot_;
   Chunks out_;
   // The open chunk, if it has entries; the row after the last that has been given to a chunk.
@@ -137,6 +127,22 @@ class Chunker {
 }  // namespace
 
 Chunks plan_chunks(const CsrView& a, const ChunkOptions& options) { return Chunker(a, options).run(); }
+
+void place_chunks(Chunks& chunks, Source source, std::uint32_t value_bytes,
+                  const std::vector<std::uint16_t>& of_values) {
+  for (std::size_t c = 0; c < chunks.all.size(); ++c) {
+    Chunk& chunk = chunks.all[c].chunk;
+    chunk.place = static_cast<std::uint32_t>(chunks.units);
+    if (!of_values.empty()) chunk.info = chunk.info.with_values(of_values[c]);
+    const ChunkLayout at = chunk_layout(chunk.info, source, value_bytes);
+    chunks.units += at.end / unit;
+    if (chunks.units > 0xFFFFFFFF)
+      throw Error(errc::unsupported, "bitflag: a stream of more than 2^32 units of 32 bytes", {}, "use another layout");
+    chunks.column_bytes += at.values - at.columns;
+    chunks.value_bytes += at.rows - at.values;
+    chunks.row_bytes += at.end - at.rows;
+  }
+}
 
 Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads) {
   const std::uint32_t* const col_idx = a.col_idx();

@@ -24,14 +24,19 @@ struct Chunks {
   std::array<std::uint64_t, 3> by_column_shift{};
   std::uint64_t column_bytes = 0, value_bytes = 0, row_bytes = 0;
 };
+
 /// How entries are split into chunks.
 struct ChunkOptions {
   std::uint64_t segment_rows, segment_columns;  ///< of each segment
-  std::uint32_t tile_chunks, value_bytes;
+  std::uint32_t tile_chunks;
   bool hot;  ///< some columns are
 };
-/// The chunks of a matrix whose rows are those of all segments. O(rows + chunks).
+/// The chunks of a matrix whose rows are those of all segments, without places. O(rows + chunks).
 Chunks plan_chunks(const CsrView& a, const ChunkOptions& options);
+
+/// Gives them their places. `of_values`: of each chunk what Info has for its values; empty if that is nothing.
+void place_chunks(Chunks& chunks, Source source, std::uint32_t value_bytes,
+                  const std::vector<std::uint16_t>& of_values);
 
 /// The most used columns, at most `count`, and the entries that have them. O(nnz), parallel.
 struct Hot {

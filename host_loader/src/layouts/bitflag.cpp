@@ -88,12 +88,18 @@ template <class A, class V, Source source, Word word>
 SPMVPACK_INLINE std::uint32_t multiply_lanes(const View<A>& v, const Chunk& chunk, const std::byte* bytes,
                                              std::array<const V*, 2> from, LaneSums<V>& sums) {
   using Column = WordOf<word>;
-  const ChunkLayout at = chunk_layout(chunk.info, v.value_bytes);
+  const ChunkLayout at = chunk_layout(chunk.info, source, v.value_bytes);
   const std::uint32_t entries = chunk.info.entries();
   const std::size_t own_lanes = chunk.info.lanes();
   const auto* const words = reinterpret_cast<const Column*>(bytes + at.columns);
   const auto* const raw = reinterpret_cast<const A*>(bytes + at.values);
   const auto* const ids = reinterpret_cast<const std::uint8_t*>(bytes + at.values);
+  const auto* const window_ids = reinterpret_cast<const std::uint16_t*>(bytes + at.values);
+  const A* const window = v.values + std::size_t{source == Source::window ? chunk.info.window() : 0} * window_step;
+  const auto* const integers = reinterpret_cast<const std::int32_t*>(bytes + at.values);
+  const auto* const exponents = reinterpret_cast<const std::uint8_t*>(bytes + at.exponents);
+  const std::uint32_t exponent_bits = source == Source::decimal ? chunk.info.exponent_bits() : 0;
+  const double* const powers = powers_of_ten.data() + (source == Source::decimal ? chunk.info.exponent() : 0);
   const V* const x = from[0] + chunk.base;
   const V single = source == Source::single ? V{v.values[0]} : V{0};
   const auto product = [&](std::size_t lane, std::uint32_t k, V sum) __attribute__((always_inline)) {
@@ -102,6 +108,14 @@ SPMVPACK_INLINE std::uint32_t multiply_lanes(const View<A>& v, const Chunk& chun
     V value = single;
     if constexpr (source == Source::raw) value = V{raw[slot_of(sizeof(A), own_lanes, lane, k)]};
     if constexpr (source == Source::table) value = V{v.values[ids[slot_of(1, own_lanes, lane, k)]]};
+    if constexpr (source == Source::window) value = V{window[window_ids[slot_of(2, own_lanes, lane, k)]]};
+    if constexpr (source == Source::decimal) {
+      const std::size_t e = lane * lane_entries + k;
+      const std::uint32_t more = exponent_bits == 0   ? 0
+                                 : exponent_bits == 4 ? exponents[e / 2] >> e % 2 * 4 & 15U
+                                                      : exponents[e];
+      value = integers[slot_of(4, own_lanes, lane, k)] / powers[more];
+    }
     return std::fma(value, element, sum);
   };
   std::uint32_t with_start = 0;
@@ -180,7 +194,7 @@ SPMVPACK_INLINE void put_rows(const View<A>& v, std::uint64_t c, const std::byte
     to.beta = to.beta == 0 ? V{0} : V{1};
   }
   if (starts == 0) return;
-  const std::byte* const rows = bytes + chunk_layout(info, v.value_bytes).rows;
+  const std::byte* const rows = bytes + chunk_layout(info, v.source, v.value_bytes).rows;
   const auto start_row = [&](std::uint32_t k) __attribute__((always_inline)) {
     return row_bytes == 0 ? begin + k : chunk.row + ChunkView::number(rows, row_bytes, k);
   };
@@ -263,9 +277,16 @@ auto tiles_kernel(Source source) {
       return v3 ? tiles_v3<A, V, Source::raw> : tiles_generic<A, V, Source::raw>;
     case Source::table:
       return v3 ? tiles_v3<A, V, Source::table> : tiles_generic<A, V, Source::table>;
-    default:
-      return v3 ? tiles_v3<A, V, Source::single> : tiles_generic<A, V, Source::single>;
+    case Source::window:
+      return v3 ? tiles_v3<A, V, Source::window> : tiles_generic<A, V, Source::window>;
+    case Source::decimal:  // of f64 alone
+      if constexpr (std::is_same_v<A, double>)
+        return v3 ? tiles_v3<A, V, Source::decimal> : tiles_generic<A, V, Source::decimal>;
+      break;
+    case Source::single:
+      break;
   }
+  return v3 ? tiles_v3<A, V, Source::single> : tiles_generic<A, V, Source::single>;
 }
 
 /// Adds up the sums that tiles left for the rows that they share, in the order of the tiles.

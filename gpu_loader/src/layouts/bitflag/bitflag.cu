@@ -119,6 +119,60 @@ struct LaneValues<Source::single, A> {
     return table[0];
   }
 };
+/// Its values are fetched with the elements of x. What is no entry has id 0, which names a value, too.
+template <class A>
+struct LaneValues<Source::window, A> {
+  uint4 ids;
+  A value[lane_entries];
+  __device__ void load(const std::byte* values, std::uint32_t /*chunk_lanes*/, std::uint32_t lane) {
+    ids = __ldcs(reinterpret_cast<const uint4*>(values) + lane);
+  }
+  __device__ void load_more(const View<A>& v, Info info, const std::byte* /*exponents*/, std::uint32_t /*lane*/) {
+    const A* const window = v.values + std::uint64_t{info.window()} * window_step;
+    const std::uint32_t pair[4]{ids.x, ids.y, ids.z, ids.w};
+#pragma unroll
+    for (unsigned k = 0; k < lane_entries; ++k) value[k] = __ldg(window + (pair[k / 2] >> 16 * (k % 2) & 0xFFFF));
+  }
+  template <class V>
+  __device__ V get(unsigned k, const V* /*table*/) const {
+    return static_cast<V>(value[k]);
+  }
+};
+/// `table`: the powers of ten.
+template <>
+struct LaneValues<Source::decimal, double> {
+  uint4 low, high;
+  uint2 exponents;  ///< in bytes
+  std::uint32_t least;
+  __device__ void load(const std::byte* values, std::uint32_t chunk_lanes, std::uint32_t lane) {
+    low = __ldcs(reinterpret_cast<const uint4*>(values) + lane);
+    high = __ldcs(reinterpret_cast<const uint4*>(values) + chunk_lanes + lane);
+  }
+  __device__ void load_more(const View<double>& /*v*/, Info info, const std::byte* from, std::uint32_t lane) {
+    least = info.exponent();
+    if (info.exponent_bits() == 0 || lane >= info.lanes()) return;
+    if (info.exponent_bits() == 8) {
+      exponents = __ldcs(reinterpret_cast<const uint2*>(from) + lane);
+      return;
+    }
+    const std::uint32_t of_4_bits = __ldcs(reinterpret_cast<const std::uint32_t*>(from) + lane);
+    const auto apart = [](std::uint32_t n) {
+      n = (n | n << 8) & 0x00FF00FF;
+      return (n | n << 4) & 0x0F0F0F0F;
+    };
+    exponents = {apart(of_4_bits & 0xFFFF), apart(of_4_bits >> 16)};
+  }
+  __device__ double get(unsigned k, const double* table) const {
+    const std::uint32_t word[lane_entries]{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+    return __ddiv_rn(static_cast<std::int32_t>(word[k]),
+                     table[least + ((k < 4 ? exponents.x : exponents.y) >> 8 * (k % 4) & 0xFF)]);
+  }
+};
+
+/// Values that a block holds in shared memory.
+constexpr std::uint32_t table_size(Source source) {
+  return source == Source::table ? max_table : source == Source::decimal ? max_exponent + 1 : 1;
+}
 
 /// For each lane, the sum of n, at most 15, over the lanes before.
 __device__ inline std::uint32_t sum_before(std::uint32_t n, std::uint32_t lane) {
@@ -173,7 +227,7 @@ __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bo
   const Info info = chunk.info;
   const unsigned lane = lane_id();
   const std::byte* const bytes = v.stream + std::uint64_t{chunk.place} * unit;
-  const ChunkLayout at = chunk_layout(info, stored_bytes(source, sizeof(A)));
+  const ChunkLayout at = chunk_layout(info, source, stored_bytes(source, sizeof(A)));
   const std::uint32_t chunk_lanes = full ? lanes : info.lanes(),
                       used = full ? lanes : (info.entries() + lane_entries - 1) / lane_entries;
   const std::uint32_t n = full               ? lane_entries
@@ -187,6 +241,8 @@ __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bo
     load_words(bytes + at.columns, info.column_shift(), chunk_lanes, lane, word);
     values.load(bytes + at.values, chunk_lanes, lane);
   }
+  if constexpr (source == Source::window || source == Source::decimal)
+    values.load_more(v, info, bytes + at.exponents, lane);
   __syncwarp();  // as issue_loads()
   x += chunk.base;
   // What a lane does not have is not loaded, without a branch, so that all loads are on their way together.
@@ -254,7 +310,7 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
                  const V* __restrict__ x, DeviceScalar<V> beta, V* y, RowMap map, V* first_sum, V* last_sum,
                  NearElements<V> elements) {
   extern __shared__ __align__(16) std::byte shared_bytes[];  // sums of rows for each warp, near elements
-  __shared__ V table[source == Source::table ? max_table : 1];
+  __shared__ V table[table_size(source)];
   __shared__ Shared<V> shared[2][max_tile_chunks];  // turn by turn: one barrier separates writing from reading
   V* const staged = reinterpret_cast<V*>(shared_bytes) + blockDim.x / 32 * chunk_entries;
   if constexpr (near == Near::hot) wait_for_last_kernel();  // which makes the copy
@@ -342,12 +398,17 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
       __syncwarp();
     }
   };
+  constexpr bool has_table = table_size(source) > 1;
   const auto load_table = [&] {
-    for (std::uint32_t i = threadIdx.x; i < table_values; i += blockDim.x)
-      table[i] = static_cast<V>(__ldg(v.values + i));
+    if constexpr (source == Source::decimal) {
+      if (threadIdx.x <= max_exponent) table[threadIdx.x] = power_of_ten(threadIdx.x);
+    } else {
+      for (std::uint32_t i = threadIdx.x; i < table_values; i += blockDim.x)
+        table[i] = static_cast<V>(__ldg(v.values + i));
+    }
   };
   if constexpr (near == Near::segment) {
-    if constexpr (source == Source::table) load_table();
+    if constexpr (has_table) load_table();
     for (std::uint32_t item = blockIdx.x; item < v.segment_count * pieces; item += gridDim.x) {
       const std::uint32_t s = item / pieces, piece = item - s * pieces;
       const std::uint64_t first = __ldg(v.segments + s), count = __ldg(v.segments + s + 1) - first;
@@ -361,11 +422,11 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
     }
   } else {
     run(std::uint64_t{blockIdx.x} * teams + team, tiles, std::uint64_t{gridDim.x} * teams, [&] {
-      if constexpr (source == Source::table) load_table();
+      if constexpr (has_table) load_table();
       if constexpr (near == Near::hot) {
         if (elements.staged) stage(elements.copy, elements.count);
       }
-      if constexpr (near == Near::hot || source == Source::table) __syncthreads();
+      if constexpr (near == Near::hot || has_table) __syncthreads();
     });
   }
 }
@@ -460,6 +521,10 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
                  v.segment_count, v.rows, alpha, beta, y, map);
 }
 
+/// Decimals are of f64 alone.
+template <Source source, class A>
+inline constexpr bool exists = source != Source::decimal || std::is_same_v<A, double>;
+
 /// Allows the kernel as much shared memory as there is: at load, as this would take from a caller the error that an
 /// earlier call left behind.
 template <Source source, Near near, class A, class V>
@@ -485,7 +550,11 @@ void with_kind(const PartInfo& part, F&& f) {
       return with_near(std::integral_constant<Source, Source::raw>{});
     case Source::table:
       return with_near(std::integral_constant<Source, Source::table>{});
-    default:
+    case Source::window:
+      return with_near(std::integral_constant<Source, Source::window>{});
+    case Source::decimal:
+      return with_near(std::integral_constant<Source, Source::decimal>{});
+    case Source::single:
       return with_near(std::integral_constant<Source, Source::single>{});
   }
 }
@@ -494,8 +563,10 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
   with_kind(part.info(), [&](auto source, auto near) {
     if (part.info().value_type == ValueType::f64)
       return reserve_shared<source(), near(), double, double>(context.device);
-    reserve_shared<source(), near(), float, float>(context.device);
-    reserve_shared<source(), near(), float, double>(context.device);
+    if constexpr (exists<source(), float>) {
+      reserve_shared<source(), near(), float, float>(context.device);
+      reserve_shared<source(), near(), float, double>(context.device);
+    }
   });
   return nullptr;
 }
@@ -504,8 +575,9 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
   const PartInfo& info = part.view.info();
   if (info.params[param_chunks] == 0) return;
   with_kind(info, [&](auto source, auto near) {
-    dispatch_types(info.value_type, call.description.vectors,
-                   [&]<class A, class V>(A, V) { multiply_tiles<source(), near(), A, V>(part, call); });
+    dispatch_types(info.value_type, call.description.vectors, [&]<class A, class V>(A, V) {
+      if constexpr (exists<source(), A>) multiply_tiles<source(), near(), A, V>(part, call);
+    });
   });
 }
 

@@ -25,14 +25,13 @@ enum Bit : std::uint32_t {
 template <class T>
 struct Part {
   View<T> v;
-  Source source;
   std::uint64_t units, table, continued, rows, cols, nnz;  ///< rows: of all segments
 
   /// Whether the chunk's header makes sense, and what it describes is its own part of the stream.
   __device__ bool readable(std::uint64_t c) const {
     const Chunk chunk = v.chunks[c];
-    if (!chunk.info.is_sound() || (chunk.info.entries() == 0 && chunk.base != 0)) return false;
-    const std::uint64_t end = std::uint64_t{chunk.place} + chunk_layout(chunk.info, v.value_bytes).end / unit;
+    if (!chunk.info.is_sound(v.source) || (chunk.info.entries() == 0 && chunk.base != 0)) return false;
+    const std::uint64_t end = std::uint64_t{chunk.place} + chunk_layout(chunk.info, v.source, v.value_bytes).end / unit;
     return end == v.chunks[c + 1].place && end <= units;
   }
 };
@@ -64,7 +63,7 @@ __device__ std::uint32_t check_entry(const Part<T>& p, const ChunkView& chunk, s
   if (p.v.segment_count > 1 && column - chunk.chunk.base >= p.v.segment_columns) found |= bad_columns;
   if (e != 0 && !chunk.starts_row(e) && column <= chunk.column(e - 1)) found |= bad_columns;
   if (e == 0 && chunk.starts_row(0) == chunk.chunk.info.continues()) found |= bad_row_starts;
-  if (p.source == Source::table && chunk.id(e) >= p.table) found |= bad_id;
+  if (!chunk.has_value(e, p.table)) found |= bad_id;
   if (starts > chunk.chunk.info.starts()) found |= bad_row_starts;
   return found;
 }
@@ -78,6 +77,12 @@ __device__ inline std::uint32_t check_unused(const ChunkView& chunk, unsigned la
     clear = clear && chunk.word(e) == 0;
     for (std::uint32_t b = 0; b < chunk.value_bytes; ++b)
       clear = clear && chunk.bytes[chunk.at.values + chunk.value_slot(e) * chunk.value_bytes + b] == std::byte{0};
+  }
+  if (chunk.at.exponents != chunk.at.rows) {
+    const std::uint32_t slots = chunk.chunk_lanes * lane_entries;
+    for (std::uint32_t e = info.entries() + lane; e < slots; e += 32) clear = clear && chunk.more_exponent(e) == 0;
+    for (std::uint32_t b = chunk.at.exponents + slots * info.exponent_bits() / 8 + lane; b < chunk.at.rows; b += 32)
+      clear = clear && chunk.bytes[b] == std::byte{0};
   }
   for (std::uint32_t b = chunk.at.rows + info.starts() * info.row_bytes() + lane; b < chunk.at.end; b += 32)
     clear = clear && chunk.bytes[b] == std::byte{0};
@@ -179,7 +184,7 @@ const std::array<std::string_view, 8> check_names{{
     "chunks: a chunk's rows are out of range or do not rise, or it does not continue the one before",
     "stream: rows start elsewhere than a chunk's numbers say",
     "stream: columns do not rise within a row, or one is not below the part's columns",
-    "stream: a value's id is not below the table's size",
+    "stream: a value's id is not below the table's size, or its exponent above 22",
     "hot: a column is not below the part's columns, or columns do not rise",
     "segments: a segment does not begin with a tile",
     "the entries, or the tiles that begin inside a row, are not as many as the part table says",
@@ -189,8 +194,8 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
   auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
   const auto& p = part.info().params;
   dispatch(part.info().value_type, [&]<class T>(T) {
-    const Part<T> all{view<T>(part),      source_of(part.info()),    p[param_stream], p[param_values],
-                      p[param_continued], segment_rows(part.info()), part.cols(),     part.info().nnz};
+    const Part<T> all{view<T>(part), p[param_stream], p[param_values], p[param_continued], segment_rows(part.info()),
+                      part.cols(),   part.info().nnz};
     launch(check_hot_kernel<T>, stride_blocks(p[param_hot] + 1, tuning::check_threads), tuning::check_threads, stream,
            all, errors);
     if (all.v.segment_count > 1)

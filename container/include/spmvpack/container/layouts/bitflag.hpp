@@ -23,9 +23,10 @@ enum Param : std::uint8_t {
 inline constexpr std::array<std::string_view, 8> parameters{"source", "tile_chunks", "chunks", "stream",
                                                             "values", "continued",   "hot",    "segments"};
 
-/// What an entry's value is: in `stream`; the element of `values` that its id names; the only one of the part.
-enum class Source : std::uint8_t { raw, table, single };
-inline constexpr std::array<std::string_view, 3> source_names{"raw", "table", "single"};
+/// What an entry's value is: in `stream`; the element of `values` that its id names; the only one of the part; the
+/// element that its id names in the chunk's window of `values`; an integer over a power of ten.
+enum class Source : std::uint8_t { raw, table, single, window, decimal };
+inline constexpr std::array<std::string_view, 5> source_names{"raw", "table", "single", "window", "decimal"};
 
 inline constexpr std::uint32_t lanes = 32, lane_entries = 8;  ///< of a chunk; consecutive entries of a lane
 inline constexpr std::uint32_t chunk_entries = lanes * lane_entries;
@@ -34,12 +35,19 @@ inline constexpr std::uint32_t unit = 32;      ///< bytes that places in `stream
 inline constexpr std::uint32_t max_tile_chunks = 32;
 inline constexpr std::uint32_t max_chunk_rows = 4096;  ///< rows of a chunk's own, empty ones among them
 inline constexpr std::uint32_t max_table = 256;        ///< values: ids are bytes
+inline constexpr std::uint32_t window_step = 4096;     ///< elements between places where windows may begin
+inline constexpr std::uint32_t window_size = 65536;    ///< elements: ids are u16
+inline constexpr std::uint32_t max_windows = 512;      ///< places where they may begin
+inline constexpr std::uint32_t max_window_values = (max_windows - 1) * window_step + window_size;
+inline constexpr std::uint32_t max_exponent = 22;  ///< 10^22 is the last power of ten that an f64 has
 inline constexpr std::uint32_t max_hot = 32768;
 inline constexpr std::uint32_t max_segment = 65536;  ///< columns
 inline constexpr std::uint32_t hot_bit = 1U << 31U;  ///< of a word that is a place in `hot`, not a column
 
 /// What a chunk has, in bits: entries (9), rows that start in it (9), log2 of the bytes of a column offset (2), bytes
-/// of a row offset (2; 0: its rows are consecutive), whether its first entry continues the row before (1).
+/// of a row offset (2; 0: its rows are consecutive), whether its first entry continues the row before (1), and what its
+/// values have in common (9). That is where its window begins, in steps; or the least exponent (5), and in how many
+/// bits each entry has what its own is more, in fours (2).
 struct Info {
   std::uint32_t bits;
 
@@ -53,10 +61,24 @@ struct Info {
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t column_shift() const noexcept { return bits >> 18U & 3U; }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t row_bytes() const noexcept { return bits >> 20U & 3U; }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool continues() const noexcept { return (bits >> 22U & 1U) != 0; }
-  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_sound() const noexcept {
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t window() const noexcept { return bits >> 23U; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t exponent() const noexcept { return bits >> 23U & 31U; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t exponent_bits() const noexcept {
+    return (bits >> 28U & 3U) * 4;
+  }
+  static constexpr SPMVPACK_HOST_DEVICE std::uint32_t of_values(std::uint32_t exponent, std::uint32_t each) noexcept {
+    return exponent | each / 4 << 5U;
+  }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE Info with_values(std::uint32_t value_bits) const noexcept {
+    return {bits | value_bits << 23U};
+  }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_sound(Source source) const noexcept {
     if (entries() == 0) return bits == 0;
-    return bits >> 23U == 0 && entries() <= chunk_entries && starts() <= entries() && column_shift() <= 2 &&
-           row_bytes() <= 2 && (continues() || starts() != 0) && (row_bytes() == 0 || starts() != 0);
+    if (source == Source::decimal ? bits >> 30U != 0 || exponent() > max_exponent || exponent_bits() > 8
+                                  : source != Source::window && bits >> 23U != 0)
+      return false;
+    return entries() <= chunk_entries && starts() <= entries() && column_shift() <= 2 && row_bytes() <= 2 &&
+           (continues() || starts() != 0) && (row_bytes() == 0 || starts() != 0);
   }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t lanes() const noexcept {
     return (entries() + lane_entries * lane_step - 1) / (lane_entries * lane_step) * lane_step;
@@ -79,17 +101,19 @@ struct Chunk {
 static_assert(sizeof(Chunk) == 16);
 
 /// Where the pieces of a chunk are, in bytes from its place, all multiples of `unit`: a bit for each entry, column
-/// offsets, ids or raw values of `value_bytes` each, row offsets.
+/// offsets, ids, integers or raw values of `value_bytes` each, exponents, row offsets.
 struct ChunkLayout {
-  std::uint32_t columns, values, rows, end;
+  std::uint32_t columns, values, exponents, rows, end;
 };
-constexpr SPMVPACK_HOST_DEVICE ChunkLayout chunk_layout(Info info, std::uint32_t value_bytes) noexcept {
+constexpr SPMVPACK_HOST_DEVICE ChunkLayout chunk_layout(Info info, Source source, std::uint32_t value_bytes) noexcept {
   if (info.entries() == 0) return {};
   const std::uint32_t slots = info.lanes() * lane_entries;
   ChunkLayout at{};
   at.columns = chunk_entries / 8;
   at.values = at.columns + (slots << info.column_shift());
-  at.rows = at.values + slots * value_bytes;
+  at.exponents = at.values + slots * value_bytes;
+  at.rows = at.exponents;
+  if (source == Source::decimal) at.rows += (slots * info.exponent_bits() / 8 + unit - 1) / unit * unit;
   at.end = at.rows + (info.starts() * info.row_bytes() + unit - 1) / unit * unit;
   return at;
 }
@@ -103,10 +127,32 @@ constexpr SPMVPACK_HOST_DEVICE N slot_of(std::uint32_t bytes, N chunk_lanes, N l
 }
 
 constexpr Source source_of(const PartInfo& part) noexcept { return static_cast<Source>(part.params[param_source]); }
-/// Bytes of an entry's id or raw value. `value_size`: of a value of the matrix.
+/// Bytes of an entry's id, integer or raw value. `value_size`: of a value of the matrix.
 constexpr SPMVPACK_HOST_DEVICE std::uint32_t stored_bytes(Source source, std::size_t value_size) noexcept {
-  return source == Source::raw ? static_cast<std::uint32_t>(value_size) : source == Source::table ? 1 : 0;
+  switch (source) {
+    case Source::raw:
+      return static_cast<std::uint32_t>(value_size);
+    case Source::table:
+      return 1;
+    case Source::window:
+      return 2;
+    case Source::decimal:
+      return 4;
+    default:
+      return 0;
+  }
 }
+/// 10^n, exactly, of n up to max_exponent.
+constexpr SPMVPACK_HOST_DEVICE double power_of_ten(std::uint32_t n) noexcept {
+  double power = 1;
+  for (; n != 0; --n) power *= 10;
+  return power;
+}
+inline constexpr std::array<double, max_exponent + 1> powers_of_ten = [] {
+  std::array<double, max_exponent + 1> all{};
+  for (std::uint32_t n = 0; n <= max_exponent; ++n) all[n] = power_of_ten(n);
+  return all;
+}();
 constexpr std::uint32_t value_bytes_of(const PartInfo& part) noexcept {
   return stored_bytes(source_of(part), size_of(part.value_type));
 }
@@ -148,6 +194,7 @@ struct View {
   const T* values;
   const std::uint32_t *hot, *segments;
   std::uint64_t chunk_count, rows;  ///< rows: of a segment
+  Source source;
   std::uint32_t tile_chunks, value_bytes, hot_count, segment_count, segment_columns;
 };
 
@@ -161,6 +208,7 @@ View<T> view(const PartView& part) {
           part.get<std::uint32_t>("segments").data(),
           p[param_chunks],
           part.rows(),
+          source_of(part.info()),
           static_cast<std::uint32_t>(p[param_tile_chunks]),
           value_bytes_of(part.info()),
           static_cast<std::uint32_t>(p[param_hot]),
@@ -174,6 +222,7 @@ struct ChunkView {
   const std::uint32_t* hot;
   Chunk chunk;
   ChunkLayout at;
+  Source source;
   std::uint32_t chunk_lanes, value_bytes, hot_count;
 
   template <class T>
@@ -182,7 +231,8 @@ struct ChunkView {
     return {v.stream + std::uint64_t{chunk.place} * unit,
             v.hot,
             chunk,
-            chunk_layout(chunk.info, v.value_bytes),
+            chunk_layout(chunk.info, v.source, v.value_bytes),
+            v.source,
             chunk.info.lanes(),
             v.value_bytes,
             v.hot_count};
@@ -213,12 +263,29 @@ struct ChunkView {
     if (hot_count == 0 || chunk.info.column_shift() != 2 || (w & hot_bit) == 0) return chunk.base + w;
     return (w & ~hot_bit) < hot_count ? hot[w & ~hot_bit] : ~0U;
   }
-  /// The element of ids or raw values of entry e.
+  /// The element of ids, integers or raw values of entry e.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t value_slot(std::uint32_t e) const {
     return slot_of(value_bytes, chunk_lanes, e / lane_entries, e % lane_entries);
   }
+  /// The element of `values` that entry e names.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t id(std::uint32_t e) const {
-    return number(bytes + at.values, value_bytes, value_slot(e));
+    const std::uint32_t begin = source == Source::window ? chunk.info.window() * window_step : 0;
+    return begin + number(bytes + at.values, value_bytes, value_slot(e));
+  }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::int32_t integer(std::uint32_t e) const {
+    return reinterpret_cast<const std::int32_t*>(bytes + at.values)[value_slot(e)];
+  }
+  /// What the exponent of entry e is above the chunk's.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t more_exponent(std::uint32_t e) const {
+    const std::uint32_t each = chunk.info.exponent_bits();
+    if (each == 0) return 0;
+    const std::uint32_t byte = number(bytes + at.exponents, 1, e * each / 8);
+    return each == 8 ? byte : byte >> e % 2 * 4 & 15U;
+  }
+  /// Whether `count` elements of `values` have that of entry e, or a power of ten its exponent.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE bool has_value(std::uint32_t e, std::uint64_t count) const {
+    if (source == Source::table || source == Source::window) return id(e) < count;
+    return source != Source::decimal || chunk.info.exponent() + more_exponent(e) <= max_exponent;
   }
   /// The row of the chunk's start number k.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t start_row(std::uint32_t k) const {
