@@ -60,8 +60,10 @@ std::vector<BitflagCase> bitflag_cases() {
                        std::vector<std::string> counters) {
     all.push_back({std::move(name), std::move(settings), std::move(a), std::move(counters)});
   };
-  for (const std::string source : {"raw", "table", "single"}) {
-    const int values = source == "raw" ? 3 : source == "table" ? 1 : 0;
+  // Sources of values, and kinds of these (random_value).
+  std::vector<std::pair<std::string, int>> sources{{"raw", 3}, {"table", 1}, {"single", 0}, {"window", 3}};
+  if (sizeof(T) == 8) sources.insert(sources.end(), {{"decimal", 1}, {"decimal", 5}, {"decimal", 6}});
+  for (const auto& [source, values] : sources) {
     for (const auto& [bits, cols] :
          {std::pair{"8", std::uint64_t{200}}, {"16", std::uint64_t{60000}}, {"32", std::uint64_t{1} << 21U}})
       for (const char* const tile : {"1", "7"})
@@ -80,8 +82,7 @@ std::vector<BitflagCase> bitflag_cases() {
     }
   }
   // Segments, of which a row may have no entries, and more than a tree has; the last of fewer columns.
-  for (const std::string source : {"raw", "table", "single"}) {
-    const int values = source == "raw" ? 3 : source == "table" ? 1 : 0;
+  for (const auto& [source, values] : sources) {
     for (const char* const segments : {"2", "3", "33", "70"}) {
       add("awkward rows, segments", {{"bitflag.values", source}, {"bitflag.tile", "2"}, {"bitflag.segments", segments}},
           rows_of<T>(awkward_lengths(), 100001, values), {"segments", "tiles.continued"});

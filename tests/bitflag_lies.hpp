@@ -68,7 +68,14 @@ inline std::vector<BitflagLie> bitflag_lies() {
                                    encoded(make_csr(4, 1, {{{0, 0}, 1.0}, {{1, 0}, 2.0}, {{2, 0}, 3.0}, {{3, 0}, 4.0}}),
                                            {{"bitflag.values", "raw"}}),
                                segments = encoded(worked_example(), {{"bitflag.segments", "2"}}),
-                               wide = encoded(make_csr(1, (std::uint64_t{1} << 31U) + 1, {{{0, 7}, 1.0}}), {});
+                               wide = encoded(make_csr(1, (std::uint64_t{1} << 31U) + 1, {{{0, 7}, 1.0}}), {}),
+                               window = encoded(worked_example(), {{"bitflag.values", "window"}});
+  // Decimals in one lane of four stored: integers from byte 64 on, exponents from 192 on.
+  const auto decimals = [&](double first, double second) {
+    return encoded(make_csr(1, 3, {{{0, 0}, first}, {{0, 1}, second}, {{0, 2}, 7.0}}), {{"bitflag.values", "decimal"}});
+  };
+  const std::vector<std::byte> decimal = decimals(0.5, 2), exponents_4 = decimals(0.5, 2e9),
+                               exponents_8 = decimals(1e-20, 2e9);
   constexpr std::uint32_t info = 7 | 3 << 9 | 1 << 20;  // of the example's chunk
 
   std::vector<BitflagLie> all;
@@ -78,13 +85,17 @@ inline std::vector<BitflagLie> bitflag_lies() {
   // Parameters, which the host checks for both.
   const auto shape = [&](const std::string& what, const std::vector<std::byte>& file, const std::vector<Patch>& patches,
                          const Parameters& parameters) { add(what, patched(file, patches, parameters), what, what); };
-  shape("source is 3", example, {}, {{0, 3}});
+  shape("source is 5", example, {}, {{0, 5}});
+  shape("source is 4", encoded(make_csr<float>(1, 1, {{{0, 0}, 1.0}}), {{"bitflag.values", "raw"}}), {}, {{0, 4}});
   shape("tile_chunks is 0", example, {}, {{1, 0}});
   shape("tile_chunks is 33", example, {}, {{1, 33}});
   shape("chunks is 1", example, {}, {{1, 2}});  // not a multiple
   shape("values is 257", example, {{"values", 256 * 8, 8, 0}}, {{4, 257}});
   shape("values is 2", single, {{"values", 8, 8, 0}}, {{4, 2}});
   shape("values is 1", raw, {{"values", 0, 8, 0}}, {{4, 1}});
+  shape("values is 1", decimal, {{"values", 0, 8, 0}}, {{4, 1}});
+  shape("values is 0", raw, {}, {{0, 3}});
+  shape("values is 2158593", window, {{"values", 2158592 * 8, 8, 0}}, {{4, 2158593}});
   shape("hot is 32769", example, {{"hot", 32768 * 4, 4, 0}}, {{6, 32769}});
   shape("hot is 1", wide, {{"hot", 0, 4, 0}}, {{6, 1}});  // of more than 2^31 columns
 
@@ -177,12 +188,34 @@ inline std::vector<BitflagLie> bitflag_lies() {
   chunks("columns fall", example, {byte_of_stream(33, 0)}, "chunk 0: columns do not rise", columns);
   chunks("columns fall from chunk to chunk", two, {word_of_chunks(5, 255)}, "chunk 1: columns do not rise", columns);
   chunks("an id out of range", example, {byte_of_stream(64, 3)}, "chunk 0: an id out of range", "a value's id");
+  chunks("an id out of the window's range", window, {byte_of_stream(64, 3)}, "chunk 0: an id out of range",
+         "a value's id");
+  chunks("a window out of range", window, {word_of_chunks(3, info | 1U << 23U)}, "chunk 0: an id out of range",
+         "a value's id");
+  // One row of three entries.
+  constexpr std::uint32_t row = 3 | 1 << 9;
+  for (const auto& [what, bad] : {std::pair{"an exponent of 23", row | 23U << 23U},
+                                  {"exponents of 12 bits", row | 3U << 28U},
+                                  {"bit 30", row | 1U << 30U},
+                                  {"bit 31", row | 1U << 31U}})
+    chunks(what, decimal, {word_of_chunks(3, bad)}, "chunk 0: its numbers make no sense", numbers);
+  const std::string exponent = "chunk 0: an exponent out of range";
+  chunks("22 and 1", exponents_4, {word_of_chunks(3, row | 22U << 23U | 1U << 28U)}, exponent, "its exponent");
+  chunks("15 and 8", exponents_4, {word_of_chunks(3, row | 15U << 23U | 1U << 28U), byte_of_stream(192, 8)}, exponent,
+         "its exponent");
+  chunks("0 and 23", exponents_8, {byte_of_stream(193, 23)}, exponent, "its exponent");
+  chunks("0 and 255", exponents_8, {byte_of_stream(194, 255)}, exponent, "its exponent");
   const std::string beyond = "chunk 0: something beyond its last entry";
   chunks("a row after the last entry", example, {byte_of_stream(0, 0b10100101)}, beyond, numbers);
   chunks("a row after the last lane", example, {byte_of_stream(31, 1)}, beyond, numbers);
   chunks("a column after the last entry", example, {byte_of_stream(39, 1)}, beyond, numbers);
   chunks("an id after the last entry", example, {byte_of_stream(95, 1)}, beyond, numbers);
   chunks("a value after the last entry", raw, {byte_of_stream(319, 0x80)}, beyond, numbers);
+  chunks("an id of a window after the last entry", window, {byte_of_stream(127, 1)}, beyond, numbers);
+  chunks("an integer after the last entry", decimal, {byte_of_stream(191, 1)}, beyond, numbers);
+  chunks("4 bits after the last entry", exponents_4, {byte_of_stream(193, 0x10)}, beyond, numbers);
+  chunks("4 bits after the last lane", exponents_4, {byte_of_stream(208, 1)}, beyond, numbers);
+  chunks("8 bits after the last entry", exponents_8, {byte_of_stream(195, 1)}, beyond, numbers);
   chunks("a row offset after the last", example, {byte_of_stream(99, 1)}, beyond, numbers);
 
   add("fewer entries",

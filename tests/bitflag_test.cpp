@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <string>
 
 #include "bitflag_cases.hpp"
 #include "bitflag_lies.hpp"
@@ -21,6 +23,7 @@ using Settings = std::map<std::string, std::string>;
 using layouts::bitflag::Chunk;
 using layouts::bitflag::Info;
 using layouts::bitflag::Source;
+using layouts::bitflag::source_of;
 using U8 = std::vector<std::uint8_t>;
 using Lengths = std::vector<std::uint32_t>;
 
@@ -109,6 +112,26 @@ TEST_CASE("the worked example with raw values and two hot columns") {
   CHECK(equal_bits(unpack(c), worked_example()));
 }
 
+TEST_CASE("the worked example with ids in a window, and with decimals") {
+  const Container w = container_of(worked_example(), {{"bitflag.tile", "1"}, {"bitflag.values", "window"}});
+  CHECK(w.parts()[0].params == std::array<std::uint64_t, 8>{3, 1, 1, 5, 3, 0, 0, 1});
+  CHECK(elements<std::uint32_t>(w, "chunks") == U32{0, 0, 0, 7 | 3 << 9 | 1 << 20, 4, 0, 5, 0});
+  CHECK(elements<double>(w, "values") == F64{2, -1, .5});  // by first use
+  const U8 ids = elements<std::uint8_t>(w, "stream");
+  CHECK(U8(ids.begin() + 64, ids.begin() + 80) == U8{0, 0, 1, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0});
+  // All have the exponent of 0.5.
+  const Container d = container_of(worked_example(), {{"bitflag.tile", "1"}, {"bitflag.values", "decimal"}});
+  CHECK(d.parts()[0].params == std::array<std::uint64_t, 8>{4, 1, 1, 7, 0, 0, 0, 1});
+  CHECK(elements<std::uint32_t>(d, "chunks") == U32{0, 0, 0, 7 | 3 << 9 | 1 << 20 | 1 << 23, 4, 0, 7, 0});
+  const U8 bytes = elements<std::uint8_t>(d, "stream");
+  std::vector<std::int32_t> integers(32);
+  std::ranges::copy(std::vector{20, -10, -10, 20}, integers.begin());
+  std::ranges::copy(std::vector{5, 20, -10}, integers.begin() + 16);
+  CHECK(std::memcmp(bytes.data() + 64, integers.data(), 128) == 0);
+  CHECK(equal_bits(unpack(w), worked_example()));
+  CHECK(equal_bits(unpack(d), worked_example()));
+}
+
 TEST_CASE("an example of two chunks and empty rows at both ends") {
   const Container c = container_of(two_chunks(), {{"bitflag.tile", "3"}});
   CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{2, 3, 3, 13, 1, 0, 0, 1});
@@ -162,7 +185,7 @@ TEST_CASE("bitflag gives back every case bit for bit, and the case is what its n
 
 TEMPLATE_TEST_CASE("random matrices come back bit for bit, nasty values among them", "", double, float) {
   std::size_t turn = 0;
-  for (const int values : {0, 1, 2, 3, 4})
+  for (const int values : {0, 1, 2, 3, 4, 5, 6})
     for (const NamedMatrix& m : random_matrices<TestType>(151, values)) {
       const std::string tile = std::array{"auto", "1", "2", "8", "31", "32"}.at(turn % 6),
                         hot = std::array{"auto", "7", "32768", "0", "100"}.at(turn % 5);
@@ -171,6 +194,10 @@ TEMPLATE_TEST_CASE("random matrices come back bit for bit, nasty values among th
       INFO(m.name << ", values " << values << ", tile " << tile << ", hot " << hot);
       round_trip(m.matrix, {{"bitflag.tile", tile}, {"bitflag.hot", hot}});
       round_trip(m.matrix, {{"bitflag.tile", tile}, {"bitflag.hot", hot}, {"bitflag.values", "raw"}});
+      for (const char* const source : {"window", "decimal"}) {
+        const Variant other{"bitflag", {{"bitflag.tile", tile}, {"bitflag.hot", hot}, {"bitflag.values", source}}};
+        if (suits(m.matrix, other)) round_trip(m.matrix, other.settings);
+      }
       if (suits(m.matrix, segments)) round_trip(m.matrix, segments.settings);
     }
 }
@@ -293,10 +320,155 @@ TEST_CASE("empty parts, and of one column or row") {
   CHECK(std::ranges::all_of(infos(dense), [](Info i) { return i.row_bytes() == 0 && i.column_shift() == 0; }));
 }
 
+namespace {
+
+/// One row of these values.
+CsrMatrix row_of_values(const F64& values) {
+  CsrMatrix a = rows_of<double>({static_cast<std::uint32_t>(values.size())}, values.size(), 0);
+  std::ranges::copy(values, std::get<Array<double>>(a.values).begin());
+  return a;
+}
+/// first, first + 1, ... below end.
+F64 numbers(std::uint32_t first, std::uint32_t end) {
+  F64 values(end - first);
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("windows move on with the values that chunks use first, and repeat those that they have left behind") {
+  const Settings settings{{"bitflag.values", "window"}, {"bitflag.tile", "1"}};
+  const auto windows = [&](const F64& values) {
+    const Container c = round_trip(row_of_values(values), settings);
+    std::vector<std::uint32_t> all;
+    for (const Info info : infos(c)) all.push_back(info.window());
+    return std::pair{elements<double>(c, "values"), all};
+  };
+  for (const std::uint32_t n : {1U, 255U, 256U, 65535U, 65536U, 65537U, 69632U, 69633U}) {
+    INFO(n << " values");
+    const auto [values, begins] = windows(numbers(0, n));
+    CHECK(values == numbers(0, n));
+    CHECK(begins.back() == (n <= 65536 ? 0 : n <= 69632 ? 1 : 2));
+    CHECK(begins.front() == 0);
+  }
+  // 65,536 values and all of them again: one window. Of 256 more, the first that come again are appended again.
+  F64 twice = numbers(0, 65536);
+  twice.insert(twice.end(), twice.begin(), twice.end());
+  CHECK(windows(twice).first == numbers(0, 65536));
+  F64 left = numbers(0, 65536 + 256);
+  const F64 again{4096, 4095, 4095, 0, 65535, 4095};
+  left.insert(left.end(), again.begin(), again.end());
+  const auto [values, begins] = windows(left);
+  CHECK(values.size() == 65536 + 256 + 2);
+  CHECK(values[65536 + 256] == 4095);
+  CHECK(values[65536 + 257] == 0);
+  CHECK(begins.back() == 1);
+  // A chunk of values that the window has, but would leave behind for a new one.
+  F64 late = numbers(0, 65536);
+  for (std::uint32_t i = 0; i < 255; ++i) late.push_back(i);
+  late.push_back(1e6);
+  CHECK(windows(late).first.size() == 65536 + 256);
+  CHECK(windows(late).second.back() == 1);
+}
+
+TEST_CASE("windows begin at most 511 * 4096 values after the first") {
+  constexpr std::uint32_t most = 511 * 4096 + 65536;
+  const Settings settings{{"bitflag.values", "window"}};
+  const Container c = container_of(row_of_values(numbers(0, most)), settings);
+  CHECK(c.parts()[0].params[layouts::bitflag::param_values] == most);
+  CHECK(equal_bits(unpack(c), row_of_values(numbers(0, most))));
+  CHECK(plan_refusal(row_of_values(numbers(0, most + 1)), "bitflag", settings, errc::unsupported) ==
+        "bitflag: bitflag.values is window, but the values do not repeat like that; use bitflag.values=raw, or auto");
+}
+
+TEST_CASE("decimals: any 32-bit integer but the least over 10^0 to 10^22, and no other bits") {
+  const Settings settings{{"bitflag.values", "decimal"}, {"bitflag.tile", "1"}};
+  const auto info = [&](const F64& values) { return infos(round_trip(row_of_values(values), settings)).at(0); };
+  const auto possible = [&](const F64& values) {
+    return plan_refusal(row_of_values(values), "bitflag", settings, errc::unsupported).empty();
+  };
+  for (const double v :
+       {0.0, 1.0, -2147483647.0, 2147483647.0, 0.1, -1e-22, 2.147483647e-13, 214748364.7, 123456.789}) {
+    INFO(v);
+    CHECK(info({v}).exponent_bits() == 0);
+  }
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  for (const double v : {-0.0, nan, -nan, infinity, -infinity, 2147483648.0, -2147483648.0, 1e-23, 0.1 + 0.2, 1.0 / 3,
+                         std::nextafter(0.1, 1), 5e-324, 2.147483648e-13, 1e300}) {
+    INFO(v);
+    CHECK_FALSE(possible({v}));
+    CHECK_FALSE(possible({1.0, v, 0.5}));
+  }
+  // As the text is read.
+  std::mt19937_64 rng(9);
+  for (int i = 0; i < 2000; ++i) {
+    const auto integer = static_cast<std::int64_t>(rng() % 4294967295) - 2147483647;
+    INFO(integer);
+    CHECK(possible({std::stod(std::to_string(integer) + "e-" + std::to_string(rng() % 23))}));
+  }
+  // One exponent if all integers have room for it; as few bits as the exponents differ, if need be with zeros.
+  CHECK(info({1, 0.5, 0.25}).exponent() == 2);
+  CHECK(info({1, 0.5, 0.25}).exponent_bits() == 0);
+  CHECK(info({2e9, 0.5}).exponent() == 0);
+  CHECK(info({2e9, 0.5}).exponent_bits() == 4);
+  CHECK(info({2e9, 1e-15}).exponent_bits() == 4);
+  CHECK(info({2e9, 1e-16}).exponent_bits() == 8);
+  CHECK(info({2e8, 1e-16}).exponent_bits() == 4);
+  CHECK(info({2e8, 1e-16}).exponent() == 1);
+  CHECK(info({2e8, 1e-17}).exponent_bits() == 8);
+  CHECK(info({2147483647, 1e-22}).exponent_bits() == 8);
+  // Of f32, none; of nothing, any.
+  CHECK(plan_refusal(make_csr<float>(1, 1, {{{0, 0}, 1.0}}), "bitflag", settings, errc::unsupported) ==
+        "bitflag: bitflag.values is decimal, but a value is no f64 that is an integer of 32 bits over a power of ten; "
+        "use bitflag.values=raw, or auto");
+  round_trip(make_csr(2, 2, {}), settings);
+}
+
+TEST_CASE("auto takes windows and decimals only if bytes alone count, and those of fewest bytes") {
+  constexpr encoder::Aim bytes_alone{.optimize = encoder::Objective::bytes};
+  const auto source = [](const CsrMatrix& a, const encoder::Aim& aim, const Settings& settings = {}) {
+    const encoder::PartPlan plan = plan_of(a, "bitflag", {.settings = settings, .aim = aim});
+    std::map<std::string, std::uint64_t> bytes;
+    for (const char* const values : {"raw", "table", "window", "decimal"}) {
+      Settings with = settings;
+      with["bitflag.values"] = values;
+      if (suits(a, {"bitflag", with})) bytes[values] = plan_of(a, "bitflag", {.settings = with}).device_bytes();
+    }
+    // The bytes are those of the source if it is asked for, and no other takes fewer.
+    const auto chosen = source_of(plan.info);
+    const std::string name(layouts::bitflag::source_names.at(static_cast<std::size_t>(chosen)));
+    CHECK(bytes.at(name) == plan.device_bytes());
+    if (aim.optimize == encoder::Objective::bytes)
+      for (const auto& [other, count] : bytes) CHECK(plan.device_bytes() <= count);
+    return chosen;
+  };
+  const Lengths lengths(400, 100);
+  // 300 values: ids of two bytes. All different, of nine digits: decimals. Of 17 digits: raw.
+  for (const Settings& settings : {Settings{}, {{"bitflag.segments", "3"}}, {{"bitflag.hot", "50"}}}) {
+    CHECK(source(rows_of<double>(lengths, 500, 2), bytes_alone, settings) == Source::window);
+    CHECK(source(rows_of<float>(lengths, 500, 2), bytes_alone, settings) == Source::window);
+    CHECK(source(rows_of<double>(lengths, 500, 5), bytes_alone, settings) == Source::decimal);
+    CHECK(source(rows_of<double>(lengths, 500, 6), bytes_alone, settings) == Source::decimal);
+    CHECK(source(rows_of<float>(lengths, 500, 5), bytes_alone, settings) == Source::raw);
+    CHECK(source(rows_of<double>(lengths, 500, 3), bytes_alone, settings) == Source::raw);
+    CHECK(source(rows_of<double>(lengths, 500, 1), bytes_alone, settings) == Source::table);
+    for (const int values : {2, 3, 5, 6})
+      CHECK(source(rows_of<double>(lengths, 500, values), {}, settings) == Source::raw);
+  }
+  // Few values, whose table takes more than decimals do; what is asked for is taken.
+  const CsrMatrix few = row_of_values({1.5, 2.5, 3.5, 4.5});
+  CHECK(source(row_of_values(numbers(0, 200)), {}) == Source::raw);
+  CHECK(source(row_of_values(numbers(0, 200)), bytes_alone) == Source::decimal);
+  CHECK(source_of(plan_of(few, "bitflag", {.settings = {{"bitflag.values", "raw"}}, .aim = bytes_alone}).info) ==
+        Source::raw);
+  CHECK(source_of(plan_of(rows_of<double>(lengths, 500, 0), "bitflag", {.aim = bytes_alone}).info) == Source::single);
+}
+
 TEST_CASE("auto takes the source of the fewest bytes") {
   const auto source = [](const CsrMatrix& a) {
     const Container c = round_trip(a, {});
-    return layouts::bitflag::source_of(c.parts()[0]);
+    return source_of(c.parts()[0]);
   };
   const auto distinct = [](std::uint32_t n) {
     CsrMatrix a = rows_of<double>(Lengths(100, 40), 1000, 0);
@@ -357,15 +529,17 @@ TEST_CASE("values that are no numbers, signed zeros and denormals keep their bit
     CsrMatrix one = rows_of<double>({3, 0, 9}, 20, 0);
     auto& values = std::get<Array<double>>(one.values);
     std::fill(values.begin(), values.end(), random_value<double>(rng, 4));
-    CHECK(layouts::bitflag::source_of(round_trip(one, {}).parts()[0]) == Source::single);
+    CHECK(source_of(round_trip(one, {}).parts()[0]) == Source::single);
     round_trip(one, {{"bitflag.values", "table"}});
     round_trip(one, {{"bitflag.values", "raw"}});
+    round_trip(one, {{"bitflag.values", "window"}});
   }
   // -0 and 0 are two values, as are NaNs with different payloads.
   CsrMatrix zeros = rows_of<double>({2}, 20, 0);
   std::get<Array<double>>(zeros.values)[0] = -0.0;
   std::get<Array<double>>(zeros.values)[1] = 0.0;
   CHECK(elements<double>(round_trip(zeros, {{"bitflag.values", "table"}}), "values").size() == 2);
+  CHECK(elements<double>(round_trip(zeros, {{"bitflag.values", "window"}}), "values").size() == 2);
 }
 
 TEST_CASE("settings of bitflag out of range, and values that do not repeat, are refused") {
@@ -380,7 +554,7 @@ TEST_CASE("settings of bitflag out of range, and values that do not repeat, are 
   CHECK(usage("bitflag.segments", "0") == "bitflag.segments is '0'; use auto or a number from 1 to 4294967295");
   CHECK(plan_refusal(a, "bitflag", {{"bitflag.segments", "2"}, {"bitflag.hot", "1"}}, errc::usage) ==
         "bitflag.hot is 1 and bitflag.segments 2: segments have no hot columns; leave out one of them");
-  CHECK(usage("bitflag.values", "lut") == "bitflag.values is 'lut'; use auto, raw, table or single");
+  CHECK(usage("bitflag.values", "lut") == "bitflag.values is 'lut'; use auto, raw, table, single, window or decimal");
   for (const char* const name : {"bitflag.tile", "bitflag.hot", "bitflag.segments", "bitflag.values"})
     CHECK(usage(name, "auto").empty());
   const auto unsupported = [](const CsrMatrix& m, const char* values) {
@@ -392,6 +566,7 @@ TEST_CASE("settings of bitflag out of range, and values that do not repeat, are 
   CHECK(unsupported(rows_of<double>({300}, 400, 3), "table") ==
         "bitflag: bitflag.values is table, but the values do not repeat like that; use bitflag.values=raw, or auto");
   CHECK_FALSE(unsupported(make_csr(2, 2, {}), "table").empty());  // there is no value
+  CHECK_FALSE(unsupported(make_csr(2, 2, {}), "window").empty());
   const auto segments = [](const CsrMatrix& m, const char* count) {
     return plan_refusal(m, "bitflag", {{"bitflag.segments", count}}, errc::unsupported);
   };
@@ -425,8 +600,11 @@ TEST_CASE("whatever byte of bitflag is flipped, it is refused or read within bou
   for (const Settings& settings : {Settings{{"bitflag.values", "raw"}, {"bitflag.tile", "2"}},
                                    Settings{{"bitflag.values", "table"}, {"bitflag.hot", "20"}, {"bitflag.tile", "3"}},
                                    Settings{{"bitflag.segments", "3"}, {"bitflag.tile", "2"}},
+                                   Settings{{"bitflag.values", "window"}, {"bitflag.tile", "3"}},
+                                   Settings{{"bitflag.values", "decimal"}, {"bitflag.tile", "2"}},
                                    Settings{{"bitflag.values", "table"}, {"bitflag.tile", "1"}}}) {
-    const CsrMatrix a = rows_of<double>({3, 0, 0, 700, 9, 0, 1, 1, 30, 1500, 2, 0}, 2000, 1);
+    const bool decimal = settings.contains("bitflag.values") && settings.at("bitflag.values") == "decimal";
+    const CsrMatrix a = rows_of<double>({3, 0, 0, 700, 9, 0, 1, 1, 30, 1500, 2, 0}, 2000, decimal ? 6 : 1);
     const std::vector<std::byte> good = encode(a, "bitflag", settings).bytes;
     for (int i = 0; i < 400; ++i) {
       const auto bad = edited(good, [&](ContainerSource& source) {
@@ -450,7 +628,7 @@ TEST_CASE("whatever byte of bitflag is flipped, it is refused or read within bou
       }
     }
   }
-  CHECK(refused > 800);
+  CHECK(refused > 1200);
 }
 
 }  // namespace spmvpack::test

@@ -37,7 +37,8 @@ struct NamedMatrix {
 };
 
 /// Values as applications have them, by kind: 0 all ones; 1 a few; 2 about 300, so that a table of 256 covers most;
-/// 3 all different; 4 the nasty ones (NaN payloads, infinities, signed zeros, denormals) among others.
+/// 3 all different; 4 the nasty ones (NaN payloads, infinities, signed zeros, denormals) among others; decimal
+/// fractions of nine digits, 5 of similar sizes, 6 of any.
 template <class T>
 T random_value(std::mt19937_64& rng, int kind) {
   const auto pick = [&](std::uint64_t n) { return rng() % n; };
@@ -50,6 +51,10 @@ T random_value(std::mt19937_64& rng, int kind) {
       return static_cast<T>(std::min(pick(300), pick(300))) / 7;
     case 3:
       return static_cast<T>(std::uniform_real_distribution<double>(-1, 1)(rng));
+    case 5:
+    case 6:
+      return static_cast<T>((static_cast<double>(pick(2000000000)) - 1e9) /
+                            std::stod("1e" + std::to_string(kind == 5 ? 4 + pick(9) : pick(23))));
     default:
       break;
   }

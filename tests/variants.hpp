@@ -47,6 +47,9 @@ inline std::vector<Variant> every_variant() {
   all.push_back({"bitflag", {{"bitflag.tile", "32"}, {"bitflag.values", "raw"}, {"bitflag.hot", "300"}}});
   all.push_back({"bitflag", {{"bitflag.tile", "2"}, {"bitflag.segments", "3"}}});
   all.push_back({"bitflag", {{"bitflag.values", "raw"}, {"bitflag.segments", "40"}}});
+  all.push_back({"bitflag", {{"bitflag.tile", "3"}, {"bitflag.values", "window"}}});
+  all.push_back({"bitflag", {{"bitflag.values", "decimal"}, {"bitflag.segments", "3"}}});
+  all.push_back({"bitflag", {{"bitflag.values", "decimal"}, {"bitflag.hot", "5"}}});
   return all;
 }
 

@@ -2,8 +2,10 @@
 // bitflag's order of additions (docs/LAYOUTS.md), from the bytes that docs/FORMAT.md describes: a second reading of
 // them, entry by entry, without the functions that the multiplies share.
 
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -53,7 +55,7 @@ class OrderOfBitflag {
  private:
   /// Parameters of the part, in their order.
   enum : std::uint8_t { source, tile_chunks, chunks, units, values, continued, hot, segment_count };
-  enum : std::uint8_t { raw, table, single };
+  enum : std::uint8_t { raw, table, single, window, decimal };
 
   /// A row's part in a chunk: its sum in each of its lanes.
   struct Piece {
@@ -97,9 +99,11 @@ class OrderOfBitflag {
     const std::size_t entries = info % 512, column_bytes = std::size_t{1} << (info >> 18 & 3),
                       row_bytes = info >> 20 & 3, lanes = (entries + 31) / 32 * 4;
     const bool continues = (info >> 22 & 1) != 0;
-    const std::size_t value_bytes = p[source] == raw ? sizeof(A) : p[source] == table ? 1 : 0;
+    const std::size_t value_bytes = std::array<std::size_t, 5>{sizeof(A), 1, 0, 2, 4}.at(p[source]);
+    const std::size_t exponent_bits = p[source] == decimal ? (info >> 28 & 3) * 4 : 0;
     const std::size_t flags = std::size_t{chunks_[4 * c + 2]} * 32, columns = flags + 32,
-                      of_values = columns + lanes * 8 * column_bytes, rows = of_values + lanes * 8 * value_bytes;
+                      of_values = columns + lanes * 8 * column_bytes, exponents = of_values + lanes * 8 * value_bytes,
+                      rows = exponents + (lanes * exponent_bits + 31) / 32 * 32;
     // Where the bytes of an entry's number are: elements of a lane that fill 16 bytes, or all of them, are together.
     const auto place = [&](std::size_t e, std::size_t bytes) {
       const std::size_t together = std::min<std::size_t>(8, 16 / bytes);
@@ -121,10 +125,19 @@ class OrderOfBitflag {
       const bool is_hot = !hot_.empty() && column_bytes == 4 && word >> 31 != 0;
       const std::size_t column = is_hot ? hot_.at(word & 0x7FFFFFFF) : base + word;
       A value = 0;
-      if (p[source] == raw)
+      if (p[source] == raw) {
         std::memcpy(&value, &stream_.at(of_values + place(e, sizeof(A))), sizeof(A));
-      else
-        value = values_.at(p[source] == table ? stream_.at(of_values + place(e, 1)) : 0);
+      } else if (p[source] == decimal) {
+        std::uint32_t exponent = info >> 23 & 31;
+        if (exponent_bits == 4) exponent += stream_.at(exponents + e / 2) >> (e % 2 * 4) & 15;
+        if (exponent_bits == 8) exponent += stream_.at(exponents + e);
+        value = static_cast<A>(static_cast<std::int32_t>(number(of_values + place(e, 4), 4)) /
+                               std::stod("1e" + std::to_string(exponent)));
+      } else {
+        value = values_.at(p[source] == table    ? stream_.at(of_values + place(e, 1))
+                           : p[source] == window ? (info >> 23) * 4096 + number(of_values + place(e, 2), 2)
+                                                 : 0);
+      }
       V& sum = pieces.back().lanes.back();
       sum = std::fma(V{value}, x.at(column), sum);
     }
