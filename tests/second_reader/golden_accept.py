@@ -365,7 +365,33 @@ def flagged():
     yield "bitflag_segments_far_apart_rows", n, [bitflag(n, in_segments=5)]
     n = Matrix(2, 3 * 65536, [(r, c, 1.0) for r in range(2) for c in (0, 65535, 65536, 131072 + r, 196607)])
     yield "bitflag_widest_segments", n, [bitflag(n, "single", in_segments=3)]
+    # Windows: at the first value, and further on, from where values may come again.
+    for value in ("f64", "f32"):
+        n = banded(120, 6, [0.1 * i for i in range(1, 300)], value)
+        yield f"bitflag_window_{value}", n, [bitflag(n, "window", tile=4)]
+        yield f"bitflag_window_hot_{value}", n, [bitflag(n, "window", tile=32, hot=[0, 7, 8, 9, 60, 119])]
+    n = banded(60, 4, [5000.0, 4096.0, 4500.0], "f32")
+    yield "bitflag_windows", n, [bitflag(n, "window", size=33, window=1, table=range(5001))]
+    n = banded(60, 4, [0.5, 1.5, 2.5], "f32")
+    values = [0.5, 1.5, 2.5] * 1367
+    yield "bitflag_windows_of_the_same_values", n, [bitflag(n, "window", size=33, window=1, table=values)]
+    # Decimals: one exponent for a chunk, others in 4 and 8 bits; negative ones, and of many integers.
+    n = banded(120, 6, [i / 100 for i in range(-300, 300)])
+    yield "bitflag_decimal", n, [bitflag(n, "decimal", tile=4, decimals=(2, 0))]
+    yield "bitflag_decimal_hot", n, [bitflag(n, "decimal", tile=4, decimals=(1, 4), hot=[0, 7, 8, 9, 60, 119])]
+    yield "bitflag_decimal_segments", n, [bitflag(n, "decimal", tile=2, decimals=(0, 8), in_segments=3)]
+    n = banded(25, 4, [i / 100 for i in range(-300, 300, 7)])
+    for size in (1, 8, 32, 33, 65):
+        for bits in (4, 8):
+            yield f"bitflag_decimal_{bits}_chunks_of_{size}", n, [bitflag(n, "decimal", 3, size, decimals=(0, bits))]
+    n = Matrix(2, 8, [(0, c, v) for c, v in enumerate((2147483647.0, -2147483647.0, 0.0, 2147483647e-22, -1e-22, 0.1,
+                                                       123456.789, 1e-15))])
+    yield "bitflag_decimal_extremes", n, [bitflag(n, "decimal", decimals=(0, 8))]
+    n = Matrix(1, 3, [(0, 0, 2e9), (0, 1, 0.5), (0, 2, -1e-15)])
+    yield "bitflag_decimal_far_apart", n, [bitflag(n, "decimal", decimals=(0, 4))]
+    yield "bitflag_decimal_empty", Matrix(3, 3, []), [bitflag(Matrix(3, 3, []), "decimal")]
     n = special_values()
+    yield "bitflag_special_values_window", n, [bitflag(n, "window")]
     for source in ("raw", "table"):
         yield f"bitflag_special_values_{source}", n, [bitflag(n, source)]
     n = Matrix(2, 2, [(0, 1, from_bits(0xFFF8000000000001)), (1, 0, from_bits(0xFFF8000000000001))])

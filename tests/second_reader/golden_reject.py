@@ -260,6 +260,10 @@ def bitflag_parts():
     yield "table_of_no_value", m, bitflag(m, "table", values=[]), {"_4": 0}
     yield "table_of_257_values", m, bitflag(m, "table", values=m.value_bytes(range(257))), {"_4": 257}
     yield "single_values", ones, bitflag(ones, "single", values=ones.value_bytes([1, 1])), {"_4": 2}
+    yield "source_5", m, bitflag(m), {"_0": 5}
+    yield "window_of_no_value", Matrix(5, 7, []), bitflag(Matrix(5, 7, []), "window"), {}
+    yield "decimal_values", ones, bitflag(ones, "decimal", values=ones.value_bytes([1])), {"_4": 1}
+    yield "decimal_of_f32", Matrix(5, 7, [], "f32"), bitflag(Matrix(5, 7, [], "f32"), "decimal"), {}
     yield "hot_32769", Matrix(1, 32769, []), bitflag(Matrix(1, 32769, []), hot=range(32769)), {}
     wide = Matrix(1, 2**31 + 1, [(0, 7, 1.0)])
     yield "hot_of_too_many_columns", wide, bitflag(wide, hot=[7]), {}
@@ -454,7 +458,7 @@ def structure():
     yield "row_map_of_empty_part_twice", Image(m, [csr(m), unused])
     for layouts in (ell_structure, sell_structure, pjds_structure, dia_structure, amb_structure, csell_structure,
                     csell_mirrors, bitflag_structure,
-                    bitflag_segments):
+                    bitflag_segments, bitflag_values):
         for name, matrix, part in layouts():
             yield name, Image(matrix, [part])
     for longest in (2, 4):
@@ -923,6 +927,38 @@ def bitflag_segments():
     assert struct.unpack("<20I", part.section("chunks").raw)[8:12:3] == (2, 1 | 1 << 9 | 1 << 20)
     yield "bitflag_segment_continues", n, with_parameters(
         patched(part, chunks={8: 1, 11: 1 | 1 << 22}), _5=part.fields["parameters"][5] + 1)
+
+
+def bitflag_values():
+    """Three entries in one row, in 4 lanes: ids or integers begin at word 16 of the stream; 128 bytes of integers are
+    followed by exponents."""
+    n = Matrix(1, 3, [(0, 0, 2e9), (0, 1, 0.5), (0, 2, 7.0)])
+    info = 3 | 1 << 9
+    assert bitflag(n, "window").section("chunks").raw == struct.pack("<8I", 0, 0, 0, info, 1, 0, 4, 0)
+    for name, chunks in (("window_far", {3: info | 1 << 23}), ("window_farthest", {3: info | 511 << 23}),
+                         ("window_of_no_entry", {7: 1 << 23})):
+        yield f"bitflag_{name}", n, patched(bitflag(n, "window"), chunks=chunks)
+    for name, stream in (("id", {16: 3}), ("id_far", {17: 0xFFFF}), ("id_of_no_entry", {17: 1 << 16 | 2}),
+                         ("id_of_no_lane", {31: 1})):
+        yield f"bitflag_window_{name}", n, patched(bitflag(n, "window"), stream=stream)
+    for bits in (4, 8):
+        good = bitflag(n, "decimal", decimals=(0, bits))
+        words = struct.unpack(f"<{len(good.section('stream').raw) // 4}I", good.section("stream").raw)
+        assert len(words) == 56 and words[16:20] == (2000000000, 5, 7, 0) and words[48] == 0x100 >> (4 if bits == 4 else 0)
+        assert struct.unpack("<8I", good.section("chunks").raw)[3] == info | bits // 4 << 28
+        for name, stream in ((f"{bits}_of_no_entry", {48: 1 << 3 * bits | words[48]}), (f"{bits}_of_no_lane", {55: 1})):
+            yield f"bitflag_exponent_{name}", n, patched(bitflag(n, "decimal", decimals=(0, bits)), stream=stream)
+        for name, chunks in (("exponents_of_12_bits", {3: info | 3 << 28}), ("exponents_missing", {3: info}),
+                             ("bit_30", {3: info | bits // 4 << 28 | 1 << 30}),
+                             ("bit_31", {3: info | bits // 4 << 28 | 1 << 31}),
+                             ("exponent_23", {3: info | bits // 4 << 28 | 23 << 23}),
+                             ("exponents_above_22", {3: info | bits // 4 << 28 | 22 << 23}),
+                             ("exponent_of_no_entries", {7: 1 << 23})):
+            yield f"bitflag_decimal_{bits}_{name}", n, patched(bitflag(n, "decimal", decimals=(0, bits)), chunks=chunks)
+    yield "bitflag_exponent_255", n, patched(bitflag(n, "decimal", decimals=(0, 8)), stream={48: 0xFF00})
+    yield "bitflag_exponent_15_and_8", n, patched(bitflag(n, "decimal", decimals=(0, 4)), stream={48: 0x80},
+                                                  chunks={3: info | 1 << 28 | 15 << 23})
+    yield "bitflag_integer_of_no_entry", n, patched(bitflag(n, "decimal", decimals=(0, 4)), stream={19: 1})
 
 
 def with_section(part, name, elements):

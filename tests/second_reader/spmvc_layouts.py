@@ -582,17 +582,19 @@ class Units:
 
 class Bitflag:
     names = ("chunks", "stream", "values", "hot", "segments")
-    RAW, TABLE, SINGLE = range(3)
+    RAW, TABLE, SINGLE, WINDOW, DECIMAL = range(5)
     ENTRIES, LANE, MOST_ROWS = 256, 8, 4096
 
     @staticmethod
     def expect(p, what):
         source, tile_chunks, chunks, units, values, _, hot, segments = p.parameters
-        require(source <= Bitflag.SINGLE, "tables", f"{what}: source {source}")
+        require(source <= Bitflag.DECIMAL, "tables", f"{what}: source {source}")
+        require(source != Bitflag.DECIMAL or p.value_type == 1, "tables", f"{what}: decimals of f32")
         require(1 <= tile_chunks <= 32, "tables", f"{what}: tiles of {tile_chunks} chunks")
         require(chunks < 2**32 - 1 and chunks % tile_chunks == 0, "tables", f"{what}: {chunks} chunks")
         require(units < 2**32, "tables", f"{what}: too long a stream")
-        wanted = {Bitflag.RAW: range(1), Bitflag.TABLE: range(1, 257), Bitflag.SINGLE: range(1, 2)}[source]
+        wanted = {Bitflag.RAW: range(1), Bitflag.TABLE: range(1, 257), Bitflag.SINGLE: range(1, 2),
+                  Bitflag.WINDOW: range(1, 511 * 4096 + 65536 + 1), Bitflag.DECIMAL: range(1)}[source]
         require(values in wanted, "tables", f"{what}: {values} values")
         require(hot <= 32768 and (hot == 0 or p.column_count <= 2**31), "tables", f"{what}: {hot} hot columns")
         require(segments == 1 or 2 <= segments <= p.column_count and hot == 0, "tables", f"{what}: {segments} segments")
@@ -611,7 +613,7 @@ class Bitflag:
         require(np.all(hot[1:] > hot[:-1]), "structure", f"{what}: hot columns do not rise")
         require(np.all(hot < p.column_count), "structure", f"{what}: a hot column is out of range")
         chunks = chunks.reshape(-1, 4).tolist()
-        info = [Bitflag.info(f"{what}, chunk {c}", chunk) for c, chunk in enumerate(chunks)]
+        info = [Bitflag.info(f"{what}, chunk {c}", p.parameters[0], chunk) for c, chunk in enumerate(chunks)]
         begins = [chunk[0] + i["continues"] for chunk, i in zip(chunks, info)]
         require(begins[0] == 0, "structure", f"{what}: the first chunk's rows do not begin at 0")
         require(chunks[-1][0] == p.row_count * count and info[-1]["entries"] == 0, "structure", f"{what}: no end")
@@ -655,11 +657,18 @@ class Bitflag:
         return rows[order], columns[order], values[order]
 
     @staticmethod
-    def info(what, chunk):
+    def info(what, source, chunk):
         _, base, _, bits = chunk
         i = {"entries": bits & 511, "starts": bits >> 9 & 511, "column_bytes": 1 << (bits >> 18 & 3),
-             "row_bytes": bits >> 20 & 3, "continues": bits >> 22 & 1}
-        require(bits >> 23 == 0 and i["starts"] <= i["entries"] <= Bitflag.ENTRIES, "structure", f"{what}: its numbers")
+             "row_bytes": bits >> 20 & 3, "continues": bits >> 22 & 1, "window": 0, "exponent": 0, "exponent_bits": 0}
+        unused = 23
+        if source == Bitflag.WINDOW:
+            i["window"], unused = (bits >> 23) * 4096, 32
+        elif source == Bitflag.DECIMAL:
+            i["exponent"], i["exponent_bits"], unused = bits >> 23 & 31, (bits >> 28 & 3) * 4, 30
+            require(i["exponent"] <= 22 and i["exponent_bits"] <= 8, "structure", f"{what}: its exponents")
+        require(bits >> unused == 0 and i["starts"] <= i["entries"] <= Bitflag.ENTRIES, "structure",
+                f"{what}: its numbers")
         require(i["column_bytes"] <= 4 and i["row_bytes"] <= 2, "structure", f"{what}: the bytes of its offsets")
         require(i["starts"] or i["row_bytes"] == 0, "structure", f"{what}: row offsets without rows")
         require(i["entries"] or bits == base == 0, "structure", f"{what}: numbers of no entry")
@@ -704,6 +713,20 @@ class Bitflag:
             ids = elements("u1")
             require(np.all(ids < len(values)), "structure", f"{what}: an id out of range")
             found = values[ids]
+        elif source == Bitflag.WINDOW:
+            ids = info["window"] + elements("<u2").astype(np.int64)
+            require(np.all(ids < len(values)), "structure", f"{what}: an id out of range")
+            found = values[ids]
+        elif source == Bitflag.DECIMAL:
+            integers, exponents = elements("<i4"), np.full(n, info["exponent"])
+            if info["exponent_bits"]:
+                more = stream.take(-(-lanes * info["exponent_bits"] // 32), "u1")
+                if info["exponent_bits"] == 4:
+                    more = np.stack((more & 15, more >> 4), axis=1).reshape(-1)
+                require(not np.any(more[n:]), "structure", f"{what}: an exponent of no entry")
+                exponents += more[:n]
+            require(np.all(exponents <= 22), "structure", f"{what}: an exponent out of range")
+            found = integers / np.array([float(f"1e{e}") for e in range(23)])[exponents]
         else:
             found = np.full(n, values[0])
         if info["row_bytes"] == 0:

@@ -480,16 +480,20 @@ def csell_words(steps, width, word):
                     for lane in range(32) for base, lanes in padded)
 
 
-BITFLAG_SOURCES = ("raw", "table", "single")
+BITFLAG_SOURCES = ("raw", "table", "single", "window", "decimal")
 
 
 def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_bytes=1, trailing=False,
-            in_segments=1, **override):
+            in_segments=1, window=0, decimals=(0, 0), table=(), **override):
     """Chunks of `size` entries, or fewer before a row 4,096 after the first of their own. `column_bytes` and
-    `row_bytes` are the least; `trailing` gives the last chunk the empty rows at the end."""
+    `row_bytes` are the least; `trailing` gives the last chunk the empty rows at the end. `window`: chunks of windows
+    take turns between one at 0 and one so many steps of 4,096 further. `decimals`: the least exponent and bits of
+    others. `table`: the first values."""
     width = -(-matrix.columns // in_segments)
     entries = sorted((c // width * matrix.rows + r if in_segments > 1 else r, c, v) for r, c, v in matrix.entries)
-    table = list(dict.fromkeys(matrix.value_bytes([v]) for _, _, v in entries)) if source == "table" else []
+    table = [matrix.value_bytes([v]) for v in table]
+    if source in ("table", "window"):
+        table += [v for v in dict.fromkeys(matrix.value_bytes([v]) for _, _, v in entries) if v not in table]
     chunks, stream, tiles, continued = [], b"", [], 0
     for s in range(in_segments):
         tiles.append(len(chunks) // tile)
@@ -518,12 +522,23 @@ def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_
             continued += continues and len(chunks) % tile == 0
             chunks.append([origin, base, len(stream) // 32, len(taken) | len(rows) << 9 | (word_bytes // 2) << 18 |
                            offset_bytes << 20 | continues << 22])
+            if source == "window":
+                begin = len(chunks) % 2 * window
+                chunks[-1][3] |= begin << 23
+            elif source == "decimal":
+                chunks[-1][3] |= decimals[0] << 23 | decimals[1] // 4 << 28
             stream += np.packbits(first + [False] * (256 - len(first)), bitorder="little").tobytes()
             stream += bitflag_piece([word.to_bytes(word_bytes, "little") for word in words])
             if source == "raw":
                 stream += bitflag_piece([matrix.value_bytes([v]) for _, _, v in taken])
             elif source == "table":
                 stream += bitflag_piece([bytes([table.index(matrix.value_bytes([v]))]) for _, _, v in taken])
+            elif source == "window":
+                again = {v: i for i, v in reversed(list(enumerate(table))) if i >= begin * 4096}
+                stream += bitflag_piece([struct.pack("<H", again[matrix.value_bytes([v])] - begin * 4096)
+                                         for _, _, v in taken])
+            elif source == "decimal":
+                stream += bitflag_decimals([v for _, _, v in taken], *decimals)
             stream += b"".join((r - origin).to_bytes(offset_bytes, "little") for r in rows if offset_bytes)
             stream += bytes(-len(stream) % 32)
             next_row = end
@@ -533,7 +548,7 @@ def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_
         while len(chunks) % tile:
             chunks.append([end_row, 0, len(stream) // 32, 0])
     headers = sum(chunks, []) + [in_segments * matrix.rows, 0, len(stream) // 32, 0]
-    values = {"raw": b"", "table": b"".join(table), "single": matrix.value_bytes([e[2] for e in entries[:1]])}[source]
+    values = matrix.value_bytes([e[2] for e in entries[:1]]) if source == "single" else b"".join(table)
     arrays = {"chunks": headers, "stream": stream, "values": values, "hot": hot,
               "segments": tiles + [len(chunks) // tile] if in_segments > 1 else []}
     part = simple_part("bitflag", matrix, {**arrays, **override}, (
@@ -541,6 +556,18 @@ def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_
         len(values) // len(matrix.value_bytes([0])), continued, len(hot), in_segments))
     part.section("stream").alignment = 32
     return part
+
+
+def bitflag_decimals(values, least, bits):
+    """Integers and exponents: the least of each from `least` on, or that alone without bits for others."""
+    found = []
+    for v in values:
+        exponents = range(least, min(22, least + 2**bits - 1) + 1)
+        found.append(next((m, e) for e in exponents for m in [round(v * 10.0**e)]
+                          if abs(m) < 2**31 and m / float(f"1e{e}") == v))
+    more = [e - least for _, e in found] + [0] * (-len(found) % 32)
+    held = bytes(more) if bits == 8 else bytes(a | b << 4 for a, b in zip(more[::2], more[1::2])) if bits == 4 else b""
+    return bitflag_piece([struct.pack("<i", m) for m, _ in found]) + held + bytes(-len(held) % 32)
 
 
 def bitflag_piece(elements):
