@@ -18,7 +18,7 @@ using namespace flagged;
 
 constexpr std::array<Setting, 4> settings{
     Setting{"bitflag.values", "auto, raw, table, single, window or decimal",
-            "where values are; auto minimises device bytes, by the last two only with --optimize bytes"},
+            "where values are; auto takes the last two only with --optimize bytes"},
     Setting{"bitflag.tile", "auto, or 1 to 32",
             "chunks of a tile; auto avoids rows in several if there are few entries"},
     Setting{"bitflag.hot", "auto, or 0 to 32768", "most used columns to hold in shared memory; auto: many, or none"},
