@@ -20,7 +20,6 @@ namespace spmvpack::test {
 namespace {
 
 using Settings = std::map<std::string, std::string>;
-using layouts::bitflag::Chunk;
 using layouts::bitflag::Info;
 using layouts::bitflag::Source;
 using layouts::bitflag::source_of;
