@@ -944,7 +944,8 @@ def bitflag_values():
     for bits in (4, 8):
         good = bitflag(n, "decimal", decimals=(0, bits))
         words = struct.unpack(f"<{len(good.section('stream').raw) // 4}I", good.section("stream").raw)
-        assert len(words) == 56 and words[16:20] == (2000000000, 5, 7, 0) and words[48] == 0x100 >> (4 if bits == 4 else 0)
+        assert len(words) == 56 and words[16:20] == (2000000000, 5, 7, 0)
+        assert words[48] == (0x10 if bits == 4 else 0x100)
         assert struct.unpack("<8I", good.section("chunks").raw)[3] == info | bits // 4 << 28
         for name, stream in ((f"{bits}_of_no_entry", {48: 1 << 3 * bits | words[48]}), (f"{bits}_of_no_lane", {55: 1})):
             yield f"bitflag_exponent_{name}", n, patched(bitflag(n, "decimal", decimals=(0, bits)), stream=stream)
