@@ -62,6 +62,15 @@ std::vector<Counter> work_of(const Plan& plan, const XSectors& x) {
   return work;
 }
 
+std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSectors& x) {
+  const std::uint64_t y_bytes = survey.filled_rows * size_of(survey.a.value_type());
+  std::vector<Counter> work{{"bytes", least.device_bytes + sector_bytes * x.from_memory + y_bytes},
+                            {"x.sectors", least.near ? 0 : x.from_l2},
+                            {"x.warp_sectors", least.near ? 0 : x.of_warps}};
+  work.insert(work.end(), least.work.begin(), least.work.end());
+  return work;
+}
+
 double predicted_seconds(std::span<const Counter> work, Target target) {
   double picoseconds = 0;
   for (const Counter& c : work) {

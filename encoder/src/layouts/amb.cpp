@@ -10,6 +10,7 @@
 #include "falling_sort.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/encoder/survey.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace {
@@ -403,9 +404,24 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   return plan;
 }
 
+Least least(const Survey& s) {
+  static_assert(max_segment_cols == Survey::segment_columns && max_block <= Survey::far_columns);
+  const std::uint64_t nnz = s.a.nnz(), segments = std::max<std::uint64_t>(div_up(s.a.cols(), max_segment_cols), 1);
+  std::uint64_t block_bytes = ~std::uint64_t{0};
+  for (std::uint64_t b = 1; b <= max_block; ++b)
+    block_bytes = std::min(block_bytes, std::max(s.far_apart, div_up(nnz, b)) * (2 + b * size_of(s.a.value_type())));
+  return {block_bytes + (s.pieces + s.shared_pieces) * 4,
+          false,
+          {{"amb.multiplies", 1},
+           {"amb.slots", nnz},
+           {"amb.steps", std::max(s.far_apart, div_up(nnz, max_block))},
+           {"amb.partial_sums", s.shared_pieces},
+           {"amb.chain", chain_of(div_up(s.longest_row, segments), max_block)}}};
+}
+
 }  // namespace
 
 extern const LayoutEncoder amb{"amb", "adaptive multi-level blocking: 16-bit columns in segments, blocks in rows",
-                               settings, plan};
+                               settings, plan, least};
 
 }  // namespace spmvpack::encoder::layouts

@@ -9,6 +9,7 @@
 #include "layouts/bitflag_chunks.hpp"
 #include "layouts/bitflag_values.hpp"
 #include "layouts/layouts.hpp"
+#include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::encoder::layouts {
@@ -376,9 +377,15 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   return plan;
 }
 
+Least least(const Survey& s) {
+  const std::uint64_t nnz = s.a.nnz(), distinct = s.values->distinct();
+  const std::uint64_t value_bytes = distinct > max_table ? size_of(s.a.value_type()) : distinct > 1 ? 1 : 0;
+  return {nnz * (1 + value_bytes) + nnz / 8, true, {{"bitflag.multiplies", 1}, {"bitflag.entries", nnz}}};
+}
+
 }  // namespace
 
 extern const LayoutEncoder bitflag{"bitflag", "equal chunks of entries, a bit for each row's start; hot columns apart",
-                                   settings, plan};
+                                   settings, plan, least};
 
 }  // namespace spmvpack::encoder::layouts

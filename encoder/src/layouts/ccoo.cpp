@@ -9,6 +9,7 @@
 
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::encoder::layouts {
@@ -387,9 +388,21 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   return plan;
 }
 
+Least least(const Survey& s) {
+  const std::uint64_t nnz = s.a.nnz(), ids = s.values->covered(lut_capacity);
+  const std::uint64_t raw_bytes = (nnz - ids) * size_of(s.a.value_type());
+  return {nnz + ids + raw_bytes,
+          false,
+          {{"ccoo.multiplies", 1},
+           {"ccoo.slots", nnz},
+           {"ccoo.lanes", std::max(s.filled_rows, nnz / slot_choices.back())},
+           {"ccoo.raw_bytes", raw_bytes},
+           {"ccoo.empty_rows", s.a.rows() - s.filled_rows}}};
+}
+
 }  // namespace
 
 extern const LayoutEncoder ccoo{"ccoo", "compressed COO: chunks with 8/16/32-bit columns and a table of 256 values",
-                                settings, plan};
+                                settings, plan, least};
 
 }  // namespace spmvpack::encoder::layouts

@@ -14,6 +14,7 @@
 #include "layouts/csell_slice.hpp"
 #include "layouts/csell_tables.hpp"
 #include "layouts/layouts.hpp"
+#include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::encoder::layouts {
@@ -508,10 +509,15 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   return plan;
 }
 
+Least least(const Survey& s) {
+  const std::uint64_t groups = div_up(s.longest_row, max_block * group_steps);
+  return {0, false, {{"csell.multiplies", 1}, {"csell.chain", chain_of(groups, max_sums * 4)}}};
+}
+
 }  // namespace
 }  // namespace sliced
 
 extern const LayoutEncoder csell{"csell", "SELL with shared patterns, 8/16/32-bit columns, value tables, full blocks",
-                                 sliced::settings, sliced::plan};
+                                 sliced::settings, sliced::plan, sliced::least};
 
 }  // namespace spmvpack::encoder::layouts

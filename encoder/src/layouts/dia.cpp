@@ -5,6 +5,7 @@
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/shared_bits.hpp"
+#include "spmvpack/encoder/survey.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace {
@@ -97,8 +98,14 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   return plan;
 }
 
+Least least(const Survey& s) {
+  const std::uint64_t slots = s.diagonals * s.a.rows();
+  return {slots * size_of(s.a.value_type()), false, {{"dia.multiplies", 1}, {"dia.slots", slots}}};
+}
+
 }  // namespace
 
-extern const LayoutEncoder dia{"dia", "diagonals without column indices; their fill multiplies x, too", {}, plan};
+extern const LayoutEncoder dia{
+    "dia", "diagonals without column indices; their fill multiplies x, too", {}, plan, least};
 
 }  // namespace spmvpack::encoder::layouts

@@ -11,6 +11,7 @@
 
 #include "layouts/padded_rows.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/encoder/survey.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace {
@@ -190,9 +191,16 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   return plan;
 }
 
+Least least(const Survey& s) {
+  const std::uint64_t nnz = s.a.nnz();
+  return {nnz * (4 + size_of(s.a.value_type())),
+          false,
+          {{"sell.multiplies", 1}, {"sell.slots", nnz}, {"sell.chain", chain_of_rows(0, s.longest_row)}}};
+}
+
 }  // namespace
 
 extern const LayoutEncoder sell{"sell", "SELL-C-sigma: slices of sorted rows, each padded to its longest", settings,
-                                plan};
+                                plan, least};
 
 }  // namespace spmvpack::encoder::layouts

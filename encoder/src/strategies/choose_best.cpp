@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -42,25 +46,50 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
   const std::uint64_t csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
   const bool by_time = options.aim.optimize == Objective::time;
   const XSectors x = by_time ? x_sectors(a, options.threads) : XSectors{};
-  std::vector<Candidate> candidates;
-  Choice choice;
-  Plan best;  // only the best is kept: a plan may hold much memory
-  for (const Strategy& s : others) {
-    report_progress(options.progress, "plan " + s.name, candidates.size(), others.size());
-    Plan plan;
+  const auto seconds_of = [&](const std::vector<Counter>& work) {
+    return by_time ? predicted_seconds(work, options.aim.target) : 0.0;
+  };
+  std::vector<Candidate> candidates;  // what each plan takes, or while it is not made, at least
+  for (const Strategy& s : others) candidates.push_back({s.name});
+  const auto better_of = [&](std::size_t i, std::size_t j) {  // ties go to the first
+    const std::size_t first = std::min(i, j), last = std::max(i, j);
+    const std::array two{candidates[first], candidates[last]};
+    return choose(two, csr_bytes, options.aim.optimize).index == 0 ? first : last;
+  };
+  std::vector<bool> made(others.size());
+  std::optional<std::size_t> best;  // of those that are made; only this plan is kept: it may hold much memory
+  Plan best_plan;
+  const auto make = [&](std::size_t i) {
+    const auto done = static_cast<std::uint64_t>(std::count(made.begin(), made.end(), true));
+    report_progress(options.progress, "plan " + others[i].name, done, others.size());
+    made[i] = true;
+    Candidate& candidate = candidates[i];
     try {
-      plan = s.plan(a, shared);
+      Plan plan = others[i].plan(a, shared);
+      candidate.device_bytes = plan.device_bytes();
+      candidate.seconds = seconds_of(work_of(plan, x));
+      candidate.fill_reads_x = plan.fill_reads_x();
+      if (!best || better_of(i, *best) == i) best_plan = std::move(plan), best = i;
     } catch (const Error& e) {
       if (!is_refusal(e)) throw;
+      candidate = {others[i].name, ~std::uint64_t{0}, std::numeric_limits<double>::infinity(), true};
+    }
+  };
+  const Survey survey = survey_of(a, shared.values, options.threads);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    if (!others[i].least || !settings_of(others[i], options.settings).empty()) {
+      make(i);
       continue;
     }
-    const double seconds = by_time ? predicted_seconds(work_of(plan, x), options.aim.target) : 0;
-    candidates.push_back({s.name, plan.device_bytes(), seconds, plan.fill_reads_x()});
-    choice = choose(candidates, csr_bytes, options.aim.optimize);
-    if (choice.index + 1 == candidates.size()) best = std::move(plan);
+    const Least least = others[i].least(survey);
+    candidates[i].device_bytes = least.device_bytes;
+    candidates[i].seconds = seconds_of(work_of(survey, least, x));
   }
-  best.reason = choice.reason;
-  return best;
+  // A plan need not be made if it is not the best even with the least that it may take.
+  Choice choice = choose(candidates, csr_bytes, options.aim.optimize);
+  for (; !made[choice.index]; choice = choose(candidates, csr_bytes, options.aim.optimize)) make(choice.index);
+  best_plan.reason = std::move(choice.reason);
+  return best_plan;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ Strategy one_layout(const LayoutEncoder& layout) {
   return {.name = std::string(layout.name),
           .summary = std::string(layout.summary),
           .settings = {layout.settings.begin(), layout.settings.end()},
+          .least = layout.least,
           .plan = [layout](const CsrView& a, const PlanOptions& options) {
             Plan plan;
             plan.strategy = layout.name;

@@ -12,6 +12,7 @@
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/encoder/survey.hpp"
 #include "strategies/lazy_part.hpp"
 #include "strategies/strategies.hpp"
 
@@ -203,6 +204,26 @@ std::vector<std::uint32_t> densest_first(const CsrView& a) {
 
 constexpr std::uint64_t default_width = 65536, default_first_width = 16384;
 
+/// At least so many parts, whose slots and chains add up to no less than those of one.
+Least least_of_parts(const Survey& survey, std::uint64_t parts) {
+  Least least = find_layout_encoder("sell").least(survey);
+  least.work.front().value = parts;  // sell.multiplies
+  return least;
+}
+
+Least least_of_segmented(const Survey& survey) {
+  static_assert(default_width == Survey::segment_columns);
+  return least_of_parts(survey, survey.segments);
+}
+
+Least least_of_nus(const Survey& survey) {
+  Segments segments;
+  segments.cols = survey.columns;  // sorted, those without entries come last
+  segments.width = default_first_width;
+  segments.doubling = true;
+  return least_of_parts(survey, segments.count());
+}
+
 Strategy with_sell_settings(Strategy strategy) {
   const auto more = find_layout_encoder("sell").settings;
   strategy.settings.insert(strategy.settings.end(), more.begin(), more.end());
@@ -216,6 +237,7 @@ Strategy segmented_sell() {
       {.name = "segmented_sell",
        .summary = "a sell part for each segment of columns",
        .settings = {{"segmented_sell.cols", "1 and more", "columns of a segment, 65536 unless set"}},
+       .least = least_of_segmented,
        .plan = [](const CsrView& a, const PlanOptions& options) {
          Segments segments;
          segments.cols = a.cols();
@@ -230,6 +252,7 @@ Strategy nus_sell() {
       {.name = "nus_sell",
        .summary = "columns sorted, densest first; a sell part for each of widening segments",
        .settings = {{"nus_sell.cols", "1 and more", "columns of the first segment, 16384 unless set"}},
+       .least = least_of_nus,
        .plan = [](const CsrView& a, const PlanOptions& options) {
          constexpr std::uint64_t bytes_of_column = 3 * sizeof(std::uint32_t);  // entries, order, place
          require_memory(a.cols() * bytes_of_column, 0, fmt::format("sorting {} columns", a.cols()));

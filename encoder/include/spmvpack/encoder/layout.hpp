@@ -20,6 +20,7 @@
 namespace spmvpack::encoder {
 
 class ValueTable;
+struct Survey;
 
 /// What `auto` minimises, and the machine for which it predicts times.
 enum class Objective : std::uint8_t { time, bytes };
@@ -120,12 +121,22 @@ struct Setting {
   std::string_view meaning;
 };
 
+/// What every plan of a matrix takes at least.
+struct Least {
+  std::uint64_t device_bytes = 0;
+  /// Whether its gathers of x may all be from shared memory: PartPlan::near_entries.
+  bool near = false;
+  std::vector<Counter> work = {};  ///< in the order of PartPlan::work
+};
+
 struct LayoutEncoder {
   std::string_view name;
   std::string_view summary;
   std::span<const Setting> settings;
   /// Plans the part. O(nnz), parallel. The plan copies what it needs of `part`, whose arrays must outlive the plan.
   PartPlan (*plan)(const PartMatrix& part, const PlanOptions& options);
+  /// Strategy::least.
+  Least (*least)(const Survey& survey) = nullptr;
 };
 
 /// All layouts, simplest first.
@@ -138,6 +149,9 @@ struct Strategy {
   std::string name;
   std::string summary;
   std::vector<Setting> settings;
+  /// What its plans without settings take at least, found in next to no time: `auto` makes only those that could be the
+  /// best. Empty: nothing is known.
+  std::function<Least(const Survey& survey)> least = {};
   /// The matrix must outlive the plan. Every entry of the matrix is in exactly one part.
   std::function<Plan(const CsrView& a, const PlanOptions& options)> plan;
   /// Whether it picks among the other strategies. If so, it is not a candidate itself and has no line in a report.

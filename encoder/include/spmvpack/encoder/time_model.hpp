@@ -10,6 +10,7 @@
 #include "spmvpack/container/csr_matrix.hpp"
 #include "spmvpack/container/export.hpp"
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/encoder/survey.hpp"
 
 namespace spmvpack::encoder {
 
@@ -43,6 +44,9 @@ SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0);
 /// of the plan, x's sectors from memory, and y once for each part, and once more for each but the first, which adds to
 /// it), and the sectors of x from L2 and of warps ("x.sectors" and "x.warp_sectors").
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, const XSectors& x);
+
+/// The least that a multiply by any plan does.
+SPMVPACK_EXPORT std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSectors& x);
 
 /// Seconds of a multiply that does this. Error(errc::internal) if a unit has no price.
 SPMVPACK_EXPORT double predicted_seconds(std::span<const Counter> work, Target target);

@@ -1,0 +1,26 @@
+#pragma once
+/// What one quick pass over a matrix shows of it: enough to say what its plans take at least (Strategy::least).
+
+#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/export.hpp"
+#include "spmvpack/encoder/value_table.hpp"
+
+namespace spmvpack::encoder {
+
+struct Survey {
+  static constexpr std::uint32_t far_columns = 8, segment_columns = 65536;
+
+  CsrView a;
+  std::shared_ptr<const ValueTable> values;
+  std::uint64_t longest_row = 0, filled_rows = 0;  ///< filled: with entries
+  std::uint64_t far_apart = 0;      ///< entries that begin a row, or are far_columns and more behind the one before
+  std::uint64_t pieces = 0;         ///< of rows, cut into segments of segment_columns
+  std::uint64_t shared_pieces = 0;  ///< of rows that have several
+  /// Seen in one row of 64, and so at least as many in the matrix: columns, segments and diagonals with entries.
+  std::uint64_t columns = 0, segments = 0, diagonals = 0;
+};
+
+/// O(nnz), parallel; the result does not depend on the number of threads.
+SPMVPACK_EXPORT Survey survey_of(const CsrView& a, std::shared_ptr<const ValueTable> values, int threads = 0);
+
+}  // namespace spmvpack::encoder
