@@ -125,7 +125,7 @@ void count_candidates(std::vector<ValueCount>& candidates, const T* values, std:
 
 }  // namespace
 
-std::shared_ptr<const ValueTable> ValueTable::count(const CsrView& a, int threads) {
+std::shared_ptr<const ValueTable> ValueTable::count(const CsrView& a, int threads, bool estimate) {
   std::shared_ptr<ValueTable> result(new ValueTable);
   dispatch(a.value_type(), [&](auto zero) {
     const auto* values = a.values<decltype(zero)>();
@@ -136,7 +136,7 @@ std::shared_ptr<const ValueTable> ValueTable::count(const CsrView& a, int thread
       result->distinct_ = std::min(table.size(), max_distinct + 1);
       if (!result->exceeds()) result->most_frequent_ = table.entries();
     }
-    if (result->exceeds()) {
+    if (result->exceeds() && estimate) {
       result->most_frequent_ = find_candidates(values, a.nnz(), threads);
       count_candidates(result->most_frequent_, values, a.nnz(), threads);
     }

@@ -42,7 +42,7 @@ constexpr std::uint64_t segment_of_x = 9600, device_blocks = 264, least_segment_
 class Flagged {
  public:
   Flagged(const PartMatrix& part, const PlanOptions& options) : owner_(part.owner), a_(part.a) {
-    const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads);
+    const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads, false);
     choose_source(*values, options);
     const std::uint64_t rows = a_.rows();
     choose_segments(options);

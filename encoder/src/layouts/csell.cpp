@@ -43,7 +43,7 @@ constexpr std::uint64_t few_slices = 132 * 32;
 class Sliced {
  public:
   Sliced(const PartMatrix& part, const PlanOptions& options) : owner_(part.owner), a_(part.a) {
-    const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads);
+    const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads, false);
     choose(*values, options);
     choose_sums(options);
     place();
@@ -326,7 +326,7 @@ void Sliced::each_slice(std::uint32_t Slice::*place, std::uint64_t begin, std::u
       if (columns_.groups[s].of[0] != 0)
         known->arrange_pattern(s, columns_.by_value, ~std::uint64_t{0});
       else
-        known->arrange_offsets(s);
+        known->arrange_offsets(s, columns_.windows[s] != 0);
     });
     f(*steps, s);
   }

@@ -65,6 +65,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
   const std::size_t block_bytes = std::size_t{rows.block()} * rows.block() * size_of(rows.matrix().value_type());
   std::vector<Task> tasks(div_up(slices, slices_per_task));
   plan.groups.resize(slices);
+  plan.windows.resize(slices);
   std::atomic<bool> given_up{false};
   parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
     if (given_up) return;
@@ -73,6 +74,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
     struct Found {
       std::uint32_t list = no_list, width = 0;
       std::size_t steps = 0;
+      bool windows = false;
       SliceGroups groups{};
     };
     RecentSlices<Found> recent(rows, by_value);
@@ -82,7 +84,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
         // Far more steps than the longest row has entries cost more time than offsets, whatever they save.
         const std::uint64_t mean = div_up(rows.blocks(s), lanes);
         const bool fits = steps.arrange_pattern(s, by_value, by_value ? 4 * mean + 32 : mean + mean / 2 + 4);
-        f = {no_list, steps.width(), steps.steps().size(), {}};
+        f = {no_list, steps.width(), steps.steps().size(), false, {}};
         if (fits) {
           const std::string steps_of_slice = list_of(steps, rows, s, by_value);
           const std::size_t known = task.lists.size();
@@ -90,7 +92,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
           if (task.lists.size() != known) task.list_bytes += steps_of_slice.size();
         }
         if (by_value && !fits) given_up = true;
-        if (!by_value) steps.measure_offsets(s);
+        if (!by_value) f.windows = steps.measure_offsets(s);
         f.groups = steps.groups();
       });
       blocks += rows.blocks(s);
@@ -98,6 +100,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
       width += found.width;
       task.list_of_slice.push_back(found.list);
       plan.groups[s] = found.groups;
+      plan.windows[s] = found.windows ? 1 : 0;
       if (given_up) return;
     }
     if (by_value && (step_count > 2 * width + 64 || task.list_bytes > blocks * block_bytes / 2 + 4096)) given_up = true;

@@ -14,6 +14,7 @@ struct ColumnsPlan {
   bool by_value = false;
   std::vector<Slice> slices;
   std::vector<SliceGroups> groups;     ///< of each slice
+  std::vector<std::uint8_t> windows;   ///< of each slice: whether its offsets are arranged in windows
   std::vector<Group> patterns;         ///< the dictionary
   std::vector<std::byte> step_values;  ///< of its steps, if by_value
   std::uint64_t lists = 0, slices_in_patterns = 0;

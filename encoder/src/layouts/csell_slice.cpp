@@ -188,7 +188,7 @@ bool SliceSteps::align(bool windows, std::uint64_t most) {
       step.columns = spread < 256 ? Columns::offset_8 : spread < 65536 ? Columns::offset_16 : Columns::offset_32;
       ++kinds_.at(static_cast<std::size_t>(step.columns));
       steps_.push_back(step);
-      if (!std::has_single_bit(active)) continue;
+      if (active == 0 || (active & (active - 1)) != 0) continue;  // has_single_bit() is a call in the baseline
       // The rest of the only row that is left, as after the few long ones of a graph.
       const auto lane = static_cast<std::uint32_t>(std::countr_zero(active));
       for (; at[lane] <= last; next(lane)) {
@@ -232,25 +232,20 @@ void SliceSteps::choose_columns() {
   std::swap(steps_, sorted_);
 }
 
-void SliceSteps::measure_offsets(std::uint64_t slice) {
+bool SliceSteps::measure_offsets(std::uint64_t slice) {
   load(slice);
   align(false, ~std::uint64_t{0});
-  if (groups_.of[static_cast<std::size_t>(Columns::offset_32)] == 0) return;
+  if (groups_.of[static_cast<std::size_t>(Columns::offset_32)] == 0) return false;
   // Entries far apart may take fewer bytes in steps of their own.
-  const std::uint64_t plain = units();
-  const auto swap = [&] {
-    std::swap(steps_, other_steps_);
-    std::swap(entries_, other_entries_);
-    std::swap(groups_, other_groups_);
-    std::swap(kinds_, other_kinds_);
-    std::swap(widened_, other_widened_);
-  };
-  swap();
-  if (!align(true, plain)) swap();
+  const SliceGroups plain = groups_;
+  if (align(true, units())) return true;
+  groups_ = plain;
+  return false;
 }
 
-void SliceSteps::arrange_offsets(std::uint64_t slice) {
-  measure_offsets(slice);
+void SliceSteps::arrange_offsets(std::uint64_t slice, bool windows) {
+  load(slice);
+  align(windows, ~std::uint64_t{0});
   choose_columns();
 }
 

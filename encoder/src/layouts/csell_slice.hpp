@@ -74,10 +74,11 @@ class SliceSteps {
   /// Steps of equal column - row, and equal values if `by_value`, in the order of column - row. False, and no steps, if
   /// they are more than `most`.
   bool arrange_pattern(std::uint64_t slice, bool by_value, std::uint64_t most);
-  /// Steps with offsets, narrow ones first. Each lane's columns rise within a kind of columns.
-  void arrange_offsets(std::uint64_t slice);
-  /// Only the groups that this gives, in less time.
-  void measure_offsets(std::uint64_t slice);
+  /// Steps with offsets, narrow ones first, in windows if measure_offsets() has found that these take fewer bytes. Each
+  /// lane's columns rise within a kind of columns.
+  void arrange_offsets(std::uint64_t slice, bool windows);
+  /// Only the groups that this gives, and whether windows take fewer bytes.
+  bool measure_offsets(std::uint64_t slice);
 
   [[nodiscard]] std::uint64_t slice() const { return slice_; }
   [[nodiscard]] std::span<const Step> steps() const { return steps_; }
@@ -112,11 +113,11 @@ class SliceSteps {
   // By lane: its columns, their number, and how many have been taken.
   std::array<const std::uint32_t*, lanes> columns_{};
   std::array<std::uint32_t, lanes> length_{}, taken_{};
-  std::vector<Step> steps_, other_steps_, sorted_;
-  std::vector<std::uint32_t> entries_, other_entries_;
-  SliceGroups groups_{}, other_groups_{};
+  std::vector<Step> steps_, sorted_;
+  std::vector<std::uint32_t> entries_;
+  SliceGroups groups_{};
   using PerKind = std::array<std::uint32_t, 4>;
-  PerKind kinds_{}, other_kinds_{}, widened_{}, other_widened_{};  ///< steps
+  PerKind kinds_{}, widened_{};  ///< steps
 };
 
 /// Whether the columns of two slices, and their values if `by_value`, differ only as their first rows do: SliceSteps

@@ -31,8 +31,9 @@ class SPMVPACK_EXPORT ValueTable {
   static constexpr std::uint64_t max_distinct = std::uint64_t{1} << 20;
   static constexpr std::size_t max_frequent = 256;
 
-  /// Counts the values of `a`. O(nnz), parallel; the result does not depend on the number of threads.
-  static std::shared_ptr<const ValueTable> count(const CsrView& a, int threads = 0);
+  /// Counts the values of `a`. O(nnz), parallel; the result does not depend on the number of threads. Without
+  /// `estimate`, most_frequent() is empty if exceeds().
+  static std::shared_ptr<const ValueTable> count(const CsrView& a, int threads = 0, bool estimate = true);
 
   /// True if there are more than max_distinct distinct values.
   [[nodiscard]] bool exceeds() const noexcept { return distinct_ > max_distinct; }
