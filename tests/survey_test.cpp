@@ -90,7 +90,7 @@ TEST_CASE("a survey counts what the definitions say") {
   const std::vector<std::uint32_t> ends{0, 7, 8, 65535, 65536, 131071, 131080, 0xFFFFFFF0};
   std::mt19937_64 rng(1);
   check_survey(from_rows<double>(70, 0xFFFFFFFE, rng, 0, [&](std::uint64_t r) {
-    return r % 3 == 1 ? std::vector<std::uint32_t>{} : std::vector<std::uint32_t>(ends.begin(), ends.end() - r % 4);
+    return r % 3 == 1 ? std::vector<std::uint32_t>{} : std::vector<std::uint32_t>(ends.begin(), ends.end() - static_cast<std::ptrdiff_t>(r % 4));
   }));
 }
 

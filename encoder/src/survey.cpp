@@ -10,11 +10,12 @@
 namespace spmvpack::encoder {
 namespace {
 
-constexpr std::uint64_t rows_per_task = 1U << 14, entries_per_task = 1U << 18, rows_per_sample = 64;
+constexpr std::uint64_t rows_per_task = 1U << 14, entries_per_task = 1U << 18;
 
 void sample(Survey& s) {
+  const std::uint64_t stride = std::max<std::uint64_t>(64, s.a.nnz() >> 20U);  // about 2^20 entries at most
   CountTable columns, segments, diagonals;
-  for (std::uint64_t r = 0; r < s.a.rows(); r += rows_per_sample)
+  for (std::uint64_t r = 0; r < s.a.rows(); r += stride)
     for (std::uint64_t k = s.a.row_ptr(r); k < s.a.row_ptr(r + 1); ++k) {
       const std::uint64_t column = s.a.col_idx()[k];
       columns.add(column, 1);

@@ -50,6 +50,7 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
     return by_time ? predicted_seconds(work, options.aim.target) : 0.0;
   };
   std::vector<Candidate> candidates;  // what each plan takes, or while it is not made, at least
+  candidates.reserve(others.size());
   for (const Strategy& s : others) candidates.push_back({s.name});
   const auto better_of = [&](std::size_t i, std::size_t j) {  // ties go to the first
     const std::size_t first = std::min(i, j), last = std::max(i, j);

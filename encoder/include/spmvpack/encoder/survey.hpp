@@ -16,7 +16,8 @@ struct Survey {
   std::uint64_t far_apart = 0;      ///< entries that begin a row, or are far_columns and more behind the one before
   std::uint64_t pieces = 0;         ///< of rows, cut into segments of segment_columns
   std::uint64_t shared_pieces = 0;  ///< of rows that have several
-  /// Seen in one row of 64, and so at least as many in the matrix: columns, segments and diagonals with entries.
+  /// Columns, segments and diagonals with entries in some of the rows, one of 64 or fewer: the matrix has as many at
+  /// least.
   std::uint64_t columns = 0, segments = 0, diagonals = 0;
 };
 
