@@ -56,18 +56,20 @@ void check_survey(const CsrView& a) {
 
 /// No plan takes less than what its strategy says.
 void check_least(const CsrView& a) {
-  const Survey s = survey(a);
+  Survey s = survey(a);
   const encoder::XSectors x = encoder::x_sectors(a);
-  for (const Strategy& strategy : encoder::strategies()) {
-    if (!strategy.least) continue;
-    INFO(strategy.name);
-    const encoder::Least least = strategy.least(s);
-    const encoder::Plan plan = strategy.plan(a, {.values = s.values});
-    CHECK(least.device_bytes <= plan.device_bytes());
-    for (const Target target : {Target::gpu, Target::host})
-      CHECK(encoder::predicted_seconds(encoder::work_of(s, least, x), target) <=
-            encoder::predicted_seconds(encoder::work_of(plan, x), target));
-  }
+  for (const encoder::Objective optimize : {encoder::Objective::time, encoder::Objective::bytes})
+    for (const Strategy& strategy : encoder::strategies()) {
+      if (!strategy.least) continue;
+      INFO(strategy.name << (optimize == encoder::Objective::bytes ? ", bytes" : ""));
+      s.fewest_bytes = optimize == encoder::Objective::bytes;
+      const encoder::Least least = strategy.least(s);
+      const encoder::Plan plan = strategy.plan(a, {.values = s.values, .aim = {.optimize = optimize}});
+      CHECK(least.device_bytes <= plan.device_bytes());
+      for (const Target target : {Target::gpu, Target::host})
+        CHECK(encoder::predicted_seconds(encoder::work_of(s, least, x), target) <=
+              encoder::predicted_seconds(encoder::work_of(plan, x), target));
+    }
 }
 
 /// The first columns are the most used.
@@ -90,7 +92,8 @@ TEST_CASE("a survey counts what the definitions say") {
   const std::vector<std::uint32_t> ends{0, 7, 8, 65535, 65536, 131071, 131080, 0xFFFFFFF0};
   std::mt19937_64 rng(1);
   check_survey(from_rows<double>(70, 0xFFFFFFFE, rng, 0, [&](std::uint64_t r) {
-    return r % 3 == 1 ? std::vector<std::uint32_t>{} : std::vector<std::uint32_t>(ends.begin(), ends.end() - static_cast<std::ptrdiff_t>(r % 4));
+    return r % 3 == 1 ? std::vector<std::uint32_t>{}
+                      : std::vector<std::uint32_t>(ends.begin(), ends.end() - static_cast<std::ptrdiff_t>(r % 4));
   }));
 }
 

@@ -379,8 +379,11 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
 
 Least least(const Survey& s) {
   const std::uint64_t nnz = s.a.nnz(), distinct = s.values->distinct();
-  const std::uint64_t value_bytes = distinct > max_table ? size_of(s.a.value_type()) : distinct > 1 ? 1 : 0;
-  return {nnz * (1 + value_bytes) + nnz / 8, true, {{"bitflag.multiplies", 1}, {"bitflag.entries", nnz}}};
+  const std::uint64_t size = size_of(s.a.value_type());
+  std::uint64_t value_bytes = distinct > max_table ? nnz * size : distinct > 1 ? nnz : 0;
+  // Windows and decimals, that of the fewest bytes.
+  if (s.fewest_bytes) value_bytes = std::min({value_bytes, nnz * 2 + distinct * size, nnz * 4});
+  return {nnz + value_bytes + nnz / 8, true, {{"bitflag.multiplies", 1}, {"bitflag.entries", nnz}}};
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
       candidate = {others[i].name, ~std::uint64_t{0}, std::numeric_limits<double>::infinity(), true};
     }
   };
-  const Survey survey = survey_of(a, shared.values, options.threads);
+  Survey survey = survey_of(a, shared.values, options.threads);
+  survey.fewest_bytes = !by_time;
   for (std::size_t i = 0; i < others.size(); ++i) {
     if (!others[i].least || !settings_of(others[i], options.settings).empty()) {
       make(i);

@@ -19,6 +19,7 @@ struct Survey {
   /// Columns, segments and diagonals with entries in some of the rows, one of 64 or fewer: the matrix has as many at
   /// least.
   std::uint64_t columns = 0, segments = 0, diagonals = 0;
+  bool fewest_bytes = false;  ///< whether plans are to take the fewest bytes, not the least time
 };
 
 /// O(nnz), parallel; the result does not depend on the number of threads.
