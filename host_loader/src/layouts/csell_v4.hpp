@@ -119,7 +119,7 @@ struct SliceSums {
       if constexpr (width != 0) prefetch(words, slots * width);
       if constexpr (source == Source::table) prefetch(ids, slots * id_bytes);
       V* const mine = sums[group_index % sum_count].data();
-      for (std::uint32_t k = 0; k < group_steps; ++k) has_entries |= group->mask[k];
+      for (const std::uint32_t mask : group->mask) has_entries |= mask;
       for (std::uint32_t lane = 0; lane < lanes; lane += together) {
         EightWords<width == 0 ? 1 : width> offsets;
         EightWords<id_bytes> id;
