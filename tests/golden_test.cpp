@@ -1,8 +1,12 @@
 // Every golden file in this process: loaded, or refused with the code that its text file names. tests/format_test.py
 // compares what they hold, and runs the command on some.
 
+#include <cmath>
+
 #include "catch.hpp"
 #include "containers.hpp"
+#include "products.hpp"
+#include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -46,6 +50,26 @@ TEST_CASE("every golden file to accept is accepted") {
     INFO(path.stem());
     CHECK(verdict(path) == 0);
   }
+}
+
+TEST_CASE("every golden file to accept multiplies as its entries do") {
+  int multiplied = 0;
+  for (const std::filesystem::path& path : golden("accept")) {
+    const Container container = Container::open(path);
+    if (std::max(container.facts().rows, container.facts().cols) > 1'000'000) continue;
+    const CsrMatrix a = unpack(container);
+    dispatch(a.value_type(), [&]<class A>(A) {
+      const auto& values = std::get<Array<A>>(a.values);
+      if (!std::all_of(values.begin(), values.end(), [](A value) { return std::isfinite(value); })) return;
+      INFO(path.stem());
+      const auto x = random_vector<double>(a.cols, 5);
+      std::vector<double> y(a.rows);
+      host_loader::HostMatrix::load(container).multiply<double>(1, x, 0, y, 2);
+      require_correct<A>(a, x, y);
+      ++multiplied;
+    });
+  }
+  CHECK(multiplied > 200);
 }
 
 TEST_CASE("every golden file to reject is rejected, for what it is") {

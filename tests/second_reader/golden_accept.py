@@ -326,6 +326,10 @@ def sliced():
     n = Matrix(2, 300, [(0, 3, 1.0), (1, 299, 2.0)])
     yield "csell_offsets_wrap", n, [csell_part(n, "raw", 1, [
         [[], [], [(2**32 - 1, {0: (3, [1.0]), 1: (299, [2.0])})], []]])]
+    # Lanes without an entry have offset 0, and no column.
+    n = Matrix(5, 7, [(r, r, 1.0) for r in range(5)])
+    yield "csell_offsets_wrap_single", n, [csell_part(n, "single", 1, [
+        [[], [(2**32 - 16, {r: (r, [1.0]) for r in range(5)})], [], []]])]
 
 
 def flagged():

@@ -57,7 +57,8 @@ class Flagged {
     }
     choose_tile(options);
     chunks_ = plan_chunks(a_, {rows, div_up(a_.cols(), segments_), tile_, !hot_.columns.empty()});
-    place_chunks(chunks_, source_, stored_bytes(source_, size_of(a_.value_type())), choose_by_chunk(options));
+    const auto of_values = choose_by_chunk(options);  // which may choose another source
+    place_chunks(chunks_, source_, stored_bytes(source_, size_of(a_.value_type())), of_values);
   }
 
   void describe(PartPlan& plan) const {

@@ -1,7 +1,7 @@
 #pragma once
-// Slices of csell by AVX-512: eight lanes at a time, whatever the masks say; a lane without an entry reads the step's
-// base and element 0 of its table, as its offset and id are 0. Not for raw values, which are packed: one by one, in the
-// order in which they are stored, they come no later.
+// Slices of csell by AVX-512: eight lanes at a time, whatever the masks say; a lane without an entry reads element 0 of
+// x and of its table, which are there if any lane has an entry. Not for raw values, which are packed: one by one, in
+// the order in which they are stored, they come no later.
 
 #include <immintrin.h>
 
@@ -130,12 +130,14 @@ struct SliceSums {
           const auto mask = static_cast<__mmask8>(group->mask[k] >> lane);
           if (mask == 0) continue;
           Eight element, value;
-          if constexpr (width == 0) {
-            const auto some = static_cast<std::uint32_t>(std::countr_zero(std::uint32_t{mask}));
-            element = Eight::load(x + (group->base[k] + (row + lane + some)) - some, mask);
-          } else {
-            const __m256i base = _mm256_set1_epi32(static_cast<int>(group->base[k]));
-            element = Eight::gather(x, EightIndices(_mm256_add_epi32(offsets.of_step(k), base)));
+          const std::uint32_t base = group->base[k] + (width == 0 ? row + lane : 0);
+          if (const auto some = static_cast<std::uint32_t>(std::countr_zero(std::uint32_t{mask}));
+              width == 0 && base + some < base + together) {
+            element = Eight::load(x + (base + some) - some, mask);
+          } else {  // also patterns whose columns, sums modulo 2^32, may begin again at 0
+            const __m256i more = width == 0 ? _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7) : offsets.of_step(k);
+            const __m256i all_base = _mm256_set1_epi32(static_cast<int>(base));
+            element = Eight::gather(x, EightIndices(_mm256_maskz_add_epi32(mask, more, all_base)));
           }
           if constexpr (source == Source::table)
             value = Eight::gather(values, EightIndices(id.of_step(k)));
