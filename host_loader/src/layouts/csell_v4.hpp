@@ -5,6 +5,8 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <type_traits>
 
