@@ -174,12 +174,11 @@ def fit_gpu(times):
         prices = fit(times, weights)
         slower = []
         for at, matrix in enumerate(times["matrices"]):
-            allowed = {n: l["us"] for n, l in matrix["layouts"].items() if n in YARDSTICKS and not l["fill_reads_x"]}
-            taken = pick(matrix, prices)
-            loss = matrix["layouts"][taken]["us"] / min(allowed.values(), default=math.inf) - 1
+            taken, yardstick = pick(matrix, prices), best_yardstick(matrix)
+            loss = matrix["layouts"][taken]["us"] / matrix["layouts"][yardstick]["us"] - 1 if yardstick else 0
             if matrix["suite"] and loss > MOST_SLOWER:
                 slower.append(loss)
-                for name in {taken, min(allowed, key=allowed.get)}:
+                for name in {taken, yardstick}:
                     weights[at, name] = 1.5 * weights.get((at, name), 1)
         if best is None or (len(slower), sum(slower)) < best[0]:
             best = ((len(slower), sum(slower)), prices)
@@ -232,6 +231,13 @@ def pick(matrix, prices):
     return min(matrix["layouts"], key=cost)
 
 
+def best_yardstick(matrix):
+    """The fastest of those that were measured and that auto may take; None if there is none."""
+    layouts = matrix["layouts"]
+    return min((n for n in YARDSTICKS if n in layouts and not layouts[n]["fill_reads_x"]),
+               key=lambda n: layouts[n]["us"], default=None)
+
+
 def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
@@ -244,12 +250,13 @@ def show(times, prices, caches):
         rows, losses, best_losses, errors = [], [], [], []
         for matrix in times["matrices"]:
             layouts = matrix["layouts"]
-            if matrix["suite"] != suite or not any(name in layouts for name in YARDSTICKS):
+            yardstick = best_yardstick(matrix)
+            if matrix["suite"] != suite or not yardstick:
                 continue
             taken = pick(matrix, prices)
             allowed = {n: l["us"] for n, l in layouts.items() if not l["fill_reads_x"]}
             best = min(allowed, key=allowed.get)
-            loss = layouts[taken]["us"] / min(allowed[n] for n in YARDSTICKS if n in allowed) - 1
+            loss = layouts[taken]["us"] / layouts[yardstick]["us"] - 1
             losses.append(loss)
             best_losses.append(layouts[taken]["us"] / allowed[best])
             errors += [predicted(l, prices) / l["us"] for n, l in layouts.items() if l["us"] < NEAR * allowed[best]]

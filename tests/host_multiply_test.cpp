@@ -157,18 +157,24 @@ void bitflag_in_order() {
     }
 }
 
+/// The host adds each row's entries in turn.
+template <class A>
+void require_in_turn(const CsrMatrix& matrix, const HostMatrix& a, int threads) {
+  with_vectors<A>([&]<class V>(V) {
+    INFO(threads << " threads, vectors " << sizeof(V));
+    const auto x = random_vector<V>(matrix.cols, 4);
+    std::vector<V> y = Orders<A, V>(matrix, x).in_turn();
+    for (V& element : y) element = std::fma(V{1}, element, V{0});
+    REQUIRE(same_bits(multiply(a, x, threads), y));
+  });
+}
+
 template <class A>
 void rows_in_turn(const std::string& layout) {
   for (const NamedMatrix& m : random_matrices<A>(47, 3)) {
     if (!suits(m.matrix, Variant{layout, {}})) continue;
-    const HostMatrix a = load(encode(m.matrix, layout));
-    with_vectors<A>([&]<class V>(V) {
-      INFO(layout << ", " << m.name << ", vectors " << sizeof(V));
-      const auto x = random_vector<V>(m.matrix.cols, 4);
-      std::vector<V> y = Orders<A, V>(m.matrix, x).in_turn();
-      for (V& element : y) element = std::fma(V{1}, element, V{0});
-      REQUIRE(same_bits(multiply(a, x), y));
-    });
+    INFO(layout << ", " << m.name);
+    require_in_turn<A>(m.matrix, load(encode(m.matrix, layout)), 2);
   }
 }
 
@@ -194,15 +200,8 @@ void long_rows_in_turn() {
     }
     const CsrMatrix matrix = make_csr<A>(rows, cols, entries);
     const HostMatrix a = load(encode(matrix, "csr"));
-    with_vectors<A>([&]<class V>(V) {
-      const auto x = random_vector<V>(cols, 4);
-      std::vector<V> y = Orders<A, V>(matrix, x).in_turn();
-      for (V& element : y) element = std::fma(V{1}, element, V{0});
-      for (const int threads : {1, 2, 5}) {
-        INFO(rows << " rows, " << threads << " threads, vectors " << sizeof(V));
-        REQUIRE(same_bits(multiply(a, x, threads), y));
-      }
-    });
+    INFO(rows << " rows");
+    for (const int threads : {1, 2, 5}) require_in_turn<A>(matrix, a, threads);
   }
 }
 

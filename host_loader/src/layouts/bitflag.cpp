@@ -20,7 +20,7 @@ using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 
 constexpr std::uint64_t chunks_per_task = 64, rows_per_task = 1024;
 constexpr std::uint32_t tree_width = 32;
-constexpr std::size_t ahead_bytes = 4096, cache_line = 64;
+constexpr std::size_t ahead_bytes = 4096;
 
 /// The tree over n values: at distances 1, 2, 4, ... each takes in the one that far to its right. Overwrites them.
 template <class V>
@@ -74,12 +74,10 @@ SPMVPACK_INLINE bool is_set(std::uint32_t flags, std::uint32_t k) {
 }
 
 /// Prefetches a lane's share of as many bytes as the chunk has: its pieces are too short for the hardware prefetcher.
-SPMVPACK_INLINE void prefetch_share(const std::byte* ahead, std::uint32_t chunk_bytes, std::size_t lane) {
-  const std::uint32_t share = chunk_bytes / lanes;
-  const auto begin = reinterpret_cast<std::uintptr_t>(ahead) + lane * share;  // may be past the section
-  __builtin_prefetch(reinterpret_cast<const void*>(begin));                   // NOLINT(performance-no-int-to-ptr)
-  if (share > cache_line)
-    __builtin_prefetch(reinterpret_cast<const void*>(begin + cache_line));  // NOLINT(performance-no-int-to-ptr)
+SPMVPACK_INLINE void prefetch_share(const std::byte* bytes, std::uint32_t chunk_bytes, std::size_t lane) {
+  const std::size_t share = chunk_bytes / lanes, begin = ahead_bytes + lane * share;
+  prefetch(bytes, begin);
+  if (share > cache_line) prefetch(bytes, begin + cache_line);
 }
 
 /// Adds up the products of a chunk along its lanes. `from`: x, and its hot elements. Returns the lanes in which rows
@@ -97,7 +95,6 @@ SPMVPACK_INLINE std::uint32_t multiply_lanes(const View<A>& v, const Chunk& chun
   const auto* const window_ids = reinterpret_cast<const std::uint16_t*>(bytes + at.values);
   const A* const window = v.values + std::size_t{source == Source::window ? chunk.info.window() : 0} * window_step;
   const auto* const integers = reinterpret_cast<const std::int32_t*>(bytes + at.values);
-  const auto* const exponents = reinterpret_cast<const std::uint8_t*>(bytes + at.exponents);
   const std::uint32_t exponent_bits = source == Source::decimal ? chunk.info.exponent_bits() : 0;
   const double* const powers = powers_of_ten.data() + (source == Source::decimal ? chunk.info.exponent() : 0);
   const V* const x = from[0] + chunk.base;
@@ -110,17 +107,14 @@ SPMVPACK_INLINE std::uint32_t multiply_lanes(const View<A>& v, const Chunk& chun
     if constexpr (source == Source::table) value = V{v.values[ids[slot_of(1, own_lanes, lane, k)]]};
     if constexpr (source == Source::window) value = V{window[window_ids[slot_of(2, own_lanes, lane, k)]]};
     if constexpr (source == Source::decimal) {
-      const std::size_t e = lane * lane_entries + k;
-      const std::uint32_t more = exponent_bits == 0   ? 0
-                                 : exponent_bits == 4 ? exponents[e / 2] >> e % 2 * 4 & 15U
-                                                      : exponents[e];
-      value = integers[slot_of(4, own_lanes, lane, k)] / powers[more];
+      const auto e = static_cast<std::uint32_t>(lane) * lane_entries + k;
+      value = integers[slot_of(4, own_lanes, lane, k)] / powers[more_exponent(bytes + at.exponents, exponent_bits, e)];
     }
     return std::fma(value, element, sum);
   };
   std::uint32_t with_start = 0;
   for (std::size_t lane = 0; lane < entries / lane_entries; ++lane) {
-    prefetch_share(bytes + ahead_bytes, at.end, lane);
+    prefetch_share(bytes, at.end, lane);
     const auto flags = static_cast<std::uint32_t>(bytes[lane]);
     V sum = 0;
     if (flags == 0) {

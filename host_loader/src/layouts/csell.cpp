@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels.hpp"
+#include "csell_sums.hpp"
 #include "spmvpack/container/parallel.hpp"
 #if SPMVPACK_HAS_V3
 #include "csell_v4.hpp"
@@ -19,10 +19,6 @@ using namespace spmvpack::layouts::csell;  // what the bytes mean
 
 constexpr std::uint64_t slices_per_task = 64;
 constexpr std::uint32_t all_lanes = ~0U;
-
-/// Sums of a slice's rows; of a block, by its rows.
-template <std::uint32_t block, class V>
-using Sums = std::array<std::array<V, lanes>, block>;
 
 /// Where the values of a step are.
 template <class A>
@@ -135,18 +131,7 @@ SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin
         raw += static_cast<std::uint32_t>(std::popcount(mask)) * block * block;
       }
     }
-    const std::uint64_t last = std::min<std::uint64_t>(lanes, v.rows - s * lanes);
-    for (std::uint64_t lane = 0; lane < last; ++lane)
-      for (std::uint32_t r = 0; r < block; ++r) {
-        const std::uint64_t local = (s * lanes + lane) * block + r;
-        if ((has_entries >> lane & 1U) == 0) {
-          operands.scale(local, local + 1);
-          continue;
-        }
-        V sum = sums[0][r][lane];
-        for (std::uint32_t i = 1; i < v.sums; ++i) sum = sum + sums[i][r][lane];
-        operands.put(local, sum);
-      }
+    put_sums<block>(v, s, has_entries, sums, operands);
   }
 }
 

@@ -5,13 +5,11 @@
 
 #include <immintrin.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <type_traits>
 
-#include "kernels.hpp"
-#include "spmvpack/container/layouts/csell.hpp"
+#include "csell_sums.hpp"
 
 namespace spmvpack::host_loader::layouts::csell_v4 {
 
@@ -91,11 +89,9 @@ struct EightWords {
 };
 
 /// Entries are streams of short pieces: what comes is fetched so far ahead.
-constexpr std::uint32_t ahead_bytes = 2048, cache_line = 64;
-SPMVPACK_INLINE void prefetch(const std::byte* p, std::uint32_t bytes) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(p) + ahead_bytes;
-  for (std::uint32_t i = 0; i < bytes; i += cache_line)
-    __builtin_prefetch(reinterpret_cast<const void*>(begin + i));  // NOLINT(performance-no-int-to-ptr)
+constexpr std::size_t ahead_bytes = 2048;
+SPMVPACK_INLINE void prefetch_ahead(const std::byte* p, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += cache_line) prefetch(p, ahead_bytes + i);
 }
 
 /// A slice's sums.
@@ -110,7 +106,7 @@ struct SliceSums {
   std::uint32_t row, sum_count;
   std::uint64_t group_index = 0;
   std::uint32_t has_entries = 0;
-  alignas(cache_line) std::array<std::array<V, lanes>, max_sums> sums{};
+  alignas(cache_line) std::array<Sums<1, V>, max_sums> sums{};
 
   /// The next `count` groups, whose columns have `width` bytes, or are those of patterns: 0. `ids`: bytes of an id.
   template <std::uint32_t width, std::uint32_t id_bytes>
@@ -118,9 +114,9 @@ struct SliceSums {
     constexpr std::uint32_t slots = lanes * group_steps;
     for (const Group* const end = group + count; group != end; ++group, ++group_index, words += slots * width) {
       const std::byte* const ids = slice.stream + slice.at.ids * unit + group_index * slots * id_bytes;
-      if constexpr (width != 0) prefetch(words, slots * width);
-      if constexpr (source == Source::table) prefetch(ids, slots * id_bytes);
-      V* const mine = sums[group_index % sum_count].data();
+      if constexpr (width != 0) prefetch_ahead(words, slots * width);
+      if constexpr (source == Source::table) prefetch_ahead(ids, slots * id_bytes);
+      V* const mine = sums[group_index % sum_count][0].data();
       for (const std::uint32_t mask : group->mask) has_entries |= mask;
       for (std::uint32_t lane = 0; lane < lanes; lane += together) {
         EightWords<width == 0 ? 1 : width> offsets;
@@ -175,17 +171,7 @@ SPMVPACK_TARGET_V4 void slices(View<A> v, Operands<V> operands, std::uint64_t be
       all.template add_all<2>();
     else
       all.template add_all<1>();
-    const std::uint64_t last = std::min<std::uint64_t>(lanes, v.rows - s * lanes);
-    for (std::uint64_t lane = 0; lane < last; ++lane) {
-      const std::uint64_t local = s * lanes + lane;
-      if ((all.has_entries >> lane & 1U) == 0) {
-        operands.scale(local, local + 1);
-        continue;
-      }
-      V sum = all.sums[0][lane];
-      for (std::uint32_t i = 1; i < v.sums; ++i) sum = sum + all.sums[i][lane];
-      operands.put(local, sum);
-    }
+    put_sums<1>(v, s, all.has_entries, all.sums, operands);
   }
 }
 

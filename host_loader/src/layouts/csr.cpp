@@ -54,7 +54,7 @@ struct Rows {
       sum[i] = 0;
       const std::uint64_t ahead = at[i] + ahead_entries, of_row = std::min<std::uint64_t>(left[i], prefetched_entries),
                           ahead_end = std::min<std::uint64_t>(ahead + of_row, all_end);
-      for (std::uint64_t k = ahead; k < ahead_end; k += 64 / sizeof(V)) {
+      for (std::uint64_t k = ahead; k < ahead_end; k += cache_line / sizeof(V)) {
         __builtin_prefetch(values + k);
         __builtin_prefetch(col_idx + k);
       }

@@ -2,6 +2,8 @@
 // The layouts' multiplies.
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "spmvpack/container/contents.hpp"
@@ -13,6 +15,14 @@ namespace spmvpack::host_loader {
 template <class V>
 SPMVPACK_INLINE V scaled(V beta, const V& y) {
   return beta == 0 ? V{0} : beta * y;
+}
+
+inline constexpr std::size_t cache_line = 64;
+
+/// Fetches the line that is so many bytes from p, which may be past what p points into.
+SPMVPACK_INLINE void prefetch(const void* p, std::size_t bytes) {
+  const auto at = reinterpret_cast<std::uintptr_t>(p) + bytes;
+  __builtin_prefetch(reinterpret_cast<const void*>(at));  // NOLINT(performance-no-int-to-ptr)
 }
 
 /// y = alpha A x + beta y over a part's local rows and columns. Every row first becomes beta y (0 where beta is 0, y

@@ -216,6 +216,14 @@ View<T> view(const PartView& part) {
           static_cast<std::uint32_t>(segment_columns(part.info()))};
 }
 
+/// What the exponent of entry e is above its chunk's, where each has so many bits: 0, 4 or 8.
+constexpr SPMVPACK_HOST_DEVICE std::uint32_t more_exponent(const std::byte* exponents, std::uint32_t each,
+                                                           std::uint32_t e) noexcept {
+  if (each == 0) return 0;
+  const auto byte = static_cast<std::uint32_t>(exponents[e * each / 8]);
+  return each == 8 ? byte : byte >> e % 2 * 4 & 15U;
+}
+
 /// One chunk, ready to be read entry by entry.
 struct ChunkView {
   const std::byte* bytes;
@@ -277,10 +285,7 @@ struct ChunkView {
   }
   /// What the exponent of entry e is above the chunk's.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t more_exponent(std::uint32_t e) const {
-    const std::uint32_t each = chunk.info.exponent_bits();
-    if (each == 0) return 0;
-    const std::uint32_t byte = number(bytes + at.exponents, 1, e * each / 8);
-    return each == 8 ? byte : byte >> e % 2 * 4 & 15U;
+    return bitflag::more_exponent(bytes + at.exponents, chunk.info.exponent_bits(), e);
   }
   /// Whether `count` elements of `values` have that of entry e, or a power of ten its exponent.
   [[nodiscard]] SPMVPACK_HOST_DEVICE bool has_value(std::uint32_t e, std::uint64_t count) const {

@@ -1,0 +1,36 @@
+#pragma once
+// The sums of a slice of csell's rows, whatever instructions make them.
+
+#include <algorithm>
+#include <array>
+
+#include "kernels.hpp"
+#include "spmvpack/container/layouts/csell.hpp"
+
+namespace spmvpack::host_loader::layouts {
+
+/// Sums of a slice's rows; of a block, by its rows.
+template <std::uint32_t block, class V>
+using Sums = std::array<std::array<V, spmvpack::layouts::csell::lanes>, block>;
+
+/// Completes the rows of slice s. The sums of a row are added from left to right.
+template <std::uint32_t block, class A, class V>
+SPMVPACK_INLINE void put_sums(const spmvpack::layouts::csell::View<A>& v, std::uint64_t s, std::uint32_t has_entries,
+                              const std::array<Sums<block, V>, spmvpack::layouts::csell::max_sums>& sums,
+                              const Operands<V>& operands) {
+  constexpr std::uint64_t lanes = spmvpack::layouts::csell::lanes;
+  const std::uint64_t last = std::min<std::uint64_t>(lanes, v.rows - s * lanes);
+  for (std::uint64_t lane = 0; lane < last; ++lane)
+    for (std::uint32_t r = 0; r < block; ++r) {
+      const std::uint64_t local = (s * lanes + lane) * block + r;
+      if ((has_entries >> lane & 1U) == 0) {
+        operands.scale(local, local + 1);
+        continue;
+      }
+      V sum = sums[0][r][lane];
+      for (std::uint32_t i = 1; i < v.sums; ++i) sum = sum + sums[i][r][lane];
+      operands.put(local, sum);
+    }
+}
+
+}  // namespace spmvpack::host_loader::layouts
