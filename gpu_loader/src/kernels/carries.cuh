@@ -80,27 +80,39 @@ __device__ V short_sum(const Target<V>& to, std::uint64_t c, const SharedRow& sh
   return V{0} + ((part[0] + part[1]) + (part[2] + part[3]));
 }
 
-/// Finishes the long rows that start in the chunks of a warp's lanes, from chunk c of lane 0 on, one after the other.
-template <class V, class Chunks>
-__device__ void finish_long_rows(const Chunks& chunks, std::uint64_t c, bool is_long, const Target<V>& to) {
-  const unsigned lane = lane_id();
-  for (unsigned left = __ballot_sync(full_warp, is_long); left != 0; left &= left - 1) {
-    const std::uint64_t start = c + static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
-    const std::uint32_t row = chunks.first_row(start + 1);
-    constexpr unsigned batch = 4;  // of 32 chunks, whose loads are in flight together
+/// A long row and which of the chunks from its first one on it has: each lane knows of some.
+template <class Chunks>
+struct LongRow {
+  static constexpr unsigned batch = 4;  ///< of 32 chunks, whose loads are in flight together
+  std::uint64_t start;
+  std::uint32_t row;
+  bool belongs[batch];
+  /// The one that starts in the chunk of the first lane of `lanes`, which are not none; `row` of each lane is that of
+  /// its chunk, c is the chunk of lane 0.
+  __device__ LongRow(const Chunks& chunks, std::uint64_t c, unsigned lanes, std::uint32_t row_of_lane) {
+    const int lane = __ffs(static_cast<int>(lanes)) - 1;
+    start = c + static_cast<unsigned>(lane);
+    row = __shfl_sync(full_warp, row_of_lane, lane);
+    look(chunks, start);
+  }
+  /// Looks at the batch of chunks from `begin` on.
+  __device__ void look(const Chunks& chunks, std::uint64_t begin) {
+#pragma unroll
+    for (unsigned k = 0; k < batch; ++k) {
+      const std::uint64_t i = begin + k * 32 + lane_id();
+      belongs[k] = i == start || (i < chunks.count && chunks.first_row(i) == row);
+    }
+  }
+  template <class V>
+  __device__ void finish(const Chunks& chunks, const Target<V>& to) {
+    const unsigned lane = lane_id();
     V total = 0;
     unsigned n = 32;
-    for (std::uint64_t begin = start + lane; n == 32; begin += std::uint64_t{32} * batch) {
-      bool belongs[batch];
+    for (std::uint64_t begin = start;;) {
       V sum[batch];
 #pragma unroll
       for (unsigned k = 0; k < batch; ++k) {
-        const std::uint64_t i = begin + k * 32;
-        belongs[k] = i == start || (i < chunks.count && chunks.first_row(i) == row);
-      }
-#pragma unroll
-      for (unsigned k = 0; k < batch; ++k) {
-        const std::uint64_t i = begin + k * 32;
+        const std::uint64_t i = begin + k * 32 + lane;
         sum[k] = !belongs[k] ? V{0} : i == start ? to.last[i] : to.first[i];
       }
 #pragma unroll
@@ -109,10 +121,13 @@ __device__ void finish_long_rows(const Chunks& chunks, std::uint64_t c, bool is_
         n = static_cast<unsigned>(__popc(__ballot_sync(full_warp, belongs[k])));
         if (n != 0) total = total + segment_sum(sum[k], lane, n);  // only lane 0's is used
       }
+      if (n < 32) break;
+      begin += std::uint64_t{32} * batch;
+      look(chunks, begin);
     }
     if (lane == 0) to.put(row, total);
   }
-}
+};
 
 /// The second kernel: adds up the sums that chunks left for the rows that they share, in chunk order: trees over 32
 /// chunks each, in sequence. Each chunk has a lane; the whole warp works on long rows. If alpha is 0, all of y has
@@ -126,10 +141,24 @@ __global__ void __launch_bounds__(tuning::carry_threads)
   const Target<V> to{alpha.get(), beta.get(), y, map, first_sum, last_sum};
   const std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const SharedRow shared = shared_row(chunks, c);
+  // The whole warp works on long rows, one after the other. The first one's chunks are known before the sums are.
+  unsigned with_long = __ballot_sync(full_warp, shared.is_long());
+  const auto first_long = [&] { return LongRow<Chunks>(chunks, c - lane_id(), with_long, shared.row); };
+  if (with_long == 0) {
+    if constexpr (!Chunks::in_workspace) wait_for_last_kernel();
+    if (to.alpha != V{0} && shared.is_short()) to.put(shared.row, short_sum(to, c, shared));
+    return;
+  }
+  LongRow<Chunks> row = first_long();
   if constexpr (!Chunks::in_workspace) wait_for_last_kernel();
   if (to.alpha == V{0}) return;
+  for (;;) {
+    row.finish(chunks, to);
+    with_long &= with_long - 1;
+    if (with_long == 0) break;
+    row = first_long();
+  }
   if (shared.is_short()) to.put(shared.row, short_sum(to, c, shared));
-  finish_long_rows(chunks, c - lane_id(), shared.is_long(), to);
 }
 
 /// Launches the second kernel, if there is more than one chunk.

@@ -30,4 +30,19 @@ __device__ V segment_sum(V v, unsigned lane, unsigned end) {
   return v;
 }
 
+/// The same sums, in fewer steps where all segments are short. `others`: the lanes, the same to all, that start no
+/// segment or come before the first start.
+template <class V>
+__device__ V segment_sum(V v, unsigned lane, unsigned end, unsigned others) {
+  unsigned runs = others;  // lanes that begin a run of at least `distance` of them
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const V right = __shfl_down_sync(full_warp, v, distance);
+    if (lane + distance < end) v = v + right;
+    runs &= runs >> distance;
+    if (runs == 0) break;
+  }
+  return v;
+}
+
 }  // namespace spmvpack::gpu_loader

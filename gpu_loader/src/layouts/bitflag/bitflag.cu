@@ -12,6 +12,7 @@
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "layouts/bitflag/kernels.hpp"
+#include "layouts/bitflag/lane_data.cuh"
 #include "layouts/bitflag/tuning.cuh"
 #include "spmvpack/container/layouts/bitflag.hpp"
 
@@ -56,119 +57,6 @@ __device__ inline Chunk load_chunk(const Chunk* chunks, std::uint64_t c) {
   return {word.x, word.y, word.z, {word.w}};
 }
 
-/// What a lane has of a chunk's columns.
-__device__ inline void load_words(const std::byte* columns, std::uint32_t shift, std::uint32_t chunk_lanes,
-                                  std::uint32_t lane, std::uint32_t (&word)[lane_entries]) {
-  if (shift == 0) {
-    const uint2 w = __ldcs(reinterpret_cast<const uint2*>(columns) + lane);
-#pragma unroll
-    for (unsigned k = 0; k < 4; ++k) {
-      word[k] = w.x >> 8 * k & 0xFF;
-      word[k + 4] = w.y >> 8 * k & 0xFF;
-    }
-  } else if (shift == 1) {
-    const uint4 w = __ldcs(reinterpret_cast<const uint4*>(columns) + lane);
-    const std::uint32_t pair[4]{w.x, w.y, w.z, w.w};
-#pragma unroll
-    for (unsigned k = 0; k < 4; ++k) {
-      word[2 * k] = pair[k] & 0xFFFF;
-      word[2 * k + 1] = pair[k] >> 16;
-    }
-  } else {
-    const uint4 a = __ldcs(reinterpret_cast<const uint4*>(columns) + lane),
-                b = __ldcs(reinterpret_cast<const uint4*>(columns) + chunk_lanes + lane);
-    word[0] = a.x, word[1] = a.y, word[2] = a.z, word[3] = a.w;
-    word[4] = b.x, word[5] = b.y, word[6] = b.z, word[7] = b.w;
-  }
-}
-
-/// What a lane has of a chunk's values, as they are stored.
-template <Source source, class A>
-struct LaneValues {
-  static constexpr unsigned loads = lane_entries * sizeof(A) / 16;
-  uint4 word[loads];
-  __device__ void load(const std::byte* values, std::uint32_t chunk_lanes, std::uint32_t lane) {
-#pragma unroll
-    for (unsigned i = 0; i < loads; ++i)
-      word[i] = __ldcs(reinterpret_cast<const uint4*>(values) + i * chunk_lanes + lane);
-  }
-  template <class V>
-  __device__ V get(unsigned k, const V* /*table*/) const {
-    constexpr unsigned together = 16 / sizeof(A);
-    A all[together];
-    memcpy(all, &word[k / together], 16);
-    return static_cast<V>(all[k % together]);
-  }
-};
-template <class A>
-struct LaneValues<Source::table, A> {
-  uint2 ids;
-  __device__ void load(const std::byte* values, std::uint32_t /*chunk_lanes*/, std::uint32_t lane) {
-    ids = __ldcs(reinterpret_cast<const uint2*>(values) + lane);
-  }
-  template <class V>
-  __device__ V get(unsigned k, const V* table) const {
-    return table[(k < 4 ? ids.x : ids.y) >> 8 * (k % 4) & 0xFF];
-  }
-};
-template <class A>
-struct LaneValues<Source::single, A> {
-  __device__ void load(const std::byte*, std::uint32_t, std::uint32_t) {}
-  template <class V>
-  __device__ V get(unsigned /*k*/, const V* table) const {
-    return table[0];
-  }
-};
-/// Its values are fetched with the elements of x. What is no entry has id 0, which names a value, too.
-template <class A>
-struct LaneValues<Source::window, A> {
-  uint4 ids;
-  A value[lane_entries];
-  __device__ void load(const std::byte* values, std::uint32_t /*chunk_lanes*/, std::uint32_t lane) {
-    ids = __ldcs(reinterpret_cast<const uint4*>(values) + lane);
-  }
-  __device__ void load_more(const View<A>& v, Info info, const std::byte* /*exponents*/, std::uint32_t /*lane*/) {
-    const A* const window = v.values + std::uint64_t{info.window()} * window_step;
-    const std::uint32_t pair[4]{ids.x, ids.y, ids.z, ids.w};
-#pragma unroll
-    for (unsigned k = 0; k < lane_entries; ++k) value[k] = __ldg(window + (pair[k / 2] >> 16 * (k % 2) & 0xFFFF));
-  }
-  template <class V>
-  __device__ V get(unsigned k, const V* /*table*/) const {
-    return static_cast<V>(value[k]);
-  }
-};
-/// `table`: the powers of ten.
-template <>
-struct LaneValues<Source::decimal, double> {
-  uint4 low, high;
-  uint2 exponents;  ///< in bytes
-  std::uint32_t least;
-  __device__ void load(const std::byte* values, std::uint32_t chunk_lanes, std::uint32_t lane) {
-    low = __ldcs(reinterpret_cast<const uint4*>(values) + lane);
-    high = __ldcs(reinterpret_cast<const uint4*>(values) + chunk_lanes + lane);
-  }
-  __device__ void load_more(const View<double>& /*v*/, Info info, const std::byte* from, std::uint32_t lane) {
-    least = info.exponent();
-    if (info.exponent_bits() == 0 || lane >= info.lanes()) return;
-    if (info.exponent_bits() == 8) {
-      exponents = __ldcs(reinterpret_cast<const uint2*>(from) + lane);
-      return;
-    }
-    const std::uint32_t of_4_bits = __ldcs(reinterpret_cast<const std::uint32_t*>(from) + lane);
-    const auto apart = [](std::uint32_t n) {
-      n = (n | n << 8) & 0x00FF00FF;
-      return (n | n << 4) & 0x0F0F0F0F;
-    };
-    exponents = {apart(of_4_bits & 0xFFFF), apart(of_4_bits >> 16)};
-  }
-  __device__ double get(unsigned k, const double* table) const {
-    const std::uint32_t word[lane_entries]{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-    return __ddiv_rn(static_cast<std::int32_t>(word[k]),
-                     table[least + ((k < 4 ? exponents.x : exponents.y) >> 8 * (k % 4) & 0xFF)]);
-  }
-};
-
 /// Values that a block holds in shared memory.
 constexpr std::uint32_t table_size(Source source) {
   return source == Source::table ? max_table : source == Source::decimal ? max_exponent + 1 : 1;
@@ -186,6 +74,9 @@ __device__ inline std::uint32_t sum_before(std::uint32_t n, std::uint32_t lane) 
 
 inline constexpr std::uint32_t no_row = ~0U;
 
+/// A warp's sums in shared memory: those of the rows that start in its chunk, and one before them.
+inline constexpr std::uint32_t warp_slots = chunk_entries + 1;
+
 /// The sum of a row through chunks of a tile, and whether it ends there.
 template <class V>
 struct SumThrough {
@@ -193,19 +84,16 @@ struct SumThrough {
   bool ends;
 };
 
-/// The rows of a chunk.
+/// The rows that start in a chunk.
 struct ChunkRows {
   Chunk chunk;
   const std::byte* offsets;
+  __device__ std::uint32_t offset(std::uint32_t start) const {
+    return chunk.info.row_bytes() == 1 ? __ldg(reinterpret_cast<const std::uint8_t*>(offsets) + start)
+                                       : __ldg(reinterpret_cast<const std::uint16_t*>(offsets) + start);
+  }
   __device__ std::uint32_t operator()(std::uint32_t start) const {
-    switch (chunk.info.row_bytes()) {
-      case 0:
-        return chunk.begin() + start;
-      case 1:
-        return chunk.row + __ldg(reinterpret_cast<const std::uint8_t*>(offsets) + start);
-      default:
-        return chunk.row + __ldg(reinterpret_cast<const std::uint16_t*>(offsets) + start);
-    }
+    return chunk.info.row_bytes() == 0 ? chunk.begin() + start : chunk.row + offset(start);
   }
 };
 
@@ -218,12 +106,30 @@ __device__ void put_empty(const Target<V>& to, std::uint32_t row) {
     to.scale(row);
 }
 
+/// Shared memory by address, as a pointer's is found again at every use.
+__device__ inline void put_shared(std::uint32_t address, double v) {
+  asm volatile("st.shared.f64 [%0], %1;" ::"r"(address), "d"(v));
+}
+__device__ inline void put_shared(std::uint32_t address, float v) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(v));
+}
+
+template <class V>
+__device__ V get_shared(std::uint32_t address) {
+  V v;
+  if constexpr (sizeof(V) == 8)
+    asm volatile("ld.shared.f64 %0, [%1];" : "=d"(v) : "r"(address));
+  else
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address));
+  return v;
+}
+
 /// The elements of x, sums and rows of one chunk, by a warp. Writes the rows that are the chunk's alone to y, and what
 /// others need to `shared`; returns the row that goes on if one starts here, else no_row.
 template <Source source, Near near, bool full, class A, class V>
 __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bool goes_on, std::uint32_t own_rows,
-                                        const V* table, const V* __restrict__ x, const NearElements<V>& elements,
-                                        const V* staged, V* of_starts, const Target<V>& to, Shared<V>& shared) {
+                                        const V* table, const V* x, const NearElements<V>& elements, const V* staged,
+                                        V* of_starts, const Target<V>& to, Shared<V>& shared) {
   const Info info = chunk.info;
   const unsigned lane = lane_id();
   const std::byte* const bytes = v.stream + std::uint64_t{chunk.place} * unit;
@@ -234,65 +140,89 @@ __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bo
                           : lane + 1 < used  ? lane_entries
                           : lane + 1 == used ? info.entries() - lane * lane_entries
                                              : 0;
-  std::uint32_t word[lane_entries] = {}, flags = 0;
+  std::uint32_t flags = 0;
+  LaneColumns columns = {};
   LaneValues<source, A> values = {};
+  const ChunkRows row{chunk, bytes + at.rows};
   if (full || lane < chunk_lanes) {
     flags = static_cast<std::uint32_t>(bytes[lane]);
-    load_words(bytes + at.columns, info.column_shift(), chunk_lanes, lane, word);
+    columns.load(bytes + at.columns, info.column_shift(), chunk_lanes, lane);
     values.load(bytes + at.values, chunk_lanes, lane);
   }
+  // Where registers are left, the row that the lane writes first is on its way, too.
+  constexpr bool row_ahead = source != Source::raw && source != Source::decimal && near != Near::segment;
+  std::uint32_t offset = 0;
+  if (row_ahead && info.row_bytes() != 0 && lane < info.starts()) offset = row.offset(lane);
+  __syncwarp();  // as issue_loads()
+  std::uint32_t word[lane_entries];
+  columns.get(info.column_shift(), word);
   if constexpr (source == Source::window || source == Source::decimal)
     values.load_more(v, info, bytes + at.exponents, lane);
-  __syncwarp();  // as issue_loads()
   x += chunk.base;
-  // What a lane does not have is not loaded, without a branch, so that all loads are on their way together.
+  asm("" : "+l"(x));  // not base + word each time
+  __builtin_assume(__isGlobal(x));
+  // What a lane does not have is not loaded, without a branch, so that all loads are on their way together. As x is not
+  // __restrict__, none is a load of constants, which the compiler moves down to its use, past any barrier.
   V element[lane_entries];
 #pragma unroll
   for (unsigned k = 0; k < lane_entries; ++k) {
     element[k] = 0;
     const bool is_near = near == Near::segment ? elements.staged : near == Near::hot && (word[k] & hot_bit) != 0;
-    if ((full || k < n) && !is_near) element[k] = __ldg(x + word[k]);
+    if ((full || k < n) && !is_near) element[k] = x[word[k]];
   }
   if constexpr (near != Near::none) {
-    const V* const from = elements.staged ? staged : elements.copy;
+    const auto fetch = [&](const V* from) {
 #pragma unroll
-    for (unsigned k = 0; k < lane_entries; ++k) {
-      const bool is_near = near == Near::segment ? elements.staged : (word[k] & hot_bit) != 0;
-      if ((full || k < n) && is_near) element[k] = from[word[k] & ~hot_bit];
-    }
+      for (unsigned k = 0; k < lane_entries; ++k) {
+        const bool is_near = near == Near::segment || (word[k] & hot_bit) != 0;
+        if ((full || k < n) && is_near) element[k] = from[word[k] & ~hot_bit];
+      }
+    };
+    if (elements.staged)
+      fetch(staged);
+    else if (near == Near::hot)
+      fetch(elements.copy);
   }
   __syncwarp();
   // The sums of the rows that start in the lanes, in their order, pass through shared memory: all lanes then write
-  // them.
-  std::uint32_t start = sum_before(static_cast<std::uint32_t>(__popc(flags)), lane);
-  V sum = 0, head = 0;
-  bool seen = false;
+  // them. A lane's first one goes where that of the row before belongs, and is read again: its head.
+  const std::uint32_t before = sum_before(static_cast<std::uint32_t>(__popc(flags)), lane);
+  V value[lane_entries];
+#pragma unroll
+  for (unsigned k = 0; k < lane_entries; ++k) value[k] = values.get(k, table);
+  const auto first_slot =
+      static_cast<std::uint32_t>(__cvta_generic_to_shared(of_starts + before)) - static_cast<std::uint32_t>(sizeof(V));
+  std::uint32_t slot = first_slot;
+  V sum = 0;
 #pragma unroll
   for (unsigned k = 0; k < lane_entries; ++k) {
-    const bool starts = (flags >> k & 1U) != 0;
-    if (starts && seen) of_starts[start - 1] = sum;
-    if (starts && !seen) head = sum;
-    if (starts) sum = 0;
-    seen = seen || starts;
-    start += starts ? 1 : 0;
-    if (full || k < n) sum = fma(values.get(k, table), element[k], sum);
+    if ((flags >> k & 1U) != 0) {
+      put_shared(slot, sum);
+      slot += sizeof(V);
+      sum = 0;
+    }
+    if (full || k < n) sum = fma(value[k], element[k], sum);
   }
-  if (!seen) head = sum;
+  const bool seen = flags != 0;
+  V head = sum;
+  if (seen) head = get_shared<V>(first_slot);
   const unsigned with_start = __ballot_sync(full_warp, seen);
-  if (with_start != full_warp) head = segment_sum(head, lane, segment_end(with_start << 1 | 1, lane, used));
+  if (with_start != full_warp)
+    head = segment_sum(head, lane, segment_end(with_start << 1 | 1, lane, used), ~with_start);
   const V following = __shfl_down_sync(full_warp, head, 1);
-  if (seen) of_starts[start - 1] = lane + 1 < used ? sum + following : sum;
+  __syncwarp();  // heads have been read
+  if (seen) put_shared(slot, lane + 1 < used ? sum + following : sum);
   __syncwarp();
   // A last row that goes on is another warp's to write.
   const std::uint32_t count = info.starts(), whole = count - (goes_on && count != 0 ? 1 : 0);
-  const ChunkRows row{chunk, bytes + at.rows};
   Target<V> own = to;
   if (count != own_rows) {  // rows without entries are among its own: all of them first become beta y
     for (std::uint32_t r = lane; r < own_rows - (count - whole); r += 32) put_empty<near>(to, chunk.begin() + r);
     own.beta = to.beta == V{0} ? V{0} : V{1};
     __syncwarp();
   }
-  for (std::uint32_t i = lane; i < whole; i += 32) own.put(row(i), of_starts[i]);
+  for (std::uint32_t i = lane; i < whole; i += 32)
+    own.put(row_ahead && i == lane && info.row_bytes() != 0 ? chunk.row + offset : row(i), of_starts[i]);
   if (lane == 0) {
     shared.head = head;
     shared.ends = count != 0 || !goes_on ? 1 : 0;
@@ -307,12 +237,12 @@ __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bo
 template <Source source, Near near, class A, class V>
 __global__ void __launch_bounds__(tuning::max_threads, 1)
     tiles_kernel(View<A> v, std::uint32_t table_values, std::uint32_t pieces, std::uint64_t cols, DeviceScalar<V> alpha,
-                 const V* __restrict__ x, DeviceScalar<V> beta, V* y, RowMap map, V* first_sum, V* last_sum,
+                 const V* x, DeviceScalar<V> beta, V* y, RowMap map, V* first_sum, V* last_sum,
                  NearElements<V> elements) {
   extern __shared__ __align__(16) std::byte shared_bytes[];  // sums of rows for each warp, near elements
   __shared__ V table[table_size(source)];
   __shared__ Shared<V> shared[2][max_tile_chunks];  // turn by turn: one barrier separates writing from reading
-  V* const staged = reinterpret_cast<V*>(shared_bytes) + blockDim.x / 32 * chunk_entries;
+  V* const staged = reinterpret_cast<V*>(shared_bytes) + blockDim.x / 32 * warp_slots;
   if constexpr (near == Near::hot) wait_for_last_kernel();  // which makes the copy
   allow_next_kernel();
   const V factor = alpha.get();
@@ -321,13 +251,12 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
   const std::uint32_t team_warps = v.tile_chunks, warp = threadIdx.x / 32, team = warp / team_warps,
                       mine = warp - team * team_warps, teams = blockDim.x / 32 / team_warps;
   const std::uint32_t first_of_team = team * team_warps;
-  V* const of_starts = reinterpret_cast<V*>(shared_bytes) + warp * chunk_entries;
-  const std::uint64_t tiles = v.chunk_count / team_warps;
+  V* const of_starts = reinterpret_cast<V*>(shared_bytes) + warp * warp_slots + 1;
+  const auto tiles = static_cast<std::uint32_t>(v.chunk_count / team_warps);
   if (factor == V{0}) {  // x must not be read; of segments, what adds them up does all
     if constexpr (near != Near::segment) {
-      const std::uint64_t stride = std::uint64_t{gridDim.x} * teams;
-      for (std::uint64_t t = std::uint64_t{blockIdx.x} * teams + team; t < tiles; t += stride) {
-        const std::uint64_t c = t * team_warps + mine;
+      for (std::uint32_t t = blockIdx.x * teams + team; t < tiles; t += gridDim.x * teams) {
+        const std::uint32_t c = t * team_warps + mine;
         const std::uint32_t begin = load_chunk(v.chunks, c).begin(), end = load_chunk(v.chunks, c + 1).begin();
         for (std::uint32_t r = begin + lane_id(); r < end; r += 32) to.scale(r);
       }
@@ -346,10 +275,10 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
 
   unsigned turn = 0;
   // The tiles begin, begin + step, ... below end. All warps of a team have the same number of turns.
-  const auto run = [&](std::uint64_t begin, std::uint64_t end, std::uint64_t step, auto&& prepare) {
-    std::uint64_t t = begin;
+  const auto run = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t step, auto&& prepare) {
+    std::uint32_t t = begin;
     Chunk next{}, after{};
-    const auto load_ahead = [&](std::uint64_t tile) {
+    const auto load_ahead = [&](std::uint32_t tile) {
       if (tile >= end) return;
       next = load_chunk(v.chunks, tile * team_warps + mine);
       after = load_chunk(v.chunks, tile * team_warps + mine + 1);
@@ -411,9 +340,11 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
     if constexpr (has_table) load_table();
     for (std::uint32_t item = blockIdx.x; item < v.segment_count * pieces; item += gridDim.x) {
       const std::uint32_t s = item / pieces, piece = item - s * pieces;
-      const std::uint64_t first = __ldg(v.segments + s), count = __ldg(v.segments + s + 1) - first;
+      const std::uint32_t first = __ldg(v.segments + s);
+      const std::uint64_t count = __ldg(v.segments + s + 1) - first;
       const std::uint64_t column = std::uint64_t{s} * v.segment_columns;
-      run(first + count * piece / pieces + team, first + count * (piece + 1) / pieces, teams, [&] {
+      const auto place = [&](std::uint32_t p) { return first + static_cast<std::uint32_t>(count * p / pieces); };
+      run(place(piece) + team, place(piece + 1), teams, [&] {
         __syncthreads();  // the segment before has been read
         if (elements.staged)
           stage(x + column, static_cast<std::uint32_t>(min(std::uint64_t{v.segment_columns}, cols - column)));
@@ -421,7 +352,7 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
       });
     }
   } else {
-    run(std::uint64_t{blockIdx.x} * teams + team, tiles, std::uint64_t{gridDim.x} * teams, [&] {
+    run(blockIdx.x * teams + team, tiles, gridDim.x * teams, [&] {
       if constexpr (has_table) load_table();
       if constexpr (near == Near::hot) {
         if (elements.staged) stage(elements.copy, elements.count);
@@ -493,7 +424,7 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
       launch_config(static_cast<unsigned>(std::min<std::uint64_t>(work, resident)), threads, call.stream);
   const auto kernel = tiles_kernel<source, near, A, V>;
   NearElements<V> elements{near_bytes, near == Near::hot ? v.hot_count : v.segment_columns, false};
-  const std::uint64_t of_starts = std::uint64_t{threads} / 32 * chunk_entries * sizeof(V);
+  const std::uint64_t of_starts = std::uint64_t{threads} / 32 * warp_slots * sizeof(V);
   const std::uint64_t with_near = of_starts + std::uint64_t{elements.count} * sizeof(V);
   elements.staged = near != Near::none && with_near + tuning::other_shared_bytes <= call.device.shared_bytes;
   config.dynamicSmemBytes = elements.staged ? with_near : of_starts;
