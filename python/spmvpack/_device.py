@@ -37,38 +37,110 @@ def stream_of(stream: Any) -> int:
     return handle or _legacy_stream
 
 
-def current_stream(x: Any, device: int) -> int:
-    """The current stream of the library of x; the default stream if it has none."""
-    package = root_module(x)
-    if package == "cupy":
+class _Library:
+    """What there is to know of arrays of any library with DLPack."""
+
+    def current_stream(self, device: int) -> int:
+        """The library's current stream of a device; the default stream if it has none."""
+        return _legacy_stream
+
+    def plain_vector(self, x: Any, device: int, size: int) -> tuple[int, str] | None:
+        """Address and type of the elements of x if it is a contiguous vector of `size` elements in the memory of
+        `device`, in half a microsecond where DLPack takes up to ten. None for everything else, of which DLPack or an
+        error message takes care."""
+        return None
+
+    def empty_vector(self, x: Any, device: int, size: int) -> tuple[Any, int]:
+        """A vector of the type of x, which is a plain vector of `device`, and its address."""
+        raise NotImplementedError
+
+    def empty_like(self, x: Any, shape: tuple[int, ...]) -> Any:
+        """An array of the type and device of x, whose columns are contiguous."""
+        raise TypeError(f"a result for x of type {type(x).__qualname__} is not known how to make: use multiply(x, out)")
+
+    def contiguous(self, x: Any) -> Any:
+        return x if x.flags.c_contiguous else x.copy()
+
+    def on_device(self, x: Any) -> bool:
+        kinds = x.__dlpack_device__() if hasattr(x, "__dlpack_device__") else None
+        return kinds is not None and int(kinds[0]) in (2, 13)  # CUDA's memory, its own or managed
+
+
+class _CuPy(_Library):
+    def __init__(self) -> None:
         import cupy
 
-        return int(cupy.cuda.get_current_stream().ptr) or _legacy_stream
-    if package == "torch":
+        self._cupy = cupy
+        self._current_stream = cupy.cuda.get_current_stream
+        self._current_device = cupy.cuda.runtime.getDevice
+        self._type_names = {np.dtype(np.float64): "float64", np.dtype(np.float32): "float32"}
+
+    def current_stream(self, device: int) -> int:
+        handle: int = self._current_stream(device).ptr
+        return handle or _legacy_stream
+
+    def plain_vector(self, x: Any, device: int, size: int) -> tuple[int, str] | None:
+        name = self._type_names.get(x.dtype)
+        if name and x.size == size and x.strides == (x.itemsize,) and x.data.device_id == device:
+            return x.data.ptr, name
+        return None
+
+    def empty_vector(self, x: Any, device: int, size: int) -> tuple[Any, int]:
+        if self._current_device() == device:
+            y = self._cupy.ndarray(size, x.dtype)
+        else:
+            y = self.empty_like(x, (size,))
+        return y, y.data.ptr
+
+    def empty_like(self, x: Any, shape: tuple[int, ...]) -> Any:
+        with x.device:
+            return self._cupy.empty(shape, x.dtype, order="F")
+
+
+class _PyTorch(_Library):
+    def __init__(self) -> None:
         import torch
 
         # As torch.cuda.current_stream(device).cuda_stream, without making a Stream.
-        return int(torch._C._cuda_getCurrentRawStream(device)) or _legacy_stream
-    return _legacy_stream
+        self._current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", lambda device: 0)  # of a build for CUDA
+        self._type_names = {torch.float64: "float64", torch.float32: "float32"}
+
+    def current_stream(self, device: int) -> int:
+        handle: int = self._current_stream(device)
+        return handle or _legacy_stream
+
+    def plain_vector(self, x: Any, device: int, size: int) -> tuple[int, str] | None:
+        if not x.is_cuda or x.get_device() != device or x.requires_grad or x.is_neg():
+            return None
+        name = self._type_names.get(x.dtype)
+        return (x.data_ptr(), name) if name and x.numel() == size and x.stride() == (1,) else None
+
+    def empty_vector(self, x: Any, device: int, size: int) -> tuple[Any, int]:
+        y = x.new_empty(size)
+        return y, y.data_ptr()
+
+    def empty_like(self, x: Any, shape: tuple[int, ...]) -> Any:
+        return x.new_empty(shape) if len(shape) == 1 else x.new_empty(shape[::-1]).t()
+
+    def contiguous(self, x: Any) -> Any:
+        return x.contiguous()
+
+    def on_device(self, x: Any) -> bool:
+        return bool(x.is_cuda)
 
 
-_type_names: dict[Any, str] = {np.dtype(np.float64): "float64", np.dtype(np.float32): "float32"}
+_others = _Library()
+_libraries: dict[type, _Library] = {}  # of the types of CuPy's and PyTorch's arrays that have been seen
 
 
-def plain_vector(x: Any) -> tuple[int, int, str, int] | None:
-    """Address, elements, type and device of a contiguous vector of CuPy or PyTorch, in a microsecond where DLPack takes
-    up to ten; None for everything else, of which DLPack or an error message takes care."""
-    package = root_module(x)
-    if package == "cupy" and x.ndim == 1 and x.flags.c_contiguous and x.dtype in _type_names:
-        return x.data.ptr, x.size, _type_names[x.dtype], x.data.device_id
-    if package == "torch" and x.is_cuda and x.dim() == 1 and x.is_contiguous() and not (x.requires_grad or x.is_neg()):
-        if x.dtype not in _type_names:
-            import torch
-
-            _type_names.update({torch.float64: "float64", torch.float32: "float32"})
-        if x.dtype in _type_names:
-            return x.data_ptr(), x.numel(), _type_names[x.dtype], x.get_device()
-    return None
+def _library_of(x: Any) -> _Library:
+    library = _libraries.get(type(x))
+    if library is None:
+        package = root_module(x)
+        if package not in ("cupy", "torch") or not hasattr(x, "__dlpack__"):
+            return _others
+        library = _libraries[type(x)] = _CuPy() if package == "cupy" else _PyTorch()
+    return library
 
 
 def device_index(device: Any) -> int:
@@ -87,11 +159,11 @@ def device_index(device: Any) -> int:
     raise TypeError(f"a device {device!r}, expected 'cuda:N', a number, or a device of CuPy or PyTorch")
 
 
-def _on_device(x: Any) -> bool:
-    if root_module(x) == "torch":
-        return bool(x.is_cuda)
-    kinds = x.__dlpack_device__() if hasattr(x, "__dlpack_device__") else None
-    return kinds is not None and int(kinds[0]) in (2, 13)  # CUDA's memory, its own or managed
+class _Workspaces(threading.local):
+    """A thread's multipliers: by the type of the vectors, the stream, and whether with A^T; the oldest first."""
+
+    def __init__(self) -> None:
+        self.made: dict[tuple[str, int, bool], _native.Multiplier] = {}
 
 
 class DeviceMatrix(Products):
@@ -107,7 +179,7 @@ class DeviceMatrix(Products):
         super().__init__(container.info())
         self.device = device_index(device)
         self._matrix = _native.DeviceMatrix.load(container, self.device, threads)
-        self._local = threading.local()
+        self._workspaces = _Workspaces()
 
     def __repr__(self) -> str:
         return self._describe(f" on cuda:{self.device}")
@@ -132,21 +204,28 @@ class DeviceMatrix(Products):
         return self._product(x, False)
 
     def _product(self, x: Any, transpose: bool) -> Any:
-        rows = self.shape[1 if transpose else 0]
+        rows, cols = self.shape[::-1] if transpose else self.shape
+        library, device = _library_of(x), self.device
+        source = library.plain_vector(x, device, cols)
+        if source is not None:
+            stream = library.current_stream(device)
+            y, result = library.empty_vector(x, device, rows)
+            self._multiplier(source[1], stream, transpose).multiply_at(source[0], result, 1.0, 0.0, stream)
+            return y
         if isinstance(x, np.ndarray):
             return self._of_host_array(x, rows, transpose)
         if not hasattr(x, "__dlpack__"):
             return NotImplemented
-        if not _on_device(x):
+        if not library.on_device(x):
             raise ValueError("x is on the host, the matrix on a GPU: copy x there, or pass a NumPy array")
         if needs_gradient(x):
             return self._differentiable(x, transpose)
-        y = _empty_like(x, (rows, *x.shape[1:2]))
+        y = library.empty_like(x, (rows, *x.shape[1:2]))
         if len(x.shape) == 2:
             for k in range(x.shape[1]):
-                self.multiply(_contiguous(x[:, k]), y[:, k], transpose=transpose)
+                self.multiply(library.contiguous(x[:, k]), y[:, k], transpose=transpose)
         else:
-            self.multiply(_contiguous(x), y, transpose=transpose)
+            self.multiply(library.contiguous(x), y, transpose=transpose)
         return y
 
     def _of_host_array(self, x: np.ndarray[Any, Any], rows: int, transpose: bool) -> np.ndarray[Any, Any]:
@@ -179,15 +258,20 @@ class DeviceMatrix(Products):
             TypeError: wrong types.
             Error: "no_device" if the launch fails; "usage" if there is no A^T.
         """
-        current = current_stream(x, self.device)
+        library, device = _library_of(x), self.device
+        current = library.current_stream(device)
         on = current if stream is None else stream_of(stream)
-        if on == current and type(x) is type(out) and self._multiply_plain(x, out, alpha, beta, on, transpose):
-            return out
+        if on == current and type(x) is type(out):
+            rows, cols = self.shape[::-1] if transpose else self.shape
+            source, result = library.plain_vector(x, device, cols), library.plain_vector(out, device, rows)
+            if source is not None and result is not None and source[1] == result[1]:
+                self._multiplier(source[1], on, transpose).multiply_at(source[0], result[0], alpha, beta, on)
+                return out
         for name, vector in (("x", x), ("out", out)):
             if not hasattr(vector, "__dlpack__"):
                 raise TypeError(f"{name} is of type {type(vector).__qualname__}, not an array in device memory")
-            if not _on_device(vector):
-                raise ValueError(f"{name} is on the host, the matrix on cuda:{self.device}")
+            if not _library_of(vector).on_device(vector):
+                raise ValueError(f"{name} is on the host, the matrix on cuda:{device}")
         # DLPack's producers let the stream wait for what they have queued on theirs.
         multiplier = self._multiplier(_dtype_name(x), on, transpose)
         multiplier.multiply(x.__dlpack__(stream=on), out.__dlpack__(stream=on), alpha, beta, on)
@@ -197,31 +281,19 @@ class DeviceMatrix(Products):
                     vector.record_stream(stream)  # so that its memory is not used again before this multiply has ended
         return out
 
-    def _multiply_plain(self, x: Any, out: Any, alpha: float, beta: float, stream: int, transpose: bool) -> bool:
-        """multiply() on the vectors' own stream, if both are as they should be."""
-        source, result = plain_vector(x), plain_vector(out)
-        rows, cols = self.shape[::-1] if transpose else self.shape
-        if source is None or result is None or source[2:] != result[2:] or source[3] != self.device:
-            return False
-        if source[1] != cols or result[1] != rows:
-            return False
-        self._multiplier(source[2], stream, transpose).multiply_at(source[0], result[0], alpha, beta, stream)
-        return True
-
     def prepare(self, stream: Any = 0, dtype: Any = None, *, transpose: bool = False) -> None:
         """Makes this thread's workspace for multiplies on `stream` with vectors of `dtype` (the matrix's unless given),
         with A or its transpose, which the first of them would do otherwise: before a CUDA graph is captured."""
         self._multiplier(str(np.dtype(dtype or self.dtype)), stream_of(stream), transpose)
 
     def _multiplier(self, dtype: str, stream: int, transpose: bool) -> _native.Multiplier:
-        made: dict[tuple[str, int, bool], _native.Multiplier] | None = getattr(self._local, "made", None)
-        if made is None:
-            made = self._local.made = {}
-        if (dtype, stream, transpose) not in made:
+        made = self._workspaces.made
+        multiplier = made.get((dtype, stream, transpose))
+        if multiplier is None:
             if len(made) == _most_workspaces:
                 del made[next(iter(made))]  # waits for the device
-            made[dtype, stream, transpose] = self._matrix.multiplier(dtype, transpose)
-        return made[dtype, stream, transpose]
+            multiplier = made[dtype, stream, transpose] = self._matrix.multiplier(dtype, transpose)
+        return multiplier
 
     def linear_operator(self, transpose: DeviceMatrix | None = None) -> Any:
         """A cupyx.scipy.sparse.linalg.LinearOperator, for cg(), gmres(), eigsh() and so on.
@@ -236,22 +308,3 @@ class DeviceMatrix(Products):
 
 def _dtype_name(x: Any) -> str:
     return str(x.dtype).rpartition(".")[2]  # torch.float64
-
-
-def _contiguous(x: Any) -> Any:
-    if root_module(x) == "torch":
-        return x.contiguous()
-    return x if x.flags.c_contiguous else x.copy()
-
-
-def _empty_like(x: Any, shape: tuple[int, ...]) -> Any:
-    """An array of the library, type and device of x, whose columns are contiguous."""
-    package = root_module(x)
-    if package == "torch":
-        return x.new_empty(shape) if len(shape) == 1 else x.new_empty(shape[::-1]).t()
-    if package == "cupy":
-        import cupy
-
-        with x.device:
-            return cupy.empty(shape, x.dtype, order="F")
-    raise TypeError(f"a result for x of type {type(x).__qualname__} is not known how to make: use multiply(x, out)")

@@ -363,6 +363,94 @@ def test_threads_and_streams_have_workspaces_of_their_own(cupy):
     assert not wrong
 
 
+@pytest.fixture(params=["cupy", "torch"])
+def on_gpu(request):
+    """A function that copies a NumPy array to a device, for either library, and one that copies back."""
+    library = request.getfixturevalue(request.param)
+    if request.param == "cupy":
+        def copied(a, device=0):
+            with library.cuda.Device(device):
+                return library.asarray(a)
+        return copied, library.asnumpy
+    return (lambda a, device=0: library.from_numpy(a).to(f"cuda:{device}")), (lambda y: y.cpu().numpy())
+
+
+@pytest.mark.parametrize("values, vectors", [(np.float64, np.float64), (np.float32, np.float32),
+                                             (np.float32, np.float64)])
+def test_vectors_of_every_form_have_the_bits_of_the_host(on_gpu, values, vectors):
+    copied, back = on_gpu
+    m = sp.encode(A.astype(values), "ccoo", transpose=True)
+    d = m.to()
+    x, v = (np.random.default_rng(n).standard_normal(n).astype(vectors) for n in (2000, 3000))
+    assert same_bits(back(d @ copied(x)), m @ x)
+    assert same_bits(back(d.rmatvec(copied(v))), m.rmatvec(v))
+    assert same_bits(back(d @ copied(np.repeat(x, 3))[::3]), m @ x)  # neither of these two is contiguous
+    assert same_bits(back(d @ copied(np.stack([x, x], 1))[:, 1]), m @ x)
+    out = copied(v)
+    assert d.multiply(copied(x), out, 2.0, -0.5) is out
+    assert same_bits(back(out), m.multiply(x, v.copy(), 2.0, -0.5))
+    for rows, cols in ((1, 1), (0, 3), (3, 0)):
+        small = sp.encode(sparse.csr_array(np.full((rows, cols), 2.0, values)))
+        x = np.full((cols, 2), 3.0, vectors)
+        assert same_bits(back(small.to() @ copied(x)[:, 0]), small @ x[:, 0].copy())
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda d, x, y: d @ y, ValueError, r"x has shape \(3000,\), expected \(2000,\)"),
+    (lambda d, x, y: d.rmatvec(x), ValueError, r"x has shape \(2000,\), expected \(3000,\)"),
+    (lambda d, x, y: d.multiply(y, y), ValueError, r"x has shape \(3000,\), expected \(2000,\)"),
+    (lambda d, x, y: d.multiply(x, x), ValueError, r"out has shape \(2000,\), expected \(3000,\)"),
+    (lambda d, x, y: d.multiply(y[:2000], y), sp.Error, "x and y overlap"),
+    (lambda d, x, y: d.multiply(y[::2], y), ValueError, r"x has shape \(1500,\), expected \(2000,\)"),
+    (lambda d, x, y: d.multiply(x.reshape(2000, 1), y), ValueError, r"x has shape \(2000, 1\)"),
+    (lambda d, x, y: d.multiply(x.reshape(1000, 2)[:, 0], y), ValueError, r"x has shape \(1000,\)"),
+])
+def test_what_does_not_fit_is_refused_of_a_library_too(on_gpu, call, error, text):
+    d, copied = sp.encode(A, transpose=True).to(), on_gpu[0]
+    with pytest.raises(error, match=text):
+        call(d, copied(np.ones(2000)), copied(np.ones(3000)))
+    with pytest.raises(ValueError, match="x has a stride of 2 elements"):
+        d.multiply(copied(np.ones(4000))[::2], copied(np.ones(3000)))
+    for wrong in (np.ones(2000, np.float32), np.ones(2000, np.int64)):
+        with pytest.raises(TypeError, match=f"(x is|not) {wrong.dtype}"):
+            d @ copied(wrong)
+        with pytest.raises(TypeError, match=f"(out is|not) {wrong.dtype}|both must be of one type"):
+            d.multiply(copied(np.ones(2000)), copied(np.ones(3000, wrong.dtype)))
+
+
+def test_the_current_device_may_be_another(cupy):
+    """The result is on the matrix's device, computed on the stream that is current there."""
+    if devices() < 2:
+        pytest.skip("there is one GPU")
+    m = sp.encode(A, "ccoo")
+    for of_matrix, current in ((0, 1), (1, 0)):
+        d = m.to(of_matrix)
+        with cupy.cuda.Device(of_matrix):
+            stream = cupy.cuda.Stream(non_blocking=True)
+            with stream:
+                x = cupy.random.default_rng(1).standard_normal(2000)
+                with cupy.cuda.Device(current):
+                    y = d @ x
+                    out = d.multiply(x, y.copy())
+                assert y.device.id == out.device.id == of_matrix
+            stream.synchronize()
+            for result in (y, out):
+                assert same_bits(cupy.asnumpy(result), m @ cupy.asnumpy(x))
+        with cupy.cuda.Device(current), pytest.raises(ValueError, match=f"x is on cuda:{current}"):
+            d @ cupy.ones(2000)
+
+
+def test_tensors_that_only_dlpack_can_judge(torch):
+    d = sp.encode(A, transpose=True).to()
+    x, out = (torch.ones(n, dtype=torch.float64, device="cuda") for n in (2000, 3000))
+    frozen = torch.nn.Parameter(x, requires_grad=False)
+    assert torch.equal(d @ frozen, d @ x) and torch.equal(d.multiply(frozen, out), d @ x)
+    assert (d @ torch.nn.Parameter(x)).grad_fn is not None
+    for vectors in ((x.clone().requires_grad_(), out), (x, out.clone().requires_grad_())):
+        with pytest.raises((BufferError, RuntimeError), match="gradient"):
+            d.multiply(*vectors)
+
+
 def test_cupy_matrices_and_operators(cupy):
     from cupyx.scipy.sparse import csr_matrix, linalg
 
