@@ -129,6 +129,9 @@ def text(bench):
     wrong = sum(not r["correct"] for r in results)
     vary = sum(r["determinism"] == "bitwise" and not r["repeats_bitwise"] for r in results)
     l2 = f"; L2 reads {bench['l2']['gbytes_per_second']:.0f} GB/s" if bench["l2"] else ""
+    gathers = bench.get("gathers")  # since schema spmvpack-bench-3
+    if gathers:
+        l2 += f", {gathers['gelements_per_second']:.0f} G scattered elements a second"
     lines = [f"{bench['machine']['name']}, {', '.join(f'{k} {v}' for k, v in details.items())}. "
              f"{types(bench)}Device copy {bench['copy']['gbytes_per_second']:.0f} GB/s, reads plus writes{l2}. {bench['runs']} runs each, "
              f"{bench['seconds']:.0f} s in total, {bench['version']}. {len(results)} spmvpack results: {wrong} wrong, "

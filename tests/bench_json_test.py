@@ -23,6 +23,8 @@ except ImportError as error:
 
 SPMVPACK = pathlib.Path(sys.argv[1]).resolve()
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import bench_table  # noqa: E402
 NO_GPU = {5: "built without CUDA", 6: "no GPU"}
 
 
@@ -61,7 +63,13 @@ def check_result(bench, matrix, result):
     close(result["share_of_copy"], moved / copy / seconds, "share of copy")
     floor = moved / copy
     if bench["l2"]:
-        floor = max(floor, 32 * matrix["x_sectors"] / (bench["l2"]["gbytes_per_second"] * 1e9))
+        l2 = 32 * matrix["x_sectors"] / (bench["l2"]["gbytes_per_second"] * 1e9)
+        floor = max(floor, l2)
+    if bench.get("gathers"):
+        gathers = matrix["x_lines"] / (bench["gathers"]["gelements_per_second"] * 1e9)
+        close(matrix["l2_floor"], 1e6 * l2, "floor of L2")
+        close(matrix["gather_floor"], 1e6 * gathers, "floor of gathers")
+        floor = max(floor, gathers)
     close(result["share_of_floor"], floor / seconds, "share of floor")
     assert result["correct"] and result["worst_error_over_bound"] <= 1
     assert result["repeats_bitwise"] or result["determinism"] != "bitwise"
@@ -74,12 +82,15 @@ def check_host(directory):
     scipy.io.mmwrite(directory / "A.mtx", a, precision=17, symmetry="general")
     bench = parse(run("bench", "A.mtx", "--device", "host", "--runs", 3, "--json", cwd=directory))
     report = json.loads(run("report", "A.mtx", "--json", cwd=directory))
-    assert bench["machine"]["kind"] == "host" and bench["runs"] == 3 and bench["summary"] is None and bench["l2"] is None
+    assert bench["machine"]["kind"] == "host" and bench["runs"] == 3 and bench["summary"] is None
+    assert bench["l2"] is None and bench["gathers"] is None
     [matrix] = bench["matrices"]
     assert (matrix["rows"], matrix["columns"], matrix["nonzeros"]) == (3000, 700, a.nnz)
     assert matrix["csr_bytes"] == 3001 * 4 + a.nnz * 12 and matrix["l2_resident"]
     coo = a.tocoo()
-    assert matrix["x_sectors"] == len(set(zip((coo.row // 1024).tolist(), (coo.col // 4).tolist())))
+    for member, elements in (("x_sectors", 4), ("x_lines", 16)):
+        assert matrix[member] == len(set(zip((coo.row // 1024).tolist(), (coo.col // elements).tolist())))
+    assert matrix["l2_floor"] is None and matrix["gather_floor"] is None
     assert {r["layout"]: r["device_bytes"] for r in matrix["results"] if "device_bytes" in r} == {
         layout["name"]: layout["device_bytes"] for layout in report["layouts"] if not layout["too_large"]}
     for result in matrix["results"]:
@@ -126,13 +137,13 @@ def check_types(directory, a):
     errors = {}
     for name, value, vector in (("f64", 8, 8), ("f32", 4, 4), ("mixed", 4, 8)):
         bench = parse(run("bench", "A.mtx", "--device", "host", "--runs", 1, "--json", "--value-type", name, cwd=directory))
-        assert bench["schema"] == "spmvpack-bench-2"
+        assert bench["schema"] == "spmvpack-bench-3"
         [matrix] = bench["matrices"]
         assert [matrix["value_type"], matrix["vector_type"]] == [f"f{8 * value}", f"f{8 * vector}"]
         assert matrix["csr_bytes"] == 3001 * 4 + a.nnz * (4 + value)
         coo = a.tocoo()
-        sectors = set(zip((coo.row // 1024).tolist(), (coo.col // (32 // vector)).tolist()))
-        assert matrix["x_sectors"] == len(sectors)
+        for member, piece in (("x_sectors", 32), ("x_lines", 128)):
+            assert matrix[member] == len(set(zip((coo.row // 1024).tolist(), (coo.col // (piece // vector)).tolist())))
         for result in matrix["results"]:
             if result["skipped"] is None:
                 check_result(bench, matrix, result)
@@ -158,6 +169,8 @@ def check_csv(directory):
         close(float(line["gbytes_per_second"]), 1e-3 * moved / cold, "GB/s")
         close(float(line["gflops"]), 2e-3 * int(line["nonzeros"]) / cold, "gflops")
         assert line["correct"] == line["repeats_bitwise"] == "true" and line["over_best"] == ""
+        assert 0 < int(line["x_lines"]) <= int(line["x_sectors"]) <= 4 * int(line["x_lines"])
+        assert line["l2_floor"] == line["gather_floor"] == ""
 
 
 def check_usage(directory):
@@ -220,13 +233,40 @@ def check_gpu_types(directory, types):
 
 def check_committed():
     """What docs/BENCHMARKS.md is made from, and that it is."""
-    for path in sorted((ROOT / "docs" / "bench").glob("gpu_*.json")):
+    schemas = set()
+    for path in sorted((ROOT / "docs" / "bench").glob("*.json")):
+        if "schema" not in json.loads(path.read_text(encoding="utf-8")):
+            continue  # another program's
         bench = parse(path.read_text(encoding="utf-8"))
+        schemas.add(bench["schema"])
         for matrix in bench["matrices"]:
             for result in matrix["results"]:
                 if result["skipped"] is None:
                     check_result(bench, matrix, result)
+    assert {"spmvpack-bench-1", "spmvpack-bench-2"} <= schemas  # what older versions wrote stays readable
     subprocess.run([sys.executable, ROOT / "benchmarks" / "bench_table.py", "--check"], check=True)
+
+
+def check_gathers():
+    """A file of a GPU with the floor of gathers: what makes it one, and that tables say so."""
+    bench = json.loads((ROOT / "docs" / "bench" / "suite_h200_f64.json").read_text(encoding="utf-8"))
+    assert "scattered" not in bench_table.text(bench)
+    bench["schema"] = "spmvpack-bench-3"
+    bench["gathers"] = {"count": 145000, "microseconds": {"median": 1, "min": 1, "max": 1}, "gelements_per_second": 145.0}
+    for matrix in bench["matrices"]:
+        matrix["x_lines"] = matrix["x_sectors"] // 2
+        matrix["l2_floor"] = 32 * matrix["x_sectors"] / bench["l2"]["gbytes_per_second"] * 1e-3
+        matrix["gather_floor"] = matrix["x_lines"] / 145e3
+        for result in matrix["results"]:
+            if result["skipped"] is None:
+                floor = max(result["moved_bytes"] / bench["copy"]["gbytes_per_second"] * 1e-3, matrix["l2_floor"],
+                            matrix["gather_floor"])
+                result["share_of_floor"] = floor / result["cold"]["median"]
+                check_result(bench, matrix, result)
+    VALIDATOR.validate(bench)
+    assert " GB/s, 145 G scattered elements a second. " in bench_table.text(bench)
+    del bench["gathers"]
+    assert not VALIDATOR.is_valid(bench)
 
 
 with open(ROOT / "docs" / "bench.schema.json", encoding="utf-8") as schema_file:
@@ -240,4 +280,5 @@ with tempfile.TemporaryDirectory() as name:
     check_suite()
     gpu = check_gpu(pathlib.Path(name))
 check_committed()
+check_gathers()
 print("ok" if gpu else "ok, without a GPU")

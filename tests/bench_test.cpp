@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "bench/measure.hpp"
@@ -173,18 +174,77 @@ TEST_CASE("the reference knows rows that are not finite, that may overflow, or a
   }
 }
 
-TEST_CASE("sectors of x are counted once for each block of rows") {
+TEST_CASE("sectors and lines of x are counted once for each block of rows") {
   for (const std::uint64_t block : {1U, 7U, 64U, 5000U}) {
     const CsrMatrix a = example(1000, 900);
-    std::set<std::pair<std::uint64_t, std::uint64_t>> sectors;
-    for (const auto& [place, value] : dense(a)) sectors.insert({place.first / block, place.second * 8 / 32});
-    CHECK(distinct_x_sectors(a, ValueType::f64, block, 3) == sectors.size());
+    for (const std::uint64_t bytes : {32U, 128U}) {
+      std::set<std::pair<std::uint64_t, std::uint64_t>> pieces;
+      for (const auto& [place, value] : dense(a)) pieces.insert({place.first / block, place.second * 8 / bytes});
+      CHECK(distinct_x_pieces(a, ValueType::f64, bytes, block, 3) == pieces.size());
+    }
   }
-  CHECK(distinct_x_sectors(example(0, 5), ValueType::f64) == 0);
+  CHECK(distinct_x_pieces(example(0, 5), ValueType::f64, sector_bytes) == 0);
   // The type of x counts, not that of the matrix: 8 or 4 elements a sector.
-  const CsrMatrix row = test::make_csr(1, 16, {{{0, 0}, 1}, {{0, 4}, 1}, {{0, 7}, 1}, {{0, 8}, 1}});
-  CHECK(distinct_x_sectors(row, ValueType::f64) == 3);
-  CHECK(distinct_x_sectors(row, ValueType::f32) == 2);
+  const CsrMatrix row = test::make_csr(1, 17, {{{0, 0}, 1}, {{0, 4}, 1}, {{0, 7}, 1}, {{0, 8}, 1}, {{0, 16}, 1}});
+  CHECK(distinct_x_pieces(row, ValueType::f64, sector_bytes) == 4);
+  CHECK(distinct_x_pieces(row, ValueType::f32, sector_bytes) == 3);
+  CHECK(distinct_x_pieces(row, ValueType::f64, line_bytes) == 2);
+  CHECK(distinct_x_pieces(row, ValueType::f32, line_bytes) == 1);
+}
+
+/// 1,000 bytes a second copied, 4,000 read out of the cache, 50 gathers.
+Speeds known_speeds() {
+  Speeds speeds;
+  speeds.copy_bytes = 2000;
+  speeds.copy.median = 2;
+  speeds.l2_bytes = 2000;
+  speeds.l2.median = 0.5;
+  speeds.gathers = 500;
+  speeds.gather.median = 10;
+  return speeds;
+}
+
+TEST_CASE("the floor is the largest of bytes by copies, sectors by reads and lines by gathers") {
+  const XFloors floors = x_floors(known_speeds(), 1000, 300);
+  CHECK(floors.l2 == Approx(8));
+  CHECK(floors.gathers == Approx(6));
+
+  // Of a matrix: 64 neighbouring columns, 16 sectors in 4 lines; as many columns far apart, 64 of each.
+  const auto measured = [](std::uint64_t stride, const Speeds& speeds) {
+    test::Entries entries;
+    for (std::uint64_t k = 0; k < 64; ++k) entries[{0, k * stride}] = 1;
+    SourceMatrix source;
+    source.matrix = test::make_csr(1, 64 * stride, entries);
+    MatrixResult m;
+    MeasureOptions options;
+    options.runs = 1;
+    options.layouts = {"csr"};
+    options.load.threads = 1;
+    measure(m, *make_host_machine(options.load), speeds, source, nullptr, options);
+    REQUIRE(m.results.size() == 1);
+    REQUIRE(m.results[0].correct());
+    return m;
+  };
+  Speeds speeds = known_speeds();
+  const MatrixResult near = measured(1, speeds), far = measured(16, speeds);
+  CHECK(near.x_sectors == 16);
+  CHECK(near.x_lines == 4);
+  const std::uint64_t csr_bytes = 2 * 4 + 64 * 12;
+  CHECK(near.results[0].moved_bytes == csr_bytes + 65 * 8);
+  CHECK(near.results[0].floor == Approx(static_cast<double>(csr_bytes + 65 * 8) / 1000));
+  CHECK(far.x_sectors == 64);
+  CHECK(far.x_lines == 64);
+  CHECK(far.x_floors.l2 == Approx(64 * 32 / 4000.0));
+  CHECK(far.x_floors.gathers == Approx(64 / 50.0));
+  CHECK(far.results[0].floor == Approx(static_cast<double>(csr_bytes + (1 + 64 * 16) * 8) / 1000));
+  speeds.copy.median = 0.001;
+  CHECK(measured(16, speeds).results[0].floor == Approx(64 / 50.0));
+  speeds.gathers *= 10;
+  CHECK(measured(16, speeds).results[0].floor == Approx(64 * 32 / 4000.0));
+  // A machine whose cache is not measured has the floor of bytes alone.
+  speeds.l2_bytes = speeds.gathers = 0;
+  CHECK(measured(16, speeds).x_floors.gathers == 0);
+  CHECK(measured(16, speeds).results[0].floor < 0.01);
 }
 
 TEST_CASE("other libraries' formats hold the matrix") {
@@ -353,6 +413,39 @@ TEST_CASE("types other than f64 are said, and several matrices get a line each")
   CHECK(text.find("A.mtx                  12.3 M  ccoo/ordered ") != std::string::npos);
   CHECK(text.find("csr-alg1") != std::string::npos);
   CHECK(text.find("B.mtx                  12.3 M  - ") != std::string::npos);
+}
+
+TEST_CASE("floors of x are printed where they are measured") {
+  Run run;
+  run.speeds = known_speeds();
+  MatrixResult m = member("", 16, 32, 32, 32);
+  m.x_sectors = 1000;
+  m.x_lines = 300;
+  m.x_floors = x_floors(run.speeds, m.x_sectors, m.x_lines);
+  for (Result& r : m.results) r.floor = 8;
+  run.matrices = {m};
+  CHECK(header_text(run).find("; second-level cache: 0 GB/s, read, 0 G scattered elements a second\n") !=
+        std::string::npos);
+  const std::string text = matrix_text(m, run);
+  CHECK(text.find("  x, at least: 8000000.0 for 1,000 sectors as fast as reads, 6000000.0 for 300 lines as fast as "
+                  "gathers\n") != std::string::npos);
+  CHECK(text.find("      50   0.00  ") != std::string::npos);  // floor%
+  CHECK(csv_lines(m, run).find(",1000,300,8000000,6000000\n") != std::string::npos);
+  nlohmann::json json = nlohmann::json::parse(to_json(run));
+  CHECK(json["gathers"]["count"] == 500);
+  CHECK(json["gathers"]["gelements_per_second"] == Approx(50e-9));
+  CHECK(json["matrices"][0]["x_lines"] == 300);
+  CHECK(json["matrices"][0]["l2_floor"] == Approx(8e6));
+  CHECK(json["matrices"][0]["gather_floor"] == Approx(6e6));
+  CHECK(json["matrices"][0]["results"][0]["share_of_floor"] == 0.5);
+
+  run.speeds.l2_bytes = run.speeds.gathers = 0;
+  CHECK(header_text(run).find("second-level") == std::string::npos);
+  CHECK(matrix_text(m, run).find("at least") == std::string::npos);
+  CHECK(csv_lines(m, run).find(",1000,300,,\n") != std::string::npos);
+  json = nlohmann::json::parse(to_json(run));
+  CHECK(json["gathers"].is_null());
+  CHECK(json["matrices"][0]["gather_floor"].is_null());
 }
 
 TEST_CASE("a matrix is said to fit the cache of the machine that it ran on, and of no other") {

@@ -43,7 +43,11 @@ std::string csv_header() {
                    "over_faster_csr",
                    "over_csr_bsr",
                    "over_sell",
-                   "over_best"});
+                   "over_best",
+                   "x_sectors",
+                   "x_lines",
+                   "l2_floor",
+                   "gather_floor"});
 }
 
 std::string csv_lines(const MatrixResult& m, const Run& run) {
@@ -78,6 +82,11 @@ std::string csv_lines(const MatrixResult& m, const Run& run) {
         fields.push_back(csv_optional(over));
     }
     fields.resize(columns);
+    // Of the matrix, whether or not the line has figures.
+    fields.push_back(fmt::to_string(m.x_sectors));
+    fields.push_back(fmt::to_string(m.x_lines));
+    fields.push_back(run.speeds.l2_bytes == 0 ? "" : microseconds(m.x_floors.l2));
+    fields.push_back(run.speeds.gathers == 0 ? "" : microseconds(m.x_floors.gathers));
     lines += csv_line(fields);
   }
   return lines;

@@ -5,7 +5,7 @@
 namespace spmvpack::tools::bench {
 namespace {
 
-constexpr unsigned threads = 256, blocks_per_multiprocessor = 8, loads = 4;
+constexpr unsigned threads = 256, blocks_per_multiprocessor = 8, loads = 4, gathers_in_flight = 8;
 
 __global__ void read_kernel(const uint4* data, unsigned count, int passes, unsigned* sink) {
   const unsigned all = gridDim.x * blockDim.x, self = blockIdx.x * blockDim.x + threadIdx.x;
@@ -26,6 +26,28 @@ __global__ void read_kernel(const uint4* data, unsigned count, int passes, unsig
   if (sum == 0x12345678U) *sink = sum;
 }
 
+/// Bits that look random: a permutation of all numbers ("lowbias32" of C. Wellons' hash-prospector).
+__device__ unsigned scatter(unsigned i) {
+  i = (i ^ i >> 16U) * 0x7FEB352DU;
+  i = (i ^ i >> 15U) * 0x846CA68BU;
+  return i ^ i >> 16U;
+}
+
+__global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
+    gather_kernel(const uint2* data, unsigned mask, unsigned gathers, unsigned* sink) {
+  const unsigned all = gridDim.x * blockDim.x;
+  unsigned sum = 0;
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < gathers; i += all * gathers_in_flight) {
+    uint2 v[gathers_in_flight];
+#pragma unroll
+    for (unsigned l = 0; l < gathers_in_flight; ++l)
+      v[l] = i + l * all < gathers ? __ldcg(data + (scatter(i + l * all) & mask)) : make_uint2(0, 0);
+#pragma unroll
+    for (unsigned l = 0; l < gathers_in_flight; ++l) sum ^= v[l].x ^ v[l].y;
+  }
+  if (sum == 0x12345678U) *sink = sum;  // as above
+}
+
 __global__ void wait_kernel(long long nanoseconds) {
   long long start = 0, now = 0;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
@@ -34,14 +56,24 @@ __global__ void wait_kernel(long long nanoseconds) {
   } while (now - start < nanoseconds);
 }
 
-}  // namespace
-
-void read_repeatedly(const void* data, std::uint64_t bytes, int passes, void* sink, CUstream_st* stream) {
+unsigned blocks_of_device() {
   int device = 0, multiprocessors = 1;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  read_kernel<<<static_cast<unsigned>(multiprocessors) * blocks_per_multiprocessor, threads, 0, stream>>>(
-      static_cast<const uint4*>(data), static_cast<unsigned>(bytes / sizeof(uint4)), passes,
+  return static_cast<unsigned>(multiprocessors) * blocks_per_multiprocessor;
+}
+
+}  // namespace
+
+void read_repeatedly(const void* data, std::uint64_t bytes, int passes, void* sink, CUstream_st* stream) {
+  read_kernel<<<blocks_of_device(), threads, 0, stream>>>(static_cast<const uint4*>(data),
+                                                          static_cast<unsigned>(bytes / sizeof(uint4)), passes,
+                                                          static_cast<unsigned*>(sink));
+}
+
+void gather_scattered(const void* data, std::uint64_t bytes, std::uint64_t gathers, void* sink, CUstream_st* stream) {
+  gather_kernel<<<blocks_of_device(), threads, 0, stream>>>(
+      static_cast<const uint2*>(data), static_cast<unsigned>(bytes / sizeof(uint2) - 1), static_cast<unsigned>(gathers),
       static_cast<unsigned*>(sink));
 }
 

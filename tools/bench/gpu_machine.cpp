@@ -22,6 +22,8 @@ constexpr std::uint64_t copied_bytes = std::uint64_t{512} << 20U;
 // Read again and again: it fits the second-level cache of every GPU from Ampere's largest on, and no first-level cache.
 constexpr std::uint64_t resident_bytes = std::uint64_t{16} << 20U;
 constexpr int resident_passes = 64;
+// From the same buffer: some 200 us of an H200.
+constexpr std::uint64_t gathered_elements = std::uint64_t{1} << 25U;
 // Longer than it takes to launch a multiply. A warm run waits so long on the GPU before it starts.
 constexpr double launch_seconds = 60e-6;
 
@@ -87,6 +89,10 @@ class GpuMachine final : public Machine {
     speeds.l2_bytes = resident_bytes * resident_passes;
     speeds.l2 = summarise(time_of(
         [&] { read_repeatedly(from.get(), resident_bytes, resident_passes, to.get(), stream_.get()); }, runs, false));
+    speeds.gathers = gathered_elements;
+    speeds.gather = summarise(
+        time_of([&] { gather_scattered(from.get(), resident_bytes, gathered_elements, to.get(), stream_.get()); }, runs,
+                false));
     return speeds;
   }
 

@@ -48,9 +48,9 @@ Json result_json(const MatrixResult& m, const Result& r, double copy_speed) {
   return json;
 }
 
-Json matrix_json(const MatrixResult& m, double copy_speed) {
+Json matrix_json(const MatrixResult& m, const Speeds& s) {
   Json results = Json::array();
-  for (const Result& r : m.results) results.push_back(result_json(m, r, copy_speed));
+  for (const Result& r : m.results) results.push_back(result_json(m, r, s.copy_speed()));
   const Result* const best = best_peer(m);
   return {{"name", m.name},
           {"group", m.group.empty() ? Json(nullptr) : Json(m.group)},
@@ -64,6 +64,9 @@ Json matrix_json(const MatrixResult& m, double copy_speed) {
           {"vector_type", to_string(m.vector_type)},
           {"csr_bytes", m.csr_bytes},
           {"x_sectors", m.x_sectors},
+          {"x_lines", m.x_lines},
+          {"l2_floor", s.l2_bytes == 0 ? Json(nullptr) : Json(m.x_floors.l2 * 1e6)},
+          {"gather_floor", s.gathers == 0 ? Json(nullptr) : Json(m.x_floors.gathers * 1e6)},
           {"seconds", {{"make", m.make_seconds}, {"total", m.total_seconds}}},
           {"best_peer", best == nullptr ? Json(nullptr) : Json(best->layout)},
           {"results", results}};
@@ -89,10 +92,10 @@ std::string to_json(const Run& run) {
   const Speeds& s = run.speeds;
   Json details = Json::object(), matrices = Json::array();
   for (const auto& [what, value] : run.machine.details) details[what] = value;
-  for (const MatrixResult& m : run.matrices) matrices.push_back(matrix_json(m, s.copy_speed()));
-  const bool l2 = s.l2_bytes != 0;
+  for (const MatrixResult& m : run.matrices) matrices.push_back(matrix_json(m, s));
+  const bool l2 = s.l2_bytes != 0, gathers = s.gathers != 0;
   const Json json{
-      {"schema", "spmvpack-bench-2"},
+      {"schema", "spmvpack-bench-3"},
       {"version", run.version},
       {"machine", {{"kind", run.machine.kind}, {"name", run.machine.name}, {"details", details}}},
       {"copy",
@@ -100,6 +103,10 @@ std::string to_json(const Run& run) {
       {"l2",
        l2 ? Json{{"bytes", s.l2_bytes}, {"microseconds", sample_json(s.l2)}, {"gbytes_per_second", 1e-9 * s.l2_speed()}}
           : Json(nullptr)},
+      {"gathers", gathers ? Json{{"count", s.gathers},
+                                 {"microseconds", sample_json(s.gather)},
+                                 {"gelements_per_second", 1e-9 * s.gather_speed()}}
+                          : Json(nullptr)},
       {"runs", run.runs},
       {"seed", run.seed},
       {"seconds", run.seconds},

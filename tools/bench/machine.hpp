@@ -33,8 +33,11 @@ struct Speeds {
   Sample copy;                   ///< of a device copy (host: memcpy by all threads), cold
   std::uint64_t l2_bytes = 0;    ///< read by the second measurement; 0: there is none (host)
   Sample l2;                     ///< reads of a buffer that fits into the second-level cache
+  std::uint64_t gathers = 0;     ///< elements of the third measurement; 0: there is none (host)
+  Sample gather;                 ///< loads of elements of that buffer, each from a pseudo-random place
   [[nodiscard]] double copy_speed() const { return static_cast<double>(copy_bytes) / copy.median; }
   [[nodiscard]] double l2_speed() const { return static_cast<double>(l2_bytes) / l2.median; }
+  [[nodiscard]] double gather_speed() const { return static_cast<double>(gathers) / gather.median; }
 };
 
 /// A way to multiply that is ready to run: y = A x with the machine's x and y.

@@ -68,9 +68,8 @@ class Measurement {
     r.device_bytes = candidate.device_bytes;
     r.workspace_bytes = candidate.workspace_bytes;
     r.moved_bytes = r.device_bytes + (result_.rows + result_.cols) * sizeof(T);
-    r.floor = static_cast<double>(r.moved_bytes) / speeds_.copy_speed();
-    if (speeds_.l2_bytes != 0)
-      r.floor = std::max(r.floor, static_cast<double>(result_.x_sectors * sector_bytes) / speeds_.l2_speed());
+    r.floor = std::max(
+        {static_cast<double>(r.moved_bytes) / speeds_.copy_speed(), result_.x_floors.l2, result_.x_floors.gathers});
 
     const Array<std::byte> y = machine_.multiply(candidate);
     r.worst_error =
@@ -124,6 +123,13 @@ void measure_as(MatrixResult& result, Machine& machine, const Speeds& speeds, co
 
 }  // namespace
 
+XFloors x_floors(const Speeds& speeds, std::uint64_t sectors, std::uint64_t lines) {
+  XFloors floors;
+  if (speeds.l2_bytes != 0) floors.l2 = static_cast<double>(sectors * sector_bytes) / speeds.l2_speed();
+  if (speeds.gathers != 0) floors.gathers = static_cast<double>(lines) / speeds.gather_speed();
+  return floors;
+}
+
 void measure(MatrixResult& result, Machine& machine, const Speeds& speeds, const SourceMatrix& source,
              const Container* container, const MeasureOptions& options) {
   const CsrView a = source.matrix.view();
@@ -134,7 +140,12 @@ void measure(MatrixResult& result, Machine& machine, const Speeds& speeds, const
   result.vector_type = options.vectors.value_or(a.value_type());
   const std::uint64_t pointer = a.nnz() >> 31U == 0 ? 4 : 8;
   result.csr_bytes = (a.rows() + 1) * pointer + a.nnz() * (4 + size_of(a.value_type()));
-  result.x_sectors = distinct_x_sectors(a, result.vector_type, rows_per_block, options.load.threads);
+  const auto x_pieces = [&](std::uint64_t bytes) {
+    return distinct_x_pieces(a, result.vector_type, bytes, rows_per_block, options.load.threads);
+  };
+  result.x_sectors = x_pieces(sector_bytes);
+  result.x_lines = x_pieces(line_bytes);
+  result.x_floors = x_floors(speeds, result.x_sectors, result.x_lines);
   dispatch(result.vector_type, [&]<class T>(T) { measure_as<T>(result, machine, speeds, source, container, options); });
 }
 

@@ -10,6 +10,13 @@
 
 namespace spmvpack::tools::bench {
 
+/// Lower bounds on the time of a multiply by what it reads of x, in seconds; 0 where the machine has no such speed.
+struct XFloors {
+  double l2 = 0;       ///< its sectors, as fast as the second-level cache is read
+  double gathers = 0;  ///< its lines, as fast as elements are gathered: a request gets sectors of one line
+};
+XFloors x_floors(const Speeds& speeds, std::uint64_t sectors, std::uint64_t lines);
+
 struct Result {
   std::string by, layout, kernel;
   std::optional<bool> bitwise;  ///< as the kernel promises
@@ -17,7 +24,7 @@ struct Result {
   std::uint64_t device_bytes = 0, workspace_bytes = 0;
   std::uint64_t moved_bytes = 0;  ///< that a multiply must move: device bytes, x and y, once each
   Sample cold, warm;
-  double floor = 0;        ///< seconds: the larger of moved bytes over copy speed and sectors of x over L2 speed
+  double floor = 0;        ///< seconds: the largest of moved bytes over copy speed and the floors of x
   double worst_error = 0;  ///< largest error of a row over its bound; at most 1 is right
   bool repeats = false;    ///< the same bits before the timings and after
   [[nodiscard]] bool ran() const { return skipped.empty(); }
@@ -33,10 +40,11 @@ struct MatrixResult {
   bool added = false;
   std::string source;
   std::uint64_t rows = 0, cols = 0, nnz = 0;
-  ValueType value_type = ValueType::f64;   ///< of the matrix
-  ValueType vector_type = ValueType::f64;  ///< of x, y and every product and sum
-  std::uint64_t csr_bytes = 0;             ///< with 32-bit pointers where they do: what cuSPARSE reads
-  std::uint64_t x_sectors = 0;             ///< distinct_x_sectors()
+  ValueType value_type = ValueType::f64;     ///< of the matrix
+  ValueType vector_type = ValueType::f64;    ///< of x, y and every product and sum
+  std::uint64_t csr_bytes = 0;               ///< with 32-bit pointers where they do: what cuSPARSE reads
+  std::uint64_t x_sectors = 0, x_lines = 0;  ///< distinct_x_pieces()
+  XFloors x_floors;
   double make_seconds = 0, total_seconds = 0;
   std::vector<Result> results;
 

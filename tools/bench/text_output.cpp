@@ -25,6 +25,14 @@ std::string types_text(const MatrixResult& m) {
   return m.value_type == ValueType::f64 ? "" : fmt::format(", {}", to_string(m.value_type));
 }
 
+/// What reading x takes at least; empty where the machine is not measured for it.
+std::string floors_text(const MatrixResult& m, const Speeds& speeds) {
+  if (speeds.l2_bytes == 0 || speeds.gathers == 0) return "";
+  const auto [l2, gathers] = m.x_floors;
+  return fmt::format("  x, at least: {:.1f} for {} sectors as fast as reads, {:.1f} for {} lines as fast as gathers\n",
+                     l2 * 1e6, grouped(m.x_sectors), gathers * 1e6, grouped(m.x_lines));
+}
+
 std::string result_line(const MatrixResult& m, const Result& r, double copy_speed) {
   const std::string name = (r.by == "spmvpack" ? "" : r.by + ' ') + r.name();
   if (!r.ran()) return fmt::format("  {:22} - {}\n", name, escape(r.skipped, 200));
@@ -45,6 +53,8 @@ std::string header_text(const Run& run) {
   text += fmt::format("\ncopy: {:.0f} GB/s, read and written", 1e-9 * run.speeds.copy_speed());
   if (run.speeds.l2_bytes != 0)
     text += fmt::format("; second-level cache: {:.0f} GB/s, read", 1e-9 * run.speeds.l2_speed());
+  if (run.speeds.gathers != 0)
+    text += fmt::format(", {:.0f} G scattered elements a second", 1e-9 * run.speeds.gather_speed());
   return text + fmt::format("\n{} runs each; microseconds; cold: caches flushed before each run\n", run.runs);
 }
 
@@ -53,6 +63,7 @@ std::string matrix_text(const MatrixResult& m, const Run& run) {
       fmt::format("\n{}{}: {} x {}, {}{}{}\n", escape(m.name, 4096), m.group.empty() ? "" : " (" + m.group + ")",
                   grouped(m.rows), grouped(m.cols), counted(m.nnz, "nonzero"), types_text(m),
                   m.csr_bytes < run.machine.cache_bytes ? ", fits " + run.machine.cache : "");
+  text += floors_text(m, run.speeds);
   text += fmt::format("  {:22}{:>9}{:>9}{:>9}{:>9}{:>8}{:>8}{:>7}{:>8}{:>7}\n", "", "cold", "min", "max", "warm",
                       "GFLOP/s", "GB/s", "copy%", "floor%", "B/nnz");
   for (const Result& r : m.results) text += result_line(m, r, run.speeds.copy_speed());
