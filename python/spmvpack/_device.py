@@ -73,16 +73,18 @@ class _CuPy(_Library):
         self._cupy = cupy
         self._current_stream = cupy.cuda.get_current_stream
         self._current_device = cupy.cuda.runtime.getDevice
-        self._type_names = {np.dtype(np.float64): "float64", np.dtype(np.float32): "float32"}
+        self._types = {np.dtype(name): (name, (size,)) for name, size in (("float64", 8), ("float32", 4))}
 
     def current_stream(self, device: int) -> int:
         handle: int = self._current_stream(device).ptr
         return handle or _legacy_stream
 
     def plain_vector(self, x: Any, device: int, size: int) -> tuple[int, str] | None:
-        name = self._type_names.get(x.dtype)
-        if name and x.size == size and x.strides == (x.itemsize,) and x.data.device_id == device:
-            return x.data.ptr, name
+        name, strides = self._types.get(x.dtype, ("", None))
+        if x.strides == strides and x.size == size:
+            data = x.data
+            if data.device_id == device:
+                return data.ptr, name
         return None
 
     def empty_vector(self, x: Any, device: int, size: int) -> tuple[Any, int]:
@@ -123,24 +125,25 @@ class _PyTorch(_Library):
         return x.new_empty(shape) if len(shape) == 1 else x.new_empty(shape[::-1]).t()
 
     def contiguous(self, x: Any) -> Any:
-        return x.contiguous()
+        return x.resolve_neg().contiguous()
 
     def on_device(self, x: Any) -> bool:
         return bool(x.is_cuda)
 
 
-_others = _Library()
-_libraries: dict[type, _Library] = {}  # of the types of CuPy's and PyTorch's arrays that have been seen
+class _Libraries(dict[type, _Library]):
+    """The library of a type of vectors. CuPy and PyTorch are imported when the first of theirs is seen."""
 
-
-def _library_of(x: Any) -> _Library:
-    library = _libraries.get(type(x))
-    if library is None:
-        package = root_module(x)
-        if package not in ("cupy", "torch") or not hasattr(x, "__dlpack__"):
+    def __missing__(self, kind: type) -> _Library:
+        package = kind.__module__.partition(".")[0]
+        if package not in ("cupy", "torch") or not hasattr(kind, "__dlpack__"):
             return _others
-        library = _libraries[type(x)] = _CuPy() if package == "cupy" else _PyTorch()
-    return library
+        library = self[kind] = _CuPy() if package == "cupy" else _PyTorch()
+        return library
+
+
+_others = _Library()
+_libraries = _Libraries()
 
 
 def device_index(device: Any) -> int:
@@ -205,7 +208,7 @@ class DeviceMatrix(Products):
 
     def _product(self, x: Any, transpose: bool) -> Any:
         rows, cols = self.shape[::-1] if transpose else self.shape
-        library, device = _library_of(x), self.device
+        library, device = _libraries[type(x)], self.device
         source = library.plain_vector(x, device, cols)
         if source is not None:
             stream = library.current_stream(device)
@@ -258,7 +261,7 @@ class DeviceMatrix(Products):
             TypeError: wrong types.
             Error: "no_device" if the launch fails; "usage" if there is no A^T.
         """
-        library, device = _library_of(x), self.device
+        library, device = _libraries[type(x)], self.device
         current = library.current_stream(device)
         on = current if stream is None else stream_of(stream)
         if on == current and type(x) is type(out):
@@ -270,8 +273,10 @@ class DeviceMatrix(Products):
         for name, vector in (("x", x), ("out", out)):
             if not hasattr(vector, "__dlpack__"):
                 raise TypeError(f"{name} is of type {type(vector).__qualname__}, not an array in device memory")
-            if not _library_of(vector).on_device(vector):
+            if not _libraries[type(vector)].on_device(vector):
                 raise ValueError(f"{name} is on the host, the matrix on cuda:{device}")
+            if hasattr(vector, "is_neg") and vector.is_neg():  # PyTorch's DLPack leaves the sign out
+                raise ValueError(f"{name} is the negative of what is in its memory: use {name}.resolve_neg()")
         # DLPack's producers let the stream wait for what they have queued on theirs.
         multiplier = self._multiplier(_dtype_name(x), on, transpose)
         multiplier.multiply(x.__dlpack__(stream=on), out.__dlpack__(stream=on), alpha, beta, on)

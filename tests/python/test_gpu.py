@@ -440,7 +440,7 @@ def test_the_current_device_may_be_another(cupy):
             d @ cupy.ones(2000)
 
 
-def test_tensors_that_only_dlpack_can_judge(torch):
+def test_tensors_that_are_more_than_their_memory(torch):
     d = sp.encode(A, transpose=True).to()
     x, out = (torch.ones(n, dtype=torch.float64, device="cuda") for n in (2000, 3000))
     frozen = torch.nn.Parameter(x, requires_grad=False)
@@ -448,6 +448,11 @@ def test_tensors_that_only_dlpack_can_judge(torch):
     assert (d @ torch.nn.Parameter(x)).grad_fn is not None
     for vectors in ((x.clone().requires_grad_(), out), (x, out.clone().requires_grad_())):
         with pytest.raises((BufferError, RuntimeError), match="gradient"):
+            d.multiply(*vectors)
+    negative = torch._neg_view(x)
+    assert torch.equal(d @ negative, -(d @ x))
+    for vectors, name in (((negative, out), "x"), ((x, torch._neg_view(out)), "out")):
+        with pytest.raises(ValueError, match=f"{name} is the negative of what is in its memory"):
             d.multiply(*vectors)
 
 
