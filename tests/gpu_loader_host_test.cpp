@@ -126,6 +126,16 @@ TEST_CASE("lanes of a row in csr's vector kernel") {
   CHECK(lanes_per_row(1, std::uint64_t{1} << 40) == 32);
 }
 
+TEST_CASE("rows are few and long where each has work for its threads, and none has most of all work") {
+  CHECK_FALSE(are_few_long_rows(0, 0, 0));
+  CHECK(are_few_long_rows(1, 8192, 8192));
+  CHECK_FALSE(are_few_long_rows(2, 8192, 16383));
+  CHECK(are_few_long_rows(1, 131072, 131072));
+  CHECK_FALSE(are_few_long_rows(1, 131073, 131073));
+  CHECK(are_few_long_rows(16, 131073, 131073 * 16));
+  CHECK_FALSE(are_few_long_rows(16, 131073, 131073 * 16 - 1));
+}
+
 TEST_CASE("kernels are launched early only where the code that runs waits for the one before") {
   CHECK(code_can_wait({800, 900}, 900));
   CHECK(code_can_wait({900}, 900));
@@ -252,7 +262,7 @@ TEST_CASE("kernels have names, of their layout, and ids that differ") {
   }
 }
 
-TEST_CASE("the default of csr follows from the longest row") {
+TEST_CASE("the default of csr follows from the lengths of rows") {
   PartInfo part;
   part.layout = "csr";
   const auto name = [&](std::uint64_t longest, std::uint64_t nnz, std::uint64_t rows = 1) {
@@ -270,10 +280,13 @@ TEST_CASE("the default of csr follows from the longest row") {
   CHECK(name(257, 25700, 100) == "csr/ipcsr");
   CHECK(name(9, 1U << 21U, 1U << 18U) == "csr/vector");
   CHECK(name(9, (1U << 21U) + 1, 1U << 18U) == "csr/ipcsr");
-  CHECK(name(16384, 16384) == "csr/ipcsr");
-  CHECK(name(16385, 16385) == "csr/merge");
-  CHECK(name(16385, 16385 * 512 - 1) == "csr/merge");
-  CHECK(name(16385, 16385 * 512) == "csr/ipcsr");
+  CHECK(name(16384, 16384, 3) == "csr/ipcsr");
+  CHECK(name(16385, 16385, 3) == "csr/merge");
+  CHECK(name(16385, 16385 * 512 - 1, 16385) == "csr/merge");
+  CHECK(name(16385, 16385 * 512, 16385) == "csr/ipcsr");
+  CHECK(name(16384, 16384, 2) == "csr/split");
+  CHECK(name(131072, 131072, 16) == "csr/split");
+  CHECK(name(131073, 131073, 16) == "csr/merge");
   for (const char* const layout : {"coo", "ccoo"}) {
     part.layout = layout;
     CHECK(default_kernel(part) == find_kernel(kernels(layout)[0].name));
@@ -294,6 +307,7 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
             {"csr/scalar", 0},
             {"csr/pcsr", n * v},
             {"csr/merge", chunks * 2 * (v + 4)},
+            {"csr/split", 7 * 16 * v},
             {"coo/balanced", chunks * 2 * (v + 4)},
             {"ccoo/ordered", n * 2 * v},
             {"ell/rows", 0},

@@ -214,7 +214,8 @@ def test_threads_multiply_at_the_same_time():
      "x is on cuda:1, the matrix on cuda:0"),
     (lambda d, x, y: d.multiply(x, y, stream="0"), TypeError, "a stream of type str"),
 ])
-def test_what_does_not_fit_on_a_device_is_refused(call, error, text):
+def test_what_does_not_fit_on_a_device_is_refused(call, error, text, monkeypatch):
+    monkeypatch.setattr(DeviceArray, "gives_back", False)
     d = sp.encode(A).to()
     x, y = DeviceArray.from_numpy(np.ones(2000)), DeviceArray.from_numpy(np.ones(3000))
     with pytest.raises(error, match=text):

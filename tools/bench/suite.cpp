@@ -63,6 +63,7 @@ constexpr std::array members{
     SuiteMember{"logdist-20k", "global", "logdist --rows 20000", true},
     SuiteMember{"circuit-50k", "irregular", "circuit --rows 50000", true},
     SuiteMember{"rmat-16k", "irregular", "rmat --scale 14 --edge-factor 11", true},
+    SuiteMember{"lp-64", "irregular", "lp --rows 64 --cols 200000 --per-row 16000", true},
     SuiteMember{"lp-5k", "irregular", "lp --rows 5000 --cols 20000 --per-row 60 --coefficients constant", true},
     SuiteMember{"random-10k", "irregular", "random --rows 10000 --per-row 16", true},
 };

@@ -32,12 +32,17 @@ std::uint64_t longest_turn(const CsrView& a) {
   return longest;
 }
 
-/// A GPU has three kernels for rows that are not very long, and takes them by default as docs/LAYOUTS.md says: a thread
-/// or a few lanes for each row, or blocks of rows.
+/// A GPU has several kernels and takes them by default as docs/LAYOUTS.md says: a thread or a few lanes for each row,
+/// many blocks of threads for each where rows are few and long, or blocks of rows.
 std::vector<Counter> work(const CsrView& a, std::uint64_t longest) {
   constexpr std::uint64_t few = 8, small = std::uint64_t{1} << 21, most_lanes = 32;
   std::vector<Counter> work{{"csr.multiplies", 1}, {"csr.entries", a.nnz()}, {"csr.rows", a.rows()}};
   if (longest <= few) return work;
+  constexpr std::uint64_t row_threads = 8192, turns = 16;
+  if (a.nnz() / a.rows() >= row_threads && (longest <= row_threads * turns || longest <= a.nnz() / turns)) {
+    work.push_back({"csr.split_entries", a.nnz()});
+    return work;
+  }
   const std::uint64_t lanes = std::bit_floor(std::clamp<std::uint64_t>(a.nnz() / a.rows(), 1, most_lanes));
   if (a.nnz() <= small && longest <= few * lanes) {
     work.push_back({"csr.vector_entries", a.nnz()});

@@ -27,9 +27,10 @@ assert matrix["digest"] in text and all(name in text for name in sections)
 assert max(map(len, text.splitlines())) <= 80, text
 
 # The workspace of a multiply: in the file what the report says, by the formulas of docs/LAYOUTS.md.
-for entries, expected in ((16384, {"csr": 0, "coo": 64 * 24}), (16385, {"csr": 65 * 24, "coo": 65 * 24})):
+for rows, entries, expected in ((3, 16384, {"csr": 0, "coo": 64 * 24}), (3, 16385, {"csr": 65 * 24, "coo": 65 * 24}),
+                                (1, 16385, {"csr": 16 * 8, "coo": 65 * 24})):
     with open("C.mtx", "w") as file:
-        file.write(f"%%MatrixMarket matrix coordinate pattern general\n1 {entries} {entries}\n")
+        file.write(f"%%MatrixMarket matrix coordinate pattern general\n{rows} {entries} {entries}\n")
         file.writelines(f"1 {c}\n" for c in range(1, entries + 1))
     costs = {c["name"]: c["workspace_bytes"] for c in json.loads(spmvpack("report", "C.mtx", "--json"))["layouts"]
              if not c["too_large"]}

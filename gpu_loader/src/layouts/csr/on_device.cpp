@@ -32,8 +32,10 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
       return multiply_pcsr(view, call);
     case ipcsr:
       return multiply_ipcsr(view, static_cast<const RowBlocksOnDevice&>(*part.state), call);
-    default:
+    case merge:
       return multiply_merge(view, call);
+    default:
+      return multiply_split(view, call);
   }
 }
 
