@@ -65,6 +65,12 @@ void check_least(const CsrView& a) {
       s.fewest_bytes = optimize == encoder::Objective::bytes;
       const encoder::Least least = strategy.least(s);
       const encoder::Plan plan = strategy.plan(a, {.values = s.values, .aim = {.optimize = optimize}});
+      if (strategy.name == "split" && plan.parts.size() == 1) {  // nothing is said of it, but that it is another's
+        const Strategy& other = encoder::find_strategy(plan.parts[0].info.layout);
+        CHECK(plan.device_bytes() == other.plan(a, {.values = s.values, .aim = {.optimize = optimize}}).device_bytes());
+        continue;
+      }
+      CHECK_FALSE(least.of_another);
       CHECK(least.device_bytes <= plan.device_bytes());
       for (const Target target : {Target::gpu, Target::host})
         CHECK(encoder::predicted_seconds(encoder::work_of(s, least, x), target) <=
@@ -128,10 +134,33 @@ TEST_CASE("no plan with hot columns or segments takes less, either") {
   check_least(segments);
 }
 
+TEST_CASE("no plan of split in two parts takes less, wherever it is cut") {
+  const Strategy& split = encoder::find_strategy("split");
+  std::uint64_t in_two = 0;
+  for (const int values : {1, 3})
+    for (const NamedMatrix& m : random_matrices<double>(229, values))
+      for (const char* const length : {"1", "3", "20"})
+        for (const char* const layout : {"csell", "sell"}) {
+          INFO(m.name << ", values " << values << ", " << length << ", " << layout);
+          const Survey s = survey(m.matrix);
+          const encoder::XSectors x = encoder::x_sectors(m.matrix);
+          const encoder::Least least = split.least(s);
+          const encoder::Plan plan =
+              split.plan(m.matrix, {.settings = {{"split.length", length}, {"split.short", layout}}});
+          if (plan.parts.size() == 1) continue;
+          ++in_two;
+          CHECK(least.device_bytes <= plan.device_bytes());
+          for (const Target target : {Target::gpu, Target::host})
+            CHECK(encoder::predicted_seconds(encoder::work_of(s, least, x), target) <=
+                  encoder::predicted_seconds(encoder::work_of(plan, x), target));
+        }
+  CHECK(in_two > 20);
+}
+
 TEST_CASE("a setting that is wrong is not passed over with its plan") {
   const CsrMatrix a = make_csr(1, 1, {{{0, 0}, 1.0}}), none = make_csr(1, 1, {});
-  for (const char* const setting :
-       {"ccoo.k", "amb.block", "csell.block", "bitflag.tile", "sell.sigma", "segmented_sell.cols", "nus_sell.cols"})
+  for (const char* const setting : {"ccoo.k", "amb.block", "csell.block", "bitflag.tile", "sell.sigma",
+                                    "segmented_sell.cols", "nus_sell.cols", "split.length"})
     for (const encoder::Objective optimize : {encoder::Objective::time, encoder::Objective::bytes})
       for (const CsrMatrix* const m : {&a, &none}) {
         INFO(setting);

@@ -21,6 +21,7 @@ LayoutCost cost_of(const encoder::Plan& plan, const encoder::XSectors& x, const 
   LayoutCost cost;
   cost.device_bytes = plan.device_bytes();
   cost.fill_reads_x = plan.fill_reads_x();
+  cost.parts_reason = plan.parts_reason;
   cost.work = encoder::work_of(plan, x);
   cost.predicted_seconds = encoder::predicted_seconds(cost.work, options.aim.target);
   for (const encoder::PartPlan& part : plan.parts) {

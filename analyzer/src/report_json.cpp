@@ -165,7 +165,8 @@ std::string to_json(const Report& report) {
                        {"work", counters_json(cost.work)},
                        {"byte_shares", counters_json(cost.byte_shares)},
                        {"counters", counters_json(cost.counters)},
-                       {"parts", parts_json(cost)}});
+                       {"parts", parts_json(cost)},
+                       {"parts_reason", cost.parts_reason.empty() ? Json(nullptr) : Json(cost.parts_reason)}});
   Json json{{"schema", "spmvpack-report-1"},
             {"name", report.name},
             {"matrix", facts_json(report.facts)},

@@ -220,6 +220,8 @@ std::string details_text(const Report& report) {
   }
   std::string text = "Details\n" + table(rows, 2);
   for (const Refusal& refusal : report.refused) text += fmt::format("\nNo {}: {}\n", refusal.name, refusal.reason);
+  for (const LayoutCost& cost : report.layouts)
+    if (!cost.parts_reason.empty()) text += fmt::format("\n{}: {}\n", cost.name, cost.parts_reason);
   if (report.data_reduction_pjds)
     text += fmt::format("\nData reduction of pjds: {:.1f} % fewer slots than ell\n", 100 * *report.data_reduction_pjds);
   return text;

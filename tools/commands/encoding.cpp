@@ -55,6 +55,7 @@ std::string layout_text(const encoder::Plan& plan) {
                                        ? describe(plan.parts[0])
                                        : fmt::format("{}, {}", plan.strategy, counted(plan.parts.size(), "part")));
   if (!plan.reason.empty()) text += fmt::format(" (auto: {})", plan.reason);
+  if (!plan.parts_reason.empty()) text += fmt::format("\n           {}", plan.parts_reason);
   constexpr std::size_t listed = 8;
   for (std::size_t i = 0; plan.parts.size() > 1 && i < std::min(listed, plan.parts.size()); ++i) {
     const encoder::PartPlan& part = plan.parts[i];

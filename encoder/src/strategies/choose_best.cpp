@@ -60,6 +60,10 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
   std::vector<bool> made(others.size());
   std::optional<std::size_t> best;  // of those that are made; only this plan is kept: it may hold much memory
   Plan best_plan;
+  const auto leave_out = [&](std::size_t i) {
+    made[i] = true;
+    candidates[i] = {others[i].name, ~std::uint64_t{0}, std::numeric_limits<double>::infinity(), true};
+  };
   const auto make = [&](std::size_t i) {
     const auto done = static_cast<std::uint64_t>(std::count(made.begin(), made.end(), true));
     report_progress(options.progress, "plan " + others[i].name, done, others.size());
@@ -73,7 +77,7 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
       if (!best || better_of(i, *best) == i) best_plan = std::move(plan), best = i;
     } catch (const Error& e) {
       if (!is_refusal(e)) throw;
-      candidate = {others[i].name, ~std::uint64_t{0}, std::numeric_limits<double>::infinity(), true};
+      leave_out(i);
     }
   };
   Survey survey = survey_of(a, shared.values, options.threads);
@@ -84,6 +88,10 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
       continue;
     }
     const Least least = others[i].least(survey);
+    if (least.of_another) {
+      leave_out(i);
+      continue;
+    }
     candidates[i].device_bytes = least.device_bytes;
     candidates[i].seconds = seconds_of(work_of(survey, least, x));
   }

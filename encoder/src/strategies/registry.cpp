@@ -15,6 +15,7 @@ std::vector<Strategy> all_strategies() {
   all.push_back(strategy::hyb());
   all.push_back(strategy::segmented_sell());
   all.push_back(strategy::nus_sell());
+  all.push_back(strategy::split());
   all.insert(all.begin(), strategy::choose_best(all));
   return all;
 }

@@ -12,6 +12,8 @@ Strategy hyb();
 /// sell parts of segments of columns: of equal widths; of doubling widths, the densest columns first.
 Strategy segmented_sell();
 Strategy nus_sell();
+/// Rows by their length: csell or sell, and bitflag.
+Strategy split();
 /// `auto`: applies choose() to the others.
 Strategy choose_best(std::vector<Strategy> others);
 

@@ -34,6 +34,7 @@ struct LayoutCost {
   std::optional<std::uint64_t> workspace_bytes;  ///< of one multiply, from ReportOptions::workspace
   std::uint64_t padding = 0;                     ///< stored slots that hold no entry
   std::optional<double> padding_percent;         ///< of all stored slots; unset if there are none
+  std::string parts_reason;                      ///< encoder::Plan::parts_reason
   bool fill_reads_x = false;                     ///< encoder::PartPlan::fill_reads_x of any part
   std::vector<encoder::Counter> work;            ///< of a multiply: encoder::work_of()
   double predicted_seconds = 0;                  ///< of a multiply, for the aim's target

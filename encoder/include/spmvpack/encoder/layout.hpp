@@ -104,8 +104,9 @@ struct PartPlan {
 /// A matrix as a strategy will encode it: its parts, in the order of the part table.
 struct Plan {
   std::vector<PartPlan> parts;
-  std::string strategy;  ///< that made the parts; for `auto`, the strategy it chose
-  std::string reason;    ///< why `auto` chose it, in a few words; empty otherwise
+  std::string strategy;           ///< that made the parts; for `auto`, the strategy it chose
+  std::string reason;             ///< why `auto` chose it, in a few words; empty otherwise
+  std::string parts_reason = {};  ///< why its strategy made these parts, if it had a choice
 
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
   /// Whether any part's does.
@@ -127,6 +128,9 @@ struct Least {
   /// Whether its gathers of x may all be from shared memory: PartPlan::near_entries.
   bool near = false;
   std::vector<Counter> work = {};  ///< in the order of PartPlan::work
+  /// Whether its plan is another strategy's, too, which stands for it. If not known, the rest is only said of plans
+  /// that are not.
+  bool of_another = false;
 };
 
 struct LayoutEncoder {

@@ -1,0 +1,166 @@
+// Rows by their length: short ones in a csell or sell part, where a lane has a row, long ones in a bitflag part, where
+// a row has lanes. hyb cuts every long row in two; here a row is in one part.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+
+#include "layouts/layouts.hpp"
+#include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/survey.hpp"
+#include "spmvpack/encoder/time_model.hpp"
+#include "strategies/lazy_part.hpp"
+#include "strategies/split_costs.hpp"
+#include "strategies/strategies.hpp"
+
+namespace spmvpack::encoder::strategy {
+namespace {
+
+constexpr std::array<std::string_view, 2> short_layouts{"csell", "sell"};
+
+constexpr std::array<Setting, 2> settings{
+    Setting{"split.length", "auto, or 1 and more", "entries of the longest of the short rows; auto: what costs least"},
+    Setting{"split.short", "auto, csell or sell", "layout of the short rows; auto: what costs least"}};
+
+/// Rows are alike if none is so many times as long as the average of those with entries: a lane for each then loses
+/// little.
+constexpr std::uint64_t long_row = 8;
+
+bool rows_are_alike(std::uint64_t longest, std::uint64_t filled_rows, std::uint64_t nnz) {
+  return longest * filled_rows <= long_row * nnz;
+}
+
+/// The layout of the short rows, and which these are: none, some or all.
+struct Cut {
+  std::string_view layout;
+  ShortRows rows;
+  double cost = std::numeric_limits<double>::infinity();
+};
+
+/// The short rows; longer ones are empty in this part, so that columns keep their distance to rows, and no list of rows
+/// is needed.
+PartPlan plan_short(const CsrView& a, const Cut& cut, const PlanOptions& options) {
+  const PartIndices rows = PartIndices::all(a.rows());
+  Array<std::uint64_t> row_ptr(a.rows() + 1);
+  row_ptr[0] = 0;
+  for (std::uint64_t r = 0; r < a.rows(); ++r)
+    row_ptr[r + 1] = row_ptr[r] + (a.row_length(r) <= cut.rows.length ? a.row_length(r) : 0);
+  if (cut.layout == "sell")
+    return plan_part("sell",
+                     {rows, PartIndices::all(a.cols()), std::move(row_ptr),
+                      [a, rows, threads = options.threads](CsrMatrix& to) { copy_rows(a, rows, to, threads); }},
+                     a.value_type(), options);
+  return find_layout_encoder(cut.layout).plan(copied_rows(a, rows, std::move(row_ptr), options.threads), options);
+}
+
+PartPlan plan_long(const CsrView& a, std::uint64_t length, const PlanOptions& options) {
+  std::vector<std::uint32_t> list;
+  for (std::uint64_t r = 0; r < a.rows(); ++r)
+    if (a.row_length(r) > length) list.push_back(static_cast<std::uint32_t>(r));
+  Array<std::uint64_t> row_ptr(list.size() + 1);
+  row_ptr[0] = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) row_ptr[i + 1] = row_ptr[i] + a.row_length(list[i]);
+  return find_layout_encoder("bitflag").plan(
+      copied_rows(a, PartIndices::of(std::move(list)), std::move(row_ptr), options.threads), options);
+}
+
+std::optional<std::string_view> layout_setting(const PlanOptions& options) {
+  const auto found = options.settings.find("split.short");
+  if (found == options.settings.end() || found->second == "auto") return {};
+  const auto* const layout = std::find(short_layouts.begin(), short_layouts.end(), found->second);
+  if (layout == short_layouts.end()) layouts::refuse_setting("split.short", found->second, settings[1].values);
+  return *layout;
+}
+
+/// The cheapest of `rows`, in any of `of_short`, with the longer rows in bitflag.
+Cut cheapest(const SplitCosts& costs, std::span<const ShortRows> rows, std::span<const std::string_view> of_short,
+             const ShortRows& all) {
+  Cut best;
+  for (const ShortRows& s : rows)
+    for (const std::string_view layout : of_short) {
+      const double of_long = s.rows == all.rows ? 0 : costs.of_long(s, all.longest);
+      if (const double cost = costs.of_short(layout, s) + of_long; cost < best.cost) best = {layout, s, cost};
+    }
+  return best;
+}
+
+Plan plan_split(const CsrView& a, const PlanOptions& options) {
+  const auto length = layouts::read_setting(options, "split.length", 1, ~std::uint64_t{0}, "auto");
+  const std::optional<std::string_view> layout = layout_setting(options);
+  const std::span<const std::string_view> of_short =
+      layout ? std::span(&*layout, 1) : std::span<const std::string_view>(short_layouts);
+  const std::uint64_t longest = a.longest_row(options.threads);
+  const std::vector<std::uint64_t> lengths = !length             ? lengths_to_try(longest)
+                                             : *length < longest ? std::vector{*length, longest}
+                                                                 : std::vector{longest};
+  const std::vector<ShortRows> counts = count_short_rows(a, lengths, options.threads);
+  const ShortRows& all = counts.back();
+  const bool alike = !length && rows_are_alike(longest, all.filled, a.nnz());
+  std::vector<ShortRows> some;
+  for (const ShortRows& s : counts)
+    if (!alike && s.entries != 0 && s.entries != a.nnz()) some.push_back(s);
+
+  SplitCosts costs(a, options);
+  // What csell takes for short rows is measured on those that sell would have.
+  if (of_short.front() == "csell") {
+    const Cut in_sell = cheapest(costs, some, std::array{short_layouts[1]}, all);
+    costs.sample_csell(in_sell.layout.empty() ? all : in_sell.rows);
+  }
+  const Cut two = cheapest(costs, some, of_short, all);
+  Cut one = cheapest(costs, std::span(&all, 1), of_short, all);
+  if (const double cost = costs.of_long({}, longest); cost < one.cost) one = {"bitflag", {}, cost};
+
+  Plan plan;
+  plan.strategy = "split";
+  const auto text = [&](const Cut& cut) {
+    return options.aim.optimize == Objective::time ? time_text(cut.cost)
+                                                   : grouped(static_cast<std::uint64_t>(cut.cost)) + " bytes";
+  };
+  if (!some.empty() && (length || two.cost < one.cost)) {
+    plan.parts.push_back(plan_short(a, two, options));
+    plan.parts.push_back(plan_long(a, two.rows.length, options));
+    plan.parts_reason = fmt::format("{} of up to {} in {}, the rest in bitflag: {} but for x, {} for {} alone",
+                                    counted(two.rows.rows, "row"), counted(two.rows.length, "nonzero"), two.layout,
+                                    text(two), text(one), one.layout);
+    return plan;
+  }
+  plan.parts.push_back(find_layout_encoder(one.layout).plan(PartMatrix::whole(a, options), options));
+  plan.parts_reason =
+      some.empty()
+          ? fmt::format("all rows in {}: none is {}", one.layout,
+                        alike ? fmt::format("{} times as long as the average", long_row) : "longer, or all are")
+          : fmt::format("all rows in {}: {} but for x, {} for two parts", one.layout, text(one), text(two));
+  return plan;
+}
+
+/// Of two parts: a plan of one is another strategy's. What csell takes of a row of few values is next to nothing.
+Least least(const Survey& s) {
+  return {.near = true,
+          .work = {{"bitflag.multiplies", 1}, {"sell.multiplies", 1}, {"bitflag.entries", s.longest_row}},
+          .of_another = rows_are_alike(s.longest_row, s.filled_rows, s.a.nnz())};
+}
+
+/// Those of the layouts, too, for their parts.
+std::vector<Setting> all_settings() {
+  std::vector<Setting> all(settings.begin(), settings.end());
+  for (const char* const layout : {"csell", "sell", "bitflag"}) {
+    const auto more = find_layout_encoder(layout).settings;
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+Strategy split() {
+  return {.name = "split",
+          .summary = "short rows in csell or sell, long ones in bitflag",
+          .settings = all_settings(),
+          .least = least,
+          .plan = plan_split};
+}
+
+}  // namespace spmvpack::encoder::strategy

@@ -1,0 +1,253 @@
+#include "strategies/split_costs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "layouts/layouts.hpp"
+#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/encoder/value_table.hpp"
+
+namespace spmvpack::encoder::strategy {
+namespace {
+
+using layouts::chain_of;
+using layouts::chain_of_rows;
+
+constexpr std::uint64_t rows_per_task = 1U << 14, slice_rows = 32, group_steps = 4;
+/// sell sorts rows in windows of so many, where sorting pays.
+constexpr std::uint64_t window_rows = 256;
+/// What is looked at, at most: windows for padding, chunks and long rows for columns; entries for csell.
+constexpr std::uint64_t sample_windows = 4096, sample_rows = 1U << 17, sample_entries = std::uint64_t{1} << 17;
+/// Of bitflag: entries of a chunk; of a tile, and of the largest tile, which parts of few entries may have.
+constexpr std::uint64_t chunk_entries = 256, tile_entries = 512, largest_tile = 8192;
+constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
+
+/// Every how many of them is looked at, so that at most `most` are.
+std::uint64_t stride_of(std::uint64_t count, std::uint64_t most) {
+  return std::max<std::uint64_t>(1, div_up(count, most));
+}
+
+std::uint64_t times(double factor, std::uint64_t count) {
+  return static_cast<std::uint64_t>(factor * static_cast<double>(count));
+}
+
+/// Padding of slices, from windows all over the matrix.
+void count_slots(const CsrView& a, std::span<ShortRows> all, int threads) {
+  struct Slots {
+    std::uint64_t entries = 0, sell = 0, csell = 0;
+  };
+  const std::uint64_t windows = div_up(a.rows(), window_rows), stride = stride_of(windows, sample_windows);
+  constexpr std::uint64_t windows_per_task = 64;
+  std::vector<std::vector<Slots>> tasks(div_up(div_up(windows, stride), windows_per_task));
+  parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
+    tasks[t].resize(all.size());
+    std::vector<std::uint64_t> lengths, of_slice;
+    for (std::uint64_t i = t * windows_per_task; i < (t + 1) * windows_per_task && i * stride < windows; ++i) {
+      const std::uint64_t first = i * stride * window_rows, last = std::min(a.rows(), first + window_rows);
+      lengths.clear();
+      for (std::uint64_t r = first; r < last; ++r) lengths.push_back(a.row_length(r));
+      for (std::uint64_t begin = 0; begin < lengths.size(); begin += slice_rows) {
+        const auto from = lengths.begin() + static_cast<std::ptrdiff_t>(begin);
+        const std::uint64_t n = std::min(slice_rows, lengths.size() - begin);
+        of_slice.assign(from, from + static_cast<std::ptrdiff_t>(n));
+        std::sort(of_slice.begin(), of_slice.end());
+        for (std::size_t k = 0; k < all.size(); ++k) {
+          const auto end = std::upper_bound(of_slice.begin(), of_slice.end(), all[k].length);
+          if (end != of_slice.begin()) tasks[t][k].csell += div_up(*(end - 1), group_steps) * group_steps * slice_rows;
+        }
+      }
+      std::sort(lengths.begin(), lengths.end());
+      std::uint64_t entries = 0, counted = 0;
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        const auto end = static_cast<std::uint64_t>(std::upper_bound(lengths.begin(), lengths.end(), all[k].length) -
+                                                    lengths.begin());
+        for (; counted < end; ++counted) entries += lengths[counted];
+        tasks[t][k].entries += entries;
+        for (std::uint64_t at = end; at != 0; at -= std::min(at, slice_rows))  // slices begin with the longest row
+          tasks[t][k].sell += lengths[at - 1] * slice_rows;
+      }
+    }
+  });
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    Slots sum;
+    for (const auto& task : tasks) {
+      sum.entries += task[k].entries;
+      sum.sell += task[k].sell;
+      sum.csell += task[k].csell;
+    }
+    const double entries = static_cast<double>(all[k].entries), seen = static_cast<double>(sum.entries);
+    all[k].sell_slots = sum.entries == 0 ? entries : entries * static_cast<double>(sum.sell) / seen;
+    all[k].csell_slots = sum.entries == 0 ? entries : entries * static_cast<double>(sum.csell) / seen;
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> lengths_to_try(std::uint64_t longest) {
+  std::vector<std::uint64_t> lengths;
+  for (std::uint64_t power = 4; power < longest; power *= 2) {
+    lengths.push_back(power);
+    if (power != 4 && power + power / 2 < longest) lengths.push_back(power + power / 2);
+  }
+  lengths.push_back(longest);
+  return lengths;
+}
+
+std::vector<ShortRows> count_short_rows(const CsrView& a, std::span<const std::uint64_t> lengths, int threads) {
+  std::vector<std::vector<ShortRows>> tasks(div_up(a.rows(), rows_per_task));
+  parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
+    std::vector<ShortRows> own(lengths.size() + 1);
+    for (std::uint64_t r = t * rows_per_task; r < std::min(a.rows(), (t + 1) * rows_per_task); ++r) {
+      const std::uint64_t length = a.row_length(r);
+      std::size_t i = 0;
+      while (i < lengths.size() && length > lengths[i]) ++i;  // most rows are short
+      ++own[i].rows;
+      own[i].filled += length != 0 ? 1 : 0;
+      own[i].entries += length;
+      own[i].longest = std::max(own[i].longest, length);
+    }
+    tasks[t] = std::move(own);
+  });
+  std::vector<ShortRows> all(lengths.size());
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    if (i != 0) all[i] = all[i - 1];
+    all[i].length = lengths[i];
+    for (const auto& task : tasks) {
+      all[i].rows += task[i].rows;
+      all[i].filled += task[i].filled;
+      all[i].entries += task[i].entries;
+      all[i].longest = std::max(all[i].longest, task[i].longest);
+    }
+  }
+  count_slots(a, all, threads);
+  return all;
+}
+
+void copy_rows(const CsrView& a, const PartIndices& rows, CsrMatrix& to, int threads) {
+  dispatch(a.value_type(), [&]<class T>(T) {
+    auto& values = std::get<Array<T>>(to.values);
+    parallel_pieces(to.rows, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const std::uint64_t at = to.row_ptr[i], n = to.row_ptr[i + 1] - at;
+        if (n == 0) continue;
+        std::memcpy(&to.col_idx[at], a.col_idx() + a.row_ptr(rows[i]), n * sizeof(std::uint32_t));
+        std::memcpy(&values[at], a.values<T>() + a.row_ptr(rows[i]), n * sizeof(T));
+      }
+    });
+  });
+}
+
+PartMatrix copied_rows(const CsrView& a, PartIndices rows, Array<std::uint64_t> row_ptr, int threads) {
+  const std::uint64_t nnz = row_ptr[rows.map.count];
+  require_memory(checked_mul(nnz, 4 + size_of(a.value_type()), "bytes of a part"), 0,
+                 fmt::format("a part of {} nonzeros", nnz));
+  const auto m = std::make_shared<CsrMatrix>(allocate_csr(rows.map.count, a.cols(), nnz, a.value_type()));
+  m->row_ptr = std::move(row_ptr);
+  copy_rows(a, rows, *m, threads);
+  return {m->view(), std::move(rows), PartIndices::all(a.cols()), nullptr, m};
+}
+
+SplitCosts::SplitCosts(const CsrView& a, const PlanOptions& options)
+    : a_(a), options_(options), size_(size_of(a.value_type())) {
+  const auto values = options.values ? options.values : ValueTable::count(a, options.threads, false);
+  const std::uint64_t distinct = values->distinct();
+  flag_value_bytes_ = distinct <= 1 ? 0 : distinct <= 256 ? 1 : static_cast<double>(size_);
+  look_at_columns();
+}
+
+/// Bytes of columns in chunks of the matrix, and in long rows: whatever else is in their chunks, they span theirs.
+void SplitCosts::look_at_columns() {
+  const auto width = [](std::uint64_t span) { return span <= 0xFF ? 1U : span <= 0xFFFF ? 2U : 4U; };
+  const std::uint32_t* const columns = a_.col_idx();
+  const std::uint64_t chunks = a_.nnz() / chunk_entries, chunk_stride = stride_of(chunks, sample_windows);
+  std::uint64_t seen = 0, bytes = 0;
+  for (std::uint64_t c = 0; c < chunks; c += chunk_stride, ++seen) {
+    const auto [low, high] = std::minmax_element(columns + c * chunk_entries, columns + (c + 1) * chunk_entries);
+    bytes += width(*high - *low);
+  }
+  if (seen != 0) column_bytes_ = static_cast<double>(bytes) / static_cast<double>(seen);
+  seen = bytes = 0;
+  for (std::uint64_t r = 0; r < a_.rows(); r += stride_of(a_.rows(), sample_rows)) {
+    const std::uint64_t n = a_.row_length(r);
+    if (n < 2 || n * a_.rows() <= 4 * a_.nnz()) continue;
+    seen += n;
+    bytes += n * width(columns[a_.row_ptr(r + 1) - 1] - columns[a_.row_ptr(r)]);
+  }
+  long_column_bytes_ = seen == 0 ? column_bytes_ : static_cast<double>(bytes) / static_cast<double>(seen);
+}
+
+void SplitCosts::sample_csell(const ShortRows& of) {
+  const std::uint64_t stride = std::max<std::uint64_t>(1, of.entries / sample_entries);
+  const PartIndices rows = PartIndices::all(a_.rows());
+  Array<std::uint64_t> row_ptr(a_.rows() + 1);
+  row_ptr[0] = 0;
+  for (std::uint64_t r = 0; r < a_.rows(); ++r) {
+    const bool taken = r / window_rows % stride == 0 && a_.row_length(r) <= of.length;
+    row_ptr[r + 1] = row_ptr[r] + (taken ? a_.row_length(r) : 0);
+  }
+  const PartPlan plan =
+      find_layout_encoder("csell").plan(copied_rows(a_, rows, std::move(row_ptr), options_.threads), options_);
+  csell_work_.clear();
+  if (plan.info.nnz == 0) return;
+  const double all = static_cast<double>(of.entries) / static_cast<double>(plan.info.nnz);
+  entries_ = static_cast<double>(of.entries);
+  slots_ = of.csell_slots;
+  slot_bytes_ = entry_bytes_ = 0;
+  for (const Counter& share : plan.byte_shares)
+    if (share.name != "slices")  // which are those of all rows
+      (share.name == "values" ? entry_bytes_ : slot_bytes_) += all * static_cast<double>(share.value);
+  for (const Counter& c : plan.work)  // 1: a part that has a kernel
+    csell_work_.push_back({c.name, c.value <= 1 ? c.value : times(all, c.value)});
+}
+
+double SplitCosts::cost(std::uint64_t bytes, std::uint64_t y_elements, std::vector<Counter> work) const {
+  if (options_.aim.optimize == Objective::bytes) return static_cast<double>(bytes);
+  work.push_back({"bytes", bytes + y_elements * size_});
+  return predicted_seconds(work, options_.aim.target);
+}
+
+double SplitCosts::of_short(std::string_view layout, const ShortRows& s) const {
+  return layout == "sell" ? sell(s) : csell(s);
+}
+
+double SplitCosts::sell(const ShortRows& s) const {
+  const auto slots = static_cast<std::uint64_t>(s.sell_slots);
+  return cost(slots * (4 + size_) + 4 * a_.rows() + 4 * div_up(a_.rows(), slice_rows), a_.rows(),
+              {{"sell.multiplies", 1},
+               {"sell.slots", slots},
+               {"sell.chain", chain_of_rows(a_.rows(), s.longest)},
+               {"sell.listed", a_.rows()}});
+}
+
+double SplitCosts::csell(const ShortRows& s) const {
+  if (csell_work_.empty()) return std::numeric_limits<double>::infinity();
+  const double slots = s.csell_slots / slots_, entries = static_cast<double>(s.entries) / entries_;
+  std::vector<Counter> work = csell_work_;
+  for (Counter& c : work)
+    if (c.name == "csell.chain")
+      c.value = chain_of(div_up(s.longest, group_steps), 1);
+    else if (c.value > 1)
+      c.value = times(slots, c.value);
+  const auto bytes = static_cast<std::uint64_t>(slot_bytes_ * slots + entry_bytes_ * entries);
+  return cost(bytes + 16 * div_up(a_.rows(), slice_rows), a_.rows(), std::move(work));
+}
+
+double SplitCosts::of_long(const ShortRows& s, std::uint64_t longest) const {
+  const std::uint64_t entries = a_.nnz() - s.entries, rows = a_.rows() - s.rows;
+  const bool few = entries < small_entries, listed = s.rows != 0;
+  const std::uint64_t tile = few && longest <= largest_tile ? largest_tile : tile_entries;
+  const std::uint64_t value_bytes = times(flag_value_bytes_, entries);
+  const double other_bytes = (listed ? long_column_bytes_ : column_bytes_) + 1.0 / 8 + 16.0 / chunk_entries;
+  return cost(value_bytes + times(other_bytes, entries) + (listed ? 4 * rows : 0), listed ? 2 * rows : rows,
+              {{"bitflag.multiplies", 1},
+               {"bitflag.entries", entries},
+               {"bitflag.few_raw_bytes", few && flag_value_bytes_ > 1 ? value_bytes : 0},
+               {"bitflag.carries", longest > tile ? 1U : 0U}});
+}
+
+}  // namespace spmvpack::encoder::strategy
