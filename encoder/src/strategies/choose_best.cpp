@@ -42,6 +42,7 @@ namespace {
 
 Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const PlanOptions& options) {
   PlanOptions shared = options;
+  shared.only_own = true;
   if (!shared.values) shared.values = ValueTable::count(a, options.threads);
   const std::uint64_t csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
   const bool by_time = options.aim.optimize == Objective::time;
@@ -60,10 +61,6 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
   std::vector<bool> made(others.size());
   std::optional<std::size_t> best;  // of those that are made; only this plan is kept: it may hold much memory
   Plan best_plan;
-  const auto leave_out = [&](std::size_t i) {
-    made[i] = true;
-    candidates[i] = {others[i].name, ~std::uint64_t{0}, std::numeric_limits<double>::infinity(), true};
-  };
   const auto make = [&](std::size_t i) {
     const auto done = static_cast<std::uint64_t>(std::count(made.begin(), made.end(), true));
     report_progress(options.progress, "plan " + others[i].name, done, others.size());
@@ -77,7 +74,7 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
       if (!best || better_of(i, *best) == i) best_plan = std::move(plan), best = i;
     } catch (const Error& e) {
       if (!is_refusal(e)) throw;
-      leave_out(i);
+      candidate = {others[i].name, ~std::uint64_t{0}, std::numeric_limits<double>::infinity(), true};
     }
   };
   Survey survey = survey_of(a, shared.values, options.threads);
@@ -88,10 +85,6 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
       continue;
     }
     const Least least = others[i].least(survey);
-    if (least.of_another) {
-      leave_out(i);
-      continue;
-    }
     candidates[i].device_bytes = least.device_bytes;
     candidates[i].seconds = seconds_of(work_of(survey, least, x));
   }

@@ -29,6 +29,13 @@ constexpr std::array<Setting, 2> settings{
 /// little.
 constexpr std::uint64_t long_row = 8;
 
+/// Rows of a slice of sell. With 32, slices of sorted windows of 256 rows have a tenth of padding where rows have 2 to
+/// 12 entries; eight columns are a sector.
+constexpr std::uint64_t sell_rows = 8;
+
+/// What two parts must be predicted to cost less than, of one part: predictions are no better than that.
+constexpr double worth = 0.98;
+
 bool rows_are_alike(std::uint64_t longest, std::uint64_t filled_rows, std::uint64_t nnz) {
   return longest * filled_rows <= long_row * nnz;
 }
@@ -87,23 +94,46 @@ Cut cheapest(const SplitCosts& costs, std::span<const ShortRows> rows, std::span
   return best;
 }
 
-Plan plan_split(const CsrView& a, const PlanOptions& options) {
-  const auto length = layouts::read_setting(options, "split.length", 1, ~std::uint64_t{0}, "auto");
-  const std::optional<std::string_view> layout = layout_setting(options);
+/// The layouts' settings with what split has instead of their defaults.
+PlanOptions with_defaults(const PlanOptions& options) {
+  PlanOptions all = options;
+  all.settings.emplace("sell.c", std::to_string(sell_rows));
+  return all;
+}
+
+[[noreturn]] void refuse_one_part() {
+  throw Error(errc::unsupported, "split: no cut of the rows costs less than one part", {}, "use one layout");
+}
+
+/// All rows in one part, as another strategy has it.
+Plan plan_one(const CsrView& a, std::string_view layout, std::string reason, const PlanOptions& options) {
+  Plan plan;
+  plan.strategy = "split";
+  plan.parts.push_back(find_layout_encoder(layout).plan(PartMatrix::whole(a, options), options));
+  plan.parts_reason = fmt::format("all rows in {}: {}", layout, reason);
+  return plan;
+}
+
+Plan plan_split(const CsrView& a, const PlanOptions& given) {
+  const auto length = layouts::read_setting(given, "split.length", 1, ~std::uint64_t{0}, "auto");
+  const std::optional<std::string_view> layout = layout_setting(given);
   const std::span<const std::string_view> of_short =
       layout ? std::span(&*layout, 1) : std::span<const std::string_view>(short_layouts);
+  const PlanOptions options = with_defaults(given);
+  const std::uint64_t slice = layouts::read_setting(options, "sell.c", 1, max_dimension, {}).value_or(sell_rows);
   const std::uint64_t longest = a.longest_row(options.threads);
+  const bool alike = !length && rows_are_alike(longest, filled_rows(a, options.threads), a.nnz());
+  if (alike && options.only_own) refuse_one_part();
   const std::vector<std::uint64_t> lengths = !length             ? lengths_to_try(longest)
                                              : *length < longest ? std::vector{*length, longest}
                                                                  : std::vector{longest};
-  const std::vector<ShortRows> counts = count_short_rows(a, lengths, options.threads);
+  const std::vector<ShortRows> counts = count_short_rows(a, lengths, slice, options.threads);
   const ShortRows& all = counts.back();
-  const bool alike = !length && rows_are_alike(longest, all.filled, a.nnz());
   std::vector<ShortRows> some;
   for (const ShortRows& s : counts)
     if (!alike && s.entries != 0 && s.entries != a.nnz()) some.push_back(s);
 
-  SplitCosts costs(a, options);
+  SplitCosts costs(a, slice, options);
   // What csell takes for short rows is measured on those that sell would have.
   if (of_short.front() == "csell") {
     const Cut in_sell = cheapest(costs, some, std::array{short_layouts[1]}, all);
@@ -112,35 +142,32 @@ Plan plan_split(const CsrView& a, const PlanOptions& options) {
   const Cut two = cheapest(costs, some, of_short, all);
   Cut one = cheapest(costs, std::span(&all, 1), of_short, all);
   if (const double cost = costs.of_long({}, longest); cost < one.cost) one = {"bitflag", {}, cost};
-
-  Plan plan;
-  plan.strategy = "split";
+  const char* const but_for = options.aim.optimize == Objective::time ? " but for x" : "";
   const auto text = [&](const Cut& cut) {
     return options.aim.optimize == Objective::time ? time_text(cut.cost)
                                                    : grouped(static_cast<std::uint64_t>(cut.cost)) + " bytes";
   };
-  if (!some.empty() && (length || two.cost < one.cost)) {
-    plan.parts.push_back(plan_short(a, two, options));
-    plan.parts.push_back(plan_long(a, two.rows.length, options));
-    plan.parts_reason = fmt::format("{} of up to {} in {}, the rest in bitflag: {} but for x, {} for {} alone",
-                                    counted(two.rows.rows, "row"), counted(two.rows.length, "nonzero"), two.layout,
-                                    text(two), text(one), one.layout);
-    return plan;
+  if (some.empty() || (!length && two.cost >= worth * one.cost)) {
+    if (options.only_own) refuse_one_part();
+    const std::string reason = alike          ? fmt::format("none is {} times as long as the average", long_row)
+                               : some.empty() ? "all are short, or all long"
+                                              : fmt::format("{}{}, {} in two parts", text(one), but_for, text(two));
+    return plan_one(a, one.layout, reason, given);
   }
-  plan.parts.push_back(find_layout_encoder(one.layout).plan(PartMatrix::whole(a, options), options));
-  plan.parts_reason =
-      some.empty()
-          ? fmt::format("all rows in {}: none is {}", one.layout,
-                        alike ? fmt::format("{} times as long as the average", long_row) : "longer, or all are")
-          : fmt::format("all rows in {}: {} but for x, {} for two parts", one.layout, text(one), text(two));
+  Plan plan;
+  plan.strategy = "split";
+  plan.parts.push_back(plan_short(a, two, options));
+  plan.parts.push_back(plan_long(a, two.rows.length, options));
+  plan.parts_reason = fmt::format("{} of up to {} in {}, {} in bitflag: {}{}, {} for {} alone",
+                                  counted(two.rows.rows, "row"), counted(two.rows.length, "nonzero"), two.layout,
+                                  grouped(a.rows() - two.rows.rows), text(two), but_for, text(one), one.layout);
   return plan;
 }
 
 /// Of two parts: a plan of one is another strategy's. What csell takes of a row of few values is next to nothing.
 Least least(const Survey& s) {
   return {.near = true,
-          .work = {{"bitflag.multiplies", 1}, {"sell.multiplies", 1}, {"bitflag.entries", s.longest_row}},
-          .of_another = rows_are_alike(s.longest_row, s.filled_rows, s.a.nnz())};
+          .work = {{"bitflag.multiplies", 1}, {"sell.multiplies", 1}, {"bitflag.entries", s.longest_row}}};
 }
 
 /// Those of the layouts, too, for their parts.

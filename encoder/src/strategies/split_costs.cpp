@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <numeric>
 
@@ -37,7 +38,7 @@ std::uint64_t times(double factor, std::uint64_t count) {
 }
 
 /// Padding of slices, from windows all over the matrix.
-void count_slots(const CsrView& a, std::span<ShortRows> all, int threads) {
+void count_slots(const CsrView& a, std::span<ShortRows> all, std::uint64_t sell_rows, int threads) {
   struct Slots {
     std::uint64_t entries = 0, sell = 0, csell = 0;
   };
@@ -68,8 +69,8 @@ void count_slots(const CsrView& a, std::span<ShortRows> all, int threads) {
                                                     lengths.begin());
         for (; counted < end; ++counted) entries += lengths[counted];
         tasks[t][k].entries += entries;
-        for (std::uint64_t at = end; at != 0; at -= std::min(at, slice_rows))  // slices begin with the longest row
-          tasks[t][k].sell += lengths[at - 1] * slice_rows;
+        for (std::uint64_t at = end; at != 0; at -= std::min(at, sell_rows))  // slices begin with the longest row
+          tasks[t][k].sell += lengths[at - 1] * sell_rows;
       }
     }
   });
@@ -88,6 +89,16 @@ void count_slots(const CsrView& a, std::span<ShortRows> all, int threads) {
 
 }  // namespace
 
+std::uint64_t filled_rows(const CsrView& a, int threads) {
+  std::atomic<std::uint64_t> filled{0};
+  parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t own = 0;
+    for (std::uint64_t r = begin; r < end; ++r) own += a.row_length(r) != 0 ? 1 : 0;
+    filled += own;
+  });
+  return filled;
+}
+
 std::vector<std::uint64_t> lengths_to_try(std::uint64_t longest) {
   std::vector<std::uint64_t> lengths;
   for (std::uint64_t power = 4; power < longest; power *= 2) {
@@ -98,7 +109,8 @@ std::vector<std::uint64_t> lengths_to_try(std::uint64_t longest) {
   return lengths;
 }
 
-std::vector<ShortRows> count_short_rows(const CsrView& a, std::span<const std::uint64_t> lengths, int threads) {
+std::vector<ShortRows> count_short_rows(const CsrView& a, std::span<const std::uint64_t> lengths,
+                                        std::uint64_t sell_rows, int threads) {
   std::vector<std::vector<ShortRows>> tasks(div_up(a.rows(), rows_per_task));
   parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
     std::vector<ShortRows> own(lengths.size() + 1);
@@ -107,7 +119,6 @@ std::vector<ShortRows> count_short_rows(const CsrView& a, std::span<const std::u
       std::size_t i = 0;
       while (i < lengths.size() && length > lengths[i]) ++i;  // most rows are short
       ++own[i].rows;
-      own[i].filled += length != 0 ? 1 : 0;
       own[i].entries += length;
       own[i].longest = std::max(own[i].longest, length);
     }
@@ -119,12 +130,11 @@ std::vector<ShortRows> count_short_rows(const CsrView& a, std::span<const std::u
     all[i].length = lengths[i];
     for (const auto& task : tasks) {
       all[i].rows += task[i].rows;
-      all[i].filled += task[i].filled;
       all[i].entries += task[i].entries;
       all[i].longest = std::max(all[i].longest, task[i].longest);
     }
   }
-  count_slots(a, all, threads);
+  count_slots(a, all, sell_rows, threads);
   return all;
 }
 
@@ -152,8 +162,8 @@ PartMatrix copied_rows(const CsrView& a, PartIndices rows, Array<std::uint64_t> 
   return {m->view(), std::move(rows), PartIndices::all(a.cols()), nullptr, m};
 }
 
-SplitCosts::SplitCosts(const CsrView& a, const PlanOptions& options)
-    : a_(a), options_(options), size_(size_of(a.value_type())) {
+SplitCosts::SplitCosts(const CsrView& a, std::uint64_t sell_rows, const PlanOptions& options)
+    : a_(a), options_(options), sell_rows_(sell_rows), size_(size_of(a.value_type())) {
   const auto values = options.values ? options.values : ValueTable::count(a, options.threads, false);
   const std::uint64_t distinct = values->distinct();
   flag_value_bytes_ = distinct <= 1 ? 0 : distinct <= 256 ? 1 : static_cast<double>(size_);
@@ -217,7 +227,7 @@ double SplitCosts::of_short(std::string_view layout, const ShortRows& s) const {
 
 double SplitCosts::sell(const ShortRows& s) const {
   const auto slots = static_cast<std::uint64_t>(s.sell_slots);
-  return cost(slots * (4 + size_) + 4 * a_.rows() + 4 * div_up(a_.rows(), slice_rows), a_.rows(),
+  return cost(slots * (4 + size_) + 4 * a_.rows() + 4 * div_up(a_.rows(), sell_rows_), a_.rows(),
               {{"sell.multiplies", 1},
                {"sell.slots", slots},
                {"sell.chain", chain_of_rows(a_.rows(), s.longest)},

@@ -14,12 +14,17 @@ namespace spmvpack::encoder::strategy {
 /// The rows of up to `length` entries. Slots, estimated, are those of their slices: each row, and for csell each group
 /// of four, has as many as the slice's longest.
 struct ShortRows {
-  std::uint64_t length = 0, rows = 0, entries = 0, longest = 0, filled = 0;  ///< filled: those with entries
+  std::uint64_t length = 0, rows = 0, entries = 0, longest = 0;
   double sell_slots = 0, csell_slots = 0;
 };
 
-/// For each of the rising lengths. O(rows), parallel; the result does not depend on the number of threads.
-std::vector<ShortRows> count_short_rows(const CsrView& a, std::span<const std::uint64_t> lengths, int threads);
+/// For each of the rising lengths, with slices of `sell_rows` in sell. O(rows), parallel; the result does not depend on
+/// the number of threads.
+std::vector<ShortRows> count_short_rows(const CsrView& a, std::span<const std::uint64_t> lengths,
+                                        std::uint64_t sell_rows, int threads);
+
+/// Rows with entries. O(rows), parallel.
+std::uint64_t filled_rows(const CsrView& a, int threads);
 
 /// The lengths at which rows may be cut apart: 4, 8, 12, 16, 24, 32, 48 and so on, and the longest row's.
 std::vector<std::uint64_t> lengths_to_try(std::uint64_t longest);
@@ -33,7 +38,7 @@ void copy_rows(const CsrView& a, const PartIndices& rows, CsrMatrix& to, int thr
 class SplitCosts {
  public:
   /// Looks at columns here and there. The matrix and the options must outlive it.
-  SplitCosts(const CsrView& a, const PlanOptions& options);
+  SplitCosts(const CsrView& a, std::uint64_t sell_rows, const PlanOptions& options);
 
   /// Plans csell on rows here and there of up to that length, as its costs depend on more than lengths.
   void sample_csell(const ShortRows& of);
@@ -51,7 +56,7 @@ class SplitCosts {
 
   CsrView a_;
   const PlanOptions& options_;
-  std::uint64_t size_;  ///< of a value
+  std::uint64_t sell_rows_, size_;  ///< of a slice; of a value
   /// Bytes of a value and a column in bitflag: of chunks of all rows, and of long rows alone.
   double flag_value_bytes_ = 0, column_bytes_ = 4, long_column_bytes_ = 4;
   /// csell's work for so many entries and slots.

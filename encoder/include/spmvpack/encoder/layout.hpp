@@ -40,6 +40,8 @@ struct PlanOptions {
   std::shared_ptr<const ValueTable> values = {};
   ProgressCallback progress = {};  ///< called between layouts and between parts
   Aim aim = {};                    ///< of strategies that choose
+  /// Whether a plan that another strategy makes, too, is not wanted: Error(errc::unsupported) instead.
+  bool only_own = false;
 };
 
 /// What a part's local indices stand for: all indices of the matrix, a range, or a list in any order without
@@ -122,15 +124,12 @@ struct Setting {
   std::string_view meaning;
 };
 
-/// What every plan of a matrix takes at least.
+/// What every plan of a matrix takes at least, but for those that PlanOptions::only_own refuses.
 struct Least {
   std::uint64_t device_bytes = 0;
   /// Whether its gathers of x may all be from shared memory: PartPlan::near_entries.
   bool near = false;
   std::vector<Counter> work = {};  ///< in the order of PartPlan::work
-  /// Whether its plan is another strategy's, too, which stands for it. If not known, the rest is only said of plans
-  /// that are not.
-  bool of_another = false;
 };
 
 struct LayoutEncoder {
