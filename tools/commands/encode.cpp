@@ -1,7 +1,9 @@
 /// spmvpack encode: writes a matrix as a container.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
 #include <string>
 
@@ -32,9 +34,16 @@ std::string details() {
   std::string text = "Layouts and their settings:\n";
   for (const encoder::Strategy& s : encoder::strategies()) {
     text += fmt::format("  {}\n      {}\n", s.name, s.summary);
-    if (s.chooses) continue;  // it takes the settings of all others
-    for (const encoder::Setting& setting : s.settings)
-      text += fmt::format("      --set {}=VALUE, {}:\n          {}\n", setting.name, setting.values, setting.meaning);
+    if (s.chooses) continue;                 // it takes the settings of all others
+    std::vector<std::string_view> of_parts;  // the layouts whose settings it passes on
+    for (const encoder::Setting& setting : s.settings) {
+      if (const auto owner = setting.name.substr(0, setting.name.find('.')); owner == s.name)
+        text += fmt::format("      --set {}=VALUE, {}:\n          {}\n", setting.name, setting.values, setting.meaning);
+      else if (std::find(of_parts.begin(), of_parts.end(), owner) == of_parts.end())
+        of_parts.push_back(owner);
+    }
+    if (!of_parts.empty())
+      text += fmt::format("      and the settings of {}, for its parts\n", fmt::join(of_parts, ", "));
   }
   return text +
          "\nA.mtx is a Matrix Market, Harwell-Boeing or Rutherford-Boeing file, plain,\n"

@@ -82,15 +82,13 @@ std::optional<std::string_view> layout_setting(const PlanOptions& options) {
   return *layout;
 }
 
-/// The cheapest of `rows`, in any of `of_short`, with the longer rows in bitflag.
-Cut cheapest(const SplitCosts& costs, std::span<const ShortRows> rows, std::span<const std::string_view> of_short,
-             const ShortRows& all) {
+/// The cheapest of `rows` in a layout, with the longer rows in bitflag.
+Cut cheapest(const SplitCosts& costs, std::span<const ShortRows> rows, std::string_view layout, const ShortRows& all) {
   Cut best;
-  for (const ShortRows& s : rows)
-    for (const std::string_view layout : of_short) {
-      const double of_long = s.rows == all.rows ? 0 : costs.of_long(s, all.longest);
-      if (const double cost = costs.of_short(layout, s) + of_long; cost < best.cost) best = {layout, s, cost};
-    }
+  for (const ShortRows& s : rows) {
+    const double of_long = s.rows == all.rows ? 0 : costs.of_long(s, all.longest);
+    if (const double cost = costs.of_short(layout, s) + of_long; cost < best.cost) best = {layout, s, cost};
+  }
   return best;
 }
 
@@ -117,8 +115,6 @@ Plan plan_one(const CsrView& a, std::string_view layout, std::string reason, con
 Plan plan_split(const CsrView& a, const PlanOptions& given) {
   const auto length = layouts::read_setting(given, "split.length", 1, ~std::uint64_t{0}, "auto");
   const std::optional<std::string_view> layout = layout_setting(given);
-  const std::span<const std::string_view> of_short =
-      layout ? std::span(&*layout, 1) : std::span<const std::string_view>(short_layouts);
   const PlanOptions options = with_defaults(given);
   const std::uint64_t slice = layouts::read_setting(options, "sell.c", 1, max_dimension, {}).value_or(sell_rows);
   const std::uint64_t longest = a.longest_row(options.threads);
@@ -134,13 +130,24 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
     if (!alike && s.entries != 0 && s.entries != a.nnz()) some.push_back(s);
 
   SplitCosts costs(a, slice, options);
-  // What csell takes for short rows is measured on those that sell would have.
-  if (of_short.front() == "csell") {
-    const Cut in_sell = cheapest(costs, some, std::array{short_layouts[1]}, all);
-    costs.sample_csell(in_sell.layout.empty() ? all : in_sell.rows);
-  }
-  const Cut two = cheapest(costs, some, of_short, all);
-  Cut one = cheapest(costs, std::span(&all, 1), of_short, all);
+  const auto best_cut = [&](std::span<const ShortRows> rows) {
+    const Cut in_sell = cheapest(costs, rows, "sell", all);
+    Cut best = layout == "csell" ? Cut{} : in_sell;
+    if (layout == "sell" || rows.empty()) return best;
+    // What csell takes is known for the length that it is sampled at: that of sell's cut, then those that look best.
+    constexpr int most_samples = 3;
+    Cut next = in_sell;
+    for (int i = 0; i < most_samples && next.cost < std::numeric_limits<double>::infinity(); ++i) {
+      costs.sample_csell(next.rows);
+      if (Cut here = cheapest(costs, std::span(&next.rows, 1), "csell", all); here.cost < best.cost) best = here;
+      const std::uint64_t sampled = next.rows.length;
+      next = cheapest(costs, rows, "csell", all);
+      if (next.rows.length == sampled || next.cost >= best.cost) break;
+    }
+    return best;
+  };
+  const Cut two = best_cut(some);
+  Cut one = best_cut(std::span(&all, 1));
   if (const double cost = costs.of_long({}, longest); cost < one.cost) one = {"bitflag", {}, cost};
   const char* const but_for = options.aim.optimize == Objective::time ? " but for x" : "";
   const auto text = [&](const Cut& cut) {
@@ -184,7 +191,7 @@ std::vector<Setting> all_settings() {
 
 Strategy split() {
   return {.name = "split",
-          .summary = "short rows in csell or sell, long ones in bitflag",
+          .summary = "short rows in csell, or in sell (sell.c is 8 unless set), long ones in bitflag",
           .settings = all_settings(),
           .least = least,
           .plan = plan_split};

@@ -23,7 +23,7 @@ constexpr std::uint64_t rows_per_task = 1U << 14, slice_rows = 32, group_steps =
 /// sell sorts rows in windows of so many, where sorting pays.
 constexpr std::uint64_t window_rows = 256;
 /// What is looked at, at most: windows for padding, chunks and long rows for columns; entries for csell.
-constexpr std::uint64_t sample_windows = 4096, sample_rows = 1U << 17, sample_entries = std::uint64_t{1} << 17;
+constexpr std::uint64_t sample_windows = 1024, sample_rows = 1U << 17, sample_entries = std::uint64_t{1} << 17;
 /// Of bitflag: entries of a chunk; of a tile, and of the largest tile, which parts of few entries may have.
 constexpr std::uint64_t chunk_entries = 256, tile_entries = 512, largest_tile = 8192;
 constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
@@ -168,6 +168,11 @@ SplitCosts::SplitCosts(const CsrView& a, std::uint64_t sell_rows, const PlanOpti
   const std::uint64_t distinct = values->distinct();
   flag_value_bytes_ = distinct <= 1 ? 0 : distinct <= 256 ? 1 : static_cast<double>(size_);
   look_at_columns();
+  if (options.aim.optimize != Objective::bytes || flag_value_bytes_ <= 1) return;
+  const PartPlan plan = sample("bitflag", a.cols(), a.nnz());  // there may be windows or decimals
+  for (const Counter& share : plan.byte_shares)
+    if (share.name == "values" && plan.info.nnz != 0)
+      flag_value_bytes_ = static_cast<double>(share.value) / static_cast<double>(plan.info.nnz);
 }
 
 /// Bytes of columns in chunks of the matrix, and in long rows: whatever else is in their chunks, they span theirs.
@@ -191,17 +196,21 @@ void SplitCosts::look_at_columns() {
   long_column_bytes_ = seen == 0 ? column_bytes_ : static_cast<double>(bytes) / static_cast<double>(seen);
 }
 
-void SplitCosts::sample_csell(const ShortRows& of) {
-  const std::uint64_t stride = std::max<std::uint64_t>(1, of.entries / sample_entries);
-  const PartIndices rows = PartIndices::all(a_.rows());
+/// A plan of windows all over the matrix, of their rows of up to `length` entries, with all other rows empty.
+PartPlan SplitCosts::sample(std::string_view layout, std::uint64_t length, std::uint64_t entries) const {
+  const std::uint64_t stride = std::max<std::uint64_t>(1, entries / sample_entries);
   Array<std::uint64_t> row_ptr(a_.rows() + 1);
   row_ptr[0] = 0;
   for (std::uint64_t r = 0; r < a_.rows(); ++r) {
-    const bool taken = r / window_rows % stride == 0 && a_.row_length(r) <= of.length;
+    const bool taken = r / window_rows % stride == 0 && a_.row_length(r) <= length;
     row_ptr[r + 1] = row_ptr[r] + (taken ? a_.row_length(r) : 0);
   }
-  const PartPlan plan =
-      find_layout_encoder("csell").plan(copied_rows(a_, rows, std::move(row_ptr), options_.threads), options_);
+  return find_layout_encoder(layout).plan(
+      copied_rows(a_, PartIndices::all(a_.rows()), std::move(row_ptr), options_.threads), options_);
+}
+
+void SplitCosts::sample_csell(const ShortRows& of) {
+  const PartPlan plan = sample("csell", of.length, of.entries);
   csell_work_.clear();
   if (plan.info.nnz == 0) return;
   const double all = static_cast<double>(of.entries) / static_cast<double>(plan.info.nnz);

@@ -49,6 +49,7 @@ class SplitCosts {
   [[nodiscard]] double of_long(const ShortRows& s, std::uint64_t longest) const;
 
  private:
+  [[nodiscard]] PartPlan sample(std::string_view layout, std::uint64_t length, std::uint64_t entries) const;
   [[nodiscard]] double cost(std::uint64_t bytes, std::uint64_t y_elements, std::vector<Counter> work) const;
   [[nodiscard]] double sell(const ShortRows& s) const;
   [[nodiscard]] double csell(const ShortRows& s) const;
