@@ -189,7 +189,7 @@ def round_text(values, dtype):
         rounded = values.astype(dtype)
         for k in np.flatnonzero(np.isfinite(rounded)):
             value, near = float(values[k]), rounded[k]
-            other = np.nextafter(near, dtype.type(np.inf if value > near else -np.inf))
+            other = np.nextafter(near, dtype.type(np.inf if value > float(near) else -np.inf))
             if 2 * value == float(near) + float(other):
                 excess = fractions.Fraction(repr(value)) - fractions.Fraction(value)
                 if excess != 0:
@@ -207,6 +207,9 @@ class FreshFiles(unittest.TestCase):
             yield ("--value-type", value_type, "--layout", layout, "--codec", codec)
         for k in (1, 2, 4, 8):
             yield ("--value-type", value_type, "--layout", "ccoo", "--set", f"ccoo.k={k}")
+        for short in ("csell", "sell"):
+            yield ("--value-type", value_type, "--layout", "split", "--set", "split.length=3", "--set",
+                   f"split.short={short}")
 
     def check(self, directory, name, matrix, rng):
         source = directory / f"{name}.mtx"

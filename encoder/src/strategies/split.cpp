@@ -191,7 +191,7 @@ std::vector<Setting> all_settings() {
 
 Strategy split() {
   return {.name = "split",
-          .summary = "short rows in csell, or in sell (sell.c is 8 unless set), long ones in bitflag",
+          .summary = "short rows in csell, or sell of slices of 8; long ones in bitflag",
           .settings = all_settings(),
           .least = least,
           .plan = plan_split};
