@@ -89,6 +89,9 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
     // What is too large to write for a test is still what the plan says.
     if (!cost.too_large) CHECK(cost.file_bytes == written_bytes(source, cost.name, settings));
     if (cost.name == "csr") CHECK(cost.device_bytes == csr_bytes);
+    CHECK(cost.parts_reason.empty() == (cost.name != "split"));
+    if (cost.name == "split")
+      CHECK(to_text(report, Detail::full).find("\nsplit: " + cost.parts_reason + '\n') != std::string::npos);
     if (cost.name == "coo") CHECK(cost.device_bytes == nnz * (8 + value_size));
     std::uint64_t part_bytes = 0, part_entries = 0, workspace = 0;
     for (const PartCost& part : cost.parts) {

@@ -14,3 +14,5 @@ spmvpack encode A.mtx && spmvpack encode A.mtx -o C.spmvc --layout csr
 ls
 # The same bytes at any number of threads.
 spmvpack encode A.mtx -o B.spmvc --threads 3 -q && cmp A.spmvc B.spmvc
+# A strategy of several parts tells why they are what they are.
+spmvpack encode A.mtx -o D.spmvc --layout split --set split.length=1 --set split.short=sell
