@@ -103,6 +103,35 @@ TEST_CASE("a list of some rows: as a range of rows, and the rows of no part beco
     }
 }
 
+TEST_CASE("short rows and long ones, split: each row's own sum and beta y, by a launch for each part", "[short]") {
+  // Integers, of which all sums are exact; rows of 0 to 8 entries, and some of 300.
+  std::mt19937_64 rng(8);
+  CsrMatrix a = from_rows<double>(7000, 5000, rng, 3, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row(r % 700 == 5 ? 300 : r % 9);
+    for (std::uint32_t& c : row) c = static_cast<std::uint32_t>(rng() % 5000);
+    return row;
+  });
+  std::uint64_t k = 0;
+  for (double& v : std::get<Array<double>>(a.values)) v = static_cast<double>(k++ % 17) - 8;
+  std::vector<double> x(a.cols), y(a.rows), sums(a.rows);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 13) - 6;
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<double>(i % 7) + 1;
+  for (std::uint64_t r = 0; r < a.rows; ++r)
+    for (k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) sums[r] += std::get<Array<double>>(a.values)[k] * x[a.col_idx[k]];
+  for (const char* const layout : {"csell", "sell"}) {
+    INFO(layout);
+    const DeviceMatrix m = load_device(encode(a, "split", {{"split.length", "8"}, {"split.short", layout}}).bytes);
+    for (const double beta : {0.0, 1.0, -2.0}) {
+      CHECK(launches(m, "", beta) == 2);
+      for (const double alpha : {1.0, 0.0, 3.0}) {
+        std::vector<double> expected(a.rows);
+        for (std::size_t r = 0; r < expected.size(); ++r) expected[r] = alpha * sums[r] + beta * y[r];
+        CHECK(multiply<double>(m, x, "", alpha, beta, beta == 0 ? nullptr : &y) == expected);
+      }
+    }
+  }
+}
+
 TEST_CASE("a list of rows is in any order, but in range and without repetition", "[short]") {
   std::mt19937_64 rng(3);
   const CsrMatrix m = from_rows<double>(
