@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "csell_sums.hpp"
+#include "eight_lanes.hpp"
 
 namespace spmvpack::host_loader::layouts::csell_v4 {
 
@@ -21,44 +22,6 @@ using namespace spmvpack::layouts::csell;  // what the bytes mean
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
-
-/// Eight numbers below 2^32.
-struct EightIndices {
-  alignas(32) std::array<std::uint32_t, 8> of;
-  SPMVPACK_INLINE_V4 explicit EightIndices(__m256i v) { _mm256_store_si256(reinterpret_cast<__m256i*>(of.data()), v); }
-};
-
-/// What eight lanes hold, by type of vectors. `gather` has elements one by one: gather instructions take longer where
-/// measured (BENCHMARKS.md).
-struct EightFloats {
-  __m256 v;
-  SPMVPACK_INLINE_V4 static EightFloats load(const float* p, __mmask8 m) { return {_mm256_maskz_loadu_ps(m, p)}; }
-  SPMVPACK_INLINE_V4 static EightFloats gather(const float* p, const EightIndices& at) {
-    const auto& i = at.of;
-    return {_mm256_setr_ps(p[i[0]], p[i[1]], p[i[2]], p[i[3]], p[i[4]], p[i[5]], p[i[6]], p[i[7]])};
-  }
-  SPMVPACK_INLINE_V4 static EightFloats all(float value) { return {_mm256_set1_ps(value)}; }
-  SPMVPACK_INLINE_V4 void add_product(EightFloats a, EightFloats b, __mmask8 m) {
-    v = _mm256_mask3_fmadd_ps(a.v, b.v, v, m);
-  }
-  SPMVPACK_INLINE_V4 void store(float* p) const { _mm256_storeu_ps(p, v); }
-};
-struct EightDoubles {
-  __m512d v;
-  SPMVPACK_INLINE_V4 static EightDoubles load(const double* p, __mmask8 m) { return {_mm512_maskz_loadu_pd(m, p)}; }
-  SPMVPACK_INLINE_V4 static EightDoubles gather(const double* p, const EightIndices& at) {
-    const auto& i = at.of;
-    return {_mm512_setr_pd(p[i[0]], p[i[1]], p[i[2]], p[i[3]], p[i[4]], p[i[5]], p[i[6]], p[i[7]])};
-  }
-  SPMVPACK_INLINE_V4 static EightDoubles gather(const float* p, const EightIndices& at) {
-    return {_mm512_cvtps_pd(EightFloats::gather(p, at).v)};
-  }
-  SPMVPACK_INLINE_V4 static EightDoubles all(double value) { return {_mm512_set1_pd(value)}; }
-  SPMVPACK_INLINE_V4 void add_product(EightDoubles a, EightDoubles b, __mmask8 m) {
-    v = _mm512_mask3_fmadd_pd(a.v, b.v, v, m);
-  }
-  SPMVPACK_INLINE_V4 void store(double* p) const { _mm512_storeu_pd(p, v); }
-};
 
 /// The numbers, of `bytes` each, that eight lanes have for a group: its group_steps side by side.
 template <std::uint32_t bytes>
@@ -97,7 +60,7 @@ SPMVPACK_INLINE void prefetch_ahead(const std::byte* p, std::size_t bytes) {
 /// A slice's sums.
 template <Source source, class A, class V>
 struct SliceSums {
-  using Eight = std::conditional_t<std::is_same_v<V, double>, EightDoubles, EightFloats>;
+  using Eight = EightOf<V>;
   static constexpr std::uint32_t together = 8;
 
   const SliceView& slice;
@@ -135,10 +98,10 @@ struct SliceSums {
           } else {  // also patterns whose columns, sums modulo 2^32, may begin again at 0
             const __m256i more = width == 0 ? _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7) : offsets.of_step(k);
             const __m256i all_base = _mm256_set1_epi32(static_cast<int>(base));
-            element = Eight::gather(x, EightIndices(_mm256_maskz_add_epi32(mask, more, all_base)));
+            element = Eight::gather(x, EightIndices(_mm256_maskz_add_epi32(mask, more, all_base)).of);
           }
           if constexpr (source == Source::table)
-            value = Eight::gather(values, EightIndices(id.of_step(k)));
+            value = Eight::gather(values, EightIndices(id.of_step(k)).of);
           else
             value = Eight::all(V{values[source == Source::step ? group_index * group_steps + k : 0]});
           sum.add_product(value, element, mask);
