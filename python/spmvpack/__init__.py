@@ -14,7 +14,18 @@ docs/PYTHON.md has all of it.
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any, Literal, overload
+
+# The module has an OpenMP of its own, which reads this when it is loaded: threads that wait give their processor up
+# after some 100 us, not after 15 ms, GCC's default. If another program keeps a processor busy, they wait for a thread
+# that needs theirs.
+if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & os.environ.keys():
+    os.environ["GOMP_SPINCOUNT"] = "2000"
+    try:
+        importlib.import_module("._native", __name__)
+    finally:
+        del os.environ["GOMP_SPINCOUNT"]
 
 from ._device import DeviceMatrix
 from ._errors import Error

@@ -81,6 +81,17 @@ def test_other_libraries_are_imported_when_they_are_needed():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.parametrize("chosen, spins", [({}, "2000"), ({"GOMP_SPINCOUNT": "70"}, "70"),
+                                           ({"OMP_WAIT_POLICY": "active"}, "30000000000")])
+def test_threads_that_wait_give_their_processor_up_soon_unless_asked_not_to(chosen, spins):
+    code = "import os; before = dict(os.environ); import spmvpack; assert os.environ == before"
+    unset = {name: value for name, value in os.environ.items() if name not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+    done = subprocess.run([sys.executable, "-c", code], env={**unset, **chosen, "OMP_DISPLAY_ENV": "verbose"},
+                          capture_output=True, text=True, check=True)
+    told = re.findall("GOMP_SPINCOUNT = '(.*)'", done.stderr)
+    assert told and set(told) == {spins}, done.stderr
+
+
 def test_the_version_is_that_of_the_project():
     assert sp.__version__ == re.search(r"project\(spmvpack VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
 
