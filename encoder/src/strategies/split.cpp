@@ -99,6 +99,19 @@ PlanOptions with_defaults(const PlanOptions& options) {
   return all;
 }
 
+/// Throws what the layouts say of wrong settings, also where none of its parts has that layout.
+void check_layout_settings(const PlanOptions& options) {
+  CsrMatrix none = allocate_csr(0, 0, 0, ValueType::f64);
+  none.row_ptr[0] = 0;
+  for (const char* const layout : {"csell", "sell", "bitflag"}) {
+    try {
+      (void)find_layout_encoder(layout).plan(PartMatrix::whole(none, {}), options);
+    } catch (const Error& e) {
+      if (!is_refusal(e)) throw;  // of this matrix
+    }
+  }
+}
+
 [[noreturn]] void refuse_one_part() {
   throw Error(errc::unsupported, "split: no cut of the rows costs less than one part", {}, "use one layout");
 }
@@ -116,6 +129,7 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
   const auto length = layouts::read_setting(given, "split.length", 1, ~std::uint64_t{0}, "auto");
   const std::optional<std::string_view> layout = layout_setting(given);
   const PlanOptions options = with_defaults(given);
+  if (!given.settings.empty()) check_layout_settings(options);
   const std::uint64_t slice = layouts::read_setting(options, "sell.c", 1, max_dimension, {}).value_or(sell_rows);
   const std::uint64_t longest = a.longest_row(options.threads);
   const bool alike = !length && rows_are_alike(longest, filled_rows(a, options.threads), a.nnz());
@@ -130,25 +144,23 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
     if (!alike && s.entries != 0 && s.entries != a.nnz()) some.push_back(s);
 
   SplitCosts costs(a, slice, options);
-  const auto best_cut = [&](std::span<const ShortRows> rows) {
-    const Cut in_sell = cheapest(costs, rows, "sell", all);
-    Cut best = layout == "csell" ? Cut{} : in_sell;
-    if (layout == "sell" || rows.empty()) return best;
+  const auto best_cut = [&](std::span<const ShortRows> rows, Cut best) {
+    Cut next = cheapest(costs, rows, "sell", all);
+    if (layout != "csell" && next.cost < best.cost) best = next;
     // What csell takes is known for the length that it is sampled at: that of sell's cut, then those that look best.
     constexpr int most_samples = 3;
-    Cut next = in_sell;
-    for (int i = 0; i < most_samples && next.cost < std::numeric_limits<double>::infinity(); ++i) {
+    for (int i = 0; i < most_samples && layout != "sell" && !next.layout.empty(); ++i) {
+      if (costs.least_of_csell(next.rows) >= best.cost) break;
       costs.sample_csell(next.rows);
-      if (Cut here = cheapest(costs, std::span(&next.rows, 1), "csell", all); here.cost < best.cost) best = here;
+      if (const Cut here = cheapest(costs, std::span(&next.rows, 1), "csell", all); here.cost < best.cost) best = here;
       const std::uint64_t sampled = next.rows.length;
       next = cheapest(costs, rows, "csell", all);
       if (next.rows.length == sampled || next.cost >= best.cost) break;
     }
     return best;
   };
-  const Cut two = best_cut(some);
-  Cut one = best_cut(std::span(&all, 1));
-  if (const double cost = costs.of_long({}, longest); cost < one.cost) one = {"bitflag", {}, cost};
+  const Cut two = best_cut(some, {});
+  const Cut one = best_cut(std::span(&all, 1), {"bitflag", {}, costs.of_long({}, longest)});
   const char* const but_for = options.aim.optimize == Objective::time ? " but for x" : "";
   const auto text = [&](const Cut& cut) {
     return options.aim.optimize == Objective::time ? time_text(cut.cost)

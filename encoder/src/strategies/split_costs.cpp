@@ -256,6 +256,10 @@ double SplitCosts::csell(const ShortRows& s) const {
   return cost(bytes + 16 * div_up(a_.rows(), slice_rows), a_.rows(), std::move(work));
 }
 
+double SplitCosts::least_of_csell(const ShortRows& s) const {
+  return cost(0, 0, {{"csell.multiplies", 1}, {"csell.chain", chain_of(div_up(s.longest, group_steps), 16)}});
+}
+
 double SplitCosts::of_long(const ShortRows& s, std::uint64_t longest) const {
   const std::uint64_t entries = a_.nnz() - s.entries, rows = a_.rows() - s.rows;
   const bool few = entries < small_entries, listed = s.rows != 0;

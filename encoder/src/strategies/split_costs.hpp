@@ -45,6 +45,8 @@ class SplitCosts {
 
   /// Of the short rows in a layout, "sell" or "csell", with all others empty.
   [[nodiscard]] double of_short(std::string_view layout, const ShortRows& s) const;
+  /// What csell takes at least, whatever a sample says: its lane of the longest row.
+  [[nodiscard]] double least_of_csell(const ShortRows& s) const;
   /// Of the longer rows in bitflag; `longest`: of the matrix.
   [[nodiscard]] double of_long(const ShortRows& s, std::uint64_t longest) const;
 
