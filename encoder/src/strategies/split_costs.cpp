@@ -81,7 +81,7 @@ void count_slots(const CsrView& a, std::span<ShortRows> all, std::uint64_t sell_
       sum.sell += task[k].sell;
       sum.csell += task[k].csell;
     }
-    const double entries = static_cast<double>(all[k].entries), seen = static_cast<double>(sum.entries);
+    const auto entries = static_cast<double>(all[k].entries), seen = static_cast<double>(sum.entries);
     all[k].sell_slots = sum.entries == 0 ? entries : entries * static_cast<double>(sum.sell) / seen;
     all[k].csell_slots = sum.entries == 0 ? entries : entries * static_cast<double>(sum.csell) / seen;
   }
