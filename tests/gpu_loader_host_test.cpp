@@ -284,8 +284,8 @@ TEST_CASE("the default of csr follows from the lengths of rows") {
   CHECK(name(16385, 16385, 3) == "csr/merge");
   CHECK(name(16385, 16385 * 512 - 1, 16385) == "csr/merge");
   CHECK(name(16385, 16385 * 512, 16385) == "csr/ipcsr");
-  CHECK(name(16384, 16384, 2) == "csr/split");
-  CHECK(name(131072, 131072, 16) == "csr/split");
+  CHECK(name(16384, 16384, 2) == "csr/long");
+  CHECK(name(131072, 131072, 16) == "csr/long");
   CHECK(name(131073, 131073, 16) == "csr/merge");
   for (const char* const layout : {"coo", "ccoo"}) {
     part.layout = layout;
@@ -307,7 +307,7 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
             {"csr/scalar", 0},
             {"csr/pcsr", n * v},
             {"csr/merge", chunks * 2 * (v + 4)},
-            {"csr/split", 7 * 16 * v},
+            {"csr/long", 7 * 16 * v},
             {"coo/balanced", chunks * 2 * (v + 4)},
             {"ccoo/ordered", n * 2 * v},
             {"ell/rows", 0},

@@ -370,7 +370,7 @@ TEST_CASE("the default of csr follows from the lengths of rows", "[short]") {
     const auto x = random_vector<double>(m.matrix.cols, 1);
     INFO(m.name);
     const bool few_long = m.matrix.rows != 0 && m.matrix.col_idx.size() / m.matrix.rows >= 8192;
-    const char* const kernel = few_long               ? "csr/split"
+    const char* const kernel = few_long               ? "csr/long"
                                : longest > 16384      ? "csr/merge"
                                : longest <= 8         ? "csr/scalar"
                                : longest <= 8 * lanes ? "csr/vector"

@@ -24,7 +24,7 @@ class Orders {
   std::vector<V> by(const std::string& kernel) const {
     if (kernel == "csr/scalar") return in_turn();
     if (kernel == "csr/vector") return lanes(mean_lanes());
-    if (kernel == "csr/split") return lanes(8192);
+    if (kernel == "csr/long") return lanes(8192);
     if (kernel == "csr/pcsr") return products_in_turn();
     if (kernel == "csr/ipcsr") return row_blocks();
     return chunks();  // coo's balanced, csr's merge

@@ -40,7 +40,7 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest) {
   if (longest <= few) return work;
   constexpr std::uint64_t row_threads = 8192, turns = 16;
   if (a.nnz() / a.rows() >= row_threads && (longest <= row_threads * turns || longest <= a.nnz() / turns)) {
-    work.push_back({"csr.split_entries", a.nnz()});
+    work.push_back({"csr.long_entries", a.nnz()});
     return work;
   }
   const std::uint64_t lanes = std::bit_floor(std::clamp<std::uint64_t>(a.nnz() / a.rows(), 1, most_lanes));

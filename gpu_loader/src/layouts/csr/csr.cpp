@@ -20,13 +20,13 @@ constexpr std::array kernels{
     KernelInfo{.name = "csr/scalar", .layout = "csr"},
     KernelInfo{.name = "csr/pcsr", .layout = "csr"},
     KernelInfo{.name = "csr/merge", .layout = "csr"},
-    KernelInfo{.name = "csr/split", .layout = "csr"},
+    KernelInfo{.name = "csr/long", .layout = "csr"},
 };
 
 std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors) {
   if (kernel == pcsr) return checked_mul(part.nnz, size_of(vectors), "workspace bytes");
-  if (kernel == split)
-    return checked_mul(part.rows.count, SplitRows::blocks * size_of(vectors), "workspace bytes of csr/split");
+  if (kernel == long_rows)
+    return checked_mul(part.rows.count, LongRowThreads::blocks * size_of(vectors), "workspace bytes of csr/long");
   if (kernel == merge) return balanced::workspace_bytes(part.nnz, vectors);
   return 0;
 }
@@ -36,7 +36,7 @@ std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vect
 std::size_t default_kernel(const PartInfo& part) {
   constexpr std::uint64_t few = 8, small = std::uint64_t{1} << 21;
   const std::uint64_t longest = part.params[spmvpack::layouts::csr::param_longest_row];
-  if (are_few_long_rows(part.rows.count, longest, part.nnz)) return split;
+  if (are_few_long_rows(part.rows.count, longest, part.nnz)) return long_rows;
   if (is_very_long_row(longest, part.nnz)) return merge;
   if (longest <= few) return scalar;
   return part.nnz <= small && longest <= few * lanes_per_row(part.rows.count, part.nnz) ? vector : ipcsr;

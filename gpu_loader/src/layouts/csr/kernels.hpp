@@ -7,7 +7,7 @@
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 
-enum Kernel : std::size_t { ipcsr, vector, scalar, pcsr, merge, split };  ///< indices in the layout's KernelTable
+enum Kernel : std::size_t { ipcsr, vector, scalar, pcsr, merge, long_rows };  ///< indices in the layout's KernelTable
 
 /// The arrays of a part in device memory. A: type of the values; P: type of the row pointers.
 template <class A, class P>
@@ -49,6 +49,6 @@ void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t
 void multiply_pcsr(const PartView& part, const MultiplyCall& call);
 void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call);
 void multiply_merge(const PartView& part, const MultiplyCall& call);
-void multiply_split(const PartView& part, const MultiplyCall& call);
+void multiply_long(const PartView& part, const MultiplyCall& call);
 
 }  // namespace spmvpack::gpu_loader::layouts::csr_kernels

@@ -35,7 +35,7 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
     case merge:
       return multiply_merge(view, call);
     default:
-      return multiply_split(view, call);
+      return multiply_long(view, call);
   }
 }
 

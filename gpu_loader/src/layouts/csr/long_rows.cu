@@ -10,7 +10,7 @@
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {
 
-inline constexpr unsigned blocks = SplitRows::blocks, threads = SplitRows::threads;
+inline constexpr unsigned blocks = LongRowThreads::blocks, threads = LongRowThreads::threads;
 
 /// The tree over `count` values, a power of two, in the first lanes of a warp or of each of its parts of that many.
 template <unsigned count, class V>
@@ -35,26 +35,26 @@ __global__ void __launch_bounds__(threads) shares_kernel(Arrays<A, P> a, DeviceS
   const auto load = [&](std::uint64_t k) {
 #pragma unroll
     for (unsigned i = 0; i < together; ++i) {
-      const std::uint64_t at = k + std::uint64_t{i} * SplitRows::all_threads;
+      const std::uint64_t at = k + std::uint64_t{i} * LongRowThreads::all_threads;
       column[i] = at < end ? __ldcs(a.col_idx + at) : 0;
       value[i] = at < end ? __ldcs(a.values + at) : A{0};
     }
   };
   load(begin);
   V sum = 0;
-  for (std::uint64_t k = begin; k < end; k += std::uint64_t{together} * SplitRows::all_threads) {
+  for (std::uint64_t k = begin; k < end; k += std::uint64_t{together} * LongRowThreads::all_threads) {
     V element[together], factor[together];
     issue_loads();
 #pragma unroll
     for (unsigned i = 0; i < together; ++i) {
-      element[i] = k + std::uint64_t{i} * SplitRows::all_threads < end ? x[column[i]] : V{0};
+      element[i] = k + std::uint64_t{i} * LongRowThreads::all_threads < end ? x[column[i]] : V{0};
       factor[i] = static_cast<V>(value[i]);
     }
-    load(k + std::uint64_t{together} * SplitRows::all_threads);
+    load(k + std::uint64_t{together} * LongRowThreads::all_threads);
     issue_loads();
 #pragma unroll
     for (unsigned i = 0; i < together; ++i)
-      if (k + std::uint64_t{i} * SplitRows::all_threads < end) sum = fma(factor[i], element[i], sum);
+      if (k + std::uint64_t{i} * LongRowThreads::all_threads < end) sum = fma(factor[i], element[i], sum);
   }
   __syncwarp();
   sum = tree<32>(sum);
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-void multiply_split(const PartView& part, const MultiplyCall& call) {
+void multiply_long(const PartView& part, const MultiplyCall& call) {
   with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
     auto* const sums = reinterpret_cast<V*>(call.workspace);
