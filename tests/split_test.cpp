@@ -1,5 +1,7 @@
 // The strategy `split`: short rows in csell or sell, long ones in bitflag.
 
+#include <numeric>
+
 #include "catch.hpp"
 #include "products.hpp"
 #include "spmvpack/encoder/time_model.hpp"
@@ -120,6 +122,19 @@ TEST_CASE("a grid with a few long rows is cut, and costs less than in any one la
   CHECK(encoder::find_strategy("auto").plan(a, {.aim = aim}).strategy == "split");
   // Two launches take longer than anything that a GPU does with so few entries.
   CHECK(split(a).parts.size() == 1);
+}
+
+TEST_CASE("csell is sampled where the short rows are, though these be few and side by side") {
+  // 576,000 entries in rows 256 to 319, more than are looked at; one longer row.
+  std::mt19937_64 rng(5);
+  const CsrMatrix a = from_rows<double>(320, 20000, rng, 1, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row(r == 0 ? 20000 : r < 256 ? 0 : 9000);
+    std::iota(row.begin(), row.end(), static_cast<std::uint32_t>(r));
+    for (std::uint32_t& c : row) c %= 20000;
+    return row;
+  });
+  const Plan plan = split(a, {{"split.length", "10000"}, {"split.short", "csell"}});
+  CHECK(parts(plan) == Parts{{"csell", 576000}, {"bitflag", 20000}});
 }
 
 TEST_CASE("rows that are alike are not cut, and auto leaves one part to others") {

@@ -196,14 +196,19 @@ void SplitCosts::look_at_columns() {
   long_column_bytes_ = seen == 0 ? column_bytes_ : static_cast<double>(bytes) / static_cast<double>(seen);
 }
 
-/// A plan of windows all over the matrix, of their rows of up to `length` entries, with all other rows empty.
+/// A plan of windows all over the matrix, of their rows of up to `length` entries, with all other rows empty. Windows
+/// without such entries do not count: the rows that have them may be few, and side by side.
 PartPlan SplitCosts::sample(std::string_view layout, std::uint64_t length, std::uint64_t entries) const {
   const std::uint64_t stride = std::max<std::uint64_t>(1, entries / sample_entries);
   Array<std::uint64_t> row_ptr(a_.rows() + 1);
   row_ptr[0] = 0;
-  for (std::uint64_t r = 0; r < a_.rows(); ++r) {
-    const bool taken = r / window_rows % stride == 0 && a_.row_length(r) <= length;
-    row_ptr[r + 1] = row_ptr[r] + (taken ? a_.row_length(r) : 0);
+  std::uint64_t windows = 0;
+  for (std::uint64_t first = 0; first < a_.rows(); first += window_rows) {
+    const std::uint64_t last = std::min(a_.rows(), first + window_rows), before = row_ptr[first];
+    for (std::uint64_t r = first; r < last; ++r)
+      row_ptr[r + 1] = row_ptr[r] + (a_.row_length(r) <= length ? a_.row_length(r) : 0);
+    if (row_ptr[last] != before && windows++ % stride != 0)
+      std::fill(&row_ptr[first] + 1, &row_ptr[first] + (last - first + 1), before);
   }
   return find_layout_encoder(layout).plan(
       copied_rows(a_, PartIndices::all(a_.rows()), std::move(row_ptr), options_.threads), options_);
