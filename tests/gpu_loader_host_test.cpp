@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
 
 #include "arguments.hpp"
 #include "catch.hpp"
@@ -14,6 +18,7 @@
 #include "placement.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
+#include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
@@ -294,6 +299,46 @@ TEST_CASE("the default of csr follows from the lengths of rows") {
   part.layout = "no such";
   CHECK(code_of([&] { static_cast<void>(default_kernel(part)); }) == errc::unsupported);
   CHECK(code_of([&] { static_cast<void>(workspace_bytes(part, {}, ValueType::f64)); }) == errc::unsupported);
+}
+
+TEST_CASE("the encoder predicts the time of the kernel that is csr's default") {
+  // Lengths of rows: so many of each.
+  using Lengths = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  std::map<std::string, int> seen;
+  for (const Lengths& lengths : {Lengths{{10, 8}},
+                                 {{100, 9}},
+                                 {{99, 9}, {1, 64}},
+                                 {{99, 9}, {1, 65}},
+                                 {{1, 8191}},
+                                 {{1, 8192}},
+                                 {{1, 8191}, {1, 8192}},
+                                 {{2, 8191}, {1, 8194}},
+                                 {{1, 131072}},
+                                 {{1, 131073}},
+                                 {{16, 131073}},
+                                 {{16, 131073}, {1, 131074}},
+                                 {{1, 131074}, {16, 131072}},
+                                 {{300, 3}, {1, 16385}}}) {
+    std::vector<std::uint32_t> of_rows;
+    for (const auto& [count, length] : lengths) of_rows.insert(of_rows.end(), count, length);
+    std::mt19937_64 rng(1);
+    const CsrMatrix a = test::from_rows<double>(of_rows.size(), 140000, rng, 1, [&](std::uint64_t r) {
+      std::vector<std::uint32_t> row(of_rows[r]);
+      std::iota(row.begin(), row.end(), 0U);
+      return row;
+    });
+    INFO(of_rows.size() << " rows, the last of " << of_rows.back());
+    const encoder::Plan plan = encoder::find_strategy("csr").plan(a, {});
+    std::set<std::string> work;
+    for (const encoder::Counter& c : plan.parts[0].work) work.insert(c.name);
+    const std::string kernel(kernel_name(default_kernel(plan.parts[0].info)));
+    INFO(kernel);
+    ++seen[kernel];
+    CHECK(work.contains("csr.long_entries") == (kernel == "csr/long"));
+    CHECK(work.contains("csr.vector_entries") == (kernel == "csr/vector"));
+    CHECK(work.contains("csr.block_entries") == (kernel == "csr/ipcsr" || kernel == "csr/merge"));
+  }
+  CHECK(seen.size() == 5);
 }
 
 TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a part lists its columns") {

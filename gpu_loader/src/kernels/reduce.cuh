@@ -30,8 +30,8 @@ __device__ V segment_sum(V v, unsigned lane, unsigned end) {
   return v;
 }
 
-/// The same sums, in fewer steps where all segments are short. `others`: the lanes, the same to all, that start no
-/// segment or come before the first start.
+/// The same sums, in fewer steps where all segments are short. `others`, the same to all lanes: those that another lane
+/// of their segment follows, and any more; a step is left out if no lane has another one of its segment so far away.
 template <class V>
 __device__ V segment_sum(V v, unsigned lane, unsigned end, unsigned others) {
   unsigned runs = others;  // lanes that begin a run of at least `distance` of them

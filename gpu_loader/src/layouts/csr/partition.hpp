@@ -49,12 +49,12 @@ constexpr bool is_very_long_row(std::uint64_t length, std::uint64_t nnz) noexcep
   return length > least && length > nnz / share;
 }
 
-/// In csr's `split`, what each row has.
+/// In csr's `long`, what each row has.
 struct LongRowThreads {
   static constexpr std::uint32_t blocks = 16, threads = 512, all_threads = blocks * threads;
 };
 
-/// Whether rows are few and long: each has work for the threads that `split` gives it, and none keeps them much longer
+/// Whether rows are few and long: each has work for the threads that `long` gives it, and none keeps them much longer
 /// than the device needs for all. nw04's 37 rows of 591 to 87,473 entries take 10.6 us cold, with `merge` 19 (H200).
 constexpr bool are_few_long_rows(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz) noexcept {
   constexpr std::uint64_t threads = LongRowThreads::all_threads, turns = 16;
