@@ -11,6 +11,7 @@
 #include "catch.hpp"
 #include "device_facts.hpp"
 #include "kernels/tuning.cuh"
+#include "layouts/bitflag/tuning.cuh"
 #include "layouts/ccoo/tuning.cuh"
 #include "layouts/csr/partition.hpp"
 #include "layouts/csr/tuning.cuh"
@@ -139,6 +140,14 @@ TEST_CASE("rows are few and long where each has work for its threads, and none h
   CHECK_FALSE(are_few_long_rows(1, 131073, 131073));
   CHECK(are_few_long_rows(16, 131073, 131073 * 16));
   CHECK_FALSE(are_few_long_rows(16, 131073, 131073 * 16 - 1));
+}
+
+TEST_CASE("no step of a grid over bitflag's tiles passes 2^32") {
+  using layouts::bitflag_kernels::tuning::tiles_fit;
+  CHECK(tiles_fit(0, 132));
+  CHECK(tiles_fit(0xFFFFFFFF - 132 * 32, 132));  // a block for each 32 tiles at a time
+  CHECK_FALSE(tiles_fit(0xFFFFFFFF - 132 * 32 + 1, 132));
+  CHECK_FALSE(tiles_fit(0xFFFFFFFE, 1));
 }
 
 TEST_CASE("kernels are launched early only where the code that runs waits for the one before") {

@@ -491,6 +491,9 @@ void with_kind(const PartInfo& part, F&& f) {
 }
 
 std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& context) {
+  const auto& p = part.info().params;
+  if (!tuning::tiles_fit(p[param_chunks] / p[param_tile_chunks], context.device.multiprocessors))
+    throw Error(errc::unsupported, "bitflag: nearly 2^32 tiles", {}, "use more chunks for each (bitflag.tile)");
   with_kind(part.info(), [&](auto source, auto near) {
     if (part.info().value_type == ValueType::f64)
       return reserve_shared<source(), near(), double, double>(context.device);

@@ -14,6 +14,11 @@ inline constexpr unsigned gather_threads = 128;
 /// A block has 16 barriers: one for all its threads, and one for each team of warps that has a tile.
 inline constexpr unsigned most_teams = 15;
 
+/// Whether the numbers of a part's tiles have 32 bits, and those that a grid's last step leads to.
+constexpr bool tiles_fit(std::uint64_t tiles, std::uint64_t multiprocessors) noexcept {
+  return tiles + multiprocessors * (multiprocessor_threads / 32) <= 0xFFFFFFFF;
+}
+
 /// Of a block's shared memory, what is not for sums of rows and near elements. Where these do not fit, as on devices
 /// with less, near elements are read through the caches.
 inline constexpr std::uint32_t other_shared_bytes = 8U << 10U;
