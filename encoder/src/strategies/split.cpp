@@ -170,7 +170,7 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
   };
   if (some.empty() || (!length && two.cost >= worth(options.aim) * one.cost)) {
     if (options.only_own) refuse_one_part();
-    const std::string reason = alike          ? fmt::format("none is {} times as long as the average", long_row)
+    const std::string reason = alike ? fmt::format("none is more than {} times as long as the average", long_row)
                                : some.empty() ? "all are short, or all long"
                                               : fmt::format("{}{}, {} in two parts", text(one), but_for, text(two));
     return plan_one(a, one.layout, reason, given);
