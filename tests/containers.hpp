@@ -38,8 +38,9 @@ class TemporaryDirectory {
 
 inline std::vector<std::byte> read_file(const std::string& path) {
   std::vector<std::byte> bytes(std::filesystem::file_size(path));
-  std::ifstream(path, std::ios::binary)
-      .read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())))
+    throw std::runtime_error("cannot read " + path);
   return bytes;
 }
 
@@ -58,15 +59,26 @@ struct Encoded {
   std::uint64_t device_bytes = 0, predicted_bytes = 0;
 };
 
-/// The file that encode() makes of `source` by `strategy`, as bytes.
+/// The bytes that a sink has been given. Most tests need no file: they depend on no disk, and wait for none.
+inline std::vector<std::byte> bytes_of(MemorySink& sink) {
+  const Array<std::byte> bytes = sink.take();
+  return {bytes.begin(), bytes.end()};
+}
+
+inline std::vector<std::byte> written(const ContainerSource& source) {
+  MemorySink sink;
+  write_container(sink, source);
+  return bytes_of(sink);
+}
+
+/// The container that encode() makes of `source` by `strategy`.
 inline Encoded encode(const SourceMatrix& source, const encoder::Strategy& strategy, encoder::EncodeRequest request) {
-  const TemporaryDirectory directory;
-  const std::string path = directory.file("a.spmvc");
+  MemorySink sink;
   request.strategy = strategy.name;
-  const encoder::EncodeResult result = encoder::encode(source, strategy, request, path);
+  const encoder::EncodeResult result = encoder::encode(source, strategy, request, sink);
   const ContainerSource contents =
       encoder::container_source(encoder::facts_of(source, request.threads), source.provenance, result.plan, request);
-  return {read_file(path), result.device_bytes, file_bytes_uncompressed(contents)};
+  return {bytes_of(sink), result.device_bytes, file_bytes_uncompressed(contents)};
 }
 
 /// The same by a strategy's name. Beyond its settings, ccoo takes "ccoo.b", which chunks of few lanes for worked
@@ -101,9 +113,7 @@ inline std::vector<std::byte> file_of(std::uint64_t rows, std::uint64_t cols, Va
     source.facts.nnz += part.info.nnz;
     source.parts.push_back({part.info, part.sections});
   }
-  const TemporaryDirectory directory;
-  write_container(directory.file("parts.spmvc"), source);
-  return read_file(directory.file("parts.spmvc"));
+  return written(source);
 }
 
 /// The names of all layouts.

@@ -36,9 +36,7 @@ inline std::vector<std::byte> edited(const std::vector<std::byte>& file,
         section_of_bytes(s.name, s.element_type, s.flags, s.alignment, {bytes.begin(), bytes.end()}));
   }
   edit(to);
-  const TemporaryDirectory directory;
-  write_container(directory.file("a.spmvc"), to);
-  return read_file(directory.file("a.spmvc"));
+  return written(to);
 }
 
 }  // namespace spmvpack::test

@@ -137,8 +137,12 @@ EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const 
 }
 
 EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, ByteSink& sink) {
-  return encode_view(source.matrix, source.field, source.symmetry, source.provenance, find_strategy(request.strategy),
-                     request, sink);
+  return encode(source, find_strategy(request.strategy), request, sink);
+}
+
+EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,
+                    ByteSink& sink) {
+  return encode_view(source.matrix, source.field, source.symmetry, source.provenance, strategy, request, sink);
 }
 
 EncodeResult encode(const CsrView& matrix, const EncodeRequest& request, const std::string& path) {

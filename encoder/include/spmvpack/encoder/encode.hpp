@@ -60,6 +60,8 @@ SPMVPACK_EXPORT EncodeResult encode(const CsrView& matrix, const EncodeRequest& 
 
 /// The same bytes, to memory (MemorySink) or wherever `sink` leads; request.overwrite has no meaning.
 SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, ByteSink& sink);
+SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,
+                                    ByteSink& sink);
 SPMVPACK_EXPORT EncodeResult encode(const CsrView& matrix, const EncodeRequest& request, ByteSink& sink);
 
 /// The facts of a matrix, including its content digest. Parallel.
