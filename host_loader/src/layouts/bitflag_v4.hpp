@@ -13,7 +13,6 @@
 #include <type_traits>
 
 #include "bitflag_sums.hpp"
-#include "eight_lanes.hpp"
 
 namespace spmvpack::host_loader::layouts::bitflag_v4 {
 
@@ -27,6 +26,75 @@ using namespace bitflag_sums;
 #endif
 
 constexpr std::uint32_t together = 8, groups = lanes / together;
+
+/// What eight lanes hold, by type of vectors.
+struct EightDoubles {
+  __m512d v;
+  SPMVPACK_INLINE_V4 static EightDoubles load(const double* p) { return {_mm512_load_pd(p)}; }
+  SPMVPACK_INLINE_V4 static EightDoubles all(double value) { return {_mm512_set1_pd(value)}; }
+  /// element(0) to element(7). Elements that are loads are loads of the merging instructions, which take the place of
+  /// shuffles; and what says where they are is at hand, in one register after the other.
+  template <class F>
+  SPMVPACK_INLINE_V4 static EightDoubles of(F&& element) {
+    __m256d low = _mm256_castpd128_pd256(_mm_set_sd(element(0)));
+    low = _mm256_mask_mov_pd(low, 2, _mm256_set1_pd(element(1)));
+    low = _mm256_mask_mov_pd(low, 4, _mm256_set1_pd(element(2)));
+    low = _mm256_mask_mov_pd(low, 8, _mm256_set1_pd(element(3)));
+    __m256d high = _mm256_castpd128_pd256(_mm_set_sd(element(4)));
+    high = _mm256_mask_mov_pd(high, 2, _mm256_set1_pd(element(5)));
+    high = _mm256_mask_mov_pd(high, 4, _mm256_set1_pd(element(6)));
+    high = _mm256_mask_mov_pd(high, 8, _mm256_set1_pd(element(7)));
+    return {_mm512_insertf64x4(_mm512_castpd256_pd512(low), high, 1)};
+  }
+  [[nodiscard]] SPMVPACK_INLINE_V4 double first() const { return _mm512_cvtsd_f64(v); }
+  SPMVPACK_INLINE_V4 void store(double* p) const { _mm512_store_pd(p, v); }
+  SPMVPACK_INLINE_V4 void keep(__mmask8 m) { v = _mm512_maskz_mov_pd(m, v); }
+  SPMVPACK_INLINE_V4 void take(EightDoubles from, __mmask8 m) { v = _mm512_mask_mov_pd(v, m, from.v); }
+  SPMVPACK_INLINE_V4 void add(EightDoubles b, __mmask8 m) { v = _mm512_mask_add_pd(v, m, v, b.v); }
+  SPMVPACK_INLINE_V4 void add_product(EightDoubles a, EightDoubles b) { v = _mm512_fmadd_pd(a.v, b.v, v); }
+  SPMVPACK_INLINE_V4 void add_product(EightDoubles a, EightDoubles b, __mmask8 m) {
+    v = _mm512_mask3_fmadd_pd(a.v, b.v, v, m);
+  }
+  /// The lanes from number `distance` on, then those of `next`.
+  template <int distance>
+  [[nodiscard]] SPMVPACK_INLINE_V4 EightDoubles shifted(EightDoubles next) const {
+    const __m512i bits = _mm512_alignr_epi64(_mm512_castpd_si512(next.v), _mm512_castpd_si512(v), distance);
+    return {_mm512_castsi512_pd(bits)};
+  }
+};
+struct EightFloats {
+  __m256 v;
+  SPMVPACK_INLINE_V4 static EightFloats load(const float* p) { return {_mm256_load_ps(p)}; }
+  SPMVPACK_INLINE_V4 static EightFloats all(float value) { return {_mm256_set1_ps(value)}; }
+  template <class F>
+  SPMVPACK_INLINE_V4 static EightFloats of(F&& element) {
+    __m128 low = _mm_set_ss(element(0));
+    low = _mm_mask_mov_ps(low, 2, _mm_set1_ps(element(1)));
+    low = _mm_mask_mov_ps(low, 4, _mm_set1_ps(element(2)));
+    low = _mm_mask_mov_ps(low, 8, _mm_set1_ps(element(3)));
+    __m128 high = _mm_set_ss(element(4));
+    high = _mm_mask_mov_ps(high, 2, _mm_set1_ps(element(5)));
+    high = _mm_mask_mov_ps(high, 4, _mm_set1_ps(element(6)));
+    high = _mm_mask_mov_ps(high, 8, _mm_set1_ps(element(7)));
+    return {_mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1)};
+  }
+  [[nodiscard]] SPMVPACK_INLINE_V4 float first() const { return _mm256_cvtss_f32(v); }
+  SPMVPACK_INLINE_V4 void store(float* p) const { _mm256_store_ps(p, v); }
+  SPMVPACK_INLINE_V4 void keep(__mmask8 m) { v = _mm256_maskz_mov_ps(m, v); }
+  SPMVPACK_INLINE_V4 void take(EightFloats from, __mmask8 m) { v = _mm256_mask_mov_ps(v, m, from.v); }
+  SPMVPACK_INLINE_V4 void add(EightFloats b, __mmask8 m) { v = _mm256_mask_add_ps(v, m, v, b.v); }
+  SPMVPACK_INLINE_V4 void add_product(EightFloats a, EightFloats b) { v = _mm256_fmadd_ps(a.v, b.v, v); }
+  SPMVPACK_INLINE_V4 void add_product(EightFloats a, EightFloats b, __mmask8 m) {
+    v = _mm256_mask3_fmadd_ps(a.v, b.v, v, m);
+  }
+  template <int distance>
+  [[nodiscard]] SPMVPACK_INLINE_V4 EightFloats shifted(EightFloats next) const {
+    const __m256i bits = _mm256_alignr_epi32(_mm256_castps_si256(next.v), _mm256_castps_si256(v), distance);
+    return {_mm256_castsi256_ps(bits)};
+  }
+};
+template <class V>
+using Eight = std::conditional_t<std::is_same_v<V, double>, EightDoubles, EightFloats>;
 
 /// A chunk's sums.
 template <class V>
@@ -57,13 +125,13 @@ struct EightLanes {
 
 /// Raw values of entry k.
 template <class V>
-SPMVPACK_INLINE_V4 EightOf<V> raw_values(const EightLanes<double>& values, std::uint32_t k) {
+SPMVPACK_INLINE_V4 Eight<V> raw_values(const EightLanes<double>& values, std::uint32_t k) {
   const __m512i odd_or_even = _mm512_add_epi64(_mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), _mm512_set1_epi64(k % 2));
   const std::size_t from = k / 2 * values.next;
   return {_mm512_permutex2var_pd(_mm512_loadu_pd(values.low + from), odd_or_even, _mm512_loadu_pd(values.high + from))};
 }
 template <class V>
-SPMVPACK_INLINE_V4 EightOf<V> raw_values(const EightLanes<float>& values, std::uint32_t k) {
+SPMVPACK_INLINE_V4 Eight<V> raw_values(const EightLanes<float>& values, std::uint32_t k) {
   const __m512i every_fourth = _mm512_add_epi32(_mm512_castsi256_si512(_mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28)),
                                                 _mm512_set1_epi32(static_cast<int>(k % 4)));
   const std::size_t from = k / 4 * values.next;
@@ -87,7 +155,7 @@ struct Entries {
 /// Adds up products along lanes [lane, lane + 8), of which `full` have all of their entries and the next one `rest`.
 template <class A, class V, Source source, Word word, bool all_full>
 SPMVPACK_INLINE_V4 void multiply_group(const Entries<A, V>& e, std::uint64_t flags, std::uint32_t lane,
-                                       std::uint32_t full, std::uint32_t rest, EightOf<V> single, ChunkSums<V>& sums) {
+                                       std::uint32_t full, std::uint32_t rest, Eight<V> single, ChunkSums<V>& sums) {
   using Column = WordOf<word>;
   const __m512i starts = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(static_cast<long long>(flags)));
   const __m512i lowest = _mm512_and_si512(starts, _mm512_sub_epi64(_mm512_setzero_si512(), starts));
@@ -98,18 +166,17 @@ SPMVPACK_INLINE_V4 void multiply_group(const Entries<A, V>& e, std::uint64_t fla
   const EightLanes<Column> columns(e.columns, lane, e.own_lanes, has_all);
   const EightLanes<Id> values(e.values, lane, e.own_lanes, has_all);
   V* const at = &sums.at[0][lane];
-  EightOf<V> sum = EightOf<V>::all(0), head = sum;
+  Eight<V> sum = Eight<V>::all(0), head = sum;
 #pragma GCC unroll 8
   for (std::uint32_t k = 0; k < lane_entries; ++k) {
-    const auto element = EightOf<V>::of([&](std::uint32_t i) __attribute__((always_inline)) {
+    const auto element = Eight<V>::of([&](std::uint32_t i) __attribute__((always_inline)) {
       const Column column = columns.at(i, k);
       return word == Word::hot ? e.from[column / hot_bit][column % hot_bit] : e.from[0][column];
     });
-    EightOf<V> value = single;
+    Eight<V> value = single;
     if constexpr (source == Source::raw) value = raw_values<V>(values, k);
     if constexpr (source == Source::table || source == Source::window) {
-      value =
-          EightOf<V>::of([&](std::uint32_t i) __attribute__((always_inline)) { return V{e.table[values.at(i, k)]}; });
+      value = Eight<V>::of([&](std::uint32_t i) __attribute__((always_inline)) { return V{e.table[values.at(i, k)]}; });
     }
     const __m512i bit = _mm512_set1_epi64(1LL << k);
     sum.store(at + k * lanes);
@@ -136,7 +203,7 @@ SPMVPACK_INLINE_V4 std::uint32_t multiply_lanes(const View<A>& v, const Chunk& c
                         {from[0] + chunk.base, from[1]},
                         v.values + std::size_t{source == Source::window ? chunk.info.window() : 0} * window_step,
                         own_lanes};
-  const EightOf<V> single = EightOf<V>::all(source == Source::single ? V{v.values[0]} : V{0});
+  const Eight<V> single = Eight<V>::all(source == Source::single ? V{v.values[0]} : V{0});
   const std::size_t ahead = at.end / ((own_lanes + together - 1) / together);  // a group's share
   for (std::uint32_t lane = 0; lane < own_lanes; lane += together) {
     for (std::size_t i = 0; i < ahead; i += cache_line) prefetch(bytes, ahead_bytes + lane / together * ahead + i);
@@ -173,7 +240,7 @@ SPMVPACK_INLINE_V4 void add_at_distance(std::array<E, groups + 1>& head, std::ui
 /// first head.
 template <class V>
 SPMVPACK_INLINE_V4 V add_heads(std::uint32_t with_start, std::uint32_t used, ChunkSums<V>& sums) {
-  using E = EightOf<V>;
+  using E = Eight<V>;
   std::array<E, groups + 1> head;
 #pragma GCC unroll 4
   for (std::uint32_t g = 0; g < groups; ++g) head[g] = E::load(&sums.head[g * together]);
