@@ -10,17 +10,20 @@
 #include <cstring>
 #include <vector>
 
+#include "bitflag_sums.hpp"
+#if SPMVPACK_HAS_V3
+#include "bitflag_v4.hpp"
+#endif
 #include "kernels.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::host_loader::layouts {
 namespace {
 
-using namespace spmvpack::layouts::bitflag;  // what the bytes mean
+using namespace bitflag_sums;
 
 constexpr std::uint64_t chunks_per_task = 64, rows_per_task = 1024;
 constexpr std::uint32_t tree_width = 32;
-constexpr std::size_t ahead_bytes = 4096;
 
 /// The tree over n values: at distances 1, 2, 4, ... each takes in the one that far to its right. Overwrites them.
 template <class V>
@@ -29,27 +32,6 @@ SPMVPACK_INLINE V tree_sum(V* v, std::uint32_t n) {
     for (std::uint32_t i = 0; i + distance < n; i += 2 * distance) v[i] = v[i] + v[i + distance];
   return v[0];
 }
-
-/// Sums of rows that tiles share, by tile: of the row that it continues; of its last row, if that goes on.
-template <class V>
-struct Carries {
-  std::vector<V> first, last;
-};
-
-/// What a tile's chunks leave to one another: the sum of the row that goes on.
-template <class V>
-struct OpenRow {
-  bool continued;  ///< it began in an earlier tile
-  std::uint32_t row;
-  V sum;
-};
-
-/// How a chunk's columns are stored.
-enum class Word : std::uint8_t { offset_8, offset_16, offset_32, hot };
-
-template <Word word>
-using WordOf = std::conditional_t<word == Word::offset_8, std::uint8_t,
-                                  std::conditional_t<word == Word::offset_16, std::uint16_t, std::uint32_t>>;
 
 /// Sums along a chunk's lanes.
 template <class V>
@@ -264,7 +246,27 @@ void tiles_generic(View<A> v, const V* hot_x, Operands<V> to, std::uint64_t begi
 }
 
 template <class A, class V>
-auto tiles_kernel(Source source) {
+using TilesKernel = void (*)(View<A> v, const V* hot_x, Operands<V> to, std::uint64_t begin, std::uint64_t end,
+                             Carries<V>& carries);
+
+template <class A, class V>
+TilesKernel<A, V> tiles_kernel(Source source) {
+#if SPMVPACK_HAS_V3
+  if (use_v4()) {
+    switch (source) {
+      case Source::raw:
+        return bitflag_v4::tiles<A, V, Source::raw>;
+      case Source::table:
+        return bitflag_v4::tiles<A, V, Source::table>;
+      case Source::window:
+        return bitflag_v4::tiles<A, V, Source::window>;
+      case Source::single:
+        return bitflag_v4::tiles<A, V, Source::single>;
+      case Source::decimal:
+        break;
+    }
+  }
+#endif
   const bool v3 = use_v3();
   switch (source) {
     case Source::raw:
@@ -318,7 +320,7 @@ void multiply_bitflag(const PartView& part, const Operands<V>& operands, int thr
   for (std::uint32_t i = 0; i < v.hot_count; ++i) hot_x[i] = operands.x[v.hot[i]];
   const auto kernel = tiles_kernel<A, V>(source_of(part.info()));
   // The rows of several segments are summed up apart. One without entries is -0, which changes no sum; the sum of one
-  // with entries is never -0, as it is added to +0.
+  // with entries is -0 only where its products underflow.
   std::vector<V> sums;
   Operands<V> rows = operands;
   if (v.segment_count > 1) {

@@ -16,7 +16,6 @@ namespace spmvpack::host_loader::layouts::csell_v4 {
 
 using namespace spmvpack::layouts::csell;  // what the bytes mean
 
-#define SPMVPACK_INLINE_V4 SPMVPACK_TARGET_V4 SPMVPACK_INLINE
 // GCC 12 takes what its own header leaves undefined on purpose for a mistake (GCC bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -53,7 +52,7 @@ struct EightWords {
 
 /// Entries are streams of short pieces: what comes is fetched so far ahead.
 constexpr std::size_t ahead_bytes = 2048;
-SPMVPACK_INLINE void prefetch_ahead(const std::byte* p, std::size_t bytes) {
+SPMVPACK_INLINE void prefetch_ahead(const void* p, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; i += cache_line) prefetch(p, ahead_bytes + i);
 }
 
@@ -74,19 +73,19 @@ struct SliceSums {
   /// The next `count` groups, whose columns have `width` bytes, or are those of patterns: 0. `ids`: bytes of an id.
   template <std::uint32_t width, std::uint32_t id_bytes>
   SPMVPACK_INLINE_V4 void add(std::uint64_t count, const Group* group, const std::byte* words) {
+    using Id = std::conditional_t<id_bytes == 1, std::uint8_t, std::uint16_t>;
     constexpr std::uint32_t slots = lanes * group_steps;
     for (const Group* const end = group + count; group != end; ++group, ++group_index, words += slots * width) {
-      const std::byte* const ids = slice.stream + slice.at.ids * unit + group_index * slots * id_bytes;
+      const Id* const ids = reinterpret_cast<const Id*>(slice.stream + slice.at.ids * unit) + group_index * slots;
       if constexpr (width != 0) prefetch_ahead(words, slots * width);
       if constexpr (source == Source::table) prefetch_ahead(ids, slots * id_bytes);
       V* const mine = sums[group_index % sum_count][0].data();
       for (const std::uint32_t mask : group->mask) has_entries |= mask;
       for (std::uint32_t lane = 0; lane < lanes; lane += together) {
         EightWords<width == 0 ? 1 : width> offsets;
-        EightWords<id_bytes> id;
         if constexpr (width != 0) offsets = offsets.load(words + lane * group_steps * width);
-        if constexpr (source == Source::table) id = id.load(ids + lane * group_steps * id_bytes);
         Eight sum = Eight::load(mine + lane, 0xFF);
+#pragma GCC unroll 4  // shifts by constants
         for (std::uint32_t k = 0; k < group_steps; ++k) {
           const auto mask = static_cast<__mmask8>(group->mask[k] >> lane);
           if (mask == 0) continue;
@@ -101,7 +100,9 @@ struct SliceSums {
             element = Eight::gather(x, EightIndices(_mm256_maskz_add_epi32(mask, more, all_base)).of);
           }
           if constexpr (source == Source::table)
-            value = Eight::gather(values, EightIndices(id.of_step(k)).of);
+            value = Eight::of([&](std::uint32_t i) __attribute__((always_inline)) {
+              return V{values[ids[(lane + i) * group_steps + k]]};
+            });
           else
             value = Eight::all(V{values[source == Source::step ? group_index * group_steps + k : 0]});
           sum.add_product(value, element, mask);
@@ -141,6 +142,5 @@ SPMVPACK_TARGET_V4 void slices(View<A> v, Operands<V> operands, std::uint64_t be
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-#undef SPMVPACK_INLINE_V4
 
 }  // namespace spmvpack::host_loader::layouts::csell_v4
