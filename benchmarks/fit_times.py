@@ -7,8 +7,8 @@
 
 The first form makes every matrix of these files again (or reads it from --matrices), asks `spmvpack report` what each
 layout's multiply does, and keeps this beside the measured times in docs/bench/times_gpu.json and times_host.json. Of a
-matrix that several files have, the first that measured a layout counts. Both forms then write the prices, and the
-tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
+matrix that several files have, the first that measured a layout counts on a GPU, and the least time on a host. Both forms
+then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
 
 A GPU's prices are the non-negative solution of least squares of the relative errors, made robust by weights that fall
 with the error; layouts that take more than 1.8 times as long as the best one of their matrix count a tenth, and matrices that
@@ -48,7 +48,7 @@ def load(path):
 
 
 def measured(files):
-    """(matrix, value type) -> (entry of the bench file, {layout: (microseconds, device bytes)})."""
+    """(matrix, value type) -> (entry of the bench file, {(layout, device bytes): microseconds})."""
     found = {}
     for file in files:
         bench = load(file)
@@ -64,19 +64,20 @@ def measured(files):
                     # hold most matrices from one multiply to the next: cold and warm count alike.
                     cold, warm = result["cold"], result["warm"]
                     us = cold["median"] if on_gpu else math.sqrt(cold["min"] * warm["min"])
-                    times.setdefault(result["layout"], (us, result["device_bytes"]))
+                    plan = (result["layout"], result["device_bytes"])
+                    times[plan] = times.get(plan, us) if on_gpu else min(us, times.get(plan, us))
     return found
 
 
-def report(spmvpack, path, value_type, permuted):
-    settings = ["--set", "pjds.basis=permuted"] if permuted else []  # as the benchmark encodes for a GPU
-    command = [spmvpack, "report", str(path), "--json", "--value-type", value_type, *settings]
+def report(spmvpack, path, value_type, target, square):
+    settings = ["--set", "pjds.basis=permuted"] if target == "gpu" and square else []  # as the benchmark encodes for it
+    command = [spmvpack, "report", str(path), "--json", "--target", target, "--value-type", value_type, *settings]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def collect(spmvpack, files, matrices):
     entries = []
-    permuted = load(files[0])["machine"]["kind"] == "gpu"
+    target = load(files[0])["machine"]["kind"]
     with tempfile.TemporaryDirectory() as directory:
         made = (None, None)
         for (name, value_type), (matrix, times) in sorted(measured(files).items()):
@@ -91,12 +92,16 @@ def collect(spmvpack, files, matrices):
                 path = pathlib.Path(matrices) / name
             print(f"{name} {value_type}", file=sys.stderr)
             plans = {p["name"]: p for p in
-                     report(spmvpack, path, value_type, permuted and matrix["rows"] == matrix["columns"])["layouts"]}
+                     report(spmvpack, path, value_type, target, matrix["rows"] == matrix["columns"])["layouts"]}
             layouts = {}
-            for layout, (microseconds, device_bytes) in times.items():
+            for (layout, device_bytes), microseconds in times.items():
                 plan = plans.get(layout)
                 if plan is None or plan["device_bytes"] != device_bytes:
                     print(f"  {layout}: measured with another plan, left out", file=sys.stderr)
+                    continue
+                # A strategy of parts may make one part, as another layout does: auto never takes it.
+                if any(plan["device_bytes"] == other["device_bytes"] and plan["work"] == plans[name]["work"]
+                       for name, other in layouts.items()):
                     continue
                 layouts[layout] = {"us": round(microseconds, 2), "device_bytes": device_bytes,
                                    "fill_reads_x": plan["fill_reads_x"],

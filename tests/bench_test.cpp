@@ -1,9 +1,13 @@
 // The parts of the benchmark that need no device: statistics, reference, floors, other libraries' formats, summaries.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
 #include <set>
+#include <vector>
 
 #include "bench/measure.hpp"
 #include "bench/peer_formats.hpp"
@@ -14,6 +18,7 @@
 #include "bench/summary.hpp"
 #include "catch.hpp"
 #include "matrices.hpp"
+#include "spmvpack/encoder/layout.hpp"
 
 namespace spmvpack::tools::bench {
 namespace {
@@ -202,6 +207,32 @@ Speeds known_speeds() {
   speeds.gathers = 500;
   speeds.gather.median = 10;
   return speeds;
+}
+
+TEST_CASE("what is measured on the host is planned for it") {
+  // Every 500th row has 900 entries, the others 5: cut in two for the host, in one part for a GPU, whose second launch
+  // takes longer.
+  SourceMatrix source;
+  std::mt19937_64 rng(3);
+  source.matrix = test::from_rows<double>(22500, 22500, rng, 2, [](std::uint64_t r) {
+    std::vector<std::uint32_t> row(r % 500 == 0 ? 900 : 5);
+    const std::uint64_t first = std::min<std::uint64_t>(r, 22500 - row.size());
+    std::iota(row.begin(), row.end(), static_cast<std::uint32_t>(first));
+    return row;
+  });
+  const auto bytes = [&](encoder::Target target) {
+    return encoder::find_strategy("split").plan(source.matrix.view(), {.aim = {.target = target}}).device_bytes();
+  };
+  REQUIRE(bytes(encoder::Target::host) != bytes(encoder::Target::gpu));
+  MatrixResult m;
+  MeasureOptions options;
+  options.runs = 1;
+  options.layouts = {"split"};
+  options.load.threads = 1;
+  measure(m, *make_host_machine(options.load), known_speeds(), source, nullptr, options);
+  REQUIRE(m.results.size() == 1);
+  CHECK(m.results[0].correct());
+  CHECK(m.results[0].device_bytes == bytes(encoder::Target::host));
 }
 
 TEST_CASE("the floor is the largest of bytes by copies, sectors by reads and lines by gathers") {

@@ -60,7 +60,7 @@ template <class Output>
 EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const Provenance& provenance,
                          const Strategy& strategy, const EncodeRequest& request, Output& out) {
   check_settings(request.settings, strategy);
-  if (!strategy.chooses && request.aim != Aim{})
+  if (!strategy.aims && request.aim != Aim{})
     throw Error(errc::usage, fmt::format("the layout {} has no aim", request.strategy), {},
                 "omit it, or use the layout auto");
   auto start = std::chrono::steady_clock::now();

@@ -253,7 +253,7 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
             (64-bit columns are copied to 32); other forms are assembled first, with duplicates added up in their
             order. Values of float64 and float32 are stored as they are, integers and booleans as float64.
         layout: "auto", or a layout or strategy by its name, as `spmvpack encode --layout` takes it.
-        optimize: what "auto" minimises: "time", which it predicts, or "bytes".
+        optimize: what plans minimise: "time", which they predict, or "bytes". For "auto", "csell", "bitflag", "split".
         target: where the multiply is predicted to run, "gpu" or "host".
         settings: of the layout, such as {"ccoo.k": 4}.
         codec: "none", or "zstd" or "zstd:LEVEL" with levels from 1 to 19.

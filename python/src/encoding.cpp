@@ -152,7 +152,7 @@ void bind_encoding(nb::module_& m) {
       .value("time", encoder::Objective::time)
       .value("bytes", encoder::Objective::bytes);
   nb::enum_<encoder::Target>(m, "Target").value("gpu", encoder::Target::gpu).value("host", encoder::Target::host);
-  nb::class_<encoder::Aim>(m, "Aim", "What layout auto minimises, and for which machine.")
+  nb::class_<encoder::Aim>(m, "Aim", "What plans minimise, and for which machine.")
       .def(
           "__init__",
           [](encoder::Aim* aim, encoder::Objective optimize, encoder::Target target) {

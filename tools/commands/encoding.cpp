@@ -108,7 +108,7 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
 void add_aim_options(po::options_description& options) {
   options.add_options()  //
       ("optimize", po::value<std::string>()->value_name("time|bytes")->default_value("time"),
-       "what auto minimises")  //
+       "what plans minimise")  //
       ("target", po::value<std::string>()->value_name("gpu|host")->default_value("gpu"), "of predicted times");
 }
 
@@ -142,8 +142,8 @@ encoder::EncodeRequest read_encode_request(const Invocation& invocation) {
   }
   request.aim = read_aim(invocation);
   for (const char* option : {"optimize", "target"})
-    if (!strategy.chooses && !invocation.options[option].defaulted())
-      throw Error(errc::usage, fmt::format("--{} is for --layout auto, not {}", option, request.strategy), {},
+    if (!strategy.aims && !invocation.options[option].defaulted())
+      throw Error(errc::usage, fmt::format("--{} does nothing for --layout {}", option, request.strategy), {},
                   "omit it, or let auto choose");
   const std::string_view codec = invocation.text("codec");
   if (codec == "zstd" || codec.starts_with("zstd:")) {

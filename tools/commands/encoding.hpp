@@ -8,7 +8,7 @@
 
 namespace spmvpack::tools {
 
-/// Adds --optimize and --target, of --layout auto.
+/// Adds --optimize and --target, of layouts whose plans have an aim.
 void add_aim_options(boost::program_options::options_description& options);
 /// The aim that these options make. Error(errc::usage).
 encoder::Aim read_aim(const Invocation& invocation);

@@ -390,6 +390,7 @@ Least least(const Survey& s) {
 }  // namespace
 
 extern const LayoutEncoder bitflag{"bitflag", "equal chunks of entries, a bit for each row's start; hot columns apart",
-                                   settings, plan, least};
+                                   settings,  plan,
+                                   least,     /*aims=*/true};
 
 }  // namespace spmvpack::encoder::layouts

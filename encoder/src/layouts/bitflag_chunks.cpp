@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "spmvpack/container/error.hpp"
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::encoder::layouts::flagged {
@@ -148,6 +149,7 @@ Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads) {
   // long.
   const std::uint64_t most = a.nnz() / a.cols(), all = static_cast<std::uint64_t>(thread_count(threads));
   const std::uint64_t tables = std::clamp<std::uint64_t>(most, 1, all), length = div_up(a.nnz(), tables);
+  require_memory((tables + 1) * a.cols() * sizeof(std::uint32_t), 0, "bitflag's counts of columns' uses");
   std::vector<std::vector<std::uint32_t>> uses_of(tables);
   parallel_for(tables, threads, [&](std::uint64_t t) {
     uses_of[t].resize(a.cols());
@@ -178,6 +180,7 @@ Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads) {
 
 CsrMatrix in_segments(const CsrView& a, std::uint64_t segments, int threads) {
   const std::uint64_t rows = a.rows(), columns = div_up(a.cols(), segments);
+  require_memory(a.nnz() * (4 + size_of(a.value_type())) + rows * segments * 8, 0, "bitflag's matrix in segments");
   CsrMatrix m = allocate_csr(rows * segments, a.cols(), a.nnz(), a.value_type());
   const std::uint32_t* const col_idx = a.col_idx();
   constexpr std::uint64_t rows_per_task = 1024;

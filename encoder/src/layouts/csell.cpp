@@ -517,7 +517,9 @@ Least least(const Survey& s) {
 }  // namespace
 }  // namespace sliced
 
-extern const LayoutEncoder csell{"csell", "SELL with shared patterns, 8/16/32-bit columns, value tables, full blocks",
-                                 sliced::settings, sliced::plan, sliced::least};
+extern const LayoutEncoder csell{
+    "csell",          "SELL with shared patterns, 8/16/32-bit columns, value tables, full blocks",
+    sliced::settings, sliced::plan,
+    sliced::least,    /*aims=*/true};
 
 }  // namespace spmvpack::encoder::layouts

@@ -38,6 +38,9 @@ constexpr std::uint64_t chain_of_rows(std::uint64_t rows, std::uint64_t longest)
   return chain_of(longest, rows < 132 * 1024 ? 14 : 4);
 }
 
+/// Rows of a slice of sell (C) where `sell.c` is not set: those of a warp.
+inline constexpr std::uint64_t default_slice_rows = 32;
+
 /// Sets the byte shares of a part to its device sections, one share each.
 void share_by_section(PartPlan& plan);
 

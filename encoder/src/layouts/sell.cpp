@@ -22,7 +22,6 @@ constexpr std::array<Setting, 2> settings{
     Setting{"sell.c", "1 to 65536", "rows of a slice (C), 32 unless set"},
     Setting{"sell.sigma", "auto, or 1 and more", "rows sorted together; auto keeps the order unless that saves bytes"}};
 
-constexpr std::uint64_t default_slice_rows = 32;
 /// What auto tries besides 1: windows in windows. Beyond, little padding is left to save, and neighbouring rows are far
 /// apart.
 constexpr std::array<std::uint64_t, 3> sigmas{256, 4096, 32768};

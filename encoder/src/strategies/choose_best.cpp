@@ -105,7 +105,8 @@ Strategy choose_best(std::vector<Strategy> others) {
           .settings = std::move(settings),
           .plan = [others = std::move(others)](const CsrView& a,
                                                const PlanOptions& options) { return plan_best(others, a, options); },
-          .chooses = true};
+          .chooses = true,
+          .aims = true};
 }
 
 }  // namespace strategy

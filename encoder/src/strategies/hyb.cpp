@@ -1,14 +1,10 @@
 #include <algorithm>
-#include <cstring>
 
-#include "spmvpack/container/parallel.hpp"
 #include "strategies/lazy_part.hpp"
 #include "strategies/strategies.hpp"
 
 namespace spmvpack::encoder::strategy {
 namespace {
-
-constexpr std::uint64_t rows_per_task = 1U << 14;
 
 /// CUSP's rule (Bell, Garland; cusp/detail/format_utils, compute_optimal_entries_per_row with its default arguments): a
 /// column of ELL is kept while it is filled by at least 4,096 rows and by a third of all rows, as ELL is taken to be
@@ -30,18 +26,7 @@ LazyPart slice_of_rows(const CsrView& a, std::uint64_t first, std::uint64_t most
     const std::uint64_t length = a.row_length(r);
     part.row_ptr[r + 1] = part.row_ptr[r] + (length > first ? std::min(length - first, most) : 0);
   }
-  part.copy = [a, first, threads](CsrMatrix& m) {
-    dispatch(a.value_type(), [&]<class T>(T) {
-      parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t r = begin; r < end; ++r) {
-          const std::uint64_t n = m.row_ptr[r + 1] - m.row_ptr[r];
-          if (n == 0) continue;
-          std::memcpy(&m.col_idx[m.row_ptr[r]], a.col_idx() + a.row_ptr(r) + first, n * sizeof(std::uint32_t));
-          std::memcpy(&std::get<Array<T>>(m.values)[m.row_ptr[r]], a.values<T>() + a.row_ptr(r) + first, n * sizeof(T));
-        }
-      });
-    });
-  };
+  part.copy = [a, rows = part.rows, first, threads](CsrMatrix& to) { copy_rows(a, rows, first, to, threads); };
   return part;
 }
 

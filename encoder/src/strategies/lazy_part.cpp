@@ -1,6 +1,12 @@
 #include "strategies/lazy_part.hpp"
 
+#include <fmt/format.h>
+
+#include <cstring>
 #include <mutex>
+
+#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::encoder::strategy {
 namespace {
@@ -34,6 +40,32 @@ PartPlan plan_part(std::string_view layout, LazyPart part, ValueType type, const
       fill(begin, out);
     };
   return plan;
+}
+
+void copy_rows(const CsrView& a, const PartIndices& rows, std::uint64_t first, CsrMatrix& to, int threads) {
+  constexpr std::uint64_t rows_per_task = 1U << 14;
+  dispatch(a.value_type(), [&]<class T>(T) {
+    auto& values = std::get<Array<T>>(to.values);
+    parallel_pieces(to.rows, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const std::uint64_t at = to.row_ptr[i], n = to.row_ptr[i + 1] - at;
+        if (n == 0) continue;
+        const std::uint64_t from = a.row_ptr(rows[i]) + first;
+        std::memcpy(&to.col_idx[at], a.col_idx() + from, n * sizeof(std::uint32_t));
+        std::memcpy(&values[at], a.values<T>() + from, n * sizeof(T));
+      }
+    });
+  });
+}
+
+PartMatrix copied_rows(const CsrView& a, PartIndices rows, Array<std::uint64_t> row_ptr, int threads) {
+  const std::uint64_t nnz = row_ptr[rows.map.count];
+  require_memory(checked_mul(nnz, 4 + size_of(a.value_type()), "bytes of a part"), 0,
+                 fmt::format("a part of {} nonzeros", nnz));
+  const auto m = std::make_shared<CsrMatrix>(allocate_csr(rows.map.count, a.cols(), nnz, a.value_type()));
+  m->row_ptr = std::move(row_ptr);
+  copy_rows(a, rows, 0, *m, threads);
+  return {m->view(), std::move(rows), PartIndices::all(a.cols()), nullptr, m};
 }
 
 }  // namespace spmvpack::encoder::strategy

@@ -21,4 +21,10 @@ struct LazyPart {
 /// Plans such a part. The layout's plan must not look at columns or values.
 PartPlan plan_part(std::string_view layout, LazyPart part, ValueType type, const PlanOptions& options);
 
+/// Copies entries of `rows` into `to`: of each as many as it has in to.row_ptr, from entry `first` on.
+void copy_rows(const CsrView& a, const PartIndices& rows, std::uint64_t first, CsrMatrix& to, int threads);
+
+/// A part with a copy of its entries, for plans that look at them: of `rows`, those with entries in row_ptr, complete.
+PartMatrix copied_rows(const CsrView& a, PartIndices rows, Array<std::uint64_t> row_ptr, int threads);
+
 }  // namespace spmvpack::encoder::strategy

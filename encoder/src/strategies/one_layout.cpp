@@ -7,12 +7,14 @@ Strategy one_layout(const LayoutEncoder& layout) {
           .summary = std::string(layout.summary),
           .settings = {layout.settings.begin(), layout.settings.end()},
           .least = layout.least,
-          .plan = [layout](const CsrView& a, const PlanOptions& options) {
-            Plan plan;
-            plan.strategy = layout.name;
-            plan.parts.push_back(layout.plan(PartMatrix::whole(a, options), options));
-            return plan;
-          }};
+          .plan =
+              [layout](const CsrView& a, const PlanOptions& options) {
+                Plan plan;
+                plan.strategy = layout.name;
+                plan.parts.push_back(layout.plan(PartMatrix::whole(a, options), options));
+                return plan;
+              },
+          .aims = layout.aims};
 }
 
 }  // namespace spmvpack::encoder::strategy

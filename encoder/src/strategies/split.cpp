@@ -60,7 +60,7 @@ PartPlan plan_short(const CsrView& a, const Cut& cut, const PlanOptions& options
   if (cut.layout == "sell")
     return plan_part("sell",
                      {rows, PartIndices::all(a.cols()), std::move(row_ptr),
-                      [a, rows, threads = options.threads](CsrMatrix& to) { copy_rows(a, rows, to, threads); }},
+                      [a, rows, threads = options.threads](CsrMatrix& to) { copy_rows(a, rows, 0, to, threads); }},
                      a.value_type(), options);
   return find_layout_encoder(cut.layout).plan(copied_rows(a, rows, std::move(row_ptr), options.threads), options);
 }
@@ -132,20 +132,23 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
   const std::optional<std::string_view> layout = layout_setting(given);
   const PlanOptions options = with_defaults(given);
   if (!given.settings.empty()) check_layout_settings(options);
-  const std::uint64_t slice = layouts::read_setting(options, "sell.c", 1, max_dimension, {}).value_or(sell_rows);
+  const auto slice_rows = [](const PlanOptions& of) {
+    return layouts::read_setting(of, "sell.c", 1, max_dimension, {}).value_or(layouts::default_slice_rows);
+  };
   const std::uint64_t longest = a.longest_row(options.threads);
   const bool alike = !length && rows_are_alike(longest, filled_rows(a, options.threads), a.nnz());
   if (alike && options.only_own) refuse_one_part();
   const std::vector<std::uint64_t> lengths = !length             ? lengths_to_try(longest)
                                              : *length < longest ? std::vector{*length, longest}
                                                                  : std::vector{longest};
-  const std::vector<ShortRows> counts = count_short_rows(a, lengths, slice, options.threads);
-  const ShortRows& all = counts.back();
+  const std::vector<ShortRows> counts = count_short_rows(a, lengths, slice_rows(options), options.threads);
+  const ShortRows all =
+      count_short_rows(a, {{longest}}, slice_rows(given), options.threads).back();  // as sell has them
   std::vector<ShortRows> some;
   for (const ShortRows& s : counts)
     if (!alike && s.entries != 0 && s.entries != a.nnz()) some.push_back(s);
 
-  SplitCosts costs(a, slice, options);
+  SplitCosts costs(a, options);
   const auto best_cut = [&](std::span<const ShortRows> rows, Cut best) {
     Cut next = cheapest(costs, rows, "sell", all);
     if (layout != "csell" && next.cost < best.cost) best = next;
@@ -208,7 +211,8 @@ Strategy split() {
           .summary = "short rows in csell, or sell of slices of 8; long ones in bitflag",
           .settings = all_settings(),
           .least = least,
-          .plan = plan_split};
+          .plan = plan_split,
+          .aims = true};
 }
 
 }  // namespace spmvpack::encoder::strategy

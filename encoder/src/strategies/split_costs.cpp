@@ -1,17 +1,13 @@
 #include "strategies/split_costs.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cstring>
-#include <numeric>
 
 #include "layouts/layouts.hpp"
-#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/encoder/value_table.hpp"
+#include "strategies/lazy_part.hpp"
 
 namespace spmvpack::encoder::strategy {
 namespace {
@@ -42,14 +38,15 @@ void count_slots(const CsrView& a, std::span<ShortRows> all, std::uint64_t sell_
   struct Slots {
     std::uint64_t entries = 0, sell = 0, csell = 0;
   };
-  const std::uint64_t windows = div_up(a.rows(), window_rows), stride = stride_of(windows, sample_windows);
+  const std::uint64_t window = std::max(window_rows, sell_rows);  // a slice at least
+  const std::uint64_t windows = div_up(a.rows(), window), stride = stride_of(windows, sample_windows);
   constexpr std::uint64_t windows_per_task = 64;
   std::vector<std::vector<Slots>> tasks(div_up(div_up(windows, stride), windows_per_task));
   parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
     tasks[t].resize(all.size());
     std::vector<std::uint64_t> lengths, of_slice;
     for (std::uint64_t i = t * windows_per_task; i < (t + 1) * windows_per_task && i * stride < windows; ++i) {
-      const std::uint64_t first = i * stride * window_rows, last = std::min(a.rows(), first + window_rows);
+      const std::uint64_t first = i * stride * window, last = std::min(a.rows(), first + window);
       lengths.clear();
       for (std::uint64_t r = first; r < last; ++r) lengths.push_back(a.row_length(r));
       for (std::uint64_t begin = 0; begin < lengths.size(); begin += slice_rows) {
@@ -128,6 +125,7 @@ std::vector<ShortRows> count_short_rows(const CsrView& a, std::span<const std::u
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     if (i != 0) all[i] = all[i - 1];
     all[i].length = lengths[i];
+    all[i].sell_rows = sell_rows;
     for (const auto& task : tasks) {
       all[i].rows += task[i].rows;
       all[i].entries += task[i].entries;
@@ -138,32 +136,8 @@ std::vector<ShortRows> count_short_rows(const CsrView& a, std::span<const std::u
   return all;
 }
 
-void copy_rows(const CsrView& a, const PartIndices& rows, CsrMatrix& to, int threads) {
-  dispatch(a.value_type(), [&]<class T>(T) {
-    auto& values = std::get<Array<T>>(to.values);
-    parallel_pieces(to.rows, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i) {
-        const std::uint64_t at = to.row_ptr[i], n = to.row_ptr[i + 1] - at;
-        if (n == 0) continue;
-        std::memcpy(&to.col_idx[at], a.col_idx() + a.row_ptr(rows[i]), n * sizeof(std::uint32_t));
-        std::memcpy(&values[at], a.values<T>() + a.row_ptr(rows[i]), n * sizeof(T));
-      }
-    });
-  });
-}
-
-PartMatrix copied_rows(const CsrView& a, PartIndices rows, Array<std::uint64_t> row_ptr, int threads) {
-  const std::uint64_t nnz = row_ptr[rows.map.count];
-  require_memory(checked_mul(nnz, 4 + size_of(a.value_type()), "bytes of a part"), 0,
-                 fmt::format("a part of {} nonzeros", nnz));
-  const auto m = std::make_shared<CsrMatrix>(allocate_csr(rows.map.count, a.cols(), nnz, a.value_type()));
-  m->row_ptr = std::move(row_ptr);
-  copy_rows(a, rows, *m, threads);
-  return {m->view(), std::move(rows), PartIndices::all(a.cols()), nullptr, m};
-}
-
-SplitCosts::SplitCosts(const CsrView& a, std::uint64_t sell_rows, const PlanOptions& options)
-    : a_(a), options_(options), sell_rows_(sell_rows), size_(size_of(a.value_type())) {
+SplitCosts::SplitCosts(const CsrView& a, const PlanOptions& options)
+    : a_(a), options_(options), size_(size_of(a.value_type())) {
   const auto values = options.values ? options.values : ValueTable::count(a, options.threads, false);
   const std::uint64_t distinct = values->distinct();
   flag_value_bytes_ = distinct <= 1 ? 0 : distinct <= 256 ? 1 : static_cast<double>(size_);
@@ -241,7 +215,7 @@ double SplitCosts::of_short(std::string_view layout, const ShortRows& s) const {
 
 double SplitCosts::sell(const ShortRows& s) const {
   const auto slots = static_cast<std::uint64_t>(s.sell_slots);
-  return cost(slots * (4 + size_) + 4 * a_.rows() + 4 * div_up(a_.rows(), sell_rows_), a_.rows(),
+  return cost(slots * (4 + size_) + 4 * a_.rows() + 4 * div_up(a_.rows(), s.sell_rows), a_.rows(),
               {{"sell.multiplies", 1},
                {"sell.slots", slots},
                {"sell.chain", chain_of_rows(a_.rows(), s.longest)},

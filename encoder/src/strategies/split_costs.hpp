@@ -15,6 +15,7 @@ namespace spmvpack::encoder::strategy {
 /// of four, has as many as the slice's longest.
 struct ShortRows {
   std::uint64_t length = 0, rows = 0, entries = 0, longest = 0;
+  std::uint64_t sell_rows = 0;  ///< of a slice of sell
   double sell_slots = 0, csell_slots = 0;
 };
 
@@ -29,16 +30,12 @@ std::uint64_t filled_rows(const CsrView& a, int threads);
 /// The lengths at which rows may be cut apart: 4, 8, 12, 16, 24, 32, 48 and so on, and the longest row's.
 std::vector<std::uint64_t> lengths_to_try(std::uint64_t longest);
 
-/// A part with a copy of its entries: of `rows`, those with entries in row_ptr, complete.
-PartMatrix copied_rows(const CsrView& a, PartIndices rows, Array<std::uint64_t> row_ptr, int threads);
-void copy_rows(const CsrView& a, const PartIndices& rows, CsrMatrix& to, int threads);
-
 /// Predicts seconds, or device bytes if these are to be few, but for gathers of x, which are those of the whole matrix
 /// however it is cut.
 class SplitCosts {
  public:
   /// Looks at columns here and there. The matrix and the options must outlive it.
-  SplitCosts(const CsrView& a, std::uint64_t sell_rows, const PlanOptions& options);
+  SplitCosts(const CsrView& a, const PlanOptions& options);
 
   /// Plans csell on rows here and there of up to that length, as its costs depend on more than lengths.
   void sample_csell(const ShortRows& of);
@@ -59,7 +56,7 @@ class SplitCosts {
 
   CsrView a_;
   const PlanOptions& options_;
-  std::uint64_t sell_rows_, size_;  ///< of a slice; of a value
+  std::uint64_t size_;  ///< of a value
   /// Bytes of a value and a column in bitflag: of chunks of all rows, and of long rows alone.
   double flag_value_bytes_ = 0, column_bytes_ = 4, long_column_bytes_ = 4;
   /// csell's work for so many entries and slots.

@@ -23,7 +23,7 @@ constexpr bool too_large(std::uint64_t device_bytes, std::uint64_t csr_bytes) no
 struct EncodeRequest {
   std::string strategy = "auto";
   std::map<std::string, std::string> settings = {};  ///< of the strategy, such as {"ccoo.k", "4"}
-  Aim aim = {};                                      ///< of `auto`; other strategies take no aim but the default
+  Aim aim = {};                                      ///< of strategies that have one (Strategy::aims)
   format::Codec codec = format::Codec::none;
   int level = 3;  ///< of zstd, 1 to 19
   /// Store A^T, too, planned by the same strategy and settings, for Operation::transpose. Of a matrix whose values and

@@ -22,7 +22,7 @@ namespace spmvpack::encoder {
 class ValueTable;
 struct Survey;
 
-/// What `auto` minimises, and the machine for which it predicts times.
+/// What plans minimise, and the machine for which times are predicted.
 enum class Objective : std::uint8_t { time, bytes };
 enum class Target : std::uint8_t { gpu, host };
 struct Aim {
@@ -39,7 +39,7 @@ struct PlanOptions {
   /// The value table of the whole matrix, counted once and shared by all its plans; if null, each plan counts again.
   std::shared_ptr<const ValueTable> values = {};
   ProgressCallback progress = {};  ///< called between layouts and between parts
-  Aim aim = {};                    ///< of strategies that choose
+  Aim aim = {};                    ///< of strategies that have one
   /// Whether a plan that another strategy makes, too, is not wanted: Error(errc::unsupported) instead.
   bool only_own = false;
 };
@@ -140,6 +140,8 @@ struct LayoutEncoder {
   PartPlan (*plan)(const PartMatrix& part, const PlanOptions& options);
   /// Strategy::least.
   Least (*least)(const Survey& survey) = nullptr;
+  /// Strategy::aims.
+  bool aims = false;
 };
 
 /// All layouts, simplest first.
@@ -159,6 +161,8 @@ struct Strategy {
   std::function<Plan(const CsrView& a, const PlanOptions& options)> plan;
   /// Whether it picks among the other strategies. If so, it is not a candidate itself and has no line in a report.
   bool chooses = false;
+  /// Whether its plans depend on the aim, if only on one half of it. Of others, encode() takes none but the default.
+  bool aims = false;
 };
 
 /// What `auto` compares: a strategy and the cost of its plan.
