@@ -81,7 +81,7 @@ def check_host(directory):
     a.sum_duplicates()
     scipy.io.mmwrite(directory / "A.mtx", a, precision=17, symmetry="general")
     bench = parse(run("bench", "A.mtx", "--device", "host", "--runs", 3, "--json", cwd=directory))
-    report = json.loads(run("report", "A.mtx", "--json", cwd=directory))
+    report = json.loads(run("report", "A.mtx", "--target", "host", "--json", cwd=directory))
     assert bench["machine"]["kind"] == "host" and bench["runs"] == 3 and bench["summary"] is None
     assert bench["l2"] is None and bench["gathers"] is None
     [matrix] = bench["matrices"]

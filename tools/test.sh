@@ -7,7 +7,8 @@
 #   lint     formatting, shell scripts
 #   tidy     clang-tidy over all sources
 #   tsan     ThreadSanitizer (clang 14): the tests that use threads
-#   asan     AddressSanitizer and UndefinedBehaviorSanitizer: all tests but those that run the command on many files
+#   asan     AddressSanitizer and UndefinedBehaviorSanitizer: all tests but those that run the command on many files,
+#            survey, and host_multiply_generic
 #   release  as shipped, with CUDA code for one architecture, if nvcc is found: all tests
 #   archs    not in all: CUDA code for every architecture that it ships for, compiled and linked
 #
@@ -43,7 +44,7 @@ stage_tidy() {
     "^$PWD/(analyzer|benchmarks|c|container|encoder|gpu_loader|host_loader|tools)/.*\.cpp$"
 }
 stage_tsan() { build_and_test tsan threads_tests --label-regex '^threads$'; }
-stage_asan() { build_and_test asan all --exclude-regex '^(format|real_matrices|generated_matrices|readme|report_json|bench_json|host_multiply_generic)$'; }
+stage_asan() { build_and_test asan all --exclude-regex '^(format|survey|real_matrices|generated_matrices|readme|report_json|bench_json|host_multiply_generic)$'; }
 stage_release() {
   CUDA_ARCHITECTURES=90 build_and_test release all
 }
