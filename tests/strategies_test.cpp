@@ -1,7 +1,4 @@
-// Plans of several parts go through everything: encode, report, inspect, verify, decode, multiply.
-
-#include <cstdio>
-#include <cstdlib>
+// Plans of several parts go through everything: encode, report, unpack, multiply. Commands: tools_test.cpp.
 
 #include "catch.hpp"
 #include "dealt.hpp"
@@ -22,17 +19,6 @@ std::vector<T> multiply(const std::vector<std::byte>& file, T alpha, const std::
                         int threads) {
   HostMatrix::load(open(file)).multiply<T>(alpha, x, beta, y, threads);
   return y;
-}
-
-/// What `spmvpack ARGUMENTS` prints. It must succeed.
-std::string command(const std::string& arguments) {
-  std::FILE* const pipe = ::popen((std::string(SPMVPACK_TEST_COMMAND) + " " + arguments).c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  std::string text;
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
-  INFO(arguments << ": " << text);
-  REQUIRE(::pclose(pipe) == 0);
-  return text;
 }
 
 template <class T>
@@ -114,27 +100,6 @@ TEST_CASE("a report speaks of the parts") {
     CHECK(cost.workspace_bytes == most);
     CHECK(to_text(report, analyzer::Detail::full).find("\nParts\n") != std::string::npos);
     CHECK(to_json(report).find("\"map\": \"list\"") != std::string::npos);
-  }
-}
-
-TEST_CASE("the commands take a container of many parts") {
-  const TemporaryDirectory directory;
-  for (NamedMatrix& m : random_matrices<double>(83, 2)) {
-    if (m.name != "power law" && m.name != "0 rows" && m.name != "one dense row") continue;
-    INFO(m.name);
-    const SourceMatrix source{std::move(m.matrix), Field::real, Symmetry::general, {}};
-    const std::string a = directory.file("A.mtx"), container = directory.file("A.spmvc"), b = directory.file("B.mtx");
-    encoder::write_matrix_market(a, source, true);
-    const std::size_t parts =
-        encoder::encode(source, dealt(7), {.overwrite = true, .force_size = true}, container).plan.parts.size();
-    CHECK(command("inspect " + container).find("part " + std::to_string(parts - 1) + ": ") != std::string::npos);
-    CHECK(command("verify " + container + " --against " + a).find(": ok\n") != std::string::npos);
-    command("decode " + container + " -f -o " + b);
-    CHECK(equal_bits(encoder::read_matrix(b).matrix, source.matrix));
-    const std::string csr = directory.file("B.spmvc");
-    command("encode " + container + " -f --layout csr -o " + csr + " -q");
-    CHECK(equal_bits(unpack(Container::open(csr)), source.matrix));
-    CHECK(command("report " + container).find("Use ") != std::string::npos);
   }
 }
 

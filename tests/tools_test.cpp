@@ -1,18 +1,24 @@
 /// Parts of the command line that its cases cannot reach from outside.
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 #include "catch.hpp"
 #include "csv.hpp"
+#include "dealt.hpp"
 #include "exit_code.hpp"
 #include "failures.hpp"
 #include "generators/stencils.hpp"
+#include "matrices.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 #include "short_text.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/matrix_market.hpp"
+#include "spmvpack/encoder/source.hpp"
 #include "suggestion.hpp"
 
 using namespace spmvpack;
@@ -185,3 +191,42 @@ TEST_CASE("generated rows are sorted and as many as promised") {
   check(ConvectionDiffusion({4, 1, 5}));
   check(ConvectionDiffusion({4, 3, 5}, {Coefficients::Kind::random}));
 }
+
+namespace spmvpack::test {
+namespace {
+
+/// What `spmvpack ARGUMENTS` prints. It must succeed.
+std::string command(const std::string& arguments) {
+  std::FILE* const pipe = ::popen((std::string(SPMVPACK_TEST_COMMAND) + " " + arguments).c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
+  INFO(arguments << ": " << text);
+  REQUIRE(::pclose(pipe) == 0);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the commands take a container of many parts") {
+  const TemporaryDirectory directory;
+  for (NamedMatrix& m : random_matrices<double>(83, 2)) {
+    if (m.name != "power law" && m.name != "0 rows" && m.name != "one dense row") continue;
+    INFO(m.name);
+    const SourceMatrix source{std::move(m.matrix), Field::real, Symmetry::general, {}};
+    const std::string a = directory.file("A.mtx"), container = directory.file("A.spmvc"), b = directory.file("B.mtx");
+    encoder::write_matrix_market(a, source, true);
+    const std::size_t parts =
+        encoder::encode(source, dealt(7), {.overwrite = true, .force_size = true}, container).plan.parts.size();
+    CHECK(command("inspect " + container).find("part " + std::to_string(parts - 1) + ": ") != std::string::npos);
+    CHECK(command("verify " + container + " --against " + a).find(": ok\n") != std::string::npos);
+    command("decode " + container + " -f -o " + b);
+    CHECK(equal_bits(encoder::read_matrix(b).matrix, source.matrix));
+    const std::string csr = directory.file("B.spmvc");
+    command("encode " + container + " -f --layout csr -o " + csr + " -q");
+    CHECK(equal_bits(unpack(Container::open(csr)), source.matrix));
+    CHECK(command("report " + container).find("Use ") != std::string::npos);
+  }
+}
+
+}  // namespace spmvpack::test
