@@ -249,7 +249,7 @@ def check_committed():
 
 def check_gathers():
     """A file of a GPU with the floor of gathers: what makes it one, and that tables say so."""
-    bench = json.loads((ROOT / "docs" / "bench" / "suite_h200_f64.json").read_text(encoding="utf-8"))
+    bench = json.loads((ROOT / "docs" / "bench" / "papers_h200_f64.json").read_text(encoding="utf-8"))
     assert "scattered" not in bench_table.text(bench)
     bench["schema"] = "spmvpack-bench-3"
     bench["gathers"] = {"count": 145000, "microseconds": {"median": 1, "min": 1, "max": 1}, "gelements_per_second": 145.0}
