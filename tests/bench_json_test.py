@@ -147,7 +147,8 @@ def check_types(directory, a):
         for result in matrix["results"]:
             if result["skipped"] is None:
                 check_result(bench, matrix, result)
-        report = json.loads(run("report", "A.mtx", "--json", "--value-type", matrix["value_type"], cwd=directory))
+        report = json.loads(run("report", "A.mtx", "--target", "host", "--json", "--value-type", matrix["value_type"],
+                                cwd=directory))
         bytes_of = {layout["name"]: layout["device_bytes"] for layout in report["layouts"]}
         errors[name] = {r["layout"]: r["worst_error_over_bound"] for r in matrix["results"] if r["skipped"] is None}
         assert errors[name].keys() <= bytes_of.keys() and "csr" in errors[name]
