@@ -63,7 +63,7 @@ inline std::vector<BitflagLie> bitflag_lies() {
                                single = encoded(two_chunks(), {{"bitflag.values", "single"}}),
                                raw = encoded(worked_example(), {{"bitflag.values", "raw"}}),
                                empty = encoded(make_csr(10000, 1, {}), {}),
-                               late = encoded(make_csr(4097, 1, {{{4096, 0}, 1.0}}), {}),
+                               late = encoded(make_csr(2049, 1, {{{2048, 0}, 1.0}}), {}),
                                full =
                                    encoded(make_csr(4, 1, {{{0, 0}, 1.0}, {{1, 0}, 2.0}, {{2, 0}, 3.0}, {{3, 0}, 4.0}}),
                                            {{"bitflag.values", "raw"}}),
@@ -141,7 +141,7 @@ inline std::vector<BitflagLie> bitflag_lies() {
   chunks("rows are skipped without offsets", example, {word_of_chunks(3, 7 | 3 << 9), word_of_chunks(6, 3)},
          "chunk 1: the chunk before skips rows", rows);
   chunks("a chunk continues at first", late, {word_of_chunks(3, 1 | 1 << 22)}, "chunk 0: rows before it", rows);
-  chunks("nothing to continue", late, {word_of_chunks(4, 4095), word_of_chunks(7, 1 | 1 << 9 | 1 << 22)},
+  chunks("nothing to continue", late, {word_of_chunks(4, 2047), word_of_chunks(7, 1 | 1 << 9 | 1 << 22)},
          "chunk 1: it continues nothing", rows);
   chunks("tiles continued", example, {}, "0 tiles begin inside a row, the part table says 1", count, {{5, 1}});
   chunks("no tiles continued", two, {}, "1 tiles begin inside a row, the part table says 0", count, {{5, 0}});

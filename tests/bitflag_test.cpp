@@ -238,31 +238,31 @@ TEST_CASE("tiles share no row that fits one") {
   }
 }
 
-TEST_CASE("empty rows: a chunk has up to 4,096 rows of its own, and others none of the bytes") {
+TEST_CASE("empty rows: a chunk has up to 2,048 rows of its own, and others none of the bytes") {
   const auto chunks = [](const Lengths& lengths) {
     return infos(round_trip(rows_of<double>(lengths, 300, 3), {{"bitflag.tile", "1"}}));
   };
-  for (const std::uint32_t gap : {1U, 254U, 255U, 256U, 257U, 4094U, 4095U, 4096U, 4097U, 8191U, 8192U, 10000U}) {
+  for (const std::uint32_t gap : {1U, 254U, 255U, 256U, 257U, 2046U, 2047U, 2048U, 2049U, 4095U, 4096U, 10000U}) {
     INFO(gap << " empty rows");
     // First: they are the first chunk's own, as far as they have room there.
     Lengths first(gap);
     first.push_back(3);
     const std::vector<Info> start = chunks(first);
-    CHECK(start.size() == 1 + gap / 4096);
+    CHECK(start.size() == 1 + gap / 2048);
     for (std::size_t i = 0; i + 1 < start.size(); ++i) CHECK(start[i].bits == 0);
-    CHECK(start.back().row_bytes() == (gap % 4096 == 0 ? 0 : gap % 4096 <= 255 ? 1 : 2));
-    // In between: row 0 is of the first chunk, and the row after the gap if the gap has at most 4,094.
+    CHECK(start.back().row_bytes() == (gap % 2048 == 0 ? 0 : gap % 2048 <= 255 ? 1 : 2));
+    // In between: row 0 is of the first chunk, and the row after the gap if the gap has at most 2,046.
     Lengths middle{2};
     middle.resize(1 + gap);
     middle.push_back(3);
     const std::vector<Info> both = chunks(middle);
-    CHECK(both.size() == (gap <= 4094 ? 1 : 2 + gap / 4096));
-    CHECK(both.front().starts() == (gap <= 4094 ? 2 : 1));
+    CHECK(both.size() == (gap <= 2046 ? 1 : 2 + gap / 2048));
+    CHECK(both.front().starts() == (gap <= 2046 ? 2 : 1));
     // Last.
     Lengths last{2};
     last.resize(1 + gap);
-    CHECK(chunks(last).size() == 1 + (gap + 4095) / 4096);
-    CHECK(chunks(Lengths(gap)).size() == (gap + 4095) / 4096);
+    CHECK(chunks(last).size() == 1 + (gap + 2047) / 2048);
+    CHECK(chunks(Lengths(gap)).size() == (gap + 2047) / 2048);
   }
 }
 
@@ -277,9 +277,9 @@ TEST_CASE("the offsets of a continuing chunk count from the row that it continue
     CHECK(all[1].continues());
     CHECK(all[1].row_bytes() == (gap == 254 ? 1 : 2));
   }
-  // Its own rows are at most 4,096, so that the last is 4,096 rows further.
+  // Its own rows are at most 2,048, so that the last is 2,048 rows further.
   Lengths lengths{260};
-  lengths.resize(4096);
+  lengths.resize(2048);
   lengths.push_back(3);
   const std::vector<Info> all = infos(round_trip(rows_of<double>(lengths, 300, 3), {{"bitflag.tile", "1"}}));
   REQUIRE(all.size() == 2);

@@ -97,13 +97,20 @@ struct ChunkRows {
   }
 };
 
-/// Writes a row without entries. Of a segment it is -0, which changes no sum; a sum of entries never is.
+/// Writes a chunk's rows as if all were without entries, by a warp: there may be thousands, which nothing but their
+/// writes should delay. Of a segment they are -0, which changes no sum; a sum of entries never is.
 template <Near near, class V>
-__device__ void put_empty(const Target<V>& to, std::uint32_t row) {
-  if constexpr (near == Near::segment)
-    to.y[row] = -V{0};
-  else
-    to.scale(row);
+__device__ void put_empty(const Target<V>& to, std::uint32_t begin, std::uint32_t count) {
+  const unsigned lane = lane_id();
+  if (near == Near::segment || (to.beta == V{0} && to.map.list == nullptr)) {
+    const V nothing = near == Near::segment ? -V{0} : V{0};
+    V* const y = to.y + begin;
+#pragma unroll 4
+    for (std::uint32_t r = lane; r < count; r += 32) y[r] = nothing;
+  } else {
+#pragma unroll 1
+    for (std::uint32_t r = lane; r < count; r += 32) to.scale(begin + r);
+  }
 }
 
 /// Shared memory by address, as a pointer's is found again at every use.
@@ -217,7 +224,7 @@ __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bo
   const std::uint32_t count = info.starts(), whole = count - (goes_on && count != 0 ? 1 : 0);
   Target<V> own = to;
   if (count != own_rows) {  // rows without entries are among its own: all of them first become beta y
-    for (std::uint32_t r = lane; r < own_rows - (count - whole); r += 32) put_empty<near>(to, chunk.begin() + r);
+    put_empty<near>(to, chunk.begin(), own_rows - (count - whole));
     own.beta = to.beta == V{0} ? V{0} : V{1};
     __syncwarp();
   }
@@ -287,11 +294,10 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
     prepare();
     for (; t < end; t += step, turn ^= 1) {
       const Chunk chunk = next;
-      const std::uint32_t end_row = after.begin();
+      const std::uint32_t own_rows = after.begin() - chunk.begin();
       const bool goes_on = after.info.continues();
       load_ahead(t + step);
       Shared<V>* const of_team = shared[turn] + first_of_team;
-      const std::uint32_t own_rows = end_row - chunk.begin();
       std::uint32_t row = no_row;  // that goes on, if one starts here
       if (chunk.info.entries() == chunk_entries) {
         row = multiply_chunk<source, near, true, A>(v, chunk, goes_on, own_rows, values, x, elements, staged, of_starts,
@@ -300,7 +306,7 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
         row = multiply_chunk<source, near, false, A>(v, chunk, goes_on, own_rows, values, x, elements, staged,
                                                      of_starts, to, of_team[mine]);
       } else {
-        for (std::uint32_t r = chunk.begin() + lane_id(); r < end_row; r += 32) put_empty<near>(to, r);
+        put_empty<near>(to, chunk.begin(), own_rows);
       }
       if (team_warps == 1)
         __syncwarp();
