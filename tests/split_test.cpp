@@ -124,6 +124,27 @@ TEST_CASE("a grid with a few long rows is cut, and costs less than in any one la
   CHECK(split(a).parts.size() == 1);
 }
 
+TEST_CASE("a block of wide rows is apart if segments then spare its gathers") {
+  const auto segments = [](const Plan& plan) {
+    for (const encoder::Counter& c : plan.parts.back().counters)
+      if (c.name == "segments") return c.value;
+    return std::uint64_t{0};
+  };
+  const CsrMatrix a = grid_with_long_rows(300, 200, 6000);
+  const Plan plan = split(a);
+  REQUIRE(plan.parts.size() == 2);
+  CHECK(plan.parts[1].info.rows.count == 450);
+  CHECK(segments(plan) > 1);
+  CHECK(plan.parts[1].near_entries == plan.parts[1].info.nnz);
+  const encoder::XSectors x = encoder::x_sectors(a);
+  const auto seconds = [&](const Plan& of) { return encoder::predicted_seconds(encoder::work_of(of, x), Target::gpu); };
+  CHECK(seconds(plan) < seconds(encoder::find_strategy("bitflag").plan(a, {})));
+  // Without segments, and with too few columns for them, the second launch does not pay.
+  CHECK(split(a, {{"bitflag.segments", "1"}}).parts.size() == 1);
+  CHECK(split(grid_with_long_rows(180, 30, 3000)).parts.size() == 1);
+  CHECK(equal_bits(unpack(open(encode(a, "split").bytes)), a));
+}
+
 TEST_CASE("csell is sampled where the short rows are, though these be few and side by side") {
   // 576,000 entries in rows 256 to 319, more than are looked at; one longer row.
   std::mt19937_64 rng(5);

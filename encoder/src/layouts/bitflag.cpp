@@ -26,18 +26,12 @@ constexpr std::array<Setting, 4> settings{
     Setting{"bitflag.segments", "auto, or 1 and more",
             "segments of columns, each with sums of its own; auto: if rows are long"}};
 
-/// Parts of fewer entries are bound by latency: no second launch for rows in several tiles, no copy of hot columns.
-constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
 /// Warps of a tile wait for one another: rmat takes 73.5 us with two, 76.7 with four, 80 with 16 (H200).
 constexpr std::uint64_t least_tile = 2;
 /// As many doubles as leave enough of an H200's shared memory to the first-level cache; and what the entries of these
 /// columns must be, of all and in all, so that fewer misses pay for the copies.
 constexpr std::uint64_t hot_columns = 16384, least_hot_entries = std::uint64_t{1} << 21;
 constexpr double least_hot_share = 1.0 / 3;
-
-/// A segment of x fits half of the shared memory of an H200's multiprocessor, which has two such blocks. A segment's
-/// sums of all rows pass through memory: there must be so many entries for each.
-constexpr std::uint64_t segment_of_x = 9600, device_blocks = 264, least_segment_entries = 8;
 
 class Flagged {
  public:
@@ -237,13 +231,7 @@ class Flagged {
       segments_ = *wanted;
       return;
     }
-    if (a_.nnz() < small_entries || hot_wanted(options).value_or(0) != 0) return;
-    const std::uint64_t least = div_up(a_.cols(), segment_of_x);
-    if (least < 4 || least * a_.rows() * least_segment_entries > a_.nnz()) return;
-    // As many as keep all multiprocessors busy to the end.
-    std::uint64_t segments = least > device_blocks ? least : device_blocks / (device_blocks / least);
-    while (segments > least && (segments - 1) * div_up(a_.cols(), segments) >= a_.cols()) --segments;
-    segments_ = segments;
+    if (hot_wanted(options).value_or(0) == 0) segments_ = usual_segments(a_.rows(), a_.cols(), a_.nnz());
   }
 
   void choose_tile(const PlanOptions& options) {

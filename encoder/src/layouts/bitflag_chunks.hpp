@@ -11,6 +11,10 @@ namespace spmvpack::encoder::layouts::flagged {
 
 using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 
+/// Parts of fewer entries are bound by latency: no second launch for rows in several tiles, no copy of hot columns, no
+/// segments.
+inline constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
+
 /// A chunk and where its entries begin.
 struct PlannedChunk {
   Chunk chunk;
@@ -44,6 +48,9 @@ struct Hot {
   std::uint64_t entries = 0;
 };
 Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads);
+
+/// Segments of a part whose settings leave them open; 1: none.
+std::uint64_t usual_segments(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz);
 
 /// The matrix whose rows are those of all segments: row r of segment s is row s * rows + r. O(nnz + rows * segments),
 /// parallel.

@@ -68,4 +68,14 @@ PartMatrix copied_rows(const CsrView& a, PartIndices rows, Array<std::uint64_t> 
   return {m->view(), std::move(rows), PartIndices::all(a.cols()), nullptr, m};
 }
 
+PartMatrix longer_rows(const CsrView& a, std::uint64_t length, int threads) {
+  std::vector<std::uint32_t> list;
+  for (std::uint64_t r = 0; r < a.rows(); ++r)
+    if (a.row_length(r) > length) list.push_back(static_cast<std::uint32_t>(r));
+  Array<std::uint64_t> row_ptr(list.size() + 1);
+  row_ptr[0] = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) row_ptr[i + 1] = row_ptr[i] + a.row_length(list[i]);
+  return copied_rows(a, PartIndices::of(std::move(list)), std::move(row_ptr), threads);
+}
+
 }  // namespace spmvpack::encoder::strategy

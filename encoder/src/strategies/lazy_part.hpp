@@ -27,4 +27,7 @@ void copy_rows(const CsrView& a, const PartIndices& rows, std::uint64_t first, C
 /// A part with a copy of its entries, for plans that look at them: of `rows`, those with entries in row_ptr, complete.
 PartMatrix copied_rows(const CsrView& a, PartIndices rows, Array<std::uint64_t> row_ptr, int threads);
 
+/// The rows of more than `length` entries, with a copy of them.
+PartMatrix longer_rows(const CsrView& a, std::uint64_t length, int threads);
+
 }  // namespace spmvpack::encoder::strategy

@@ -65,17 +65,6 @@ PartPlan plan_short(const CsrView& a, const Cut& cut, const PlanOptions& options
   return find_layout_encoder(cut.layout).plan(copied_rows(a, rows, std::move(row_ptr), options.threads), options);
 }
 
-PartPlan plan_long(const CsrView& a, std::uint64_t length, const PlanOptions& options) {
-  std::vector<std::uint32_t> list;
-  for (std::uint64_t r = 0; r < a.rows(); ++r)
-    if (a.row_length(r) > length) list.push_back(static_cast<std::uint32_t>(r));
-  Array<std::uint64_t> row_ptr(list.size() + 1);
-  row_ptr[0] = 0;
-  for (std::size_t i = 0; i < list.size(); ++i) row_ptr[i + 1] = row_ptr[i] + a.row_length(list[i]);
-  return find_layout_encoder("bitflag").plan(
-      copied_rows(a, PartIndices::of(std::move(list)), std::move(row_ptr), options.threads), options);
-}
-
 std::optional<std::string_view> layout_setting(const PlanOptions& options) {
   const auto found = options.settings.find("split.short");
   if (found == options.settings.end() || found->second == "auto") return {};
@@ -88,8 +77,9 @@ std::optional<std::string_view> layout_setting(const PlanOptions& options) {
 Cut cheapest(const SplitCosts& costs, std::span<const ShortRows> rows, std::string_view layout, const ShortRows& all) {
   Cut best;
   for (const ShortRows& s : rows) {
-    const double of_long = s.rows == all.rows ? 0 : costs.of_long(s, all.longest);
-    if (const double cost = costs.of_short(layout, s) + of_long; cost < best.cost) best = {layout, s, cost};
+    double cost = costs.of_short(layout, s) + costs.far_gathers(s);
+    if (s.rows != all.rows) cost += costs.of_long(s, all.longest);
+    if (cost < best.cost) best = {layout, s, cost};
   }
   return best;
 }
@@ -149,6 +139,7 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
     if (!alike && s.entries != 0 && s.entries != a.nnz()) some.push_back(s);
 
   SplitCosts costs(a, options);
+  costs.look_at_segments(some);
   const auto best_cut = [&](std::span<const ShortRows> rows, Cut best) {
     Cut next = cheapest(costs, rows, "sell", all);
     if (layout != "csell" && next.cost < best.cost) best = next;
@@ -165,7 +156,7 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
     return best;
   };
   const Cut two = best_cut(some, {});
-  const Cut one = best_cut(std::span(&all, 1), {"bitflag", {}, costs.of_long({}, longest)});
+  const Cut one = best_cut(std::span(&all, 1), {"bitflag", {}, costs.of_long({}, longest) + costs.far_gathers({})});
   const char* const but_for = options.aim.optimize == Objective::time ? " but for x" : "";
   const auto text = [&](const Cut& cut) {
     return options.aim.optimize == Objective::time ? time_text(cut.cost)
@@ -181,7 +172,8 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
   Plan plan;
   plan.strategy = "split";
   plan.parts.push_back(plan_short(a, two, options));
-  plan.parts.push_back(plan_long(a, two.rows.length, options));
+  plan.parts.push_back(
+      find_layout_encoder("bitflag").plan(longer_rows(a, two.rows.length, options.threads), options));
   plan.parts_reason = fmt::format("{} of up to {} in {}, {} in bitflag: {}{}, {} for {} alone",
                                   counted(two.rows.rows, "row"), counted(two.rows.length, "nonzero"), two.layout,
                                   grouped(a.rows() - two.rows.rows), text(two), but_for, text(one), one.layout);

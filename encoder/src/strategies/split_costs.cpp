@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "layouts/bitflag_chunks.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/time_model.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 using layouts::chain_of;
 using layouts::chain_of_rows;
+using layouts::flagged::small_entries;
 
 constexpr std::uint64_t rows_per_task = 1U << 14, slice_rows = 32, group_steps = 4;
 /// sell sorts rows in windows of so many, where sorting pays.
@@ -22,7 +24,6 @@ constexpr std::uint64_t window_rows = 256;
 constexpr std::uint64_t sample_windows = 1024, sample_rows = 1U << 17, sample_entries = std::uint64_t{1} << 17;
 /// Of bitflag: entries of a chunk; of a tile, and of the largest tile, which parts of few entries may have.
 constexpr std::uint64_t chunk_entries = 256, tile_entries = 512, largest_tile = 8192;
-constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
 
 /// Every how many of them is looked at, so that at most `most` are.
 std::uint64_t stride_of(std::uint64_t count, std::uint64_t most) {
@@ -239,16 +240,45 @@ double SplitCosts::least_of_csell(const ShortRows& s) const {
   return cost(0, 0, {{"csell.multiplies", 1}, {"csell.chain", chain_of(div_up(s.longest, group_steps), 16)}});
 }
 
+std::uint64_t SplitCosts::segments_of_long(const ShortRows& s) const {
+  for (const char* const setting : {"bitflag.segments", "bitflag.hot"})
+    if (const auto found = options_.settings.find(setting); found != options_.settings.end() && found->second != "auto")
+      return 1;  // nothing to weigh
+  return layouts::flagged::usual_segments(a_.rows() - s.rows, a_.cols(), a_.nnz() - s.entries);
+}
+
+double SplitCosts::spared_gathers(const ShortRows& s) const {
+  return segments_of_long(s) == 1 ? 0 : far_gather_ * static_cast<double>(a_.nnz() - s.entries);
+}
+
+void SplitCosts::look_at_segments(std::span<const ShortRows> cuts) {
+  if (options_.aim.optimize == Objective::bytes) return;
+  const auto first =
+      std::find_if(cuts.begin(), cuts.end(), [&](const ShortRows& s) { return segments_of_long(s) != 1; });
+  if (first == cuts.end()) return;
+  const PartMatrix rows = longer_rows(a_, first->length, options_.threads);
+  const XSectors x = x_sectors(rows.a, options_.threads);
+  far_gather_ =
+      predicted_seconds({{{"x.sectors", x.from_l2}, {"x.warp_sectors", x.of_warps}}}, options_.aim.target) /
+      static_cast<double>(rows.a.nnz());
+  for (const ShortRows& s : cuts) most_spared_ = std::max(most_spared_, spared_gathers(s));
+}
+
+double SplitCosts::far_gathers(const ShortRows& s) const { return most_spared_ - spared_gathers(s); }
+
 double SplitCosts::of_long(const ShortRows& s, std::uint64_t longest) const {
   const std::uint64_t entries = a_.nnz() - s.entries, rows = a_.rows() - s.rows;
   const bool few = entries < small_entries, listed = s.rows != 0;
   const std::uint64_t tile = few && longest <= largest_tile ? largest_tile : tile_entries;
   const std::uint64_t value_bytes = times(flag_value_bytes_, entries);
-  const double other_bytes = (listed ? long_column_bytes_ : column_bytes_) + 1.0 / 8 + 16.0 / chunk_entries;
+  const std::uint64_t segments = segments_of_long(s);
+  const double of_column = segments != 1 ? 2 : listed ? long_column_bytes_ : column_bytes_;
+  const double other_bytes = of_column + 1.0 / 8 + 16.0 / chunk_entries;
   return cost(value_bytes + times(other_bytes, entries) + (listed ? 4 * rows : 0), listed ? 2 * rows : rows,
               {{"bitflag.multiplies", 1},
                {"bitflag.entries", entries},
                {"bitflag.few_raw_bytes", few && flag_value_bytes_ > 1 ? value_bytes : 0},
+               {"bitflag.segment_rows", segments == 1 ? 0 : segments * rows},
                {"bitflag.carries", longest > tile ? 1U : 0U}});
 }
 

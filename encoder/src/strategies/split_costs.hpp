@@ -30,12 +30,15 @@ std::uint64_t filled_rows(const CsrView& a, int threads);
 /// The lengths at which rows may be cut apart: 4, 8, 12, 16, 24, 32, 48 and so on, and the longest row's.
 std::vector<std::uint64_t> lengths_to_try(std::uint64_t longest);
 
-/// Predicts seconds, or device bytes if these are to be few, but for gathers of x, which are those of the whole matrix
-/// however it is cut.
+/// Predicts seconds, or device bytes if these are to be few, but for gathers of x, as most are the same however the
+/// matrix is cut.
 class SplitCosts {
  public:
   /// Looks at columns here and there. The matrix and the options must outlive it.
   SplitCosts(const CsrView& a, const PlanOptions& options);
+
+  /// Counts what rows gather from afar unless they are in segments, which some of these cuts may allow.
+  void look_at_segments(std::span<const ShortRows> cuts);
 
   /// Plans csell on rows here and there of up to that length, as its costs depend on more than lengths.
   void sample_csell(const ShortRows& of);
@@ -46,12 +49,16 @@ class SplitCosts {
   [[nodiscard]] double least_of_csell(const ShortRows& s) const;
   /// Of the longer rows in bitflag; `longest`: of the matrix.
   [[nodiscard]] double of_long(const ShortRows& s, std::uint64_t longest) const;
+  /// Of the gathers that another cut spares: 0 if none does, or this one spares most.
+  [[nodiscard]] double far_gathers(const ShortRows& s) const;
 
  private:
   [[nodiscard]] PartPlan sample(std::string_view layout, std::uint64_t length, std::uint64_t entries) const;
   [[nodiscard]] double cost(std::uint64_t bytes, std::uint64_t y_elements, std::vector<Counter> work) const;
   [[nodiscard]] double sell(const ShortRows& s) const;
   [[nodiscard]] double csell(const ShortRows& s) const;
+  [[nodiscard]] std::uint64_t segments_of_long(const ShortRows& s) const;
+  [[nodiscard]] double spared_gathers(const ShortRows& s) const;
   void look_at_columns();
 
   CsrView a_;
@@ -59,6 +66,8 @@ class SplitCosts {
   std::uint64_t size_;  ///< of a value
   /// Bytes of a value and a column in bitflag: of chunks of all rows, and of long rows alone.
   double flag_value_bytes_ = 0, column_bytes_ = 4, long_column_bytes_ = 4;
+  /// Seconds of an entry's gather in rows that segments may have, and of the gathers that a cut spares at most.
+  double far_gather_ = 0, most_spared_ = 0;
   /// csell's work for so many entries and slots.
   double entries_ = 0, slots_ = 0, slot_bytes_ = 0, entry_bytes_ = 0;
   std::vector<Counter> csell_work_;
