@@ -172,8 +172,7 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
   Plan plan;
   plan.strategy = "split";
   plan.parts.push_back(plan_short(a, two, options));
-  plan.parts.push_back(
-      find_layout_encoder("bitflag").plan(longer_rows(a, two.rows.length, options.threads), options));
+  plan.parts.push_back(find_layout_encoder("bitflag").plan(longer_rows(a, two.rows.length, options.threads), options));
   plan.parts_reason = fmt::format("{} of up to {} in {}, {} in bitflag: {}{}, {} for {} alone",
                                   counted(two.rows.rows, "row"), counted(two.rows.length, "nonzero"), two.layout,
                                   grouped(a.rows() - two.rows.rows), text(two), but_for, text(one), one.layout);
