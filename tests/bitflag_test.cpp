@@ -509,6 +509,35 @@ TEST_CASE("hot columns are those with most entries, of equals the first") {
   CHECK(counter(plan_of(a, "bitflag", {.settings = {{"bitflag.hot", "3"}}}), "hot.entries") == 7);
 }
 
+TEST_CASE("auto has hot columns where their entries are many, and worth wider columns elsewhere") {
+  // Rows of columns so many apart, from a place that is a power of a random number; by place, or in any order.
+  const auto hot = []<class T>(T, std::uint32_t rows, std::uint32_t cols, std::uint32_t length, std::uint32_t stride,
+                               double power, bool sorted) {
+    std::mt19937_64 rng(3);
+    std::vector<double> places(rows);
+    for (double& place : places) place = std::pow(static_cast<double>(rng() >> 11U) * 0x1p-53, power);
+    if (sorted) std::sort(places.begin(), places.end());
+    CsrMatrix a = allocate_csr(rows, cols, std::uint64_t{rows} * length, value_type_of<T>);
+    a.row_ptr[0] = 0;
+    for (std::uint32_t r = 0; r < rows; ++r) {
+      const auto first = static_cast<std::uint32_t>(places[r] * (cols - (length - 1) * stride));
+      for (std::uint32_t k = 0; k < length; ++k) a.col_idx[std::uint64_t{r} * length + k] = first + k * stride;
+      a.row_ptr[r + 1] = std::uint64_t{r + 1} * length;
+    }
+    auto& values = std::get<Array<T>>(a.values);
+    std::fill(values.data(), values.data() + values.size(), T{1});
+    return counter(plan_of(a, "bitflag"), "hot.columns");
+  };
+  // 45 % of the entries in 4 % of the columns; with single values, in 8 %.
+  CHECK(hot(double{}, 120000, 200000, 20, 10000, 4, false) == 8192);
+  CHECK(hot(float{}, 120000, 200000, 20, 10000, 4, false) == 16384);
+  CHECK(hot(double{}, 100000, 200000, 20, 10000, 4, false) == 0);  // less than 2^21 entries
+  CHECK(hot(double{}, 120000, 200000, 20, 10000, 1, false) == 0);  // columns alike
+  // 30 %: more than a fourth, where columns take two bytes without; less than three eighths, where they take one.
+  CHECK(hot(double{}, 130000, 40000, 32, 1, 1.3, false) == 8192);
+  CHECK(hot(double{}, 130000, 40000, 32, 1, 1.3, true) == 0);
+}
+
 TEST_CASE("auto cuts wide matrices of long rows into segments, unless hot columns are asked for") {
   const CsrMatrix a = rows_of<double>(Lengths(270, 8000), 80000, 0);
   const auto segments = [&](const Settings& settings) {

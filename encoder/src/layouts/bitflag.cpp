@@ -28,10 +28,11 @@ constexpr std::array<Setting, 4> settings{
 
 /// Warps of a tile wait for one another: rmat takes 73.5 us with two, 76.7 with four, 80 with 16 (H200).
 constexpr std::uint64_t least_tile = 2;
-/// As many doubles as leave enough of an H200's shared memory to the first-level cache; and what the entries of these
-/// columns must be, of all and in all, so that fewer misses pay for the copies.
-constexpr std::uint64_t hot_columns = 16384, least_hot_entries = std::uint64_t{1} << 21;
-constexpr double least_hot_share = 1.0 / 3;
+/// Elements of x that leave enough of an H200's shared memory to the first-level cache; what the entries of their
+/// columns must be, in all and of all, so that fewer misses pay for the copies; and the bytes that one is worth, where
+/// columns are narrow without. docs/BENCHMARKS.md, "bitflag".
+constexpr std::uint64_t hot_bytes = 65536, least_hot_entries = std::uint64_t{1} << 20, least_hot_cols = 32768;
+constexpr double least_hot_share = 1.0 / 12, hot_entry_bytes = 8;
 
 class Flagged {
  public:
@@ -209,10 +210,11 @@ class Flagged {
       if (*wanted != 0 && a_.cols() <= hot_bit && a_.nnz() != 0) hot_ = hot_columns_of(a_, *wanted, options.threads);
       return;
     }
-    if (a_.nnz() < least_hot_entries || a_.cols() <= 2 * hot_columns || a_.cols() > hot_bit) return;
-    Hot hot = hot_columns_of(a_, hot_columns, options.threads);
-    if (hot.entries >= least_hot_entries &&
-        static_cast<double>(hot.entries) >= least_hot_share * static_cast<double>(a_.nnz()))
+    if (a_.nnz() < small_entries || a_.cols() <= least_hot_cols || a_.cols() > hot_bit) return;
+    Hot hot = hot_columns_of(a_, hot_bytes / size_of(a_.value_type()), options.threads);
+    const double share = static_cast<double>(hot.entries) / static_cast<double>(a_.nnz());
+    if (hot.entries >= least_hot_entries && share >= least_hot_share &&
+        hot_entry_bytes * share >= 4 - bytes_of_columns(a_))
       hot_ = std::move(hot);
   }
 

@@ -182,6 +182,19 @@ Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads) {
   return hot;
 }
 
+double bytes_of_columns(const CsrView& a) {
+  constexpr std::uint64_t most_chunks = 1024;
+  const std::uint64_t chunks = a.nnz() / chunk_entries,
+                      stride = std::max<std::uint64_t>(1, div_up(chunks, most_chunks));
+  std::uint64_t seen = 0, bytes = 0;
+  for (std::uint64_t c = 0; c < chunks; c += stride, ++seen) {
+    const std::uint32_t* const columns = a.col_idx() + c * chunk_entries;
+    const auto [low, high] = std::minmax_element(columns, columns + chunk_entries);
+    bytes += *high - *low <= 0xFF ? 1 : *high - *low <= 0xFFFF ? 2 : 4;
+  }
+  return seen == 0 ? 4 : static_cast<double>(bytes) / static_cast<double>(seen);
+}
+
 std::uint64_t usual_segments(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz) {
   // A segment of x fits half of the shared memory of an H200's multiprocessor, which has two such blocks. A segment's
   // sums of all rows pass through memory: there must be so many entries for each.

@@ -49,6 +49,9 @@ struct Hot {
 };
 Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads);
 
+/// Bytes of a column, on average: as wide as each of some chunks of 256 entries here and there needs it.
+double bytes_of_columns(const CsrView& a);
+
 /// Segments of a part whose settings leave them open; 1: none.
 std::uint64_t usual_segments(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz);
 

@@ -20,7 +20,7 @@ using layouts::flagged::small_entries;
 constexpr std::uint64_t rows_per_task = 1U << 14, slice_rows = 32, group_steps = 4;
 /// sell sorts rows in windows of so many, where sorting pays.
 constexpr std::uint64_t window_rows = 256;
-/// What is looked at, at most: windows for padding, chunks and long rows for columns; entries for csell.
+/// What is looked at, at most: windows for padding, long rows for columns; entries for csell.
 constexpr std::uint64_t sample_windows = 1024, sample_rows = 1U << 17, sample_entries = std::uint64_t{1} << 17;
 /// Of bitflag: entries of a chunk; of a tile, and of the largest tile, which parts of few entries may have.
 constexpr std::uint64_t chunk_entries = 256, tile_entries = 512, largest_tile = 8192;
@@ -154,14 +154,8 @@ SplitCosts::SplitCosts(const CsrView& a, const PlanOptions& options)
 void SplitCosts::look_at_columns() {
   const auto width = [](std::uint64_t span) { return span <= 0xFF ? 1U : span <= 0xFFFF ? 2U : 4U; };
   const std::uint32_t* const columns = a_.col_idx();
-  const std::uint64_t chunks = a_.nnz() / chunk_entries, chunk_stride = stride_of(chunks, sample_windows);
+  column_bytes_ = layouts::flagged::bytes_of_columns(a_);
   std::uint64_t seen = 0, bytes = 0;
-  for (std::uint64_t c = 0; c < chunks; c += chunk_stride, ++seen) {
-    const auto [low, high] = std::minmax_element(columns + c * chunk_entries, columns + (c + 1) * chunk_entries);
-    bytes += width(*high - *low);
-  }
-  if (seen != 0) column_bytes_ = static_cast<double>(bytes) / static_cast<double>(seen);
-  seen = bytes = 0;
   for (std::uint64_t r = 0; r < a_.rows(); r += stride_of(a_.rows(), sample_rows)) {
     const std::uint64_t n = a_.row_length(r);
     if (n < 2 || n * a_.rows() <= 4 * a_.nnz()) continue;
