@@ -127,8 +127,8 @@ def write_times(path, times):
 def on_host(unit):
     """What a host has for this unit: its loops know no warps and no kernels for few slices, and all start threads."""
     layout, _, what = unit.partition(".")
-    if what in ("chain", "serial", "warp_sectors", "few_multiplies", "vector_entries", "vector_chain",
-                "block_entries", "block_multiplies", "teams", "carries", "long_carries", "hot", "hot_entries"):
+    if what in ("chain", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_entries",
+                "block_multiplies", "teams", "carries", "long_carries", "hot", "hot_entries"):
         return ()
     if what == "multiplies":
         return (what,)

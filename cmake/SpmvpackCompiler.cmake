@@ -48,10 +48,14 @@ function(spmvpack_set_options target)
   endif()
   if(CMAKE_UNITY_BUILD)
     spmvpack_group_sources(${target})
+    # What one source of a group has, the next ones see; and what they have is in a file that is included.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>
+                           $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 
-# For clang-tidy, which takes most of its time for headers (tools/test.sh): a target's sources in fewer, larger ones.
+# For clang-tidy and builds with sanitizers, which take most of their time for headers (tools/test.sh): a target's
+# sources in fewer, larger ones.
 # Layouts, strategies and commands name things of their own alike, so that a group has one of them.
 function(spmvpack_group_sources target)
   set(named_alike "(layouts|strategies|commands)/")

@@ -223,7 +223,7 @@ TEST_CASE("of layouts that were measured, auto takes none that is much slower th
       ++of_suite;
       CHECK(microseconds[taken] <= 1.05 * best);
     }
-    if (target == Target::gpu) CHECK(of_suite == 76);
+    if (target == Target::gpu) CHECK(of_suite == 78);
     CHECK(matrices >= 20);
     CHECK(std::exp(logarithms / matrices) < (target == Target::gpu ? 0.87 : 1.05));
   }

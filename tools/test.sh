@@ -40,8 +40,8 @@ stage_lint() {
 stage_tidy() {
   configure release -B build/tidy -DSPMVPACK_TESTS=OFF -DCMAKE_UNITY_BUILD=ON
   # The compile commands are for GCC, whose warning options Clang may not know.
-  # Sources are read in groups, which include them: two checks and -Wshadow do not apply there.
-  run-clang-tidy-14 -quiet -p build/tidy -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option -extra-arg=-Wno-shadow \
+  # Sources are read in groups, which include them: two checks do not apply there.
+  run-clang-tidy-14 -quiet -p build/tidy -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option \
     -checks=-bugprone-suspicious-include,-readability-redundant-declaration \
     "^$PWD/build/tidy/.*/unity_.*_cxx\.cxx$"
 }

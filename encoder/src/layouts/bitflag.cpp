@@ -95,7 +95,7 @@ class Flagged {
         {"bitflag.entries", a_.nnz()},
         {"bitflag.few_raw_bytes", source_ == Source::raw && a_.nnz() < small_entries ? chunks_.value_bytes : 0},
         {"bitflag.carries", chunks_.continued != 0 ? 1U : 0U},
-        {"bitflag.long_carries", chunks_.most_continued > lane_tiles ? 1U : 0U},
+        {"bitflag.long_carries", 2 * chunks_.continued * tile_ > count ? 1U : 0U},
         {"bitflag.hot", hot_.columns.empty() ? 0U : 1U},
         {"bitflag.hot_entries", hot_.entries},
         {"bitflag.segment_rows", segments_ == 1 ? 0 : a_.rows()}};

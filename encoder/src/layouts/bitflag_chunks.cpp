@@ -57,7 +57,6 @@ class Chunker {
       fill_tile(next_row_);
     }
     bool continues = false;
-    const std::uint64_t continued = out_.continued;
     while (entry < end) {
       if (entries_ == 0) open(row, entry, continues);
       const auto taken = static_cast<std::uint32_t>(std::min<std::uint64_t>(end - entry, chunk_entries - entries_));
@@ -69,7 +68,6 @@ class Chunker {
       if (entries_ == chunk_entries) close();
       continues = true;
     }
-    out_.most_continued = std::max(out_.most_continued, out_.continued - continued);
   }
 
   /// Chunks without entries for the empty rows before `row`, but for so many before it.

@@ -15,10 +15,6 @@ using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 /// segments.
 inline constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
 
-/// Tiles that a row goes on in of which a lane of the GPU's second launch adds up the sums: with more, a warp does, and
-/// the launch takes longer.
-inline constexpr std::uint64_t lane_tiles = 4;
-
 /// A chunk and where its entries begin.
 struct PlannedChunk {
   Chunk chunk;
@@ -29,7 +25,6 @@ struct Chunks {
   std::vector<PlannedChunk> all;        ///< and the end
   std::vector<std::uint32_t> segments;  ///< the first tile of each, and their number
   std::uint64_t continued = 0, padding = 0, units = 0;
-  std::uint64_t most_continued = 0;  ///< tiles that one row continues in
   std::array<std::uint64_t, 3> by_column_shift{};
   std::uint64_t column_bytes = 0, value_bytes = 0, row_bytes = 0;
 };

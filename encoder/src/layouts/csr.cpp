@@ -46,7 +46,6 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest) {
   const std::uint64_t lanes = std::bit_floor(std::clamp<std::uint64_t>(a.nnz() / a.rows(), 1, most_lanes));
   if (a.nnz() <= small && longest <= few * lanes) {
     work.push_back({"csr.vector_entries", a.nnz()});
-    work.push_back({"csr.vector_chain", layouts::chain_of(longest, lanes)});
   } else {
     work.push_back({"csr.block_multiplies", 1});
     work.push_back({"csr.block_entries", a.nnz()});

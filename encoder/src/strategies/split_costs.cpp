@@ -273,7 +273,7 @@ double SplitCosts::of_long(const ShortRows& s, std::uint64_t longest) const {
                {"bitflag.few_raw_bytes", few && flag_value_bytes_ > 1 ? value_bytes : 0},
                {"bitflag.segment_rows", segments == 1 ? 0 : segments * rows},
                {"bitflag.carries", longest > tile ? 1U : 0U},
-               {"bitflag.long_carries", longest > layouts::flagged::lane_tiles * tile ? 1U : 0U}});
+               {"bitflag.long_carries", 2 * rows * segments * tile < entries ? 1U : 0U}});
 }
 
 }  // namespace spmvpack::encoder::strategy
