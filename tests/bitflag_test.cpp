@@ -512,7 +512,7 @@ TEST_CASE("hot columns are those with most entries, of equals the first") {
 TEST_CASE("auto has hot columns where their entries are many, and worth wider columns elsewhere") {
   // Rows of columns so many apart, from a place that is a power of a random number; by place, or in any order.
   const auto hot = []<class T>(T, std::uint32_t rows, std::uint32_t cols, std::uint32_t length, std::uint32_t stride,
-                               double power, bool sorted) {
+                               double power, bool sorted, const encoder::Aim& aim = {}) {
     std::mt19937_64 rng(3);
     std::vector<double> places(rows);
     for (double& place : places) place = std::pow(static_cast<double>(rng() >> 11U) * 0x1p-53, power);
@@ -526,11 +526,13 @@ TEST_CASE("auto has hot columns where their entries are many, and worth wider co
     }
     auto& values = std::get<Array<T>>(a.values);
     std::fill(values.data(), values.data() + values.size(), T{1});
-    return counter(plan_of(a, "bitflag"), "hot.columns");
+    return counter(plan_of(a, "bitflag", {.aim = aim}), "hot.columns");
   };
   // 45 % of the entries in 4 % of the columns; with single values, in 8 %.
   CHECK(hot(double{}, 120000, 200000, 20, 10000, 4, false) == 8192);
   CHECK(hot(float{}, 120000, 200000, 20, 10000, 4, false) == 16384);
+  CHECK(hot(double{}, 120000, 200000, 20, 10000, 4, false, {encoder::Objective::time, encoder::Target::host}) == 0);
+  CHECK(hot(double{}, 120000, 200000, 20, 10000, 4, false, {encoder::Objective::bytes, encoder::Target::gpu}) == 0);
   CHECK(hot(double{}, 100000, 200000, 20, 10000, 4, false) == 0);  // less than 2^21 entries
   CHECK(hot(double{}, 120000, 200000, 20, 10000, 1, false) == 0);  // columns alike
   // 30 %: more than a fourth, where columns take two bytes without; less than three eighths, where they take one.

@@ -124,7 +124,7 @@ TEST_CASE("a grid with a few long rows is cut, and costs less than in any one la
   CHECK(split(a).parts.size() == 1);
 }
 
-TEST_CASE("a block of wide rows is apart if segments then spare its gathers") {
+TEST_CASE("a block of wide rows is apart if segments then spare its gathers", "[sequential]") {
   const auto segments = [](const Plan& plan) {
     for (const encoder::Counter& c : plan.parts.back().counters)
       if (c.name == "segments") return c.value;
