@@ -48,7 +48,7 @@ function(spmvpack_set_options target)
   endif()
   if(CMAKE_UNITY_BUILD)
     spmvpack_group_sources(${target})
-    # What one source of a group has, the next ones see; and what they have is in a file that is included.
+    # A source sees the names of those before it in its group, and GCC takes all of them for headers.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>
                            $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
   endif()

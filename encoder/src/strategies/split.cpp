@@ -139,7 +139,7 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
     if (!alike && s.entries != 0 && s.entries != a.nnz()) some.push_back(s);
 
   SplitCosts costs(a, options);
-  costs.look_at_segments(some);
+  if (!length) costs.look_at_segments(some);
   const auto best_cut = [&](std::span<const ShortRows> rows, Cut best) {
     Cut next = cheapest(costs, rows, "sell", all);
     if (layout != "csell" && next.cost < best.cost) best = next;

@@ -235,9 +235,8 @@ double SplitCosts::least_of_csell(const ShortRows& s) const {
 }
 
 std::uint64_t SplitCosts::segments_of_long(const ShortRows& s) const {
-  for (const char* const setting : {"bitflag.segments", "bitflag.hot"})
-    if (const auto found = options_.settings.find(setting); found != options_.settings.end() && found->second != "auto")
-      return 1;  // nothing to weigh
+  if (const auto given = layouts::read_setting(options_, "bitflag.segments", 1, 0xFFFFFFFF, "auto")) return *given;
+  if (layouts::read_setting(options_, "bitflag.hot", 0, 0xFFFFFFFF, "auto").value_or(0) != 0) return 1;
   return layouts::flagged::usual_segments(a_.rows() - s.rows, a_.cols(), a_.nnz() - s.entries);
 }
 
@@ -254,6 +253,7 @@ void SplitCosts::look_at_segments(std::span<const ShortRows> cuts) {
   const XSectors x = x_sectors(rows.a, options_.threads);
   far_gather_ = predicted_seconds({{{"x.sectors", x.from_l2}, {"x.warp_sectors", x.of_warps}}}, options_.aim.target) /
                 static_cast<double>(rows.a.nnz());
+  most_spared_ = spared_gathers({});  // of no cut
   for (const ShortRows& s : cuts) most_spared_ = std::max(most_spared_, spared_gathers(s));
 }
 

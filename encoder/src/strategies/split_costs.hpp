@@ -30,8 +30,8 @@ std::uint64_t filled_rows(const CsrView& a, int threads);
 /// The lengths at which rows may be cut apart: 4, 8, 12, 16, 24, 32, 48 and so on, and the longest row's.
 std::vector<std::uint64_t> lengths_to_try(std::uint64_t longest);
 
-/// Predicts seconds, or device bytes if these are to be few, but for gathers of x, as most are the same however the
-/// matrix is cut.
+/// Predicts seconds, or device bytes if these are to be few, but for gathers of x that are the same however the matrix
+/// is cut.
 class SplitCosts {
  public:
   /// Looks at columns here and there. The matrix and the options must outlive it.
