@@ -28,9 +28,9 @@ constexpr std::array<Setting, 4> settings{
 
 /// Warps of a tile wait for one another: rmat takes 73.5 us with two, 76.7 with four, 80 with 16 (H200).
 constexpr std::uint64_t least_tile = 2;
-/// Elements of x, of the values' type, that leave enough of an H200's shared memory to the first-level cache; what the entries of their
-/// columns must be, in all and of all, so that fewer misses pay for the copies; and the bytes that one is worth, where
-/// columns are narrow without. docs/BENCHMARKS.md, "bitflag".
+/// Elements of x, of the values' type, that leave enough of an H200's shared memory to the first-level cache; what the
+/// entries of their columns must be, in all and of all, so that fewer misses pay for the copies; and the bytes that one
+/// is worth, where columns are narrow without. docs/BENCHMARKS.md, "bitflag".
 constexpr std::uint64_t hot_bytes = 65536, least_hot_entries = std::uint64_t{1} << 20, least_hot_cols = 32768;
 constexpr double least_hot_share = 1.0 / 12, hot_entry_bytes = 8;
 
