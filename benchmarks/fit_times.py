@@ -75,14 +75,12 @@ def report(spmvpack, path, value_type, target, square):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def collect(spmvpack, files, matrices, left_out):
+def collect(spmvpack, files, matrices):
     entries = []
     target = load(files[0])["machine"]["kind"]
     with tempfile.TemporaryDirectory() as directory:
         made = (None, None)
         for (name, value_type), (matrix, times) in sorted(measured(files).items()):
-            if name in left_out:
-                continue
             source = matrix["source"] or ""
             if source.startswith("spmvpack generate "):
                 path = pathlib.Path(directory) / "A.spmvc"
@@ -287,13 +285,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spmvpack", default=str(ROOT / "build/release/tools/spmvpack"))
     parser.add_argument("--matrices", default=".", help="where matrices are that are not generated")
-    parser.add_argument("--leave-out", nargs="+", default=[], metavar="NAME", help="matrices that are not collected")
     for target in TARGETS:
         parser.add_argument(f"--{target}", nargs="+", default=[], metavar="BENCH.json")
     options = parser.parse_args()
     for target in TARGETS:
         if files := getattr(options, target):
-            write_times(times_path(target), collect(options.spmvpack, files, options.matrices, options.leave_out))
+            write_times(times_path(target), collect(options.spmvpack, files, options.matrices))
     prices = {"gpu": fit_gpu(load(times_path("gpu")))}
     prices["host"] = fit_host(load(times_path("host")), prices["gpu"])
     write_prices(prices)

@@ -125,16 +125,11 @@ TEST_CASE("a grid with a few long rows is cut, and costs less than in any one la
 }
 
 TEST_CASE("a block of wide rows is apart if segments then spare its gathers", "[sequential]") {
-  const auto segments = [](const Plan& plan) {
-    for (const encoder::Counter& c : plan.parts.back().counters)
-      if (c.name == "segments") return c.value;
-    return std::uint64_t{0};
-  };
   const CsrMatrix a = grid_with_long_rows(300, 200, 6000);
   const Plan plan = split(a);
   REQUIRE(plan.parts.size() == 2);
   CHECK(plan.parts[1].info.rows.count == 450);
-  CHECK(segments(plan) > 1);
+  CHECK(counter(plan.parts[1], "segments") > 1);
   CHECK(plan.parts[1].near_entries == plan.parts[1].info.nnz);
   const encoder::XSectors x = encoder::x_sectors(a);
   const auto seconds = [&](const Plan& of) { return encoder::predicted_seconds(encoder::work_of(of, x), Target::gpu); };

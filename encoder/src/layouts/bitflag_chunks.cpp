@@ -109,7 +109,7 @@ class Chunker {
     const bool segmented = segment_rows_ != a_.rows();
     const std::uint32_t base = hot_ ? 0 : segmented ? static_cast<std::uint32_t>(segment_base_) : smallest_;
     const std::uint32_t span = largest_ - base;
-    const std::uint32_t shift = hot_ ? 2 : span <= 0xFF ? 0 : span <= 0xFFFF ? 1 : 2;
+    const std::uint32_t shift = hot_ ? 2 : column_shift(span);
     const Info info = Info::make(entries_, starts_, shift, row_bytes, continues_);
     out_.all.push_back({{static_cast<std::uint32_t>(row_), base, 0, info}, first_entry_});
     out_.padding += info.lanes() * lane_entries - entries_;
@@ -190,7 +190,7 @@ double bytes_of_columns(const CsrView& a) {
   for (std::uint64_t c = 0; c < chunks; c += stride, ++seen) {
     const std::uint32_t* const columns = a.col_idx() + c * chunk_entries;
     const auto [low, high] = std::minmax_element(columns, columns + chunk_entries);
-    bytes += *high - *low <= 0xFF ? 1 : *high - *low <= 0xFFFF ? 2 : 4;
+    bytes += 1U << column_shift(*high - *low);
   }
   return seen == 0 ? 4 : static_cast<double>(bytes) / static_cast<double>(seen);
 }

@@ -49,6 +49,9 @@ struct Hot {
 };
 Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads);
 
+/// Of columns that are so far apart at most: 2^shift bytes each.
+constexpr std::uint32_t column_shift(std::uint32_t span) { return span <= 0xFF ? 0 : span <= 0xFFFF ? 1 : 2; }
+
 /// Bytes of a column, on average: as wide as each of some chunks of 256 entries here and there needs it.
 double bytes_of_columns(const CsrView& a);
 

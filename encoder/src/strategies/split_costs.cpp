@@ -15,6 +15,7 @@ namespace {
 
 using layouts::chain_of;
 using layouts::chain_of_rows;
+using layouts::flagged::chunk_entries;
 using layouts::flagged::small_entries;
 
 constexpr std::uint64_t rows_per_task = 1U << 14, slice_rows = 32, group_steps = 4;
@@ -22,8 +23,8 @@ constexpr std::uint64_t rows_per_task = 1U << 14, slice_rows = 32, group_steps =
 constexpr std::uint64_t window_rows = 256;
 /// What is looked at, at most: windows for padding, long rows for columns; entries for csell.
 constexpr std::uint64_t sample_windows = 1024, sample_rows = 1U << 17, sample_entries = std::uint64_t{1} << 17;
-/// Of bitflag: entries of a chunk; of a tile, and of the largest tile, which parts of few entries may have.
-constexpr std::uint64_t chunk_entries = 256, tile_entries = 512, largest_tile = 8192;
+/// Of bitflag: entries of a tile, and of the largest tile, which parts of few entries may have.
+constexpr std::uint64_t tile_entries = 512, largest_tile = 8192;
 
 /// Every how many of them is looked at, so that at most `most` are.
 std::uint64_t stride_of(std::uint64_t count, std::uint64_t most) {
@@ -152,7 +153,6 @@ SplitCosts::SplitCosts(const CsrView& a, const PlanOptions& options)
 
 /// Bytes of columns in chunks of the matrix, and in long rows: whatever else is in their chunks, they span theirs.
 void SplitCosts::look_at_columns() {
-  const auto width = [](std::uint64_t span) { return span <= 0xFF ? 1U : span <= 0xFFFF ? 2U : 4U; };
   const std::uint32_t* const columns = a_.col_idx();
   column_bytes_ = layouts::flagged::bytes_of_columns(a_);
   std::uint64_t seen = 0, bytes = 0;
@@ -160,7 +160,7 @@ void SplitCosts::look_at_columns() {
     const std::uint64_t n = a_.row_length(r);
     if (n < 2 || n * a_.rows() <= 4 * a_.nnz()) continue;
     seen += n;
-    bytes += n * width(columns[a_.row_ptr(r + 1) - 1] - columns[a_.row_ptr(r)]);
+    bytes += n << layouts::flagged::column_shift(columns[a_.row_ptr(r + 1) - 1] - columns[a_.row_ptr(r)]);
   }
   long_column_bytes_ = seen == 0 ? column_bytes_ : static_cast<double>(bytes) / static_cast<double>(seen);
 }
