@@ -14,7 +14,6 @@ On a GPU: products back to back on matrices that are made here, in turns, and th
 
 import argparse
 import ctypes
-import gc
 import itertools
 import json
 import math
@@ -330,20 +329,15 @@ class Gpu:
         graph = self.stream.end_capture()
         return lambda: graph.launch(self.stream)
 
-    def kernel_us(self, call, rounds):
-        """The time on the GPU alone, between two events, of calls that are replayed."""
-        count, times = 50, []
-        replay = self.graph_of(call, count)
+    def replayed_us(self, replay, count):
+        """The time on the GPU alone, between two events, of one of `count` calls that are replayed."""
+        start, end = self.events()
+        replay()  # the GPU is busy until all that follows is queued
+        start.record(self.stream)
         replay()
-        for _ in range(rounds):
-            start, end = self.events()
-            replay()  # the GPU is busy until all that follows is queued
-            start.record(self.stream)
-            replay()
-            end.record(self.stream)
-            end.synchronize()
-            times.append(self.milliseconds(start, end) / count * 1e3)
-        return statistics.median(times)
+        end.record(self.stream)
+        end.synchronize()
+        return self.milliseconds(start, end) / count * 1e3
 
     def back_to_back_us(self, call, count):
         """A call's share of the time from the first call until the GPU has done all."""
@@ -395,43 +389,65 @@ def gpu_calls(gpu, a, d):
     return calls
 
 
+class OnGpu:
+    """A matrix on the GPU, the products with it, and their times in every round."""
+
+    def __init__(self, gpu, name, a):
+        m = sp.encode(a)
+        self.gpu, self.name = gpu, name
+        self.facts = {"name": name, "rows": a.shape[0], "nonzeros": a.nnz, "layout": m.layout,
+                      "device_bytes": m.device_bytes}
+        d = m.to("cuda")
+        d.prepare(gpu.handle)
+        self.calls = gpu_calls(gpu, a, d)
+        into = next(call for label, call in self.calls.items() if label.startswith("D.multiply"))
+        self.replays = 50
+        self.replay = gpu.graph_of(into, self.replays)
+        self.kernel, self.times, self.returns = [], {label: [] for label in self.calls}, {}
+
+    def measure(self):
+        """One round."""
+        self.kernel.append(self.gpu.replayed_us(self.replay, self.replays))
+        count = max(20, min(500, int(10_000 / max(self.kernel[0], 1))))
+        for label, call in self.calls.items():
+            self.times[label].append(self.gpu.back_to_back_us(call, count))
+            self.returns.setdefault(label, []).append(self.gpu.call_us(call))
+
+    def result(self):
+        each = {label: statistics.median(own) for label, own in self.times.items()}
+        peers = [each[label] for label in PEERS if label in each]
+        ratio = min(peers) / min(each[label] for label in each if label.startswith("D @ x")) if peers else None
+        return self.facts | {"kernel_us": statistics.median(self.kernel), "back_to_back_us": each,
+                             "returns_after_us": {label: statistics.median(own) for label, own in self.returns.items()},
+                             "over_the_faster_peer": ratio}
+
+
 def bench_gpu(sizes, rounds):
+    """All matrices take turns: a processor that others use, too, is slow for seconds at a time, which are then some
+    rounds of every matrix and not all rounds of a few."""
     gpu = Gpu()
-    results = []
+    matrices = [OnGpu(gpu, name, a) for size in sizes for name, a in generated(size)]
+    start = time.perf_counter()
+    while time.perf_counter() < start + 3:  # until the clocks of both processors have risen
+        matrices[0].measure()
+    matrices[0].kernel.clear()
+    matrices[0].returns.clear()
+    for own in matrices[0].times.values():
+        own.clear()
+    for _ in range(rounds):
+        for matrix in matrices:
+            matrix.measure()
+    results = [matrix.result() for matrix in matrices]
     print_head("matrix", "nonzeros", "layout", "kernel, us", "`D.multiply` adds", "`D @ x` adds", "`D @ x`, us",
                "cupyx `A @ x`", "torch `A @ x`", "over the faster")
-    for size in sizes:
-        for name, a in generated(size):
-            m = sp.encode(a)
-            d = m.to("cuda")
-            calls = gpu_calls(gpu, a, d)
-            into = next(call for label, call in calls.items() if label.startswith("D.multiply"))
-            d.prepare(gpu.handle)
-            if not results:  # until the clocks of both processors have risen
-                start = time.perf_counter()
-                while time.perf_counter() < start + 3:
-                    for call in calls.values():
-                        gpu.back_to_back_us(call, 500)
-            kernel = gpu.kernel_us(into, rounds)
-            count = max(20, min(500, int(10_000 / max(kernel, 1))))
-            times = {label: [] for label in calls}
-            for _ in range(rounds):
-                for label, call in calls.items():
-                    times[label].append(gpu.back_to_back_us(call, count))
-            each = {label: statistics.median(own) for label, own in times.items()}
-            returns = {label: gpu.call_us(call) for label, call in calls.items()}
-            peers = [each[label] for label in PEERS if label in each]
-            ours = min(each[label] for label in each if label.startswith("D @ x"))
-            adds = min(each[label] for label in each if label.startswith("D.multiply")) - kernel
-            ratio = min(peers) / ours if peers else None
-            results.append({"name": name, "rows": a.shape[0], "nonzeros": a.nnz, "layout": m.layout,
-                            "device_bytes": m.device_bytes, "kernel_us": kernel, "back_to_back_us": each,
-                            "returns_after_us": returns, "over_the_faster_peer": ratio})
-            print_row(name, f"{a.nnz:,}", m.layout, f"{kernel:.1f}", f"{adds:+.1f}", f"{ours - kernel:+.1f}",
-                      f"{ours:.1f}", *(f"{each[peer]:.1f}" if peer in each else "-" for peer in PEERS),
-                      f"{ratio:.2f}" if ratio else "-")
-            del d, m, calls, into, a
-            gc.collect()
+    for r in results:
+        each, kernel = r["back_to_back_us"], r["kernel_us"]
+        adds = {what: "/".join(f"{each[label] - kernel:+.1f}" for label in each if label.startswith(what))
+                for what in ("D.multiply", "D @ x")}
+        print_row(r["name"], f"{r['nonzeros']:,}", r["layout"], f"{kernel:.1f}", adds["D.multiply"], adds["D @ x"],
+                  f"{min(each[label] for label in each if label.startswith('D @ x')):.1f}",
+                  *(f"{each[peer]:.1f}" if peer in each else "-" for peer in PEERS),
+                  f"{r['over_the_faster_peer']:.2f}" if r["over_the_faster_peer"] else "-")
     ratios = [r["over_the_faster_peer"] for r in results if r["over_the_faster_peer"]]
     if ratios:
         print(f"over the faster of CuPy and PyTorch: geometric mean {mean(ratios):.2f}, least {min(ratios):.2f}",
