@@ -326,7 +326,7 @@ void Sliced::each_slice(std::uint32_t Slice::*place, std::uint64_t begin, std::u
       if (columns_.groups[s].of[0] != 0)
         known->arrange_pattern(s, columns_.by_value, ~std::uint64_t{0});
       else
-        known->arrange_offsets(s, columns_.windows[s] != 0);
+        columns_.arrange_offsets(*known, s);
     });
     f(*steps, s);
   }
@@ -340,8 +340,9 @@ void Sliced::write_stream(const SliceSteps& steps, std::uint64_t s, const TileId
       id_bytes = entry_id_bytes(s) / values;
   if (n.counts() == SliceGroups::many) std::memcpy(out, &n, sizeof n);
   const auto shift = static_cast<std::uint32_t>((s - steps.slice()) * lanes);  // they may be another slice's
-  std::array<LaneStarts, max_block> starts;                                    // of each row of a block
-  for (std::uint32_t r = 0; r < (ids == nullptr ? 1 : block); ++r) starts.at(r) = lane_starts({a_, block}, s, r);
+  const BlockRows rows(a_, block);
+  std::array<LaneStarts, max_block> starts;  // of each row of a block
+  for (std::uint32_t r = 0; r < (ids == nullptr ? 1 : block); ++r) starts.at(r) = lane_starts(rows, s, r);
   std::array<std::uint64_t, 4> next{};  // steps of each kind so far
   for (const Step& step : steps.steps()) {
     const auto kind = static_cast<std::size_t>(step.columns);
@@ -366,7 +367,7 @@ void Sliced::write_stream(const SliceSteps& steps, std::uint64_t s, const TileId
       header->mask[k] = step.mask;
       const std::uint64_t place = at.words[kind - 1];
       const auto offset = [&](std::uint64_t row, std::uint32_t number) {
-        return a_.col_idx()[row + std::uint64_t{number} * block] / block - base;
+        return rows.in_blocks(a_.col_idx()[row + std::uint64_t{number} * block]) - base;
       };
       if (step.columns == Columns::offset_8)
         put(std::uint8_t{}, place, of_kind, 0, offset);

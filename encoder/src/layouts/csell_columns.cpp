@@ -13,8 +13,6 @@
 namespace spmvpack::encoder::layouts::sliced {
 namespace {
 
-constexpr std::uint64_t slices_per_task = 128;
-
 /// Lists of steps, each once, numbered as they come. A list is the bytes of its bases and masks, and of its values.
 class Lists {
  public:
@@ -66,6 +64,8 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
   std::vector<Task> tasks(div_up(slices, slices_per_task));
   plan.groups.resize(slices);
   plan.windows.resize(slices);
+  plan.steps.resize(slices);
+  plan.known.resize(tasks.size());
   std::atomic<bool> given_up{false};
   parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
     if (given_up) return;
@@ -76,6 +76,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
       std::size_t steps = 0;
       bool windows = false;
       SliceGroups groups{};
+      ColumnsPlan::Range known{};
     };
     RecentSlices<Found> recent(rows, by_value);
     std::uint64_t step_count = 0, width = 0, blocks = 0;
@@ -84,7 +85,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
         // Far more steps than the longest row has entries cost more time than offsets, whatever they save.
         const std::uint64_t mean = div_up(rows.blocks(s), lanes);
         const bool fits = steps.arrange_pattern(s, by_value, by_value ? 4 * mean + 32 : mean + mean / 2 + 4);
-        f = {no_list, steps.width(), steps.steps().size(), false, {}};
+        f = {no_list, steps.width(), steps.steps().size(), false, {}, {}};
         if (fits) {
           const std::string steps_of_slice = list_of(steps, rows, s, by_value);
           const std::size_t known = task.lists.size();
@@ -94,6 +95,10 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
         if (by_value && !fits) given_up = true;
         if (!by_value) f.windows = steps.measure_offsets(s);
         f.groups = steps.groups();
+        if (by_value || fits) return;
+        KnownSteps& known = plan.known[t];
+        f.known.first = static_cast<std::uint32_t>(known.masks.size());
+        f.known.count = steps.add_to(known);
       });
       blocks += rows.blocks(s);
       step_count += found.steps;
@@ -101,8 +106,11 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
       task.list_of_slice.push_back(found.list);
       plan.groups[s] = found.groups;
       plan.windows[s] = found.windows ? 1 : 0;
+      plan.steps[s] = found.known;
       if (given_up) return;
     }
+    plan.known[t].masks.shrink_to_fit();
+    plan.known[t].columns.shrink_to_fit();
     if (by_value && (step_count > 2 * width + 64 || task.list_bytes > blocks * block_bytes / 2 + 4096)) given_up = true;
   });
   if (given_up) return {};

@@ -38,7 +38,7 @@ class Pairs {
     const std::uint32_t* const columns = columns_ + rows_.begin(row);
     std::uint32_t k = 0;
     for (; k < length && columns[std::size_t{k} * block] < row * block; ++k)
-      f(k, block == 1 ? columns[k] : columns[std::size_t{k} * block] / block);
+      f(k, rows_.in_blocks(columns[std::size_t{k} * block]));
     return k;
   }
   /// Which block of row j is in block column `row`, `guess` if it is that one; none if there is none.

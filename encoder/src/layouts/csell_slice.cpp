@@ -217,7 +217,7 @@ bool SliceSteps::align(bool windows, std::uint64_t most) {
   return units() < most;
 }
 
-void SliceSteps::choose_columns() {
+void SliceSteps::widen() {
   for (std::size_t kind = 1; kind < 3; ++kind) {
     std::uint32_t left = widened_.at(kind);
     for (auto step = steps_.rbegin(); left != 0; ++step)
@@ -225,11 +225,6 @@ void SliceSteps::choose_columns() {
     kinds_.at(kind) -= widened_.at(kind);
     kinds_.at(kind + 1) += widened_.at(kind);
   }
-  if (std::find(kinds_.begin(), kinds_.end(), steps_.size()) != kinds_.end()) return;  // all of one kind
-  std::array<std::size_t, 4> place{0, 0, kinds_[1], kinds_[1] + std::size_t{kinds_[2]}};
-  sorted_.resize(steps_.size());
-  for (const Step& step : steps_) sorted_[place.at(static_cast<std::size_t>(step.columns))++] = step;
-  std::swap(steps_, sorted_);
 }
 
 bool SliceSteps::measure_offsets(std::uint64_t slice) {
@@ -237,16 +232,57 @@ bool SliceSteps::measure_offsets(std::uint64_t slice) {
   align(false, ~std::uint64_t{0});
   if (groups_.of[static_cast<std::size_t>(Columns::offset_32)] == 0) return false;
   // Entries far apart may take fewer bytes in steps of their own.
-  const SliceGroups plain = groups_;
+  const SliceGroups groups = groups_;
+  const PerKind kinds = kinds_, widened = widened_;
+  std::swap(steps_, others_);
   if (align(true, units())) return true;
-  groups_ = plain;
+  std::swap(steps_, others_);
+  groups_ = groups;
+  kinds_ = kinds;
+  widened_ = widened;
   return false;
 }
 
 void SliceSteps::arrange_offsets(std::uint64_t slice, bool windows) {
   load(slice);
   align(windows, ~std::uint64_t{0});
-  choose_columns();
+  widen();
+  if (std::find(kinds_.begin(), kinds_.end(), steps_.size()) != kinds_.end()) return;  // all of one kind
+  std::array<std::size_t, 4> place{0, 0, kinds_[1], kinds_[1] + std::size_t{kinds_[2]}};
+  others_.resize(steps_.size());
+  for (const Step& step : steps_) others_[place.at(static_cast<std::size_t>(step.columns))++] = step;
+  std::swap(steps_, others_);
+}
+
+std::uint32_t SliceSteps::add_to(KnownSteps& known) {
+  widen();
+  for (const Step& step : steps_) {
+    known.masks.push_back(step.mask);
+    known.columns.push_back(step.columns);
+  }
+  return static_cast<std::uint32_t>(steps_.size());
+}
+
+void SliceSteps::arrange_known(std::uint64_t slice, const KnownSteps& known, std::uint32_t first, std::uint32_t count) {
+  load(slice);
+  kinds_ = {};
+  for (std::uint32_t i = first; i < first + count; ++i) ++kinds_[static_cast<std::size_t>(known.columns[i])];
+  for (std::size_t kind = 0; kind < 4; ++kind)
+    groups_.of[kind] = static_cast<std::uint32_t>(div_up(kinds_.at(kind), group_steps));
+  std::array<std::size_t, 4> place{0, 0, kinds_[1], kinds_[1] + std::size_t{kinds_[2]}};
+  steps_.resize(count);
+  entries_.resize(rows_.blocks(slice));
+  taken_.fill(0);
+  std::uint32_t used = 0;
+  for (std::uint32_t i = first; i < first + count; ++i) {
+    Step& step = steps_[place[static_cast<std::size_t>(known.columns[i])]++];
+    step = {none<std::uint32_t>, known.masks[i], known.columns[i], used};
+    for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1) {
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
+      step.base = std::min(step.base, column(lane));
+      entries_[used++] = taken_[lane]++;
+    }
+  }
 }
 
 }  // namespace spmvpack::encoder::layouts::sliced

@@ -20,12 +20,19 @@ class BlockRows {
   BlockRows(const CsrView& a, std::uint32_t block) : a_(a), block_(block) {}
 
   [[nodiscard]] std::uint32_t block() const { return block_; }
-  [[nodiscard]] std::uint64_t rows() const { return a_.rows() / block_; }
+  /// n / block(), by constants: a division by a variable takes longer than all else that is done for an entry, and
+  /// compilers fold `block == 1 ? n : n / block` into one.
+  template <class N>
+  [[nodiscard]] N in_blocks(N n) const {
+    static_assert(max_block == 4);
+    return block_ == 1 ? n : block_ == 2 ? n / 2 : block_ == 3 ? n / 3 : n / 4;
+  }
+  [[nodiscard]] std::uint64_t rows() const { return in_blocks(a_.rows()); }
   [[nodiscard]] std::uint64_t slices() const { return div_up(rows(), lanes); }
   [[nodiscard]] const CsrView& matrix() const { return a_; }
   /// Blocks of a block row.
   [[nodiscard]] std::uint32_t length(std::uint64_t row) const {
-    return static_cast<std::uint32_t>(a_.row_length(row * block_) / block_);
+    return static_cast<std::uint32_t>(in_blocks(a_.row_length(row * block_)));
   }
   /// The matrix entries of a row of a block row; block j begins at element j * block.
   [[nodiscard]] std::uint64_t begin(std::uint64_t row, std::uint32_t r = 0) const {
@@ -34,13 +41,11 @@ class BlockRows {
   /// The number of a block row's first block.
   [[nodiscard]] std::uint64_t first_block(std::uint64_t row) const { return number(begin(row)); }
   /// The number of the block that begins at this entry of its first row, or would if the block row had one.
-  [[nodiscard]] std::uint64_t number(std::uint64_t entry) const {
-    return block_ == 1 ? entry : entry / (block_ * block_);
-  }
+  [[nodiscard]] std::uint64_t number(std::uint64_t entry) const { return in_blocks(in_blocks(entry)); }
   /// Blocks of a slice.
   [[nodiscard]] std::uint64_t blocks(std::uint64_t slice) const {
     const std::uint64_t first = slice * lanes * block_, last = std::min(a_.rows(), first + lanes * block_);
-    return (a_.row_ptr(last) - a_.row_ptr(first)) / block_ / block_;
+    return number(a_.row_ptr(last) - a_.row_ptr(first));
   }
 
  private:
@@ -66,6 +71,13 @@ struct Step {
   std::uint32_t first = 0;  ///< in SliceSteps::entries(): one for each lane of the mask, in order
 };
 
+/// The steps of slices, as SliceSteps has found them: enough to arrange those slices again without another
+/// search.
+struct KnownSteps {
+  std::vector<std::uint32_t> masks;
+  std::vector<Columns> columns;
+};
+
 /// Arranges one slice after the other; keeps its memory.
 class SliceSteps {
  public:
@@ -79,6 +91,10 @@ class SliceSteps {
   void arrange_offsets(std::uint64_t slice, bool windows);
   /// Only the groups that this gives, and whether windows take fewer bytes.
   bool measure_offsets(std::uint64_t slice);
+  /// Adds the steps that measure_offsets() has found. Returns how many these are.
+  std::uint32_t add_to(KnownSteps& known);
+  /// As arrange_offsets(), with `count` steps of what add_to() has added, from `first` on.
+  void arrange_known(std::uint64_t slice, const KnownSteps& known, std::uint32_t first, std::uint32_t count);
 
   [[nodiscard]] std::uint64_t slice() const { return slice_; }
   [[nodiscard]] std::span<const Step> steps() const { return steps_; }
@@ -97,13 +113,12 @@ class SliceSteps {
   /// What is left over of a kind joins the next wider one where that has room in its last group. False, and no steps,
   /// if that takes `most` units and more.
   bool align(bool windows, std::uint64_t most);
-  /// Widens as align() has decided, and puts narrow steps first.
-  void choose_columns();
+  /// As align() has decided.
+  void widen();
   [[nodiscard]] std::uint64_t units() const { return stream_layout(groups_, 0).end; }
   /// Of the lane's next entry, if it has one.
   [[nodiscard]] std::uint32_t column(std::uint32_t lane) const {
-    const std::uint32_t block = rows_.block(), c = columns_[lane][std::size_t{taken_[lane]} * block];
-    return block == 1 ? c : c / block;
+    return rows_.in_blocks(columns_[lane][std::size_t{taken_[lane]} * rows_.block()]);
   }
   [[nodiscard]] bool same_value(std::uint32_t lane, std::uint32_t other) const;
 
@@ -113,7 +128,7 @@ class SliceSteps {
   // By lane: its columns, their number, and how many have been taken.
   std::array<const std::uint32_t*, lanes> columns_{};
   std::array<std::uint32_t, lanes> length_{}, taken_{};
-  std::vector<Step> steps_, sorted_;
+  std::vector<Step> steps_, others_;
   std::vector<std::uint32_t> entries_;
   SliceGroups groups_{};
   using PerKind = std::array<std::uint32_t, 4>;
