@@ -71,8 +71,7 @@ struct Step {
   std::uint32_t first = 0;  ///< in SliceSteps::entries(): one for each lane of the mask, in order
 };
 
-/// The steps of slices, as SliceSteps has found them: enough to arrange those slices again without another
-/// search.
+/// The steps of slices, as SliceSteps has found them: enough to arrange them again without another search.
 struct KnownSteps {
   std::vector<std::uint32_t> masks;
   std::vector<Columns> columns;
