@@ -394,7 +394,7 @@ class OnGpu:
 
     def __init__(self, gpu, name, a):
         m = sp.encode(a)
-        self.gpu, self.name = gpu, name
+        self.gpu = gpu
         self.facts = {"name": name, "rows": a.shape[0], "nonzeros": a.nnz, "layout": m.layout,
                       "device_bytes": m.device_bytes}
         d = m.to("cuda")
@@ -403,7 +403,11 @@ class OnGpu:
         into = next(call for label, call in self.calls.items() if label.startswith("D.multiply"))
         self.replays = 50
         self.replay = gpu.graph_of(into, self.replays)
-        self.kernel, self.times, self.returns = [], {label: [] for label in self.calls}, {}
+        self.forget()
+
+    def forget(self):
+        self.kernel = []
+        self.times, self.returns = ({label: [] for label in self.calls} for _ in range(2))
 
     def measure(self):
         """One round."""
@@ -411,7 +415,7 @@ class OnGpu:
         count = max(20, min(500, int(10_000 / max(self.kernel[0], 1))))
         for label, call in self.calls.items():
             self.times[label].append(self.gpu.back_to_back_us(call, count))
-            self.returns.setdefault(label, []).append(self.gpu.call_us(call))
+            self.returns[label].append(self.gpu.call_us(call))
 
     def result(self):
         each = {label: statistics.median(own) for label, own in self.times.items()}
@@ -430,10 +434,7 @@ def bench_gpu(sizes, rounds):
     start = time.perf_counter()
     while time.perf_counter() < start + 3:  # until the clocks of both processors have risen
         matrices[0].measure()
-    matrices[0].kernel.clear()
-    matrices[0].returns.clear()
-    for own in matrices[0].times.values():
-        own.clear()
+    matrices[0].forget()
     for _ in range(rounds):
         for matrix in matrices:
             matrix.measure()

@@ -318,6 +318,40 @@ TEST_CASE("offsets are as narrow as their spread") {
                          {{1, 999}, 4.5}})) == Groups{0, 1, 0});
 }
 
+/// Slices by turns: two irregular shapes that come again, one of them with entries near and far; a band; nothing;
+/// columns of their own, near ones and far ones.
+CsrMatrix slices_of_all_kinds(std::uint64_t slices) {
+  constexpr std::uint64_t height = layouts::csell::lanes, reach = 300000;
+  std::mt19937_64 values(1);
+  return from_rows<double>(height * slices, height * slices + reach, values, 2, [&](std::uint64_t row) {
+    const std::uint64_t slice = row / height, turn = slice % 6, lane = row % height;
+    std::mt19937_64 rng(turn < 2 ? lane : row);  // of a shape that comes again, or not
+    std::vector<std::uint32_t> columns;
+    const auto add = [&](std::uint64_t n, std::uint64_t from, std::uint64_t below) {
+      for (; n != 0; --n) columns.push_back(static_cast<std::uint32_t>(slice * height + from + rng() % (below - from)));
+    };
+    if (turn == 0) add(3 + lane % 4, 0, 40000);
+    if (turn == 1) add(1 + lane % 9, 0, 200), add(20, reach - 200, reach);
+    if (turn == 2) add(3, lane, lane + 3);
+    if (turn == 4) add(9, 0, 250);
+    if (turn == 5) add(3, 0, reach);
+    return columns;
+  });
+}
+
+TEST_CASE("slices with offsets beside ones with patterns, of shapes that come again, in several tasks") {
+  for (const std::uint32_t block : {1U, 2U}) {
+    INFO("blocks of " << block);
+    const CsrMatrix m = in_blocks<double>(slices_of_all_kinds(270), block, 2, 1);
+    for (const char* const values : {"raw", "table"}) REQUIRE(round_trip(m, {{"csell.values", values}}));
+    const auto plan = plan_of(m, "csell");
+    CHECK(counter(plan, "block") == block);
+    CHECK(counter(plan, "slices.pattern") == 90);  // the bands and the empty ones
+    for (const char* const kind : {"groups.offsets_8", "groups.offsets_16", "groups.offsets_32"})
+      CHECK(counter(plan, kind) != 0);
+  }
+}
+
 TEST_CASE("columns just below 2^32 - 1") {
   std::mt19937_64 rng(7);
   constexpr std::uint64_t cols = 0xFFFFFFFE;

@@ -211,7 +211,8 @@ void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
 
   // Every way with its device bytes; the fewest win, ties go to the first.
   std::uint64_t best = ~std::uint64_t{0};
-  const auto consider = [&](Source source, const ColumnsPlan& columns, std::uint64_t bytes, Tables tables,
+  ColumnsPlan* chosen = nullptr;
+  const auto consider = [&](Source source, ColumnsPlan& columns, std::uint64_t bytes, Tables tables,
                             std::optional<Mirrors> mirrors = {}) {
     considered_.push_back({fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(source))), bytes});
     if (bytes >= best) return;
@@ -219,19 +220,20 @@ void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
     source_ = source;
     tables_ = std::move(tables);
     mirrors_ = std::move(mirrors);
-    columns_ = columns;
+    chosen = &columns;
   };
+  std::optional<ColumnsPlan> plain, in_steps;
   if (tried(Source::single) && values.distinct() == 1) {
-    const ColumnsPlan columns = *plan_columns({a_, block}, false, options.threads);
+    plain = plan_columns({a_, block}, false, options.threads);
     single_ = {values.most_frequent()[0].bits};
-    consider(Source::single, columns, columns.bytes() + size, {});
+    consider(Source::single, *plain, plain->bytes() + size, {});
+    columns_ = std::move(*chosen);
     return;
   }
   if (tried(Source::step) && values.distinct() <= (wanted ? ValueTable::max_distinct : max_step_values)) {
-    if (auto columns = plan_columns({a_, block}, true, options.threads))
-      consider(Source::step, *columns, columns->bytes(), {});
+    in_steps = plan_columns({a_, block}, true, options.threads);
+    if (in_steps) consider(Source::step, *in_steps, in_steps->bytes(), {});
   }
-  std::optional<ColumnsPlan> plain;
   if (!wanted || (*wanted != Source::step && *wanted != Source::single))
     plain = plan_columns({a_, block}, false, options.threads);
   if (tried(Source::table)) {
@@ -264,6 +266,7 @@ void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
     refuse(fmt::format("csell.values is {}, but the values do not repeat like that",
                        source_names.at(static_cast<std::size_t>(*wanted))),
            "use csell.values=raw, or auto");
+  columns_ = std::move(*chosen);
   if (!mirrors_) return;
   columns_.patterns = std::move(mirrors_->patterns);
   columns_.lists = mirrors_->lists;
@@ -323,10 +326,7 @@ void Sliced::each_slice(std::uint32_t Slice::*place, std::uint64_t begin, std::u
     if (to == slices[s].*place) continue;
     const auto& steps = recent(s, [&](std::optional<SliceSteps>& known) {
       if (!known) known.emplace(rows);
-      if (columns_.groups[s].of[0] != 0)
-        known->arrange_pattern(s, columns_.by_value, ~std::uint64_t{0});
-      else
-        columns_.arrange_offsets(*known, s);
+      columns_.arrange(*known, s);
     });
     f(*steps, s);
   }
@@ -379,7 +379,7 @@ void Sliced::write_stream(const SliceSteps& steps, std::uint64_t s, const TileId
     if (id_bytes == 0) continue;
     for (std::uint32_t e = 0; e < values; ++e) {
       const auto id = [&](std::uint64_t row, std::uint32_t number) -> std::uint32_t {
-        if (mirrors_) return mirrors_->references[BlockRows(a_, block).number(row) + number];
+        if (mirrors_) return mirrors_->references[rows.number(row) + number];
         return ids->find(value_bits(a_.values<T>()[row + std::uint64_t{number} * block + e % block]));
       };
       const std::uint64_t of_element = group * values + e;

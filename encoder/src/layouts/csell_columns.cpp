@@ -61,11 +61,11 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
   plan.by_value = by_value;
   const std::uint64_t slices = rows.slices();
   const std::size_t block_bytes = std::size_t{rows.block()} * rows.block() * size_of(rows.matrix().value_type());
+  constexpr std::uint64_t slices_per_task = ColumnsPlan::slices_per_task;
   std::vector<Task> tasks(div_up(slices, slices_per_task));
   plan.groups.resize(slices);
-  plan.windows.resize(slices);
-  plan.steps.resize(slices);
-  plan.known.resize(tasks.size());
+  plan.offsets_of.resize(slices);
+  plan.offsets.resize(tasks.size());
   std::atomic<bool> given_up{false};
   parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
     if (given_up) return;
@@ -74,72 +74,63 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
     struct Found {
       std::uint32_t list = no_list, width = 0;
       std::size_t steps = 0;
-      bool windows = false;
       SliceGroups groups{};
-      ColumnsPlan::Range known{};
+      StepRange offsets{};
     };
+    OffsetSteps offsets;
     RecentSlices<Found> recent(rows, by_value);
     std::uint64_t step_count = 0, width = 0, blocks = 0;
     for (std::uint64_t s = t * slices_per_task; s < std::min(slices, (t + 1) * slices_per_task); ++s) {
       const Found& found = recent(s, [&](Found& f) {
-        // Far more steps than the longest row has entries cost more time than offsets, whatever they save.
+        // Up to these steps a pattern of a slice alone takes fewer bytes than its offsets would: 32 for four steps, and
+        // 160 for the four entries of each row that offsets of 8 bits have in as many.
         const std::uint64_t mean = div_up(rows.blocks(s), lanes);
         const bool fits = steps.arrange_pattern(s, by_value, by_value ? 4 * mean + 32 : mean + mean / 2 + 4);
-        f = {no_list, steps.width(), steps.steps().size(), false, {}, {}};
+        f = {no_list, steps.width(), steps.steps().size(), steps.groups(), {}};
         if (fits) {
           const std::string steps_of_slice = list_of(steps, rows, s, by_value);
-          const std::size_t known = task.lists.size();
+          const std::size_t lists_before = task.lists.size();
           f.list = task.lists.add(steps_of_slice);
-          if (task.lists.size() != known) task.list_bytes += steps_of_slice.size();
+          if (task.lists.size() != lists_before) task.list_bytes += steps_of_slice.size();
+        } else if (by_value) {
+          given_up = true;
+        } else {
+          f.offsets = steps.find_offsets(s, offsets);
+          f.groups = steps.groups();
         }
-        if (by_value && !fits) given_up = true;
-        if (!by_value) f.windows = steps.measure_offsets(s);
-        f.groups = steps.groups();
-        if (by_value || fits) return;
-        KnownSteps& known = plan.known[t];
-        f.known.first = static_cast<std::uint32_t>(known.masks.size());
-        f.known.count = steps.add_to(known);
       });
       blocks += rows.blocks(s);
       step_count += found.steps;
       width += found.width;
       task.list_of_slice.push_back(found.list);
       plan.groups[s] = found.groups;
-      plan.windows[s] = found.windows ? 1 : 0;
-      plan.steps[s] = found.known;
+      plan.offsets_of[s] = found.offsets;
       if (given_up) return;
     }
-    plan.known[t].masks.shrink_to_fit();
-    plan.known[t].columns.shrink_to_fit();
+    offsets.masks.shrink_to_fit();
+    offsets.columns.shrink_to_fit();
+    plan.offsets[t] = std::move(offsets);
     if (by_value && (step_count > 2 * width + 64 || task.list_bytes > blocks * block_bytes / 2 + 4096)) given_up = true;
   });
   if (given_up) return {};
 
-  // The lists of all tasks, in their order, with what offsets would take for the slices of each.
+  // The lists of all tasks, in their order.
   Lists lists;
-  std::vector<std::uint64_t> offset_bytes;
   std::vector<std::uint32_t> list_of_slice;
   list_of_slice.reserve(slices);
   for (Task& task : tasks) {
     std::vector<std::uint32_t> number(task.lists.size());
     for (std::size_t i = 0; i < number.size(); ++i) number[i] = lists.add(task.lists[i]);
-    offset_bytes.resize(lists.size());
-    for (const std::uint32_t list : task.list_of_slice) {
-      const SliceGroups& g = plan.groups[list_of_slice.size()];
+    for (const std::uint32_t list : task.list_of_slice)
       list_of_slice.push_back(list == no_list ? no_list : number[list]);
-      if (list != no_list) offset_bytes[number[list]] += stream_layout(g, 0).end * unit;
-    }
     task = {};
   }
   constexpr std::size_t step_bytes = 8;
-  const auto steps_of = [&](std::size_t list) {
-    return lists[list].size() / (step_bytes + (by_value ? block_bytes : 0));
-  };
-  std::vector<std::uint32_t> place(lists.size(), no_list);
+  std::vector<std::uint32_t> place(lists.size());
   for (std::size_t i = 0; i < lists.size(); ++i) {
-    const std::uint64_t steps = steps_of(i), groups = div_up(steps, group_steps);
-    if (!by_value && groups * sizeof(Group) > offset_bytes[i]) continue;
-    place[i] = static_cast<std::uint32_t>(plan.patterns.size());
+    const std::uint64_t steps = lists[i].size() / (step_bytes + (by_value ? block_bytes : 0)),
+                        groups = div_up(steps, group_steps);
+    place[i] = groups == 0 ? 0 : static_cast<std::uint32_t>(plan.patterns.size());
     plan.patterns.resize(plan.patterns.size() + groups);
     plan.lists += 1;
     if (plan.patterns.size() > max_patterns)
@@ -156,10 +147,8 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
   }
   plan.slices.resize(slices);
   for (std::uint64_t s = 0; s < slices; ++s) {
-    const std::uint32_t list = list_of_slice[s];
-    if (list != no_list && place[list] != no_list) {
-      plan.groups[s] = {{static_cast<std::uint32_t>(div_up(steps_of(list), group_steps)), 0, 0, 0}};
-      plan.slices[s].pattern = plan.groups[s].of[0] == 0 ? 0 : place[list];
+    if (list_of_slice[s] != no_list) {
+      plan.slices[s].pattern = place[list_of_slice[s]];
       ++plan.slices_in_patterns;
     }
     plan.slices[s].counts = plan.groups[s].counts();

@@ -8,20 +8,15 @@
 
 namespace spmvpack::encoder::layouts::sliced {
 
-constexpr std::uint64_t slices_per_task = 128;
-
 /// How the columns of all slices are stored, for one size of blocks.
 struct ColumnsPlan {
   std::uint32_t block = 1;
   bool by_value = false;
   std::vector<Slice> slices;
-  std::vector<SliceGroups> groups;    ///< of each slice
-  std::vector<std::uint8_t> windows;  ///< of each slice: whether its offsets are arranged in windows
-  std::vector<KnownSteps> known;      ///< of each `slices_per_task` slices: steps of those that have no pattern
-  struct Range {
-    std::uint32_t first = 0, count = 0;
-  };
-  std::vector<Range> steps;            ///< of each slice, there; none of those that may have a pattern
+  std::vector<SliceGroups> groups;  ///< of each slice
+  static constexpr std::uint64_t slices_per_task = 128;
+  std::vector<OffsetSteps> offsets;    ///< of that many slices each: steps of those without a pattern
+  std::vector<StepRange> offsets_of;   ///< of each slice, there
   std::vector<Group> patterns;         ///< the dictionary
   std::vector<std::byte> step_values;  ///< of its steps, if by_value
   std::uint64_t lists = 0, slices_in_patterns = 0;
@@ -30,13 +25,12 @@ struct ColumnsPlan {
   [[nodiscard]] std::uint64_t bytes() const {
     return slices.size() * sizeof(Slice) + patterns.size() * sizeof(Group) + units * unit + step_values.size();
   }
-  /// The steps of a slice with offsets.
-  void arrange_offsets(SliceSteps& to, std::uint64_t slice) const {
-    const Range of = steps[slice];
-    if (of.count != 0)
-      to.arrange_known(slice, known[slice / slices_per_task], of.first, of.count);
+  /// The steps of a slice, which `to` has then.
+  void arrange(SliceSteps& to, std::uint64_t slice) const {
+    if (groups[slice].of[0] != 0)
+      to.arrange_pattern(slice, by_value, ~std::uint64_t{0});
     else
-      to.arrange_offsets(slice, windows[slice] != 0);
+      to.arrange_offsets(slice, offsets[slice / slices_per_task], offsets_of[slice]);
   }
   [[nodiscard]] std::uint64_t total_groups() const {
     std::uint64_t n = 0;

@@ -160,10 +160,8 @@ bool SliceSteps::arrange_pattern_by(bool by_value, std::uint64_t most) {
 
 bool SliceSteps::align(bool windows, std::uint64_t most) {
   steps_.clear();
-  entries_.resize(rows_.blocks(slice_));
   taken_.fill(0);
   kinds_ = {};
-  std::uint32_t used = 0;
   Lanes<std::uint32_t> at;  // the column of each lane's next entry
   const auto next = [&](std::uint32_t lane) {
     at[lane] = taken_[lane] == length_[lane] ? none<std::uint32_t> : column(lane);
@@ -174,13 +172,13 @@ bool SliceSteps::align(bool windows, std::uint64_t most) {
         windows ? low + std::min(0xFFFFU, none<std::uint32_t> - 1 - low) : none<std::uint32_t> - 1;
     // Lanes only leave a window: most of its steps have few.
     for (std::uint32_t active = lanes_where(at, [last](std::uint32_t c) { return c <= last; }); active != 0;) {
-      Step step{none<std::uint32_t>, active, Columns::offset_8, used};
+      Step step{none<std::uint32_t>, active, Columns::offset_8};
       std::uint32_t high = 0;
       for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
         step.base = std::min(step.base, at[lane]);
         high = std::max(high, at[lane]);
-        entries_[used++] = taken_[lane]++;
+        ++taken_[lane];
         next(lane);
         active ^= at[lane] > last ? 1U << lane : 0;
       }
@@ -193,8 +191,8 @@ bool SliceSteps::align(bool windows, std::uint64_t most) {
       const auto lane = static_cast<std::uint32_t>(std::countr_zero(active));
       for (; at[lane] <= last; next(lane)) {
         ++kinds_[static_cast<std::size_t>(Columns::offset_8)];
-        steps_.push_back({at[lane], active, Columns::offset_8, used});
-        entries_[used++] = taken_[lane]++;
+        steps_.push_back({at[lane], active, Columns::offset_8});
+        ++taken_[lane];
       }
       active = 0;
     }
@@ -203,7 +201,7 @@ bool SliceSteps::align(bool windows, std::uint64_t most) {
         {0, kinds_[1] / group_steps, static_cast<std::uint32_t>(div_up(kinds_[2], group_steps)), 0}};
     if (windows && stream_layout(so_far, 0).end >= most) return false;
   }
-  std::array<std::uint32_t, 4> n = kinds_;
+  PerKind n = kinds_;
   widened_ = {};
   for (std::size_t kind = 1; kind < 3; ++kind) {
     const std::uint32_t over = n.at(kind) % group_steps, room = group_steps - n.at(kind + 1) % group_steps;
@@ -212,71 +210,58 @@ bool SliceSteps::align(bool windows, std::uint64_t most) {
     n.at(kind) -= over;
     n.at(kind + 1) += over;
   }
-  for (std::size_t kind = 0; kind < 4; ++kind)
-    groups_.of[kind] = static_cast<std::uint32_t>(div_up(n.at(kind), group_steps));
+  groups_ = groups_of(n);
   return units() < most;
 }
 
-void SliceSteps::widen() {
+SliceGroups SliceSteps::groups_of(const PerKind& steps) {
+  SliceGroups groups{};
+  for (std::size_t kind = 0; kind < 4; ++kind)
+    groups.of[kind] = static_cast<std::uint32_t>(div_up(steps.at(kind), group_steps));
+  return groups;
+}
+
+StepRange SliceSteps::find_offsets(std::uint64_t slice, OffsetSteps& to) {
+  load(slice);
+  align(false, ~std::uint64_t{0});
+  if (groups_.of[static_cast<std::size_t>(Columns::offset_32)] != 0) {
+    // Entries far apart may take fewer bytes in steps of their own.
+    const SliceGroups groups = groups_;
+    const PerKind widened = widened_;
+    std::swap(steps_, others_);
+    if (!align(true, units())) {
+      std::swap(steps_, others_);
+      groups_ = groups;
+      widened_ = widened;
+    }
+  }
   for (std::size_t kind = 1; kind < 3; ++kind) {
     std::uint32_t left = widened_.at(kind);
     for (auto step = steps_.rbegin(); left != 0; ++step)
       if (step->columns == static_cast<Columns>(kind)) step->columns = static_cast<Columns>(kind + 1), --left;
-    kinds_.at(kind) -= widened_.at(kind);
-    kinds_.at(kind + 1) += widened_.at(kind);
   }
-}
-
-bool SliceSteps::measure_offsets(std::uint64_t slice) {
-  load(slice);
-  align(false, ~std::uint64_t{0});
-  if (groups_.of[static_cast<std::size_t>(Columns::offset_32)] == 0) return false;
-  // Entries far apart may take fewer bytes in steps of their own.
-  const SliceGroups groups = groups_;
-  const PerKind kinds = kinds_, widened = widened_;
-  std::swap(steps_, others_);
-  if (align(true, units())) return true;
-  std::swap(steps_, others_);
-  groups_ = groups;
-  kinds_ = kinds;
-  widened_ = widened;
-  return false;
-}
-
-void SliceSteps::arrange_offsets(std::uint64_t slice, bool windows) {
-  load(slice);
-  align(windows, ~std::uint64_t{0});
-  widen();
-  if (std::find(kinds_.begin(), kinds_.end(), steps_.size()) != kinds_.end()) return;  // all of one kind
-  std::array<std::size_t, 4> place{0, 0, kinds_[1], kinds_[1] + std::size_t{kinds_[2]}};
-  others_.resize(steps_.size());
-  for (const Step& step : steps_) others_[place.at(static_cast<std::size_t>(step.columns))++] = step;
-  std::swap(steps_, others_);
-}
-
-std::uint32_t SliceSteps::add_to(KnownSteps& known) {
-  widen();
+  const StepRange range{to.masks.size(), steps_.size()};
   for (const Step& step : steps_) {
-    known.masks.push_back(step.mask);
-    known.columns.push_back(step.columns);
+    to.masks.push_back(step.mask);
+    to.columns.push_back(step.columns);
   }
-  return static_cast<std::uint32_t>(steps_.size());
+  return range;
 }
 
-void SliceSteps::arrange_known(std::uint64_t slice, const KnownSteps& known, std::uint32_t first, std::uint32_t count) {
+void SliceSteps::arrange_offsets(std::uint64_t slice, const OffsetSteps& from, StepRange range) {
   load(slice);
+  const std::uint64_t end = range.first + range.count;
   kinds_ = {};
-  for (std::uint32_t i = first; i < first + count; ++i) ++kinds_[static_cast<std::size_t>(known.columns[i])];
-  for (std::size_t kind = 0; kind < 4; ++kind)
-    groups_.of[kind] = static_cast<std::uint32_t>(div_up(kinds_.at(kind), group_steps));
+  for (std::uint64_t i = range.first; i < end; ++i) ++kinds_[static_cast<std::size_t>(from.columns[i])];
+  groups_ = groups_of(kinds_);
   std::array<std::size_t, 4> place{0, 0, kinds_[1], kinds_[1] + std::size_t{kinds_[2]}};
-  steps_.resize(count);
+  steps_.resize(range.count);
   entries_.resize(rows_.blocks(slice));
   taken_.fill(0);
   std::uint32_t used = 0;
-  for (std::uint32_t i = first; i < first + count; ++i) {
-    Step& step = steps_[place[static_cast<std::size_t>(known.columns[i])]++];
-    step = {none<std::uint32_t>, known.masks[i], known.columns[i], used};
+  for (std::uint64_t i = range.first; i < end; ++i) {
+    Step& step = steps_[place[static_cast<std::size_t>(from.columns[i])]++];
+    step = {none<std::uint32_t>, from.masks[i], from.columns[i], used};
     for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1) {
       const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
       step.base = std::min(step.base, column(lane));

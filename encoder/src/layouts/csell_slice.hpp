@@ -71,10 +71,14 @@ struct Step {
   std::uint32_t first = 0;  ///< in SliceSteps::entries(): one for each lane of the mask, in order
 };
 
-/// The steps of slices, as SliceSteps has found them: enough to arrange them again without another search.
-struct KnownSteps {
+/// The steps of slices with offsets, each lane's entries in their order: what is left to do when a slice is written
+/// takes no search.
+struct OffsetSteps {
   std::vector<std::uint32_t> masks;
   std::vector<Columns> columns;
+};
+struct StepRange {
+  std::uint64_t first = 0, count = 0;
 };
 
 /// Arranges one slice after the other; keeps its memory.
@@ -85,15 +89,12 @@ class SliceSteps {
   /// Steps of equal column - row, and equal values if `by_value`, in the order of column - row. False, and no steps, if
   /// they are more than `most`.
   bool arrange_pattern(std::uint64_t slice, bool by_value, std::uint64_t most);
-  /// Steps with offsets, narrow ones first, in windows if measure_offsets() has found that these take fewer bytes. Each
+  /// Finds steps with offsets, in windows if these take fewer bytes, for arrange_offsets(): adds them to `to`. Only
+  /// groups() tells of them.
+  StepRange find_offsets(std::uint64_t slice, OffsetSteps& to);
+  /// The steps that find_offsets() has found for this slice, or for one of the same shape, narrow ones first. Each
   /// lane's columns rise within a kind of columns.
-  void arrange_offsets(std::uint64_t slice, bool windows);
-  /// Only the groups that this gives, and whether windows take fewer bytes.
-  bool measure_offsets(std::uint64_t slice);
-  /// Adds the steps that measure_offsets() has found. Returns how many these are.
-  std::uint32_t add_to(KnownSteps& known);
-  /// As arrange_offsets(), with `count` steps of what add_to() has added, from `first` on.
-  void arrange_known(std::uint64_t slice, const KnownSteps& known, std::uint32_t first, std::uint32_t count);
+  void arrange_offsets(std::uint64_t slice, const OffsetSteps& from, StepRange range);
 
   [[nodiscard]] std::uint64_t slice() const { return slice_; }
   [[nodiscard]] std::span<const Step> steps() const { return steps_; }
@@ -104,16 +105,16 @@ class SliceSteps {
   [[nodiscard]] SliceGroups groups() const { return groups_; }
 
  private:
+  using PerKind = std::array<std::uint32_t, 4>;
+  static SliceGroups groups_of(const PerKind& steps);
   void load(std::uint64_t slice);
   /// Key: holds column - row, counted from the least that the slice may have.
   template <class Key>
   bool arrange_pattern_by(bool by_value, std::uint64_t most);
   /// Cuts the columns into windows of 2^16 if `windows`, or none; in each, step t has the t-th entry of every lane.
-  /// What is left over of a kind joins the next wider one where that has room in its last group. False, and no steps,
-  /// if that takes `most` units and more.
+  /// What is left over of a kind joins the next wider one where that has room in its last group. False if that takes
+  /// `most` units and more. Steps without their entries.
   bool align(bool windows, std::uint64_t most);
-  /// As align() has decided.
-  void widen();
   [[nodiscard]] std::uint64_t units() const { return stream_layout(groups_, 0).end; }
   /// Of the lane's next entry, if it has one.
   [[nodiscard]] std::uint32_t column(std::uint32_t lane) const {
@@ -130,7 +131,6 @@ class SliceSteps {
   std::vector<Step> steps_, others_;
   std::vector<std::uint32_t> entries_;
   SliceGroups groups_{};
-  using PerKind = std::array<std::uint32_t, 4>;
   PerKind kinds_{}, widened_{};  ///< steps
 };
 
