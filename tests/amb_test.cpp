@@ -147,7 +147,7 @@ TEST_CASE("amb has at most 65,536 segments") {
         "amb: 65537 segments of 1 columns; use a larger amb.segment");
 }
 
-TEST_CASE("the block size is that of the fewest bytes, which the counters have for all") {
+TEST_CASE("the block size is that of the fewest bytes, which the counters have for all", "[sequential]") {
   for (const NamedMatrix& m : random_matrices<double>(101, 4)) {
     INFO(m.name);
     const encoder::PartPlan plan = plan_of(m.matrix, "amb");

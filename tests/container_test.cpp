@@ -48,7 +48,7 @@ SourceMatrix source_of(const CsrMatrix& a) { return {clone(a), Field::integer, S
 
 }  // namespace
 
-TEST_CASE("every changed byte of a file is noticed") {
+TEST_CASE("every changed byte of a file is noticed", "[sequential]") {
   for (const std::string& layout : layout_names())
     for (const format::Codec codec : {format::Codec::none, format::Codec::zstd}) {
       std::vector<std::byte> bytes = encode(small_matrix(), layout, {}, codec).bytes;

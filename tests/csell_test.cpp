@@ -198,13 +198,14 @@ TEST_CASE("csell gives back random matrices bit for bit, from every source that 
     if (values % 2 == 0) DYNAMIC_SECTION("values " << values << ", f64") {
         random_round_trips<double>(131, values);
       }
-    if (values % 2 == 1 || values == 4) DYNAMIC_SECTION("values " << values << ", f32") {
+    if (values % 2 == 1 || (values == 4 && !sanitized)) DYNAMIC_SECTION("values " << values << ", f32") {
         random_round_trips<float>(137, values);
       }
   }
 }
 
 TEMPLATE_TEST_CASE("every kind of columns and source of values, with any number of sums", "", double, float) {
+  if (sanitized && std::is_same_v<TestType, float>) return;
   std::size_t turn = 0;
   for (const CsellCase& c : csell_cases<TestType>()) {
     const std::string sums = std::array{"1", "2", "4"}.at(turn++ % 3);

@@ -265,7 +265,7 @@ TEST_CASE("ccoo adds in the documented order, for every K and B") {
   SECTION("f32, with vectors of both types") { ccoo_in_order<float>(); }
 }
 
-TEST_CASE("layouts without chunks add a row's entries in turn") {
+TEST_CASE("layouts without chunks add a row's entries in turn", "[sequential]") {
   for (const char* const layout : {"csr", "coo", "ell", "ellpack_r", "sell", "pjds", "dia"}) {
     rows_in_turn<double>(layout);
     rows_in_turn<float>(layout);
@@ -284,12 +284,16 @@ TEST_CASE("amb adds in the documented order, whatever its blocks and segments") 
 
 TEST_CASE("csell adds in the documented order, whatever its columns, values, blocks and sums", "[sequential]") {
   SECTION("f64") { csell_in_order<double>(); }
-  SECTION("f32, with vectors of both types") { csell_in_order<float>(); }
+  if (!sanitized) SECTION("f32, with vectors of both types") {
+      csell_in_order<float>();
+    }
 }
 
 TEST_CASE("bitflag adds in the documented order, whatever its columns, values, tiles and rows", "[sequential]") {
   SECTION("f64") { bitflag_in_order<double>(); }
-  SECTION("f32, with vectors of both types") { bitflag_in_order<float>(); }
+  if (!sanitized) SECTION("f32, with vectors of both types") {
+      bitflag_in_order<float>();
+    }
 }
 
 TEST_CASE("a permuted basis: the same sums, for permuted vectors and for the user's") {
@@ -357,7 +361,7 @@ TEST_CASE("alpha and beta") {
   }
 }
 
-TEST_CASE("a list of rows in any order: the bits of the same rows in a matrix of their own") {
+TEST_CASE("a list of rows in any order: the bits of the same rows in a matrix of their own", "[sequential]") {
   for (const NamedMatrix& m : random_matrices<double>(53, 3)) {
     if (m.matrix.nnz() > 60000) continue;
     const std::vector<std::uint32_t> order = shuffled(m.matrix.rows, 9);
@@ -413,7 +417,8 @@ TEST_CASE("parts of every layout share out rows and columns by lists") {
   }
 }
 
-TEST_CASE("Inf and NaN in x reach the rows that touch them, and no others unless the plan says that fill reads x") {
+TEST_CASE("Inf and NaN in x reach the rows that touch them, and no others unless the plan says that fill reads x",
+          "[sequential]") {
   for (const NamedMatrix& m : random_matrices<double>(37, 0)) {  // all ones: +Inf stays +Inf, whatever is padded
     if (m.matrix.cols == 0) continue;
     const std::uint64_t column = m.matrix.cols / 2;
@@ -425,23 +430,23 @@ TEST_CASE("Inf and NaN in x reach the rows that touch them, and no others unless
       for (const double poison : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
         x[column] = poison;
         const auto y = multiply(a, x);
+        INFO(variant.name() << ", " << m.name << ", " << poison);
+        std::vector<std::uint64_t> wrong;  // rows
         for (std::uint64_t r = 0; r < m.matrix.rows; ++r) {
           const auto* const begin = m.matrix.col_idx.begin() + m.matrix.row_ptr[r];
           const auto* const end = m.matrix.col_idx.begin() + m.matrix.row_ptr[r + 1];
-          INFO(variant.name() << ", " << m.name << ", row " << r);
-          if (!std::binary_search(begin, end, column))
-            REQUIRE((fill_reads_x || std::isfinite(y[r])));
-          else if (std::isinf(poison))
-            REQUIRE(y[r] == poison);
-          else
-            REQUIRE(std::isnan(y[r]));
+          const bool right = !std::binary_search(begin, end, column) ? fill_reads_x || std::isfinite(y[r])
+                             : std::isinf(poison)                    ? y[r] == poison
+                                                                     : std::isnan(y[r]);
+          if (!right) wrong.push_back(r);
         }
+        REQUIRE(wrong == std::vector<std::uint64_t>{});
       }
     }
   }
 }
 
-TEST_CASE("no element past the end of x is read") {
+TEST_CASE("no element past the end of x is read", "[sequential]") {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   for (const NamedMatrix& m : random_matrices<double>(41, 2))
     for (const Variant& variant : every_variant()) {

@@ -143,7 +143,7 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
 
 }  // namespace
 
-TEST_CASE("Predicted bytes are those of the written file") {
+TEST_CASE("Predicted bytes are those of the written file", "[sequential]") {
   std::uint64_t seed = 0;
   for (const ValueType type : {ValueType::f64, ValueType::f32})
     for (const std::uint64_t distinct : {1U, 200U, 100'000U}) {

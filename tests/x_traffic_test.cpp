@@ -148,7 +148,7 @@ TEST_CASE("nothing to load, and nothing to load it into") {
   CHECK(estimate(a, {.bytes = 1}) == 250);  // a cache of one set
 }
 
-TEST_CASE("close to an exact LRU cache") {
+TEST_CASE("close to an exact LRU cache", "[sequential]") {
   std::uint64_t seed = 0;
   const auto check = [&](const CsrMatrix& a) {
     for (const std::uint64_t kib : {4U, 16U, 64U, 256U})
