@@ -91,15 +91,14 @@ CsrMatrix from_rows(std::uint64_t rows, std::uint64_t cols, std::mt19937_64& rng
   return a;
 }
 
-/// Of each of the three longest rows below: a third as many under a sanitizer, where each takes ten times as long.
-#ifdef SPMVPACK_TEST_SANITIZED
 /// A sanitizer makes tests ten times as long: what takes the same templates in f32 as in f64 is then run in f64.
-constexpr bool sanitized = true;
-inline constexpr std::uint64_t entries_of_long_row = 20000;
+#ifdef SPMVPACK_TEST_SANITIZED
+inline constexpr bool sanitized = true;
 #else
-constexpr bool sanitized = false;
-inline constexpr std::uint64_t entries_of_long_row = 60000;
+inline constexpr bool sanitized = false;
 #endif
+/// Of each of the three longest rows below.
+inline constexpr std::uint64_t entries_of_long_row = sanitized ? 20000 : 60000;
 
 /// One matrix of each structure, with values of kind `values` (random_value).
 template <class T>
