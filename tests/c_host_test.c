@@ -17,6 +17,19 @@ static const int64_t col_idx64[] = {0, 3, 2, 1, 0, 1};
 static const double values[] = {.5, 2, 3, 4, -1, 3};
 static const float floats[] = {.5F, 2, 3, 4, -1, 3};
 
+/* Whether the container's provenance has this text. */
+static int recorded(const spmvpack_container* container, const char* text) {
+  uint64_t size = 0, i;
+  char* bytes = NULL;
+  int found = 0;
+  if (spmvpack_save_memory(container, NULL, 0, &size) != SPMVPACK_OK) return 0;
+  bytes = malloc(size);
+  if (bytes != NULL && spmvpack_save_memory(container, bytes, size, &size) == SPMVPACK_OK)
+    for (i = 0; i + strlen(text) <= size; ++i) found |= memcmp(bytes + i, text, strlen(text)) == 0;
+  free(bytes);
+  return found;
+}
+
 static spmvpack_csr matrix(void) {
   spmvpack_csr a = {3, 4, 6, row_ptr, col_idx, values, SPMVPACK_I32, SPMVPACK_I32, SPMVPACK_F64};
   return a;
@@ -26,7 +39,10 @@ static int multiply(const spmvpack_container* container) {
   spmvpack_host_matrix* a = NULL;
   const double x[] = {1, 10, 100, 1000}, alpha = 2, beta = -1;
   double y[] = {1, 2, 3};
+  spmvpack_info info;
   REQUIRE(spmvpack_host_load(container, 1, &a) == SPMVPACK_OK);
+  REQUIRE(spmvpack_get_host_info(a, &info) == SPMVPACK_OK && spmvpack_get_host_info(NULL, &info) == SPMVPACK_USAGE);
+  REQUIRE(info.rows == 3 && info.cols == 4 && info.nonzeros == 5 && info.device_bytes > 0);
   REQUIRE(spmvpack_host_multiply(a, SPMVPACK_F64, &alpha, x, &beta, y, 2) == SPMVPACK_OK);
   REQUIRE(y[0] == 2 * 2000.5 - 1 && y[1] == -2 && y[2] == 2 * 369 - 3);
   REQUIRE(spmvpack_host_multiply(a, SPMVPACK_F64, &alpha, x, &beta, NULL, 0) == SPMVPACK_USAGE);
@@ -45,7 +61,9 @@ static int transposed(void) {
   spmvpack_container* c = NULL;
   spmvpack_host_matrix* m = NULL;
   double y[] = {1, 2, 3, 4};
+  int available = 2;
   REQUIRE(spmvpack_encode(&a, &options, &c) == SPMVPACK_OK && spmvpack_host_load(c, 1, &m) == SPMVPACK_OK);
+  REQUIRE(spmvpack_has_transpose(c, &available) == SPMVPACK_OK && available == 0);
   REQUIRE(spmvpack_host_multiply_transposed(m, SPMVPACK_F64, &alpha, x, &beta, y, 1) == SPMVPACK_USAGE);
   REQUIRE(strstr(spmvpack_error_text(), "encode the matrix again with its transpose") != NULL);
   REQUIRE(y[0] == 1 && y[3] == 4);
@@ -53,6 +71,8 @@ static int transposed(void) {
   spmvpack_close(c);
   options.transpose = 1;
   REQUIRE(spmvpack_encode(&a, &options, &c) == SPMVPACK_OK && spmvpack_host_load(c, 1, &m) == SPMVPACK_OK);
+  REQUIRE(spmvpack_has_transpose(c, &available) == SPMVPACK_OK && available == 1);
+  REQUIRE(spmvpack_has_transpose(NULL, &available) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_host_multiply_transposed(m, SPMVPACK_F64, &alpha, x, &beta, y, 2) == SPMVPACK_OK);
   REQUIRE(y[0] == 2 * -99.5 - 1 && y[1] == 1400 - 2 && y[2] == 600 - 3 && y[3] == 4 - 4);
   REQUIRE(spmvpack_host_multiply_transposed(m, SPMVPACK_F64, &alpha, NULL, &beta, y, 2) == SPMVPACK_USAGE);
@@ -60,6 +80,132 @@ static int transposed(void) {
   c = NULL;
   REQUIRE(spmvpack_host_multiply_transposed(NULL, SPMVPACK_F64, &alpha, x, &beta, y, 2) == SPMVPACK_USAGE);
   spmvpack_host_free(m);
+  return 0;
+}
+
+/* Fails unless the container decodes to A's sorted entries with these types of indices. */
+static int decoded(const spmvpack_container* c, spmvpack_index row_ptr_type, spmvpack_index col_idx_type) {
+  static const int32_t columns[] = {0, 3, 0, 1, 2};
+  static const double all[] = {.5, 2, -1, 7, 3};
+  int32_t ptr32[4], col32[5];
+  int64_t ptr64[4], col64[5];
+  double f64[5];
+  float f32[5];
+  const int wide_rows = row_ptr_type == SPMVPACK_I64, wide_columns = col_idx_type == SPMVPACK_I64;
+  spmvpack_csr_arrays to = {3, 4, 5, ptr32, col32, f64, row_ptr_type, col_idx_type, SPMVPACK_F64};
+  spmvpack_info info;
+  int i;
+  REQUIRE(spmvpack_get_container_info(c, &info) == SPMVPACK_OK);
+  to.value_type = info.value_type;
+  if (info.value_type == SPMVPACK_F32) to.values = f32;
+  if (wide_rows) to.row_ptr = ptr64;
+  if (wide_columns) to.col_idx = col64;
+  REQUIRE(spmvpack_decode(c, NULL, &to) == SPMVPACK_OK);
+  for (i = 0; i < 4; ++i) REQUIRE((wide_rows ? ptr64[i] : ptr32[i]) == (i == 0 ? 0 : i == 3 ? 5 : 2));
+  for (i = 0; i < 5; ++i) {
+    REQUIRE((wide_columns ? col64[i] : col32[i]) == columns[i]);
+    REQUIRE(info.value_type == SPMVPACK_F32 ? f32[i] == (float)all[i] : f64[i] == all[i]);
+  }
+  return 0;
+}
+
+/* The way back: every type of indices, and arrays that are not the matrix's. */
+static int decode(void) {
+  spmvpack_load_options options = spmvpack_load_default();
+  spmvpack_encode_options csr = spmvpack_encode_default();
+  spmvpack_container* c = NULL;
+  spmvpack_csr a = matrix();
+  int64_t ptr[4] = {-5, -5, -5, -5}, col[5];
+  double all[5];
+  const spmvpack_csr_arrays right = {3, 4, 5, ptr, col, all, SPMVPACK_I64, SPMVPACK_I64, SPMVPACK_F64};
+  spmvpack_csr_arrays to = right;
+  REQUIRE(spmvpack_encode(&a, NULL, &c) == SPMVPACK_OK);
+  REQUIRE(decoded(c, SPMVPACK_I32, SPMVPACK_I32) == 0 && decoded(c, SPMVPACK_I64, SPMVPACK_I32) == 0);
+  REQUIRE(decoded(c, SPMVPACK_I32, SPMVPACK_I64) == 0 && decoded(c, SPMVPACK_I64, SPMVPACK_I64) == 0);
+  options.threads = 2;
+  to.nonzeros = 6;
+  REQUIRE(spmvpack_decode(c, &options, &to) == SPMVPACK_USAGE && ptr[0] == -5);
+  REQUIRE(strstr(spmvpack_error_text(), "take the sizes from spmvpack_get_container_info()") != NULL);
+  to = right, to.rows = 4;
+  REQUIRE(spmvpack_decode(c, &options, &to) == SPMVPACK_USAGE);
+  to = right, to.cols = 3;
+  REQUIRE(spmvpack_decode(c, &options, &to) == SPMVPACK_USAGE);
+  to = right, to.value_type = SPMVPACK_F32;
+  REQUIRE(spmvpack_decode(c, &options, &to) == SPMVPACK_USAGE);
+  REQUIRE(strstr(spmvpack_error_text(), "the container's values are f64") != NULL);
+  to = right, to.col_idx_type = (spmvpack_index)3;
+  REQUIRE(spmvpack_decode(c, &options, &to) == SPMVPACK_USAGE);
+  to = right, to.row_ptr = NULL;
+  REQUIRE(spmvpack_decode(c, &options, &to) == SPMVPACK_USAGE);
+  REQUIRE(strcmp(spmvpack_error_text(), "row_ptr is null") == 0);
+  to = right, to.values = NULL;
+  REQUIRE(spmvpack_decode(c, &options, &to) == SPMVPACK_USAGE);
+  options.memory_limit = 8;
+  REQUIRE(spmvpack_decode(c, &options, &right) == SPMVPACK_OUT_OF_MEMORY && ptr[0] == -5);
+  REQUIRE(spmvpack_decode(c, NULL, NULL) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_decode(NULL, NULL, &right) == SPMVPACK_USAGE && ptr[0] == -5);
+  spmvpack_close(c);
+  a.values = floats, a.value_type = SPMVPACK_F32;
+  REQUIRE(spmvpack_encode(&a, NULL, &c) == SPMVPACK_OK);
+  REQUIRE(decoded(c, SPMVPACK_I32, SPMVPACK_I32) == 0);
+  spmvpack_close(c);
+  /* Columns of 2^31 fit 32 bits, with a sign; more do not. */
+  csr.layout = "csr";
+  a = matrix(), a.cols = (uint64_t)1 << 31, to = right, to.cols = a.cols, to.col_idx_type = SPMVPACK_I32;
+  REQUIRE(spmvpack_encode(&a, &csr, &c) == SPMVPACK_OK && spmvpack_decode(c, NULL, &to) == SPMVPACK_OK);
+  spmvpack_close(c);
+  ++a.cols, ++to.cols;
+  REQUIRE(spmvpack_encode(&a, &csr, &c) == SPMVPACK_OK && spmvpack_decode(c, NULL, &to) == SPMVPACK_USAGE);
+  REQUIRE(strstr(spmvpack_error_text(), "use SPMVPACK_I64") != NULL);
+  spmvpack_close(c);
+  /* No rows: one row pointer. */
+  a = matrix(), a.rows = 0, a.nonzeros = 0, to = right, to.rows = 0, to.nonzeros = 0, to.values = NULL;
+  REQUIRE(spmvpack_encode(&a, NULL, &c) == SPMVPACK_OK);
+  ptr[0] = -5;
+  REQUIRE(spmvpack_decode(c, NULL, &to) == SPMVPACK_OK && ptr[0] == 0);
+  spmvpack_close(c);
+  return 0;
+}
+
+/* What `auto` chooses for is what the options say. */
+static int aims(void) {
+  enum { n = 4096, band = 3 };
+  static int32_t ptr[n + 1], col[n * band];
+  static double all[n * band];
+  const spmvpack_csr a = {n, n, n * band, ptr, col, all, SPMVPACK_I32, SPMVPACK_I32, SPMVPACK_F64};
+  spmvpack_encode_options options = spmvpack_encode_default();
+  spmvpack_container *by_time = NULL, *by_bytes = NULL, *for_host = NULL;
+  spmvpack_info time, bytes, host;
+  int i, k;
+  for (i = 0; i <= n; ++i) ptr[i] = i * band;
+  for (i = 0; i < n; ++i)
+    for (k = 0; k < band; ++k) {
+      col[i * band + k] = k * (n / band) + (i * 7 + k) % (n / band);
+      all[i * band + k] = (i * 31 + k) % 200;
+    }
+  REQUIRE(spmvpack_encode(&a, &options, &by_time) == SPMVPACK_OK);
+  options.optimize = SPMVPACK_OPTIMIZE_BYTES;
+  REQUIRE(spmvpack_encode(&a, &options, &by_bytes) == SPMVPACK_OK);
+  options = spmvpack_encode_default();
+  options.target = SPMVPACK_TARGET_HOST;
+  REQUIRE(spmvpack_encode(&a, &options, &for_host) == SPMVPACK_OK);
+  REQUIRE(spmvpack_get_container_info(by_time, &time) == SPMVPACK_OK);
+  REQUIRE(spmvpack_get_container_info(by_bytes, &bytes) == SPMVPACK_OK);
+  REQUIRE(spmvpack_get_container_info(for_host, &host) == SPMVPACK_OK);
+  REQUIRE(bytes.device_bytes < time.device_bytes && bytes.device_bytes < host.device_bytes);
+  REQUIRE(recorded(by_bytes, "--optimize bytes") && recorded(for_host, "--target host"));
+  REQUIRE(!recorded(by_time, "--optimize") && !recorded(by_time, "--target"));
+  spmvpack_close(by_time);
+  spmvpack_close(by_bytes);
+  spmvpack_close(for_host);
+  options.target = (spmvpack_target)2;
+  REQUIRE(spmvpack_encode(&a, &options, &by_time) == SPMVPACK_USAGE);
+  options = spmvpack_encode_default();
+  options.optimize = (spmvpack_objective)-1;
+  REQUIRE(spmvpack_encode(&a, &options, &by_time) == SPMVPACK_USAGE);
+  options = spmvpack_encode_default();
+  options.memory_limit = 1000;
+  REQUIRE(spmvpack_encode(&a, &options, &by_time) == SPMVPACK_OUT_OF_MEMORY);
   return 0;
 }
 
@@ -119,7 +265,8 @@ int main(void) {
   REQUIRE(bytes_of(&a, &options, &same, &same_size) == 0); /* f32 values, f64 vectors */
   free(same);
 
-  REQUIRE(transposed() == 0);
+  REQUIRE(transposed() == 0 && decode() == 0 && aims() == 0);
+  REQUIRE(spmvpack_version()[0] >= '0' && strchr(spmvpack_version(), '.') != NULL);
 
   /* What is refused. */
   a = matrix();
@@ -131,9 +278,6 @@ int main(void) {
   REQUIRE(strstr(spmvpack_error_text(), "ccooo") != NULL);
   options = spmvpack_encode_default();
   options.zstd_level = 20;
-  REQUIRE(spmvpack_encode(&a, &options, &c) == SPMVPACK_USAGE);
-  options = spmvpack_encode_default();
-  options.size -= 1;
   REQUIRE(spmvpack_encode(&a, &options, &c) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_encode(NULL, NULL, &c) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_encode(&a, NULL, NULL) == SPMVPACK_USAGE);

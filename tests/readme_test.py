@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""README.md tells the truth: its commands print what it says, its C++ compiles, its links lead somewhere.
+"""README.md tells the truth: its commands print what it says, its C++ and C compile, its links lead somewhere.
 
 usage: readme_test.py SPMVPACK COMPILER
 
 Blocks ```console test are sessions: lines that start with "$ " are run by bash, one after the other in one directory,
 and must print the lines below them, where "..." stands for any lines, and times, measured or predicted, may differ.
-Blocks ```cpp test compile.
+Blocks ```cpp test and ```c test compile.
 """
 
 import os
@@ -66,12 +66,13 @@ def main():
             if not re.fullmatch(pattern(expected), done.stdout):
                 failures.append(f"$ {command}\n{done.stdout}--- but README.md says\n{expected}---")
     includes = [f"-I{path}" for path in ROOT.glob("*/include")]
-    for block in blocks(text, "cpp"):
-        count += 1
-        done = subprocess.run([compiler, "-std=c++20", "-fopenmp", "-fsyntax-only", *includes, "-x", "c++", "-"],
-                              input=block, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            failures.append(f"{block}{done.stderr}")
+    for kind, flags in (("cpp", ["-std=c++20", "-fopenmp", "-x", "c++"]), ("c", ["-std=c99", "-Wall", "-x", "c"])):
+        for block in blocks(text, kind):
+            count += 1
+            done = subprocess.run([compiler, *flags, "-Werror", "-fsyntax-only", *includes, "-"],
+                                  input=block, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                failures.append(f"{block}{done.stderr}")
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]:
         for link in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
             count += 1

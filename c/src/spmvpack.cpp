@@ -2,11 +2,15 @@
 
 #include "spmvpack/spmvpack.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "spmvpack/encoder/assemble.hpp"
 #include "spmvpack/encoder/encode.hpp"
@@ -20,6 +24,7 @@ struct spmvpack_container {
 
 struct spmvpack_host_matrix {
   spmvpack::host_loader::HostMatrix matrix;
+  std::uint64_t device_bytes;
 };
 
 struct spmvpack_matrix {
@@ -100,31 +105,66 @@ decltype(auto) with_indices(spmvpack_index type, const void* place, std::uint64_
                               : f(std::span(static_cast<const std::int32_t*>(place), size));
 }
 
-encoder::EncodeRequest request_of(const spmvpack_encode_options* c) {
+/// The caller's structure, whose size may be that of an older or a newer header, as spmvpack.h promises: fields that it
+/// lacks are 0, and those that this version lacks must be. `first_size` is that of the structure's first version.
+template <class T>
+T sized(const T* c, std::size_t first_size, const char* made_by) {
+  static_assert(std::has_unique_object_representations_v<T>, "padding would hide a field of the next version");
+  const std::size_t size = c->size;
+  if (size < first_size || size > SPMVPACK_MAX_STRUCT_SIZE)
+    throw Error(
+        errc::usage,
+        "the structure has a size of " + std::to_string(size) + ", this version's has " + std::to_string(sizeof(T)), {},
+        std::string("start from ") + made_by);
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(c);
+  for (std::size_t i = sizeof(T); i < size; ++i)
+    if (bytes[i] != 0)
+      throw Error(errc::unsupported, "a field of a newer version of the structure is set", "byte " + std::to_string(i),
+                  "leave it 0, or use a newer library");
+  T result{};
+  std::memcpy(&result, bytes, std::min(size, sizeof(T)));
+  return result;
+}
+
+spmvpack_encode_options options_of(const spmvpack_encode_options* c) {
+  if (c == nullptr) return spmvpack_encode_default();
+  return sized(c, offsetof(spmvpack_encode_options, target), "spmvpack_encode_default()");
+}
+
+LoadOptions options_of(const spmvpack_load_options* c) {
+  if (c == nullptr) return {};
+  const spmvpack_load_options options = sized(c, sizeof *c, "spmvpack_load_default()");
+  if (options.reserved != 0) throw Error(errc::unsupported, "reserved is not 0");
+  return {.threads = options.threads, .memory_limit = options.memory_limit};
+}
+
+encoder::EncodeRequest request_of(const spmvpack_encode_options& c) {
   encoder::EncodeRequest request;
-  if (c == nullptr) return request;
-  require(c->size == sizeof *c,
-          "the options are of another size than this version's; start from spmvpack_encode_default()");
-  require_pointer(c->layout, "layout");
-  require(c->zstd_level >= 0 && c->zstd_level <= 19, "zstd_level is not between 0 and 19");
-  request.strategy = c->layout;
-  for (const char* const* setting = c->settings; setting != nullptr && *setting != nullptr; ++setting) {
+  require_pointer(c.layout, "layout");
+  require(c.target == SPMVPACK_TARGET_GPU || c.target == SPMVPACK_TARGET_HOST, "no such target");
+  require(c.optimize == SPMVPACK_OPTIMIZE_TIME || c.optimize == SPMVPACK_OPTIMIZE_BYTES, "no such objective");
+  require(c.zstd_level >= 0 && c.zstd_level <= 19, "zstd_level is not between 0 and 19");
+  request.strategy = c.layout;
+  if (c.target == SPMVPACK_TARGET_HOST) request.aim.target = encoder::Target::host;
+  if (c.optimize == SPMVPACK_OPTIMIZE_BYTES) request.aim.optimize = encoder::Objective::bytes;
+  for (const char* const* setting = c.settings; setting != nullptr && *setting != nullptr; ++setting) {
     const std::string_view text = *setting;
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos)
       throw Error(errc::usage, "the setting '" + std::string(text) + "' is not NAME=VALUE");
     request.settings[std::string(text.substr(0, equals))] = text.substr(equals + 1);
   }
-  if (c->zstd_level != 0) request.codec = format::Codec::zstd;
-  if (c->zstd_level != 0) request.level = c->zstd_level;
-  request.threads = c->threads;
-  request.force_size = c->force_size != 0;
-  request.transpose = c->transpose != 0;
+  if (c.zstd_level != 0) request.codec = format::Codec::zstd;
+  if (c.zstd_level != 0) request.level = c.zstd_level;
+  request.threads = c.threads;
+  request.force_size = c.force_size != 0;
+  request.transpose = c.transpose != 0;
   return request;
 }
 
 /// The container of a matrix in the caller's arrays.
-Container encode(const spmvpack_csr& c, const encoder::EncodeRequest& request) {
+Container encode(const spmvpack_csr& c, const spmvpack_encode_options& options) {
+  const encoder::EncodeRequest request = request_of(options);
   const ValueType type = type_of(c.value_type);
   if (c.nonzeros != 0) require_pointer(c.values, "values");
   if (c.rows >= max_dimension || c.nonzeros >= std::uint64_t{1} << 60)  // before rows + 1 or a pointer overflows
@@ -144,12 +184,50 @@ Container encode(const spmvpack_csr& c, const encoder::EncodeRequest& request) {
       return CsrView(c.rows, c.cols, row_ptr, columns, std::span(static_cast<const T*>(c.values), c.nonzeros));
     });
   });
-  MemorySink sink;
+  MemorySink sink(options.memory_limit);
   if (view.columns_increase(request.threads))
     encoder::encode(view, request, sink);
   else
-    encoder::encode(encoder::assemble(view, request.threads), request, sink);
+    encoder::encode(encoder::assemble(view, request.threads, options.memory_limit), request, sink);
   return Container::open(memory_source(sink.take()), "memory");
+}
+
+/// Copies row pointers or columns to the caller's array.
+template <class From>
+void copy_indices(std::span<const From> from, spmvpack_index type, void* to) {
+  if (type == SPMVPACK_I64)
+    std::copy(from.begin(), from.end(), static_cast<std::uint64_t*>(to));
+  else
+    std::transform(from.begin(), from.end(), static_cast<std::uint32_t*>(to),
+                   [](From index) { return static_cast<std::uint32_t>(index); });
+}
+
+void require_indices(spmvpack_index type, std::uint64_t largest, const char* name) {
+  require(type == SPMVPACK_I32 || type == SPMVPACK_I64, "no such type of indices");
+  if (type == SPMVPACK_I32 && largest > std::numeric_limits<std::int32_t>::max())
+    throw Error(errc::usage, std::string(name) + " up to " + std::to_string(largest) + " do not fit 32 bits", {},
+                "use SPMVPACK_I64");
+}
+
+/// Unpacks the container to the caller's arrays, once they are known to be for its matrix.
+void decode(const Container& container, const LoadOptions& options, const spmvpack_csr_arrays& to) {
+  const MatrixFacts& facts = container.facts();
+  if (to.rows != facts.rows || to.cols != facts.cols || to.nonzeros != facts.nnz)
+    throw Error(errc::usage, "the arrays are for a matrix of another size", {},
+                "take the sizes from spmvpack_get_container_info()");
+  if (type_of(to.value_type) != facts.value_type)
+    throw Error(errc::usage, std::string("the container's values are ") + std::string(to_string(facts.value_type)), {},
+                "take value_type from spmvpack_get_container_info()");
+  require_indices(to.row_ptr_type, facts.nnz, "row pointers");
+  require_indices(to.col_idx_type, facts.cols == 0 ? 0 : facts.cols - 1, "columns");
+  require_pointer(to.row_ptr, "row_ptr");
+  if (facts.nnz != 0) require_pointer(to.col_idx, "col_idx");
+  if (facts.nnz != 0) require_pointer(to.values, "values");
+  const CsrMatrix matrix = unpack(container, options);
+  copy_indices<std::uint64_t>({matrix.row_ptr.data(), matrix.row_ptr.size()}, to.row_ptr_type, to.row_ptr);
+  if (facts.nnz == 0) return;
+  copy_indices<std::uint32_t>({matrix.col_idx.data(), matrix.col_idx.size()}, to.col_idx_type, to.col_idx);
+  std::memcpy(to.values, matrix.view().value_bytes(), facts.nnz * size_of(facts.value_type));
 }
 
 /// Writes to memory that is known to be large enough.
@@ -193,17 +271,16 @@ void host_multiply(const spmvpack_host_matrix* matrix, Operation operation, spmv
 }
 
 /// Converts the description to C++, which checks its contents.
-MultiplyDescription description_of(const spmvpack_multiply_description* c) {
-  require_pointer(c, "description");
-  require(c->size == sizeof *c,
-          "the description is of another size than this version's; start from spmvpack_multiply_default()");
-  return {.operation = static_cast<Operation>(c->operation),
-          .vectors = type_of(c->vectors),
-          .right_hand_sides = c->right_hand_sides,
-          .ldx = c->ldx,
-          .ldy = c->ldy,
-          .scalars_on_device = c->scalars_on_device != 0,
-          .kernel = {c->kernel}};
+MultiplyDescription description_of(const spmvpack_multiply_description* description) {
+  require_pointer(description, "description");
+  const spmvpack_multiply_description c = sized(description, sizeof *description, "spmvpack_multiply_default()");
+  return {.operation = static_cast<Operation>(c.operation),
+          .vectors = type_of(c.vectors),
+          .right_hand_sides = c.right_hand_sides,
+          .ldx = c.ldx,
+          .ldy = c.ldy,
+          .scalars_on_device = c.scalars_on_device != 0,
+          .kernel = {c.kernel}};
 }
 
 template <class T>
@@ -223,6 +300,7 @@ void multiply(const DeviceMatrix& matrix, const MultiplyDescription& description
 
 using namespace spmvpack::gpu_loader;
 using spmvpack::Container;
+using spmvpack::LoadOptions;
 using spmvpack::memory_source;
 using spmvpack::MultiplyDescription;
 using spmvpack::Operation;
@@ -234,12 +312,27 @@ extern "C" {
 
 const char* spmvpack_error_text(void) { return last_error.lost ? no_memory : last_error.text.c_str(); }
 
+const char* spmvpack_version(void) { return SPMVPACK_VERSION; }
+
 spmvpack_multiply_description spmvpack_multiply_default(spmvpack_type vectors) {
   return {sizeof(spmvpack_multiply_description), SPMVPACK_OPERATION_N, vectors, 1, 0, 0, 0, 0};
 }
 
 spmvpack_encode_options spmvpack_encode_default(void) {
-  return {sizeof(spmvpack_encode_options), "auto", nullptr, 0, 0, 0, 0};
+  return {.size = sizeof(spmvpack_encode_options),
+          .layout = "auto",
+          .settings = nullptr,
+          .zstd_level = 0,
+          .threads = 0,
+          .force_size = 0,
+          .transpose = 0,
+          .target = SPMVPACK_TARGET_GPU,
+          .optimize = SPMVPACK_OPTIMIZE_TIME,
+          .memory_limit = 0};
+}
+
+spmvpack_load_options spmvpack_load_default(void) {
+  return {.size = sizeof(spmvpack_load_options), .memory_limit = 0, .threads = 0, .reserved = 0};
 }
 
 spmvpack_status spmvpack_encode(const spmvpack_csr* matrix, const spmvpack_encode_options* options,
@@ -248,7 +341,7 @@ spmvpack_status spmvpack_encode(const spmvpack_csr* matrix, const spmvpack_encod
     require_pointer(matrix, "matrix");
     require_pointer(container, "container");
     *container = nullptr;
-    *container = new spmvpack_container{encode(*matrix, request_of(options))};
+    *container = new spmvpack_container{encode(*matrix, options_of(options))};
   });
 }
 
@@ -305,16 +398,49 @@ spmvpack_status spmvpack_get_container_info(const spmvpack_container* container,
   });
 }
 
+spmvpack_status spmvpack_has_transpose(const spmvpack_container* container, int* available) {
+  return guarded([&] {
+    require_pointer(container, "container");
+    require_pointer(available, "available");
+    *available = spmvpack::has_transpose(container->container.facts(), container->container.parts()) ? 1 : 0;
+  });
+}
+
+spmvpack_status spmvpack_decode(const spmvpack_container* container, const spmvpack_load_options* options,
+                                const spmvpack_csr_arrays* matrix) {
+  return guarded([&] {
+    require_pointer(container, "container");
+    require_pointer(matrix, "matrix");
+    decode(container->container, options_of(options), *matrix);
+  });
+}
+
 spmvpack_status spmvpack_host_load(const spmvpack_container* container, int threads, spmvpack_host_matrix** matrix) {
+  spmvpack_load_options options = spmvpack_load_default();
+  options.threads = threads;
+  return spmvpack_host_load_with(container, &options, matrix);
+}
+
+spmvpack_status spmvpack_host_load_with(const spmvpack_container* container, const spmvpack_load_options* options,
+                                        spmvpack_host_matrix** matrix) {
   return guarded([&] {
     require_pointer(container, "container");
     require_pointer(matrix, "matrix");
     *matrix = nullptr;
-    *matrix = new spmvpack_host_matrix{HostMatrix::load(container->container, {.threads = threads})};
+    const Container& from = container->container;
+    *matrix = new spmvpack_host_matrix{HostMatrix::load(from, options_of(options)), from.device_bytes()};
   });
 }
 
 void spmvpack_host_free(spmvpack_host_matrix* matrix) { delete matrix; }
+
+spmvpack_status spmvpack_get_host_info(const spmvpack_host_matrix* matrix, spmvpack_info* info) {
+  return guarded([&] {
+    require_pointer(matrix, "matrix");
+    require_pointer(info, "info");
+    *info = info_of(matrix->matrix.facts(), matrix->device_bytes);
+  });
+}
 
 spmvpack_status spmvpack_host_multiply(const spmvpack_host_matrix* matrix, spmvpack_type vectors, const void* alpha,
                                        const void* x, const void* beta, void* y, int threads) {
@@ -345,11 +471,20 @@ spmvpack_status spmvpack_load(const char* path, void* stream, spmvpack_matrix** 
 }
 
 spmvpack_status spmvpack_load_container(const spmvpack_container* container, void* stream, spmvpack_matrix** matrix) {
+  return spmvpack_load_with(container, nullptr, stream, matrix);
+}
+
+spmvpack_status spmvpack_load_with(const spmvpack_container* container, const spmvpack_load_options* options,
+                                   void* stream, spmvpack_matrix** matrix) {
   return guarded([&] {
     require_pointer(container, "container");
     require_pointer(matrix, "matrix");
     *matrix = nullptr;
-    *matrix = new spmvpack_matrix{DeviceMatrix::load(container->container, static_cast<Stream>(stream))};
+    const LoadOptions asked = options_of(options);
+    spmvpack::gpu_loader::DeviceLoadOptions on_device;
+    on_device.threads = asked.threads;
+    on_device.memory_limit = asked.memory_limit;
+    *matrix = new spmvpack_matrix{DeviceMatrix::load(container->container, static_cast<Stream>(stream), on_device)};
   });
 }
 
@@ -366,9 +501,10 @@ spmvpack_status spmvpack_get_info(const spmvpack_matrix* matrix, spmvpack_info* 
 spmvpack_status spmvpack_workspace_bytes(const spmvpack_matrix* matrix,
                                          const spmvpack_multiply_description* description, uint64_t* bytes) {
   return guarded([&] {
+    const MultiplyDescription asked = description_of(description);
     require_pointer(matrix, "matrix");
     require_pointer(bytes, "bytes");
-    *bytes = matrix->matrix.workspace_bytes(description_of(description));
+    *bytes = matrix->matrix.workspace_bytes(asked);
   });
 }
 
@@ -376,8 +512,8 @@ spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix, const spmvpack_
                                   const void* alpha, const void* x, const void* beta, void* y, void* workspace,
                                   uint64_t workspace_bytes, void* stream) {
   return guarded([&] {
-    require_pointer(matrix, "matrix");
     const MultiplyDescription asked = description_of(description);
+    require_pointer(matrix, "matrix");
     require_pointer(alpha, "alpha");
     require_pointer(beta, "beta");
     const std::span<std::byte> room{static_cast<std::byte*>(workspace), workspace_bytes};

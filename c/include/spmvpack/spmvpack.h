@@ -1,8 +1,14 @@
-/* spmvpack for C: encodes a matrix in the caller's arrays into a container, reads and writes containers in memory and
-   in files, loads them into host or device memory, and computes y = alpha A x + beta y there, or with A^T. The full
-   documentation is in spmvpack/encoder/encode.hpp, spmvpack/host_loader/host_matrix.hpp and
+/* spmvpack for C: encodes a matrix in the caller's arrays into a container and decodes it again, reads and writes
+   containers in memory and in files, loads them into host or device memory, and computes y = alpha A x + beta y there,
+   or with A^T. The full documentation is in spmvpack/encoder/encode.hpp, spmvpack/host_loader/host_matrix.hpp and
    spmvpack/gpu_loader/device_matrix.hpp; everything behaves the same. A build without CUDA has all functions; those
-   that need a device return SPMVPACK_UNSUPPORTED. */
+   that need a device return SPMVPACK_UNSUPPORTED.
+
+   Structures that begin with `size` grow at their end in later versions; a field that is new does nothing if it is 0.
+   Start from the function that makes their default. A program that was compiled with an older header goes on working:
+   fields that it does not know are 0. One that was compiled with a newer header works as long as the fields that this
+   library does not know are 0; otherwise it gets SPMVPACK_UNSUPPORTED. A size below that of the first version, or above
+   SPMVPACK_MAX_STRUCT_SIZE, is SPMVPACK_USAGE. Other structures do not change. */
 #ifndef SPMVPACK_H
 #define SPMVPACK_H
 
@@ -34,12 +40,19 @@ typedef enum spmvpack_status {
    it. Valid until the thread's next call. Never null. */
 SPMVPACK_EXPORT const char* spmvpack_error_text(void);
 
+/* The version of the library that runs, such as "0.1.0". */
+SPMVPACK_EXPORT const char* spmvpack_version(void);
+
+/* No structure is larger: a `size` above it was never set. */
+#define SPMVPACK_MAX_STRUCT_SIZE 4096
+
 typedef enum spmvpack_type { SPMVPACK_F32 = 1, SPMVPACK_F64 = 2 } spmvpack_type;
 
 /* The facts of a matrix, the same in every layout but for device_bytes. */
 typedef struct spmvpack_info {
   uint64_t rows, cols, nonzeros;
-  uint64_t device_bytes; /* what a multiply reads of the matrix */
+  uint64_t device_bytes; /* what a multiply with A reads of the matrix. For the bytes of the container itself, ask
+                            spmvpack_save_memory() */
   spmvpack_type value_type;
 } spmvpack_info;
 
@@ -57,7 +70,12 @@ typedef struct spmvpack_csr {
   spmvpack_type value_type;
 } spmvpack_csr;
 
-/* How to encode. Start from spmvpack_encode_default(), as later versions may add fields. */
+/* What "auto" and other layouts that have a choice choose for, and what they minimise: as encode --target and
+   --optimize of the command. */
+typedef enum spmvpack_target { SPMVPACK_TARGET_GPU = 0, SPMVPACK_TARGET_HOST = 1 } spmvpack_target;
+typedef enum spmvpack_objective { SPMVPACK_OPTIMIZE_TIME = 0, SPMVPACK_OPTIMIZE_BYTES = 1 } spmvpack_objective;
+
+/* How to encode. Start from spmvpack_encode_default(). */
 typedef struct spmvpack_encode_options {
   size_t size;                 /* sizeof this struct when the caller was compiled */
   const char* layout;          /* "auto", "csr", "ccoo", ...: as encode --layout of the command */
@@ -67,9 +85,13 @@ typedef struct spmvpack_encode_options {
   int force_size;              /* nonzero: a layout may take more than ten times the device bytes of csr */
   int transpose;               /* nonzero: store A^T, too, for multiplies with it. Of a matrix that is symmetric or
                                   skew-symmetric, bit for bit, that takes nothing */
+  spmvpack_target target;
+  spmvpack_objective optimize;
+  uint64_t memory_limit; /* bytes for the container, and for a copy of the matrix if its columns are not in order; more
+                            is SPMVPACK_OUT_OF_MEMORY. 0: what is available */
 } spmvpack_encode_options;
 
-/* Layout auto, no codec, all threads, A alone. */
+/* Layout auto for a GPU, no codec, all threads, A alone. */
 SPMVPACK_EXPORT spmvpack_encode_options spmvpack_encode_default(void);
 
 /* A container, in memory or an open file. Immutable. */
@@ -91,6 +113,38 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_save_memory(const spmvpack_container* c
 /* Frees the container; what was loaded from it stays. Null is ignored. */
 SPMVPACK_EXPORT void spmvpack_close(spmvpack_container* container);
 SPMVPACK_EXPORT spmvpack_status spmvpack_get_container_info(const spmvpack_container* container, spmvpack_info* info);
+/* Sets *available to 1 if a matrix loaded from the container can multiply with A^T, otherwise to 0. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_has_transpose(const spmvpack_container* container, int* available);
+
+/* How to load or decode. Start from spmvpack_load_default(). */
+typedef struct spmvpack_load_options {
+  size_t size;           /* sizeof this struct when the caller was compiled */
+  uint64_t memory_limit; /* bytes of host memory, or with spmvpack_load_with() of device memory; more is
+                            SPMVPACK_OUT_OF_MEMORY. 0: what is available */
+  int threads;           /* for reading, checking and decompressing; 0: all */
+  int reserved;          /* 0 */
+} spmvpack_load_options;
+
+/* All threads, and what memory is available. */
+SPMVPACK_EXPORT spmvpack_load_options spmvpack_load_default(void);
+
+/* Arrays that receive a CSR matrix. Sizes and types are the caller's, from spmvpack_get_container_info(). */
+typedef struct spmvpack_csr_arrays {
+  uint64_t rows, cols, nonzeros; /* the container's */
+  void* row_ptr;                 /* rows + 1 elements */
+  void* col_idx;                 /* nonzeros elements, increasing within each row */
+  void* values;                  /* nonzeros elements */
+  spmvpack_index row_ptr_type, col_idx_type;
+  spmvpack_type value_type; /* the container's */
+} spmvpack_csr_arrays;
+
+/* Writes A to the arrays, its values bit for bit: the way back from spmvpack_encode(), whatever the layout. Everything
+   is checked first, by checksums and the digest of the matrix. SPMVPACK_USAGE if sizes or types are not the
+   container's, or indices of 32 bits are too small for it. Takes as much memory again while it runs; if it fails, the
+   arrays are as they were. `options` may be null: spmvpack_load_default(). */
+SPMVPACK_EXPORT spmvpack_status spmvpack_decode(const spmvpack_container* container,
+                                                const spmvpack_load_options* options,
+                                                const spmvpack_csr_arrays* matrix);
 
 /* ---- on the host */
 
@@ -100,7 +154,12 @@ typedef struct spmvpack_host_matrix spmvpack_host_matrix;
 /* Loads the container into host memory and checks its checksums and structure. `threads` 0: all. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_host_load(const spmvpack_container* container, int threads,
                                                    spmvpack_host_matrix** matrix);
+/* The same with options, which may be null: spmvpack_load_default(). */
+SPMVPACK_EXPORT spmvpack_status spmvpack_host_load_with(const spmvpack_container* container,
+                                                        const spmvpack_load_options* options,
+                                                        spmvpack_host_matrix** matrix);
 SPMVPACK_EXPORT void spmvpack_host_free(spmvpack_host_matrix* matrix);
+SPMVPACK_EXPORT spmvpack_status spmvpack_get_host_info(const spmvpack_host_matrix* matrix, spmvpack_info* info);
 /* y = alpha A x + beta y on `threads` threads (0: all), with the same bits for any number of them. alpha, beta, x and y
    are of type `vectors`: the matrix's, or F64 with an F32 matrix. x has as many elements as the matrix has columns, y
    as rows, and they do not overlap; y is not read if beta is 0, nor x if alpha is 0. */
@@ -126,7 +185,7 @@ typedef enum spmvpack_operation {
   SPMVPACK_OPERATION_H = 2  /* A^H: values are real, so A^T */
 } spmvpack_operation;
 
-/* What a multiply computes. Start from spmvpack_multiply_default(), as later versions may add fields. */
+/* What a multiply computes. Start from spmvpack_multiply_default(). */
 typedef struct spmvpack_multiply_description {
   size_t size; /* sizeof this struct when the caller was compiled */
   spmvpack_operation operation;
@@ -152,6 +211,10 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_load(const char* path, void* stream, sp
 /* The same from an open container. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_load_container(const spmvpack_container* container, void* stream,
                                                         spmvpack_matrix** matrix);
+/* The same with options, which may be null: spmvpack_load_default(). */
+SPMVPACK_EXPORT spmvpack_status spmvpack_load_with(const spmvpack_container* container,
+                                                   const spmvpack_load_options* options, void* stream,
+                                                   spmvpack_matrix** matrix);
 /* Frees the matrix, whose multiplies must have finished. Null is ignored. */
 SPMVPACK_EXPORT void spmvpack_free(spmvpack_matrix* matrix);
 SPMVPACK_EXPORT spmvpack_status spmvpack_get_info(const spmvpack_matrix* matrix, spmvpack_info* info);
