@@ -19,7 +19,7 @@ static const float floats[] = {.5F, 2, 3, 4, -1, 3};
 
 /* Whether the container's provenance has this text. */
 static int recorded(const spmvpack_container* container, const char* text) {
-  uint64_t size = 0, i;
+  uint64_t size = 0, i = 0;
   char* bytes = NULL;
   int found = 0;
   if (spmvpack_save_memory(container, NULL, 0, &size) != SPMVPACK_OK) return 0;
@@ -94,7 +94,7 @@ static int decoded(const spmvpack_container* c, spmvpack_index row_ptr_type, spm
   const int wide_rows = row_ptr_type == SPMVPACK_I64, wide_columns = col_idx_type == SPMVPACK_I64;
   spmvpack_csr_arrays to = {3, 4, 5, ptr32, col32, f64, row_ptr_type, col_idx_type, SPMVPACK_F64};
   spmvpack_info info;
-  int i;
+  int i = 0;
   REQUIRE(spmvpack_get_container_info(c, &info) == SPMVPACK_OK);
   to.value_type = info.value_type;
   if (info.value_type == SPMVPACK_F32) to.values = f32;
@@ -176,7 +176,7 @@ static int aims(void) {
   spmvpack_encode_options options = spmvpack_encode_default();
   spmvpack_container *by_time = NULL, *by_bytes = NULL, *for_host = NULL;
   spmvpack_info time, bytes, host;
-  int i, k;
+  int i = 0, k = 0;
   for (i = 0; i <= n; ++i) ptr[i] = i * band;
   for (i = 0; i < n; ++i)
     for (k = 0; k < band; ++k) {

@@ -157,13 +157,14 @@ void bitflag_in_order() {
     }
 }
 
-/// The host adds each row's entries in turn.
+/// The host adds each row's entries in turn, with csr those of long rows in pieces.
 template <class A>
-void require_in_turn(const CsrMatrix& matrix, const HostMatrix& a, int threads) {
+void require_in_turn(const CsrMatrix& matrix, const HostMatrix& a, int threads, bool in_pieces = false) {
   with_vectors<A>([&]<class V>(V) {
     INFO(threads << " threads, vectors " << sizeof(V));
     const auto x = random_vector<V>(matrix.cols, 4);
-    std::vector<V> y = Orders<A, V>(matrix, x).in_turn();
+    const Orders<A, V> orders(matrix, x);
+    std::vector<V> y = in_pieces ? orders.in_pieces() : orders.in_turn();
     for (V& element : y) element = std::fma(V{1}, element, V{0});
     REQUIRE(same_bits(multiply(a, x, threads), y));
   });
@@ -174,7 +175,7 @@ void rows_in_turn(const std::string& layout) {
   for (const NamedMatrix& m : random_matrices<A>(47, 3)) {
     if (!suits(m.matrix, Variant{layout, {}})) continue;
     INFO(layout << ", " << m.name);
-    require_in_turn<A>(m.matrix, load(encode(m.matrix, layout)), 2);
+    require_in_turn<A>(m.matrix, load(encode(m.matrix, layout)), 2, layout == "csr");
   }
 }
 
@@ -202,6 +203,30 @@ void long_rows_in_turn() {
     const HostMatrix a = load(encode(matrix, "csr"));
     INFO(rows << " rows");
     for (const int threads : {1, 2, 5}) require_in_turn<A>(matrix, a, threads);
+  }
+}
+
+/// Rows that are added up in pieces, at the lengths where their number changes, between shorter and empty ones, and
+/// some that several tasks share.
+template <class A>
+void rows_in_pieces() {
+  constexpr std::uint64_t cols = 70000;
+  std::mt19937_64 random(6);
+  const std::vector<std::vector<std::uint64_t>> all{
+      {70000},
+      {2047, 2048},
+      {0, 2048, 0, 3071, 3072, 5, 4095, 0, 4096, 5119, 5120, 33, 6143, 6144, 7167, 1},
+      {20000, 20000, 20000, 16384, 16384, 16380, 16388, 65536, 2047, 0}};
+  for (const std::vector<std::uint64_t>& lengths : all) {
+    Entries entries;
+    for (std::uint32_t r = 0; r < lengths.size(); ++r)
+      for (std::uint64_t k = 0; k < lengths[r]; ++k)
+        entries[{r, static_cast<std::uint32_t>(k + (cols - lengths[r]) / 2)}] =
+            static_cast<float>(std::uniform_real_distribution(-1.0, 1.0)(random));
+    const CsrMatrix matrix = make_csr<A>(lengths.size(), cols, entries);
+    const HostMatrix a = load(encode(matrix, "csr"));
+    INFO(lengths.size() << " rows");
+    for (const int threads : {1, 2, 5}) require_in_turn<A>(matrix, a, threads, true);
   }
 }
 
@@ -265,16 +290,21 @@ TEST_CASE("ccoo adds in the documented order, for every K and B") {
   SECTION("f32, with vectors of both types") { ccoo_in_order<float>(); }
 }
 
-TEST_CASE("layouts without chunks add a row's entries in turn", "[sequential]") {
+TEST_CASE("layouts without chunks add the entries of a row, or of a piece, in turn", "[sequential]") {
   for (const char* const layout : {"csr", "coo", "ell", "ellpack_r", "sell", "pjds", "dia"}) {
     rows_in_turn<double>(layout);
     rows_in_turn<float>(layout);
   }
 }
 
-TEST_CASE("csr: long rows, whose sums go on side by side, still add their entries in turn") {
+TEST_CASE("csr: rows whose sums go on side by side still add their entries in turn") {
   SECTION("f64") { long_rows_in_turn<double>(); }
   SECTION("f32, with vectors of both types") { long_rows_in_turn<float>(); }
+}
+
+TEST_CASE("csr: rows of 2,048 entries and more are added up in pieces, which threads share") {
+  SECTION("f64") { rows_in_pieces<double>(); }
+  SECTION("f32, with vectors of both types") { rows_in_pieces<float>(); }
 }
 
 TEST_CASE("amb adds in the documented order, whatever its blocks and segments") {

@@ -29,8 +29,23 @@ class Orders {
     if (kernel == "csr/ipcsr") return row_blocks();
     return chunks();  // coo's balanced, csr's merge
   }
-  /// Each row's entries in turn, as the host adds with csr and coo.
+  /// Each row's entries in turn, as the host adds with coo.
   std::vector<V> in_turn() const { return lanes(1); }
+  /// As the host adds with csr: rows of 2,048 entries and more in pieces of 1,024.
+  std::vector<V> in_pieces() const {
+    std::vector<V> y = in_turn();
+    for (std::uint64_t r = 0; r < a_.rows; ++r) {
+      const std::uint64_t first = a_.row_ptr[r], pieces = (a_.row_ptr[r + 1] - first) / 1024;
+      for (std::uint64_t p = 0; pieces >= 2 && p < pieces; ++p) {
+        V sum = 0;
+        for (std::uint64_t k = first + p * 1024; k < (p + 1 == pieces ? a_.row_ptr[r + 1] : first + (p + 1) * 1024);
+             ++k)
+          sum = fused(k, sum);
+        y[r] = p == 0 ? sum : y[r] + sum;
+      }
+    }
+    return y;
+  }
 
  private:
   V product(std::uint64_t k) const { return static_cast<V>(values_[k]) * x_[a_.col_idx[k]]; }

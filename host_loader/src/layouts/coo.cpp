@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t rows_per_task = 2048;
 
-/// Multiplies the entries [begin, end), which are whole rows, with sums as in csr. y is already scaled.
+/// Multiplies the entries [begin, end), which are whole rows, those of a row in turn. y is already scaled.
 template <class A, class V>
 SPMVPACK_INLINE void entries(const std::uint32_t* row_idx, const std::uint32_t* col_idx, const A* values,
                              Operands<V> operands, std::uint64_t begin, std::uint64_t end) {

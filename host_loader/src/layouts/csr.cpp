@@ -16,6 +16,10 @@ constexpr std::uint64_t least_task = 1U << 14U, most_task = 1U << 18U, entries_o
 /// processors to begin the next. As they do not take several short streams for one, that is prefetched.
 constexpr std::uint64_t long_row = 32, chains = 4, ahead_entries = 512, prefetched_entries = 256;
 
+/// Rows of at least two pieces are added up piece by piece, each like a row, and then piece after piece, so that
+/// several threads can share them. The last piece has the rest, too.
+constexpr std::uint64_t piece = 1024;
+
 /// A matrix, or its rows.
 template <class A, class V, class Pointer>
 struct Rows {
@@ -82,6 +86,32 @@ struct Rows {
       operands.put(row[i], sum[i]);
     }
   }
+
+  [[nodiscard]] std::uint64_t pieces_of(std::uint64_t r) const { return (row_ptr[r + 1] - row_ptr[r]) / piece; }
+
+  /// The sums of pieces [begin, end) of row r, several side by side.
+  SPMVPACK_INLINE void add_pieces(std::uint64_t r, std::uint64_t begin, std::uint64_t end, V* sums) const {
+    const auto add_all = [&](V& sum, Pointer first, Pointer last) {
+      for (Pointer k = first; k < last; ++k) add(sum, k);
+    };
+    Pointer at = static_cast<Pointer>(row_ptr[r] + begin * piece);
+    std::fill(sums + begin, sums + end, V{0});
+    for (; end - begin >= chains; begin += chains) {
+      std::array<V, chains> some{};
+      for (Pointer k = 0; k < piece; ++k)
+        for (Pointer i = 0; i < chains; ++i) add(some[i], at + i * static_cast<Pointer>(piece) + k);
+      std::copy(some.begin(), some.end(), sums + begin);
+      at += static_cast<Pointer>(chains * piece);
+    }
+    for (; begin < end; ++begin, at += static_cast<Pointer>(piece))
+      add_all(sums[begin], at, at + static_cast<Pointer>(piece));
+    if (end == pieces_of(r)) add_all(sums[end - 1], at, row_ptr[r + 1]);
+  }
+};
+
+/// A place between two rows, or between two pieces of one.
+struct Place {
+  std::uint64_t row, piece;
 };
 
 /// Multiplies rows [begin, end). The entries of a row are added in column order, one fma each, starting from +0.
@@ -102,15 +132,38 @@ void rows_generic(Rows<A, V, Pointer> rows, std::uint64_t begin, std::uint64_t e
 }
 
 template <class A, class V, class Pointer>
+SPMVPACK_TARGET_V3 void pieces_v3(Rows<A, V, Pointer> rows, std::uint64_t r, std::uint64_t begin, std::uint64_t end,
+                                  V* sums) {
+  rows.add_pieces(r, begin, end, sums);
+}
+template <class A, class V, class Pointer>
+void pieces_generic(Rows<A, V, Pointer> rows, std::uint64_t r, std::uint64_t begin, std::uint64_t end, V* sums) {
+  rows.add_pieces(r, begin, end, sums);
+}
+
+template <class A, class V, class Pointer>
 void multiply(const PartView& part, const Operands<V>& operands, int threads) {
   const Rows<A, V, Pointer> rows{part.get<Pointer>("row_ptr").data(), part.get<std::uint32_t>("col_idx").data(),
                                  part.get<A>("values").data(), operands};
-  const auto kernel = use_v3() ? rows_v3<A, V, Pointer> : rows_generic<A, V, Pointer>;
-  // Tasks are pieces of rows and entries together, so that neither few long rows nor many empty ones are one task.
+  const auto multiply_whole = use_v3() ? rows_v3<A, V, Pointer> : rows_generic<A, V, Pointer>;
+  const auto add_pieces = use_v3() ? pieces_v3<A, V, Pointer> : pieces_generic<A, V, Pointer>;
+  const bool any_long = part.info().params[spmvpack::layouts::csr::param_longest_row] >= 2 * piece;
+  const auto is_long = [&](std::uint64_t r) { return rows.pieces_of(r) >= 2; };
+  // Sums of pieces that begin at entry k: element k / piece, as no two such pieces begin in the same piece entries.
+  Array<V> piece_sums(any_long ? part.info().nnz / piece : 0);
+  const auto sums_of = [&](std::uint64_t r) { return piece_sums.data() + rows.row_ptr[r] / piece; };
+  const auto complete = [&](std::uint64_t r) {
+    const V* const sums = sums_of(r);
+    V sum = sums[0];
+    for (std::uint64_t i = 1; i < rows.pieces_of(r); ++i) sum = sum + sums[i];
+    operands.put(r, sum);
+  };
+
+  // Tasks are cut from rows and entries together, so that neither few long rows nor many empty ones are one task.
   const std::uint64_t count = part.rows(), size = count * entries_of_row + part.info().nnz;
   const std::uint64_t task =
       std::clamp(size / (tasks_per_thread * static_cast<std::uint64_t>(thread_count(threads))), least_task, most_task);
-  const auto row_at = [&](std::uint64_t place) {
+  const auto place_at = [&](std::uint64_t place) -> Place {
     std::uint64_t low = 0, high = count;
     while (low < high) {
       const std::uint64_t middle = low + (high - low) / 2;
@@ -119,10 +172,32 @@ void multiply(const PartView& part, const Operands<V>& operands, int threads) {
       else
         high = middle;
     }
-    return low;
+    if (!any_long || low == 0 || !is_long(low - 1)) return {low, 0};
+    const std::uint64_t row = low - 1, of_row = place - row * entries_of_row - rows.row_ptr[row],
+                        next = of_row / piece + (of_row % piece != 0);
+    return next < rows.pieces_of(row) ? Place{row, next} : Place{low, 0};
   };
-  parallel_pieces(size, task, threads,
-                  [&](std::uint64_t begin, std::uint64_t end) { kernel(rows, row_at(begin), row_at(end)); });
+  parallel_pieces(size, task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    Place at = place_at(first);
+    const Place end = place_at(last);
+    while (at.row < end.row) {
+      std::uint64_t next = any_long ? at.row : end.row;
+      while (next < end.row && !is_long(next)) ++next;
+      if (at.row < next) multiply_whole(rows, at.row, next);
+      if (next < end.row) {
+        add_pieces(rows, next, at.piece, rows.pieces_of(next), sums_of(next));
+        if (at.piece == 0) complete(next);
+        ++next;
+      }
+      at = {next, 0};
+    }
+    if (at.piece < end.piece) add_pieces(rows, end.row, at.piece, end.piece, sums_of(end.row));
+  });
+  if (!any_long) return;
+  // Rows that tasks share, when the last place in them has been passed.
+  for (std::uint64_t place = task; place < size; place += task)
+    if (const Place in = place_at(place); in.piece != 0 && place_at(std::min(place + task, size)).row != in.row)
+      complete(in.row);
 }
 
 }  // namespace

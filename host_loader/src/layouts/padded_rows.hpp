@@ -1,5 +1,5 @@
 #pragma once
-// The multiply that ell, ellpack_r, sell and pjds share: sums as in csr, of rows whose slots lie side by side.
+// What ell, ellpack_r, sell and pjds share: rows whose slots lie side by side, the entries of each added up in turn.
 
 #include <algorithm>
 #include <array>
