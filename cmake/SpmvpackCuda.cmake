@@ -1,12 +1,19 @@
-# Decides whether the GPU loader is built with CUDA; if so, sets SPMVPACK_WITH_CUDA.
+# Decides whether the GPU loader is built with CUDA, and for which GPUs; if so, sets SPMVPACK_WITH_CUDA,
+# CMAKE_CUDA_ARCHITECTURES, and SPMVPACK_CUDA_TARGETS, which says it to people.
 set(spmvpack_minimum_cuda 12.0)
 if(SPMVPACK_CUDA STREQUAL "OFF")
   return()
 endif()
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  # Machine code for Ampere, Hopper and (where the toolkit knows them) Blackwell; PTX of the newest for what follows.
-  set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
-  set(spmvpack_default_architectures ON)
+set(SPMVPACK_CUDA_ARCHITECTURES native CACHE STRING
+    "GPUs to make code for: native (those of this machine) or all; CMAKE_CUDA_ARCHITECTURES overrides it")
+set_property(CACHE SPMVPACK_CUDA_ARCHITECTURES PROPERTY STRINGS native all)
+if(NOT SPMVPACK_CUDA_ARCHITECTURES MATCHES "^(native|all)$")
+  message(FATAL_ERROR "SPMVPACK_CUDA_ARCHITECTURES is native or all, not '${SPMVPACK_CUDA_ARCHITECTURES}'; "
+                      "CMAKE_CUDA_ARCHITECTURES takes any list.")
+endif()
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  set(CMAKE_CUDA_ARCHITECTURES 90)  # so that CMake chooses none; what we choose depends on the toolkit
+  set(spmvpack_choose_architectures ON)
 endif()
 include(CheckLanguage)
 check_language(CUDA)
@@ -23,9 +30,66 @@ if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS ${spmvpack_minimum_cuda})
   message(FATAL_ERROR "spmvpack needs CUDA ${spmvpack_minimum_cuda} or newer, this is ${CMAKE_CUDA_COMPILER_VERSION}; "
                       "set CMAKE_CUDA_COMPILER or configure with -DSPMVPACK_CUDA=OFF.")
 endif()
-if(spmvpack_default_architectures AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
-  set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100-real 120)
+
+# The GPUs of this machine as CMAKE_CUDA_ARCHITECTURES; Hopper where there is none. PTX of the newest is for those that
+# follow. (CMake's own "native" makes no PTX, and without a GPU code for one that is long gone.)
+function(spmvpack_native_architectures variable)
+  set(gpus "")
+  find_program(SPMVPACK_NVIDIA_SMI nvidia-smi)
+  mark_as_advanced(SPMVPACK_NVIDIA_SMI)
+  if(SPMVPACK_NVIDIA_SMI)
+    execute_process(COMMAND ${SPMVPACK_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE gpus ERROR_QUIET)
+  endif()
+  string(REGEX MATCHALL "[0-9]+\\.[0-9]+" gpus "${gpus}")
+  string(REPLACE "." "" gpus "${gpus}")
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch OUTPUT_VARIABLE known COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[0-9]+" known "${known}")
+  set(architectures "")
+  foreach(gpu IN LISTS gpus)
+    set(best 0)  # the newest that the toolkit knows and the GPU runs, if only by its PTX
+    foreach(architecture IN LISTS known)
+      if(architecture GREATER_EQUAL 80 AND architecture LESS_EQUAL gpu AND architecture GREATER best)
+        set(best ${architecture})
+      endif()
+    endforeach()
+    if(best)
+      list(APPEND architectures ${best})
+    endif()
+  endforeach()
+  if(NOT architectures)
+    set(architectures 90)
+  endif()
+  list(SORT architectures COMPARE NATURAL)
+  list(REMOVE_DUPLICATES architectures)
+  list(POP_BACK architectures newest)
+  list(TRANSFORM architectures APPEND -real)
+  set(${variable} ${architectures} ${newest} PARENT_SCOPE)
+endfunction()
+
+if(spmvpack_choose_architectures)
+  if(SPMVPACK_CUDA_ARCHITECTURES STREQUAL "native")
+    spmvpack_native_architectures(CMAKE_CUDA_ARCHITECTURES)
+  elseif(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)  # the first that knows Blackwell
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100-real 120)
+  else()
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+  endif()
 endif()
+
+# 80-real 90-real 120 as "8.0, 9.0, 12.0 and PTX"; words of CMake's, such as all-major, stay as they are.
+set(spmvpack_ptx "")
+foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
+  if(NOT architecture MATCHES "-real$")
+    set(spmvpack_ptx " and PTX")
+  endif()
+  string(REGEX REPLACE "-(real|virtual)$" "" architecture ${architecture})
+  string(REGEX REPLACE "^([0-9]+)([0-9][a-z]?)$" "\\1.\\2" architecture ${architecture})
+  list(APPEND SPMVPACK_CUDA_TARGETS ${architecture})
+endforeach()
+list(JOIN SPMVPACK_CUDA_TARGETS ", " SPMVPACK_CUDA_TARGETS)
+string(APPEND SPMVPACK_CUDA_TARGETS "${spmvpack_ptx}")
+message(STATUS "GPU code for compute capability ${SPMVPACK_CUDA_TARGETS}")
+
 # CMake 3.25 does not know how to ask nvcc for C++20.
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)

@@ -29,6 +29,10 @@ foreach(room ${spmvpack_rooms})
           DESTINATION ${spmvpack_cmake_dir} COMPONENT development)
 endforeach()
 
+# What a linker for C needs to be told besides: the library of C++, by its name for this compiler.
+set(SPMVPACK_CXX_RUNTIME ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(FILTER SPMVPACK_CXX_RUNTIME INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|m)$")
+list(REMOVE_DUPLICATES SPMVPACK_CXX_RUNTIME)
 configure_package_config_file(cmake/spmvpack-config.cmake.in spmvpack-config.cmake
                               INSTALL_DESTINATION ${spmvpack_cmake_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(spmvpack-config-version.cmake COMPATIBILITY SameMinorVersion)
@@ -38,12 +42,25 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/spmvpack-config.cmake ${CMAKE_CURRENT_
 
 # For pkg-config: the rooms of the host side, which need no CUDA, those above first. It finds the prefix from the place of
 # the file, so that an installed tree can be moved.
+# spmvpack-c is for programs in C, and has the GPU loader where that is built.
 set(SPMVPACK_PC_LIBS "")
+set(SPMVPACK_PC_C_LIBS "")
 foreach(room ${spmvpack_rooms})
   if(room MATCHES "^(container|encoder|analyzer|host_loader)$")
     string(PREPEND SPMVPACK_PC_LIBS "-lspmvpack_${room} ")
   endif()
+  if(NOT room STREQUAL "analyzer")
+    string(PREPEND SPMVPACK_PC_C_LIBS "-lspmvpack_${room} ")
+  endif()
 endforeach()
+if(NOT BUILD_SHARED_LIBS)
+  if(SPMVPACK_WITH_CUDA)
+    string(APPEND SPMVPACK_PC_C_LIBS "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt -lpthread ")
+  endif()
+  list(TRANSFORM SPMVPACK_CXX_RUNTIME PREPEND -l OUTPUT_VARIABLE runtime)
+  list(JOIN runtime " " runtime)
+  string(APPEND SPMVPACK_PC_C_LIBS "${runtime} ")
+endif()
 file(RELATIVE_PATH SPMVPACK_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" SPMVPACK_PC_TO_PREFIX "${SPMVPACK_PC_TO_PREFIX}")
 set(SPMVPACK_PC_REQUIRES "fmt, libzstd, libxxhash")
@@ -54,6 +71,12 @@ set(SPMVPACK_PC_PRIVATE ".private")
 if(NOT BUILD_SHARED_LIBS)  # a static library is linked with everything that it uses
   set(SPMVPACK_PC_PRIVATE "")
 endif()
-configure_file(cmake/spmvpack.pc.in spmvpack.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/spmvpack.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
-        COMPONENT development)
+set(spmvpack_pc_files spmvpack)
+if(c IN_LIST spmvpack_rooms)
+  list(APPEND spmvpack_pc_files spmvpack-c)
+endif()
+foreach(file ${spmvpack_pc_files})
+  configure_file(cmake/${file}.pc.in ${file}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${file}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+          COMPONENT development)
+endforeach()

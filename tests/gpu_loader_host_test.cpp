@@ -161,6 +161,29 @@ TEST_CASE("kernels are launched early only where the code that runs waits for th
   CHECK(!code_can_wait({800, 900}, 890));
 }
 
+TEST_CASE("a GPU that a build has no code for is told both, and what to do") {
+  const std::string image = "no kernel image is available for execution on the device";
+  const Error newer = no_code_error("NVIDIA H100", 9, 0, "12.0 and PTX", image);
+  CHECK(newer.code() == errc::no_device);
+  CHECK(std::string(newer.what()) ==
+        "NVIDIA H100 has compute capability 9.0, and this build has code for 12.0 and PTX (" + image +
+            "); build spmvpack on this machine, or with "
+            "-DCMAKE_CUDA_ARCHITECTURES=90");
+  const Error older = no_code_error("Tesla T4", 7, 5, "8.0, 9.0 and PTX", image);
+  CHECK(older.message() ==
+        "Tesla T4 has compute capability 7.5, and this build has code for 8.0, 9.0 and PTX (" + image + ")");
+  CHECK(older.remedy() == "use a GPU of compute capability 8.0 or newer");
+}
+
+TEST_CASE("a build knows what GPUs it has code for") {
+  if (built_with_cuda()) {
+    CHECK(built_for().find_first_of("0123456789") != std::string_view::npos);
+  } else {
+    CHECK(built_for().empty());
+    CHECK_THROWS_AS(require_device_code(), Error);
+  }
+}
+
 TEST_CASE("launch numbers: Hopper's own, safe ones for all others") {
   using namespace tuning;
   for (const int major : {8, 10, 11, 12}) CHECK(&ccoo_numbers(major) == &ccoo_safe);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 or Ubuntu 24.04 to a compressed matrix: installs missing packages (as root or with sudo),
-# builds, and shows every step on a matrix with 8.8 million nonzeros.
+# builds the command, for the GPUs that are here, and shows every step on a matrix with 8.8 million nonzeros.
 #
 # usage: tools/quickstart.sh [DIRECTORY]     where the files go, default: ./quickstart-data
 set -euo pipefail
@@ -18,9 +18,15 @@ show() {
 step "Packages"
 install_missing "${build_packages[@]}"
 
-step "Build (build/release)"
+step "Build of the command (build/release)"
+if command -v ccache > /dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+fi
 cmake --preset release -DSPMVPACK_TESTS=OFF
-cmake --build --preset release
+if grep -q '^CMAKE_CUDA_COMPILER:.*NOTFOUND$' build/release/CMakeCache.txt; then
+  echo "There is no nvcc here: spmvpack is built for the host alone, and all but the last step is the same."
+fi
+cmake --build --preset release --target spmvpack
 PATH=$PWD/build/release/tools:$PATH
 
 step "A matrix: convection and diffusion on 148 x 148 x 58 cells"

@@ -9,8 +9,8 @@
 #   tsan     ThreadSanitizer (clang 14): the tests that use threads
 #   asan     AddressSanitizer and UndefinedBehaviorSanitizer: all tests but those that run the command on many files,
 #            survey, and host_multiply_generic
-#   release  as shipped, with CUDA code for one architecture, if nvcc is found: all tests
-#   archs    not in all: CUDA code for every architecture that it ships for, compiled and linked
+#   release  optimised, with CUDA code for the GPUs of this machine, if nvcc is found: all tests
+#   archs    not in all: the command as it is packaged, with CUDA code for every architecture
 #
 # Tests on real matrices need SPMVPACK_TEST_MATRICES, a directory of Matrix Market files; if unset, they are skipped.
 # shellcheck disable=SC2317 # stages are called by name
@@ -24,7 +24,6 @@ configure() { # PRESET [CMAKE OPTION ...]
   if command -v ccache > /dev/null; then
     options=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   fi
-  if [[ -n ${CUDA_ARCHITECTURES:-} ]]; then options+=("-DCMAKE_CUDA_ARCHITECTURES=$CUDA_ARCHITECTURES"); fi
   cmake --preset "$1" -DSPMVPACK_TESTS=ON -DSPMVPACK_WERROR=ON "${options[@]}" "${@:2}"
 }
 build_and_test() { # PRESET TARGET [CTEST OPTION ...]
@@ -47,12 +46,10 @@ stage_tidy() {
 }
 stage_tsan() { build_and_test tsan threads_tests --label-regex '^threads$'; }
 stage_asan() { build_and_test asan all --exclude-regex '^(format|survey|real_matrices|generated_matrices|readme|report_json|bench_json|host_multiply_generic)$'; }
-stage_release() {
-  CUDA_ARCHITECTURES=90 build_and_test release all
-}
+stage_release() { build_and_test release all; }
 stage_archs() {
-  configure release -B build/archs
-  cmake --build build/archs --target spmvpack_gpu_loader
+  configure package -DSPMVPACK_TESTS=OFF
+  cmake --build --preset package --target spmvpack
 }
 
 case ${1:-all} in

@@ -1,4 +1,4 @@
-#include <cuda_runtime_api.h>
+#include <cuda_runtime.h>
 
 #include "cuda_error.hpp"
 #include "device_facts.hpp"
@@ -6,7 +6,29 @@
 
 namespace spmvpack::gpu_loader {
 
+namespace {
+
+/// Code like any other of this build.
+__global__ void probe() {}
+
+}  // namespace
+
 bool built_with_cuda() noexcept { return true; }
+
+void require_device_code() {
+  int device = 0;
+  require_cuda(cudaGetDevice(&device), "querying the current device");
+  cudaFuncAttributes attributes{};
+  const cudaError_t status = cudaFuncGetAttributes(&attributes, probe);
+  if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction ||
+      status == cudaErrorUnsupportedPtxVersion || status == cudaErrorJitCompilationDisabled) {
+    static_cast<void>(cudaGetLastError());
+    cudaDeviceProp p{};
+    require_cuda(cudaGetDeviceProperties(&p, device), "reading a GPU's properties");
+    throw no_code_error(p.name, p.major, p.minor, built_for(), cudaGetErrorString(status));
+  }
+  require_cuda(status, "reading a kernel's properties");
+}
 
 std::vector<DeviceInfo> devices() {
   int count = 0;
@@ -41,6 +63,7 @@ CurrentDevice::~CurrentDevice() {
 }
 
 DeviceFacts device_facts() {
+  require_device_code();
   constexpr int cuda_12_3 = 12030;
   DeviceFacts facts;
   int device = 0;

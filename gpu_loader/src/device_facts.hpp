@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <string_view>
+
+#include "spmvpack/container/error.hpp"
 
 namespace spmvpack::gpu_loader {
 
@@ -27,5 +30,10 @@ constexpr bool code_can_wait(std::initializer_list<int> compiled, int capability
   return std::any_of(compiled.begin(), compiled.end(),
                      [&](int a) { return a >= 900 && a / 100 == capability / 100 && a <= capability; });
 }
+
+/// What is thrown on a device, of a compute capability, that runs none of the code that a build has; `built_for` as the
+/// function, `cuda` is CUDA's word for it.
+Error no_code_error(std::string_view device, int compute_major, int compute_minor, std::string_view built_for,
+                    std::string_view cuda);
 
 }  // namespace spmvpack::gpu_loader

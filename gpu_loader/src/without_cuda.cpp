@@ -19,6 +19,7 @@ namespace {
 struct DeviceMatrix::Impl {};
 
 bool built_with_cuda() noexcept { return false; }
+void require_device_code() { refuse(); }
 std::vector<DeviceInfo> devices() { refuse(); }
 CurrentDevice::CurrentDevice(int /*device*/) { refuse(); }
 CurrentDevice::~CurrentDevice() = default;

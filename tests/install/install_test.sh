@@ -7,6 +7,17 @@ source=$1 build=$2
 source "$source/tests/install/common.sh"
 consumer=$source/tests/install/consumer
 
+# Runs $2, consumer/load.c, beside the command $1: a load is refused without CUDA (7); with it there may be no device (8).
+check_load() {
+  local status=0
+  "$2" A.spmvc > facts 2> errors || status=$?
+  if "$1" --version | grep -q 'CUDA  *without'; then
+    ((status == 7)) || { cat errors && fail "$2 without CUDA: exit $status"; }
+  else
+    [[ $status == 8 ]] || grep -qx '3 x 4, 5 nonzeros' facts || { cat errors && fail "$2: exit $status"; }
+  fi
+}
+
 # Checks an installed tree: $1 its prefix, $2 where its command and libraries are below that.
 check_installation() {
   local prefix=$1 name=${1//\//_} program
@@ -28,14 +39,18 @@ check_installation() {
   ((status == 3)) || fail "A.mtx as a container: exit $status"
   grep -q 'A.mtx' errors || fail "an error without its file"
 
-  # From C, onto a device: refused without CUDA (7); with it there may be no device (8).
-  status=0
-  "./consumer$name/load" A.spmvc > facts 2> errors || status=$?
-  if "$program" --version | grep -q 'CUDA  *without'; then
-    ((status == 7)) || fail "a load without CUDA: exit $status"
-  else
-    [[ $status == 8 ]] || grep -qx '3 x 4, 5 nonzeros' facts || { cat errors && fail "a load in C: exit $status"; }
-  fi
+  # From C, where a C++ project has it, where there is no C++, and with pkg-config.
+  check_load "$program" "./consumer$name/load"
+  quietly "$CMAKE" -S "$source/tests/install/c_consumer" -B "c$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
+  quietly "$CMAKE" --build "c$name"
+  check_load "$program" "./c$name/load"
+  local flags
+  PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name spmvpack.pc)")
+  export PKG_CONFIG_PATH
+  flags=$(pkg-config --cflags --libs spmvpack-c)
+  # shellcheck disable=SC2086 # flags are words
+  quietly "${CC:-cc}" -std=c99 -Wall -Werror "$consumer/load.c" -o "pkgconfig_c$name" $flags
+  LD_LIBRARY_PATH=$prefix/lib check_load "$program" "./pkgconfig_c$name"
 
   # A component alone asks for no library that only others need; an unknown one is refused by its name.
   quietly "$CMAKE" -S "$consumer" -B "alone$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENTS=host_loader
@@ -43,8 +58,7 @@ check_installation() {
   refused "no component 'fpga_loader'" "$CMAKE" -S "$consumer" -B "wrong$name" -G Ninja \
     -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENTS='host_loader;fpga_loader'
 
-  local flags
-  flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name spmvpack.pc)") pkg-config --cflags --libs spmvpack)
+  flags=$(pkg-config --cflags --libs spmvpack)
   # shellcheck disable=SC2086 # flags are words
   quietly "$CXX" "$consumer/multiply.cpp" -o "pkgconfig$name" $flags
   LD_LIBRARY_PATH=$prefix/lib "./pkgconfig$name" A.spmvc | diff - y || fail "another y with pkg-config"

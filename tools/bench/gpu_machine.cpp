@@ -50,6 +50,7 @@ class GpuMachine final : public Machine {
       throw Error(errc::no_device, "no GPU, or no driver for one", {}, "use --device host, or check nvidia-smi");
     const gpu_loader::DeviceInfo& device = devices.front();
     require_cuda(cudaSetDevice(0), "choosing the GPU");
+    gpu_loader::require_device_code();
     cudaStream_t stream = nullptr;
     require_cuda(cudaStreamCreate(&stream), "making a stream");
     stream_ = {stream, [](cudaStream_t s) { static_cast<void>(cudaStreamDestroy(s)); }};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spmvpack/container/error.hpp"
@@ -12,6 +13,14 @@ namespace spmvpack::gpu_loader {
 
 /// Whether this build contains GPU code.
 SPMVPACK_EXPORT bool built_with_cuda() noexcept;
+
+/// The compute capabilities that this build has code for, such as "8.0, 9.0 and PTX", which newer GPUs run; empty in a
+/// build without CUDA.
+SPMVPACK_EXPORT std::string_view built_for() noexcept;
+
+/// Error(errc::no_device), naming both, if this build has no code that the current device runs, or if there is no
+/// device; Error(errc::unsupported) in a build without CUDA. A load does this first.
+SPMVPACK_EXPORT void require_device_code();
 
 struct DeviceInfo {
   std::string name;
