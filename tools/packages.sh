@@ -5,8 +5,10 @@
 build_packages=(g++ cmake ninja-build pkg-config libboost-program-options-dev libzstd-dev libxxhash-dev libisal-dev
   libarchive-dev libfmt-dev libfast-float-dev nlohmann-json3-dev)
 # shellcheck disable=SC2034
+wheel_packages=(libbz2-dev liblzma-dev nettle-dev zlib1g-dev python3-dev python3-venv)
+# shellcheck disable=SC2034
 test_packages=(catch2 ccache clang-14 clang-format-14 clang-tidy-14 libomp-14-dev dpkg-dev gzip bzip2 jq xz-utils zstd shellcheck
-  python3 python3-dev python3-venv python3-numpy python3-scipy python3-xxhash python3-zstandard python3-jsonschema)
+  "${wheel_packages[@]}" python3 python3-numpy python3-scipy python3-xxhash python3-zstandard python3-jsonschema)
 
 # Installs the named packages that are missing; needs root or sudo only if there are any.
 install_missing() {

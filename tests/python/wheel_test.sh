@@ -9,6 +9,10 @@ source=$1 build=$2 program=$3 python=${PYTHON:-/usr/bin/python3}
 work=$build/python
 rm -rf "$work/dist" "$work/fresh"
 step() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
 skip() {
   echo "SKIPPED: $*"
   exit 77
@@ -23,6 +27,17 @@ fresh=$work/fresh/bin
 step "Wheel"
 CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER:-} "$source/tools/wheel.sh" "$build" "$work/dist" "$python"
 "$fresh/pip" install -q --no-index "$work"/dist/*.whl
+# For glibc 2.28, which auditwheel has checked; without libxml2 and its data, which libarchive could bring.
+[[ $(echo "$work"/dist/*.whl) == *-manylinux_2_28_*.whl ]] || fail "not for glibc 2.28: $(ls "$work/dist")"
+"$fresh/python" -m zipfile -l "$work"/dist/*.whl > "$work/log"
+if grep -E 'libxml2|libicu|libarchive|libstdc' "$work/log"; then fail "a library that the module does not need"; fi
+bytes=$(awk '{sum += $NF} END {print sum}' "$work/log")
+echo "$bytes bytes unpacked"
+((bytes < 40000000)) || fail "too large"
+# Functions that have no older version are named, not left alone.
+cp "$(dirname "$("$fresh/python" -c 'import spmvpack; print(spmvpack.__file__)')")"/_native*.so "$work/module.so"
+if "$python" "$source/tools/old_glibc.py" 2.17 "$work/module.so" 2> "$work/log"; then fail "getrandom() of 2.25 in 2.17"; fi
+grep -q 'no version up to 2.17 of .*getrandom@GLIBC_2.25' "$work/log" || { cat "$work/log" && fail "getrandom() is not named"; }
 cd "$work" # not where the sources are
 
 step "Tests"
