@@ -54,8 +54,8 @@ function(spmvpack_set_options target)
   endif()
 endfunction()
 
-# For clang-tidy and builds with sanitizers, which take most of their time for headers (tools/test.sh): a target's
-# sources in fewer, larger ones.
+# For builds that take most of their time for headers: those of quickstart and pip, clang-tidy and sanitizers
+# (tools/test.sh). A target's sources in fewer, larger ones.
 # Layouts, strategies and commands name things of their own alike, so that a group has one of them.
 function(spmvpack_group_sources target)
   set(named_alike "(layouts|strategies|commands)/")
