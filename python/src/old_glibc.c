@@ -15,17 +15,23 @@
 char __libc_single_threaded = 0;
 
 /* Before 2.33 stat() and its kin were macros for these, with the layout of struct stat. */
-enum { layout_x86_64 = 1 };
+#ifdef __x86_64__
+enum { layout_of_stat = 1 };
+#define FIRST_GLIBC "GLIBC_2.2.5"
+#else
+enum { layout_of_stat = 0 };
+#define FIRST_GLIBC "GLIBC_2.17"
+#endif
 int __xstat(int layout, const char* path, struct stat* found);
 int __fxstat(int layout, int file, struct stat* found);
 int __lxstat(int layout, const char* path, struct stat* found);
-__asm__(".symver __xstat, __xstat@GLIBC_2.2.5");
-__asm__(".symver __fxstat, __fxstat@GLIBC_2.2.5");
-__asm__(".symver __lxstat, __lxstat@GLIBC_2.2.5");
-int stat(const char* path, struct stat* found) { return __xstat(layout_x86_64, path, found); }
-int fstat(int file, struct stat* found) { return __fxstat(layout_x86_64, file, found); }
-int lstat(const char* path, struct stat* found) { return __lxstat(layout_x86_64, path, found); }
-int fstat64(int file, struct stat64* found) { return __fxstat(layout_x86_64, file, (struct stat*)found); }
+__asm__(".symver __xstat, __xstat@" FIRST_GLIBC);
+__asm__(".symver __fxstat, __fxstat@" FIRST_GLIBC);
+__asm__(".symver __lxstat, __lxstat@" FIRST_GLIBC);
+int stat(const char* path, struct stat* found) { return __xstat(layout_of_stat, path, found); }
+int fstat(int file, struct stat* found) { return __fxstat(layout_of_stat, file, found); }
+int lstat(const char* path, struct stat* found) { return __lxstat(layout_of_stat, path, found); }
+int fstat64(int file, struct stat64* found) { return __fxstat(layout_of_stat, file, (struct stat*)found); }
 
 /* std::random_device, and libarchive where it would encrypt. */
 void arc4random_buf(void* bytes, size_t count) {
