@@ -8,10 +8,22 @@
 #include <mutex>
 #include <type_traits>
 
+#include "spmvpack/container/export.hpp"
+
 namespace spmvpack {
 
-/// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores).
-inline int thread_count(int requested) { return requested > 0 ? requested : omp_get_max_threads(); }
+/// Whether this process was forked from one in which parallel_for() had started threads. They are not here, but GNU's
+/// OpenMP would wait for them for ever: such a process has one thread.
+SPMVPACK_EXPORT bool lost_threads_in_fork() noexcept;
+/// Tells lost_threads_in_fork() of processes to come that this one has started threads.
+SPMVPACK_EXPORT void note_threads() noexcept;
+
+/// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores). 1
+/// if lost_threads_in_fork().
+inline int thread_count(int requested) {
+  if (lost_threads_in_fork()) return 1;
+  return requested > 0 ? requested : omp_get_max_threads();
+}
 
 /// Calls f(i) for every i in [0, n) on up to `threads` threads (0: all), or f(i, worker) if f takes two arguments;
 /// worker < `threads` differs between concurrent calls. If calls throw, the exception of the smallest i is rethrown
@@ -32,6 +44,7 @@ void parallel_for(std::uint64_t n, int threads, F&& f) {
   std::atomic<std::uint64_t> next{0}, failed{n}, workers{0};
   std::exception_ptr error;
   std::mutex guard;
+  note_threads();
 #pragma omp parallel num_threads(static_cast <int>(wanted < n ? wanted : n))
   {
     const std::uint64_t worker = workers++;
