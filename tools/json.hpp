@@ -16,6 +16,7 @@ inline Json facts_json(const MatrixFacts& f) {
           {"value_type", to_string(f.value_type)},
           {"field", to_string(f.field)},
           {"symmetry", to_string(f.symmetry)},
+          {"bitwise_symmetry", to_string(f.bitwise_symmetry())},
           {"digest", f.digest.to_string()}};
 }
 

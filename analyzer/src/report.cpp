@@ -49,10 +49,10 @@ void recommend(Report& report, std::uint64_t csr_bytes) {
   report.reason = std::move(choice.reason);
 }
 
-/// `symmetry` is the source's.
+/// `symmetry` is that of the entries, bit for bit.
 TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOptions& options) {
   TransposeCost cost;
-  cost.symmetry = symmetry == Symmetry::general ? symmetry_of(a, options.threads) : symmetry;
+  cost.symmetry = symmetry;
   if (cost.symmetry != Symmetry::general) return cost;
   require_memory(checked_mul(2, a.bytes() + a.cols() * 8, "matrix bytes"), options.memory_limit, "the transpose");
   const CsrMatrix t = transposed(a, options.threads);
@@ -120,7 +120,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
     report.layouts.push_back(std::move(cost));
   }
   recommend(report, csr_bytes);
-  if (options.transpose) report.transpose = transpose_cost(a, report.facts.symmetry, options);
+  if (options.transpose) report.transpose = transpose_cost(a, report.facts.bitwise_symmetry(), options);
   report.data_reduction_pjds = pjds_data_reduction(report.layouts, a.nnz());
   report_progress(options.progress, "analyze", steps, steps);
   return report;

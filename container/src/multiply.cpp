@@ -18,7 +18,8 @@ void check_leading(const char* name, std::uint64_t given, std::uint64_t column) 
 }  // namespace
 
 bool has_transpose(const MatrixFacts& facts, std::span<const PartInfo> parts) noexcept {
-  return facts.nnz == 0 || facts.symmetry != Symmetry::general || !parts_of(parts, format::Role::transpose).empty();
+  return facts.nnz == 0 || facts.bitwise_symmetry() != Symmetry::general ||
+         !parts_of(parts, format::Role::transpose).empty();
 }
 
 bool has_permuted_basis(std::span<const PartInfo> parts) {
@@ -41,8 +42,8 @@ Operand check_description(const MultiplyDescription& description, const MatrixFa
       throw Error(errc::usage, "the container does not have the transpose of its matrix", {},
                   "encode the matrix again with its transpose (--transpose, EncodeRequest::transpose)");
     std::swap(operand.rows, operand.cols);
-    operand.negated = facts.symmetry == Symmetry::skew_symmetric;
-    if (facts.symmetry == Symmetry::general) operand.role = format::Role::transpose;
+    operand.negated = facts.bitwise_symmetry() == Symmetry::skew_symmetric;
+    if (facts.bitwise_symmetry() == Symmetry::general) operand.role = format::Role::transpose;
   }
   if (description.basis == Basis::permuted && (operand.role != format::Role::a || !has_permuted_basis(parts)))
     throw Error(errc::usage, "the container has no permuted basis for this operation", {},

@@ -21,6 +21,13 @@ constexpr const char* remedy_damaged = "get the file again, or encode it again";
 /// True for a name without spaces, which a shell takes as one word; false for "standard input".
 bool is_one_word(const std::string& name) { return !name.empty() && name.find(' ') == std::string::npos; }
 
+/// What the writer has found of a matrix whose source says that it is general.
+Symmetry found_symmetry(const format::Header& h) noexcept {
+  return (h.optional_features & format::feature_symmetric) != 0        ? Symmetry::symmetric
+         : (h.optional_features & format::feature_skew_symmetric) != 0 ? Symmetry::skew_symmetric
+                                                                       : Symmetry::general;
+}
+
 /// Whether the parts have `nnz` nonzeros together.
 bool add_up(std::span<const PartInfo> parts, std::uint64_t nnz) {
   std::uint64_t sum = 0;
@@ -64,6 +71,7 @@ class Opener {
     enumerator(h.value_type, 2, 7, "value type");
     enumerator(h.field, 3, 4, "field");
     enumerator(h.symmetry, 3, 4, "symmetry");
+    check_found(h);
     if (h.rows >= max_dimension || h.cols >= max_dimension)
       throw Error(errc::unsupported,
                   fmt::format("{} x {}: rows and columns must stay below {}", h.rows, h.cols, max_dimension), name_);
@@ -103,7 +111,8 @@ class Opener {
     enumerator(p.role, 2, 3, "role");
     info.role = static_cast<format::Role>(p.role);
     const bool transpose = info.role == format::Role::transpose;
-    require(!transpose || h.symmetry == static_cast<std::uint8_t>(Symmetry::general),
+    require(!transpose ||
+                (h.symmetry == static_cast<std::uint8_t>(Symmetry::general) && found_symmetry(h) == Symmetry::general),
             "a part of the transpose of a matrix that is its own, or its negative");
     require(p.reserved0 == 0 && zero(p.reserved1) && zero(p.reserved2), "reserved bytes");
     info.value_type = static_cast<ValueType>(p.value_type);
@@ -193,6 +202,16 @@ class Opener {
   }
 
  private:
+  /// What the writer has found goes with what the header says besides.
+  void check_found(const format::Header& h) {
+    if (found_symmetry(h) == Symmetry::general) return;
+    constexpr std::uint64_t both = format::feature_symmetric | format::feature_skew_symmetric;
+    require((h.optional_features & both) != both && h.symmetry == static_cast<std::uint8_t>(Symmetry::general),
+            "more than one symmetry");
+    require(
+        h.rows == h.cols,
+        fmt::format("{} rows and {} columns of a matrix that equals its transpose or its negative", h.rows, h.cols));
+  }
   template <std::size_t N>
   static bool zero(const std::array<std::uint8_t, N>& bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t b) { return b == 0; });
@@ -250,7 +269,8 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::st
               static_cast<ValueType>(h.value_type),
               static_cast<Field>(h.field),
               static_cast<Symmetry>(h.symmetry),
-              {h.digest_low, h.digest_high}};
+              {h.digest_low, h.digest_high},
+              found_symmetry(h)};
 
   std::vector<format::Part> parts;
   std::vector<format::Section> sections;

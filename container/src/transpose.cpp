@@ -62,6 +62,35 @@ bool has_mirror(const CsrView& a, std::uint64_t row, std::uint64_t k, bool skew)
   return std::bit_cast<bits_of<T>>(values[mirror - columns]) == std::bit_cast<bits_of<T>>(value);
 }
 
+/// Whether every entry has a mirror image: each above the diagonal has one, and there are no others below it.
+template <class T>
+bool mirrors_itself(const CsrView& a, bool skew, int threads) {
+  const std::uint32_t* const columns = a.col_idx();
+  std::atomic<std::uint64_t> above{0}, below{0};
+  std::atomic<bool> differs{false};
+  parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    std::uint64_t above_here = 0, below_here = 0;
+    for (std::uint64_t r = first; r < last && !differs; ++r) {
+      const std::uint64_t begin = a.row_ptr(r), end = a.row_ptr(r + 1);
+      auto k = static_cast<std::uint64_t>(std::lower_bound(columns + begin, columns + end, r) - columns);
+      below_here += k - begin;
+      if (k < end && columns[k] == r) {
+        if (skew) differs = true;
+        ++k;
+      }
+      above_here += end - k;
+      for (; k < end; ++k)
+        if (!has_mirror<T>(a, r, k, skew)) {
+          differs = true;
+          break;
+        }
+    }
+    above += above_here;
+    below += below_here;
+  });
+  return !differs && above == below;
+}
+
 }  // namespace
 
 CsrMatrix transposed(const CsrView& a, int threads) {
@@ -90,9 +119,11 @@ std::uint64_t first_without_mirror(const CsrView& a, Symmetry symmetry, int thre
 
 Symmetry symmetry_of(const CsrView& a, int threads) {
   if (a.rows() != a.cols()) return Symmetry::general;
-  for (const Symmetry symmetry : {Symmetry::symmetric, Symmetry::skew_symmetric})
-    if (first_without_mirror(a, symmetry, threads) == a.nnz()) return symmetry;
-  return Symmetry::general;
+  return dispatch(a.value_type(), [&]<class T>(T) {
+    return mirrors_itself<T>(a, false, threads)  ? Symmetry::symmetric
+           : mirrors_itself<T>(a, true, threads) ? Symmetry::skew_symmetric
+                                                 : Symmetry::general;
+  });
 }
 
 }  // namespace spmvpack

@@ -98,9 +98,9 @@ void check_claims(const Container& container, const CsrView& a, int threads) {
     throw Error(errc::corrupt, fmt::format("{} in a matrix that the header says is {}", what, claim), container.name(),
                 "get the file again, or encode it again");
   };
-  const bool mirrored = facts.symmetry != Symmetry::general;
-  if (mirrored && a.rows() != a.cols())
-    fail(fmt::format("{} rows and {} columns", a.rows(), a.cols()), to_string(facts.symmetry));
+  const Symmetry symmetry = facts.bitwise_symmetry();
+  if (symmetry != Symmetry::general && a.rows() != a.cols())
+    fail(fmt::format("{} rows and {} columns", a.rows(), a.cols()), to_string(symmetry));
   const T* const values = a.values<T>();
   const std::uint32_t* const columns = a.col_idx();
   const auto fits_field = [&](T v) {
@@ -114,10 +114,10 @@ void check_claims(const Container& container, const CsrView& a, int threads) {
         if (!fits_field(values[k]))
           fail(fmt::format("row {}, column {}: the value {}", r, columns[k], values[k]), to_string(facts.field));
   });
-  if (!mirrored) return;
-  if (const std::uint64_t k = first_without_mirror(a, facts.symmetry, threads); k != a.nnz())
+  if (symmetry == Symmetry::general) return;
+  if (const std::uint64_t k = first_without_mirror(a, symmetry, threads); k != a.nnz())
     fail(fmt::format("row {}, column {}: an entry without its mirror image", a.row_of(k), columns[k]),
-         to_string(facts.symmetry));
+         to_string(symmetry));
 }
 
 }  // namespace
@@ -174,7 +174,7 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options, format:
                 transpose ? "what it stores as the transpose is not the transpose of the matrix"
                           : "the content digest is not that of the matrix",
                 container.name(), "get the file again, or encode it again");
-  if (facts.field != Field::real || facts.symmetry != Symmetry::general)
+  if (facts.field != Field::real || facts.bitwise_symmetry() != Symmetry::general)
     dispatch(facts.value_type, [&]<class T>(T) { check_claims<T>(container, m, options.threads); });
   return m;
 }

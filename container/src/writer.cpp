@@ -259,6 +259,9 @@ std::uint64_t write_container(ByteSink& file, const ContainerSource& source, con
   header.version_major = format::version_major;
   header.version_minor = format::version_minor;
   header.header_bytes = format::header_bytes;
+  if (source.facts.symmetry == Symmetry::general && source.facts.found != Symmetry::general)
+    header.optional_features =
+        source.facts.found == Symmetry::symmetric ? format::feature_symmetric : format::feature_skew_symmetric;
   header.rows = source.facts.rows;
   header.cols = source.facts.cols;
   header.nnz = source.facts.nnz;

@@ -26,8 +26,13 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-MatrixFacts facts_of_view(const CsrView& a, Field field, Symmetry symmetry, int threads) {
-  return {a.rows(), a.cols(), a.nnz(), a.value_type(), field, symmetry, content_digest(a, threads)};
+/// What is found in a matrix whose source has the symmetry `said`.
+Symmetry found_in(const CsrView& a, Symmetry said, int threads) {
+  return said == Symmetry::general ? symmetry_of(a, threads) : Symmetry::general;
+}
+
+MatrixFacts facts_of_view(const CsrView& a, Field field, Symmetry symmetry, Symmetry found, int threads) {
+  return {a.rows(), a.cols(), a.nnz(), a.value_type(), field, symmetry, content_digest(a, threads), found};
 }
 
 /// The plan of `a`, which messages call `name`. Error(errc::unsupported) if it takes too much room.
@@ -70,7 +75,8 @@ EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const
   result.plan = plan_of(a, strategy, request, "");
   result.device_bytes = result.plan.device_bytes();
   result.csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
-  result.symmetry = request.transpose && symmetry == Symmetry::general ? symmetry_of(a, request.threads) : symmetry;
+  const Symmetry found = found_in(a, symmetry, request.threads);
+  result.symmetry = symmetry == Symmetry::general ? found : symmetry;
   CsrMatrix transpose;  // its plan refers to it
   if (request.transpose && result.symmetry == Symmetry::general) {
     transpose = transpose_of(a, request);
@@ -81,7 +87,7 @@ EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const
 
   start = std::chrono::steady_clock::now();
   report_progress(request.progress, "digest", 0, 0);
-  const MatrixFacts facts = facts_of_view(a, field, result.symmetry, request.threads);
+  const MatrixFacts facts = facts_of_view(a, field, symmetry, found, request.threads);
   WriteOptions write;
   write.codec = request.codec;
   write.level = request.level;
@@ -105,11 +111,12 @@ Provenance provenance_of(const CsrView& a) {
 }  // namespace
 
 MatrixFacts facts_of(const SourceMatrix& source, int threads) {
-  return facts_of_view(source.matrix, source.field, source.symmetry, threads);
+  return facts_of_view(source.matrix, source.field, source.symmetry, found_in(source.matrix, source.symmetry, threads),
+                       threads);
 }
 
 MatrixFacts facts_of(const CsrView& matrix, int threads) {
-  return facts_of_view(matrix, Field::real, Symmetry::general, threads);
+  return facts_of_view(matrix, Field::real, Symmetry::general, found_in(matrix, Symmetry::general, threads), threads);
 }
 
 ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const Plan& plan,

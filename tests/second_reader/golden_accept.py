@@ -511,3 +511,9 @@ def accept():
     image = Image(small(), [csr(small())])
     image.header["optional"] = 1 << 63 | 1
     yield "optional_features", small(), image.pack()
+    # General for the source, found to be symmetric or skew-symmetric; the other bits mean nothing.
+    for name, feature, sign in (("symmetric", 2, 1.0), ("skew", 4, -1.0)):
+        n = Matrix(4, 4, [(0, 2, 0.0), (2, 0, 0.0 * sign), (1, 3, -5.0), (3, 1, -5.0 * sign)])
+        image = Image(n, [csr(n)])
+        image.header["optional"] = feature | 1 << 63 | 1
+        yield f"found_{name}", n, image.pack()

@@ -85,6 +85,14 @@ def header_fields():
         for value in reserved + undefined:
             yield (f"header_{field}_{value}", 5 if value in reserved else 4, "header field",
                    bend(image(), "header", **{field: value}).pack())
+    square = Matrix(2, 2, [(0, 1, 0.0), (1, 0, -0.0)])
+    for name, n, features, symmetry in (
+        ("both", Matrix(2, 2, []), 6, 1), ("symmetric_of_symmetric", Matrix(2, 2, []), 2, 2),
+        ("skew_of_symmetric", Matrix(2, 2, []), 4, 2), ("symmetric_of_skew", square, 2, 3),
+        ("skew_of_skew", square, 4, 3), ("symmetric_wide", Matrix(2, 3, []), 2, 1),
+        ("skew_tall", Matrix(3, 2, [(0, 1, 1.0), (1, 0, -1.0)]), 4, 1)):
+        img = bend(Image(n, [csr(n)]), "header", optional=features, symmetry=symmetry)
+        yield f"header_found_{name}", 4, "header field", img.pack()
     img = image()
     img.payload += b"\1"  # the tables start one byte late
     bend(img, "header", tables_offset=lambda n: n + 1, file_length=lambda n: n + 1)
@@ -120,6 +128,8 @@ def parts():
     yield "part_transpose_range", 4, Image(m, [csr(m), csr(t).row_range(1).transpose()])
     n = Matrix(2, 2, [(0, 1, 1.0), (1, 0, 1.0)], symmetry=2)
     yield "part_transpose_of_symmetric", 4, Image(n, [csr(n), csr(n).transpose()])
+    n = Matrix(2, 2, [(0, 1, 1.0), (1, 0, 1.0)])
+    yield "part_transpose_of_found", 4, bend(Image(n, [csr(n), csr(n).transpose()]), "header", optional=2)
     part = csr(Matrix(4, 7, m.entries[:3]))
     yield "part_all_of_fewer_rows", 4, Image(Matrix(5, 7, m.entries[:3]), [part])
     yield "part_nonzeros_sum", 4, bend(image(), "header", nonzeros=7)
@@ -1010,6 +1020,16 @@ def claims():
     yield matrix("skew_same_zero", [(0, 1, 0.0), (1, 0, 0.0)], symmetry=3)
     yield matrix("skew_without_mirror", [(1, 0, 1.0)], symmetry=3)
     yield matrix("skew_diagonal", [(0, 0, 0.0)], symmetry=3)
+
+    def found(name, features, entries, value="f64"):
+        m = Matrix(2, 2, entries, value)
+        return f"claim_found_{name}", bend(Image(m, [csr(m)]), "header", optional=features)
+
+    yield found("symmetric_without_mirror", 2, [(0, 1, 1.0)])
+    yield found("symmetric_other_zero", 2, [(0, 1, 0.0), (1, 0, -0.0)])
+    yield found("skew_same_sign", 4, [(0, 1, 1.0), (1, 0, 1.0)])
+    yield found("skew_same_sign_f32", 4, [(0, 1, 1.0), (1, 0, 1.0)], "f32")
+    yield found("skew_diagonal", 4, [(0, 0, 0.0)])
 
 
 def reject():

@@ -50,6 +50,11 @@ def read_header(data):
                                          ("symmetry", h.symmetry, (1, 2, 3), (4,))):
         supported(value not in reserved, stage, f"{what} {value} is reserved")
         require(value in known, stage, f"{what} {value} is not defined")
+    # What the writer has found about a matrix whose source says that it is general.
+    found = [kind for bit, kind in ((2, 2), (4, 3)) if h.optional & bit]
+    require(not found or (len(found) == 1 and h.symmetry == 1), stage, f"several symmetries: {h.symmetry}, {found}")
+    require(not found or h.rows == h.columns, stage, f"{h.rows} x {h.columns} of a matrix that is its own mirror image")
+    h.mirror = found[0] if found else h.symmetry
     require(h.tables_bytes == 160 * h.parts + 96 * h.sections + 16 * h.blocks, stage, "tables bytes are not those of "
             f"{h.parts} parts, {h.sections} sections and {h.blocks} blocks")
     require(h.tables_offset >= 4096 and h.tables_offset % 256 == 0, stage, f"tables offset {h.tables_offset}")
@@ -131,7 +136,7 @@ def check_parts(h, parts, sections):
         require(p.value_type == h.value_type, stage, f"{what}: value type {p.value_type}")
         supported(p.role != 3, stage, f"{what}: role {p.role} is reserved")
         require(p.role in (ROLE_A, ROLE_TRANSPOSE), stage, f"{what}: role {p.role} is not defined")
-        require(p.role == ROLE_A or h.symmetry == 1, stage, f"{what}: the transpose of a symmetric matrix")
+        require(p.role == ROLE_A or h.mirror == 1, stage, f"{what}: the transpose of a symmetric matrix")
         require(i == 0 or parts[i - 1].role <= p.role, stage, f"{what} is of A, the part before it of its transpose")
         p.matrix_rows, p.matrix_columns = (h.rows, h.columns) if p.role == ROLE_A else (h.columns, h.rows)
         for kind, begin, count, size in ((p.row_map, p.row_begin, p.row_count, p.matrix_rows),
@@ -300,15 +305,15 @@ def check_fit(h, matrix):
         require(np.all(values == 1), stage, "a pattern with a value that is not 1")
     if h.field == 2:
         require(np.all(np.isfinite(values) & (np.trunc(values) == values)), stage, "a value that is not an integer")
-    if h.symmetry == 1:
+    if h.mirror == 1:
         return
     require(h.rows == h.columns, stage, "a symmetric matrix that is not square")
     bits = values.view(f"<u{values.itemsize}")
-    flip = bits.dtype.type(1 << (8 * values.itemsize - 1)) if h.symmetry == 3 else bits.dtype.type(0)
+    flip = bits.dtype.type(1 << (8 * values.itemsize - 1)) if h.mirror == 3 else bits.dtype.type(0)
     order = np.lexsort((matrix.rows, matrix.columns))  # the transpose, sorted
     require(np.array_equal(matrix.columns[order], matrix.rows) and np.array_equal(matrix.rows[order], matrix.columns)
             and np.array_equal(bits[order] ^ flip, bits), stage, "the matrix is not its own mirror image")
-    if h.symmetry == 3:
+    if h.mirror == 3:
         require(np.all(matrix.rows != matrix.columns), stage, "an entry on the diagonal of a skew-symmetric matrix")
 
 
@@ -385,7 +390,8 @@ def is_error(text):
 def summary(h, parts, sections):
     field = ("real", "integer", "pattern")[h.field - 1]
     symmetry = ("general", "symmetric", "skew-symmetric")[h.symmetry - 1]
-    yield f"{h.rows} x {h.columns}, {h.nonzeros} nonzeros, {('f64', 'f32')[h.value_type - 1]}, {field} {symmetry}"
+    found = "" if h.mirror == h.symmetry else f", A^T is {'A' if h.mirror == 2 else '-A'}"
+    yield f"{h.rows} x {h.columns}, {h.nonzeros} nonzeros, {('f64', 'f32')[h.value_type - 1]}, {field} {symmetry}{found}"
     yield f"{h.file_length} bytes, {sum(s.raw_bytes for s in sections if s.flags & DEVICE)} on the device"
     yield f"digest {h.digest.hex()}"
     for i, p in enumerate(parts):

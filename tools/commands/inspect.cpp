@@ -132,16 +132,24 @@ std::string provenance_text(const Provenance& p) {
   return text;
 }
 
+/// Field and symmetry of the source, and what was found besides.
+std::string kind_text(const MatrixFacts& f) {
+  return fmt::format("{} {}{}", to_string(f.field), to_string(f.symmetry),
+                     f.found == Symmetry::general     ? ""
+                     : f.found == Symmetry::symmetric ? "; A^T is A"
+                                                      : "; A^T is -A");
+}
+
 std::string to_text(const Container& c) {
   const MatrixFacts& f = c.facts();
   std::string text = fmt::format(
       "{}: {} bytes, format {}.{}\n"
-      "  matrix      {} x {}, {}, {} ({} {})\n"
+      "  matrix      {} x {}, {}, {} ({})\n"
       "  digest      {}\n"
       "  device      {} bytes{}\n",
       escape(c.name(), 4096), grouped(c.file_bytes()), format::version_major, format::version_minor, grouped(f.rows),
-      grouped(f.cols), counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
-      f.digest.to_string(), grouped(c.device_bytes()),
+      grouped(f.cols), counted(f.nnz, "nonzero"), to_string(f.value_type), kind_text(f), f.digest.to_string(),
+      grouped(c.device_bytes()),
       c.parts(format::Role::transpose).empty()
           ? ""
           : fmt::format(", {} more of A^T", grouped(c.device_bytes(format::Role::transpose))));

@@ -12,6 +12,7 @@ nnz = 5 * 1200 - 2 * 70
 matrix = facts["matrix"]
 assert (matrix["rows"], matrix["columns"], matrix["nonzeros"]) == (1200, 1200, nnz)
 assert (matrix["value_type"], matrix["field"], matrix["symmetry"]) == ("f64", "real", "general")
+assert matrix["bitwise_symmetry"] == "symmetric"  # as it happens, whatever the source says
 assert facts["device_bytes"] == 1201 * 4 + nnz * 12
 assert facts["provenance"]["source"] == "A.mtx" and facts["provenance"]["entries"] == nnz
 assert facts["provenance"]["options"] == "--layout csr --value-type f64 --codec zstd:3"

@@ -28,10 +28,13 @@ echo "without:"
 spmvpack multiply plain.spmvc --transpose 2>&1 || echo "exit $?"
 head -4 x.mtx | sed 's/^3 1/2 1/' > short.mtx
 spmvpack multiply a.spmvc --transpose --x short.mtx 2>&1 || echo "exit $?"
-# A general source whose matrix is symmetric needs nothing more.
+# A general source whose matrix is symmetric needs nothing, and stays general.
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 4\n2 1 4\n' > s.mtx
 spmvpack encode s.mtx --transpose --layout csr | grep 'A^T'
+spmvpack encode s.mtx --layout csr -q -f
 spmvpack multiply s.spmvc --transpose
+spmvpack inspect s.spmvc | grep matrix
+spmvpack decode s.spmvc -o - | cmp - s.mtx
 printf '%%%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 4\n' > k.mtx
 spmvpack encode k.mtx --layout csr -q
 spmvpack multiply k.spmvc --transpose

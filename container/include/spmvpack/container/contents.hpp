@@ -19,8 +19,15 @@ struct MatrixFacts {
   std::uint64_t rows = 0, cols = 0, nnz = 0;
   ValueType value_type = ValueType::f64;
   Field field = Field::real;
-  Symmetry symmetry = Symmetry::general;
+  Symmetry symmetry = Symmetry::general;  ///< of the source
   Digest digest;
+  /// What the entries are, bit for bit, of a matrix whose source says that it is general, as far as the writer looked.
+  Symmetry found = Symmetry::general;
+
+  /// Whether A^T is A (symmetric) or -A (skew-symmetric), bit for bit, as the source says or the writer has found.
+  [[nodiscard]] constexpr Symmetry bitwise_symmetry() const noexcept {
+    return symmetry != Symmetry::general ? symmetry : found;
+  }
 };
 
 /// Where a matrix came from. Kept in the optional section "provenance", one `key=value` line each.

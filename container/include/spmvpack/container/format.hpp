@@ -50,6 +50,9 @@ constexpr ElementType element_type(ValueType t) noexcept {
   return t == ValueType::f64 ? ElementType::f64 : ElementType::f32;
 }
 
+/// Optional features: what a writer has found, bit for bit, of a matrix whose source says that it is general.
+inline constexpr std::uint64_t feature_symmetric = 2, feature_skew_symmetric = 4;
+
 inline constexpr std::uint8_t section_required = 1;  ///< a reader that does not know the section must refuse the file
 inline constexpr std::uint8_t section_device = 2;    ///< a multiply reads the section, so it counts as device bytes
 

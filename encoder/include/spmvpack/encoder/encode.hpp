@@ -26,8 +26,8 @@ struct EncodeRequest {
   Aim aim = {};                                      ///< of strategies that have one (Strategy::aims)
   format::Codec codec = format::Codec::none;
   int level = 3;  ///< of zstd, 1 to 19
-  /// Store A^T, too, planned by the same strategy and settings, for Operation::transpose. Of a matrix whose values and
-  /// pattern are symmetric or skew-symmetric, bit for bit, the header's symmetry says so and nothing more is stored.
+  /// Store A^T, too, planned by the same strategy and settings, for Operation::transpose. A matrix whose values and
+  /// pattern are symmetric or skew-symmetric, bit for bit, has its transpose in any case, and nothing more is stored.
   bool transpose = false;
   int threads = 0;
   bool overwrite = false;
@@ -39,7 +39,7 @@ struct EncodeRequest {
 struct EncodeResult {
   Plan plan;                                       ///< its sections cannot be filled once the matrix is gone
   std::optional<Plan> transpose;                   ///< of A^T; unset if it was not asked for, or if A^T is A or -A
-  Symmetry symmetry = Symmetry::general;           ///< in the container's header
+  Symmetry symmetry = Symmetry::general;           ///< of the entries, bit for bit: MatrixFacts::bitwise_symmetry()
   std::uint64_t device_bytes = 0, file_bytes = 0;  ///< device bytes: of A alone
   std::uint64_t csr_bytes = 0;                     ///< device bytes of csr, for comparison
   double plan_seconds = 0, write_seconds = 0;
@@ -64,7 +64,7 @@ SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const Strategy& 
                                     ByteSink& sink);
 SPMVPACK_EXPORT EncodeResult encode(const CsrView& matrix, const EncodeRequest& request, ByteSink& sink);
 
-/// The facts of a matrix, including its content digest. Parallel.
+/// The facts of a matrix, including its content digest and what its entries are, bit for bit. Parallel.
 SPMVPACK_EXPORT MatrixFacts facts_of(const SourceMatrix& source, int threads = 0);
 SPMVPACK_EXPORT MatrixFacts facts_of(const CsrView& matrix, int threads = 0);
 /// The container that encode() would write, from which a report gets exact sizes. The plans must outlive it.
