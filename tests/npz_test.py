@@ -81,6 +81,26 @@ class NpzTest(unittest.TestCase):
             self.check(b)
 
     @needs_command
+    def test_diagonals(self):
+        """dia: fill outside the matrix, zeros inside, diagonals that are too long or too short."""
+        rng = np.random.default_rng(3)
+        for rows, columns, width in ((7, 5, 5), (5, 7, 7), (6, 6, 4), (6, 6, 9), (1, 4, 4), (4, 1, 1), (0, 3, 3),
+                                     (3, 0, 0)):
+            offsets = rng.permutation(np.arange(-rows - 1, columns + 2))[:6]
+            data = rng.standard_normal((6, width))
+            data[rng.random(data.shape) < 0.2] = 0
+            if data.size:
+                data[0, 0] = np.nan
+            for dtype in (np.float64, np.float32):
+                a = sparse.dia_matrix((data.astype(dtype), offsets), (rows, columns))
+                sparse.save_npz(self.path, a)
+                self.check(a, *(("--value-type", "f32") if dtype == np.float32 else ()))
+        a = sparse.diags([[1, 2, 3], [4, 5]], [0, -1], dtype=np.int64)
+        sparse.save_npz(self.path, a)
+        self.check(a)
+        self.assertIn(b"integer", spmvpack("inspect", self.directory / "out.spmvc"))
+
+    @needs_command
     def test_types(self):
         for dtype in (np.float32, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
                       bool):
@@ -130,6 +150,37 @@ class NpzTest(unittest.TestCase):
         self.assertTrue((self.directory / "A.spmvc").exists())
 
     @needs_command
+    def test_a_vector_of_numpy(self):
+        """multiply --x x.npy: the product with the same numbers in text."""
+        a = sparse.random(60, 42, 0.2, "csr", random_state=2)
+        sparse.save_npz(self.path, a)
+        container, x, text = self.directory / "A.spmvc", self.directory / "x.npy", self.directory / "x.mtx"
+        spmvpack("encode", self.path, "-o", container)
+        values = np.random.default_rng(5).integers(-50, 50, 42)
+        text.write_text("%%MatrixMarket matrix array real general\n42 1\n" + "".join(f"{v}\n" for v in values))
+        expected = spmvpack("multiply", container, "--x", text)
+        for vector in (values, values.astype(float), values.astype(np.float32), values.astype(np.int8),
+                       values.reshape(42, 1) * 1.0, values.reshape(1, 42)):
+            np.save(x, vector)
+            self.assertEqual(spmvpack("multiply", container, "--x", x), expected)
+        zipped = self.directory / "x.npy.gz"
+        zipped.write_bytes(gzip.compress(x.read_bytes()))
+        self.assertEqual(spmvpack("multiply", container, "--x", zipped), expected)
+        for vector, expect, words in ((values[:41] * 1.0, 2, ("x has 41 values", "42")),
+                                      (values.reshape(6, 7), 3, ("x.npy: an array of shape (6, 7)", "one column")),
+                                      (np.array(5.0), 3, ("x.npy: an array of shape ()",)),
+                                      (np.array([2**53 + 1]), 3, ("f64 cannot hold the value 9007199254740993",)),
+                                      (values * 1j, 5, ("values of type 'c16'", "imaginary parts apart")),
+                                      (values.astype(">f8"), 5, ("big-endian",))):
+            np.save(x, vector)
+            message = spmvpack("multiply", container, "--x", x, expect=expect)
+            for word in words:
+                self.assertIn(word, message)
+        np.save(x, values * 1.0)
+        x.write_bytes(x.read_bytes()[:-3])
+        self.assertIn("ends 3 bytes too early", spmvpack("multiply", container, "--x", x, expect=3))
+
+    @needs_command
     def test_nothing_else_gets_its_name(self):
         sparse.save_npz(self.path, sample())
         spmvpack("encode", self.path)
@@ -140,15 +191,22 @@ class NpzTest(unittest.TestCase):
     @needs_command
     def test_what_is_wrong_is_said(self):
         for changes, expect, texts in (
-                ({"format": np.array(b"dia")}, 5, ["A.npz: a sparse matrix in format 'dia'", "tocsr"]),
+                ({"format": np.array(b"lil")}, 5, ["A.npz: a sparse matrix in format 'lil'", "tocsr"]),
+                ({"format": np.array(b"dia")}, 3, ["A.npz(data.npy): shape (3)"]),
+                ({"format": np.array(b"dia"), "data": np.ones((2, 4))}, 3, ["no array 'offsets'"]),
+                ({"format": np.array(b"dia"), "data": np.ones((2, 4)), "offsets": np.array([0])}, 3,
+                 ["A.npz(offsets.npy): 1 elements, expected 2"]),
+                ({"format": np.array(b"dia"), "data": np.ones((2, 4)), "offsets": np.array([1, 1])}, 3,
+                 ["A.npz(offsets.npy): a diagonal comes twice"]),
                 ({"format": np.array(b"\x1b[31m")}, 5, ["'\\x1B[31m'"]),
                 ({"format": None}, 3, ["A.npz: the file has no array 'format'"]),
                 ({"format": np.array(5)}, 3, ["A.npz(format.npy): not the name of a format"]),
                 ({"indptr": None}, 3, ["no array 'indptr'"]),
-                ({"data": np.array([1j, 2, 3])}, 5, ["A.npz(data.npy): values of type 'c16'"]),
-                ({"data": np.array([1, 2, 3], np.float16)}, 5, ["values of type 'f2'"]),
+                ({"data": np.array([1j, 2, 3])}, 5, ["A.npz(data.npy): values of type 'c16'", "imaginary parts apart"]),
+                ({"data": np.array([1, 2, 3], np.float16)}, 5, ["values of type 'f2'", "astype(numpy.float64)"]),
                 ({"data": np.array([1, 2, 3], ">f8")}, 5, ["'>f8', in big-endian order"]),
-                ({"data": np.array([1, 2**53 + 1, 3])}, 3, ["f64 cannot hold the value 9007199254740993 of entry 1"]),
+                ({"data": np.array([1, 2**53 + 1, 3])}, 3, ["f64 cannot hold the value 9007199254740993 of entry 1",
+                                                            "round the values, with astype(numpy.float64)"]),
                 ({"data": np.array([1.0, 2.0])}, 3, ["A.npz(indices.npy): 3 elements, expected 2"]),
                 ({"data": np.array([[1.0, 2.0, 3.0]])}, 3, ["A.npz(data.npy): shape (1, 3)"]),
                 ({"indptr": np.array([0, 2, 3])}, 3, ["A.npz(indptr.npy): 3 elements, expected 4"]),

@@ -48,7 +48,7 @@ std::string details() {
   return text +
          "\nA.mtx is a Matrix Market, Harwell-Boeing or Rutherford-Boeing file, plain,\n"
          "compressed (.gz, .zst, .bz2, .xz) or in a tar archive (A/A.mtx in A.tar.gz), a\n"
-         "sparse matrix of SciPy (.npz of save_npz() in csr, csc, coo or bsr), or a\n"
+         "sparse matrix of SciPy (.npz of save_npz() in csr, csc, coo, bsr or dia) or a\n"
          "container. The type is detected from the content; - is standard input.\n"
          "Without a codec, the file holds the matrix as a multiply reads it. The bytes\n"
          "written do not depend on the number of threads.\n\n"

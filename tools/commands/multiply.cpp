@@ -24,7 +24,7 @@ namespace po = boost::program_options;
 
 void add_options(po::options_description& options) {
   options.add_options()                                                                                      //
-      ("x", po::value<std::string>()->value_name("x.mtx"), "the vector x (default: ones)")                   //
+      ("x", po::value<std::string>()->value_name("x.mtx"), "the vector x, .mtx or .npy (default: ones)")     //
       ("transpose", po::bool_switch(), "y = A^T x: of containers that have A^T, and symmetric matrices")     //
       ("device", po::value<std::string>()->default_value("host")->value_name("D"), "host or gpu")            //
       ("kernel", po::value<std::string>()->value_name("NAME"), "kernel on a GPU, such as csr/vector")        //
@@ -33,9 +33,9 @@ void add_options(po::options_description& options) {
 }
 
 std::string details() {
-  return "x is an array-format Matrix Market file with one value per column of the matrix\n"
-         "(with --transpose, per row),\n"
-         "plain or compressed; y is written in the same format. Products and sums are in\n"
+  return "x is an array-format Matrix Market file or an array of NumPy (.npy), plain or\n"
+         "compressed, with one value per column of the matrix (with --transpose, per\n"
+         "row). y is written as a Matrix Market file. Products and sums are in\n"
          "the container's value type, to which x is rounded. The layout (on a GPU, the\n"
          "kernel) fixes the order of additions: the same bits with any number of threads\n"
          "and on any GPU. A.spmvc or x.mtx may be -, for standard input.\n\n"

@@ -1,3 +1,5 @@
+#include "npz/reader.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,7 +90,9 @@ SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::st
 
 Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options) {
   const TextOptions limited = with_memory_limit(options);
-  TextBatches text = in_chunks(open_text(open_stream(path)), limited);
+  std::shared_ptr<ByteStream> bytes = open_text(open_stream(path));
+  if (is_npy(*bytes)) return read_npy_vector(*bytes, limited);
+  TextBatches text = in_chunks(std::move(bytes), limited);
   const MatrixMarketHeader header = read_header(text);
   if (header.coordinate || (header.rows != 1 && header.cols != 1) || header.symmetry != Symmetry::general)
     throw Error(errc::bad_input,

@@ -15,10 +15,11 @@
 namespace spmvpack::encoder {
 namespace {
 
-constexpr const char* remedy_save = "save it with scipy.sparse.save_npz()";
+constexpr const char* remedy_save = "save it with scipy.sparse.save_npz(), or a vector with numpy.save()";
+constexpr std::string_view magic = "\x93NUMPY";
 
-[[noreturn]] void refuse(const std::string& name, const std::string& what) {
-  throw Error(errc::bad_input, what, name, remedy_save);
+[[noreturn]] void refuse(const std::string& name, const std::string& what, const char* remedy = remedy_save) {
+  throw Error(errc::bad_input, what, name, remedy);
 }
 
 /// The bytes of a member, some at a time.
@@ -148,16 +149,19 @@ std::uint64_t NpyArray::size() const noexcept {
 
 std::string NpyArray::shape_text() const { return fmt::format("({})", fmt::join(shape, ", ")); }
 
-void NpyArray::fail(const std::string& what) const { refuse(name, what); }
+void NpyArray::fail(const std::string& what, const char* remedy) const {
+  refuse(name, what, remedy != nullptr ? remedy : remedy_save);
+}
+
+bool starts_npy(std::string_view start) noexcept { return start.starts_with(magic); }
 
 NpyArray read_npy(const std::string& name, const std::function<std::string_view()>& next_block,
                   std::uint64_t memory_limit) {
   Bytes bytes(name, next_block);
-  constexpr std::string_view magic = "\x93NUMPY";
   std::array<char, 8> start{};
   bytes.read(start.data(), start.size());
   const auto version = static_cast<unsigned char>(start[6]);
-  if (!std::string_view(start.data(), start.size()).starts_with(magic)) refuse(name, "not an array of NumPy");
+  if (!starts_npy({start.data(), start.size()})) refuse(name, "not an array of NumPy");
   if (version < 1 || version > 3)
     throw Error(errc::unsupported, fmt::format("version {} of NumPy's array format", version), name, remedy_save);
   std::array<unsigned char, 4> length{};

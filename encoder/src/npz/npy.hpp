@@ -22,8 +22,8 @@ struct NpyArray {
 
   [[nodiscard]] std::uint64_t size() const noexcept;
   [[nodiscard]] std::string shape_text() const;
-  /// Throws Error(errc::bad_input) at this array.
-  [[noreturn]] void fail(const std::string& what) const;
+  /// Throws Error(errc::bad_input) at this array; the remedy, unless given, is to save it again.
+  [[noreturn]] void fail(const std::string& what, const char* remedy = nullptr) const;
 
   /// Calls f with the elements' pointer if they are integers of one, two, four or eight bytes or booleans; returns
   /// false for other types.
@@ -52,6 +52,9 @@ struct NpyArray {
     return true;
   }
 };
+
+/// Whether a file that starts with `start` is a .npy file.
+bool starts_npy(std::string_view start) noexcept;
 
 /// Reads the array called `name` from the blocks of bytes that `next_block` returns, of which an empty one is the last.
 /// Errors: errc::bad_input (no such array, or bytes that are missing or too many); errc::unsupported (Fortran order,

@@ -107,14 +107,50 @@ Array<double> exact_values(const NpyArray& data, int threads) {
         values[k] = static_cast<double>(elements[k]);
         if constexpr (sizeof(I) == 8)  // a long double holds every integer
           if (static_cast<long double>(values[k]) != static_cast<long double>(elements[k]))
-            data.fail(fmt::format("f64 cannot hold the value {} of entry {}", elements[k], k));
+            data.fail(fmt::format("f64 cannot hold the value {} of entry {}", elements[k], k),
+                      "round the values, with astype(numpy.float64)");
       }
     });
   });
   if (!integers)
     throw Error(errc::unsupported, fmt::format("values of type '{}'", data.dtype), data.name,
-                "convert the matrix with astype(numpy.float64)");
+                data.dtype.starts_with('c') ? "only real values are supported: save real and imaginary parts apart"
+                                            : "convert them with astype(numpy.float64)");
   return values;
+}
+
+/// The diagonals of a matrix: element j of each is in column j. Elements outside the matrix are fill, and so are zeros.
+template <class T>
+SourceMatrix assemble_diagonals(Members& members, SourceFacts facts, const NpyArray& data, const T* values,
+                                const TextOptions& options) {
+  const NpyArray offset_array = members.take("offsets");
+  const Array<std::uint64_t> offsets = indices_of(offset_array, options.threads);  // column - row, modulo 2^64
+  require_length(offset_array, offsets.size(), data.shape[0]);
+  Array<std::uint64_t> sorted = offsets.clone();
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) offset_array.fail("a diagonal comes twice");
+  const std::uint64_t width = data.shape[1], columns = std::min(width, facts.cols);
+  const auto for_entries = [&](auto&& f) {
+    for (std::uint64_t d = 0; d < offsets.size(); ++d)
+      for (std::uint64_t j = 0; j < columns; ++j)
+        if (const std::uint64_t row = j - offsets[d]; row < facts.rows && values[d * width + j] != T{0})
+          f(row, j, values[d * width + j]);
+  };
+  facts.entries = 0;
+  for_entries([&](std::uint64_t, std::uint64_t, T) { ++facts.entries; });
+  require_memory(checked_mul(facts.entries, 8 + sizeof(T), "the diagonals"), options.memory_limit, "the diagonals");
+  Array<std::uint32_t> rows(facts.entries), cols(facts.entries);
+  Array<T> kept(facts.entries);
+  std::uint64_t k = 0;
+  for_entries([&](std::uint64_t row, std::uint64_t col, T value) {
+    rows[k] = static_cast<std::uint32_t>(row);
+    cols[k] = static_cast<std::uint32_t>(col);
+    kept[k++] = value;
+  });
+  return assemble_lists<T>(
+      facts, [&](std::uint64_t i) { return std::uint64_t{rows[i]}; },
+      [&](std::uint64_t i) { return std::uint64_t{cols[i]}; }, [&](std::uint64_t i) { return kept[i]; }, options,
+      members.where());
 }
 
 /// The matrix with the values at `values`.
@@ -123,6 +159,7 @@ SourceMatrix assemble_npz(Members& members, const std::string& format, SourceFac
                           const T* values, const TextOptions& options) {
   const std::string& where = members.where();
   const auto value = [values](std::uint64_t k) { return values[k]; };
+  if (format == "dia") return assemble_diagonals(members, facts, data, values, options);
   facts.entries = data.size();
   if (format == "coo") {
     const NpyArray row_array = members.take("row"), col_array = members.take("col");
@@ -178,14 +215,15 @@ SourceMatrix read_npz(std::shared_ptr<ByteStream> bytes, const std::string& path
 
   const NpyArray name = members.take("format");
   const std::string format = format_name(name);
-  if (format != "csr" && format != "csc" && format != "coo" && format != "bsr")
+  if (format != "csr" && format != "csc" && format != "coo" && format != "bsr" && format != "dia")
     throw Error(errc::unsupported, fmt::format("a sparse matrix in format '{}'", escape(format)), where,
                 "save it in csr: scipy.sparse.save_npz(path, A.tocsr())");
   const NpyArray shape = members.take("shape");
   const Array<std::uint64_t> sizes = indices_of(shape, options.threads);
   if (sizes.size() != 2) shape.fail(fmt::format("{} dimensions, expected 2", sizes.size()));
   NpyArray data = members.take("data");
-  if (data.shape.size() != (format == "bsr" ? 3 : 1)) data.fail(fmt::format("shape {}", data.shape_text()));
+  if (data.shape.size() != (format == "bsr" ? 3 : format == "dia" ? 2 : 1))
+    data.fail(fmt::format("shape {}", data.shape_text()));
 
   SourceFacts facts{.rows = sizes[0], .cols = sizes[1]};
   SourceMatrix source;
@@ -201,6 +239,30 @@ SourceMatrix read_npz(std::shared_ptr<ByteStream> bytes, const std::string& path
   }
   source.provenance.source = base_name(path);
   return source;
+}
+
+bool is_npy(ByteStream& bytes) { return starts_npy(bytes.peek(6)); }
+
+Array<double> read_npy_vector(ByteStream& bytes, const TextOptions& options) {
+  const TextOptions limited = with_memory_limit(options);
+  Array<char> block(piece);
+  const NpyArray array = read_npy(
+      bytes.name(),
+      [&] {
+        return std::string_view(block.data(), bytes.read({block.data(), block.size()}));
+      },
+      limited.memory_limit);
+  const auto long_sides = std::count_if(array.shape.begin(), array.shape.end(), [](std::uint64_t n) { return n != 1; });
+  if (array.shape.empty() || array.shape.size() > 2 || long_sides > 1)
+    array.fail(fmt::format("an array of shape {}, expected a vector", array.shape_text()),
+               "give an array of one column, one row or one dimension");
+  require_memory(checked_add(array.bytes.size(), checked_mul(array.size(), 8, "the vector"), "the vector"),
+                 limited.memory_limit, "the vector");
+  if (array.dtype != "f8" && array.dtype != "f4") return exact_values(array, options.threads);
+  Array<double> vector(array.size());
+  const auto copy = [&](const auto* from) { std::copy(from, from + array.size(), vector.begin()); };
+  array.dtype == "f8" ? copy(array.as<double>()) : copy(array.as<float>());
+  return vector;
 }
 
 }  // namespace spmvpack::encoder

@@ -22,7 +22,7 @@ using MatrixMarketOptions = TextOptions;
 /// the file; errc::unsupported (complex, hermitian, sizes of 2^32 or more); errc::io; errc::out_of_memory.
 SPMVPACK_EXPORT SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptions& options = {});
 
-/// Reads a dense vector: an array-format file with one column (or row), real or integer.
+/// Reads a dense vector: an array-format file with one column (or row), real or integer, or a .npy file of NumPy.
 SPMVPACK_EXPORT Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options = {});
 
 /// Writes a matrix in the form of its source: field, symmetry (lower triangle only) and comments. Each value is the
