@@ -20,7 +20,7 @@ def main(n: int) -> None:
     m = sp.encode(a)
     print(m)
     print(f"{m.device_bytes / sp.report(a).device_bytes['csr']:.1%} of CSR")
-    u, info = cg(m.linear_operator(), b)
+    u, info = cg(m, b)
     residual = np.linalg.norm(a @ u - b) / np.linalg.norm(b)
     print(f"cg: info {info}, residual {residual:.1e}, u between {u.min():.4f} and {u.max():.4f}")
     if info != 0 or residual > 1e-4:

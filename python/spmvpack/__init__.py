@@ -42,10 +42,10 @@ __all__ = ["DeviceMatrix", "Error", "Matrix", "Part", "Report", "__version__", "
 
 
 @overload
-def load(source: Any, device: Literal["cpu"] | None = None, *, threads: int = 0) -> Matrix: ...
+def load(source: Any, device: Literal["cpu"] | None = None, *, threads: int = 0, memory_limit: int = 0) -> Matrix: ...
 @overload
-def load(source: Any, device: Any, *, threads: int = 0) -> DeviceMatrix: ...
-def load(source: Any, device: Any = None, *, threads: int = 0) -> Matrix | DeviceMatrix:
+def load(source: Any, device: Any, *, threads: int = 0, memory_limit: int = 0) -> DeviceMatrix: ...
+def load(source: Any, device: Any = None, *, threads: int = 0, memory_limit: int = 0) -> Matrix | DeviceMatrix:
     """Loads a container, whose checksums and structure are checked.
 
     Args:
@@ -53,13 +53,16 @@ def load(source: Any, device: Any = None, *, threads: int = 0) -> Matrix | Devic
         device: None or "cpu" for host memory; "cuda", "cuda:1", a number or a device of CuPy or PyTorch for a GPU, to
             which the file is streamed without ever being whole in host memory.
         threads: for reading and checking; 0: all.
+        memory_limit: bytes of the host's memory that may be taken; 0: what it has free.
 
     Raises:
         Error: "io"; "bad_input" (no container); "corrupt"; "unsupported" (another version); "out_of_memory";
             "no_device".
     """
-    container = open_container(source)
-    return Matrix(container, threads) if device in (None, "cpu") else DeviceMatrix(container, device, threads)
+    container = open_container(source, memory_limit)
+    if device in (None, "cpu"):
+        return Matrix(container, threads, memory_limit)
+    return DeviceMatrix(container, device, threads)
 
 
 def __getattr__(name: str) -> Any:

@@ -176,7 +176,7 @@ class DeviceMatrix(Products):
     that it multiplies on.
     """
 
-    __array_ufunc__ = None
+    _scipy = "tocsr() of the matrix on the host"
 
     def __init__(self, container: _native.Container, device: Any, threads: int = 0) -> None:
         super().__init__(container.info())
@@ -204,9 +204,13 @@ class DeviceMatrix(Products):
             ValueError: another shape or device.
             TypeError: another type of elements; nothing is converted. What is not contiguous is copied.
         """
-        return self._product(x, False)
+        y = self._product(x, False)
+        return self._times(x) if y is NotImplemented else y
 
-    def _product(self, x: Any, transpose: bool) -> Any:
+    def __reduce__(self) -> Any:
+        raise TypeError("a matrix on a GPU is not pickled: pickle the Matrix that it comes from, and use its to() there")
+
+    def _product(self, x: Any, transpose: bool, threads: int = 0) -> Any:
         rows, cols = self.shape[::-1] if transpose else self.shape
         library, device = _libraries[type(x)], self.device
         source = library.plain_vector(x, device, cols)

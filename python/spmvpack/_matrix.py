@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _native
 from ._inputs import root_module, source_of
+from ._linear import Linear, Transposed, transpose_of
 
 if TYPE_CHECKING:
     from ._device import DeviceMatrix
@@ -34,11 +35,13 @@ class Facts:
         nnz: stored entries.
         device_bytes: what a multiply reads of the matrix.
         transpose_device_bytes: what one with A^T reads, if it is stored beside A; else 0.
-        has_transpose: whether A^T can multiply: encode(..., transpose=True), or a matrix that is symmetric or skew.
+        nbytes: what the matrix takes for multiplies, those with A^T included.
+        has_transpose: whether A^T can multiply: encode(..., transpose=True), or a matrix that is symmetric or
+            skew-symmetric, bit for bit.
         file_bytes: the size of its container.
         parts: its parts, each with a layout; without those of A^T.
-        symmetry: of the source: "general", "symmetric" or "skew-symmetric"; arrays are "general", unless
-            encode(..., transpose=True) has found that they are not.
+        symmetry: of the source: "general", "symmetric" or "skew-symmetric"; arrays are "general".
+        bitwise_symmetry: what the entries are, bit for bit, which encode() finds.
         digest: 32 hexadecimal digits, the same for every layout of one matrix.
         provenance: where it came from and how it was encoded.
     """
@@ -53,8 +56,13 @@ class Facts:
         self.file_bytes: int = info["file_bytes"]
         self.parts: tuple[Part, ...] = tuple(Part(*part) for part in info["parts"])
         self.symmetry: str = info["symmetry"]
+        self.bitwise_symmetry: str = info["bitwise_symmetry"]
         self.digest: str = info["digest"]
         self.provenance: dict[str, Any] = info["provenance"]
+
+    @property
+    def nbytes(self) -> int:
+        return self.device_bytes + self.transpose_device_bytes
 
     @property
     def layout(self) -> str:
@@ -70,12 +78,15 @@ _keys = itertools.count(1)
 alive: weakref.WeakValueDictionary[int, Products] = weakref.WeakValueDictionary()  # by their keys
 
 
-class Products(Facts):
+class Products(Facts, Linear):
     """What follows from products, wherever the matrix is.
 
     Attributes:
         key: a number that no other matrix of this process has.
     """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
 
     def __init__(self, info: dict[str, Any]) -> None:
         super().__init__(info)
@@ -88,25 +99,19 @@ class Products(Facts):
     def __deepcopy__(self, memo: dict[int, Any]) -> Products:
         return self
 
-    def _product(self, x: Any, transpose: bool) -> Any:
-        """A @ x or A^T @ x; NotImplemented if x is no array."""
-        raise NotImplementedError
+    @property
+    def T(self) -> Transposed:
+        """A^T, which shares the matrix and multiplies as it does.
+
+        Raises:
+            Error: "usage" unless has_transpose.
+        """
+        return transpose_of(self)
 
     def _differentiable(self, x: Any, transpose: bool) -> Any:
         from .torch import matvec  # not needed for anything else
 
         return matvec(self, x, transpose=transpose)  # type: ignore[arg-type]  # one of the two that there are
-
-    def rmatvec(self, x: Any) -> Any:
-        """A^T @ x: as A @ x, for x of shape (rows,) or (rows, k).
-
-        Raises:
-            Error: "usage" unless the matrix was encoded with transpose=True, or is symmetric or skew-symmetric.
-        """
-        y = self._product(x, True)
-        if y is NotImplemented:
-            raise TypeError(f"x is of type {type(x).__qualname__}, not an array")
-        return y
 
 
 class Matrix(Products):
@@ -115,13 +120,11 @@ class Matrix(Products):
     Immutable. Threads may use it at the same time; multiplies release the GIL.
     """
 
-    # x @ M is not defined: NumPy must not take the matrix for a scalar.
-    __array_ufunc__ = None
-
-    def __init__(self, container: _native.Container, threads: int = 0, *, _trusted: bool = False) -> None:
+    def __init__(self, container: _native.Container, threads: int = 0, memory_limit: int = 0, *,
+                 _trusted: bool = False) -> None:
         super().__init__(container.info())
         self._container = container
-        self._host = _native.HostMatrix.load(container, threads, _trusted)
+        self._host = _native.HostMatrix.load(container, threads, memory_limit, _trusted)
 
     def __repr__(self) -> str:
         return self._describe("")
@@ -146,13 +149,22 @@ class Matrix(Products):
             TypeError: another type of elements, or no array. Nothing is converted, as that might cost more than the
                 multiply. What is not contiguous is copied.
         """
-        return self._product(x, False)
+        y = self._product(x, False)
+        return self._times(x) if y is NotImplemented else y
 
-    def _product(self, x: Any, transpose: bool) -> Any:
+    def matvec(self, x: Any, *, threads: int = 0) -> Any:
+        """As Linear.matvec(), on so many threads (0: all)."""
+        return self._converted(x, False, threads)
+
+    def rmatvec(self, x: Any, *, threads: int = 0) -> Any:
+        """As Linear.rmatvec(), on so many threads (0: all)."""
+        return self._converted(x, True, threads)
+
+    def _product(self, x: Any, transpose: bool, threads: int = 0) -> Any:
         rows = self.shape[1 if transpose else 0]
         if type(x) is np.ndarray and x.ndim == 1:
             y = np.empty(rows, x.dtype)
-            self._host.multiply(contiguous(x), y, 1.0, 0.0, 0, transpose)
+            self._host.multiply(contiguous(x), y, 1.0, 0.0, threads, transpose)
             return y
         if not (hasattr(x, "__dlpack__") or hasattr(x, "__array_interface__") or isinstance(x, memoryview)):
             return NotImplemented
@@ -162,10 +174,10 @@ class Matrix(Products):
         if own.ndim == 2:
             y = np.empty((rows, own.shape[1]), own.dtype, order="F")
             for k in range(own.shape[1]):
-                self._host.multiply(contiguous(own[:, k]), y[:, k], 1.0, 0.0, 0, transpose)
+                self._host.multiply(contiguous(own[:, k]), y[:, k], 1.0, 0.0, threads, transpose)
         else:
             y = np.empty(rows, own.dtype)
-            self._host.multiply(contiguous(own), y, 1.0, 0.0, 0, transpose)
+            self._host.multiply(contiguous(own), y, 1.0, 0.0, threads, transpose)
         return like(x, y)
 
     def multiply(self, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0, threads: int = 0, *,
@@ -191,12 +203,17 @@ class Matrix(Products):
         self._host.multiply(x, out, alpha, beta, threads, transpose)
         return out
 
-    def to_scipy(self) -> Any:
+    def to_scipy(self, *, threads: int = 0, memory_limit: int = 0) -> Any:
         """The matrix as a scipy.sparse.csr_array, with the bits of every value. The container's checksums, structure
-        and content digest are verified."""
+        and content digest are verified.
+
+        Args:
+            threads: 0: all.
+            memory_limit: as of load().
+        """
         from scipy import sparse  # not needed for anything else
 
-        indptr, indices, data = self._container.unpack(0)
+        indptr, indices, data = self._container.unpack(threads, memory_limit)
         if max(self.nnz, *self.shape) < 2**31:
             indptr, indices = indptr.astype(np.int32), indices.view(np.int32)
         else:
@@ -204,6 +221,18 @@ class Matrix(Products):
         matrix = sparse.csr_array((data, indices, indptr), shape=self.shape, copy=False)
         matrix.has_canonical_format = True
         return matrix
+
+    def tocsr(self) -> Any:
+        """to_scipy(), by SciPy's name."""
+        return self.to_scipy()
+
+    def toarray(self) -> Any:
+        """The matrix as a dense array of NumPy."""
+        return self.to_scipy().toarray()
+
+    def diagonal(self, k: int = 0) -> Any:
+        """The diagonal, or the k-th above it, as an array of NumPy; for preconditioners. The matrix is unpacked."""
+        return self.to_scipy().diagonal(k)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Writes the container, which appears whole or not at all. The bytes are those of the command line with the
@@ -231,20 +260,22 @@ class Matrix(Products):
 
         return DeviceMatrix(self._container, device)
 
-    def linear_operator(self, transpose: Matrix | None = None) -> Any:
-        """A scipy.sparse.linalg.LinearOperator, for cg(), gmres(), eigsh() and so on.
+    def linear_operator(self, transpose: Matrix | None = None, *, threads: int = 0) -> Any:
+        """A scipy.sparse.linalg.LinearOperator: for sums and multiples of matrices, for A^T that is encoded by itself,
+        and for fewer threads. cg(), gmres(), eigsh() and so on take the matrix itself. It can be pickled.
 
         Args:
             transpose: A^T, encoded, for methods that need it (svds, lsqr, bicg); not needed if has_transpose.
+            threads: of its multiplies; 0: all.
         """
         from ._operators import host_operator
 
-        return host_operator(self, transpose)
+        return host_operator(self, transpose, threads)
 
 
 def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str = "gpu",
            settings: dict[str, Any] | None = None, codec: str = "none", dtype: Any = None, transpose: bool = False,
-           force_size: bool = False, threads: int = 0) -> Matrix:
+           force_size: bool = False, threads: int = 0, memory_limit: int = 0) -> Matrix:
     """Encodes a matrix, losslessly, into a container in memory.
 
     Args:
@@ -259,14 +290,15 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
         codec: "none", or "zstd" or "zstd:LEVEL" with levels from 1 to 19.
         dtype: for files: numpy.float64 or numpy.float32, the type of the stored values. Convert other matrices
             yourself.
-        transpose: store A^T, too, in its own best layout, for rmatvec() and solvers that need it. Of a matrix that is
-            symmetric or skew-symmetric, bit for bit, that takes nothing.
+        transpose: store A^T, too, in its own best layout, for rmatvec() and solvers that need it. A matrix that is
+            symmetric or skew-symmetric, bit for bit, has its transpose in any case.
         force_size: allow more than ten times the bytes of csr.
         threads: 0: all. The result does not depend on it.
+        memory_limit: bytes that may be taken besides the arrays of `a`; 0: what the machine has free.
 
     Raises:
         Error: "usage" (layout, or what it does not take), "bad_input" (a file or arrays that are no matrix),
-            "unsupported".
+            "unsupported", "out_of_memory".
         TypeError: no matrix, or values of another type.
         ValueError: not two dimensions; integers that float64 cannot hold; an unknown codec, optimize or target.
     """
@@ -275,7 +307,8 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
     request.threads, request.force_size, request.transpose = threads, force_size, transpose
     for name, value in (settings or {}).items():
         request.set(name, str(value))
-    return Matrix(source_of(a, dtype, threads).encode(request), threads, _trusted=True)
+    container = source_of(a, dtype, threads, memory_limit).encode(request, memory_limit)
+    return Matrix(container, threads, memory_limit, _trusted=True)
 
 
 def aim_of(optimize: str, target: str) -> _native.Aim:
@@ -285,10 +318,10 @@ def aim_of(optimize: str, target: str) -> _native.Aim:
     return _native.Aim(getattr(_native.Objective, optimize), getattr(_native.Target, target))
 
 
-def open_container(source: Any) -> _native.Container:
+def open_container(source: Any, memory_limit: int = 0) -> _native.Container:
     """A container from a path or from bytes."""
     if isinstance(source, (str, os.PathLike)):
-        return _native.Container.open(os.fspath(source))
+        return _native.Container.open(os.fspath(source), memory_limit)
     try:
         return _native.Container.from_bytes(bytes(memoryview(source)))
     except TypeError:
@@ -302,7 +335,7 @@ def needs_gradient(x: Any) -> bool:
 def in_host_memory(x: Any) -> np.ndarray[Any, Any]:
     """x as a NumPy array without a copy."""
     if isinstance(x, np.ndarray):
-        return x
+        return np.asarray(x)  # numpy.matrix has no vectors
     if hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] != 1:
         raise ValueError("x is on a GPU, the matrix on the host: use M.to('cuda'), or copy x to the host")
     if root_module(x) == "torch":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,18 +19,23 @@ def _check_transpose(matrix: Any, transpose: Any) -> None:
         raise TypeError(f"transpose is {transpose.dtype}, the matrix {matrix.dtype}")
 
 
-def _operator_class(base: Any, xp: Any) -> Any:
-    """A LinearOperator on `base`, with the arrays of `xp`."""
+def _operator_class(base: Any, xp: Any, make: Callable[..., Any]) -> Any:
+    """A LinearOperator on `base`, with the arrays of `xp`, as `make` makes it."""
 
     class Operator(base):  # type: ignore[misc]
         """y = A x of an encoded matrix; vectors are converted to its type first, as solvers pass what they have."""
 
-        def __init__(self, matrix: Any, transpose: Any) -> None:
+        def __init__(self, matrix: Any, transpose: Any, threads: int) -> None:
             super().__init__(matrix.dtype, matrix.shape)
             if transpose is not None:
                 _check_transpose(matrix, transpose)
             self.matrix = matrix
             self._transposed = transpose
+            self._threads = threads
+            self._options = {"threads": threads} if threads else {}  # of multiply()
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return make, (self.matrix, self._transposed, self._threads)
 
         def _apply(self, matrix: Any, x: Any, transpose: bool = False) -> Any:
             x = xp.asarray(x)
@@ -41,10 +47,10 @@ def _operator_class(base: Any, xp: Any) -> Any:
             if x.ndim == 2 and x.shape[1] != 1:
                 y = xp.empty((rows, x.shape[1]), self.dtype, order="F")
                 for k in range(x.shape[1]):
-                    matrix.multiply(xp.ascontiguousarray(x[:, k]), y[:, k], transpose=transpose)
+                    matrix.multiply(xp.ascontiguousarray(x[:, k]), y[:, k], transpose=transpose, **self._options)
                 return y
             y = xp.empty(rows, self.dtype)
-            matrix.multiply(xp.ascontiguousarray(x.reshape(-1)), y, transpose=transpose)
+            matrix.multiply(xp.ascontiguousarray(x.reshape(-1)), y, transpose=transpose, **self._options)
             return y.reshape((-1, 1)) if x.ndim == 2 else y
 
         def _matvec(self, x: Any) -> Any:
@@ -70,18 +76,18 @@ def _operator_class(base: Any, xp: Any) -> Any:
 _classes: dict[str, Any] = {}
 
 
-def host_operator(matrix: Matrix, transpose: Matrix | None) -> Any:
+def host_operator(matrix: Matrix, transpose: Matrix | None, threads: int = 0) -> Any:
     if "scipy" not in _classes:
         from scipy.sparse.linalg import LinearOperator
 
-        _classes["scipy"] = _operator_class(LinearOperator, np)
-    return _classes["scipy"](matrix, transpose)
+        _classes["scipy"] = _operator_class(LinearOperator, np, host_operator)
+    return _classes["scipy"](matrix, transpose, threads)
 
 
-def device_operator(matrix: DeviceMatrix, transpose: DeviceMatrix | None) -> Any:
+def device_operator(matrix: DeviceMatrix, transpose: DeviceMatrix | None, threads: int = 0) -> Any:
     if "cupy" not in _classes:
         import cupy
         from cupyx.scipy.sparse.linalg import LinearOperator
 
-        _classes["cupy"] = _operator_class(LinearOperator, cupy)
-    return _classes["cupy"](matrix, transpose)
+        _classes["cupy"] = _operator_class(LinearOperator, cupy, device_operator)
+    return _classes["cupy"](matrix, transpose, threads)

@@ -65,7 +65,7 @@ class Report:
 
 def report(a: Any, *, name: str = "", optimize: str = "time", target: str = "gpu",
            settings: dict[str, Any] | None = None, dtype: Any = None, transpose: bool = False,
-           threads: int = 0) -> Report:
+           threads: int = 0, memory_limit: int = 0) -> Report:
     """What every layout of a matrix would cost, before anything is encoded; all byte counts are exact.
 
     Args:
@@ -76,12 +76,13 @@ def report(a: Any, *, name: str = "", optimize: str = "time", target: str = "gpu
         dtype: as of encode(), for files.
         transpose: also what A^T takes with encode(..., transpose=True).
         threads: 0: all.
+        memory_limit: as of encode().
 
     Raises:
-        Error: "usage" for an unknown setting; "bad_input" for a file or arrays that are no matrix.
+        Error: "usage" for an unknown setting; "bad_input" for a file or arrays that are no matrix; "out_of_memory".
     """
     if not name and isinstance(a, (str, os.PathLike)):
         name = os.fspath(a)
     texts = {setting: str(value) for setting, value in (settings or {}).items()}
-    return Report(*source_of(a, dtype, threads).report(name, texts, aim_of(optimize, target), threads,
-                                                       transpose))
+    source = source_of(a, dtype, threads, memory_limit)
+    return Report(*source.report(name, texts, aim_of(optimize, target), threads, transpose, memory_limit))

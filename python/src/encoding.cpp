@@ -62,7 +62,7 @@ auto with_values(const AnyArray& a, F&& f) {
 }
 
 Matrix from_csr(std::uint64_t rows, std::uint64_t cols, const AnyArray& indptr, const AnyArray& indices,
-                const AnyArray& data, int threads) {
+                const AnyArray& data, int threads, std::uint64_t memory_limit) {
   Matrix m;
   {
     const nb::gil_scoped_release no_gil;
@@ -78,7 +78,7 @@ Matrix from_csr(std::uint64_t rows, std::uint64_t cols, const AnyArray& indptr, 
         return with_values(data, [&](auto values) { return CsrView(rows, cols, pointers, columns, values); });
       });
     });
-    if (!view.columns_increase(threads)) return {encoder::assemble(view, threads), {}, {}};
+    if (!view.columns_increase(threads)) return {encoder::assemble(view, threads, memory_limit), {}, {}};
     m.matrix = view;
   }
   m.arrays = {indptr, indices, data};
@@ -86,38 +86,41 @@ Matrix from_csr(std::uint64_t rows, std::uint64_t cols, const AnyArray& indptr, 
 }
 
 Matrix from_coo(std::uint64_t rows, std::uint64_t cols, const AnyArray& row, const AnyArray& col, const AnyArray& data,
-                int threads) {
+                int threads, std::uint64_t memory_limit) {
   const nb::gil_scoped_release no_gil;
   return with_indices(row, "row", [&]<class I>(std::span<const I> row_idx) {
     if (!holds<I>(col)) raise_type_error("row and col must be of one type");
     require_list(col, "col");
     return with_values(data, [&](auto values) {
-      return Matrix{encoder::assemble(rows, cols, row_idx, list<I>(col), values, threads), {}, {}};
+      return Matrix{encoder::assemble(rows, cols, row_idx, list<I>(col), values, threads, memory_limit), {}, {}};
     });
   });
 }
 
-Matrix from_file(const std::string& path, const std::optional<std::string>& value_type, int threads) {
+Matrix from_file(const std::string& path, const std::optional<std::string>& value_type, int threads,
+                 std::uint64_t memory_limit) {
   encoder::SourceOptions options;
   options.threads = threads;
+  options.memory_limit = memory_limit;
   options.progress = stops_on_signals();
   if (value_type) options.value_type = *value_type == "f64" ? ValueType::f64 : ValueType::f32;
   const nb::gil_scoped_release no_gil;
   return {encoder::read_matrix(path, options), {}, {}};
 }
 
-Container encode(const Matrix& m, encoder::EncodeRequest request) {
+Container encode(const Matrix& m, encoder::EncodeRequest request, std::uint64_t memory_limit) {
   request.progress = stops_on_signals();
   const nb::gil_scoped_release no_gil;
-  MemorySink sink;
+  MemorySink sink(memory_limit);
   m.visit([&](const auto& matrix) { encoder::encode(matrix, request, sink); });
   return Container::open(memory_source(sink.take()), "memory");
 }
 
 /// The report as text, as text with all details, and as JSON.
 nb::tuple report(const Matrix& m, const std::string& name, const std::map<std::string, std::string>& settings,
-                 encoder::Aim aim, int threads, bool transpose) {
+                 encoder::Aim aim, int threads, bool transpose, std::uint64_t memory_limit) {
   analyzer::ReportOptions options;
+  options.memory_limit = memory_limit;
   options.name = name;
   options.threads = threads;
   options.settings = settings;
@@ -181,22 +184,24 @@ void bind_encoding(nb::module_& m) {
       .def_rw("transpose", &encoder::EncodeRequest::transpose);
   nb::class_<Matrix>(m, "Source", "A matrix that can be encoded.")
       .def_static("from_csr", &from_csr, "rows"_a, "cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-                  "data"_a.noconvert(), "threads"_a,
+                  "data"_a.noconvert(), "threads"_a, "memory_limit"_a,
                   nb::sig("def from_csr(rows: int, cols: int, indptr: object, indices: object, data: object, threads: "
-                          "int) -> Source"))
-      .def_static(
-          "from_coo", &from_coo, "rows"_a, "cols"_a, "row"_a.noconvert(), "col"_a.noconvert(), "data"_a.noconvert(),
-          "threads"_a,
-          nb::sig("def from_coo(rows: int, cols: int, row: object, col: object, data: object, threads: int) -> Source"))
-      .def_static("from_file", &from_file, "path"_a, "value_type"_a.none(), "threads"_a)
-      .def("encode", &encode, "request"_a)
+                          "int, memory_limit: int) -> Source"))
+      .def_static("from_coo", &from_coo, "rows"_a, "cols"_a, "row"_a.noconvert(), "col"_a.noconvert(),
+                  "data"_a.noconvert(), "threads"_a, "memory_limit"_a,
+                  nb::sig("def from_coo(rows: int, cols: int, row: object, col: object, data: object, threads: int, "
+                          "memory_limit: int) -> Source"))
+      .def_static("from_file", &from_file, "path"_a, "value_type"_a.none(), "threads"_a, "memory_limit"_a)
+      .def("encode", &encode, "request"_a, "memory_limit"_a)
       .def(
           "report",
           [](const Matrix& self, const std::string& name, const nb::dict& settings, encoder::Aim aim, int threads,
-             bool transpose) { return report(self, name, settings_of(settings), aim, threads, transpose); },
-          "name"_a, "settings"_a, "aim"_a, "threads"_a, "transpose"_a,
-          nb::sig("def report(self, name: str, settings: dict[str, str], aim: Aim, threads: int, transpose: bool) -> "
-                  "tuple[str, str, str]"));
+             bool transpose, std::uint64_t memory_limit) {
+            return report(self, name, settings_of(settings), aim, threads, transpose, memory_limit);
+          },
+          "name"_a, "settings"_a, "aim"_a, "threads"_a, "transpose"_a, "memory_limit"_a,
+          nb::sig("def report(self, name: str, settings: dict[str, str], aim: Aim, threads: int, transpose: bool, "
+                  "memory_limit: int) -> tuple[str, str, str]"));
 }
 
 }  // namespace spmvpack::python

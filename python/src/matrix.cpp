@@ -18,9 +18,10 @@ struct OnHost {
   host_loader::HostMatrix matrix;
 };
 
-LoadOptions load_options(int threads) {
+LoadOptions load_options(int threads, std::uint64_t memory_limit = 0) {
   LoadOptions options;
   options.threads = threads;
+  options.memory_limit = memory_limit;
   options.progress = stops_on_signals();
   return options;
 }
@@ -46,8 +47,8 @@ nb::bytes to_bytes(const Container& container) {
 }
 
 /// Row pointers, columns and values.
-nb::tuple unpack_arrays(const Container& container, int threads) {
-  const LoadOptions options = load_options(threads);
+nb::tuple unpack_arrays(const Container& container, int threads, std::uint64_t memory_limit) {
+  const LoadOptions options = load_options(threads, memory_limit);
   CsrMatrix a;
   {
     const nb::gil_scoped_release no_gil;
@@ -60,8 +61,8 @@ nb::tuple unpack_arrays(const Container& container, int threads) {
 }
 
 /// What was just encoded in memory is not checked once more; everything else is.
-OnHost load(const Container& container, int threads, bool trusted) {
-  LoadOptions options = load_options(threads);
+OnHost load(const Container& container, int threads, std::uint64_t memory_limit, bool trusted) {
+  LoadOptions options = load_options(threads, memory_limit);
   options.verify_checksums = options.check_structure = !trusted;
   const nb::gil_scoped_release no_gil;
   return OnHost(host_loader::HostMatrix::load(container, options));
@@ -89,6 +90,7 @@ nb::dict info_of(const Container& container) {
   info["dtype"] = facts.value_type == ValueType::f64 ? "float64" : "float32";
   info["field"] = std::string(to_string(facts.field));
   info["symmetry"] = std::string(to_string(facts.symmetry));
+  info["bitwise_symmetry"] = std::string(to_string(facts.bitwise_symmetry()));
   info["digest"] = facts.digest.to_string();
   info["device_bytes"] = container.device_bytes();
   info["transpose_device_bytes"] = container.device_bytes(format::Role::transpose);
@@ -116,11 +118,11 @@ void bind_matrix(nb::module_& m) {
   nb::class_<Container>(m, "Container", "A container in memory, or an open file.")
       .def_static(
           "open",
-          [](const std::string& path) {
+          [](const std::string& path, std::uint64_t memory_limit) {
             const nb::gil_scoped_release no_gil;
-            return encoder::open_container(path);
+            return encoder::open_container(path, memory_limit);
           },
-          "path"_a)
+          "path"_a, "memory_limit"_a)
       .def_static(
           "from_bytes",
           [](const nb::bytes& bytes) {
@@ -132,10 +134,10 @@ void bind_matrix(nb::module_& m) {
       .def("info", &info_of, nb::sig("def info(self) -> dict[str, typing.Any]"))
       .def("save", &save, "path"_a, "overwrite"_a)
       .def("to_bytes", &to_bytes)
-      .def("unpack", &unpack_arrays, "threads"_a,
-           nb::sig("def unpack(self, threads: int) -> tuple[typing.Any, typing.Any, typing.Any]"));
+      .def("unpack", &unpack_arrays, "threads"_a, "memory_limit"_a,
+           nb::sig("def unpack(self, threads: int, memory_limit: int) -> tuple[typing.Any, typing.Any, typing.Any]"));
   nb::class_<OnHost>(m, "HostMatrix", "A matrix in host memory.")
-      .def_static("load", &load, "container"_a, "threads"_a, "trusted"_a)
+      .def_static("load", &load, "container"_a, "threads"_a, "memory_limit"_a, "trusted"_a)
       .def("multiply", &multiply, "x"_a, "y"_a, "alpha"_a, "beta"_a, "threads"_a, "transpose"_a,
            nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, threads: int, transpose: bool) "
                    "-> None"));

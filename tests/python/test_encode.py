@@ -139,7 +139,7 @@ def test_errors_have_a_code_a_place_and_a_hint(tmp_path):
     (lambda a: sp.encode("/nowhere.mtx"), sp.Error, "No such file"),
     (lambda a: sp.encode(a.toarray()), TypeError, "type ndarray: give a sparse matrix"),
     (lambda a: sp.encode(None), TypeError, "type NoneType"),
-    (lambda a: sp.encode(a.astype(np.complex128)), TypeError, "values of type complex128"),
+    (lambda a: sp.encode(a.astype(np.complex128)), TypeError, r"values of type complex128.* A\.real and A\.imag"),
     (lambda a: sp.encode(a.astype(np.longdouble)), TypeError, "values of type float128"),
     (lambda a: sp.load(5), TypeError, "type int: give a path or bytes"),
     (lambda a: sp.load(b"spam"), sp.Error, "not a container"),
@@ -162,6 +162,27 @@ def test_arrays_that_are_no_matrix_are_refused(change, text):
         with pytest.raises(sp.Error, match=text) as caught:
             sp.encode(a)
         assert caught.value.code == "bad_input"
+
+
+def test_a_memory_limit_holds(tmp_path):
+    a = random_csr(2000, 2000, 20, 5)
+    sparse.save_npz(tmp_path / "a.npz", a)
+    m = sp.encode(a)
+    m.save(tmp_path / "a.spmvc")
+    least, enough = 100_000, 100_000_000
+    for call in (lambda limit: sp.encode(a, memory_limit=limit),
+                 lambda limit: sp.encode(a.tocoo(), memory_limit=limit),
+                 lambda limit: sp.encode(tmp_path / "a.npz", memory_limit=limit),
+                 lambda limit: sp.report(tmp_path / "a.npz", memory_limit=limit),
+                 lambda limit: sp.load(tmp_path / "a.spmvc", memory_limit=limit),
+                 lambda limit: m.to_scipy(memory_limit=limit)):
+        call(enough)
+        with pytest.raises(sp.Error) as caught:
+            call(least)
+        assert caught.value.code == "out_of_memory"
+    for wrong in (-1, "8G", 1.5):
+        with pytest.raises(TypeError):
+            sp.encode(a, memory_limit=wrong)
 
 
 def test_a_report_is_text_json_and_html():

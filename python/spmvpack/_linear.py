@@ -1,0 +1,174 @@
+"""What solvers and users of SciPy expect of a matrix that multiplies, on the host and on a GPU alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from ._errors import Error
+
+# What a matrix of SciPy has besides.
+_of_scipy = frozenset({
+    "A", "H", "argmax", "argmin", "asformat", "astype", "conj", "conjugate", "copy", "count_nonzero", "data",
+    "eliminate_zeros", "expm1", "getH", "getcol", "getnnz", "getrow", "indices", "indptr", "imag", "log1p", "max",
+    "maximum", "mean", "min", "minimum", "nonzero", "power", "prune", "real", "reshape", "resize", "row", "col",
+    "diagonal", "setdiag", "size", "sort_indices", "sqrt", "sum", "sum_duplicates", "toarray", "tobsr", "tocoo", "tocsc", "tocsr", "todense", "todia",
+    "todok", "tolil", "trace", "transpose"
+})
+
+
+class Linear:
+    """A linear map with a product. `_scipy` says where its matrix can be had as one of SciPy."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    ndim = 2
+    _scipy = "M.tocsr()"
+    # NumPy must not take the matrix for a scalar.
+    __array_ufunc__ = None
+
+    def _product(self, x: Any, transpose: bool, threads: int = 0) -> Any:
+        """A @ x or A^T @ x; NotImplemented if x is no array."""
+        raise NotImplementedError
+
+    def _times(self, x: Any, transpose: bool = False) -> Any:
+        """_product() for an operator of Python: what a user may expect there is told where to go."""
+        y = self._product(x, transpose)
+        if y is NotImplemented and (isinstance(x, Linear) or hasattr(x, "tocsr")):
+            raise TypeError("a product of two sparse matrices is not offered: multiply "
+                            f"{self._scipy}, a matrix of SciPy")
+        return y
+
+    def __rmatmul__(self, x: Any) -> Any:
+        """x @ A, which is A^T @ x: for x of shape (rows,) or (k, rows). As A @ x otherwise.
+
+        Raises:
+            Error: "usage" unless the matrix has its transpose (has_transpose).
+        """
+        if len(getattr(x, "shape", ())) != 2 or hasattr(x, "tocsr"):
+            return self._times(x, True)
+        y = self._product(x.T, True)
+        return y if y is NotImplemented else y.T
+
+    def matvec(self, x: Any) -> Any:
+        """A @ x as solvers ask for it: as A @ x, but NumPy's and CuPy's arrays of other numbers are converted to the
+        matrix's type first, and complex ones multiplied by their parts. So scipy.sparse.linalg takes the matrix itself.
+        """
+        return self._converted(x, False)
+
+    def rmatvec(self, x: Any) -> Any:
+        """A^T @ x: as matvec(), for x of shape (rows,) or (rows, k).
+
+        Raises:
+            Error: "usage" unless the matrix has its transpose (has_transpose).
+        """
+        return self._converted(x, True)
+
+    def dot(self, x: Any) -> Any:
+        """A @ x as a method, with its rules."""
+        y = self._times(x)
+        if y is NotImplemented:
+            raise TypeError(f"x is of type {type(x).__qualname__}, not an array")
+        return y
+
+    def _converted(self, x: Any, transpose: bool, threads: int = 0) -> Any:
+        dtype = getattr(x, "dtype", None)
+        if isinstance(dtype, np.dtype) and dtype not in (np.float64, self.dtype):
+            if dtype.kind == "c":
+                real, imaginary = (self._converted(part, transpose, threads) for part in (x.real, x.imag))
+                return real + 1j * imaginary
+            if dtype.kind in "biuf":
+                x = x.astype(self.dtype)
+        y = self._product(x, transpose, threads)
+        if y is NotImplemented:
+            raise TypeError(f"x is of type {type(x).__qualname__}, not an array")
+        return y
+
+    def _not_offered(self, what: str) -> NoReturn:
+        raise TypeError(f"an encoded matrix has no {what}; use {self._scipy}, a matrix of SciPy, or linear_operator(), "
+                        "which can be scaled and added to others")
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        self._not_offered("elements and slices")
+
+    def __iter__(self) -> NoReturn:
+        self._not_offered("elements and slices")
+
+    def __add__(self, other: Any) -> NoReturn:
+        self._not_offered("sums")
+
+    def __mul__(self, other: Any) -> NoReturn:
+        self._not_offered("products but with vectors, M @ x")
+
+    __radd__ = __sub__ = __rsub__ = __add__
+    __rmul__ = __truediv__ = __mul__
+
+    def __neg__(self) -> NoReturn:
+        self._not_offered("negative")
+
+    def __pow__(self, other: Any) -> NoReturn:
+        self._not_offered("powers")
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            hint = f"; {self._scipy}, a matrix of SciPy, has" if name in _of_scipy else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
+
+
+class Transposed(Linear):
+    """A^T of an encoded matrix, which it shares: what M.T is.
+
+    Attributes:
+        T: the matrix itself.
+        shape, dtype, nnz: of A^T.
+    """
+
+    _scipy = "M.tocsr().T"
+
+    def __init__(self, matrix: Any) -> None:
+        self.T = matrix
+        self.shape: tuple[int, int] = matrix.shape[::-1]
+        self.dtype: np.dtype[Any] = matrix.dtype
+        self.nnz: int = matrix.nnz
+
+    def __repr__(self) -> str:
+        return f"<transpose of {self.T!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Transposed, (self.T, )
+
+    def __matmul__(self, x: Any) -> Any:
+        """A^T @ x, with the rules of A @ x."""
+        return self._times(x)
+
+    def _product(self, x: Any, transpose: bool, threads: int = 0) -> Any:
+        return self.T._product(x, not transpose, threads)
+
+    def multiply(self, x: Any, out: Any, *arguments: Any, **keywords: Any) -> Any:
+        """out = alpha A^T x + beta out: multiply() of the matrix, with its arguments."""
+        return self.T.multiply(x, out, *arguments, transpose=not keywords.pop("transpose", False), **keywords)
+
+    def tocsr(self) -> Any:
+        """A^T as a scipy.sparse.csr_array, from a matrix on the host."""
+        return self.T.tocsr().T.tocsr()
+
+    def toarray(self) -> Any:
+        """A^T as a dense array, from a matrix on the host."""
+        return self.T.toarray().T
+
+    def diagonal(self) -> Any:
+        """The diagonal, from a matrix on the host."""
+        return self.T.diagonal()
+
+    def linear_operator(self, **keywords: Any) -> Any:
+        """linear_operator() of the matrix, transposed."""
+        return self.T.linear_operator(**keywords).T
+
+
+def transpose_of(matrix: Any) -> Transposed:
+    if not matrix.has_transpose:
+        raise Error("the matrix was encoded without its transpose", "usage", "",
+                    "use encode(..., transpose=True), or for SciPy's matrix M.tocsr().T")
+    return Transposed(matrix)
