@@ -17,7 +17,8 @@ namespace {
 
 using namespace spmvpack::layouts::csell;  // what the bytes mean
 
-constexpr std::uint64_t slices_per_task = 64;
+/// A task has at most so many slices; few slices make several tasks if those have so many entries.
+constexpr std::uint64_t most_slices = 64, least_entries = 1U << 14U, tasks_per_thread = 4;
 constexpr std::uint32_t all_lanes = ~0U;
 
 /// Where the values of a step are.
@@ -46,12 +47,12 @@ SPMVPACK_INLINE void add_referenced(const View<A>& v, Reference reference, std::
 
 /// Adds a step's products. `columns(lane)` is the column (of blocks) of a lane of the mask.
 template <Source source, std::uint32_t block, class A, class V, class Column>
-SPMVPACK_INLINE void add_step(std::uint32_t mask, const StepValues<A>& from, const V* x, Sums<block, V>& sums,
-                              Column&& columns) {
+SPMVPACK_INLINE void add_step(std::uint32_t mask, const StepValues<A>& from, const V* x,
+                              Sums<rows_summed(source, block), V>& sums, Column&& columns) {
   const auto n = static_cast<std::uint32_t>(std::popcount(mask));
   const auto add = [&](std::uint32_t lane, std::uint32_t rank) {
     const V* const elements = x + std::uint64_t{columns(lane)} * block;
-    for (std::uint32_t r = 0; r < block; ++r)
+    for (std::uint32_t r = 0; r < rows_summed(source, block); ++r)
       for (std::uint32_t c = 0; c < block; ++c) {
         const std::uint32_t element = r * block + c;
         A value;
@@ -78,7 +79,8 @@ SPMVPACK_INLINE void add_step(std::uint32_t mask, const StepValues<A>& from, con
 /// The slices [begin, end). Group g adds to sum g mod `sums`; the sums are added from left to right.
 template <Source source, std::uint32_t block, class A, class V>
 SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
-  std::array<Sums<block, V>, max_sums> sums;
+  constexpr std::uint32_t summed = rows_summed(source, block);
+  std::array<Sums<summed, V>, max_sums> sums;
   for (std::uint64_t s = begin; s < end; ++s) {
     const SliceView slice = SliceView::of(v, s);
     const auto row = static_cast<std::uint32_t>(s * lanes);
@@ -91,7 +93,7 @@ SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin
       const Group group = slice.group(g);
       const Columns kind = slice.columns(g);
       const std::byte* const words = slice.words(g);
-      Sums<block, V>& mine = sums[g % v.sums];
+      Sums<summed, V>& mine = sums[g % v.sums];
       for (std::uint32_t k = 0; k < group_steps && group.mask[k] != 0; ++k) {
         const std::uint32_t mask = group.mask[k], base = group.base[k];
         has_entries |= mask;
@@ -131,7 +133,7 @@ SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin
         raw += static_cast<std::uint32_t>(std::popcount(mask)) * block * block;
       }
     }
-    put_sums<block>(v, s, has_entries, sums, operands);
+    put_sums<block, summed>(v, s, has_entries, sums, operands);
   }
 }
 
@@ -182,7 +184,10 @@ template <class A, class V>
 void multiply_csell(const PartView& part, const Operands<V>& operands, int threads) {
   const View<A> v = view<A>(part);
   const Kernel<A, V> kernel = kernel_of<A, V>(source_of(part.info()), v.block);
-  parallel_pieces(v.slice_count, slices_per_task, threads,
+  const std::uint64_t tasks = tasks_per_thread * static_cast<std::uint64_t>(thread_count(threads)),
+                      of_slice = part.info().nnz / std::max<std::uint64_t>(v.slice_count, 1),
+                      least = std::min(most_slices, least_entries / std::max<std::uint64_t>(of_slice, 1) + 1);
+  parallel_pieces(v.slice_count, std::clamp(v.slice_count / tasks, least, most_slices), threads,
                   [&](std::uint64_t begin, std::uint64_t end) { kernel(v, operands, begin, end); });
 }
 SPMVPACK_INSTANTIATE(multiply_csell)

@@ -13,10 +13,15 @@ namespace spmvpack::host_loader::layouts {
 template <std::uint32_t block, class V>
 using Sums = std::array<std::array<V, spmvpack::layouts::csell::lanes>, block>;
 
-/// Completes the rows of slice s. The sums of a row are added from left to right.
-template <std::uint32_t block, class A, class V>
+/// The rows of a block whose sums are formed: where all entries have one value, those of its other rows are the same.
+constexpr std::uint32_t rows_summed(spmvpack::layouts::csell::Source source, std::uint32_t block) {
+  return source == spmvpack::layouts::csell::Source::single ? 1 : block;
+}
+
+/// Completes the rows of slice s, of which each block has `summed`. The sums of a row are added from left to right.
+template <std::uint32_t block, std::uint32_t summed, class A, class V>
 SPMVPACK_INLINE void put_sums(const spmvpack::layouts::csell::View<A>& v, std::uint64_t s, std::uint32_t has_entries,
-                              const std::array<Sums<block, V>, spmvpack::layouts::csell::max_sums>& sums,
+                              const std::array<Sums<summed, V>, spmvpack::layouts::csell::max_sums>& sums,
                               const Operands<V>& operands) {
   constexpr std::uint64_t lanes = spmvpack::layouts::csell::lanes;
   const std::uint64_t last = std::min<std::uint64_t>(lanes, v.rows - s * lanes);
@@ -27,8 +32,9 @@ SPMVPACK_INLINE void put_sums(const spmvpack::layouts::csell::View<A>& v, std::u
         operands.scale(local, local + 1);
         continue;
       }
-      V sum = sums[0][r][lane];
-      for (std::uint32_t i = 1; i < v.sums; ++i) sum = sum + sums[i][r][lane];
+      const std::uint32_t from = summed == 1 ? 0 : r;
+      V sum = sums[0][from][lane];
+      for (std::uint32_t i = 1; i < v.sums; ++i) sum = sum + sums[i][from][lane];
       operands.put(local, sum);
     }
 }

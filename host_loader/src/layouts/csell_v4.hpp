@@ -135,7 +135,7 @@ SPMVPACK_TARGET_V4 void slices(View<A> v, Operands<V> operands, std::uint64_t be
       all.template add_all<2>();
     else
       all.template add_all<1>();
-    put_sums<1>(v, s, all.has_entries, all.sums, operands);
+    put_sums<1, 1>(v, s, all.has_entries, all.sums, operands);
   }
 }
 
