@@ -297,6 +297,17 @@ TEST_CASE("layouts without chunks add the entries of a row, or of a piece, in tu
   }
 }
 
+TEST_CASE("dia: few rows, of which each is a task, add their entries in turn") {
+  for (const std::uint64_t rows : {1U, 2U, 4U, 5U}) {
+    Entries entries;
+    for (std::uint32_t r = 0; r < rows; ++r)
+      for (std::uint32_t c = r == 2 ? 3000 : 7 * r; c < 3000; c += 1 + r % 2) entries[{r, c}] = 1.0 / (1 + r + c);
+    const CsrMatrix matrix = make_csr<double>(rows, 3000, entries);
+    INFO(rows << " rows");
+    for (const int threads : {1, 3}) require_in_turn<double>(matrix, load(encode(matrix, "dia")), threads);
+  }
+}
+
 TEST_CASE("csr: rows whose sums go on side by side still add their entries in turn") {
   SECTION("f64") { long_rows_in_turn<double>(); }
   SECTION("f32, with vectors of both types") { long_rows_in_turn<float>(); }

@@ -11,7 +11,8 @@ namespace {
 
 using spmvpack::layouts::dia::column_of;
 
-constexpr std::uint64_t rows_per_task = 2048;
+/// Of a task; of a matrix of few rows each is one, as a diagonal of few rows takes longer than its products.
+constexpr std::uint64_t rows_per_task = 2048, few_rows = 4;
 
 struct Diagonals {
   const std::uint64_t* offsets;
@@ -42,13 +43,32 @@ SPMVPACK_INLINE void rows(Diagonals d, const A* values, Operands<V> operands, st
       operands.scale(r, r + 1);
 }
 
+/// The same for one row.
+template <class A, class V>
+SPMVPACK_INLINE void one_row(Diagonals d, const A* values, Operands<V> operands, std::uint64_t r) {
+  V sum = 0;
+  bool has_slots = false;
+  for (std::uint64_t i = 0; i < d.count; ++i) {
+    const std::uint64_t column = column_of(r, d.offsets[i], d.rows);  // modulo 2^64, where there is none
+    if (column >= d.cols) continue;
+    sum = std::fma(V{values[i * d.rows + r]}, operands.x[column], sum);
+    has_slots = true;
+  }
+  if (has_slots)
+    operands.put(r, sum);
+  else
+    operands.scale(r, r + 1);
+}
+
 template <class A, class V>
 SPMVPACK_TARGET_V3 void rows_v3(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin,
                                 std::uint64_t end) {
+  if (end - begin == 1) return one_row(d, values, operands, begin);
   rows(d, values, operands, begin, end);
 }
 template <class A, class V>
 void rows_generic(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
+  if (end - begin == 1) return one_row(d, values, operands, begin);
   rows(d, values, operands, begin, end);
 }
 
@@ -60,7 +80,7 @@ void multiply_dia(const PartView& part, const Operands<V>& operands, int threads
   const Diagonals d{offsets.data(), offsets.size(), part.rows(), part.cols()};
   const A* const values = part.get<A>("values").data();
   const auto kernel = use_v3() ? rows_v3<A, V> : rows_generic<A, V>;
-  parallel_pieces(part.rows(), rows_per_task, threads,
+  parallel_pieces(part.rows(), part.rows() <= few_rows ? 1 : rows_per_task, threads,
                   [&](std::uint64_t begin, std::uint64_t end) { kernel(d, values, operands, begin, end); });
 }
 SPMVPACK_INSTANTIATE(multiply_dia)
