@@ -16,7 +16,7 @@ import sys
 
 HIDDEN, FIRST_VERSION = 0x8000, 2
 # Where functions were before they moved to libc.so.6.
-FORMER_LIBRARIES = ("libpthread.so.0", "libdl.so.2")
+FORMER_LIBRARIES = ("libpthread.so.0", "libdl.so.2", "librt.so.1")
 
 
 class Elf:
@@ -38,6 +38,10 @@ class Elf:
 
     def start(self, section):
         return self.sections[section][4]
+
+    def strings(self):
+        """The bytes that names are taken from."""
+        return bytes(self.data[self.start(".dynstr"):self.start(".dynstr") + self.sections[".dynstr"][5]])
 
     def symbols(self):
         """(name, whether it is defined here, index of its version, where that index is) of each."""
@@ -131,7 +135,7 @@ def rewrite(path, limit):
     chosen = older_versions(Elf(path), limit)
     # Names of versions that are not yet among the file's strings stay there when they are needed no more.
     for version in sorted(set(chosen.values())):
-        if version.encode() + b"\0" not in Elf(path).data:
+        if version.encode() + b"\0" not in Elf(path).strings():
             patchelf("--add-needed", version, path)
             patchelf("--remove-needed", version, path)
     if chosen:
@@ -142,7 +146,7 @@ def rewrite(path, limit):
     for library, version, index, at in elf.needed_versions():
         if number(version) is None or number(version) <= limit:
             entries[library, version] = index
-    strings = bytes(elf.data[elf.start(".dynstr"):elf.start(".dynstr") + elf.sections[".dynstr"][5]])
+    strings = elf.strings()
     # Each entry of a version that is too new becomes that of one which is not, if only once more.
     for library, version, index, at in list(elf.needed_versions()):
         if number(version) is None or number(version) <= limit:
