@@ -94,7 +94,7 @@ struct Rows {
     const auto add_all = [&](V& sum, Pointer first, Pointer last) {
       for (Pointer k = first; k < last; ++k) add(sum, k);
     };
-    Pointer at = static_cast<Pointer>(row_ptr[r] + begin * piece);
+    auto at = static_cast<Pointer>(row_ptr[r] + begin * piece);
     std::fill(sums + begin, sums + end, V{0});
     for (; end - begin >= chains; begin += chains) {
       std::array<V, chains> some{};
