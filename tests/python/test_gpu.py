@@ -393,6 +393,8 @@ def test_vectors_of_every_form_have_the_bits_of_the_host(on_gpu, values, vectors
     x, v = (np.random.default_rng(n).standard_normal(n).astype(vectors) for n in (2000, 3000))
     assert same_bits(back(d @ copied(x)), m @ x)
     assert same_bits(back(d.rmatvec(copied(v))), m.rmatvec(v))
+    assert same_bits(back(d.T @ copied(v)), m.rmatvec(v)) and same_bits(back(copied(v) @ d), m.rmatvec(v))
+    assert same_bits(back(d.matvec(copied(x))), m @ x) and same_bits(back(d.dot(copied(x))), m @ x)
     assert same_bits(back(d @ copied(np.repeat(x, 3))[::3]), m @ x)  # neither of these two is contiguous
     assert same_bits(back(d @ copied(np.stack([x, x], 1))[:, 1]), m @ x)
     out = copied(v)

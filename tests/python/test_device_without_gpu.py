@@ -1,0 +1,66 @@
+"""What a matrix on a GPU does on this side of CUDA: with the host's multiplies in place of the device's."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import linalg
+
+import spmvpack as sp
+from spmvpack._matrix import Products
+from support import random_csr
+
+A = random_csr(150, 90, 8, 4)
+ON_HOST = sp.encode(A, transpose=True)
+
+
+class Native:
+    """The native matrix, which copies NumPy's vectors there and back."""
+
+    def __init__(self, on_host):
+        self.on_host = on_host
+
+    def multiply_host_vectors(self, x, y, alpha, beta, transpose):
+        self.on_host.multiply(x, y, alpha, beta, transpose=transpose)
+
+
+def device_matrix(on_host):
+    d = object.__new__(sp.DeviceMatrix)
+    Products.__init__(d, on_host._container.info())
+    d.device, d._matrix = 0, Native(on_host)
+    return d
+
+
+D = device_matrix(ON_HOST)
+
+
+def test_products_and_transposes_of_host_vectors():
+    x, v = np.random.default_rng(1).standard_normal((90, 3)), np.random.default_rng(2).standard_normal((150, 3))
+    for form in (x[:, 0].copy(), x[:, :1].copy(), x):
+        assert np.array_equal(D @ form, ON_HOST @ form)
+        assert np.array_equal(D.matvec(form), ON_HOST @ form) and np.array_equal(D.dot(form), ON_HOST @ form)
+    for form in (v[:, 0].copy(), v[:, :1].copy(), v):
+        assert np.array_equal(D.rmatvec(form), ON_HOST.rmatvec(form))
+        assert np.array_equal(D.T @ form, ON_HOST.rmatvec(form))
+    assert np.array_equal(v[:, 0] @ D, ON_HOST.rmatvec(v[:, 0])) and np.array_equal(v.T @ D, v.T @ ON_HOST)
+    assert D.T.T is D and D.T.shape == (90, 150) and D.nbytes == ON_HOST.nbytes and D.ndim == 2
+    assert np.array_equal(D.matvec(np.arange(90)), ON_HOST @ np.arange(90.0))
+    assert np.allclose(D.matvec(x[:, 0] + 1j * x[:, 1]), A @ (x[:, 0] + 1j * x[:, 1]))
+    assert np.allclose(linalg.aslinearoperator(D).H @ v[:, 0], A.T @ v[:, 0])
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda: device_matrix(sp.encode(A)).T, sp.Error, "encoded without its transpose"),
+    (lambda: D @ A.T, TypeError, r"multiply tocsr\(\) of the matrix on the host"),
+    (lambda: D @ D.T, TypeError, r"multiply tocsr\(\) of the matrix on the host"),
+    (lambda: D + D, TypeError, r"no sums; use tocsr\(\) of the matrix on the host"),
+    (lambda: 2 * D, TypeError, r"no products but with vectors, M @ x; use tocsr\(\) of the matrix on the host"),
+    (lambda: D[0], TypeError, r"no elements and slices; use tocsr\(\) of the matrix on the host"),
+    (lambda: D.tocsr(), AttributeError, r"no attribute 'tocsr'; tocsr\(\) of the matrix on the host"),
+    (lambda: D.diagonal(), AttributeError, r"no attribute 'diagonal'; tocsr\(\) of the matrix on the host"),
+    (lambda: D.matvec("x"), TypeError, "x is of type str, not an array"),
+    (lambda: pickle.dumps(D), TypeError, "a matrix on a GPU is not pickled: pickle the Matrix"),
+])
+def test_what_is_not_there_says_where_to_go(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
