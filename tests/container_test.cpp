@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "catch.hpp"
@@ -276,6 +278,44 @@ TEST_CASE("an output appears whole or not at all") {
   CHECK(unfinished_outputs() == 0);
   CHECK_THROWS_AS(OutputFile(directory.file("no/such/directory"), false), Error);
   CHECK_THROWS_AS(OutputFile(directory.path().string(), true), Error);
+}
+
+TEST_CASE("text goes straight into devices and pipes, and into files as a whole") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("out"), fifo = directory.file("fifo"), link = directory.file("link");
+  {
+    TextOutput out("/dev/null", false);  // which is there, but nothing is replaced
+    CHECK(unfinished_outputs() == 0);
+    out.write("nothing");
+    out.commit();
+  }
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  std::filesystem::create_symlink("fifo", link);
+  const std::string text(200'000, 'x');  // more than a pipe holds
+  std::string arrived;
+  std::thread reader([&] {
+    std::ifstream in(fifo, std::ios::binary);
+    arrived.assign(std::istreambuf_iterator<char>(in), {});
+  });
+  {
+    TextOutput out(link, false);
+    out.write(text);
+    out.commit();
+  }
+  reader.join();
+  CHECK(arrived == text);
+  CHECK(std::filesystem::is_fifo(fifo));
+  { TextOutput(path, false).write("abandoned"); }
+  CHECK_FALSE(std::filesystem::exists(path));
+  {
+    TextOutput out(path, false);
+    out.write("whole");
+    CHECK_FALSE(std::filesystem::exists(path));
+    out.commit();
+  }
+  CHECK(read_file(path).size() == 5);
+  CHECK_THROWS_WITH(TextOutput(path, false), Catch::Contains("already exists"));
 }
 
 TEST_CASE("stopping a write leaves nothing") {

@@ -1,5 +1,7 @@
 // From the caller's arrays to a container in memory and back, without a file.
 
+#include "spmvpack/container/memory.hpp"
+
 #include <array>
 #include <cstring>
 
@@ -37,6 +39,23 @@ bool same_bytes(const T& a, const T& b) {
 }
 
 }  // namespace
+
+TEST_CASE("only a memory limit that can be raised is said to be too low") {
+  const auto complaint = [](std::uint64_t limit) {
+    try {
+      require_memory(~std::uint64_t{0}, limit, "a test");
+    } catch (const Error& e) {
+      return e.message() + "; " + e.remedy();
+    }
+    return std::string();
+  };
+  CHECK_THAT(complaint(1000), Catch::Contains(" 1000 are allowed; raise the memory limit: "));
+  // What was available a moment ago is not a limit of anybody's.
+  for (const std::uint64_t limit : {std::uint64_t{0}, available_memory() + (std::uint64_t{1} << 40U)}) {
+    CHECK_THAT(complaint(limit), Catch::Contains(" are available; end other programs"));
+    CHECK_THAT(complaint(limit), !Catch::Contains("raise"));
+  }
+}
 
 TEST_CASE("a container in memory has the bytes of the file") {
   const TemporaryDirectory directory;

@@ -44,7 +44,9 @@ def pattern(expected):
         elif line.startswith("  time "):
             lines.append(re.sub(r"\d+\\\.\d\d", r"\\d+\\.\\d\\d", re.escape(line)) + r"\n")
         else:  # a predicted time follows the model's prices, which are fitted anew from time to time
-            lines.append(re.sub(r"(?:\\ )*\d+(?:\\\.\d+)?\\ us", r" *[\\d.]+ us", re.escape(line)) + r"\n")
+            text = re.sub(r"(?:\\ )*\d+(?:\\\.\d+)?\\ us", r" *[\\d.]+ us", re.escape(line))
+            text = re.sub(r"(us(?:\\ )+)\d+(?:\\\.\d+)?(?=\\ %$)", r"us *[\\d.]+", text)  # and its share of csr's
+            lines.append(re.sub(r"\d+(?:\\\.\d+)?(?=\\ %\\ of\\ csr's\\ time)", r"[\\d.]+", text) + r"\n")
     return "".join(lines)
 
 

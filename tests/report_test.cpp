@@ -143,6 +143,42 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
 
 }  // namespace
 
+TEST_CASE("Predicted file bytes are those of the written file, whatever the aim and however long the provenance") {
+  const auto written = [](const SourceMatrix& source, const std::string& strategy, const encoder::Aim& aim) {
+    MemorySink sink;
+    const std::uint64_t bytes =
+        encoder::encode(source, {.strategy = strategy, .aim = aim, .threads = 1, .force_size = true}, sink).file_bytes;
+    CHECK(sink.take().size() == bytes);
+    return bytes;
+  };
+  const auto check_all = [&](const SourceMatrix& source) {
+    for (const encoder::Objective optimize : {encoder::Objective::time, encoder::Objective::bytes})
+      for (const encoder::Target target : {encoder::Target::gpu, encoder::Target::host}) {
+        ReportOptions options;
+        options.aim = {optimize, target};
+        options.threads = 1;
+        const Report report = make_report(source, options);
+        for (const LayoutCost& cost : report.layouts) {
+          CAPTURE(cost.name, source.provenance.source.size(), optimize, target, source.matrix.value_type());
+          if (!cost.too_large) CHECK(cost.file_bytes == written(source, cost.name, options.aim));
+        }
+        CHECK(report.recommended_file_bytes == written(source, "auto", options.aim));
+      }
+  };
+  for (const ValueType type : {ValueType::f64, ValueType::f32}) {
+    // Every length of name: sections end at multiples of 64 bytes or more, and a few characters decide about the last.
+    SourceMatrix small = random_matrix(5, 7, 3, 4, type, 1);
+    for (std::size_t length = 1; length <= 256; length += type == ValueType::f64 ? 3 : 5) {
+      small.provenance.source = std::string(length, 'a');
+      check_all(small);
+    }
+    check_all(random_matrix(300, 200, 12, 100'000, type, 2));
+    check_all(random_matrix(40, 3000, 900, 3, type, 3));
+    check_all(random_matrix(1, 1, 1, 1, type, 4));
+    check_all(random_matrix(4, 0, 1, 1, type, 5));
+  }
+}
+
 TEST_CASE("Predicted bytes are those of the written file", "[sequential]") {
   std::uint64_t seed = 0;
   for (const ValueType type : {ValueType::f64, ValueType::f32})
@@ -194,7 +230,7 @@ encoder::Strategy padded(const std::string& name, std::uint64_t padding, bool fi
 
 /// The line of the table of layouts that starts with this name; runs of blanks are one.
 std::string line_of(const std::string& text, const std::string& name) {
-  std::istringstream lines(text.substr(text.find("device bytes")));
+  std::istringstream lines(text.substr(text.find("bytes  per nonzero")));
   for (std::string line; std::getline(lines, line) && !line.empty();)
     if (line.starts_with("  " + name + " ")) {
       line.erase(std::unique(line.begin(), line.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
@@ -239,9 +275,9 @@ TEST_CASE("The table marks what encode refuses and what may spread a NaN") {
   ReportOptions options;
   options.strategies = strategies;
   const std::string text = to_text(make_report(source, options));
-  CHECK(line_of(text, "careless").ends_with(" us ~"));
-  CHECK(line_of(text, "csr").ends_with(" us"));
-  CHECK(text.find("\n  ~ fill reads x: ") != std::string::npos);
+  CHECK(line_of(text, "careless").ends_with(" % ~"));
+  CHECK(line_of(text, "csr").ends_with(" 100 %"));
+  CHECK(text.find("\n  ~ multiplies its padding") != std::string::npos);
   CHECK(text.find("too large") == std::string::npos);
 
   // One long row among short ones.
@@ -256,20 +292,55 @@ TEST_CASE("The table marks what encode refuses and what may spread a NaN") {
   options.strategies = other;
   Report report = make_report(source, options);
   REQUIRE(report.layouts[1].too_large);
-  CHECK(line_of(to_text(report), "ell").ends_with(" us *"));
-  CHECK(line_of(to_text(report), "csr").ends_with(" us"));
+  CHECK(line_of(to_text(report), "ell").ends_with(" % *"));
+  CHECK(line_of(to_text(report), "csr").ends_with(" 100 %"));
   CHECK(to_text(report).find("\n  * too large: over 10 times the bytes of csr; encode needs --force-size\n") !=
         std::string::npos);
-  CHECK(to_text(report).find("fill reads x") == std::string::npos);
+  CHECK(to_text(report).find("multiplies its padding") == std::string::npos);
   CHECK(to_json(report).find("\"too_large\": true") != std::string::npos);
   const std::string path = std::filesystem::temp_directory_path() / ("spmvpack_report_" + std::to_string(getpid()));
   CHECK_THROWS_AS(encoder::encode(source, {.strategy = "ell"}, path), Error);
   // What explodes stays within the line.
   report.layouts[1].fill_reads_x = true;
   report.layouts[1].device_bytes = report.layouts[1].file_bytes = std::uint64_t{1} << 63U;
-  report.layouts[1].overhead_percent = 1e17;
+  report.layouts[1].bytes_of_csr = 1e15;
   report.layouts[1].predicted_seconds = 1e4;
-  CHECK(line_of(to_text(report), "ell") == " ell 9.22e+18 8.00 EiB 6.15e+14 > 1,000 x 10000 s *~");
+  report.layouts[1].time_of_csr = 1e9;
+  CHECK(line_of(to_text(report), "ell") == " ell 9.22e+18 6.15e+14 > 1,000 x 10000 s > 1,000 x *~");
+}
+
+TEST_CASE("Bytes and times are told relative to csr's, and a choice that saves few bytes explains itself") {
+  const SourceMatrix source = random_matrix(300, 300, 9, 2, ValueType::f64, 1);
+  Report report = make_report(source);
+  const auto find = [&](std::string_view name) -> LayoutCost& {
+    return *std::find_if(report.layouts.begin(), report.layouts.end(), [&](const auto& c) { return c.name == name; });
+  };
+  CHECK(find("csr").bytes_of_csr == 1);
+  CHECK(find("csr").time_of_csr == 1);
+  for (const LayoutCost& cost : report.layouts)
+    CHECK(*cost.time_of_csr == Approx(cost.predicted_seconds / find("csr").predicted_seconds));
+  CHECK(report.reason.find(" % of csr's time (") != std::string::npos);
+  CHECK(report.reason.ends_with(" % of its bytes"));
+
+  const auto told = [&] {
+    const std::string text = to_text(report);
+    const std::size_t start = text.find("\nUse ");
+    return text.substr(start, text.find("\n\n", start) - start);
+  };
+  // Whatever the model says: a layout that is as large as csr, and one that is smaller and slower.
+  for (LayoutCost& cost : report.layouts) cost.device_bytes = 1000, cost.bytes_of_csr = 1, cost.time_of_csr = 1;
+  report.recommended = 0;
+  CHECK(told().find("The smallest that auto takes, ") != std::string::npos);
+  LayoutCost& small = find("bitflag");
+  small.device_bytes = 200, small.bytes_of_csr = 0.2, small.time_of_csr = 1.3;
+  CHECK(
+      told().ends_with("bitflag would take 20.0 % of csr's bytes, but 130 % of its time;\n--optimize bytes takes it."));
+  CHECK(told().find("A small matrix for a GPU: ") != std::string::npos);
+  report.aim.target = encoder::Target::host;
+  CHECK(told().find("GPU") == std::string::npos);
+  CHECK(told().find("bitflag would") != std::string::npos);
+  report.layouts[0].bytes_of_csr = 0.5;
+  CHECK(told().find("bitflag") == std::string::npos);
 }
 
 TEST_CASE("The text shows a few of many parts") {
@@ -298,8 +369,8 @@ TEST_CASE("The report speaks of memory and PCIe") {
   CHECK(report.balance.speeds.memory == 1e12);
   CHECK(report.balance.copy_seconds == Approx(6000 * 8 / 32e9));
   const std::string text = to_text(report);
-  CHECK(text.find(" at 1000 GB/s\n") != std::string::npos);
-  CHECK(text.find(" 1.50 us at 32 GB/s, ") != std::string::npos);
+  CHECK(text.find(" at 1000 GB/s, ") != std::string::npos);
+  CHECK(text.find(" 1.50 us at 32 GB/s ") != std::string::npos);
   options.speeds.pcie = 0;
   CHECK_THROWS_AS(make_report(source, options), Error);
 }

@@ -127,9 +127,9 @@ TEST_CASE("by bytes, ties go to the simpler layout") {
     return encoder::choose(candidates, csr, encoder::Objective::bytes);
   };
   CHECK(choice({100, 50, 50}, 100).index == 1);
-  CHECK(choice({100, 50, 50}, 100).reason == "50.0 % of CSR");
+  CHECK(choice({100, 50, 50}, 100).reason == "50.0 % of csr's bytes");
   CHECK(choice({100, 100, 101}, 100).index == 0);
-  CHECK(choice({100, 100, 101}, 100).reason == "no layout that it takes is smaller than CSR");
+  CHECK(choice({100, 100, 101}, 100).reason == "none that auto takes is smaller than csr");
 }
 
 TEST_CASE("encode takes a matrix in the caller's own 32-bit arrays") {
@@ -173,6 +173,22 @@ TEST_CASE("encode refuses a matrix that is not one") {
   CHECK(refusal({0, 2, 3}, {0, 4, 1}) == "column 4 of a matrix with 4 columns");
   CHECK(refusal({0, 3, 2}, {0, 1}) == "row pointers 0 and 3 are not increasing up to 2");
   CHECK(refusal({1, 2, 3}, {0, 3, 1}) == "row_ptr[0] is 1, expected 0");
+  // Arrays of signed numbers, as SciPy has them, are told as such.
+  const std::vector<std::int32_t> below{0, -5, 2}, backwards{0, 1, -2}, sound{0, 1, 2}, columns{0, 1}, negative{0, -1};
+  const std::vector<std::int64_t> long_pointers{-3, 1, 2};
+  const std::vector<double> values{1, 2};
+  const auto complaint = [&](const auto& row_ptr, const auto& col_idx) -> std::string {
+    try {
+      CsrView(2, 4, std::span(row_ptr), std::span(col_idx), std::span(values)).check();
+    } catch (const Error& e) {
+      return e.message();
+    }
+    return "";
+  };
+  CHECK(complaint(below, columns) == "row pointers 0 and -5 (4294967291 if unsigned) are not increasing up to 2");
+  CHECK(complaint(backwards, columns) == "row_ptr[2] is -2 (4294967294 if unsigned), expected the 2 nonzeros");
+  CHECK(complaint(long_pointers, columns) == "row_ptr[0] is -3 (18446744073709551613 if unsigned), expected 0");
+  CHECK(complaint(sound, negative) == "column -1 (4294967295 if unsigned) of a matrix with 4 columns");
   CHECK(std::filesystem::is_empty(directory.path()));
 }
 

@@ -6,6 +6,7 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include "exit_code.hpp"
+#include "spmvpack/encoder/layout.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -70,8 +71,20 @@ std::string overview(std::span<const Command* const> commands, bool full) {
       "\n"
       "  spmvpack COMMAND -h         a command's options, on one screen\n"
       "  spmvpack COMMAND --help     its full help; same as spmvpack help COMMAND\n"
+      "  spmvpack help layouts       the layouts, and which matrices each suits\n"
       "  spmvpack --help, --version\n";
   return full ? fmt::format("{}\n{}\n{}", text, examples, exit_codes_help) : text;
+}
+
+std::string layouts_help() {
+  std::string text = "Layouts (--layout NAME), and the matrices that each suits:\n\n";
+  for (const encoder::Strategy& s : encoder::strategies()) text += fmt::format("  {:<14}  {}\n", s.name, s.suits);
+  return text +
+         "\n"
+         "auto, the default, weighs all of them; 'spmvpack report A.mtx' shows what each\n"
+         "takes. From hyb on, each cuts the matrix into parts, in the layouts above it.\n"
+         "'spmvpack help encode' says what they are and lists their settings;\n"
+         "docs/LAYOUTS.md explains them by example.\n";
 }
 
 po::options_description common_options() {

@@ -18,4 +18,7 @@ boost::program_options::options_description common_options();
 /// Usage and options of a command; with `full`, also its details and the exit codes.
 std::string command_help(const Command& command, bool full);
 
+/// What `help layouts` prints: which matrices each layout suits.
+std::string layouts_help();
+
 }  // namespace spmvpack::tools

@@ -106,6 +106,7 @@ def page(spmvpack):
         if helps[name].get("Options"):
             parts.append(option_list(helps[name]["Options"]))
         parts.append(verbatim(trim(helps[name]["details"])))
+    parts.append(".SH LAYOUTS\n" + verbatim(trim(output("help", "layouts").splitlines())))
     parts += [".SH COMMON OPTIONS\n" + option_list(helps[commands[0][0]]["Common options"]), ".SH EXIT STATUS"]
     # A line of exit codes is "  130  interrupted ...".
     for line in overview.split("Exit codes:\n")[1].splitlines():

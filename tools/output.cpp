@@ -97,10 +97,13 @@ void check_output(const std::string& path, OutputForm form, bool overwrite, cons
   const fs::file_status there = fs::status(path, ignored);
   if (path.ends_with('/') || fs::is_directory(there))
     throw Error(errc::io, "the output is a directory", path, "use a file in it");
-  if (fs::exists(there) && !fs::is_regular_file(there))
+  const bool stream = text && (fs::is_character_file(there) || fs::is_fifo(there));  // written as it is
+  if (fs::exists(there) && !fs::is_regular_file(there) && !stream)
     throw Error(errc::io, "not a regular file, so it is not replaced", path,
-                text ? "use another name, or -o - and redirect it" : "use another name");
-  if (!overwrite && fs::exists(fs::symlink_status(path, ignored)))
+                text
+                    ? "use another name, or -o - and redirect it"
+                    : "a container needs a file: use another name ('spmvpack report' tells sizes without writing one)");
+  if (!overwrite && !stream && fs::exists(fs::symlink_status(path, ignored)))
     throw Error(errc::exists, "the output already exists", path, "use another name, or -f to overwrite it");
   if (!input.empty() && same_file(input, path))
     throw Error(errc::usage, "the output is also the input", path, "use another name");

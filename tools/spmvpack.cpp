@@ -120,14 +120,15 @@ const Command& find_command(const std::string& name) {
 }
 
 void run(const std::vector<std::string>& words) {
-  if (words.empty()) throw Error(errc::usage, "no command", {}, "'spmvpack -h' lists the commands");
   if (words[0] == "-h") return print(overview(commands, false));
   if (words[0] == "--help") return print(overview(commands, true));
   if (words[0] == "--version") return print(version_text());
   if (words[0] == "help") {
     if (words.size() > 2)
-      throw Error(errc::usage, fmt::format("unexpected argument '{}'", words[2]), {}, "usage: spmvpack help COMMAND");
-    return print(words.size() == 1 ? overview(commands, true) : command_help(find_command(words[1]), true));
+      throw Error(errc::usage, fmt::format("unexpected argument '{}'", words[2]), {},
+                  "usage: spmvpack help COMMAND, or spmvpack help layouts");
+    if (words.size() == 1) return print(overview(commands, true));
+    return print(words[1] == "layouts" ? layouts_help() : command_help(find_command(words[1]), true));
   }
   run_command(find_command(words[0]), {words.begin() + 1, words.end()});
 }
@@ -149,6 +150,11 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   std::string name = "spmvpack";
   if (!words.empty() && !words[0].empty() && words[0][0] != '-') name = fmt::format("spmvpack {}", escape(words[0]));
+  if (words.empty()) {
+    // Like git: the help, but not as the output of a script that has lost its words.
+    std::fputs(tools::overview(tools::commands, false).c_str(), stderr);
+    return tools::exit_code(errc::usage, 0);
+  }
   try {
     tools::run(words);
     return 0;

@@ -40,7 +40,12 @@ LayoutCost cost_of(const encoder::Plan& plan, const encoder::XSectors& x, const 
   return cost;
 }
 
+/// Times relative to csr's, and what auto chooses.
 void recommend(Report& report, std::uint64_t csr_bytes) {
+  const auto csr = std::find_if(report.layouts.begin(), report.layouts.end(),
+                                [](const LayoutCost& cost) { return cost.name == "csr"; });
+  if (csr != report.layouts.end() && csr->predicted_seconds > 0)
+    for (LayoutCost& cost : report.layouts) cost.time_of_csr = cost.predicted_seconds / csr->predicted_seconds;
   std::vector<encoder::Candidate> candidates;
   for (const LayoutCost& cost : report.layouts)
     candidates.push_back({cost.name, cost.device_bytes, cost.predicted_seconds, cost.fill_reads_x});
@@ -95,6 +100,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
   plan_options.aim = options.aim;  // as auto plans them, which it recommends
   plan_options.values = report.structure.values;
   plan_options.progress = options.progress;
+  std::vector<std::uint64_t> as_auto;  // file bytes of each layout if it is not asked for, but chosen
   for (const encoder::Strategy& strategy : strategies) {
     if (strategy.chooses) continue;
     report_progress(options.progress, "analyze", 1 + report.layouts.size(), steps);
@@ -106,20 +112,28 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
       report.refused.push_back({strategy.name, e.message()});
       continue;
     }
-    encoder::EncodeRequest request;
-    request.strategy = strategy.name;
-    request.settings = encoder::settings_of(strategy, options.settings);
     LayoutCost cost = cost_of(plan, report.x_sectors, options);
     cost.name = strategy.name;
-    cost.file_bytes = file_bytes_uncompressed(encoder::container_source(report.facts, provenance, plan, request));
+    const auto file_bytes_as = [&](const encoder::Strategy& asked) {
+      encoder::EncodeRequest request;
+      request.strategy = asked.name;
+      request.settings = options.settings;
+      request.aim = options.aim;
+      return file_bytes_uncompressed(
+          encoder::container_source(report.facts, provenance, plan, encoder::recorded(request, asked)));
+    };
+    cost.file_bytes = file_bytes_as(strategy);
+    as_auto.push_back(file_bytes_as(encoder::find_strategy("auto")));
     if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
     if (const std::uint64_t slots = a.nnz() + cost.padding; slots != 0)
       cost.padding_percent = 100 * static_cast<double>(cost.padding) / static_cast<double>(slots);
     cost.too_large = encoder::too_large(cost.device_bytes, csr_bytes);
-    cost.overhead_percent = (static_cast<double>(cost.device_bytes) / static_cast<double>(csr_bytes) - 1) * 100;
+    cost.bytes_of_csr = static_cast<double>(cost.device_bytes) / static_cast<double>(csr_bytes);
+    cost.overhead_percent = (cost.bytes_of_csr - 1) * 100;
     report.layouts.push_back(std::move(cost));
   }
   recommend(report, csr_bytes);
+  report.recommended_file_bytes = as_auto[report.recommended];
   if (options.transpose) report.transpose = transpose_cost(a, report.facts.bitwise_symmetry(), options);
   report.data_reduction_pjds = pjds_data_reduction(report.layouts, a.nnz());
   report_progress(options.progress, "analyze", steps, steps);

@@ -17,15 +17,6 @@ using Row = std::vector<std::string>;
 
 constexpr std::size_t bar_columns = 20, longest_name = 77;
 
-std::string human_bytes(std::uint64_t bytes) {
-  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  // 1023.5, because from there on it would be printed as 1024.
-  while (value >= 1023.5 && unit + 1 < units.size()) value /= 1024, ++unit;
-  return fmt::format("{:.{}f} {}", value, unit == 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2, units.at(unit));
-}
-
 /// The share of a whole; only all and nothing are shown as 100 % and 0 %.
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return "-";
@@ -60,20 +51,44 @@ std::string table(const std::vector<Row>& rows, std::size_t left) {
   return text;
 }
 
+const LayoutCost* find_layout(const Report& report, std::string_view name) {
+  for (const LayoutCost& cost : report.layouts)
+    if (cost.name == name) return &cost;
+  return nullptr;
+}
+
+/// Why the choice saves hardly any bytes, and what would save more; empty if it saves some.
+std::string sparing_text(const Report& report) {
+  constexpr double hardly = 0.9;  // of csr's bytes
+  const LayoutCost& best = report.layouts[report.recommended];
+  const LayoutCost* const csr = find_layout(report, "csr");
+  if (report.aim.optimize != encoder::Objective::time || best.bytes_of_csr < hardly || csr == nullptr) return "";
+  const LayoutCost* smallest = nullptr;
+  for (const LayoutCost& cost : report.layouts)
+    if (!cost.fill_reads_x && cost.time_of_csr && (smallest == nullptr || cost.device_bytes < smallest->device_bytes))
+      smallest = &cost;
+  if (smallest == nullptr) return "";
+  if (smallest->bytes_of_csr >= hardly)
+    return fmt::format("The smallest that auto takes, {}, has {} of csr's bytes.\n", smallest->name,
+                       percent_text(smallest->bytes_of_csr));
+  std::string text;
+  if (report.aim.target == encoder::Target::gpu && 2 * report.balance.multiply_seconds < csr->predicted_seconds)
+    text = fmt::format(
+        "A small matrix for a GPU: moving the bytes of csr takes {} of its {}.\n"
+        "The rest is starting threads and waiting, which fewer bytes do not shorten.\n",
+        time_text(report.balance.multiply_seconds), time_text(csr->predicted_seconds));
+  return text + fmt::format("{} would take {} of csr's bytes, but {} of its time;\n--optimize bytes takes it.\n",
+                            smallest->name, percent_text(smallest->bytes_of_csr), percent_text(*smallest->time_of_csr));
+}
+
 std::string recommendation_text(const Report& report) {
-  return fmt::format("Use {}: {}\n", report.layouts[report.recommended].name, report.reason);
+  return fmt::format("Use {}: {}\n{}", report.layouts[report.recommended].name, report.reason, sparing_text(report));
 }
 
 std::string map_text(const IndexMap& map) {
   if (map.kind == format::MapKind::all) return "all";
   if (map.kind == format::MapKind::list) return counted(map.count, "listed", "listed");
   return map.count == 0 ? "none" : fmt::format("{} - {}", grouped(map.begin + 1), grouped(map.begin + map.count));
-}
-
-std::string over_csr(double percent) {
-  if (percent >= 99'999.5) return "> 1,000 x";
-  return percent >= 999.95 ? '+' + grouped(static_cast<std::uint64_t>(std::llround(percent))) + " %"
-                           : fmt::format("{:+.1f} %", percent);
 }
 
 /// The recommended layout comes first, the others by what auto minimises.
@@ -86,7 +101,7 @@ std::string layouts_text(const Report& report) {
     return report.aim.optimize == encoder::Objective::time ? a->predicted_seconds < b->predicted_seconds
                                                            : a->device_bytes < b->device_bytes;
   });
-  std::vector<Row> rows{{"", "device bytes", "", "per nonzero", "over CSR", "multiply", ""}};
+  std::vector<Row> rows{{"", "bytes", "per nonzero", "of csr's", "time", "of csr's", ""}};
   bool any_too_large = false, any_fill_reads_x = false;
   for (const LayoutCost* cost : sorted) {
     // Whoever wants the digits of what is too large finds them in the details.
@@ -94,20 +109,22 @@ std::string layouts_text(const Report& report) {
     rows.push_back(
         {cost->name,
          long_number ? fmt::format("{:.2e}", static_cast<double>(cost->device_bytes)) : grouped(cost->device_bytes),
-         human_bytes(cost->device_bytes), per_nonzero(cost->device_bytes, report.facts.nnz),
-         over_csr(cost->overhead_percent), time_text(cost->predicted_seconds),
+         per_nonzero(cost->device_bytes, report.facts.nnz), percent_text(cost->bytes_of_csr),
+         time_text(cost->predicted_seconds), cost->time_of_csr ? percent_text(*cost->time_of_csr) : "-",
          std::string(cost->too_large ? "*" : " ") + (cost->fill_reads_x ? "~" : " ")});
     any_too_large = any_too_large || cost->too_large;
     any_fill_reads_x = any_fill_reads_x || cost->fill_reads_x;
   }
   std::string text = table(rows, 1);
+  text += fmt::format("  bytes: of the matrix, all read by each multiply; time: predicted, {}\n",
+                      report.aim.target == encoder::Target::gpu ? "one H200 GPU" : "one CPU core");
   if (any_too_large)
     text +=
         fmt::format("  * too large: over {} times the bytes of csr; encode needs --force-size\n", encoder::max_growth);
   if (any_fill_reads_x)
     text +=
-        "  ~ fill reads x: padding multiplies elements of x outside a row's pattern, and\n"
-        "    0 * Inf is NaN; --layout auto leaves it alone\n";
+        "  ~ multiplies its padding, too: an Inf or NaN in x may spread to rows that do\n"
+        "    not have its column; taken only if asked for (--layout)\n";
   if (!report.refused.empty()) {
     std::vector<std::string_view> names;
     for (const Refusal& refusal : report.refused) names.emplace_back(refusal.name);
@@ -123,8 +140,8 @@ std::string transpose_text(const Report& report) {
   if (cost.symmetry != Symmetry::general)
     return fmt::format("\nA^T is {}, as the matrix is {}: it takes nothing more\n",
                        cost.symmetry == Symmetry::symmetric ? "A" : "-A", to_string(cost.symmetry));
-  return fmt::format("\nA^T besides, as {}: {} device bytes, {} per nonzero\n  {}\n", cost.layout,
-                     grouped(cost.device_bytes), per_nonzero(cost.device_bytes, report.facts.nnz), cost.reason);
+  return fmt::format("\nA^T besides, as {}: {} bytes, {} per nonzero\n  {}\n", cost.layout, grouped(cost.device_bytes),
+                     per_nonzero(cost.device_bytes, report.facts.nnz), cost.reason);
 }
 
 /// What a multiply without compression would take; empty without nonzeros.
@@ -137,15 +154,18 @@ std::string balance_text(const Balance& b) {
   };
   const double ratio = b.copy_seconds / b.multiply_seconds;
   const std::string times = ratio >= 1 ? short_number(ratio) + " times" : short_number(100 * ratio) + " % of";
+  const std::string few = short_number(*b.dominated_below), many = short_number(*b.tenth_from);
   const std::vector<Row> rows{
-      {"in memory", fmt::format("{:.2f} bytes/flop, alpha {:.2f}: {} at {:g} GB/s", *b.bytes_per_flop, *b.alpha,
-                                time_text(b.multiply_seconds), b.speeds.memory / 1e9)},
-      {"over PCIe", fmt::format("copying x and y: {} at {:g} GB/s, {} the multiply", time_text(b.copy_seconds),
-                                b.speeds.pcie / 1e9, times)},
-      {"", *b.dominated_below > 0 ? fmt::format("dominates below {} nonzeros per row, under 10 % from {}",
-                                                short_number(*b.dominated_below), short_number(*b.tenth_from))
-                                  : fmt::format("under 10 % from {} nonzeros per row", short_number(*b.tenth_from))}};
-  return "\nA multiply without compression (docs/LAYOUTS.md, \"Code balance\")\n" + table(rows, 2);
+      {"multiply", fmt::format("{} at {:g} GB/s, if only memory limits it: {:.2f} bytes for",
+                               time_text(b.multiply_seconds), b.speeds.memory / 1e9, *b.bytes_per_flop)},
+      {"", fmt::format("each operation, {:.2f} elements of x loaded per nonzero (alpha)", *b.alpha)},
+      {"copies", fmt::format("{} at {:g} GB/s for x to the GPU and y back, {} the", time_text(b.copy_seconds),
+                             b.speeds.pcie / 1e9, times)},
+      {"", ratio >= 0.1 ? "multiply: keep vectors on the GPU from one multiply to the next;" : "multiply;"},
+      {"", *b.dominated_below > 0
+               ? fmt::format("copies take longer up to {} nonzeros per row, under 10 % from {}", few, many)
+               : fmt::format("under 10 % from {} nonzeros per row", many)}};
+  return "\nOn a GPU without compression (docs/LAYOUTS.md, \"Code balance\")\n" + table(rows, 2);
 }
 
 /// Of layouts of more parts, the text shows this many.
@@ -168,7 +188,7 @@ void add_hidden_parts(std::vector<Row>& rows, const LayoutCost& cost) {
 
 /// Layouts of several parts; empty if there are none.
 std::string parts_text(const Report& report) {
-  std::vector<Row> rows{{"", "part", "rows", "columns", "nonzeros", "device bytes"}};
+  std::vector<Row> rows{{"", "part", "rows", "columns", "nonzeros", "bytes"}};
   for (const LayoutCost& cost : report.layouts) {
     if (cost.parts.size() < 2) continue;
     for (std::size_t i = 0; i < std::min(cost.parts.size(), shown_parts); ++i) {
@@ -190,7 +210,7 @@ std::string shares_text(const Report& report) {
                         percent(share.value, cost.device_bytes), per_nonzero(share.value, report.facts.nnz)});
     add_hidden_parts(rows, cost);
   }
-  return "Device bytes by content\n" + table(rows, 2);
+  return "Bytes by content\n" + table(rows, 2);
 }
 
 double in_mib(std::uint64_t bytes) { return static_cast<double>(bytes) / (1U << 20U); }
@@ -198,7 +218,7 @@ double in_mib(std::uint64_t bytes) { return static_cast<double>(bytes) / (1U << 
 std::string details_text(const Report& report) {
   std::vector<Row> rows;
   for (const LayoutCost& cost : report.layouts) {
-    rows.push_back({cost.name, "device bytes", grouped(cost.device_bytes), ""});
+    rows.push_back({cost.name, "bytes", grouped(cost.device_bytes), ""});
     rows.push_back({"", "file bytes", grouped(cost.file_bytes), ""});
     rows.push_back(
         {"", "padding slots", grouped(cost.padding), percent(cost.padding, cost.padding + report.facts.nnz)});

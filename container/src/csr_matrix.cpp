@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::uint64_t rows_per_task = 1U << 16;
 
+/// An index out of range as the caller knows it: the arrays may be of signed numbers, which a view reads as unsigned.
+std::string as_given(std::uint64_t index, bool is_64_bit) {
+  const std::int64_t as_signed =
+      is_64_bit ? static_cast<std::int64_t>(index) : static_cast<std::int32_t>(static_cast<std::uint32_t>(index));
+  return as_signed < 0 ? fmt::format("{} ({} if unsigned)", as_signed, index) : fmt::to_string(index);
+}
+
 }  // namespace
 
 void CsrView::require_sizes(std::uint64_t row_ptr_size, std::uint64_t value_count) const {
@@ -28,20 +35,22 @@ void CsrView::require_sizes(std::uint64_t row_ptr_size, std::uint64_t value_coun
 
 template <class F>
 void CsrView::check_rows(int threads, F&& not_increasing) const {
-  if (row_ptr(0) != 0) throw Error(errc::bad_input, fmt::format("row_ptr[0] is {}, expected 0", row_ptr(0)));
+  const auto pointer = [&](std::uint64_t i) { return as_given(row_ptr(i), row_ptr64_ != nullptr); };
+  if (row_ptr(0) != 0) throw Error(errc::bad_input, fmt::format("row_ptr[0] is {}, expected 0", pointer(0)));
   if (row_ptr(rows_) != nnz_)
     throw Error(errc::bad_input,
-                fmt::format("row_ptr[{}] is {}, expected the {} nonzeros", rows_, row_ptr(rows_), nnz_));
+                fmt::format("row_ptr[{}] is {}, expected the {} nonzeros", rows_, pointer(rows_), nnz_));
   parallel_pieces(rows_, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t r = first; r < last; ++r) {
       const std::uint64_t begin = row_ptr(r), end = row_ptr(r + 1);
       if (begin > end || end > nnz_)
         throw Error(errc::bad_input,
-                    fmt::format("row pointers {} and {} are not increasing up to {}", begin, end, nnz_),
+                    fmt::format("row pointers {} and {} are not increasing up to {}", pointer(r), pointer(r + 1), nnz_),
                     fmt::format("row {}", r));
       for (std::uint64_t k = begin; k < end; ++k) {
         if (col_idx_[k] >= cols_)
-          throw Error(errc::bad_input, fmt::format("column {} of a matrix with {} columns", col_idx_[k], cols_),
+          throw Error(errc::bad_input,
+                      fmt::format("column {} of a matrix with {} columns", as_given(col_idx_[k], false), cols_),
                       fmt::format("row {}", r));
         if (k > begin && col_idx_[k] <= col_idx_[k - 1]) not_increasing(r, k);
       }

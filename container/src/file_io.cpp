@@ -168,18 +168,60 @@ Array<std::byte> MemorySink::take() {
 
 int unfinished_outputs() noexcept { return outputs.load(); }
 
-void write_standard_output(std::string_view text) {
+namespace {
+
+/// Writes all of `text`; waits while that is a full pipe, even a non-blocking one.
+void write_stream(int fd, const std::string& name, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
+    const ssize_t n = ::write(fd, text.data(), text.size());
     if (n >= 0) {
       text.remove_prefix(static_cast<std::size_t>(n));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      pollfd out{STDOUT_FILENO, POLLOUT, 0};
+      pollfd out{fd, POLLOUT, 0};
       ::poll(&out, 1, -1);  // however it ends, the next write reports errors
     } else if (errno != EINTR) {
-      fail("standard output", "write", errno);
+      fail(name, "write", errno);
     }
   }
+}
+
+bool is_stream(const struct stat& info) noexcept { return S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode); }
+
+}  // namespace
+
+void write_standard_output(std::string_view text) { write_stream(STDOUT_FILENO, "standard output", text); }
+
+TextOutput::TextOutput(const std::string& path, bool overwrite) : name_(path) {
+  if (path == "-") {
+    name_ = "standard output";
+    fd_ = STDOUT_FILENO;
+    return;
+  }
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !is_stream(info)) {
+    file_.emplace(path, overwrite);
+    return;
+  }
+  do fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  while (fd_ < 0 && errno == EINTR);
+  if (fd_ < 0) fail(path, "open", errno);
+  // What has taken its place in between may be somebody's file.
+  if (::fstat(fd_, &info) == 0 && is_stream(info)) return;
+  ::close(fd_);
+  throw Error(errc::io, "became another file while it was opened", path, "try again");
+}
+
+TextOutput::~TextOutput() {
+  if (fd_ >= 0 && fd_ != STDOUT_FILENO) ::close(fd_);
+}
+
+void TextOutput::write(std::string_view text) {
+  if (file_) return file_->write(std::as_bytes(std::span(text)));
+  write_stream(fd_, name_, text);
+}
+
+void TextOutput::commit() {
+  if (file_) file_->commit();
 }
 
 OutputFile::Counted::Counted() noexcept { ++outputs; }

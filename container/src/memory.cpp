@@ -42,11 +42,16 @@ std::uint64_t available_memory() {
 
 void require_memory(std::uint64_t bytes, std::uint64_t limit, std::string_view what) {
   const std::uint64_t allowed = limit != 0 ? limit : available_memory();
-  if (bytes > allowed)
-    throw Error(errc::out_of_memory,
-                fmt::format("{} needs {} bytes of memory, {} are {}", what, bytes, allowed,
-                            limit != 0 ? "allowed" : "available"),
-                {}, limit != 0 ? "raise the memory limit" : "use a machine with more memory");
+  if (bytes <= allowed) return;
+  // Callers without a limit may pass what was available when they began: raising that would not help.
+  const std::uint64_t available = limit != 0 ? available_memory() : allowed;
+  const bool chosen = limit != 0 && limit < available;
+  throw Error(errc::out_of_memory,
+              fmt::format("{} needs {} bytes of memory, {} are {}", what, bytes,
+                          chosen ? allowed : std::min(allowed, available), chosen ? "allowed" : "available"),
+              {},
+              chosen ? fmt::format("raise the memory limit: {} bytes are available", available)
+                     : "end other programs, or use a machine with more memory");
 }
 
 }  // namespace spmvpack

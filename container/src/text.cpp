@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 namespace spmvpack {
 namespace {
@@ -57,6 +58,13 @@ std::string time_text(double seconds) {
   std::size_t unit = 0;
   while (value >= 999.5 && unit + 1 < units.size()) value /= 1000, ++unit;
   return fmt::format("{:.{}f} {}", value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, units.at(unit));
+}
+
+std::string percent_text(double ratio) {
+  const double percent = 100 * ratio;
+  if (percent >= 99'999.5) return "> 1,000 x";
+  if (percent >= 99.95) return grouped(static_cast<std::uint64_t>(std::llround(percent))) + " %";
+  return percent > 0 && percent < 0.05 ? "< 0.1 %" : fmt::format("{:.1f} %", percent);
 }
 
 }  // namespace spmvpack

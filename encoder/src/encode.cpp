@@ -50,7 +50,7 @@ Plan plan_of(const CsrView& a, const Strategy& strategy, const EncodeRequest& re
     throw Error(errc::unsupported,
                 fmt::format("{} takes {} bytes{}, {} times the {} of csr", request.strategy, grouped(bytes), name,
                             grouped(bytes / csr_bytes), grouped(csr_bytes)),
-                {}, "choose another layout, or force the size");
+                {}, "choose another layout, or allow it with --force-size (in C++ and C, force_size)");
   return plan;
 }
 
@@ -65,9 +65,6 @@ template <class Output>
 EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const Provenance& provenance,
                          const Strategy& strategy, const EncodeRequest& request, Output& out) {
   check_settings(request.settings, strategy);
-  if (!strategy.aims && request.aim != Aim{})
-    throw Error(errc::usage, fmt::format("the layout {} has no aim", request.strategy), {},
-                "omit it, or use the layout auto");
   auto start = std::chrono::steady_clock::now();
   report_progress(request.progress, "check", 0, 0);
   a.check(request.threads);
@@ -94,9 +91,10 @@ EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const
   write.threads = request.threads;
   write.overwrite = request.overwrite;
   write.progress = request.progress;
-  result.file_bytes = write_container(
-      out, container_source(facts, provenance, result.plan, request, result.transpose ? &*result.transpose : nullptr),
-      write);
+  result.file_bytes = write_container(out,
+                                      container_source(facts, provenance, result.plan, recorded(request, strategy),
+                                                       result.transpose ? &*result.transpose : nullptr),
+                                      write);
   result.write_seconds = seconds_since(start);
   return result;
 }
@@ -109,6 +107,13 @@ Provenance provenance_of(const CsrView& a) {
 }
 
 }  // namespace
+
+EncodeRequest recorded(const EncodeRequest& request, const Strategy& strategy) {
+  EncodeRequest own = request;
+  own.settings = settings_of(strategy, request.settings);
+  if (!strategy.aims) own.aim = {};
+  return own;
+}
 
 MatrixFacts facts_of(const SourceMatrix& source, int threads) {
   return facts_of_view(source.matrix, source.field, source.symmetry, found_in(source.matrix, source.symmetry, threads),

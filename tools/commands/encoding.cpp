@@ -16,10 +16,6 @@ namespace {
 
 namespace po = boost::program_options;
 
-double percent(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
-
 const encoder::Strategy& find_strategy(const std::string& name) {
   try {
     return encoder::find_strategy(name);
@@ -54,7 +50,7 @@ std::string layout_text(const encoder::Plan& plan) {
       fmt::format("  layout   {}", plan.parts.size() == 1
                                        ? describe(plan.parts[0])
                                        : fmt::format("{}, {}", plan.strategy, counted(plan.parts.size(), "part")));
-  if (!plan.reason.empty()) text += fmt::format(" (auto: {})", plan.reason);
+  if (!plan.reason.empty()) text += fmt::format("\n           auto: {}", plan.reason);
   if (!plan.parts_reason.empty()) text += fmt::format("\n           {}", plan.parts_reason);
   constexpr std::size_t listed = 8;
   for (std::size_t i = 0; plan.parts.size() > 1 && i < std::min(listed, plan.parts.size()); ++i) {
@@ -91,13 +87,13 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
                            : fmt::format("           {} rounded to f32, largest relative error {:.3g}\n",
                                          counted(p.rounded, "value"), p.max_relative_error);
   text += layout_text(result.plan);
-  text += fmt::format("  device   {} bytes", grouped(result.device_bytes));
+  text += fmt::format("  memory   {} bytes", grouped(result.device_bytes));
   if (m.nnz() != 0)
-    text += fmt::format(", {:.2f} per nonzero, {:.1f} % of CSR",
+    text += fmt::format(", {:.2f} per nonzero, {} of csr's",
                         static_cast<double>(result.device_bytes) / static_cast<double>(m.nnz()),
-                        percent(result.device_bytes, result.csr_bytes));
+                        percent_text(static_cast<double>(result.device_bytes) / static_cast<double>(result.csr_bytes)));
   if (transpose) text += "\n  A^T      " + transpose_text(result);
-  text += fmt::format("\n  file     {} bytes\n  time     {:.2f} s: {} {:.2f}, plan {:.2f}, write {:.2f}\n",
+  text += fmt::format("\n  file     {} bytes\n  time     {:.2f} s: {} {:.2f}, compress {:.2f}, write {:.2f}\n",
                       grouped(result.file_bytes), seconds_getting + result.plan_seconds + result.write_seconds, getting,
                       seconds_getting, result.plan_seconds, result.write_seconds);
   return text;
@@ -108,8 +104,8 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
 void add_aim_options(po::options_description& options) {
   options.add_options()  //
       ("optimize", po::value<std::string>()->value_name("time|bytes")->default_value("time"),
-       "what plans minimise")  //
-      ("target", po::value<std::string>()->value_name("gpu|host")->default_value("gpu"), "of predicted times");
+       "what auto makes least")  //
+      ("target", po::value<std::string>()->value_name("gpu|host")->default_value("gpu"), "machine of predicted times");
 }
 
 encoder::Aim read_aim(const Invocation& invocation) {
@@ -141,10 +137,6 @@ encoder::EncodeRequest read_encode_request(const Invocation& invocation) {
     encoder::check_settings(request.settings, strategy);
   }
   request.aim = read_aim(invocation);
-  for (const char* option : {"optimize", "target"})
-    if (!strategy.aims && !invocation.options[option].defaulted())
-      throw Error(errc::usage, fmt::format("--{} does nothing for --layout {}", option, request.strategy), {},
-                  "omit it, or let auto choose");
   const std::string_view codec = invocation.text("codec");
   if (codec == "zstd" || codec.starts_with("zstd:")) {
     request.codec = format::Codec::zstd;

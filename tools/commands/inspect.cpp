@@ -28,7 +28,8 @@ void add_options(po::options_description& options) { options.add_options()("json
 std::string details() {
   return "Shows facts about the matrix, its provenance, its parts and its sections. Only\n"
          "the header, the tables and the provenance are read and checked; 'spmvpack\n"
-         "verify' checks the rest. Section flags: r = required, d = read by a multiply.\n"
+         "verify' checks the rest. Parts are what each layout encodes: one is the whole\n"
+         "matrix. Sections are the arrays in the file.\n"
          "A.spmvc may be -, for standard input.\n\n"
          "Example:\n"
          "  spmvpack inspect A.spmvc --json | jq .sections\n";
@@ -59,6 +60,25 @@ Json parameters_json(const PartInfo& part) {
   Json json = Json::object();
   for (const auto& [name, value] : parameters(part)) json[std::string(name)] = value;
   return json;
+}
+
+/// The parameters, such as "slots 8", and what stands for a number in words.
+std::string parameters_text(const PartInfo& part) {
+  std::string text;
+  for (const auto& [name, value] : parameters(part)) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, grouped(value));
+    const auto names = find_layout(part.layout).source_names;
+    if (name == "source" && value < names.size()) text += fmt::format(" ({})", names[value]);
+  }
+  return text;
+}
+
+/// "all 40 rows", "rows 1 - 20", "20 listed rows".
+std::string map_text(const IndexMap& map, std::string_view noun) {
+  if (map.kind == format::MapKind::all) return "all " + counted(map.count, noun);
+  if (map.kind == format::MapKind::list) return fmt::format("{} listed {}s", grouped(map.count), noun);
+  return map.count == 0 ? fmt::format("no {}s", noun)
+                        : fmt::format("{}s {} - {}", noun, grouped(map.begin + 1), grouped(map.begin + map.count));
 }
 
 Json map_json(const IndexMap& map) {
@@ -146,24 +166,23 @@ std::string to_text(const Container& c) {
       "{}: {} bytes, format {}.{}\n"
       "  matrix      {} x {}, {}, {} ({})\n"
       "  digest      {}\n"
-      "  device      {} bytes{}\n",
+      "  memory      {} bytes that a multiply reads{}\n",
       escape(c.name(), 4096), grouped(c.file_bytes()), format::version_major, format::version_minor, grouped(f.rows),
       grouped(f.cols), counted(f.nnz, "nonzero"), to_string(f.value_type), kind_text(f), f.digest.to_string(),
       grouped(c.device_bytes()),
       c.parts(format::Role::transpose).empty()
           ? ""
-          : fmt::format(", {} more of A^T", grouped(c.device_bytes(format::Role::transpose))));
+          : fmt::format(", {} with A^T", grouped(c.device_bytes(format::Role::transpose))));
   // A container without provenance yields an empty one; every writer states its version.
   if (const Provenance p = c.provenance(); !p.version.empty()) text += provenance_text(p);
 
   for (std::size_t i = 0; i < c.parts().size(); ++i) {
     const PartInfo& part = c.parts()[i];
-    text +=
-        fmt::format("part {}: {}{}, rows {} {}, columns {} {}, {}\n ", i, part.role == format::Role::a ? "" : "A^T, ",
-                    part.layout, name_of(map_names, part.rows.kind), grouped(part.rows.count),
-                    name_of(map_names, part.cols.kind), grouped(part.cols.count), counted(part.nnz, "nonzero"));
-    for (const auto& [name, value] : parameters(part)) text += fmt::format(" {} {},", name, grouped(value));
-    text += fmt::format(" workspace {} bytes\n", grouped(gpu_loader::workspace_bytes(part, {}, part.value_type)));
+    text += fmt::format("part {}: {}{}, {}, {}, {}\n", i, part.role == format::Role::a ? "" : "A^T, ", part.layout,
+                        map_text(part.rows, "row"), map_text(part.cols, "column"), counted(part.nnz, "nonzero"));
+    if (const std::string text_of = parameters_text(part); !text_of.empty())
+      text += fmt::format("  parameters  {}\n", text_of);
+    text += fmt::format("  workspace   {} bytes\n", grouped(gpu_loader::workspace_bytes(part, {}, part.value_type)));
   }
   text += fmt::format("{:<12} {:>4} {:>4} {:>15} {:>15} {:<12} {}\n", "section", "part", "type", "raw bytes",
                       "stored bytes", "codec", "flags");
@@ -176,7 +195,9 @@ std::string to_text(const Container& c) {
                         grouped(s.raw_bytes), grouped(s.stored_bytes), codec, is_required(s) ? "r" : "-",
                         is_device(s) ? "d" : "-");
   }
-  return text;
+  return text +
+         "workspace: GPU memory that a multiply needs besides; parameters: docs/FORMAT.md,\n"
+         "section 7; flags: r = a reader must know the section, d = a multiply reads it\n";
 }
 
 void run(const Invocation& invocation) {

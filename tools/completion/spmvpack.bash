@@ -24,7 +24,7 @@ _spmvpack() {
   if ((COMP_CWORD == 1)); then
     candidates="$(_spmvpack_commands "$program") help --help --version"
   elif [[ $command == help ]]; then
-    if ((COMP_CWORD == 2)); then candidates=$(_spmvpack_commands "$program"); fi
+    if ((COMP_CWORD == 2)); then candidates="$(_spmvpack_commands "$program") layouts"; fi
   else
     case $before in
       --layout) candidates=$("$program" encode --help 2> /dev/null | sed -n '/^Layouts/,/^$/s/^  \([a-z_0-9]*\)$/\1/p') ;;

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <span>
 
 #include "generators/row_pieces.hpp"
-#include "output.hpp"
+#include "progress.hpp"
 #include "spmvpack/container/file_io.hpp"
 
 namespace spmvpack::tools {
@@ -57,13 +56,10 @@ std::uint64_t format_rows(const MatrixGenerator& matrix, std::uint64_t first, st
 
 EntryCounts write_generated(const MatrixGenerator& matrix, const std::vector<std::string>& comments,
                             const std::string& path, bool overwrite, int threads, const ProgressCallback& progress) {
-  std::optional<OutputFile> file;
-  if (path != "-") file.emplace(path, overwrite);
+  TextOutput out(path, overwrite);
   const auto write = [&](std::string_view text) {
-    if (file)
-      file->write(std::as_bytes(std::span(text)));
-    else
-      print(text);
+    if (path == "-") clear_progress();
+    out.write(text);
   };
   const EntryCounts counts = matrix.count(threads, progress);
   const std::uint64_t promised = matrix.symmetry() == Symmetry::general ? counts.all : counts.lower;
@@ -91,7 +87,7 @@ EntryCounts write_generated(const MatrixGenerator& matrix, const std::vector<std
   if (entries != promised)
     throw Error(errc::internal, fmt::format("the generator made {} entries and promised {}", entries, promised));
   report_progress(progress, "flush", 0, 0);
-  if (file) file->commit();
+  out.commit();
   return counts;
 }
 

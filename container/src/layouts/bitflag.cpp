@@ -253,6 +253,12 @@ CsrMatrix unpack(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"bitflag", sections, parameters, check_shape, check, unpack};
+const Layout layout{.name = "bitflag",
+                    .sections = sections,
+                    .parameters = parameters,
+                    .check_shape = check_shape,
+                    .check = check,
+                    .unpack = unpack,
+                    .source_names = source_names};
 
 }  // namespace spmvpack::layouts::bitflag

@@ -396,6 +396,7 @@ const Layout layout{.name = "csell",
                     .check_shape = check_shape,
                     .check = check,
                     .unpack = unpack,
-                    .shares_entries = true};
+                    .shares_entries = true,
+                    .source_names = source_names};
 
 }  // namespace spmvpack::layouts::csell

@@ -421,7 +421,11 @@ Least least(const Survey& s) {
 
 }  // namespace
 
-extern const LayoutEncoder amb{"amb", "adaptive multi-level blocking: 16-bit columns in segments, blocks in rows",
-                               settings, plan, least};
+extern const LayoutEncoder amb{"amb",
+                               "adaptive multi-level blocking: 16-bit columns in segments, blocks in rows",
+                               "blocks of neighbouring columns; x larger than a cache",
+                               settings,
+                               plan,
+                               least};
 
 }  // namespace spmvpack::encoder::layouts

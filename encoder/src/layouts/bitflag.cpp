@@ -382,8 +382,12 @@ Least least(const Survey& s) {
 
 }  // namespace
 
-extern const LayoutEncoder bitflag{"bitflag", "equal chunks of entries, a bit for each row's start; hot columns apart",
-                                   settings,  plan,
-                                   least,     /*aims=*/true};
+extern const LayoutEncoder bitflag{"bitflag",
+                                   "equal chunks of entries, a bit for each row's start; hot columns apart",
+                                   "graphs and other irregular rows of any length",
+                                   settings,
+                                   plan,
+                                   least,
+                                   /*aims=*/true};
 
 }  // namespace spmvpack::encoder::layouts

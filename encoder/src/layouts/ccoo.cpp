@@ -402,7 +402,11 @@ Least least(const Survey& s) {
 
 }  // namespace
 
-extern const LayoutEncoder ccoo{"ccoo", "compressed COO: chunks with 8/16/32-bit columns and a table of 256 values",
-                                settings, plan, least};
+extern const LayoutEncoder ccoo{"ccoo",
+                                "compressed COO: chunks with 8/16/32-bit columns and a table of 256 values",
+                                "irregular rows, columns near each other, few distinct values",
+                                settings,
+                                plan,
+                                least};
 
 }  // namespace spmvpack::encoder::layouts

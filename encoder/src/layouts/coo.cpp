@@ -27,6 +27,10 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& /*options*/) {
 
 }  // namespace
 
-extern const LayoutEncoder coo{"coo", "coordinates: row, column and value of every entry", {}, plan};
+extern const LayoutEncoder coo{"coo",
+                               "coordinates: row, column and value of every entry",
+                               "nearly all rows empty; otherwise larger than csr",
+                               {},
+                               plan};
 
 }  // namespace spmvpack::encoder::layouts

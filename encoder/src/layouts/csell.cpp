@@ -518,9 +518,12 @@ Least least(const Survey& s) {
 }  // namespace
 }  // namespace sliced
 
-extern const LayoutEncoder csell{
-    "csell",          "SELL with shared patterns, 8/16/32-bit columns, value tables, full blocks",
-    sliced::settings, sliced::plan,
-    sliced::least,    /*aims=*/true};
+extern const LayoutEncoder csell{"csell",
+                                 "SELL with shared patterns, 8/16/32-bit columns, value tables, full blocks",
+                                 "meshes, grids and stencils: rows of the same pattern",
+                                 sliced::settings,
+                                 sliced::plan,
+                                 sliced::least,
+                                 /*aims=*/true};
 
 }  // namespace spmvpack::encoder::layouts

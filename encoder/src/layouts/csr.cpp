@@ -74,6 +74,10 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
 
 }  // namespace
 
-extern const LayoutEncoder csr{"csr", "compressed sparse row: row pointers, columns, values", {}, plan};
+extern const LayoutEncoder csr{"csr",
+                               "compressed sparse row: row pointers, columns, values",
+                               "any matrix, uncompressed: what the others are compared with",
+                               {},
+                               plan};
 
 }  // namespace spmvpack::encoder::layouts

@@ -105,7 +105,11 @@ Least least(const Survey& s) {
 
 }  // namespace
 
-extern const LayoutEncoder dia{
-    "dia", "diagonals without column indices; their fill multiplies x, too", {}, plan, least};
+extern const LayoutEncoder dia{"dia",
+                               "diagonals without column indices; their fill multiplies x, too",
+                               "a few diagonals that are nearly full",
+                               {},
+                               plan,
+                               least};
 
 }  // namespace spmvpack::encoder::layouts

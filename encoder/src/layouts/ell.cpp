@@ -47,8 +47,12 @@ PartPlan plan_ellpack_r(const PartMatrix& part, const PlanOptions& options) {
 
 }  // namespace
 
-extern const LayoutEncoder ell{
-    "ell", "ELLPACK: every row padded to the longest, neighbouring rows side by side", {}, plan_ell};
-extern const LayoutEncoder ellpack_r{"ellpack_r", "ELLPACK-R: ell and the length of every row", {}, plan_ellpack_r};
+extern const LayoutEncoder ell{"ell",
+                               "ELLPACK: every row padded to the longest, neighbouring rows side by side",
+                               "rows of one length",
+                               {},
+                               plan_ell};
+extern const LayoutEncoder ellpack_r{
+    "ellpack_r", "ELLPACK-R: ell and the length of every row", "rows of nearly one length", {}, plan_ellpack_r};
 
 }  // namespace spmvpack::encoder::layouts

@@ -87,6 +87,6 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
 }  // namespace
 
 extern const LayoutEncoder pjds{"pjds", "padded jagged diagonals: rows sorted by length, padded in blocks of 32",
-                                settings, plan};
+                                "rows of very different lengths, if x fits in a cache", settings, plan};
 
 }  // namespace spmvpack::encoder::layouts

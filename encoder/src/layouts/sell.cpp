@@ -199,7 +199,11 @@ Least least(const Survey& s) {
 
 }  // namespace
 
-extern const LayoutEncoder sell{"sell", "SELL-C-sigma: slices of sorted rows, each padded to its longest", settings,
-                                plan, least};
+extern const LayoutEncoder sell{"sell",
+                                "SELL-C-sigma: slices of sorted rows, each padded to its longest",
+                                "rows that are about as long as their neighbours",
+                                settings,
+                                plan,
+                                least};
 
 }  // namespace spmvpack::encoder::layouts

@@ -21,24 +21,6 @@ constexpr std::uint64_t entries_per_piece = 1U << 14, pieces_per_thread = 8;
 /// Room for two indices and the longest double: any line except one with an integer beyond 64 bits.
 constexpr std::size_t line_bytes = 64;
 
-/// A file, or standard output for "-".
-class Sink {
- public:
-  Sink(const std::string& path, bool overwrite) {
-    if (path != "-") file_ = std::make_unique<OutputFile>(path, overwrite);
-  }
-  void write(std::string_view text) {
-    if (file_) return file_->write(std::as_bytes(std::span(text)));
-    write_standard_output(text);
-  }
-  void commit() {
-    if (file_) file_->commit();
-  }
-
- private:
-  std::unique_ptr<OutputFile> file_;
-};
-
 /// The shortest text of a value that reads back to the same bits; integers in full.
 template <class T>
 void append_value(fmt::memory_buffer& out, T value, Field field) {
@@ -148,7 +130,7 @@ std::uint64_t count_lower(const CsrView& a, int threads) {
 
 /// Calls append(text, begin, end) for pieces of [0, n) in parallel and writes the texts in order.
 template <class F>
-void write_pieces(Sink& sink, std::uint64_t n, int threads, const ProgressCallback& progress, F&& append) {
+void write_pieces(TextOutput& sink, std::uint64_t n, int threads, const ProgressCallback& progress, F&& append) {
   const std::uint64_t batch = static_cast<std::uint64_t>(thread_count(threads)) * pieces_per_thread * entries_per_piece;
   std::vector<fmt::memory_buffer> texts(batch / entries_per_piece);
   for (std::uint64_t begin = 0; begin < n; begin += batch) {
@@ -176,7 +158,7 @@ void write_matrix_market(const std::string& path, const SourceMatrix& source, bo
     check_symmetry<decltype(type)>(a, source.symmetry, threads);
   });
 
-  Sink sink(path, overwrite);
+  TextOutput sink(path, overwrite);
   std::string head =
       fmt::format("%%MatrixMarket matrix coordinate {} {}\n", to_string(source.field), to_string(source.symmetry));
   for (const std::string& comment : source.provenance.comments) {
@@ -197,7 +179,7 @@ void write_matrix_market(const std::string& path, const SourceMatrix& source, bo
 
 template <class T>
 void write_vector(const std::string& path, std::span<const T> vector, bool overwrite) {
-  Sink sink(path, overwrite);
+  TextOutput sink(path, overwrite);
   sink.write(fmt::format("%%MatrixMarket matrix array real general\n{} 1\n", vector.size()));
   write_pieces(sink, vector.size(), 0, {}, [&](fmt::memory_buffer& out, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin; i < end; ++i) {

@@ -30,10 +30,17 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Ob
   for (std::size_t i = 1; i < candidates.size(); ++i)
     if (cost(candidates[i]) < cost(candidates[choice.index])) choice.index = i;
   const Candidate& best = candidates[choice.index];
-  const std::string of_csr = fmt::format("{:.1f} % of CSR", 100 * share(best.device_bytes));
-  choice.reason = optimize == Objective::time     ? fmt::format("{} predicted, {}", time_text(best.seconds), of_csr)
-                  : best.device_bytes < csr_bytes ? of_csr
-                                                  : "no layout that it takes is smaller than CSR";
+  const std::string bytes = percent_text(share(best.device_bytes));
+  const auto csr =
+      std::find_if(candidates.begin(), candidates.end(), [](const Candidate& c) { return c.strategy == "csr"; });
+  if (optimize == Objective::bytes)
+    choice.reason =
+        best.device_bytes < csr_bytes ? bytes + " of csr's bytes" : "none that auto takes is smaller than csr";
+  else if (csr == candidates.end() || !(csr->seconds > 0))
+    choice.reason = fmt::format("{} predicted, {} of csr's bytes", time_text(best.seconds), bytes);
+  else
+    choice.reason = fmt::format("{} of csr's time ({} predicted), {} of its bytes",
+                                percent_text(best.seconds / csr->seconds), time_text(best.seconds), bytes);
   return choice;
 }
 
@@ -102,6 +109,7 @@ Strategy choose_best(std::vector<Strategy> others) {
   for (const Strategy& s : others) settings.insert(settings.end(), s.settings.begin(), s.settings.end());
   return {.name = "auto",
           .summary = "the layout of the least predicted time, or of the fewest bytes",
+          .suits = "what is predicted fastest, or smallest with --optimize bytes",
           .settings = std::move(settings),
           .plan = [others = std::move(others)](const CsrView& a,
                                                const PlanOptions& options) { return plan_best(others, a, options); },

@@ -53,6 +53,7 @@ Plan plan(const CsrView& a, const PlanOptions& options) {
 Strategy hyb() {
   return {.name = "hyb",
           .summary = "ell for the columns that a third of the rows fill, coo for the rest",
+          .suits = "rows of nearly one length but for a few long ones",
           .settings = {},
           .plan = plan};
 }

@@ -5,6 +5,7 @@ namespace spmvpack::encoder::strategy {
 Strategy one_layout(const LayoutEncoder& layout) {
   return {.name = std::string(layout.name),
           .summary = std::string(layout.summary),
+          .suits = std::string(layout.suits),
           .settings = {layout.settings.begin(), layout.settings.end()},
           .least = layout.least,
           .plan =

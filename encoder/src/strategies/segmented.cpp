@@ -236,6 +236,7 @@ Strategy segmented_sell() {
   return with_sell_settings(
       {.name = "segmented_sell",
        .summary = "a sell part for each segment of columns",
+       .suits = "x larger than a cache, columns all over it",
        .settings = {{"segmented_sell.cols", "1 and more", "columns of a segment, 65536 unless set"}},
        .least = least_of_segmented,
        .plan = [](const CsrView& a, const PlanOptions& options) {
@@ -251,6 +252,7 @@ Strategy nus_sell() {
   return with_sell_settings(
       {.name = "nus_sell",
        .summary = "columns sorted, densest first; a sell part for each of widening segments",
+       .suits = "a few columns with most of the entries",
        .settings = {{"nus_sell.cols", "1 and more", "columns of the first segment, 16384 unless set"}},
        .least = least_of_nus,
        .plan = [](const CsrView& a, const PlanOptions& options) {

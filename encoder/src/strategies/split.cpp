@@ -200,6 +200,7 @@ std::vector<Setting> all_settings() {
 Strategy split() {
   return {.name = "split",
           .summary = "short rows in csell, or sell of slices of 8; long ones in bitflag",
+          .suits = "short rows and a few very long ones",
           .settings = all_settings(),
           .least = least,
           .plan = plan_split,

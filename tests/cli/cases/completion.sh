@@ -16,6 +16,7 @@ touch A.mtx A.mtx.gz A.spmvc 'B C.spmvc'
 offer ''
 offer e
 offer help mu
+offer help la
 offer help encode -
 offer -
 offer encode --

@@ -22,6 +22,11 @@ assert all(f"\n  {c} " in overview for c in commands)
 assert spmvpack("--version").startswith("spmvpack ")
 # Help is served whatever else is on the line.
 assert spmvpack("encode", "no-such-file", "-h") == spmvpack("encode", "-h")
+# What each layout suits, in the order of the report.
+text = spmvpack("help", "layouts")
+assert max(map(len, text.splitlines())) <= 80, text
+assert re.findall(r"^  (\w+) +\S", text, re.MULTILINE) == ["auto", *layouts()], text
+assert "help layouts" in overview
 # Every layout is named where one is chosen, and described.
 for words in (["encode", "-h"], ["generate", "-h"]):
     choice = re.search(r"--layout NAME +(.*?)\n +(-|$)", spmvpack(*words), re.DOTALL)[1]

@@ -41,7 +41,7 @@ for rows, entries, expected in ((3, 16384, {"csr": 0, "coo": 64 * 24}), (3, 1638
         parts = json.loads(spmvpack("inspect", "C.spmvc", "--json"))["parts"]
         assert max(part["workspace_bytes"] for part in parts) == workspace, parts
         assert layout != "ccoo" or workspace == 16 * parts[0]["parameters"]["chunks"], parts
-        assert f" workspace {workspace:,} bytes\n" in spmvpack("inspect", "C.spmvc")
+        assert f"  workspace   {workspace:,} bytes\n" in spmvpack("inspect", "C.spmvc")
 
 # Text of a file is escaped before it reaches a terminal.
 with open("B.mtx", "wb") as file:

@@ -9,10 +9,21 @@ ln -s pipe link
 for output in pipe link; do
   try encode A.mtx -fo $output
   try encode A.mtx -o $output
-  try decode A.spmvc -fo $output
-  try multiply A.spmvc -fo $output
-  try generate laplace2d --grid 3x3 -fo $output
+  # Text goes into a pipe or a device as it is, and needs no -f for that.
+  for words in 'decode A.spmvc' 'multiply A.spmvc' 'generate laplace2d --grid 1x1'; do
+    cat $output > got &
+    # shellcheck disable=SC2086 # words
+    try $words -o $output
+    wait && cat got && rm got
+  done
 done
+for words in 'decode A.spmvc' 'multiply A.spmvc' 'generate laplace2d --grid 3x3'; do
+  # shellcheck disable=SC2086 # words
+  spmvpack $words -o /dev/null; echo "exit $?"
+done
+stat -c '%N: %F' /dev/null
+try encode A.mtx -fo /dev/null
+try multiply A.spmvc -o /dev/full
 stat -c '%N: %F' pipe link
 mkdir sub
 echo precious > sub/B.mtx

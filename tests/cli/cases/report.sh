@@ -16,7 +16,7 @@ awk 'BEGIN {
   for (i = 1; i <= 5000; ++i) print 10000, i
 }' > long.mtx
 spmvpack report long.mtx | tr -s ' ' | grep -E '^ (csr |ell |\* )'
-spmvpack report long.mtx --details | tr -s ' ' | grep -A2 -E '^ ell device bytes'
+spmvpack report long.mtx --details | tr -s ' ' | grep -A2 -E '^ ell bytes'
 spmvpack encode long.mtx --layout ell 2>&1
 echo "exit $?"
 

@@ -1,7 +1,9 @@
 # Exit code 2: every message says what is wrong and what to do.
 try() { spmvpack "$@" 2>&1; echo "exit $?"; }
 printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n' > A.mtx
-try
+# Without a command, the commands, on standard error.
+spmvpack 2> told; echo "exit $?"
+cmp told <(spmvpack -h) && rm told
 try frobnicate
 try --frobnicate
 try encode

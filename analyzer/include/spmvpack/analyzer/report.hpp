@@ -40,6 +40,8 @@ struct LayoutCost {
   double predicted_seconds = 0;                  ///< of a multiply, for the aim's target
   bool too_large = false;                        ///< encode() refuses it unless forced (encoder::too_large)
   std::optional<double> bytes_per_nonzero;       ///< device bytes; unset if there are no nonzeros
+  double bytes_of_csr = 0;                       ///< device bytes / those of csr
+  std::optional<double> time_of_csr;             ///< predicted time / that of csr; unset without csr or its time
   double overhead_percent = 0;  ///< (device bytes / those of csr - 1) 100: figure 3 of Aliaga et al. 2020
   /// From the plan; with several parts, names start with "part0.", "part1.", ...
   std::vector<encoder::Counter> byte_shares, counters;
@@ -71,7 +73,8 @@ struct Report {
   encoder::Aim aim;                           ///< ReportOptions::aim
   encoder::XSectors x_sectors;                ///< what the predicted times are made of, besides LayoutCost::work
   std::size_t recommended = 0;                ///< what `--layout auto` chooses: an index into `layouts`
-  std::string reason;                         ///< why, such as "41.3 us predicted, 28.7 % of CSR"
+  std::string reason;                         ///< why: encoder::Choice::reason
+  std::uint64_t recommended_file_bytes = 0;   ///< the file that encode() writes with `--layout auto` and codec none
   std::optional<double> data_reduction_pjds;  ///< by pjds_data_reduction()
   std::optional<TransposeCost> transpose;     ///< if ReportOptions::transpose
 };

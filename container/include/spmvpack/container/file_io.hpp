@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -107,6 +108,25 @@ class SPMVPACK_EXPORT OutputFile final : public ByteSink {
   bool overwrite_ = false;
   int fd_ = -1;
   std::uint64_t end_ = 0;
+};
+
+/// Text being written: to a file that appears whole (OutputFile), to standard output for "-", or straight into a
+/// character device or FIFO, such as /dev/null, which is neither replaced nor removed.
+class SPMVPACK_EXPORT TextOutput final {
+ public:
+  /// Errors: those of OutputFile. Waits for the reader of a FIFO.
+  TextOutput(const std::string& path, bool overwrite);
+  TextOutput(const TextOutput&) = delete;
+  TextOutput& operator=(const TextOutput&) = delete;
+  ~TextOutput();
+
+  void write(std::string_view text);
+  void commit();  ///< OutputFile::commit(), where there is a file
+
+ private:
+  std::string name_;                ///< in messages
+  int fd_ = -1;                     ///< of a stream
+  std::optional<OutputFile> file_;  ///< if it is none
 };
 
 }  // namespace spmvpack

@@ -18,5 +18,7 @@ SPMVPACK_EXPORT std::string grouped(std::uint64_t number);
 SPMVPACK_EXPORT std::string counted(std::uint64_t number, std::string_view noun, std::string_view plural = {});
 /// Seconds in three digits: "41.3 us", "2.06 s".
 SPMVPACK_EXPORT std::string time_text(double seconds);
+/// A ratio of 0.206 as "20.6 %": a decimal below 100 %, "< 0.1 %", and "> 1,000 x" where no one reads the digits.
+SPMVPACK_EXPORT std::string percent_text(double ratio);
 
 }  // namespace spmvpack

@@ -23,7 +23,7 @@ constexpr bool too_large(std::uint64_t device_bytes, std::uint64_t csr_bytes) no
 struct EncodeRequest {
   std::string strategy = "auto";
   std::map<std::string, std::string> settings = {};  ///< of the strategy, such as {"ccoo.k", "4"}
-  Aim aim = {};                                      ///< of strategies that have one (Strategy::aims)
+  Aim aim = {};  ///< where the strategy's plans depend on it (Strategy::aims); else it changes no byte
   format::Codec codec = format::Codec::none;
   int level = 3;  ///< of zstd, 1 to 19
   /// Store A^T, too, planned by the same strategy and settings, for Operation::transpose. A matrix whose values and
@@ -67,7 +67,11 @@ SPMVPACK_EXPORT EncodeResult encode(const CsrView& matrix, const EncodeRequest& 
 /// The facts of a matrix, including its content digest and what its entries are, bit for bit. Parallel.
 SPMVPACK_EXPORT MatrixFacts facts_of(const SourceMatrix& source, int threads = 0);
 SPMVPACK_EXPORT MatrixFacts facts_of(const CsrView& matrix, int threads = 0);
-/// The container that encode() would write, from which a report gets exact sizes. The plans must outlive it.
+/// The request as the provenance records it: with those settings that the strategy has, and with the aim if its plans
+/// depend on it. encode() and the report describe a file by this, so that both name the same bytes.
+SPMVPACK_EXPORT EncodeRequest recorded(const EncodeRequest& request, const Strategy& strategy);
+/// The container that encode() would write for a recorded() request, from which a report gets exact sizes. The plans
+/// must outlive it.
 SPMVPACK_EXPORT ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const Plan& plan,
                                                  const EncodeRequest& request, const Plan* transpose = nullptr);
 

@@ -134,7 +134,8 @@ struct Least {
 
 struct LayoutEncoder {
   std::string_view name;
-  std::string_view summary;
+  std::string_view summary;  ///< what it is, in a line
+  std::string_view suits;    ///< which matrices it is for, in a line
   std::span<const Setting> settings;
   /// Plans the part. O(nnz), parallel. The plan copies what it needs of `part`, whose arrays must outlive the plan.
   PartPlan (*plan)(const PartMatrix& part, const PlanOptions& options);
@@ -152,7 +153,8 @@ SPMVPACK_EXPORT const LayoutEncoder& find_layout_encoder(std::string_view name);
 /// A way to encode a whole matrix. Each single layout is a strategy, too, under the layout's name.
 struct Strategy {
   std::string name;
-  std::string summary;
+  std::string summary;     ///< what it is, in a line
+  std::string suits = {};  ///< which matrices it is for, in a line
   std::vector<Setting> settings;
   /// What its plans without settings take at least, found in next to no time: `auto` makes only those that could be the
   /// best. Empty: nothing is known.
@@ -161,7 +163,7 @@ struct Strategy {
   std::function<Plan(const CsrView& a, const PlanOptions& options)> plan;
   /// Whether it picks among the other strategies. If so, it is not a candidate itself and has no line in a report.
   bool chooses = false;
-  /// Whether its plans depend on the aim, if only on one half of it. Of others, encode() takes none but the default.
+  /// Whether its plans depend on the aim, if only on one half of it. Those of others are the same with any.
   bool aims = false;
 };
 
@@ -174,7 +176,9 @@ struct Candidate {
 };
 struct Choice {
   std::size_t index = 0;  ///< of the chosen candidate
-  std::string reason;     ///< such as "28.7 % of CSR" or "41.3 us predicted, 28.7 % of CSR"
+  /// Time and bytes relative to csr, such as "42 % of csr's time (41.3 us predicted), 28.7 % of its bytes"; the bytes
+  /// alone if they are what is minimised.
+  std::string reason;
 };
 
 /// The rule of `auto`, for both encode and report: the least predicted time wins, where saving all of csr's bytes is

@@ -26,12 +26,12 @@ SPMVPACK_EXPORT SourceMatrix read_matrix_market(const std::string& path, const M
 SPMVPACK_EXPORT Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options = {});
 
 /// Writes a matrix in the form of its source: field, symmetry (lower triangle only) and comments. Each value is the
-/// shortest text that reads back to the same bits (a NaN becomes nan or -nan, without its payload). `path` "-" means
-/// standard output.
+/// shortest text that reads back to the same bits (a NaN becomes nan or -nan, without its payload). `path` is that
+/// of a TextOutput (container/file_io.hpp): "-" means standard output.
 SPMVPACK_EXPORT void write_matrix_market(const std::string& path, const SourceMatrix& source, bool overwrite,
                                          int threads = 0, const ProgressCallback& progress = {});
 
-/// Writes a dense vector as an array-format file with one column.
+/// Writes a dense vector as an array-format file with one column, to a TextOutput.
 template <class T>
 SPMVPACK_EXPORT void write_vector(const std::string& path, std::span<const T> vector, bool overwrite);
 

@@ -59,6 +59,8 @@ struct Layout {
   bool (*permuted)(const PartInfo& part) = nullptr;
   /// Whether entries may share all bytes that describe them, so that any number of them fits in a small file.
   bool shares_entries = false;
+  /// What the numbers of the parameter "source" are called; empty if there is no such parameter.
+  std::span<const std::string_view> source_names = {};
 };
 
 /// Whether the part has these sections, each of its type and count. Reads no element. Error(errc::corrupt).
