@@ -85,6 +85,9 @@ def check_matrix(path, *options):
         if abs(layout["overhead_percent"] - overhead) > 1e-9 * (1 + abs(overhead)):
             raise AssertionError(f"{name}: overhead {layout['overhead_percent']}, expected {overhead}")
         check_equal(layout["too_large"], layout["device_bytes"] > max(2**20, 10 * csr_bytes + 9), f"{name}: too large")
+        check_close(layout["bytes_percent_of_csr"], 100 * layout["device_bytes"] / csr_bytes, f"{name}: bytes of csr's")
+        csr_us = next(other["predicted_us"] for other in result["layouts"] if other["name"] == "csr")
+        check_close(layout["time_percent_of_csr"], 100 * layout["predicted_us"] / csr_us, f"{name}: time of csr's")
         prices = result["time_model"]["picoseconds"]
         if not np.isclose(layout["predicted_us"], sum(prices[unit] * n for unit, n in layout["work"].items()) / 1e6):
             raise AssertionError(f"{name}: predicted {layout['predicted_us']} us")
@@ -95,7 +98,10 @@ def check_matrix(path, *options):
         container = os.path.join(DIRECTORY, f"{name}.spmvc")
         run("encode", path, "-o", container, "--layout", name, "--force-size", "-q", "-f", *options)
         check_equal(layout["file_bytes"], os.path.getsize(container), f"{name}: file bytes")
-        again = report(container)
+        if name == result["recommended"]["layout"]:
+            run("encode", path, "-o", container, "-q", "-f", *options)
+            check_equal(result["recommended"]["file_bytes"], os.path.getsize(container), "file bytes of auto")
+        again = report(container, *options[2:])  # which says itself what type its values have
         check_equal((result["name"], again["name"]), (path, container), f"{name}: names")
         check_equal({**again, "name": path}, result, f"{name}: report of the container")
 
@@ -151,7 +157,7 @@ with tempfile.TemporaryDirectory() as DIRECTORY:
         path = os.path.join(DIRECTORY, f"random{n}.mtx")
         scipy.io.mmwrite(path, random, precision=17)
         check_matrix(path)
-        check_matrix(path, "--value-type", "f32")
+        check_matrix(path, "--value-type", "f32", *(("--optimize", "bytes", "--target", "host") if n % 2 else ()))
 
     banner = b"%%MatrixMarket matrix coordinate "
     check_matrix(write("symmetric.mtx", banner + b"real symmetric\n3 3 4\n1 1 2\n2 1 -1\n3 2 0\n3 3 2\n"))
@@ -174,7 +180,8 @@ with tempfile.TemporaryDirectory() as DIRECTORY:
         expected = [{"name": r["name"], **{key: str(r["matrix"][key]) for key in ("rows", "columns", "nonzeros", "value_type")},
                      "layout": layout["name"], "recommended": str(layout["name"] == r["recommended"]["layout"]).lower(),
                      **{key: layout[key] for key in ("device_bytes", "bytes_per_nonzero", "overhead_percent", "file_bytes",
-                                                     "workspace_bytes", "padding_slots", "predicted_us")}}
+                                                     "workspace_bytes", "padding_slots", "predicted_us",
+                                                     "bytes_percent_of_csr", "time_percent_of_csr")}}
                     for r in alone[-len(given):] for layout in r["layouts"]]
         check_equal(list(lines[0]), list(expected[0]), "columns")
         for line in lines:  # numbers are those of JSON, if written otherwise

@@ -162,9 +162,8 @@ std::string balance_text(const Balance& b) {
       {"copies", fmt::format("{} at {:g} GB/s for x to the GPU and y back, {} the", time_text(b.copy_seconds),
                              b.speeds.pcie / 1e9, times)},
       {"", ratio >= 0.1 ? "multiply: keep vectors on the GPU from one multiply to the next;" : "multiply;"},
-      {"", *b.dominated_below > 0
-               ? fmt::format("copies take longer up to {} nonzeros per row, under 10 % from {}", few, many)
-               : fmt::format("under 10 % from {} nonzeros per row", many)}};
+      {"", *b.dominated_below > 0 ? fmt::format("copies take longer up to {} nonzeros per row,", few) : "copies take"},
+      {"", fmt::format("less than 10 % from {} {}", many, *b.dominated_below > 0 ? "on" : "nonzeros per row on")}};
   return "\nOn a GPU without compression (docs/LAYOUTS.md, \"Code balance\")\n" + table(rows, 2);
 }
 
