@@ -8,6 +8,8 @@
 #include <boost/program_options/parsers.hpp>
 #include <boost/program_options/positional_options.hpp>
 #include <new>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "commands/command.hpp"
@@ -27,6 +29,9 @@ namespace po = boost::program_options;
 
 constexpr std::array commands{&encode_command, &report_command,   &inspect_command,  &verify_command,
                               &decode_command, &multiply_command, &generate_command, &bench_command};
+
+constexpr std::array<std::string_view, 1> help_topics{"layouts"};
+constexpr std::array<std::string_view, 2> other_words{"help", "version"};
 
 po::options_description options_of(const Command& command) {
   po::options_description all;
@@ -106,31 +111,32 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
   clear_progress();
 }
 
-/// The command with that name, or Error(errc::usage).
-const Command& find_command(const std::string& name) {
+/// The command with that name, or Error(errc::usage). `topics` are what else may stand in its place.
+const Command& find_command(const std::string& name, std::span<const std::string_view> topics) {
   const auto command = std::find_if(commands.begin(), commands.end(), [&](auto c) { return c->name == name; });
   if (command != commands.end()) return **command;
   const std::string hint = "'spmvpack -h' lists the commands";
   if (name.starts_with('-'))
     throw Error(errc::usage, fmt::format("unknown option '{}'", name), {}, "options come after the command; " + hint);
   std::vector<std::string> names;
-  names.reserve(commands.size());
+  names.reserve(commands.size() + topics.size());
   for (const Command* c : commands) names.emplace_back(c->name);
+  names.insert(names.end(), topics.begin(), topics.end());
   throw Error(errc::usage, fmt::format("unknown command '{}'", name), {}, did_you_mean(name, names) + hint);
 }
 
 void run(const std::vector<std::string>& words) {
   if (words[0] == "-h") return print(overview(commands, false));
   if (words[0] == "--help") return print(overview(commands, true));
-  if (words[0] == "--version") return print(version_text());
+  if (words[0] == "--version" || words[0] == "version") return print(version_text());
   if (words[0] == "help") {
     if (words.size() > 2)
       throw Error(errc::usage, fmt::format("unexpected argument '{}'", words[2]), {},
                   "usage: spmvpack help COMMAND, or spmvpack help layouts");
     if (words.size() == 1) return print(overview(commands, true));
-    return print(words[1] == "layouts" ? layouts_help() : command_help(find_command(words[1]), true));
+    return print(words[1] == "layouts" ? layouts_help() : command_help(find_command(words[1], help_topics), true));
   }
-  run_command(find_command(words[0]), {words.begin() + 1, words.end()});
+  run_command(find_command(words[0], other_words), {words.begin() + 1, words.end()});
 }
 
 /// Prints an error to standard error and returns its exit code. `name` is "spmvpack encode" or the like.

@@ -54,13 +54,14 @@ class Report:
             name = html.escape(cost["name"])
             if cost["name"] == chosen["layout"]:
                 name = f"<b>{name}</b>"
+            time = "" if cost["time_percent_of_csr"] is None else f"{cost['time_percent_of_csr']:.1f} %"
             lines.append(f"<tr><td>{name}</td><td>{cost['device_bytes']:,}</td><td>{per_nonzero}</td>"
-                         f"<td>{cost['overhead_percent']:+.1f} %</td></tr>")
+                         f"<td>{cost['bytes_percent_of_csr']:.1f} %</td><td>{time}</td></tr>")
         name = f"{html.escape(all_facts['name'])}: " if all_facts["name"] else ""
         return (f"<p>{name}{matrix['rows']:,} x {matrix['columns']:,}, {matrix['nonzeros']:,} nonzeros, "
                 f"{matrix['value_type']}. Use <b>{html.escape(chosen['layout'])}</b>: "
-                f"{html.escape(chosen['reason'])}.</p><table><thead><tr><th>layout</th><th>device bytes</th>"
-                f"<th>per nonzero</th><th>over CSR</th></tr></thead><tbody>{''.join(lines)}</tbody></table>")
+                f"{html.escape(chosen['reason'])}.</p><table><thead><tr><th>layout</th><th>bytes</th>"
+                f"<th>per nonzero</th><th>bytes / csr's</th><th>time / csr's</th></tr></thead><tbody>{''.join(lines)}</tbody></table>")
 
 
 def report(a: Any, *, name: str = "", optimize: str = "time", target: str = "gpu",

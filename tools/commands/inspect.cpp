@@ -62,15 +62,21 @@ Json parameters_json(const PartInfo& part) {
   return json;
 }
 
-/// The parameters, such as "slots 8", and what stands for a number in words.
+/// The parameters, such as "slots 8", with what stands for a number in words: in lines of at most 80 columns.
 std::string parameters_text(const PartInfo& part) {
-  std::string text;
+  constexpr std::size_t width = 66, indent = 14;
+  std::string text, line;
   for (const auto& [name, value] : parameters(part)) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, grouped(value));
+    std::string item = fmt::format("{} {}", name, grouped(value));
     const auto names = find_layout(part.layout).source_names;
-    if (name == "source" && value < names.size()) text += fmt::format(" ({})", names[value]);
+    if (name == "source" && value < names.size()) item += fmt::format(" ({})", names[value]);
+    if (!line.empty() && line.size() + 3 + item.size() > width) {
+      text += line + fmt::format(",\n{:{}}", "", indent);
+      line.clear();
+    }
+    line += line.empty() ? item : ", " + item;
   }
-  return text;
+  return text + line;
 }
 
 /// "all 40 rows", "rows 1 - 20", "20 listed rows".
@@ -136,9 +142,10 @@ std::string to_json(const Container& c) {
 }
 
 std::string provenance_text(const Provenance& p) {
-  constexpr std::size_t width = 64, shown_comments = 3;
+  constexpr std::size_t width = 63, shown_comments = 3;
   std::string text = fmt::format(
-      "  written by  spmvpack {} {}\n"
+      "  written by  spmvpack {}\n"
+      "  options     {}\n"
       "  source      {}: {}, {}, {}\n",
       escape(p.version), escape(p.options, width), escape(p.source, width), counted(p.entries, "entry", "entries"),
       counted(p.duplicates, "duplicate"), counted(p.explicit_zeros, "explicit zero"));

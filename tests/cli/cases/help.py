@@ -20,6 +20,7 @@ for words in [["help", "frobnicate"], ["help", "encode", "decode"], ["help", "-x
 overview = spmvpack("-h")
 assert all(f"\n  {c} " in overview for c in commands)
 assert spmvpack("--version").startswith("spmvpack ")
+assert spmvpack("version") == spmvpack("--version")
 # Help is served whatever else is on the line.
 assert spmvpack("encode", "no-such-file", "-h") == spmvpack("encode", "-h")
 # What each layout suits, in the order of the report.

@@ -27,6 +27,14 @@ text = spmvpack("inspect", "A.spmvc")
 assert matrix["digest"] in text and all(name in text for name in sections)
 assert max(map(len, text.splitlines())) <= 80, text
 
+# What numbers mean is said beside them, and many of them take several lines.
+spmvpack("encode", "A.mtx", "-q", "-f", "--layout", "bitflag", "--set", "bitflag.values=table")
+text = spmvpack("inspect", "A.spmvc")
+assert "  parameters  source 1 (table), tile_chunks " in text and "docs/FORMAT.md" in text, text
+assert max(map(len, text.splitlines())) <= 80, text
+listed = text.split("  parameters  ")[1].split("  workspace ")[0].split(",")
+assert [item.split()[0] for item in listed] == list(json.loads(spmvpack("inspect", "A.spmvc", "--json"))["parts"][0]["parameters"])
+
 # The workspace of a multiply: in the file what the report says, by the formulas of docs/LAYOUTS.md.
 for rows, entries, expected in ((3, 16384, {"csr": 0, "coo": 64 * 24}), (3, 16385, {"csr": 65 * 24, "coo": 65 * 24}),
                                 (1, 16385, {"csr": 16 * 8, "coo": 65 * 24})):

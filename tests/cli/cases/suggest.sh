@@ -8,6 +8,9 @@ try REPORT
 try reprot
 try rep
 try e
+try hepl
+try help layout
+try help encdoe
 try hello
 try encode A.mtx --layuot csr
 try encode A.mtx --value_type f32
