@@ -31,7 +31,7 @@ typedef struct load_options_0_1 {
   size_t size;
   uint64_t memory_limit;
   int threads;
-  int reserved;
+  int check_contents;
 } load_options_0_1;
 
 /* Those of a header to come. */
@@ -111,8 +111,11 @@ static int load_options(const spmvpack_container* c) {
   old.size -= 1;
   REQUIRE(spmvpack_host_load_with(c, old_options, &m) == SPMVPACK_USAGE);
   REQUIRE(strstr(spmvpack_error_text(), "start from spmvpack_load_default()") != NULL);
-  old.size += 1, old.reserved = 1;
-  REQUIRE(spmvpack_host_load_with(c, old_options, &m) == SPMVPACK_UNSUPPORTED);
+  old.size += 1, old.check_contents = 1;
+  REQUIRE(spmvpack_host_load_with(c, old_options, &m) == SPMVPACK_OUT_OF_MEMORY);
+  old.memory_limit = 0;
+  REQUIRE(spmvpack_host_load_with(c, old_options, &m) == SPMVPACK_OK);
+  spmvpack_host_free(m);
   later.known.size = sizeof later;
   REQUIRE(spmvpack_host_load_with(c, &later.known, &m) == SPMVPACK_OK);
   spmvpack_host_free(m);

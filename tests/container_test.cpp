@@ -30,15 +30,23 @@ CsrMatrix small_matrix() {
   return make_csr(12, 17, entries);
 }
 
-/// What opening and unpacking a file comes to.
-errc verdict(const std::vector<std::byte>& bytes) {
+/// The kind of error that work() ends with; 0 if none.
+template <class Work>
+errc refusal(Work&& work) {
   try {
-    unpack(open(bytes));
-    (void)open(bytes).provenance();
+    work();
   } catch (const Error& e) {
     return e.code();
   }
   return errc{};
+}
+
+/// What opening and unpacking a file comes to.
+errc verdict(const std::vector<std::byte>& bytes) {
+  return refusal([&] {
+    unpack(open(bytes));
+    (void)open(bytes).provenance();
+  });
 }
 
 /// A file of `a` whose header names this field and this symmetry.
@@ -46,7 +54,7 @@ std::vector<std::byte> claiming(const CsrMatrix& a, Field field, Symmetry symmet
   return encode({clone(a), field, symmetry, {}}, encoder::find_strategy("csr"), {}).bytes;
 }
 
-SourceMatrix source_of(const CsrMatrix& a) { return {clone(a), Field::integer, Symmetry::symmetric, {}}; }
+SourceMatrix source_of(const CsrMatrix& a) { return {clone(a), Field::integer, Symmetry::general, {}}; }
 
 }  // namespace
 
@@ -177,13 +185,13 @@ TEST_CASE("facts and provenance come back") {
       "", "",   "a\nb.mtx",
       30, 2,    1,
       7,  1e-8, {" one", "", "tabs\tand \xC3\xA9", "bad \xFF byte", "a\rb", "\xC3\xA9\x80\xC2\x85\xE2\x82"},
-      ""};
+      0,  ""};
   encoder::encode(source, {.strategy = "ccoo", .settings = {{"ccoo.k", "4"}}}, directory.file("a.spmvc"));
   const Container c = Container::open(directory.file("a.spmvc"));
   CHECK(c.facts().rows == 12);
   CHECK(c.facts().cols == 17);
   CHECK(c.facts().field == Field::integer);
-  CHECK(c.facts().symmetry == Symmetry::symmetric);
+  CHECK(c.facts().symmetry == Symmetry::general);
   const Provenance p = c.provenance();
   CHECK(p.source == "ab.mtx");
   CHECK(p.options == "--layout ccoo --set ccoo.k=4 --value-type f64 --codec none");
@@ -204,6 +212,116 @@ TEST_CASE("facts and provenance come back") {
     INFO(text);
     CHECK_THROWS_AS(parse_provenance(text), Error);
   }
+}
+
+TEST_CASE("a provenance holds whole lines of comments up to 1 MiB, and how many are left out") {
+  SourceMatrix source{small_matrix(), Field::real, Symmetry::general, {}};
+  const auto provenance_of = [](const SourceMatrix& from) {
+    return open(encode(from, encoder::find_strategy("csr"), {}).bytes).provenance();
+  };
+  // As long as possible: a line of no bytes of its own is 9.
+  const std::uint64_t rest = to_text(provenance_of(source)).size();
+  source.provenance.comments = {"first", std::string(format::max_provenance_bytes - rest - 9 - 5 - 9, 'a')};
+  Provenance found = provenance_of(source);
+  CHECK(found.comments == source.provenance.comments);
+  CHECK(found.comments_left_out == 0);
+  CHECK(to_text(found).size() == format::max_provenance_bytes);
+  source.provenance.comments.back() += 'a';
+  found = provenance_of(source);
+  CHECK(found.comments == std::vector<std::string>{"first"});
+  CHECK(found.comments_left_out == 1);
+
+  source.provenance.comments.assign(3000, std::string(991, 'b'));  // lines of 1,000 bytes
+  found = provenance_of(source);
+  CHECK(found.comments.size() + found.comments_left_out == 3000);
+  CHECK(to_text(found).size() <= format::max_provenance_bytes);
+  CHECK(to_text(found).size() > format::max_provenance_bytes - 1100);
+  // Encoded once more: the count goes on.
+  source.provenance = found;
+  source.provenance.comments.insert(source.provenance.comments.begin(), std::string(4991, 'c'));
+  const Provenance again = provenance_of(source);
+  CHECK(again.comments.size() + again.comments_left_out == 3001);
+  CHECK(again.comments.size() < found.comments.size());
+  MemorySink sink;
+  CHECK(encoder::encode(source, {.strategy = "csr"}, sink).comments_left_out == again.comments_left_out);
+
+  // Bytes that are no UTF-8 become three each.
+  source.provenance.comments = {std::string(400000, '\xFF')};
+  CHECK(provenance_of(source).comments_left_out == 1 + found.comments_left_out);
+  source.provenance.source = std::string(format::max_provenance_bytes, 's');
+  CHECK(refusal([&] { provenance_of(source); }) == errc::too_large);
+}
+
+TEST_CASE("the most parts, with the most rows: one more is too large, for the writer, too") {
+  // What opening looks at: tables of parts that say that they have an entry each, and of sections without bytes.
+  const auto tables_of = [](std::uint32_t count) {
+    format::Part part{};
+    part.layout = format::make_name("ell");
+    part.value_type = part.role = 1;
+    part.row_map = static_cast<std::uint8_t>(format::MapKind::range);
+    part.row_count = part.col_count = part.nnz = 1;
+    part.section_count = 2;
+    format::Section section{};
+    section.flags = format::section_required | format::section_device;
+    section.alignment = 16;
+    section.offset = format::header_bytes;
+    std::vector<format::Part> parts(count, part);
+    std::vector<format::Section> sections(2 * std::size_t{count}, section);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      parts[i].first_section = 2 * i;
+      for (const std::uint32_t s : {0U, 1U}) {
+        sections[2 * i + s].part = i;
+        sections[2 * i + s].name = format::make_name(s == 0 ? "col_idx" : "values");
+        const auto type = s == 0 ? format::ElementType::u32 : format::ElementType::f64;
+        sections[2 * i + s].element_type = static_cast<std::uint8_t>(type);
+      }
+    }
+    const auto part_bytes = std::as_bytes(std::span(parts)), section_bytes = std::as_bytes(std::span(sections));
+    std::vector<std::byte> file(format::header_bytes);
+    file.insert(file.end(), part_bytes.begin(), part_bytes.end());
+    file.insert(file.end(), section_bytes.begin(), section_bytes.end());
+    format::Header h{};
+    h.magic = format::magic;
+    h.version_minor = format::version_minor;
+    h.header_bytes = std::uint32_t{format::header_bytes};
+    h.tables_offset = format::header_bytes;
+    h.rows = h.cols = 1;
+    h.nnz = h.part_count = count;
+    h.value_type = h.field = h.symmetry = 1;
+    h.file_bytes = file.size();
+    h.tables_bytes = file.size() - format::header_bytes;
+    h.tables_checksum = xxh3_64(std::span(file).subspan(format::header_bytes));
+    h.section_count = 2 * count;
+    const auto header = std::as_bytes(std::span(&h, 1));
+    h.header_checksum = xxh3_64(header.first(offsetof(format::Header, header_checksum)));
+    std::copy(header.begin(), header.end(), file.begin());
+    return file;
+  };
+  CHECK(open(tables_of(format::max_parts)).parts().size() == format::max_parts);
+  CHECK(refusal([&] { open(tables_of(format::max_parts + 1)); }) == errc::too_large);
+  CHECK_THROWS_WITH(open(tables_of(format::max_parts + 1)),
+                    Catch::Contains("65537 parts, more than the 65536 that a container may have"));
+
+  // 3 rows and an entry for each of n parts: n parts of 3 rows have at most 64 (3 + n) rows.
+  const auto written_by = [](std::size_t count, std::uint64_t rows, std::uint64_t entries) {
+    ContainerSource source;
+    source.facts.rows = 3;
+    source.facts.cols = 1;
+    source.facts.nnz = entries * count;
+    PartInfo part;
+    part.layout = "coo";
+    part.rows = {format::MapKind::range, 0, rows};
+    part.cols.count = 1;
+    part.nnz = entries;
+    source.parts.resize(count, {part, {}});
+    return refusal([&] { written(source); });
+  };
+  CHECK(written_by(format::max_parts, 1, 1) == errc{});
+  CHECK(written_by(format::max_parts + std::size_t{1}, 1, 1) == errc::too_large);
+  CHECK(written_by(64 * 3 + 64, 64, 1) == errc{});
+  CHECK(written_by(64 * 3 + 64, 65, 1) == errc::too_large);  // 65 n > 64 (3 + n) for n > 192
+  CHECK(written_by(1, 3, 0) == errc{});
+  CHECK(written_by(2, 3, 0) == errc::usage);
 }
 
 TEST_CASE("an output appears whole or not at all") {
@@ -415,9 +533,9 @@ TEST_CASE(
 }
 
 TEST_CASE("a matrix fits its header's field and symmetry") {
-  const auto found = [](const Entries& entries, Field field, Symmetry symmetry, std::uint64_t cols = 2) {
-    const errc f64 = verdict(claiming(make_csr(2, cols, entries), field, symmetry));
-    CHECK(verdict(claiming(make_csr<float>(2, cols, entries), field, symmetry)) == f64);
+  const auto found = [](const Entries& entries, Field field, Symmetry symmetry) {
+    const errc f64 = verdict(claiming(make_csr(2, 2, entries), field, symmetry));
+    CHECK(verdict(claiming(make_csr<float>(2, 2, entries), field, symmetry)) == f64);
     return f64;
   };
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -430,11 +548,12 @@ TEST_CASE("a matrix fits its header's field and symmetry") {
   CHECK(found({{{0, 1}, infinity}, {{1, 0}, infinity}}, Field::real, symmetric) == errc{});
   CHECK(found({{{0, 0}, 1.5}, {{1, 0}, 1.5}}, Field::real, symmetric) == errc::corrupt);
   CHECK(found({{{0, 1}, 0.0}, {{1, 0}, -0.0}}, Field::real, symmetric) == errc::corrupt);
-  CHECK(found({}, Field::real, symmetric, 3) == errc::corrupt);
   CHECK(found({{{0, 1}, 0.0}, {{1, 0}, -0.0}}, Field::real, skew) == errc{});
   CHECK(found({{{0, 1}, 1.5}, {{1, 0}, 1.5}}, Field::real, skew) == errc::corrupt);
   CHECK(found({{{0, 0}, 0.0}}, Field::real, skew) == errc::corrupt);
-  CHECK(found({}, Field::real, skew, 1) == errc::corrupt);
+  for (const Symmetry symmetry : {symmetric, skew})
+    for (const std::uint64_t cols : {std::uint64_t{1}, std::uint64_t{3}})
+      CHECK_THROWS_WITH(claiming(make_csr(2, cols, {}), Field::real, symmetry), Catch::Contains("a square one"));
 
   // Many rows: the first fault is the one that is told, at any number of threads.
   Entries entries;

@@ -90,6 +90,12 @@ inline std::vector<DealtPart> deal(const CsrView& a, std::uint64_t seed) {
     add(layouts[rng() % layouts.size()], encoder::PartIndices::range(0, first_rows));
     for (std::size_t i = 0; i < layouts.size(); ++i) add(layouts[i], encoder::PartIndices::of(std::move(hands[i])));
   }
+  // Of several parts, none is without entries.
+  const auto is_empty = [](const DealtPart& part) { return part.matrix->nnz() == 0; };
+  if (std::all_of(parts.begin(), parts.end(), is_empty))
+    parts.resize(1);
+  else
+    parts.erase(std::remove_if(parts.begin(), parts.end(), is_empty), parts.end());
   return parts;
 }
 

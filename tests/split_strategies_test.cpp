@@ -122,6 +122,26 @@ TEST_CASE("segmented_sell has a part for each segment with entries, over the row
   CHECK(parts(plan_by("segmented_sell", worked_example())) == Parts{{"sell", 7}});
 }
 
+TEST_CASE("segmented_sell has no more segments than a container has parts") {
+  constexpr std::uint64_t most = format::max_parts;
+  const auto plan = [](std::uint64_t cols, const char* width) {
+    return plan_by("segmented_sell",
+                   make_csr(1, cols, {{{0, 0}, 1.0}, {{0, static_cast<std::uint32_t>(cols - 1)}, 2.0}}),
+                   {{"segmented_sell.cols", width}});
+  };
+  CHECK(plan(most, "1").parts.size() == 2);
+  CHECK(plan(2 * most, "2").parts.size() == 2);
+  try {
+    plan(2 * most + 1, "2");
+    FAIL("planned");
+  } catch (const Error& e) {
+    CHECK(e.code() == errc::too_large);
+    CHECK(encoder::is_refusal(e));
+    CHECK(e.message() == "segmented_sell: 65537 segments, more than the 65536 parts that a container may have");
+    CHECK(e.remedy() == "set segmented_sell.cols to 3 or more");
+  }
+}
+
 TEST_CASE("nus_sell sorts columns, densest first, into segments that double") {
   const CsrMatrix a = worked_example();  // entries by column: 2 2 0 1 2
   const encoder::Plan plan = plan_by("nus_sell", a, {{"nus_sell.cols", "1"}});

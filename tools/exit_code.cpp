@@ -20,6 +20,8 @@ int exit_code(errc code, int signal) noexcept {
       return 6;
     case errc::out_of_memory:
       return 7;
+    case errc::too_large:
+      return 8;
     case errc::interrupted:
       return interrupted_exit_code(signal);
     case errc::internal:

@@ -25,6 +25,7 @@ inline constexpr std::string_view exit_codes_help =
     "  5    valid, but not supported by this version\n"
     "  6    no usable GPU\n"
     "  7    out of memory, or --memory-limit is too low\n"
+    "  8    too large: beyond a limit of the container format\n"
     "  70   internal error: a bug in spmvpack\n"
     "  130  interrupted (SIGTERM: 143, SIGHUP: 129); no partial output is left\n";
 

@@ -41,7 +41,8 @@ static_assert(SPMVPACK_IO == static_cast<int>(errc::io) && SPMVPACK_EXISTS == st
               SPMVPACK_UNSUPPORTED == static_cast<int>(errc::unsupported) &&
               SPMVPACK_NO_DEVICE == static_cast<int>(errc::no_device) &&
               SPMVPACK_OUT_OF_MEMORY == static_cast<int>(errc::out_of_memory) &&
-              SPMVPACK_INTERNAL == static_cast<int>(errc::internal));
+              SPMVPACK_INTERNAL == static_cast<int>(errc::internal) &&
+              SPMVPACK_TOO_LARGE == static_cast<int>(errc::too_large));
 
 constexpr const char* no_memory = "out of memory";
 
@@ -134,8 +135,11 @@ spmvpack_encode_options options_of(const spmvpack_encode_options* c) {
 LoadOptions options_of(const spmvpack_load_options* c) {
   if (c == nullptr) return {};
   const spmvpack_load_options options = sized(c, sizeof *c, "spmvpack_load_default()");
-  if (options.reserved != 0) throw Error(errc::unsupported, "reserved is not 0");
-  return {.threads = options.threads, .memory_limit = options.memory_limit};
+  LoadOptions all;
+  all.threads = options.threads;
+  all.memory_limit = options.memory_limit;
+  all.check_contents = options.check_contents != 0;
+  return all;
 }
 
 encoder::EncodeRequest request_of(const spmvpack_encode_options& c) {
@@ -332,7 +336,7 @@ spmvpack_encode_options spmvpack_encode_default(void) {
 }
 
 spmvpack_load_options spmvpack_load_default(void) {
-  return {.size = sizeof(spmvpack_load_options), .memory_limit = 0, .threads = 0, .reserved = 0};
+  return {.size = sizeof(spmvpack_load_options), .memory_limit = 0, .threads = 0, .check_contents = 0};
 }
 
 spmvpack_status spmvpack_encode(const spmvpack_csr* matrix, const spmvpack_encode_options* options,
@@ -484,6 +488,7 @@ spmvpack_status spmvpack_load_with(const spmvpack_container* container, const sp
     spmvpack::gpu_loader::DeviceLoadOptions on_device;
     on_device.threads = asked.threads;
     on_device.memory_limit = asked.memory_limit;
+    on_device.check_contents = asked.check_contents;
     *matrix = new spmvpack_matrix{DeviceMatrix::load(container->container, static_cast<Stream>(stream), on_device)};
   });
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <utility>
 
 #include "spmvpack/container/text.hpp"
 
@@ -44,6 +45,8 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
+std::string comment_line(std::string_view comment) { return "comment=" + one_line(comment) + "\n"; }
+
 /// Parses an unsigned number. from_chars alone would also accept -1, inf and nan for a double.
 template <class T>
 T number(std::string_view key, std::string_view text) {
@@ -70,8 +73,27 @@ std::string to_text(const Provenance& p) {
       "max_relative_error={:.17g}\n",
       one_line(p.version), one_line(p.options), p.parts.empty() ? "" : fmt::format("parts={}\n", one_line(p.parts)),
       one_line(p.source), p.entries, p.duplicates, p.explicit_zeros, p.rounded, p.max_relative_error);
-  for (const std::string& comment : p.comments) text += "comment=" + one_line(comment) + "\n";
+  for (const std::string& comment : p.comments) text += comment_line(comment);
+  if (p.comments_left_out != 0) text += fmt::format("comments_left_out={}\n", p.comments_left_out);
   return text;
+}
+
+void fit_comments(Provenance& p) {
+  std::vector<std::string> comments = std::exchange(p.comments, {});
+  const auto fitting = [&] {
+    std::uint64_t bytes = to_text(p).size(), count = 0;
+    for (; count < comments.size(); ++count)
+      if ((bytes += comment_line(comments[count]).size()) > format::max_provenance_bytes) break;
+    return count;
+  };
+  std::uint64_t kept = fitting();
+  if (kept < comments.size()) {
+    const std::uint64_t before = std::exchange(p.comments_left_out, ~std::uint64_t{0});  // room for any count
+    kept = fitting();
+    p.comments_left_out = before + (comments.size() - kept);
+    comments.resize(kept);
+  }
+  p.comments = std::move(comments);
 }
 
 Provenance parse_provenance(std::string_view text) {
@@ -105,6 +127,8 @@ Provenance parse_provenance(std::string_view text) {
       p.rounded = number<std::uint64_t>(key, value);
     else if (key == "max_relative_error")
       p.max_relative_error = number<double>(key, value);
+    else if (key == "comments_left_out")
+      p.comments_left_out = number<std::uint64_t>(key, value);
     else if (key == "comment")
       p.comments.emplace_back(value);
     text.remove_prefix(end + 1);

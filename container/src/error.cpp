@@ -28,6 +28,8 @@ std::string_view to_string(errc code) noexcept {
       return "interrupted";
     case errc::internal:
       return "internal";
+    case errc::too_large:
+      return "too_large";
   }
   return "unknown";
 }

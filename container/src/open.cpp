@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "checksum.hpp"
+#include "part_rules.hpp"
 #include "section_rules.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/reader.hpp"
@@ -26,14 +27,6 @@ Symmetry found_symmetry(const format::Header& h) noexcept {
   return (h.optional_features & format::feature_symmetric) != 0        ? Symmetry::symmetric
          : (h.optional_features & format::feature_skew_symmetric) != 0 ? Symmetry::skew_symmetric
                                                                        : Symmetry::general;
-}
-
-/// Whether the parts have `nnz` nonzeros together.
-bool add_up(std::span<const PartInfo> parts, std::uint64_t nnz) {
-  std::uint64_t sum = 0;
-  for (const PartInfo& part : parts)
-    if (__builtin_add_overflow(sum, part.nnz, &sum)) return false;
-  return sum == nnz;
 }
 
 /// Checks the header and the tables of one file, and keeps track of the place for errors.
@@ -71,10 +64,15 @@ class Opener {
     enumerator(h.value_type, 2, 7, "value type");
     enumerator(h.field, 3, 4, "field");
     enumerator(h.symmetry, 3, 4, "symmetry");
+    // A is then multiplied for A^T, with vectors of A^T's sizes.
+    require(h.symmetry == static_cast<std::uint8_t>(Symmetry::general) || h.rows == h.cols,
+            fmt::format("{} rows and {} columns of a matrix that the header says is {}", h.rows, h.cols,
+                        to_string(static_cast<Symmetry>(h.symmetry))));
     check_found(h);
     if (h.rows >= max_dimension || h.cols >= max_dimension)
       throw Error(errc::unsupported,
                   fmt::format("{} x {}: rows and columns must stay below {}", h.rows, h.cols, max_dimension), name_);
+    require(check_part_count(h.part_count));
     const std::uint64_t fixed =
         std::uint64_t{h.part_count} * sizeof(format::Part) + std::uint64_t{h.section_count} * sizeof(format::Section);
     require(h.tables_offset >= format::header_bytes && h.tables_offset <= size &&
@@ -124,7 +122,10 @@ class Opener {
     info.first_section = p.first_section;
     info.section_count = p.section_count;
     info.params = p.params;
-    find_layout(info.layout);  // refuses unknown layouts, by name
+    const Layout& layout = find_layout(info.layout);  // refuses unknown layouts, by name
+    // Vectors are permuted by the part's lists as a whole.
+    require(layout.permuted == nullptr || !layout.permuted(info) || (h.rows == h.cols && info.rows.count == h.rows),
+            "a permuted basis of less than all of a square matrix");
     return info;
   }
 
@@ -178,7 +179,9 @@ class Opener {
     for (std::uint64_t b = 0; b < blocks.size(); ++b) {
       require(blocks[b].reserved == 0, "reserved bytes of a block");
       const std::uint64_t raw = std::min(format::block_bytes, section.raw_bytes - b * format::block_bytes);
-      require(section.codec != format::Codec::none || blocks[b].stored_bytes == raw, "stored bytes of a block");
+      const bool encoded = section.codec != format::Codec::none;
+      if (encoded ? blocks[b].stored_bytes > format::max_stored_bytes(raw) : blocks[b].stored_bytes != raw)
+        fail_here(fmt::format("block {} has {} stored bytes for {} raw ones", b, blocks[b].stored_bytes, raw));
       stored += blocks[b].stored_bytes;
     }
     require(stored == section.stored_bytes, "the blocks' stored bytes do not add up to the section's");
@@ -196,6 +199,14 @@ class Opener {
   void in(std::string where) { where_ = std::move(where); }
   void require(bool ok, const std::string& what) {
     if (!ok) fail_here(what);
+  }
+  /// Of what breaks a limit of the format.
+  [[noreturn]] void refuse_size(const std::string& what, const char* remedy) const {
+    throw Error(errc::too_large, what, at(), remedy);
+  }
+  void require(const PartsVerdict& verdict) {
+    if (verdict.too_large) refuse_size(verdict.wrong, remedy_parts);
+    require(verdict.wrong.empty(), verdict.wrong);
   }
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error(errc::unsupported, what, at(), "use the version that wrote the file");
@@ -282,9 +293,9 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::st
     opener.require(i == 0 || c.parts_[i - 1].role <= c.parts_[i].role, "a part of A after one of its transpose");
   }
   opener.in("");
-  opener.require(add_up(c.parts(format::Role::a), h.nnz), "the parts' nonzeros do not add up to the header's");
-  opener.require(c.parts(format::Role::transpose).empty() || add_up(c.parts(format::Role::transpose), h.nnz),
-                 "the nonzeros of the transpose's parts do not add up to the header's");
+  opener.require(check_parts(c.parts(format::Role::a), h.rows, h.nnz, "A"));
+  if (const auto transpose = c.parts(format::Role::transpose); !transpose.empty())
+    opener.require(check_parts(transpose, h.cols, h.nnz, "A^T"));
 
   std::uint64_t end = format::header_bytes, first_block = 0;
   std::unordered_set<std::string> names;
@@ -314,6 +325,10 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::st
     opener.require(verdict.wrong.empty(), std::string(verdict.wrong));
     if (verdict.unsupported) opener.refuse("a required section that is not known");
     s.known = verdict.known;
+    if (s.known && s.part == format::no_part && s.raw_bytes > format::max_provenance_bytes)
+      opener.refuse_size(
+          fmt::format("{} bytes, more than the {} of a provenance", s.raw_bytes, format::max_provenance_bytes),
+          "encode the matrix again, with fewer comments");
     end = s.offset + s.stored_bytes;
     first_block += s.block_count;
     c.sections_.push_back(std::move(s));
@@ -322,6 +337,16 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::st
   opener.in("tables");
   opener.require(first_block == h.block_count, "blocks that belong to no section");
   opener.require(h.tables_offset == round_up(end, format::section_boundary), "their offset");
+
+  // Nothing may be made of parameters and sizes before layouts have checked them: not even what a multiply would need.
+  for (std::size_t i = 0; i < c.parts_.size(); ++i) {
+    constexpr const std::byte* not_read = nullptr;
+    const PartInfo& info = c.parts_[i];
+    std::vector<PartView::Section> views;
+    for (const SectionInfo& s : std::span(c.sections_).subspan(info.first_section, info.section_count))
+      if (s.known) views.push_back({s.name, s.element_type, {not_read, s.raw_bytes}});
+    check_shape(PartView(info, std::move(views), fmt::format("{}: part {}", c.name_, i)));
+  }
 
   c.block_offsets_.resize(c.blocks_.size());
   for (std::size_t i = 0; i < c.sections_.size(); ++i) {

@@ -179,4 +179,9 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options, format:
   return m;
 }
 
+void check_contents(const Container& container, const LoadOptions& options) {
+  unpack(container, options);
+  if (!container.parts(format::Role::transpose).empty()) unpack(container, options, format::Role::transpose);
+}
+
 }  // namespace spmvpack

@@ -10,6 +10,7 @@
 
 #include "checksum.hpp"
 #include "codec.hpp"
+#include "part_rules.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack {
@@ -154,6 +155,26 @@ void append(std::vector<std::byte>& bytes, const std::vector<T>& entries) {
   bytes.insert(bytes.end(), view.begin(), view.end());
 }
 
+/// What every reader refuses.
+void require_valid(const ContainerSource& source) {
+  const MatrixFacts& facts = source.facts;
+  if (facts.bitwise_symmetry() != Symmetry::general && facts.rows != facts.cols)
+    throw Error(errc::bad_input,
+                fmt::format("a {} matrix of {} rows and {} columns, expected a square one",
+                            to_string(facts.bitwise_symmetry()), facts.rows, facts.cols),
+                {}, "declare it general");
+  std::vector<PartInfo> parts;
+  for (const PartSource& part : source.parts) parts.push_back(part.info);
+  const auto require = [](const PartsVerdict& verdict) {
+    if (!verdict.wrong.empty())
+      throw Error(verdict.too_large ? errc::too_large : errc::usage, verdict.wrong, {}, remedy_parts);
+  };
+  require(check_part_count(parts.size()));
+  require(check_parts(parts_of(parts, format::Role::a), facts.rows, facts.nnz, "A"));
+  if (const auto transpose = parts_of(parts, format::Role::transpose); !transpose.empty())
+    require(check_parts(transpose, facts.cols, facts.nnz, "A^T"));
+}
+
 /// Writes one section at the end of `file`: its blocks, with their entries appended to `blocks`.
 void write_section(ByteSink& file, const SectionSource& source, format::Section& entry,
                    std::vector<format::Block>& blocks, const WriteOptions& options, Progress& progress) {
@@ -187,6 +208,10 @@ void write_section(ByteSink& file, const SectionSource& source, format::Section&
 
 SectionSource provenance_section(const Provenance& provenance) {
   auto text = std::make_shared<const std::string>(to_text(provenance));
+  if (text->size() > format::max_provenance_bytes)
+    throw Error(errc::too_large,
+                fmt::format("a provenance of {} bytes, more than {}", text->size(), format::max_provenance_bytes), {},
+                "leave out comments");
   SectionSource section;
   section.name = "provenance";
   section.count = text->size();
@@ -217,6 +242,7 @@ std::uint64_t write_container(const std::string& path, const ContainerSource& so
 }
 
 std::uint64_t write_container(ByteSink& file, const ContainerSource& source, const WriteOptions& options) {
+  require_valid(source);
   if (options.codec == Codec::none) file.expect(file_bytes_uncompressed(source));
   std::uint64_t position = format::header_bytes, total = 0;
   const std::vector<std::byte> zeros(format::header_bytes);

@@ -35,6 +35,17 @@ MatrixFacts facts_of_view(const CsrView& a, Field field, Symmetry symmetry, Symm
   return {a.rows(), a.cols(), a.nnz(), a.value_type(), field, symmetry, content_digest(a, threads), found};
 }
 
+/// What the container says of where the matrix came from.
+Provenance provenance_of(const MatrixFacts& facts, const Provenance& source, const Plan& plan,
+                         const EncodeRequest& request) {
+  Provenance provenance = source;
+  provenance.version = SPMVPACK_VERSION;
+  provenance.options = options_text(request, facts.value_type);
+  provenance.parts = plan.parts.size() > 1 ? plan.layouts() : "";
+  fit_comments(provenance);
+  return provenance;
+}
+
 /// The plan of `a`, which messages call `name`. Error(errc::unsupported) if it takes too much room.
 Plan plan_of(const CsrView& a, const Strategy& strategy, const EncodeRequest& request, std::string_view name) {
   report_progress(request.progress, "plan", 0, 0);
@@ -91,10 +102,11 @@ EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const
   write.threads = request.threads;
   write.overwrite = request.overwrite;
   write.progress = request.progress;
-  result.file_bytes = write_container(out,
-                                      container_source(facts, provenance, result.plan, recorded(request, strategy),
-                                                       result.transpose ? &*result.transpose : nullptr),
-                                      write);
+  const EncodeRequest told = recorded(request, strategy);
+  result.comments_left_out = provenance_of(facts, provenance, result.plan, told).comments_left_out;
+  result.file_bytes = write_container(
+      out, container_source(facts, provenance, result.plan, told, result.transpose ? &*result.transpose : nullptr),
+      write);
   result.write_seconds = seconds_since(start);
   return result;
 }
@@ -131,11 +143,7 @@ ContainerSource container_source(const MatrixFacts& facts, const Provenance& sou
   for (const PartPlan& part : plan.parts) out.parts.push_back({part.info, part.sections});
   if (transpose != nullptr)
     for (const PartPlan& part : transpose->parts) out.parts.push_back({part.info, part.sections});
-  Provenance provenance = source;
-  provenance.version = SPMVPACK_VERSION;
-  provenance.options = options_text(request, facts.value_type);
-  provenance.parts = plan.parts.size() > 1 ? plan.layouts() : "";
-  out.file_sections.push_back(provenance_section(provenance));
+  out.file_sections.push_back(provenance_section(provenance_of(facts, source, plan, request)));
   return out;
 }
 

@@ -9,7 +9,6 @@
 #include "cuda_error.hpp"
 #include "matrix.hpp"
 #include "placement.hpp"
-#include "spmvpack/container/layouts/layout.hpp"
 #include "upload.hpp"
 
 namespace spmvpack::gpu_loader {
@@ -89,6 +88,10 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
     impl->layouts.push_back(find_layout(info.layout));  // refuses before the bytes are read
   for (const KernelId kernel : options.kernels)
     if (!kernel.is_default()) require_kernel(impl->layouts, kernel);
+  if (options.check_contents)
+    check_contents(
+        container,
+        {.threads = options.threads, .verify_checksums = options.verify_checksums, .progress = options.progress});
   impl->device = device_facts();
   const Placement placement = place(impl->sections);
   require_device_memory(placement.bytes, options, container.name());
@@ -99,7 +102,6 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
     const std::size_t layout = impl->layouts[i];
     impl->parts.push_back({device_view(impl->sections, placement, i, impl->infos[i], memory, container.name()), layout,
                            default_place(*kernel_tables()[layout], impl->infos[i]), nullptr});
-    check_shape(impl->parts.back().view);  // so that no section is shorter than kernels assume
   }
   std::shared_ptr<void> ring = upload(container, placement, memory, stream, options);
   if (options.check_structure) {

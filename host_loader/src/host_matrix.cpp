@@ -68,6 +68,7 @@ void multiply_part(const LoadedPart& part, Multiply<T> multiply, T alpha, const 
 }  // namespace
 
 HostMatrix HostMatrix::load(const Container& container, const LoadOptions& options) {
+  if (options.check_contents) check_contents(container, options);
   HostMatrix matrix;
   matrix.facts_ = container.facts();
   matrix.infos_ = container.parts();

@@ -42,10 +42,13 @@ __all__ = ["DeviceMatrix", "Error", "Matrix", "Part", "Report", "__version__", "
 
 
 @overload
-def load(source: Any, device: Literal["cpu"] | None = None, *, threads: int = 0, memory_limit: int = 0) -> Matrix: ...
+def load(source: Any, device: Literal["cpu"] | None = None, *, threads: int = 0, memory_limit: int = 0,
+         check_contents: bool = False) -> Matrix: ...
 @overload
-def load(source: Any, device: Any, *, threads: int = 0, memory_limit: int = 0) -> DeviceMatrix: ...
-def load(source: Any, device: Any = None, *, threads: int = 0, memory_limit: int = 0) -> Matrix | DeviceMatrix:
+def load(source: Any, device: Any, *, threads: int = 0, memory_limit: int = 0,
+         check_contents: bool = False) -> DeviceMatrix: ...
+def load(source: Any, device: Any = None, *, threads: int = 0, memory_limit: int = 0,
+         check_contents: bool = False) -> Matrix | DeviceMatrix:
     """Loads a container, whose checksums and structure are checked.
 
     Args:
@@ -54,12 +57,16 @@ def load(source: Any, device: Any = None, *, threads: int = 0, memory_limit: int
             which the file is streamed without ever being whole in host memory.
         threads: for reading and checking; 0: all.
         memory_limit: bytes of the host's memory that may be taken; 0: what it has free.
+        check_contents: also unpack the matrix in host memory, and check that it has the container's digest, field and
+            symmetry, and that A^T, if it is stored, is its transpose. Without it, A^T may be any matrix of its size.
 
     Raises:
-        Error: "io"; "bad_input" (no container); "corrupt"; "unsupported" (another version); "out_of_memory";
-            "no_device".
+        Error: "io"; "bad_input" (no container); "corrupt"; "unsupported" (another version); "too_large" (beyond a limit
+            of the format); "out_of_memory"; "no_device".
     """
     container = open_container(source, memory_limit)
+    if check_contents:
+        container.check_contents(threads, memory_limit)
     if device in (None, "cpu"):
         return Matrix(container, threads, memory_limit)
     return DeviceMatrix(container, device, threads)

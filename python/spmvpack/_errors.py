@@ -10,7 +10,7 @@ class Error(Exception):
 
     Attributes:
         code: the kind, a stable name: "io", "exists", "usage", "bad_input", "corrupt", "mismatch", "unsupported",
-            "no_device", "out_of_memory", "interrupted" or "internal".
+            "no_device", "out_of_memory", "interrupted", "internal" or "too_large".
         message: what was found and what was expected.
         where: the place, such as "A.mtx:3:1" or "A.spmvc: section 'blob', byte 4096"; may be empty.
         hint: what you can do; may be empty.

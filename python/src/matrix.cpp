@@ -60,6 +60,12 @@ nb::tuple unpack_arrays(const Container& container, int threads, std::uint64_t m
                     a.values);
 }
 
+void check(const Container& container, int threads, std::uint64_t memory_limit) {
+  const LoadOptions options = load_options(threads, memory_limit);
+  const nb::gil_scoped_release no_gil;
+  check_contents(container, options);
+}
+
 /// What was just encoded in memory is not checked once more; everything else is.
 OnHost load(const Container& container, int threads, std::uint64_t memory_limit, bool trusted) {
   LoadOptions options = load_options(threads, memory_limit);
@@ -109,6 +115,7 @@ nb::dict info_of(const Container& container) {
   provenance["duplicates"] = p.duplicates;
   provenance["explicit_zeros"] = p.explicit_zeros;
   provenance["rounded"] = p.rounded;
+  provenance["comments_left_out"] = p.comments_left_out;
   info["provenance"] = provenance;
   return info;
 }
@@ -134,6 +141,7 @@ void bind_matrix(nb::module_& m) {
       .def("info", &info_of, nb::sig("def info(self) -> dict[str, typing.Any]"))
       .def("save", &save, "path"_a, "overwrite"_a)
       .def("to_bytes", &to_bytes)
+      .def("check_contents", &check, "threads"_a, "memory_limit"_a)
       .def("unpack", &unpack_arrays, "threads"_a, "memory_limit"_a,
            nb::sig("def unpack(self, threads: int, memory_limit: int) -> tuple[typing.Any, typing.Any, typing.Any]"));
   nb::class_<OnHost>(m, "HostMatrix", "A matrix in host memory.")

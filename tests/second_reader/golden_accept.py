@@ -2,6 +2,8 @@
 
 import struct
 
+import xxhash
+
 import spmvc_writer as w
 from spmvc_writer import (OFFSETS_8, OFFSETS_16, OFFSETS_32, PATTERNS, Image, Matrix, Part, Section, amb, bitflag, ccoo,
                           ccoo_part, coo, csell, csell_part, csr, dia, ell, ellpack_r, pjds, provenance, sell)
@@ -121,8 +123,66 @@ def two_parts():
     yield "parts_column_lists", m, [a.column_list([0, 1]), b.column_list([2, 6])]
 
     corner = [(0, 0, -2.0), (1, 1, -0.25)]  # rows 1 and 4, columns 2 and 6
-    a, b, c = parts_of(m, (csr, SMALL_PARTS[0], 5, 7), (csr, corner, 2, 2), (csr, [], 0, 0))
-    yield "parts_rows_and_columns", m, [a, b.row_list([1, 4]).column_list([2, 6]), c.row_range(5).column_list([])]
+    a, b = parts_of(m, (csr, SMALL_PARTS[0], 5, 7), (csr, corner, 2, 2))
+    yield "parts_rows_and_columns", m, [a, b.row_list([1, 4]).column_list([2, 6])]
+    nothing = Matrix(5, 7, [])
+    c, d = parts_of(nothing, (csr, [], 0, 0), (coo, [], 2, 3))
+    yield "part_of_no_rows_and_columns", nothing, [c.row_range(5).column_list([])]
+    yield "part_without_entries", nothing, [d.row_list([4, 1]).column_range(4)]
+
+
+def most_rows(extra=0):
+    """65 parts of 10,000 rows and an entry, but for the last of which there are fewer rows, so that all have
+    64 (10,000 + 65) rows together, and `extra`."""
+    n = Matrix(10000, 65, [(7 * i, i, i + 0.5) for i in range(65)])
+    parts = []
+    for i, (row, _, value) in enumerate(n.entries):
+        last = i == 64
+        part = coo(Matrix(4160 + extra if last else 10000, 65, [(row, i, value)]))
+        parts.append(part.row_range(0) if last else part)
+    return n, parts
+
+
+def frame_of_bytes(size):
+    """A frame of exactly `size` bytes with raw blocks of few bytes, which compresses nothing."""
+
+    def frame(raw):
+        more = size - 9 - 3 - len(raw)  # bytes of further blocks' headers, and of a content checksum
+        checked = more % 3 == 1
+        blocks = 1 + (more - 4 * checked) // 3
+        assert more >= 0 and more % 3 != 2 and blocks <= len(raw), (more, blocks)
+        pieces = [raw[i:i + 1] for i in range(blocks - 1)] + [raw[blocks - 1:]]
+        held = b"".join(w.block(piece, 0, i + 1 == blocks) for i, piece in enumerate(pieces))
+        check = struct.pack("<I", xxhash.xxh64_intdigest(raw) & 0xFFFFFFFF) if checked else b""
+        return w.ZSTD_MAGIC + bytes([0xA4 if checked else 0xA0]) + struct.pack("<I", len(raw)) + held + check
+
+    return frame
+
+
+# The values of SMALL are 48 bytes: ZSTD_compressBound(48) = 48 + 48 // 256 + (131072 - 48) // 2048.
+BOUND_OF_VALUES = 48 + 63
+
+
+def long_frame(size):
+    part = csr(small())
+    part.section("values").zstd(0, 0, frame_of_bytes(size))
+    return part
+
+
+def long_provenance(size):
+    text = "comment=" + (size - 9) * "a" + "\n"
+    return provenance(text).zstd(0, 0, w.rle_frame)
+
+
+def limits():
+    """What is just within a limit of the format."""
+    m = small()
+    yield "limit_stored_bytes", m, [long_frame(BOUND_OF_VALUES)]
+    yield "limit_provenance", m, [csr(m)], [long_provenance(1 << 20)]
+    n, parts = most_rows()
+    yield "limit_rows_of_parts", n, parts
+    t = n.transposed()
+    yield "limit_rows_of_parts_of_transpose", t, [coo(t)] + [part.transpose() for part in most_rows()[1]]
 
 
 def transposes():
@@ -482,8 +542,10 @@ def containers():
     yield "no_parts", Matrix(3, 3, []), []
     yield from two_parts()
     yield from transposes()
+    yield from limits()
     yield "provenance", m, [csr(m)], [provenance(COMMENTED)]
     yield "provenance_unknown_key", m, [csr(m)], [provenance("colour=green\n")]
+    yield "provenance_comments_left_out", m, [csr(m)], [provenance(COMMENTED + "comments_left_out=17\n")]
     odd = "source=a\r\0\x1b\x7f\u0085\u2028\U0010ffff=\n=\nentries=18446744073709551615\nmax_relative_error=1.e-310\n"
     yield "provenance_odd_text", m, [csr(m)], [provenance(odd)]
     # Lists are in any order: local row 0 is row 4, and so on; columns alike.

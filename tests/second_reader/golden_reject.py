@@ -7,7 +7,8 @@ import struct
 import numpy as np
 
 import spmvc_writer as w
-from golden_accept import amb_4_2, chunk_ends, figure_2, name_of, permuted, sell_2, small
+from golden_accept import (BOUND_OF_VALUES, amb_4_2, chunk_ends, figure_2, long_frame, long_provenance, most_rows,
+                           name_of, permuted, sell_2, small)
 from spmvc_writer import (PATTERNS, Image, Matrix, Section, amb, amb_part, bitflag, ccoo, ccoo_part, coo, csell,
                           csell_part, csr, dia, ell, ellpack_r, pjds, sell)
 
@@ -93,6 +94,13 @@ def header_fields():
         ("skew_tall", Matrix(3, 2, [(0, 1, 1.0), (1, 0, -1.0)]), 4, 1)):
         img = bend(Image(n, [csr(n)]), "header", optional=features, symmetry=symmetry)
         yield f"header_found_{name}", 4, "header field", img.pack()
+    # A plain multiply would stay within its vectors, one with A^T would not.
+    for symmetry, name in ((2, "symmetric"), (3, "skew")):
+        for rows, columns, shape in ((3, 2, "tall"), (2, 3, "wide"), (0, 1, "of_no_rows")):
+            entries = [(0, 1, 1.0), (1, 0, -1.0 if symmetry == 3 else 1.0)] if rows else []
+            m = Matrix(rows, columns, entries, symmetry=symmetry)
+            yield f"header_{name}_{shape}", 4, "header field", Image(m, [csr(m)]).pack()
+    yield "header_65537_parts", 8, "header field", bend(image(), "header", P=65537).pack()
     img = image()
     img.payload += b"\1"  # the tables start one byte late
     bend(img, "header", tables_offset=lambda n: n + 1, file_length=lambda n: n + 1)
@@ -130,6 +138,16 @@ def parts():
     yield "part_transpose_of_symmetric", 4, Image(n, [csr(n), csr(n).transpose()])
     n = Matrix(2, 2, [(0, 1, 1.0), (1, 0, 1.0)])
     yield "part_transpose_of_found", 4, bend(Image(n, [csr(n), csr(n).transpose()]), "header", optional=2)
+    nothing = csr(Matrix(5, 7, []))
+    yield "part_without_entries_among_others", 4, Image(m, [csr(m), nothing])
+    yield "part_without_entries_first", 4, Image(m, [nothing, csr(m)])
+    yield "part_without_entries_twice", 4, Image(Matrix(5, 7, []), [nothing, nothing])
+    yield "part_of_transpose_without_entries", 4, Image(m, [csr(m), csr(t).transpose(),
+                                                            coo(Matrix(7, 5, [])).transpose()])
+    yield "part_rows_of_all", 8, Image(*most_rows(1))
+    n, of_rows = most_rows(1)
+    n = n.transposed()
+    yield "part_rows_of_all_of_transpose", 8, Image(n, [coo(n)] + [part.transpose() for part in of_rows])
     part = csr(Matrix(4, 7, m.entries[:3]))
     yield "part_all_of_fewer_rows", 4, Image(Matrix(5, 7, m.entries[:3]), [part])
     yield "part_nonzeros_sum", 4, bend(image(), "header", nonzeros=7)
@@ -262,6 +280,7 @@ def bitflag_parts():
     ones = Matrix(5, 7, [(r, c, 1.0) for r, c, _ in m.entries])
     yield "source_3", m, bitflag(m), {"_0": 3}
     yield "tile_chunks_0", m, bitflag(m), {"_1": 0}
+    yield "tile_chunks_0_continued", m, bitflag(m), {"_1": 0, "_5": 1}  # a divisor of what a workspace takes
     yield "tile_chunks_33", m, bitflag(m, tile=33), {}
     yield "chunks_of_no_tile", m, bitflag(m), {"_1": 2}
     yield "chunks_wrap", m, bitflag(m), {"_2": 1 + 2**60}
@@ -288,6 +307,14 @@ def bitflag_parts():
 def without_list(part):
     part.sections.pop()
     return bent_part(part, row_map=w.RANGE, column_map=w.RANGE)
+
+
+def permuted_parts():
+    """A permuted basis is one of the whole matrix: permute() takes all of a vector through the part's list."""
+    entries = [(0, 1, 1.5), (1, 4, 2.0), (4, 2, 3.0), (4, 4, -1.0)]
+    for rows, columns, shape in ((7, 7, "a_part"), (5, 7, "wide"), (7, 5, "tall")):
+        yield f"part_pjds_permuted_{shape}_of_matrix", 4, Image(
+            Matrix(rows, columns, entries), [permuted(Matrix(5, 5, entries))])
 
 
 def bent_part(part, **fields):
@@ -348,6 +375,8 @@ def sections():
     yield "section_loose_required", 5, bend(image(loose=[optional]), "sections", "note", flags=1)
     yield "section_loose_of_part", 4, bend(image(loose=[optional]), "sections", "note", part=0)
     yield "section_values_of_no_part", 5, image(loose=[Section("values", "f64", [], flags=3)])
+    yield "provenance_too_long", 8, image(loose=[long_provenance((1 << 20) + 1)])
+    yield "block_stored_bytes_of_frame", 4, Image(m, [long_frame(BOUND_OF_VALUES + 1)])
     yield "provenance_element", 4, image(loose=[Section("provenance", "u16", b"ab=cd\n", flags=0)])
     odd = Section("note", "u8", bytes(7), flags=0).zstd(0, 0, w.raw_frame)
     yield "section_filter_divides", 4, bend(image(loose=[odd]), "sections", "note", filter=1, filter_width=2)
@@ -419,9 +448,9 @@ def payload():
 
 
 def bomb(_):
-    """1,000 RLE blocks of 128 KiB that claim to be less than 1 KiB of content."""
+    """20 RLE blocks of 128 KiB that claim to be less than 1 KiB of content."""
     rle = struct.pack("<I", 128 * 1024 << 3 | 1 << 1)[:3] + b"\0"
-    return w.ZSTD_MAGIC + b"\x00\x38" + 1000 * rle + w.block(b"", 0, True)
+    return w.ZSTD_MAGIC + b"\x00\x38" + 20 * rle + w.block(b"", 0, True)
 
 
 # ---- structure
@@ -453,7 +482,7 @@ def structure():
                        ("not_utf8", b"source=\xff.mtx\n"), ("surrogate", b"source=\xed\xa0\x80\n"),
                        ("overlong", b"source=\xc0\xaf\n"), ("beyond_unicode", b"source=\xf4\x90\x80\x80\n"),
                        ("key_not_utf8", b"\xe2\x82=1\n"), ("no_count", b"entries=\n"), ("count", b"entries=many\n"),
-                       ("count_signed", b"rounded=-1\n"), ("count_of_65_bits", b"duplicates=18446744073709551616\n"),
+                       ("count_signed", b"rounded=-1\n"), ("left_out", b"comments_left_out=some\n"), ("count_of_65_bits", b"duplicates=18446744073709551616\n"),
                        ("error", b"max_relative_error=0x1p-3\n"), ("error_signed", b"max_relative_error=-1\n"),
                        ("error_infinite", b"max_relative_error=inf\n"),
                        ("error_overflows", b"max_relative_error=1e999\n"),
@@ -464,8 +493,8 @@ def structure():
     yield "row_map_far", Image(m, [csr(m).row_list([0, 1, 2, 3, TOO_MANY])])
     yield "column_map_twice", Image(m, [coo(m).column_list([6, 1, 2, 3, 4, 5, 6])])
     yield "column_map_beyond", Image(m, [coo(m).column_list([0, 1, 2, 3, 4, 5, 7])])
-    unused = csr(Matrix(2, 7, [])).row_list([4, 4])
-    yield "row_map_of_empty_part_twice", Image(m, [csr(m), unused])
+    nothing = Matrix(5, 7, [])
+    yield "row_map_of_empty_part_twice", Image(nothing, [csr(Matrix(2, 7, [])).row_list([4, 4])])
     for layouts in (ell_structure, sell_structure, pjds_structure, dia_structure, amb_structure, csell_structure,
                     csell_mirrors, bitflag_structure,
                     bitflag_segments, bitflag_values):
@@ -1000,8 +1029,8 @@ def digests():
 def claims():
     """Matrices that are not what field (2: integer, 3: pattern) and symmetry (2, 3: skew) say."""
 
-    def matrix(name, entries, rows=2, columns=2, **claim):
-        m = Matrix(rows, columns, entries, **claim)
+    def matrix(name, entries, **claim):
+        m = Matrix(2, 2, entries, **claim)
         return f"claim_{name}", Image(m, [csr(m)])
 
     yield matrix("pattern_of_two", [(0, 0, 1.0), (1, 1, 2.0)], field=3)
@@ -1010,8 +1039,6 @@ def claims():
     yield matrix("integer_infinite", [(0, 0, float("inf"))], field=2)
     yield matrix("integer_nan", [(0, 0, float("nan"))], field=2)
     yield matrix("integer_half_f32", [(0, 0, 0.5)], value="f32", field=2)
-    yield matrix("symmetric_wide", [], 2, 3, symmetry=2)
-    yield matrix("skew_tall", [(0, 1, 1.0), (1, 0, -1.0)], 3, 2, symmetry=3)
     yield matrix("symmetric_without_mirror", [(0, 1, 1.0)], symmetry=2)
     yield matrix("symmetric_other_value", [(0, 1, 1.0), (1, 0, 2.0)], symmetry=2)
     yield matrix("symmetric_other_zero", [(0, 1, 0.0), (1, 0, -0.0)], symmetry=2)
@@ -1035,7 +1062,7 @@ def claims():
 def reject():
     yield from whole_file()
     yield from header_fields()
-    for name, exit_code, img in list(parts()) + list(layout_parts()) + list(sections()):
+    for name, exit_code, img in list(parts()) + list(layout_parts()) + list(permuted_parts()) + list(sections()):
         yield name, exit_code, "tables", img.pack()
     yield from payload()
     for name, img in structure():

@@ -9,6 +9,7 @@ STAGES = ("magic", "length", "version", "header checksum", "file length", "heade
 
 BLOCK = 1 << 20
 NO_PART = 0xFFFFFFFF
+MOST_PARTS, MOST_ROW_SHARE, MOST_PROVENANCE = 65536, 64, 1 << 20  # the limits of section 3 and 8
 MAGIC = bytes.fromhex("89 53 50 56 0D 0A 1A 0A")
 ELEMENTS = {1: "<u1", 2: "<u2", 3: "<u4", 4: "<u8", 5: "<f4", 6: "<f8"}
 VALUE_ELEMENT = {1: 6, 2: 5}  # value type -> element type
@@ -36,7 +37,8 @@ BLOCK_ENTRY = (("checksum", "Q"), ("stored_bytes", "I"), ("reserved_12", "4s"))
 
 
 class SpmvcError(Exception):
-    """A file that is no container (exit code 3), corrupt (4) or unsupported (5); `stage` is one of STAGES."""
+    """A file that is no container (exit code 3), corrupt (4), unsupported (5) or too large (8); `stage` is one of
+    STAGES."""
 
     def __init__(self, exit_code, stage, message):
         super().__init__(f"{stage}: {message}")
@@ -53,6 +55,11 @@ def require(condition, stage, message):
 def supported(condition, stage, message):
     if not condition:
         raise SpmvcError(5, stage, message)
+
+
+def within(condition, stage, message):
+    if not condition:
+        raise SpmvcError(8, stage, message)
 
 
 def align(n):

@@ -139,8 +139,9 @@ class Pjds:
     def expect(p, what):
         width, slots, basis = p.parameters[:3]
         require(basis in (0, 1), "tables", f"{what}: basis {basis}")
-        require(basis == 0 or (p.row_map == p.column_map == MAP_LIST and p.row_count == p.column_count), "tables",
-                f"{what}: basis 1 without equal lists of rows and columns")
+        require(basis == 0 or (p.row_map == p.column_map == MAP_LIST and p.row_count == p.matrix_rows ==
+                               p.column_count == p.matrix_columns), "tables",
+                f"{what}: basis 1 without lists of all rows and columns, which are as many")
         return (("col_start", U64, width + 1, 16), ("col_idx", U32, slots, 16),
                 ("values", VALUE_ELEMENT[p.value_type], slots, 16)), (width, slots, basis)
 

@@ -4,8 +4,8 @@
     spmvc_reader.py A.spmvc                 verify and print a summary
     spmvc_reader.py A.spmvc --csr out.npz   also write rows, cols, row_ptr, col_idx, values
 
-Exit codes: 0 valid, 1 not readable, 2 usage, 3 no container, 4 corrupt, 5 unsupported. On 3, 4 and 5 the first line of stderr is
-`STAGE: message`, where STAGE is one of spmvc_format.STAGES.
+Exit codes: 0 valid, 1 not readable, 2 usage, 3 no container, 4 corrupt, 5 unsupported, 8 too large. From 3 on the first
+line of stderr is `STAGE: message`, where STAGE is one of spmvc_format.STAGES.
 """
 
 import argparse
@@ -20,9 +20,9 @@ import xxhash
 import zstandard
 
 from spmvc_format import (BLOCK, BLOCK_ENTRY, CODEC_NONE, CODEC_ZSTD, DEVICE, ELEMENTS, FILTER_DELTA, FILTER_NONE,
-                          FILTER_SHUFFLE, HEADER, MAGIC, MAP_ALL, MAP_LIST, MAP_RANGE, NO_PART, PART, REQUIRED, ROLE_A,
-                          ROLE_TRANSPOSE, SECTION, U8, U32, VALUE_ELEMENT, SpmvcError, align, require, supported,
-                          unpack, unpack_name)
+                          FILTER_SHUFFLE, HEADER, MAGIC, MAP_ALL, MAP_LIST, MAP_RANGE, MOST_PARTS, MOST_PROVENANCE,
+                          MOST_ROW_SHARE, NO_PART, PART, REQUIRED, ROLE_A, ROLE_TRANSPOSE, SECTION, U8, U32,
+                          VALUE_ELEMENT, SpmvcError, align, require, supported, unpack, unpack_name, within)
 from spmvc_layouts import LAYOUTS, rises
 
 
@@ -55,6 +55,8 @@ def read_header(data):
     require(not found or (len(found) == 1 and h.symmetry == 1), stage, f"several symmetries: {h.symmetry}, {found}")
     require(not found or h.rows == h.columns, stage, f"{h.rows} x {h.columns} of a matrix that is its own mirror image")
     h.mirror = found[0] if found else h.symmetry
+    require(h.symmetry == 1 or h.rows == h.columns, stage, f"symmetry {h.symmetry} of {h.rows} x {h.columns}")
+    within(h.parts <= MOST_PARTS, stage, f"{h.parts} parts")
     require(h.tables_bytes == 160 * h.parts + 96 * h.sections + 16 * h.blocks, stage, "tables bytes are not those of "
             f"{h.parts} parts, {h.sections} sections and {h.blocks} blocks")
     require(h.tables_offset >= 4096 and h.tables_offset % 256 == 0, stage, f"tables offset {h.tables_offset}")
@@ -115,13 +117,16 @@ def check_sections(h, parts, sections, blocks):
         require(s.stored_bytes == sum(b.stored_bytes for b in s.block_entries), stage, f"{what}: stored bytes")
         for k, b in enumerate(s.block_entries):
             b.raw_bytes = min(BLOCK, s.raw_bytes - k * BLOCK)
-            require(s.codec != CODEC_NONE or b.stored_bytes == b.raw_bytes, stage, f"{what}: stored bytes of block {k}")
+            bound = b.raw_bytes + b.raw_bytes // 256 + max(0, 131072 - b.raw_bytes) // 2048
+            require(b.stored_bytes == b.raw_bytes if s.codec == CODEC_NONE else b.stored_bytes <= bound, stage,
+                    f"{what}: stored bytes of block {k}")
         require(s.offset == align(end), stage, f"{what}: offset {s.offset}")
         end = s.offset + s.stored_bytes
         if s.part == NO_PART:
             supported(s.name == "provenance" or not s.flags & REQUIRED, stage, f"unknown required section '{s.name}'")
             if s.name == "provenance":
                 require(s.element == U8 and s.flags == 0, stage, "provenance is optional, u8 and not for the device")
+                within(s.raw_bytes <= MOST_PROVENANCE, stage, f"a provenance of {s.raw_bytes} bytes")
     require(next_block == len(blocks), stage, "blocks that no section uses")
     require(h.tables_offset == align(end), stage, f"tables offset {h.tables_offset}")
 
@@ -147,8 +152,13 @@ def check_parts(h, parts, sections):
             require(begin + count <= size, stage, f"{what}: {begin} + {count} is more than {size}")
         check_part_sections(p, what, sections[p.first_section:p.first_section + p.sections])
     for role in roles(parts):
-        require(sum(p.nonzeros for p in parts if p.role == role) == h.nonzeros, stage,
+        own = [p for p in parts if p.role == role]
+        require(len(own) < 2 or all(p.nonzeros for p in own), stage, f"a part of role {role} has no entries")
+        require(sum(p.nonzeros for p in own) == h.nonzeros, stage,
                 f"the nonzeros of the parts of role {role} do not add up")
+        rows = h.rows if role == ROLE_A else h.columns
+        within(sum(p.row_count for p in own) <= MOST_ROW_SHARE * (rows + h.nonzeros), stage,
+               f"the parts of role {role} have too many rows")
 
 
 def roles(parts):
@@ -307,7 +317,6 @@ def check_fit(h, matrix):
         require(np.all(np.isfinite(values) & (np.trunc(values) == values)), stage, "a value that is not an integer")
     if h.mirror == 1:
         return
-    require(h.rows == h.columns, stage, "a symmetric matrix that is not square")
     bits = values.view(f"<u{values.itemsize}")
     flip = bits.dtype.type(1 << (8 * values.itemsize - 1)) if h.mirror == 3 else bits.dtype.type(0)
     order = np.lexsort((matrix.rows, matrix.columns))  # the transpose, sorted
@@ -373,7 +382,7 @@ def provenance_lines(text):
     return lines[:-1]
 
 
-COUNTS = ("entries", "duplicates", "explicit_zeros", "rounded")
+COUNTS = ("entries", "duplicates", "explicit_zeros", "rounded", "comments_left_out")
 
 
 def is_count(text):

@@ -83,16 +83,24 @@ def zeros_frame(raw):
 
 
 def rle_frame(raw):
-    """Runs of equal bytes as RLE blocks (RFC 8878, 3.1.1.2)."""
-    frame = ZSTD_MAGIC + bytes([0xA0]) + struct.pack("<I", len(raw))
-    i = 0
+    """Runs of equal bytes as RLE blocks (RFC 8878, 3.1.1.2), others as raw blocks."""
+    blocks, i = [], 0  # content, kind, bytes
     while i < len(raw):
         n = 1
         while i + n < len(raw) and raw[i + n] == raw[i] and n < MOST:
             n += 1
-        frame += struct.pack("<I", n << 3 | 1 << 1 | (i + n == len(raw)))[:3] + raw[i:i + 1]
+        if n >= 4:
+            blocks.append((raw[i:i + 1], 1, n))
+        elif blocks and blocks[-1][1] == 0:
+            held = blocks.pop()[0] + raw[i:i + n]
+            blocks.append((held, 0, len(held)))
+        else:
+            blocks.append((raw[i:i + n], 0, n))
         i += n
-    return frame
+    assert all(n <= MOST for _, _, n in blocks)
+    return ZSTD_MAGIC + bytes([0xA0]) + struct.pack("<I", len(raw)) + b"".join(
+        struct.pack("<I", n << 3 | kind << 1 | (k + 1 == len(blocks)))[:3] + content
+        for k, (content, kind, n) in enumerate(blocks))
 
 
 def block(content, kind, last):

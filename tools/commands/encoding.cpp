@@ -154,6 +154,9 @@ encoder::EncodeRequest read_encode_request(const Invocation& invocation) {
 void encode_and_tell(const SourceMatrix& source, const encoder::EncodeRequest& request, const std::string& output,
                      const Invocation& invocation, std::string_view getting, double seconds_getting) {
   const encoder::EncodeResult result = encoder::encode(source, request, output);
+  if (result.comments_left_out != 0)
+    print_warning(fmt::format("{} of the source left out: a container has room for 1 MiB of them",
+                              counted(result.comments_left_out, "comment line")));
   if (!invocation.quiet) print(summary(output, source, result, request.transpose, getting, seconds_getting));
 }
 

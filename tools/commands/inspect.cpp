@@ -108,7 +108,8 @@ std::string to_json(const Container& c) {
               {"explicit_zeros", p.explicit_zeros},
               {"rounded", p.rounded},
               {"max_relative_error", p.max_relative_error},
-              {"comments", p.comments}}},
+              {"comments", p.comments},
+              {"comments_left_out", p.comments_left_out}}},
             {"parts", Json::array()},
             {"sections", Json::array()}};
   for (const PartInfo& part : c.parts())
@@ -156,6 +157,8 @@ std::string provenance_text(const Provenance& p) {
     text += fmt::format("  {:<10}  {}\n", i == 0 ? "comments" : "", escape(p.comments[i], width));
   if (p.comments.size() > shown_comments)
     text += fmt::format("              ... and {} more\n", p.comments.size() - shown_comments);
+  if (p.comments_left_out != 0)
+    text += fmt::format("              {} left out\n", counted(p.comments_left_out, "more line"));
   return text;
 }
 

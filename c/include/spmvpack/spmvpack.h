@@ -33,7 +33,8 @@ typedef enum spmvpack_status {
   SPMVPACK_UNSUPPORTED = 7,   /* valid, but not supported by this version or build */
   SPMVPACK_NO_DEVICE = 8,     /* no usable GPU, or CUDA failed */
   SPMVPACK_OUT_OF_MEMORY = 9, /* not enough memory, or the limit is too low */
-  SPMVPACK_INTERNAL = 11      /* a bug in spmvpack */
+  SPMVPACK_INTERNAL = 11,     /* a bug in spmvpack */
+  SPMVPACK_TOO_LARGE = 12     /* beyond a limit of the container format: parts, their rows, the provenance */
 } spmvpack_status;
 
 /* The message of this thread's last call that did not return SPMVPACK_OK: what went wrong, where, and what to do about
@@ -122,7 +123,9 @@ typedef struct spmvpack_load_options {
   uint64_t memory_limit; /* bytes of host memory, or with spmvpack_load_with() of device memory; more is
                             SPMVPACK_OUT_OF_MEMORY. 0: what is available */
   int threads;           /* for reading, checking and decompressing; 0: all */
-  int reserved;          /* 0 */
+  int check_contents;    /* nonzero: also unpack the matrix, and check that it is the one of the container's digest,
+                            field and symmetry, and that A^T, if it is stored, is its transpose; without that, A^T
+                            may be any matrix of its size. SPMVPACK_CORRUPT if something is wrong */
 } spmvpack_load_options;
 
 /* All threads, and what memory is available. */

@@ -175,6 +175,12 @@ PartIndices indices_of(std::vector<std::uint32_t> rows, std::uint64_t all) {
 }
 
 Plan plan_segments(std::string name, const CsrView& a, Segments of, const PlanOptions& options) {
+  // Refused by the segments that there may be, not by those with entries, as every one of them takes memory.
+  if (of.count() > format::max_parts)
+    throw Error(errc::too_large,
+                fmt::format("{}: {} segments, more than the {} parts that a container may have", name, of.count(),
+                            format::max_parts),
+                {}, fmt::format("set {}.cols to {} or more", name, div_up(of.cols, format::max_parts)));
   Plan plan;
   plan.strategy = std::move(name);
   const auto segments = std::make_shared<const Segments>(std::move(of));

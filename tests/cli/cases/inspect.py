@@ -1,6 +1,7 @@
 """inspect, as text and as JSON."""
 import json
 import os
+import subprocess
 
 from cli import spmvpack
 
@@ -58,3 +59,17 @@ spmvpack("encode", "B.mtx", "-q")
 text = spmvpack("inspect", "B.spmvc")
 assert "\x1b" not in text and "\\x1B[31mred\\x07" in text, text
 assert json.loads(spmvpack("inspect", "B.spmvc", "--json"))["provenance"]["comments"] == ["\x1b[31mred\x07"]
+
+# Of long comments, whole lines up to 1 MiB, and a warning of how many are left out. decode writes those that are there.
+with open("D.mtx", "w") as file:
+    file.write("%%MatrixMarket matrix coordinate pattern general\n" + "%" * 500000 + "\n%b\n" + "%" * 600000 +
+               "\n%too late\n1 1 1\n1 1\n")
+done = subprocess.run(["spmvpack", "encode", "D.mtx", "-q"], capture_output=True, text=True, check=True)
+assert done.stdout == "" and done.stderr == ("spmvpack: warning: 2 comment lines of the source left out: a container has "
+                                             "room for 1 MiB of them\n"), done.stderr
+provenance = json.loads(spmvpack("inspect", "D.spmvc", "--json"))["provenance"]
+assert [len(c) for c in provenance["comments"]] == [499999, 1] and provenance["comments_left_out"] == 2
+assert "2 more lines left out" in spmvpack("inspect", "D.spmvc")
+spmvpack("decode", "D.spmvc", "-o", "E.mtx")
+with open("E.mtx") as file:
+    assert len(file.readlines()) == 5

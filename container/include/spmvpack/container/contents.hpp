@@ -41,14 +41,17 @@ struct Provenance {
   /// Values of the expanded matrix that rounding from the source's f64 to f32 changed. Each duplicate counts, as it is
   /// rounded before it is summed; rounding by the sums themselves is not counted.
   std::uint64_t rounded = 0;
-  double max_relative_error = 0;      ///< the largest |f32 - f64| / |f64| among them
-  std::vector<std::string> comments;  ///< the source's comment lines, without their %
-  std::string parts;                  ///< layouts of the parts, if there are several: "ell+coo"
+  double max_relative_error = 0;        ///< the largest |f32 - f64| / |f64| among them
+  std::vector<std::string> comments;    ///< the source's comment lines, without their %
+  std::uint64_t comments_left_out = 0;  ///< comment lines that the section has no room for; they come after `comments`
+  std::string parts;                    ///< layouts of the parts, if there are several: "ell+coo"
 };
 /// Converts a provenance to the text of its section and back. The text is lines of UTF-8; parsing anything else throws
 /// Error(errc::corrupt).
 SPMVPACK_EXPORT std::string to_text(const Provenance& provenance);
 SPMVPACK_EXPORT Provenance parse_provenance(std::string_view text);
+/// Leaves out the last comments that the text has no room for, and counts them.
+SPMVPACK_EXPORT void fit_comments(Provenance& provenance);
 
 /// A matrix and what is known about its source, as every reader returns it.
 struct SourceMatrix {

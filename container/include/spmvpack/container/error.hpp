@@ -23,6 +23,7 @@ enum class errc : std::uint8_t {
   out_of_memory,  ///< not enough memory, or the limit is too low
   interrupted,    ///< the caller's progress callback asked to stop
   internal,       ///< a bug in spmvpack
+  too_large,      ///< beyond a limit of the container format: parts, their rows, the provenance
 };
 
 /// The stable name of an error code, such as "bad_input".

@@ -21,6 +21,17 @@ inline constexpr std::uint64_t section_boundary = 256;  ///< sections and the ta
 inline constexpr std::uint64_t block_bytes = 1U << 20;  ///< raw bytes of a block; a section's last may be shorter
 inline constexpr std::uint32_t no_part = 0xFFFFFFFF;
 
+// What bounds the work of a reader by the size of the file.
+inline constexpr std::uint32_t max_parts = 65536;                ///< of a file
+inline constexpr std::uint64_t max_provenance_bytes = 1U << 20;  ///< raw
+/// The parts of a role have together at most so many times the rows of A, or of A^T, plus the nonzeros.
+inline constexpr std::uint64_t max_row_share = 64;
+/// The most stored bytes of a block of `raw` bytes with codec zstd: ZSTD_compressBound().
+constexpr std::uint64_t max_stored_bytes(std::uint64_t raw) noexcept {
+  constexpr std::uint64_t small = std::uint64_t{128} << 10U;
+  return raw + raw / 256 + (raw < small ? (small - raw) / 2048 : 0);
+}
+
 using Name = std::array<char, 16>;  ///< ASCII, padded with zero bytes
 
 enum class ElementType : std::uint8_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5, f64 = 6 };

@@ -20,6 +20,10 @@ struct LoadOptions {
   bool check_structure = true;     ///< indices in range, chunks valid, ...; disable only for trusted files
   std::uint64_t memory_limit = 0;  ///< bytes, 0: available_memory()
   ProgressCallback progress = {};
+  /// check_contents() first, where a whole matrix is loaded. Without it, the matrix may be another than the header's
+  /// digest, field and symmetry say, and A^T may be any matrix of its size: no multiply leaves its buffers, but what it
+  /// computes is whatever the file says.
+  bool check_contents = false;
 };
 
 /// A part in memory with its sections' raw bytes: its own or, as they are, those of a container in memory.
@@ -47,7 +51,7 @@ class SPMVPACK_EXPORT LoadedPart {
 
 /// An open .spmvc file. Opening reads and checks the header and the tables; sections are read on demand. Errors:
 /// errc::bad_input (not a container), errc::corrupt (wrong bytes or structure), errc::unsupported (version, feature,
-/// layout or codec), errc::io.
+/// layout or codec), errc::too_large (beyond a limit of the format), errc::io.
 class SPMVPACK_EXPORT Container {
  public:
   static Container open(const std::string& path);
@@ -109,5 +113,9 @@ class SPMVPACK_EXPORT Container {
 /// Error(errc::corrupt) otherwise. Error(errc::usage) if a matrix with nonzeros has no parts of the role.
 SPMVPACK_EXPORT CsrMatrix unpack(const Container& container, const LoadOptions& options = {},
                                  format::Role role = format::Role::a);
+
+/// Unpacks A, and A^T if the container has it, for what unpack() checks: that A has the header's digest, field and
+/// symmetry, and that A^T is A's transpose. Takes the time and memory of unpack(). Errors: those of unpack().
+SPMVPACK_EXPORT void check_contents(const Container& container, const LoadOptions& options = {});
 
 }  // namespace spmvpack

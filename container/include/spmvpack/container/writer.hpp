@@ -38,7 +38,8 @@ struct ContainerSource {
   std::vector<SectionSource> file_sections;  ///< sections that belong to no part, such as provenance
 };
 
-/// The provenance section of a file.
+/// The provenance section of a file. Error(errc::too_large) if its text takes more than format::max_provenance_bytes,
+/// which fit_comments() prevents but for other lines that are as long.
 SPMVPACK_EXPORT SectionSource provenance_section(const Provenance& provenance);
 
 struct WriteOptions {
@@ -54,7 +55,8 @@ SPMVPACK_EXPORT std::uint64_t file_bytes_uncompressed(const ContainerSource& sou
 
 /// Writes `source` to `path`, by way of a temporary file beside it that takes the name once it is complete and on disk.
 /// The bytes depend on the source, the codec, the level and the version of zstd, not on the number of threads. Returns
-/// the file's size. Errors: errc::io, errc::exists, errc::interrupted.
+/// the file's size. Errors: errc::io, errc::exists, errc::interrupted; errc::too_large beyond a limit of the format;
+/// errc::bad_input or errc::usage if no reader would take what the source says of the matrix and its parts.
 SPMVPACK_EXPORT std::uint64_t write_container(const std::string& path, const ContainerSource& source,
                                               const WriteOptions& options = {});
 /// The same bytes, to memory or wherever `sink` leads; `overwrite` has no meaning.

@@ -42,6 +42,7 @@ struct EncodeResult {
   Symmetry symmetry = Symmetry::general;           ///< of the entries, bit for bit: MatrixFacts::bitwise_symmetry()
   std::uint64_t device_bytes = 0, file_bytes = 0;  ///< device bytes: of A alone
   std::uint64_t csr_bytes = 0;                     ///< device bytes of csr, for comparison
+  std::uint64_t comments_left_out = 0;             ///< comment lines that the container's provenance has no room for
   double plan_seconds = 0, write_seconds = 0;
 };
 
@@ -49,7 +50,8 @@ struct EncodeResult {
 /// first (CsrView::check(), one pass), so that unsorted, repeated or out-of-range columns are refused here rather than
 /// when the file is loaded. The same source, request and library versions give the same bytes, whatever the number of
 /// threads. Errors: errc::usage (strategy, settings or aim), errc::bad_input (the matrix), errc::unsupported (more than
-/// max_growth times CSR, not forced), and those of write_container().
+/// max_growth times CSR, not forced), and those of write_container(). Of the source's comments, the container keeps
+/// whole lines, the first ones, up to format::max_provenance_bytes; EncodeResult has how many it leaves out.
 SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, const std::string& path);
 /// The same with the caller's own strategy, which the provenance calls request.strategy.
 SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,

@@ -191,7 +191,7 @@ SPMVPACK_EXPORT Choice choose(std::span<const Candidate> candidates, std::uint64
 /// Whether a plan ended because its layout or strategy cannot take this matrix, or not in this memory, rather than
 /// because of the matrix or the settings: the others may.
 inline bool is_refusal(const Error& e) noexcept {
-  return e.code() == errc::unsupported || e.code() == errc::out_of_memory;
+  return e.code() == errc::unsupported || e.code() == errc::out_of_memory || e.code() == errc::too_large;
 }
 
 /// `auto` (the default), then every layout, then the strategies that split a matrix into parts.

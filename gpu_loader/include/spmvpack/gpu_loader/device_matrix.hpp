@@ -54,7 +54,8 @@ struct DeviceLoadOptions {
   std::uint64_t ring_bytes = std::uint64_t{64} << 20U;  ///< largest size of the pinned host buffer for the transfer
   bool verify_checksums = true;                         ///< of every block, during the transfer
   bool check_structure = true;                          ///< on the device; disable only for trusted files
-  std::uint64_t memory_limit = 0;                       ///< for allocated_bytes(); 0: the free device memory
+  bool check_contents = false;     ///< check_contents() on the host first, in available_memory(); see LoadOptions
+  std::uint64_t memory_limit = 0;  ///< for allocated_bytes(); 0: the free device memory
   ProgressCallback progress;
   DeviceAllocator allocator;
   /// Kernels that multiplies will use (KernelId{}: each part's default). For a layout without a kernel here, its first.

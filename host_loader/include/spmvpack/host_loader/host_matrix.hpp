@@ -22,7 +22,8 @@ SPMVPACK_EXPORT std::span<const std::string_view> layout_names() noexcept;
 /// threads at once.
 class SPMVPACK_EXPORT HostMatrix {
  public:
-  /// Loads every part. By default, checksums and structure are checked first.
+  /// Loads every part. By default, checksums and structure are checked first; with LoadOptions::check_contents also
+  /// that the matrix is the one of the header, and A^T its transpose.
   static HostMatrix load(const Container& container, const LoadOptions& options = {});
   static HostMatrix load(const std::string& path, const LoadOptions& options = {});
 

@@ -71,7 +71,7 @@ inline constexpr SectionDescription row_map_section{"row_map", Element::u32, row
 inline constexpr SectionDescription col_map_section{"col_map", Element::u32, cols_of};
 
 /// Checks everything that the tables alone say about a part and its maps: missing sections, their types and counts,
-/// parameters. Reads no elements. Error(errc::corrupt).
+/// parameters. Reads no elements. Error(errc::corrupt). Container::open() does it for every part.
 SPMVPACK_EXPORT void check_shape(const PartView& part);
 
 }  // namespace spmvpack
