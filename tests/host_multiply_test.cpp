@@ -265,6 +265,9 @@ HostMatrix load_parts(const CsrMatrix& a, const std::vector<Piece>& pieces) {
         encoder::find_layout_encoder(piece.layout)
             .plan({*entries, indices(piece.rows, a.rows), indices(piece.cols, a.cols), nullptr, entries}, {}));
   }
+  // Of several parts, none is without entries.
+  if (a.nnz() == 0) parts.resize(1);
+  if (parts.size() > 1) std::erase_if(parts, [](const encoder::PartPlan& part) { return part.info.nnz == 0; });
   return HostMatrix::load(open(file_of(a.rows, a.cols, a.value_type(), parts)));
 }
 
