@@ -1,6 +1,10 @@
 // The container: whole or refused. Golden files: golden_test.cpp; the second reader: format_test.py.
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <atomic>
@@ -434,6 +438,83 @@ TEST_CASE("text goes straight into devices and pipes, and into files as a whole"
   }
   CHECK(read_file(path).size() == 5);
   CHECK_THROWS_WITH(TextOutput(path, false), Catch::Contains("already exists"));
+}
+
+TEST_CASE("an output has any name that a file may have, and removes what killed processes left of it") {
+  const TemporaryDirectory directory;
+  const auto names = [&] {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(directory.path()))
+      found.push_back(entry.path().filename().string());
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  const auto write = [&](const std::string& name) {
+    OutputFile file(directory.file(name), false);
+    file.commit();
+  };
+  const int before = finished_outputs();
+  const std::string longest(255, 'a');
+  std::string wide;
+  for (int i = 0; i < 127; ++i) wide += "\xC3\xBC";
+  write(longest);
+  write(wide);
+  CHECK(names() == std::vector<std::string>{longest, wide});
+  CHECK(finished_outputs() == before + 2);
+  CHECK_THROWS_WITH(write(std::string(256, 'a')), Catch::Contains("cannot create"));
+  CHECK(finished_outputs() == before + 2);
+  std::filesystem::remove(directory.file(longest));
+  std::filesystem::remove(directory.file(wide));
+
+  // Not locked: left behind. Locked, of another name, or not quite of this form: not.
+  for (const char* const name : {"out.01234567.tmp", "out.89abcdef.tmp", "out.0123456.tmp", "out.0123456g.tmp",
+                                 "other.01234567.tmp", "out.01234567.tmp2"})
+    std::ofstream(directory.file(name)).put(0);
+  std::filesystem::create_directory(directory.file("out.aaaaaaaa.tmp"));
+  const int used = ::open(directory.file("out.89abcdef.tmp").c_str(), O_RDONLY);
+  REQUIRE(used >= 0);
+  REQUIRE(::flock(used, LOCK_EX) == 0);
+  {
+    OutputFile first(directory.file("out"), false), second(directory.file("out"), false);
+    CHECK(names().size() == 8);  // all but one, and those of the two
+    first.commit();
+  }
+  CHECK(names() == std::vector<std::string>{"other.01234567.tmp", "out", "out.0123456.tmp", "out.01234567.tmp2",
+                                            "out.0123456g.tmp", "out.89abcdef.tmp", "out.aaaaaaaa.tmp"});
+  ::close(used);
+}
+
+TEST_CASE("a list of rows is checked in the time and memory of the list") {
+  const SourceMatrix source = source_of(make_csr(2, 2, {{{0, 0}, 1}, {{1, 1}, 2}}));
+  const encoder::Plan plan = encoder::find_strategy("coo").plan(source.matrix, {});
+  const auto with_rows = [&](std::vector<std::uint32_t> rows, std::uint64_t of) {
+    ContainerSource contents = encoder::container_source(encoder::facts_of(source), {}, plan, {});
+    contents.facts.rows = of;
+    contents.parts[0].info.rows = {format::MapKind::list, 0, rows.size()};
+    const auto list = std::make_shared<const std::vector<std::uint32_t>>(std::move(rows));
+    SectionSource section;
+    section.name = "row_map";
+    section.element_type = format::ElementType::u32;
+    section.count = list->size();
+    section.fill = [list](std::uint64_t begin, std::span<std::byte> out) {
+      std::memcpy(out.data(), reinterpret_cast<const std::byte*>(list->data()) + begin, out.size());
+    };
+    contents.parts[0].sections.push_back(std::move(section));
+    MemorySink sink;
+    write_container(sink, contents);
+    return Container::open(memory_source(sink.take()), "lists");
+  };
+  for (const std::uint64_t rows : {std::uint64_t{10}, max_dimension - 1}) {
+    CAPTURE(rows);
+    const auto last = static_cast<std::uint32_t>(rows - 1);
+    LoadOptions options;
+    options.memory_limit = 4096;
+    CHECK_NOTHROW(with_rows({last, 0}, rows).load_part(0, options));
+    CHECK_THROWS_WITH(with_rows({last, last}, rows).load_part(0, options),
+                      Catch::Contains(fmt::format("element 1 is {}, which came before", last)));
+    if (rows == 10)
+      CHECK_THROWS_WITH(with_rows({0, 10}, rows).load_part(0, options), Catch::Contains("element 1 is 10, not below"));
+  }
 }
 
 TEST_CASE("stopping a write leaves nothing") {

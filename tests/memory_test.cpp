@@ -1,6 +1,6 @@
 // From the caller's arrays to a container in memory and back, without a file.
 
-#include "spmvpack/container/memory.hpp"
+#include <fmt/format.h>
 
 #include <array>
 #include <cstring>
@@ -9,6 +9,8 @@
 #include "containers.hpp"
 #include "matrices.hpp"
 #include "spmvpack/analyzer/report.hpp"
+#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/assemble.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
@@ -114,6 +116,84 @@ TEST_CASE("a wrong byte of a container in memory is noticed by whoever loads or 
     CHECK_THROWS_WITH(container.copy_to(sink), Catch::Contains("the checksum is wrong"));
     CHECK_NOTHROW(container.copy_to(sink, {.verify_checksums = false}));
   }
+}
+
+TEST_CASE("a budget is shared by all that allocates within its scope, in every thread") {
+  CHECK(current_budget() == nullptr);
+  const MemoryScope outer(1'000'000, "an operation");
+  const auto budget = current_budget();
+  REQUIRE(budget != nullptr);
+  {
+    const Array<double> array(10'000);
+    const CountedVector<std::uint32_t> vector(5'000);
+    const MemoryReservation other(1000);
+    CHECK(budget->left() == 1'000'000 - 80'000 - 20'000 - 1000);
+    Array<double> moved = Array<double>(10'000);
+    moved = {};
+    CHECK(budget->left() == 1'000'000 - 80'000 - 20'000 - 1000);
+    const MemoryScope same(0, "a part of it"), larger(2'000'000, "the same part");
+    CHECK(current_budget() == budget);
+    const MemoryScope lower(50'000, "a smaller part");
+    CHECK(current_budget() != budget);
+    const Array<double> inner(5'000);
+    CHECK(current_budget()->left() == 10'000);
+    CHECK(budget->left() == 1'000'000 - 80'000 - 20'000 - 1000 - 40'000);
+    CHECK_THROWS_WITH(
+        Array<double>(5'000),
+        Catch::Contains("a smaller part needs 40000 bytes of memory, 10000 of the 50000 that are allowed"));
+    CHECK_THROWS_WITH(MemoryReservation(40'000, "a list"), Catch::StartsWith("a list needs 40000"));
+    {
+      const MemoryScope buffers{MemoryScope::Uncounted{}};
+      CHECK(current_budget() == nullptr);
+      CHECK_NOTHROW(Array<double>(1'000'000));
+    }
+    CHECK(current_budget()->left() == 10'000);
+  }
+  CHECK(budget->left() == 1'000'000);
+  // Threads of a loop count against the caller's budget, and forget it.
+  try {
+    parallel_for(64, 4, [&](std::uint64_t) {
+      const Array<double> array(10'000);
+      if (current_budget() != budget) throw Error(errc::internal, "another budget");
+    });
+    parallel_for(2, 2, [](std::uint64_t) { const Array<double> array(200'000); });
+    FAIL("too much was allocated");
+  } catch (const Error& e) {
+    CHECK(e.code() == errc::out_of_memory);
+    CHECK(e.message() ==
+          "an operation needs 1600000 bytes of memory, 1000000 of the 1000000 that are allowed are left");
+  }
+  CHECK(budget->left() == 1'000'000);
+}
+
+TEST_CASE("a plan is refused if it takes more memory than is allowed, in every layout that plans much") {
+  Entries entries;
+  std::mt19937_64 rng(7);
+  for (std::uint64_t k = 0; k < 60'000; ++k) entries[{rng() % 6000, rng() % 6000}] = 1 + static_cast<double>(k);
+  const CsrMatrix a = make_csr(6000, 6000, entries);
+  for (const char* const strategy : {"csell", "bitflag", "amb", "pjds", "nus_sell", "segmented_sell", "ccoo"}) {
+    CAPTURE(strategy);
+    encoder::EncodeRequest request{.strategy = strategy, .threads = 2, .force_size = true};
+    request.memory_limit = 8192;
+    MemorySink sink;
+    CHECK_THROWS_WITH(
+        encoder::encode(a.view(), request, sink),
+        Catch::StartsWith(fmt::format("planning {}", strategy)) || Catch::StartsWith("sorting 6000 columns"));
+    request.memory_limit = std::uint64_t{64} << 20;
+    MemorySink enough;
+    CHECK_NOTHROW(encoder::encode(a.view(), request, enough));
+  }
+  encoder::EncodeRequest request{.strategy = "csr", .transpose = true};
+  request.memory_limit = a.view().bytes() / 2;
+  MemorySink sink;
+  CHECK_THROWS_WITH(encoder::encode(a.view(), request, sink), Catch::StartsWith("the transpose needs"));
+}
+
+TEST_CASE("the tables of a container are counted") {
+  const Array<std::byte> bytes = in_memory(make_csr(3, 3, {{{0, 0}, 2}}), {.strategy = "csr"});
+  const auto source = memory_source(std::span<const std::byte>(bytes.data(), bytes.size()));
+  CHECK_THROWS_WITH(Container::open(source, "A", 500), Catch::Contains("A: tables needs"));
+  CHECK_NOTHROW(Container::open(source, "A", 5000));
 }
 
 TEST_CASE("memory is refused with its size") {

@@ -27,6 +27,8 @@ constexpr std::array stopping{SIGHUP, SIGINT, SIGTERM};
 void note_signal(int signal) {
   signalled = signal;
   for (const int one : stopping) std::signal(one, SIG_DFL);
+  // With the output in place, what is left to do takes a moment, and nothing has been interrupted.
+  if (unfinished_outputs() == 0 && finished_outputs() != 0) return;
   if (unfinished_outputs() == 0) {
     constexpr std::string_view cleared = "\r\x1b[Kspmvpack: interrupted\n";
     const std::string_view text = cleared.substr(on_terminal != 0 ? 0 : 4);

@@ -18,6 +18,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/text.hpp"
 #include "suggestion.hpp"
 #include "version.hpp"
@@ -107,6 +108,7 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
   invocation.quiet = invocation.flag("quiet");
   if (!invocation.quiet) enable_progress();
   invocation.progress = show_progress;
+  const MemoryScope memory(invocation.memory_limit, std::string(command.name));
   command.run(invocation);
   clear_progress();
 }

@@ -59,7 +59,7 @@ TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOp
   TransposeCost cost;
   cost.symmetry = symmetry;
   if (cost.symmetry != Symmetry::general) return cost;
-  require_memory(checked_mul(2, a.bytes() + a.cols() * 8, "matrix bytes"), options.memory_limit, "the transpose");
+  const MemoryScope memory("the transpose");
   const CsrMatrix t = transposed(a, options.threads);
   encoder::PlanOptions plan_options;
   plan_options.threads = options.threads;
@@ -79,6 +79,9 @@ TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOp
 template <class Facts>
 Report report_of(const CsrView& a, const Provenance& provenance, const ReportOptions& options, Facts&& facts) {
   encoder::check_settings(options.settings);
+  const bool alone = current_budget() == nullptr;
+  const MemoryScope memory(options.memory_limit, "the report");
+  const MemoryReservation matrix(alone && options.memory_limit != 0 ? a.bytes() : 0);
   const std::span<const encoder::Strategy> strategies =
       options.strategies.empty() ? encoder::strategies() : options.strategies;
   const std::uint64_t steps = 1 + strategies.size();
@@ -104,6 +107,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
   for (const encoder::Strategy& strategy : strategies) {
     if (strategy.chooses) continue;
     report_progress(options.progress, "analyze", 1 + report.layouts.size(), steps);
+    const MemoryScope planning("planning " + strategy.name);
     encoder::Plan plan;
     try {
       plan = strategy.plan(a, plan_options);

@@ -1,8 +1,10 @@
 #include "spmvpack/container/file_io.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <random>
 #include <system_error>
@@ -23,7 +26,7 @@
 namespace spmvpack {
 namespace {
 
-std::atomic<int> outputs{0};
+std::atomic<int> outputs{0}, finished{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it");
 
 [[noreturn]] void fail(const std::string& path, const char* doing, int code) {
@@ -103,6 +106,47 @@ std::string directory_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
+constexpr std::string_view temporary_ending = ".tmp";
+constexpr std::size_t random_digits = 8;
+
+/// Whether a file may have that name: it is not too long.
+bool name_fits(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 || errno != ENAMETOOLONG;
+}
+
+/// `path` without as many bytes as a temporary name adds to it, and without a part of a UTF-8 character.
+std::string shortened(const std::string& path) {
+  const std::size_t begin = path.rfind('/') + 1, added = 1 + random_digits + temporary_ending.size();
+  std::size_t end = std::max(path.size(), begin + added) - added;
+  while (end > begin && (static_cast<unsigned char>(path[end]) & 0xC0U) == 0x80U) --end;
+  return path.substr(0, end);
+}
+
+/// Removes STEM.xxxxxxxx.tmp that nobody has locked. What cannot be opened, locked or removed stays.
+void remove_left_behind(const std::string& stem) noexcept {
+  try {
+    const std::string directory = directory_of(stem), base = stem.substr(stem.rfind('/') + 1) + '.';
+    const std::unique_ptr<DIR, int (*)(DIR*)> names(::opendir(directory.c_str()), &::closedir);
+    if (!names) return;
+    while (const dirent* const entry = ::readdir(names.get())) {
+      const std::string_view name = entry->d_name;
+      if (name.size() != base.size() + random_digits + temporary_ending.size() || !name.starts_with(base) ||
+          !name.ends_with(temporary_ending) ||
+          name.substr(base.size(), random_digits).find_first_not_of("0123456789abcdef") != std::string_view::npos)
+        continue;
+      const int at = ::dirfd(names.get());
+      const int fd = ::openat(at, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+      if (fd < 0) continue;
+      struct stat info {};
+      if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && ::flock(fd, LOCK_EX | LOCK_NB) == 0)
+        ::unlinkat(at, entry->d_name, 0);
+      ::close(fd);
+    }
+  } catch (const std::bad_alloc&) {  // they stay
+  }
+}
+
 /// `path`, or the file that it points to if it is a symbolic link.
 std::string follow_link(const std::string& path) {
   struct stat info {};
@@ -167,6 +211,7 @@ Array<std::byte> MemorySink::take() {
 }
 
 int unfinished_outputs() noexcept { return outputs.load(); }
+int finished_outputs() noexcept { return finished.load(); }
 
 namespace {
 
@@ -240,16 +285,7 @@ OutputFile::OutputFile(std::string path, bool overwrite)
     target_ = follow_link(path_);
     mode = replaced_mode(path_, target_);
   }
-  std::random_device random;
-  do {
-    temporary_ = fmt::format("{}.{:08x}.tmp", target_, random());
-    fd_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(0666));
-  } while (fd_ < 0 && errno == EEXIST);
-  if (fd_ < 0) {
-    const int code = errno;
-    temporary_.clear();
-    fail(path_, "create", code);
-  }
+  create(mode.value_or(0666));
   // open() applied the umask to the mode.
   if (mode && ::fchmod(fd_, *mode) != 0) {
     const int code = errno;
@@ -258,11 +294,41 @@ OutputFile::OutputFile(std::string path, bool overwrite)
   }
 }
 
+/// Creates the temporary file and locks it, so that others can tell it from one that a killed process left.
+void OutputFile::create(std::uint32_t mode) {
+  std::random_device random;
+  std::string stem = target_;
+  for (;;) {
+    temporary_ = fmt::format("{}.{:08x}{}", stem, random(), temporary_ending);
+    fd_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd_ < 0 && errno == EEXIST) continue;
+    if (fd_ < 0 && errno == ENAMETOOLONG && stem == target_ && name_fits(target_)) {
+      stem = shortened(target_);
+      continue;
+    }
+    if (fd_ < 0) {
+      const int code = errno;
+      temporary_.clear();
+      fail(path_, "create", code);
+    }
+    // Without locks (some network file systems), nothing is ever taken for left behind.
+    int locked = 0;
+    do locked = ::flock(fd_, LOCK_EX);
+    while (locked != 0 && errno == EINTR);
+    struct stat info {};
+    if (locked != 0 || ::fstat(fd_, &info) != 0 || info.st_nlink != 0) break;
+    ::close(fd_);  // another process found it before it was locked, and removed it
+  }
+  lock_ = ::fcntl(fd_, F_DUPFD_CLOEXEC, 0);  // if that fails, the lock ends a moment before the file has its name
+  remove_left_behind(stem);
+}
+
 OutputFile::~OutputFile() { discard(); }
 
 void OutputFile::discard() noexcept {
   if (fd_ >= 0) ::close(fd_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (lock_ >= 0) ::close(lock_);
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
@@ -300,6 +366,7 @@ void OutputFile::commit() {
     if (result != 0 && errno == EEXIST) fail_exists(path_);
   }
   if (result != 0) fail(path_, "rename the finished file", errno);
+  ++finished;
 
   // The name itself must survive a crash, too. If the directory cannot be opened or synced (some network file systems),
   // that is left to the file system: the file is complete and has its name.

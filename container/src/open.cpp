@@ -29,6 +29,15 @@ Symmetry found_symmetry(const format::Header& h) noexcept {
                                                                        : Symmetry::general;
 }
 
+/// A short name on the heap, with what a set of them adds.
+constexpr std::uint64_t name_bytes = 96;
+
+/// What a container keeps of its tables, whose size open() has checked.
+std::uint64_t kept_bytes(const format::Header& h) {
+  return h.part_count * (sizeof(PartInfo) + name_bytes) + h.section_count * (sizeof(SectionInfo) + name_bytes) +
+         h.block_count * (sizeof(format::Block) + sizeof(std::uint64_t));
+}
+
 /// Checks the header and the tables of one file, and keeps track of the place for errors.
 class Opener {
  public:
@@ -265,14 +274,21 @@ class Opener {
 
 }  // namespace
 
-Container Container::open(const std::string& path) { return open(open_file(path), path); }
+Container Container::open(const std::string& path, std::uint64_t memory_limit) {
+  return open(open_file(path), path, memory_limit);
+}
 
-Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::string& name) {
+Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::string& name,
+                          std::uint64_t memory_limit) {
   Container c;
   c.bytes_ = std::move(bytes);
   c.name_ = escape(name, 400);
   Opener opener(*c.bytes_, c.name_);
   const format::Header h = opener.header();
+  const MemoryScope memory(memory_limit, fmt::format("{}: tables", c.name_));
+  c.counted_ = std::make_shared<const MemoryReservation>(kept_bytes(h));
+  const MemoryReservation meanwhile(h.tables_bytes + h.part_count * sizeof(format::Part) +
+                                    h.section_count * (sizeof(format::Section) + name_bytes));
   c.file_bytes_ = h.file_bytes;
   c.facts_ = {h.rows,
               h.cols,
@@ -286,6 +302,8 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::st
   std::vector<format::Part> parts;
   std::vector<format::Section> sections;
   opener.tables(h, parts, sections, c.blocks_);
+  c.parts_.reserve(parts.size());
+  c.sections_.reserve(sections.size());
   std::uint32_t first_section = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     c.parts_.push_back(opener.part(parts[i], h, i, first_section));

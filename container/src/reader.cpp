@@ -18,17 +18,38 @@ using format::MapKind;
 
 constexpr const char* remedy_damaged = "get the file again, or encode it again";
 
+/// The first element of a list that came before, or its size. Time and memory are those of the list, however large the
+/// indices are: a file may say that a matrix has 2^32 rows and list three of them.
+std::size_t first_repeated(std::span<const std::uint32_t> list, std::uint64_t size) {
+  if (size <= 32 * list.size()) {  // a bit for each index takes no more than the list
+    CountedVector<std::uint64_t> seen(div_up(size, 64));
+    for (std::size_t place = 0; place < list.size(); ++place) {
+      const std::uint64_t bit = std::uint64_t{1} << list[place] % 64;
+      if ((seen[list[place] / 64] & bit) != 0) return place;
+      seen[list[place] / 64] |= bit;
+    }
+    return list.size();
+  }
+  CountedVector<std::uint64_t> sorted(list.size());  // index, place; places are fewer than 2^32, as rows are
+  for (std::size_t place = 0; place < list.size(); ++place) sorted[place] = std::uint64_t{list[place]} << 32U | place;
+  std::sort(sorted.begin(), sorted.end());
+  std::size_t first = list.size();
+  for (std::size_t i = 1; i < sorted.size(); ++i)
+    if (sorted[i] >> 32U == sorted[i - 1] >> 32U)
+      first = std::min<std::size_t>(first, static_cast<std::uint32_t>(sorted[i]));
+  return first;
+}
+
 /// A list names every index at most once, in any order.
 void check_map(const PartView& part, const IndexMap& map, std::string_view name, std::uint64_t size) {
   if (map.kind != MapKind::list) return;
-  std::vector<bool> seen(size);
-  std::uint64_t place = 0;
-  for (const std::uint32_t index : part.get<std::uint32_t>(name)) {
-    part.require(index < size, name, [&] { return fmt::format("element {} is {}, not below {}", place, index, size); });
-    part.require(!seen[index], name, [&] { return fmt::format("element {} is {}, which came before", place, index); });
-    seen[index] = true;
-    ++place;
-  }
+  const auto list = part.get<std::uint32_t>(name);
+  for (std::size_t place = 0; place < list.size(); ++place)
+    part.require(list[place] < size, name,
+                 [&] { return fmt::format("element {} is {}, not below {}", place, list[place], size); });
+  const std::size_t repeated = first_repeated(list, size);
+  part.require(repeated == list.size(), name,
+               [&] { return fmt::format("element {} is {}, which came before", repeated, list[repeated]); });
 }
 
 }  // namespace
@@ -105,7 +126,7 @@ void Container::read_block(std::size_t index, std::uint64_t block, std::span<std
 
 Array<std::byte> Container::read_section(std::size_t index, const LoadOptions& options) const {
   const SectionInfo& s = sections_.at(index);
-  require_memory(s.raw_bytes, options.memory_limit, fmt::format("{}: section '{}'", name_, s.name));
+  const MemoryScope memory(options.memory_limit, fmt::format("{}: section '{}'", name_, s.name));
   Array<std::byte> bytes(s.raw_bytes);
   constexpr std::uint64_t blocks_per_report = 256;
   for (std::uint64_t first = 0; first < s.block_count; first += blocks_per_report) {
@@ -184,11 +205,8 @@ LoadedPart Container::load_part(std::size_t index, const LoadOptions& options) c
   const PartInfo& part = parts_.at(index);
   std::vector<SectionInfo> infos;
   std::vector<LoadedPart::SectionBytes> bytes;
-  std::uint64_t total = 0;
   const std::uint32_t end = part.first_section + part.section_count;
-  for (std::uint32_t i = part.first_section; i < end; ++i)
-    if (sections_[i].known) total = checked_add(total, sections_[i].raw_bytes, "part bytes");
-  require_memory(total, options.memory_limit, fmt::format("{}: part {}", name_, index));
+  const MemoryScope memory(options.memory_limit, fmt::format("{}: part {}", name_, index));
   for (std::uint32_t i = part.first_section; i < end; ++i) {
     if (!sections_[i].known) continue;
     infos.push_back(sections_[i]);
@@ -204,10 +222,10 @@ LoadedPart Container::load_part(std::size_t index, const LoadOptions& options) c
   return loaded;
 }
 
-Provenance Container::provenance() const {
+Provenance Container::provenance(const LoadOptions& options) const {
   for (std::size_t i = 0; i < sections_.size(); ++i)
     if (sections_[i].part == format::no_part && sections_[i].name == "provenance") {
-      const Array<std::byte> bytes = read_section(i);
+      const Array<std::byte> bytes = read_section(i, options);
       try {
         return parse_provenance({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
       } catch (const Error& e) {

@@ -20,7 +20,7 @@ void transpose_into(const CsrView& a, CsrMatrix& t, int threads) {
   // without atomics and without sorting. There are no more pieces than make the counts smaller than the entries.
   const std::uint64_t most = std::max<std::uint64_t>(a.nnz() / std::max<std::uint64_t>(a.cols(), 1), 1);
   const std::uint64_t pieces = std::min<std::uint64_t>(static_cast<std::uint64_t>(thread_count(threads)), most);
-  std::vector<std::vector<std::uint64_t>> next(pieces);
+  std::vector<CountedVector<std::uint64_t>> next(pieces);
   const auto begin = [&](std::uint64_t piece) { return a.nnz() / pieces * piece; };
   const auto end = [&](std::uint64_t piece) { return piece + 1 == pieces ? a.nnz() : begin(piece + 1); };
   parallel_for(pieces, threads, [&](std::uint64_t p) {
@@ -30,7 +30,7 @@ void transpose_into(const CsrView& a, CsrMatrix& t, int threads) {
   std::uint64_t at = 0;
   for (std::uint64_t c = 0; c < a.cols(); ++c) {
     t.row_ptr[c] = at;
-    for (std::vector<std::uint64_t>& counts : next) {
+    for (CountedVector<std::uint64_t>& counts : next) {
       const std::uint64_t count = counts[c];
       counts[c] = at;
       at += count;

@@ -123,6 +123,7 @@ void check_claims(const Container& container, const CsrView& a, int threads) {
 }  // namespace
 
 CsrMatrix unpack(const Container& container, const LoadOptions& options, format::Role role) {
+  const MemoryScope memory(options.memory_limit, "unpacking " + container.name());
   LoadOptions load = options;
   load.check_structure = true;  // unpacking uses what it reads as indices
   const MatrixFacts& facts = container.facts();

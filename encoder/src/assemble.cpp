@@ -18,6 +18,7 @@ template <class Index, class Value>
 SourceMatrix assemble(std::uint64_t rows, std::uint64_t cols, std::span<const Index> row_idx,
                       std::span<const Index> col_idx, std::span<const Value> values, int threads,
                       std::uint64_t memory_limit) {
+  const MemoryScope memory(memory_limit, "assembling a matrix");
   if (row_idx.size() != values.size() || col_idx.size() != values.size())
     throw Error(errc::usage, fmt::format("{} rows, {} columns and {} values of entries", row_idx.size(), col_idx.size(),
                                          values.size()));
@@ -40,6 +41,7 @@ SPMVPACK_ASSEMBLE(std::int64_t, double);
 SPMVPACK_ASSEMBLE(std::int64_t, float);
 
 SourceMatrix assemble(const CsrView& a, int threads, std::uint64_t memory_limit) {
+  const MemoryScope memory(memory_limit, "assembling a matrix");
   static_cast<void>(a.columns_increase(threads));  // checks everything else
   return dispatch(a.value_type(), [&]<class T>(T) {
     return assemble_lists<T>(

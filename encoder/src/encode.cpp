@@ -49,6 +49,7 @@ Provenance provenance_of(const MatrixFacts& facts, const Provenance& source, con
 /// The plan of `a`, which messages call `name`. Error(errc::unsupported) if it takes too much room.
 Plan plan_of(const CsrView& a, const Strategy& strategy, const EncodeRequest& request, std::string_view name) {
   report_progress(request.progress, "plan", 0, 0);
+  const MemoryScope memory(fmt::format("planning {}{}", request.strategy, name));
   PlanOptions options;
   options.threads = request.threads;
   options.settings = request.settings;
@@ -67,7 +68,7 @@ Plan plan_of(const CsrView& a, const Strategy& strategy, const EncodeRequest& re
 
 CsrMatrix transpose_of(const CsrView& a, const EncodeRequest& request) {
   report_progress(request.progress, "transpose", 0, 0);
-  require_memory(checked_mul(2, a.bytes() + a.cols() * 8, "matrix bytes"), 0, "the transpose");
+  const MemoryScope memory("the transpose");
   return transposed(a, request.threads);
 }
 
@@ -76,6 +77,7 @@ template <class Output>
 EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const Provenance& provenance,
                          const Strategy& strategy, const EncodeRequest& request, Output& out) {
   check_settings(request.settings, strategy);
+  const MemoryScope memory(request.memory_limit, "encoding");
   auto start = std::chrono::steady_clock::now();
   report_progress(request.progress, "check", 0, 0);
   a.check(request.threads);

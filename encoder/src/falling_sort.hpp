@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <vector>
+
+#include "spmvpack/container/memory.hpp"
 
 namespace spmvpack::encoder {
 
@@ -37,7 +38,7 @@ class FallingSort {
   }
 
  private:
-  std::vector<std::uint32_t> unsorted_, place_;
+  CountedVector<std::uint32_t> unsorted_, place_;
 };
 
 }  // namespace spmvpack::encoder

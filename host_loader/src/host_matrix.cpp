@@ -6,6 +6,7 @@
 
 #include "layouts/registry.hpp"
 #include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/text.hpp"
 
 namespace spmvpack::host_loader {
 namespace {
@@ -68,6 +69,7 @@ void multiply_part(const LoadedPart& part, Multiply<T> multiply, T alpha, const 
 }  // namespace
 
 HostMatrix HostMatrix::load(const Container& container, const LoadOptions& options) {
+  const MemoryScope memory(options.memory_limit, "loading " + container.name());
   if (options.check_contents) check_contents(container, options);
   HostMatrix matrix;
   matrix.facts_ = container.facts();
@@ -83,6 +85,7 @@ HostMatrix HostMatrix::load(const Container& container, const LoadOptions& optio
 }
 
 HostMatrix HostMatrix::load(const std::string& path, const LoadOptions& options) {
+  const MemoryScope memory(options.memory_limit, "loading " + escape(path, 400));
   return load(Container::open(path), options);
 }
 

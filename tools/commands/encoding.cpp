@@ -145,6 +145,7 @@ encoder::EncodeRequest read_encode_request(const Invocation& invocation) {
     throw Error(errc::usage, fmt::format("--codec is '{}'", codec), {}, "give none, zstd or zstd:LEVEL");
   }
   request.threads = invocation.threads;
+  request.memory_limit = invocation.memory_limit;
   request.progress = invocation.progress;
   request.overwrite = invocation.flag("force");
   request.force_size = invocation.flag("force-size");

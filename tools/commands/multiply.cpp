@@ -47,15 +47,15 @@ std::string details() {
 
 /// The vector of --x, or ones, in the matrix's value type. `sides` are what it has an element for.
 template <class T>
-std::vector<T> read_x(const Invocation& invocation, std::uint64_t size, std::string_view sides) {
-  if (invocation.options.count("x") == 0) return std::vector<T>(size, T{1});
+CountedVector<T> read_x(const Invocation& invocation, std::uint64_t size, std::string_view sides) {
+  if (invocation.options.count("x") == 0) return CountedVector<T>(size, T{1});
   const auto options = invocation.common<encoder::MatrixMarketOptions>();
   const std::string& path = invocation.text("x");
   const Array<double> x = encoder::read_vector(path, options);
   if (x.size() != size)
     throw Error(errc::usage, fmt::format("x has {} values, but the matrix has {} {}", x.size(), size, sides), path,
                 fmt::format("give a vector with {} values", size));
-  std::vector<T> rounded(size);
+  CountedVector<T> rounded(size);
   for (std::uint64_t i = 0; i < size; ++i) {
     rounded[i] = static_cast<T>(x[i]);
     if (std::isinf(rounded[i]) && !std::isinf(x[i]))
@@ -86,8 +86,8 @@ void multiply_and_write(const Invocation& invocation, const std::string& output,
     const Operation operation = transpose ? Operation::transpose : Operation::none;
     require_memory(rows * sizeof(T) + cols * (sizeof(T) + (invocation.options.count("x") != 0 ? 8 : 0)),
                    invocation.memory_limit, "x and y");
-    const std::vector<T> x = read_x<T>(invocation, cols, transpose ? "rows" : "columns");
-    std::vector<T> y(rows);
+    const CountedVector<T> x = read_x<T>(invocation, cols, transpose ? "rows" : "columns");
+    CountedVector<T> y(rows);
     report_progress(invocation.progress, "multiply", 0, 0);
     multiply(matrix, std::span<const T>(x), std::span<T>(y), operation);
     report_progress(invocation.progress, "write", 0, 0);

@@ -92,14 +92,14 @@ void check_chunks(const PartView& part, const Arrays& a) {
 /// Every row is in one place, every partial sum has one lane, and those of a row are in the order of their segments.
 void check_rows(const PartView& part, const Arrays& a) {
   const std::uint64_t rows = part.rows();
-  std::vector<bool> placed(rows);
+  CountedVector<bool> placed(rows);
   const auto place = [&](std::uint64_t row, std::string_view section) {
     part.require(row < rows, section, [&] { return fmt::format("row {} of {}", row, rows); });
     part.require(!placed[row], section, [&] { return fmt::format("row {} comes twice", row); });
     placed[row] = true;
   };
   constexpr std::uint32_t no_segment = 0xFFFFFFFF;
-  std::vector<std::uint32_t> segment_of(a.shared_rows.size(), no_segment);
+  CountedVector<std::uint32_t> segment_of(a.shared_rows.size(), no_segment);
   for (std::uint64_t lane = 0; lane < a.row_idx.size(); ++lane) {
     const LaneRow to{a.row_idx[lane]};
     if (to.is_none()) continue;

@@ -203,7 +203,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
     const View<T> v = view<T>(part);
     auto& to = std::get<Array<T>>(m.values);
     // Where the entries of each row of a segment begin among the chunks', then where they belong.
-    std::vector<std::uint64_t> first_entry(v.chunk_count + 1), begin(rows + 1, part.info().nnz);
+    CountedVector<std::uint64_t> first_entry(v.chunk_count + 1), begin(rows + 1, part.info().nnz);
     for (std::uint64_t c = 0; c < v.chunk_count; ++c) first_entry[c + 1] = first_entry[c] + v.chunks[c].info.entries();
     parallel_pieces(v.chunk_count, chunks_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
       for (std::uint64_t c = first; c < last; ++c) {
@@ -218,7 +218,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
         for (; row < v.chunks[c + 1].begin(); ++row) begin[row] = first_entry[c + 1];
       }
     });
-    std::vector<std::uint64_t> place(rows);
+    CountedVector<std::uint64_t> place(rows);
     std::uint64_t at = 0;
     for (std::uint64_t r = 0; r < m.rows; ++r) {
       m.row_ptr[r] = at;

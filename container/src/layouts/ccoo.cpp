@@ -191,7 +191,7 @@ CsrMatrix unpack_part(const PartView& part, int threads) {
   std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
 
   // Entries are in CSR order, so each chunk's position follows from the counts of those before it.
-  std::vector<std::uint64_t> start(v.chunks + 1);
+  CountedVector<std::uint64_t> start(v.chunks + 1);
   parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     Slots s;
     for (std::uint64_t c = first; c < last; ++c) {

@@ -43,7 +43,8 @@ void check(const PartView& part, int threads) {
   dispatch(part.info().value_type, [&]<class T>(T) {
     const Slots<T> slots(part);
     slots.check_zeros(part);
-    parallel_pieces(part.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    const std::uint64_t rows = d.offsets.empty() ? 0 : part.rows();
+    parallel_pieces(rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
       std::uint64_t sum = 0;
       for (std::uint64_t r = first; r < last; ++r) {
         d.each(r, [&](std::uint64_t slot, std::uint64_t /*column*/) { sum += slots.is_filled(slot) ? 1 : 0; });

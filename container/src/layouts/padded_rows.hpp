@@ -57,6 +57,7 @@ template <class Geometry>
 std::uint64_t check(const PartView& part, const Geometry& geometry, std::uint64_t lanes, int threads,
                     const std::uint32_t* order = nullptr) {
   std::atomic<std::uint64_t> entries{0}, longest{0};
+  if (part.get<std::uint32_t>("col_idx").empty()) lanes = 0;  // rows without slots, of which a small file may have many
   dispatch(part.info().value_type, [&]<class T>(T) {
     parallel_pieces(lanes, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
       std::uint64_t sum = 0, most = 0;

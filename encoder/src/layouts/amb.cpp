@@ -56,11 +56,11 @@ struct Chunk {
 
 /// What sigma rows become, before the block size is known.
 struct Window {
-  std::vector<Chunk> chunks;          ///< by segment
-  std::vector<std::uint32_t> lanes;   ///< chunk by chunk
-  std::vector<std::uint32_t> shared;  ///< the row of each partial sum
-  std::vector<std::uint32_t> empty;   ///< rows without entries
-  PerBlock steps{}, blocks{};         ///< of all chunks; of all rows
+  CountedVector<Chunk> chunks;          ///< by segment
+  CountedVector<std::uint32_t> lanes;   ///< chunk by chunk
+  CountedVector<std::uint32_t> shared;  ///< the row of each partial sum
+  CountedVector<std::uint32_t> empty;   ///< rows without entries
+  PerBlock steps{}, blocks{};           ///< of all chunks; of all rows
 
   void clear() {
     for (auto* const list : {&lanes, &shared, &empty}) list->clear();
@@ -124,7 +124,7 @@ class WindowCutter {
 
   /// The chunks of one segment, by falling number of entries.
   void add_chunks(std::uint32_t segment) {
-    const std::vector<RowPiece>& pieces = pieces_[segment];
+    const CountedVector<RowPiece>& pieces = pieces_[segment];
     order_.resize(pieces.size());
     std::iota(order_.begin(), order_.end(), 0);
     sort_(order_, [&](std::uint32_t i) { return pieces[i].entries(); });
@@ -156,8 +156,8 @@ class WindowCutter {
   std::uint32_t segment_cols_;
   int shift_;  ///< log2 of segment_cols_, as a division takes longer; -1: no power of two
   Window window_;
-  std::vector<std::vector<RowPiece>> pieces_;  ///< of each segment
-  std::vector<std::uint32_t> of_row_, order_;  ///< the segments of a row; the pieces of a segment
+  std::vector<CountedVector<RowPiece>> pieces_;  ///< of each segment
+  std::vector<std::uint32_t> of_row_, order_;    ///< the segments of a row; the pieces of a segment
   FallingSort sort_;
 };
 
@@ -234,8 +234,8 @@ class Blocked {
               });
   }
 
-  std::vector<std::uint32_t> cl, cs, lanes, shared, empty;
-  std::vector<std::uint64_t> zeros;
+  CountedVector<std::uint32_t> cl, cs, lanes, shared, empty;
+  CountedVector<std::uint64_t> zeros;
 
  private:
   template <class T>
@@ -379,7 +379,7 @@ class Blocked {
   Choices choices_;
   std::uint64_t segments_, block_ = 1, steps_ = 0, blocks_ = 0;
   PerBlock considered_{};  ///< bytes of columns and values for every block size
-  std::vector<Window> windows_;
+  CountedVector<Window> windows_;
 };
 
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {

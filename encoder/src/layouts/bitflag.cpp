@@ -158,7 +158,7 @@ class Flagged {
 
   /// The sources that are planned chunk by chunk: one that is wanted; or, if only bytes count, the one of fewest bytes
   /// if it takes fewer than what has been chosen. Returns what is common to the values of each chunk.
-  std::vector<std::uint16_t> choose_by_chunk(const PlanOptions& options) {
+  CountedVector<std::uint16_t> choose_by_chunk(const PlanOptions& options) {
     if (source_ == Source::window) {
       auto windows = plan_windows(a_, chunks_, max_window_values);
       if (!windows) refuse_values("window", "the values do not repeat like that");
@@ -186,7 +186,7 @@ class Flagged {
     return std::move(decimals->of_chunks);
   }
 
-  std::vector<std::uint16_t> take(Windows windows) {
+  CountedVector<std::uint16_t> take(Windows windows) {
     source_ = Source::window;
     table_ = std::move(windows.values);
     window_ids_ = std::move(windows.ids);
@@ -254,7 +254,7 @@ class Flagged {
   template <class T>
   void fill_stream(std::uint64_t begin, std::span<std::byte> out) const {
     if (out.empty()) return;
-    const std::vector<PlannedChunk>& all = chunks_.all;
+    const CountedVector<PlannedChunk>& all = chunks_.all;
     const std::uint64_t end = begin + out.size();
     auto c = static_cast<std::size_t>(
         std::upper_bound(all.begin(), all.end(), begin / unit,
@@ -348,11 +348,11 @@ class Flagged {
   std::shared_ptr<const void> owner_;
   CsrView a_;
   Source source_ = Source::raw;
-  std::vector<std::uint64_t> table_;
+  CountedVector<std::uint64_t> table_;
   std::optional<ValueIds> ids_;
-  std::vector<std::uint16_t> window_ids_;  ///< of the entries
+  CountedVector<std::uint16_t> window_ids_;  ///< of the entries
   Hot hot_;
-  std::vector<std::uint32_t> hot_words_;  ///< of each column: how it is stored if it is hot, else 0
+  CountedVector<std::uint32_t> hot_words_;  ///< of each column: how it is stored if it is hot, else 0
   std::uint64_t segments_ = 1;
   CsrMatrix segmented_;  ///< what a_ is if there are several
   std::uint32_t tile_ = 0;

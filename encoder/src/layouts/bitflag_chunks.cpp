@@ -132,8 +132,7 @@ class Chunker {
 
 Chunks plan_chunks(const CsrView& a, const ChunkOptions& options) { return Chunker(a, options).run(); }
 
-void place_chunks(Chunks& chunks, Source source, std::uint32_t value_bytes,
-                  const std::vector<std::uint16_t>& of_values) {
+void place_chunks(Chunks& chunks, Source source, std::uint32_t value_bytes, std::span<const std::uint16_t> of_values) {
   for (std::size_t c = 0; c < chunks.all.size(); ++c) {
     Chunk& chunk = chunks.all[c].chunk;
     chunk.place = static_cast<std::uint32_t>(chunks.units);
@@ -154,13 +153,13 @@ Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads) {
   const std::uint64_t most = a.nnz() / a.cols(), all = static_cast<std::uint64_t>(thread_count(threads));
   const std::uint64_t tables = std::clamp<std::uint64_t>(most, 1, all), length = div_up(a.nnz(), tables);
   require_memory((tables + 1) * a.cols() * sizeof(std::uint32_t), 0, "bitflag's counts of columns' uses");
-  std::vector<std::vector<std::uint32_t>> uses_of(tables);
+  std::vector<CountedVector<std::uint32_t>> uses_of(tables);
   parallel_for(tables, threads, [&](std::uint64_t t) {
     uses_of[t].resize(a.cols());
     for (std::uint64_t k = std::min(t * length, a.nnz()); k < std::min((t + 1) * length, a.nnz()); ++k)
       ++uses_of[t][a.col_idx()[k]];
   });
-  std::vector<std::uint32_t>& uses = uses_of[0];
+  CountedVector<std::uint32_t>& uses = uses_of[0];
   constexpr std::uint64_t piece = std::uint64_t{1} << 20;
   parallel_pieces(a.cols(), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t t = 1; t < tables; ++t)
@@ -168,7 +167,7 @@ Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads) {
   });
   // Columns with more uses than `least`, and the first of those with as many.
   count = std::min<std::uint64_t>(count, uses.size());
-  std::vector<std::uint32_t> falling = uses;
+  CountedVector<std::uint32_t> falling = uses;
   const auto last = falling.begin() + static_cast<std::ptrdiff_t>(count) - 1;
   std::nth_element(falling.begin(), last, falling.end(), std::greater<>());
   const std::uint32_t least = *last;
@@ -209,7 +208,6 @@ std::uint64_t usual_segments(std::uint64_t rows, std::uint64_t cols, std::uint64
 
 CsrMatrix in_segments(const CsrView& a, std::uint64_t segments, int threads) {
   const std::uint64_t rows = a.rows(), columns = div_up(a.cols(), segments);
-  require_memory(a.nnz() * (4 + size_of(a.value_type())) + rows * segments * 8, 0, "bitflag's matrix in segments");
   CsrMatrix m = allocate_csr(rows * segments, a.cols(), a.nnz(), a.value_type());
   const std::uint32_t* const col_idx = a.col_idx();
   constexpr std::uint64_t rows_per_task = 1024;

@@ -2,10 +2,11 @@
 // What bitflag is planned from: the chunks of a matrix's entries, its most used columns, its columns in segments.
 
 #include <array>
-#include <vector>
+#include <span>
 
 #include "spmvpack/container/csr_matrix.hpp"
 #include "spmvpack/container/layouts/bitflag.hpp"
+#include "spmvpack/container/memory.hpp"
 
 namespace spmvpack::encoder::layouts::flagged {
 
@@ -22,8 +23,8 @@ struct PlannedChunk {
 };
 
 struct Chunks {
-  std::vector<PlannedChunk> all;        ///< and the end
-  std::vector<std::uint32_t> segments;  ///< the first tile of each, and their number
+  CountedVector<PlannedChunk> all;        ///< and the end
+  CountedVector<std::uint32_t> segments;  ///< the first tile of each, and their number
   std::uint64_t continued = 0, padding = 0, units = 0;
   std::array<std::uint64_t, 3> by_column_shift{};
   std::uint64_t column_bytes = 0, value_bytes = 0, row_bytes = 0;
@@ -39,12 +40,11 @@ struct ChunkOptions {
 Chunks plan_chunks(const CsrView& a, const ChunkOptions& options);
 
 /// Gives them their places. `of_values`: of each chunk what Info has for its values; empty if that is nothing.
-void place_chunks(Chunks& chunks, Source source, std::uint32_t value_bytes,
-                  const std::vector<std::uint16_t>& of_values);
+void place_chunks(Chunks& chunks, Source source, std::uint32_t value_bytes, std::span<const std::uint16_t> of_values);
 
 /// The most used columns, at most `count`, and the entries that have them. O(nnz), parallel.
 struct Hot {
-  std::vector<std::uint32_t> columns;  ///< rising
+  CountedVector<std::uint32_t> columns;  ///< rising
   std::uint64_t entries = 0;
 };
 Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads);

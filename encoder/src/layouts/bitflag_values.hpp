@@ -2,7 +2,6 @@
 // Values of bitflag that are no table of the whole part: ids within a window of values, and decimal fractions.
 
 #include <optional>
-#include <vector>
 
 #include "layouts/bitflag_chunks.hpp"
 
@@ -10,9 +9,9 @@ namespace spmvpack::encoder::layouts::flagged {
 
 /// Values in the order of their first use, and again where a chunk's window does not reach back to them.
 struct Windows {
-  std::vector<std::uint64_t> values;     ///< their bits
-  std::vector<std::uint16_t> of_chunks;  ///< Info::window() of each
-  std::vector<std::uint16_t> ids;        ///< of the entries
+  CountedVector<std::uint64_t> values;     ///< their bits
+  CountedVector<std::uint16_t> of_chunks;  ///< Info::window() of each
+  CountedVector<std::uint16_t> ids;        ///< of the entries
 };
 /// None if there would be more than `most` values, or the part has no entry. O(nnz).
 std::optional<Windows> plan_windows(const CsrView& a, const Chunks& chunks, std::uint64_t most);
@@ -26,7 +25,7 @@ struct Decimal {
 std::optional<Decimal> decimal_of(double value, std::uint32_t least, std::uint32_t most);
 
 struct Decimals {
-  std::vector<std::uint16_t> of_chunks;  ///< Info::of_values() of each
+  CountedVector<std::uint16_t> of_chunks;  ///< Info::of_values() of each
   std::uint64_t exponent_bytes = 0;
 };
 /// None if a value is no such fraction, as none of f32 is. O(nnz), parallel.

@@ -68,7 +68,7 @@ struct Chunk {
 /// All chunks for one K, and their cost.
 struct Chunking {
   std::uint32_t slots = 1;  ///< K
-  std::vector<Chunk> chunks;
+  CountedVector<Chunk> chunks;
   std::uint64_t row_bytes = 0, column_bytes = 0, value_bytes = 0, stored_slots = 0;
   std::uint64_t raw_bytes = 0;  ///< of value_bytes, those that are not ids
   bool uses_lut = false;
@@ -284,7 +284,7 @@ class ChunkedPart {
   }
 
   void fill_blob(std::uint64_t begin, std::span<std::byte> out) const {
-    const std::vector<Chunk>& chunks = chunking_.chunks;
+    const CountedVector<Chunk>& chunks = chunking_.chunks;
     const std::uint64_t end = begin + out.size();
     auto after = std::upper_bound(chunks.begin(), chunks.end(), begin,
                                   [](std::uint64_t at, const Chunk& c) { return at < c.blob_offset; });

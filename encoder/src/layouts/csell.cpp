@@ -315,7 +315,7 @@ void Sliced::place() {
 
 template <class F>
 void Sliced::each_slice(std::uint32_t Slice::*place, std::uint64_t begin, std::uint64_t end, F&& f) const {
-  const std::vector<Slice>& slices = columns_.slices;
+  const CountedVector<Slice>& slices = columns_.slices;
   const auto after = std::upper_bound(slices.begin(), slices.end(), begin / unit,
                                       [&](std::uint64_t at, const Slice& slice) { return at < slice.*place; });
   const BlockRows rows(a_, columns_.block);
@@ -448,7 +448,7 @@ void Sliced::write_slots(std::uint64_t s, bits_of<T>* out) const {
 template <class T>
 void Sliced::fill_slots(std::uint64_t begin, std::span<std::byte> out) const {
   if (out.empty()) return;
-  const std::vector<Slice>& slices = columns_.slices;
+  const CountedVector<Slice>& slices = columns_.slices;
   const auto after = std::upper_bound(slices.begin(), slices.end(), begin / unit,
                                       [](std::uint64_t at, const Slice& slice) { return at < slice.values; });
   std::vector<bits_of<T>> whole;

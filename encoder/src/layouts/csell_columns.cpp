@@ -18,7 +18,11 @@ class Lists {
  public:
   std::uint32_t add(std::string_view list) {
     const auto [at, is_new] = numbers_.try_emplace(std::string(list), static_cast<std::uint32_t>(lists_.size()));
-    if (is_new) lists_.push_back(&at->first);
+    if (is_new) {
+      constexpr std::uint64_t node = sizeof(*at) + 4 * sizeof(void*);  // with its bucket and its place in lists_
+      counted_.grow(node + list.size());
+      lists_.push_back(&at->first);
+    }
     return at->second;
   }
   [[nodiscard]] std::size_t size() const { return lists_.size(); }
@@ -27,6 +31,7 @@ class Lists {
  private:
   std::unordered_map<std::string, std::uint32_t> numbers_;
   std::vector<const std::string*> lists_;  ///< keys, which do not move
+  MemoryReservation counted_;
 };
 
 /// The steps, then the values of each.

@@ -12,13 +12,13 @@ namespace spmvpack::encoder::layouts::sliced {
 struct ColumnsPlan {
   std::uint32_t block = 1;
   bool by_value = false;
-  std::vector<Slice> slices;
-  std::vector<SliceGroups> groups;  ///< of each slice
+  CountedVector<Slice> slices;
+  CountedVector<SliceGroups> groups;  ///< of each slice
   static constexpr std::uint64_t slices_per_task = 128;
-  std::vector<OffsetSteps> offsets;    ///< of that many slices each: steps of those without a pattern
-  std::vector<StepRange> offsets_of;   ///< of each slice, there
-  std::vector<Group> patterns;         ///< the dictionary
-  std::vector<std::byte> step_values;  ///< of its steps, if by_value
+  CountedVector<OffsetSteps> offsets;    ///< of that many slices each: steps of those without a pattern
+  CountedVector<StepRange> offsets_of;   ///< of each slice, there
+  CountedVector<Group> patterns;         ///< the dictionary
+  CountedVector<std::byte> step_values;  ///< of its steps, if by_value
   std::uint64_t lists = 0, slices_in_patterns = 0;
   std::uint64_t units = 0;  ///< of the stream, without ids
 

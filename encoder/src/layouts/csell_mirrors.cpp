@@ -201,6 +201,7 @@ struct Task {
   std::vector<const std::string*> in_order;
   std::vector<std::uint32_t> list_of_slice;
   std::uint64_t mirrored = 0, by_steps = 0;
+  MemoryReservation counted;  ///< of the lists
 };
 
 /// Names the slots of a slice's mirrors, and decides how wide its references are.
@@ -236,7 +237,11 @@ void refer(const Pairs<T>& pairs, const BlockRows& rows, std::uint64_t s, const 
   m.reference_bytes[s] = by_steps || groups[s].total() == 0 ? 0 : most <= 0xFF ? 1 : 2;
   const auto [at, is_new] = task.lists.try_emplace(list_of(slices[s].pattern, groups[s].of[0], of_steps),
                                                    static_cast<std::uint32_t>(task.in_order.size()));
-  if (is_new) task.in_order.push_back(&at->first);
+  if (is_new) {
+    constexpr std::uint64_t node = sizeof(*at) + 4 * sizeof(void*);  // with its bucket and its place in in_order
+    task.counted.grow(node + at->first.size());
+    task.in_order.push_back(&at->first);
+  }
   task.list_of_slice.push_back(at->second);
   task.mirrored += mirrored;
   task.by_steps += by_steps ? mirrored : 0;

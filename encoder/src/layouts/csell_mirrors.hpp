@@ -11,13 +11,13 @@
 namespace spmvpack::encoder::layouts::sliced {
 
 struct Mirrors {
-  std::vector<std::uint16_t> references;      ///< of each block, in the matrix's order
-  std::vector<std::uint32_t> slots;           ///< of each slice
-  std::vector<std::uint8_t> reference_bytes;  ///< of each slice: Slice::reference_bytes()
+  CountedVector<std::uint16_t> references;      ///< of each block, in the matrix's order
+  CountedVector<std::uint32_t> slots;           ///< of each slice
+  CountedVector<std::uint8_t> reference_bytes;  ///< of each slice: Slice::reference_bytes()
   // The dictionary, and each slice's place in it. Patterns of the same steps differ where their references do.
-  std::vector<Group> patterns;
-  std::vector<std::uint16_t> step_references;
-  std::vector<std::uint32_t> place;
+  CountedVector<Group> patterns;
+  CountedVector<std::uint16_t> step_references;
+  CountedVector<std::uint32_t> place;
   std::uint64_t lists = 0;
 
   std::uint64_t mirrored = 0, by_steps = 0;  ///< blocks: mirrors, and those of them in slices that refer step by step

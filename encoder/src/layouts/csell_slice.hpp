@@ -74,8 +74,8 @@ struct Step {
 /// The steps of slices with offsets, each lane's entries in their order: what is left to do when a slice is written
 /// takes no search.
 struct OffsetSteps {
-  std::vector<std::uint32_t> masks;
-  std::vector<Columns> columns;
+  CountedVector<std::uint32_t> masks;
+  CountedVector<Columns> columns;
 };
 struct StepRange {
   std::uint64_t first = 0, count = 0;

@@ -22,12 +22,13 @@ std::uint64_t entries_before(const BlockRows& rows, std::uint64_t slice) {
   return a.row_ptr(std::min(a.rows(), slice * lanes * rows.block()));
 }
 
-std::vector<std::uint64_t> distinct_values(const BlockRows& rows, std::uint64_t first_slice, std::uint64_t last_slice) {
+CountedVector<std::uint64_t> distinct_values(const BlockRows& rows, std::uint64_t first_slice,
+                                             std::uint64_t last_slice) {
   const CsrView& a = rows.matrix();
   const std::uint64_t begin = entries_before(rows, first_slice), end = entries_before(rows, last_slice);
   CountTable table;
   dispatch(a.value_type(), [&]<class T>(T) { table.add(a.values<T>() + begin, end - begin); });
-  std::vector<std::uint64_t> bits;
+  CountedVector<std::uint64_t> bits;
   bits.reserve(table.size());
   for (const ValueCount& value : table.entries()) bits.push_back(value.bits);
   std::sort(bits.begin(), bits.end());

@@ -15,14 +15,14 @@ using namespace spmvpack::layouts::dia;  // what the bytes mean
 constexpr std::uint64_t rows_per_task = 1U << 14;
 
 /// The diagonals that have entries, in increasing order.
-std::vector<std::uint64_t> diagonals(const CsrView& a, int threads) {
+CountedVector<std::uint64_t> diagonals(const CsrView& a, int threads) {
   if (a.nnz() == 0) return {};
   SharedBits used(a.rows() + a.cols() - 1);
   parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t r = first; r < last; ++r)
       for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) used.set(offset_of(r, a.col_idx()[k], a.rows()));
   });
-  std::vector<std::uint64_t> offsets;
+  CountedVector<std::uint64_t> offsets;
   used.each([&](std::uint64_t offset) { offsets.push_back(offset); });
   return offsets;
 }
@@ -31,7 +31,7 @@ std::vector<std::uint64_t> diagonals(const CsrView& a, int threads) {
 struct Diagonals {
   CsrView a;
   std::shared_ptr<const void> owner;
-  std::vector<std::uint64_t> offsets;
+  CountedVector<std::uint64_t> offsets;
 
   /// The bits of slot d * rows + r; 0 if it has no entry.
   template <class T>
@@ -57,7 +57,7 @@ struct Diagonals {
   }
   /// Slots of entries that are +0, in increasing order.
   template <class T>
-  [[nodiscard]] std::vector<std::uint64_t> zeros() const {
+  [[nodiscard]] CountedVector<std::uint64_t> zeros() const {
     const auto* const values = static_cast<const bits_of<T>*>(a.value_bytes());
     const auto diagonal_of = [&](std::uint64_t row, std::uint64_t k) {
       const std::uint64_t offset = offset_of(row, a.col_idx()[k], a.rows());
@@ -72,7 +72,7 @@ struct Diagonals {
     std::vector<std::uint64_t> place(offsets.size() + 1);
     each([&](std::size_t d, std::uint64_t) { ++place[d + 1]; });
     for (std::size_t d = 0; d < offsets.size(); ++d) place[d + 1] += place[d];
-    std::vector<std::uint64_t> slots(place.back());
+    CountedVector<std::uint64_t> slots(place.back());
     each([&](std::size_t d, std::uint64_t r) { slots[place[d]++] = d * a.rows() + r; });
     return slots;
   }
@@ -87,7 +87,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
     plan.sections.push_back(section(
         plan, sections[1], computed<bits_of<T>>([d](std::uint64_t slot) { return d->template bits_at<T>(slot); })));
     if (!stores_zeros(part.a, options.threads)) return;
-    const auto zeros = std::make_shared<const std::vector<std::uint64_t>>(d->template zeros<T>());
+    const auto zeros = std::make_shared<const CountedVector<std::uint64_t>>(d->template zeros<T>());
     plan.sections.push_back(section(plan, sections[2], copy_from(zeros->data(), zeros), zeros->size()));
   });
   plan.padding = slots_of(plan.info) - part.a.nnz();

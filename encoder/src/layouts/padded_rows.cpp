@@ -7,8 +7,8 @@
 
 namespace spmvpack::encoder::layouts {
 
-std::vector<std::uint32_t> sorted_rows(const CsrView& a, std::uint64_t window, int threads) {
-  std::vector<std::uint32_t> order(a.rows());
+CountedVector<std::uint32_t> sorted_rows(const CsrView& a, std::uint64_t window, int threads) {
+  CountedVector<std::uint32_t> order(a.rows());
   std::vector<FallingSort> sorts(static_cast<std::size_t>(thread_count(threads)));
   // Small windows are grouped: a task of its own for each would cost more than the sorting.
   constexpr std::uint64_t rows_per_task = 1U << 16;
@@ -23,14 +23,14 @@ std::vector<std::uint32_t> sorted_rows(const CsrView& a, std::uint64_t window, i
   return order;
 }
 
-PartIndices reordered(const PartIndices& rows, std::vector<std::uint32_t>& order) {
+PartIndices reordered(const PartIndices& rows, CountedVector<std::uint32_t>& order) {
   bool moves = false;
   for (std::uint64_t i = 0; i < order.size() && !moves; ++i) moves = order[i] != i;
   if (!moves) {
     order.clear();
     return rows;
   }
-  std::vector<std::uint32_t> list(order.size());
+  CountedVector<std::uint32_t> list(order.size());
   for (std::size_t i = 0; i < list.size(); ++i) list[i] = rows[order[i]];
   return PartIndices::of(std::move(list));
 }

@@ -9,21 +9,21 @@
 namespace spmvpack::encoder::layouts {
 
 /// The rows of `a`, sorted by falling length within windows of `window` rows; rows of equal length keep their order.
-std::vector<std::uint32_t> sorted_rows(const CsrView& a, std::uint64_t window, int threads);
+CountedVector<std::uint32_t> sorted_rows(const CsrView& a, std::uint64_t window, int threads);
 
 /// The part with its rows in this order, as a list of rows; the part itself if nothing moves.
 /// `order` then becomes empty.
-PartIndices reordered(const PartIndices& rows, std::vector<std::uint32_t>& order);
+PartIndices reordered(const PartIndices& rows, CountedVector<std::uint32_t>& order);
 
 /// A part and the order of its rows in the layout; null: their own.
 struct OrderedRows {
   CsrView a;
-  std::shared_ptr<const std::vector<std::uint32_t>> order;
+  std::shared_ptr<const CountedVector<std::uint32_t>> order;
   std::shared_ptr<const void> owner;  ///< of the arrays of `a`
 
-  OrderedRows(const PartMatrix& part, std::vector<std::uint32_t> rows)
+  OrderedRows(const PartMatrix& part, CountedVector<std::uint32_t> rows)
       : a(part.a),
-        order(rows.empty() ? nullptr : std::make_shared<const std::vector<std::uint32_t>>(std::move(rows))),
+        order(rows.empty() ? nullptr : std::make_shared<const CountedVector<std::uint32_t>>(std::move(rows))),
         owner(part.owner) {}
   [[nodiscard]] std::uint64_t row(std::uint64_t place) const { return order != nullptr ? (*order)[place] : place; }
 };

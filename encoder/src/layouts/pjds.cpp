@@ -28,10 +28,10 @@ bool wants_permuted(const PartMatrix& part, const PlanOptions& options) {
 
 /// Jagged columns one after the other.
 struct Cursor {
-  const std::vector<std::uint64_t>* start;
+  const CountedVector<std::uint64_t>* start;
   SlotPlace at;
 
-  Cursor(const std::vector<std::uint64_t>& col_start, std::uint64_t slot) : start(&col_start) {
+  Cursor(const CountedVector<std::uint64_t>& col_start, std::uint64_t slot) : start(&col_start) {
     at.step = static_cast<std::uint64_t>(std::upper_bound(start->begin(), start->end(), slot) - start->begin()) - 1;
     at.row = slot - (*start)[at.step];
   }
@@ -44,13 +44,13 @@ struct Cursor {
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const CsrView& a = part.a;
   const bool permuted = wants_permuted(part, options);
-  std::vector<std::uint32_t> order = sorted_rows(a, std::max<std::uint64_t>(a.rows(), 1), options.threads);
+  CountedVector<std::uint32_t> order = sorted_rows(a, std::max<std::uint64_t>(a.rows(), 1), options.threads);
   PartMatrix sorted = part;
   sorted.rows = permuted ? PartIndices::of(order) : PartIndices{};
-  std::shared_ptr<std::vector<std::uint32_t>> place;  // of each column, in a permuted basis
+  std::shared_ptr<CountedVector<std::uint32_t>> place;  // of each column, in a permuted basis
   if (permuted) {
     sorted.cols = sorted.rows;
-    place = std::make_shared<std::vector<std::uint32_t>>(order.size());
+    place = std::make_shared<CountedVector<std::uint32_t>>(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) (*place)[order[i]] = static_cast<std::uint32_t>(i);
   } else {
     sorted.rows = reordered(part.rows, order);
@@ -60,7 +60,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const OrderedRows rows(part, std::move(order));
   constexpr std::uint64_t block = spmvpack::layouts::PjdsGeometry::block_rows;
   const std::uint64_t width = a.rows() == 0 ? 0 : a.row_length(rows.row(0));
-  const auto start = std::make_shared<std::vector<std::uint64_t>>(width + 1);
+  const auto start = std::make_shared<CountedVector<std::uint64_t>>(width + 1);
   std::uint64_t done = width;
   for (std::uint64_t first = 0; first < a.rows(); first += block)
     for (const std::uint64_t longest = a.row_length(rows.row(first)); done > longest; --done)

@@ -29,8 +29,8 @@ constexpr std::array<std::uint64_t, 3> sigmas{256, 4096, 32768};
 /// The rows in an order, and their slices.
 struct Sorted {
   std::uint64_t sigma = 1, steps = 0;
-  std::vector<std::uint32_t> order;  ///< empty: as they are
-  std::vector<std::uint32_t> slice_ptr;
+  CountedVector<std::uint32_t> order;  ///< empty: as they are
+  CountedVector<std::uint32_t> slice_ptr;
   PartIndices rows;
 };
 
@@ -41,7 +41,7 @@ Sorted sort(const PartMatrix& part, std::uint64_t sigma, std::uint64_t slice_row
   if (sigma > 1) s.order = sorted_rows(a, sigma, threads);
   s.rows = reordered(part.rows, s.order);
   const std::uint64_t slices = div_up(a.rows(), slice_rows);
-  std::vector<std::uint64_t> widths(slices);
+  CountedVector<std::uint64_t> widths(slices);
   parallel_pieces(slices, div_up(1U << 15, slice_rows), threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t slice = first; slice < last; ++slice)
       for (std::uint64_t i = slice * slice_rows; i < std::min(a.rows(), (slice + 1) * slice_rows); ++i)
@@ -107,7 +107,7 @@ class StepCounter {
   std::uint64_t open_rows_ = 0, open_steps_ = 0;  // of a slice that is not full
   std::uint64_t longest_ = 0;                     // of rows_
   std::array<std::uint32_t, 1024> rows_{};        // of each length
-  std::vector<std::uint64_t> long_rows_;          // lengths beyond
+  CountedVector<std::uint64_t> long_rows_;        // lengths beyond
 };
 
 /// The steps for each of `sigmas`.
@@ -151,10 +151,10 @@ std::uint64_t choose_sigma(const CsrView& a, std::uint64_t unsorted_steps, std::
 
 /// Slices in file order; in a slice, slot 0 of all its rows, then slot 1.
 struct Cursor {
-  const std::vector<std::uint32_t>* slice_ptr;
+  const CountedVector<std::uint32_t>* slice_ptr;
   std::uint64_t slice_rows, slice, step, lane = 0;
 
-  Cursor(const std::vector<std::uint32_t>& slices, std::uint64_t rows_of_slice, std::uint64_t slot)
+  Cursor(const CountedVector<std::uint32_t>& slices, std::uint64_t rows_of_slice, std::uint64_t slot)
       : slice_ptr(&slices), slice_rows(rows_of_slice), lane(slot % rows_of_slice) {
     const std::uint64_t at = slot / slice_rows;
     slice = static_cast<std::uint64_t>(std::upper_bound(slices.begin(), slices.end(), at) - slices.begin()) - 1;
@@ -181,7 +181,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   PartPlan plan = begin_plan(layout, sorted);
   plan.info.params[param_slice_rows] = slice_rows;
   plan.info.params[param_steps] = best.steps;
-  const auto slices = std::make_shared<const std::vector<std::uint32_t>>(std::move(best.slice_ptr));
+  const auto slices = std::make_shared<const CountedVector<std::uint32_t>>(std::move(best.slice_ptr));
   plan.sections.push_back(section(plan, sections[0], copy_from(slices->data(), slices)));
   add_slots(
       plan, {part, std::move(best.order)}, slots_of(plan.info), sections,

@@ -137,6 +137,7 @@ MatrixMarketHeader read_header(TextBatches& text) {
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
     if (line.empty()) continue;
     if (line[0] != '%') break;
+    header.counted.grow(sizeof(std::string) + line.size(), text.name() + ": the comments");
     header.comments.emplace_back(line.substr(1));
   }
   read_size_line(text, header);

@@ -18,6 +18,7 @@ struct MatrixMarketHeader {
   std::uint64_t rows = 0, cols = 0;
   std::uint64_t entries = 0;  ///< lines that must follow
   std::vector<std::string> comments;
+  MemoryReservation counted;  ///< of the comments
 };
 
 /// Reads the head and leaves `text` at the line after it. Errors: errc::bad_input (violates the format),

@@ -12,6 +12,7 @@
 #include "source/text_readers.hpp"
 #include "source/text_source.hpp"
 #include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/matrix_market.hpp"
 
 namespace spmvpack::encoder {
@@ -71,6 +72,7 @@ SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptio
 SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::string& path,
                                 const TextOptions& options) {
   const TextOptions limited = with_memory_limit(options);
+  const MemoryScope memory(limited.memory_limit, "reading " + bytes->name());
   TextBatches text = in_chunks(std::move(bytes), limited);
   MatrixMarketHeader header = read_header(text);
   // A matrix that cannot fit is refused at once, unless the file is too short for what its size line announces.
@@ -90,6 +92,7 @@ SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::st
 
 Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options) {
   const TextOptions limited = with_memory_limit(options);
+  const MemoryScope memory(limited.memory_limit, "reading " + escape(path, 400));
   std::shared_ptr<ByteStream> bytes = open_text(open_stream(path));
   if (is_npy(*bytes)) return read_npy_vector(*bytes, limited);
   TextBatches text = in_chunks(std::move(bytes), limited);

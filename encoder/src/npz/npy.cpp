@@ -133,8 +133,9 @@ class Header {
 std::uint64_t element_bytes(const std::string& name, std::string_view dtype) {
   std::uint64_t size = 0;
   const char* const end = dtype.data() + dtype.size();
-  const auto [stop, error] = std::from_chars(dtype.data() + 1, end, size);
-  if (std::string_view("?biufcSU").find(dtype[0]) == std::string_view::npos || error != std::errc() || stop != end)
+  const auto [stop, error] = std::from_chars(dtype.empty() ? end : dtype.data() + 1, end, size);
+  if (dtype.empty() || std::string_view("?biufcSU").find(dtype[0]) == std::string_view::npos || error != std::errc() ||
+      stop != end)
     throw Error(errc::unsupported, fmt::format("an array of type '{}'", escape(dtype)), name, remedy_save);
   return dtype[0] == 'U' ? checked_mul(size, 4, "an array") : size;
 }
@@ -184,7 +185,7 @@ NpyArray read_npy(const std::string& name, const std::function<std::string_view(
   if (type.starts_with('<') || type.starts_with('>') || type.starts_with('|') || type.starts_with('='))
     type.remove_prefix(1);
   array.dtype = type;
-  std::uint64_t total = type.empty() ? 0 : element_bytes(name, type);
+  std::uint64_t total = element_bytes(name, type);
   for (const std::uint64_t s : array.shape) total = checked_mul(total, s, "an array");
   if (header.fortran() && array.shape.size() > 1)
     throw Error(errc::unsupported, "an array in Fortran's order", name, remedy_save);

@@ -200,6 +200,7 @@ bool is_npz(ByteStream& bytes) {
 
 SourceMatrix read_npz(std::shared_ptr<ByteStream> bytes, const std::string& path, const TextOptions& options) {
   const TextOptions limited = with_memory_limit(options);
+  const MemoryScope memory(limited.memory_limit, "reading " + bytes->name());
   const std::string where = bytes->name();
   Members members(where);
   TextOptions left = limited;  // with the memory that the arrays leave

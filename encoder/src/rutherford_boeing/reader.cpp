@@ -245,6 +245,7 @@ SourceMatrix read_rutherford_boeing(const std::string& path, const TextOptions& 
 SourceMatrix read_rutherford_boeing(std::shared_ptr<ByteStream> bytes, const std::string& path,
                                     const TextOptions& options) {
   const TextOptions limited = with_memory_limit(options);
+  const MemoryScope memory(limited.memory_limit, "reading " + bytes->name());
   TextBatches text(std::move(bytes), limited);
   const RutherfordBoeingHeader header = read_rutherford_boeing_header(text);
   SourceMatrix source =

@@ -14,6 +14,7 @@
 
 #include "source/source_name.hpp"
 #include "spmvpack/container/array.hpp"
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/text.hpp"
 #include "text/number_text.hpp"
 
@@ -236,10 +237,12 @@ MemberChoice find_member(std::shared_ptr<ByteStream> bytes, const std::string& n
   const std::string where = bytes->name();
   const auto archive = open_tar(std::move(bytes));
   std::vector<std::string> members, matrices;
+  MemoryReservation counted;
   MemberChoice choice;
   for (std::uint64_t i = 0; archive->next(); ++i) {
     if (!archive->is_file()) continue;
     members.push_back(archive->path());
+    counted.grow(3 * (sizeof(std::string) + members.back().size()), "the list of the archive's members");
     std::string_view unused;
     const Claim claim = claim_of(*archive, name, unused);
     if (claim == Claim::has_name) return {i, name};  // reading it shows whether it is the only one
@@ -255,9 +258,13 @@ MemberChoice find_member(std::shared_ptr<ByteStream> bytes, const std::string& n
 std::shared_ptr<ByteStream> open_member(const std::shared_ptr<ByteStream>& bytes, const MemberChoice& choice) {
   auto archive = open_tar(bytes);
   std::vector<std::string> members;
+  MemoryReservation counted;
   for (std::uint64_t i = 0; archive->next(); ++i) {
     const std::string path = archive->path();
-    if (archive->is_file()) members.push_back(path);
+    if (archive->is_file()) {
+      members.push_back(path);
+      counted.grow(2 * (sizeof(std::string) + path.size()), "the list of the archive's members");
+    }
     if (choice.index != MemberChoice::first_matrix && i != choice.index) continue;
     std::string_view block;
     const Claim claim = claim_of(*archive, choice.name, block);

@@ -27,6 +27,10 @@ class ByteStream {
   std::size_t read(std::span<char> out);
   /// The next `n` bytes, fewer at the end or before damage; read() returns them again. Valid until the next call.
   std::string_view peek(std::size_t n);
+  /// Throws the error that ended what peek() returned, if there is one.
+  void throw_postponed() const {
+    if (postponed_) std::rethrow_exception(postponed_);
+  }
   /// Goes back to the first byte; false if the source cannot.
   bool rewind();
 

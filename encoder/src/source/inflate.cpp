@@ -6,12 +6,14 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "source/archive.hpp"
 #include "spmvpack/container/array.hpp"
+#include "spmvpack/container/memory.hpp"
 
 namespace spmvpack::encoder {
 namespace {
@@ -105,10 +107,17 @@ class GzipStream final : public InflatedStream {
   int result_ = ISAL_DECOMP_OK;  ///< of the last call; even an error may come with some text
 };
 
+/// Windows up to the first size are buffers like others; larger ones count, and none is larger than the second.
+constexpr int uncounted_window_log = 23, largest_window_log = 27;
+
 class ZstdStream final : public InflatedStream {
  public:
   explicit ZstdStream(const std::shared_ptr<ByteStream>& bytes) : InflatedStream(bytes), context_(ZSTD_createDCtx()) {
     if (!context_) throw Error(errc::out_of_memory, "cannot allocate a zstd context");
+    if (const auto budget = current_budget(); budget)
+      window_log_ =
+          std::clamp(static_cast<int>(std::bit_width(budget->left())) - 1, uncounted_window_log, largest_window_log);
+    ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, window_log_);
   }
 
  private:
@@ -123,13 +132,22 @@ class ZstdStream final : public InflatedStream {
       ZSTD_outBuffer inflated{out.data(), out.size(), 0};
       in_frame_ = ZSTD_decompressStream(context_.get(), &inflated, &in_);
       if (ZSTD_isError(in_frame_) != 0) damaged();
+      if (const std::uint64_t all = ZSTD_sizeof_DCtx(context_.get()), own = std::uint64_t{2} << uncounted_window_log;
+          all > own + counted_.bytes())
+        counted_.grow(all - own - counted_.bytes(), name() + ": the window of the zstd data");
       if (inflated.pos != 0) return inflated.pos;
       if (at_end && in_frame_ != 0) fail("the zstd data is truncated", 0);
     }
   }
 
   [[noreturn]] void damaged() const {
-    if (ZSTD_getErrorCode(in_frame_) == ZSTD_error_frameParameter_windowTooLarge)
+    const bool too_large = ZSTD_getErrorCode(in_frame_) == ZSTD_error_frameParameter_windowTooLarge;
+    if (too_large && window_log_ != largest_window_log)
+      throw Error(
+          errc::out_of_memory,
+          fmt::format("the zstd data needs a window of more than {} MiB", std::uint64_t{1} << (window_log_ - 20)),
+          name(), "raise the memory limit, or compress the file again without --long or --ultra");
+    if (too_large)
       throw Error(errc::unsupported, "the zstd data needs a window of more than 128 MiB", name(),
                   "compress the file again without --long or --ultra");
     fail(fmt::format("the zstd data is damaged ({})", ZSTD_getErrorName(in_frame_)), in_.size - in_.pos);
@@ -139,6 +157,8 @@ class ZstdStream final : public InflatedStream {
     void operator()(ZSTD_DCtx* context) const noexcept { ZSTD_freeDCtx(context); }
   };
   std::unique_ptr<ZSTD_DCtx, Free> context_;
+  int window_log_ = largest_window_log;  ///< the most that is allowed
+  MemoryReservation counted_;
   ZSTD_inBuffer in_{nullptr, 0, 0};
   std::size_t in_frame_ = 0;  ///< what ZSTD_decompressStream returned: 0 between frames, or an error
 };

@@ -13,6 +13,7 @@
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/source.hpp"
 
 namespace spmvpack::encoder {
@@ -20,6 +21,7 @@ namespace {
 
 bool is_container(ByteStream& file) {
   const std::string_view start = file.peek(format::magic.size());
+  if (start.size() < format::magic.size()) file.throw_postponed();  // no disk error makes a file something else
   return std::equal(start.begin(), start.end(), format::magic.begin(), format::magic.end(),
                     [](char c, std::uint8_t m) { return static_cast<std::uint8_t>(c) == m; });
 }
@@ -54,8 +56,8 @@ class StreamContents final : public ByteSource {
 };
 
 Container open_container(const std::string& path, ByteStream& file, std::uint64_t memory_limit) {
-  if (path != "-" && file.rewind()) return Container::open(path);
-  return Container::open(std::make_shared<StreamContents>(file, memory_limit), file.name());
+  if (path != "-" && file.rewind()) return Container::open(path, memory_limit);
+  return Container::open(std::make_shared<StreamContents>(file, memory_limit), file.name(), memory_limit);
 }
 
 /// Rounds the f64 values of the matrix to f32; the provenance records how much was lost.
@@ -103,7 +105,7 @@ SourceMatrix read_container(const Container& container, const SourceOptions& opt
   load.memory_limit = options.memory_limit;
   load.progress = options.progress;
   SourceMatrix source{unpack(container, load), container.facts().field, container.facts().symmetry,
-                      container.provenance()};
+                      container.provenance(load)};
   convert(source, path, options);
   return source;
 }
@@ -111,6 +113,7 @@ SourceMatrix read_container(const Container& container, const SourceOptions& opt
 }  // namespace
 
 Container open_container(const std::string& path, std::uint64_t memory_limit) {
+  const MemoryScope memory(memory_limit, "opening " + escape(path, 400));
   const std::shared_ptr<ByteStream> file = open_stream(path);
   if (is_container(*file)) return open_container(path, *file, memory_limit);
   // The first bytes are enough to recognise a container.
@@ -119,6 +122,7 @@ Container open_container(const std::string& path, std::uint64_t memory_limit) {
 }
 
 Source read_source(const std::string& path, const SourceOptions& options) {
+  const MemoryScope memory(options.memory_limit, "reading " + escape(path, 400));
   std::shared_ptr<ByteStream> file = open_stream(path);
   if (is_container(*file)) {
     Container container = open_container(path, *file, options.memory_limit);

@@ -15,9 +15,14 @@ struct Entries {
   CsrMatrix matrix;
   std::function<void(CsrMatrix&)> copy;
   std::once_flag copied;
+  MemoryReservation counted;  ///< of columns and values, once they are there
 
   void require() {
-    std::call_once(copied, [&] { copy(matrix); });
+    std::call_once(copied, [&] {
+      counted = MemoryReservation(matrix.nnz() * (4 + size_of(matrix.value_type())),
+                                  fmt::format("a part of {} nonzeros", matrix.nnz()));
+      copy(matrix);
+    });
   }
 };
 
@@ -29,8 +34,12 @@ PartPlan plan_part(std::string_view layout, LazyPart part, ValueType type, const
   entries->matrix.rows = rows;
   entries->matrix.cols = part.cols.map.count;
   entries->matrix.row_ptr = std::move(part.row_ptr);
-  entries->matrix.col_idx = Array<std::uint32_t>(nnz);  // memory that nobody touches costs nothing
-  dispatch(type, [&]<class T>(T) { entries->matrix.values = Array<T>(nnz); });
+  {
+    // Memory that nobody touches costs nothing, and is counted when it is.
+    const MemoryScope uncounted{MemoryScope::Uncounted{}};
+    entries->matrix.col_idx = Array<std::uint32_t>(nnz);
+    dispatch(type, [&]<class T>(T) { entries->matrix.values = Array<T>(nnz); });
+  }
   entries->copy = std::move(part.copy);
   PartPlan plan = find_layout_encoder(layout).plan(
       {entries->matrix.view(), std::move(part.rows), std::move(part.cols), nullptr, entries}, options);
@@ -60,8 +69,7 @@ void copy_rows(const CsrView& a, const PartIndices& rows, std::uint64_t first, C
 
 PartMatrix copied_rows(const CsrView& a, PartIndices rows, Array<std::uint64_t> row_ptr, int threads) {
   const std::uint64_t nnz = row_ptr[rows.map.count];
-  require_memory(checked_mul(nnz, 4 + size_of(a.value_type()), "bytes of a part"), 0,
-                 fmt::format("a part of {} nonzeros", nnz));
+  const MemoryScope part(fmt::format("a part of {} nonzeros", nnz));
   const auto m = std::make_shared<CsrMatrix>(allocate_csr(rows.map.count, a.cols(), nnz, a.value_type()));
   m->row_ptr = std::move(row_ptr);
   copy_rows(a, rows, 0, *m, threads);
@@ -69,7 +77,7 @@ PartMatrix copied_rows(const CsrView& a, PartIndices rows, Array<std::uint64_t> 
 }
 
 PartMatrix longer_rows(const CsrView& a, std::uint64_t length, int threads) {
-  std::vector<std::uint32_t> list;
+  CountedVector<std::uint32_t> list;
   for (std::uint64_t r = 0; r < a.rows(); ++r)
     if (a.row_length(r) > length) list.push_back(static_cast<std::uint32_t>(r));
   Array<std::uint64_t> row_ptr(list.size() + 1);

@@ -23,10 +23,10 @@ constexpr std::uint64_t rows_per_task = 1U << 14;
 
 /// Segments of columns.
 struct Segments {
-  std::uint64_t cols = 0, width = 1;                          ///< of the matrix; of the first segment
-  std::shared_ptr<const std::vector<std::uint32_t>> columns;  ///< in the order that is cut; null: their own
-  std::vector<std::uint32_t> place;                           ///< of each column in that order
-  std::vector<std::uint8_t> column_segment;                   ///< of each column in that order
+  std::uint64_t cols = 0, width = 1;                            ///< of the matrix; of the first segment
+  std::shared_ptr<const CountedVector<std::uint32_t>> columns;  ///< in the order that is cut; null: their own
+  CountedVector<std::uint32_t> place;                           ///< of each column in that order
+  CountedVector<std::uint8_t> column_segment;                   ///< of each column in that order
   /// Each segment is twice as wide as the one before it: they begin at 0, w, 3 w, 7 w, ...
   bool doubling = false;
 
@@ -45,13 +45,13 @@ struct Segments {
     const std::uint64_t from = begin(segment), n = begin(segment + 1) - from;
     if (columns == nullptr) return PartIndices::range(from, n);
     const auto first = columns->begin() + static_cast<std::ptrdiff_t>(from);
-    return PartIndices::of({first, first + static_cast<std::ptrdiff_t>(n)});
+    return PartIndices::of(CountedVector<std::uint32_t>(first, first + static_cast<std::ptrdiff_t>(n)));
   }
 };
 
 /// The rows with entries in one segment, and where their entries begin.
 struct SegmentRows {
-  std::vector<std::uint32_t> rows;
+  CountedVector<std::uint32_t> rows;
   Array<std::uint64_t> row_ptr;
 };
 
@@ -87,7 +87,7 @@ std::uint64_t cut_in_order(const CsrView& a, const Segments& segments, std::uint
 /// The same for columns in another order.
 std::uint64_t cut_sorted(const CsrView& a, const Segments& segments, std::uint64_t begin, std::uint64_t end,
                          Piece* pieces) {
-  std::vector<std::uint32_t> lengths(segments.count()), touched(segments.count() + 1);
+  CountedVector<std::uint32_t> lengths(segments.count()), touched(segments.count() + 1);
   std::uint64_t count = 0;
   for (std::uint64_t r = begin; r < end; ++r) {
     std::size_t n = 0;
@@ -105,16 +105,21 @@ std::uint64_t cut_sorted(const CsrView& a, const Segments& segments, std::uint64
 std::vector<SegmentRows> rows_of_segments(const CsrView& a, const Segments& segments, int threads) {
   struct Task {
     Array<Piece> pieces;
+    MemoryReservation counted;                 // what is used of them
     std::vector<std::uint64_t> rows, entries;  // of each segment; then of those before
   };
   std::vector<Task> tasks(div_up(a.rows(), rows_per_task));
   parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
     Task& task = tasks[t];
     const std::uint64_t begin = t * rows_per_task, end = std::min(a.rows(), begin + rows_per_task);
-    // Room for all that there may be: memory that nobody touches costs nothing.
-    task.pieces = Array<Piece>(std::min(a.row_ptr(end) - a.row_ptr(begin), (end - begin) * segments.count()));
+    // Room for all that there may be: memory that nobody touches costs nothing, and is not counted.
+    {
+      const MemoryScope uncounted{MemoryScope::Uncounted{}};
+      task.pieces = Array<Piece>(std::min(a.row_ptr(end) - a.row_ptr(begin), (end - begin) * segments.count()));
+    }
     task.pieces.truncate(
         (segments.columns == nullptr ? cut_in_order : cut_sorted)(a, segments, begin, end, task.pieces.data()));
+    task.counted = MemoryReservation(task.pieces.size() * sizeof(Piece));
     task.rows.resize(segments.count());
     task.entries.resize(segments.count());
     for (const Piece& p : task.pieces) ++task.rows[p.segment], task.entries[p.segment] += p.length;
@@ -167,7 +172,7 @@ void copy_entries(const CsrView& a, const Segments& segments, std::uint64_t segm
 }
 
 /// A list of rising rows; a range if none is left out.
-PartIndices indices_of(std::vector<std::uint32_t> rows, std::uint64_t all) {
+PartIndices indices_of(CountedVector<std::uint32_t> rows, std::uint64_t all) {
   if (rows.size() == all) return PartIndices::all(all);
   if (rows.back() - rows.front() + std::uint64_t{1} == rows.size())
     return PartIndices::range(rows.front(), rows.size());
@@ -200,8 +205,8 @@ Plan plan_segments(std::string name, const CsrView& a, Segments of, const PlanOp
 }
 
 /// The columns by falling number of entries; columns with as many keep their order.
-std::vector<std::uint32_t> densest_first(const CsrView& a) {
-  std::vector<std::uint32_t> entries(a.cols()), order(a.cols());
+CountedVector<std::uint32_t> densest_first(const CsrView& a) {
+  CountedVector<std::uint32_t> entries(a.cols()), order(a.cols());
   for (std::uint64_t k = 0; k < a.nnz(); ++k) ++entries[a.col_idx()[k]];
   std::iota(order.begin(), order.end(), 0);
   FallingSort()(order, [&](std::uint32_t c) { return entries[c]; });
@@ -262,14 +267,13 @@ Strategy nus_sell() {
        .settings = {{"nus_sell.cols", "1 and more", "columns of the first segment, 16384 unless set"}},
        .least = least_of_nus,
        .plan = [](const CsrView& a, const PlanOptions& options) {
-         constexpr std::uint64_t bytes_of_column = 3 * sizeof(std::uint32_t);  // entries, order, place
-         require_memory(a.cols() * bytes_of_column, 0, fmt::format("sorting {} columns", a.cols()));
+         const MemoryScope sorting(fmt::format("sorting {} columns", a.cols()));
          Segments segments;
          segments.cols = a.cols();
          segments.width =
              layouts::read_setting(options, "nus_sell.cols", 1, max_dimension, {}).value_or(default_first_width);
          segments.doubling = true;
-         segments.columns = std::make_shared<const std::vector<std::uint32_t>>(densest_first(a));
+         segments.columns = std::make_shared<const CountedVector<std::uint32_t>>(densest_first(a));
          segments.place.resize(a.cols());
          segments.column_segment.resize(a.cols());
          for (std::size_t i = 0; i < segments.place.size(); ++i) {

@@ -30,6 +30,7 @@ class Arena {
       piece_ = std::make_shared<Piece>(std::max(bytes, std::clamp(taken_ / 16, min_piece_bytes, max_piece_bytes)));
       used_ = 0;
     }
+    piece_->counted.grow(bytes, "the list of entries");
     used_ += bytes;
     taken_ += bytes;
     return {piece_->memory.data() + used_ - bytes, piece_};
@@ -37,7 +38,7 @@ class Arena {
 
  private:
   struct Piece {
-    explicit Piece(std::uint64_t bytes) : memory(bytes) {}
+    explicit Piece(std::uint64_t bytes) : memory(uncounted(bytes)) {}
     Piece(const Piece&) = delete;
     Piece& operator=(const Piece&) = delete;
     /// Returns the pages right away, whatever the allocator does: their next user finds them mapped and cached.
@@ -45,7 +46,12 @@ class Arena {
       constexpr std::uint64_t page = 4096;  // Array aligns memory of this size to huge pages
       ::madvise(memory.data(), memory.size() / page * page, MADV_DONTNEED);
     }
+    static Array<std::byte> uncounted(std::uint64_t bytes) {
+      const MemoryScope none{MemoryScope::Uncounted{}};
+      return Array<std::byte>(bytes);
+    }
     Array<std::byte> memory;
+    MemoryReservation counted;  ///< of what has been taken: nobody touches the rest
   };
 
   static constexpr std::uint64_t min_piece_bytes = std::uint64_t{4} << 20, max_piece_bytes = std::uint64_t{64} << 20;

@@ -58,7 +58,10 @@ void TextBatches::read_ahead() noexcept {
 void TextBatches::fill(Buffer& next, std::string_view begun) {
   constexpr std::size_t reserved = slack + 1;  // plus the '\n' that the last line may lack
   const std::size_t wanted = begun.size() + batch_bytes_ + reserved;
-  if (next.bytes.size() < wanted) next.bytes = Array<char>(wanted);
+  if (next.bytes.size() < wanted) {
+    const MemoryScope buffers{MemoryScope::Uncounted{}};  // unlike a line for which they have no room
+    next.bytes = Array<char>(wanted);
+  }
   std::copy(begun.begin(), begun.end(), next.bytes.begin());
   next.end = begun.size();
   for (;;) {

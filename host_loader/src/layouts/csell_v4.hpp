@@ -76,7 +76,9 @@ struct SliceSums {
     using Id = std::conditional_t<id_bytes == 1, std::uint8_t, std::uint16_t>;
     constexpr std::uint32_t slots = lanes * group_steps;
     for (const Group* const end = group + count; group != end; ++group, ++group_index, words += slots * width) {
-      const Id* const ids = reinterpret_cast<const Id*>(slice.stream + slice.at.ids * unit) + group_index * slots;
+      const Id* ids = nullptr;  // without a table, there may be no stream
+      if constexpr (source == Source::table)
+        ids = reinterpret_cast<const Id*>(slice.stream + slice.at.ids * unit) + group_index * slots;
       if constexpr (width != 0) prefetch_ahead(words, slots * width);
       if constexpr (source == Source::table) prefetch_ahead(ids, slots * id_bytes);
       V* const mine = sums[group_index % sum_count][0].data();

@@ -10,6 +10,7 @@
 
 #include "spmvpack/container/error.hpp"
 #include "spmvpack/container/export.hpp"
+#include "spmvpack/container/memory.hpp"
 
 namespace spmvpack {
 
@@ -20,24 +21,29 @@ SPMVPACK_EXPORT void release(void* memory) noexcept;
 }  // namespace detail
 
 /// An owning array of trivial elements on a 64-byte boundary. Unlike std::vector, it does not touch its memory on
-/// construction: matrices are large, and the threads that fill them should be the first to touch their pages.
+/// construction: matrices are large, and the threads that fill them should be the first to touch their pages. It is
+/// counted against the current budget (memory.hpp).
 template <class T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
  public:
   Array() = default;
-  /// `size` uninitialised elements. Error(errc::out_of_memory) if the allocation fails.
+  /// `size` uninitialised elements. Error(errc::out_of_memory) if the budget or the allocation fails.
   explicit Array(std::uint64_t size) : size_(size) {
     if (size > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T))
       throw Error(errc::out_of_memory, "an array of " + std::to_string(size) + " elements is beyond the address space");
-    if (size != 0) data_ = static_cast<T*>(detail::allocate(size * sizeof(T)));
+    if (size == 0) return;
+    counted_ = MemoryReservation(size * sizeof(T));
+    data_ = static_cast<T*>(detail::allocate(size * sizeof(T)));
   }
   Array(std::uint64_t size, T value) : Array(size) {
     for (T& e : *this) e = value;
   }
-  Array(Array&& o) noexcept : data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)) {}
+  Array(Array&& o) noexcept
+      : counted_(std::move(o.counted_)), data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)) {}
   Array& operator=(Array&& o) noexcept {
+    std::swap(counted_, o.counted_);
     std::swap(data_, o.data_);
     std::swap(size_, o.size_);
     return *this;
@@ -67,6 +73,7 @@ class Array {
   void truncate(std::uint64_t size) noexcept { size_ = size < size_ ? size : size_; }
 
  private:
+  MemoryReservation counted_;
   T* data_ = nullptr;
   std::uint64_t size_ = 0;
 };

@@ -39,6 +39,9 @@ SPMVPACK_EXPORT std::shared_ptr<const ByteSource> memory_source(Array<std::byte>
 /// The number of OutputFiles in the process. While it is 0, ending the process leaves no temporary file behind. Safe to
 /// call from a signal handler.
 SPMVPACK_EXPORT int unfinished_outputs() noexcept;
+/// The number of OutputFiles that have been given their names. It grows before unfinished_outputs() falls. Safe to call
+/// from a signal handler.
+SPMVPACK_EXPORT int finished_outputs() noexcept;
 
 /// Writes all of `text` to standard output; waits while that is a full pipe, even a non-blocking one. Errors: errc::io
 /// at "standard output".
@@ -75,7 +78,9 @@ class SPMVPACK_EXPORT MemorySink final : public ByteSink {
   Array<std::byte> bytes_;  ///< `size_` of them are written
 };
 
-/// A file being written. Until commit() it has a random temporary name next to `path`; without commit() it is removed.
+/// A file being written. Until commit() it has a random temporary name next to `path`, NAME.xxxxxxxx.tmp, and a lock
+/// (flock); without commit() it is removed. Temporary files of NAME that nobody has locked are those of processes that
+/// were killed: the next OutputFile of that name removes them.
 class SPMVPACK_EXPORT OutputFile final : public ByteSink {
  public:
   /// Creates the temporary file. Without `overwrite`, an existing `path` is an Error(errc::exists) right away, or from
@@ -105,8 +110,10 @@ class SPMVPACK_EXPORT OutputFile final : public ByteSink {
 
   Counted counted_;
   std::string path_, target_, temporary_;  ///< target_: path_ with links resolved
+  void create(std::uint32_t mode);
+
   bool overwrite_ = false;
-  int fd_ = -1;
+  int fd_ = -1, lock_ = -1;  ///< the same open file: the lock is kept until the file has its name
   std::uint64_t end_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "spmvpack/container/export.hpp"
+#include "spmvpack/container/memory.hpp"
 
 namespace spmvpack {
 
@@ -18,16 +19,23 @@ SPMVPACK_EXPORT bool lost_threads_in_fork() noexcept;
 /// Tells lost_threads_in_fork() of processes to come that this one has started threads.
 SPMVPACK_EXPORT void note_threads() noexcept;
 
-/// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores). 1
-/// if lost_threads_in_fork().
+/// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores), but
+/// not more than a machine of any size has a use for: OpenMP ends the process if it cannot start a thread. 1 if
+/// lost_threads_in_fork().
 inline int thread_count(int requested) {
   if (lost_threads_in_fork()) return 1;
-  return requested > 0 ? requested : omp_get_max_threads();
+  if (requested > 0) return requested;
+  constexpr int always_allowed = 64, per_core = 4;
+  const int wanted = omp_get_max_threads();
+  if (wanted <= always_allowed) return wanted;
+  const int most = per_core * omp_get_num_procs();
+  return wanted < most ? wanted : most < always_allowed ? always_allowed : most;
 }
 
 /// Calls f(i) for every i in [0, n) on up to `threads` threads (0: all), or f(i, worker) if f takes two arguments;
 /// worker < `threads` differs between concurrent calls. If calls throw, the exception of the smallest i is rethrown
-/// whatever the number of threads: indices are handed out in order, and none below a failed one is skipped.
+/// whatever the number of threads: indices are handed out in order, and none below a failed one is skipped. What
+/// the calls allocate counts against the caller's budget.
 template <class F>
 void parallel_for(std::uint64_t n, int threads, F&& f) {
   const auto call = [&](std::uint64_t i, [[maybe_unused]] std::uint64_t worker) {
@@ -45,8 +53,10 @@ void parallel_for(std::uint64_t n, int threads, F&& f) {
   std::exception_ptr error;
   std::mutex guard;
   note_threads();
+  const MemoryScope* const memory = detail::memory_scope();
 #pragma omp parallel num_threads(static_cast <int>(wanted < n ? wanted : n))
   {
+    const detail::MemoryScopeOf of_caller(memory);
     const std::uint64_t worker = workers++;
     for (std::uint64_t i = next++; i < failed.load(); i = next++) {
       try {

@@ -51,12 +51,14 @@ class SPMVPACK_EXPORT LoadedPart {
 
 /// An open .spmvc file. Opening reads and checks the header and the tables; sections are read on demand. Errors:
 /// errc::bad_input (not a container), errc::corrupt (wrong bytes or structure), errc::unsupported (version, feature,
-/// layout or codec), errc::too_large (beyond a limit of the format), errc::io.
+/// layout or codec), errc::too_large (beyond a limit of the format), errc::out_of_memory, errc::io.
 class SPMVPACK_EXPORT Container {
  public:
-  static Container open(const std::string& path);
+  /// The tables may take `memory_limit` bytes (0: available_memory()).
+  static Container open(const std::string& path, std::uint64_t memory_limit = 0);
   /// The same for any byte source; messages call it `name`.
-  static Container open(std::shared_ptr<const ByteSource> bytes, const std::string& name);
+  static Container open(std::shared_ptr<const ByteSource> bytes, const std::string& name,
+                        std::uint64_t memory_limit = 0);
 
   [[nodiscard]] const MatrixFacts& facts() const noexcept { return facts_; }
   /// All parts: those of A, then those of A^T, if the container has any.
@@ -83,7 +85,7 @@ class SPMVPACK_EXPORT Container {
   /// Writes the file, byte for byte, once all of its checksums have been verified, if the options say so.
   void copy_to(ByteSink& sink, const LoadOptions& options = {}) const;
   /// The provenance section; empty if there is none. Error(errc::corrupt) if it does not follow docs/FORMAT.md.
-  [[nodiscard]] Provenance provenance() const;
+  [[nodiscard]] Provenance provenance(const LoadOptions& options = {}) const;
 
  private:
   Container() = default;
@@ -105,6 +107,7 @@ class SPMVPACK_EXPORT Container {
   std::vector<format::Block> blocks_;
   std::vector<std::uint64_t> block_offsets_;
   std::uint64_t file_bytes_ = 0;
+  std::shared_ptr<const MemoryReservation> counted_;  ///< of the tables
 };
 
 /// The matrix of a container, assembled from all its parts of A; or the same matrix from those of A^T, which it

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <vector>
 
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/types.hpp"
 
 namespace spmvpack {
@@ -46,7 +46,7 @@ class SharedBits {
 
  private:
   static constexpr std::uint64_t word_bits = 64;
-  std::vector<std::uint64_t> words_;
+  CountedVector<std::uint64_t> words_;
 };
 
 }  // namespace spmvpack

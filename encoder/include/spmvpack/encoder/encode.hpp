@@ -31,7 +31,8 @@ struct EncodeRequest {
   bool transpose = false;
   int threads = 0;
   bool overwrite = false;
-  bool force_size = false;  ///< allow more than max_growth times CSR's device bytes
+  std::uint64_t memory_limit = 0;  ///< bytes of plans and, with `transpose`, of A^T; 0: available_memory()
+  bool force_size = false;         ///< allow more than max_growth times CSR's device bytes
   ProgressCallback progress = {};
 };
 

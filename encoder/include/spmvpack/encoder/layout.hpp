@@ -14,6 +14,7 @@
 
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/container/export.hpp"
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/progress.hpp"
 #include "spmvpack/container/writer.hpp"
 
@@ -48,15 +49,18 @@ struct PlanOptions {
 /// repetition.
 struct PartIndices {
   IndexMap map;
-  std::shared_ptr<const std::vector<std::uint32_t>> list;  ///< map.count elements if map is a list, else null
+  std::shared_ptr<const CountedVector<std::uint32_t>> list;  ///< map.count elements if map is a list, else null
 
   static PartIndices all(std::uint64_t count) { return {{format::MapKind::all, 0, count}, nullptr}; }
   static PartIndices range(std::uint64_t begin, std::uint64_t count) {
     return {{format::MapKind::range, begin, count}, nullptr};
   }
-  static PartIndices of(std::vector<std::uint32_t> list) {
+  static PartIndices of(CountedVector<std::uint32_t> list) {
     const std::uint64_t count = list.size();
-    return {{format::MapKind::list, 0, count}, std::make_shared<const std::vector<std::uint32_t>>(std::move(list))};
+    return {{format::MapKind::list, 0, count}, std::make_shared<const CountedVector<std::uint32_t>>(std::move(list))};
+  }
+  static PartIndices of(const std::vector<std::uint32_t>& list) {
+    return of(CountedVector<std::uint32_t>(list.begin(), list.end()));
   }
   [[nodiscard]] std::uint32_t operator[](std::uint64_t i) const {
     return list != nullptr ? (*list)[i] : static_cast<std::uint32_t>(map.begin + i);

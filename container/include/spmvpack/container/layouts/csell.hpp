@@ -233,7 +233,7 @@ struct SliceView {
   static SPMVPACK_HOST_DEVICE SliceView of(const View<T>& v, std::uint64_t s) {
     const Slice slice = v.slices[s];
     SliceView r{};
-    r.patterns = v.patterns + slice.first_group();
+    r.patterns = v.patterns == nullptr ? nullptr : v.patterns + slice.first_group();
     r.references = v.references == nullptr ? nullptr : v.references + std::uint64_t{slice.first_group()} * group_steps;
     r.stream = v.stream + std::uint64_t{slice.stream} * unit;
     const bool many = slice.counts == SliceGroups::many;
