@@ -485,7 +485,7 @@ TEST_CASE("an output has any name that a file may have, and removes what killed 
 }
 
 TEST_CASE("a list of rows is checked in the time and memory of the list") {
-  const SourceMatrix source = source_of(make_csr(2, 2, {{{0, 0}, 1}, {{1, 1}, 2}}));
+  const SourceMatrix source = source_of(make_csr(2, 2, {{{0, 0}, 1}, {{1, 0}, 2}}));
   const encoder::Plan plan = encoder::find_strategy("coo").plan(source.matrix, {});
   const auto with_rows = [&](std::vector<std::uint32_t> rows, std::uint64_t of) {
     ContainerSource contents = encoder::container_source(encoder::facts_of(source), {}, plan, {});
