@@ -92,6 +92,7 @@ def containers():
     for count in (1, 300):
         lists = [empty_part("coo", 0, MOST_ROWS).row_list([]) for _ in range(count)]
         yield f"row_lists_{count}", image(lists, rows=MOST_ROWS, columns=MOST_ROWS).pack()
+    yield "many_parts", image([empty_part("coo", 1_000_000, 1) for _ in range(5000)], rows=1_000_000).pack()
     claims = image([empty_part("ell", 10, 10)], rows=10, columns=10)
     claims.header["nonzeros"] = claims.parts[0]["nonzeros"] = 2**63
     claims.parts[0]["parameters"] = [2**60] + [0] * 7
@@ -110,6 +111,25 @@ def large_tables(path):
     with open(path, "wb") as file:
         file.write(img.pack())
         file.truncate(img.header["file_length"])
+
+
+def large_block(path):
+    """A gigabyte that is said to be one block of zstd, and is a hole in the file."""
+    img = image([empty_part("coo", 1, 1)], [Section("provenance", "u8", b"a=\n", flags=0, alignment=1)])
+    stored = 1 << 30
+    provenance = img.sections[-1]
+    provenance.update(codec=1, stored_bytes=stored)
+    img.blocks[-1]["stored_bytes"] = stored
+    img.payload = img.payload[:provenance["offset"] - 4096]
+    end = provenance["offset"] + stored
+    img.header.update(tables_offset=end, file_length=end + img.header["tables_bytes"])
+    packed = img.pack()
+    begin = 4096 + len(img.payload)
+    with open(path, "wb") as file:
+        file.write(packed[:begin])
+        file.truncate(end)
+        file.seek(end)
+        file.write(packed[begin:])
 
 
 BANNER = b"%%MatrixMarket matrix coordinate real general\n"
@@ -142,7 +162,7 @@ def npz(**arrays):
 def sources():
     """(name, bytes)"""
     tail = b"1 1 1\n1 1 1\n"
-    yield "comments.mtx.gz", repeated_gzip(BANNER, b"%\n" * (MIB // 2), 200, tail)
+    yield "comments.mtx.gz", repeated_gzip(BANNER, b"%\n" * (MIB // 2), 20, tail)
     yield "long_line.mtx.gz", repeated_gzip(BANNER + b"%", b"a" * MIB, 400, b"\n" + tail)
     yield "rows.mtx", BANNER + b"4000000000 1 0\n"
     yield "entries.mtx", BANNER + b"10 10 4000000000\n1 1 1\n"
@@ -172,8 +192,9 @@ def hostile(directory):
     for name, content in (*((f"{name}.spmvc", content) for name, content in containers()), *sources()):
         paths.append(directory / name)
         paths[-1].write_bytes(content)
-    paths.append(directory / "tables.spmvc")
-    large_tables(paths[-1])
+    for name, write in (("tables.spmvc", large_tables), ("block.spmvc", large_block)):
+        paths.append(directory / name)
+        write(paths[-1])
     return paths
 
 

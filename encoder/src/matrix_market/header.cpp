@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 
+#include "spmvpack/container/format.hpp"
 #include "text/number_text.hpp"
 
 namespace spmvpack::encoder {
@@ -129,6 +130,7 @@ void read_size_line(TextBatches& text, MatrixMarketHeader& header) {
 
 MatrixMarketHeader read_header(TextBatches& text) {
   MatrixMarketHeader header;
+  std::uint64_t comment_bytes = 0;
   read_banner(text, header);
   for (;; text.skip_line()) {
     if (text.text().empty()) text.fail(errc::bad_input, "the file ends before its size line", "is the file complete?");
@@ -137,8 +139,12 @@ MatrixMarketHeader read_header(TextBatches& text) {
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
     if (line.empty()) continue;
     if (line[0] != '%') break;
-    header.counted.grow(sizeof(std::string) + line.size(), text.name() + ": the comments");
-    header.comments.emplace_back(line.substr(1));
+    constexpr std::string_view key = "comment=";  // which each has in a provenance, and its '\n'
+    comment_bytes += key.size() + line.size();
+    if (comment_bytes <= format::max_provenance_bytes)
+      header.comments.emplace_back(line.substr(1));
+    else
+      ++header.comments_left_out;
   }
   read_size_line(text, header);
   return header;

@@ -17,8 +17,8 @@ struct MatrixMarketHeader {
   Symmetry symmetry = Symmetry::general;
   std::uint64_t rows = 0, cols = 0;
   std::uint64_t entries = 0;  ///< lines that must follow
-  std::vector<std::string> comments;
-  MemoryReservation counted;  ///< of the comments
+  std::vector<std::string> comments;    ///< as far as a container's provenance could have room for them
+  std::uint64_t comments_left_out = 0;  ///< those after them
 };
 
 /// Reads the head and leaves `text` at the line after it. Errors: errc::bad_input (violates the format),

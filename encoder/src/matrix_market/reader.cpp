@@ -87,6 +87,7 @@ SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::st
       dispatch(options.value_type, [&](auto type) { return read_as<decltype(type)>(text, header, limited); });
   source.provenance.source = base_name(path);
   source.provenance.comments = std::move(header.comments);
+  source.provenance.comments_left_out = header.comments_left_out;
   return source;
 }
 
