@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fits the prices of the time model (encoder/src/time_prices.inc) to measured multiplies, and shows how well they do.
 
-    spmvpack bench --suite --json > f64.json                      # on the GPU; also --value-type f32, other matrices
-    benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --gpu f64.json f32.json real.json --host host.json
+    spmvpack bench --suite --json > f64.json          # on the GPU; also --shapes, --value-type f32, other matrices
+    benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --gpu f64.json shapes.json --host host.json
     benchmarks/fit_times.py                                       # fits again what was collected before
 
 The first form makes every matrix of these files again (or reads it from --matrices), asks `spmvpack report` what each
@@ -11,13 +11,16 @@ matrix that several files have, the first that measured a layout counts on a GPU
 then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
 
 A GPU's prices are the non-negative solution of least squares of the relative errors, made robust by weights that fall
-with the error; layouts that take more than 1.8 times as long as the best one of their matrix count a tenth, and matrices that
-are not of the suite a half, as noise and launches are most of what small ones take. Needs scipy.
+with the error; layouts that take more than 1.8 times as long as the best one of their matrix (3 times, of the shapes, whose
+predictions are held to that) count a tenth, and matrices that are not of the suite a half, as noise and launches are most
+of what small ones take. Needs scipy, unless it is to --collect only.
 """
 
 import argparse
+import concurrent.futures
 import json
 import math
+import os
 import pathlib
 import re
 import shlex
@@ -25,13 +28,11 @@ import subprocess
 import sys
 import tempfile
 
-import numpy
-import scipy.optimize
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TARGETS = ("gpu", "host")
 YARDSTICKS = ("csr", "ccoo", "sell")
-NEAR = 1.8  # times the best of a matrix
+NEAR = {"suite": 1.8, "real": 1.8, "shapes": 3}  # times the best of a matrix
+WEIGHT = {"suite": 1.0, "real": 0.5, "shapes": 0.5}
 CACHES = {"gpu": "cold cache", "host": "the geometric mean of cold and warm"}
 MOST_SLOWER = 0.04  # auto than a yardstick; the goal is 5 %
 
@@ -76,18 +77,16 @@ def report(spmvpack, path, value_type, target, square):
 
 
 def collect(spmvpack, files, matrices):
-    entries = []
     target = load(files[0])["machine"]["kind"]
-    with tempfile.TemporaryDirectory() as directory:
-        made = (None, None)
-        for (name, value_type), (matrix, times) in sorted(measured(files).items()):
+
+    def entry(measurement):
+        (name, value_type), (matrix, times) = measurement
+        with tempfile.TemporaryDirectory() as directory:
             source = matrix["source"] or ""
             if source.startswith("spmvpack generate "):
                 path = pathlib.Path(directory) / "A.spmvc"
-                if made != (source, path):
-                    arguments = shlex.split(source)[1:]
-                    subprocess.run([spmvpack, *arguments, "-f", "-q", "--layout", "csr", "-o", str(path)], check=True)
-                    made = (source, path)
+                arguments = shlex.split(source)[1:]
+                subprocess.run([spmvpack, *arguments, "-f", "-q", "--layout", "csr", "-o", str(path)], check=True)
             else:
                 path = pathlib.Path(matrices) / name
             print(f"{name} {value_type}", file=sys.stderr)
@@ -106,8 +105,12 @@ def collect(spmvpack, files, matrices):
                 layouts[layout] = {"us": round(microseconds, 2), "device_bytes": device_bytes,
                                    "fill_reads_x": plan["fill_reads_x"],
                                    "work": {unit: n for unit, n in plan["work"].items() if n != 0}}
-            entries.append({"name": name, "value_type": value_type, "suite": bool(matrix["group"]),
-                            "nonzeros": matrix["nonzeros"], "csr_bytes": matrix["csr_bytes"], "layouts": layouts})
+            group = {None: "real", "shapes": "shapes"}.get(matrix["group"], "suite")
+            return {"name": name, "value_type": value_type, "group": group, "nonzeros": matrix["nonzeros"],
+                    "csr_bytes": matrix["csr_bytes"], "layouts": layouts}
+
+    with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 4)) as pool:
+        entries = list(pool.map(entry, sorted(measured(files).items(), key=lambda item: item[0])))
     return {"machine": load(files[0])["machine"]["name"], "matrices": entries}
 
 
@@ -148,6 +151,8 @@ def translated(work):
 def fit_host(times, units):
     """The host's price for each unit that a GPU has: least squares of logarithms, because few matrices and much noise
     would otherwise pull prices down."""
+    import numpy
+    import scipy.optimize
     layouts = [layout for matrix in times["matrices"] for layout in matrix["layouts"].values()]
     work = [translated(layout["work"]) for layout in layouts]
     known = sorted(set().union(*work))
@@ -181,7 +186,7 @@ def fit_gpu(times):
         for at, matrix in enumerate(times["matrices"]):
             taken, yardstick = pick(matrix, prices), best_yardstick(matrix)
             loss = matrix["layouts"][taken]["us"] / matrix["layouts"][yardstick]["us"] - 1 if yardstick else 0
-            if matrix["suite"] and loss > MOST_SLOWER:
+            if matrix["group"] == "suite" and loss > MOST_SLOWER:
                 slower.append(loss)
                 for name in {taken, yardstick}:
                     weights[at, name] = 1.5 * weights.get((at, name), 1)
@@ -194,13 +199,15 @@ def fit_gpu(times):
 
 def fit(times, weights):
     """The same with these weights, for each matrix and layout that has one."""
-    samples = [(layout, min(l["us"] for l in matrix["layouts"].values()), matrix["suite"], weights.get((at, name), 1))
+    import numpy
+    import scipy.optimize
+    samples = [(layout, min(l["us"] for l in matrix["layouts"].values()), matrix["group"], weights.get((at, name), 1))
                for at, matrix in enumerate(times["matrices"]) for name, layout in matrix["layouts"].items()]
     units = sorted({unit for layout, *_ in samples for unit in layout["work"]})
     picoseconds = numpy.array([1e6 * layout["us"] for layout, *_ in samples])
     work = numpy.array([[layout["work"].get(unit, 0) for unit in units] for layout, *_ in samples], dtype=float)
-    near = numpy.array([(1.0 if layout["us"] < NEAR * best else 0.1) * (1.0 if suite else 0.5) * weight
-                        for layout, best, suite, weight in samples])
+    near = numpy.array([(1.0 if layout["us"] < NEAR[group] * best else 0.1) * WEIGHT[group] * weight
+                        for layout, best, group, weight in samples])
     scale = numpy.maximum(work.max(axis=0), 1)
     weight = near
     for _ in range(12):
@@ -251,12 +258,12 @@ def show(times, prices, caches):
     text = (f"{times['machine']}. For each matrix the layout that `auto` takes of those measured, its time predicted "
             f"and measured, and the best one measured that `auto` may take; microseconds, {caches}. The last column "
             "is how much longer `auto`'s takes than the fastest of `csr`, `ccoo` and `sell`.\n")
-    for suite, title in ((True, "suite"), (False, "real matrices")):
+    for group, title in (("suite", "suite"), ("real", "real matrices"), ("shapes", "shapes")):
         rows, losses, best_losses, errors = [], [], [], []
         for matrix in times["matrices"]:
             layouts = matrix["layouts"]
             yardstick = best_yardstick(matrix)
-            if matrix["suite"] != suite or not yardstick:
+            if matrix["group"] != group or not yardstick:
                 continue
             taken = pick(matrix, prices)
             allowed = {n: l["us"] for n, l in layouts.items() if not l["fill_reads_x"]}
@@ -264,7 +271,7 @@ def show(times, prices, caches):
             loss = layouts[taken]["us"] / layouts[yardstick]["us"] - 1
             losses.append(loss)
             best_losses.append(layouts[taken]["us"] / allowed[best])
-            errors += [predicted(l, prices) / l["us"] for n, l in layouts.items() if l["us"] < NEAR * allowed[best]]
+            errors += [predicted(l, prices) / l["us"] for n, l in layouts.items() if l["us"] < NEAR[group] * allowed[best]]
             rows.append(f"| {matrix['name']} | {matrix['value_type']} | `{taken}` | "
                         f"{predicted(layouts[taken], prices):.1f} | {layouts[taken]['us']:.1f} | "
                         f"`{best}` {allowed[best]:.1f} | {100 * loss:+.1f} % |\n")
@@ -287,10 +294,13 @@ def main():
     parser.add_argument("--matrices", default=".", help="where matrices are that are not generated")
     for target in TARGETS:
         parser.add_argument(f"--{target}", nargs="+", default=[], metavar="BENCH.json")
+    parser.add_argument("--collect", action="store_true", help="only collect what is measured")
     options = parser.parse_args()
     for target in TARGETS:
         if files := getattr(options, target):
             write_times(times_path(target), collect(options.spmvpack, files, options.matrices))
+    if options.collect:
+        return
     prices = {"gpu": fit_gpu(load(times_path("gpu")))}
     prices["host"] = fit_host(load(times_path("host")), prices["gpu"])
     write_prices(prices)

@@ -496,12 +496,15 @@ TEST_CASE("a matrix is said to fit the cache of the machine that it ran on, and 
   CHECK(host->facts().cache_bytes % 1024 == 0);
 }
 
-TEST_CASE("the words of the suite are those of the command line, and their kinds take them") {
-  for (const SuiteMember& m : suite()) {
-    const auto [kind, options] = parse_member(m);
-    CHECK_NOTHROW(check_kind_options(kind, options));
-    CHECK(command_line(kind, options) == "spmvpack generate " + std::string(m.generator));
-  }
+TEST_CASE("the words of the suite and of the shapes are those of the command line, and their kinds take them") {
+  std::set<std::string_view> names;
+  for (const std::span<const SuiteMember> members : {suite(), shapes()})
+    for (const SuiteMember& m : members) {
+      CHECK(names.insert(m.name).second);
+      const auto [kind, options] = parse_member(m);
+      CHECK_NOTHROW(check_kind_options(kind, options));
+      CHECK(command_line(kind, options) == "spmvpack generate " + std::string(m.generator));
+    }
   CHECK_THROWS_AS(parse_member({"a", "local", "laplace2d --gird 3x3"}), Error);
   CHECK_THROWS_AS(parse_member({"a", "local", "laplace2d --grid"}), Error);
   const auto [kind, options] = parse_member({"a", "local", "laplace2d --grid 3x3 --variable"});
@@ -526,12 +529,12 @@ TEST_CASE("the suite is frozen") {
   }
   CHECK(hash == 0xF94B12FEA4A72A1CU);
   CHECK(groups.size() == 4);
-  const SourceMatrix small = make_member(find_member("circuit-small"));
+  const SourceMatrix small = make_member(find_member(suite(), "circuit-small"));
   CHECK(small.matrix.rows == 500000);
   CHECK(small.provenance.source == "spmvpack generate circuit --rows 500000");
-  CHECK_THROWS_AS(find_member("circuit-smal"), Error);
+  CHECK_THROWS_AS(find_member(suite(), "circuit-smal"), Error);
   // As f32 every value is the nearest one.
-  const SourceMatrix rounded = make_member(find_member("circuit-small"), ValueType::f32);
+  const SourceMatrix rounded = make_member(find_member(suite(), "circuit-small"), ValueType::f32);
   REQUIRE(rounded.matrix.value_type() == ValueType::f32);
   const auto& wide = std::get<Array<double>>(small.matrix.values);
   const auto& narrow = std::get<Array<float>>(rounded.matrix.values);

@@ -146,6 +146,12 @@ TEST_CASE("rows of any number of chunks are finished in order") {
   std::vector<NamedMatrix> matrices;
   matrices.push_back({"rows of many chunks", from_rows<double>(2 * lengths.size(), 80000, rng, 3, columns)});
   all_correct<double, double>(matrices);
+  // After 128 chunks the whole block goes on, with 1,024 at a time.
+  lengths.clear();
+  for (const std::uint64_t chunks : {128U, 1151U, 1152U, 128U, 1153U, 2177U})
+    lengths.push_back(256 * chunks - (chunks % 2 == 0 ? 0 : 100));
+  matrices[0] = {"rows of very many chunks", from_rows<double>(2 * lengths.size(), 600000, rng, 3, columns)};
+  all_correct<double, double>(matrices);
 }
 
 TEST_CASE("every kernel is right on random matrices of all kinds, in its documented order") {

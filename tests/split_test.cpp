@@ -105,7 +105,7 @@ TEST_CASE("a grid with a few long rows is cut, and costs less than in any one la
   const encoder::XSectors x = encoder::x_sectors(a);
   const Aim aim{Objective::time, Target::host};
   const auto seconds = [&](const Plan& plan) {
-    return encoder::predicted_seconds(encoder::work_of(plan, x), aim.target);
+    return encoder::predicted_seconds(encoder::work_of(plan, a.rows, x), aim.target);
   };
   const Plan plan = split(a, {}, aim);
   const std::uint64_t in_long = 45 * 900;
@@ -132,7 +132,9 @@ TEST_CASE("a block of wide rows is apart if segments then spare its gathers", "[
   CHECK(counter(plan.parts[1], "segments") > 1);
   CHECK(plan.parts[1].near_entries == plan.parts[1].info.nnz);
   const encoder::XSectors x = encoder::x_sectors(a);
-  const auto seconds = [&](const Plan& of) { return encoder::predicted_seconds(encoder::work_of(of, x), Target::gpu); };
+  const auto seconds = [&](const Plan& of) {
+    return encoder::predicted_seconds(encoder::work_of(of, a.rows, x), Target::gpu);
+  };
   CHECK(seconds(plan) < seconds(encoder::find_strategy("bitflag").plan(a, {})));
   CHECK(split(a, {{"bitflag.segments", "1"}}).parts.size() == 1);  // the second launch does not pay
   CHECK(split(a, {{"bitflag.hot", "0"}}).parts.size() == 2);       // segments are as without

@@ -25,8 +25,8 @@ using encoder::Target;
 constexpr std::array targets{Target::gpu, Target::host};
 
 double seconds(const CsrView& a, const std::string& layout, Target target = Target::gpu) {
-  return encoder::predicted_seconds(encoder::work_of(encoder::find_strategy(layout).plan(a, {}), encoder::x_sectors(a)),
-                                    target);
+  const Plan plan = encoder::find_strategy(layout).plan(a, {});
+  return encoder::predicted_seconds(encoder::work_of(plan, a.rows(), encoder::x_sectors(a)), target);
 }
 
 std::string chosen(const CsrView& a) { return encoder::find_strategy("auto").plan(a, {}).strategy; }
@@ -65,7 +65,7 @@ TEST_CASE("the work of a plan: bytes that move, x, and what the parts say") {
   const std::uint64_t bytes = plan.device_bytes();
   plan.parts[0].work = {{"csr.multiplies", 1}, {"csr.rows", 100}};
   plan.parts.push_back(plan.parts[0]);
-  const std::vector<Counter> work = encoder::work_of(plan, {.from_memory = 7, .from_l2 = 11, .of_warps = 13});
+  const std::vector<Counter> work = encoder::work_of(plan, 100, {.from_memory = 7, .from_l2 = 11, .of_warps = 13});
   const auto count = [&](std::string_view unit) {
     REQUIRE(std::count_if(work.begin(), work.end(), [&](const Counter& c) { return c.name == unit; }) == 1);
     return std::find_if(work.begin(), work.end(), [&](const Counter& c) { return c.name == unit; })->value;
@@ -102,7 +102,7 @@ TEST_CASE("whatever a layout does has a price") {
         INFO(s.name);
         const Plan plan = s.plan(m.matrix, {});
         for (const encoder::PartPlan& part : plan.parts) CHECK_FALSE(part.work.empty());
-        const std::vector<Counter> work = encoder::work_of(plan, x);
+        const std::vector<Counter> work = encoder::work_of(plan, m.matrix.rows, x);
         for (const Target target : targets) CHECK(std::isfinite(encoder::predicted_seconds(work, target)));
       }
     }
@@ -219,16 +219,53 @@ TEST_CASE("of layouts that were measured, auto takes none that is much slower th
       }
       const std::size_t taken = encoder::choose(candidates, matrix["csr_bytes"]).index;
       INFO(matrix["name"] << " " << matrix["value_type"] << ": " << names[taken]);
+      if (matrix["group"] == "shapes") continue;
       logarithms += std::log(microseconds[taken] / best);
       ++matrices;
       // Small real matrices differ by launches and noise more than by layouts, and so do all on the host.
-      if (target == Target::host || !matrix["suite"].get<bool>()) continue;
+      if (target == Target::host || matrix["group"] != "suite") continue;
       ++of_suite;
       CHECK(microseconds[taken] <= 1.05 * best);
     }
     if (target == Target::gpu) CHECK(of_suite == 78);
     CHECK(matrices >= 20);
     CHECK(std::exp(logarithms / matrices) < (target == Target::gpu ? 0.87 : 1.05));
+  }
+}
+
+TEST_CASE(
+    "of plain shapes that were measured, auto takes none off a cliff, and predictions are no further off than twice") {
+  for (const Target target : targets) {
+    int shapes = 0;
+    const nlohmann::json times = measured(target);
+    for (const auto& matrix : times["matrices"]) {
+      if (matrix["group"] != "shapes") continue;
+      ++shapes;
+      std::vector<Candidate> candidates;
+      std::vector<std::string> names;
+      std::vector<double> microseconds;
+      for (const auto& [name, layout] : matrix["layouts"].items()) {
+        std::vector<Counter> work;
+        for (const auto& [unit, n] : layout["work"].items()) work.push_back({unit, n.get<std::uint64_t>()});
+        candidates.push_back(
+            {"", layout["device_bytes"], encoder::predicted_seconds(work, target), layout["fill_reads_x"]});
+        names.push_back(name);
+        microseconds.push_back(layout["us"]);
+      }
+      const double best = *std::min_element(microseconds.begin(), microseconds.end());
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        if (microseconds[i] > 3 * best) continue;
+        const double predicted = 1e6 * candidates[i].seconds;
+        INFO((target == Target::gpu ? "gpu " : "host ") << matrix["name"] << " " << names[i] << ": " << predicted
+                                                        << " us predicted, " << microseconds[i] << " measured");
+        CHECK((predicted <= 2 * microseconds[i] && microseconds[i] <= 2 * predicted));
+      }
+      const auto of = [&](const char* name) { return matrix["layouts"][name]["us"].get<double>(); };
+      const std::size_t taken = encoder::choose(candidates, matrix["csr_bytes"]).index;
+      INFO((target == Target::gpu ? "gpu " : "host ") << matrix["name"] << ": " << names[taken]);
+      CHECK(microseconds[taken] <= 1.5 * std::min(of("csr"), of("bitflag")));
+    }
+    CHECK(shapes >= 40);
   }
 }
 

@@ -85,7 +85,8 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
 
   const std::vector<std::string> arguments =
       options.count("argument") != 0 ? options["argument"].as<std::vector<std::string>>() : std::vector<std::string>{};
-  const bool none = !command.instead_of_argument.empty() && invocation.flag(command.instead_of_argument.data());
+  const bool none = std::any_of(command.instead_of_argument.begin(), command.instead_of_argument.end(),
+                                [&](const char* flag) { return flag != nullptr && invocation.flag(flag); });
   if (!none && (arguments.empty() || std::find(arguments.begin(), arguments.end(), "") != arguments.end()))
     throw Error(errc::usage, fmt::format("{} is missing", command.argument), {},
                 fmt::format("usage: spmvpack {} {}", command.name, command.synopsis));

@@ -17,12 +17,13 @@ void append(std::vector<encoder::Counter>& to, const std::vector<encoder::Counte
   for (const encoder::Counter& c : counters) to.push_back({prefix + c.name, c.value});
 }
 
-LayoutCost cost_of(const encoder::Plan& plan, const encoder::XSectors& x, const ReportOptions& options) {
+LayoutCost cost_of(const encoder::Plan& plan, std::uint64_t rows, const encoder::XSectors& x,
+                   const ReportOptions& options) {
   LayoutCost cost;
   cost.device_bytes = plan.device_bytes();
   cost.fill_reads_x = plan.fill_reads_x();
   cost.parts_reason = plan.parts_reason;
-  cost.work = encoder::work_of(plan, x);
+  cost.work = encoder::work_of(plan, rows, x);
   cost.predicted_seconds = encoder::predicted_seconds(cost.work, options.aim.target);
   for (const encoder::PartPlan& part : plan.parts) {
     const std::string prefix = plan.parts.size() > 1 ? fmt::format("part{}.", cost.parts.size()) : "";
@@ -70,7 +71,7 @@ TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOp
   cost.reason = best.reason;
   cost.device_bytes = best.device_bytes();
   if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
-  const std::vector<encoder::Counter> work = encoder::work_of(best, encoder::x_sectors(t, options.threads));
+  const std::vector<encoder::Counter> work = encoder::work_of(best, t.rows, encoder::x_sectors(t, options.threads));
   cost.predicted_seconds = encoder::predicted_seconds(work, options.aim.target);
   return cost;
 }
@@ -116,7 +117,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
       report.refused.push_back({strategy.name, e.message()});
       continue;
     }
-    LayoutCost cost = cost_of(plan, report.x_sectors, options);
+    LayoutCost cost = cost_of(plan, a.rows(), report.x_sectors, options);
     cost.name = strategy.name;
     const auto file_bytes_as = [&](const encoder::Strategy& asked) {
       encoder::EncodeRequest request;

@@ -40,9 +40,16 @@ XSectors x_sectors(const CsrView& a, int threads) {
   return x;
 }
 
-std::vector<Counter> work_of(const Plan& plan, const XSectors& x) {
+std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x) {
   std::uint64_t bytes = plan.device_bytes() + sector_bytes * x.from_memory, passes = 1;
   std::uint64_t entries = 0, far = 0;
+  // A first part over all rows makes y beta y along the way; without one a pass over y comes first.
+  const bool covered = !plan.parts.empty() && plan.parts[0].info.rows.count == rows;
+  if (!covered) {
+    const ValueType type = plan.parts.empty() ? ValueType::f64 : plan.parts[0].info.value_type;
+    bytes += rows * size_of(type);
+    passes = 2;
+  }
   for (const PartPlan& part : plan.parts) {
     entries += part.info.nnz;
     far += part.info.nnz - part.near_entries;
@@ -59,6 +66,7 @@ std::vector<Counter> work_of(const Plan& plan, const XSectors& x) {
     for (const Counter& c : part.work) add(work, c.name, c.value);
   }
   work[0].value = bytes;
+  if (!covered) work.push_back({"y.passes", 1});
   return work;
 }
 

@@ -68,6 +68,52 @@ constexpr std::array members{
     SuiteMember{"random-10k", "irregular", "random --rows 10000 --per-row 16", true},
 };
 
+constexpr std::array shape_members{
+    SuiteMember{"full-1x1M", "shapes", "full --rows 1 --cols 1000000"},
+    SuiteMember{"full-2x300k", "shapes", "full --rows 2 --cols 300000"},
+    SuiteMember{"full-16x50k", "shapes", "full --rows 16 --cols 50000"},
+    SuiteMember{"full-300x5k", "shapes", "full --rows 300 --cols 5000"},
+    SuiteMember{"full-2k", "shapes", "full --rows 2000 --cols 2000"},
+    SuiteMember{"full-2k-ones", "shapes", "full --rows 2000 --cols 2000 --coefficients constant"},
+    SuiteMember{"full-5kx300", "shapes", "full --rows 5000 --cols 300"},
+    SuiteMember{"full-200kx16", "shapes", "full --rows 200000 --cols 16"},
+    SuiteMember{"full-1Mx1", "shapes", "full --rows 1000000 --cols 1"},
+    SuiteMember{"full-64-ones", "shapes", "full --rows 64 --cols 64 --coefficients constant"},
+    SuiteMember{"band-2k-1500", "shapes", "band --rows 2000 --below 1500 --above 1500"},
+    SuiteMember{"band-5k-500", "shapes", "band --rows 5000 --below 500 --above 500"},
+    SuiteMember{"band-20k-50", "shapes", "band --rows 20000 --below 50 --above 50"},
+    SuiteMember{"band-100k-10", "shapes", "band --rows 100000 --below 10 --above 10"},
+    SuiteMember{"band-400k-2", "shapes", "band --rows 400000 --below 2 --above 2"},
+    SuiteMember{"band-400k-2-ones", "shapes", "band --rows 400000 --below 2 --above 2 --coefficients constant"},
+    SuiteMember{"band-50k-300-up", "shapes", "band --rows 50000 --above 300 --coefficients constant"},
+    SuiteMember{"band-500-100", "shapes", "band --rows 500 --below 100 --above 100"},
+    SuiteMember{"diagonal-1M", "shapes", "band --rows 1000000"},
+    SuiteMember{"lower-2k", "shapes", "band --rows 2000 --below 1999"},
+    SuiteMember{"upper-4k-ones", "shapes", "band --rows 4000 --above 3999 --coefficients constant"},
+    SuiteMember{"gaps-300k", "shapes", "band --rows 300000 --below 3 --above 3 --empty-every 3"},
+    SuiteMember{"gaps-2k-full", "shapes", "band --rows 2000 --below 1000 --above 1000 --empty-every 3"},
+    SuiteMember{"blocks-16x4k", "shapes", "blocks --rows 64000 --block 16"},
+    SuiteMember{"blocks-16x4k-ones", "shapes", "blocks --rows 64000 --block 16 --coefficients constant"},
+    SuiteMember{"blocks-100x200", "shapes", "blocks --rows 20000 --block 100"},
+    SuiteMember{"blocks-3x100k", "shapes", "blocks --rows 300000 --block 3"},
+    SuiteMember{"blocks-1000x4", "shapes", "blocks --rows 4000 --block 1000"},
+    SuiteMember{"arrow-200k", "shapes", "arrow --rows 200000"},
+    SuiteMember{"arrow-20k-ones", "shapes", "arrow --rows 20000 --coefficients constant"},
+    SuiteMember{"one-entry", "shapes", "scattered --rows 1000 --cols 1000 --entries 1"},
+    SuiteMember{"three-in-300k", "shapes", "scattered --rows 300000 --entries 3"},
+    SuiteMember{"few-in-2M", "shapes", "scattered --rows 2000000 --entries 20000"},
+    SuiteMember{"tall-1Mx40", "shapes", "scattered --rows 1000000 --cols 40 --entries 2000000"},
+    SuiteMember{"tall-200kx1k", "shapes", "random --rows 200000 --cols 1000 --per-row 8"},
+    SuiteMember{"wide-40x1M", "shapes", "random --rows 40 --cols 1000000 --per-row 2000"},
+    SuiteMember{"wide-300x3M", "shapes", "random --rows 300 --cols 3000000 --per-row 10000"},
+    SuiteMember{"wide-1kx100k", "shapes", "random --rows 1000 --cols 100000 --per-row 100"},
+    SuiteMember{"one-row", "shapes", "random --rows 1 --cols 2000000 --per-row 200000"},
+    SuiteMember{"powerlaw-60k-1.6", "shapes", "powerlaw --rows 60000 --exponent 1.6 --longest 20000"},
+    SuiteMember{"powerlaw-200k-2", "shapes", "powerlaw --rows 200000 --exponent 2 --longest 50000"},
+    SuiteMember{"powerlaw-30k-2.5", "shapes", "powerlaw --rows 30000 --exponent 2.5 --longest 3000"},
+    SuiteMember{"powerlaw-2k-1.3", "shapes", "powerlaw --rows 2000 --cols 20000 --exponent 1.3 --longest 5000"},
+};
+
 void round_values(CsrMatrix& matrix, int threads) {
   const auto& wide = std::get<Array<double>>(matrix.values);
   Array<float> rounded(wide.size());
@@ -82,15 +128,15 @@ void round_values(CsrMatrix& matrix, int threads) {
 }  // namespace
 
 std::span<const SuiteMember> suite() { return members; }
+std::span<const SuiteMember> shapes() { return shape_members; }
 
-const SuiteMember& find_member(std::string_view name) {
-  const auto* const member =
-      std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.name == name; });
+const SuiteMember& find_member(std::span<const SuiteMember> members, std::string_view name) {
+  const auto member = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.name == name; });
   if (member != members.end()) return *member;
   std::vector<std::string> names;
   names.reserve(members.size());
   for (const SuiteMember& m : members) names.emplace_back(m.name);
-  throw Error(errc::usage, "the suite has no matrix '" + escape(name) + "'", {},
+  throw Error(errc::usage, "there is no matrix '" + escape(name) + "' in it", {},
               did_you_mean(name, names) + "'spmvpack bench --help' lists them");
 }
 

@@ -16,14 +16,17 @@ inline constexpr std::array<std::string_view, 4> suite_groups{"arbitrary", "loca
 
 struct SuiteMember {
   std::string_view name;
-  std::string_view group;      ///< one of suite_groups
+  std::string_view group;      ///< one of suite_groups; "shapes"
   std::string_view generator;  ///< what follows 'spmvpack generate'; seed 0
   bool added = false;          ///< after the suite was frozen: reported apart
 };
 
 std::span<const SuiteMember> suite();
-/// Error(errc::usage) if no member has the name.
-const SuiteMember& find_member(std::string_view name);
+/// Plain shapes (generators/shapes.hpp), among which layouts have their cliffs: not for claims, but for what `auto`
+/// must not do.
+std::span<const SuiteMember> shapes();
+/// Error(errc::usage) if none of these members has the name.
+const SuiteMember& find_member(std::span<const SuiteMember> members, std::string_view name);
 
 /// The kind and the options that a member's words name.
 std::pair<const Kind&, KindOptions> parse_member(const SuiteMember& member);

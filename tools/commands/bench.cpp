@@ -29,10 +29,11 @@ namespace po = boost::program_options;
 
 void add_options(po::options_description& options) {
   using Words = std::vector<std::string>;
-  options.add_options()                                                                                   //
-      ("suite", po::bool_switch(), "the frozen suite of generated matrices")                              //
-      ("only", po::value<Words>()->value_name("NAME"), "only this matrix of the suite; may be repeated")  //
-      ("device", po::value<std::string>()->value_name("gpu|host"), "default: a GPU if there is one")      //
+  options.add_options()                                                                               //
+      ("suite", po::bool_switch(), "the frozen suite of generated matrices")                          //
+      ("shapes", po::bool_switch(), "plain shapes: full, banded, one long row, ...")                  //
+      ("only", po::value<Words>()->value_name("NAME"), "only this matrix of them; may be repeated")   //
+      ("device", po::value<std::string>()->value_name("gpu|host"), "default: a GPU if there is one")  //
       ("peers", po::value<std::string>()->value_name("cusparse|none"),
        "libraries (default: cusparse on a GPU, else none)")  //
       ("value-type", po::value<std::string>()->value_name("TYPE"),
@@ -89,8 +90,13 @@ std::string details() {
       "such as the figures of what is skipped, is empty.\n"
       "\n"
       "The suite:\n";
-  for (const bench::SuiteMember& m : bench::suite())
-    text += fmt::format("  {}{}\n{}", m.name, m.added ? " (added)" : "", in_lines(m.generator));
+  const auto list = [&](std::span<const bench::SuiteMember> members) {
+    for (const bench::SuiteMember& m : members)
+      text += fmt::format("  {}{}\n{}", m.name, m.added ? " (added)" : "", in_lines(m.generator));
+  };
+  list(bench::suite());
+  text += "\nThe shapes:\n";
+  list(bench::shapes());
   return text +
          "\n"
          "Examples:\n"
@@ -189,15 +195,19 @@ class Benchmark {
 
   std::vector<const bench::SuiteMember*> choose_members() {
     const std::vector<std::string> only = words(invocation_, "only");
-    if (!run_.suite) {
-      if (!only.empty()) throw Error(errc::usage, "--only without --suite", {}, "it selects from the suite: give both");
+    const bool shapes = invocation_.flag("shapes");
+    if (run_.suite && shapes) throw Error(errc::usage, "both --suite and --shapes", {}, "give one of them");
+    if (!run_.suite && !shapes) {
+      if (!only.empty())
+        throw Error(errc::usage, "--only without --suite or --shapes", {}, "it selects from one of them: give both");
       return {};
     }
+    const std::span<const bench::SuiteMember> all = shapes ? bench::shapes() : bench::suite();
     std::vector<const bench::SuiteMember*> members;
     members.reserve(only.size());
-    for (const std::string& name : only) members.push_back(&bench::find_member(name));
+    for (const std::string& name : only) members.push_back(&bench::find_member(all, name));
     if (only.empty())
-      for (const bench::SuiteMember& member : bench::suite()) members.push_back(&member);
+      for (const bench::SuiteMember& member : all) members.push_back(&member);
     return members;
   }
 
@@ -273,7 +283,7 @@ void run(const Invocation& invocation) { Benchmark(invocation).run(); }
 }  // namespace
 
 const Command bench_command{"bench",
-                            "A.mtx...|A.spmvc...|--suite [options]",
+                            "A.mtx...|A.spmvc...|--suite|--shapes [options]",
                             "time and check the multiply in every layout",
                             "A.spmvc or A.mtx",
                             add_options,
@@ -281,7 +291,7 @@ const Command bench_command{"bench",
                             run,
                             nullptr,
                             nullptr,
-                            "suite",
+                            {"suite", "shapes"},
                             true};
 
 }  // namespace spmvpack::tools

@@ -1,6 +1,7 @@
 #pragma once
 /// The commands of `spmvpack`. Each is defined in commands/<name>.cpp and listed in spmvpack.cpp.
 
+#include <array>
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/variables_map.hpp>
 #include <cstdint>
@@ -50,9 +51,9 @@ struct Command {
   void (*run)(const Invocation& invocation);
   /// Adds options that only some arguments take: parsed like the others, but described only by details().
   void (*add_special_options)(boost::program_options::options_description& options) = nullptr;
-  std::string (*note)() = nullptr;            ///< what -h shows between usage and options, in whole lines
-  std::string_view instead_of_argument = {};  ///< a flag that replaces the positional argument
-  bool takes_several = false;                 ///< positional arguments
+  std::string (*note)() = nullptr;                   ///< what -h shows between usage and options, in whole lines
+  std::array<const char*, 2> instead_of_argument{};  ///< flags that replace the positional argument; the rest null
+  bool takes_several = false;                        ///< positional arguments
 };
 
 extern const Command encode_command, report_command, inspect_command, verify_command, decode_command, multiply_command,

@@ -14,6 +14,7 @@
 #include "generators/kkt.hpp"
 #include "generators/logdist.hpp"
 #include "generators/rmat.hpp"
+#include "generators/shapes.hpp"
 #include "generators/stencils.hpp"
 #include "generators/triangles.hpp"
 #include "generators/uniform.hpp"
@@ -157,6 +158,53 @@ std::unique_ptr<MatrixGenerator> make_random(const KindOptions& options) {
                                    read_coefficients(options, {Coefficients::Kind::random}), read_seed(options));
 }
 
+double read_exponent(const KindOptions& options) {
+  if (!options.given("exponent"))
+    throw Error(errc::usage, "--exponent is missing", {}, "give --exponent X, such as 1.6");
+  const std::string& text = options.text("exponent");
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw Error(errc::usage, fmt::format("--exponent is '{}'", escape(text)), {}, "give a number, such as 1.6");
+  return value;
+}
+
+Coefficients read_values(const KindOptions& options) {
+  return read_coefficients(options, {Coefficients::Kind::random});
+}
+
+std::unique_ptr<MatrixGenerator> make_full(const KindOptions& options) {
+  return Runs::full(read_number(options, "rows"), read_number(options, "cols"), read_values(options),
+                    read_seed(options));
+}
+
+std::unique_ptr<MatrixGenerator> make_band(const KindOptions& options) {
+  const auto number = [&](const char* option) { return options.given(option) ? read_number(options, option) : 0; };
+  return Runs::band(read_number(options, "rows"), number("below"), number("above"), number("empty-every"),
+                    read_values(options), read_seed(options));
+}
+
+std::unique_ptr<MatrixGenerator> make_blocks(const KindOptions& options) {
+  return Runs::blocks(read_number(options, "rows"), read_number(options, "block"), read_values(options),
+                      read_seed(options));
+}
+
+std::unique_ptr<MatrixGenerator> make_arrow(const KindOptions& options) {
+  return std::make_unique<Arrow>(read_number(options, "rows"), read_values(options), read_seed(options));
+}
+
+std::unique_ptr<MatrixGenerator> make_powerlaw(const KindOptions& options) {
+  const std::uint64_t rows = read_number(options, "rows"), cols = read_number(options, "cols", rows);
+  return std::make_unique<PowerLawRows>(rows, cols, read_exponent(options), read_number(options, "longest", cols),
+                                        read_values(options), read_seed(options));
+}
+
+std::unique_ptr<MatrixGenerator> make_scattered(const KindOptions& options) {
+  const std::uint64_t rows = read_number(options, "rows");
+  return std::make_unique<Scattered>(rows, read_number(options, "cols", rows), read_number(options, "entries"),
+                                     read_values(options), read_seed(options), options.resources);
+}
+
 constexpr std::array kinds{Kind{"laplace2d",
                                 "--grid NXxNY [--remove-one] [--coefficients C]",
                                 "5-point Laplacian: 4 and -1. --remove-one omits (NX/2, NY/2):\n"
@@ -227,20 +275,47 @@ constexpr std::array kinds{Kind{"laplace2d",
                                 "--rows M [--cols N] --per-row K [--coefficients C]",
                                 "K uniformly random columns per row; random values by default",
                                 {"rows", "cols", "per-row", "coefficients"},
-                                make_random}};
+                                make_random},
+                           Kind{"full",
+                                "--rows M --cols N [--coefficients C]",
+                                "every entry; as for all shapes below, random values by default",
+                                {"rows", "cols", "coefficients"},
+                                make_full},
+                           Kind{"band",
+                                "--rows N [--below L] [--above U] [--empty-every K] [--coefficients C]",
+                                "the diagonal, L diagonals below it and U above (default: 0); every K-th\n"
+                                "row without entries. --below N - 1 is a triangle",
+                                {"rows", "below", "above", "empty-every", "coefficients"},
+                                make_band},
+                           Kind{"blocks",
+                                "--rows N --block B [--coefficients C]",
+                                "full blocks of B x B along the diagonal",
+                                {"rows", "block", "coefficients"},
+                                make_blocks},
+                           Kind{"arrow",
+                                "--rows N [--coefficients C]",
+                                "the first row, the first column and the diagonal",
+                                {"rows", "coefficients"},
+                                make_arrow},
+                           Kind{"powerlaw",
+                                "--rows M [--cols N] --exponent X [--longest L] [--coefficients C]",
+                                "k entries in a row with a probability like k^-X, at most L, in random columns",
+                                {"rows", "cols", "exponent", "longest", "coefficients"},
+                                make_powerlaw},
+                           Kind{"scattered",
+                                "--rows M [--cols N] --entries K [--coefficients C]",
+                                "K entries at random places. Needs 8 bytes of memory per entry",
+                                {"rows", "cols", "entries", "coefficients"},
+                                make_scattered}};
 
-constexpr std::array options_of_kinds{KindOption{"grid"},
-                                      KindOption{"rows"},
-                                      KindOption{"cols"},
-                                      KindOption{"per-row"},
-                                      KindOption{"scale"},
-                                      KindOption{"edge-factor"},
-                                      KindOption{"coefficients"},
-                                      KindOption{"materials"},
-                                      KindOption{"mesh"},
-                                      KindOption{"numbering"},
-                                      KindOption{"remove-one", true},
-                                      KindOption{"variable", true}};
+constexpr std::array options_of_kinds{
+    KindOption{"grid"},          KindOption{"rows"},      KindOption{"cols"},
+    KindOption{"per-row"},       KindOption{"scale"},     KindOption{"edge-factor"},
+    KindOption{"coefficients"},  KindOption{"materials"}, KindOption{"mesh"},
+    KindOption{"numbering"},     KindOption{"below"},     KindOption{"above"},
+    KindOption{"empty-every"},   KindOption{"block"},     KindOption{"exponent"},
+    KindOption{"longest"},       KindOption{"entries"},   KindOption{"remove-one", true},
+    KindOption{"variable", true}};
 
 bool takes(const Kind& kind, std::string_view option) {
   return std::any_of(kind.options.begin(), kind.options.end(),

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "generators/random_columns.hpp"
+
 namespace spmvpack::tools {
 
 RandomColumns::RandomColumns(std::uint64_t rows, std::uint64_t cols, std::uint64_t per_row, std::uint64_t seed)
@@ -21,23 +23,26 @@ EntryCounts RandomColumns::count(int, const ProgressCallback&) const {
   return {checked_mul(rows_, per_row_, "entries"), 0};
 }
 
-std::vector<std::uint64_t> RandomColumns::columns(std::uint64_t i) const {
-  const Random random = columns_.at(i);
+std::vector<std::uint64_t> random_columns(const Random& random, std::uint64_t cols, std::uint64_t count) {
   std::vector<std::uint64_t> set;
-  set.reserve(per_row_);
-  if (per_row_ > cols_ / 4) {
+  set.reserve(count);
+  if (count > cols / 4) {
     // Selection sampling (Knuth, volume 2, 3.4.2 S): every column in turn, with the probability that is due to it.
-    for (std::uint64_t c = 0; set.size() < per_row_; ++c)
-      if (random.below(c, cols_ - c) < per_row_ - set.size()) set.push_back(c);
+    for (std::uint64_t c = 0; set.size() < count; ++c)
+      if (random.below(c, cols - c) < count - set.size()) set.push_back(c);
     return set;
   }
   // Draw what is missing until nothing is: columns that come twice are few.
-  for (std::uint64_t draws = 0; set.size() < per_row_;) {
-    while (set.size() < per_row_) set.push_back(random.below(draws++, cols_));
+  for (std::uint64_t draws = 0; set.size() < count;) {
+    while (set.size() < count) set.push_back(random.below(draws++, cols));
     std::sort(set.begin(), set.end());
     set.erase(std::unique(set.begin(), set.end()), set.end());
   }
   return set;
+}
+
+std::vector<std::uint64_t> RandomColumns::columns(std::uint64_t i) const {
+  return random_columns(columns_.at(i), cols_, per_row_);
 }
 
 Uniform::Uniform(std::uint64_t rows, std::uint64_t cols, std::uint64_t per_row, const Coefficients& coefficients,

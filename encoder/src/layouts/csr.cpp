@@ -11,45 +11,64 @@ namespace {
 
 using namespace spmvpack::layouts::csr;  // what the bytes mean
 
-/// The most products that a thread adds up in turn: a GPU takes blocks of consecutive rows, up to 256 and 2,048
-/// entries, in which as many of 256 threads share a row as there are for each (Gao, Qi, He 2016). One row may be
-/// larger, and has them all.
-std::uint64_t longest_turn(const CsrView& a) {
-  constexpr std::uint64_t threads = 256, most_entries = 2048;
-  std::uint64_t longest = 0;
+/// The blocks of rows that a GPU takes: up to 256 consecutive rows and 2,048 entries, in which as many of 256 threads
+/// share a row as there are for each (Gao, Qi, He 2016). One row may be larger, and has them all.
+struct Turns {
+  std::uint64_t sums = 0;   ///< the most products that a thread of a block of several rows adds up in turn
+  std::uint64_t loads = 0;  ///< the most loads that wait for one another in a thread of a block of one row
+};
+Turns longest_turns(const CsrView& a) {
+  constexpr std::uint64_t threads = 256, most_entries = 2048, at_once = 8;
+  Turns most;
   for (std::uint64_t first = 0; first < a.rows();) {
     std::uint64_t rows = 0, longest_row = 0, entries = 0;
     while (rows < threads && first + rows < a.rows()) {
       const std::uint64_t length = a.row_length(first + rows);
-      if (rows != 0 && entries + length > most_entries) break;
+      if (rows != 0 && (entries >= most_entries || entries + length > most_entries)) break;
       entries += length;
       longest_row = std::max(longest_row, length);
       ++rows;
     }
-    longest = std::max(longest, div_up(longest_row, std::bit_floor(threads / rows)));
+    if (rows == 1)
+      most.loads = std::max(most.loads, div_up(longest_row, threads * at_once));
+    else
+      most.sums = std::max(most.sums, div_up(longest_row, std::bit_floor(threads / rows)));
     first += rows;
   }
-  return longest;
+  return most;
 }
 
 /// A GPU has several kernels and takes them by default as docs/LAYOUTS.md says: a thread or a few lanes for each row,
-/// many blocks of threads for each where rows are few and long, or blocks of rows.
+/// many blocks of threads for each where rows are few and long, equal shares of the entries where one row is very long,
+/// or blocks of rows.
 std::vector<Counter> work(const CsrView& a, std::uint64_t longest) {
   constexpr std::uint64_t few = 8, small = std::uint64_t{1} << 21, most_lanes = 32;
   std::vector<Counter> work{{"csr.multiplies", 1}, {"csr.entries", a.nnz()}, {"csr.rows", a.rows()}};
-  if (longest <= few) return work;
+  if (a.nnz() == 0) return work;
   constexpr std::uint64_t row_threads = 8192, turns = 16;
   if (a.nnz() / a.rows() >= row_threads && (longest <= row_threads * turns || longest <= a.nnz() / turns)) {
     work.push_back({"csr.long_entries", a.nnz()});
     return work;
   }
+  constexpr std::uint64_t very_long = 16384, share = 512, chunk = 256, chunks_at_once = 1024;
+  if (longest > very_long && longest > a.nnz() / share) {
+    work.push_back({"csr.merge_multiplies", 1});
+    work.push_back({"csr.merge_entries", a.nnz()});
+    work.push_back({"csr.carry_rounds", div_up(div_up(longest, chunk), chunks_at_once)});
+    return work;
+  }
   const std::uint64_t lanes = std::bit_floor(std::clamp<std::uint64_t>(a.nnz() / a.rows(), 1, most_lanes));
-  if (a.nnz() <= small && longest <= few * lanes) {
+  if (longest <= few) {
+    work.push_back({"csr.chain", longest});
+  } else if (a.nnz() <= small && longest <= few * lanes) {
     work.push_back({"csr.vector_entries", a.nnz()});
+    work.push_back({"csr.chain", div_up(longest, lanes)});
   } else {
+    const Turns most = longest_turns(a);
     work.push_back({"csr.block_multiplies", 1});
     work.push_back({"csr.block_entries", a.nnz()});
-    work.push_back({"csr.serial", longest_turn(a)});
+    work.push_back({"csr.serial", most.sums});
+    work.push_back({"csr.block_chain", most.loads});
   }
   return work;
 }

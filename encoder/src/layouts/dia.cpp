@@ -78,6 +78,11 @@ struct Diagonals {
   }
 };
 
+/// A row's thread takes all diagonals in turn, whether or not the row has one of their slots: they are a chain.
+std::vector<Counter> work(std::uint64_t diagonals, std::uint64_t rows) {
+  return {{"dia.multiplies", 1}, {"dia.slots", diagonals * rows}, {"dia.diagonals", diagonals}};
+}
+
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const auto d = std::make_shared<const Diagonals>(Diagonals{part.a, part.owner, diagonals(part.a, options.threads)});
   PartPlan plan = begin_plan(layout, part);
@@ -94,13 +99,13 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.fill_reads_x = d->slots_with_column() > part.a.nnz();
   share_by_section(plan);
   plan.counters = {{"diagonals", d->offsets.size()}};
-  plan.work = {{"dia.multiplies", 1}, {"dia.slots", slots_of(plan.info)}};
+  plan.work = work(d->offsets.size(), part.a.rows());
   return plan;
 }
 
 Least least(const Survey& s) {
   const std::uint64_t slots = s.diagonals * s.a.rows();
-  return {slots * size_of(s.a.value_type()), false, {{"dia.multiplies", 1}, {"dia.slots", slots}}};
+  return {slots * size_of(s.a.value_type()), false, work(s.diagonals, s.a.rows())};
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const Plan
     try {
       Plan plan = others[i].plan(a, shared);
       candidate.device_bytes = plan.device_bytes();
-      candidate.seconds = seconds_of(work_of(plan, x));
+      candidate.seconds = seconds_of(work_of(plan, a.rows(), x));
       candidate.fill_reads_x = plan.fill_reads_x();
       if (!best || better_of(i, *best) == i) best_plan = std::move(plan), best = i;
     } catch (const Error& e) {

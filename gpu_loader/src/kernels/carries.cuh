@@ -93,72 +93,126 @@ struct LongRow {
     const int lane = __ffs(static_cast<int>(lanes)) - 1;
     start = c + static_cast<unsigned>(lane);
     row = __shfl_sync(full_warp, row_of_lane, lane);
-    look(chunks, start);
-  }
-  /// Looks at the batch of chunks from `begin` on.
-  __device__ void look(const Chunks& chunks, std::uint64_t begin) {
 #pragma unroll
     for (unsigned k = 0; k < batch; ++k) {
-      const std::uint64_t i = begin + k * 32 + lane_id();
+      const std::uint64_t i = start + k * 32 + lane_id();
       belongs[k] = i == start || (i < chunks.count && chunks.first_row(i) == row);
     }
   }
+  /// Adds up the first batch. Writes y if the row ends in it, and returns the sum so far otherwise: true.
   template <class V>
-  __device__ void finish(const Chunks& chunks, const Target<V>& to) {
+  __device__ bool goes_on(const Target<V>& to, V& total) const {
     const unsigned lane = lane_id();
-    V total = 0;
-    unsigned n = 32;
-    for (std::uint64_t begin = start;;) {
-      V sum[batch];
+    V sum[batch];
 #pragma unroll
-      for (unsigned k = 0; k < batch; ++k) {
-        const std::uint64_t i = begin + k * 32 + lane;
-        sum[k] = !belongs[k] ? V{0} : i == start ? to.last[i] : to.first[i];
-      }
-#pragma unroll
-      for (unsigned k = 0; k < batch; ++k) {
-        if (n < 32) break;
-        n = static_cast<unsigned>(__popc(__ballot_sync(full_warp, belongs[k])));
-        if (n != 0) total = total + segment_sum(sum[k], lane, n);  // only lane 0's is used
-      }
-      if (n < 32) break;
-      begin += std::uint64_t{32} * batch;
-      look(chunks, begin);
+    for (unsigned k = 0; k < batch; ++k) {
+      const std::uint64_t i = start + k * 32 + lane;
+      sum[k] = !belongs[k] ? V{0} : i == start ? to.last[i] : to.first[i];
     }
+    unsigned n = 32;
+    total = 0;
+#pragma unroll
+    for (unsigned k = 0; k < batch; ++k) {
+      if (n < 32) break;
+      n = static_cast<unsigned>(__popc(__ballot_sync(full_warp, belongs[k])));
+      if (n != 0) total = total + segment_sum(sum[k], lane, n);  // only lane 0's is used
+    }
+    if (n == 32) return true;
     if (lane == 0) to.put(row, total);
+    return false;
+  }
+};
+
+/// What follows of the rows that go on after the first batches of a block's warps. One such row has so many chunks that
+/// each warp begins one at most. All warps of the block work on it: a row of the whole matrix is not one warp's.
+template <class V>
+struct FurtherChunks {
+  static constexpr unsigned warps = tuning::carry_threads / 32, batch = 8, round = warps * batch;
+  std::uint64_t begin[warps];  ///< by the warp that the row starts in: the next chunk; 0: it has no such row
+  std::uint32_t row[warps];
+  V total[warps];
+  V sum[round];  ///< of 32 chunks each, in order
+  unsigned chunks[round];
+
+  template <class Chunks>
+  __device__ void finish(const Chunks& all, const Target<V>& to, unsigned of) {
+    const unsigned lane = lane_id(), warp = threadIdx.x / 32;
+    V so_far = total[of];
+    for (std::uint64_t at = begin[of];; at += std::uint64_t{round} * 32) {
+      V mine[batch];
+      bool belongs[batch];
+#pragma unroll
+      for (unsigned k = 0; k < batch; ++k) {  // sums do not wait for rows
+        const std::uint64_t i = at + (warp * batch + k) * 32 + lane;
+        belongs[k] = i < all.count && all.first_row(i) == row[of];
+        mine[k] = i < all.count ? to.first[i] : V{0};
+      }
+      __syncthreads();  // the round before has been read
+#pragma unroll
+      for (unsigned k = 0; k < batch; ++k) {
+        const auto n = static_cast<unsigned>(__popc(__ballot_sync(full_warp, belongs[k])));
+        const V tree = segment_sum(mine[k], lane, n);
+        if (lane != 0) continue;
+        sum[warp * batch + k] = tree;
+        chunks[warp * batch + k] = n;
+      }
+      __syncthreads();
+      unsigned n = 32;
+      for (unsigned k = 0; k < round && n == 32; ++k) {
+        n = chunks[k];
+        if (n != 0) so_far = so_far + sum[k];
+      }
+      if (n == 32) continue;
+      if (threadIdx.x == 0) to.put(row[of], so_far);
+      return;
+    }
   }
 };
 
 /// The second kernel: adds up the sums that chunks left for the rows that they share, in chunk order: trees over 32
-/// chunks each, in sequence. Each chunk has a lane; the whole warp works on long rows. If alpha is 0, all of y has
-/// already been written. `Chunks::in_workspace`: the kernel before this one writes not only the sums, but also the data
-/// of Chunks.
+/// chunks each, in sequence. Each chunk has a lane; the whole warp works on long rows, and the whole block on what is
+/// left of longer ones. If alpha is 0, all of y has already been written. `Chunks::in_workspace`: the kernel before
+/// this one writes not only the sums, but also the data of Chunks.
 template <class V, class Chunks>
 __global__ void __launch_bounds__(tuning::carry_threads)
     carry_kernel(Chunks chunks, V* first_sum, V* last_sum, DeviceScalar<V> alpha, DeviceScalar<V> beta, V* y,
                  RowMap map) {
+  __shared__ FurtherChunks<V> further;
   if constexpr (Chunks::in_workspace) wait_for_last_kernel();
   const Target<V> to{alpha.get(), beta.get(), y, map, first_sum, last_sum};
   const std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const SharedRow shared = shared_row(chunks, c);
-  // The whole warp works on long rows, one after the other. The first one's chunks are known before the sums are.
+  // The first long row's chunks are known before the sums are.
   unsigned with_long = __ballot_sync(full_warp, shared.is_long());
   const auto first_long = [&] { return LongRow<Chunks>(chunks, c - lane_id(), with_long, shared.row); };
+  bool goes_on = false;
   if (with_long == 0) {
     if constexpr (!Chunks::in_workspace) wait_for_last_kernel();
-    if (to.alpha != V{0} && shared.is_short()) to.put(shared.row, short_sum(to, c, shared));
-    return;
+  } else {
+    LongRow<Chunks> row = first_long();
+    if constexpr (!Chunks::in_workspace) wait_for_last_kernel();
+    while (to.alpha != V{0}) {
+      V total = 0;
+      if (row.goes_on(to, total)) {
+        goes_on = true;
+        if (lane_id() == 0) {
+          const unsigned warp = threadIdx.x / 32;
+          further.begin[warp] = row.start + std::uint64_t{LongRow<Chunks>::batch} * 32;
+          further.row[warp] = row.row;
+          further.total[warp] = total;
+        }
+      }
+      with_long &= with_long - 1;
+      if (with_long == 0) break;
+      row = first_long();
+    }
   }
-  LongRow<Chunks> row = first_long();
-  if constexpr (!Chunks::in_workspace) wait_for_last_kernel();
-  if (to.alpha == V{0}) return;
-  for (;;) {
-    row.finish(chunks, to);
-    with_long &= with_long - 1;
-    if (with_long == 0) break;
-    row = first_long();
-  }
-  if (shared.is_short()) to.put(shared.row, short_sum(to, c, shared));
+  if (to.alpha != V{0} && shared.is_short()) to.put(shared.row, short_sum(to, c, shared));
+  const unsigned warp = threadIdx.x / 32;
+  if (!goes_on && lane_id() == 0) further.begin[warp] = 0;
+  if (__syncthreads_or(static_cast<int>(goes_on)) == 0) return;
+  for (unsigned of = 0; of < FurtherChunks<V>::warps; ++of)
+    if (further.begin[of] != 0) further.finish(chunks, to, of);
 }
 
 /// Launches the second kernel, if there is more than one chunk.

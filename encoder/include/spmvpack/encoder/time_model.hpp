@@ -40,10 +40,11 @@ struct XSectors {
 /// Estimates them. O(nnz), parallel; the result does not depend on the number of threads.
 SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0);
 
-/// All that a multiply does, in units of prices(): PartPlan::work of all parts, the bytes that it moves ("bytes": those
-/// of the plan, x's sectors from memory, and y once for each part, and once more for each but the first, which adds to
-/// it), and the sectors of x from L2 and of warps ("x.sectors" and "x.warp_sectors").
-SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, const XSectors& x);
+/// All that a multiply of a matrix with so many rows does, in units of prices(): PartPlan::work of all parts, the bytes
+/// that it moves ("bytes": those of the plan, x's sectors from memory, and y once for each part, and once more for each
+/// that adds to it), the sectors of x from L2 and of warps ("x.sectors" and "x.warp_sectors"), and the pass over y that
+/// comes first unless the first part has all rows ("y.passes"), which then adds to it, too.
+SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x);
 
 /// The least that a multiply by any plan does.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSectors& x);
