@@ -137,9 +137,15 @@ TEST_CASE("rows are few and long where each has work for its threads, and none h
   CHECK(are_few_long_rows(1, 8192, 8192));
   CHECK_FALSE(are_few_long_rows(2, 8192, 16383));
   CHECK(are_few_long_rows(1, 131072, 131072));
-  CHECK_FALSE(are_few_long_rows(1, 131073, 131073));
+  CHECK(are_few_long_rows(1, 131073, 131073));
   CHECK(are_few_long_rows(16, 131073, 131073 * 16));
-  CHECK_FALSE(are_few_long_rows(16, 131073, 131073 * 16 - 1));
+  CHECK(are_few_long_rows(128, 131073, 131073 * 16 - 1));
+  CHECK_FALSE(are_few_long_rows(129, 131073, 131073 * 16 - 1));
+  CHECK(LongRows::blocks(131072, 131072) == 16);
+  CHECK(LongRows::blocks(131073, 131073) == 32);
+  CHECK(LongRows::blocks(131073, 131073 * 16) == 16);
+  CHECK(LongRows::blocks(1'000'000, 1'000'000) == 128);
+  CHECK(LongRows::blocks(std::uint64_t{1} << 31U, std::uint64_t{1} << 31U) == 512);
 }
 
 TEST_CASE("no step of a grid over bitflag's tiles passes 2^32") {
@@ -323,7 +329,8 @@ TEST_CASE("the default of csr follows from the lengths of rows") {
   CHECK(name(16385, 16385 * 512, 16385) == "csr/ipcsr");
   CHECK(name(16384, 16384, 2) == "csr/long");
   CHECK(name(131072, 131072, 16) == "csr/long");
-  CHECK(name(131073, 131073, 16) == "csr/merge");
+  CHECK(name(131073, 131073, 16) == "csr/long");
+  CHECK(name(131073, 131073 * 16 - 1, 129) == "csr/merge");
   for (const char* const layout : {"coo", "ccoo"}) {
     part.layout = layout;
     CHECK(default_kernel(part) == find_kernel(kernels(layout)[0].name));

@@ -24,7 +24,7 @@ class Orders {
   std::vector<V> by(const std::string& kernel) const {
     if (kernel == "csr/scalar") return in_turn();
     if (kernel == "csr/vector") return lanes(mean_lanes());
-    if (kernel == "csr/long") return lanes(8192);
+    if (kernel == "csr/long") return lanes(long_lanes());
     if (kernel == "csr/pcsr") return products_in_turn();
     if (kernel == "csr/ipcsr") return row_blocks();
     return chunks();  // coo's balanced, csr's merge
@@ -54,6 +54,13 @@ class Orders {
   std::size_t mean_lanes() const {
     std::size_t lanes = 1;
     while (lanes < 32 && a_.rows != 0 && lanes * 2 * a_.rows <= a_.nnz()) lanes *= 2;
+    return lanes;
+  }
+  std::size_t long_lanes() const {
+    std::uint64_t longest = 0;
+    for (std::uint64_t r = 0; r < a_.rows; ++r) longest = std::max(longest, a_.row_ptr[r + 1] - a_.row_ptr[r]);
+    std::size_t lanes = 8192;
+    while (longest > a_.nnz() / 16 && lanes < 262144 && longest > lanes * 16) lanes *= 2;
     return lanes;
   }
   V row_by_lanes(std::uint64_t r, std::size_t lanes) const {

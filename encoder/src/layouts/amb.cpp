@@ -196,7 +196,7 @@ class Blocked {
                  {"amb.slots", steps_ * choices_.chunk_rows * block_},
                  {"amb.steps", steps_ * choices_.chunk_rows},
                  {"amb.partial_sums", shared.size()},
-                 {"amb.chain", chain_of(longest * block_, max_block)}};
+                 {"amb.chain", are_few_threads(a_.rows()) ? chain_of(longest * block_, max_block) : 0}};
     plan.counters = {{"block", block_},       {"chunks", cl.size()},           {"segments", segments_},
                      {"lanes", lanes.size()}, {"lanes.shared", shared.size()}, {"rows.empty", empty.size()}};
     // Table 2 of the paper counts these arrays; the lists of shared and of empty rows are ours.
@@ -416,7 +416,7 @@ Least least(const Survey& s) {
            {"amb.slots", nnz},
            {"amb.steps", std::max(s.far_apart, div_up(nnz, max_block))},
            {"amb.partial_sums", s.shared_pieces},
-           {"amb.chain", chain_of(div_up(s.longest_row, segments), max_block)}}};
+           {"amb.chain", are_few_threads(s.a.rows()) ? chain_of(div_up(s.longest_row, segments), max_block) : 0}}};
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ class Flagged {
     place_chunks(chunks_, source_, stored_bytes(source_, size_of(a_.value_type())), of_values);
   }
 
-  void describe(PartPlan& plan) const {
+  void describe(PartPlan& plan, int threads) const {
     const std::uint64_t count = chunks_.all.size() - 1;
     plan.info.params = {static_cast<std::uint64_t>(source_),
                         tile_,
@@ -98,7 +98,9 @@ class Flagged {
         {"bitflag.long_carries", 2 * chunks_.continued * tile_ > count ? 1U : 0U},
         {"bitflag.hot", hot_.columns.empty() ? 0U : 1U},
         {"bitflag.hot_entries", hot_.entries},
-        {"bitflag.segment_rows", segments_ == 1 ? 0 : a_.rows()}};
+        {"bitflag.segment_rows", segments_ == 1 ? 0 : a_.rows()},
+        {"bitflag.segment_rounds", segments_ == 1 ? 0 : div_up(segments_, device_blocks)},
+        {"bitflag.run_entries", entries_in_runs(a_, lane_entries, threads)}};
   }
 
   void fill(std::size_t index, std::uint64_t begin, std::span<std::byte> out) const {
@@ -362,7 +364,7 @@ class Flagged {
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const auto flagged = std::make_shared<const Flagged>(part, options);
   PartPlan plan = begin_plan(layout, part);
-  flagged->describe(plan);
+  flagged->describe(plan, options.threads);
   for (const SectionSource& map : plan.sections) plan.byte_shares.push_back({map.name, map.raw_bytes()});
   for (std::size_t i = 0; i < sections.size(); ++i)
     plan.sections.push_back(section(plan, sections[i], [flagged, i](std::uint64_t begin, std::span<std::byte> out) {

@@ -197,7 +197,7 @@ double bytes_of_columns(const CsrView& a) {
 std::uint64_t usual_segments(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz) {
   // A segment of x fits half of the shared memory of an H200's multiprocessor, which has two such blocks. A segment's
   // sums of all rows pass through memory: there must be so many entries for each.
-  constexpr std::uint64_t segment_of_x = 9600, device_blocks = 264, least_segment_entries = 8;
+  constexpr std::uint64_t segment_of_x = 9600, least_segment_entries = 8;
   const std::uint64_t least = div_up(cols, segment_of_x);
   if (nnz < small_entries || least < 4 || least * rows * least_segment_entries > nnz) return 1;
   // As many as keep all multiprocessors busy to the end.

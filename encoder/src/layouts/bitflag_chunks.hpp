@@ -56,6 +56,7 @@ constexpr std::uint32_t column_shift(std::uint32_t span) { return span <= 0xFF ?
 double bytes_of_columns(const CsrView& a);
 
 /// Segments of a part whose settings leave them open; 1: none.
+inline constexpr std::uint64_t device_blocks = 264;  ///< that an H200 holds at once, each with a segment of x
 std::uint64_t usual_segments(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz);
 
 /// The matrix whose rows are those of all segments: row r of segment s is row s * rows + r. O(nnz + rows * segments),

@@ -239,7 +239,7 @@ class ChunkedPart {
   }
 
   /// Adds what the plan says about the chunks.
-  void describe(PartPlan& plan) const {
+  void describe(PartPlan& plan, int threads) const {
     const Chunking& c = chunking_;
     const std::uint64_t chunks = c.chunks.size();
     plan.info.params = {lanes_, c.slots, chunks};
@@ -271,7 +271,8 @@ class ChunkedPart {
                  {"ccoo.slots", c.stored_slots},
                  {"ccoo.lanes", c.stored_slots / c.slots},
                  {"ccoo.raw_bytes", c.raw_bytes},
-                 {"ccoo.empty_rows", empty_rows}};
+                 {"ccoo.empty_rows", empty_rows},
+                 {"ccoo.run_entries", c.slots == 1 ? 0 : entries_in_runs(a_, c.slots, threads)}};
   }
   [[nodiscard]] std::uint64_t blob_bytes() const { return chunking_.blob_bytes(); }
   [[nodiscard]] std::uint64_t lut_size() const { return chunking_.uses_lut ? values_->most_frequent().size() : 0; }
@@ -375,7 +376,7 @@ class ChunkedPart {
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const auto chunked = std::make_shared<const ChunkedPart>(part, options);
   PartPlan plan = begin_plan(layout, part);
-  chunked->describe(plan);
+  chunked->describe(plan, options.threads);
   for (const SectionSource& map : plan.sections) plan.byte_shares.push_back({map.name, map.raw_bytes()});
   for (std::size_t i = 0; i < sections.size(); ++i) {
     std::optional<std::uint64_t> count;

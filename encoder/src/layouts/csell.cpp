@@ -118,7 +118,7 @@ class Sliced {
                              : offsets == 0            ? table ? "csell.table_patterns" : "csell.patterns"
                              : table                   ? "csell.table_offsets"
                                                        : "csell.offsets";
-    std::vector<Counter> work{{"csell.multiplies", 1}, {unit, slots * (patterns + offsets)}};
+    std::vector<Counter> work{{"csell.multiplies", 1}, {unit, slots * (patterns + offsets)}, {"csell.rows", a_.rows()}};
     if (!few && sums_ > 1) work.push_back({"csell.teams", 1});  // warps that wait for one another, in few blocks
     if (few && offsets != 0) {
       work.push_back({"csell.few_multiplies", 1});

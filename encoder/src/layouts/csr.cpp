@@ -45,8 +45,12 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest) {
   constexpr std::uint64_t few = 8, small = std::uint64_t{1} << 21, most_lanes = 32;
   std::vector<Counter> work{{"csr.multiplies", 1}, {"csr.entries", a.nnz()}, {"csr.rows", a.rows()}};
   if (a.nnz() == 0) return work;
-  constexpr std::uint64_t row_threads = 8192, turns = 16;
-  if (a.nnz() / a.rows() >= row_threads && (longest <= row_threads * turns || longest <= a.nnz() / turns)) {
+  constexpr std::uint64_t row_threads = 8192, turns = 16, block = 512, least_blocks = 16, most_blocks = 512, all = 4096;
+  std::uint64_t row_blocks = least_blocks;
+  if (longest > a.nnz() / turns)
+    while (row_blocks < most_blocks && longest > row_blocks * block * turns) row_blocks *= 2;
+  if (a.nnz() / a.rows() >= row_threads && (row_blocks == least_blocks || a.rows() * row_blocks <= all)) {
+    work.push_back({"csr.long_multiplies", 1});
     work.push_back({"csr.long_entries", a.nnz()});
     return work;
   }

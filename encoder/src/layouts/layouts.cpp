@@ -68,6 +68,21 @@ bool stores_zeros(const CsrView& a, int threads) {
   return found;
 }
 
+std::uint64_t entries_in_runs(const CsrView& a, std::uint64_t lane_entries, int threads) {
+  constexpr std::uint64_t lanes_per_task = 1U << 15;
+  const std::uint32_t* const columns = a.col_idx();
+  std::atomic<std::uint64_t> lanes{0};
+  // The last lane has no neighbour. Rows need not be known: from one to the next columns hardly ever go on so.
+  parallel_pieces(a.nnz() < 1 ? 0 : (a.nnz() - 1) / lane_entries, lanes_per_task, threads,
+                  [&](std::uint64_t first, std::uint64_t last) {
+                    std::uint64_t found = 0;
+                    for (std::uint64_t k = first * lane_entries; k < last * lane_entries; k += lane_entries)
+                      found += columns[k + lane_entries] == columns[k] + lane_entries ? 1 : 0;
+                    lanes += found;
+                  });
+  return lanes * lane_entries;
+}
+
 void share_by_section(PartPlan& plan) {
   for (const SectionSource& s : plan.sections)
     if ((s.flags & format::section_device) != 0) plan.byte_shares.push_back({s.name, s.raw_bytes()});

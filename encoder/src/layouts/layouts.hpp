@@ -32,11 +32,16 @@ bool stores_zeros(const CsrView& a, int threads);
 /// The unit NAME.chain of PartPlan::work: loads that wait for one another in a lane with so many steps, `at_once` of
 /// which are loaded together: their columns or places, then what these name.
 constexpr std::uint64_t chain_of(std::uint64_t steps, std::uint64_t at_once) { return 2 * div_up(steps, at_once); }
-/// The same where a thread has a row: it loads more steps together if rows are few (1,024 for each multiprocessor of an
-/// H200).
+/// Whether so few threads run that an H200 waits for the loads of each: 1,024 for each multiprocessor.
+constexpr bool are_few_threads(std::uint64_t threads) { return threads < 132 * 1024; }
+/// The same where a thread has a row: it loads more steps together if rows are few.
 constexpr std::uint64_t chain_of_rows(std::uint64_t rows, std::uint64_t longest) {
-  return chain_of(longest, rows < 132 * 1024 ? 14 : 4);
+  return chain_of(longest, are_few_threads(rows) ? 14 : 4);
 }
+
+/// Entries in runs of columns side by side that are so long that neighbouring lanes, of `lane_entries` each, have the
+/// same run: what they load of x at a time lies as far apart as the elements that each of them has, in few banks.
+std::uint64_t entries_in_runs(const CsrView& a, std::uint64_t lane_entries, int threads);
 
 /// Rows of a slice of sell (C) where `sell.c` is not set: those of a warp.
 inline constexpr std::uint64_t default_slice_rows = 32;

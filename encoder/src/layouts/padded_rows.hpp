@@ -72,6 +72,7 @@ void add_slots(PartPlan& plan, const OrderedRows& rows, std::uint64_t slots,
   plan.padding = slots - a.nnz();
   plan.work = {{kernel + ".multiplies", 1},
                {kernel + ".slots", slots},
+               {kernel + ".rows", a.rows()},
                {kernel + ".chain", chain_of_rows(a.rows(), a.longest_row(1))},
                {kernel + ".listed", rows.order != nullptr ? a.rows() : 0}};
   share_by_section(plan);

@@ -213,6 +213,7 @@ double SplitCosts::sell(const ShortRows& s) const {
   return cost(slots * (4 + size_) + 4 * a_.rows() + 4 * div_up(a_.rows(), s.sell_rows), a_.rows(),
               {{"sell.multiplies", 1},
                {"sell.slots", slots},
+               {"sell.rows", a_.rows()},
                {"sell.chain", chain_of_rows(a_.rows(), s.longest)},
                {"sell.listed", a_.rows()}});
 }
@@ -224,6 +225,8 @@ double SplitCosts::csell(const ShortRows& s) const {
   for (Counter& c : work)
     if (c.name == "csell.chain")
       c.value = chain_of(div_up(s.longest, group_steps), 1);
+    else if (c.name == "csell.rows")
+      c.value = a_.rows();
     else if (c.value > 1)
       c.value = times(slots, c.value);
   const auto bytes = static_cast<std::uint64_t>(slot_bytes_ * slots + entry_bytes_ * entries);

@@ -26,7 +26,10 @@ constexpr std::array kernels{
 std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors) {
   if (kernel == pcsr) return checked_mul(part.nnz, size_of(vectors), "workspace bytes");
   if (kernel == long_rows)
-    return checked_mul(part.rows.count, LongRowThreads::blocks * size_of(vectors), "workspace bytes of csr/long");
+    return checked_mul(
+        part.rows.count,
+        LongRows::blocks(part.params[spmvpack::layouts::csr::param_longest_row], part.nnz) * size_of(vectors),
+        "workspace bytes of csr/long");
   if (kernel == merge) return balanced::workspace_bytes(part.nnz, vectors);
   return 0;
 }

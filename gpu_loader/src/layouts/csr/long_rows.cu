@@ -1,16 +1,19 @@
 // csr: many blocks of threads for each row, for few rows that are long.
 
+#include <bit>
+
 #include "kernels/launch.cuh"
 #include "kernels/reduce.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "layouts/csr/kernels.hpp"
 #include "layouts/csr/partition.hpp"
+#include "spmvpack/container/layouts/csr.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {
 
-inline constexpr unsigned blocks = LongRowThreads::blocks, threads = LongRowThreads::threads;
+inline constexpr unsigned threads = LongRows::threads;
 
 /// The tree over `count` values, a power of two, in the first lanes of a warp or of each of its parts of that many.
 template <unsigned count, class V>
@@ -20,14 +23,17 @@ __device__ V tree(V v) {
   return v;
 }
 
-/// The sum of each block's share of its row. The next entries are on their way while x is waited for.
+/// The sum of each block's share of its row, which has 2^`log_blocks` of them. The next entries are on their way while
+/// x is waited for.
 template <class A, class V, class P>
-__global__ void __launch_bounds__(threads) shares_kernel(Arrays<A, P> a, DeviceScalar<V> alpha, const V* x, V* sums) {
+__global__ void __launch_bounds__(threads)
+    shares_kernel(Arrays<A, P> a, unsigned log_blocks, DeviceScalar<V> alpha, const V* x, V* sums) {
   constexpr unsigned together = 4;
   __shared__ V of_warp[threads / 32];
   allow_next_kernel();
   if (alpha.get() == V{0}) return;  // x must not be read
-  const unsigned row = blockIdx.x / blocks, block = blockIdx.x % blocks, lane = lane_id();
+  const unsigned row = blockIdx.x >> log_blocks, block = blockIdx.x & ((1U << log_blocks) - 1), lane = lane_id();
+  const unsigned all_threads = threads << log_blocks;
   const std::uint64_t begin = a.row_ptr[row] + std::uint64_t{block} * threads + threadIdx.x,
                       end = a.row_ptr[row + std::uint64_t{1}];
   std::uint32_t column[together];
@@ -35,26 +41,26 @@ __global__ void __launch_bounds__(threads) shares_kernel(Arrays<A, P> a, DeviceS
   const auto load = [&](std::uint64_t k) {
 #pragma unroll
     for (unsigned i = 0; i < together; ++i) {
-      const std::uint64_t at = k + std::uint64_t{i} * LongRowThreads::all_threads;
+      const std::uint64_t at = k + std::uint64_t{i} * all_threads;
       column[i] = at < end ? __ldcs(a.col_idx + at) : 0;
       value[i] = at < end ? __ldcs(a.values + at) : A{0};
     }
   };
   load(begin);
   V sum = 0;
-  for (std::uint64_t k = begin; k < end; k += std::uint64_t{together} * LongRowThreads::all_threads) {
+  for (std::uint64_t k = begin; k < end; k += std::uint64_t{together} * all_threads) {
     V element[together], factor[together];
     issue_loads();
 #pragma unroll
     for (unsigned i = 0; i < together; ++i) {
-      element[i] = k + std::uint64_t{i} * LongRowThreads::all_threads < end ? x[column[i]] : V{0};
+      element[i] = k + std::uint64_t{i} * all_threads < end ? x[column[i]] : V{0};
       factor[i] = static_cast<V>(value[i]);
     }
-    load(k + std::uint64_t{together} * LongRowThreads::all_threads);
+    load(k + std::uint64_t{together} * all_threads);
     issue_loads();
 #pragma unroll
     for (unsigned i = 0; i < together; ++i)
-      if (k + std::uint64_t{i} * LongRowThreads::all_threads < end) sum = fma(factor[i], element[i], sum);
+      if (k + std::uint64_t{i} * all_threads < end) sum = fma(factor[i], element[i], sum);
   }
   __syncwarp();
   sum = tree<32>(sum);
@@ -68,14 +74,36 @@ __global__ void __launch_bounds__(threads) shares_kernel(Arrays<A, P> a, DeviceS
 /// Adds up the shares of each row: a lane for each block.
 template <class V, class P>
 __global__ void __launch_bounds__(threads)
-    add_shares_kernel(const P* row_ptr, std::uint32_t rows, DeviceScalar<V> alpha_in, const V* sums,
-                      DeviceScalar<V> beta_in, V* y, RowMap map) {
+    add_shares_kernel(const P* row_ptr, std::uint32_t rows, unsigned log_blocks, DeviceScalar<V> alpha_in,
+                      const V* sums, DeviceScalar<V> beta_in, V* y, RowMap map) {
+  constexpr unsigned most_warps = LongRows::most_blocks / 32;  // of a row
+  static_assert(LongRows::least_blocks == 16 && LongRows::most_blocks <= threads);
+  __shared__ V of_warp[threads / 32];
   const V alpha = alpha_in.get(), beta = beta_in.get();
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x, row = i / blocks;
+  const unsigned blocks = 1U << log_blocks;
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x, row = i >> log_blocks;
   const bool is_row = row < rows, has_entries = is_row && alpha != V{0} && row_ptr[row] != row_ptr[row + 1];
   V* const at = y + (is_row ? map(row) : 0);
   wait_for_last_kernel();
-  const V sum = tree<blocks>(has_entries ? sums[i] : V{0});
+  V sum = has_entries ? sums[i] : V{0};
+  if (blocks < 32) {
+    sum = tree<16>(sum);
+  } else {
+    sum = tree<32>(sum);
+    if (lane_id() == 0) of_warp[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x % blocks == 0) {
+      V part[most_warps];
+#pragma unroll
+      for (unsigned w = 0; w < most_warps; ++w) part[w] = w * 32 < blocks ? of_warp[threadIdx.x / 32 + w] : V{0};
+#pragma unroll
+      for (unsigned distance = 1; distance < most_warps; distance *= 2)
+        if (distance * 32 < blocks)
+#pragma unroll
+          for (unsigned w = 0; w + distance < most_warps; w += 2 * distance) part[w] = part[w] + part[w + distance];
+      sum = part[0];
+    }
+  }
   if (!is_row || threadIdx.x % blocks != 0) return;
   const V before = scaled(beta, at);
   *at = has_entries ? fma(alpha, sum, before) : before;
@@ -87,11 +115,14 @@ void multiply_long(const PartView& part, const MultiplyCall& call) {
   with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
     auto* const sums = reinterpret_cast<V*>(call.workspace);
+    const std::uint64_t longest = part.info().params[spmvpack::layouts::csr::param_longest_row];
+    const std::uint32_t blocks = LongRows::blocks(longest, a.nnz);
+    const auto log_blocks = static_cast<unsigned>(std::countr_zero(blocks));
     const std::uint64_t shares = std::uint64_t{a.rows} * blocks;
-    launch(shares_kernel<A, V, P>, blocks_for(shares, 1), threads, call.stream, a, alpha, static_cast<const V*>(call.x),
-           sums);
+    launch(shares_kernel<A, V, P>, blocks_for(shares, 1), threads, call.stream, a, log_blocks, alpha,
+           static_cast<const V*>(call.x), sums);
     launch_early(call.device, add_shares_kernel<V, P>, blocks_for(shares, threads), threads, call.stream, a.row_ptr,
-                 a.rows, alpha, sums, beta, static_cast<V*>(call.y), RowMap{call.row_list});
+                 a.rows, log_blocks, alpha, sums, beta, static_cast<V*>(call.y), RowMap{call.row_list});
   });
 }
 

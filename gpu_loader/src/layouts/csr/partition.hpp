@@ -49,16 +49,28 @@ constexpr bool is_very_long_row(std::uint64_t length, std::uint64_t nnz) noexcep
   return length > least && length > nnz / share;
 }
 
-/// In csr's `long`, what each row has.
-struct LongRowThreads {
-  static constexpr std::uint32_t blocks = 16, threads = 512, all_threads = blocks * threads;
+/// What csr's `long` gives each row: blocks of so many threads. It is 16 of them, unless the longest row would keep
+/// them much longer than the device needs for all rows: then as many as have about 16 entries for each thread of that
+/// row, a power of two up to 512, which is all that an H200 holds at once.
+struct LongRows {
+  static constexpr std::uint32_t threads = 512, least_blocks = 16, most_blocks = 512, turns = 16;
+  static constexpr std::uint64_t least_threads = std::uint64_t{threads} * least_blocks;
+
+  static constexpr std::uint32_t blocks(std::uint64_t longest, std::uint64_t nnz) noexcept {
+    std::uint32_t blocks = least_blocks;
+    if (longest > nnz / turns)
+      while (blocks < most_blocks && longest > std::uint64_t{blocks} * threads * turns) blocks *= 2;
+    return blocks;
+  }
 };
 
-/// Whether rows are few and long: each has work for the threads that `long` gives it, and none keeps them much longer
-/// than the device needs for all. nw04's 37 rows of 591 to 87,473 entries take 10.6 us cold, with `merge` 19 (H200).
+/// Whether rows are few and long: each has work for the threads that `long` gives it, and not so many of them have none
+/// that starting them takes long. nw04's 37 rows of 591 to 87,473 entries take 10.6 us cold, with `merge` 19 (H200).
 constexpr bool are_few_long_rows(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz) noexcept {
-  constexpr std::uint64_t threads = LongRowThreads::all_threads, turns = 16;
-  return rows != 0 && nnz / rows >= threads && (longest <= threads * turns || longest <= nnz / turns);
+  constexpr std::uint64_t most_blocks = 4096;
+  if (rows == 0 || nnz / rows < LongRows::least_threads) return false;
+  const std::uint32_t blocks = LongRows::blocks(longest, nnz);
+  return blocks == LongRows::least_blocks || rows * blocks <= most_blocks;
 }
 
 /// Lanes per row in csr's `vector`: the largest power of two that is at most the mean row length, 1 to 32.
