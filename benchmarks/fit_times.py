@@ -132,11 +132,13 @@ def write_times(path, times):
 def on_host(unit):
     """What a host has for this unit: its loops know no warps and no kernels for few slices, and all start threads."""
     layout, _, what = unit.partition(".")
-    if what in ("chain", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_entries",
-                "block_multiplies", "teams", "carries", "long_carries", "hot", "hot_entries"):
+    if what in ("chain", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "block_entries",
+                "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies",
+                "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",
+                "segment_rounds"):
         return ()
-    if what == "multiplies":
-        return (what,)
+    if what in ("multiplies", "passes"):
+        return ("multiplies",)
     if layout != "csell" or what == "blocks":
         return (unit,)
     slots = "csell.table" if what.startswith("table") else "csell.slots"

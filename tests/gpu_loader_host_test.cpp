@@ -141,11 +141,14 @@ TEST_CASE("rows are few and long where each has work for its threads, and none h
   CHECK(are_few_long_rows(16, 131073, 131073 * 16));
   CHECK(are_few_long_rows(128, 131073, 131073 * 16 - 1));
   CHECK_FALSE(are_few_long_rows(129, 131073, 131073 * 16 - 1));
-  CHECK(LongRows::blocks(131072, 131072) == 16);
-  CHECK(LongRows::blocks(131073, 131073) == 32);
-  CHECK(LongRows::blocks(131073, 131073 * 16) == 16);
-  CHECK(LongRows::blocks(1'000'000, 1'000'000) == 128);
-  CHECK(LongRows::blocks(std::uint64_t{1} << 31U, std::uint64_t{1} << 31U) == 512);
+  CHECK(LongRows::blocks(1, 32768, 32768) == 16);
+  CHECK(LongRows::blocks(1, 32769, 32769) == 32);
+  CHECK(LongRows::blocks(2, 300'000, 600'000) == 256);
+  CHECK(LongRows::blocks(17, 131072, 131072) == 16);
+  CHECK(LongRows::blocks(17, 131073, 131073) == 32);
+  CHECK(LongRows::blocks(17, 131073, 131073 * 16) == 16);
+  CHECK(LongRows::blocks(1, 1'000'000, 1'000'000) == 512);
+  CHECK(LongRows::blocks(1, std::uint64_t{1} << 31U, std::uint64_t{1} << 31U) == 512);
 }
 
 TEST_CASE("no step of a grid over bitflag's tiles passes 2^32") {

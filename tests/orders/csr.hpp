@@ -60,7 +60,8 @@ class Orders {
     std::uint64_t longest = 0;
     for (std::uint64_t r = 0; r < a_.rows; ++r) longest = std::max(longest, a_.row_ptr[r + 1] - a_.row_ptr[r]);
     std::size_t lanes = 8192;
-    while (longest > a_.nnz() / 16 && lanes < 262144 && longest > lanes * 16) lanes *= 2;
+    if (longest <= a_.nnz() / 16) return lanes;
+    while (lanes < 262144 && longest > lanes * (lanes * a_.rows <= 131072 ? 4 : 16)) lanes *= 2;
     return lanes;
   }
   V row_by_lanes(std::uint64_t r, std::size_t lanes) const {

@@ -14,11 +14,11 @@ using namespace spmvpack::layouts::csr;  // what the bytes mean
 /// The blocks of rows that a GPU takes: up to 256 consecutive rows and 2,048 entries, in which as many of 256 threads
 /// share a row as there are for each (Gao, Qi, He 2016). One row may be larger, and has them all.
 struct Turns {
-  std::uint64_t sums = 0;   ///< the most products that a thread of a block of several rows adds up in turn
-  std::uint64_t loads = 0;  ///< the most loads that wait for one another in a thread of a block of one row
+  std::uint64_t sums = 0;  ///< the most products that a thread of a block of several rows adds up in turn
+  std::uint64_t rows = 0;  ///< the most times that a block of one row has its 2,048 entries
 };
 Turns longest_turns(const CsrView& a) {
-  constexpr std::uint64_t threads = 256, most_entries = 2048, at_once = 8;
+  constexpr std::uint64_t threads = 256, most_entries = 2048;
   Turns most;
   for (std::uint64_t first = 0; first < a.rows();) {
     std::uint64_t rows = 0, longest_row = 0, entries = 0;
@@ -30,7 +30,7 @@ Turns longest_turns(const CsrView& a) {
       ++rows;
     }
     if (rows == 1)
-      most.loads = std::max(most.loads, div_up(longest_row, threads * at_once));
+      most.rows = std::max(most.rows, div_up(longest_row, most_entries));
     else
       most.sums = std::max(most.sums, div_up(longest_row, std::bit_floor(threads / rows)));
     first += rows;
@@ -45,10 +45,13 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest) {
   constexpr std::uint64_t few = 8, small = std::uint64_t{1} << 21, most_lanes = 32;
   std::vector<Counter> work{{"csr.multiplies", 1}, {"csr.entries", a.nnz()}, {"csr.rows", a.rows()}};
   if (a.nnz() == 0) return work;
-  constexpr std::uint64_t row_threads = 8192, turns = 16, block = 512, least_blocks = 16, most_blocks = 512, all = 4096;
+  constexpr std::uint64_t row_threads = 8192, turns = 16, few_turns = 4, block = 512, least_blocks = 16,
+                          most_blocks = 512, all = 4096;
   std::uint64_t row_blocks = least_blocks;
   if (longest > a.nnz() / turns)
-    while (row_blocks < most_blocks && longest > row_blocks * block * turns) row_blocks *= 2;
+    while (row_blocks < most_blocks &&
+           longest > row_blocks * block * (2 * row_blocks * a.rows() <= most_blocks ? few_turns : turns))
+      row_blocks *= 2;
   if (a.nnz() / a.rows() >= row_threads && (row_blocks == least_blocks || a.rows() * row_blocks <= all)) {
     work.push_back({"csr.long_multiplies", 1});
     work.push_back({"csr.long_entries", a.nnz()});
@@ -72,7 +75,7 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest) {
     work.push_back({"csr.block_multiplies", 1});
     work.push_back({"csr.block_entries", a.nnz()});
     work.push_back({"csr.serial", most.sums});
-    work.push_back({"csr.block_chain", most.loads});
+    work.push_back({"csr.block_chain", most.rows});
   }
   return work;
 }

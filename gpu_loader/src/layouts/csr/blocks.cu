@@ -99,23 +99,8 @@ __global__ void __launch_bounds__(threads)
   unsigned each = threads;
   bool empty = begin == end;
   if (rows == 1) {
-    constexpr unsigned together = 8;  // entries whose loads are on their way together
-    for (std::uint64_t first = begin + threadIdx.x; first < end; first += std::uint64_t{together} * threads) {
-      std::uint32_t column[together];
-      V value[together], element[together];
-#pragma unroll
-      for (unsigned i = 0; i < together; ++i) {
-        const std::uint64_t k = first + i * threads, at = k < end ? k : first;
-        column[i] = a.col_idx[at];
-        value[i] = static_cast<V>(a.values[at]);
-      }
-      issue_loads();
-#pragma unroll
-      for (unsigned i = 0; i < together; ++i) element[i] = x[column[i]];
-      issue_loads();
-#pragma unroll
-      for (unsigned i = 0; i < together; ++i) sum = first + i * threads < end ? fma(value[i], element[i], sum) : sum;
-    }
+    for (std::uint64_t k = begin + threadIdx.x; k < end; k += threads)
+      sum = fma(static_cast<V>(a.values[k]), x[a.col_idx[k]], sum);
   } else {
     const unsigned count = static_cast<unsigned>(end - begin);
 #pragma unroll 8

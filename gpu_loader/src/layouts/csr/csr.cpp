@@ -28,7 +28,8 @@ std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vect
   if (kernel == long_rows)
     return checked_mul(
         part.rows.count,
-        LongRows::blocks(part.params[spmvpack::layouts::csr::param_longest_row], part.nnz) * size_of(vectors),
+        LongRows::blocks(part.rows.count, part.params[spmvpack::layouts::csr::param_longest_row], part.nnz) *
+            size_of(vectors),
         "workspace bytes of csr/long");
   if (kernel == merge) return balanced::workspace_bytes(part.nnz, vectors);
   return 0;

@@ -116,7 +116,7 @@ void multiply_long(const PartView& part, const MultiplyCall& call) {
     const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
     auto* const sums = reinterpret_cast<V*>(call.workspace);
     const std::uint64_t longest = part.info().params[spmvpack::layouts::csr::param_longest_row];
-    const std::uint32_t blocks = LongRows::blocks(longest, a.nnz);
+    const std::uint32_t blocks = LongRows::blocks(a.rows, longest, a.nnz);
     const auto log_blocks = static_cast<unsigned>(std::countr_zero(blocks));
     const std::uint64_t shares = std::uint64_t{a.rows} * blocks;
     launch(shares_kernel<A, V, P>, blocks_for(shares, 1), threads, call.stream, a, log_blocks, alpha,

@@ -50,16 +50,19 @@ constexpr bool is_very_long_row(std::uint64_t length, std::uint64_t nnz) noexcep
 }
 
 /// What csr's `long` gives each row: blocks of so many threads. It is 16 of them, unless the longest row would keep
-/// them much longer than the device needs for all rows: then as many as have about 16 entries for each thread of that
-/// row, a power of two up to 512, which is all that an H200 holds at once.
+/// them longer than the device needs for all rows: then a power of two up to 512, with which each thread of that row
+/// has four entries at most, as far as all rows together have 512 blocks, which is what an H200 holds at once; and
+/// sixteen, however many blocks that takes.
 struct LongRows {
-  static constexpr std::uint32_t threads = 512, least_blocks = 16, most_blocks = 512, turns = 16;
+  static constexpr std::uint32_t threads = 512, least_blocks = 16, most_blocks = 512;
   static constexpr std::uint64_t least_threads = std::uint64_t{threads} * least_blocks;
 
-  static constexpr std::uint32_t blocks(std::uint64_t longest, std::uint64_t nnz) noexcept {
+  static constexpr std::uint32_t blocks(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz) noexcept {
+    constexpr std::uint64_t wanted = 4, most = 16;  // entries of a thread
     std::uint32_t blocks = least_blocks;
-    if (longest > nnz / turns)
-      while (blocks < most_blocks && longest > std::uint64_t{blocks} * threads * turns) blocks *= 2;
+    if (longest > nnz / 16)
+      while (blocks < most_blocks && longest > threads * blocks * (2 * blocks * rows <= most_blocks ? wanted : most))
+        blocks *= 2;
     return blocks;
   }
 };
@@ -69,7 +72,7 @@ struct LongRows {
 constexpr bool are_few_long_rows(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz) noexcept {
   constexpr std::uint64_t most_blocks = 4096;
   if (rows == 0 || nnz / rows < LongRows::least_threads) return false;
-  const std::uint32_t blocks = LongRows::blocks(longest, nnz);
+  const std::uint32_t blocks = LongRows::blocks(rows, longest, nnz);
   return blocks == LongRows::least_blocks || rows * blocks <= most_blocks;
 }
 
