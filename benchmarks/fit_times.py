@@ -139,7 +139,7 @@ def on_host(unit):
         return ()
     if what in ("multiplies", "passes"):
         return ("multiplies",)
-    if layout != "csell" or what == "blocks":
+    if layout != "csell" or what in ("blocks", "few", "rows"):
         return (unit,)
     slots = "csell.table" if what.startswith("table") else "csell.slots"
     return {"few_offsets": ("csell.of_offsets",), "offsets": (slots, "csell.of_offsets"),
@@ -154,12 +154,14 @@ def translated(work):
     return changed
 
 
-def fit_host(times, units):
+def fit_host(times, units, weights):
     """The host's price for each unit that a GPU has: least squares of logarithms, because few matrices and much noise
     would otherwise pull prices down."""
     import numpy
     import scipy.optimize
     layouts = [layout for matrix in times["matrices"] for layout in matrix["layouts"].values()]
+    weight = numpy.array([weights.get((at, name), 1) for at, matrix in enumerate(times["matrices"])
+                          for name in matrix["layouts"]])
     work = [translated(layout["work"]) for layout in layouts]
     known = sorted(set().union(*work))
     if missing := sorted({other for unit in units for other in on_host(unit)} - set(known)):
@@ -169,10 +171,10 @@ def fit_host(times, units):
     picoseconds = numpy.array([1e6 * layout["us"] for layout in layouts])
 
     def errors(logarithms):
-        return numpy.log(table / scale @ numpy.exp(logarithms) / picoseconds)
+        return weight * numpy.log(table / scale @ numpy.exp(logarithms) / picoseconds)
     start, _ = scipy.optimize.nnls(table / scale / picoseconds[:, None], numpy.ones(len(layouts)))
     start = numpy.log(numpy.maximum(start, picoseconds.min() / 100))
-    solution = scipy.optimize.least_squares(errors, start, loss="soft_l1", f_scale=0.2).x
+    solution = scipy.optimize.least_squares(errors, start, loss="cauchy", f_scale=0.3).x
     prices = dict(zip(known, numpy.exp(solution) / scale))
     return {unit: rounded(sum(prices[other] for other in on_host(unit))) for unit in units}
 
@@ -181,10 +183,11 @@ def rounded(price):
     return float(f"{price:.3g}") if price >= 1e-3 else 0.0
 
 
-def fit_gpu(times):
-    """{unit: picoseconds}. Where auto would be too much slower than a yardstick, what it takes and the yardstick count
-    half again as much, and so does a prediction that is too far off, until that is so nowhere in the suite and among the
-    shapes: the best choice, not the best prediction, is what prices are for."""
+def settled(times, fit, most_slower):
+    """The prices, {unit: picoseconds}, that fit(times, weights) ends with. Where auto would be too much slower than a
+    yardstick, what it takes and the yardstick count half again as much, and so does a prediction that is too far off,
+    until that is so nowhere in the groups of `most_slower`: the best choice, not the best prediction, is what prices are
+    for."""
     weights, best = {}, None
     for _ in range(40):
         prices = fit(times, weights)
@@ -192,11 +195,11 @@ def fit_gpu(times):
         for at, matrix in enumerate(times["matrices"]):
             group, layouts = matrix["group"], matrix["layouts"]
             heavier = set()
-            if group in YARDSTICKS:
+            if group in most_slower:
                 taken, yardstick = pick(matrix, prices), best_yardstick(matrix)
                 loss = layouts[taken]["us"] / layouts[yardstick]["us"] - 1 if yardstick else 0
-                if loss > MOST_SLOWER[group]:
-                    faults.append(loss - MOST_SLOWER[group])
+                if loss > most_slower[group]:
+                    faults.append(loss - most_slower[group])
                     heavier |= {taken, yardstick}
             if group == "shapes":
                 fastest = min(layout["us"] for layout in layouts.values())
@@ -214,8 +217,8 @@ def fit_gpu(times):
     return best[1]
 
 
-def fit(times, weights):
-    """The same with these weights, for each matrix and layout that has one."""
+def fit_gpu(times, weights):
+    """With these weights, for each matrix and layout that has one."""
     import numpy
     import scipy.optimize
     samples = [(layout, min(l["us"] for l in matrix["layouts"].values()), matrix["group"], weights.get((at, name), 1))
@@ -319,8 +322,9 @@ def main():
             write_times(times_path(target), collect(options.spmvpack, files, options.matrices))
     if options.collect:
         return
-    prices = {"gpu": fit_gpu(load(times_path("gpu")))}
-    prices["host"] = fit_host(load(times_path("host")), prices["gpu"])
+    prices = {"gpu": settled(load(times_path("gpu")), fit_gpu, MOST_SLOWER)}
+    prices["host"] = settled(load(times_path("host")), lambda *a: fit_host(a[0], prices["gpu"], a[1]),
+                             {"shapes": MOST_SLOWER["shapes"]})
     write_prices(prices)
     document = ROOT / "docs/BENCHMARKS.md"
     text = document.read_text()

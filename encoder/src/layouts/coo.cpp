@@ -21,7 +21,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& /*options*/) {
   plan.sections.push_back(section(plan, sections[1], copy_from(part.a.col_idx(), part.owner)));
   plan.sections.push_back(section(plan, sections[2], copy_from(part.a.value_bytes(), part.owner)));
   share_by_section(plan);
-  plan.work = {{"coo.multiplies", 1}, {"coo.entries", part.a.nnz()}};
+  plan.work = {{"coo.multiplies", 1}, {"coo.entries", part.a.nnz()}, {"coo.rows", part.a.rows()}};
   return plan;
 }
 
