@@ -511,5 +511,44 @@ class Command(unittest.TestCase):
             self.assertIn(message, spmvpack("generate", *words, expect=2))
 
 
+class Shapes(unittest.TestCase):
+    def pattern(self, expected, *words):
+        a = generate(*words)
+        self.assertEqual(a.shape, expected.shape)
+        self.assertEqual((a.astype(bool) != sp.csr_matrix(expected).astype(bool)).nnz, 0)
+        self.assertEqual(a.nnz, np.count_nonzero(expected))
+        self.assertTrue(np.all((a.data >= -1) & (a.data < 1)))
+        return a
+
+    def test_runs(self):
+        self.pattern(np.ones((3, 50)), "full", "--rows", 3, "--cols", 50)
+        band = np.tri(12, 12, 2) - np.tri(12, 12, -4)
+        self.pattern(band, "band", "--rows", 12, "--below", 3, "--above", 2)
+        band[2::3] = 0
+        self.pattern(band, "band", "--rows", 12, "--below", 3, "--above", 2, "--empty-every", 3)
+        self.pattern(np.tri(12), "band", "--rows", 12, "--below", 11)
+        blocks = np.kron(np.eye(4), np.ones((5, 5)))[:17, :17]
+        self.pattern(blocks, "blocks", "--rows", 17, "--block", 5)
+        arrow = np.eye(9)
+        arrow[0] = arrow[:, 0] = 1
+        self.pattern(arrow, "arrow", "--rows", 9)
+        ones = generate("full", "--rows", 2, "--cols", 4, "--coefficients", "constant")
+        self.assertTrue(np.all(ones.toarray() == 1))
+
+    def test_random(self):
+        for exponent in (1.6, 2.5):
+            a = generate("powerlaw", "--rows", 4000, "--cols", 300, "--exponent", exponent, "--longest", 200)
+            lengths = np.diff(a.indptr)
+            self.assertEqual(lengths.min(), 1)
+            self.assertLessEqual(lengths.max(), 200)
+            for k in (1, 4, 20):  # the share of longer rows, within four standard deviations
+                share = (k + 1.0) ** (1 - exponent)
+                self.assertLess(abs(np.mean(lengths > k) - share), 4 * np.sqrt(share / 4000) + 1e-3)
+        a = generate("scattered", "--rows", 500, "--cols", 70, "--entries", 3000)
+        self.assertEqual((a.shape, a.nnz), ((500, 70), 3000))
+        self.assertLess(abs(np.mean(a.tocoo().col) - 34.5), 2)
+        self.assertLess(abs(np.mean(a.tocoo().row) - 249.5), 15)
+
+
 if __name__ == "__main__":
     test_support.main()

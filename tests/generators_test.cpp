@@ -21,6 +21,7 @@
 #include "generators/matrix_build.hpp"
 #include "generators/matrix_stream.hpp"
 #include "generators/rmat.hpp"
+#include "generators/shapes.hpp"
 #include "generators/stencils.hpp"
 #include "generators/triangles.hpp"
 #include "generators/uniform.hpp"
@@ -72,6 +73,17 @@ std::vector<Case> all_cases() {
                          return std::make_unique<Circuit>(rows, coefficients, 3, Resources{threads});
                        }});
     cases.push_back(one<Uniform>(name("random"), 50U, 400U, 9U, coefficients, 3U));
+    const auto shape = [&](const char* kind, auto make) {
+      cases.push_back({name(kind), [make](int) -> std::unique_ptr<MatrixGenerator> { return make(); }});
+    };
+    shape("full", [=] { return Runs::full(3, 70, coefficients, 3); });
+    shape("band", [=] { return Runs::band(40, 7, 2, 3, coefficients, 3); });
+    shape("triangle", [=] { return Runs::band(20, 19, 0, 0, coefficients, 3); });
+    shape("diagonal blocks", [=] { return Runs::blocks(23, 5, coefficients, 3); });
+    cases.push_back(one<Arrow>(name("arrow"), 30U, coefficients, 3U));
+    cases.push_back(one<PowerLawRows>(name("power law"), 60U, 500U, 1.6, 300U, coefficients, 3U));
+    cases.push_back(one<Scattered>(name("scattered"), 40U, 30U, 100U, coefficients, 3U));
+    cases.push_back(one<Scattered>(name("no entries"), 40U, 30U, 0U, coefficients, 3U));
   }
   for (const NumberingRule& rule : {natural, scrambled})
     cases.push_back({"rmat", [=](int threads) { return std::make_unique<Rmat>(9, 12, rule, 3, Resources{threads}); }});
