@@ -30,14 +30,23 @@ Parts parts(const Plan& plan) {
 }
 
 /// A five-point grid, and of every `every`-th row that many columns instead, all over the matrix; 0: of none.
-CsrMatrix grid_with_long_rows(std::uint32_t side, std::uint32_t every, std::uint32_t length) {
+/// Rows of a grid with 5 points, or with all within a distance of `reach`.
+CsrMatrix grid_with_long_rows(std::uint32_t side, std::uint32_t every, std::uint32_t length, std::uint32_t reach = 0) {
   std::mt19937_64 rng(1);
   const std::uint32_t n = side * side;
-  return from_rows<double>(n, n, rng, 3, [&](std::uint64_t row) {
+  return from_rows<double>(n, n, rng, reach == 0 ? 3 : 0, [&](std::uint64_t row) {
     const auto r = static_cast<std::uint32_t>(row);
     std::vector<std::uint32_t> columns{r};
     if (every != 0 && r % every == every / 2) {
       for (std::uint32_t k = 1; k < length; ++k) columns.push_back(static_cast<std::uint32_t>(rng() % n));
+      return columns;
+    }
+    if (reach != 0) {
+      columns.clear();
+      const std::uint32_t x = r % side, y = r / side;
+      for (std::uint32_t v = y - std::min(y, reach); v <= std::min(side - 1, y + reach); ++v)
+        for (std::uint32_t u = x - std::min(x, reach); u <= std::min(side - 1, x + reach); ++u)
+          columns.push_back(v * side + u);
       return columns;
     }
     if (r % side != 0) columns.push_back(r - 1);
@@ -101,14 +110,14 @@ TEST_CASE("rows that are all short, or all long, are one part") {
 }
 
 TEST_CASE("a grid with a few long rows is cut, and costs less than in any one layout") {
-  const CsrMatrix a = grid_with_long_rows(150, 500, 900);  // 45 long rows with a third of all entries
+  const CsrMatrix a = grid_with_long_rows(150, 500, 3000, 3);  // 45 long rows with a ninth of all entries
   const encoder::XSectors x = encoder::x_sectors(a);
   const Aim aim{Objective::time, Target::host};
   const auto seconds = [&](const Plan& plan) {
     return encoder::predicted_seconds(encoder::work_of(plan, a.rows, x), aim.target);
   };
   const Plan plan = split(a, {}, aim);
-  const std::uint64_t in_long = 45 * 900;
+  const std::uint64_t in_long = 45 * 3000;
   REQUIRE(plan.parts.size() == 2);
   CHECK(plan.parts[0].info.layout == "csell");
   CHECK(plan.parts[1].info.rows.count == 45);
@@ -177,7 +186,7 @@ TEST_CASE("rows that are alike are not cut, and auto leaves one part to others")
     return encoder::find_strategy("split").plan(m, {.aim = aim, .only_own = true});
   };
   CHECK_THROWS_AS(own(a), Error);
-  CHECK(own(grid_with_long_rows(150, 500, 900)).parts.size() == 2);
+  CHECK(own(grid_with_long_rows(150, 500, 3000, 3)).parts.size() == 2);
   CHECK_THROWS_AS(own(make_csr(0, 0, {})), Error);
 }
 

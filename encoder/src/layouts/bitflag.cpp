@@ -99,7 +99,7 @@ class Flagged {
         {"bitflag.hot", hot_.columns.empty() ? 0U : 1U},
         {"bitflag.hot_entries", hot_.entries},
         {"bitflag.segment_rows", segments_ == 1 ? 0 : a_.rows()},
-        {"bitflag.segment_rounds", segments_ == 1 ? 0 : div_up(segments_, device_blocks)},
+        {"bitflag.segment_rounds", (segments_ - 1) / device_blocks},
         {"bitflag.run_entries", entries_in_runs(a_, lane_entries, threads)}};
   }
 
