@@ -214,7 +214,7 @@ TEST_CASE("what is measured on the host is planned for it") {
   // launch takes longer.
   SourceMatrix source;
   std::mt19937_64 rng(3);
-  source.matrix = test::from_rows<double>(22500, 22500, rng, 0, [](std::uint64_t r) {
+  source.matrix = test::from_rows<double>(22500, 22500, rng, 0, [&](std::uint64_t r) {
     std::vector<std::uint32_t> row(r % 500 == 0 ? 3000 : 49);
     const std::uint64_t first = std::min<std::uint64_t>(r, 22500 - row.size());
     std::iota(row.begin(), row.end(), static_cast<std::uint32_t>(first));

@@ -1,5 +1,7 @@
 // From the caller's arrays to a container in memory and back, without a file.
 
+#include "spmvpack/container/memory.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -9,7 +11,6 @@
 #include "containers.hpp"
 #include "matrices.hpp"
 #include "spmvpack/analyzer/report.hpp"
-#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/assemble.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"

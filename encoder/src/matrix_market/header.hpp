@@ -16,7 +16,7 @@ struct MatrixMarketHeader {
   Field field = Field::real;
   Symmetry symmetry = Symmetry::general;
   std::uint64_t rows = 0, cols = 0;
-  std::uint64_t entries = 0;  ///< lines that must follow
+  std::uint64_t entries = 0;            ///< lines that must follow
   std::vector<std::string> comments;    ///< as far as a container's provenance could have room for them
   std::uint64_t comments_left_out = 0;  ///< those after them
 };
