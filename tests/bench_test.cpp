@@ -210,16 +210,18 @@ Speeds known_speeds() {
 }
 
 TEST_CASE("what is measured on the host is planned for it") {
-  // Every 500th row has 3,000 entries, the others 49: cut in two for the host, in one part for a GPU, whose second
-  // launch takes longer.
+  // Every 500th row has 3,000 entries, the others up to 121, those near them on a grid: cut in two for the host, in one
+  // part for a GPU, whose second launch takes longer.
   SourceMatrix source;
   std::mt19937_64 rng(3);
-  source.matrix = test::from_rows<double>(22500, 22500, rng, 0, [&](std::uint64_t r) {
-    std::vector<std::uint32_t> row(r % 500 == 0 ? 3000 : 49);
-    const std::uint64_t first = std::min<std::uint64_t>(r, 22500 - row.size());
-    std::iota(row.begin(), row.end(), static_cast<std::uint32_t>(first));
-    if (r % 500 == 0)
-      for (std::uint32_t& column : row) column = static_cast<std::uint32_t>(rng() % 22500);
+  constexpr std::uint32_t side = 150, reach = 5;
+  source.matrix = test::from_rows<double>(side * side, side * side, rng, 0, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row(r % 500 == 0 ? 3000 : 0);
+    for (std::uint32_t& column : row) column = static_cast<std::uint32_t>(rng() % (side * side));
+    const auto x = static_cast<std::uint32_t>(r % side), y = static_cast<std::uint32_t>(r / side);
+    for (std::uint32_t v = y - std::min(y, reach); row.size() < 3000 && v <= std::min(side - 1, y + reach); ++v)
+      for (std::uint32_t u = x - std::min(x, reach); u <= std::min(side - 1, x + reach); ++u)
+        row.push_back(v * side + u);
     return row;
   });
   const auto bytes = [&](encoder::Target target) {
