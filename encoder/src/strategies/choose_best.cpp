@@ -39,7 +39,7 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Ob
   else if (csr == candidates.end() || !(csr->seconds > 0))
     choice.reason = fmt::format("{} predicted, {} of csr's bytes", time_text(best.seconds), bytes);
   else if (best.strategy == "csr")
-    choice.reason = fmt::format("none that auto takes is predicted to be faster than its {}", time_text(best.seconds));
+    choice.reason = fmt::format("none that auto takes is predicted below its {}", time_text(best.seconds));
   else
     choice.reason = fmt::format("{} of csr's time ({} predicted), {} of its bytes",
                                 percent_text(best.seconds / csr->seconds), time_text(best.seconds), bytes);
