@@ -77,14 +77,12 @@ KindOptions read_kind_options(const Invocation& invocation) {
 /// What -h says about the kinds.
 std::string kinds_note() {
   constexpr std::size_t width = 80;
-  std::string text = "\nKinds (--help lists their options):";
+  std::string text = "\nKinds (see --help):";
   std::size_t column = text.size() - 1;
   for (const Kind& kind : generator_kinds()) {
-    const bool last = &kind == &generator_kinds().back();
-    const std::string word = std::string(kind.name) + (last ? "" : ",");
-    const bool fits = column + 1 + word.size() <= width;
-    text += (fits ? " " : "\n") + word;
-    column = (fits ? column + 1 : 0) + word.size();
+    const bool fits = column + 1 + kind.name.size() <= width;
+    text += (fits ? " " : "\n") + std::string(kind.name);
+    column = (fits ? column + 1 : 0) + kind.name.size();
   }
   return text + "\n";
 }

@@ -2,11 +2,11 @@
 # Bash completion for spmvpack. Commands, options, layouts and kinds come from the help texts of the installed program,
 # so there are no lists here to keep up to date.
 
-# The distinct matches of a grep -E pattern in the help of a command. (The exit codes and the suite's matrices are
+# The distinct matches of a grep -E pattern in the help of a command. (The exit codes and the matrices of bench are
 # skipped, because they mention other commands.)
 _spmvpack_words() {
   local program=$1 command=$2 pattern=$3
-  "$program" "$command" --help 2> /dev/null | sed '/^Exit codes/,$d; /^The suite:/,/^$/d' | grep -oE -- "$pattern" | sort -u
+  "$program" "$command" --help 2> /dev/null | sed '/^Exit codes/,$d; /^The \(suite\|shapes\):/,/^$/d' | grep -oE -- "$pattern" | sort -u
 }
 
 _spmvpack_commands() { "$1" -h 2> /dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p'; }
@@ -38,7 +38,7 @@ _spmvpack() {
       --device | --target) candidates='gpu host' ;;
       --optimize) candidates='time bytes' ;;
       --peers) candidates='cusparse none' ;;
-      --only) candidates=$("$program" bench --help 2> /dev/null | sed -n '/^The suite:/,/^$/s/^  \([a-z0-9-]*\).*/\1/p') ;;
+      --only) candidates=$("$program" bench --help 2> /dev/null | sed -n '/^The \(suite\|shapes\):/,/^$/s/^  \([A-Za-z0-9.-][A-Za-z0-9.-]*\).*/\1/p') ;;
       --threads | --memory-limit | --seed | --runs) return ;;
       *)
         if [[ $word == -* ]]; then
