@@ -151,7 +151,7 @@ def test_what_is_wrong_is_said(call, error, text):
 
 @pytest.mark.parametrize("change, text", [
     (lambda a: a.indices.__setitem__(0, 2**20), "(column|index) 1048576 of .* 900"),
-    (lambda a: a.indices.__setitem__(0, -1), "(column 4294967295 of|index -1 of) .* 900"),
+    (lambda a: a.indices.__setitem__(0, -1), r"(column 4294967295 of|column -1 \(4294967295 if unsigned\) of|index -1 of) .* 900"),
     (lambda a: a.indptr.__setitem__(0, 1), r"row_ptr\[0\] is 1"),
     (lambda a: a.indptr.__setitem__(5, 0), "not increasing"),
 ])
