@@ -130,12 +130,12 @@ void round_values(CsrMatrix& matrix, int threads) {
 std::span<const SuiteMember> suite() { return members; }
 std::span<const SuiteMember> shapes() { return shape_members; }
 
-const SuiteMember& find_member(std::span<const SuiteMember> members, std::string_view name) {
-  const auto member = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.name == name; });
-  if (member != members.end()) return *member;
+const SuiteMember& find_member(std::span<const SuiteMember> table, std::string_view name) {
+  const auto member = std::find_if(table.begin(), table.end(), [&](const auto& m) { return m.name == name; });
+  if (member != table.end()) return *member;
   std::vector<std::string> names;
-  names.reserve(members.size());
-  for (const SuiteMember& m : members) names.emplace_back(m.name);
+  names.reserve(table.size());
+  for (const SuiteMember& m : table) names.emplace_back(m.name);
   throw Error(errc::usage, "there is no matrix '" + escape(name) + "' in it", {},
               did_you_mean(name, names) + "'spmvpack bench --help' lists them");
 }

@@ -105,7 +105,7 @@ PowerLawRows::PowerLawRows(std::uint64_t rows, std::uint64_t cols, double expone
   if (longest < 1 || longest > cols)
     throw Error(errc::usage, fmt::format("a longest row of {} entries in {} columns", longest, cols), {},
                 "give a number from 1 to that of the columns");
-  steps_ = static_cast<std::uint64_t>(256 / (exponent - 1) + 0.5);
+  steps_ = static_cast<std::uint64_t>(std::llround(256 / (exponent - 1)));
 }
 
 void PowerLawRows::row(std::uint64_t i, Row& out) const {
