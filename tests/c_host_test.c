@@ -206,6 +206,9 @@ static int aims(void) {
   options = spmvpack_encode_default();
   options.memory_limit = 1000;
   REQUIRE(spmvpack_encode(&a, &options, &by_time) == SPMVPACK_OUT_OF_MEMORY);
+  options.layout = "nus_sell"; /* what is planned counts, and not the container alone */
+  REQUIRE(spmvpack_encode(&a, &options, &by_time) == SPMVPACK_OUT_OF_MEMORY);
+  REQUIRE(strstr(spmvpack_error_text(), "sorting 4096 columns") != NULL);
   return 0;
 }
 

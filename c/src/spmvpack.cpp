@@ -170,6 +170,7 @@ encoder::EncodeRequest request_of(const spmvpack_encode_options& c) {
 Container encode(const spmvpack_csr& c, const spmvpack_encode_options& options) {
   const encoder::EncodeRequest request = request_of(options);
   const ValueType type = type_of(c.value_type);
+  const MemoryScope memory(options.memory_limit, "encoding");
   if (c.nonzeros != 0) require_pointer(c.values, "values");
   if (c.rows >= max_dimension || c.nonzeros >= std::uint64_t{1} << 60)  // before rows + 1 or a pointer overflows
     throw Error(errc::unsupported, "more rows or nonzeros than a matrix can have");

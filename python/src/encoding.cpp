@@ -66,6 +66,7 @@ Matrix from_csr(std::uint64_t rows, std::uint64_t cols, const AnyArray& indptr, 
   Matrix m;
   {
     const nb::gil_scoped_release no_gil;
+    const MemoryScope memory(memory_limit, "encoding");
     const CsrView view = with_indices(indices, "indices", [&]<class I>(std::span<const I> all) {
       std::span<const std::uint32_t> columns;
       if constexpr (sizeof(I) == 8) {
@@ -111,6 +112,7 @@ Matrix from_file(const std::string& path, const std::optional<std::string>& valu
 Container encode(const Matrix& m, encoder::EncodeRequest request, std::uint64_t memory_limit) {
   request.progress = stops_on_signals();
   const nb::gil_scoped_release no_gil;
+  const MemoryScope memory(memory_limit, "encoding");
   MemorySink sink(memory_limit);
   m.visit([&](const auto& matrix) { encoder::encode(matrix, request, sink); });
   return Container::open(memory_source(sink.take()), "memory");

@@ -179,6 +179,8 @@ def test_a_memory_limit_holds(tmp_path):
         with pytest.raises(sp.Error) as caught:
             call(least)
         assert caught.value.code == "out_of_memory"
+    with pytest.raises(sp.Error, match="sorting 2000 columns"):
+        sp.encode(a, layout="nus_sell", memory_limit=8192)
     for wrong in (-1, "8G", 1.5):
         with pytest.raises(TypeError):
             sp.encode(a, memory_limit=wrong)

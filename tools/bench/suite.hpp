@@ -26,7 +26,7 @@ std::span<const SuiteMember> suite();
 /// must not do.
 std::span<const SuiteMember> shapes();
 /// Error(errc::usage) if none of these members has the name.
-const SuiteMember& find_member(std::span<const SuiteMember> members, std::string_view name);
+const SuiteMember& find_member(std::span<const SuiteMember> table, std::string_view name);
 
 /// The kind and the options that a member's words name.
 std::pair<const Kind&, KindOptions> parse_member(const SuiteMember& member);

@@ -18,12 +18,16 @@
 
 #include "spmvpack/container/export.hpp" /* a macro */
 
+/* C lets an enumeration hold any int, and a mistaken one gets an error here; with this, C++ does so as well. */
 #ifdef __cplusplus
+#define SPMVPACK_ANY_INT : int
 extern "C" {
+#else
+#define SPMVPACK_ANY_INT
 #endif
 
 /* What a function returns: 0 for success, otherwise the kind of error. The numbers are stable. */
-typedef enum spmvpack_status {
+typedef enum spmvpack_status SPMVPACK_ANY_INT {
   SPMVPACK_OK = 0,
   SPMVPACK_IO = 1,            /* an operating system call failed */
   SPMVPACK_EXISTS = 2,        /* the output exists and is not to be replaced */
@@ -47,7 +51,7 @@ SPMVPACK_EXPORT const char* spmvpack_version(void);
 /* No structure is larger: a `size` above it was never set. */
 #define SPMVPACK_MAX_STRUCT_SIZE 4096
 
-typedef enum spmvpack_type { SPMVPACK_F32 = 1, SPMVPACK_F64 = 2 } spmvpack_type;
+typedef enum spmvpack_type SPMVPACK_ANY_INT { SPMVPACK_F32 = 1, SPMVPACK_F64 = 2 } spmvpack_type;
 
 /* The facts of a matrix, the same in every layout but for device_bytes. */
 typedef struct spmvpack_info {
@@ -59,7 +63,7 @@ typedef struct spmvpack_info {
 
 /* ---- containers */
 
-typedef enum spmvpack_index { SPMVPACK_I32 = 1, SPMVPACK_I64 = 2 } spmvpack_index;
+typedef enum spmvpack_index SPMVPACK_ANY_INT { SPMVPACK_I32 = 1, SPMVPACK_I64 = 2 } spmvpack_index;
 
 /* A CSR matrix in the caller's arrays, which are read and not changed. Indices count from 0. */
 typedef struct spmvpack_csr {
@@ -73,8 +77,11 @@ typedef struct spmvpack_csr {
 
 /* What "auto" and other layouts that have a choice choose for, and what they minimise: as encode --target and
    --optimize of the command. */
-typedef enum spmvpack_target { SPMVPACK_TARGET_GPU = 0, SPMVPACK_TARGET_HOST = 1 } spmvpack_target;
-typedef enum spmvpack_objective { SPMVPACK_OPTIMIZE_TIME = 0, SPMVPACK_OPTIMIZE_BYTES = 1 } spmvpack_objective;
+typedef enum spmvpack_target SPMVPACK_ANY_INT { SPMVPACK_TARGET_GPU = 0, SPMVPACK_TARGET_HOST = 1 } spmvpack_target;
+typedef enum spmvpack_objective SPMVPACK_ANY_INT {
+  SPMVPACK_OPTIMIZE_TIME = 0,
+  SPMVPACK_OPTIMIZE_BYTES = 1
+} spmvpack_objective;
 
 /* How to encode. Start from spmvpack_encode_default(). */
 typedef struct spmvpack_encode_options {
@@ -182,7 +189,7 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_host_multiply_transposed(const spmvpack
 /* A matrix in device memory. Immutable; any number of multiplies may run at once, each with its own workspace. */
 typedef struct spmvpack_matrix spmvpack_matrix;
 
-typedef enum spmvpack_operation {
+typedef enum spmvpack_operation SPMVPACK_ANY_INT {
   SPMVPACK_OPERATION_N = 0, /* A */
   SPMVPACK_OPERATION_T = 1, /* A^T: for matrices encoded with it, and symmetric and skew-symmetric ones */
   SPMVPACK_OPERATION_H = 2  /* A^H: values are real, so A^T */
