@@ -4,8 +4,10 @@
 
 #include <bit>
 #include <cmath>
+#include <tuple>
 
 #include "catch.hpp"
+#include "products.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 #include "worked_example.hpp"
 
@@ -94,6 +96,31 @@ TEST_CASE("auto takes dia for full diagonals if bytes matter, and never where it
   CHECK(plan_of(b, "dia").device_bytes() < chosen.device_bytes());
   CHECK_FALSE(chosen.fill_reads_x());
   CHECK_FALSE(encoder::find_strategy("auto").plan(b, {}).fill_reads_x());
+}
+
+TEST_CASE("diagonals of many rows, wherever they begin and end, add up in column order") {
+  const std::vector<std::tuple<std::uint32_t, std::uint32_t, std::vector<int>>> cases{
+      {2500, 2500, {-2400, -700, -3, -1, 0, 1, 2, 600, 2499}},
+      {600, 9000, {-599, 0, 7, 300, 8000, 8400, 8999}},
+      {9000, 600, {-8999, -8500, -4000, -3999, -3998, -3997, -3000, 599}},
+      {2049, 2049, {-2048, -2047, -2046, -2045, 2045, 2046, 2047, 2048}},
+      {5000, 5000, {-4000, -3999, 3999, 4000}},
+      {511, 511, {-2, -1, 0, 1, 2}}};
+  for (const auto& [rows, cols, offsets] : cases) {
+    CAPTURE(rows, cols);
+    const CsrMatrix a = full_diagonals(rows, cols, offsets);
+    const auto x = random_vector<double>(cols, 7);
+    const auto y_before = random_vector<double>(rows, 8);
+    std::vector<double> y = y_before, expected = y_before;
+    for (std::uint64_t r = 0; r < rows; ++r) {
+      double sum = 0;
+      for (std::uint64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
+        sum = std::fma(std::get<Array<double>>(a.values)[k], x[a.col_idx[k]], sum);
+      expected[r] = a.row_ptr[r] == a.row_ptr[r + 1] ? -0.5 * y[r] : std::fma(2.0, sum, -0.5 * y[r]);
+    }
+    host_loader::HostMatrix::load(stored(a)).multiply<double>(2, x, -0.5, std::span(y), 2);
+    CHECK(same_bits(y, expected));
+  }
 }
 
 TEST_CASE("fill multiplies x: an infinite element reaches rows that do not have it") {

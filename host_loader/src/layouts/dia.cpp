@@ -19,28 +19,75 @@ struct Diagonals {
   std::uint64_t count, rows, cols;
 };
 
+/// Diagonals whose products go to the sums of their rows together: each sum is then loaded and stored once for them.
+/// Not where the rows are few: diagonals one after the other are one stream that the processor fetches ahead.
+constexpr std::size_t together = 4;
+constexpr std::uint64_t least_together = 512;
+
+/// Of rows [begin, end), those in which a diagonal has a column.
+struct Reach {
+  std::uint64_t first, last;
+  Reach(const Diagonals& d, std::uint64_t offset, std::uint64_t begin, std::uint64_t end)
+      : first(std::max(begin, d.rows - 1 > offset ? d.rows - 1 - offset : 0)),
+        last(std::max(first, std::min(end, d.cols + d.rows - 1 - offset))) {}
+};
+
+/// Adds the products of n diagonals, in their order, to the sums of rows [first, last), which all of them reach. The
+/// sums begin at row `begin`.
+template <std::size_t n, class A, class V>
+SPMVPACK_INLINE void add(const Diagonals& d, std::uint64_t diagonal, const A* values, const V* x, std::uint64_t first,
+                         std::uint64_t last, V* sums, std::uint64_t begin) {
+  if (first >= last) return;
+  sums += first - begin;
+  std::array<const A*, n> a;
+  std::array<const V*, n> b;
+  for (std::size_t k = 0; k < n; ++k) {
+    a[k] = values + (diagonal + k) * d.rows + first;
+    b[k] = x + column_of(first, d.offsets[diagonal + k], d.rows);
+  }
+  for (std::uint64_t r = 0; r < last - first; ++r) {
+    V sum = sums[r];
+    for (std::size_t k = 0; k < n; ++k) sum = std::fma(V{a[k][r]}, b[k][r], sum);
+    sums[r] = sum;
+  }
+}
+
 /// Rows [begin, end), at most rows_per_task, diagonal by diagonal.
 template <class A, class V>
 SPMVPACK_INLINE void rows(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
   std::array<V, rows_per_task> sums{};
-  std::array<bool, rows_per_task> has_slots{};
-  for (std::uint64_t i = 0; i < d.count; ++i) {
-    const std::uint64_t offset = d.offsets[i];
-    // Of these rows, those in which the diagonal has a column.
-    const std::uint64_t left = d.rows - 1 > offset ? d.rows - 1 - offset : 0;
-    const std::uint64_t right = d.cols + d.rows - 1 - offset;
-    const std::uint64_t first = std::max(begin, left), last = std::min(end, right);
-    const A* const diagonal = values + i * d.rows;
-    for (std::uint64_t r = first; r < last; ++r) {
-      sums[r - begin] = std::fma(V{diagonal[r]}, operands.x[column_of(r, offset, d.rows)], sums[r - begin]);
-      has_slots[r - begin] = true;
+  std::uint64_t i = 0;
+  for (; end - begin >= least_together && i + together <= d.count; i += together) {
+    std::uint64_t first = begin, last = end;
+    for (std::size_t k = 0; k < together; ++k) {
+      const Reach reach(d, d.offsets[i + k], begin, end);
+      first = std::max(first, reach.first);
+      last = std::min(last, reach.last);
+    }
+    last = std::max(first, last);
+    for (std::size_t k = 0; k < together; ++k) {
+      const Reach reach(d, d.offsets[i + k], begin, end);
+      const std::uint64_t before = std::min(first, reach.last), after = std::max(last, reach.first);
+      add<1>(d, i + k, values, operands.x, reach.first, before, sums.data(), begin);
+      if (k + 1 == together) add<together>(d, i, values, operands.x, first, last, sums.data(), begin);
+      add<1>(d, i + k, values, operands.x, after, reach.last, sums.data(), begin);
     }
   }
-  for (std::uint64_t r = begin; r < end; ++r)
-    if (has_slots[r - begin])
-      operands.put(r, sums[r - begin]);
-    else
-      operands.scale(r, r + 1);
+  for (; i < d.count; ++i) {
+    const Reach reach(d, d.offsets[i], begin, end);
+    add<1>(d, i, values, operands.x, reach.first, reach.last, sums.data(), begin);
+  }
+  // The higher a diagonal's offset, the higher up it begins and ends: what is left to write is rows [begin, unwritten).
+  std::uint64_t unwritten = end;
+  for (i = 0; i < d.count && unwritten != begin; ++i) {
+    const Reach reach(d, d.offsets[i], begin, end);
+    if (reach.first >= std::min(reach.last, unwritten)) continue;
+    const std::uint64_t last = std::min(reach.last, unwritten);
+    operands.scale(last, unwritten);
+    for (std::uint64_t r = reach.first; r < last; ++r) operands.put(r, sums[r - begin]);
+    unwritten = reach.first;
+  }
+  operands.scale(begin, unwritten);
 }
 
 /// The same for one row.
