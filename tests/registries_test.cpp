@@ -178,11 +178,11 @@ TEST_CASE("docs/LAYOUTS.md has every layout and every kernel") {
   }
 }
 
-TEST_CASE("README.md names every layout") {
-  const Lines text = document("README.md");
-  for (const std::string& name : layouts()) {
-    INFO(name);
-    CHECK(mentions(text, backquoted(name)));
+TEST_CASE("README.md names every strategy but those of papers, which docs/LAYOUTS.md lists") {
+  const Lines readme = document("README.md"), all = document("docs/LAYOUTS.md");
+  for (const encoder::Strategy& strategy : encoder::strategies()) {
+    INFO(strategy.name);
+    CHECK(mentions(strategy.reproduction ? all : readme, backquoted(strategy.name)));
   }
 }
 

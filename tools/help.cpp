@@ -78,13 +78,19 @@ std::string overview(std::span<const Command* const> commands, bool full) {
 
 std::string layouts_help() {
   std::string text = "Layouts (--layout NAME), and the matrices that each suits:\n\n";
-  for (const encoder::Strategy& s : encoder::strategies()) text += fmt::format("  {:<14}  {}\n", s.name, s.suits);
+  const auto add = [&](bool reproductions) {
+    for (const encoder::Strategy& s : encoder::strategies())
+      if (s.reproduction == reproductions) text += fmt::format("  {:<14}  {}\n", s.name, s.suits);
+  };
+  add(false);
+  text += "\nLayouts as papers have them, kept to compare with:\n\n";
+  add(true);
   return text +
          "\n"
          "auto, the default, weighs all of them; 'spmvpack report A.mtx' shows what each\n"
-         "takes. From hyb on, each cuts the matrix into parts, in the layouts above it.\n"
-         "'spmvpack help encode' says what they are and lists their settings;\n"
-         "docs/LAYOUTS.md explains them by example.\n";
+         "takes, with --details those of papers, too. hyb, segmented_sell, nus_sell and\n"
+         "split cut the matrix into parts, in other layouts. 'spmvpack help encode' says\n"
+         "what all are and lists their settings; docs/LAYOUTS.md has examples.\n";
 }
 
 po::options_description common_options() {

@@ -114,11 +114,12 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
       plan = strategy.plan(a, plan_options);
     } catch (const Error& e) {
       if (!encoder::is_refusal(e)) throw;
-      report.refused.push_back({strategy.name, e.message()});
+      report.refused.push_back({strategy.name, e.message(), strategy.reproduction});
       continue;
     }
     LayoutCost cost = cost_of(plan, a.rows(), report.x_sectors, options);
     cost.name = strategy.name;
+    cost.reproduction = strategy.reproduction;
     const auto file_bytes_as = [&](const encoder::Strategy& asked) {
       encoder::EncodeRequest request;
       request.strategy = asked.name;

@@ -91,11 +91,19 @@ std::string map_text(const IndexMap& map) {
   return map.count == 0 ? "none" : fmt::format("{} - {}", grouped(map.begin + 1), grouped(map.begin + map.count));
 }
 
-/// The recommended layout comes first, the others by what auto minimises.
-std::string layouts_text(const Report& report) {
+/// The recommended layout comes first, the others by what auto minimises. A summary leaves out the reproductions of
+/// papers, unless one is recommended.
+std::string layouts_text(const Report& report, Detail detail) {
+  const LayoutCost* const first = &report.layouts[report.recommended];
   std::vector<const LayoutCost*> sorted;
-  for (const LayoutCost& cost : report.layouts) sorted.push_back(&cost);
-  const LayoutCost* const first = sorted[report.recommended];
+  std::vector<std::string_view> left_out, refused;
+  for (const LayoutCost& cost : report.layouts)
+    if (detail == Detail::full || !cost.reproduction || &cost == first)
+      sorted.push_back(&cost);
+    else
+      left_out.emplace_back(cost.name);
+  for (const Refusal& refusal : report.refused)
+    if (detail == Detail::full || !refusal.reproduction) refused.emplace_back(refusal.name);
   std::stable_sort(sorted.begin(), sorted.end(), [&](const LayoutCost* a, const LayoutCost* b) {
     if ((a == first) != (b == first)) return a == first;
     return report.aim.optimize == encoder::Objective::time ? a->predicted_seconds < b->predicted_seconds
@@ -125,11 +133,8 @@ std::string layouts_text(const Report& report) {
     text +=
         "  ~ multiplies its padding, too: an Inf or NaN in x may spread to rows that do\n"
         "    not have its column; taken only if asked for (--layout)\n";
-  if (!report.refused.empty()) {
-    std::vector<std::string_view> names;
-    for (const Refusal& refusal : report.refused) names.emplace_back(refusal.name);
-    text += fmt::format("  not possible here: {}\n", fmt::join(names, ", "));
-  }
+  if (!refused.empty()) text += fmt::format("  not possible here: {}\n", fmt::join(refused, ", "));
+  if (!left_out.empty()) text += fmt::format("  --details also has {}\n", fmt::join(left_out, ", "));
   return text;
 }
 
@@ -339,7 +344,7 @@ std::string to_text(const Report& report, Detail detail) {
   if (!name.empty()) name += '\n';
   std::string text = fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}{}{}\n{}", name, grouped(f.rows), grouped(f.cols),
                                  counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field),
-                                 to_string(f.symmetry), recommendation_text(report), layouts_text(report),
+                                 to_string(f.symmetry), recommendation_text(report), layouts_text(report, detail),
                                  transpose_text(report), balance_text(report.balance), structure_text(report));
   if (detail == Detail::summary) return text;
   return text + fmt::format("\n{}{}\n{}\n{}", row_lengths_text(report.structure), parts_text(report),

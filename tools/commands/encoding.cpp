@@ -1,6 +1,7 @@
 #include "commands/encoding.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
@@ -26,13 +27,14 @@ const encoder::Strategy& find_strategy(const std::string& name) {
   }
 }
 
-/// The names of all strategies: "auto, csr or coo".
+/// The names of strategies, but for the reproductions of papers: "auto, csr or coo; 'help layouts' has more".
 std::string strategy_names() {
-  std::string text;
-  const auto all = encoder::strategies();
-  for (const encoder::Strategy& s : all)
-    text += fmt::format("{}{}", text.empty() ? "" : &s == &all.back() ? " or " : ", ", s.name);
-  return text;
+  std::vector<std::string> names;
+  for (const encoder::Strategy& s : encoder::strategies())
+    if (!s.reproduction) names.push_back(s.name);
+  const std::string last = std::move(names.back());
+  names.pop_back();
+  return fmt::format("{} or {}; 'help layouts' has more", fmt::join(names, ", "), last);
 }
 
 std::string describe(const encoder::PartPlan& part) {

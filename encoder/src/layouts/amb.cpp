@@ -421,11 +421,12 @@ Least least(const Survey& s) {
 
 }  // namespace
 
-extern const LayoutEncoder amb{"amb",
-                               "adaptive multi-level blocking: 16-bit columns in segments, blocks in rows",
-                               "blocks of neighbouring columns; x larger than a cache",
-                               settings,
-                               plan,
-                               least};
+extern const LayoutEncoder amb{.name = "amb",
+                               .summary = "adaptive multi-level blocking: 16-bit columns in segments, blocks in rows",
+                               .suits = "blocks of neighbouring columns; x larger than a cache",
+                               .settings = settings,
+                               .plan = plan,
+                               .least = least,
+                               .reproduction = true};
 
 }  // namespace spmvpack::encoder::layouts

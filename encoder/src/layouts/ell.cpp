@@ -52,7 +52,11 @@ extern const LayoutEncoder ell{"ell",
                                "rows of one length",
                                {},
                                plan_ell};
-extern const LayoutEncoder ellpack_r{
-    "ellpack_r", "ELLPACK-R: ell and the length of every row", "rows of nearly one length", {}, plan_ellpack_r};
+extern const LayoutEncoder ellpack_r{.name = "ellpack_r",
+                                     .summary = "ELLPACK-R: ell and the length of every row",
+                                     .suits = "rows of nearly one length",
+                                     .settings = {},
+                                     .plan = plan_ellpack_r,
+                                     .reproduction = true};
 
 }  // namespace spmvpack::encoder::layouts

@@ -86,7 +86,11 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
 
 }  // namespace
 
-extern const LayoutEncoder pjds{"pjds", "padded jagged diagonals: rows sorted by length, padded in blocks of 32",
-                                "rows of very different lengths, if x fits in a cache", settings, plan};
+extern const LayoutEncoder pjds{.name = "pjds",
+                                .summary = "padded jagged diagonals: rows sorted by length, padded in blocks of 32",
+                                .suits = "rows of very different lengths, if x fits in a cache",
+                                .settings = settings,
+                                .plan = plan,
+                                .reproduction = true};
 
 }  // namespace spmvpack::encoder::layouts

@@ -55,7 +55,8 @@ Strategy hyb() {
           .summary = "ell for the columns that a third of the rows fill, coo for the rest",
           .suits = "rows of nearly one length but for a few long ones",
           .settings = {},
-          .plan = plan};
+          .plan = plan,
+          .reproduction = true};
 }
 
 }  // namespace spmvpack::encoder::strategy

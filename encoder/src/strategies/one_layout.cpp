@@ -15,7 +15,8 @@ Strategy one_layout(const LayoutEncoder& layout) {
                 plan.parts.push_back(layout.plan(PartMatrix::whole(a, options), options));
                 return plan;
               },
-          .aims = layout.aims};
+          .aims = layout.aims,
+          .reproduction = layout.reproduction};
 }
 
 }  // namespace spmvpack::encoder::strategy

@@ -250,13 +250,15 @@ Strategy segmented_sell() {
        .suits = "x larger than a cache, columns all over it",
        .settings = {{"segmented_sell.cols", "1 and more", "columns of a segment, 65536 unless set"}},
        .least = least_of_segmented,
-       .plan = [](const CsrView& a, const PlanOptions& options) {
-         Segments segments;
-         segments.cols = a.cols();
-         segments.width =
-             layouts::read_setting(options, "segmented_sell.cols", 1, max_dimension, {}).value_or(default_width);
-         return plan_segments("segmented_sell", a, std::move(segments), options);
-       }});
+       .plan =
+           [](const CsrView& a, const PlanOptions& options) {
+             Segments segments;
+             segments.cols = a.cols();
+             segments.width =
+                 layouts::read_setting(options, "segmented_sell.cols", 1, max_dimension, {}).value_or(default_width);
+             return plan_segments("segmented_sell", a, std::move(segments), options);
+           },
+       .reproduction = true});
 }
 
 Strategy nus_sell() {
@@ -266,23 +268,25 @@ Strategy nus_sell() {
        .suits = "a few columns with most of the entries",
        .settings = {{"nus_sell.cols", "1 and more", "columns of the first segment, 16384 unless set"}},
        .least = least_of_nus,
-       .plan = [](const CsrView& a, const PlanOptions& options) {
-         const MemoryScope sorting(fmt::format("sorting {} columns", a.cols()));
-         Segments segments;
-         segments.cols = a.cols();
-         segments.width =
-             layouts::read_setting(options, "nus_sell.cols", 1, max_dimension, {}).value_or(default_first_width);
-         segments.doubling = true;
-         segments.columns = std::make_shared<const CountedVector<std::uint32_t>>(densest_first(a));
-         segments.place.resize(a.cols());
-         segments.column_segment.resize(a.cols());
-         for (std::size_t i = 0; i < segments.place.size(); ++i) {
-           const std::uint32_t column = (*segments.columns)[i];
-           segments.place[column] = static_cast<std::uint32_t>(i);
-           segments.column_segment[column] = static_cast<std::uint8_t>(segments.segment_at(i));
-         }
-         return plan_segments("nus_sell", a, std::move(segments), options);
-       }});
+       .plan =
+           [](const CsrView& a, const PlanOptions& options) {
+             const MemoryScope sorting(fmt::format("sorting {} columns", a.cols()));
+             Segments segments;
+             segments.cols = a.cols();
+             segments.width =
+                 layouts::read_setting(options, "nus_sell.cols", 1, max_dimension, {}).value_or(default_first_width);
+             segments.doubling = true;
+             segments.columns = std::make_shared<const CountedVector<std::uint32_t>>(densest_first(a));
+             segments.place.resize(a.cols());
+             segments.column_segment.resize(a.cols());
+             for (std::size_t i = 0; i < segments.place.size(); ++i) {
+               const std::uint32_t column = (*segments.columns)[i];
+               segments.place[column] = static_cast<std::uint32_t>(i);
+               segments.column_segment[column] = static_cast<std::uint8_t>(segments.segment_at(i));
+             }
+             return plan_segments("nus_sell", a, std::move(segments), options);
+           },
+       .reproduction = true});
 }
 
 }  // namespace spmvpack::encoder::strategy

@@ -23,14 +23,17 @@ assert spmvpack("--version").startswith("spmvpack ")
 assert spmvpack("version") == spmvpack("--version")
 # Help is served whatever else is on the line.
 assert spmvpack("encode", "no-such-file", "-h") == spmvpack("encode", "-h")
-# What each layout suits, in the order of the report.
+# What each layout suits, in the order of the report; those of papers come last.
 text = spmvpack("help", "layouts")
 assert max(map(len, text.splitlines())) <= 80, text
-assert re.findall(r"^  (\w+) +\S", text, re.MULTILINE) == ["auto", *layouts()], text
+ours, papers = (re.findall(r"^  (\w+) +\S", part, re.MULTILINE) for part in text.split("\nLayouts as papers have them"))
+assert papers == ["ellpack_r", "pjds", "amb", "hyb", "segmented_sell", "nus_sell"], text
+assert ours == ["auto", *(name for name in layouts() if name not in papers)], text
 assert "help layouts" in overview
-# Every layout is named where one is chosen, and described.
+# Every other layout is named where one is chosen, and all are described.
 for words in (["encode", "-h"], ["generate", "-h"]):
     choice = re.search(r"--layout NAME +(.*?)\n +(-|$)", spmvpack(*words), re.DOTALL)[1]
-    assert [name for name in re.findall(r"\w+", choice) if name in layouts()][:len(layouts())] == layouts(), choice
+    named = [name for name in re.findall(r"\w+", choice) if name in layouts()]
+    assert named[:len(ours) - 1] == ours[1:] and not set(named) & set(papers) and "help layouts" in choice, choice
 described = re.findall(r"^  (\w+)\n      ", spmvpack("encode", "--help"), re.MULTILINE)
 assert [name for name in described if name in layouts()] == layouts(), described

@@ -29,6 +29,7 @@ struct PartCost {
 /// The cost of encoding with one strategy; all byte counts are exact. Each single layout is a strategy, too.
 struct LayoutCost {
   std::string name;
+  bool reproduction = false;                     ///< encoder::Strategy::reproduction
   std::uint64_t device_bytes = 0;                ///< what a multiply reads of the matrix
   std::uint64_t file_bytes = 0;                  ///< the file that encode() writes with these settings and codec none
   std::optional<std::uint64_t> workspace_bytes;  ///< of one multiply, from ReportOptions::workspace
@@ -51,6 +52,7 @@ struct LayoutCost {
 /// A strategy whose plan refuses the matrix.
 struct Refusal {
   std::string name, reason;
+  bool reproduction = false;  ///< encoder::Strategy::reproduction
 };
 
 /// What A^T costs beside A: nothing if it is A or -A.

@@ -147,6 +147,8 @@ struct LayoutEncoder {
   Least (*least)(const Survey& survey) = nullptr;
   /// Strategy::aims.
   bool aims = false;
+  /// Strategy::reproduction.
+  bool reproduction = false;
 };
 
 /// All layouts, simplest first.
@@ -169,6 +171,9 @@ struct Strategy {
   bool chooses = false;
   /// Whether its plans depend on the aim, if only on one half of it. Those of others are the same with any.
   bool aims = false;
+  /// Whether it is kept as a paper has it, to compare with: complete and tested, taken by `auto` where it wins, but for
+  /// f64 and f32 and one vector only. Reports and help list it after the others, or when asked for details.
+  bool reproduction = false;
 };
 
 /// What `auto` compares: a strategy and the cost of its plan.
