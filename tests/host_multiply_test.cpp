@@ -230,6 +230,26 @@ void rows_in_pieces() {
   }
 }
 
+/// Rows of lengths that nothing foretells: they are visited by length, in windows. In others they can be foretold.
+template <class A>
+void rows_visited_by_length(std::uint64_t rows, std::uint64_t longest, std::uint64_t very_long_row) {
+  constexpr std::uint32_t cols = 5000;
+  std::mt19937_64 random(rows);
+  std::uint32_t next = 0;
+  const CsrMatrix matrix = from_rows<A>(rows, cols, random, 3, [&](std::uint64_t r) {
+    const std::uint64_t length = r == very_long_row   ? cols
+                                 : r / 5000 % 3 == 2  ? r % 3
+                                 : random() % 50 == 0 ? 30
+                                                      : random() % (longest + 1);
+    std::vector<std::uint32_t> columns;
+    while (columns.size() < length) columns.push_back(next = (next + 7) % cols);
+    return columns;
+  });
+  const HostMatrix a = load(encode(matrix, "csr"));
+  INFO(rows << " rows of up to " << longest);
+  for (const int threads : {1, 2, 5}) require_in_turn<A>(matrix, a, threads, true);
+}
+
 /// Rows and columns of a matrix that become a part; maps of all where a list is missing.
 struct Piece {
   std::string layout;
@@ -314,6 +334,19 @@ TEST_CASE("dia: few rows, of which each is a task, add their entries in turn") {
 TEST_CASE("csr: rows whose sums go on side by side still add their entries in turn") {
   SECTION("f64") { long_rows_in_turn<double>(); }
   SECTION("f32, with vectors of both types") { long_rows_in_turn<float>(); }
+}
+
+TEST_CASE("csr: rows that are visited by length add their entries in turn") {
+  constexpr std::uint64_t none = std::uint64_t{1} << 32U;
+  const auto all = []<class A>(A) {
+    rows_visited_by_length<A>(30'011, 9, none);
+    rows_visited_by_length<A>(24'000 + 255, 16, none);
+    rows_visited_by_length<A>(25'600, 6, 12'345);  // a row of pieces
+    rows_visited_by_length<A>(40'000, 1, none);
+    if (!sanitized) rows_visited_by_length<A>(26'000, 40, none);  // 24 entries and more, but not in order
+  };
+  SECTION("f64") { all(double{}); }
+  SECTION("f32, with vectors of both types") { all(float{}); }
 }
 
 TEST_CASE("csr: rows of 2,048 entries and more are added up in pieces, which threads share") {

@@ -53,9 +53,9 @@ const T* local_x(const LoadedPart& part, const T* x, Array<T>& gathered) {
 }
 
 template <class T>
-void multiply_part(const LoadedPart& part, Multiply<T> multiply, T alpha, const T* x, T beta, T* y, int threads,
-                   Basis basis) {
-  if (basis == Basis::permuted) return multiply(part.view(), {alpha, x, beta, y}, threads);
+void multiply_part(const LoadedPart& part, const LayoutState* state, Multiply<T> multiply, T alpha, const T* x, T beta,
+                   T* y, int threads, Basis basis) {
+  if (basis == Basis::permuted) return multiply(part.view(), state, {alpha, x, beta, y}, threads);
   Array<T> gathered;
   Operands<T> operands{alpha, local_x(part, x, gathered), beta, y};
   const IndexMap& rows = part.info().rows;
@@ -63,7 +63,7 @@ void multiply_part(const LoadedPart& part, Multiply<T> multiply, T alpha, const 
     operands.rows = part.view().get<std::uint32_t>("row_map").data();
   else
     operands.y += rows.begin;
-  multiply(part.view(), operands, threads);
+  multiply(part.view(), state, operands, threads);
 }
 
 }  // namespace
@@ -79,7 +79,9 @@ HostMatrix HostMatrix::load(const Container& container, const LoadOptions& optio
   require_memory(total, options.memory_limit, fmt::format("loading {}", container.name()));
   for (std::size_t i = 0; i < container.parts().size(); ++i) {
     const LayoutMultiply& layout = find_multiply(container.parts()[i].layout);  // refuses before the bytes are read
-    matrix.parts_.push_back({container.load_part(i, options), &layout});
+    Part part{container.load_part(i, options), &layout, nullptr};
+    if (layout.prepare != nullptr) part.state = layout.prepare(part.loaded.view(), options.threads);
+    matrix.parts_.push_back(std::move(part));
   }
   return matrix;
 }
@@ -129,8 +131,8 @@ void HostMatrix::multiply(std::type_identity_t<T> alpha, std::span<const std::ty
     for (T& element : y) element = scaled(beta, element);
   if (alpha == 0) return;
   for (std::size_t i = 0; i < parts.size(); ++i)
-    multiply_part(parts[i].loaded, parts[i].layout->with_vectors<T>(facts_.value_type), alpha, x.data(),
-                  i == 0 && covered ? beta : T{1}, y.data(), threads, description.basis);
+    multiply_part(parts[i].loaded, parts[i].state.get(), parts[i].layout->with_vectors<T>(facts_.value_type), alpha,
+                  x.data(), i == 0 && covered ? beta : T{1}, y.data(), threads, description.basis);
 }
 template void HostMatrix::multiply(double, std::span<const double>, double, std::span<double>, int,
                                    const MultiplyDescription&) const;

@@ -73,7 +73,7 @@ Kernel<A, V> kernel_of(std::uint64_t block, std::integer_sequence<int, blocks...
 }  // namespace
 
 template <class A, class V>
-void multiply_amb(const PartView& part, const Operands<V>& operands, int threads) {
+void multiply_amb(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   using namespace spmvpack::layouts::amb;
   const auto& params = part.info().params;
   const auto shared = part.get<std::uint32_t>("shared_rows");

@@ -311,7 +311,7 @@ void finish_shared_rows(const View<A>& v, const Carries<V>& carries, Operands<V>
 }  // namespace
 
 template <class A, class V>
-void multiply_bitflag(const PartView& part, const Operands<V>& operands, int threads) {
+void multiply_bitflag(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const View<A> v = view<A>(part);
   const std::uint64_t count = v.chunk_count / v.tile_chunks;
   Carries<V> carries;

@@ -264,7 +264,7 @@ bool finish_shared_row(const View<A>& v, const Carries<V>& carries, std::uint64_
 }  // namespace
 
 template <class A, class V>
-void multiply_ccoo(const PartView& part, const Operands<V>& operands, int threads) {
+void multiply_ccoo(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const View<A> v = view<A>(part);
   if (v.chunks == 0) return operands.scale(0, part.rows());
   operands.scale(0, v.row_base[0]);

@@ -38,7 +38,7 @@ void entries_generic(const std::uint32_t* row_idx, const std::uint32_t* col_idx,
 }  // namespace
 
 template <class A, class V>
-void multiply_coo(const PartView& part, const Operands<V>& operands, int threads) {
+void multiply_coo(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const auto row_idx = part.get<std::uint32_t>("row_idx");
   const std::uint32_t* const col_idx = part.get<std::uint32_t>("col_idx").data();
   const A* const values = part.get<A>("values").data();

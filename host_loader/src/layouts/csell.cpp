@@ -181,7 +181,7 @@ Kernel<A, V> kernel_of(Source source, std::uint32_t block) {
 }  // namespace
 
 template <class A, class V>
-void multiply_csell(const PartView& part, const Operands<V>& operands, int threads) {
+void multiply_csell(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const View<A> v = view<A>(part);
   const Kernel<A, V> kernel = kernel_of<A, V>(source_of(part.info()), v.block);
   const std::uint64_t tasks = tasks_per_thread * static_cast<std::uint64_t>(thread_count(threads)),

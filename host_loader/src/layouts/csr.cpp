@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "csr_order.hpp"
 #include "kernels.hpp"
 #include "spmvpack/container/parallel.hpp"
 
@@ -87,6 +88,76 @@ struct Rows {
     }
   }
 
+  /// The entries that the visits of a window fetch meanwhile, some with each row: those of the next one. Visits are in
+  /// no order that a processor foresees.
+  struct Ahead {
+    Pointer at, step;
+    SPMVPACK_INLINE void fetch(const Rows& rows) {
+      constexpr Pointer of_line = cache_line / sizeof(A);
+      for (Pointer k = 0; k < step; k += of_line) __builtin_prefetch(rows.values + at + k);
+      for (Pointer k = 0; k < step; k += 2 * of_line) __builtin_prefetch(rows.col_idx + at + k);
+      at += step;
+    }
+  };
+
+  /// Rows of n entries, n if that is not 0, else `length`.
+  template <Pointer n>
+  SPMVPACK_INLINE void of_length(Pointer length, const std::uint8_t* row, std::uint64_t count, std::uint64_t first,
+                                 Ahead& ahead) const {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t r = first + row[i];
+      ahead.fetch(*this);
+      V sum = 0;
+      const Pointer begin = row_ptr[r], end = begin + (n != 0 ? n : length);
+      for (Pointer k = begin; k < end; ++k) add(sum, k);
+      operands.put(r, sum);
+    }
+  }
+
+  /// The rows of a window in its order. Those of the next one end at `next_end`.
+  SPMVPACK_INLINE void in_order(const RowOrder& order, std::uint64_t w, std::uint64_t next_end) const {
+    const std::uint64_t first = w * RowOrder::window, next = first + RowOrder::window;
+    Ahead ahead{row_ptr[next], static_cast<Pointer>((row_ptr[next_end] - row_ptr[next]) / RowOrder::window + 1)};
+    const std::uint8_t* row = order.row.data() + first;
+    for (std::uint32_t i = order.first_run[w]; i < order.first_run[w + 1]; ++i) {
+      const std::uint64_t count = order.runs[i].rows_less_1 + std::uint64_t{1};
+      const auto length = Pointer{order.runs[i].length};
+      switch (length) {
+        case 0:
+          for (std::uint64_t j = 0; j < count; ++j) operands.scale(first + row[j], first + row[j] + 1);
+          break;
+        case 1:
+          of_length<1>(1, row, count, first, ahead);
+          break;
+        case 2:
+          of_length<2>(2, row, count, first, ahead);
+          break;
+        case 3:
+          of_length<3>(3, row, count, first, ahead);
+          break;
+        case 4:
+          of_length<4>(4, row, count, first, ahead);
+          break;
+        case 5:
+          of_length<5>(5, row, count, first, ahead);
+          break;
+        case 6:
+          of_length<6>(6, row, count, first, ahead);
+          break;
+        case 7:
+          of_length<7>(7, row, count, first, ahead);
+          break;
+        case RowOrder::long_row:
+          for (std::uint64_t j = 0; j < count; ++j) in_turn(first + row[j], first + row[j] + 1);
+          break;
+        default:
+          of_length<0>(length, row, count, first, ahead);
+          break;
+      }
+      row += count;
+    }
+  }
+
   [[nodiscard]] std::uint64_t pieces_of(std::uint64_t r) const { return (row_ptr[r + 1] - row_ptr[r]) / piece; }
 
   /// The sums of pieces [begin, end) of row r, several side by side.
@@ -116,19 +187,28 @@ struct Place {
 
 /// Multiplies rows [begin, end). The entries of a row are added in column order, one fma each, starting from +0.
 template <class A, class V, class Pointer>
-SPMVPACK_INLINE void multiply_rows(const Rows<A, V, Pointer>& rows, std::uint64_t begin, std::uint64_t end) {
-  if (rows.row_ptr[end] - rows.row_ptr[begin] < (end - begin) * long_row)
-    rows.in_turn(begin, end);
-  else
-    rows.side_by_side(begin, end);
+SPMVPACK_INLINE void multiply_rows(const Rows<A, V, Pointer>& rows, const RowOrder* order, std::uint64_t begin,
+                                   std::uint64_t end) {
+  if (rows.row_ptr[end] - rows.row_ptr[begin] >= (end - begin) * long_row) return rows.side_by_side(begin, end);
+  if (order == nullptr) return rows.in_turn(begin, end);
+  while (begin < end) {
+    const std::uint64_t w = begin / RowOrder::window;
+    const std::uint64_t next = std::min(end, (w + 1) * RowOrder::window);
+    if (next - begin == RowOrder::window && order->first_run[w] != order->first_run[w + 1])
+      rows.in_order(*order, w, std::min(end, next + RowOrder::window));
+    else
+      rows.in_turn(begin, next);
+    begin = next;
+  }
 }
 template <class A, class V, class Pointer>
-SPMVPACK_TARGET_V3 void rows_v3(Rows<A, V, Pointer> rows, std::uint64_t begin, std::uint64_t end) {
-  multiply_rows(rows, begin, end);
+SPMVPACK_TARGET_V3 void rows_v3(Rows<A, V, Pointer> rows, const RowOrder* order, std::uint64_t begin,
+                                std::uint64_t end) {
+  multiply_rows(rows, order, begin, end);
 }
 template <class A, class V, class Pointer>
-void rows_generic(Rows<A, V, Pointer> rows, std::uint64_t begin, std::uint64_t end) {
-  multiply_rows(rows, begin, end);
+void rows_generic(Rows<A, V, Pointer> rows, const RowOrder* order, std::uint64_t begin, std::uint64_t end) {
+  multiply_rows(rows, order, begin, end);
 }
 
 template <class A, class V, class Pointer>
@@ -142,7 +222,7 @@ void pieces_generic(Rows<A, V, Pointer> rows, std::uint64_t r, std::uint64_t beg
 }
 
 template <class A, class V, class Pointer>
-void multiply(const PartView& part, const Operands<V>& operands, int threads) {
+void multiply(const PartView& part, const RowOrder* order, const Operands<V>& operands, int threads) {
   const Rows<A, V, Pointer> rows{part.get<Pointer>("row_ptr").data(), part.get<std::uint32_t>("col_idx").data(),
                                  part.get<A>("values").data(), operands};
   const auto multiply_whole = use_v3() ? rows_v3<A, V, Pointer> : rows_generic<A, V, Pointer>;
@@ -172,7 +252,8 @@ void multiply(const PartView& part, const Operands<V>& operands, int threads) {
       else
         high = middle;
     }
-    if (!any_long || low == 0 || !is_long(low - 1)) return {low, 0};
+    if (!any_long) return {low == count || order == nullptr ? low : low - low % RowOrder::window, 0};
+    if (low == 0 || !is_long(low - 1)) return {low, 0};
     const std::uint64_t row = low - 1, of_row = place - row * entries_of_row - rows.row_ptr[row],
                         next = of_row / piece + (of_row % piece != 0);
     return next < rows.pieces_of(row) ? Place{row, next} : Place{low, 0};
@@ -183,7 +264,7 @@ void multiply(const PartView& part, const Operands<V>& operands, int threads) {
     while (at.row < end.row) {
       std::uint64_t next = any_long ? at.row : end.row;
       while (next < end.row && !is_long(next)) ++next;
-      if (at.row < next) multiply_whole(rows, at.row, next);
+      if (at.row < next) multiply_whole(rows, order, at.row, next);
       if (next < end.row) {
         add_pieces(rows, next, at.piece, rows.pieces_of(next), sums_of(next));
         if (at.piece == 0) complete(next);
@@ -202,12 +283,18 @@ void multiply(const PartView& part, const Operands<V>& operands, int threads) {
 
 }  // namespace
 
+std::unique_ptr<const LayoutState> prepare_csr(const PartView& part, int threads) {
+  if (part.type_of("row_ptr") == format::ElementType::u64) return order_of(part.get<std::uint64_t>("row_ptr"), threads);
+  return order_of(part.get<std::uint32_t>("row_ptr"), threads);
+}
+
 template <class A, class V>
-void multiply_csr(const PartView& part, const Operands<V>& operands, int threads) {
+void multiply_csr(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads) {
+  const auto* const order = static_cast<const RowOrder*>(state);
   if (part.type_of("row_ptr") == format::ElementType::u64)
-    multiply<A, V, std::uint64_t>(part, operands, threads);
+    multiply<A, V, std::uint64_t>(part, order, operands, threads);
   else
-    multiply<A, V, std::uint32_t>(part, operands, threads);
+    multiply<A, V, std::uint32_t>(part, order, operands, threads);
 }
 SPMVPACK_INSTANTIATE(multiply_csr)
 

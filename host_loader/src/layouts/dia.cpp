@@ -122,7 +122,7 @@ void rows_generic(Diagonals d, const A* values, Operands<V> operands, std::uint6
 }  // namespace
 
 template <class A, class V>
-void multiply_dia(const PartView& part, const Operands<V>& operands, int threads) {
+void multiply_dia(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const auto offsets = part.get<std::uint64_t>("offsets");
   const Diagonals d{offsets.data(), offsets.size(), part.rows(), part.cols()};
   const A* const values = part.get<A>("values").data();

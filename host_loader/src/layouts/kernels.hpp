@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "spmvpack/container/contents.hpp"
@@ -60,41 +61,51 @@ struct Operands {
   }
 };
 
+/// What a layout makes of a part when it is loaded, for all multiplies. No bit of a result depends on it.
+struct LayoutState {
+  LayoutState() = default;
+  LayoutState(const LayoutState&) = delete;
+  LayoutState& operator=(const LayoutState&) = delete;
+  virtual ~LayoutState() = default;
+};
+
 template <class V>
-using Multiply = void (*)(const PartView& part, const Operands<V>& operands, int threads);
+using Multiply = void (*)(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
 
 namespace layouts {
 /// A is the type of the stored values. They are widened to V, exactly, before anything is computed.
 template <class A, class V>
-void multiply_csr(const PartView& part, const Operands<V>& operands, int threads);
+void multiply_csr(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
+/// May be null.
+std::unique_ptr<const LayoutState> prepare_csr(const PartView& part, int threads);
 template <class A, class V>
-void multiply_coo(const PartView& part, const Operands<V>& operands, int threads);
+void multiply_coo(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
 template <class A, class V>
-void multiply_ell(const PartView& part, const Operands<V>& operands, int threads);
+void multiply_ell(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
 template <class A, class V>
-void multiply_ellpack_r(const PartView& part, const Operands<V>& operands, int threads);
+void multiply_ellpack_r(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
 template <class A, class V>
-void multiply_sell(const PartView& part, const Operands<V>& operands, int threads);
+void multiply_sell(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
 template <class A, class V>
-void multiply_pjds(const PartView& part, const Operands<V>& operands, int threads);
+void multiply_pjds(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
 template <class A, class V>
-void multiply_dia(const PartView& part, const Operands<V>& operands, int threads);
+void multiply_dia(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
 template <class A, class V>
-void multiply_ccoo(const PartView& part, const Operands<V>& operands, int threads);
+void multiply_ccoo(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
 template <class A, class V>
-void multiply_amb(const PartView& part, const Operands<V>& operands, int threads);
+void multiply_amb(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
 template <class A, class V>
-void multiply_csell(const PartView& part, const Operands<V>& operands, int threads);
+void multiply_csell(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
 template <class A, class V>
-void multiply_bitflag(const PartView& part, const Operands<V>& operands, int threads);
+void multiply_bitflag(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
 }  // namespace layouts
 
 }  // namespace spmvpack::host_loader
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a name cannot be in parentheses here
 /// Instantiates a layout's multiply for the types of values and vectors.
-#define SPMVPACK_INSTANTIATE(multiply)                                           \
-  template void multiply<double>(const PartView&, const Operands<double>&, int); \
-  template void multiply<float>(const PartView&, const Operands<float>&, int);   \
-  template void multiply<float>(const PartView&, const Operands<double>&, int);
+#define SPMVPACK_INSTANTIATE(multiply)                                                               \
+  template void multiply<double>(const PartView&, const LayoutState*, const Operands<double>&, int); \
+  template void multiply<float>(const PartView&, const LayoutState*, const Operands<float>&, int);   \
+  template void multiply<float>(const PartView&, const LayoutState*, const Operands<double>&, int);
 // NOLINTEND(bugprone-macro-parentheses)

@@ -5,7 +5,7 @@
 namespace spmvpack::host_loader::layouts {
 
 template <class A, class V>
-void multiply_pjds(const PartView& part, const Operands<V>& operands, int threads) {
+void multiply_pjds(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   padded_rows::multiply<A>(part, spmvpack::layouts::pjds::geometry(part), operands, threads);
 }
 SPMVPACK_INSTANTIATE(multiply_pjds)

@@ -10,9 +10,10 @@
 namespace spmvpack::host_loader {
 namespace {
 
-/// Their order is that of LayoutMultiply: f64, f32, f32 with f64 vectors.
+/// Their order is that of LayoutMultiply: f64, f32, f32 with f64 vectors, and what loading prepares.
 constexpr std::array multiplies = std::to_array<LayoutMultiply>({
-    {"csr", layouts::multiply_csr<double>, layouts::multiply_csr<float>, layouts::multiply_csr<float>},
+    {"csr", layouts::multiply_csr<double>, layouts::multiply_csr<float>, layouts::multiply_csr<float>,
+     layouts::prepare_csr},
     {"coo", layouts::multiply_coo<double>, layouts::multiply_coo<float>, layouts::multiply_coo<float>},
     {"ell", layouts::multiply_ell<double>, layouts::multiply_ell<float>, layouts::multiply_ell<float>},
     {"ellpack_r", layouts::multiply_ellpack_r<double>, layouts::multiply_ellpack_r<float>,

@@ -1,17 +1,20 @@
 #pragma once
 
+#include <memory>
 #include <string_view>
 
 #include "kernels.hpp"
 
 namespace spmvpack::host_loader {
 
-/// The multiply functions of one layout, by the types of values and vectors.
+/// The functions of one layout: its multiplies by the types of values and vectors.
 struct LayoutMultiply {
   std::string_view name;
   Multiply<double> f64;
   Multiply<float> f32;
   Multiply<double> f32_with_f64_vectors;
+  /// Of a loaded part that is checked; may return null. Null if the layout needs no state.
+  std::unique_ptr<const LayoutState> (*prepare)(const PartView& part, int threads) = nullptr;
 
   /// The function for values of type `values` and vectors of type V, which is at least as wide.
   template <class V>

@@ -1,6 +1,7 @@
 #pragma once
 /// A container in host memory, and y = alpha op(A) x + beta y on the CPU.
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 namespace spmvpack::host_loader {
 
 struct LayoutMultiply;
+struct LayoutState;
 
 /// The layouts that the host can multiply with.
 SPMVPACK_EXPORT std::span<const std::string_view> layout_names() noexcept;
@@ -60,6 +62,7 @@ class SPMVPACK_EXPORT HostMatrix {
   struct Part {
     LoadedPart loaded;
     const LayoutMultiply* layout;
+    std::shared_ptr<const LayoutState> state;
   };
 
   [[nodiscard]] std::span<const std::uint32_t> permutation() const;
