@@ -16,7 +16,6 @@ namespace spmvpack::encoder::layouts {
 namespace {
 
 using namespace flagged;
-using flagged::Source;  // not encoder::Source, which others of its group may know
 
 constexpr std::array<Setting, 4> settings{
     Setting{"bitflag.values", "auto, raw, table, single, window or decimal",
