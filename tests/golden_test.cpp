@@ -1,9 +1,13 @@
 // Every golden file in this process: by every way of loading on the host and by C, with both operations, both bases and
-// vectors of both types; or refused with the code that its text file names. tests/format_test.py compares what they
-// hold and runs the command on some, gpu_load_test.cpp loads them on a GPU, tests/python/test_golden.py in Python.
+// vectors of both types; what it holds against its listing; encoded again; or refused with the code that its text file
+// names. tests/format_test.py reads them with the second reader and runs the command on some of each kind,
+// gpu_load_test.cpp loads them on a GPU, tests/python/test_golden.py in Python.
 
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <optional>
@@ -14,6 +18,7 @@
 #include "spmvpack/gpu_loader/kernels.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 #include "spmvpack/spmvpack.h"
+#include "variants.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -138,6 +143,73 @@ TEST_CASE("every golden file to accept is accepted") {
     INFO(file.name());
     CHECK(verdict(Container::open(file.path)) == 0);
   }
+}
+
+TEST_CASE("every golden file to accept holds what its listing says, bit for bit") {
+  for (const GoldenFile& file : golden_files("accept")) {
+    INFO(file.name());
+    const Container container = Container::open(file.path);
+    const CsrMatrix a = unpack(container);
+    std::ifstream listing(std::filesystem::path(file.path).replace_extension(".csr.txt"));
+    std::uint64_t rows = 0, cols = 0, nnz = 0;
+    std::string type;
+    REQUIRE(listing >> rows >> cols >> nnz >> type);
+    REQUIRE(a.rows == rows);
+    REQUIRE(a.cols == cols);
+    REQUIRE(a.nnz() == nnz);
+    REQUIRE(a.value_type() == (type == "f32" ? ValueType::f32 : ValueType::f64));
+    std::uint64_t row = 0;
+    for (std::uint64_t k = 0; k < nnz; ++k) {
+      std::uint64_t expected_row = 0, expected_col = 0;
+      std::string text;
+      REQUIRE(listing >> expected_row >> expected_col >> text);
+      while (a.row_ptr[row + 1] <= k) ++row;
+      REQUIRE(row == expected_row);
+      REQUIRE(a.col_idx[k] == expected_col);
+      std::visit(
+          [&](const auto& values) {
+            const double value = static_cast<double>(values[k]);
+            if (text.starts_with("nan:"))
+              REQUIRE(std::bit_cast<std::uint64_t>(value) == std::stoull(text.substr(4), nullptr, 16));
+            else
+              REQUIRE(std::bit_cast<std::uint64_t>(value) ==
+                      std::bit_cast<std::uint64_t>(std::strtod(text.c_str(), nullptr)));
+          },
+          a.values);
+    }
+  }
+}
+
+TEST_CASE("every golden file to accept is the same matrix encoded again, to two layouts by turns") {
+  std::map<std::pair<std::string, format::Codec>, int> met;
+  std::size_t turn = 0;
+  for (const GoldenFile& file : golden_files("accept")) {
+    const Container container = Container::open(file.path);
+    const MatrixFacts& facts = container.facts();
+    const SourceMatrix source{unpack(container), facts.field, facts.symmetry, {}};
+    std::vector<std::string> suited;
+    for (const std::string& layout : layout_names())
+      if (suits(source.matrix, Variant{layout, {}})) suited.push_back(layout);
+    REQUIRE(suited.size() > 1);
+    for (const format::Codec codec : {format::Codec::zstd, format::Codec::none}) {
+      const std::string& layout = suited[turn++ % suited.size()];
+      ++met[{layout, codec}];
+      INFO(file.name() << ", " << layout);
+      const Encoded again =
+          encode(source, encoder::find_strategy(layout), {.codec = codec, .threads = 1, .force_size = true});
+      const Container copy = open(again.bytes);
+      CHECK(verdict(copy) == 0);
+      CHECK(copy.facts().digest == facts.digest);
+      CHECK(copy.facts().field == facts.field);
+      CHECK(copy.facts().symmetry == facts.symmetry);
+      CHECK(equal_bits(unpack(copy), source.matrix));
+    }
+  }
+  for (const std::string& layout : layout_names())
+    for (const format::Codec codec : {format::Codec::zstd, format::Codec::none}) {
+      INFO(layout);
+      CHECK(met[{layout, codec}] > 5);
+    }
 }
 
 TEST_CASE("every golden file to accept multiplies as its entries do, however it is loaded") {

@@ -7,8 +7,7 @@
 #   lint     formatting, shell scripts
 #   tidy     clang-tidy over all sources
 #   tsan     ThreadSanitizer (clang 14): the tests that use threads
-#   asan     AddressSanitizer and UndefinedBehaviorSanitizer: all tests but those that run the command on many files,
-#            survey, and host_multiply_generic
+#   asan     AddressSanitizer and UndefinedBehaviorSanitizer: all tests but those that are added as UNSANITISED
 #   release  optimised, with CUDA code for the GPUs of this machine, if nvcc is found: all tests
 #   archs    not in all: the command as it is packaged, with CUDA code for every architecture, in less than 40 MB
 #
@@ -45,7 +44,7 @@ stage_tidy() {
     "^$PWD/build/tidy/.*/unity_.*_cxx\.cxx$"
 }
 stage_tsan() { build_and_test tsan threads_tests --label-regex '^threads$'; }
-stage_asan() { build_and_test asan all --exclude-regex '^(format|survey|real_matrices|generated_matrices|readme|report_json|bench_json|host_multiply_generic)$'; }
+stage_asan() { build_and_test asan all --label-exclude '^unsanitised$'; }
 stage_release() { build_and_test release all; }
 stage_archs() {
   configure package -DSPMVPACK_TESTS=OFF

@@ -28,9 +28,10 @@ if commands static | grep -qe '-Werror'; then fail "warnings are errors"; fi
 if [[ -e static/compile_commands.json ]]; then fail "compile commands that the parent did not ask for"; fi
 if grep -qiE 'archive|isal|:PATH=.*boost' static/CMakeCache.txt; then fail "looks for libraries of other rooms"; fi
 
-# From here on compiled as what $LAUNCHER may know from the build.
+# From here on what is checked is how things are put together: in few large sources and without optimisation.
+quick=(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_UNITY_BUILD=ON -DSPMVPACK_WERROR="$WERROR")
 step "add_subdirectory"
-configure static -DCMAKE_CXX_STANDARD=20 -DCMAKE_BUILD_TYPE=Release -DSPMVPACK_WERROR="$WERROR"
+configure static -DCMAKE_CXX_STANDARD=20 "${quick[@]}"
 quietly "$CMAKE" --build static
 static/multiply A.spmvc | diff - y || fail "another y"
 [[ $("$(dirname "$CMAKE")/ctest" -N --test-dir static) == *$'\nTotal Tests: 1' ]] || fail "tests that are not the parent's"
@@ -38,7 +39,7 @@ quietly "$CMAKE" --install static --prefix installed
 [[ $(files installed) == ./bin/multiply ]] || { files installed && fail "installed what is not the parent's"; }
 
 step "FetchContent; shared libraries, installed with the parent"
-configure shared -DFETCH=ON -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release -DSPMVPACK_WERROR="$WERROR" -DSPMVPACK_INSTALL=ON
+configure shared -DFETCH=ON -DBUILD_SHARED_LIBS=ON "${quick[@]}" -DSPMVPACK_INSTALL=ON
 quietly "$CMAKE" --build shared
 quietly "$CMAKE" --install shared --prefix whole
 LD_LIBRARY_PATH=whole/lib whole/bin/multiply A.spmvc | diff - y || fail "another y with shared libraries"

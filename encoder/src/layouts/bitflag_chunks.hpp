@@ -11,6 +11,7 @@
 namespace spmvpack::encoder::layouts::flagged {
 
 using namespace spmvpack::layouts::bitflag;  // what the bytes mean
+using spmvpack::layouts::bitflag::Source;    // not encoder::Source, which a group may include, too
 
 /// Parts of fewer entries are bound by latency: no second launch for rows in several tiles, no copy of hot columns, no
 /// segments.
