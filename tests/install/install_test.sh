@@ -54,7 +54,7 @@ check_installation() {
 
   # A component alone asks for no library that only others need; an unknown one is refused by its name.
   quietly "$CMAKE" -S "$consumer" -B "alone$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENTS=host_loader
-  if grep -qi 'archive' "alone$name/CMakeCache.txt"; then fail "host_loader looks for the encoder's libraries"; fi
+  if grep -qi 'archive' "alone$name/CMakeCache.txt"; then fail "host_loader looks for the readers' libraries"; fi
   refused "no component 'fpga_loader'" "$CMAKE" -S "$consumer" -B "wrong$name" -G Ninja \
     -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENTS='host_loader;fpga_loader'
 
@@ -62,10 +62,35 @@ check_installation() {
   # shellcheck disable=SC2086 # flags are words
   quietly "$CXX" "$consumer/multiply.cpp" -o "pkgconfig$name" $flags
   LD_LIBRARY_PATH=$prefix/lib "./pkgconfig$name" A.spmvc | diff - y || fail "another y with pkg-config"
+
+  # Who encodes arrays links nothing that reads files; who reads files says so.
+  local readers='archive|isal|sources'
+  quietly "$CMAKE" -S "$consumer" -B "arrays$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENTS=encoder
+  quietly "$CMAKE" --build "arrays$name"
+  ninja -C "arrays$name" -t commands arrays > log
+  if grep -E -- "-l($readers)|lib(spmvpack_)?($readers)" log; then fail "encoder links what reads files"; fi
+  if nm -C "arrays$name/arrays" | grep -E ' (isal|archive)_|spmvpack::sources'; then fail "encoder reads files"; fi
+  "./arrays$name/arrays" "C$name.spmvc"
+  "./consumer$name/multiply" "C$name.spmvc" | diff - y || fail "another y of arrays"
+  for module in spmvpack spmvpack-c; do
+    if pkg-config --libs $module | grep -E -- "-l(spmvpack_)?($readers)"; then fail "$module links what reads files"; fi
+  done
+  # shellcheck disable=SC2086 # flags are words
+  quietly "$CXX" "$consumer/arrays.cpp" -o "pkgconfig_arrays$name" $flags
+  flags=$(pkg-config --cflags --libs spmvpack-sources)
+  printf '%s\n' '#include <cstdio>' '#include "spmvpack/sources/read_matrix.hpp"' 'int main(int, char** argv) {' \
+    '  std::printf("%u\n", unsigned(spmvpack::sources::read_matrix(argv[1]).matrix.nnz()));' '}' > entries.cpp
+  # shellcheck disable=SC2086 # flags are words
+  quietly "$CXX" entries.cpp -o "pkgconfig_sources$name" $flags
+  [[ $(LD_LIBRARY_PATH=$prefix/lib "./pkgconfig_sources$name" A.mtx) == 5 ]] || fail "other entries with pkg-config"
 }
 
 step "Static libraries"
 quietly "$CMAKE" --install "$build" --prefix "$scratch/static"
+for room in container encoder host_loader analyzer c; do
+  if nm -u "$scratch/static/lib/libspmvpack_$room.a" | grep -E ' U (isal|archive)_'; then fail "$room reads files"; fi
+done
+(($(nm -u "$scratch/static/lib/libspmvpack_sources.a" | grep -cE ' U (isal|archive)_') > 1)) || fail "nothing reads files"
 check_installation "$scratch/static"
 
 step "Shared libraries"

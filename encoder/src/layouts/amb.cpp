@@ -13,6 +13,7 @@
 #include "spmvpack/encoder/survey.hpp"
 
 namespace spmvpack::encoder::layouts {
+namespace amb_plans {
 namespace {
 
 using namespace spmvpack::layouts::amb;  // what the bytes mean
@@ -420,12 +421,13 @@ Least least(const Survey& s) {
 }
 
 }  // namespace
+}  // namespace amb_plans
 
 extern const LayoutEncoder amb{"amb",
                                "adaptive multi-level blocking: 16-bit columns in segments, blocks in rows",
                                "blocks of neighbouring columns; x larger than a cache",
-                               settings,
-                               plan,
-                               least};
+                               amb_plans::settings,
+                               amb_plans::plan,
+                               amb_plans::least};
 
 }  // namespace spmvpack::encoder::layouts

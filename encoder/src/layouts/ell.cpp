@@ -4,6 +4,7 @@
 #include "spmvpack/container/layouts/ellpack_r.hpp"
 
 namespace spmvpack::encoder::layouts {
+namespace ell_plans {
 namespace {
 
 using namespace spmvpack::layouts::ell;  // what the bytes mean
@@ -46,13 +47,17 @@ PartPlan plan_ellpack_r(const PartMatrix& part, const PlanOptions& options) {
 }
 
 }  // namespace
+}  // namespace ell_plans
 
 extern const LayoutEncoder ell{"ell",
                                "ELLPACK: every row padded to the longest, neighbouring rows side by side",
                                "rows of one length",
                                {},
-                               plan_ell};
-extern const LayoutEncoder ellpack_r{
-    "ellpack_r", "ELLPACK-R: ell and the length of every row", "rows of nearly one length", {}, plan_ellpack_r};
+                               ell_plans::plan_ell};
+extern const LayoutEncoder ellpack_r{"ellpack_r",
+                                     "ELLPACK-R: ell and the length of every row",
+                                     "rows of nearly one length",
+                                     {},
+                                     ell_plans::plan_ellpack_r};
 
 }  // namespace spmvpack::encoder::layouts

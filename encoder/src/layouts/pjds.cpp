@@ -7,6 +7,7 @@
 #include "layouts/padded_rows.hpp"
 
 namespace spmvpack::encoder::layouts {
+namespace pjds_plans {
 namespace {
 
 using namespace spmvpack::layouts::pjds;  // what the bytes mean
@@ -85,8 +86,10 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
 }
 
 }  // namespace
+}  // namespace pjds_plans
 
 extern const LayoutEncoder pjds{"pjds", "padded jagged diagonals: rows sorted by length, padded in blocks of 32",
-                                "rows of very different lengths, if x fits in a cache", settings, plan};
+                                "rows of very different lengths, if x fits in a cache", pjds_plans::settings,
+                                pjds_plans::plan};
 
 }  // namespace spmvpack::encoder::layouts
