@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <exception>
 
-#include "spmvpack/encoder/matrix_market.hpp"
+#include "spmvpack/sources/matrix_market.hpp"
 
 namespace {
 
@@ -28,11 +28,11 @@ int main(int argc, char** argv) try {
     fmt::print(stderr, "usage: reader_benchmark A.mtx THREADS\n");
     return 2;
   }
-  spmvpack::encoder::MatrixMarketOptions options;
+  spmvpack::sources::MatrixMarketOptions options;
   options.threads = std::atoi(argv[2]);
   const auto start = std::chrono::steady_clock::now();
   const double cpu_start = cpu_seconds();
-  const spmvpack::SourceMatrix source = spmvpack::encoder::read_matrix_market(argv[1], options);
+  const spmvpack::SourceMatrix source = spmvpack::sources::read_matrix_market(argv[1], options);
   const double cpu = cpu_seconds() - cpu_start;
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   rusage use{};

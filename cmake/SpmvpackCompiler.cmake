@@ -56,25 +56,21 @@ endfunction()
 
 # For builds that take most of their time for headers: those of quickstart and pip, clang-tidy and sanitizers
 # (tools/test.sh). A target's sources in fewer, larger ones.
-# Of encoder's and host_loader's layouts, of strategies and of commands each names things of its own alike: a group has
-# one of them.
+# Of the loaders' layouts and of commands each names things of its own alike: a group has one of them. Elsewhere sources
+# that would clash have namespaces of their own.
 function(spmvpack_group_sources target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
   list(LENGTH sources count)
   math(EXPR groups "(${count} + 7) / 8")
-  set(order "")
-  foreach(directory IN ITEMS layouts strategies commands)
-    set(alike ${sources})
-    list(FILTER alike INCLUDE REGEX "(^|/)${directory}/")
-    if(NOT target STREQUAL spmvpack_container) # a namespace for each layout
-      list(LENGTH alike count)
-      if(groups LESS count)
-        set(groups ${count})
-      endif()
+  set(order ${sources})
+  list(FILTER order INCLUDE REGEX "(^|/)(layouts|strategies|commands)/")  # the longest, spread over all groups
+  if(target MATCHES "^spmvpack_(host_loader|gpu_loader|tools)$")
+    list(LENGTH order count)
+    if(groups LESS count)
+      set(groups ${count})
     endif()
-    list(APPEND order ${alike})
-  endforeach()
+  endif()
   list(APPEND order ${sources})
   list(REMOVE_DUPLICATES order)
   set(next 0)

@@ -42,14 +42,15 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/spmvpack-config.cmake ${CMAKE_CURRENT_
 
 # For pkg-config: the rooms of the host side, which need no CUDA, those above first. It finds the prefix from the place of
 # the file, so that an installed tree can be moved.
-# spmvpack-c is for programs in C, and has the GPU loader where that is built.
+# spmvpack-sources adds the readers of matrix files and the libraries that only those need; spmvpack-c is for programs in
+# C, and has the GPU loader where that is built.
 set(SPMVPACK_PC_LIBS "")
 set(SPMVPACK_PC_C_LIBS "")
 foreach(room ${spmvpack_rooms})
   if(room MATCHES "^(container|encoder|analyzer|host_loader)$")
     string(PREPEND SPMVPACK_PC_LIBS "-lspmvpack_${room} ")
   endif()
-  if(NOT room STREQUAL "analyzer")
+  if(NOT room MATCHES "^(sources|analyzer)$")
     string(PREPEND SPMVPACK_PC_C_LIBS "-lspmvpack_${room} ")
   endif()
 endforeach()
@@ -64,16 +65,18 @@ endif()
 file(RELATIVE_PATH SPMVPACK_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" SPMVPACK_PC_TO_PREFIX "${SPMVPACK_PC_TO_PREFIX}")
 set(SPMVPACK_PC_REQUIRES "fmt, libzstd, libxxhash")
-if(encoder IN_LIST spmvpack_rooms)
-  string(APPEND SPMVPACK_PC_REQUIRES ", libisal, libarchive")
-endif()
 set(SPMVPACK_PC_PRIVATE ".private")
+set(SPMVPACK_PC_SOURCES_REQUIRES "\nRequires.private: libisal, libarchive")
 if(NOT BUILD_SHARED_LIBS)  # a static library is linked with everything that it uses
   set(SPMVPACK_PC_PRIVATE "")
+  set(SPMVPACK_PC_SOURCES_REQUIRES ", libisal, libarchive")
 endif()
 set(spmvpack_pc_files spmvpack)
 if(c IN_LIST spmvpack_rooms)
   list(APPEND spmvpack_pc_files spmvpack-c)
+endif()
+if(sources IN_LIST spmvpack_rooms)
+  list(APPEND spmvpack_pc_files spmvpack-sources)
 endif()
 foreach(file ${spmvpack_pc_files})
   configure_file(cmake/${file}.pc.in ${file}.pc @ONLY)

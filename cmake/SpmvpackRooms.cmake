@@ -1,6 +1,7 @@
 # The rooms and what each stands on: the only list of them, for the build and for find_package().
-set(spmvpack_known_rooms container encoder analyzer host_loader gpu_loader c)  # each after those that it stands on
+set(spmvpack_known_rooms container sources encoder analyzer host_loader gpu_loader c)  # each after those that it stands on
 set(spmvpack_below_container "")
+set(spmvpack_below_sources container)
 set(spmvpack_below_encoder container)
 set(spmvpack_below_analyzer encoder)
 set(spmvpack_below_host_loader container)

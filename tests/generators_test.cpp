@@ -26,7 +26,7 @@
 #include "generators/triangles.hpp"
 #include "generators/uniform.hpp"
 #include "market_files.hpp"
-#include "spmvpack/encoder/matrix_market.hpp"
+#include "spmvpack/sources/matrix_market.hpp"
 
 using namespace spmvpack;
 using namespace spmvpack::tools;
@@ -146,7 +146,7 @@ TEST_CASE("text and memory agree, at any number of threads") {
     CHECK(text_of(*c.make(3), 3) == text);
     const test::TemporaryDirectory directory;
     test::write_file(directory.file("a.mtx"), text);
-    const SourceMatrix read = encoder::read_matrix_market(directory.file("a.mtx"));
+    const SourceMatrix read = sources::read_matrix_market(directory.file("a.mtx"));
     for (const int threads : {1, 2, 5}) {
       const SourceMatrix built = build_generated(*c.make(threads), {"one", "two"}, {threads, 0});
       CHECK(equal_bits(built.matrix, read.matrix));

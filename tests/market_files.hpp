@@ -8,7 +8,7 @@
 #include "catch.hpp"
 #include "containers.hpp"
 #include "spmvpack/container/text.hpp"
-#include "spmvpack/encoder/matrix_market.hpp"
+#include "spmvpack/sources/matrix_market.hpp"
 
 namespace spmvpack::test {
 
@@ -22,7 +22,7 @@ inline std::string text_of_file(const std::string& path) {
 
 /// Calls f(options) with pieces of many sizes, down to those that put every line on a boundary, and threads.
 template <class F>
-void in_every_way(encoder::MatrixMarketOptions options, F&& f) {
+void in_every_way(sources::MatrixMarketOptions options, F&& f) {
   for (const std::uint64_t chunk_bytes : {1U << 18, 1U, 7U, 100U}) {
     for (const int threads : {1, 4}) {
       options.chunk_bytes = chunk_bytes;
@@ -32,18 +32,18 @@ void in_every_way(encoder::MatrixMarketOptions options, F&& f) {
   }
 }
 
-/// A reader of files, such as encoder::read_matrix_market.
-using Reader = SourceMatrix (*)(const std::string& path, const encoder::TextOptions& options);
+/// A reader of files, such as sources::read_matrix_market.
+using Reader = SourceMatrix (*)(const std::string& path, const sources::TextOptions& options);
 
 /// Reads the text as the file `name`; every way of reading it must give the same.
 inline SourceMatrix read_file_of(const std::string& text, const std::string& name, Reader read,
-                                 const encoder::TextOptions& options = {}) {
+                                 const sources::TextOptions& options = {}) {
   const TemporaryDirectory directory;
   const std::string path = directory.file(name);
   write_file(path, text);
   SourceMatrix first = read(path, options);
   CsrView(first.matrix).check();
-  in_every_way(options, [&](const encoder::TextOptions& way) {
+  in_every_way(options, [&](const sources::TextOptions& way) {
     const SourceMatrix again = read(path, way);
     REQUIRE(equal_bits(first.matrix, again.matrix));
     REQUIRE(first.field == again.field);
@@ -53,18 +53,18 @@ inline SourceMatrix read_file_of(const std::string& text, const std::string& nam
   return first;
 }
 /// The same as Matrix Market, of the name "a.mtx".
-inline SourceMatrix read_text(const std::string& text, const encoder::MatrixMarketOptions& options = {}) {
-  return read_file_of(text, "a.mtx", encoder::read_matrix_market, options);
+inline SourceMatrix read_text(const std::string& text, const sources::MatrixMarketOptions& options = {}) {
+  return read_file_of(text, "a.mtx", sources::read_matrix_market, options);
 }
 
 /// The text, as the file `name`, must be refused at `place` ("line:column", or empty) in every way of reading it.
 inline void require_refusal(const std::string& text, const std::string& name, Reader read, const std::string& place,
-                            const std::string& what, errc code, const encoder::TextOptions& options) {
+                            const std::string& what, errc code, const sources::TextOptions& options) {
   INFO(escape(text, 1000));
   const TemporaryDirectory directory;
   const std::string path = directory.file(name);
   write_file(path, text);
-  in_every_way(options, [&](const encoder::TextOptions& way) {
+  in_every_way(options, [&](const sources::TextOptions& way) {
     INFO("chunks of " << way.chunk_bytes << ", threads " << way.threads);
     try {
       read(path, way);

@@ -7,7 +7,7 @@
 #include "market_files.hpp"
 
 using namespace spmvpack;
-using namespace spmvpack::encoder;
+using namespace spmvpack::sources;
 using namespace spmvpack::test;
 
 namespace {

@@ -1,5 +1,5 @@
 // Matrix Market files: what is read, and written back. What is refused is in matrix_market_errors_test.cpp.
-#include "spmvpack/encoder/matrix_market.hpp"
+#include "spmvpack/sources/matrix_market.hpp"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@
 #include "matrices.hpp"
 
 using namespace spmvpack;
-using namespace spmvpack::encoder;
+using namespace spmvpack::sources;
 using namespace spmvpack::test;
 
 namespace {

@@ -9,7 +9,7 @@
 
 namespace spmvpack::test {
 
-class MemoryStream final : public encoder::ByteStream {
+class MemoryStream final : public sources::ByteStream {
  public:
   /// A stream that cannot be rewound is one like a pipe.
   MemoryStream(std::string name, std::string bytes, bool rewinds = true)

@@ -11,8 +11,8 @@
 #include "containers.hpp"
 #include "matrices.hpp"
 #include "spmvpack/analyzer/report.hpp"
+#include "spmvpack/container/assemble.hpp"
 #include "spmvpack/container/parallel.hpp"
-#include "spmvpack/encoder/assemble.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::test {
@@ -220,12 +220,12 @@ TEST_CASE("a matrix is assembled from lists in any order, and what repeats is ad
   }
   REQUIRE(duplicates > 100);
   const CsrMatrix expected = make_csr(rows, cols, entries);
-  const SourceMatrix lists = encoder::assemble<std::int32_t, double>(rows, cols, row, col, value, 2);
+  const SourceMatrix lists = assemble<std::int32_t, double>(rows, cols, row, col, value, 2);
   CHECK(equal_bits(lists.matrix, expected));
   CHECK(lists.provenance.entries == 9000);
   CHECK(lists.provenance.duplicates == duplicates);
   const std::vector<std::int64_t> wide_row(row.begin(), row.end()), wide_col(col.begin(), col.end());
-  CHECK(equal_bits(encoder::assemble<std::int64_t, double>(rows, cols, wide_row, wide_col, value).matrix, expected));
+  CHECK(equal_bits(assemble<std::int64_t, double>(rows, cols, wide_row, wide_col, value).matrix, expected));
 
   // The same as CSR: rows in order, columns not.
   std::vector<std::size_t> order(row.size());
@@ -243,7 +243,7 @@ TEST_CASE("a matrix is assembled from lists in any order, and what repeats is ad
                      std::span<const double>(csr_value));
   CHECK_FALSE(view.columns_increase());
   CHECK_THROWS_WITH(view.check(), Catch::Contains("sort the columns"));
-  CHECK(equal_bits(encoder::assemble(view, 2).matrix, expected));
+  CHECK(equal_bits(assemble(view, 2).matrix, expected));
   CHECK(expected.view().columns_increase());
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("lists that make no matrix are refused") {
   using List = std::vector<std::int64_t>;
   using Values = std::vector<float>;
   const auto assemble = [](std::uint64_t rows, std::uint64_t cols, const List& row, const List& col, const Values& v) {
-    return encoder::assemble<std::int64_t, float>(rows, cols, row, col, v);
+    return spmvpack::assemble<std::int64_t, float>(rows, cols, row, col, v);
   };
   CHECK(assemble(0, 0, {}, {}, {}).matrix.nnz() == 0);
   CHECK_THROWS_WITH(assemble(2, 2, {0}, {0}, {1, 2}), Catch::Contains("1 rows, 1 columns and 2 values"));

@@ -12,7 +12,7 @@
 #include "spmvpack/container/types.hpp"
 
 using namespace spmvpack;
-using namespace spmvpack::encoder;
+using namespace spmvpack::sources;
 
 namespace {
 

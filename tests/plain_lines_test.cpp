@@ -12,7 +12,7 @@
 #include "catch.hpp"
 
 using namespace spmvpack;
-using namespace spmvpack::encoder;
+using namespace spmvpack::sources;
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Harwell-Boeing and Rutherford-Boeing files: what is read, and what is refused.
-#include "spmvpack/encoder/rutherford_boeing.hpp"
+#include "spmvpack/sources/rutherford_boeing.hpp"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 #include "catch.hpp"
 #include "market_files.hpp"
 #include "matrices.hpp"
-#include "spmvpack/encoder/source.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 
 using namespace spmvpack;
-using namespace spmvpack::encoder;
+using namespace spmvpack::sources;
 using namespace spmvpack::test;
 
 namespace {

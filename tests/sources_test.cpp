@@ -20,10 +20,11 @@
 #include "source/source_name.hpp"
 #include "source/text_source.hpp"
 #include "spmvpack/encoder/encode.hpp"
-#include "spmvpack/encoder/source.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 
 using namespace spmvpack;
 using namespace spmvpack::encoder;
+using namespace spmvpack::sources;
 using namespace spmvpack::test;
 
 namespace {
@@ -314,7 +315,7 @@ TEST_CASE("a source is read with the container that it is, or opened as one") {
   const SourceMatrix source = read_matrix(text);
   encode(source, {.strategy = "coo"}, path);
   CHECK_FALSE(read_source(text).container);
-  const Source read = read_source(path);
+  const ReadResult read = read_source(path);
   REQUIRE(read.container);
   CHECK(read.container->parts()[0].layout == "coo");
   CHECK(equal_bits(read.matrix.matrix, source.matrix));

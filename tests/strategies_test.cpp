@@ -5,9 +5,9 @@
 #include "matrices.hpp"
 #include "products.hpp"
 #include "spmvpack/analyzer/report.hpp"
-#include "spmvpack/encoder/matrix_market.hpp"
-#include "spmvpack/encoder/source.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
+#include "spmvpack/sources/matrix_market.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::test {
 namespace {

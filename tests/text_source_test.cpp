@@ -12,7 +12,7 @@
 #include "text/text_batches.hpp"
 
 using namespace spmvpack;
-using namespace spmvpack::encoder;
+using namespace spmvpack::sources;
 using namespace spmvpack::test;
 
 namespace {

@@ -17,8 +17,8 @@
 #include "progress.hpp"
 #include "short_text.hpp"
 #include "spmvpack/container/text.hpp"
-#include "spmvpack/encoder/matrix_market.hpp"
-#include "spmvpack/encoder/source.hpp"
+#include "spmvpack/sources/matrix_market.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 #include "suggestion.hpp"
 
 using namespace spmvpack;
@@ -215,13 +215,13 @@ TEST_CASE("the commands take a container of many parts") {
     INFO(m.name);
     const SourceMatrix source{std::move(m.matrix), Field::real, Symmetry::general, {}};
     const std::string a = directory.file("A.mtx"), container = directory.file("A.spmvc"), b = directory.file("B.mtx");
-    encoder::write_matrix_market(a, source, true);
+    sources::write_matrix_market(a, source, true);
     const std::size_t parts =
         encoder::encode(source, dealt(7), {.overwrite = true, .force_size = true}, container).plan.parts.size();
     CHECK(command("inspect " + container).find("part " + std::to_string(parts - 1) + ": ") != std::string::npos);
     CHECK(command("verify " + container + " --against " + a).find(": ok\n") != std::string::npos);
     command("decode " + container + " -f -o " + b);
-    CHECK(equal_bits(encoder::read_matrix(b).matrix, source.matrix));
+    CHECK(equal_bits(sources::read_matrix(b).matrix, source.matrix));
     const std::string csr = directory.file("B.spmvc");
     command("encode " + container + " -f --layout csr -o " + csr + " -q");
     CHECK(equal_bits(unpack(Container::open(csr)), source.matrix));

@@ -14,7 +14,7 @@
 #include "progress.hpp"
 #include "spmvpack/container/file_io.hpp"
 #include "spmvpack/container/text.hpp"
-#include "spmvpack/encoder/source.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
 
@@ -50,7 +50,7 @@ constexpr std::array<std::string_view, 4> compressed{".gz", ".zst", ".bz2", ".xz
 void check_container_name(const std::string& path) {
   const bool is_compressed = std::any_of(compressed.begin(), compressed.end(),
                                          [&](std::string_view ending) { return path.ends_with(ending); });
-  if (is_compressed || encoder::is_source_name(path))
+  if (is_compressed || sources::is_source_name(path))
     throw Error(errc::usage, "the output is a container, but this is the name of a source", path,
                 "use a name that ends in .spmvc; 'spmvpack decode' writes .mtx");
 }

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "spmvpack/encoder/assemble.hpp"
+#include "spmvpack/container/assemble.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
@@ -193,7 +193,7 @@ Container encode(const spmvpack_csr& c, const spmvpack_encode_options& options) 
   if (view.columns_increase(request.threads))
     encoder::encode(view, request, sink);
   else
-    encoder::encode(encoder::assemble(view, request.threads, options.memory_limit), request, sink);
+    encoder::encode(assemble(view, request.threads, options.memory_limit), request, sink);
   return Container::open(memory_source(sink.take()), "memory");
 }
 

@@ -29,9 +29,10 @@ if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & os.environ.keys():
 
 from ._device import DeviceMatrix
 from ._errors import Error
-from ._matrix import Matrix, Part, encode, open_container
+from ._matrix import Matrix, encode, open_container
 from ._native import built_with_cuda
 from ._native import version as __version__
+from ._products import Part
 from ._report import Report, report
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _native
 from ._inputs import root_module
-from ._matrix import Products, contiguous, needs_gradient
+from ._operators import device_operator
+from ._products import Products, contiguous, needs_gradient
 
 # How DLPack and CUDA call the default stream of the whole device: 0 would be ambiguous.
 _legacy_stream = 1
@@ -184,6 +185,10 @@ class DeviceMatrix(Products):
         self._matrix = _native.DeviceMatrix.load(container, self.device, threads)
         self._workspaces = _Workspaces()
 
+    @property
+    def _torch_device(self) -> str:
+        return f"cuda:{self.device}"
+
     def __repr__(self) -> str:
         return self._describe(f" on cuda:{self.device}")
 
@@ -226,7 +231,9 @@ class DeviceMatrix(Products):
         if not library.on_device(x):
             raise ValueError("x is on the host, the matrix on a GPU: copy x there, or pass a NumPy array")
         if needs_gradient(x):
-            return self._differentiable(x, transpose)
+            from .torch import matvec  # not needed for anything else
+
+            return matvec(self, x, transpose=transpose)
         y = library.empty_like(x, (rows, *x.shape[1:2]))
         if len(x.shape) == 2:
             for k in range(x.shape[1]):
@@ -310,8 +317,6 @@ class DeviceMatrix(Products):
         Args:
             transpose: A^T, encoded and on the device, for methods that need it; not needed if has_transpose.
         """
-        from ._operators import device_operator
-
         return device_operator(self, transpose)
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ._device import DeviceMatrix
-    from ._matrix import Matrix
+from ._products import Products
 
 
 def _check_transpose(matrix: Any, transpose: Any) -> None:
@@ -76,7 +74,7 @@ def _operator_class(base: Any, xp: Any, make: Callable[..., Any]) -> Any:
 _classes: dict[str, Any] = {}
 
 
-def host_operator(matrix: Matrix, transpose: Matrix | None, threads: int = 0) -> Any:
+def host_operator(matrix: Products, transpose: Products | None, threads: int = 0) -> Any:
     if "scipy" not in _classes:
         from scipy.sparse.linalg import LinearOperator
 
@@ -84,7 +82,7 @@ def host_operator(matrix: Matrix, transpose: Matrix | None, threads: int = 0) ->
     return _classes["scipy"](matrix, transpose, threads)
 
 
-def device_operator(matrix: DeviceMatrix, transpose: DeviceMatrix | None, threads: int = 0) -> Any:
+def device_operator(matrix: Products, transpose: Products | None, threads: int = 0) -> Any:
     if "cupy" not in _classes:
         import cupy
         from cupyx.scipy.sparse.linalg import LinearOperator

@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from ._device import DeviceMatrix
 from ._errors import Error
-from ._matrix import Matrix, alive
+from ._products import Products, alive
 
 __all__ = ["matvec"]
 
 
-def matvec(matrix: Matrix | DeviceMatrix, x: torch.Tensor, *, transpose: bool = False) -> torch.Tensor:
+def matvec(matrix: Products, x: torch.Tensor, *, transpose: bool = False) -> torch.Tensor:
     """A x, as an operation of PyTorch. Its gradient with respect to x is A^T times that of the result; A is constant.
 
     Args:
@@ -44,7 +43,7 @@ def matvec(matrix: Matrix | DeviceMatrix, x: torch.Tensor, *, transpose: bool = 
 
 
 def _check(matrix: Any, x: torch.Tensor, transpose: bool) -> None:
-    if not isinstance(matrix, (Matrix, DeviceMatrix)):
+    if not isinstance(matrix, Products):
         raise TypeError(f"a matrix of type {type(matrix).__qualname__}, expected one of encode(), load() or to()")
     if not isinstance(x, torch.Tensor):
         raise TypeError(f"x is of type {type(x).__qualname__}, not a tensor")
@@ -57,7 +56,7 @@ def _check(matrix: Any, x: torch.Tensor, transpose: bool) -> None:
     values = torch.float64 if matrix.dtype == np.float64 else torch.float32
     if x.dtype != torch.float64 and x.dtype != values:
         raise TypeError(f"x is {x.dtype}, the matrix {values}: nothing is converted; convert it to {values}")
-    place = "cpu" if isinstance(matrix, Matrix) else f"cuda:{matrix.device}"
+    place = matrix._torch_device
     if str(x.device) != place:
         raise ValueError(f"x is on {x.device}, the matrix on {place}: move one of them")
 
@@ -67,8 +66,8 @@ def _new_result(x: torch.Tensor, rows: Any) -> torch.Tensor:
 
 
 def _multiply(x: torch.Tensor, key: int, rows: int, transpose: bool) -> torch.Tensor:
-    matrix = alive.get(key)
-    if not isinstance(matrix, (Matrix, DeviceMatrix)):
+    matrix: Any = alive.get(key)
+    if matrix is None:
         raise Error("the matrix of this product is gone", "usage", "",
                     "keep it as long as a compiled function or a gradient may need it")
     if transpose and not matrix.has_transpose:
@@ -78,7 +77,7 @@ def _multiply(x: torch.Tensor, key: int, rows: int, transpose: bool) -> torch.Te
     columns = [(x, y)] if x.dim() == 1 else zip(x.unbind(1), y.unbind(1))
     for source, result in columns:
         source = source.contiguous()
-        if isinstance(matrix, Matrix):
+        if matrix._torch_device == "cpu":
             matrix.multiply(source.numpy(), result.numpy(), transpose=transpose)
         else:
             matrix.multiply(source, result, transpose=transpose)

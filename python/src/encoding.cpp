@@ -7,10 +7,10 @@
 
 #include "bindings.hpp"
 #include "spmvpack/analyzer/report.hpp"
-#include "spmvpack/encoder/assemble.hpp"
+#include "spmvpack/container/assemble.hpp"
 #include "spmvpack/encoder/encode.hpp"
-#include "spmvpack/encoder/source.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::python {
 namespace {
@@ -79,7 +79,7 @@ Matrix from_csr(std::uint64_t rows, std::uint64_t cols, const AnyArray& indptr, 
         return with_values(data, [&](auto values) { return CsrView(rows, cols, pointers, columns, values); });
       });
     });
-    if (!view.columns_increase(threads)) return {encoder::assemble(view, threads, memory_limit), {}, {}};
+    if (!view.columns_increase(threads)) return {assemble(view, threads, memory_limit), {}, {}};
     m.matrix = view;
   }
   m.arrays = {indptr, indices, data};
@@ -93,20 +93,20 @@ Matrix from_coo(std::uint64_t rows, std::uint64_t cols, const AnyArray& row, con
     if (!holds<I>(col)) raise_type_error("row and col must be of one type");
     require_list(col, "col");
     return with_values(data, [&](auto values) {
-      return Matrix{encoder::assemble(rows, cols, row_idx, list<I>(col), values, threads, memory_limit), {}, {}};
+      return Matrix{assemble(rows, cols, row_idx, list<I>(col), values, threads, memory_limit), {}, {}};
     });
   });
 }
 
 Matrix from_file(const std::string& path, const std::optional<std::string>& value_type, int threads,
                  std::uint64_t memory_limit) {
-  encoder::SourceOptions options;
+  sources::SourceOptions options;
   options.threads = threads;
   options.memory_limit = memory_limit;
   options.progress = stops_on_signals();
   if (value_type) options.value_type = *value_type == "f64" ? ValueType::f64 : ValueType::f32;
   const nb::gil_scoped_release no_gil;
-  return {encoder::read_matrix(path, options), {}, {}};
+  return {sources::read_matrix(path, options), {}, {}};
 }
 
 Container encode(const Matrix& m, encoder::EncodeRequest request, std::uint64_t memory_limit) {

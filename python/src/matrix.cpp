@@ -1,8 +1,8 @@
 // Containers, and matrices in host memory.
 
 #include "bindings.hpp"
-#include "spmvpack/encoder/source.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::python {
 namespace {
@@ -127,7 +127,7 @@ void bind_matrix(nb::module_& m) {
           "open",
           [](const std::string& path, std::uint64_t memory_limit) {
             const nb::gil_scoped_release no_gil;
-            return encoder::open_container(path, memory_limit);
+            return sources::open_container(path, memory_limit);
           },
           "path"_a, "memory_limit"_a)
       .def_static(

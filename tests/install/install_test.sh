@@ -63,7 +63,7 @@ check_libraries() {
 
   # A component alone asks for no library that only others need; an unknown one is refused by its name.
   quietly "$CMAKE" -S "$consumer" -B "alone$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENTS=host_loader
-  if grep -qi 'archive' "alone$name/CMakeCache.txt"; then fail "host_loader looks for the encoder's libraries"; fi
+  if grep -qi 'archive' "alone$name/CMakeCache.txt"; then fail "host_loader looks for the readers' libraries"; fi
   refused "no component 'fpga_loader'" "$CMAKE" -S "$consumer" -B "wrong$name" -G Ninja \
     -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENTS='host_loader;fpga_loader'
 
@@ -71,17 +71,42 @@ check_libraries() {
   # shellcheck disable=SC2086 # flags are words
   quietly "$CXX" "$consumer/multiply.cpp" -o "pkgconfig$name" $flags
   LD_LIBRARY_PATH=$prefix/lib "./pkgconfig$name" A.spmvc | diff - y || fail "another y with pkg-config"
+
+  # Who encodes arrays links nothing that reads files; who reads files says so.
+  local readers='archive|isal|sources'
+  quietly "$CMAKE" -S "$consumer" -B "arrays$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENTS=encoder
+  quietly "$CMAKE" --build "arrays$name"
+  ninja -C "arrays$name" -t commands arrays > log
+  if grep -E -- "-l($readers)|lib(spmvpack_)?($readers)" log; then fail "encoder links what reads files"; fi
+  if nm -C "arrays$name/arrays" | grep -E ' (isal|archive)_|spmvpack::sources'; then fail "encoder reads files"; fi
+  "./arrays$name/arrays" "C$name.spmvc"
+  "./consumer$name/multiply" "C$name.spmvc" | diff - y || fail "another y of arrays"
+  for module in spmvpack spmvpack-c; do
+    if pkg-config --libs $module | grep -E -- "-l(spmvpack_)?($readers)"; then fail "$module links what reads files"; fi
+  done
+  # shellcheck disable=SC2086 # flags are words
+  quietly "$CXX" "$consumer/arrays.cpp" -o "pkgconfig_arrays$name" $flags
+  flags=$(pkg-config --cflags --libs spmvpack-sources)
+  printf '%s\n' '#include <cstdio>' '#include "spmvpack/sources/read_matrix.hpp"' 'int main(int, char** argv) {' \
+    '  std::printf("%u\n", unsigned(spmvpack::sources::read_matrix(argv[1]).matrix.nnz()));' '}' > entries.cpp
+  # shellcheck disable=SC2086 # flags are words
+  quietly "$CXX" entries.cpp -o "pkgconfig_sources$name" $flags
+  [[ $(LD_LIBRARY_PATH=$prefix/lib "./pkgconfig_sources$name" A.mtx) == 5 ]] || fail "other entries with pkg-config"
 }
 
 step "Static libraries"
 quietly "$CMAKE" --install "$build" --prefix "$scratch/static"
+for room in container encoder host_loader analyzer c; do
+  if nm -u "$scratch/static/lib/libspmvpack_$room.a" | grep -E ' U (isal|archive)_'; then fail "$room reads files"; fi
+done
+(($(nm -u "$scratch/static/lib/libspmvpack_sources.a" | grep -cE ' U (isal|archive)_') > 1)) || fail "nothing reads files"
 check_command "$scratch/static"
 check_libraries "$scratch/static" "$scratch/static/bin/spmvpack"
 
-step "Shared libraries, those below c"
+step "Shared libraries, c, sources and those below them"
 # The others are made by the same rules. Without CUDA, in few large sources and without optimisation: what is checked is
 # how libraries are linked, installed and found.
-quietly "$CMAKE" -S "$source" -B shared-build -G Ninja -DBUILD_SHARED_LIBS=ON -DSPMVPACK_ROOMS=c -DCMAKE_UNITY_BUILD=ON \
+quietly "$CMAKE" -S "$source" -B shared-build -G Ninja -DBUILD_SHARED_LIBS=ON -DSPMVPACK_ROOMS='c;sources' -DCMAKE_UNITY_BUILD=ON \
   -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DSPMVPACK_CUDA=OFF -DSPMVPACK_WERROR="$WERROR" \
   -DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"
 quietly "$CMAKE" --build shared-build
@@ -89,12 +114,12 @@ quietly "$CMAKE" --install shared-build --prefix "$scratch/shared"
 without_cuda=$scratch/without_cuda # what spmvpack --version says
 printf '#!/bin/sh\necho "CUDA  without"\n' > "$without_cuda"
 chmod +x "$without_cuda"
-check_libraries "$scratch/shared" "$without_cuda" container encoder host_loader gpu_loader c
+check_libraries "$scratch/shared" "$without_cuda" container sources encoder host_loader gpu_loader c
 # Hidden is what SPMVPACK_EXPORT does not mark, such as the functions of private headers.
 "$source/tests/install/exported_symbols.sh" "$scratch/shared/lib" || fail "other symbols are exported"
 # The tree can be moved.
 mv shared moved
-check_libraries "$scratch/moved" "$without_cuda" container encoder host_loader gpu_loader c
+check_libraries "$scratch/moved" "$without_cuda" container sources encoder host_loader gpu_loader c
 # The command finds shared libraries beside it: only configured.
 quietly "$CMAKE" -S "$source" -B shared-command -G Ninja -DBUILD_SHARED_LIBS=ON -DSPMVPACK_CUDA=OFF -DSPMVPACK_TESTS=OFF
 grep -q 'RPATH .*ORIGIN/../lib' shared-command/cmake_install.cmake || fail "the command has no path to its libraries"

@@ -49,7 +49,7 @@ quietly "${use[@]}" -DCOMPONENTS=host_loader
 refused "no component 'encoder'; it has container, host_loader" "${use[@]}" -DCOMPONENTS=encoder
 
 step "Unknown rooms"
-refused "no room 'gpu'; set SPMVPACK_ROOMS to all or to a list of container, encoder" \
+refused "no room 'gpu'; set SPMVPACK_ROOMS to all or to a list of container, sources, encoder" \
   "$CMAKE" static -DSPMVPACK_ROOMS='host_loader;gpu'
 
 step "Done"

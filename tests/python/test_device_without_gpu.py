@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import linalg
 
 import spmvpack as sp
-from spmvpack._matrix import Products
+from spmvpack._products import Products
 from support import random_csr
 
 A = random_csr(150, 90, 8, 4)

@@ -19,8 +19,8 @@
 #include "progress.hpp"
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/encode.hpp"
-#include "spmvpack/encoder/source.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -227,9 +227,9 @@ class Benchmark {
   void bench_file(const std::string& path) {
     const Stopwatch watch;
     bench::MatrixResult result;
-    auto source_options = invocation_.common<encoder::SourceOptions>();
+    auto source_options = invocation_.common<sources::SourceOptions>();
     source_options.value_type = value_type_;
-    const encoder::Source source = encoder::read_source(path, source_options);
+    const sources::ReadResult source = sources::read_source(path, source_options);
     if (source.container && !options_.layouts.empty())
       throw Error(errc::usage, "--layout does not apply to a container", source.container->name(), "omit it");
     if (source.container && source.container->facts().value_type != source.matrix.matrix.value_type())

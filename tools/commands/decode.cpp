@@ -9,8 +9,8 @@
 #include "progress.hpp"
 #include "spmvpack/container/reader.hpp"
 #include "spmvpack/container/text.hpp"
-#include "spmvpack/encoder/matrix_market.hpp"
-#include "spmvpack/encoder/source.hpp"
+#include "spmvpack/sources/matrix_market.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -35,7 +35,7 @@ void run(const Invocation& invocation) {
     throw Error(errc::usage, "no output given", {}, "name it with -o, or use -o - for standard output");
   const std::string& output = invocation.text("output");
   check_output(output, OutputForm::text, invocation.flag("force"), invocation.argument);
-  const Container container = encoder::open_container(invocation.argument, invocation.memory_limit);
+  const Container container = sources::open_container(invocation.argument, invocation.memory_limit);
   const auto load = invocation.common<LoadOptions>();
   SourceMatrix source;
   source.matrix = unpack(container, load);
@@ -48,7 +48,7 @@ void run(const Invocation& invocation) {
   const auto progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
     return to_standard_output ? !interrupted() : show_progress("format", done, total);  // counted in entries
   };
-  encoder::write_matrix_market(output, source, invocation.flag("force"), invocation.threads, progress);
+  sources::write_matrix_market(output, source, invocation.flag("force"), invocation.threads, progress);
   if (!invocation.quiet && !to_standard_output)
     print(fmt::format("{}: {} x {}, {}, {} {}\n", escape(output, 4096), grouped(source.matrix.rows),
                       grouped(source.matrix.cols), counted(source.matrix.nnz(), "nonzero"), to_string(source.field),

@@ -11,7 +11,7 @@
 #include "commands/encoding.hpp"
 #include "options.hpp"
 #include "output.hpp"
-#include "spmvpack/encoder/source.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -62,7 +62,7 @@ std::string details() {
 std::string default_output(const std::string& path) {
   refuse_directory(path);  // a better error than that no name can be derived from this one
   try {
-    return encoder::container_name(path);
+    return sources::container_name(path);
   } catch (const Error& e) {
     throw Error(e.code(), e.message(), e.where(), "name it with -o");
   }
@@ -76,13 +76,13 @@ void run(const Invocation& invocation) {
                 "name a file with -o");
   encoder::EncodeRequest request = read_encode_request(invocation);
   request.transpose = invocation.flag("transpose");
-  auto source_options = invocation.common<encoder::SourceOptions>();
+  auto source_options = invocation.common<sources::SourceOptions>();
   if (invocation.options.count("value-type") != 0)
     source_options.value_type = parse_value_type(invocation.text("value-type"));
   check_output(output, OutputForm::container, invocation.flag("force"), invocation.argument);
 
   const Stopwatch watch;
-  const SourceMatrix source = encoder::read_matrix(invocation.argument, source_options);
+  const SourceMatrix source = sources::read_matrix(invocation.argument, source_options);
   encode_and_tell(source, request, output, invocation, "read", watch.seconds());
 }
 

@@ -15,8 +15,8 @@
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/reader.hpp"
 #include "spmvpack/container/text.hpp"
-#include "spmvpack/encoder/source.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -211,7 +211,7 @@ std::string to_text(const Container& c) {
 }
 
 void run(const Invocation& invocation) {
-  const Container container = encoder::open_container(invocation.argument, invocation.memory_limit);
+  const Container container = sources::open_container(invocation.argument, invocation.memory_limit);
   print(invocation.flag("json") ? to_json(container) : to_text(container));
 }
 

@@ -12,10 +12,10 @@
 #include "progress.hpp"
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/text.hpp"
-#include "spmvpack/encoder/matrix_market.hpp"
-#include "spmvpack/encoder/source.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
+#include "spmvpack/sources/matrix_market.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -49,9 +49,9 @@ std::string details() {
 template <class T>
 CountedVector<T> read_x(const Invocation& invocation, std::uint64_t size, std::string_view sides) {
   if (invocation.options.count("x") == 0) return CountedVector<T>(size, T{1});
-  const auto options = invocation.common<encoder::MatrixMarketOptions>();
+  const auto options = invocation.common<sources::MatrixMarketOptions>();
   const std::string& path = invocation.text("x");
-  const Array<double> x = encoder::read_vector(path, options);
+  const Array<double> x = sources::read_vector(path, options);
   if (x.size() != size)
     throw Error(errc::usage, fmt::format("x has {} values, but the matrix has {} {}", x.size(), size, sides), path,
                 fmt::format("give a vector with {} values", size));
@@ -92,7 +92,7 @@ void multiply_and_write(const Invocation& invocation, const std::string& output,
     multiply(matrix, std::span<const T>(x), std::span<T>(y), operation);
     report_progress(invocation.progress, "write", 0, 0);
     if (output == "-") clear_progress();
-    encoder::write_vector<T>(output, y, invocation.flag("force"));
+    sources::write_vector<T>(output, y, invocation.flag("force"));
     if (!invocation.quiet && output != "-")
       print(fmt::format("{}: {}\n", escape(output, 4096), counted(y.size(), "value")));
   });
@@ -103,7 +103,7 @@ void run(const Invocation& invocation) {
   check_output(output, OutputForm::text, invocation.flag("force"), invocation.argument);
   if (invocation.options.count("x") != 0) refuse_same_input(invocation.argument, invocation.text("x"));
   const bool gpu = on_gpu(invocation);
-  const Container container = encoder::open_container(invocation.argument, invocation.memory_limit);
+  const Container container = sources::open_container(invocation.argument, invocation.memory_limit);
   if (!gpu) {
     const auto matrix = host_loader::HostMatrix::load(container, invocation.common<LoadOptions>());
     return multiply_and_write(invocation, output, matrix,

@@ -12,8 +12,8 @@
 #include "failures.hpp"
 #include "options.hpp"
 #include "output.hpp"
-#include "spmvpack/encoder/source.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -119,7 +119,7 @@ void run(const Invocation& invocation) {
     options.speeds.memory = parse_speed("--bandwidth", invocation.text("bandwidth"));
   if (invocation.options.count("pcie") != 0) options.speeds.pcie = parse_speed("--pcie", invocation.text("pcie"));
 
-  encoder::SourceOptions source;
+  sources::SourceOptions source;
   if (invocation.options.count("value-type") != 0) source.value_type = parse_value_type(invocation.text("value-type"));
   source.threads = invocation.threads;
   source.memory_limit = invocation.memory_limit;
@@ -129,7 +129,7 @@ void run(const Invocation& invocation) {
   for (const std::string& path : invocation.arguments)
     failures.attempt(path, [&] {
       options.name = input_name(path);
-      output.add(analyzer::make_report(encoder::read_matrix(path, source), options));
+      output.add(analyzer::make_report(sources::read_matrix(path, source), options));
     });
   output.finish();
   failures.finish();

@@ -11,7 +11,7 @@
 #include "output.hpp"
 #include "spmvpack/container/reader.hpp"
 #include "spmvpack/container/text.hpp"
-#include "spmvpack/encoder/source.hpp"
+#include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -97,7 +97,7 @@ std::string parts_text(std::span<const PartInfo> parts) {
 
 void run(const Invocation& invocation) {
   if (invocation.options.count("against") != 0) refuse_same_input(invocation.argument, invocation.text("against"));
-  const Container container = encoder::open_container(invocation.argument, invocation.memory_limit);
+  const Container container = sources::open_container(invocation.argument, invocation.memory_limit);
   const auto load = invocation.common<LoadOptions>();
   container.check_blocks(load);
   const CsrMatrix matrix = unpack(container, load);
@@ -119,9 +119,9 @@ void run(const Invocation& invocation) {
 
   if (invocation.options.count("against") != 0) {
     const std::string& other = invocation.text("against");
-    auto options = invocation.common<encoder::SourceOptions>();
+    auto options = invocation.common<sources::SourceOptions>();
     options.value_type = container.facts().value_type;
-    const SourceMatrix source = encoder::read_matrix(other, options);
+    const SourceMatrix source = sources::read_matrix(other, options);
     if (!equal_bits(matrix, source.matrix, invocation.threads))
       throw Error(errc::mismatch, fmt::format("not the matrix in {}: {}", other, difference(matrix, source)),
                   container.name(), "encode it again from its source");

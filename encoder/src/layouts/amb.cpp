@@ -13,6 +13,7 @@
 #include "spmvpack/encoder/survey.hpp"
 
 namespace spmvpack::encoder::layouts {
+namespace amb_plans {
 namespace {
 
 using namespace spmvpack::layouts::amb;  // what the bytes mean
@@ -420,13 +421,14 @@ Least least(const Survey& s) {
 }
 
 }  // namespace
+}  // namespace amb_plans
 
 extern const LayoutEncoder amb{.name = "amb",
                                .summary = "adaptive multi-level blocking: 16-bit columns in segments, blocks in rows",
                                .suits = "blocks of neighbouring columns; x larger than a cache",
-                               .settings = settings,
-                               .plan = plan,
-                               .least = least,
+                               .settings = amb_plans::settings,
+                               .plan = amb_plans::plan,
+                               .least = amb_plans::least,
                                .reproduction = true};
 
 }  // namespace spmvpack::encoder::layouts

@@ -13,9 +13,8 @@
 #include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::encoder::layouts {
+namespace flagged {
 namespace {
-
-using namespace flagged;
 
 constexpr std::array<Setting, 4> settings{
     Setting{"bitflag.values", "auto, raw, table, single, window or decimal",
@@ -383,13 +382,14 @@ Least least(const Survey& s) {
 }
 
 }  // namespace
+}  // namespace flagged
 
 extern const LayoutEncoder bitflag{"bitflag",
                                    "equal chunks of entries, a bit for each row's start; hot columns apart",
                                    "graphs and other irregular rows of any length",
-                                   settings,
-                                   plan,
-                                   least,
+                                   flagged::settings,
+                                   flagged::plan,
+                                   flagged::least,
                                    /*aims=*/true};
 
 }  // namespace spmvpack::encoder::layouts

@@ -13,6 +13,7 @@
 #include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::encoder::layouts {
+namespace ccoo_plans {
 namespace {
 
 using namespace spmvpack::layouts::ccoo;  // what the bytes mean
@@ -402,12 +403,13 @@ Least least(const Survey& s) {
 }
 
 }  // namespace
+}  // namespace ccoo_plans
 
 extern const LayoutEncoder ccoo{"ccoo",
                                 "compressed COO: chunks with 8/16/32-bit columns and a table of 256 values",
                                 "irregular rows, columns near each other, few distinct values",
-                                settings,
-                                plan,
-                                least};
+                                ccoo_plans::settings,
+                                ccoo_plans::plan,
+                                ccoo_plans::least};
 
 }  // namespace spmvpack::encoder::layouts

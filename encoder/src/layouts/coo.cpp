@@ -3,6 +3,7 @@
 #include "layouts/layouts.hpp"
 
 namespace spmvpack::encoder::layouts {
+namespace coo_plans {
 namespace {
 
 using namespace spmvpack::layouts::coo;  // what the bytes mean
@@ -26,11 +27,12 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& /*options*/) {
 }
 
 }  // namespace
+}  // namespace coo_plans
 
 extern const LayoutEncoder coo{"coo",
                                "coordinates: row, column and value of every entry",
                                "nearly all rows empty; otherwise larger than csr",
                                {},
-                               plan};
+                               coo_plans::plan};
 
 }  // namespace spmvpack::encoder::layouts

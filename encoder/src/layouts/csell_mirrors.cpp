@@ -13,7 +13,7 @@ namespace spmvpack::encoder::layouts::sliced {
 namespace {
 
 constexpr std::uint64_t slices_per_task = 128, slices_per_sample = 61;
-constexpr std::uint32_t none = 0xFFFFFFFF;
+constexpr std::uint32_t no_block = 0xFFFFFFFF;
 /// Until slots are named, a mirror's reference says which block of its row the one opposite of it is, or this: a later
 /// one.
 constexpr std::uint32_t far = 0x7FFF;
@@ -41,7 +41,7 @@ class Pairs {
       f(k, rows_.in_blocks(columns[std::size_t{k} * block]));
     return k;
   }
-  /// Which block of row j is in block column `row`, `guess` if it is that one; none if there is none.
+  /// Which block of row j is in block column `row`, `guess` if it is that one; no_block if there is none.
   [[nodiscard]] std::uint32_t find(std::uint32_t j, std::uint64_t row, std::uint32_t guess) const {
     const std::uint32_t block = rows_.block(), length = rows_.length(j);
     const std::uint32_t* const columns = columns_ + rows_.begin(j);
@@ -54,7 +54,7 @@ class Pairs {
       low = is_right ? low + half + 1 : low;
       n = is_right ? n - half - 1 : half;
     }
-    return low != length && columns[std::size_t{low} * block] == wanted ? low : none;
+    return low != length && columns[std::size_t{low} * block] == wanted ? low : no_block;
   }
   /// Whether block k of a row has the bits of block `other` of row j, transposed.
   [[nodiscard]] bool is_mirror(std::uint64_t row, std::uint32_t k, std::uint32_t j, std::uint32_t other) const {
@@ -83,16 +83,16 @@ class MirrorSearch {
  public:
   explicit MirrorSearch(const Pairs<T>& pairs) : pairs_(pairs) {}
 
-  /// Calls f(k, which block of its row the opposite one is, or none if block k is no mirror) for the blocks of a row
-  /// that lie left of the diagonal. Returns their number.
+  /// Calls f(k, which block of its row the opposite one is, or no_block if block k is no mirror) for the blocks of a
+  /// row that lie left of the diagonal. Returns their number.
   template <class F>
   std::uint32_t operator()(std::uint64_t row, F&& f) {
     return pairs_.each_left(row, [&](std::uint32_t k, std::uint32_t j) {
       if (k == guesses_.size()) guesses_.push_back(0);
       std::uint32_t other = pairs_.find(j, row, guesses_[k]);
-      if (other != none) {
+      if (other != no_block) {
         guesses_[k] = other;
-        if (!pairs_.is_mirror(row, k, j, other)) other = none;
+        if (!pairs_.is_mirror(row, k, j, other)) other = no_block;
       }
       f(k, other);
     });
@@ -156,8 +156,9 @@ std::uint64_t assign_slots(MirrorSearch<T>& search, const BlockRows& rows, std::
   each_row(rows, s, [&](std::uint64_t row) {
     std::uint64_t n = 0;
     std::uint16_t* const mine = references + rows.first_block(row);
-    std::uint32_t k = search(
-        row, [&](std::uint32_t i, std::uint32_t other) { mine[i] = other == none ? own(n++) : mark_mirror(other); });
+    std::uint32_t k = search(row, [&](std::uint32_t i, std::uint32_t other) {
+      mine[i] = other == no_block ? own(n++) : mark_mirror(other);
+    });
     for (; k < rows.length(row); ++k) mine[k] = own(n++);
     of_longest = std::max(of_longest, n);
   });
@@ -186,9 +187,9 @@ std::uint64_t assign_slots(MirrorSearch<T>& search, const BlockRows& rows, std::
 }
 
 /// Patterns with references: the place of the steps in the dictionary that there was, and a reference of each.
-using Lists = std::unordered_map<std::string, std::uint32_t>;
+using ReferenceLists = std::unordered_map<std::string, std::uint32_t>;
 
-std::string list_of(std::uint32_t place, std::uint32_t groups, std::span<const std::uint16_t> references) {
+std::string references_of(std::uint32_t place, std::uint32_t groups, std::span<const std::uint16_t> references) {
   std::string list(8 + references.size_bytes(), '\0');
   std::memcpy(list.data(), &place, 4);
   std::memcpy(list.data() + 4, &groups, 4);
@@ -197,7 +198,7 @@ std::string list_of(std::uint32_t place, std::uint32_t groups, std::span<const s
 }
 
 struct Task {
-  Lists lists;
+  ReferenceLists lists;
   std::vector<const std::string*> in_order;
   std::vector<std::uint32_t> list_of_slice;
   std::uint64_t mirrored = 0, by_steps = 0;
@@ -215,7 +216,7 @@ void refer(const Pairs<T>& pairs, const BlockRows& rows, std::uint64_t s, const 
     pairs.each_left(row, [&](std::uint32_t k, std::uint32_t j) {
       if (!Reference{mine[k]}.is_mirror()) return;
       std::uint32_t other = Reference{mine[k]}.slot();
-      if (other == far) other = pairs.find(j, row, none);
+      if (other == far) other = pairs.find(j, row, no_block);
       mine[k] = static_cast<std::uint16_t>(m.references[rows.first_block(j) + other] + 1U);
       most = std::max<std::uint32_t>(most, mine[k]);
       ++mirrored;
@@ -235,7 +236,7 @@ void refer(const Pairs<T>& pairs, const BlockRows& rows, std::uint64_t s, const 
   if (!by_steps) of_steps.clear();
   of_steps.resize(std::size_t{groups[s].of[0]} * group_steps);
   m.reference_bytes[s] = by_steps || groups[s].total() == 0 ? 0 : most <= 0xFF ? 1 : 2;
-  const auto [at, is_new] = task.lists.try_emplace(list_of(slices[s].pattern, groups[s].of[0], of_steps),
+  const auto [at, is_new] = task.lists.try_emplace(references_of(slices[s].pattern, groups[s].of[0], of_steps),
                                                    static_cast<std::uint32_t>(task.in_order.size()));
   if (is_new) {
     constexpr std::uint64_t node = sizeof(*at) + 4 * sizeof(void*);  // with its bucket and its place in in_order
@@ -249,7 +250,7 @@ void refer(const Pairs<T>& pairs, const BlockRows& rows, std::uint64_t s, const 
 
 /// The dictionary of all tasks' lists, in their order.
 bool make_dictionary(std::vector<Task>& tasks, std::span<const Group> patterns, Mirrors& m) {
-  Lists lists;
+  ReferenceLists lists;
   std::vector<std::uint32_t> places;
   for (Task& task : tasks) {
     std::vector<std::uint32_t> number;
@@ -295,7 +296,7 @@ bool worth_mirrors(const BlockRows& rows, Source source) {
     for (std::uint64_t s = rows.slices() / 2 % slices_per_sample; s < rows.slices(); s += slices_per_sample) {
       blocks += rows.blocks(s);
       each_row(rows, s, [&](std::uint64_t row) {
-        search(row, [&](std::uint32_t, std::uint32_t other) { mirrors += other != none ? 1 : 0; });
+        search(row, [&](std::uint32_t, std::uint32_t other) { mirrors += other != no_block ? 1 : 0; });
       });
     }
   });

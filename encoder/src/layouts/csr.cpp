@@ -7,6 +7,7 @@
 #include "layouts/layouts.hpp"
 
 namespace spmvpack::encoder::layouts {
+namespace csr_plans {
 namespace {
 
 using namespace spmvpack::layouts::csr;  // what the bytes mean
@@ -99,11 +100,12 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
 }
 
 }  // namespace
+}  // namespace csr_plans
 
 extern const LayoutEncoder csr{"csr",
                                "compressed sparse row: row pointers, columns, values",
                                "any matrix, uncompressed: what the others are compared with",
                                {},
-                               plan};
+                               csr_plans::plan};
 
 }  // namespace spmvpack::encoder::layouts

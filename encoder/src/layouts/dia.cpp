@@ -8,6 +8,7 @@
 #include "spmvpack/encoder/survey.hpp"
 
 namespace spmvpack::encoder::layouts {
+namespace dia_plans {
 namespace {
 
 using namespace spmvpack::layouts::dia;  // what the bytes mean
@@ -109,12 +110,13 @@ Least least(const Survey& s) {
 }
 
 }  // namespace
+}  // namespace dia_plans
 
 extern const LayoutEncoder dia{"dia",
                                "diagonals without column indices; their fill multiplies x, too",
                                "a few diagonals that are nearly full",
                                {},
-                               plan,
-                               least};
+                               dia_plans::plan,
+                               dia_plans::least};
 
 }  // namespace spmvpack::encoder::layouts

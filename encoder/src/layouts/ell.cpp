@@ -4,6 +4,7 @@
 #include "spmvpack/container/layouts/ellpack_r.hpp"
 
 namespace spmvpack::encoder::layouts {
+namespace ell_plans {
 namespace {
 
 using namespace spmvpack::layouts::ell;  // what the bytes mean
@@ -46,17 +47,18 @@ PartPlan plan_ellpack_r(const PartMatrix& part, const PlanOptions& options) {
 }
 
 }  // namespace
+}  // namespace ell_plans
 
 extern const LayoutEncoder ell{"ell",
                                "ELLPACK: every row padded to the longest, neighbouring rows side by side",
                                "rows of one length",
                                {},
-                               plan_ell};
+                               ell_plans::plan_ell};
 extern const LayoutEncoder ellpack_r{.name = "ellpack_r",
                                      .summary = "ELLPACK-R: ell and the length of every row",
                                      .suits = "rows of nearly one length",
                                      .settings = {},
-                                     .plan = plan_ellpack_r,
+                                     .plan = ell_plans::plan_ellpack_r,
                                      .reproduction = true};
 
 }  // namespace spmvpack::encoder::layouts

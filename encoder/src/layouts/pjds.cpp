@@ -7,6 +7,7 @@
 #include "layouts/padded_rows.hpp"
 
 namespace spmvpack::encoder::layouts {
+namespace pjds_plans {
 namespace {
 
 using namespace spmvpack::layouts::pjds;  // what the bytes mean
@@ -85,12 +86,13 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
 }
 
 }  // namespace
+}  // namespace pjds_plans
 
 extern const LayoutEncoder pjds{.name = "pjds",
                                 .summary = "padded jagged diagonals: rows sorted by length, padded in blocks of 32",
                                 .suits = "rows of very different lengths, if x fits in a cache",
-                                .settings = settings,
-                                .plan = plan,
+                                .settings = pjds_plans::settings,
+                                .plan = pjds_plans::plan,
                                 .reproduction = true};
 
 }  // namespace spmvpack::encoder::layouts

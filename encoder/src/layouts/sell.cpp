@@ -14,6 +14,7 @@
 #include "spmvpack/encoder/survey.hpp"
 
 namespace spmvpack::encoder::layouts {
+namespace sell_plans {
 namespace {
 
 using namespace spmvpack::layouts::sell;  // what the bytes mean
@@ -198,12 +199,13 @@ Least least(const Survey& s) {
 }
 
 }  // namespace
+}  // namespace sell_plans
 
 extern const LayoutEncoder sell{"sell",
                                 "SELL-C-sigma: slices of sorted rows, each padded to its longest",
                                 "rows that are about as long as their neighbours",
-                                settings,
-                                plan,
-                                least};
+                                sell_plans::settings,
+                                sell_plans::plan,
+                                sell_plans::least};
 
 }  // namespace spmvpack::encoder::layouts

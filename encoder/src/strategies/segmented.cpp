@@ -19,7 +19,7 @@
 namespace spmvpack::encoder::strategy {
 namespace {
 
-constexpr std::uint64_t rows_per_task = 1U << 14;
+constexpr std::uint64_t task_rows = 1U << 14;
 
 /// Segments of columns.
 struct Segments {
@@ -108,10 +108,10 @@ std::vector<SegmentRows> rows_of_segments(const CsrView& a, const Segments& segm
     MemoryReservation counted;                 // what is used of them
     std::vector<std::uint64_t> rows, entries;  // of each segment; then of those before
   };
-  std::vector<Task> tasks(div_up(a.rows(), rows_per_task));
+  std::vector<Task> tasks(div_up(a.rows(), task_rows));
   parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
     Task& task = tasks[t];
-    const std::uint64_t begin = t * rows_per_task, end = std::min(a.rows(), begin + rows_per_task);
+    const std::uint64_t begin = t * task_rows, end = std::min(a.rows(), begin + task_rows);
     // Room for all that there may be: memory that nobody touches costs nothing, and is not counted.
     {
       const MemoryScope uncounted{MemoryScope::Uncounted{}};
@@ -154,7 +154,7 @@ void copy_entries(const CsrView& a, const Segments& segments, std::uint64_t segm
                   CsrMatrix& to, int threads) {
   const std::uint64_t begin = segments.begin(segment), end = segments.begin(segment + 1);
   auto& values = std::get<Array<T>>(to.values);
-  parallel_pieces(to.rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+  parallel_pieces(to.rows, task_rows, threads, [&](std::uint64_t first, std::uint64_t last) {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> row;  // column of the part, entry
     for (std::uint64_t i = first; i < last; ++i) {
       row.clear();

@@ -1,0 +1,117 @@
+"""What matrices have in common, wherever they are: facts and products."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._inputs import root_module
+from ._linear import Linear, Transposed, transpose_of
+
+
+class Part(NamedTuple):
+    """A part of a container: some of the matrix's entries, in one layout."""
+
+    layout: str
+    rows: int
+    cols: int
+    nnz: int
+
+
+class Facts:
+    """What a matrix says about itself, wherever it is.
+
+    Attributes:
+        shape: (rows, columns).
+        dtype: of the values, numpy.float64 or numpy.float32.
+        nnz: stored entries.
+        device_bytes: what a multiply reads of the matrix.
+        transpose_device_bytes: what one with A^T reads, if it is stored beside A; else 0.
+        nbytes: what the matrix takes for multiplies, those with A^T included.
+        has_transpose: whether A^T can multiply: encode(..., transpose=True), or a matrix that is symmetric or
+            skew-symmetric, bit for bit.
+        file_bytes: the size of its container.
+        parts: its parts, each with a layout; without those of A^T.
+        symmetry: of the source: "general", "symmetric" or "skew-symmetric"; arrays are "general".
+        bitwise_symmetry: what the entries are, bit for bit, which encode() finds.
+        digest: 32 hexadecimal digits, the same for every layout of one matrix.
+        provenance: where it came from and how it was encoded.
+    """
+
+    def __init__(self, info: dict[str, Any]) -> None:
+        self.shape: tuple[int, int] = (info["rows"], info["cols"])
+        self.dtype: np.dtype[Any] = np.dtype(info["dtype"])
+        self.nnz: int = info["nnz"]
+        self.device_bytes: int = info["device_bytes"]
+        self.transpose_device_bytes: int = info["transpose_device_bytes"]
+        self.has_transpose: bool = info["has_transpose"]
+        self.file_bytes: int = info["file_bytes"]
+        self.parts: tuple[Part, ...] = tuple(Part(*part) for part in info["parts"])
+        self.symmetry: str = info["symmetry"]
+        self.bitwise_symmetry: str = info["bitwise_symmetry"]
+        self.digest: str = info["digest"]
+        self.provenance: dict[str, Any] = info["provenance"]
+
+    @property
+    def nbytes(self) -> int:
+        return self.device_bytes + self.transpose_device_bytes
+
+    @property
+    def layout(self) -> str:
+        """The layouts of the parts, such as "csell" or "ell+coo"."""
+        return "+".join(dict.fromkeys(part.layout for part in self.parts))
+
+    def _describe(self, place: str) -> str:
+        return (f"<spmvpack matrix{place}: {self.shape[0]:,} x {self.shape[1]:,}, {self.nnz:,} nonzeros, {self.dtype}, "
+                f"{self.layout or 'no part'}, {self.device_bytes:,} bytes>")
+
+
+_keys = itertools.count(1)
+alive: weakref.WeakValueDictionary[int, Products] = weakref.WeakValueDictionary()  # by their keys
+
+
+class Products(Facts, Linear):
+    """What follows from products, wherever the matrix is.
+
+    Attributes:
+        key: a number that no other matrix of this process has.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+
+    def __init__(self, info: dict[str, Any]) -> None:
+        super().__init__(info)
+        self.key: int = next(_keys)
+        alive[self.key] = self
+
+    def __copy__(self) -> Products:
+        return self  # it is immutable
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Products:
+        return self
+
+    @property
+    def T(self) -> Transposed:
+        """A^T, which shares the matrix and multiplies as it does.
+
+        Raises:
+            Error: "usage" unless has_transpose.
+        """
+        return transpose_of(self)
+
+    @property
+    def _torch_device(self) -> str:
+        """Where its tensors are, as PyTorch says it."""
+        raise NotImplementedError
+
+
+def needs_gradient(x: Any) -> bool:
+    return root_module(x) == "torch" and bool(x.requires_grad)
+
+
+def contiguous(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return x if x.flags.c_contiguous else x.copy()

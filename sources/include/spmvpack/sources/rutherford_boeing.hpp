@@ -1,0 +1,21 @@
+#pragma once
+/// Harwell-Boeing and Rutherford-Boeing files.
+
+#include <string>
+
+#include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/export.hpp"
+#include "spmvpack/sources/text_options.hpp"
+
+namespace spmvpack::sources {
+
+/// Reads an assembled Harwell-Boeing or Rutherford-Boeing matrix (plain, or compressed or archived as read_matrix()
+/// accepts), expanded to general: real, integer or pattern; unsymmetric, rectangular, symmetric or skew-symmetric
+/// (lower triangle). Numbers stand in fixed columns given by the header's Fortran formats; exponents may use D or have
+/// no letter (1.5-3). Values, duplicates and memory are handled as in read_matrix_market(). Right-hand sides are
+/// skipped. The title becomes the only comment. Errors: errc::bad_input at "file:line:column" of the decompressed text,
+/// the same at any thread count; errc::unsupported (complex, elemental, sizes of 2^32 or more); errc::io;
+/// errc::out_of_memory.
+SPMVPACK_EXPORT SourceMatrix read_rutherford_boeing(const std::string& path, const TextOptions& options = {});
+
+}  // namespace spmvpack::sources

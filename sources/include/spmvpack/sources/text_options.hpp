@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/progress.hpp"
+#include "spmvpack/container/types.hpp"
+
+namespace spmvpack::sources {
+
+/// Options for reading text formats.
+struct TextOptions {
+  ValueType value_type = ValueType::f64;
+  int threads = 0;
+  std::uint64_t memory_limit = 0;       ///< bytes, 0: available_memory()
+  std::uint64_t chunk_bytes = 1 << 18;  ///< bytes of text per task
+  ProgressCallback progress = {};
+};
+
+}  // namespace spmvpack::sources

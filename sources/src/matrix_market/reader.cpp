@@ -1,0 +1,115 @@
+#include "npz/reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "matrix_market/entries.hpp"
+#include "source/source_name.hpp"
+#include "source/text_readers.hpp"
+#include "source/text_source.hpp"
+#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/text.hpp"
+#include "spmvpack/sources/matrix_market.hpp"
+
+namespace spmvpack::sources {
+namespace {
+
+TextBatches in_chunks(std::shared_ptr<ByteStream> bytes, const TextOptions& options) {
+  constexpr std::uint64_t max_chunk_bytes = std::uint64_t{64} << 20;
+  return {std::move(bytes), std::clamp(options.chunk_bytes, std::uint64_t{1}, max_chunk_bytes), options.memory_limit};
+}
+
+/// Assigns rows and columns to the values of an array file: column by column, for a symmetric matrix in the lower
+/// triangle, for a skew-symmetric one strictly below the diagonal. Drops values that are +0.
+template <class T>
+void place_values(const MatrixMarketHeader& header, MatrixMarketEntries<T>& entries) {
+  const auto first_row = [&](std::uint64_t col) {
+    return header.symmetry == Symmetry::general ? 0 : header.symmetry == Symmetry::symmetric ? col : col + 1;
+  };
+  std::uint64_t row = first_row(0), col = 0;
+  Arena arena;
+  for (Triplets<T>& listed : entries.list.blocks) {
+    Triplets<T> block(arena, listed.values.size(), listed.values.size(), listed.values.size());
+    std::uint64_t kept = 0;
+    for (std::uint64_t k = 0; k < listed.values.size(); ++k) {
+      const T value = listed.values[k];
+      if constexpr (value_type_of<T> == ValueType::f32)
+        if (header.symmetry != Symmetry::general && row != col) entries.rounding.rounded += listed.rows[k];
+      if (value != 0 || std::signbit(value)) {
+        block.rows[kept] = static_cast<std::uint32_t>(row);
+        block.cols[kept] = static_cast<std::uint32_t>(col);
+        block.values[kept++] = value;
+      }
+      if (++row == header.rows) row = first_row(++col);
+    }
+    block.rows = block.rows.first(kept);
+    block.cols = block.cols.first(kept);
+    block.values = block.values.first(kept);
+    listed = std::move(block);
+  }
+}
+
+template <class T>
+SourceMatrix read_as(TextBatches& text, const MatrixMarketHeader& header, const MatrixMarketOptions& options) {
+  MatrixMarketEntries<T> entries = read_entries<T>(text, header, options);
+  if (!header.coordinate) place_values(header, entries);
+  SourceMatrix source = assemble_source({header.rows, header.cols, header.entries, header.field, header.symmetry},
+                                        std::move(entries.list), {options.threads, options.memory_limit, text.name()});
+  state_rounding(entries.rounding, source.provenance);
+  return source;
+}
+
+}  // namespace
+
+SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptions& options) {
+  return read_matrix_market(open_text(open_stream(path)), path, options);
+}
+
+SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::string& path,
+                                const TextOptions& options) {
+  const TextOptions limited = with_memory_limit(options);
+  const MemoryScope memory(limited.memory_limit, "reading " + bytes->name());
+  TextBatches text = in_chunks(std::move(bytes), limited);
+  MatrixMarketHeader header = read_header(text);
+  // A matrix that cannot fit is refused at once, unless the file is too short for what its size line announces.
+  constexpr std::uint64_t shortest_line = 4;
+  if (header.coordinate && header.entries <= text.file_size() / shortest_line) {
+    const std::uint64_t value_bytes = size_of(options.value_type);
+    const std::uint64_t list = header.entries * (8 + (header.field == Field::pattern ? 0 : value_bytes));
+    require_memory(list + header.entries * (4 + value_bytes) + (header.rows + 1) * 8, limited.memory_limit,
+                   "the matrix with its list of entries");
+  }
+  SourceMatrix source =
+      dispatch(options.value_type, [&](auto type) { return read_as<decltype(type)>(text, header, limited); });
+  source.provenance.source = base_name(path);
+  source.provenance.comments = std::move(header.comments);
+  source.provenance.comments_left_out = header.comments_left_out;
+  return source;
+}
+
+Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options) {
+  const TextOptions limited = with_memory_limit(options);
+  const MemoryScope memory(limited.memory_limit, "reading " + escape(path, 400));
+  std::shared_ptr<ByteStream> bytes = open_text(open_stream(path));
+  if (is_npy(*bytes)) return read_npy_vector(*bytes, limited);
+  TextBatches text = in_chunks(std::move(bytes), limited);
+  const MatrixMarketHeader header = read_header(text);
+  if (header.coordinate || (header.rows != 1 && header.cols != 1) || header.symmetry != Symmetry::general)
+    throw Error(errc::bad_input,
+                fmt::format("a {} {} matrix of {} rows and {} columns, expected a vector", to_string(header.symmetry),
+                            header.coordinate ? "coordinate" : "array", header.rows, header.cols),
+                path, "a vector is a general array file of one column or one row");
+  const MatrixMarketEntries<double> entries = read_entries<double>(text, header, limited);
+  require_memory(2 * header.entries * sizeof(double), limited.memory_limit, "the vector");
+  Array<double> vector(header.entries);
+  double* to = vector.data();
+  for (const Triplets<double>& block : entries.list.blocks)
+    to = std::copy(block.values.begin(), block.values.end(), to);
+  return vector;
+}
+
+}  // namespace spmvpack::sources

@@ -1,0 +1,65 @@
+#pragma once
+/// One array of NumPy's .npy format (numpy.lib.format, versions 1 to 3), as a member of a .npz archive.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spmvpack/container/array.hpp"
+#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/types.hpp"
+
+namespace spmvpack::sources {
+
+/// The elements in C order, as they are in the file.
+struct NpyArray {
+  std::string name;   ///< for messages: "A.npz(data.npy)"
+  std::string dtype;  ///< without the byte order, which is the machine's: "i4", "f8", "S3", ...
+  std::vector<std::uint64_t> shape;
+  Array<std::byte> bytes;
+
+  [[nodiscard]] std::uint64_t size() const noexcept;
+  [[nodiscard]] std::string shape_text() const;
+  /// Throws Error(errc::bad_input) at this array; the remedy, unless given, is to save it again.
+  [[noreturn]] void fail(const std::string& what, const char* remedy = nullptr) const;
+
+  /// Calls f with the elements' pointer if they are integers of one, two, four or eight bytes or booleans; returns
+  /// false for other types.
+  template <class F>
+  bool as_integers(F&& f) const {
+    const auto is = [&](std::string_view type) { return dtype == type; };
+    if (is("i1")) return call<std::int8_t>(f);
+    if (is("i2")) return call<std::int16_t>(f);
+    if (is("i4")) return call<std::int32_t>(f);
+    if (is("i8")) return call<std::int64_t>(f);
+    if (is("u1") || is("b1")) return call<std::uint8_t>(f);
+    if (is("u2")) return call<std::uint16_t>(f);
+    if (is("u4")) return call<std::uint32_t>(f);
+    if (is("u8")) return call<std::uint64_t>(f);
+    return false;
+  }
+  template <class T>
+  [[nodiscard]] const T* as() const noexcept {
+    return reinterpret_cast<const T*>(bytes.data());
+  }
+
+ private:
+  template <class T, class F>
+  bool call(F&& f) const {
+    f(as<T>());
+    return true;
+  }
+};
+
+/// Whether a file that starts with `start` is a .npy file.
+bool starts_npy(std::string_view start) noexcept;
+
+/// Reads the array called `name` from the blocks of bytes that `next_block` returns, of which an empty one is the last.
+/// Errors: errc::bad_input (no such array, or bytes that are missing or too many); errc::unsupported (Fortran order,
+/// another byte order, objects and structures); errc::out_of_memory: more than `memory_limit` bytes.
+NpyArray read_npy(const std::string& name, const std::function<std::string_view()>& next_block,
+                  std::uint64_t memory_limit);
+
+}  // namespace spmvpack::sources

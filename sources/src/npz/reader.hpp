@@ -1,0 +1,29 @@
+#pragma once
+/// Sparse matrices of SciPy in .npz files, as scipy.sparse.save_npz() writes them: csr, csc, coo, bsr and dia. Vectors
+/// of NumPy in .npy files.
+
+#include <memory>
+#include <string>
+
+#include "source/byte_stream.hpp"
+#include "spmvpack/container/contents.hpp"
+#include "spmvpack/sources/text_options.hpp"
+
+namespace spmvpack::sources {
+
+/// Whether `bytes` start like a zip archive, which a .npz file is.
+bool is_npz(ByteStream& bytes);
+
+/// Reads the matrix. Values are f64 or f32 as in the file, integers and booleans f64, which must hold them exactly (the
+/// field is then integer); options.value_type has no meaning. Entries that repeat are added up in their order; zeros
+/// are kept, those within blocks, too, but not those of diagonals, which are fill. Errors: errc::bad_input at
+/// "A.npz(data.npy)" and the like; errc::unsupported (complex values, other formats); errc::out_of_memory.
+SourceMatrix read_npz(std::shared_ptr<ByteStream> bytes, const std::string& path, const TextOptions& options);
+
+/// Whether `bytes` start like a .npy file.
+bool is_npy(ByteStream& bytes);
+/// Reads the vector of a .npy file: floating-point numbers, integers and booleans, which f64 must hold exactly, of
+/// shape (n,), (n, 1) or (1, n). Errors: errc::bad_input, errc::unsupported, errc::out_of_memory.
+Array<double> read_npy_vector(ByteStream& bytes, const TextOptions& options);
+
+}  // namespace spmvpack::sources

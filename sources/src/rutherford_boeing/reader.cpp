@@ -1,0 +1,258 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rutherford_boeing/header.hpp"
+#include "source/source_name.hpp"
+#include "source/text_readers.hpp"
+#include "source/text_source.hpp"
+#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/triplets.hpp"
+#include "spmvpack/sources/rutherford_boeing.hpp"
+#include "text/number_text.hpp"
+#include "text/text_batches.hpp"
+
+namespace spmvpack::sources {
+namespace {
+
+constexpr const char* need = "the matrix with its list of entries";
+
+/// A task's share of a batch: whole lines, the first of which starts with number `first` of the list.
+struct ColumnPiece {
+  std::string_view text;
+  std::uint64_t lines = 0, first = 0;
+  Rounding rounding;
+};
+
+/// Splits the batch into pieces and assigns each its numbers of the list, starting with number `done`.
+std::vector<ColumnPiece> cut(std::string_view batch, const FixedColumnList& list, std::uint64_t done,
+                             const TextOptions& options) {
+  const std::uint64_t chunk_bytes = std::max<std::uint64_t>(options.chunk_bytes, 1);
+  std::vector<ColumnPiece> pieces(div_up(batch.size(), chunk_bytes));
+  parallel_for(pieces.size(), options.threads, [&](std::uint64_t i) {
+    const std::size_t begin = line_start(batch, i * chunk_bytes);
+    pieces[i].text = batch.substr(begin, line_start(batch, (i + 1) * chunk_bytes) - begin);
+    pieces[i].lines = static_cast<std::uint64_t>(std::count(pieces[i].text.begin(), pieces[i].text.end(), '\n'));
+  });
+  for (ColumnPiece& piece : pieces) {
+    piece.first = done;
+    const std::uint64_t wanted = div_up(list.count - done, list.format.repeat);
+    if (piece.lines > wanted) {  // the next list starts in this piece
+      std::size_t end = 0;
+      for (std::uint64_t i = 0; i < wanted; ++i) end = piece.text.find('\n', end) + 1;
+      piece.text = piece.text.substr(0, end);
+      piece.lines = wanted;
+    }
+    done = std::min(list.count, done + piece.lines * list.format.repeat);
+  }
+  return pieces;
+}
+
+/// Calls f(k, field, piece.rounding) for every number k of the piece.
+template <class F>
+void read_piece(ColumnPiece& piece, const FixedColumnList& list, F&& f) {
+  FortranField field;
+  std::uint64_t k = piece.first;
+  for (std::string_view rest = piece.text; !rest.empty();) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(line.size() + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    for (const std::uint64_t end = std::min(k + list.format.repeat, list.count); k < end; ++k) {
+      const std::string_view columns = line.substr(0, list.format.width);
+      line.remove_prefix(columns.size());
+      field.take(columns, list.what);
+      f(k, field, piece.rounding);
+    }
+    if (const std::size_t more = line.find_first_not_of(' '); more != std::string_view::npos)
+      throw LineError{line.data() + more,
+                      errc::bad_input,
+                      fmt::format("found {}, expected the end of the line", found_at(line.data() + more)),
+                      {}};
+  }
+}
+
+/// Reads a list, in parallel; grow(n) is called before the numbers below n.
+template <class Grow, class F>
+Rounding read_list(TextBatches& text, const FixedColumnList& list, const TextOptions& options, Grow&& grow, F&& f) {
+  Rounding rounding;
+  for (std::uint64_t done = 0; done < list.count;) {
+    if (text.text().empty())
+      text.fail(errc::bad_input,
+                fmt::format("the file ends, expected {}, number {} of {}", list.what, done + 1, list.count),
+                "is the file truncated?");
+    std::vector<ColumnPiece> pieces = cut(text.text(), list, done, options);
+    std::uint64_t lines = 0;
+    std::size_t bytes = 0;
+    for (const ColumnPiece& piece : pieces) {
+      lines += piece.lines;
+      bytes += piece.text.size();
+    }
+    done = std::min(list.count, done + lines * list.format.repeat);
+    grow(done);
+    try {
+      parallel_for(pieces.size() + 1, options.threads, [&](std::uint64_t i) {
+        if (i == 0)
+          text.read_ahead();
+        else
+          read_piece(pieces[i - 1], list, f);
+      });
+    } catch (const LineError& e) {
+      text.fail(e);
+    }
+    for (const ColumnPiece& piece : pieces) rounding.add(piece.rounding);
+    text.skip(bytes, lines);
+    report_progress(options.progress, "read", text.file_position(), text.file_size());
+  }
+  return rounding;
+}
+
+/// Makes `array` hold `size` of at most `count` elements: memory grows with the text that is really there, not with
+/// what the header announces. `others` are the bytes of other arrays.
+template <class T>
+void grow_array(Array<T>& array, std::uint64_t size, std::uint64_t count, std::uint64_t others,
+                const TextOptions& options) {
+  if (size <= array.size()) return;
+  const std::uint64_t larger_size = std::min(count, std::max(size, 2 * array.size()));
+  require_memory((array.size() + larger_size) * sizeof(T) + others, options.memory_limit, need);
+  Array<T> larger(larger_size);
+  std::copy(array.begin(), array.end(), larger.begin());
+  array = std::move(larger);
+}
+
+/// Throws Error(errc::bad_input) at number k of a list.
+[[noreturn]] void fail_at(const TextBatches& text, const FixedColumnList& list, std::uint64_t k, std::string what,
+                          std::string remedy) {
+  throw Error(errc::bad_input, std::move(what),
+              fmt::format("{}:{}:{}", text.name(), list.first_line + k / list.format.repeat,
+                          k % list.format.repeat * list.format.width + 1),
+              std::move(remedy));
+}
+
+void check_pointers(const TextBatches& text, const FixedColumnList& list, const Array<std::uint64_t>& pointers,
+                    std::uint64_t entries) {
+  if (pointers[0] != 1)
+    fail_at(text, list, 0, fmt::format("the first column pointer is {}, expected 1", pointers[0]), "");
+  const auto* const falling = std::is_sorted_until(pointers.begin(), pointers.end());
+  if (falling != pointers.end())
+    fail_at(text, list, static_cast<std::uint64_t>(falling - pointers.begin()),
+            fmt::format("column pointer {} after {}: a column cannot end before it starts", *falling, falling[-1]), "");
+  const std::uint64_t last = pointers[pointers.size() - 1];
+  if (last != entries + 1)
+    fail_at(text, list, list.count - 1,
+            fmt::format("the last column pointer is {}, expected {}, one more than the entries", last, entries + 1),
+            "");
+}
+
+/// Assigns every entry its column. Entries of a symmetric matrix must be in its lower triangle.
+void fill_columns(const TextBatches& text, const RutherfordBoeingHeader& header, const Array<std::uint64_t>& pointers,
+                  std::span<const std::uint32_t> rows, std::span<std::uint32_t> cols, int threads) {
+  const bool general = header.symmetry == Symmetry::general, skew = header.symmetry == Symmetry::skew_symmetric;
+  constexpr std::uint64_t columns_per_task = 1 << 14;
+  parallel_pieces(header.cols, columns_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t col = begin; col < end; ++col) {
+      for (std::uint64_t k = pointers[col] - 1; k < pointers[col + 1] - 1; ++k) {
+        cols[k] = static_cast<std::uint32_t>(col);
+        if (general || rows[k] > col) continue;
+        if (rows[k] < col)
+          fail_at(text, header.indices, k,
+                  fmt::format("row {} in column {}: an entry above the diagonal of a {} matrix",
+                              rows[k] + std::uint64_t{1}, col + 1, to_string(header.symmetry)),
+                  "store the lower triangle only, or declare the matrix unsymmetric");
+        if (skew)
+          fail_at(text, header.indices, k, "an entry on the diagonal of a skew-symmetric matrix",
+                  "the diagonal is zero and is not stored");
+      }
+    }
+  });
+}
+
+/// Skips what follows the lists: nothing, or right-hand sides. It is read so that a compressed file's checksums are
+/// verified.
+void read_rest(TextBatches& text, const RutherfordBoeingHeader& header) {
+  while (!text.text().empty()) {
+    const std::string_view batch = text.text();
+    const std::size_t more = batch.find_first_not_of(" \r\n");
+    if (more != std::string_view::npos && !header.right_hand_sides)
+      text.fail({batch.data() + more, errc::bad_input,
+                 fmt::format("found {}, expected the end of the file", found_at(batch.data() + more)),
+                 "is the file damaged?"});
+    text.advance(static_cast<std::uint64_t>(std::count(batch.begin(), batch.end(), '\n')));
+  }
+}
+
+template <class T>
+SourceMatrix read_as(TextBatches& text, const RutherfordBoeingHeader& header, const TextOptions& options) {
+  Array<std::uint64_t> pointers;
+  read_list(
+      text, header.pointers, options,
+      [&](std::uint64_t n) { grow_array(pointers, n, header.pointers.count, 0, options); },
+      [&](std::uint64_t k, const FortranField& field, Rounding&) {
+        pointers[k] = field.index(1, header.indices.count + 1, header.pointers.what);
+      });
+  check_pointers(text, header.pointers, pointers, header.indices.count);
+
+  Array<std::uint32_t> rows;
+  read_list(
+      text, header.indices, options,
+      [&](std::uint64_t n) { grow_array(rows, n, header.indices.count, 8 * pointers.size(), options); },
+      [&](std::uint64_t k, const FortranField& field, Rounding&) {
+        rows[k] = static_cast<std::uint32_t>(field.index(1, header.rows, header.indices.what) - 1);
+      });
+
+  // All announced entries have been read.
+  const std::uint64_t entries = rows.size();
+  require_memory(8 * pointers.size() + 12 * entries + header.values.count * sizeof(T), options.memory_limit, need);
+  TripletList<T> list;
+  Arena arena;
+  Triplets<T>& block = list.blocks.emplace_back(arena, entries, entries, header.values.count);
+  std::copy(rows.begin(), rows.end(), block.rows.begin());
+  rows = {};
+  fill_columns(text, header, pointers, block.rows, block.cols, options.threads);
+  pointers = {};
+
+  const bool general = header.symmetry == Symmetry::general;
+  const auto read_value = [&](std::uint64_t k, const FortranField& field, Rounding& rounding) {
+    if (header.field == Field::integer) {
+      block.values[k] = field.integer<T>();
+    } else {
+      double wide = 0;
+      block.values[k] = field.real<T>(header.values.format, wide);
+      if constexpr (value_type_of<T> == ValueType::f32)
+        rounding.count(block.values[k], wide, general || block.rows[k] == block.cols[k] ? 1 : 2);
+    }
+  };
+  const Rounding rounding = read_list(
+      text, header.values, options, [](std::uint64_t) {}, read_value);
+  read_rest(text, header);
+
+  SourceMatrix source = assemble_source({header.rows, header.cols, header.indices.count, header.field, header.symmetry},
+                                        std::move(list), {options.threads, options.memory_limit, text.name()});
+  state_rounding(rounding, source.provenance);
+  return source;
+}
+
+}  // namespace
+
+SourceMatrix read_rutherford_boeing(const std::string& path, const TextOptions& options) {
+  return read_rutherford_boeing(open_text(open_stream(path)), path, options);
+}
+
+SourceMatrix read_rutherford_boeing(std::shared_ptr<ByteStream> bytes, const std::string& path,
+                                    const TextOptions& options) {
+  const TextOptions limited = with_memory_limit(options);
+  const MemoryScope memory(limited.memory_limit, "reading " + bytes->name());
+  TextBatches text(std::move(bytes), limited);
+  const RutherfordBoeingHeader header = read_rutherford_boeing_header(text);
+  SourceMatrix source =
+      dispatch(options.value_type, [&](auto type) { return read_as<decltype(type)>(text, header, limited); });
+  source.provenance.source = base_name(path);
+  if (!header.title.empty()) source.provenance.comments = {" " + header.title};
+  return source;
+}
+
+}  // namespace spmvpack::sources

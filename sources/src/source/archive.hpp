@@ -1,0 +1,41 @@
+#pragma once
+/// Sources read with libarchive: bzip2, xz, the matrix in a tar archive, and zip archives.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "source/byte_stream.hpp"
+
+namespace spmvpack::sources {
+
+std::shared_ptr<ByteStream> inflate_bzip2(std::shared_ptr<ByteStream> bytes);
+std::shared_ptr<ByteStream> inflate_xz(std::shared_ptr<ByteStream> bytes);
+
+/// Whether `bytes` start with the header of a tar archive.
+bool is_tar(ByteStream& bytes);
+
+/// Which member of an archive is meant.
+struct MemberChoice {
+  static constexpr std::uint64_t first_matrix = ~std::uint64_t{0};
+  std::uint64_t index = first_matrix;
+  std::string name;  ///< its file name is `name`.mtx (.rb, ...); empty: not known
+};
+
+/// Searches the tar archive `bytes` for the matrix: the member called `name`.mtx (.rb, ...), else the only one that
+/// holds a matrix. Dense matrices (array files) and attachments (in SuiteSparse archives D/D_*.mtx: right-hand sides
+/// and the like) do not count. Error(errc::bad_input) if there is none or more than one.
+MemberChoice find_member(std::shared_ptr<ByteStream> bytes, const std::string& name);
+
+/// The chosen member of the tar archive `bytes`. At its end, the rest of the archive is read, too:
+/// Error(errc::bad_input) if another member could have been chosen as well, or if the rest is damaged.
+std::shared_ptr<ByteStream> open_member(const std::shared_ptr<ByteStream>& bytes, const MemberChoice& choice);
+
+/// Reads the zip archive `bytes` to its end: `member` gets the path of each file in it and what returns its next bytes,
+/// none at the end. Error(errc::bad_input) if the archive is damaged.
+void read_zip(
+    const std::shared_ptr<ByteStream>& bytes,
+    const std::function<void(const std::string& path, const std::function<std::string_view()>& next_block)>& member);
+
+}  // namespace spmvpack::sources

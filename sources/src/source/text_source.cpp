@@ -1,0 +1,53 @@
+#include "source/text_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "rutherford_boeing/header.hpp"
+#include "source/archive.hpp"
+#include "source/inflate.hpp"
+#include "source/source_name.hpp"
+#include "spmvpack/container/text.hpp"
+#include "text/number_text.hpp"
+
+namespace spmvpack::sources {
+
+std::shared_ptr<ByteStream> open_text(const std::shared_ptr<ByteStream>& file) {
+  std::shared_ptr<ByteStream> text = inflate(file);
+  if (!is_tar(*text)) return text;
+  MemberChoice choice;
+  if (file->rewind()) {
+    choice = find_member(inflate(file), std::string(base_name(without_archive_ending(file->name()))));
+    file->rewind();
+    text = inflate(file);
+  }
+  return open_member(text, choice);
+}
+
+TextFormat format_of(ByteStream& text) {
+  constexpr std::size_t enough = 1024;  // for the lines of a Rutherford-Boeing header
+  const std::string_view start = text.peek(enough);
+  // The Matrix Market reader has the best errors for an empty text or a faulty banner.
+  if (start.empty() || start.starts_with('%')) return TextFormat::matrix_market;
+  if (is_rutherford_boeing(start)) return TextFormat::rutherford_boeing;
+  const std::string line(start.substr(0, start.find('\n')));
+  if (start.size() < enough) {  // if there is damage, that is a better error than the text before it
+    std::string rest(enough, '\0');
+    while (text.read(rest) != 0) continue;
+  }
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // invisible in a message
+  if (line.starts_with(byte_order_mark))
+    throw Error(errc::bad_input, "a byte order mark (EF BB BF) before the text", text.name() + ":1:1",
+                "remove it: tail -c +4");
+  throw Error(errc::bad_input,
+              fmt::format("found '{}', expected a matrix: neither the banner '%%MatrixMarket' nor a Harwell-Boeing or "
+                          "Rutherford-Boeing header",
+                          escape(line, 40)),
+              text.name() + ":1:1",
+              "give a Matrix Market, Harwell-Boeing or Rutherford-Boeing file, plain, .gz, .zst, .bz2, .xz or in a tar "
+              "archive, a sparse matrix of SciPy (.npz), or a container (.spmvc)");
+}
+
+}  // namespace spmvpack::sources
