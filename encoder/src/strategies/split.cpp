@@ -43,7 +43,7 @@ bool rows_are_alike(std::uint64_t longest, std::uint64_t filled_rows, std::uint6
 }
 
 /// The layout of the short rows, and which these are: none, some or all.
-struct Cut {
+struct RowCut {
   std::string_view layout;
   ShortRows rows;
   double cost = std::numeric_limits<double>::infinity();
@@ -51,18 +51,13 @@ struct Cut {
 
 /// The short rows; longer ones are empty in this part, so that columns keep their distance to rows, and no list of rows
 /// is needed.
-PartPlan plan_short(const CsrView& a, const Cut& cut, const PlanOptions& options) {
-  const PartIndices rows = PartIndices::all(a.rows());
-  Array<std::uint64_t> row_ptr(a.rows() + 1);
-  row_ptr[0] = 0;
+PartPlan plan_short(const CsrView& a, const RowCut& choice, const PlanOptions& options) {
+  Cut part{PartIndices::all(a.rows()), PartIndices::all(a.cols()), Array<std::uint64_t>(a.rows() + 1)};
+  part.row_ptr[0] = 0;
   for (std::uint64_t r = 0; r < a.rows(); ++r)
-    row_ptr[r + 1] = row_ptr[r] + (a.row_length(r) <= cut.rows.length ? a.row_length(r) : 0);
-  if (cut.layout == "sell")
-    return plan_part("sell",
-                     {rows, PartIndices::all(a.cols()), std::move(row_ptr),
-                      [a, rows, threads = options.threads](CsrMatrix& to) { copy_rows(a, rows, 0, to, threads); }},
-                     a.value_type(), options);
-  return find_layout_encoder(cut.layout).plan(copied_rows(a, rows, std::move(row_ptr), options.threads), options);
+    part.row_ptr[r + 1] = part.row_ptr[r] + (a.row_length(r) <= choice.rows.length ? a.row_length(r) : 0);
+  if (choice.layout == "sell") return plan_part("sell", std::move(part), a.value_type(), options);
+  return find_layout_encoder(choice.layout).plan(copied_part(a, std::move(part), options.threads), options);
 }
 
 std::optional<std::string_view> layout_setting(const PlanOptions& options) {
@@ -74,8 +69,9 @@ std::optional<std::string_view> layout_setting(const PlanOptions& options) {
 }
 
 /// The cheapest of `rows` in a layout, with the longer rows in bitflag.
-Cut cheapest(const SplitCosts& costs, std::span<const ShortRows> rows, std::string_view layout, const ShortRows& all) {
-  Cut best;
+RowCut cheapest(const SplitCosts& costs, std::span<const ShortRows> rows, std::string_view layout,
+                const ShortRows& all) {
+  RowCut best;
   for (const ShortRows& s : rows) {
     double cost = costs.of_short(layout, s) + costs.far_gathers(s);
     if (s.rows != all.rows) cost += costs.of_long(s, all.longest);
@@ -140,25 +136,26 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
 
   SplitCosts costs(a, options);
   if (!length) costs.look_at_segments(some);
-  const auto best_cut = [&](std::span<const ShortRows> rows, Cut best) {
-    Cut next = cheapest(costs, rows, "sell", all);
+  const auto best_cut = [&](std::span<const ShortRows> rows, RowCut best) {
+    RowCut next = cheapest(costs, rows, "sell", all);
     if (layout != "csell" && next.cost < best.cost) best = next;
     // What csell takes is known for the length that it is sampled at: that of sell's cut, then those that look best.
     constexpr int most_samples = 3;
     for (int i = 0; i < most_samples && layout != "sell" && !next.layout.empty(); ++i) {
       if (costs.least_of_csell(next.rows) >= best.cost) break;
       costs.sample_csell(next.rows);
-      if (const Cut here = cheapest(costs, std::span(&next.rows, 1), "csell", all); here.cost < best.cost) best = here;
+      if (const RowCut here = cheapest(costs, std::span(&next.rows, 1), "csell", all); here.cost < best.cost)
+        best = here;
       const std::uint64_t sampled = next.rows.length;
       next = cheapest(costs, rows, "csell", all);
       if (next.rows.length == sampled || next.cost >= best.cost) break;
     }
     return best;
   };
-  const Cut two = best_cut(some, {});
-  const Cut one = best_cut(std::span(&all, 1), {"bitflag", {}, costs.of_long({}, longest) + costs.far_gathers({})});
+  const RowCut two = best_cut(some, {});
+  const RowCut one = best_cut(std::span(&all, 1), {"bitflag", {}, costs.of_long({}, longest) + costs.far_gathers({})});
   const char* const but_for = options.aim.optimize == Objective::time ? " but for x" : "";
-  const auto text = [&](const Cut& cut) {
+  const auto text = [&](const RowCut& cut) {
     return options.aim.optimize == Objective::time ? time_text(cut.cost)
                                                    : grouped(static_cast<std::uint64_t>(cut.cost)) + " bytes";
   };

@@ -180,7 +180,8 @@ PartPlan SplitCosts::sample(std::string_view layout, std::uint64_t length, std::
       std::fill(&row_ptr[first] + 1, &row_ptr[first] + (last - first + 1), before);
   }
   return find_layout_encoder(layout).plan(
-      copied_rows(a_, PartIndices::all(a_.rows()), std::move(row_ptr), options_.threads), options_);
+      copied_part(a_, {PartIndices::all(a_.rows()), PartIndices::all(a_.cols()), std::move(row_ptr)}, options_.threads),
+      options_);
 }
 
 void SplitCosts::sample_csell(const ShortRows& of) {
