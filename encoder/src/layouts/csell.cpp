@@ -12,6 +12,7 @@
 
 #include "layouts/csell_columns.hpp"
 #include "layouts/csell_mirrors.hpp"
+#include "layouts/csell_rules.hpp"
 #include "layouts/csell_slice.hpp"
 #include "layouts/csell_tables.hpp"
 #include "layouts/layouts.hpp"
@@ -27,18 +28,6 @@ constexpr std::array<Setting, 3> settings{
     Setting{"csell.values", "auto, raw, table, step, single, mirror or skew",
             "where values are; auto minimises device bytes"},
     Setting{"csell.sums", "auto, 1, 2 or 4", "sums of a row, each by a warp; auto takes several if rows are few"}};
-
-/// More distinct values than this do not stand in patterns.
-constexpr std::uint64_t max_step_values = 4096;
-/// Smaller parts are bound by latency: a table for each tile makes them slower, whatever it saves (xenon1, 1.2 M
-/// nonzeros: 52 us, raw 14; H200).
-constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
-/// Mirrors are read while the slices that they are in are still in the L2 cache of a GPU: several warps share a slice
-/// if those that are in flight together are more bytes than this, so that fewer are (elasticity: 521 MB from memory
-/// with a warp a slice, 306 with four; H200).
-constexpr std::uint64_t in_flight_bytes = 40'000'000;
-/// With fewer slices than this, several warps share one (the multiprocessors of an H200, and the warps of one).
-constexpr std::uint64_t few_slices = 132 * 32;
 
 /// A part as slices.
 struct Slices {
@@ -177,13 +166,6 @@ std::optional<std::uint64_t> sums_setting(const PlanOptions& options) {
   refuse_setting("csell.sums", found->second, settings[2].values);
 }
 
-/// Whether a multiply with mirrors takes less time than with raw values: the only rule by which a plan that aims at
-/// time takes mirrors without being asked for them. Measured on one H200: 3 x 3 blocks take 100 us instead of 134 (62 M
-/// nonzeros) and 13.0 instead of 15.3 (3 M), where single entries lose, 27 points 107 instead of 104, others more.
-bool mirrors_save_time(const CsrView& a, const ColumnsPlan& columns, Target target) {
-  return target == Target::gpu && columns.block >= 3 && a.nnz() >= small_entries;
-}
-
 void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) {
   const std::optional<Source> wanted = source_setting(options);
   const auto wanted_block = read_setting(options, "csell.block", 1, max_block, "auto");
@@ -196,56 +178,42 @@ void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) 
   if (wanted_block && *wanted_block != block)
     refuse(fmt::format("the matrix is not made of full blocks of {} by {}", *wanted_block, *wanted_block),
            "use another csell.block, or amb, whose blocks may have fill");
-  const auto tried = [&](Source source) { return !wanted || *wanted == source; };
   const std::size_t size = size_of(a_.value_type());
+  const BlockRows rows(a_, block);
+  std::optional<ColumnsPlan> plain, in_steps;
 
   // Every way with its device bytes; the fewest win, ties go to the first.
   std::uint64_t best = ~std::uint64_t{0};
-  ColumnsPlan* chosen = nullptr;
-  const auto consider = [&](Source source, ColumnsPlan& columns, std::uint64_t bytes, Tables tables,
-                            std::optional<Mirrors> mirrors = {}) {
+  const auto consider = [&](Source source, std::uint64_t bytes) {
     considered_.push_back({fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(source))), bytes});
-    if (bytes >= best) return;
+    if (bytes >= best) return false;
     best = bytes;
     out_.source = source;
-    out_.tables = std::move(tables);
-    out_.mirrors = std::move(mirrors);
-    chosen = &columns;
+    out_.tables = {};
+    return true;
   };
-  std::optional<ColumnsPlan> plain, in_steps;
-  if (tried(Source::single) && values.distinct() == 1) {
-    plain = plan_columns({a_, block}, false, options.threads);
-    out_.single = {values.most_frequent()[0].bits};
-    consider(Source::single, *plain, plain->bytes() + size, {});
-    out_.columns = std::move(*chosen);
-    return;
-  }
-  if (tried(Source::step) && values.distinct() <= (wanted ? ValueTable::max_distinct : max_step_values)) {
-    in_steps = plan_columns({a_, block}, true, options.threads);
-    if (in_steps) consider(Source::step, *in_steps, in_steps->bytes(), {});
-  }
-  if (!wanted || (*wanted != Source::step && *wanted != Source::single))
-    plain = plan_columns({a_, block}, false, options.threads);
-  if (tried(Source::table)) {
-    const TableLimits limits{small_entries, wanted.has_value(), options.aim.optimize == Objective::bytes};
-    if (auto tables = plan_tables({a_, block}, values, plain->groups, limits, options.threads)) {
-      const std::uint64_t bytes = plain->bytes() + tables->bytes(plain->groups, size);
-      consider(Source::table, *plain, bytes, std::move(*tables));
+  for (const Source source : sources_to_plan({a_.nnz(), values.distinct(), block}, wanted, options.aim)) {
+    if (source == Source::step) {
+      in_steps = plan_columns(rows, true, options.threads);
+      if (in_steps) consider(source, in_steps->bytes());
+      continue;
     }
-  }
-  if (tried(Source::raw)) consider(Source::raw, *plain, plain->bytes() + raw_bytes(*plain), {});
-  const bool aims_at_mirrors =
-      options.aim.optimize == Objective::bytes || (plain && mirrors_save_time(a_, *plain, options.aim.target));
-  for (const Source source : {Source::mirror, Source::skew}) {
-    if (!tried(source)) continue;
-    const BlockRows rows(a_, block);
-    // Of two opposite entries one is stored.
-    const std::uint64_t least = plain->bytes() + a_.nnz() / 2 * size;
-    if (!wanted && (!aims_at_mirrors || least >= best || !worth_mirrors(rows, source))) continue;
-    auto mirrors = plan_mirrors(rows, source, plain->slices, plain->groups, plain->patterns, options.threads);
-    if (!mirrors) continue;
-    const std::uint64_t bytes = mirrors->bytes(plain->groups, block, size);
-    consider(source, *plain, bytes, {}, std::move(mirrors));
+    if (!plain) plain = plan_columns(rows, false, options.threads);
+    if (source == Source::single) {
+      out_.single = {values.most_frequent()[0].bits};
+      consider(source, plain->bytes() + size);
+    } else if (source == Source::table) {
+      const TableLimits limits{small_entries, wanted.has_value(), options.aim.optimize == Objective::bytes};
+      auto tables = plan_tables(rows, values, plain->groups, limits, options.threads);
+      if (tables && consider(source, plain->bytes() + tables->bytes(plain->groups, size)))
+        out_.tables = std::move(*tables);
+    } else if (source == Source::raw) {
+      consider(source, plain->bytes() + raw_bytes(*plain));
+    } else if (wanted ||
+               (may_be_smaller_with_mirrors(plain->bytes(), a_.nnz(), size, best) && worth_mirrors(rows, source))) {
+      auto mirrors = plan_mirrors(rows, source, plain->slices, plain->groups, plain->patterns, options.threads);
+      if (mirrors && consider(source, mirrors->bytes(plain->groups, block, size))) out_.mirrors = std::move(mirrors);
+    }
   }
   if (best == ~std::uint64_t{0} && has_mirrors(*wanted))
     refuse(fmt::format("csell.values is {}, but no {} has the bits of its transposed one{}, or a row has too many",
@@ -256,7 +224,7 @@ void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) 
     refuse(fmt::format("csell.values is {}, but the values do not repeat like that",
                        source_names.at(static_cast<std::size_t>(*wanted))),
            "use csell.values=raw, or auto");
-  out_.columns = std::move(*chosen);
+  out_.columns = std::move(out_.source == Source::step ? *in_steps : *plain);
   if (!out_.mirrors) return;
   out_.columns.patterns = std::move(out_.mirrors->patterns);
   out_.columns.lists = out_.mirrors->lists;
@@ -266,16 +234,9 @@ void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) 
 
 void CsellPlanner::choose_sums(const PlanOptions& options) {
   const std::optional<std::uint64_t> wanted = sums_setting(options);
-  const std::uint64_t slices = out_.columns.slices.size(), groups = out_.columns.total_groups();
-  sums_ = 1;
-  while (slices != 0 && sums_ < max_sums && slices * sums_ < few_slices && groups >= 4 * sums_ * slices) sums_ *= 2;
-  if (out_.mirrors && slices != 0) {
-    const std::uint64_t slice_bytes =
-        div_up(out_.mirrors->bytes(out_.columns.groups, out_.columns.block, size_of(a_.value_type())), slices);
-    while (sums_ < max_sums && few_slices / sums_ * slice_bytes > in_flight_bytes && groups >= sums_ * 2 * slices)
-      sums_ *= 2;
-  }
-  sums_ = wanted.value_or(sums_);
+  const std::uint64_t mirror_bytes =
+      out_.mirrors ? out_.mirrors->bytes(out_.columns.groups, out_.columns.block, size_of(a_.value_type())) : 0;
+  sums_ = wanted ? *wanted : sums_of({out_.columns.slices.size(), out_.columns.total_groups(), mirror_bytes});
 }
 
 /// Where each slice's pieces are, now that all choices are made.
@@ -367,10 +328,10 @@ void CsellWriter::write_stream(const SliceSteps& steps, std::uint64_t s, const T
     const std::uint64_t of_kind = group, k = next.at(kind)++ % group_steps;
     for (std::size_t i = 0; i < kind; ++i) group += n.of[i];
     /// Writes value(the first entry of the row of element e, number of the block) for each of the step's lanes, into
-    /// words of type W of a group that begin at `place`.
-    const auto put = [&]<class W>(W, std::uint64_t place, std::uint64_t g, std::uint32_t e, auto&& value) {
+    /// words of type W, of which the groups begin there.
+    const auto put = [&]<class W>(W* of_groups, std::uint64_t g, std::uint32_t e, auto&& value) {
       const LaneStarts& of_row = starts.at(e / block);
-      W* const words = reinterpret_cast<W*>(out + place * unit) + g * lanes * group_steps + k;
+      W* const words = of_groups + g * lanes * group_steps + k;
       const std::uint32_t* entry = steps.entries().data() + step.first;
       for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1, ++entry) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
@@ -382,16 +343,16 @@ void CsellWriter::write_stream(const SliceSteps& steps, std::uint64_t s, const T
       const std::uint32_t base = step.base + shift;
       header->base[k] = base;
       header->mask[k] = step.mask;
-      const std::uint64_t place = at.words[kind - 1];
+      std::byte* const offsets = out + at.words[kind - 1] * unit;
       const auto offset = [&](std::uint64_t row, std::uint32_t number) {
         return rows.in_blocks(a_.col_idx()[row + std::uint64_t{number} * block]) - base;
       };
       if (step.columns == Columns::offset_8)
-        put(std::uint8_t{}, place, of_kind, 0, offset);
+        put(reinterpret_cast<std::uint8_t*>(offsets), of_kind, 0, offset);
       else if (step.columns == Columns::offset_16)
-        put(std::uint16_t{}, place, of_kind, 0, offset);
+        put(reinterpret_cast<std::uint16_t*>(offsets), of_kind, 0, offset);
       else
-        put(std::uint32_t{}, place, of_kind, 0, offset);
+        put(reinterpret_cast<std::uint32_t*>(offsets), of_kind, 0, offset);
     }
     if (id_bytes == 0) continue;
     for (std::uint32_t e = 0; e < values; ++e) {
@@ -401,9 +362,9 @@ void CsellWriter::write_stream(const SliceSteps& steps, std::uint64_t s, const T
       };
       const std::uint64_t of_element = group * values + e;
       if (id_bytes == 1)
-        put(std::uint8_t{}, at.ids, of_element, e, id);
+        put(reinterpret_cast<std::uint8_t*>(out + at.ids * unit), of_element, e, id);
       else
-        put(std::uint16_t{}, at.ids, of_element, e, id);
+        put(reinterpret_cast<std::uint16_t*>(out + at.ids * unit), of_element, e, id);
     }
   }
 }
