@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "layouts/bitflag_chunks.hpp"
+#include "layouts/bitflag_rules.hpp"
 #include "layouts/bitflag_values.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/encoder/survey.hpp"
@@ -25,14 +26,6 @@ constexpr std::array<Setting, 4> settings{
     Setting{"bitflag.hot", "auto, or 0 to 32768", "most used columns to hold in shared memory; auto: many, or none"},
     Setting{"bitflag.segments", "auto, or 1 and more",
             "segments of columns, each with sums of its own; auto: if rows are long"}};
-
-/// Warps of a tile wait for one another: rmat takes 73.5 us with two, 76.7 with four, 80 with 16 (H200).
-constexpr std::uint64_t least_tile = 2;
-/// Elements of x, of the values' type, that leave enough of an H200's shared memory to the first-level cache; what the
-/// entries of their columns must be, in all and of all, so that fewer misses pay for the copies; and the bytes that one
-/// is worth, where columns are narrow without. docs/BENCHMARKS.md, "bitflag".
-constexpr std::uint64_t hot_bytes = 65536, least_hot_entries = std::uint64_t{1} << 20, least_hot_cols = 32768;
-constexpr double least_hot_share = 1.0 / 12, hot_entry_bytes = 8;
 
 /// What is stored of a part, but for what its entries say.
 struct Flags {
@@ -174,6 +167,7 @@ class BitflagPlanner {
  public:
   BitflagPlanner(const PartMatrix& part, const PlanOptions& options) : a_(part.a) {
     const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads, false);
+    facts_ = {a_.rows(), a_.cols(), a_.nnz(), size_of(a_.value_type()), values->distinct()};
     choose_source(*values, options);
     const std::uint64_t rows = a_.rows();
     choose_segments(options);
@@ -255,17 +249,13 @@ class BitflagPlanner {
 
   void choose_source(const ValueTable& values, const PlanOptions& options) {
     const std::string wanted = values_wanted(options);
-    const bool one = values.distinct() == 1, few = values.distinct() <= max_table && a_.nnz() != 0;
-    const std::uint64_t size = size_of(a_.value_type());
     if (wanted == "auto")
-      out_.source = one                                                            ? Source::single
-                    : few && values.distinct() * size + a_.nnz() < a_.nnz() * size ? Source::table
-                                                                                   : Source::raw;
+      out_.source = usual_source(facts_);
     else if (wanted == "raw")
       out_.source = Source::raw;
-    else if (wanted == "table" && few)
+    else if (wanted == "table" && fit_table(facts_))
       out_.source = Source::table;
-    else if (wanted == "single" && one)
+    else if (wanted == "single" && facts_.distinct_values == 1)
       out_.source = Source::single;
     else if (wanted == "window")
       out_.source = Source::window;
@@ -295,16 +285,16 @@ class BitflagPlanner {
     }
     if (values_wanted(options) != "auto" || options.aim.optimize != Objective::bytes || out_.source == Source::single)
       return {};
-    const std::uint64_t size = size_of(a_.value_type()), slots = a_.nnz() + out_.chunks.padding;
-    std::uint64_t bytes = slots * stored_bytes(out_.source, size) + out_.table.size() * size;
+    const std::uint64_t size = facts_.value_size;
+    ValueFacts facts{a_.nnz() + out_.chunks.padding, size, 0};
+    facts.bytes = facts.slots * stored_bytes(out_.source, size) + out_.table.size() * size;
     auto decimals = plan_decimals(a_, out_.chunks, options.threads);
-    if (decimals && slots * 4 + decimals->exponent_bytes < bytes)
-      bytes = slots * 4 + decimals->exponent_bytes;
+    if (decimals && decimal_bytes(facts, decimals->exponent_bytes) < facts.bytes)
+      facts.bytes = decimal_bytes(facts, decimals->exponent_bytes);
     else
       decimals.reset();
-    if (slots * 2 + size < bytes)
-      if (auto windows = plan_windows(a_, out_.chunks, (bytes - slots * 2 - 1) / size))
-        return take(std::move(*windows));
+    if (const std::uint64_t most = most_window_values(facts); most != 0)
+      if (auto windows = plan_windows(a_, out_.chunks, most)) return take(std::move(*windows));
     if (!decimals) return {};
     out_.source = Source::decimal;
     out_.table.clear();
@@ -337,22 +327,16 @@ class BitflagPlanner {
         out_.hot = hot_columns_of(a_, *wanted, options.threads);
       return;
     }
-    // They take more bytes, and on a host no less time: rmat of scale 18 cold 6.0 without and 6.8 ms with them.
-    if (options.aim.optimize == Objective::bytes || options.aim.target == Target::host) return;
-    if (a_.nnz() < small_entries || a_.cols() <= least_hot_cols || a_.cols() > hot_bit) return;
-    Hot hot = hot_columns_of(a_, hot_bytes / size_of(a_.value_type()), options.threads);
-    const double share = static_cast<double>(hot.entries) / static_cast<double>(a_.nnz());
-    if (hot.entries >= least_hot_entries && share >= least_hot_share &&
-        hot_entry_bytes * share >= 4 - bytes_of_columns(a_))
-      out_.hot = std::move(hot);
+    const std::uint64_t count = hot_columns_to_count(facts_, options.aim);
+    if (count == 0) return;
+    Hot hot = hot_columns_of(a_, count, options.threads);
+    if (worth_hot_columns(hot.entries, a_.nnz(), bytes_of_columns(a_))) out_.hot = std::move(hot);
   }
 
   void choose_segments(const PlanOptions& options) {
     if (const auto wanted = read_setting(options, "bitflag.segments", 1, 0xFFFFFFFF, "auto")) {
       if (*wanted == 1 || a_.rows() == 0) return;
-      const std::uint64_t columns = div_up(a_.cols(), *wanted);
-      if (*wanted > a_.cols() || columns > max_segment || (*wanted - 1) * columns >= a_.cols() ||
-          a_.rows() * *wanted > max_segment_rows(a_.nnz()))
+      if (!can_have_segments(facts_, *wanted))
         throw Error(errc::unsupported,
                     fmt::format("bitflag: bitflag.segments is {}, the part has {} rows and {} columns", *wanted,
                                 a_.rows(), a_.cols()),
@@ -362,22 +346,19 @@ class BitflagPlanner {
       out_.segments = *wanted;
       return;
     }
-    if (hot_wanted(options).value_or(0) == 0) out_.segments = usual_segments(a_.rows(), a_.cols(), a_.nnz());
+    if (hot_wanted(options).value_or(0) == 0) out_.segments = usual_segments(facts_);
   }
 
   void choose_tile(const PlanOptions& options) {
     if (const auto wanted = read_setting(options, "bitflag.tile", 1, max_tile_chunks, "auto")) {
       tile_ = static_cast<std::uint32_t>(*wanted);
     } else {
-      std::uint64_t longest = 0, tile = least_tile;
-      for (std::uint64_t r = 0; r < a_.rows(); ++r) longest = std::max(longest, a_.row_length(r));
-      if (a_.nnz() < small_entries && longest <= std::uint64_t{max_tile_chunks} * chunk_entries)
-        while (tile * chunk_entries < longest) tile *= 2;
-      tile_ = static_cast<std::uint32_t>(tile);
+      tile_ = usual_tile(a_.nnz(), a_.longest_row(options.threads));
     }
   }
 
   CsrView a_;
+  PartFacts facts_;
   Flags out_;
   std::uint32_t tile_ = 0;
 };
