@@ -54,11 +54,11 @@ double processor_seconds() {
 }
 
 /// The writer's way: a block of each section after the other.
-void fill_all(const encoder::Plan& plan, std::span<std::byte> block) {
+void fill_all(const encoder::Plan& plan, const CsrView& a, std::span<std::byte> block) {
   for (const encoder::PartPlan& part : plan.parts)
-    for (const SectionSource& section : part.sections)
-      for (std::uint64_t at = 0; at < section.raw_bytes(); at += block.size())
-        section.fill(at, block.first(std::min<std::uint64_t>(block.size(), section.raw_bytes() - at)));
+    for (std::size_t i = 0; i < part.sections.size(); ++i)
+      for (std::uint64_t at = 0, size = part.sections[i].raw_bytes(); at < size; at += block.size())
+        fill_section(part, a, i, at, block.first(std::min<std::uint64_t>(block.size(), size - at)));
 }
 
 /// What is measured: a strategy with its settings.
@@ -98,7 +98,7 @@ nlohmann::json measure(const CsrView& a, const Case& c, int repeats, std::span<s
     const std::uint64_t csr_bytes = a.bytes();
     if (encoder::too_large(plan.device_bytes(), csr_bytes)) continue;  // encode would refuse it
     start = processor_seconds();
-    fill_all(plan, block);
+    fill_all(plan, a, block);
     const double filled = processor_seconds() - start;
     fill_seconds = i == 0 ? filled : std::min(fill_seconds, filled);
   }

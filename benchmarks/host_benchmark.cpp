@@ -99,11 +99,11 @@ void fill_ccoo(benchmark::State& state, const CsrMatrix& a, int threads) {
   const encoder::PartPlan plan = std::move(encoder::find_strategy("ccoo").plan(a, {}).parts[0]);
   constexpr std::uint64_t piece = 1U << 20;
   std::vector<Array<std::byte>> sections;
-  for (const SectionSource& s : plan.sections) sections.emplace_back(s.raw_bytes(), std::byte{});
+  for (const SectionShape& s : plan.sections) sections.emplace_back(s.raw_bytes(), std::byte{});
   for (auto _ : state)
     for (std::size_t i = 0; i < sections.size(); ++i)
       parallel_pieces(sections[i].size(), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
-        plan.sections[i].fill(begin, {sections[i].data() + begin, end - begin});
+        fill_section(plan, a, i, begin, {sections[i].data() + begin, end - begin});
       });
   count_nonzeros(state, a, plan.device_bytes());
 }

@@ -49,7 +49,7 @@ CsrMatrix laplacian_less_one(std::uint64_t side) {
 }
 
 std::uint64_t bytes_of(const encoder::PartPlan& plan, std::string_view section) {
-  for (const SectionSource& s : plan.sections)
+  for (const SectionShape& s : plan.sections)
     if (s.name == section) return s.raw_bytes();
   return 0;
 }

@@ -488,7 +488,7 @@ TEST_CASE("a list of rows is checked in the time and memory of the list") {
   const SourceMatrix source = source_of(make_csr(2, 2, {{{0, 0}, 1}, {{1, 0}, 2}}));
   const encoder::Plan plan = encoder::find_strategy("coo").plan(source.matrix, {});
   const auto with_rows = [&](std::vector<std::uint32_t> rows, std::uint64_t of) {
-    ContainerSource contents = encoder::container_source(encoder::facts_of(source), {}, plan, {});
+    ContainerSource contents = encoder::container_source(encoder::facts_of(source), {}, {source.matrix, plan}, {});
     contents.facts.rows = of;
     contents.parts[0].info.rows = {format::MapKind::list, 0, rows.size()};
     const auto list = std::make_shared<const std::vector<std::uint32_t>>(std::move(rows));
@@ -521,7 +521,7 @@ TEST_CASE("stopping a write leaves nothing") {
   const TemporaryDirectory directory;
   SourceMatrix source = source_of(small_matrix());
   const encoder::Plan plan = encoder::find_strategy("csr").plan(source.matrix, {});
-  const ContainerSource contents = encoder::container_source(encoder::facts_of(source), {}, plan, {});
+  const ContainerSource contents = encoder::container_source(encoder::facts_of(source), {}, {source.matrix, plan}, {});
   WriteOptions options;
   options.progress = [](std::string_view, std::uint64_t, std::uint64_t) { return false; };
   try {
@@ -537,7 +537,7 @@ TEST_CASE("a write is stopped between two blocks, also while the filter is chose
   const TemporaryDirectory directory;
   const SourceMatrix source = source_of(small_matrix());
   const encoder::Plan plan = encoder::find_strategy("csr").plan(source.matrix, {});
-  ContainerSource contents = encoder::container_source(encoder::facts_of(source), {}, plan, {});
+  ContainerSource contents = encoder::container_source(encoder::facts_of(source), {}, {source.matrix, plan}, {});
   constexpr std::uint64_t blocks = 24;  // in one batch
   std::atomic<std::uint64_t> filled{0};
   SectionSource large = provenance_section({});
@@ -593,7 +593,7 @@ TEST_CASE(
   const TemporaryDirectory directory;
   SourceMatrix source{small_matrix(), Field::real, Symmetry::general, {}};
   const encoder::Plan plan = encoder::find_strategy("csr").plan(source.matrix, {});
-  ContainerSource contents = encoder::container_source(encoder::facts_of(source), {}, plan, {});
+  ContainerSource contents = encoder::container_source(encoder::facts_of(source), {}, {source.matrix, plan}, {});
   SectionSource later = provenance_section({});
   later.name = "from_later";
   contents.file_sections.push_back(later);

@@ -76,8 +76,8 @@ inline Encoded encode(const SourceMatrix& source, const encoder::Strategy& strat
   MemorySink sink;
   request.strategy = strategy.name;
   const encoder::EncodeResult result = encoder::encode(source, strategy, request, sink);
-  const ContainerSource contents =
-      encoder::container_source(encoder::facts_of(source, request.threads), source.provenance, result.plan, request);
+  const ContainerSource contents = encoder::container_source(encoder::facts_of(source, request.threads),
+                                                             source.provenance, {source.matrix, result.plan}, request);
   return {bytes_of(sink), result.device_bytes, file_bytes_uncompressed(contents)};
 }
 
@@ -92,7 +92,7 @@ inline Encoded encode(const CsrMatrix& a, const std::string& layout, std::map<st
                 {.settings = std::move(settings), .codec = codec, .threads = threads, .force_size = true});
 }
 
-/// The plan of a layout alone for the whole matrix, which outlives it.
+/// The plan of a layout alone for the whole matrix.
 inline encoder::PartPlan plan_of(const CsrView& a, std::string_view layout, const encoder::PlanOptions& options = {}) {
   return encoder::find_layout_encoder(layout).plan(encoder::PartMatrix::whole(a, options), options);
 }
@@ -102,16 +102,17 @@ inline bool suits(const CsrView& a, std::string_view layout) {
   return plan_of(a, layout).device_bytes() <= std::max(encoder::always_allowed, encoder::max_growth * a.bytes());
 }
 
-/// A file with these parts, as they were planned, of a matrix of which they need not be all.
+/// A file with these parts, as they were planned, of a matrix of which they need not be all. `whole`: the entries of
+/// those that have none of their own.
 inline std::vector<std::byte> file_of(std::uint64_t rows, std::uint64_t cols, ValueType type,
-                                      const std::vector<encoder::PartPlan>& parts) {
+                                      const std::vector<encoder::PartPlan>& parts, const CsrView& whole = {}) {
   ContainerSource source;
   source.facts.rows = rows;
   source.facts.cols = cols;
   source.facts.value_type = type;
   for (const encoder::PartPlan& part : parts) {
     source.facts.nnz += part.info.nnz;
-    source.parts.push_back({part.info, part.sections});
+    source.parts.push_back(encoder::part_source(part, whole));
   }
   return written(source);
 }

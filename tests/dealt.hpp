@@ -107,8 +107,9 @@ inline encoder::Strategy dealt(std::uint64_t seed) {
             encoder::Plan plan;
             plan.strategy = "dealt";
             for (const DealtPart& part : deal(a, seed))
-              plan.parts.push_back(encoder::find_layout_encoder(part.layout)
-                                       .plan({*part.matrix, part.rows, part.cols, nullptr, part.matrix}, options));
+              plan.parts.push_back(
+                  encoder::find_layout_encoder(part.layout)
+                      .plan({*part.matrix, part.rows, part.cols, nullptr, encoder::own_entries(part.matrix)}, options));
             return plan;
           }};
 }

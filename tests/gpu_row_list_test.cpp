@@ -27,7 +27,7 @@ std::vector<std::byte> with_rows(const CsrMatrix& a, const std::string& layout,
       rows.list.empty() ? encoder::PartIndices::range(rows.begin, a.rows) : encoder::PartIndices::of(rows.list);
   const encoder::PartPlan part = encoder::find_layout_encoder(layout).plan(
       {a, places, encoder::PartIndices::all(a.cols), nullptr, nullptr}, {.settings = settings});
-  return file_of(rows.size, a.cols, a.value_type(), {part});
+  return file_of(rows.size, a.cols, a.value_type(), {part}, a);
 }
 
 std::vector<std::uint32_t> some_rows(std::uint64_t count, std::uint64_t size, std::uint64_t seed) {

@@ -281,9 +281,10 @@ HostMatrix load_parts(const CsrMatrix& a, const std::vector<Piece>& pieces) {
   std::vector<encoder::PartPlan> parts;
   for (const Piece& piece : pieces) {
     const auto entries = std::make_shared<const CsrMatrix>(local(a, piece));
-    parts.push_back(
-        encoder::find_layout_encoder(piece.layout)
-            .plan({*entries, indices(piece.rows, a.rows), indices(piece.cols, a.cols), nullptr, entries}, {}));
+    parts.push_back(encoder::find_layout_encoder(piece.layout)
+                        .plan({*entries, indices(piece.rows, a.rows), indices(piece.cols, a.cols), nullptr,
+                               encoder::own_entries(entries)},
+                              {}));
   }
   // Of several parts, none is without entries.
   if (a.nnz() == 0) parts.resize(1);

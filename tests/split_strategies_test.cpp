@@ -33,13 +33,7 @@ CsrMatrix two_columns(std::uint64_t rows, std::uint64_t filled, std::uint64_t lo
 
 /// The list of columns of a part.
 U32 columns_of(const encoder::PartPlan& part) {
-  for (const SectionSource& s : part.sections)
-    if (s.name == "col_map") {
-      U32 list(s.count);
-      s.fill(0, std::as_writable_bytes(std::span(list)));
-      return list;
-    }
-  return {};
+  return part.col_list == nullptr ? U32{} : U32(part.col_list->begin(), part.col_list->end());
 }
 
 bool is_range(const IndexMap& map, std::uint64_t begin, std::uint64_t count) {

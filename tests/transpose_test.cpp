@@ -72,7 +72,8 @@ std::vector<std::byte> changed(const CsrMatrix& a, Change&& change) {
   const CsrMatrix t = transposed(a);
   encoder::Plan plan = encoder::find_strategy("csr").plan(a, {}), of_t = encoder::find_strategy("csr").plan(t, {});
   of_t.parts[0].info.role = Role::transpose;
-  ContainerSource source = encoder::container_source(encoder::facts_of(a.view()), {}, plan, {}, &of_t);
+  ContainerSource source =
+      encoder::container_source(encoder::facts_of(a.view()), {}, {a, plan}, {}, encoder::PlannedMatrix{t, of_t});
   change(source);
   MemorySink sink;
   write_container(sink, source);
@@ -317,7 +318,9 @@ TEST_CASE("a transpose that lies is found") {
   // Another value: only the comparison with A finds it, and A itself is as it was.
   const CsrMatrix other = make_csr(2, 3, {{{0, 0}, 2.0}, {{0, 2}, 3.0}, {{1, 2}, 5.5}});
   const encoder::Plan lie = encoder::find_strategy("csr").plan(other, {});
-  const auto swap_values = [&](ContainerSource& s) { s.parts[1].sections = lie.parts[0].sections; };
+  const auto swap_values = [&](ContainerSource& s) {
+    s.parts[1].sections = encoder::part_source(lie.parts[0], other).sections;
+  };
   CHECK(unpacks(swap_values) == errc::corrupt);
   CHECK(equal_bits(unpack(open(changed(a, swap_values))), a));
 }

@@ -126,7 +126,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
       request.settings = options.settings;
       request.aim = options.aim;
       return file_bytes_uncompressed(
-          encoder::container_source(report.facts, provenance, plan, encoder::recorded(request, asked)));
+          encoder::container_source(report.facts, provenance, {a, plan}, encoder::recorded(request, asked)));
     };
     cost.file_bytes = file_bytes_as(strategy);
     as_auto.push_back(file_bytes_as(encoder::find_strategy("auto")));

@@ -87,11 +87,13 @@ EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const
   result.csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
   const Symmetry found = found_in(a, symmetry, request.threads);
   result.symmetry = symmetry == Symmetry::general ? found : symmetry;
-  CsrMatrix transpose;  // its plan refers to it
+  CsrMatrix transpose;
+  std::optional<PlannedMatrix> planned_transpose;
   if (request.transpose && result.symmetry == Symmetry::general) {
     transpose = transpose_of(a, request);
     result.transpose = plan_of(transpose, strategy, request, " for the transpose");
     for (PartPlan& part : result.transpose->parts) part.info.role = format::Role::transpose;
+    planned_transpose.emplace(PlannedMatrix{transpose, *result.transpose});
   }
   result.plan_seconds = seconds_since(start);
 
@@ -106,9 +108,8 @@ EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const
   write.progress = request.progress;
   const EncodeRequest told = recorded(request, strategy);
   result.comments_left_out = provenance_of(facts, provenance, result.plan, told).comments_left_out;
-  result.file_bytes = write_container(
-      out, container_source(facts, provenance, result.plan, told, result.transpose ? &*result.transpose : nullptr),
-      write);
+  result.file_bytes =
+      write_container(out, container_source(facts, provenance, {a, result.plan}, told, planned_transpose), write);
   result.write_seconds = seconds_since(start);
   return result;
 }
@@ -138,14 +139,23 @@ MatrixFacts facts_of(const CsrView& matrix, int threads) {
   return facts_of_view(matrix, Field::real, Symmetry::general, found_in(matrix, Symmetry::general, threads), threads);
 }
 
-ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const Plan& plan,
-                                 const EncodeRequest& request, const Plan* transpose) {
+PartSource part_source(const PartPlan& plan, const CsrView& whole) {
+  PartSource part{plan.info, {}};
+  for (std::size_t i = 0; i < plan.sections.size(); ++i)
+    part.sections.push_back({plan.sections[i], [&plan, whole, i](std::uint64_t begin, std::span<std::byte> out) {
+                               fill_section(plan, whole, i, begin, out);
+                             }});
+  return part;
+}
+
+ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const PlannedMatrix& matrix,
+                                 const EncodeRequest& request, const std::optional<PlannedMatrix>& transpose) {
   ContainerSource out;
   out.facts = facts;
-  for (const PartPlan& part : plan.parts) out.parts.push_back({part.info, part.sections});
-  if (transpose != nullptr)
-    for (const PartPlan& part : transpose->parts) out.parts.push_back({part.info, part.sections});
-  out.file_sections.push_back(provenance_section(provenance_of(facts, source, plan, request)));
+  for (const PartPlan& part : matrix.plan.parts) out.parts.push_back(part_source(part, matrix.a));
+  if (transpose)
+    for (const PartPlan& part : transpose->plan.parts) out.parts.push_back(part_source(part, transpose->a));
+  out.file_sections.push_back(provenance_section(provenance_of(facts, source, matrix.plan, request)));
   return out;
 }
 

@@ -162,56 +162,24 @@ class WindowCutter {
   FallingSort sort_;
 };
 
-/// A part cut into chunks: makes all decisions, then writes the sections.
-class Blocked {
- public:
-  Blocked(const PartMatrix& part, const PlanOptions& options)
-      : a_(part.a), owner_(part.owner), choices_(options), segments_(div_up(a_.cols(), choices_.segment_cols)) {
-    const auto refuse = [&](std::string what, const char* remedy) {
-      throw Error(errc::unsupported, "amb: " + std::move(what), {}, remedy);
-    };
-    if (segments_ > max_segments)
-      refuse(fmt::format("{} segments of {} columns", segments_, choices_.segment_cols), "use a larger amb.segment");
-    if (a_.rows() > max_rows) refuse(fmt::format("{} rows", a_.rows()), "use another layout");
-    cut(options.threads);
-    choose_block();
-    if (shared.size() > max_shared || steps_ > max_steps)
-      refuse(fmt::format("{} partial sums, {} steps", shared.size(), steps_), "use a larger amb.segment");
-    assemble();
-    if (block_ > 1 && stores_zeros(a_, options.threads))
-      dispatch(a_.value_type(), [&]<class T>(T) { list_zeros<T>(); });
-  }
+/// A part cut into chunks.
+struct Blocked {
+  std::uint64_t segment_cols = 0, chunk_rows = 0, block = 1;
+  CountedVector<std::uint32_t> cl, cs, lanes, shared, empty;
+  CountedVector<std::uint64_t> zeros;
+};
 
-  void describe(PartPlan& plan) const {
-    plan.info.params[param_segment_cols] = choices_.segment_cols;
-    plan.info.params[param_block] = block_;
-    plan.info.params[param_chunks] = cl.size();
-    plan.info.params[param_steps] = steps_;
-    plan.info.params[param_chunk_rows] = choices_.chunk_rows;
-    plan.info.params[param_shared] = shared.size();
-    plan.padding = steps_ * choices_.chunk_rows * block_ - a_.nnz();
-    plan.fill_reads_x = blocks_ * block_ > a_.nnz();
-    std::uint64_t longest = 0;
-    for (const std::uint32_t length : cl) longest = std::max<std::uint64_t>(longest, ChunkLength{length}.steps());
-    plan.work = {{"amb.multiplies", 1},
-                 {"amb.slots", steps_ * choices_.chunk_rows * block_},
-                 {"amb.steps", steps_ * choices_.chunk_rows},
-                 {"amb.partial_sums", shared.size()},
-                 {"amb.chain", are_few_threads(a_.rows()) ? chain_of(longest * block_, max_block) : 0}};
-    plan.counters = {{"block", block_},       {"chunks", cl.size()},           {"segments", segments_},
-                     {"lanes", lanes.size()}, {"lanes.shared", shared.size()}, {"rows.empty", empty.size()}};
-    // Table 2 of the paper counts these arrays; the lists of shared and of empty rows are ours.
-    plan.counters.push_back({"published.bytes", cl.size() * 8 + lanes.size() * 4 + block_bytes(block_, steps_)});
-    for (std::uint64_t b = 1; b <= max_block; ++b)
-      plan.counters.push_back({fmt::format("block_{}.bytes", b), considered_.at(b - 1)});
-  }
+/// Its entries, where they go.
+class BlockedEntries {
+ public:
+  BlockedEntries(const Blocked& part, const CsrView& a) : p_(part), a_(a) {}
 
   void fill_columns(std::uint64_t begin, std::span<std::byte> out) const {
     each_lane(begin / 2, div_up(begin + out.size(), 2), 1, [&](std::uint64_t chunk, std::uint64_t lane) {
       std::uint64_t step = 0;
       std::uint16_t column = 0;
       const auto put = [&] {
-        copy_overlap(begin, out, ((cs[chunk] + step) * choices_.chunk_rows + lane) * 2,
+        copy_overlap(begin, out, ((p_.cs[chunk] + step) * p_.chunk_rows + lane) * 2,
                      std::as_bytes(std::span(&column, 1)));
       };
       each_block(chunk, lane, [&](std::uint64_t start, std::uint64_t, std::uint64_t) {
@@ -219,7 +187,7 @@ class Blocked {
         put();
         ++step;
       });
-      for (const std::uint64_t steps = ChunkLength{cl[chunk]}.steps(); step < steps; ++step) put();
+      for (const std::uint64_t steps = ChunkLength{p_.cl[chunk]}.steps(); step < steps; ++step) put();
     });
   }
 
@@ -227,7 +195,7 @@ class Blocked {
   void fill_values(std::uint64_t begin, std::span<std::byte> out) const {
     if (out.empty()) return;
     std::memset(out.data(), 0, out.size());
-    each_lane(begin / sizeof(T), div_up(begin + out.size(), sizeof(T)), block_,
+    each_lane(begin / sizeof(T), div_up(begin + out.size(), sizeof(T)), p_.block,
               [&](std::uint64_t chunk, std::uint64_t lane) {
                 each_slot(chunk, lane, [&](std::uint64_t slot, std::uint64_t k) {
                   copy_overlap(begin, out, slot * sizeof(T), std::as_bytes(std::span(bits<T>() + k, 1)));
@@ -235,14 +203,125 @@ class Blocked {
               });
   }
 
-  CountedVector<std::uint32_t> cl, cs, lanes, shared, empty;
-  CountedVector<std::uint64_t> zeros;
+  /// Slots of entries that are +0, in increasing order.
+  template <class T>
+  [[nodiscard]] CountedVector<std::uint64_t> zeros() const {
+    CountedVector<std::uint64_t> slots;
+    const bits_of<T>* const values = bits<T>();
+    for (std::uint64_t c = 0; c < p_.cl.size(); ++c) {
+      const auto first = static_cast<std::ptrdiff_t>(slots.size());
+      for (std::uint64_t lane = 0; lane < p_.chunk_rows; ++lane)
+        each_slot(c, lane, [&](std::uint64_t slot, std::uint64_t k) {
+          if (values[k] == 0) slots.push_back(slot);
+        });
+      std::sort(slots.begin() + first, slots.end());  // chunks are in order
+    }
+    return slots;
+  }
 
  private:
   template <class T>
   [[nodiscard]] const bits_of<T>* bits() const {
     return static_cast<const bits_of<T>*>(a_.value_bytes());
   }
+
+  /// Calls f(chunk, lane) for the lanes of all chunks that have any of the elements [begin, end) of a section with
+  /// `per_lane` elements for a step of a lane.
+  template <class F>
+  void each_lane(std::uint64_t begin, std::uint64_t end, std::uint64_t per_lane, F&& f) const {
+    const std::uint64_t step = begin / per_lane / p_.chunk_rows;
+    auto chunk = static_cast<std::uint64_t>(std::upper_bound(p_.cs.begin(), p_.cs.end(), step) - p_.cs.begin());
+    for (chunk = chunk == 0 ? 0 : chunk - 1; chunk < p_.cs.size() && p_.cs[chunk] * p_.chunk_rows * per_lane < end;
+         ++chunk)
+      for (std::uint64_t lane = 0; lane < p_.chunk_rows; ++lane) f(chunk, lane);
+  }
+
+  /// Calls f(column in the segment, first entry, end of entries) for the blocks of a lane.
+  template <class F>
+  void each_block(std::uint64_t chunk, std::uint64_t lane, F&& f) const {
+    const LaneRow to{p_.lanes[chunk * p_.chunk_rows + lane]};
+    if (to.is_none()) return;
+    const std::uint64_t row = to.is_shared() ? p_.shared[to.index()] : to.index();
+    const std::uint64_t begin = ChunkLength{p_.cl[chunk]}.segment() * p_.segment_cols;
+    const std::uint64_t cols = std::min(p_.segment_cols, a_.cols() - begin);
+    const std::uint32_t* const columns = a_.col_idx();
+    std::uint64_t k = a_.row_ptr(row);
+    const std::uint64_t stop = a_.row_ptr(row + 1);
+    if (to.is_shared()) k = static_cast<std::uint64_t>(std::lower_bound(columns + k, columns + stop, begin) - columns);
+    while (k < stop && columns[k] < begin + cols) {
+      const std::uint64_t start = std::min(columns[k] - begin, cols - p_.block), first = k;
+      while (k < stop && columns[k] < begin + start + p_.block) ++k;
+      f(start, first, k);
+    }
+  }
+
+  /// Calls f(element of `values`, entry) for the entries of a lane.
+  template <class F>
+  void each_slot(std::uint64_t chunk, std::uint64_t lane, F&& f) const {
+    const std::uint64_t begin = ChunkLength{p_.cl[chunk]}.segment() * p_.segment_cols;
+    std::uint64_t step = p_.cs[chunk];
+    each_block(chunk, lane, [&](std::uint64_t start, std::uint64_t first, std::uint64_t last) {
+      for (std::uint64_t k = first; k < last; ++k)
+        f((step * p_.block + (a_.col_idx()[k] - begin - start)) * p_.chunk_rows + lane, k);
+      ++step;
+    });
+  }
+
+  const Blocked& p_;
+  CsrView a_;
+};
+
+class AmbPlanner {
+ public:
+  AmbPlanner(const PartMatrix& part, const PlanOptions& options)
+      : a_(part.a), choices_(options), segments_(div_up(a_.cols(), choices_.segment_cols)) {
+    const auto refuse = [&](std::string what, const char* remedy) {
+      throw Error(errc::unsupported, "amb: " + std::move(what), {}, remedy);
+    };
+    if (segments_ > max_segments)
+      refuse(fmt::format("{} segments of {} columns", segments_, choices_.segment_cols), "use a larger amb.segment");
+    if (a_.rows() > max_rows) refuse(fmt::format("{} rows", a_.rows()), "use another layout");
+    out_.segment_cols = choices_.segment_cols;
+    out_.chunk_rows = choices_.chunk_rows;
+    cut(options.threads);
+    choose_block();
+    if (out_.shared.size() > max_shared || steps_ > max_steps)
+      refuse(fmt::format("{} partial sums, {} steps", out_.shared.size(), steps_), "use a larger amb.segment");
+    assemble();
+    if (out_.block > 1 && stores_zeros(a_, options.threads))
+      dispatch(a_.value_type(), [&]<class T>(T) { out_.zeros = BlockedEntries(out_, a_).zeros<T>(); });
+  }
+
+  void describe(PartPlan& plan) const {
+    plan.info.params[param_segment_cols] = choices_.segment_cols;
+    plan.info.params[param_block] = out_.block;
+    plan.info.params[param_chunks] = out_.cl.size();
+    plan.info.params[param_steps] = steps_;
+    plan.info.params[param_chunk_rows] = choices_.chunk_rows;
+    plan.info.params[param_shared] = out_.shared.size();
+    plan.padding = steps_ * choices_.chunk_rows * out_.block - a_.nnz();
+    plan.fill_reads_x = blocks_ * out_.block > a_.nnz();
+    std::uint64_t longest = 0;
+    for (const std::uint32_t length : out_.cl) longest = std::max<std::uint64_t>(longest, ChunkLength{length}.steps());
+    plan.work = {{"amb.multiplies", 1},
+                 {"amb.slots", steps_ * choices_.chunk_rows * out_.block},
+                 {"amb.steps", steps_ * choices_.chunk_rows},
+                 {"amb.partial_sums", out_.shared.size()},
+                 {"amb.chain", are_few_threads(a_.rows()) ? chain_of(longest * out_.block, max_block) : 0}};
+    plan.counters = {
+        {"block", out_.block},        {"chunks", out_.cl.size()},           {"segments", segments_},
+        {"lanes", out_.lanes.size()}, {"lanes.shared", out_.shared.size()}, {"rows.empty", out_.empty.size()}};
+    // Table 2 of the paper counts these arrays; the lists of shared and of empty rows are ours.
+    plan.counters.push_back(
+        {"published.bytes", out_.cl.size() * 8 + out_.lanes.size() * 4 + block_bytes(out_.block, steps_)});
+    for (std::uint64_t b = 1; b <= max_block; ++b)
+      plan.counters.push_back({fmt::format("block_{}.bytes", b), considered_.at(b - 1)});
+  }
+
+  /// Once it is described.
+  Blocked take() { return std::move(out_); }
+
+ private:
   [[nodiscard]] std::uint64_t block_bytes(std::uint64_t block, std::uint64_t steps) const {
     return steps * choices_.chunk_rows * (2 + block * size_of(a_.value_type()));
   }
@@ -268,13 +347,13 @@ class Blocked {
       throw Error(errc::unsupported,
                   fmt::format("amb: blocks of {} columns in a segment of {}", *choices_.block, narrowest), {},
                   "use a smaller amb.block, or another amb.segment");
-    block_ = choices_.block.value_or(1);
+    out_.block = choices_.block.value_or(1);
     for (std::uint64_t b = 1; b <= max_block; ++b) {
       considered_.at(b - 1) = block_bytes(b, steps.at(b - 1));
-      if (!choices_.block && b <= narrowest && considered_.at(b - 1) < considered_.at(block_ - 1)) block_ = b;
+      if (!choices_.block && b <= narrowest && considered_.at(b - 1) < considered_.at(out_.block - 1)) out_.block = b;
     }
-    steps_ = steps.at(block_ - 1);
-    blocks_ = blocks.at(block_ - 1);
+    steps_ = steps.at(out_.block - 1);
+    blocks_ = blocks.at(out_.block - 1);
   }
 
   /// Puts the windows' chunks together, segment by segment: neighbours in time then read the same part of x.
@@ -287,14 +366,14 @@ class Blocked {
     std::vector<std::uint32_t> shared_before(windows_.size());
     std::size_t chunks = 0, shared_rows = 0;
     for (const Window& window : windows_) chunks += window.chunks.size(), shared_rows += window.shared.size();
-    for (auto* const list : {&cl, &cs}) list->reserve(chunks);
-    lanes.reserve(chunks * choices_.chunk_rows);
-    shared.reserve(shared_rows);
+    for (auto* const list : {&out_.cl, &out_.cs}) list->reserve(chunks);
+    out_.lanes.reserve(chunks * choices_.chunk_rows);
+    out_.shared.reserve(shared_rows);
     for (std::size_t w = 0; w < windows_.size(); ++w) {
       const Window& window = windows_[w];
-      shared_before[w] = static_cast<std::uint32_t>(shared.size());
-      shared.insert(shared.end(), window.shared.begin(), window.shared.end());
-      empty.insert(empty.end(), window.empty.begin(), window.empty.end());
+      shared_before[w] = static_cast<std::uint32_t>(out_.shared.size());
+      out_.shared.insert(out_.shared.end(), window.shared.begin(), window.shared.end());
+      out_.empty.insert(out_.empty.end(), window.empty.begin(), window.empty.end());
       for (std::size_t c = 0; c < window.chunks.size(); ++c) {
         if (c == 0 || window.chunks[c].segment != window.chunks[c - 1].segment)
           runs.push_back({window.chunks[c].segment, w, c, c});
@@ -306,103 +385,49 @@ class Blocked {
     for (const Run& run : runs) {
       const Window& window = windows_[run.window];
       for (std::uint64_t c = run.first; c < run.last; ++c) {
-        const std::uint32_t steps = window.chunks[c].steps.at(block_ - 1);
-        cl.push_back(ChunkLength::of(steps, run.segment).bits);
-        cs.push_back(step);
+        const std::uint32_t steps = window.chunks[c].steps.at(out_.block - 1);
+        out_.cl.push_back(ChunkLength::of(steps, run.segment).bits);
+        out_.cs.push_back(step);
         step += steps;
       }
       for (std::uint64_t i = run.first * choices_.chunk_rows; i < run.last * choices_.chunk_rows; ++i) {
         const LaneRow to{window.lanes[i]};
-        lanes.push_back(to.is_shared() && !to.is_none() ? to.bits + shared_before[run.window] : to.bits);
+        out_.lanes.push_back(to.is_shared() && !to.is_none() ? to.bits + shared_before[run.window] : to.bits);
       }
     }
     windows_.clear();
     windows_.shrink_to_fit();
   }
 
-  /// Calls f(chunk, lane) for the lanes of all chunks that have any of the elements [begin, end) of a section with
-  /// `per_lane` elements for a step of a lane.
-  template <class F>
-  void each_lane(std::uint64_t begin, std::uint64_t end, std::uint64_t per_lane, F&& f) const {
-    const std::uint64_t step = begin / per_lane / choices_.chunk_rows;
-    auto chunk = static_cast<std::uint64_t>(std::upper_bound(cs.begin(), cs.end(), step) - cs.begin());
-    for (chunk = chunk == 0 ? 0 : chunk - 1; chunk < cs.size() && cs[chunk] * choices_.chunk_rows * per_lane < end;
-         ++chunk)
-      for (std::uint64_t lane = 0; lane < choices_.chunk_rows; ++lane) f(chunk, lane);
-  }
-
-  /// Calls f(column in the segment, first entry, end of entries) for the blocks of a lane.
-  template <class F>
-  void each_block(std::uint64_t chunk, std::uint64_t lane, F&& f) const {
-    const LaneRow to{lanes[chunk * choices_.chunk_rows + lane]};
-    if (to.is_none()) return;
-    const std::uint64_t row = to.is_shared() ? shared[to.index()] : to.index();
-    const std::uint64_t begin = ChunkLength{cl[chunk]}.segment() * choices_.segment_cols;
-    const std::uint64_t cols = std::min(choices_.segment_cols, a_.cols() - begin);
-    const std::uint32_t* const columns = a_.col_idx();
-    std::uint64_t k = a_.row_ptr(row);
-    const std::uint64_t stop = a_.row_ptr(row + 1);
-    if (to.is_shared()) k = static_cast<std::uint64_t>(std::lower_bound(columns + k, columns + stop, begin) - columns);
-    while (k < stop && columns[k] < begin + cols) {
-      const std::uint64_t start = std::min(columns[k] - begin, cols - block_), first = k;
-      while (k < stop && columns[k] < begin + start + block_) ++k;
-      f(start, first, k);
-    }
-  }
-
-  /// Calls f(element of `values`, entry) for the entries of a lane.
-  template <class F>
-  void each_slot(std::uint64_t chunk, std::uint64_t lane, F&& f) const {
-    const std::uint64_t begin = ChunkLength{cl[chunk]}.segment() * choices_.segment_cols;
-    std::uint64_t step = cs[chunk];
-    each_block(chunk, lane, [&](std::uint64_t start, std::uint64_t first, std::uint64_t last) {
-      for (std::uint64_t k = first; k < last; ++k)
-        f((step * block_ + (a_.col_idx()[k] - begin - start)) * choices_.chunk_rows + lane, k);
-      ++step;
-    });
-  }
-
-  template <class T>
-  void list_zeros() {
-    const bits_of<T>* const values = bits<T>();
-    for (std::uint64_t c = 0; c < cl.size(); ++c) {
-      const auto first = static_cast<std::ptrdiff_t>(zeros.size());
-      for (std::uint64_t lane = 0; lane < choices_.chunk_rows; ++lane)
-        each_slot(c, lane, [&](std::uint64_t slot, std::uint64_t k) {
-          if (values[k] == 0) zeros.push_back(slot);
-        });
-      std::sort(zeros.begin() + first, zeros.end());  // chunks are in order
-    }
-  }
-
   CsrView a_;
-  std::shared_ptr<const void> owner_;
   Choices choices_;
-  std::uint64_t segments_, block_ = 1, steps_ = 0, blocks_ = 0;
+  std::uint64_t segments_, steps_ = 0, blocks_ = 0;
+  Blocked out_;
   PerBlock considered_{};  ///< bytes of columns and values for every block size
   CountedVector<Window> windows_;
 };
 
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
-  const auto blocked = std::make_shared<const Blocked>(part, options);
+  AmbPlanner planner(part, options);
   PartPlan plan = begin_plan(layout, part);
-  blocked->describe(plan);
-  const auto add = [&](std::size_t i, Fill fill, std::optional<std::uint64_t> count = {}) {
-    plan.sections.push_back(section(plan, sections.at(i), std::move(fill), count));
-  };
-  const auto copy = [&](const auto& array) { return copy_from(array.data(), blocked); };
-  add(0, copy(blocked->cl));
-  add(1, copy(blocked->cs));
-  add(2, copy(blocked->lanes));
-  add(3, [blocked](std::uint64_t begin, std::span<std::byte> out) { blocked->fill_columns(begin, out); });
-  dispatch(part.a.value_type(), [&]<class T>(T) {
-    add(4, [blocked](std::uint64_t begin, std::span<std::byte> out) { blocked->template fill_values<T>(begin, out); });
-  });
-  add(5, copy(blocked->shared));
-  add(6, copy(blocked->empty), blocked->empty.size());
-  if (!blocked->zeros.empty()) add(7, copy(blocked->zeros), blocked->zeros.size());
+  planner.describe(plan);
+  const auto blocked = std::make_shared<const Blocked>(planner.take());
+  add_sections(plan, std::span(sections).first(6));
+  add_section(plan, sections[6], blocked->empty.size());
+  if (!blocked->zeros.empty()) add_section(plan, sections[7], blocked->zeros.size());
+  plan.choices = blocked;
   share_by_section(plan);
   return plan;
+}
+
+void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin, std::span<std::byte> out) {
+  const auto& part = choices_of<Blocked>(plan);
+  const BlockedEntries entries(part, a);
+  if (section == 3) return entries.fill_columns(begin, out);
+  if (section == 4) return dispatch(a.value_type(), [&]<class T>(T) { entries.fill_values<T>(begin, out); });
+  const std::array<const void*, 8> arrays{part.cl.data(), part.cs.data(),     part.lanes.data(), nullptr,
+                                          nullptr,        part.shared.data(), part.empty.data(), part.zeros.data()};
+  copy_from(arrays.at(section), begin, out);
 }
 
 Least least(const Survey& s) {
@@ -428,6 +453,7 @@ extern const LayoutEncoder amb{.name = "amb",
                                .suits = "blocks of neighbouring columns; x larger than a cache",
                                .settings = amb_plans::settings,
                                .plan = amb_plans::plan,
+                               .fill = amb_plans::fill,
                                .least = amb_plans::least,
                                .reproduction = true};
 

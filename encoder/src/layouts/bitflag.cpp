@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "layouts/bitflag_chunks.hpp"
+#include "layouts/bitflag_rules.hpp"
 #include "layouts/bitflag_values.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/encoder/survey.hpp"
@@ -25,237 +26,48 @@ constexpr std::array<Setting, 4> settings{
     Setting{"bitflag.segments", "auto, or 1 and more",
             "segments of columns, each with sums of its own; auto: if rows are long"}};
 
-/// Warps of a tile wait for one another: rmat takes 73.5 us with two, 76.7 with four, 80 with 16 (H200).
-constexpr std::uint64_t least_tile = 2;
-/// Elements of x, of the values' type, that leave enough of an H200's shared memory to the first-level cache; what the
-/// entries of their columns must be, in all and of all, so that fewer misses pay for the copies; and the bytes that one
-/// is worth, where columns are narrow without. docs/BENCHMARKS.md, "bitflag".
-constexpr std::uint64_t hot_bytes = 65536, least_hot_entries = std::uint64_t{1} << 20, least_hot_cols = 32768;
-constexpr double least_hot_share = 1.0 / 12, hot_entry_bytes = 8;
+/// What is stored of a part, but for what its entries say.
+struct Flags {
+  Source source = Source::raw;
+  CountedVector<std::uint64_t> table;
+  std::optional<ValueIds> ids;
+  CountedVector<std::uint16_t> window_ids;  ///< of the entries
+  Hot hot;
+  CountedVector<std::uint32_t> hot_words;  ///< of each column: how it is stored if it is hot, else 0
+  std::uint64_t segments = 1;
+  CsrMatrix segmented;  ///< what is planned instead of the part if there are several
+  Chunks chunks;
+};
 
-class Flagged {
+/// Writes the sections.
+class BitflagWriter {
  public:
-  Flagged(const PartMatrix& part, const PlanOptions& options) : owner_(part.owner), a_(part.a) {
-    const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads, false);
-    choose_source(*values, options);
-    const std::uint64_t rows = a_.rows();
-    choose_segments(options);
-    choose_hot(options);
-    if (!hot_.columns.empty()) {
-      hot_words_.resize(a_.cols());
-      for (std::uint32_t i = 0; i < hot_.columns.size(); ++i) hot_words_[hot_.columns[i]] = hot_bit | i;
-    }
-    if (segments_ != 1) {
-      segmented_ = in_segments(a_, segments_, options.threads);
-      a_ = CsrView(segmented_);
-    }
-    choose_tile(options);
-    chunks_ = plan_chunks(a_, {rows, div_up(a_.cols(), segments_), tile_, !hot_.columns.empty()});
-    const auto of_values = choose_by_chunk(options);  // which may choose another source
-    place_chunks(chunks_, source_, stored_bytes(source_, size_of(a_.value_type())), of_values);
-  }
-
-  void describe(PartPlan& plan, int threads) const {
-    const std::uint64_t count = chunks_.all.size() - 1;
-    plan.info.params = {static_cast<std::uint64_t>(source_),
-                        tile_,
-                        count,
-                        chunks_.units,
-                        table_.size(),
-                        chunks_.continued,
-                        hot_.columns.size(),
-                        segments_};
-    plan.padding = chunks_.padding;
-    plan.near_entries = segments_ != 1 ? a_.nnz() : hot_.entries;
-    const std::uint64_t headers = (count + 1) * sizeof(Chunk);
-    plan.byte_shares = {
-        {"chunks", headers},
-        {"flags", chunks_.units * unit - chunks_.column_bytes - chunks_.value_bytes - chunks_.row_bytes},
-        {"columns", chunks_.column_bytes},
-        {"values", chunks_.value_bytes + table_.size() * size_of(a_.value_type())},
-        {"rows", chunks_.row_bytes},
-        {"hot", hot_.columns.size() * 4},
-        {"segments", segments_ == 1 ? 0 : chunks_.segments.size() * 4}};
-    std::uint64_t with_entries = 0;
-    for (const PlannedChunk& c : chunks_.all) with_entries += c.chunk.info.entries() != 0 ? 1 : 0;
-    plan.counters = {{fmt::format("values.{}", source_names.at(static_cast<std::size_t>(source_))), 1},
-                     {"tile_chunks", tile_},
-                     {"chunks", with_entries},
-                     {"chunks.columns_8", chunks_.by_column_shift[0]},
-                     {"chunks.columns_16", chunks_.by_column_shift[1]},
-                     {"chunks.columns_32", chunks_.by_column_shift[2]},
-                     {"chunks.without_entries", count - with_entries},
-                     {"tiles.continued", chunks_.continued},
-                     {"segments", segments_},
-                     {"hot.columns", hot_.columns.size()},
-                     {"hot.entries", hot_.entries}};
-    plan.work = {
-        {"bitflag.multiplies", 1},
-        {"bitflag.entries", a_.nnz()},
-        {"bitflag.few_raw_bytes", source_ == Source::raw && a_.nnz() < small_entries ? chunks_.value_bytes : 0},
-        {"bitflag.carries", chunks_.continued != 0 ? 1U : 0U},
-        {"bitflag.long_carries", 2 * chunks_.continued * tile_ > count ? 1U : 0U},
-        {"bitflag.hot", hot_.columns.empty() ? 0U : 1U},
-        {"bitflag.hot_entries", hot_.entries},
-        {"bitflag.segment_rows", segments_ == 1 ? 0 : a_.rows()},
-        {"bitflag.segment_rounds", (segments_ - 1) / device_blocks},
-        {"bitflag.run_entries", entries_in_runs(a_, lane_entries, threads)}};
-  }
+  BitflagWriter(const Flags& plan, const CsrView& part)
+      : p_(plan), a_(plan.segments == 1 ? part : CsrView(plan.segmented)) {}
 
   void fill(std::size_t index, std::uint64_t begin, std::span<std::byte> out) const {
     switch (index) {
       case 0:
-        return compute_elements<Chunk>(begin, out, [&](std::uint64_t c) { return chunks_.all[c].chunk; });
+        return compute_elements<Chunk>(begin, out, [&](std::uint64_t c) { return p_.chunks.all[c].chunk; });
       case 1:
         return dispatch(a_.value_type(), [&]<class T>(T) { fill_stream<T>(begin, out); });
       case 2:
         return dispatch(a_.value_type(), [&]<class T>(T) {
-          compute_elements<bits_of<T>>(begin, out, [&](std::uint64_t i) { return static_cast<bits_of<T>>(table_[i]); });
+          compute_elements<bits_of<T>>(begin, out,
+                                       [&](std::uint64_t i) { return static_cast<bits_of<T>>(p_.table[i]); });
         });
       case 3:
-        return compute_elements<std::uint32_t>(begin, out, [&](std::uint64_t i) { return hot_.columns[i]; });
+        return compute_elements<std::uint32_t>(begin, out, [&](std::uint64_t i) { return p_.hot.columns[i]; });
       default:
-        return compute_elements<std::uint32_t>(begin, out, [&](std::uint64_t i) { return chunks_.segments[i]; });
+        return compute_elements<std::uint32_t>(begin, out, [&](std::uint64_t i) { return p_.chunks.segments[i]; });
     }
   }
 
  private:
-  static std::string values_wanted(const PlanOptions& options) {
-    const auto found = options.settings.find("bitflag.values");
-    return found == options.settings.end() ? "auto" : found->second;
-  }
-
-  [[noreturn]] static void refuse_values(const std::string& wanted, std::string_view because) {
-    throw Error(errc::unsupported, fmt::format("bitflag: bitflag.values is {}, but {}", wanted, because), {},
-                "use bitflag.values=raw, or auto");
-  }
-
-  void choose_source(const ValueTable& values, const PlanOptions& options) {
-    const std::string wanted = values_wanted(options);
-    const bool one = values.distinct() == 1, few = values.distinct() <= max_table && a_.nnz() != 0;
-    const std::uint64_t size = size_of(a_.value_type());
-    if (wanted == "auto")
-      source_ = one                                                            ? Source::single
-                : few && values.distinct() * size + a_.nnz() < a_.nnz() * size ? Source::table
-                                                                               : Source::raw;
-    else if (wanted == "raw")
-      source_ = Source::raw;
-    else if (wanted == "table" && few)
-      source_ = Source::table;
-    else if (wanted == "single" && one)
-      source_ = Source::single;
-    else if (wanted == "window")
-      source_ = Source::window;
-    else if (wanted == "decimal")
-      source_ = Source::decimal;
-    else if (wanted == "table" || wanted == "single")
-      refuse_values(wanted, "the values do not repeat like that");
-    else
-      refuse_setting("bitflag.values", wanted, settings[0].values);
-    if (source_ == Source::table || source_ == Source::single)
-      for (const ValueCount& v : values.most_frequent()) table_.push_back(v.bits);
-    if (source_ == Source::table) ids_.emplace(table_);
-  }
-
-  /// The sources that are planned chunk by chunk: one that is wanted; or, if only bytes count, the one of fewest bytes
-  /// if it takes fewer than what has been chosen. Returns what is common to the values of each chunk.
-  CountedVector<std::uint16_t> choose_by_chunk(const PlanOptions& options) {
-    if (source_ == Source::window) {
-      auto windows = plan_windows(a_, chunks_, max_window_values);
-      if (!windows) refuse_values("window", "the values do not repeat like that");
-      return take(std::move(*windows));
-    }
-    if (source_ == Source::decimal) {
-      auto decimals = plan_decimals(a_, chunks_, options.threads);
-      if (!decimals) refuse_values("decimal", "a value is no f64 that is an integer of 32 bits over a power of ten");
-      return std::move(decimals->of_chunks);
-    }
-    if (values_wanted(options) != "auto" || options.aim.optimize != Objective::bytes || source_ == Source::single)
-      return {};
-    const std::uint64_t size = size_of(a_.value_type()), slots = a_.nnz() + chunks_.padding;
-    std::uint64_t bytes = slots * stored_bytes(source_, size) + table_.size() * size;
-    auto decimals = plan_decimals(a_, chunks_, options.threads);
-    if (decimals && slots * 4 + decimals->exponent_bytes < bytes)
-      bytes = slots * 4 + decimals->exponent_bytes;
-    else
-      decimals.reset();
-    if (slots * 2 + size < bytes)
-      if (auto windows = plan_windows(a_, chunks_, (bytes - slots * 2 - 1) / size)) return take(std::move(*windows));
-    if (!decimals) return {};
-    source_ = Source::decimal;
-    table_.clear();
-    return std::move(decimals->of_chunks);
-  }
-
-  CountedVector<std::uint16_t> take(Windows windows) {
-    source_ = Source::window;
-    table_ = std::move(windows.values);
-    window_ids_ = std::move(windows.ids);
-    return std::move(windows.of_chunks);
-  }
-
-  static std::optional<std::uint64_t> hot_wanted(const PlanOptions& options) {
-    return read_setting(options, "bitflag.hot", 0, max_hot, "auto");
-  }
-
-  void choose_hot(const PlanOptions& options) {
-    const auto wanted = hot_wanted(options);
-    if (segments_ != 1) {
-      if (wanted.value_or(0) != 0)
-        throw Error(
-            errc::usage,
-            fmt::format("bitflag.hot is {} and bitflag.segments {}: segments have no hot columns", *wanted, segments_),
-            {}, "leave out one of them");
-      return;
-    }
-    if (wanted) {
-      if (*wanted != 0 && a_.cols() <= hot_bit && a_.nnz() != 0) hot_ = hot_columns_of(a_, *wanted, options.threads);
-      return;
-    }
-    // They take more bytes, and on a host no less time: rmat of scale 18 cold 6.0 without and 6.8 ms with them.
-    if (options.aim.optimize == Objective::bytes || options.aim.target == Target::host) return;
-    if (a_.nnz() < small_entries || a_.cols() <= least_hot_cols || a_.cols() > hot_bit) return;
-    Hot hot = hot_columns_of(a_, hot_bytes / size_of(a_.value_type()), options.threads);
-    const double share = static_cast<double>(hot.entries) / static_cast<double>(a_.nnz());
-    if (hot.entries >= least_hot_entries && share >= least_hot_share &&
-        hot_entry_bytes * share >= 4 - bytes_of_columns(a_))
-      hot_ = std::move(hot);
-  }
-
-  void choose_segments(const PlanOptions& options) {
-    if (const auto wanted = read_setting(options, "bitflag.segments", 1, 0xFFFFFFFF, "auto")) {
-      if (*wanted == 1 || a_.rows() == 0) return;
-      const std::uint64_t columns = div_up(a_.cols(), *wanted);
-      if (*wanted > a_.cols() || columns > max_segment || (*wanted - 1) * columns >= a_.cols() ||
-          a_.rows() * *wanted > max_segment_rows(a_.nnz()))
-        throw Error(errc::unsupported,
-                    fmt::format("bitflag: bitflag.segments is {}, the part has {} rows and {} columns", *wanted,
-                                a_.rows(), a_.cols()),
-                    {},
-                    "use another number, of segments of 1 to 65536 columns, whose rows are at most 2^24 in all or the "
-                    "nonzeros; or auto");
-      segments_ = *wanted;
-      return;
-    }
-    if (hot_wanted(options).value_or(0) == 0) segments_ = usual_segments(a_.rows(), a_.cols(), a_.nnz());
-  }
-
-  void choose_tile(const PlanOptions& options) {
-    if (const auto wanted = read_setting(options, "bitflag.tile", 1, max_tile_chunks, "auto")) {
-      tile_ = static_cast<std::uint32_t>(*wanted);
-    } else {
-      std::uint64_t longest = 0, tile = least_tile;
-      for (std::uint64_t r = 0; r < a_.rows(); ++r) longest = std::max(longest, a_.row_length(r));
-      if (a_.nnz() < small_entries && longest <= std::uint64_t{max_tile_chunks} * chunk_entries)
-        while (tile * chunk_entries < longest) tile *= 2;
-      tile_ = static_cast<std::uint32_t>(tile);
-    }
-  }
-
   template <class T>
   void fill_stream(std::uint64_t begin, std::span<std::byte> out) const {
     if (out.empty()) return;
-    const CountedVector<PlannedChunk>& all = chunks_.all;
+    const CountedVector<PlannedChunk>& all = p_.chunks.all;
     const std::uint64_t end = begin + out.size();
     auto c = static_cast<std::size_t>(
         std::upper_bound(all.begin(), all.end(), begin / unit,
@@ -294,27 +106,27 @@ class Flagged {
     const Chunk& chunk = planned.chunk;
     const Info info = chunk.info;
     const std::uint32_t n = info.entries(), own_lanes = info.lanes();
-    const ChunkLayout at = chunk_layout(info, source_, stored_bytes(source_, sizeof(T)));
+    const ChunkLayout at = chunk_layout(info, p_.source, stored_bytes(p_.source, sizeof(T)));
     const std::uint32_t* const col_idx = a_.col_idx() + planned.first_entry;
     const auto* const values = static_cast<const bits_of<T>*>(a_.value_bytes()) + planned.first_entry;
     auto* const offsets = reinterpret_cast<Offset*>(out + at.columns);
     for (std::uint32_t e = 0; e < n; ++e)
       offsets[slot_of(sizeof(Offset), own_lanes, e / lane_entries, e % lane_entries)] =
           static_cast<Offset>(word_of(col_idx[e], chunk.base));
-    if (source_ == Source::raw)
+    if (p_.source == Source::raw)
       for (std::uint32_t e = 0; e < n; ++e)
         std::memcpy(out + at.values + slot_of(sizeof(T), own_lanes, e / lane_entries, e % lane_entries) * sizeof(T),
                     values + e, sizeof(T));
-    if (source_ == Source::table)
+    if (p_.source == Source::table)
       for (std::uint32_t e = 0; e < n; ++e)
         out[at.values + slot_of(1, own_lanes, e / lane_entries, e % lane_entries)] =
-            static_cast<std::byte>(ids_->find(std::uint64_t{values[e]}));
-    if (source_ == Source::window) {
+            static_cast<std::byte>(p_.ids->find(std::uint64_t{values[e]}));
+    if (p_.source == Source::window) {
       auto* const ids = reinterpret_cast<std::uint16_t*>(out + at.values);
       for (std::uint32_t e = 0; e < n; ++e)
-        ids[slot_of(2, own_lanes, e / lane_entries, e % lane_entries)] = window_ids_[planned.first_entry + e];
+        ids[slot_of(2, own_lanes, e / lane_entries, e % lane_entries)] = p_.window_ids[planned.first_entry + e];
     }
-    if (source_ == Source::decimal) write_decimals(planned, at, out);
+    if (p_.source == Source::decimal) write_decimals(planned, at, out);
     // Where rows start.
     std::uint64_t row = info.continues() ? a_.row_of(planned.first_entry) : chunk.row;
     if (info.continues()) ++row;
@@ -343,33 +155,225 @@ class Flagged {
   }
 
   [[nodiscard]] std::uint32_t word_of(std::uint32_t column, std::uint32_t base) const {
-    return !hot_words_.empty() && hot_words_[column] != 0 ? hot_words_[column] : column - base;
+    return !p_.hot_words.empty() && p_.hot_words[column] != 0 ? p_.hot_words[column] : column - base;
   }
 
-  std::shared_ptr<const void> owner_;
+  const Flags& p_;
   CsrView a_;
-  Source source_ = Source::raw;
-  CountedVector<std::uint64_t> table_;
-  std::optional<ValueIds> ids_;
-  CountedVector<std::uint16_t> window_ids_;  ///< of the entries
-  Hot hot_;
-  CountedVector<std::uint32_t> hot_words_;  ///< of each column: how it is stored if it is hot, else 0
-  std::uint64_t segments_ = 1;
-  CsrMatrix segmented_;  ///< what a_ is if there are several
+};
+
+class BitflagPlanner {
+ public:
+  BitflagPlanner(const PartMatrix& part, const PlanOptions& options) : a_(part.a) {
+    const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads, false);
+    facts_ = {a_.rows(), a_.cols(), a_.nnz(), size_of(a_.value_type()), values->distinct()};
+    choose_source(*values, options);
+    const std::uint64_t rows = a_.rows();
+    choose_segments(options);
+    choose_hot(options);
+    if (!out_.hot.columns.empty()) {
+      out_.hot_words.resize(a_.cols());
+      for (std::uint32_t i = 0; i < out_.hot.columns.size(); ++i) out_.hot_words[out_.hot.columns[i]] = hot_bit | i;
+    }
+    if (out_.segments != 1) {
+      out_.segmented = in_segments(a_, out_.segments, options.threads);
+      a_ = CsrView(out_.segmented);
+    }
+    choose_tile(options);
+    out_.chunks = plan_chunks(a_, {rows, div_up(a_.cols(), out_.segments), tile_, !out_.hot.columns.empty()});
+    const auto of_values = choose_by_chunk(options);  // which may choose another source
+    place_chunks(out_.chunks, out_.source, stored_bytes(out_.source, size_of(a_.value_type())), of_values);
+  }
+
+  void describe(PartPlan& plan, int threads) const {
+    const std::uint64_t count = out_.chunks.all.size() - 1;
+    plan.info.params = {static_cast<std::uint64_t>(out_.source),
+                        tile_,
+                        count,
+                        out_.chunks.units,
+                        out_.table.size(),
+                        out_.chunks.continued,
+                        out_.hot.columns.size(),
+                        out_.segments};
+    plan.padding = out_.chunks.padding;
+    plan.near_entries = out_.segments != 1 ? a_.nnz() : out_.hot.entries;
+    const std::uint64_t headers = (count + 1) * sizeof(Chunk);
+    plan.byte_shares = {{"chunks", headers},
+                        {"flags", out_.chunks.units * unit - out_.chunks.column_bytes - out_.chunks.value_bytes -
+                                      out_.chunks.row_bytes},
+                        {"columns", out_.chunks.column_bytes},
+                        {"values", out_.chunks.value_bytes + out_.table.size() * size_of(a_.value_type())},
+                        {"rows", out_.chunks.row_bytes},
+                        {"hot", out_.hot.columns.size() * 4},
+                        {"segments", out_.segments == 1 ? 0 : out_.chunks.segments.size() * 4}};
+    std::uint64_t with_entries = 0;
+    for (const PlannedChunk& c : out_.chunks.all) with_entries += c.chunk.info.entries() != 0 ? 1 : 0;
+    plan.counters = {{fmt::format("values.{}", source_names.at(static_cast<std::size_t>(out_.source))), 1},
+                     {"tile_chunks", tile_},
+                     {"chunks", with_entries},
+                     {"chunks.columns_8", out_.chunks.by_column_shift[0]},
+                     {"chunks.columns_16", out_.chunks.by_column_shift[1]},
+                     {"chunks.columns_32", out_.chunks.by_column_shift[2]},
+                     {"chunks.without_entries", count - with_entries},
+                     {"tiles.continued", out_.chunks.continued},
+                     {"segments", out_.segments},
+                     {"hot.columns", out_.hot.columns.size()},
+                     {"hot.entries", out_.hot.entries}};
+    plan.work = {
+        {"bitflag.multiplies", 1},
+        {"bitflag.entries", a_.nnz()},
+        {"bitflag.few_raw_bytes", out_.source == Source::raw && a_.nnz() < small_entries ? out_.chunks.value_bytes : 0},
+        {"bitflag.carries", out_.chunks.continued != 0 ? 1U : 0U},
+        {"bitflag.long_carries", 2 * out_.chunks.continued * tile_ > count ? 1U : 0U},
+        {"bitflag.hot", out_.hot.columns.empty() ? 0U : 1U},
+        {"bitflag.hot_entries", out_.hot.entries},
+        {"bitflag.segment_rows", out_.segments == 1 ? 0 : a_.rows()},
+        {"bitflag.segment_rounds", (out_.segments - 1) / device_blocks},
+        {"bitflag.run_entries", entries_in_runs(a_, lane_entries, threads)}};
+  }
+
+  /// Once it is described.
+  Flags take() { return std::move(out_); }
+
+ private:
+  static std::string values_wanted(const PlanOptions& options) {
+    const auto found = options.settings.find("bitflag.values");
+    return found == options.settings.end() ? "auto" : found->second;
+  }
+
+  [[noreturn]] static void refuse_values(const std::string& wanted, std::string_view because) {
+    throw Error(errc::unsupported, fmt::format("bitflag: bitflag.values is {}, but {}", wanted, because), {},
+                "use bitflag.values=raw, or auto");
+  }
+
+  void choose_source(const ValueTable& values, const PlanOptions& options) {
+    const std::string wanted = values_wanted(options);
+    if (wanted == "auto")
+      out_.source = usual_source(facts_);
+    else if (wanted == "raw")
+      out_.source = Source::raw;
+    else if (wanted == "table" && fit_table(facts_))
+      out_.source = Source::table;
+    else if (wanted == "single" && facts_.distinct_values == 1)
+      out_.source = Source::single;
+    else if (wanted == "window")
+      out_.source = Source::window;
+    else if (wanted == "decimal")
+      out_.source = Source::decimal;
+    else if (wanted == "table" || wanted == "single")
+      refuse_values(wanted, "the values do not repeat like that");
+    else
+      refuse_setting("bitflag.values", wanted, settings[0].values);
+    if (out_.source == Source::table || out_.source == Source::single)
+      for (const ValueCount& v : values.most_frequent()) out_.table.push_back(v.bits);
+    if (out_.source == Source::table) out_.ids.emplace(out_.table);
+  }
+
+  /// The sources that are planned chunk by chunk: one that is wanted; or, if only bytes count, the one of fewest bytes
+  /// if it takes fewer than what has been chosen. Returns what is common to the values of each chunk.
+  CountedVector<std::uint16_t> choose_by_chunk(const PlanOptions& options) {
+    if (out_.source == Source::window) {
+      auto windows = plan_windows(a_, out_.chunks, max_window_values);
+      if (!windows) refuse_values("window", "the values do not repeat like that");
+      return take(std::move(*windows));
+    }
+    if (out_.source == Source::decimal) {
+      auto decimals = plan_decimals(a_, out_.chunks, options.threads);
+      if (!decimals) refuse_values("decimal", "a value is no f64 that is an integer of 32 bits over a power of ten");
+      return std::move(decimals->of_chunks);
+    }
+    if (values_wanted(options) != "auto" || options.aim.optimize != Objective::bytes || out_.source == Source::single)
+      return {};
+    const std::uint64_t size = facts_.value_size;
+    ValueFacts facts{a_.nnz() + out_.chunks.padding, size, 0};
+    facts.bytes = facts.slots * stored_bytes(out_.source, size) + out_.table.size() * size;
+    auto decimals = plan_decimals(a_, out_.chunks, options.threads);
+    if (decimals && decimal_bytes(facts, decimals->exponent_bytes) < facts.bytes)
+      facts.bytes = decimal_bytes(facts, decimals->exponent_bytes);
+    else
+      decimals.reset();
+    if (const std::uint64_t most = most_window_values(facts); most != 0)
+      if (auto windows = plan_windows(a_, out_.chunks, most)) return take(std::move(*windows));
+    if (!decimals) return {};
+    out_.source = Source::decimal;
+    out_.table.clear();
+    return std::move(decimals->of_chunks);
+  }
+
+  CountedVector<std::uint16_t> take(Windows windows) {
+    out_.source = Source::window;
+    out_.table = std::move(windows.values);
+    out_.window_ids = std::move(windows.ids);
+    return std::move(windows.of_chunks);
+  }
+
+  static std::optional<std::uint64_t> hot_wanted(const PlanOptions& options) {
+    return read_setting(options, "bitflag.hot", 0, max_hot, "auto");
+  }
+
+  void choose_hot(const PlanOptions& options) {
+    const auto wanted = hot_wanted(options);
+    if (out_.segments != 1) {
+      if (wanted.value_or(0) != 0)
+        throw Error(errc::usage,
+                    fmt::format("bitflag.hot is {} and bitflag.segments {}: segments have no hot columns", *wanted,
+                                out_.segments),
+                    {}, "leave out one of them");
+      return;
+    }
+    if (wanted) {
+      if (*wanted != 0 && a_.cols() <= hot_bit && a_.nnz() != 0)
+        out_.hot = hot_columns_of(a_, *wanted, options.threads);
+      return;
+    }
+    const std::uint64_t count = hot_columns_to_count(facts_, options.aim);
+    if (count == 0) return;
+    Hot hot = hot_columns_of(a_, count, options.threads);
+    if (worth_hot_columns(hot.entries, a_.nnz(), bytes_of_columns(a_))) out_.hot = std::move(hot);
+  }
+
+  void choose_segments(const PlanOptions& options) {
+    if (const auto wanted = read_setting(options, "bitflag.segments", 1, 0xFFFFFFFF, "auto")) {
+      if (*wanted == 1 || a_.rows() == 0) return;
+      if (!can_have_segments(facts_, *wanted))
+        throw Error(errc::unsupported,
+                    fmt::format("bitflag: bitflag.segments is {}, the part has {} rows and {} columns", *wanted,
+                                a_.rows(), a_.cols()),
+                    {},
+                    "use another number, of segments of 1 to 65536 columns, whose rows are at most 2^24 in all or the "
+                    "nonzeros; or auto");
+      out_.segments = *wanted;
+      return;
+    }
+    if (hot_wanted(options).value_or(0) == 0) out_.segments = usual_segments(facts_);
+  }
+
+  void choose_tile(const PlanOptions& options) {
+    if (const auto wanted = read_setting(options, "bitflag.tile", 1, max_tile_chunks, "auto")) {
+      tile_ = static_cast<std::uint32_t>(*wanted);
+    } else {
+      tile_ = usual_tile(a_.nnz(), a_.longest_row(options.threads));
+    }
+  }
+
+  CsrView a_;
+  PartFacts facts_;
+  Flags out_;
   std::uint32_t tile_ = 0;
-  Chunks chunks_;
 };
 
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
-  const auto flagged = std::make_shared<const Flagged>(part, options);
+  BitflagPlanner planner(part, options);
   PartPlan plan = begin_plan(layout, part);
-  flagged->describe(plan, options.threads);
-  for (const SectionSource& map : plan.sections) plan.byte_shares.push_back({map.name, map.raw_bytes()});
-  for (std::size_t i = 0; i < sections.size(); ++i)
-    plan.sections.push_back(section(plan, sections[i], [flagged, i](std::uint64_t begin, std::span<std::byte> out) {
-      flagged->fill(i, begin, out);
-    }));
+  planner.describe(plan, options.threads);
+  for (const SectionShape& map : plan.sections) plan.byte_shares.push_back({map.name, map.raw_bytes()});
+  add_sections(plan, sections);
+  plan.choices = std::make_shared<const Flags>(planner.take());
   return plan;
+}
+
+void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin, std::span<std::byte> out) {
+  BitflagWriter(choices_of<Flags>(plan), a).fill(section, begin, out);
 }
 
 Least least(const Survey& s) {
@@ -389,6 +393,7 @@ extern const LayoutEncoder bitflag{"bitflag",
                                    "graphs and other irregular rows of any length",
                                    flagged::settings,
                                    flagged::plan,
+                                   flagged::fill,
                                    flagged::least,
                                    /*aims=*/true};
 

@@ -194,18 +194,6 @@ double bytes_of_columns(const CsrView& a) {
   return seen == 0 ? 4 : static_cast<double>(bytes) / static_cast<double>(seen);
 }
 
-std::uint64_t usual_segments(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz) {
-  // A segment of x fits half of the shared memory of an H200's multiprocessor, which has two such blocks. A segment's
-  // sums of all rows pass through memory: there must be so many entries for each.
-  constexpr std::uint64_t segment_of_x = 9600, least_segment_entries = 8;
-  const std::uint64_t least = div_up(cols, segment_of_x);
-  if (nnz < small_entries || least < 4 || least * rows * least_segment_entries > nnz) return 1;
-  // As many as keep all multiprocessors busy to the end.
-  std::uint64_t segments = least > device_blocks ? least : device_blocks / (device_blocks / least);
-  while (segments > least && (segments - 1) * div_up(cols, segments) >= cols) --segments;
-  return segments;
-}
-
 CsrMatrix in_segments(const CsrView& a, std::uint64_t segments, int threads) {
   const std::uint64_t rows = a.rows(), columns = div_up(a.cols(), segments);
   CsrMatrix m = allocate_csr(rows * segments, a.cols(), a.nnz(), a.value_type());

@@ -13,10 +13,6 @@ namespace spmvpack::encoder::layouts::flagged {
 using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 using spmvpack::layouts::bitflag::Source;    // not encoder::Source, which a group may include, too
 
-/// Parts of fewer entries are bound by latency: no second launch for rows in several tiles, no copy of hot columns, no
-/// segments.
-inline constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
-
 /// A chunk and where its entries begin.
 struct PlannedChunk {
   Chunk chunk;
@@ -55,10 +51,6 @@ constexpr std::uint32_t column_shift(std::uint32_t span) { return span <= 0xFF ?
 
 /// Bytes of a column, on average: as wide as each of some chunks of 256 entries here and there needs it.
 double bytes_of_columns(const CsrView& a);
-
-/// Segments of a part whose settings leave them open; 1: none.
-inline constexpr std::uint64_t device_blocks = 264;  ///< that an H200 holds at once, each with a segment of x
-std::uint64_t usual_segments(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz);
 
 /// The matrix whose rows are those of all segments: row r of segment s is row s * rows + r. O(nnz + rows * segments),
 /// parallel.

@@ -181,27 +181,26 @@ std::optional<std::uint32_t> power_setting(const PlanOptions& options, const std
   return static_cast<std::uint32_t>(*value);
 }
 
-/// A part split into chunks: makes all decisions, then writes the sections.
+/// A part split into chunks.
 class ChunkedPart {
  public:
   ChunkedPart(const PartMatrix& part, const PlanOptions& options)
-      : owner_(part.owner),
-        a_(part.a),
-        values_(part.values ? part.values : ValueTable::count(part.a, options.threads)),
+      : values_(part.values ? part.values : ValueTable::count(part.a, options.threads)),
         ids_(lut_bits(*values_)),
         // Chunks of fewer lanes exist for worked examples; --set does not offer them.
         lanes_(power_setting(options, "ccoo.b", 8, default_lanes).value_or(default_lanes)) {
     const std::optional<std::uint32_t> chosen = power_setting(options, "ccoo.k", 1, 8);
-    const RawEntries raw(a_, *values_, ids_, options.threads);
-    const std::uint64_t lut_bytes = values_->most_frequent().size() * size_of(a_.value_type());
+    const CsrView& a = part.a;
+    const RawEntries raw(a, *values_, ids_, options.threads);
+    const std::uint64_t lut_bytes = values_->most_frequent().size() * size_of(a.value_type());
 
     std::array<Chunking, slot_choices.size()> all;
     parallel_for(all.size(), options.threads, [&](std::uint64_t i) {
-      all[i] = Chunker(a_, raw, lanes_, slot_choices[i], true).run();
+      all[i] = Chunker(a, raw, lanes_, slot_choices[i], true).run();
       // A few small chunks may not pay for the table.
       Chunking plain;
       if (all[i].uses_lut && all[i].chunks.size() <= lut_capacity) {
-        plain = Chunker(a_, raw, lanes_, slot_choices[i], false).run();
+        plain = Chunker(a, raw, lanes_, slot_choices[i], false).run();
         if (plain.device_bytes(lut_bytes) <= all[i].device_bytes(lut_bytes)) all[i] = std::move(plain);
       }
     });
@@ -216,7 +215,7 @@ class ChunkedPart {
   }
 
   /// Writes the bytes [begin, begin + out.size()) of section `index`.
-  void fill(std::size_t index, std::uint64_t begin, std::span<std::byte> out) const {
+  void fill(const CsrView& a, std::size_t index, std::uint64_t begin, std::span<std::byte> out) const {
     const auto of_chunks = [&]<class T>(T, auto member) {
       compute_elements<T>(begin, out, [&](std::uint64_t c) { return member(chunking_.chunks[c]); });
     };
@@ -230,9 +229,9 @@ class ChunkedPart {
       case blob_offset:
         return of_chunks(std::uint64_t{}, [](const Chunk& c) { return c.blob_offset; });
       case blob:
-        return fill_blob(begin, out);
+        return fill_blob(a, begin, out);
       default:
-        dispatch(a_.value_type(), [&]<class T>(T) {
+        dispatch(a.value_type(), [&]<class T>(T) {
           compute_elements<bits_of<T>>(
               begin, out, [&](std::uint64_t i) { return static_cast<bits_of<T>>(values_->most_frequent()[i].bits); });
         });
@@ -240,16 +239,16 @@ class ChunkedPart {
   }
 
   /// Adds what the plan says about the chunks.
-  void describe(PartPlan& plan, int threads) const {
+  void describe(PartPlan& plan, const CsrView& a, int threads) const {
     const Chunking& c = chunking_;
     const std::uint64_t chunks = c.chunks.size();
     plan.info.params = {lanes_, c.slots, chunks};
-    plan.padding = c.stored_slots - a_.nnz();
+    plan.padding = c.stored_slots - a.nnz();
     plan.byte_shares = {{"row_offsets", c.row_bytes},
                         {"columns", c.column_bytes},
                         {"values", c.value_bytes},
                         {"chunk_headers", chunks * header_bytes},
-                        {"lut", lut_size() * size_of(a_.value_type())}};
+                        {"lut", lut_size() * size_of(a.value_type())}};
     std::array<std::uint64_t, 3> columns{};
     std::uint64_t one_row = 0, with_lut = 0;
     for (const Chunk& chunk : c.chunks) {
@@ -267,13 +266,13 @@ class ChunkedPart {
                      {"chunks.values_raw", chunks - with_lut}};
     plan.counters.insert(plan.counters.end(), considered_.begin(), considered_.end());
     std::uint64_t empty_rows = 0;
-    for (std::uint64_t r = 0; r < a_.rows(); ++r) empty_rows += a_.row_length(r) == 0 ? 1 : 0;
+    for (std::uint64_t r = 0; r < a.rows(); ++r) empty_rows += a.row_length(r) == 0 ? 1 : 0;
     plan.work = {{"ccoo.multiplies", 1},
                  {"ccoo.slots", c.stored_slots},
                  {"ccoo.lanes", c.stored_slots / c.slots},
                  {"ccoo.raw_bytes", c.raw_bytes},
                  {"ccoo.empty_rows", empty_rows},
-                 {"ccoo.run_entries", c.slots == 1 ? 0 : entries_in_runs(a_, c.slots, threads)}};
+                 {"ccoo.run_entries", c.slots == 1 ? 0 : entries_in_runs(a, c.slots, threads)}};
   }
   [[nodiscard]] std::uint64_t blob_bytes() const { return chunking_.blob_bytes(); }
   [[nodiscard]] std::uint64_t lut_size() const { return chunking_.uses_lut ? values_->most_frequent().size() : 0; }
@@ -285,7 +284,7 @@ class ChunkedPart {
     return bits;
   }
 
-  void fill_blob(std::uint64_t begin, std::span<std::byte> out) const {
+  void fill_blob(const CsrView& a, std::uint64_t begin, std::span<std::byte> out) const {
     const CountedVector<Chunk>& chunks = chunking_.chunks;
     const std::uint64_t end = begin + out.size();
     auto after = std::upper_bound(chunks.begin(), chunks.end(), begin,
@@ -296,36 +295,36 @@ class ChunkedPart {
       const std::uint64_t last = c + 1 < chunks.size() ? chunks[c + 1].blob_offset : chunking_.blob_bytes();
       if (first >= end) break;
       if (begin <= first && last <= end) {
-        fill_chunk(c, out.data() + (first - begin));
+        fill_chunk(a, c, out.data() + (first - begin));
         continue;
       }
       // The requested bytes cover only part of this chunk.
       whole.resize(last - first);
-      fill_chunk(c, whole.data());
+      fill_chunk(a, c, whole.data());
       copy_overlap(begin, out, first, whole);
     }
   }
 
-  void fill_chunk(std::size_t c, std::byte* out) const {
-    dispatch(a_.value_type(), [&]<class T>(T) {
+  void fill_chunk(const CsrView& a, std::size_t c, std::byte* out) const {
+    dispatch(a.value_type(), [&]<class T>(T) {
       switch (chunking_.chunks[c].encoding.column_code()) {
         case 0:
-          return write_chunk<T, std::uint8_t>(c, out);
+          return write_chunk<T, std::uint8_t>(a, c, out);
         case 1:
-          return write_chunk<T, std::uint16_t>(c, out);
+          return write_chunk<T, std::uint16_t>(a, c, out);
         default:
-          return write_chunk<T, std::uint32_t>(c, out);
+          return write_chunk<T, std::uint32_t>(a, c, out);
       }
     });
   }
 
   template <class T, class Offset>
-  void write_chunk(std::size_t c, std::byte* out) const {
+  void write_chunk(const CsrView& a, std::size_t c, std::byte* out) const {
     const Chunk& chunk = chunking_.chunks[c];
-    const std::uint64_t stop = c + 1 < chunking_.chunks.size() ? chunking_.chunks[c + 1].first_entry : a_.nnz();
+    const std::uint64_t stop = c + 1 < chunking_.chunks.size() ? chunking_.chunks[c + 1].first_entry : a.nnz();
     const std::uint32_t slots = chunking_.slots, stored = chunk.encoding.groups() * group_lanes(lanes_);
     const BlobLayout at = blob_layout(chunk.encoding, stored, slots, sizeof(T));
-    const T* const values = a_.values<T>();
+    const T* const values = a.values<T>();
     auto* const rows = reinterpret_cast<std::uint8_t*>(out);
     std::byte* const columns = out + at.columns;
     std::byte* const raw = out + at.values;
@@ -336,13 +335,13 @@ class ChunkedPart {
     };
 
     for (std::uint64_t entry = chunk.first_entry; entry < stop;) {
-      while (a_.row_ptr(row + std::uint64_t{1}) <= entry) ++row;
-      const std::uint64_t end = std::min(stop, a_.row_ptr(row + std::uint64_t{1})), n = end - entry;
+      while (a.row_ptr(row + std::uint64_t{1}) <= entry) ++row;
+      const std::uint64_t end = std::min(stop, a.row_ptr(row + std::uint64_t{1})), n = end - entry;
       const auto taken = static_cast<std::uint32_t>(div_up(n, slots));
       const std::size_t first = std::size_t{lane} * slots, last = first + std::size_t{taken} * slots;
       if (!chunk.encoding.one_row()) std::memset(rows + lane, static_cast<int>(row - chunk.row_base), taken);
       for (std::uint64_t i = 0; i < n; ++i) {
-        offset = static_cast<Offset>(a_.col_idx()[entry + i] - chunk.col_base);
+        offset = static_cast<Offset>(a.col_idx()[entry + i] - chunk.col_base);
         put_column(first + i);
       }
       for (std::size_t slot = first + n; slot < last; ++slot) put_column(slot);
@@ -365,8 +364,6 @@ class ChunkedPart {
     std::memset(raw + first * value_size, 0, (last - first) * value_size);
   }
 
-  std::shared_ptr<const void> owner_;
-  CsrView a_;
   std::shared_ptr<const ValueTable> values_;
   ValueIds ids_;
   std::uint32_t lanes_;
@@ -377,17 +374,21 @@ class ChunkedPart {
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const auto chunked = std::make_shared<const ChunkedPart>(part, options);
   PartPlan plan = begin_plan(layout, part);
-  chunked->describe(plan, options.threads);
-  for (const SectionSource& map : plan.sections) plan.byte_shares.push_back({map.name, map.raw_bytes()});
+  chunked->describe(plan, part.a, options.threads);
+  for (const SectionShape& map : plan.sections) plan.byte_shares.push_back({map.name, map.raw_bytes()});
   for (std::size_t i = 0; i < sections.size(); ++i) {
     std::optional<std::uint64_t> count;
     if (i == blob) count = chunked->blob_bytes();
     if (i == lut) count = chunked->lut_size();
-    const auto fill = [chunked, i](std::uint64_t begin, std::span<std::byte> out) { chunked->fill(i, begin, out); };
-    plan.sections.push_back(section(plan, sections[i], fill, count));
+    add_section(plan, sections[i], count);
     if (i == blob) plan.sections.back().filter_width = static_cast<std::uint8_t>(size_of(part.a.value_type()));
   }
+  plan.choices = chunked;
   return plan;
+}
+
+void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin, std::span<std::byte> out) {
+  choices_of<ChunkedPart>(plan).fill(a, section, begin, out);
 }
 
 Least least(const Survey& s) {
@@ -410,6 +411,7 @@ extern const LayoutEncoder ccoo{"ccoo",
                                 "irregular rows, columns near each other, few distinct values",
                                 ccoo_plans::settings,
                                 ccoo_plans::plan,
+                                ccoo_plans::fill,
                                 ccoo_plans::least};
 
 }  // namespace spmvpack::encoder::layouts

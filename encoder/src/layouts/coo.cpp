@@ -10,20 +10,21 @@ using namespace spmvpack::layouts::coo;  // what the bytes mean
 
 PartPlan plan(const PartMatrix& part, const PlanOptions& /*options*/) {
   PartPlan plan = begin_plan(layout, part);
-  const auto fill_rows = [part](std::uint64_t begin, std::span<std::byte> out) {
-    if (out.empty()) return;
-    std::uint64_t row = part.a.row_of(begin / 4);
-    compute_elements<std::uint32_t>(begin, out, [&](std::uint64_t k) {
-      while (part.a.row_ptr(row + 1) <= k) ++row;
-      return static_cast<std::uint32_t>(row);
-    });
-  };
-  plan.sections.push_back(section(plan, sections[0], fill_rows));
-  plan.sections.push_back(section(plan, sections[1], copy_from(part.a.col_idx(), part.owner)));
-  plan.sections.push_back(section(plan, sections[2], copy_from(part.a.value_bytes(), part.owner)));
+  add_sections(plan, sections);
   share_by_section(plan);
   plan.work = {{"coo.multiplies", 1}, {"coo.entries", part.a.nnz()}, {"coo.rows", part.a.rows()}};
   return plan;
+}
+
+void fill(const PartPlan& /*plan*/, const CsrView& a, std::size_t section, std::uint64_t begin,
+          std::span<std::byte> out) {
+  if (section != 0) return copy_from(section == 1 ? a.col_idx() : a.value_bytes(), begin, out);
+  if (out.empty()) return;
+  std::uint64_t row = a.row_of(begin / 4);
+  compute_elements<std::uint32_t>(begin, out, [&](std::uint64_t k) {
+    while (a.row_ptr(row + 1) <= k) ++row;
+    return static_cast<std::uint32_t>(row);
+  });
 }
 
 }  // namespace
@@ -33,6 +34,7 @@ extern const LayoutEncoder coo{"coo",
                                "coordinates: row, column and value of every entry",
                                "nearly all rows empty; otherwise larger than csr",
                                {},
-                               coo_plans::plan};
+                               coo_plans::plan,
+                               coo_plans::fill};
 
 }  // namespace spmvpack::encoder::layouts

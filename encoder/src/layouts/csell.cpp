@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "layouts/csell_columns.hpp"
 #include "layouts/csell_mirrors.hpp"
+#include "layouts/csell_rules.hpp"
 #include "layouts/csell_slice.hpp"
 #include "layouts/csell_tables.hpp"
 #include "layouts/layouts.hpp"
@@ -27,22 +29,24 @@ constexpr std::array<Setting, 3> settings{
             "where values are; auto minimises device bytes"},
     Setting{"csell.sums", "auto, 1, 2 or 4", "sums of a row, each by a warp; auto takes several if rows are few"}};
 
-/// More distinct values than this do not stand in patterns.
-constexpr std::uint64_t max_step_values = 4096;
-/// Smaller parts are bound by latency: a table for each tile makes them slower, whatever it saves (xenon1, 1.2 M
-/// nonzeros: 52 us, raw 14; H200).
-constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
-/// Mirrors are read while the slices that they are in are still in the L2 cache of a GPU: several warps share a slice
-/// if those that are in flight together are more bytes than this, so that fewer are (elasticity: 521 MB from memory
-/// with a warp a slice, 306 with four; H200).
-constexpr std::uint64_t in_flight_bytes = 40'000'000;
-/// With fewer slices than this, several warps share one (the multiprocessors of an H200, and the warps of one).
-constexpr std::uint64_t few_slices = 132 * 32;
+/// A part as slices.
+struct Slices {
+  Source source = Source::raw;
+  ColumnsPlan columns;
+  Tables tables;
+  std::vector<Tile> tiles;
+  std::optional<Mirrors> mirrors;
+  std::vector<std::uint64_t> single;  ///< the value's bits
 
-/// A part as slices: makes all decisions, then writes the sections.
-class Sliced {
+  /// Of all ids of an entry, or its reference, in a slice; 0 if there are none.
+  [[nodiscard]] std::uint32_t entry_id_bytes(std::uint64_t slice) const {
+    return mirrors ? mirrors->reference_bytes[slice] : tables.id_bytes(slice);
+  }
+};
+
+class CsellPlanner {
  public:
-  Sliced(const PartMatrix& part, const PlanOptions& options) : owner_(part.owner), a_(part.a) {
+  CsellPlanner(const PartMatrix& part, const PlanOptions& options) : a_(part.a) {
     const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads, false);
     choose(*values, options);
     choose_sums(options);
@@ -51,73 +55,69 @@ class Sliced {
 
   void describe(PartPlan& plan) const {
     auto& p = plan.info.params;
-    p[param_source] = static_cast<std::uint64_t>(source_);
-    p[param_block] = columns_.block;
+    p[param_source] = static_cast<std::uint64_t>(out_.source);
+    p[param_block] = out_.columns.block;
     p[param_sums] = sums_;
-    p[param_patterns] = columns_.patterns.size();
+    p[param_patterns] = out_.columns.patterns.size();
     p[param_stream] = stream_units_;
     p[param_values] = value_count_;
-    p[param_tile_slices] = tables_.slices;
-    for (const Tile& tile : tiles_) p[param_largest_tile] = std::max<std::uint64_t>(p[param_largest_tile], tile.count);
+    p[param_tile_slices] = out_.tables.slices;
+    for (const Tile& tile : out_.tiles)
+      p[param_largest_tile] = std::max<std::uint64_t>(p[param_largest_tile], tile.count);
     std::array<std::uint64_t, 4> groups{};
-    for (const SliceGroups& g : columns_.groups)
+    for (const SliceGroups& g : out_.columns.groups)
       for (std::size_t kind = 0; kind < 4; ++kind) groups.at(kind) += g.of[kind];
     // Slots without an entry are in offsets and ids, and with mirrors among the values.
-    const BlockRows rows(a_, columns_.block);
-    for (std::uint64_t i = 0; i < columns_.groups.size(); ++i) {
-      const SliceGroups& g = columns_.groups[i];
-      if (entry_id_bytes(i) == 0 && g.of[0] != 0) continue;
-      plan.padding += (g.total() * group_steps * lanes - rows.blocks(i)) * columns_.block * columns_.block;
+    const BlockRows rows(a_, out_.columns.block);
+    for (std::uint64_t i = 0; i < out_.columns.groups.size(); ++i) {
+      const SliceGroups& g = out_.columns.groups[i];
+      if (out_.entry_id_bytes(i) == 0 && g.of[0] != 0) continue;
+      plan.padding += (g.total() * group_steps * lanes - rows.blocks(i)) * out_.columns.block * out_.columns.block;
     }
-    if (mirrors_) {
-      const std::uint64_t mirrored = mirrors_->mirrored * columns_.block * columns_.block;
+    if (out_.mirrors) {
+      const std::uint64_t mirrored = out_.mirrors->mirrored * out_.columns.block * out_.columns.block;
       plan.padding += value_count_ - (a_.nnz() - mirrored);
     }
     std::uint64_t longest = 0;
-    for (const SliceGroups& g : columns_.groups) longest = std::max(longest, g.total());
+    for (const SliceGroups& g : out_.columns.groups) longest = std::max(longest, g.total());
     // Where a GPU's warps are all busy at once, each loads four groups together.
-    const bool few =
-        columns_.slices.size() * sums_ * 2 < few_slices && columns_.block == 1 && tiles_.size() <= 1 && !mirrors_;
+    const bool few = out_.columns.slices.size() * sums_ * 2 < few_slices && out_.columns.block == 1 &&
+                     out_.tiles.size() <= 1 && !out_.mirrors;
     plan.work = work_of_groups(groups[0], groups[1] + groups[2] + groups[3], few);
     plan.work.push_back({"csell.chain", chain_of(longest, sums_ * (few ? 4 : 1))});
-    if (mirrors_) plan.work.push_back({"x.sectors", mirror_sectors()});  // which come from the same cache
-    plan.counters = {{"block", columns_.block},
+    if (out_.mirrors) plan.work.push_back({"x.sectors", mirror_sectors()});  // which come from the same cache
+    plan.counters = {{"block", out_.columns.block},
                      {"sums", sums_},
-                     {"slices", columns_.slices.size()},
-                     {"slices.pattern", columns_.slices_in_patterns},
-                     {"patterns", columns_.lists},
+                     {"slices", out_.columns.slices.size()},
+                     {"slices.pattern", out_.columns.slices_in_patterns},
+                     {"patterns", out_.columns.lists},
                      {"groups.pattern", groups[0]},
                      {"groups.offsets_8", groups[1]},
                      {"groups.offsets_16", groups[2]},
                      {"groups.offsets_32", groups[3]},
-                     {"tile_slices", tables_.slices},
-                     {"tables.values", source_ == Source::table ? value_count_ : 0}};
-    if (mirrors_) {
-      plan.counters.push_back({"mirrors", mirrors_->mirrored * columns_.block * columns_.block});
-      plan.counters.push_back({"mirrors.by_steps", mirrors_->by_steps * columns_.block * columns_.block});
+                     {"tile_slices", out_.tables.slices},
+                     {"tables.values", out_.source == Source::table ? value_count_ : 0}};
+    if (out_.mirrors) {
+      plan.counters.push_back({"mirrors", out_.mirrors->mirrored * out_.columns.block * out_.columns.block});
+      plan.counters.push_back({"mirrors.by_steps", out_.mirrors->by_steps * out_.columns.block * out_.columns.block});
     }
     plan.counters.insert(plan.counters.end(), considered_.begin(), considered_.end());
   }
 
-  void fill_stream(std::uint64_t begin, std::span<std::byte> out) const;
-  template <class T>
-  void fill_values(std::uint64_t begin, std::span<std::byte> out) const;
-
-  [[nodiscard]] const ColumnsPlan& columns() const { return columns_; }
-  [[nodiscard]] const std::vector<Tile>& tiles() const { return tiles_; }
-  [[nodiscard]] const std::optional<Mirrors>& mirrors() const { return mirrors_; }
+  /// Once it is described.
+  Slices take() { return std::move(out_); }
 
  private:
   /// Slots of blocks, or else of the kernels that a GPU has for few slices, for patterns alone and for any columns.
   [[nodiscard]] std::vector<Counter> work_of_groups(std::uint64_t patterns, std::uint64_t offsets, bool few) const {
-    const std::uint64_t slots = group_steps * lanes * columns_.block * columns_.block;
-    const bool table = source_ == Source::table;
-    const char* const unit = columns_.block > 1        ? table ? "csell.table_blocks" : "csell.blocks"
-                             : few                     ? "csell.few"
-                             : source_ == Source::step ? "csell.step"
-                             : offsets == 0            ? table ? "csell.table_patterns" : "csell.patterns"
-                             : table                   ? "csell.table_offsets"
-                                                       : "csell.offsets";
+    const std::uint64_t slots = group_steps * lanes * out_.columns.block * out_.columns.block;
+    const bool table = out_.source == Source::table;
+    const char* const unit = out_.columns.block > 1        ? table ? "csell.table_blocks" : "csell.blocks"
+                             : few                         ? "csell.few"
+                             : out_.source == Source::step ? "csell.step"
+                             : offsets == 0                ? table ? "csell.table_patterns" : "csell.patterns"
+                             : table                       ? "csell.table_offsets"
+                                                           : "csell.offsets";
     std::vector<Counter> work{{"csell.multiplies", 1}, {unit, slots * (patterns + offsets)}, {"csell.rows", a_.rows()}};
     if (!few && sums_ > 1) work.push_back({"csell.teams", 1});  // warps that wait for one another, in few blocks
     if (few && offsets != 0) {
@@ -132,12 +132,9 @@ class Sliced {
   /// What a multiply reads a second time, in sectors of 32 bytes: values side by side where references are those of
   /// steps, and else each in a sector of its own.
   [[nodiscard]] std::uint64_t mirror_sectors() const {
-    const std::uint64_t alone = mirrors_->mirrored - mirrors_->by_steps;
-    return (alone + div_up(mirrors_->by_steps * size_of(a_.value_type()), unit)) * columns_.block * columns_.block;
-  }
-  /// Of all ids of an entry, or its reference, in a slice; 0 if there are none.
-  [[nodiscard]] std::uint32_t entry_id_bytes(std::uint64_t slice) const {
-    return mirrors_ ? mirrors_->reference_bytes[slice] : tables_.id_bytes(slice);
+    const std::uint64_t alone = out_.mirrors->mirrored - out_.mirrors->by_steps;
+    return (alone + div_up(out_.mirrors->by_steps * size_of(a_.value_type()), unit)) * out_.columns.block *
+           out_.columns.block;
   }
   [[nodiscard]] std::uint64_t raw_bytes(const ColumnsPlan& columns) const {
     const std::size_t size = size_of(a_.value_type());
@@ -147,26 +144,8 @@ class Sliced {
       sum += round_up(rows.blocks(s) * columns.block * columns.block * size, unit);
     return sum;
   }
-  /// Calls f(steps, slice) for the slices whose bytes overlap [begin, end), where `place` is their element in units.
-  template <class F>
-  void each_slice(std::uint32_t Slice::*place, std::uint64_t begin, std::uint64_t end, F&& f) const;
-  template <class T>
-  void write_stream(const SliceSteps& steps, std::uint64_t s, const TileIds* ids, std::byte* out) const;
-  template <class T>
-  void write_values(const SliceSteps& steps, std::uint64_t s, bits_of<T>* out) const;
-  template <class T>
-  void write_slots(std::uint64_t s, bits_of<T>* out) const;
-  template <class T>
-  void fill_slots(std::uint64_t begin, std::span<std::byte> out) const;
-
-  std::shared_ptr<const void> owner_;
   CsrView a_;
-  Source source_ = Source::raw;
-  ColumnsPlan columns_;
-  Tables tables_;
-  std::vector<Tile> tiles_;
-  std::optional<Mirrors> mirrors_;
-  std::vector<std::uint64_t> single_;  ///< the value's bits
+  Slices out_;
   std::uint64_t sums_ = 1, stream_units_ = 0, value_count_ = 0;
   std::vector<Counter> considered_;
 };
@@ -187,14 +166,7 @@ std::optional<std::uint64_t> sums_setting(const PlanOptions& options) {
   refuse_setting("csell.sums", found->second, settings[2].values);
 }
 
-/// Whether a multiply with mirrors takes less time than with raw values: the only rule by which a plan that aims at
-/// time takes mirrors without being asked for them. Measured on one H200: 3 x 3 blocks take 100 us instead of 134 (62 M
-/// nonzeros) and 13.0 instead of 15.3 (3 M), where single entries lose, 27 points 107 instead of 104, others more.
-bool mirrors_save_time(const CsrView& a, const ColumnsPlan& columns, Target target) {
-  return target == Target::gpu && columns.block >= 3 && a.nnz() >= small_entries;
-}
-
-void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
+void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) {
   const std::optional<Source> wanted = source_setting(options);
   const auto wanted_block = read_setting(options, "csell.block", 1, max_block, "auto");
   const auto refuse = [](std::string what, const char* remedy) {
@@ -206,56 +178,42 @@ void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
   if (wanted_block && *wanted_block != block)
     refuse(fmt::format("the matrix is not made of full blocks of {} by {}", *wanted_block, *wanted_block),
            "use another csell.block, or amb, whose blocks may have fill");
-  const auto tried = [&](Source source) { return !wanted || *wanted == source; };
   const std::size_t size = size_of(a_.value_type());
+  const BlockRows rows(a_, block);
+  std::optional<ColumnsPlan> plain, in_steps;
 
   // Every way with its device bytes; the fewest win, ties go to the first.
   std::uint64_t best = ~std::uint64_t{0};
-  ColumnsPlan* chosen = nullptr;
-  const auto consider = [&](Source source, ColumnsPlan& columns, std::uint64_t bytes, Tables tables,
-                            std::optional<Mirrors> mirrors = {}) {
+  const auto consider = [&](Source source, std::uint64_t bytes) {
     considered_.push_back({fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(source))), bytes});
-    if (bytes >= best) return;
+    if (bytes >= best) return false;
     best = bytes;
-    source_ = source;
-    tables_ = std::move(tables);
-    mirrors_ = std::move(mirrors);
-    chosen = &columns;
+    out_.source = source;
+    out_.tables = {};
+    return true;
   };
-  std::optional<ColumnsPlan> plain, in_steps;
-  if (tried(Source::single) && values.distinct() == 1) {
-    plain = plan_columns({a_, block}, false, options.threads);
-    single_ = {values.most_frequent()[0].bits};
-    consider(Source::single, *plain, plain->bytes() + size, {});
-    columns_ = std::move(*chosen);
-    return;
-  }
-  if (tried(Source::step) && values.distinct() <= (wanted ? ValueTable::max_distinct : max_step_values)) {
-    in_steps = plan_columns({a_, block}, true, options.threads);
-    if (in_steps) consider(Source::step, *in_steps, in_steps->bytes(), {});
-  }
-  if (!wanted || (*wanted != Source::step && *wanted != Source::single))
-    plain = plan_columns({a_, block}, false, options.threads);
-  if (tried(Source::table)) {
-    const TableLimits limits{small_entries, wanted.has_value(), options.aim.optimize == Objective::bytes};
-    if (auto tables = plan_tables({a_, block}, values, plain->groups, limits, options.threads)) {
-      const std::uint64_t bytes = plain->bytes() + tables->bytes(plain->groups, size);
-      consider(Source::table, *plain, bytes, std::move(*tables));
+  for (const Source source : sources_to_plan({a_.nnz(), values.distinct(), block}, wanted, options.aim)) {
+    if (source == Source::step) {
+      in_steps = plan_columns(rows, true, options.threads);
+      if (in_steps) consider(source, in_steps->bytes());
+      continue;
     }
-  }
-  if (tried(Source::raw)) consider(Source::raw, *plain, plain->bytes() + raw_bytes(*plain), {});
-  const bool aims_at_mirrors =
-      options.aim.optimize == Objective::bytes || (plain && mirrors_save_time(a_, *plain, options.aim.target));
-  for (const Source source : {Source::mirror, Source::skew}) {
-    if (!tried(source)) continue;
-    const BlockRows rows(a_, block);
-    // Of two opposite entries one is stored.
-    const std::uint64_t least = plain->bytes() + a_.nnz() / 2 * size;
-    if (!wanted && (!aims_at_mirrors || least >= best || !worth_mirrors(rows, source))) continue;
-    auto mirrors = plan_mirrors(rows, source, plain->slices, plain->groups, plain->patterns, options.threads);
-    if (!mirrors) continue;
-    const std::uint64_t bytes = mirrors->bytes(plain->groups, block, size);
-    consider(source, *plain, bytes, {}, std::move(mirrors));
+    if (!plain) plain = plan_columns(rows, false, options.threads);
+    if (source == Source::single) {
+      out_.single = {values.most_frequent()[0].bits};
+      consider(source, plain->bytes() + size);
+    } else if (source == Source::table) {
+      const TableLimits limits{small_entries, wanted.has_value(), options.aim.optimize == Objective::bytes};
+      auto tables = plan_tables(rows, values, plain->groups, limits, options.threads);
+      if (tables && consider(source, plain->bytes() + tables->bytes(plain->groups, size)))
+        out_.tables = std::move(*tables);
+    } else if (source == Source::raw) {
+      consider(source, plain->bytes() + raw_bytes(*plain));
+    } else if (wanted ||
+               (may_be_smaller_with_mirrors(plain->bytes(), a_.nnz(), size, best) && worth_mirrors(rows, source))) {
+      auto mirrors = plan_mirrors(rows, source, plain->slices, plain->groups, plain->patterns, options.threads);
+      if (mirrors && consider(source, mirrors->bytes(plain->groups, block, size))) out_.mirrors = std::move(mirrors);
+    }
   }
   if (best == ~std::uint64_t{0} && has_mirrors(*wanted))
     refuse(fmt::format("csell.values is {}, but no {} has the bits of its transposed one{}, or a row has too many",
@@ -266,78 +224,98 @@ void Sliced::choose(const ValueTable& values, const PlanOptions& options) {
     refuse(fmt::format("csell.values is {}, but the values do not repeat like that",
                        source_names.at(static_cast<std::size_t>(*wanted))),
            "use csell.values=raw, or auto");
-  columns_ = std::move(*chosen);
-  if (!mirrors_) return;
-  columns_.patterns = std::move(mirrors_->patterns);
-  columns_.lists = mirrors_->lists;
-  for (std::uint64_t s = 0; s < columns_.slices.size(); ++s)
-    columns_.slices[s].pattern = mirrors_->place[s] | std::uint32_t{mirrors_->reference_bytes[s]} << 30U;
+  out_.columns = std::move(out_.source == Source::step ? *in_steps : *plain);
+  if (!out_.mirrors) return;
+  out_.columns.patterns = std::move(out_.mirrors->patterns);
+  out_.columns.lists = out_.mirrors->lists;
+  for (std::uint64_t s = 0; s < out_.columns.slices.size(); ++s)
+    out_.columns.slices[s].pattern = out_.mirrors->place[s] | std::uint32_t{out_.mirrors->reference_bytes[s]} << 30U;
 }
 
-void Sliced::choose_sums(const PlanOptions& options) {
+void CsellPlanner::choose_sums(const PlanOptions& options) {
   const std::optional<std::uint64_t> wanted = sums_setting(options);
-  const std::uint64_t slices = columns_.slices.size(), groups = columns_.total_groups();
-  sums_ = 1;
-  while (slices != 0 && sums_ < max_sums && slices * sums_ < few_slices && groups >= 4 * sums_ * slices) sums_ *= 2;
-  if (mirrors_ && slices != 0) {
-    const std::uint64_t slice_bytes =
-        div_up(mirrors_->bytes(columns_.groups, columns_.block, size_of(a_.value_type())), slices);
-    while (sums_ < max_sums && few_slices / sums_ * slice_bytes > in_flight_bytes && groups >= sums_ * 2 * slices)
-      sums_ *= 2;
-  }
-  sums_ = wanted.value_or(sums_);
+  const std::uint64_t mirror_bytes =
+      out_.mirrors ? out_.mirrors->bytes(out_.columns.groups, out_.columns.block, size_of(a_.value_type())) : 0;
+  sums_ = wanted ? *wanted : sums_of({out_.columns.slices.size(), out_.columns.total_groups(), mirror_bytes});
 }
 
 /// Where each slice's pieces are, now that all choices are made.
-void Sliced::place() {
+void CsellPlanner::place() {
   const std::size_t size = size_of(a_.value_type());
-  for (const auto& values : tables_.values) {
-    tiles_.push_back({static_cast<std::uint32_t>(value_count_), static_cast<std::uint32_t>(values.size())});
+  for (const auto& values : out_.tables.values) {
+    out_.tiles.push_back({static_cast<std::uint32_t>(value_count_), static_cast<std::uint32_t>(values.size())});
     value_count_ += values.size();
   }
-  if (source_ == Source::single) value_count_ = 1;
-  if (source_ == Source::step) value_count_ = columns_.step_values.size() / size;
-  const BlockRows rows(a_, columns_.block);
+  if (out_.source == Source::single) value_count_ = 1;
+  if (out_.source == Source::step) value_count_ = out_.columns.step_values.size() / size;
+  const BlockRows rows(a_, out_.columns.block);
   std::uint64_t value_units = 0;
-  for (std::uint64_t s = 0; s < columns_.slices.size(); ++s) {
-    Slice& slice = columns_.slices[s];
+  for (std::uint64_t s = 0; s < out_.columns.slices.size(); ++s) {
+    Slice& slice = out_.columns.slices[s];
     slice.stream = static_cast<std::uint32_t>(stream_units_);
-    stream_units_ += stream_layout(columns_.groups[s], entry_id_bytes(s)).end;
-    if (source_ != Source::raw && !mirrors_) continue;
+    stream_units_ += stream_layout(out_.columns.groups[s], out_.entry_id_bytes(s)).end;
+    if (out_.source != Source::raw && !out_.mirrors) continue;
     slice.values = static_cast<std::uint32_t>(value_units);
-    const std::uint64_t block_bytes = std::uint64_t{columns_.block} * columns_.block * size;
-    value_units += div_up((mirrors_ ? std::uint64_t{mirrors_->slots[s]} * lanes : rows.blocks(s)) * block_bytes, unit);
+    const std::uint64_t block_bytes = std::uint64_t{out_.columns.block} * out_.columns.block * size;
+    value_units +=
+        div_up((out_.mirrors ? std::uint64_t{out_.mirrors->slots[s]} * lanes : rows.blocks(s)) * block_bytes, unit);
   }
-  if (source_ == Source::raw || mirrors_) value_count_ = value_units * (unit / size);
-  if (stream_units_ > 0xFFFFFFFF || value_units > 0xFFFFFFFF || (!tiles_.empty() && value_count_ > 0xFFFFFFFF))
+  if (out_.source == Source::raw || out_.mirrors) value_count_ = value_units * (unit / size);
+  if (stream_units_ > 0xFFFFFFFF || value_units > 0xFFFFFFFF || (!out_.tiles.empty() && value_count_ > 0xFFFFFFFF))
     throw Error(errc::unsupported, "csell: more than 128 GiB of columns or values", {}, "use another layout");
 }
 
+/// Writes the sections.
+class CsellWriter {
+ public:
+  CsellWriter(const Slices& plan, const CsrView& a) : p_(plan), a_(a) {}
+
+  void fill_stream(std::uint64_t begin, std::span<std::byte> out) const;
+  template <class T>
+  void fill_values(std::uint64_t begin, std::span<std::byte> out) const;
+
+ private:
+  /// Calls f(steps, slice) for the slices whose bytes overlap [begin, end), where `place` is their element in units.
+  template <class F>
+  void each_slice(std::uint32_t Slice::*place, std::uint64_t begin, std::uint64_t end, F&& f) const;
+  template <class T>
+  void write_stream(const SliceSteps& steps, std::uint64_t s, const TileIds* ids, std::byte* out) const;
+  template <class T>
+  void write_values(const SliceSteps& steps, std::uint64_t s, bits_of<T>* out) const;
+  template <class T>
+  void write_slots(std::uint64_t s, bits_of<T>* out) const;
+  template <class T>
+  void fill_slots(std::uint64_t begin, std::span<std::byte> out) const;
+
+  const Slices& p_;
+  CsrView a_;
+};
+
 template <class F>
-void Sliced::each_slice(std::uint32_t Slice::*place, std::uint64_t begin, std::uint64_t end, F&& f) const {
-  const CountedVector<Slice>& slices = columns_.slices;
+void CsellWriter::each_slice(std::uint32_t Slice::*place, std::uint64_t begin, std::uint64_t end, F&& f) const {
+  const CountedVector<Slice>& slices = p_.columns.slices;
   const auto after = std::upper_bound(slices.begin(), slices.end(), begin / unit,
                                       [&](std::uint64_t at, const Slice& slice) { return at < slice.*place; });
-  const BlockRows rows(a_, columns_.block);
-  RecentSlices<std::optional<SliceSteps>> recent(rows, columns_.by_value);
+  const BlockRows rows(a_, p_.columns.block);
+  RecentSlices<std::optional<SliceSteps>> recent(rows, p_.columns.by_value);
   for (auto s = static_cast<std::uint64_t>(after - slices.begin()) - 1;
        s < slices.size() && std::uint64_t{slices[s].*place} * unit < end; ++s) {
     const std::uint64_t to = s + 1 < slices.size() ? slices[s + 1].*place : ~std::uint64_t{0};
     if (to == slices[s].*place) continue;
     const auto& steps = recent(s, [&](std::optional<SliceSteps>& known) {
       if (!known) known.emplace(rows);
-      columns_.arrange(*known, s);
+      p_.columns.arrange(*known, s);
     });
     f(*steps, s);
   }
 }
 
 template <class T>
-void Sliced::write_stream(const SliceSteps& steps, std::uint64_t s, const TileIds* ids, std::byte* out) const {
+void CsellWriter::write_stream(const SliceSteps& steps, std::uint64_t s, const TileIds* ids, std::byte* out) const {
   const SliceGroups n = steps.groups();
-  const StreamLayout at = stream_layout(n, entry_id_bytes(s));
-  const std::uint32_t block = columns_.block, values = ids == nullptr ? 1 : block * block,  // with ids
-      id_bytes = entry_id_bytes(s) / values;
+  const StreamLayout at = stream_layout(n, p_.entry_id_bytes(s));
+  const std::uint32_t block = p_.columns.block, values = ids == nullptr ? 1 : block * block,  // with ids
+      id_bytes = p_.entry_id_bytes(s) / values;
   if (n.counts() == SliceGroups::many) std::memcpy(out, &n, sizeof n);
   const auto shift = static_cast<std::uint32_t>((s - steps.slice()) * lanes);  // they may be another slice's
   const BlockRows rows(a_, block);
@@ -350,10 +328,10 @@ void Sliced::write_stream(const SliceSteps& steps, std::uint64_t s, const TileId
     const std::uint64_t of_kind = group, k = next.at(kind)++ % group_steps;
     for (std::size_t i = 0; i < kind; ++i) group += n.of[i];
     /// Writes value(the first entry of the row of element e, number of the block) for each of the step's lanes, into
-    /// words of type W of a group that begin at `place`.
-    const auto put = [&]<class W>(W, std::uint64_t place, std::uint64_t g, std::uint32_t e, auto&& value) {
+    /// words of type W, of which the groups begin there.
+    const auto put = [&]<class W>(W* of_groups, std::uint64_t g, std::uint32_t e, auto&& value) {
       const LaneStarts& of_row = starts.at(e / block);
-      W* const words = reinterpret_cast<W*>(out + place * unit) + g * lanes * group_steps + k;
+      W* const words = of_groups + g * lanes * group_steps + k;
       const std::uint32_t* entry = steps.entries().data() + step.first;
       for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1, ++entry) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
@@ -365,51 +343,51 @@ void Sliced::write_stream(const SliceSteps& steps, std::uint64_t s, const TileId
       const std::uint32_t base = step.base + shift;
       header->base[k] = base;
       header->mask[k] = step.mask;
-      const std::uint64_t place = at.words[kind - 1];
+      std::byte* const offsets = out + at.words[kind - 1] * unit;
       const auto offset = [&](std::uint64_t row, std::uint32_t number) {
         return rows.in_blocks(a_.col_idx()[row + std::uint64_t{number} * block]) - base;
       };
       if (step.columns == Columns::offset_8)
-        put(std::uint8_t{}, place, of_kind, 0, offset);
+        put(reinterpret_cast<std::uint8_t*>(offsets), of_kind, 0, offset);
       else if (step.columns == Columns::offset_16)
-        put(std::uint16_t{}, place, of_kind, 0, offset);
+        put(reinterpret_cast<std::uint16_t*>(offsets), of_kind, 0, offset);
       else
-        put(std::uint32_t{}, place, of_kind, 0, offset);
+        put(reinterpret_cast<std::uint32_t*>(offsets), of_kind, 0, offset);
     }
     if (id_bytes == 0) continue;
     for (std::uint32_t e = 0; e < values; ++e) {
       const auto id = [&](std::uint64_t row, std::uint32_t number) -> std::uint32_t {
-        if (mirrors_) return mirrors_->references[rows.number(row) + number];
+        if (p_.mirrors) return p_.mirrors->references[rows.number(row) + number];
         return ids->find(value_bits(a_.values<T>()[row + std::uint64_t{number} * block + e % block]));
       };
       const std::uint64_t of_element = group * values + e;
       if (id_bytes == 1)
-        put(std::uint8_t{}, at.ids, of_element, e, id);
+        put(reinterpret_cast<std::uint8_t*>(out + at.ids * unit), of_element, e, id);
       else
-        put(std::uint16_t{}, at.ids, of_element, e, id);
+        put(reinterpret_cast<std::uint16_t*>(out + at.ids * unit), of_element, e, id);
     }
   }
 }
 
-void Sliced::fill_stream(std::uint64_t begin, std::span<std::byte> out) const {
+void CsellWriter::fill_stream(std::uint64_t begin, std::span<std::byte> out) const {
   if (out.empty()) return;
   std::vector<std::byte> bytes;
   std::optional<TileIds> ids;
   std::uint64_t tile = ~std::uint64_t{0};
   each_slice(&Slice::stream, begin, begin + out.size(), [&](const SliceSteps& steps, std::uint64_t s) {
-    if (!tiles_.empty() && tile != s / tables_.slices) ids.emplace(tables_.values[tile = s / tables_.slices]);
-    bytes.assign(stream_layout(steps.groups(), entry_id_bytes(s)).end * unit, {});
+    if (!p_.tiles.empty() && tile != s / p_.tables.slices) ids.emplace(p_.tables.values[tile = s / p_.tables.slices]);
+    bytes.assign(stream_layout(steps.groups(), p_.entry_id_bytes(s)).end * unit, {});
     dispatch(a_.value_type(), [&]<class T>(T) { write_stream<T>(steps, s, ids ? &*ids : nullptr, bytes.data()); });
-    copy_overlap(begin, out, std::uint64_t{columns_.slices[s].stream} * unit, bytes);
+    copy_overlap(begin, out, std::uint64_t{p_.columns.slices[s].stream} * unit, bytes);
   });
 }
 
 /// Step by step; of a block element by element, those of the step's lanes side by side.
 template <class T>
-void Sliced::write_values(const SliceSteps& steps, std::uint64_t s, bits_of<T>* out) const {
+void CsellWriter::write_values(const SliceSteps& steps, std::uint64_t s, bits_of<T>* out) const {
   // As bits, which a copy of a NaN keeps.
   const auto* const values = static_cast<const bits_of<T>*>(a_.value_bytes());
-  const std::uint32_t block = columns_.block;
+  const std::uint32_t block = p_.columns.block;
   std::array<LaneStarts, max_block> starts;
   for (std::uint32_t r = 0; r < block; ++r) starts.at(r) = lane_starts({a_, block}, s, r);
   for (const Step& step : steps.steps()) {
@@ -429,12 +407,12 @@ void Sliced::write_values(const SliceSteps& steps, std::uint64_t s, bits_of<T>* 
 
 /// Slot by slot; of a block element by element, those of the 32 lanes side by side.
 template <class T>
-void Sliced::write_slots(std::uint64_t s, bits_of<T>* out) const {
+void CsellWriter::write_slots(std::uint64_t s, bits_of<T>* out) const {
   const auto* const values = static_cast<const bits_of<T>*>(a_.value_bytes());
-  const BlockRows rows(a_, columns_.block);
-  const std::uint32_t block = columns_.block;
+  const BlockRows rows(a_, p_.columns.block);
+  const std::uint32_t block = p_.columns.block;
   for (std::uint64_t row = s * lanes; row < std::min(rows.rows(), (s + 1) * lanes); ++row) {
-    const std::uint16_t* const references = mirrors_->references.data() + rows.first_block(row);
+    const std::uint16_t* const references = p_.mirrors->references.data() + rows.first_block(row);
     for (std::uint32_t k = 0; k < rows.length(row); ++k) {
       const Reference reference{references[k]};
       if (reference.is_mirror()) continue;
@@ -446,34 +424,34 @@ void Sliced::write_slots(std::uint64_t s, bits_of<T>* out) const {
 }
 
 template <class T>
-void Sliced::fill_slots(std::uint64_t begin, std::span<std::byte> out) const {
+void CsellWriter::fill_slots(std::uint64_t begin, std::span<std::byte> out) const {
   if (out.empty()) return;
-  const CountedVector<Slice>& slices = columns_.slices;
+  const CountedVector<Slice>& slices = p_.columns.slices;
   const auto after = std::upper_bound(slices.begin(), slices.end(), begin / unit,
                                       [](std::uint64_t at, const Slice& slice) { return at < slice.values; });
   std::vector<bits_of<T>> whole;
   for (auto s = static_cast<std::uint64_t>(after - slices.begin()) - 1;
        s < slices.size() && std::uint64_t{slices[s].values} * unit < begin + out.size(); ++s) {
-    whole.assign(mirrors_->slots[s] * slot_values(columns_.block), {});
+    whole.assign(p_.mirrors->slots[s] * slot_values(p_.columns.block), {});
     write_slots<T>(s, whole.data());
     copy_overlap(begin, out, std::uint64_t{slices[s].values} * unit, std::as_bytes(std::span(whole)));
   }
 }
 
 template <class T>
-void Sliced::fill_values(std::uint64_t begin, std::span<std::byte> out) const {
-  switch (source_) {
+void CsellWriter::fill_values(std::uint64_t begin, std::span<std::byte> out) const {
+  switch (p_.source) {
     case Source::single:
       return compute_elements<bits_of<T>>(begin, out,
-                                          [&](std::uint64_t i) { return static_cast<bits_of<T>>(single_[i]); });
+                                          [&](std::uint64_t i) { return static_cast<bits_of<T>>(p_.single[i]); });
     case Source::step:
-      if (!out.empty()) std::memcpy(out.data(), columns_.step_values.data() + begin, out.size());
+      if (!out.empty()) std::memcpy(out.data(), p_.columns.step_values.data() + begin, out.size());
       return;
     case Source::table: {
       std::size_t tile = 0;
       return compute_elements<bits_of<T>>(begin, out, [&](std::uint64_t i) {
-        while (i >= std::uint64_t{tiles_[tile].begin} + tiles_[tile].count) ++tile;
-        return static_cast<bits_of<T>>(tables_.values[tile][i - tiles_[tile].begin]);
+        while (i >= std::uint64_t{p_.tiles[tile].begin} + p_.tiles[tile].count) ++tile;
+        return static_cast<bits_of<T>>(p_.tables.values[tile][i - p_.tiles[tile].begin]);
       });
     }
     case Source::mirror:
@@ -483,31 +461,37 @@ void Sliced::fill_values(std::uint64_t begin, std::span<std::byte> out) const {
       if (out.empty()) return;
       std::vector<bits_of<T>> whole;
       each_slice(&Slice::values, begin, begin + out.size(), [&](const SliceSteps& steps, std::uint64_t s) {
-        const std::uint64_t n = BlockRows(a_, columns_.block).blocks(s) * columns_.block * columns_.block;
+        const std::uint64_t n = BlockRows(a_, p_.columns.block).blocks(s) * p_.columns.block * p_.columns.block;
         whole.assign(round_up(n, unit / sizeof(T)), {});
         write_values<T>(steps, s, whole.data());
-        copy_overlap(begin, out, std::uint64_t{columns_.slices[s].values} * unit, std::as_bytes(std::span(whole)));
+        copy_overlap(begin, out, std::uint64_t{p_.columns.slices[s].values} * unit, std::as_bytes(std::span(whole)));
       });
   }
 }
 
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
-  const auto sliced = std::make_shared<const Sliced>(part, options);
+  CsellPlanner planner(part, options);
   PartPlan plan = begin_plan(layout, part);
-  sliced->describe(plan);
-  const auto add = [&](std::size_t i, Fill fill) {
-    plan.sections.push_back(section(plan, sections.at(i), std::move(fill)));
-  };
-  add(0, copy_from(sliced->columns().slices.data(), sliced));
-  add(1, copy_from(sliced->columns().patterns.data(), sliced));
-  add(2, [sliced](std::uint64_t begin, std::span<std::byte> out) { sliced->fill_stream(begin, out); });
-  dispatch(part.a.value_type(), [&]<class T>(T) {
-    add(3, [sliced](std::uint64_t begin, std::span<std::byte> out) { sliced->template fill_values<T>(begin, out); });
-  });
-  add(4, copy_from(sliced->tiles().data(), sliced));
-  if (sliced->mirrors()) add(5, copy_from(sliced->mirrors()->step_references.data(), sliced));
+  planner.describe(plan);
+  const auto slices = std::make_shared<const Slices>(planner.take());
+  add_sections(plan, std::span(sections).first(slices->mirrors ? 6 : 5));
   share_by_section(plan);
+  plan.choices = slices;
   return plan;
+}
+
+void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin, std::span<std::byte> out) {
+  const auto& s = choices_of<Slices>(plan);
+  const CsellWriter writer(s, a);
+  if (section == 2) return writer.fill_stream(begin, out);
+  if (section == 3) return dispatch(a.value_type(), [&]<class T>(T) { writer.fill_values<T>(begin, out); });
+  const std::array<const void*, 6> arrays{s.columns.slices.data(),
+                                          s.columns.patterns.data(),
+                                          nullptr,
+                                          nullptr,
+                                          s.tiles.data(),
+                                          s.mirrors ? s.mirrors->step_references.data() : nullptr};
+  copy_from(arrays.at(section), begin, out);
 }
 
 Least least(const Survey& s) {
@@ -523,6 +507,7 @@ extern const LayoutEncoder csell{"csell",
                                  "meshes, grids and stencils: rows of the same pattern",
                                  sliced::settings,
                                  sliced::plan,
+                                 sliced::fill,
                                  sliced::least,
                                  /*aims=*/true};
 

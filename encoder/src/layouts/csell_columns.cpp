@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "layouts/csell_rules.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::encoder::layouts::sliced {
@@ -59,7 +60,6 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
   struct Task {
     Lists lists;
     std::vector<std::uint32_t> list_of_slice;
-    std::uint64_t list_bytes = 0;
   };
   ColumnsPlan plan;
   plan.block = rows.block();
@@ -84,19 +84,16 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
     };
     OffsetSteps offsets;
     RecentSlices<Found> recent(rows, by_value);
-    std::uint64_t step_count = 0, width = 0, blocks = 0;
+    StepFacts facts{.block_bytes = block_bytes};
     for (std::uint64_t s = t * slices_per_task; s < std::min(slices, (t + 1) * slices_per_task); ++s) {
       const Found& found = recent(s, [&](Found& f) {
-        // Up to these steps a pattern of a slice alone takes fewer bytes than its offsets would: 32 for four steps, and
-        // 160 for the four entries of each row that offsets of 8 bits have in as many.
-        const std::uint64_t mean = div_up(rows.blocks(s), lanes);
-        const bool fits = steps.arrange_pattern(s, by_value, by_value ? 4 * mean + 32 : mean + mean / 2 + 4);
+        const bool fits = steps.arrange_pattern(s, by_value, most_pattern_steps(rows.blocks(s), by_value));
         f = {no_list, steps.width(), steps.steps().size(), steps.groups(), {}};
         if (fits) {
           const std::string steps_of_slice = list_of(steps, rows, s, by_value);
           const std::size_t lists_before = task.lists.size();
           f.list = task.lists.add(steps_of_slice);
-          if (task.lists.size() != lists_before) task.list_bytes += steps_of_slice.size();
+          if (task.lists.size() != lists_before) facts.list_bytes += steps_of_slice.size();
         } else if (by_value) {
           given_up = true;
         } else {
@@ -104,9 +101,9 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
           f.groups = steps.groups();
         }
       });
-      blocks += rows.blocks(s);
-      step_count += found.steps;
-      width += found.width;
+      facts.blocks += rows.blocks(s);
+      facts.steps += found.steps;
+      facts.width += found.width;
       task.list_of_slice.push_back(found.list);
       plan.groups[s] = found.groups;
       plan.offsets_of[s] = found.offsets;
@@ -115,7 +112,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
     offsets.masks.shrink_to_fit();
     offsets.columns.shrink_to_fit();
     plan.offsets[t] = std::move(offsets);
-    if (by_value && (step_count > 2 * width + 64 || task.list_bytes > blocks * block_bytes / 2 + 4096)) given_up = true;
+    if (by_value && !worth_values_in_steps(facts)) given_up = true;
   });
   if (given_up) return {};
 

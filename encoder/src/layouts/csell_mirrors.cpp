@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "layouts/csell_rules.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::encoder::layouts::sliced {
@@ -169,9 +170,8 @@ std::uint64_t assign_slots(MirrorSearch<T>& search, const BlockRows& rows, std::
   };
   const auto by_steps =
       static_cast<std::uint64_t>(std::count_if(steps->steps().begin(), steps->steps().end(), has_own));
-  // Twice what the references of all lanes would take: other slices' mirrors are of these slots.
-  const std::uint64_t more = (by_steps - of_longest) * slot_values(rows.block()) * sizeof(T);
-  if (by_steps > max_slots || more > 2 * groups.total() * group_steps * lanes) return of_longest;
+  const std::uint64_t more_bytes = (by_steps - of_longest) * slot_values(rows.block()) * sizeof(T);
+  if (!slots_by_steps(by_steps, more_bytes, groups.total() * group_steps * lanes)) return of_longest;
   std::uint64_t slot = 0;
   for (const Step& step : steps->steps()) {
     bool any = false;
@@ -300,7 +300,7 @@ bool worth_mirrors(const BlockRows& rows, Source source) {
       });
     }
   });
-  return mirrors != 0 && 4 * mirrors >= blocks;
+  return are_many_mirrors(mirrors, blocks);
 }
 
 std::optional<Mirrors> plan_mirrors(const BlockRows& rows, Source source, std::span<const Slice> slices,

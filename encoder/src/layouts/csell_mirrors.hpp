@@ -27,8 +27,7 @@ struct Mirrors {
                                     std::size_t value_size) const;
 };
 
-/// Whether a sample of the slices says that at least a quarter of all blocks would be mirrors: most blocks of a
-/// (skew-)symmetric matrix come in pairs.
+/// are_many_mirrors() in a sample of the slices.
 bool worth_mirrors(const BlockRows& rows, Source source);
 
 /// For slices whose columns are planned: a dictionary of `patterns`, whose places are in `slices`. None if no block has

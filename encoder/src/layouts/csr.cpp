@@ -81,22 +81,26 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest) {
   return work;
 }
 
+bool has_wide_pointers(const PartInfo& part) { return sections[0].type(part) == format::ElementType::u64; }
+
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const CsrView& a = part.a;
   PartPlan plan = begin_plan(layout, part);
   plan.info.params[param_longest_row] = a.longest_row(options.threads);
-  const bool wide = sections[0].type(plan.info) == format::ElementType::u64;
-  const auto pointer = [part](std::uint64_t r) { return part.a.row_ptr(r); };
-  plan.sections.push_back(section(
-      plan, sections[0], wide ? computed<std::uint64_t>(pointer) : computed<std::uint32_t>([pointer](std::uint64_t r) {
-        return static_cast<std::uint32_t>(pointer(r));
-      })));
-  plan.sections.push_back(section(plan, sections[1], copy_from(a.col_idx(), part.owner)));
-  plan.sections.push_back(section(plan, sections[2], copy_from(a.value_bytes(), part.owner)));
+  add_sections(plan, sections);
   share_by_section(plan);
-  plan.counters = {{"row_ptr.bits", wide ? 64U : 32U}};
+  plan.counters = {{"row_ptr.bits", has_wide_pointers(plan.info) ? 64U : 32U}};
   plan.work = work(a, plan.info.params[param_longest_row]);
   return plan;
+}
+
+void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin, std::span<std::byte> out) {
+  if (section != 0) return copy_from(section == 1 ? a.col_idx() : a.value_bytes(), begin, out);
+  if (has_wide_pointers(plan.info))
+    compute_elements<std::uint64_t>(begin, out, [&](std::uint64_t r) { return a.row_ptr(r); });
+  else
+    compute_elements<std::uint32_t>(begin, out,
+                                    [&](std::uint64_t r) { return static_cast<std::uint32_t>(a.row_ptr(r)); });
 }
 
 }  // namespace
@@ -106,6 +110,7 @@ extern const LayoutEncoder csr{"csr",
                                "compressed sparse row: row pointers, columns, values",
                                "any matrix, uncompressed: what the others are compared with",
                                {},
-                               csr_plans::plan};
+                               csr_plans::plan,
+                               csr_plans::fill};
 
 }  // namespace spmvpack::encoder::layouts

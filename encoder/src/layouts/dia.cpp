@@ -28,11 +28,15 @@ CountedVector<std::uint64_t> diagonals(const CsrView& a, int threads) {
   return offsets;
 }
 
+/// Where the diagonals are, and the slots of stored zeros.
+struct Choices {
+  CountedVector<std::uint64_t> offsets, zeros;
+};
+
 /// A part by diagonals: where its entries go.
 struct Diagonals {
   CsrView a;
-  std::shared_ptr<const void> owner;
-  CountedVector<std::uint64_t> offsets;
+  const CountedVector<std::uint64_t>& offsets;
 
   /// The bits of slot d * rows + r; 0 if it has no entry.
   template <class T>
@@ -85,23 +89,32 @@ std::vector<Counter> work(std::uint64_t diagonals, std::uint64_t rows) {
 }
 
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
-  const auto d = std::make_shared<const Diagonals>(Diagonals{part.a, part.owner, diagonals(part.a, options.threads)});
+  const auto choices = std::make_shared<Choices>();
+  choices->offsets = diagonals(part.a, options.threads);
+  const Diagonals d{part.a, choices->offsets};
   PartPlan plan = begin_plan(layout, part);
-  plan.info.params[param_diagonals] = d->offsets.size();
-  plan.sections.push_back(section(plan, sections[0], copy_from(d->offsets.data(), d)));
-  dispatch(part.a.value_type(), [&]<class T>(T) {
-    plan.sections.push_back(section(
-        plan, sections[1], computed<bits_of<T>>([d](std::uint64_t slot) { return d->template bits_at<T>(slot); })));
-    if (!stores_zeros(part.a, options.threads)) return;
-    const auto zeros = std::make_shared<const CountedVector<std::uint64_t>>(d->template zeros<T>());
-    plan.sections.push_back(section(plan, sections[2], copy_from(zeros->data(), zeros), zeros->size()));
-  });
+  plan.info.params[param_diagonals] = d.offsets.size();
+  add_sections(plan, std::span(sections).first(2));
+  if (stores_zeros(part.a, options.threads)) {
+    dispatch(part.a.value_type(), [&]<class T>(T) { choices->zeros = d.template zeros<T>(); });
+    add_section(plan, sections[2], choices->zeros.size());
+  }
+  plan.choices = choices;
   plan.padding = slots_of(plan.info) - part.a.nnz();
-  plan.fill_reads_x = d->slots_with_column() > part.a.nnz();
+  plan.fill_reads_x = d.slots_with_column() > part.a.nnz();
   share_by_section(plan);
-  plan.counters = {{"diagonals", d->offsets.size()}};
-  plan.work = work(d->offsets.size(), part.a.rows());
+  plan.counters = {{"diagonals", d.offsets.size()}};
+  plan.work = work(d.offsets.size(), part.a.rows());
   return plan;
+}
+
+void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin, std::span<std::byte> out) {
+  const auto& [offsets, zeros] = choices_of<Choices>(plan);
+  if (section != 1) return copy_from(section == 0 ? offsets.data() : zeros.data(), begin, out);
+  const Diagonals d{a, offsets};
+  dispatch(a.value_type(), [&]<class T>(T) {
+    compute_elements<bits_of<T>>(begin, out, [&](std::uint64_t slot) { return d.template bits_at<T>(slot); });
+  });
 }
 
 Least least(const Survey& s) {
@@ -117,6 +130,7 @@ extern const LayoutEncoder dia{"dia",
                                "a few diagonals that are nearly full",
                                {},
                                dia_plans::plan,
+                               dia_plans::fill,
                                dia_plans::least};
 
 }  // namespace spmvpack::encoder::layouts

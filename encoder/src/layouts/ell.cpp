@@ -25,19 +25,26 @@ PartPlan plan_of(const spmvpack::Layout& layout, const PartMatrix& part, const P
   const CsrView& a = part.a;
   PartPlan plan = begin_plan(layout, part);
   plan.info.params[param_width] = a.longest_row(options.threads);
-  const SectionDescription& first = layout.sections[0];
-  if (first.name == "row_len")
-    plan.sections.push_back(section(plan, first, computed<std::uint32_t>([part](std::uint64_t r) {
-                                      return static_cast<std::uint32_t>(part.a.row_length(r));
-                                    })));
-  add_slots(
-      plan, {part, {}}, slots_of(plan.info), layout.sections,
-      [rows = a.rows()](std::uint64_t slot) {
-        return Cursor{rows, {slot % rows, slot / rows}};
-      },
-      "ell");
+  add_sections(plan, layout.sections);
+  describe_slots(plan, a, slots_of(plan.info), "ell");
   plan.counters = {{"width", plan.info.params[param_width]}};
   return plan;
+}
+
+void fill(const PartPlan& /*plan*/, const CsrView& a, std::size_t section, std::uint64_t begin,
+          std::span<std::byte> out) {
+  const auto cursor = [rows = a.rows()](std::uint64_t slot) { return Cursor{rows, {slot % rows, slot / rows}}; };
+  if (section == 0)
+    fill_columns(a, {}, cursor, begin, out);
+  else
+    fill_values(a, {}, cursor, begin, out);
+}
+
+void fill_ellpack_r(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin,
+                    std::span<std::byte> out) {
+  if (section != 0) return fill(plan, a, section - 1, begin, out);
+  compute_elements<std::uint32_t>(begin, out,
+                                  [&](std::uint64_t r) { return static_cast<std::uint32_t>(a.row_length(r)); });
 }
 
 PartPlan plan_ell(const PartMatrix& part, const PlanOptions& options) { return plan_of(layout, part, options); }
@@ -53,12 +60,14 @@ extern const LayoutEncoder ell{"ell",
                                "ELLPACK: every row padded to the longest, neighbouring rows side by side",
                                "rows of one length",
                                {},
-                               ell_plans::plan_ell};
+                               ell_plans::plan_ell,
+                               ell_plans::fill};
 extern const LayoutEncoder ellpack_r{.name = "ellpack_r",
                                      .summary = "ELLPACK-R: ell and the length of every row",
                                      .suits = "rows of nearly one length",
                                      .settings = {},
                                      .plan = ell_plans::plan_ellpack_r,
+                                     .fill = ell_plans::fill_ellpack_r,
                                      .reproduction = true};
 
 }  // namespace spmvpack::encoder::layouts

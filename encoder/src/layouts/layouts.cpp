@@ -18,25 +18,25 @@ PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part) {
   plan.info.rows = part.rows.map;
   plan.info.cols = part.cols.map;
   plan.info.nnz = part.a.nnz();
-  const auto add_map = [&](const PartIndices& indices, const SectionDescription& description) {
-    if (indices.list == nullptr) return;
-    plan.sections.push_back(section(plan, description, copy_from(indices.list->data(), indices.list)));
-  };
-  add_map(part.rows, row_map_section);
-  add_map(part.cols, col_map_section);
+  plan.row_list = part.rows.list;
+  plan.col_list = part.cols.list;
+  plan.entries = part.entries;
+  if (plan.row_list != nullptr) add_section(plan, row_map_section);
+  if (plan.col_list != nullptr) add_section(plan, col_map_section);
   return plan;
 }
 
-SectionSource section(const PartPlan& plan, const SectionDescription& description, Fill fill,
-                      std::optional<std::uint64_t> count) {
-  SectionSource s;
+void add_section(PartPlan& plan, const SectionDescription& description, std::optional<std::uint64_t> count) {
+  SectionShape& s = plan.sections.emplace_back();
   s.name = description.name;
   s.element_type = description.type(plan.info);
   s.count = count ? *count : description.count(plan.info);
   s.flags = description.flags;
   s.alignment = description.alignment;
-  s.fill = std::move(fill);
-  return s;
+}
+
+void add_sections(PartPlan& plan, std::span<const SectionDescription> descriptions) {
+  for (const SectionDescription& description : descriptions) add_section(plan, description);
 }
 
 void refuse_setting(const std::string& name, const std::string& value, std::string_view values) {
@@ -84,7 +84,7 @@ std::uint64_t entries_in_runs(const CsrView& a, std::uint64_t lane_entries, int 
 }
 
 void share_by_section(PartPlan& plan) {
-  for (const SectionSource& s : plan.sections)
+  for (const SectionShape& s : plan.sections)
     if ((s.flags & format::section_device) != 0) plan.byte_shares.push_back({s.name, s.raw_bytes()});
 }
 

@@ -12,11 +12,16 @@ namespace spmvpack::encoder::layouts {
 /// The start of a plan of `layout` for this part: its table entry, and the sections of its list maps.
 PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part);
 
-using Fill = std::function<void(std::uint64_t begin, std::span<std::byte> out)>;
+/// Adds the described section to the plan, with `count` elements; if unset, the description determines the count.
+void add_section(PartPlan& plan, const SectionDescription& description, std::optional<std::uint64_t> count = {});
+/// The same for several that their descriptions determine.
+void add_sections(PartPlan& plan, std::span<const SectionDescription> descriptions);
 
-/// The described section of the plan's part, with `count` elements; if unset, the description determines the count.
-SectionSource section(const PartPlan& plan, const SectionDescription& description, Fill fill,
-                      std::optional<std::uint64_t> count = {});
+/// What the layout has put into PartPlan::choices.
+template <class Choices>
+const Choices& choices_of(const PartPlan& plan) {
+  return *static_cast<const Choices*>(plan.choices.get());
+}
 
 /// Error(errc::usage): the setting does not have this value, which is not one of `values` ("auto, 1 or 2").
 [[noreturn]] void refuse_setting(const std::string& name, const std::string& value, std::string_view values);
@@ -49,12 +54,9 @@ inline constexpr std::uint64_t default_slice_rows = 32;
 /// Sets the byte shares of a part to its device sections, one share each.
 void share_by_section(PartPlan& plan);
 
-/// A fill from an array that is in memory as it will be in the file. It also captures the owner of the array.
-template <class Owner>
-Fill copy_from(const void* array, Owner owner) {
-  return [array, owner](std::uint64_t begin, std::span<std::byte> out) {
-    if (!out.empty()) std::memcpy(out.data(), static_cast<const std::byte*>(array) + begin, out.size());
-  };
+/// Fills from an array that is in memory as it will be in the file.
+inline void copy_from(const void* array, std::uint64_t begin, std::span<std::byte> out) {
+  if (!out.empty()) std::memcpy(out.data(), static_cast<const std::byte*>(array) + begin, out.size());
 }
 
 /// Copies what [begin, begin + out.size()) of a section has of the bytes `from`, which begin at byte `at` of it.
@@ -74,12 +76,6 @@ void compute_elements(std::uint64_t begin, std::span<std::byte> out, F&& element
     std::memcpy(out.data() + at, reinterpret_cast<const std::byte*>(&value) + within, n);
     at += n;
   }
-}
-
-/// A fill of elements that are computed one by one.
-template <class T, class F>
-Fill computed(F element) {
-  return [element](std::uint64_t begin, std::span<std::byte> out) { compute_elements<T>(begin, out, element); };
 }
 
 }  // namespace spmvpack::encoder::layouts

@@ -35,4 +35,14 @@ PartIndices reordered(const PartIndices& rows, CountedVector<std::uint32_t>& ord
   return PartIndices::of(std::move(list));
 }
 
+void describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, const std::string& kernel, bool listed) {
+  plan.padding = slots - a.nnz();
+  plan.work = {{kernel + ".multiplies", 1},
+               {kernel + ".slots", slots},
+               {kernel + ".rows", a.rows()},
+               {kernel + ".chain", chain_of_rows(a.rows(), a.longest_row(1))},
+               {kernel + ".listed", listed ? a.rows() : 0}};
+  share_by_section(plan);
+}
+
 }  // namespace spmvpack::encoder::layouts

@@ -42,47 +42,64 @@ struct Cursor {
   }
 };
 
+struct Choices {
+  CountedVector<std::uint64_t> start;  ///< of each jagged column
+  CountedVector<std::uint32_t> order;  ///< of the rows
+  CountedVector<std::uint32_t> place;  ///< of each column, in a permuted basis
+};
+
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const CsrView& a = part.a;
   const bool permuted = wants_permuted(part, options);
   CountedVector<std::uint32_t> order = sorted_rows(a, std::max<std::uint64_t>(a.rows(), 1), options.threads);
   PartMatrix sorted = part;
   sorted.rows = permuted ? PartIndices::of(order) : PartIndices{};
-  std::shared_ptr<CountedVector<std::uint32_t>> place;  // of each column, in a permuted basis
+  const auto choices = std::make_shared<Choices>();
   if (permuted) {
     sorted.cols = sorted.rows;
-    place = std::make_shared<CountedVector<std::uint32_t>>(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) (*place)[order[i]] = static_cast<std::uint32_t>(i);
+    choices->place.resize(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) choices->place[order[i]] = static_cast<std::uint32_t>(i);
   } else {
     sorted.rows = reordered(part.rows, order);
   }
 
   // Rows whose padded length exceeds s have a slot s: those of whole blocks, as lengths fall.
-  const OrderedRows rows(part, std::move(order));
+  const auto length = [&](std::uint64_t place) { return a.row_length(order.empty() ? place : order[place]); };
   constexpr std::uint64_t block = spmvpack::layouts::PjdsGeometry::block_rows;
-  const std::uint64_t width = a.rows() == 0 ? 0 : a.row_length(rows.row(0));
-  const auto start = std::make_shared<CountedVector<std::uint64_t>>(width + 1);
+  const std::uint64_t width = a.rows() == 0 ? 0 : length(0);
+  CountedVector<std::uint64_t>& start = choices->start;
+  start.resize(width + 1);
   std::uint64_t done = width;
   for (std::uint64_t first = 0; first < a.rows(); first += block)
-    for (const std::uint64_t longest = a.row_length(rows.row(first)); done > longest; --done)
-      (*start)[done] = first;  // jagged column done - 1 has the rows before this block
-  for (; done > 0; --done) (*start)[done] = a.rows();
-  for (std::uint64_t s = 1; s <= width; ++s) (*start)[s] += (*start)[s - 1];
+    for (const std::uint64_t longest = length(first); done > longest; --done)
+      start[done] = first;  // jagged column done - 1 has the rows before this block
+  for (; done > 0; --done) start[done] = a.rows();
+  for (std::uint64_t s = 1; s <= width; ++s) start[s] += start[s - 1];
+  choices->order = std::move(order);
 
   PartPlan plan = begin_plan(layout, sorted);
   plan.info.params[param_width] = width;
-  plan.info.params[param_slots] = start->back();
+  plan.info.params[param_slots] = start.back();
   plan.info.params[param_basis] = permuted ? 1 : 0;
-  plan.sections.push_back(section(plan, sections[0], copy_from(start->data(), start)));
-  const auto cursor = [start](std::uint64_t slot) { return Cursor(*start, slot); };
-  add_slots(plan, rows, start->back(), sections, cursor, "pjds");
-  if (permuted)
-    for (SectionSource& s : plan.sections)
-      if (s.name == "col_idx")
-        s.fill = fill_slots(rows, cursor, spmvpack::layouts::no_column,
-                            [a, place](std::uint64_t k) { return (*place)[a.col_idx()[k]]; });
+  add_sections(plan, sections);
+  plan.choices = choices;
+  describe_slots(plan, a, start.back(), "pjds", !choices->order.empty());
   plan.counters = {{"width", width}, {"permuted", permuted ? 1U : 0U}};
   return plan;
+}
+
+void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin, std::span<std::byte> out) {
+  const auto& [start, order, place] = choices_of<Choices>(plan);
+  const auto cursor = [&starts = start](std::uint64_t slot) { return Cursor(starts, slot); };
+  if (section == 0)
+    copy_from(start.data(), begin, out);
+  else if (section == 2)
+    fill_values(a, order, cursor, begin, out);
+  else if (place.empty())
+    fill_columns(a, order, cursor, begin, out);
+  else
+    fill_slots(a, order, cursor, begin, out, spmvpack::layouts::no_column,
+               [&places = place, columns = a.col_idx()](std::uint64_t k) { return places[columns[k]]; });
 }
 
 }  // namespace
@@ -93,6 +110,7 @@ extern const LayoutEncoder pjds{.name = "pjds",
                                 .suits = "rows of very different lengths, if x fits in a cache",
                                 .settings = pjds_plans::settings,
                                 .plan = pjds_plans::plan,
+                                .fill = pjds_plans::fill,
                                 .reproduction = true};
 
 }  // namespace spmvpack::encoder::layouts

@@ -28,4 +28,14 @@ const LayoutEncoder& find_layout_encoder(std::string_view name) {
               fmt::format("use one of: {}", fmt::join(known, ", ")));
 }
 
+void fill_section(const PartPlan& plan, const CsrView& whole, std::size_t section, std::uint64_t begin,
+                  std::span<std::byte> out) {
+  for (const auto* const list : {plan.row_list.get(), plan.col_list.get()}) {
+    if (list == nullptr) continue;
+    if (section-- == 0) return layouts::copy_from(list->data(), begin, out);
+  }
+  const CsrView a = plan.entries != nullptr ? plan.entries->of(whole) : whole;
+  find_layout_encoder(plan.info.layout).fill(plan, a, section, begin, out);
+}
+
 }  // namespace spmvpack::encoder

@@ -182,13 +182,24 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   PartPlan plan = begin_plan(layout, sorted);
   plan.info.params[param_slice_rows] = slice_rows;
   plan.info.params[param_steps] = best.steps;
-  const auto slices = std::make_shared<const CountedVector<std::uint32_t>>(std::move(best.slice_ptr));
-  plan.sections.push_back(section(plan, sections[0], copy_from(slices->data(), slices)));
-  add_slots(
-      plan, {part, std::move(best.order)}, slots_of(plan.info), sections,
-      [slices, slice_rows](std::uint64_t slot) { return Cursor(*slices, slice_rows, slot); }, "sell");
-  plan.counters = {{"slice_rows", slice_rows}, {"sigma", best.sigma}, {"slices", slices->size() - 1}};
+  add_sections(plan, sections);
+  describe_slots(plan, part.a, slots_of(plan.info), "sell", !best.order.empty());
+  plan.counters = {{"slice_rows", slice_rows}, {"sigma", best.sigma}, {"slices", best.slice_ptr.size() - 1}};
+  plan.choices = std::make_shared<const Sorted>(std::move(best));
   return plan;
+}
+
+void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin, std::span<std::byte> out) {
+  const auto& sorted = choices_of<Sorted>(plan);
+  const auto cursor = [&, slice_rows = plan.info.params[param_slice_rows]](std::uint64_t slot) {
+    return Cursor(sorted.slice_ptr, slice_rows, slot);
+  };
+  if (section == 0)
+    copy_from(sorted.slice_ptr.data(), begin, out);
+  else if (section == 1)
+    fill_columns(a, sorted.order, cursor, begin, out);
+  else
+    fill_values(a, sorted.order, cursor, begin, out);
 }
 
 Least least(const Survey& s) {
@@ -206,6 +217,7 @@ extern const LayoutEncoder sell{"sell",
                                 "rows that are about as long as their neighbours",
                                 sell_plans::settings,
                                 sell_plans::plan,
+                                sell_plans::fill,
                                 sell_plans::least};
 
 }  // namespace spmvpack::encoder::layouts

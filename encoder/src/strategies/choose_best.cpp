@@ -23,8 +23,8 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Ob
     return csr_bytes == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(csr_bytes);
   };
   const auto cost = [&](const Candidate& c) {
-    const double bytes = optimize == Objective::bytes ? 0.0 : c.seconds * (1 + worth_of_csr * share(c.device_bytes));
-    return std::tuple{c.fill_reads_x || too_large(c.device_bytes, csr_bytes), bytes, c.device_bytes};
+    const double seconds = optimize == Objective::bytes ? 0.0 : c.seconds * (1 + worth_of_csr * share(c.device_bytes));
+    return std::tuple{c.fill_reads_x || too_large(c.device_bytes, csr_bytes), seconds, c.device_bytes};
   };
   Choice choice;
   for (std::size_t i = 1; i < candidates.size(); ++i)

@@ -19,14 +19,13 @@ std::uint64_t ell_width(const CsrView& a, std::uint64_t longest) {
 }
 
 /// The entries of each row from `first` on, at most `most`, as a part over all rows and columns.
-LazyPart slice_of_rows(const CsrView& a, std::uint64_t first, std::uint64_t most, int threads) {
-  LazyPart part{PartIndices::all(a.rows()), PartIndices::all(a.cols()), Array<std::uint64_t>(a.rows() + 1), {}};
+Cut slice_of_rows(const CsrView& a, std::uint64_t first, std::uint64_t most) {
+  Cut part{PartIndices::all(a.rows()), PartIndices::all(a.cols()), Array<std::uint64_t>(a.rows() + 1), first};
   part.row_ptr[0] = 0;
   for (std::uint64_t r = 0; r < a.rows(); ++r) {
     const std::uint64_t length = a.row_length(r);
     part.row_ptr[r + 1] = part.row_ptr[r] + (length > first ? std::min(length - first, most) : 0);
   }
-  part.copy = [a, rows = part.rows, first, threads](CsrMatrix& to) { copy_rows(a, rows, first, to, threads); };
   return part;
 }
 
@@ -42,8 +41,8 @@ Plan plan(const CsrView& a, const PlanOptions& options) {
   } else if (width == 0) {
     add_whole("coo");
   } else {
-    plan.parts.push_back(plan_part("ell", slice_of_rows(a, 0, width, options.threads), a.value_type(), options));
-    plan.parts.push_back(plan_part("coo", slice_of_rows(a, width, longest, options.threads), a.value_type(), options));
+    plan.parts.push_back(plan_part("ell", slice_of_rows(a, 0, width), a.value_type(), options));
+    plan.parts.push_back(plan_part("coo", slice_of_rows(a, width, longest), a.value_type(), options));
   }
   return plan;
 }

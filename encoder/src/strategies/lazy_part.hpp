@@ -1,7 +1,6 @@
 #pragma once
 // Parts that a strategy copies out of the matrix.
 
-#include <functional>
 #include <memory>
 
 #include "spmvpack/container/array.hpp"
@@ -9,23 +8,23 @@
 
 namespace spmvpack::encoder::strategy {
 
-/// The entries of a part, of which only the row pointers exist at first. They are enough for planning the layouts that
-/// look at row lengths alone; the entries are copied when the first of them is written, so that a report copies none.
-struct LazyPart {
+/// The entries of a part: of each of its rows those in its columns, or some of them.
+struct Cut {
   PartIndices rows, cols;
   Array<std::uint64_t> row_ptr;
-  /// Writes columns and values. Called once.
-  std::function<void(CsrMatrix& part)> copy;
+  std::uint64_t first = 0;  ///< if it has all columns: of each row, the entries before the part's
+  /// If its columns are a list: of each column of the matrix its place in an order, in which the part's come from
+  /// `begin` on. Rows are sorted by place.
+  std::shared_ptr<const CountedVector<std::uint32_t>> place = {};
+  std::uint64_t begin = 0;
 };
 
-/// Plans such a part. The layout's plan must not look at columns or values.
-PartPlan plan_part(std::string_view layout, LazyPart part, ValueType type, const PlanOptions& options);
+/// The part with a copy of its entries, for plans that look at them.
+PartMatrix copied_part(const CsrView& a, Cut cut, int threads);
 
-/// Copies entries of `rows` into `to`: of each as many as it has in to.row_ptr, from entry `first` on.
-void copy_rows(const CsrView& a, const PartIndices& rows, std::uint64_t first, CsrMatrix& to, int threads);
-
-/// A part with a copy of its entries, for plans that look at them: of `rows`, those with entries in row_ptr, complete.
-PartMatrix copied_rows(const CsrView& a, PartIndices rows, Array<std::uint64_t> row_ptr, int threads);
+/// Plans a part of which only the row pointers exist at first: the layout's plan must not look at columns or values.
+/// The entries are copied when the first of them is written, so that a report copies none.
+PartPlan plan_part(std::string_view layout, Cut cut, ValueType type, const PlanOptions& options);
 
 /// The rows of more than `length` entries, with a copy of them.
 PartMatrix longer_rows(const CsrView& a, std::uint64_t length, int threads);

@@ -73,7 +73,7 @@ void check_settings(const std::map<std::string, std::string>& settings, const St
 
 std::uint64_t PartPlan::device_bytes() const {
   std::uint64_t bytes = 0;
-  for (const SectionSource& s : sections)
+  for (const SectionShape& s : sections)
     if ((s.flags & format::section_device) != 0) bytes = checked_add(bytes, s.raw_bytes(), "device bytes");
   return bytes;
 }

@@ -25,7 +25,7 @@ constexpr std::uint64_t task_rows = 1U << 14;
 struct Segments {
   std::uint64_t cols = 0, width = 1;                            ///< of the matrix; of the first segment
   std::shared_ptr<const CountedVector<std::uint32_t>> columns;  ///< in the order that is cut; null: their own
-  CountedVector<std::uint32_t> place;                           ///< of each column in that order
+  std::shared_ptr<const CountedVector<std::uint32_t>> place;    ///< of each column in that order; null, too
   CountedVector<std::uint8_t> column_segment;                   ///< of each column in that order
   /// Each segment is twice as wide as the one before it: they begin at 0, w, 3 w, 7 w, ...
   bool doubling = false;
@@ -33,9 +33,6 @@ struct Segments {
   [[nodiscard]] std::uint64_t segment_at(std::uint64_t at) const {
     const std::uint64_t i = at / width;
     return doubling ? static_cast<std::uint64_t>(std::bit_width(i + 1)) - 1 : i;
-  }
-  [[nodiscard]] std::uint64_t place_of(std::uint32_t column) const {
-    return columns != nullptr ? place[column] : column;
   }
   [[nodiscard]] std::uint64_t begin(std::uint64_t segment) const {
     return std::min(cols, width * (doubling ? (std::uint64_t{1} << segment) - 1 : segment));
@@ -148,29 +145,6 @@ std::vector<SegmentRows> rows_of_segments(const CsrView& a, const Segments& segm
   return all;
 }
 
-/// Copies the entries of one segment, each row sorted by place.
-template <class T>
-void copy_entries(const CsrView& a, const Segments& segments, std::uint64_t segment, const PartIndices& rows,
-                  CsrMatrix& to, int threads) {
-  const std::uint64_t begin = segments.begin(segment), end = segments.begin(segment + 1);
-  auto& values = std::get<Array<T>>(to.values);
-  parallel_pieces(to.rows, task_rows, threads, [&](std::uint64_t first, std::uint64_t last) {
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> row;  // column of the part, entry
-    for (std::uint64_t i = first; i < last; ++i) {
-      row.clear();
-      for (std::uint64_t k = a.row_ptr(rows[i]); k < a.row_ptr(rows[i] + std::uint64_t{1}); ++k)
-        if (const std::uint64_t place = segments.place_of(a.col_idx()[k]); place >= begin && place < end)
-          row.emplace_back(static_cast<std::uint32_t>(place - begin), k);
-      if (segments.columns != nullptr) std::sort(row.begin(), row.end());
-      std::uint64_t at = to.row_ptr[i];
-      for (const auto& [column, k] : row) {
-        to.col_idx[at] = column;
-        std::memcpy(&values[at++], a.values<T>() + k, sizeof(T));
-      }
-    }
-  });
-}
-
 /// A list of rising rows; a range if none is left out.
 PartIndices indices_of(CountedVector<std::uint32_t> rows, std::uint64_t all) {
   if (rows.size() == all) return PartIndices::all(all);
@@ -179,23 +153,21 @@ PartIndices indices_of(CountedVector<std::uint32_t> rows, std::uint64_t all) {
   return PartIndices::of(std::move(rows));
 }
 
-Plan plan_segments(std::string name, const CsrView& a, Segments of, const PlanOptions& options) {
+Plan plan_segments(std::string name, const CsrView& a, const Segments& segments, const PlanOptions& options) {
   // Refused by the segments that there may be, not by those with entries, as every one of them takes memory.
-  if (of.count() > format::max_parts)
+  if (segments.count() > format::max_parts)
     throw Error(errc::too_large,
-                fmt::format("{}: {} segments, more than the {} parts that a container may have", name, of.count(),
+                fmt::format("{}: {} segments, more than the {} parts that a container may have", name, segments.count(),
                             format::max_parts),
-                {}, fmt::format("set {}.cols to {} or more", name, div_up(of.cols, format::max_parts)));
+                {}, fmt::format("set {}.cols to {} or more", name, div_up(segments.cols, format::max_parts)));
   Plan plan;
   plan.strategy = std::move(name);
-  const auto segments = std::make_shared<const Segments>(std::move(of));
-  std::vector<SegmentRows> all = rows_of_segments(a, *segments, options.threads);
+  std::vector<SegmentRows> all = rows_of_segments(a, segments, options.threads);
   for (std::uint64_t s = 0; s < all.size(); ++s) {
     if (all[s].rows.empty()) continue;
-    LazyPart part{indices_of(std::move(all[s].rows), a.rows()), segments->indices(s), std::move(all[s].row_ptr), {}};
-    part.copy = [a, segments, s, rows = part.rows, threads = options.threads](CsrMatrix& to) {
-      dispatch(a.value_type(), [&]<class T>(T) { copy_entries<T>(a, *segments, s, rows, to, threads); });
-    };
+    Cut part{indices_of(std::move(all[s].rows), a.rows()), segments.indices(s), std::move(all[s].row_ptr)};
+    part.place = segments.place;
+    part.begin = segments.begin(s);
     plan.parts.push_back(plan_part("sell", std::move(part), a.value_type(), options));
   }
   // A matrix without entries is one part, as in every other layout.
@@ -256,7 +228,7 @@ Strategy segmented_sell() {
              segments.cols = a.cols();
              segments.width =
                  layouts::read_setting(options, "segmented_sell.cols", 1, max_dimension, {}).value_or(default_width);
-             return plan_segments("segmented_sell", a, std::move(segments), options);
+             return plan_segments("segmented_sell", a, segments, options);
            },
        .reproduction = true});
 }
@@ -277,14 +249,15 @@ Strategy nus_sell() {
                  layouts::read_setting(options, "nus_sell.cols", 1, max_dimension, {}).value_or(default_first_width);
              segments.doubling = true;
              segments.columns = std::make_shared<const CountedVector<std::uint32_t>>(densest_first(a));
-             segments.place.resize(a.cols());
+             const auto place = std::make_shared<CountedVector<std::uint32_t>>(a.cols());
+             segments.place = place;
              segments.column_segment.resize(a.cols());
-             for (std::size_t i = 0; i < segments.place.size(); ++i) {
+             for (std::size_t i = 0; i < a.cols(); ++i) {
                const std::uint32_t column = (*segments.columns)[i];
-               segments.place[column] = static_cast<std::uint32_t>(i);
+               (*place)[column] = static_cast<std::uint32_t>(i);
                segments.column_segment[column] = static_cast<std::uint8_t>(segments.segment_at(i));
              }
-             return plan_segments("nus_sell", a, std::move(segments), options);
+             return plan_segments("nus_sell", a, segments, options);
            },
        .reproduction = true});
 }

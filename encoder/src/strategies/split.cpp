@@ -43,7 +43,7 @@ bool rows_are_alike(std::uint64_t longest, std::uint64_t filled_rows, std::uint6
 }
 
 /// The layout of the short rows, and which these are: none, some or all.
-struct Cut {
+struct RowCut {
   std::string_view layout;
   ShortRows rows;
   double cost = std::numeric_limits<double>::infinity();
@@ -51,18 +51,13 @@ struct Cut {
 
 /// The short rows; longer ones are empty in this part, so that columns keep their distance to rows, and no list of rows
 /// is needed.
-PartPlan plan_short(const CsrView& a, const Cut& cut, const PlanOptions& options) {
-  const PartIndices rows = PartIndices::all(a.rows());
-  Array<std::uint64_t> row_ptr(a.rows() + 1);
-  row_ptr[0] = 0;
+PartPlan plan_short(const CsrView& a, const RowCut& choice, const PlanOptions& options) {
+  Cut part{PartIndices::all(a.rows()), PartIndices::all(a.cols()), Array<std::uint64_t>(a.rows() + 1)};
+  part.row_ptr[0] = 0;
   for (std::uint64_t r = 0; r < a.rows(); ++r)
-    row_ptr[r + 1] = row_ptr[r] + (a.row_length(r) <= cut.rows.length ? a.row_length(r) : 0);
-  if (cut.layout == "sell")
-    return plan_part("sell",
-                     {rows, PartIndices::all(a.cols()), std::move(row_ptr),
-                      [a, rows, threads = options.threads](CsrMatrix& to) { copy_rows(a, rows, 0, to, threads); }},
-                     a.value_type(), options);
-  return find_layout_encoder(cut.layout).plan(copied_rows(a, rows, std::move(row_ptr), options.threads), options);
+    part.row_ptr[r + 1] = part.row_ptr[r] + (a.row_length(r) <= choice.rows.length ? a.row_length(r) : 0);
+  if (choice.layout == "sell") return plan_part("sell", std::move(part), a.value_type(), options);
+  return find_layout_encoder(choice.layout).plan(copied_part(a, std::move(part), options.threads), options);
 }
 
 std::optional<std::string_view> layout_setting(const PlanOptions& options) {
@@ -74,8 +69,9 @@ std::optional<std::string_view> layout_setting(const PlanOptions& options) {
 }
 
 /// The cheapest of `rows` in a layout, with the longer rows in bitflag.
-Cut cheapest(const SplitCosts& costs, std::span<const ShortRows> rows, std::string_view layout, const ShortRows& all) {
-  Cut best;
+RowCut cheapest(const SplitCosts& costs, std::span<const ShortRows> rows, std::string_view layout,
+                const ShortRows& all) {
+  RowCut best;
   for (const ShortRows& s : rows) {
     double cost = costs.of_short(layout, s) + costs.far_gathers(s);
     if (s.rows != all.rows) cost += costs.of_long(s, all.longest);
@@ -104,30 +100,68 @@ void check_layout_settings(const PlanOptions& options) {
   }
 }
 
-[[noreturn]] void refuse_one_part() {
-  throw Error(errc::unsupported, "split: no cut of the rows costs less than one part", {}, "use one layout");
+/// The cheapest of `rows`, or `best` if that costs less. What csell takes is known for the length that it is sampled
+/// at: that of sell's cut, then those that look best.
+RowCut search(SplitCosts& costs, std::span<const ShortRows> rows, std::optional<std::string_view> layout,
+              const ShortRows& all, RowCut best) {
+  constexpr int most_samples = 3;
+  RowCut next = cheapest(costs, rows, "sell", all);
+  if (layout != "csell" && next.cost < best.cost) best = next;
+  for (int i = 0; i < most_samples && layout != "sell" && !next.layout.empty(); ++i) {
+    if (costs.least_of_csell(next.rows) >= best.cost) break;
+    costs.sample_csell(next.rows);
+    if (const RowCut here = cheapest(costs, std::span(&next.rows, 1), "csell", all); here.cost < best.cost) best = here;
+    const std::uint64_t sampled = next.rows.length;
+    next = cheapest(costs, rows, "csell", all);
+    if (next.rows.length == sampled || next.cost >= best.cost) break;
+  }
+  return best;
 }
 
-/// All rows in one part, as another strategy has it.
-Plan plan_one(const CsrView& a, std::string_view layout, std::string reason, const PlanOptions& options) {
-  Plan plan;
-  plan.strategy = "split";
-  plan.parts.push_back(find_layout_encoder(layout).plan(PartMatrix::whole(a, options), options));
-  plan.parts_reason = fmt::format("all rows in {}: {}", layout, reason);
-  return plan;
+/// What the search has found: the cheapest of one part, and of two.
+struct Found {
+  bool fixed = false;    ///< where rows are cut is asked for
+  bool alike = false;    ///< rows_are_alike(), so that no cut was looked for
+  bool can_cut = false;  ///< some rows may be in another part than the others
+  RowCut one, two;
+};
+
+bool takes_two(const Found& f, const Aim& aim) {
+  return f.can_cut && (f.fixed || f.two.cost < worth(aim) * f.one.cost);
 }
 
-Plan plan_split(const CsrView& a, const PlanOptions& given) {
-  const auto length = layouts::read_setting(given, "split.length", 1, ~std::uint64_t{0}, "auto");
-  const std::optional<std::string_view> layout = layout_setting(given);
-  const PlanOptions options = with_defaults(given);
-  if (!given.settings.empty()) check_layout_settings(options);
+std::string cost_text(const RowCut& cut, const Aim& aim) {
+  return aim.optimize == Objective::time ? time_text(cut.cost)
+                                         : grouped(static_cast<std::uint64_t>(cut.cost)) + " bytes";
+}
+std::string_view but_for(const Aim& aim) { return aim.optimize == Objective::time ? " but for x" : ""; }
+
+std::string reason_for_one(const Found& f, const Aim& aim) {
+  const std::string why =
+      f.alike      ? fmt::format("none is more than {} times as long as the average", long_row)
+      : !f.can_cut ? "all are short, or all long"
+                   : fmt::format("{}{}, {} in two parts", cost_text(f.one, aim), but_for(aim), cost_text(f.two, aim));
+  return fmt::format("all rows in {}: {}", f.one.layout, why);
+}
+
+std::string reason_for_two(const Found& f, std::uint64_t rows, const Aim& aim) {
+  const ShortRows& of = f.two.rows;
+  return fmt::format("{} of up to {} in {}, {} in bitflag: {}{}, {} for {} alone", counted(of.rows, "row"),
+                     counted(of.length, "nonzero"), f.two.layout, grouped(rows - of.rows), cost_text(f.two, aim),
+                     but_for(aim), cost_text(f.one, aim), f.one.layout);
+}
+
+/// `given`: the options without split's defaults.
+Found find_cuts(const CsrView& a, std::optional<std::uint64_t> length, std::optional<std::string_view> layout,
+                const PlanOptions& options, const PlanOptions& given) {
   const auto slice_rows = [](const PlanOptions& of) {
     return layouts::read_setting(of, "sell.c", 1, max_dimension, {}).value_or(layouts::default_slice_rows);
   };
   const std::uint64_t longest = a.longest_row(options.threads);
-  const bool alike = !length && rows_are_alike(longest, filled_rows(a, options.threads), a.nnz());
-  if (alike && options.only_own) refuse_one_part();
+  Found found;
+  found.fixed = length.has_value();
+  found.alike = !length && rows_are_alike(longest, filled_rows(a, options.threads), a.nnz());
+  if (found.alike && options.only_own) return found;
   const std::vector<std::uint64_t> lengths = !length             ? lengths_to_try(longest)
                                              : *length < longest ? std::vector{*length, longest}
                                                                  : std::vector{longest};
@@ -136,46 +170,37 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
       count_short_rows(a, {{longest}}, slice_rows(given), options.threads).back();  // as sell has them
   std::vector<ShortRows> some;
   for (const ShortRows& s : counts)
-    if (!alike && s.entries != 0 && s.entries != a.nnz()) some.push_back(s);
+    if (!found.alike && s.entries != 0 && s.entries != a.nnz()) some.push_back(s);
+  found.can_cut = !some.empty();
 
   SplitCosts costs(a, options);
   if (!length) costs.look_at_segments(some);
-  const auto best_cut = [&](std::span<const ShortRows> rows, Cut best) {
-    Cut next = cheapest(costs, rows, "sell", all);
-    if (layout != "csell" && next.cost < best.cost) best = next;
-    // What csell takes is known for the length that it is sampled at: that of sell's cut, then those that look best.
-    constexpr int most_samples = 3;
-    for (int i = 0; i < most_samples && layout != "sell" && !next.layout.empty(); ++i) {
-      if (costs.least_of_csell(next.rows) >= best.cost) break;
-      costs.sample_csell(next.rows);
-      if (const Cut here = cheapest(costs, std::span(&next.rows, 1), "csell", all); here.cost < best.cost) best = here;
-      const std::uint64_t sampled = next.rows.length;
-      next = cheapest(costs, rows, "csell", all);
-      if (next.rows.length == sampled || next.cost >= best.cost) break;
-    }
-    return best;
-  };
-  const Cut two = best_cut(some, {});
-  const Cut one = best_cut(std::span(&all, 1), {"bitflag", {}, costs.of_long({}, longest) + costs.far_gathers({})});
-  const char* const but_for = options.aim.optimize == Objective::time ? " but for x" : "";
-  const auto text = [&](const Cut& cut) {
-    return options.aim.optimize == Objective::time ? time_text(cut.cost)
-                                                   : grouped(static_cast<std::uint64_t>(cut.cost)) + " bytes";
-  };
-  if (some.empty() || (!length && two.cost >= worth(options.aim) * one.cost)) {
-    if (options.only_own) refuse_one_part();
-    const std::string reason = alike ? fmt::format("none is more than {} times as long as the average", long_row)
-                               : some.empty() ? "all are short, or all long"
-                                              : fmt::format("{}{}, {} in two parts", text(one), but_for, text(two));
-    return plan_one(a, one.layout, reason, given);
-  }
+  found.two = search(costs, some, layout, all, {});
+  found.one = search(costs, std::span(&all, 1), layout, all,
+                     {"bitflag", {}, costs.of_long({}, longest) + costs.far_gathers({})});
+  return found;
+}
+
+Plan plan_split(const CsrView& a, const PlanOptions& given) {
+  const auto length = layouts::read_setting(given, "split.length", 1, ~std::uint64_t{0}, "auto");
+  const std::optional<std::string_view> layout = layout_setting(given);
+  const PlanOptions options = with_defaults(given);
+  if (!given.settings.empty()) check_layout_settings(options);
+  const Found found = find_cuts(a, length, layout, options, given);
   Plan plan;
   plan.strategy = "split";
-  plan.parts.push_back(plan_short(a, two, options));
-  plan.parts.push_back(find_layout_encoder("bitflag").plan(longer_rows(a, two.rows.length, options.threads), options));
-  plan.parts_reason = fmt::format("{} of up to {} in {}, {} in bitflag: {}{}, {} for {} alone",
-                                  counted(two.rows.rows, "row"), counted(two.rows.length, "nonzero"), two.layout,
-                                  grouped(a.rows() - two.rows.rows), text(two), but_for, text(one), one.layout);
+  if (takes_two(found, options.aim)) {
+    plan.parts.push_back(plan_short(a, found.two, options));
+    const PartMatrix longer = longer_rows(a, found.two.rows.length, options.threads);
+    plan.parts.push_back(find_layout_encoder("bitflag").plan(longer, options));
+    plan.parts_reason = reason_for_two(found, a.rows(), options.aim);
+    return plan;
+  }
+  if (options.only_own)
+    throw Error(errc::unsupported, "split: no cut of the rows costs less than one part", {}, "use one layout");
+  // As another strategy has it.
+  plan.parts.push_back(find_layout_encoder(found.one.layout).plan(PartMatrix::whole(a, given), given));
+  plan.parts_reason = reason_for_one(found, options.aim);
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "layouts/bitflag_chunks.hpp"
+#include "layouts/bitflag_rules.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/time_model.hpp"
@@ -180,7 +181,8 @@ PartPlan SplitCosts::sample(std::string_view layout, std::uint64_t length, std::
       std::fill(&row_ptr[first] + 1, &row_ptr[first] + (last - first + 1), before);
   }
   return find_layout_encoder(layout).plan(
-      copied_rows(a_, PartIndices::all(a_.rows()), std::move(row_ptr), options_.threads), options_);
+      copied_part(a_, {PartIndices::all(a_.rows()), PartIndices::all(a_.cols()), std::move(row_ptr)}, options_.threads),
+      options_);
 }
 
 void SplitCosts::sample_csell(const ShortRows& of) {
@@ -240,7 +242,8 @@ double SplitCosts::least_of_csell(const ShortRows& s) const {
 std::uint64_t SplitCosts::segments_of_long(const ShortRows& s) const {
   if (const auto given = layouts::read_setting(options_, "bitflag.segments", 1, 0xFFFFFFFF, "auto")) return *given;
   if (layouts::read_setting(options_, "bitflag.hot", 0, 0xFFFFFFFF, "auto").value_or(0) != 0) return 1;
-  return layouts::flagged::usual_segments(a_.rows() - s.rows, a_.cols(), a_.nnz() - s.entries);
+  return layouts::flagged::usual_segments(
+      {.rows = a_.rows() - s.rows, .cols = a_.cols(), .entries = a_.nnz() - s.entries});
 }
 
 double SplitCosts::spared_gathers(const ShortRows& s) const {

@@ -12,8 +12,8 @@
 
 namespace spmvpack {
 
-/// A section to be written. It is not held in memory; the writer requests its bytes block by block.
-struct SectionSource {
+/// What the directory says of a section, whose bytes are elsewhere.
+struct SectionShape {
   std::string name;
   format::ElementType element_type = format::ElementType::u8;
   std::uint64_t count = 0;
@@ -21,10 +21,14 @@ struct SectionSource {
   std::uint32_t alignment = 1;
   /// The element width for byte filters, for u8 sections that pack wider data; 0: the element's size.
   std::uint8_t filter_width = 0;
-  /// Writes the raw bytes [begin, begin + out.size()) to `out`. Called from several threads at once.
-  std::function<void(std::uint64_t begin, std::span<std::byte> out)> fill;
 
   [[nodiscard]] std::uint64_t raw_bytes() const { return checked_mul(count, size_of(element_type), "section bytes"); }
+};
+
+/// A section to be written. It is not held in memory; the writer requests its bytes block by block.
+struct SectionSource : SectionShape {
+  /// Writes the raw bytes [begin, begin + out.size()) to `out`. Called from several threads at once.
+  std::function<void(std::uint64_t begin, std::span<std::byte> out)> fill;
 };
 
 struct PartSource {

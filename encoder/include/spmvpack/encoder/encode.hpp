@@ -38,7 +38,7 @@ struct EncodeRequest {
 
 /// What encode() wrote.
 struct EncodeResult {
-  Plan plan;                                       ///< its sections cannot be filled once the matrix is gone
+  Plan plan;
   std::optional<Plan> transpose;                   ///< of A^T; unset if it was not asked for, or if A^T is A or -A
   Symmetry symmetry = Symmetry::general;           ///< of the entries, bit for bit: MatrixFacts::bitwise_symmetry()
   std::uint64_t device_bytes = 0, file_bytes = 0;  ///< device bytes: of A alone
@@ -73,9 +73,18 @@ SPMVPACK_EXPORT MatrixFacts facts_of(const CsrView& matrix, int threads = 0);
 /// The request as the provenance records it: with those settings that the strategy has, and with the aim if its plans
 /// depend on it. encode() and the report describe a file by this, so that both name the same bytes.
 SPMVPACK_EXPORT EncodeRequest recorded(const EncodeRequest& request, const Strategy& strategy);
-/// The container that encode() would write for a recorded() request, from which a report gets exact sizes. The plans
-/// must outlive it.
-SPMVPACK_EXPORT ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const Plan& plan,
-                                                 const EncodeRequest& request, const Plan* transpose = nullptr);
+/// A part to be written, of `whole`, the matrix that was planned. Its arrays and the plan must outlive it.
+SPMVPACK_EXPORT PartSource part_source(const PartPlan& plan, const CsrView& whole);
+
+/// A matrix and its plan, which outlive it.
+struct PlannedMatrix {
+  CsrView a;
+  const Plan& plan;
+};
+/// The container that encode() would write for a recorded() request, from which a report gets exact sizes. The matrices
+/// and the plans must outlive it.
+SPMVPACK_EXPORT ContainerSource container_source(const MatrixFacts& facts, const Provenance& source,
+                                                 const PlannedMatrix& matrix, const EncodeRequest& request,
+                                                 const std::optional<PlannedMatrix>& transpose = {});
 
 }  // namespace spmvpack::encoder

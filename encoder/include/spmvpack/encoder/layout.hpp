@@ -1,7 +1,7 @@
 #pragma once
 /// Layouts and strategies as the encoder sees them. A layout encodes one part of a matrix; a strategy splits a matrix
-/// into parts and picks a layout for each. A plan makes every decision and knows every size; the fill functions of its
-/// sections only write what it has decided.
+/// into parts and picks a layout for each. A plan makes every decision and knows every size. It is data, without the
+/// matrix; fill_section() is given both and only writes what the plan has decided.
 
 #include <functional>
 #include <map>
@@ -67,14 +67,27 @@ struct PartIndices {
   }
 };
 
+/// The entries of a part that a strategy cuts out of a matrix, with local indices.
+class PartEntries {
+ public:
+  PartEntries() = default;
+  PartEntries(const PartEntries&) = delete;
+  PartEntries& operator=(const PartEntries&) = delete;
+  virtual ~PartEntries() = default;
+  /// `whole`: the matrix that the strategy cuts. Called from several threads at once.
+  [[nodiscard]] virtual CsrView of(const CsrView& whole) const = 0;
+};
+/// Those that have been copied already.
+SPMVPACK_EXPORT std::shared_ptr<const PartEntries> own_entries(std::shared_ptr<const CsrMatrix> copy);
+
 /// The entries of one part with local indices, and what these stand for.
 struct PartMatrix {
   CsrView a;  ///< rows.map.count x cols.map.count
   PartIndices rows, cols;
-  std::shared_ptr<const ValueTable> values;  ///< of `a`; null if not counted yet
-  std::shared_ptr<const void> owner;         ///< owns the arrays of `a` if they belong to the part
+  std::shared_ptr<const ValueTable> values;    ///< of `a`; null if not counted yet
+  std::shared_ptr<const PartEntries> entries;  ///< has `a`; null if that is the whole matrix
 
-  /// The whole matrix as one part. Its arrays must outlive the plan.
+  /// The whole matrix as one part.
   static PartMatrix whole(const CsrView& a, const PlanOptions& options) {
     return {a, PartIndices::all(a.rows()), PartIndices::all(a.cols()), options.values, nullptr};
   }
@@ -86,12 +99,15 @@ struct Counter {
   std::uint64_t value = 0;
 };
 
-/// A part as a layout will encode it, decided but not written. The sections fill themselves from what they own and from
-/// the arrays of the PartMatrix.
+/// A part as a layout will encode it, decided but not written: fill_section() does that.
 struct PartPlan {
-  PartInfo info;                        ///< everything except first_section and section_count
-  std::vector<SectionSource> sections;  ///< those of the maps come first
-  std::uint64_t padding = 0;            ///< stored slots that hold no entry
+  PartInfo info;                       ///< everything except first_section and section_count
+  std::vector<SectionShape> sections;  ///< those of the maps come first, then the layout's, as it describes them
+  /// What the layout has decided beyond `info`, of a type of its own; null if that is all.
+  std::shared_ptr<const void> choices;
+  std::shared_ptr<const CountedVector<std::uint32_t>> row_list, col_list;  ///< PartIndices::list
+  std::shared_ptr<const PartEntries> entries;                              ///< PartMatrix::entries
+  std::uint64_t padding = 0;                                               ///< stored slots that hold no entry
   /// Whether slots without an entry are multiplied by elements of x outside the row's pattern: an infinite or NaN
   /// element then reaches rows that do not have it.
   bool fill_reads_x = false;
@@ -136,13 +152,21 @@ struct Least {
   std::vector<Counter> work = {};  ///< in the order of PartPlan::work
 };
 
+/// Writes the raw bytes [begin, begin + out.size()) of the plan's section. `whole`: the matrix that was planned, whose
+/// arrays may be others than then. May be called from several threads at once.
+SPMVPACK_EXPORT void fill_section(const PartPlan& plan, const CsrView& whole, std::size_t section, std::uint64_t begin,
+                                  std::span<std::byte> out);
+
 struct LayoutEncoder {
   std::string_view name;
   std::string_view summary;  ///< what it is, in a line
   std::string_view suits;    ///< which matrices it is for, in a line
   std::span<const Setting> settings;
-  /// Plans the part. O(nnz), parallel. The plan copies what it needs of `part`, whose arrays must outlive the plan.
+  /// Plans the part. O(nnz), parallel.
   PartPlan (*plan)(const PartMatrix& part, const PlanOptions& options);
+  /// fill_section() of a section of the layout, by its place in the layout's description. `a`: the entries of the part.
+  void (*fill)(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin,
+               std::span<std::byte> out);
   /// Strategy::least.
   Least (*least)(const Survey& survey) = nullptr;
   /// Strategy::aims.
@@ -165,7 +189,7 @@ struct Strategy {
   /// What its plans without settings take at least, found in next to no time: `auto` makes only those that could be the
   /// best. Empty: nothing is known.
   std::function<Least(const Survey& survey)> least = {};
-  /// The matrix must outlive the plan. Every entry of the matrix is in exactly one part.
+  /// Every entry of the matrix is in exactly one part.
   std::function<Plan(const CsrView& a, const PlanOptions& options)> plan;
   /// Whether it picks among the other strategies. If so, it is not a candidate itself and has no line in a report.
   bool chooses = false;

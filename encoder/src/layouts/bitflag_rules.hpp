@@ -1,0 +1,100 @@
+#pragma once
+// What bitflag decides, from counts alone.
+
+#include <cstdint>
+
+#include "spmvpack/container/layouts/bitflag.hpp"
+#include "spmvpack/encoder/layout.hpp"
+
+namespace spmvpack::encoder::layouts::flagged {
+
+using namespace spmvpack::layouts::bitflag;  // what the bytes mean
+
+/// Parts of fewer entries are bound by latency: no second launch for rows in several tiles, no copy of hot columns, no
+/// segments.
+inline constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
+/// Blocks that an H200 holds at once, each with a segment of x.
+inline constexpr std::uint64_t device_blocks = 264;
+
+struct PartFacts {
+  std::uint64_t rows = 0, cols = 0, entries = 0;
+  std::uint64_t value_size = 8, distinct_values = 0;
+};
+
+/// Whether a table has all values, and ids.
+constexpr bool fit_table(const PartFacts& part) { return part.distinct_values <= max_table && part.entries != 0; }
+
+/// Where values are if nothing is asked for: at first, as chunk by chunk fewest_bytes() may choose others.
+constexpr Source usual_source(const PartFacts& part) {
+  if (part.distinct_values == 1) return Source::single;
+  const std::uint64_t raw_bytes = part.entries * part.value_size,
+                      table_bytes = part.distinct_values * part.value_size + part.entries;
+  return fit_table(part) && table_bytes < raw_bytes ? Source::table : Source::raw;
+}
+
+/// Slots of a part's chunks, and the bytes that their values take otherwise.
+struct ValueFacts {
+  std::uint64_t slots = 0, value_size = 8, bytes = 0;
+};
+/// Bytes of decimals: integers of 32 bits, and exponents.
+constexpr std::uint64_t decimal_bytes(const ValueFacts& f, std::uint64_t exponent_bytes) {
+  return f.slots * 4 + exponent_bytes;
+}
+/// The most values with which windows, whose ids have 16 bits, take fewer bytes; 0: none.
+constexpr std::uint64_t most_window_values(const ValueFacts& f) {
+  const std::uint64_t id_bytes = f.slots * 2;
+  return id_bytes + f.value_size < f.bytes ? (f.bytes - id_bytes - 1) / f.value_size : 0;
+}
+
+/// Segments; 1: none.
+constexpr std::uint64_t usual_segments(const PartFacts& part) {
+  // A segment of x fits half of the shared memory of an H200's multiprocessor, which has two such blocks. A segment's
+  // sums of all rows pass through memory: there must be so many entries for each.
+  constexpr std::uint64_t segment_of_x = 9600, least_segments = 4, least_segment_entries = 8;
+  const std::uint64_t least = div_up(part.cols, segment_of_x);
+  if (part.entries < small_entries || least < least_segments ||
+      least * part.rows * least_segment_entries > part.entries)
+    return 1;
+  // As many as keep all multiprocessors busy to the end.
+  std::uint64_t segments = least > device_blocks ? least : device_blocks / (device_blocks / least);
+  while (segments > least && (segments - 1) * div_up(part.cols, segments) >= part.cols) --segments;
+  return segments;
+}
+/// Whether a part can have so many.
+constexpr bool can_have_segments(const PartFacts& part, std::uint64_t segments) {
+  const std::uint64_t columns = div_up(part.cols, segments);
+  return segments <= part.cols && columns <= max_segment && (segments - 1) * columns < part.cols &&
+         part.rows * segments <= max_segment_rows(part.entries);
+}
+
+/// Hot columns to look for; 0: none. They take more bytes, and on a host no less time: rmat of scale 18 cold 6.0
+/// without and 6.8 ms with them. An x of few columns stays in the first-level cache, of which elements of x in shared
+/// memory leave enough if they are not more.
+constexpr std::uint64_t hot_columns_to_count(const PartFacts& part, const Aim& aim) {
+  constexpr std::uint64_t hot_x_bytes = 65536, least_cols = 32768;
+  if (aim.optimize == Objective::bytes || aim.target == Target::host) return 0;
+  if (part.entries < small_entries || part.cols <= least_cols || part.cols > hot_bit) return 0;
+  return hot_x_bytes / part.value_size;
+}
+/// Whether those with so many of the part's entries are worth it. `column_bytes`: of a column without them, on average;
+/// with them it has four. docs/BENCHMARKS.md, "bitflag".
+constexpr bool worth_hot_columns(std::uint64_t hot_entries, std::uint64_t entries, double column_bytes) {
+  constexpr std::uint64_t least_entries = std::uint64_t{1} << 20;  // whose misses pay for a pass that copies x
+  constexpr double least_share = 1.0 / 12;  // whose misses pay for copies to the shared memory of every block
+  constexpr double bytes_of_miss = 8;       // that a spared one is worth
+  constexpr double hot_column_bytes = 4;
+  const double share = static_cast<double>(hot_entries) / static_cast<double>(entries);
+  return hot_entries >= least_entries && share >= least_share &&
+         bytes_of_miss * share >= hot_column_bytes - column_bytes;
+}
+
+/// Chunks of a tile. Its warps wait for one another: rmat takes 73.5 us with two, 76.7 with four, 80 with 16 (H200).
+/// Of few entries no row is to lie in several, if that can be.
+constexpr std::uint32_t usual_tile(std::uint64_t entries, std::uint64_t longest_row) {
+  std::uint32_t tile = 2;
+  if (entries < small_entries && longest_row <= std::uint64_t{max_tile_chunks} * chunk_entries)
+    while (std::uint64_t{tile} * chunk_entries < longest_row) tile *= 2;
+  return tile;
+}
+
+}  // namespace spmvpack::encoder::layouts::flagged

@@ -1,0 +1,89 @@
+// What bitflag decides from counts that no matrix needs to have.
+
+#include "layouts/bitflag_rules.hpp"
+
+#include "catch.hpp"
+
+namespace spmvpack::encoder::layouts::flagged {
+namespace {
+
+constexpr Aim time_on_gpu{}, time_on_host{Objective::time, Target::host}, fewest_bytes{Objective::bytes, Target::gpu};
+constexpr std::uint64_t many = 4 * small_entries;
+
+PartFacts with_values(std::uint64_t entries, std::uint64_t size, std::uint64_t distinct) {
+  return {.rows = 100, .cols = 100, .entries = entries, .value_size = size, .distinct_values = distinct};
+}
+
+TEST_CASE("values are one, in a table, or raw") {
+  CHECK(usual_source(with_values(10, 8, 1)) == Source::single);
+  CHECK(usual_source(with_values(0, 8, 0)) == Source::raw);
+  // Seven bytes are saved for each entry, and eight spent for each value.
+  CHECK(usual_source(with_values(9, 8, 8)) == Source::raw);
+  CHECK(usual_source(with_values(10, 8, 8)) == Source::table);
+  CHECK(usual_source(with_values(10, 4, 8)) == Source::raw);
+  CHECK(usual_source(with_values(many, 8, max_table)) == Source::table);
+  CHECK(usual_source(with_values(many, 8, max_table + 1)) == Source::raw);
+}
+
+TEST_CASE("windows and decimals are for fewer bytes") {
+  CHECK(decimal_bytes({100, 8, 800}, 30) == 430);
+  CHECK(most_window_values({100, 8, 800}) == 74);  // 592 of 599 bytes
+  CHECK(most_window_values({100, 8, 208}) == 0);
+  CHECK(most_window_values({100, 8, 209}) == 1);
+}
+
+TEST_CASE("segments are for long rows of many entries") {
+  const auto segments = [](std::uint64_t rows, std::uint64_t cols, std::uint64_t entries) {
+    return usual_segments({.rows = rows, .cols = cols, .entries = entries});
+  };
+  CHECK(segments(1000, 38400, many) == 4);
+  CHECK(segments(1000, 28800, many) == 1);  // three are enough
+  CHECK(segments(1000, 38400, small_entries - 1) == 1);
+  CHECK(segments(many / 32, 38400, many) == 4);
+  CHECK(segments(many / 32 + 1, 38400, many) == 1);
+  CHECK(segments(1000, 9600 * 100, many) == 132);  // half of all blocks, rather than 100 of 264
+  CHECK(segments(1000, 9600 * 300, many) == 300);
+  CHECK(can_have_segments({.rows = 10, .cols = 100, .entries = 50}, 4));
+  CHECK_FALSE(can_have_segments({.rows = 10, .cols = 3, .entries = 50}, 4));
+  CHECK_FALSE(can_have_segments({.rows = 10, .cols = 5, .entries = 50}, 4));  // of two columns: the last has none
+  CHECK_FALSE(can_have_segments({.rows = 10, .cols = 300'000, .entries = 50}, 4));
+  CHECK_FALSE(can_have_segments({.rows = std::uint64_t{1} << 24, .cols = 100, .entries = 50}, 2));
+}
+
+TEST_CASE("hot columns are for time on a GPU, where few columns have much of many entries") {
+  const PartFacts part{.rows = 100, .cols = 32769, .entries = small_entries};
+  PartFacts other = part;
+  CHECK(hot_columns_to_count(part, time_on_gpu) == 8192);
+  CHECK(hot_columns_to_count(part, time_on_host) == 0);
+  CHECK(hot_columns_to_count(part, fewest_bytes) == 0);
+  other.value_size = 4;
+  CHECK(hot_columns_to_count(other, time_on_gpu) == 16384);
+  other = part;
+  --other.cols;
+  CHECK(hot_columns_to_count(other, time_on_gpu) == 0);
+  other = part;
+  --other.entries;
+  CHECK(hot_columns_to_count(other, time_on_gpu) == 0);
+  other = part;
+  other.cols = std::uint64_t{hot_bit} + 1;
+  CHECK(hot_columns_to_count(other, time_on_gpu) == 0);
+
+  constexpr std::uint64_t enough = std::uint64_t{1} << 20;
+  CHECK(worth_hot_columns(enough, 12 * enough, 4));
+  CHECK_FALSE(worth_hot_columns(enough - 1, small_entries, 4));
+  CHECK_FALSE(worth_hot_columns(enough, 12 * enough + 1, 4));
+  CHECK(worth_hot_columns(enough, 4 * enough, 2));
+  CHECK_FALSE(worth_hot_columns(enough, 4 * enough, 1.9));
+}
+
+TEST_CASE("a tile has two chunks, or of few entries the longest row") {
+  CHECK(usual_tile(0, 0) == 2);
+  CHECK(usual_tile(1000, 2 * chunk_entries) == 2);
+  CHECK(usual_tile(1000, 2 * chunk_entries + 1) == 4);
+  CHECK(usual_tile(small_entries, 2 * chunk_entries + 1) == 2);
+  CHECK(usual_tile(small_entries - 1, std::uint64_t{max_tile_chunks} * chunk_entries) == max_tile_chunks);
+  CHECK(usual_tile(small_entries - 1, std::uint64_t{max_tile_chunks} * chunk_entries + 1) == 2);
+}
+
+}  // namespace
+}  // namespace spmvpack::encoder::layouts::flagged
