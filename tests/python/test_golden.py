@@ -1,5 +1,5 @@
 """Every golden file, from a path and from bytes: loaded, and multiplied by A and A^T in both types of vectors; or refused
-with the code that its text file names. tests/golden_test.cpp does the same on the host in C++ and C."""
+with the code that its text file names. tests/container/golden_test.cpp does the same on the host in C++ and C."""
 
 import pathlib
 

@@ -15,7 +15,7 @@ namespace spmvpack::tools::bench {
 namespace {
 
 // FROZEN 2026-11-21. Nothing above the line "added" is ever changed or taken out, so that figures of different versions
-// compare; docs/BENCHMARKS.md says what the groups are. tests/bench_test.cpp holds a checksum of this table.
+// compare; docs/BENCHMARKS.md says what the groups are. tests/tools/bench_test.cpp holds a checksum of this table.
 constexpr std::array members{
     // Values that differ everywhere.
     SuiteMember{"5-point-random", "arbitrary", "convection-diffusion --grid 2000x2000x1 --coefficients random"},
