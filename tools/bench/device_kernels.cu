@@ -6,6 +6,12 @@ namespace spmvpack::tools::bench {
 namespace {
 
 constexpr unsigned threads = 256, blocks_per_multiprocessor = 8, loads = 4, gathers_in_flight = 8;
+/// Of these blocks, those that a multiprocessor holds at a time: with 1,536 threads on some architectures.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
+constexpr unsigned resident_blocks = 6;
+#else
+constexpr unsigned resident_blocks = blocks_per_multiprocessor;
+#endif
 
 __global__ void read_kernel(const uint4* data, unsigned count, int passes, unsigned* sink) {
   const unsigned all = gridDim.x * blockDim.x, self = blockIdx.x * blockDim.x + threadIdx.x;
@@ -33,7 +39,7 @@ __device__ unsigned scatter(unsigned i) {
   return i ^ i >> 16U;
 }
 
-__global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
+__global__ void __launch_bounds__(threads, resident_blocks)
     gather_kernel(const uint2* data, unsigned mask, unsigned gathers, unsigned* sink) {
   const unsigned all = gridDim.x * blockDim.x;
   unsigned sum = 0;
