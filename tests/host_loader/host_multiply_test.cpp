@@ -101,16 +101,17 @@ void amb_in_order() {
   }
 }
 
-template <class A>
-void require_order_of_csell(const CsrMatrix& matrix, const std::map<std::string, std::string>& settings) {
-  const Container file = open(encode(matrix, "csell", settings).bytes);
+/// Requires the order of additions of csell or bitflag, which its Order has.
+template <class A, template <class, class> class Order>
+void require_order(const char* layout, const CsrMatrix& matrix, const std::map<std::string, std::string>& settings) {
+  const Container file = open(encode(matrix, layout, settings).bytes);
   const HostMatrix a = HostMatrix::load(file);
   with_vectors<A>([&]<class V>(V) {
     INFO("vectors " << sizeof(V));
     const auto x = random_vector<V>(matrix.cols, 3);
     const std::vector<V> y = multiply(a, x);
     require_correct<A>(matrix, x, y);
-    REQUIRE(same_bits(y, OrderOfCsell<A, V>(file).multiply(x)));
+    REQUIRE(same_bits(y, Order<A, V>(file).multiply(x)));
   });
 }
 
@@ -119,27 +120,14 @@ void csell_in_order() {
   for (const CsellCase& c : csell_cases<A>())
     for (const char* const sums : {"1", "2", "4"}) {
       INFO(c.name << ", " << c.values << ", sums " << sums);
-      require_order_of_csell<A>(c.matrix, {{"csell.values", c.values}, {"csell.sums", sums}});
+      require_order<A, OrderOfCsell>("csell", c.matrix, {{"csell.values", c.values}, {"csell.sums", sums}});
     }
   for (const Variant& variant : every_variant())
     for (const NamedMatrix& m : random_matrices<A>(47, 2)) {
       if (variant.layout != "csell" || !suits(m.matrix, variant)) continue;
       INFO(variant.name() << ", " << m.name);
-      require_order_of_csell<A>(m.matrix, variant.settings);
+      require_order<A, OrderOfCsell>("csell", m.matrix, variant.settings);
     }
-}
-
-template <class A>
-void require_order_of_bitflag(const CsrMatrix& matrix, const std::map<std::string, std::string>& settings) {
-  const Container file = open(encode(matrix, "bitflag", settings).bytes);
-  const HostMatrix a = HostMatrix::load(file);
-  with_vectors<A>([&]<class V>(V) {
-    INFO("vectors " << sizeof(V));
-    const auto x = random_vector<V>(matrix.cols, 3);
-    const std::vector<V> y = multiply(a, x);
-    require_correct<A>(matrix, x, y);
-    REQUIRE(same_bits(y, OrderOfBitflag<A, V>(file).multiply(x)));
-  });
 }
 
 template <class A>
@@ -147,13 +135,13 @@ void bitflag_in_order() {
   for (const BitflagCase& c : bitflag_cases<A>()) {
     const Variant variant{c.name, c.settings};
     INFO(variant.name());
-    require_order_of_bitflag<A>(c.matrix, c.settings);
+    require_order<A, OrderOfBitflag>("bitflag", c.matrix, c.settings);
   }
   for (const Variant& variant : every_variant())
     for (const NamedMatrix& m : random_matrices<A>(47, 2)) {
       if (variant.layout != "bitflag" || !suits(m.matrix, variant)) continue;
       INFO(variant.name() << ", " << m.name);
-      require_order_of_bitflag<A>(m.matrix, variant.settings);
+      require_order<A, OrderOfBitflag>("bitflag", m.matrix, variant.settings);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "csr_order.hpp"
 #include "kernels.hpp"
@@ -100,19 +101,22 @@ struct Rows {
     }
   };
 
-  /// Rows of n entries, n if that is not 0, else `length`.
-  template <Pointer n>
-  SPMVPACK_INLINE void of_length(Pointer length, const std::uint8_t* row, std::uint64_t count, std::uint64_t first,
+  /// Rows of so many entries: a number, or a constant, for which the loop is unrolled.
+  template <class Length>
+  SPMVPACK_INLINE void of_length(Length length, const std::uint8_t* row, std::uint64_t count, std::uint64_t first,
                                  Ahead& ahead) const {
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t r = first + row[i];
       ahead.fetch(*this);
       V sum = 0;
-      const Pointer begin = row_ptr[r], end = begin + (n != 0 ? n : length);
+      const Pointer begin = row_ptr[r], end = begin + length;
       for (Pointer k = begin; k < end; ++k) add(sum, k);
       operands.put(r, sum);
     }
   }
+
+  template <Pointer n>
+  using Constant = std::integral_constant<Pointer, n>;
 
   /// The rows of a window in its order. Those of the next one end at `next_end`.
   SPMVPACK_INLINE void in_order(const RowOrder& order, std::uint64_t w, std::uint64_t next_end) const {
@@ -127,31 +131,31 @@ struct Rows {
           for (std::uint64_t j = 0; j < count; ++j) operands.scale(first + row[j], first + row[j] + 1);
           break;
         case 1:
-          of_length<1>(1, row, count, first, ahead);
+          of_length(Constant<1>{}, row, count, first, ahead);
           break;
         case 2:
-          of_length<2>(2, row, count, first, ahead);
+          of_length(Constant<2>{}, row, count, first, ahead);
           break;
         case 3:
-          of_length<3>(3, row, count, first, ahead);
+          of_length(Constant<3>{}, row, count, first, ahead);
           break;
         case 4:
-          of_length<4>(4, row, count, first, ahead);
+          of_length(Constant<4>{}, row, count, first, ahead);
           break;
         case 5:
-          of_length<5>(5, row, count, first, ahead);
+          of_length(Constant<5>{}, row, count, first, ahead);
           break;
         case 6:
-          of_length<6>(6, row, count, first, ahead);
+          of_length(Constant<6>{}, row, count, first, ahead);
           break;
         case 7:
-          of_length<7>(7, row, count, first, ahead);
+          of_length(Constant<7>{}, row, count, first, ahead);
           break;
         case RowOrder::long_row:
           for (std::uint64_t j = 0; j < count; ++j) in_turn(first + row[j], first + row[j] + 1);
           break;
         default:
-          of_length<0>(length, row, count, first, ahead);
+          of_length(length, row, count, first, ahead);
           break;
       }
       row += count;
