@@ -93,7 +93,8 @@ std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& descripti
   for (const DevicePart& part : impl_->parts_of(operand.role)) {
     const KernelTable& table = *kernel_tables()[part.layout];
     const std::size_t kernel = choice.of(part);
-    if (table.kernels[kernel].prepared && part.state == nullptr)
+    if (table.kernels[kernel].prepared &&
+        std::find(part.kernels.begin(), part.kernels.end(), kernel) == part.kernels.end())
       throw Error(errc::usage,
                   fmt::format("the matrix was loaded without what kernel '{}' needs", table.kernels[kernel].name), {},
                   "name the kernel in DeviceLoadOptions::kernels");

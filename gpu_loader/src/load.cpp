@@ -55,7 +55,8 @@ std::vector<std::size_t> wanted_kernels(const DevicePart& part, const DeviceLoad
     const KernelPlace place = kernel.is_default() ? KernelPlace{part.layout, part.default_kernel} : place_of(kernel);
     if (place.layout == part.layout) wanted.push_back(place.kernel);
   }
-  if (wanted.empty()) wanted.push_back(0);
+  if (wanted.empty())
+    for (std::size_t i = 0; i < kernel_tables()[part.layout]->kernels.size(); ++i) wanted.push_back(i);
   return wanted;
 }
 
@@ -100,8 +101,11 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
   auto* const memory = static_cast<std::byte*>(impl->memory.get());
   for (std::size_t i = 0; i < impl->infos.size(); ++i) {
     const std::size_t layout = impl->layouts[i];
-    impl->parts.push_back({device_view(impl->sections, placement, i, impl->infos[i], memory, container.name()), layout,
-                           default_place(*kernel_tables()[layout], impl->infos[i]), nullptr});
+    impl->parts.push_back({device_view(impl->sections, placement, i, impl->infos[i], memory, container.name()),
+                           layout,
+                           default_place(*kernel_tables()[layout], impl->infos[i]),
+                           nullptr,
+                           {}});
   }
   std::shared_ptr<void> ring = upload(container, placement, memory, stream, options);
   if (options.check_structure) {
@@ -124,6 +128,7 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
     context.room = options.memory_limit == 0 ? ~std::uint64_t{0} : options.memory_limit - taken;
     const LayoutKernels& layout = layout_kernels(part.layout);
     if (layout.prepare != nullptr) part.state = layout.prepare(part.view, context);
+    part.kernels = context.kernels;
   }
   impl->allocated_bytes = placement.bytes + impl->prepared_bytes;
   return DeviceMatrix(std::move(impl));

@@ -154,6 +154,44 @@ TEST_CASE("rows of any number of chunks are finished in order") {
   all_correct<double, double>(matrices);
 }
 
+TEST_CASE("runs of rows without entries of any length, before, between and after the others") {
+  // csr's merge looks at 128 rows at a time, and leaves runs of more than 512 to a kernel before.
+  std::mt19937_64 rng(67);
+  std::vector<NamedMatrix> matrices;
+  for (const std::uint64_t longest : {127U, 128U, 129U, 511U, 512U, 513U, 70000U})
+    for (const std::uint64_t entries : {1U, 3U, 255U, 700U}) {
+      std::vector<std::uint64_t> lengths;
+      for (const std::uint64_t run : {longest, std::uint64_t{0}, std::uint64_t{1}, longest / 2, longest}) {
+        lengths.insert(lengths.end(), run, 0);
+        if (lengths.size() < 3 * longest) lengths.insert(lengths.end(), {entries, 1, entries});
+      }
+      const auto columns = [&](std::uint64_t r) {
+        std::vector<std::uint32_t> row(lengths[r]);
+        std::iota(row.begin(), row.end(), static_cast<std::uint32_t>(r % 7));
+        return row;
+      };
+      matrices.push_back({std::to_string(entries) + " entries after runs of " + std::to_string(longest),
+                          from_rows<double>(lengths.size(), 800, rng, 3, columns)});
+    }
+  for (const NamedMatrix& m : matrices) {
+    INFO(m.name);
+    const DeviceMatrix a = load_device(encode(m.matrix, "csr").bytes);
+    const std::vector<double> x = random_vector<double>(m.matrix.cols, 1), y0 = random_vector<double>(m.matrix.rows, 2);
+    const std::vector<double> sums = Orders<double, double>(m.matrix, x).by("csr/merge");
+    for (const double alpha : {1.0, 0.0, -2.5})
+      for (const double beta : {0.0, 1.0, 0.5}) {
+        std::vector<double> y = y0;
+        for (std::size_t r = 0; r < y.size(); ++r) {
+          const double before = beta == 0 ? 0 : beta * y0[r];
+          const bool has_sum = alpha != 0 && m.matrix.row_ptr[r] != m.matrix.row_ptr[r + 1];
+          y[r] = has_sum ? std::fma(alpha, sums[r], before) : before;
+        }
+        REQUIRE(same_bits(multiply<double>(a, x, "csr/merge", alpha, beta, beta == 0 ? nullptr : &y0), y));
+      }
+  }
+  all_correct<double, double>(matrices);
+}
+
 TEST_CASE("every kernel is right on random matrices of all kinds, in its documented order") {
   SECTION("f64") {
     for (const int values : {0, 2, 3}) all_correct<double, double>(random_matrices<double>(23, values));
@@ -491,16 +529,17 @@ TEST_CASE("arguments that make no sense are refused", "[short]") {
     }
     return errc{};
   };
-  const auto vector = by<double>("csr/vector"), merge = by<double>("csr/merge");
+  const auto vector = by<double>("csr/vector"), pcsr = by<double>("csr/pcsr");
   CHECK(go(x.view(), y.span(), vector, {}) == errc{});
-  CHECK(go(x.view(), y.span(), merge, workspace.span()) == errc{});
+  CHECK(go(x.view(), y.span(), pcsr, workspace.span()) == errc{});
   CHECK(go(y.view(), y.span(), vector, {}) == errc::usage);
   CHECK(go(both.view().first(2), both.span().subspan(1, 3), vector, {}) == errc::usage);
-  CHECK(go(x.view(), y.span(), merge, {}) == errc::usage);
+  CHECK(go(x.view(), y.span(), pcsr, {}) == errc::usage);
   CHECK(go(x.view(), y.span(), by<double>("coo/balanced"), workspace.span()) == errc::usage);  // of no part
   CHECK(go(x.view(), y.span(), {.kernel = {12345}}, workspace.span()) == errc::usage);
-  CHECK(go(x.view(), y.span(), by<double>("csr/ipcsr"), {}) == errc::usage);  // not prepared
-  CHECK(go(x.view(), y.span(), by<double>(""), {}) == errc{});                // its default needs nothing
+  for (const char* const not_prepared : {"csr/ipcsr", "csr/merge"})
+    CHECK(go(x.view(), y.span(), by<double>(not_prepared), workspace.span()) == errc::usage);
+  CHECK(go(x.view(), y.span(), by<double>(""), {}) == errc{});  // its default needs nothing
   const DeviceMatrix long_row = DeviceMatrix::load(open(encode(sized(1025), "csr").bytes), nullptr, options);
   CHECK_THROWS_AS(multiply<double>(long_row, random_vector<double>(1025, 1), ""), Error);
   CHECK(go(x.view(), y.span(), by<float>("csr/vector"), {}) == errc::usage);

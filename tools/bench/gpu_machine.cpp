@@ -112,13 +112,8 @@ class GpuMachine final : public Machine {
     gpu_loader::DeviceLoadOptions options;
     options.threads = options_.threads;
     options.progress = options_.progress;
-    DeviceMatrix matrix = DeviceMatrix::load(container, stream_.get(), options);
+    const DeviceMatrix matrix = DeviceMatrix::load(container, stream_.get(), options);
     const std::vector<KernelInfo> kernels = matrix.kernels();
-    const auto others = std::span(kernels).subspan(kernels.empty() ? 0 : 1);  // a container without parts has none
-    if (std::any_of(others.begin(), others.end(), [](const KernelInfo& k) { return k.prepared; })) {
-      for (const KernelInfo& kernel : kernels) options.kernels.push_back(gpu_loader::find_kernel(kernel.name));
-      matrix = DeviceMatrix::load(container, stream_.get(), options);
-    }
     // First the kernel that is each part's default: what most users run.
     std::vector<Candidate> candidates{candidate(matrix, layout, {.name = "default", .layout = {}}, {})};
     for (const KernelInfo& kernel : kernels)

@@ -43,6 +43,7 @@ struct DevicePart {
   std::size_t layout = 0;                    ///< its index in kernel_tables()
   std::size_t default_kernel = 0;            ///< its index in the layout's KernelTable
   std::unique_ptr<const LayoutState> state;  ///< null if the layout has no prepare()
+  std::vector<std::size_t> kernels;          ///< that prepare() was asked for
 };
 
 /// One multiply of one part, y = alpha A x + beta y over its local rows and columns. The arguments have been checked.

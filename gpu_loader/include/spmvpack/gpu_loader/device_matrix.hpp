@@ -58,8 +58,8 @@ struct DeviceLoadOptions {
   std::uint64_t memory_limit = 0;  ///< for allocated_bytes(); 0: the free device memory
   ProgressCallback progress;
   DeviceAllocator allocator;
-  /// Kernels that multiplies will use (KernelId{}: each part's default). For a layout without a kernel here, its first.
-  /// What other kernels need at load (KernelInfo::prepared) is not built.
+  /// Kernels that multiplies will use (KernelId{}: each part's default). For a layout without a kernel here, all
+  /// of its kernels. What other kernels need at load (KernelInfo::prepared) is not built.
   std::vector<KernelId> kernels;
 };
 

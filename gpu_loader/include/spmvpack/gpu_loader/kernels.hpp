@@ -23,8 +23,8 @@ struct KernelInfo {
   std::string_view name;    ///< "layout/kernel"
   std::string_view layout;  ///< the part of the name before the slash
   Determinism determinism = Determinism::bitwise;
-  /// Whether it needs something built at load. If so, DeviceLoadOptions::kernels must name it, unless it is the
-  /// layout's first kernel and the options name none of that layout.
+  /// Whether it needs something built at load. If so, DeviceLoadOptions::kernels must name it, unless the options name
+  /// no kernel of that layout.
   bool prepared = false;
 };
 

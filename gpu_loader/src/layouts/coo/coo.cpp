@@ -11,7 +11,7 @@ namespace {
 constexpr std::array kernels{KernelInfo{.name = "coo/balanced", .layout = "coo"}};
 
 std::uint64_t workspace(const PartInfo& part, std::size_t /*kernel*/, ValueType vectors) {
-  return balanced::workspace_bytes(part.nnz, vectors);
+  return balanced::workspace_bytes(part.nnz, vectors, true);
 }
 
 }  // namespace

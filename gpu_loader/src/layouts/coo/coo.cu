@@ -36,11 +36,14 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
 
 /// The rows of entries are stored with them.
 struct StoredRows {
+  using Ends = balanced::ChunkEnds<true>;
+  static constexpr bool stages = false, scales_first = true;
   const std::uint32_t* row_idx;
   std::uint64_t nnz, row_count;
+  Ends ends;
+  bool writes_gaps;
 
-  static constexpr bool stages = false, has_gaps = true;
-  __device__ balanced::ChunkRows load(std::uint64_t begin, std::uint64_t end, std::uint32_t* /*staged*/) const {
+  __device__ balanced::ChunkRows place(std::uint64_t /*chunk*/, std::uint64_t begin, std::uint64_t end) const {
     balanced::ChunkRows of;
 #pragma unroll
     for (int g = 0; g < balanced::groups; ++g) {
@@ -51,14 +54,27 @@ struct StoredRows {
     of.after = end != nnz ? row_idx[end] : balanced::no_row;
     return of;
   }
+  struct None {};
+  __device__ None pointers(const balanced::ChunkRows& /*place*/) const { return {}; }
+  template <class V>
+  __device__ balanced::ChunkRows of_entries(const balanced::ChunkRows& place, None /*pointers*/,
+                                            std::uint64_t /*begin*/, std::uint32_t* /*staged*/,
+                                            const Target<V>& /*to*/) const {
+    return place;
+  }
 };
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   const PartView& view = part.view;
   dispatch_types(view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
-    const StoredRows rows{view.get<std::uint32_t>("row_idx").data(), view.info().nnz, view.rows()};
-    balanced::multiply<A, V>(rows, view.get<std::uint32_t>("col_idx").data(), view.get<A>("values").data(),
-                             view.info().nnz, view.rows(), call);
+    const std::uint64_t nnz = view.info().nnz, chunks = balanced::chunk_count(nnz);
+    auto* const sums = reinterpret_cast<V*>(call.workspace);
+    auto* const ends = reinterpret_cast<std::uint32_t*>(sums + 2 * chunks);
+    const bool writes_gaps = view.rows() <= std::max(tuning::gap_rows, 2 * nnz);
+    const StoredRows rows{
+        view.get<std::uint32_t>("row_idx").data(), nnz, view.rows(), {chunks, ends, ends + chunks}, writes_gaps};
+    balanced::multiply<A, V>(rows, view.get<std::uint32_t>("col_idx").data(), view.get<A>("values").data(), nnz, sums,
+                             call);
   });
 }
 

@@ -124,6 +124,43 @@ __global__ void __launch_bounds__(threads)
   *at = empty ? before : fma(alpha, sum, before);
 }
 
+/// The same where every block has a single row, and long ones: a thread's loads are `together` at a time. In the kernel
+/// above they would take registers from the blocks of several rows.
+template <class A, class V, class P>
+__global__ void __launch_bounds__(threads)
+    ipcsr_single_rows_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in,
+                             V* y, RowMap map) {
+  constexpr unsigned together = 8;
+  __shared__ V of_warps[warps];
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  const std::uint32_t row = blockIdx.x;
+  const std::uint64_t begin = a.row_ptr[row], end = alpha != V{0} ? a.row_ptr[row + std::uint64_t{1}] : begin;
+  V sum = 0;
+  for (std::uint64_t k = begin + threadIdx.x; k < end; k += std::uint64_t{together} * threads) {
+    std::uint32_t column[together];
+    A value[together];
+#pragma unroll
+    for (unsigned i = 0; i < together; ++i) {
+      const std::uint64_t at = k + i * threads;
+      column[i] = at < end ? a.col_idx[at] : 0;
+      value[i] = at < end ? a.values[at] : A{0};
+    }
+    issue_loads();
+    V element[together];
+#pragma unroll
+    for (unsigned i = 0; i < together; ++i) element[i] = k + i * threads < end ? x[column[i]] : V{0};
+#pragma unroll
+    for (unsigned i = 0; i < together; ++i)
+      if (k + i * threads < end) sum = fma(static_cast<V>(value[i]), element[i], sum);
+  }
+  __syncwarp();
+  sum = group_sum(sum, threads, of_warps);
+  if (threadIdx.x != 0) return;
+  V* const at = y + map(row);
+  const V before = scaled(beta, at);
+  *at = begin == end ? before : fma(alpha, sum, before);
+}
+
 /// For each of the rows [first, first + count), as if a block started there: the number of the block's rows minus one.
 template <class A, class P>
 __global__ void row_block_rows_kernel(Arrays<A, P> a, std::uint64_t first, std::uint64_t count, std::uint8_t* more) {
@@ -161,16 +198,16 @@ std::vector<std::uint32_t> row_block_starts(const PartView& part, const LoadCont
 
 }  // namespace
 
-std::unique_ptr<const LayoutState> make_row_blocks(const PartView& part, const LoadContext& context) {
+RowBlocksOnDevice make_row_blocks(const PartView& part, const LoadContext& context) {
   const std::vector<std::uint32_t> starts = row_block_starts(part, context);
-  auto state = std::make_unique<RowBlocksOnDevice>();
-  state->count = starts.size() - 1;
+  RowBlocksOnDevice blocks;
+  blocks.count = starts.size() - 1;
   const std::uint64_t bytes = starts.size() * sizeof(std::uint32_t);
-  state->memory = context.allocate(bytes);
-  require_cuda(cudaMemcpyAsync(state->memory.get(), starts.data(), bytes, cudaMemcpyHostToDevice, context.stream),
+  blocks.memory = context.allocate(bytes);
+  require_cuda(cudaMemcpyAsync(blocks.memory.get(), starts.data(), bytes, cudaMemcpyHostToDevice, context.stream),
                "copying row blocks");
   require_cuda(cudaStreamSynchronize(context.stream), "copying row blocks");
-  return state;
+  return blocks;
 }
 
 void multiply_pcsr(const PartView& part, const MultiplyCall& call) {
@@ -190,9 +227,15 @@ void multiply_pcsr(const PartView& part, const MultiplyCall& call) {
 void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call) {
   if (blocks.count == 0) return;
   with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
-    launch(ipcsr_kernel<A, V, P>, blocks_for(blocks.count, 1), threads, call.stream, a, blocks.starts(),
-           device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
-           static_cast<V*>(call.y), RowMap{call.row_list});
+    const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
+    const auto* const x = static_cast<const V*>(call.x);
+    auto* const y = static_cast<V*>(call.y);
+    const RowMap map{call.row_list};
+    const unsigned grid = blocks_for(blocks.count, 1);
+    if (blocks.count == a.rows)
+      launch(ipcsr_single_rows_kernel<A, V, P>, grid, threads, call.stream, a, alpha, x, beta, y, map);
+    else
+      launch(ipcsr_kernel<A, V, P>, grid, threads, call.stream, a, blocks.starts(), alpha, x, beta, y, map);
   });
 }
 

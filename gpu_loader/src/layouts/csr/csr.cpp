@@ -19,7 +19,7 @@ constexpr std::array kernels{
     KernelInfo{.name = "csr/vector", .layout = "csr"},
     KernelInfo{.name = "csr/scalar", .layout = "csr"},
     KernelInfo{.name = "csr/pcsr", .layout = "csr"},
-    KernelInfo{.name = "csr/merge", .layout = "csr"},
+    KernelInfo{.name = "csr/merge", .layout = "csr", .prepared = true},
     KernelInfo{.name = "csr/long", .layout = "csr"},
 };
 
@@ -31,7 +31,7 @@ std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vect
         LongRows::blocks(part.rows.count, part.params[spmvpack::layouts::csr::param_longest_row], part.nnz) *
             size_of(vectors),
         "workspace bytes of csr/long");
-  if (kernel == merge) return balanced::workspace_bytes(part.nnz, vectors);
+  if (kernel == merge) return balanced::workspace_bytes(part.nnz, vectors, false);
   return 0;
 }
 

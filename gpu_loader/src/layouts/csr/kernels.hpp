@@ -35,20 +35,34 @@ void with_arrays(const PartView& part, ValueType vectors, F&& f) {
   });
 }
 
-/// What prepare() builds for `ipcsr`: the first rows of the blocks, followed by the number of rows.
-struct RowBlocksOnDevice final : LayoutState {
+/// For `ipcsr`: the first rows of the blocks, followed by the number of rows.
+struct RowBlocksOnDevice {
   std::shared_ptr<void> memory;
   std::uint64_t count = 0;  ///< of blocks
   [[nodiscard]] const std::uint32_t* starts() const { return static_cast<const std::uint32_t*>(memory.get()); }
 };
-std::unique_ptr<const LayoutState> make_row_blocks(const PartView& part, const LoadContext& context);
+RowBlocksOnDevice make_row_blocks(const PartView& part, const LoadContext& context);
+
+/// For `merge`: the rows of the first entries of the chunks, then those of the last ones.
+struct ChunkEndsOnDevice {
+  std::shared_ptr<void> memory;
+  std::uint64_t count = 0;   ///< of chunks
+  bool writes_gaps = false;  ///< chunks write the rows without entries between theirs
+};
+ChunkEndsOnDevice make_chunk_ends(const PartView& part, const LoadContext& context);
+
+/// What prepare() builds.
+struct State final : LayoutState {
+  RowBlocksOnDevice row_blocks;
+  ChunkEndsOnDevice chunk_ends;
+};
 
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream);
 
 void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t lanes);
 void multiply_pcsr(const PartView& part, const MultiplyCall& call);
 void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call);
-void multiply_merge(const PartView& part, const MultiplyCall& call);
+void multiply_merge(const PartView& part, const ChunkEndsOnDevice& ends, const MultiplyCall& call);
 void multiply_long(const PartView& part, const MultiplyCall& call);
 
 }  // namespace spmvpack::gpu_loader::layouts::csr_kernels

@@ -17,12 +17,16 @@ constexpr std::array<std::string_view, 5> check_names{
      "col_idx: columns do not increase within a row", "the longest row is not as long as the part table says"}};
 
 std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& context) {
-  return context.wants(ipcsr) ? make_row_blocks(part, context) : nullptr;
+  auto state = std::make_unique<State>();
+  if (context.wants(ipcsr)) state->row_blocks = make_row_blocks(part, context);
+  if (context.wants(merge)) state->chunk_ends = make_chunk_ends(part, context);
+  return state;
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   const PartView& view = part.view;
   if (view.rows() == 0) return;
+  const auto& state = static_cast<const State&>(*part.state);
   switch (call.kernel) {
     case vector:
       return multiply_rows(view, call, lanes_per_row(view.rows(), view.info().nnz));
@@ -31,9 +35,9 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
     case pcsr:
       return multiply_pcsr(view, call);
     case ipcsr:
-      return multiply_ipcsr(view, static_cast<const RowBlocksOnDevice&>(*part.state), call);
+      return multiply_ipcsr(view, state.row_blocks, call);
     case merge:
-      return multiply_merge(view, call);
+      return multiply_merge(view, state.chunk_ends, call);
     default:
       return multiply_long(view, call);
   }
