@@ -13,7 +13,6 @@
 #include "kernels/tuning.cuh"
 #include "layouts/bitflag/tuning.cuh"
 #include "layouts/ccoo/tuning.cuh"
-#include "layouts/csr/partition.hpp"
 #include "layouts/csr/tuning.cuh"
 #include "matrices.hpp"
 #include "placement.hpp"
@@ -23,9 +22,12 @@
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
+#include "spmvpack/launch_rules/csr.hpp"
 
 namespace spmvpack::gpu_loader {
 namespace {
+
+using namespace launch_rules::csr;
 
 SectionInfo section(const std::string& name, std::uint64_t raw_bytes, std::uint32_t part = 0,
                     std::uint8_t flags = format::section_required | format::section_device) {
@@ -44,7 +46,8 @@ std::vector<std::uint32_t> row_blocks(RowBlockLimits limits, const std::vector<s
   for (const std::uint64_t length : lengths) row_ptr.push_back(row_ptr.back() + length);
   std::vector<std::uint32_t> starts{0};
   while (starts.back() < lengths.size())
-    starts.push_back(starts.back() + row_block_rows(row_ptr.data(), lengths.size(), starts.back(), limits));
+    starts.push_back(starts.back() + row_block_rows([&](std::uint64_t r) { return row_ptr[r]; }, lengths.size(),
+                                                    starts.back(), limits));
   return starts;
 }
 
@@ -334,6 +337,15 @@ TEST_CASE("the default of csr follows from the lengths of rows") {
   CHECK(name(131072, 131072, 16) == "csr/long");
   CHECK(name(131073, 131073, 16) == "csr/long");
   CHECK(name(131073, 131073 * 16 - 1, 129) == "csr/merge");
+  // Two entries in a row on average: a thread of a block has a row of more than 256 for itself.
+  CHECK(name(256, 2000, 1000) == "csr/ipcsr");
+  CHECK(name(257, 2000, 1000) == "csr/merge");
+  CHECK(name(300, 44 * 8192, 22 * 8192) == "csr/ipcsr");
+  CHECK(name(301, 44 * 8192, 22 * 8192) == "csr/merge");
+  CHECK(name(16384, 1U << 28U, 1U << 27U) == "csr/ipcsr");  // no block has more than 2,048 entries of several rows
+  CHECK(name(2048, 16 * 1000, 1000) == "csr/merge");        // 128 rows of a block, 2 threads each
+  CHECK(name(2048, 64 * 1000, 1000) == "csr/ipcsr");        // 8 threads
+  CHECK(name(9, 0, 0) == "csr/ipcsr");                      // what no matrix has, but a file may say
   for (const char* const layout : {"coo", "ccoo"}) {
     part.layout = layout;
     CHECK(default_kernel(part) == find_kernel(kernels(layout)[0].name));
@@ -383,6 +395,43 @@ TEST_CASE("the encoder predicts the time of the kernel that is csr's default") {
     CHECK(work.contains("csr.chain") == (kernel == "csr/scalar" || kernel == "csr/vector"));
   }
   CHECK(seen.size() == 5);
+}
+
+TEST_CASE("the encoder's turns of csr/ipcsr are those of its blocks of rows") {
+  std::mt19937_64 rng(7);
+  int blocks_seen = 0;
+  for (int round = 0; round < 100; ++round) {
+    std::vector<std::uint64_t> lengths(1 + rng() % 1500);
+    const std::uint64_t most = std::uint64_t{1} << (rng() % 13);
+    for (std::uint64_t& length : lengths)
+      length = rng() % 3 == 0 ? 0 : rng() % 5 == 0 ? rng() % (most + 1) : rng() % 40;
+    if (round % 4 == 0) lengths[0] = 2048, lengths[lengths.size() / 2] = 2048;  // blocks that are exactly full
+    const CsrMatrix a = test::from_rows<double>(lengths.size(), 5000, rng, 1, [&](std::uint64_t r) {
+      std::vector<std::uint32_t> row(lengths[r]);
+      std::iota(row.begin(), row.end(), 0U);
+      return row;
+    });
+    const encoder::Plan plan = encoder::find_strategy("csr").plan(a, {});
+    std::map<std::string, std::uint64_t> work;
+    for (const encoder::Counter& c : plan.parts[0].work) work[c.name] = c.value;
+    if (!work.contains("csr.block_entries")) continue;
+    ++blocks_seen;
+    std::uint64_t serial = 0, chain = 0;
+    const std::vector<std::uint32_t> starts = printed_row_blocks({}, lengths);
+    for (std::size_t b = 0; b + 1 < starts.size(); ++b) {
+      const std::uint64_t rows = starts[b + 1] - starts[b];
+      const std::uint64_t longest = *std::max_element(lengths.begin() + starts[b], lengths.begin() + starts[b + 1]);
+      std::uint64_t threads = 1;
+      while (threads * 2 * rows <= 256 && threads < 128) threads *= 2;
+      if (rows == 1)
+        chain = std::max(chain, (longest + 2047) / 2048);
+      else
+        serial = std::max(serial, (longest + threads - 1) / threads);
+    }
+    CHECK(work["csr.serial"] == serial);
+    CHECK(work["csr.block_chain"] == chain);
+  }
+  CHECK(blocks_seen > 20);
 }
 
 TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a part lists its columns") {

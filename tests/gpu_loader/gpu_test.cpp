@@ -405,6 +405,13 @@ TEST_CASE("the default of csr follows from the lengths of rows", "[short]") {
                         std::iota(row.begin(), row.end(), 0U);
                         return row;
                       })});
+  for (const std::uint32_t longest : {256U, 257U, 300U})
+    matrices.push_back(
+        {"a row of " + std::to_string(longest), from_rows<double>(700, 900, rng, 3, [&](std::uint64_t r) {
+           std::vector<std::uint32_t> row(r == 99 ? longest : 2);
+           std::iota(row.begin(), row.end(), static_cast<std::uint32_t>(r % 5));
+           return row;
+         })});
   for (const NamedMatrix& m : matrices) {
     std::uint64_t longest = 0, lanes = 1;
     for (std::uint64_t r = 0; r < m.matrix.rows; ++r)
@@ -413,11 +420,17 @@ TEST_CASE("the default of csr follows from the lengths of rows", "[short]") {
     const DeviceMatrix a = load_device(encode(m.matrix, "csr").bytes);
     const auto x = random_vector<double>(m.matrix.cols, 1);
     INFO(m.name);
-    const bool few_long = m.matrix.rows != 0 && m.matrix.col_idx.size() / m.matrix.rows >= 8192;
+    const std::uint64_t nnz = m.matrix.col_idx.size();
+    const bool few_long = m.matrix.rows != 0 && nnz / m.matrix.rows >= 8192;
+    std::uint64_t block_rows = 1, threads = 1;  // of a block of rows like the others, and of its longest row
+    while (block_rows < 256 && (block_rows + 1) * nnz <= m.matrix.rows * 2048) ++block_rows;
+    while (threads * 2 <= std::min<std::uint64_t>(256 / block_rows, 128)) threads *= 2;
+    const bool many_turns = std::min<std::uint64_t>(longest, 2048) / threads > 256 + nnz / 8192;
     const char* const kernel = few_long               ? "csr/long"
                                : longest > 16384      ? "csr/merge"
                                : longest <= 8         ? "csr/scalar"
                                : longest <= 8 * lanes ? "csr/vector"
+                               : many_turns           ? "csr/merge"
                                                       : "csr/ipcsr";
     seen.insert(kernel);
     REQUIRE(a.workspace_bytes(by<double>("")) == a.workspace_bytes(by<double>(kernel)));

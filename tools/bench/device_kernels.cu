@@ -1,17 +1,19 @@
 #include <cuda_runtime_api.h>
 
 #include "bench/device_kernels.hpp"
+#include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::tools::bench {
 namespace {
 
 constexpr unsigned threads = 256, blocks_per_multiprocessor = 8, loads = 4, gathers_in_flight = 8;
-/// Of these blocks, those that a multiprocessor holds at a time: with 1,536 threads on some architectures.
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
-constexpr unsigned resident_blocks = 6;
+/// Of these blocks, those that a multiprocessor holds at a time, of the architecture that is compiled for.
+#ifdef __CUDA_ARCH__
+constexpr unsigned resident_blocks = launch_rules::multiprocessor_threads(__CUDA_ARCH__) / threads;
 #else
 constexpr unsigned resident_blocks = blocks_per_multiprocessor;
 #endif
+static_assert(resident_blocks <= blocks_per_multiprocessor);
 
 __global__ void read_kernel(const uint4* data, unsigned count, int passes, unsigned* sink) {
   const unsigned all = gridDim.x * blockDim.x, self = blockIdx.x * blockDim.x + threadIdx.x;

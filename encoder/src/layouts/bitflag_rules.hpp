@@ -5,6 +5,8 @@
 
 #include "spmvpack/container/layouts/bitflag.hpp"
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/launch_rules/bitflag.hpp"
+#include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::encoder::layouts::flagged {
 
@@ -14,7 +16,8 @@ using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 /// segments.
 inline constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
 /// Blocks that an H200 holds at once, each with a segment of x.
-inline constexpr std::uint64_t device_blocks = 264;
+inline constexpr std::uint64_t device_blocks =
+    launch_rules::bitflag::resident_blocks(launch_rules::planned_multiprocessors);
 
 struct PartFacts {
   std::uint64_t rows = 0, cols = 0, entries = 0;

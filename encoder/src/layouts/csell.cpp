@@ -18,6 +18,7 @@
 #include "layouts/layouts.hpp"
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/value_table.hpp"
+#include "spmvpack/launch_rules/csell.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace sliced {
@@ -81,10 +82,11 @@ class CsellPlanner {
     std::uint64_t longest = 0;
     for (const SliceGroups& g : out_.columns.groups) longest = std::max(longest, g.total());
     // Where a GPU's warps are all busy at once, each loads four groups together.
-    const bool few = out_.columns.slices.size() * sums_ * 2 < few_slices && out_.columns.block == 1 &&
-                     out_.tiles.size() <= 1 && !out_.mirrors;
+    const bool few =
+        launch_rules::csell::are_few(out_.columns.slices.size(), sums_, launch_rules::planned_multiprocessors) &&
+        out_.columns.block == 1 && out_.tiles.size() <= 1 && !out_.mirrors;
     plan.work = work_of_groups(groups[0], groups[1] + groups[2] + groups[3], few);
-    plan.work.push_back({"csell.chain", chain_of(longest, sums_ * (few ? 4 : 1))});
+    plan.work.push_back({"csell.chain", chain_of(longest, sums_ * (few ? launch_rules::csell::groups_of_few : 1))});
     if (out_.mirrors) plan.work.push_back({"x.sectors", mirror_sectors()});  // which come from the same cache
     plan.counters = {{"block", out_.columns.block},
                      {"sums", sums_},
@@ -496,7 +498,9 @@ void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint
 
 Least least(const Survey& s) {
   const std::uint64_t groups = div_up(s.longest_row, max_block * group_steps);
-  return {0, false, {{"csell.multiplies", 1}, {"csell.chain", chain_of(groups, max_sums * 4)}}};
+  return {0,
+          false,
+          {{"csell.multiplies", 1}, {"csell.chain", chain_of(groups, max_sums * launch_rules::csell::groups_of_few)}}};
 }
 
 }  // namespace

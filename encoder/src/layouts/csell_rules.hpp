@@ -8,6 +8,7 @@
 #include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoder/value_table.hpp"
+#include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::encoder::layouts::sliced {
 
@@ -23,7 +24,7 @@ inline constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
 /// with a warp a slice, 306 with four; H200).
 inline constexpr std::uint64_t in_flight_bytes = 40'000'000;
 /// With fewer slices than this, several warps share one (the multiprocessors of an H200, and the warps of one).
-inline constexpr std::uint64_t few_slices = 132 * 32;
+inline constexpr std::uint64_t few_slices = launch_rules::planned_multiprocessors * 32;
 
 struct PartFacts {
   std::uint64_t entries = 0, distinct_values = 0;

@@ -6,6 +6,7 @@
 
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::encoder::layouts {
 
@@ -37,8 +38,10 @@ bool stores_zeros(const CsrView& a, int threads);
 /// The unit NAME.chain of PartPlan::work: loads that wait for one another in a lane with so many steps, `at_once` of
 /// which are loaded together: their columns or places, then what these name.
 constexpr std::uint64_t chain_of(std::uint64_t steps, std::uint64_t at_once) { return 2 * div_up(steps, at_once); }
-/// Whether so few threads run that an H200 waits for the loads of each: 1,024 for each multiprocessor.
-constexpr bool are_few_threads(std::uint64_t threads) { return threads < 132 * 1024; }
+/// Whether so few threads run that an H200 waits for the loads of each.
+constexpr bool are_few_threads(std::uint64_t threads) {
+  return launch_rules::are_few_threads(threads, launch_rules::planned_multiprocessors);
+}
 /// The same where a thread has a row: it loads more steps together if rows are few.
 constexpr std::uint64_t chain_of_rows(std::uint64_t rows, std::uint64_t longest) {
   return chain_of(longest, are_few_threads(rows) ? 14 : 4);

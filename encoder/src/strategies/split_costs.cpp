@@ -6,9 +6,11 @@
 #include "layouts/bitflag_chunks.hpp"
 #include "layouts/bitflag_rules.hpp"
 #include "layouts/layouts.hpp"
+#include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/encoder/value_table.hpp"
+#include "spmvpack/launch_rules/csell.hpp"
 #include "strategies/lazy_part.hpp"
 
 namespace spmvpack::encoder::strategy {
@@ -236,7 +238,10 @@ double SplitCosts::csell(const ShortRows& s) const {
 }
 
 double SplitCosts::least_of_csell(const ShortRows& s) const {
-  return cost(0, 0, {{"csell.multiplies", 1}, {"csell.chain", chain_of(div_up(s.longest, group_steps), 16)}});
+  return cost(0, 0,
+              {{"csell.multiplies", 1},
+               {"csell.chain", chain_of(div_up(s.longest, group_steps),
+                                        spmvpack::layouts::csell::max_sums * launch_rules::csell::groups_of_few)}});
 }
 
 std::uint64_t SplitCosts::segments_of_long(const ShortRows& s) const {

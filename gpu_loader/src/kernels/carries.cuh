@@ -9,6 +9,7 @@
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "layouts/layout.hpp"
+#include "spmvpack/launch_rules/csr.hpp"
 
 namespace spmvpack::gpu_loader {
 
@@ -128,6 +129,7 @@ struct LongRow {
 template <class V>
 struct FurtherChunks {
   static constexpr unsigned warps = tuning::carry_threads / 32, batch = 8, round = warps * batch;
+  static_assert(round * 32 == launch_rules::csr::chunks_at_once);
   std::uint64_t begin[warps];  ///< by the warp that the row starts in: the next chunk; 0: it has no such row
   std::uint32_t row[warps];
   V total[warps];

@@ -5,11 +5,11 @@
 #include <cstdint>
 
 #include "spmvpack/container/types.hpp"
+#include "spmvpack/launch_rules/csr.hpp"
 
 namespace spmvpack::gpu_loader::balanced {
 
-/// Entries per chunk, the work of a warp.
-inline constexpr std::uint64_t chunk_entries = 256;
+using launch_rules::csr::chunk_entries;
 
 constexpr std::uint64_t chunk_count(std::uint64_t nnz) noexcept { return div_up(nnz, chunk_entries); }
 

@@ -13,6 +13,7 @@
 #include "kernels/tuning.cuh"
 #include "layouts/layout.hpp"
 #include "spmvpack/container/layouts/padded_rows.hpp"
+#include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::gpu_loader::padded_rows {
 
@@ -32,7 +33,6 @@ inline constexpr unsigned most_threads = sizeof(V) == 4 ? 512 : 256;
 inline constexpr unsigned threads_of_short_rows = 256;
 template <class V>
 inline constexpr unsigned threads_of_few = sizeof(V) == 4 ? 128 : 64;
-inline constexpr unsigned few_rows_per_multiprocessor = 1024;
 /// Rows are short if they have up to so many entries on average; where they are few, so many slots are on their way.
 inline constexpr int short_row = 8;
 /// The same for medium rows in slices, whose places are read first: 27 points take 16.4 us with 14 slots on their way,
@@ -198,7 +198,7 @@ void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall
              device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
              static_cast<V*>(call.y), RowMap{call.row_list});
     };
-    const bool few = rows < std::uint64_t{few_rows_per_multiprocessor} * call.device.multiprocessors;
+    const bool few = launch_rules::are_few_threads(rows, call.device.multiprocessors);
     const std::uint64_t nnz = part.info().nnz;
     const bool short_rows = nnz <= std::uint64_t{short_row} * rows;
     constexpr bool in_slices = std::is_same_v<Geometry, spmvpack::layouts::SellGeometry>;

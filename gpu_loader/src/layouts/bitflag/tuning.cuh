@@ -3,12 +3,11 @@
 
 #include <cstdint>
 
+#include "spmvpack/launch_rules/bitflag.hpp"
+
 namespace spmvpack::gpu_loader::layouts::bitflag_kernels::tuning {
 
-/// Threads of a block, if there is enough work for all multiprocessors. Whatever their number, a multiprocessor holds
-/// 1,024: with 64 registers each, all loads of a chunk are on their way together (with 40 registers circuit takes 200
-/// us instead of 124; H200). With hot columns one large block shares their copy.
-inline constexpr unsigned max_threads = 1024, usual_threads = 512, multiprocessor_threads = 1024;
+using namespace launch_rules::bitflag;
 inline constexpr unsigned gather_threads = 128;
 
 /// A block has 16 barriers: one for all its threads, and one for each team of warps that has a tile.

@@ -389,8 +389,8 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
 
 template <Source source, int block, class A, class V>
 void launch_slices(const DevicePart& part, const MultiplyCall& call) {
-  const std::uint64_t warps = slices_of(part.view.info()) * part.view.info().params[param_sums];
-  const bool few = warps < std::uint64_t{tuning::few_warps_per_multiprocessor} * call.device.multiprocessors;
+  const bool few = launch_rules::csell::are_few(slices_of(part.view.info()), part.view.info().params[param_sums],
+                                                call.device.multiprocessors);
   const bool patterns_only = static_cast<const SliceKinds&>(*part.state).patterns_only;
   const bool tiled = tiles_of(part.view.info()) > 1;
   if constexpr (source == Source::step) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "spmvpack/container/layouts/csell.hpp"
+#include "spmvpack/launch_rules/csell.hpp"
+#include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
@@ -29,20 +31,16 @@ inline constexpr unsigned resident_blocks = size == Size::few                  ?
                                             : block > 1 || size == Size::tiled ? 2
                                                                                : 4;
 /// Threads that a multiprocessor holds, of the architecture that is compiled for.
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
-inline constexpr unsigned multiprocessor_threads = 1536;
+#ifdef __CUDA_ARCH__
+inline constexpr unsigned multiprocessor_threads = launch_rules::multiprocessor_threads(__CUDA_ARCH__);
 #else
-inline constexpr unsigned multiprocessor_threads = 2048;
+inline constexpr unsigned multiprocessor_threads = launch_rules::multiprocessor_threads(0);
 #endif
 template <Source source, int block, Size size>
 inline constexpr unsigned bound_blocks =
     resident_blocks<source, block, size>* max_threads<source, block, size> > multiprocessor_threads
         ? multiprocessor_threads / max_threads<source, block, size>
         : resident_blocks<source, block, size>;
-/// With fewer warps than this, all run at once, and the kernel is that for few slices. Twice as many in turn take
-/// longer than with any other kernel: rail_79841 13.4 us instead of 10.5 (H200).
-inline constexpr unsigned few_warps_per_multiprocessor = 16;
-
 /// Groups whose loads are on their way together, and steps whose values and elements of x are.
 template <Source source, int block, Size size>
 inline constexpr int depth = block > 1                                      ? 1

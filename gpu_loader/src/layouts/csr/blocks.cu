@@ -8,7 +8,6 @@
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "layouts/csr/kernels.hpp"
-#include "layouts/csr/partition.hpp"
 #include "layouts/csr/tuning.cuh"
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
@@ -167,7 +166,8 @@ __global__ void row_block_rows_kernel(Arrays<A, P> a, std::uint64_t first, std::
   static_assert(limits.threads <= 256);
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride)
-    more[i] = static_cast<std::uint8_t>(row_block_rows(a.row_ptr, a.rows, first + i, limits) - 1);
+    more[i] = static_cast<std::uint8_t>(
+        row_block_rows([&](std::uint64_t r) { return a.row_ptr[r]; }, a.rows, first + i, limits) - 1);
 }
 
 /// The first rows of the blocks, followed by the number of rows. The device computes, for every row, where a block that

@@ -3,7 +3,6 @@
 #include "kernels/launch.cuh"
 #include "kernels/reduce.cuh"
 #include "layouts/csr/kernels.hpp"
-#include "layouts/csr/partition.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {

@@ -6,7 +6,6 @@
 
 #include "kernels/chunks.hpp"
 #include "layouts/csr/kernels.hpp"
-#include "layouts/csr/partition.hpp"
 #include "layouts/kernel_table.hpp"
 
 namespace spmvpack::gpu_loader::tables {
@@ -35,20 +34,13 @@ std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vect
   return 0;
 }
 
-/// Where no lane has more than a few entries, the kernels without blocks are faster: `scalar` where all rows are short
-/// (5 points in 4,000,000 rows 96 instead of 118 us), `vector` in small matrices (bcsstk16 7.6 instead of 10.5; H200).
-std::size_t default_kernel(const PartInfo& part) {
-  constexpr std::uint64_t few = 8, small = std::uint64_t{1} << 21;
-  const std::uint64_t longest = part.params[spmvpack::layouts::csr::param_longest_row];
-  if (are_few_long_rows(part.rows.count, longest, part.nnz)) return long_rows;
-  if (is_very_long_row(longest, part.nnz)) return merge;
-  if (longest <= few) return scalar;
-  return part.nnz <= small && longest <= few * lanes_per_row(part.rows.count, part.nnz) ? vector : ipcsr;
+std::size_t default_of(const PartInfo& part) {
+  return launch_rules::csr::default_kernel(part.rows.count, part.params[spmvpack::layouts::csr::param_longest_row],
+                                           part.nnz);
 }
 
 }  // namespace
 
-const KernelTable csr{
-    .layout = "csr", .kernels = kernels, .workspace_bytes = workspace, .default_kernel = default_kernel};
+const KernelTable csr{.layout = "csr", .kernels = kernels, .workspace_bytes = workspace, .default_kernel = default_of};
 
 }  // namespace spmvpack::gpu_loader::tables

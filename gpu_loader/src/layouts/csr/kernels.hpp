@@ -4,10 +4,11 @@
 #include <memory>
 
 #include "layouts/layout.hpp"
+#include "spmvpack/launch_rules/csr.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 
-enum Kernel : std::size_t { ipcsr, vector, scalar, pcsr, merge, long_rows };  ///< indices in the layout's KernelTable
+using namespace launch_rules::csr;  // Kernel and the division of the work
 
 /// The arrays of a part in device memory. A: type of the values; P: type of the row pointers.
 template <class A, class P>

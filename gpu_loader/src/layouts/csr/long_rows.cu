@@ -7,7 +7,6 @@
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "layouts/csr/kernels.hpp"
-#include "layouts/csr/partition.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "layouts/csr/kernels.hpp"
-#include "layouts/csr/partition.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 
 namespace spmvpack::gpu_loader::layouts {

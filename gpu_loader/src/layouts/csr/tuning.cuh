@@ -1,6 +1,6 @@
 #pragma once
 // csr's launch numbers, the same on every architecture; not measured against others. No result depends on them: what
-// the order of additions depends on is in partition.hpp, including IPCSR's threads.
+// the order of additions depends on is in launch_rules/csr.hpp, including IPCSR's threads.
 
 namespace spmvpack::gpu_loader::tuning {
 

@@ -1,11 +1,14 @@
 #pragma once
-// How csr divides its work: what the order of additions depends on besides the matrix. The numbers are the same on
-// every device; none is needed.
+// csr: its kernels, which of them is a part's default, and how they divide the work. The order of additions depends on
+// all of it and on the matrix, on nothing else: the numbers are the same on every device, and none is needed.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-namespace spmvpack::gpu_loader {
+namespace spmvpack::launch_rules::csr {
+
+enum Kernel : std::size_t { ipcsr, vector, scalar, pcsr, merge, long_rows };  ///< indices in the GPU's table of them
 
 /// The size limits of a row block of IPCSR (Gao, Qi, He: Efficient CSR-Based Sparse Matrix-Vector Multiplication on
 /// GPU, Mathematical Problems in Engineering 2016, algorithms 4 and 6). The paper derives the entries from the device's
@@ -16,21 +19,22 @@ struct RowBlockLimits {
 };
 
 /// The number of rows in the block that starts at row `first` < rows: blocks take rows greedily, one by one.
-template <class P>
-constexpr std::uint32_t row_block_rows(const P* row_ptr, std::uint64_t rows, std::uint64_t first,
+/// `row_ptr(r)` is row r's pointer.
+template <class RowPtr>
+constexpr std::uint32_t row_block_rows(const RowPtr& row_ptr, std::uint64_t rows, std::uint64_t first,
                                        RowBlockLimits limits) {
-  const P begin = row_ptr[first];
+  const auto begin = row_ptr(first);
   // The fewest rows, 1 to most, that fill a block with entries; `most` if they do not.
   const auto most = static_cast<std::uint32_t>(rows - first < limits.threads ? rows - first : limits.threads);
   std::uint32_t low = 1, high = most;
   while (low < high) {
     const std::uint32_t middle = (low + high) / 2;
-    if (row_ptr[first + middle] - begin >= limits.entries)
+    if (row_ptr(first + middle) - begin >= limits.entries)
       high = middle;
     else
       low = middle + 1;
   }
-  return low > 1 && row_ptr[first + low] - begin > limits.entries ? low - 1 : low;
+  return low > 1 && row_ptr(first + low) - begin > limits.entries ? low - 1 : low;
 }
 
 /// The decision tree, figure 1 (missing in print; this is our reading): the number of threads for each row of a block
@@ -83,4 +87,34 @@ constexpr std::uint32_t lanes_per_row(std::uint64_t rows, std::uint64_t nnz) {
   return lanes;
 }
 
-}  // namespace spmvpack::gpu_loader
+/// Entries of a chunk of `merge`, the work of a warp, and chunks of a row that shares them that are added up together.
+inline constexpr std::uint64_t chunk_entries = 256, chunks_at_once = 1024;
+
+/// The most products that a thread of `ipcsr` adds up in turn, if a block with the longest row is otherwise like the
+/// rest of the part. A row above the limit of a block has one for itself, and all its threads.
+constexpr std::uint64_t expected_turns(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz) noexcept {
+  constexpr RowBlockLimits limits;
+  const std::uint64_t of_block =
+      std::clamp<std::uint64_t>(rows * limits.entries / std::max<std::uint64_t>(nnz, 1), 1, limits.threads);
+  return std::min<std::uint64_t>(longest, limits.entries) /
+         threads_per_row(limits.threads, static_cast<std::uint32_t>(of_block));
+}
+
+/// The kernel that is the default of a part with so many rows and nonzeros.
+///
+/// Where no lane has more than a few entries, the kernels without blocks are faster: `scalar` where all rows are short
+/// (5 points in 4,000,000 rows 96 instead of 118 us), `vector` in small matrices (bcsstk16 7.6 instead of 10.5).
+/// `merge` is it where a thread of `ipcsr` would add up more in turn, 17 ns each, than the device needs longer for all
+/// entries in equal shares: circuit of 50,000 rows takes 12.4 us instead of 42, rmat of scale 14 11.5 instead of 33
+/// (H200).
+constexpr Kernel default_kernel(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz) noexcept {
+  constexpr std::uint64_t few = 8, small = std::uint64_t{1} << 21;
+  if (are_few_long_rows(rows, longest, nnz)) return long_rows;
+  if (is_very_long_row(longest, nnz)) return merge;
+  if (longest <= few) return scalar;
+  if (nnz <= small && longest <= few * lanes_per_row(rows, nnz)) return vector;
+  constexpr std::uint64_t least_turns = 256, entries_of_turn = 8192;
+  return expected_turns(rows, longest, nnz) > least_turns + nnz / entries_of_turn ? merge : ipcsr;
+}
+
+}  // namespace spmvpack::launch_rules::csr

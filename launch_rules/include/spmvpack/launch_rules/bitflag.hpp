@@ -1,0 +1,18 @@
+#pragma once
+// bitflag: how many blocks a device holds.
+
+#include <cstdint>
+
+namespace spmvpack::launch_rules::bitflag {
+
+/// Threads of a block, if there is enough work for all multiprocessors. Whatever their number, a multiprocessor holds
+/// 1,024: with 64 registers each, all loads of a chunk are on their way together (with 40 registers circuit takes 200
+/// us instead of 124; H200). With hot columns one large block shares their copy.
+inline constexpr unsigned max_threads = 1024, usual_threads = 512, multiprocessor_threads = 1024;
+
+/// The blocks that are on a device together, each of which has a segment of x.
+constexpr std::uint64_t resident_blocks(std::uint64_t multiprocessors) {
+  return multiprocessors * (multiprocessor_threads / usual_threads);
+}
+
+}  // namespace spmvpack::launch_rules::bitflag
