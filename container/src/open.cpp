@@ -110,7 +110,8 @@ class Opener {
     take(blocks, h.block_count);
   }
 
-  PartInfo part(const format::Part& p, const format::Header& h, std::uint64_t index, std::uint32_t first_section) {
+  PartInfo part(const format::Part& p, const format::Header& h, const MatrixFacts& facts, std::uint64_t index,
+                std::uint32_t first_section) {
     where_ = fmt::format("part {}", index);
     PartInfo info;
     info.layout = name(p.layout);
@@ -118,9 +119,6 @@ class Opener {
     enumerator(p.role, 2, 3, "role");
     info.role = static_cast<format::Role>(p.role);
     const bool transpose = info.role == format::Role::transpose;
-    require(!transpose ||
-                (h.symmetry == static_cast<std::uint8_t>(Symmetry::general) && found_symmetry(h) == Symmetry::general),
-            "a part of the transpose of a matrix that is its own, or its negative");
     require(p.reserved0 == 0 && zero(p.reserved1) && zero(p.reserved2), "reserved bytes");
     info.value_type = static_cast<ValueType>(p.value_type);
     info.rows = map(p.row_map, p.row_begin, p.row_count, transpose ? h.cols : h.rows, "row map");
@@ -131,10 +129,8 @@ class Opener {
     info.first_section = p.first_section;
     info.section_count = p.section_count;
     info.params = p.params;
-    const Layout& layout = find_layout(info.layout);  // refuses unknown layouts, by name
-    // Vectors are permuted by the part's lists as a whole.
-    require(layout.permuted == nullptr || !layout.permuted(info) || (h.rows == h.cols && info.rows.count == h.rows),
-            "a permuted basis of less than all of a square matrix");
+    const std::string wrong = check_part(info, facts);
+    require(wrong.empty(), wrong);
     return info;
   }
 
@@ -253,11 +249,9 @@ class Opener {
     return std::string(text);
   }
   IndexMap map(std::uint8_t kind, std::uint64_t begin, std::uint64_t count, std::uint64_t size, const char* what) {
-    const bool ok = kind == 0   ? begin == 0 && count == size
-                    : kind == 1 ? begin <= size && count <= size - begin
-                                : kind == 2 && begin == 0 && count <= size;
-    require(ok, fmt::format("{}: kind {}, begin {}, count {} of {}", what, kind, begin, count, size));
-    return {static_cast<MapKind>(kind), begin, count};
+    const IndexMap map{static_cast<format::MapKind>(kind), begin, count};
+    require(fits(map, size), fmt::format("{}: kind {}, begin {}, count {} of {}", what, kind, begin, count, size));
+    return map;
   }
   [[nodiscard]] std::string at() const { return where_.empty() ? name_ : fmt::format("{}: {}", name_, where_); }
   [[noreturn]] void fail_here(const std::string& what) const {
@@ -306,7 +300,7 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::st
   c.sections_.reserve(sections.size());
   std::uint32_t first_section = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    c.parts_.push_back(opener.part(parts[i], h, i, first_section));
+    c.parts_.push_back(opener.part(parts[i], h, c.facts_, i, first_section));
     first_section += parts[i].section_count;
     opener.require(i == 0 || c.parts_[i - 1].role <= c.parts_[i].role, "a part of A after one of its transpose");
   }

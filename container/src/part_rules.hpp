@@ -15,6 +15,11 @@ struct PartsVerdict {
   bool too_large = false;  ///< it breaks a limit, no rule
 };
 
+/// Whether a map names indices below `size`, and no more of them.
+bool fits(const IndexMap& map, std::uint64_t size);
+/// What is wrong with a part's role and layout in such a matrix; empty if nothing is. Error(errc::unsupported) for a
+/// layout that is not known.
+std::string check_part(const PartInfo& part, const MatrixFacts& facts);
 /// Of `parts`, those of A or of A^T, which messages call `of`; it has so many rows and nonzeros.
 PartsVerdict check_parts(std::span<const PartInfo> parts, std::uint64_t rows, std::uint64_t nnz, std::string_view of);
 /// Of all parts of a file.

@@ -38,13 +38,6 @@ void check_map(const PartView& part, const IndexMap& map, std::string_view name,
          part.get<std::uint32_t>(name).data(), map.count, size, seen, bit, errors);
 }
 
-std::shared_ptr<std::uint32_t> allocate_words(std::uint64_t count) {
-  if (count == 0) return nullptr;
-  void* memory = nullptr;
-  require_cuda(cudaMalloc(&memory, count * sizeof(std::uint32_t)), "allocating device memory");
-  return {static_cast<std::uint32_t*>(memory), [](std::uint32_t* p) { cudaFree(p); }};
-}
-
 /// The rows and columns that a part's lists are of: those of A or of its transpose.
 struct Sizes {
   Sizes(const PartInfo& part, const MatrixFacts& facts)
@@ -79,22 +72,25 @@ std::string describe(const LayoutKernels& layout, std::uint32_t bits) {
 
 }  // namespace
 
-StructureCheck::StructureCheck(std::span<const DevicePart> parts, const MatrixFacts& facts, Stream stream)
+StructureCheck::StructureCheck(std::span<const DevicePart> parts, const MatrixFacts& facts, Stream stream,
+                               const std::function<std::shared_ptr<void>(std::uint64_t bytes)>& allocate)
     : parts_(parts), stream_(stream) {
   if (parts.empty()) return;
   const std::size_t words = parts.size() * check_words;
-  errors_ = allocate_words(words);
-  scratch_ = allocate_words(scratch_words(parts, facts));
-  clear(errors_.get(), words, stream);
+  errors_ = allocate(words * sizeof(std::uint32_t));
+  scratch_ = allocate(scratch_words(parts, facts) * sizeof(std::uint32_t));
+  auto* const errors = static_cast<std::uint32_t*>(errors_.get());
+  auto* const scratch = static_cast<std::uint32_t*>(scratch_.get());
+  clear(errors, words, stream);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartView& part = parts[i].view;
-    std::uint32_t* const word = errors_.get() + i * check_words;
+    std::uint32_t* const word = errors + i * check_words;
     const LayoutKernels& layout = layout_kernels(parts[i].layout);
-    if (layout.check_scratch != nullptr) clear(scratch_.get(), layout.check_scratch(part.info()), stream);
-    layout.check(part, word, scratch_.get(), stream);
+    if (layout.check_scratch != nullptr) clear(scratch, layout.check_scratch(part.info()), stream);
+    layout.check(part, word, scratch, stream);
     const Sizes sizes(part.info(), facts);
-    check_map(part, part.info().rows, "row_map", sizes.rows, bad_row_map, scratch_.get(), word, stream);
-    check_map(part, part.info().cols, "col_map", sizes.cols, bad_col_map, scratch_.get(), word, stream);
+    check_map(part, part.info().rows, "row_map", sizes.rows, bad_row_map, scratch, word, stream);
+    check_map(part, part.info().cols, "col_map", sizes.cols, bad_col_map, scratch, word, stream);
   }
 }
 

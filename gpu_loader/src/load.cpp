@@ -9,6 +9,8 @@
 #include "cuda_error.hpp"
 #include "matrix.hpp"
 #include "placement.hpp"
+#include "spmvpack/container/layouts/layout.hpp"
+#include "spmvpack/container/layouts/registry.hpp"
 #include "upload.hpp"
 
 namespace spmvpack::gpu_loader {
@@ -33,19 +35,51 @@ void require_device_memory(std::uint64_t bytes, const DeviceLoadOptions& options
   require_limit(bytes, options, name);
 }
 
-/// A view of a part whose sections are in device memory. Sections for the host alone have a size, but no address.
-PartView device_view(std::span<const SectionInfo> infos, const Placement& placement, std::size_t index,
-                     const PartInfo& part, const std::byte* memory, const std::string& container) {
-  std::vector<PartView::Section> sections;
+/// A container's sections in device memory. Those for the host alone have a size, but no address.
+std::vector<DeviceSection> sections_in(const std::byte* memory, std::span<const SectionInfo> infos,
+                                       const Placement& placement) {
+  std::vector<DeviceSection> sections;
   for (const Placed& placed : placement.sections) {
     const SectionInfo& s = infos[placed.section];
-    if (s.part == index) sections.push_back({s.name, s.element_type, {memory + placed.offset, s.raw_bytes}});
+    sections.push_back({s.part, s.name, {memory + placed.offset, s.raw_bytes}});
   }
   constexpr const std::byte* nowhere = nullptr;
   for (const SectionInfo& s : infos)
-    if (s.known && s.part == index && (s.flags & format::section_device) == 0)
-      sections.push_back({s.name, s.element_type, {nowhere, s.raw_bytes}});
-  return {part, std::move(sections), fmt::format("{}: part {}", container, index)};
+    if (s.known && s.part != format::no_part && (s.flags & format::section_device) == 0)
+      sections.push_back({s.part, s.name, {nowhere, s.raw_bytes}});
+  return sections;
+}
+
+/// The description of a section of that name. Error(errc::usage).
+const SectionDescription& description_of(const std::string& name, const PartInfo& part, const std::string& where) {
+  if (name == row_map_section.name) return row_map_section;
+  if (name == col_map_section.name) return col_map_section;
+  const Layout& layout = spmvpack::find_layout(part.layout);
+  const auto found = std::find_if(layout.sections.begin(), layout.sections.end(),
+                                  [&](const SectionDescription& s) { return s.name == name; });
+  if (found != layout.sections.end()) return *found;
+  throw Error(errc::usage, fmt::format("layout {} has no section '{}'", part.layout, name), where,
+              "docs/FORMAT.md lists the sections of each layout");
+}
+
+/// The parts' views, which point to `infos` and to the names of layouts.
+std::vector<DevicePart> parts_in(std::span<const DeviceSection> sections, std::span<const PartInfo> infos,
+                                 const std::string& name) {
+  std::vector<std::vector<PartView::Section>> views(infos.size());
+  for (const DeviceSection& s : sections) {
+    const SectionDescription& d = description_of(s.name, infos[s.part], name);
+    views[s.part].push_back({d.name, d.type(infos[s.part]), s.bytes});
+  }
+  std::vector<DevicePart> parts;
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    const std::size_t layout = gpu_loader::find_layout(infos[i].layout);
+    parts.push_back({PartView(infos[i], std::move(views[i]), fmt::format("{}: part {}", name, i)),
+                     layout,
+                     default_place(*kernel_tables()[layout], infos[i]),
+                     nullptr,
+                     {}});
+  }
+  return parts;
 }
 
 /// The kernels of the part that the options ask for.
@@ -80,57 +114,104 @@ std::shared_ptr<void> allocate(const DeviceAllocator& allocator, std::uint64_t b
   return {memory, [](void* p) { cudaFree(p); }};
 }
 
-DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const DeviceLoadOptions& options) {
-  auto impl = std::make_shared<Impl>();
-  impl->facts = container.facts();
-  impl->infos = container.parts();
-  impl->sections = container.sections();
-  for (const PartInfo& info : impl->infos)
-    impl->layouts.push_back(find_layout(info.layout));  // refuses before the bytes are read
+namespace {
+
+/// Memory until the load ends, on the allocator's terms.
+std::function<std::shared_ptr<void>(std::uint64_t)> scratch_of(const DeviceLoadOptions& options) {
+  return [&options](std::uint64_t bytes) { return allocate(options.allocator, bytes); };
+}
+
+void require_kernels(std::span<const std::size_t> layouts, const DeviceLoadOptions& options) {
   for (const KernelId kernel : options.kernels)
-    if (!kernel.is_default()) require_kernel(impl->layouts, kernel);
-  if (options.check_contents)
-    check_contents(
-        container,
-        {.threads = options.threads, .verify_checksums = options.verify_checksums, .progress = options.progress});
-  impl->device = device_facts();
-  const Placement placement = place(impl->sections);
-  require_device_memory(placement.bytes, options, container.name());
-  impl->section_bytes = container.device_bytes();
-  impl->memory = allocate(options.allocator, placement.bytes);
-  auto* const memory = static_cast<std::byte*>(impl->memory.get());
-  for (std::size_t i = 0; i < impl->infos.size(); ++i) {
-    const std::size_t layout = impl->layouts[i];
-    impl->parts.push_back({device_view(impl->sections, placement, i, impl->infos[i], memory, container.name()),
-                           layout,
-                           default_place(*kernel_tables()[layout], impl->infos[i]),
-                           nullptr,
-                           {}});
-  }
-  std::shared_ptr<void> ring = upload(container, placement, memory, stream, options);
-  if (options.check_structure) {
-    StructureCheck check(impl->parts, impl->facts, stream);
-    ring.reset();  // while the GPU checks
-    check.finish(container.name());
-  }
-  ring.reset();
+    if (!kernel.is_default()) require_kernel(layouts, kernel);
+}
+
+/// Builds what the parts' kernels need, once the parts are checked. `bytes` are those of the sections.
+void prepare(DeviceMatrix::Impl& impl, std::uint64_t bytes, Stream stream, const DeviceLoadOptions& options,
+             const std::string& name) {
   LoadContext context;
-  context.device = impl->device;
+  context.device = impl.device;
   context.stream = stream;
-  context.allocate = [&](std::uint64_t bytes) {
-    impl->prepared_bytes += bytes;
-    require_limit(placement.bytes + impl->prepared_bytes, options, container.name());
-    return allocate(options.allocator, bytes);
+  context.scratch = scratch_of(options);
+  context.allocate = [&](std::uint64_t more) {
+    impl.prepared_bytes += more;
+    require_limit(bytes + impl.prepared_bytes, options, name);
+    return allocate(options.allocator, more);
   };
-  for (DevicePart& part : impl->parts) {
+  for (DevicePart& part : impl.parts) {
     context.kernels = wanted_kernels(part, options);
-    const std::uint64_t taken = placement.bytes + impl->prepared_bytes;
+    const std::uint64_t taken = bytes + impl.prepared_bytes;
     context.room = options.memory_limit == 0 ? ~std::uint64_t{0} : options.memory_limit - taken;
     const LayoutKernels& layout = layout_kernels(part.layout);
     if (layout.prepare != nullptr) part.state = layout.prepare(part.view, context);
     part.kernels = context.kernels;
   }
-  impl->allocated_bytes = placement.bytes + impl->prepared_bytes;
+  impl.allocated_bytes = bytes + impl.prepared_bytes;
+}
+
+}  // namespace
+
+DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const DeviceLoadOptions& options) {
+  auto impl = std::make_shared<Impl>();
+  impl->facts = container.facts();
+  impl->infos = container.parts();
+  for (const PartInfo& info : impl->infos)
+    impl->layouts.push_back(find_layout(info.layout));  // refuses before the bytes are read
+  require_kernels(impl->layouts, options);
+  if (options.check_contents)
+    check_contents(
+        container,
+        {.threads = options.threads, .verify_checksums = options.verify_checksums, .progress = options.progress});
+  impl->device = device_facts();
+  const Placement placement = place(container.sections());
+  require_device_memory(placement.bytes, options, container.name());
+  impl->section_bytes = container.device_bytes();
+  impl->memory = allocate(options.allocator, placement.bytes);
+  auto* const memory = static_cast<std::byte*>(impl->memory.get());
+  impl->parts = parts_in(sections_in(memory, container.sections(), placement), impl->infos, container.name());
+  std::shared_ptr<void> ring = upload(container, placement, memory, stream, options);
+  if (options.check_structure) {
+    StructureCheck check(impl->parts, impl->facts, stream, scratch_of(options));
+    ring.reset();  // while the GPU checks
+    check.finish(container.name());
+  }
+  ring.reset();
+  prepare(*impl, placement.bytes, stream, options, container.name());
+  return DeviceMatrix(std::move(impl));
+}
+
+DeviceMatrix DeviceMatrix::of_sections(DeviceContents contents, Stream stream, const DeviceLoadOptions& options) {
+  const std::string name = "sections in device memory";
+  if (options.check_contents)
+    throw Error(errc::usage, "contents are checked on the host, and these are in device memory", name,
+                "leave check_contents away");
+  check_parts(contents.facts, contents.parts, name);
+  auto impl = std::make_shared<Impl>();
+  impl->facts = contents.facts;
+  impl->infos = std::move(contents.parts);
+  for (const PartInfo& info : impl->infos) impl->layouts.push_back(find_layout(info.layout));
+  require_kernels(impl->layouts, options);
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < contents.sections.size(); ++i) {
+    const DeviceSection& s = contents.sections[i];
+    if (s.part >= impl->infos.size())
+      throw Error(errc::usage,
+                  fmt::format("section '{}' of part {}, and there are {}", s.name, s.part, impl->infos.size()), name);
+    if (!description_of(s.name, impl->infos[s.part], name).device()) continue;
+    const auto address = reinterpret_cast<std::uintptr_t>(s.bytes.data());
+    if (address % format::section_boundary != 0 || (address == 0 && !s.bytes.empty()))
+      throw Error(errc::usage, fmt::format("section '{}' of part {} is not on a 256-byte boundary", s.name, s.part),
+                  name);
+    bytes = checked_add(bytes, s.bytes.size(), "bytes of sections");
+    if (impl->infos[s.part].role == format::Role::a) impl->section_bytes += s.bytes.size();
+  }
+  require_limit(bytes, options, name);
+  impl->device = device_facts();
+  impl->memory = std::const_pointer_cast<void>(std::move(contents.owner));
+  impl->parts = parts_in(contents.sections, impl->infos, name);
+  for (const DevicePart& part : impl->parts) check_shape(part.view);
+  if (options.check_structure) StructureCheck(impl->parts, impl->facts, stream, scratch_of(options)).finish(name);
+  prepare(*impl, bytes, stream, options, name);
   return DeviceMatrix(std::move(impl));
 }
 

@@ -14,8 +14,7 @@ struct DeviceMatrix::Impl {
   DeviceFacts device;
   std::uint64_t section_bytes = 0, allocated_bytes = 0, prepared_bytes = 0;
   std::shared_ptr<void> memory;  ///< of the sections
-  std::vector<PartInfo> infos;   ///< the parts' views point to these, and to the sections' names
-  std::vector<SectionInfo> sections;
+  std::vector<PartInfo> infos;   ///< the parts' views point to these
   std::vector<DevicePart> parts;
   std::vector<std::size_t> layouts;  ///< of the parts: indices in kernel_tables()
 

@@ -26,6 +26,9 @@ CurrentDevice::~CurrentDevice() = default;
 
 DeviceMatrix DeviceMatrix::load(const Container&, Stream, const DeviceLoadOptions&) { refuse(); }
 DeviceMatrix DeviceMatrix::load(const std::string&, Stream, const DeviceLoadOptions&) { refuse(); }
+DeviceMatrix DeviceMatrix::of_sections(DeviceContents, Stream, const DeviceLoadOptions&) {  // NOLINT(*-value-param)
+  refuse();
+}
 const MatrixFacts& DeviceMatrix::facts() const { refuse(); }
 std::uint64_t DeviceMatrix::device_bytes() const { refuse(); }
 bool DeviceMatrix::has_transpose() const { refuse(); }

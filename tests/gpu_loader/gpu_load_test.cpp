@@ -296,6 +296,99 @@ TEST_CASE(
       }
 }
 
+/// A container's sections in device memory, each for itself.
+struct Sections {
+  gpu_loader::DeviceContents contents;
+  std::vector<std::unique_ptr<DeviceVector<std::byte>>> memory;
+
+  explicit Sections(const Container& container) {
+    contents.facts = container.facts();
+    contents.parts = container.parts();
+    for (std::size_t i = 0; i < container.sections().size(); ++i) {
+      const SectionInfo& s = container.sections()[i];
+      if (!s.known || s.part == format::no_part) continue;
+      const auto bytes = container.read_section(i);
+      memory.push_back(std::make_unique<DeviceVector<std::byte>>(std::vector<std::byte>(bytes.begin(), bytes.end())));
+      contents.sections.push_back({s.part, s.name, memory.back()->view()});
+    }
+    std::reverse(contents.sections.begin(), contents.sections.end());  // in any order
+  }
+};
+
+TEST_CASE("sections that are on the device already multiply as those of a file do") {
+  for (const GoldenFile& golden : golden_files("accept")) {
+    INFO(golden.name());
+    const Container container = Container::open(golden.path.string());
+    const DeviceMatrix loaded = DeviceMatrix::load(container);
+    Sections of(container);
+    const std::weak_ptr<const void> owner = [&] {
+      auto kept = std::make_shared<const int>(1);
+      of.contents.owner = kept;
+      return std::weak_ptr<const void>(kept);
+    }();
+    {
+      const DeviceMatrix a = DeviceMatrix::of_sections(std::move(of.contents));
+      CHECK(a.device_bytes() == loaded.device_bytes());
+      CHECK(a.prepared_bytes() == loaded.prepared_bytes());
+      CHECK(a.has_transpose() == loaded.has_transpose());
+      const auto x = random_vector<double>(a.facts().cols, 5), y0 = random_vector<double>(a.facts().rows, 6);
+      for (const auto& kernel : a.kernels())
+        if (kernel.determinism == gpu_loader::Determinism::bitwise)
+          CHECK(
+              same_bits(multiply(a, by<double>(kernel.name), x, y0), multiply(loaded, by<double>(kernel.name), x, y0)));
+      CHECK(!owner.expired());
+    }
+    CHECK(owner.expired());
+  }
+}
+
+TEST_CASE("sections that do not fit together, or lie, are refused on the device, too") {
+  const Container container = open(encode(tridiagonal(1000), "csr").bytes);
+  const auto code = [](gpu_loader::DeviceContents contents, const DeviceLoadOptions& options = {}) {
+    try {
+      DeviceMatrix::of_sections(std::move(contents), nullptr, options);
+    } catch (const Error& e) {
+      return e.code();
+    }
+    return errc{};
+  };
+  const Sections of(container);
+  CHECK(code(of.contents) == errc{});
+  auto with = [&](auto&& change) {
+    gpu_loader::DeviceContents contents = of.contents;
+    change(contents);
+    return code(contents);
+  };
+  CHECK(with([](auto& c) { c.sections.pop_back(); }) == errc::corrupt);
+  CHECK(with([](auto& c) { c.sections[0].name = "no such"; }) == errc::usage);
+  CHECK(with([](auto& c) { c.sections[0].part = 1; }) == errc::usage);
+  CHECK(with([](auto& c) { c.sections[0].bytes = c.sections[0].bytes.subspan(16); }) == errc::usage);
+  CHECK(with([](auto& c) { c.sections[0].bytes = c.sections[0].bytes.first(16); }) == errc::corrupt);
+  CHECK(with([](auto& c) { c.sections[0].bytes = {static_cast<const std::byte*>(nullptr), 8000}; }) == errc::usage);
+  CHECK(with([](auto& c) { c.facts.nnz += 1; }) == errc::corrupt);
+  CHECK(with([](auto& c) { c.facts.rows = 999; }) == errc::corrupt);
+  CHECK(with([](auto& c) { c.facts.cols = 999; }) == errc::corrupt);
+  CHECK(with([](auto& c) { c.facts.symmetry = Symmetry::symmetric, c.facts.cols += 1; }) == errc::corrupt);
+  CHECK(with([](auto& c) { c.parts[0].role = format::Role::transpose; }) == errc::corrupt);
+  CHECK(with([](auto& c) { c.parts[0].rows = {format::MapKind::range, 1, 1000}; }) == errc::corrupt);
+  CHECK(with([](auto& c) { c.parts[0].layout = "no such"; }) == errc::unsupported);
+  CHECK(with([](auto& c) { c.parts[0].params[0] = 2; }) == errc::corrupt);  // the longest row has three
+  DeviceLoadOptions options;
+  options.memory_limit = 1000;
+  CHECK(code(of.contents, options) == errc::out_of_memory);
+  options = {};
+  options.check_contents = true;
+  CHECK(code(of.contents, options) == errc::usage);
+  // A column that is not below the part's columns.
+  const std::uint32_t column = 1000;
+  for (const auto& s : of.contents.sections)
+    if (s.name == "col_idx") cuda(cudaMemcpy(const_cast<std::byte*>(s.bytes.data()), &column, 4, cudaMemcpyDefault));
+  CHECK(code(of.contents) == errc::corrupt);
+  options = {};
+  options.check_structure = false;
+  CHECK(code(of.contents, options) == errc{});
+}
+
 TEST_CASE("memory: limits, the caller's allocator, interruption") {
   const Encoded file = encode(tridiagonal(1000), "csr");
   std::uint64_t allocated = 0;

@@ -19,6 +19,7 @@ struct LoadContext {
   DeviceFacts device;
   Stream stream = nullptr;
   std::function<std::shared_ptr<void>(std::uint64_t bytes)> allocate;  ///< device memory, aligned to 256 bytes
+  std::function<std::shared_ptr<void>(std::uint64_t bytes)> scratch;   ///< the same, for until the load ends
   std::uint64_t room = 0;  ///< bytes that the caller's limit leaves: what a multiply can do without is not built beyond
   /// Indices in the layout's KernelTable of the kernels that multiplies will use.
   std::vector<std::size_t> kernels;

@@ -82,6 +82,11 @@ struct PartInfo {
 /// Those of a container's parts that have this role. The parts of A come first.
 SPMVPACK_EXPORT std::span<const PartInfo> parts_of(std::span<const PartInfo> parts, format::Role role) noexcept;
 
+/// What the header and the part table of a file must say of a matrix and its parts: sizes, places, roles, sums. Reads
+/// no element. Error(errc::corrupt) at `where`; errc::unsupported (an unknown layout); errc::too_large (docs/FORMAT.md,
+/// limits).
+SPMVPACK_EXPORT void check_parts(const MatrixFacts& facts, std::span<const PartInfo> parts, const std::string& where);
+
 /// One named array of a part (or of the file).
 struct SectionInfo {
   std::string name;

@@ -41,9 +41,8 @@ struct Scalar {
 
 /// Where a DeviceMatrix gets its memory. Default: cudaMalloc and cudaFree. `allocate` returns memory aligned to 256
 /// bytes that the load's stream may use at once; if there is none, it throws or returns null. The memory is released
-/// with the last copy of the matrix. In addition, a load takes up to 1 MiB from cudaMalloc until it ends, plus one bit
-/// for each row or column of the matrix if a part lists its rows or columns, or for amb one bit per row and 4 bytes per
-/// partial sum.
+/// with the last copy of the matrix. Some is released when the load ends: up to 1 MiB, plus one bit for each row or
+/// column of the matrix if a part lists its rows or columns, or for amb one bit per row and 4 bytes per partial sum.
 struct DeviceAllocator {
   std::function<void*(std::uint64_t bytes)> allocate;
   std::function<void(void* memory)> release;
@@ -63,6 +62,24 @@ struct DeviceLoadOptions {
   std::vector<KernelId> kernels;
 };
 
+/// A section in device memory.
+struct DeviceSection {
+  std::uint32_t part = 0;  ///< its index in DeviceContents::parts
+  std::string name;        ///< as docs/FORMAT.md has it
+  /// Its elements, aligned to 256 bytes. The size is the section's; of sections for the host alone, which no multiply
+  /// reads, the address may be null.
+  std::span<const std::byte> bytes;
+};
+
+/// What a container holds, as far as a multiply needs it, with its sections in device memory: the result of an encoder
+/// on the device, or what another library has there.
+struct DeviceContents {
+  MatrixFacts facts;
+  std::vector<PartInfo> parts;  ///< those of A before those of A^T; first_section and section_count are not used
+  std::vector<DeviceSection> sections;
+  std::shared_ptr<const void> owner;  ///< of the sections, kept by the matrix; null: they outlive it some other way
+};
+
 /// A matrix loaded from a container into the current device's memory, byte for byte as in the file. Immutable; copies
 /// share the memory. Concurrent multiplies on several streams can share one matrix; give each its own workspace.
 class SPMVPACK_EXPORT DeviceMatrix {
@@ -73,6 +90,12 @@ class SPMVPACK_EXPORT DeviceMatrix {
   /// writes); errc::usage (options.kernels names one that no part has).
   static DeviceMatrix load(const Container& container, Stream stream = nullptr, const DeviceLoadOptions& options = {});
   static DeviceMatrix load(const std::string& path, Stream stream = nullptr, const DeviceLoadOptions& options = {});
+  /// The matrix of sections that are on the current device already: nothing is copied. `stream` has seen what wrote
+  /// them; the options of reading do not matter. allocated_bytes() are those of the sections and of what is built.
+  /// Errors: as for load(), but for checksums; errc::corrupt too if parts and sections do not fit together; errc::usage
+  /// (a section's address, or a part or name that is not known; options.check_contents).
+  static DeviceMatrix of_sections(DeviceContents contents, Stream stream = nullptr,
+                                  const DeviceLoadOptions& options = {});
 
   [[nodiscard]] const MatrixFacts& facts() const;
   /// The raw bytes of all sections that a multiply with A reads.

@@ -19,10 +19,8 @@ __global__ void find_offsets_kernel(const Slice* slices, std::uint64_t count, st
 std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& context) {
   const std::uint64_t slices = slices_of(part.info());
   if (slices == 0) return nullptr;
-  void* memory = nullptr;  // not the matrix's: it is needed here alone
-  require_cuda(cudaMalloc(&memory, sizeof(std::uint32_t)), "allocating device memory");
-  const std::unique_ptr<void, cudaError_t (*)(void*)> owner(memory, cudaFree);
-  auto* const found = static_cast<std::uint32_t*>(memory);
+  const std::shared_ptr<void> memory = context.scratch(sizeof(std::uint32_t));
+  auto* const found = static_cast<std::uint32_t*>(memory.get());
   require_cuda(cudaMemsetAsync(found, 0, sizeof *found, context.stream), "looking at the slices");
   launch(find_offsets_kernel, stride_blocks(slices, tuning::check_threads), tuning::check_threads, context.stream,
          reinterpret_cast<const Slice*>(part.get<std::uint32_t>("slices").data()), slices, found);

@@ -179,16 +179,14 @@ std::vector<std::uint32_t> row_block_starts(const PartView& part, const LoadCont
   const std::uint64_t rows = part.rows();
   if (rows == 0) return starts;
   std::vector<std::uint8_t> more(std::min(rows, piece));
-  void* memory = nullptr;
-  require_cuda(cudaMalloc(&memory, more.size()), "allocating device memory");
-  const std::shared_ptr<void> owner(memory, [](void* p) { cudaFree(p); });
+  const std::shared_ptr<void> memory = context.scratch(more.size());
   for (std::uint64_t first = 0, row = 0; first < rows; first += piece) {
     const std::uint64_t count = std::min(rows - first, piece);
     with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
       launch(row_block_rows_kernel<A, P>, stride_blocks(count, tuning::vector_threads), tuning::vector_threads,
-             context.stream, a, first, count, static_cast<std::uint8_t*>(memory));
+             context.stream, a, first, count, static_cast<std::uint8_t*>(memory.get()));
     });
-    require_cuda(cudaMemcpyAsync(more.data(), memory, count, cudaMemcpyDeviceToHost, context.stream),
+    require_cuda(cudaMemcpyAsync(more.data(), memory.get(), count, cudaMemcpyDeviceToHost, context.stream),
                  "reading row blocks back");
     require_cuda(cudaStreamSynchronize(context.stream), "reading row blocks back");
     for (; row < first + count; starts.push_back(static_cast<std::uint32_t>(row))) row += more[row - first] + 1U;
