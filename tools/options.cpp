@@ -25,8 +25,7 @@ bool take_number(std::string_view& text, std::uint64_t& number) {
 }  // namespace
 
 ValueType parse_value_type(std::string_view text) {
-  if (text == "f64") return ValueType::f64;
-  if (text == "f32") return ValueType::f32;
+  if (const auto type = value_type_named(text)) return *type;
   fail("--value-type", text, "f64 or f32");
 }
 

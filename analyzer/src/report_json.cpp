@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <nlohmann/json.hpp>
 
 #include "spmvpack/analyzer/report.hpp"
@@ -56,10 +55,10 @@ Json values_json(const Structure& s) {
   Json frequent = Json::array();
   for (const encoder::ValueCount& v : values.most_frequent().first(std::min(listed, values.most_frequent().size())))
     // As text: JSON has no NaN, and its readers may round.
-    frequent.push_back({{"value", s.value_type == ValueType::f64
-                                      ? fmt::to_string(std::bit_cast<double>(v.bits))
-                                      : fmt::to_string(std::bit_cast<float>(static_cast<std::uint32_t>(v.bits)))},
-                        {"entries", v.count}});
+    frequent.push_back(
+        {{"value",
+          dispatch(s.value_type, [&]<class T>(T) { return fmt::to_string(encoder::value_of_bits<T>(v.bits)); })},
+         {"entries", v.count}});
   return {{"distinct", values.exceeds() ? Json(nullptr) : Json(values.distinct())},
           {"distinct_exceeds", values.exceeds() ? Json(encoder::ValueTable::max_distinct) : Json(nullptr)},
           {"covered_by_256", values.covered(encoder::ValueTable::max_frequent)},

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include "spmvpack/analyzer/report.hpp"
@@ -277,9 +276,8 @@ std::string distinct_text(const Structure& s) {
 std::string frequent_text(const Structure& s, std::size_t width) {
   std::string text;
   for (const encoder::ValueCount& v : s.values->most_frequent()) {
-    const std::string value = s.value_type == ValueType::f64
-                                  ? fmt::to_string(std::bit_cast<double>(v.bits))
-                                  : fmt::to_string(std::bit_cast<float>(static_cast<std::uint32_t>(v.bits)));
+    const std::string value =
+        dispatch(s.value_type, [&]<class T>(T) { return fmt::to_string(encoder::value_of_bits<T>(v.bits)); });
     const std::string item = fmt::format("{}{} ({})", text.empty() ? "" : ", ", value, percent(v.count, s.nnz));
     if (text.size() + item.size() > width) break;
     text += item;

@@ -87,14 +87,24 @@ void require_pointer(const void* pointer, const char* name) {
   if (pointer == nullptr) throw Error(errc::usage, std::string(name) + " is null");
 }
 
-spmvpack_info info_of(const MatrixFacts& facts, std::uint64_t device_bytes) {
-  return {facts.rows, facts.cols, facts.nnz, device_bytes,
-          facts.value_type == ValueType::f64 ? SPMVPACK_F64 : SPMVPACK_F32};
+spmvpack_type c_type_of(ValueType type) {
+  switch (type) {
+    case ValueType::f64:
+      return SPMVPACK_F64;
+    case ValueType::f32:
+      return SPMVPACK_F32;
+  }
+  throw Error(errc::unsupported, "C has no name for the type of the values");
 }
 
 ValueType type_of(spmvpack_type type) {
-  require(type == SPMVPACK_F32 || type == SPMVPACK_F64, "no such type of values or vectors");
-  return type == SPMVPACK_F64 ? ValueType::f64 : ValueType::f32;
+  for (const ValueType known : spmvpack::value_types)
+    if (c_type_of(known) == type) return known;
+  throw Error(errc::usage, "no such type of values or vectors");
+}
+
+spmvpack_info info_of(const MatrixFacts& facts, std::uint64_t device_bytes) {
+  return {facts.rows, facts.cols, facts.nnz, device_bytes, c_type_of(facts.value_type)};
 }
 
 /// Calls f with the span of `size` indices at `place`.
@@ -524,10 +534,8 @@ spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix, const spmvpack_
     require_pointer(beta, "beta");
     const std::span<std::byte> room{static_cast<std::byte*>(workspace), workspace_bytes};
     const auto on = static_cast<Stream>(stream);
-    if (asked.vectors == ValueType::f64)
-      multiply<double>(matrix->matrix, asked, alpha, x, beta, y, room, on);
-    else
-      multiply<float>(matrix->matrix, asked, alpha, x, beta, y, room, on);
+    spmvpack::dispatch(asked.vectors,
+                       [&]<class T>(T) { multiply<T>(matrix->matrix, asked, alpha, x, beta, y, room, on); });
   });
 }
 

@@ -22,15 +22,12 @@ SourceMatrix assemble(std::uint64_t rows, std::uint64_t cols, std::span<const In
       {threads, memory_limit, {}});
 }
 
-#define SPMVPACK_ASSEMBLE(Index, Value)                                                                        \
+#define SPMVPACK_ASSEMBLE(Value, Index)                                                                        \
   template SourceMatrix assemble(std::uint64_t, std::uint64_t, std::span<const Index>, std::span<const Index>, \
-                                 std::span<const Value>, int, std::uint64_t)
-SPMVPACK_ASSEMBLE(std::int32_t, double);
-SPMVPACK_ASSEMBLE(std::int32_t, float);
-SPMVPACK_ASSEMBLE(std::uint32_t, double);
-SPMVPACK_ASSEMBLE(std::uint32_t, float);
-SPMVPACK_ASSEMBLE(std::int64_t, double);
-SPMVPACK_ASSEMBLE(std::int64_t, float);
+                                 std::span<const Value>, int, std::uint64_t);
+SPMVPACK_VALUE_TYPES(SPMVPACK_ASSEMBLE, std::int32_t)
+SPMVPACK_VALUE_TYPES(SPMVPACK_ASSEMBLE, std::uint32_t)
+SPMVPACK_VALUE_TYPES(SPMVPACK_ASSEMBLE, std::int64_t)
 
 SourceMatrix assemble(const CsrView& a, int threads, std::uint64_t memory_limit) {
   const MemoryScope memory(memory_limit, "assembling a matrix");

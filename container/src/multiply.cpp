@@ -31,9 +31,13 @@ bool has_permuted_basis(std::span<const PartInfo> parts) {
 
 Operand check_description(const MultiplyDescription& description, const MatrixFacts& facts,
                           std::span<const PartInfo> parts) {
-  if (facts.value_type == ValueType::f64 && description.vectors == ValueType::f32)
-    throw Error(errc::usage, "f32 vectors for a matrix of f64 values", {},
-                "use f64 vectors, or encode the matrix as f32");
+  if (!is_type_pair(facts.value_type, description.vectors))
+    throw Error(errc::usage,
+                fmt::format("{} vectors for a matrix of {} values", to_string(description.vectors),
+                            to_string(facts.value_type)),
+                {},
+                fmt::format("use {0} vectors, or encode the matrix as {1}", to_string(facts.value_type),
+                            to_string(description.vectors)));
   if (description.operation > Operation::conjugate_transpose)
     throw Error(errc::usage, fmt::format("there is no operation {}", static_cast<unsigned>(description.operation)));
   Operand operand{format::Role::a, false, facts.rows, facts.cols};

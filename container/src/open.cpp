@@ -70,7 +70,8 @@ class Opener {
       throw Error(errc::unsupported, fmt::format("required features {:#x} are not known", h.required_features), name_,
                   "use the version that wrote the file");
     require(zero(h.reserved0) && zero(h.reserved1), "reserved bytes");
-    enumerator(h.value_type, 2, 7, "value type");
+    enumerator(h.value_type, static_cast<unsigned>(*std::max_element(value_types.begin(), value_types.end())), 7,
+               "value type");
     enumerator(h.field, 3, 4, "field");
     enumerator(h.symmetry, 3, 4, "symmetry");
     // A is then multiplied for A^T, with vectors of A^T's sizes.

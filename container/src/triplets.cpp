@@ -320,9 +320,10 @@ void refuse_index(const char* what, std::uint64_t i, std::uint64_t size, std::ui
               source);
 }
 
-template void note_rows(Triplets<double>&, Symmetry, std::span<std::uint32_t>);
-template void note_rows(Triplets<float>&, Symmetry, std::span<std::uint32_t>);
-template SourceMatrix assemble_source(const SourceFacts&, TripletList<double>, const AssemblyOptions&);
-template SourceMatrix assemble_source(const SourceFacts&, TripletList<float>, const AssemblyOptions&);
+#define SPMVPACK_INSTANTIATE(T)                                              \
+  template void note_rows(Triplets<T>&, Symmetry, std::span<std::uint32_t>); \
+  template SourceMatrix assemble_source(const SourceFacts&, TripletList<T>, const AssemblyOptions&);
+SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+#undef SPMVPACK_INSTANTIATE
 
 }  // namespace spmvpack

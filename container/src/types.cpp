@@ -4,6 +4,8 @@
 
 namespace spmvpack {
 
+void detail::refuse_type() { throw Error(errc::usage, "no such type of values or vectors"); }
+
 std::uint64_t checked_mul(std::uint64_t a, std::uint64_t b, std::string_view what) {
   std::uint64_t result = 0;
   if (__builtin_mul_overflow(a, b, &result))

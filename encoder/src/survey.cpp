@@ -15,7 +15,7 @@ constexpr std::uint64_t rows_per_task = 1U << 14, entries_per_task = 1U << 18;
 void sample(Survey& s) {
   std::uint64_t left = std::uint64_t{1} << 20U;  // entries that are looked at, at most
   const std::uint64_t stride = std::max<std::uint64_t>(64, s.a.nnz() / left);
-  CountTable columns, segments, diagonals;
+  CountTable<std::uint64_t> columns, segments, diagonals;
   for (std::uint64_t r = 0; r < s.a.rows() && left != 0; r += stride)
     for (std::uint64_t k = s.a.row_ptr(r); k < s.a.row_ptr(r + 1) && left != 0; ++k, --left) {
       const std::uint64_t column = s.a.col_idx()[k];

@@ -16,6 +16,9 @@ constexpr std::uint64_t samples = std::uint64_t{1} << 20;
 constexpr std::size_t max_candidates = 4096;
 constexpr std::uint64_t piece = std::uint64_t{1} << 16;  // values between two checks of what the other threads found
 
+template <class T>
+using KeyOf = typename ValueTraits<T>::Key;
+
 bool more_frequent(const ValueCount& a, const ValueCount& b) {
   return a.count != b.count ? a.count > b.count : a.bits < b.bits;
 }
@@ -37,7 +40,7 @@ constexpr int short_hash_bits = 23;
 constexpr std::uint64_t short_hashes = std::uint64_t{1} << short_hash_bits;
 template <class T>
 std::uint64_t short_hash(T value) {
-  return CountTable::hash(value_bits(value)) >> (64 - short_hash_bits);
+  return hash_of_key(value_bits(value)) >> (64 - short_hash_bits);
 }
 
 /// Whether few values suffice to see that there are more than max_distinct different ones, as is usual if they do not
@@ -55,19 +58,19 @@ bool clearly_exceeds(const T* values, std::uint64_t n, int threads) {
 
 /// Counts all values, or stops somewhere beyond ValueTable::max_distinct of them.
 template <class T>
-CountTable count_all(const T* values, std::uint64_t n, int threads) {
-  std::vector<CountTable> tables(std::max<std::uint64_t>(worker_count(n, threads), 1));
+CountTable<KeyOf<T>> count_all(const T* values, std::uint64_t n, int threads) {
+  std::vector<CountTable<KeyOf<T>>> tables(std::max<std::uint64_t>(worker_count(n, threads), 1));
   std::atomic<std::uint64_t> next{0};
   std::atomic<bool> exceeded{false};
   parallel_for(tables.size(), threads, [&](std::uint64_t worker) {
-    CountTable& table = tables[worker];
+    auto& table = tables[worker];
     for (std::uint64_t begin = 0; !exceeded && (begin = piece * next++) < n;) {
       table.add(values + begin, std::min(piece, n - begin));
       if (table.size() > ValueTable::max_distinct) exceeded = true;
     }
   });
-  const auto largest = std::max_element(tables.begin(), tables.end(),
-                                        [](const CountTable& a, const CountTable& b) { return a.size() < b.size(); });
+  const auto largest =
+      std::max_element(tables.begin(), tables.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
   std::swap(tables.front(), *largest);
   for (std::size_t i = 1; i < tables.size(); ++i) tables.front().merge(tables[i], ValueTable::max_distinct);
   return std::move(tables.front());
@@ -82,7 +85,7 @@ std::vector<ValueCount> find_candidates(const T* values, std::uint64_t n, int th
     const std::uint64_t stretch = n / samples, rest = n % samples;
     for (std::uint64_t i = begin; i < end; ++i) {
       // Not at a fixed stride, which might share the period of a stencil's values.
-      const std::uint64_t jitter = (CountTable::hash(i) >> 20) % stretch;
+      const std::uint64_t jitter = (hash_of_key(i) >> 20) % stretch;
       sample[i] = values[i * stretch + i * rest / samples + jitter];
       if (const std::uint64_t hash = short_hash(sample[i]); !seen.set(hash)) repeated.set(hash);
     }
@@ -91,7 +94,7 @@ std::vector<ValueCount> find_candidates(const T* values, std::uint64_t n, int th
   std::uint64_t counted = 0;
   for (const T value : sample)
     if (repeated.test(short_hash(value))) sample[counted++] = value;
-  CountTable table;
+  CountTable<KeyOf<T>> table;
   table.add(sample.data(), counted);
   std::vector<ValueCount> candidates = table.entries(2);
   keep_most_frequent(candidates, max_candidates);
@@ -101,13 +104,13 @@ std::vector<ValueCount> find_candidates(const T* values, std::uint64_t n, int th
 /// Replaces the candidates' counts with exact ones.
 template <class T>
 void count_candidates(std::vector<ValueCount>& candidates, const T* values, std::uint64_t n, int threads) {
-  CountTable ranks;  // 1, 2, ... for the candidates, 0 for everything else
-  for (std::size_t i = 0; i < candidates.size(); ++i) ranks.add(candidates[i].bits, i + 1);
+  CountTable<KeyOf<T>> ranks;  // 1, 2, ... for the candidates, 0 for everything else
+  for (std::size_t i = 0; i < candidates.size(); ++i) ranks.add(static_cast<KeyOf<T>>(candidates[i].bits), i + 1);
   // Few values are candidates; a bitmap of 64 KiB rejects nearly all others.
   constexpr int bitmap_shift = 64 - 19;
   std::vector<std::uint64_t> bitmap((std::size_t{1} << 19) / 64);
   for (const ValueCount& candidate : candidates) {
-    const std::uint64_t bit = CountTable::hash(candidate.bits) >> bitmap_shift;
+    const std::uint64_t bit = hash_of_key(static_cast<KeyOf<T>>(candidate.bits)) >> bitmap_shift;
     bitmap[bit / 64] |= std::uint64_t{1} << bit % 64;
   }
   for (ValueCount& candidate : candidates) candidate.count = 0;
@@ -115,7 +118,8 @@ void count_candidates(std::vector<ValueCount>& candidates, const T* values, std:
   parallel_pieces(n, 16 * piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
     std::vector<std::uint64_t> counts(candidates.size() + 1);
     for (std::uint64_t i = begin; i < end; ++i) {
-      const std::uint64_t bits = value_bits(values[i]), bit = CountTable::hash(bits) >> bitmap_shift;
+      const KeyOf<T> bits = value_bits(values[i]);
+      const std::uint64_t bit = hash_of_key(bits) >> bitmap_shift;
       if ((bitmap[bit / 64] >> bit % 64 & 1) != 0) ++counts[ranks.find(bits)];
     }
     const std::lock_guard lock(guard);
@@ -132,7 +136,7 @@ std::shared_ptr<const ValueTable> ValueTable::count(const CsrView& a, int thread
     if (clearly_exceeds(values, a.nnz(), threads)) {
       result->distinct_ = max_distinct + 1;
     } else {
-      const CountTable table = count_all(values, a.nnz(), threads);
+      const auto table = count_all(values, a.nnz(), threads);
       result->distinct_ = std::min(table.size(), max_distinct + 1);
       if (!result->exceeds()) result->most_frequent_ = table.entries();
     }
@@ -152,7 +156,7 @@ std::uint64_t ValueTable::covered(std::size_t k) const noexcept {
   return sum;
 }
 
-ValueIds::ValueIds(std::span<const std::uint64_t> bits) {
+ValueIds::ValueIds(std::span<const ValueKey> bits) {
   if (bits.size() > ValueTable::max_frequent)
     throw Error(errc::usage, "a lookup table of " + std::to_string(bits.size()) + " values; 256 is the most");
   ids_.fill(-1);

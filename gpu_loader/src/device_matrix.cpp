@@ -42,7 +42,7 @@ void multiply_part(const DevicePart& part, MultiplyCall call) {
   if (info.cols.kind == MapKind::list) {
     std::byte* const gathered = call.workspace;
     call.workspace += gathered_bytes(info, vectors);
-    if (call.alpha.device != nullptr || call.alpha.value != 0)
+    if (!is_known(call.alpha, 0))
       gather_vector(vectors, call.alpha, part.view.get<std::uint32_t>("col_map").data(), call.x, gathered,
                     info.cols.count, call.stream);
     call.x = gathered;
@@ -114,45 +114,33 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::span<con
   const Operand operand = check_description(description, impl_->facts, impl_->infos);
   require_vectors(operand, description, value_type_of<T>, x_range, y_range);
   require_workspace({workspace.data(), workspace.size()}, needed, x_range, y_range);
-  const auto scalar = [](const Scalar<T>& s) {
-    Scalar<double> out(static_cast<double>(s.value));
-    out.device = reinterpret_cast<const double*>(s.device);
-    out.negated = s.negated;
-    return out;
-  };
+  if (operand.negated) {
+    alpha.value = -alpha.value;
+    alpha.negated = !alpha.negated;
+  }
   MultiplyCall call{.device = impl_->device,
                     .description = description,
-                    .alpha = scalar(alpha),
-                    .beta = scalar(beta),
+                    .alpha = alpha,
+                    .beta = beta,
                     .x = x.data(),
                     .y = y.data(),
                     .workspace = workspace.data(),
                     .stream = stream};
-  if (operand.negated) {
-    call.alpha.value = -call.alpha.value;
-    call.alpha.negated = !call.alpha.negated;
-  }
   const std::span<const DevicePart> parts = impl_->parts_of(operand.role);
   // The first part scales y along the way if it covers all rows, each once; otherwise y is scaled here. Later parts
   // add.
   const bool covered = !parts.empty() && parts[0].view.rows() == operand.rows;
   if (!covered) {
     scale_vector(description.vectors, call.beta, call.y, nullptr, operand.rows, stream);
-    call.beta = Scalar<double>(1.0);
+    call.beta = Scalar<T>(1);
   }
   const Choice choice(impl_->layouts, description.kernel);
   for (const DevicePart& part : parts) {
     call.kernel = choice.of(part);
     multiply_part(part, call);
-    call.beta = Scalar<double>(1.0);
+    call.beta = Scalar<T>(1);
   }
 }
-template void DeviceMatrix::multiply(std::type_identity_t<Scalar<double>>, std::span<const double>,
-                                     std::type_identity_t<Scalar<double>>, std::span<double>, std::span<std::byte>,
-                                     Stream, const MultiplyDescription&) const;
-template void DeviceMatrix::multiply(std::type_identity_t<Scalar<float>>, std::span<const float>,
-                                     std::type_identity_t<Scalar<float>>, std::span<float>, std::span<std::byte>,
-                                     Stream, const MultiplyDescription&) const;
 
 namespace {
 
@@ -168,10 +156,8 @@ template <class T>
 void DeviceMatrix::permute(std::span<const T> user, std::span<T> permuted, Stream stream) const {
   const std::uint32_t* const list =
       permutation(*impl_, {user.data(), user.size_bytes()}, {permuted.data(), permuted.size_bytes()}, value_type_of<T>);
-  gather_vector(value_type_of<T>, {1.0}, list, user.data(), permuted.data(), user.size(), stream);
+  gather_vector(value_type_of<T>, Scalar<T>(1), list, user.data(), permuted.data(), user.size(), stream);
 }
-template void DeviceMatrix::permute(std::span<const double>, std::span<double>, Stream) const;
-template void DeviceMatrix::permute(std::span<const float>, std::span<float>, Stream) const;
 
 template <class T>
 void DeviceMatrix::unpermute(std::span<const T> permuted, std::span<T> user, Stream stream) const {
@@ -179,8 +165,6 @@ void DeviceMatrix::unpermute(std::span<const T> permuted, std::span<T> user, Str
       permutation(*impl_, {permuted.data(), permuted.size_bytes()}, {user.data(), user.size_bytes()}, value_type_of<T>);
   scatter_vector(value_type_of<T>, list, permuted.data(), user.data(), user.size(), stream);
 }
-template void DeviceMatrix::unpermute(std::span<const double>, std::span<double>, Stream) const;
-template void DeviceMatrix::unpermute(std::span<const float>, std::span<float>, Stream) const;
 
 template <class T>
 void DeviceMatrix::multiply_host_vectors(T alpha, std::span<const T> x, T beta, std::span<T> y,
@@ -200,10 +184,17 @@ void DeviceMatrix::multiply_host_vectors(T alpha, std::span<const T> x, T beta, 
   require_cuda(cudaStreamSynchronize(nullptr), "multiplying");
   copy(y.data(), device_y, y.size_bytes(), cudaMemcpyDeviceToHost);
 }
-template void DeviceMatrix::multiply_host_vectors(double, std::span<const double>, double, std::span<double>,
-                                                  const MultiplyDescription&) const;
-template void DeviceMatrix::multiply_host_vectors(float, std::span<const float>, float, std::span<float>,
-                                                  const MultiplyDescription&) const;
+
+#define SPMVPACK_INSTANTIATE(T)                                                                                     \
+  template void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::span<const T>,                         \
+                                       std::type_identity_t<Scalar<T>>, std::span<T>, std::span<std::byte>, Stream, \
+                                       const MultiplyDescription&) const;                                           \
+  template void DeviceMatrix::permute(std::span<const T>, std::span<T>, Stream) const;                              \
+  template void DeviceMatrix::unpermute(std::span<const T>, std::span<T>, Stream) const;                            \
+  template void DeviceMatrix::multiply_host_vectors(T, std::span<const T>, T, std::span<T>,                         \
+                                                    const MultiplyDescription&) const;
+SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+#undef SPMVPACK_INSTANTIATE
 
 DeviceMultiplier::DeviceMultiplier(const DeviceMatrix& matrix)
     : DeviceMultiplier(matrix, {.vectors = matrix.facts().value_type}) {}

@@ -43,35 +43,32 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::span<const std
                             const MultiplyDescription&) const {
   refuse();
 }
-template void DeviceMatrix::multiply(std::type_identity_t<Scalar<double>>, std::span<const double>,
-                                     std::type_identity_t<Scalar<double>>, std::span<double>, std::span<std::byte>,
-                                     Stream, const MultiplyDescription&) const;
-template void DeviceMatrix::multiply(std::type_identity_t<Scalar<float>>, std::span<const float>,
-                                     std::type_identity_t<Scalar<float>>, std::span<float>, std::span<std::byte>,
-                                     Stream, const MultiplyDescription&) const;
 
 template <class T>
 void DeviceMatrix::permute(std::span<const T>, std::span<T>, Stream) const {
   refuse();
 }
-template void DeviceMatrix::permute(std::span<const double>, std::span<double>, Stream) const;
-template void DeviceMatrix::permute(std::span<const float>, std::span<float>, Stream) const;
 
 template <class T>
 void DeviceMatrix::unpermute(std::span<const T>, std::span<T>, Stream) const {
   refuse();
 }
-template void DeviceMatrix::unpermute(std::span<const double>, std::span<double>, Stream) const;
-template void DeviceMatrix::unpermute(std::span<const float>, std::span<float>, Stream) const;
 
 template <class T>
 void DeviceMatrix::multiply_host_vectors(T, std::span<const T>, T, std::span<T>, const MultiplyDescription&) const {
   refuse();
 }
-template void DeviceMatrix::multiply_host_vectors(double, std::span<const double>, double, std::span<double>,
-                                                  const MultiplyDescription&) const;
-template void DeviceMatrix::multiply_host_vectors(float, std::span<const float>, float, std::span<float>,
-                                                  const MultiplyDescription&) const;
+
+#define SPMVPACK_INSTANTIATE(T)                                                                                     \
+  template void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::span<const T>,                         \
+                                       std::type_identity_t<Scalar<T>>, std::span<T>, std::span<std::byte>, Stream, \
+                                       const MultiplyDescription&) const;                                           \
+  template void DeviceMatrix::permute(std::span<const T>, std::span<T>, Stream) const;                              \
+  template void DeviceMatrix::unpermute(std::span<const T>, std::span<T>, Stream) const;                            \
+  template void DeviceMatrix::multiply_host_vectors(T, std::span<const T>, T, std::span<T>,                         \
+                                                    const MultiplyDescription&) const;
+SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+#undef SPMVPACK_INSTANTIATE
 
 DeviceMultiplier::DeviceMultiplier(const DeviceMatrix& matrix) : matrix_(matrix) { refuse(); }
 DeviceMultiplier::DeviceMultiplier(DeviceMatrix matrix, const MultiplyDescription& description)

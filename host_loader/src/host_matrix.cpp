@@ -103,8 +103,6 @@ void HostMatrix::permute(std::span<const T> user, std::span<T> permuted) const {
   require_vectors<T>(facts_.rows, facts_.cols, user, permuted);
   for (std::size_t i = 0; i < list.size(); ++i) permuted[i] = user[list[i]];
 }
-template void HostMatrix::permute(std::span<const double>, std::span<double>) const;
-template void HostMatrix::permute(std::span<const float>, std::span<float>) const;
 
 template <class T>
 void HostMatrix::unpermute(std::span<const T> permuted, std::span<T> user) const {
@@ -112,8 +110,6 @@ void HostMatrix::unpermute(std::span<const T> permuted, std::span<T> user) const
   require_vectors<T>(facts_.rows, facts_.cols, permuted, user);
   for (std::size_t i = 0; i < list.size(); ++i) user[list[i]] = permuted[i];
 }
-template void HostMatrix::unpermute(std::span<const double>, std::span<double>) const;
-template void HostMatrix::unpermute(std::span<const float>, std::span<float>) const;
 
 template <class T>
 void HostMatrix::multiply(std::type_identity_t<T> alpha, std::span<const std::type_identity_t<T>> x,
@@ -134,9 +130,12 @@ void HostMatrix::multiply(std::type_identity_t<T> alpha, std::span<const std::ty
     multiply_part(parts[i].loaded, parts[i].state.get(), parts[i].layout->with_vectors<T>(facts_.value_type), alpha,
                   x.data(), i == 0 && covered ? beta : T{1}, y.data(), threads, description.basis);
 }
-template void HostMatrix::multiply(double, std::span<const double>, double, std::span<double>, int,
-                                   const MultiplyDescription&) const;
-template void HostMatrix::multiply(float, std::span<const float>, float, std::span<float>, int,
-                                   const MultiplyDescription&) const;
+
+#define SPMVPACK_INSTANTIATE_VECTORS(T)                                        \
+  template void HostMatrix::permute(std::span<const T>, std::span<T>) const;   \
+  template void HostMatrix::unpermute(std::span<const T>, std::span<T>) const; \
+  template void HostMatrix::multiply(T, std::span<const T>, T, std::span<T>, int, const MultiplyDescription&) const;
+SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE_VECTORS)
+#undef SPMVPACK_INSTANTIATE_VECTORS
 
 }  // namespace spmvpack::host_loader

@@ -26,6 +26,9 @@ void bind_device(nb::module_& m);
 /// Lets Python handle signals during a long operation without the GIL: its KeyboardInterrupt ends the operation.
 ProgressCallback stops_on_signals();
 
+/// NumPy's name of a type.
+const char* name_of(ValueType type);
+
 /// Where the elements of a vector are.
 enum class Place : std::uint8_t { host, device };
 

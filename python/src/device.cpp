@@ -37,14 +37,17 @@ OnDevice load(const Container& container, int device, int threads) {
 }
 
 ValueType value_type_of_name(const std::string& dtype) {
-  if (dtype != "float64" && dtype != "float32") raise_type_error("vectors are float64 or float32, not " + dtype);
-  return dtype == "float64" ? ValueType::f64 : ValueType::f32;
+  for (const ValueType type : value_types)
+    if (dtype == name_of(type)) return type;
+  raise_type_error("vectors are float64 or float32, not " + dtype);
 }
 
 Multiplier multiplier(const OnDevice& a, const std::string& dtype, bool transpose) {
   const ValueType vectors = value_type_of_name(dtype);
-  if (vectors == ValueType::f32 && a.matrix.facts().value_type == ValueType::f64)
-    raise_type_error("x is float32, the matrix float64: nothing is converted; convert it to float64");
+  const ValueType values = a.matrix.facts().value_type;
+  if (!is_type_pair(values, vectors))
+    raise_type_error(std::string("x is ") + name_of(vectors) + ", the matrix " + name_of(values) +
+                     ": nothing is converted; convert it to " + name_of(values));
   const nb::gil_scoped_release no_gil;
   const CurrentDevice current(a.device);
   const Operation operation = operation_of(transpose);

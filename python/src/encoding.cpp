@@ -56,9 +56,11 @@ auto with_indices(const AnyArray& a, const char* name, F&& f) {
 template <class F>
 auto with_values(const AnyArray& a, F&& f) {
   require_list(a, "data");
-  if (holds<double>(a)) return f(list<double>(a));
-  if (!holds<float>(a)) raise_type_error("data must be float64 or float32");
-  return f(list<float>(a));
+#define SPMVPACK_IF(T) \
+  if (holds<T>(a)) return f(list<T>(a));
+  SPMVPACK_VALUE_TYPES(SPMVPACK_IF)
+#undef SPMVPACK_IF
+  raise_type_error("data must be float64 or float32");
 }
 
 Matrix from_csr(std::uint64_t rows, std::uint64_t cols, const AnyArray& indptr, const AnyArray& indices,
@@ -104,7 +106,7 @@ Matrix from_file(const std::string& path, const std::optional<std::string>& valu
   options.threads = threads;
   options.memory_limit = memory_limit;
   options.progress = stops_on_signals();
-  if (value_type) options.value_type = *value_type == "f64" ? ValueType::f64 : ValueType::f32;
+  if (value_type) options.value_type = value_type_named(*value_type);
   const nb::gil_scoped_release no_gil;
   return {sources::read_matrix(path, options), {}, {}};
 }

@@ -93,7 +93,7 @@ nb::dict info_of(const Container& container) {
   info["rows"] = facts.rows;
   info["cols"] = facts.cols;
   info["nnz"] = facts.nnz;
-  info["dtype"] = facts.value_type == ValueType::f64 ? "float64" : "float32";
+  info["dtype"] = name_of(facts.value_type);
   info["field"] = std::string(to_string(facts.field));
   info["symmetry"] = std::string(to_string(facts.symmetry));
   info["bitwise_symmetry"] = std::string(to_string(facts.bitwise_symmetry()));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "bindings.hpp"
 
 namespace spmvpack::python {
@@ -25,8 +27,6 @@ std::string dtype_name(nb::dlpack::dtype type) {
   return type.code == code_of(Code::Bool) ? "bool" : kind == nullptr ? "?" : fmt::format("{}{}", kind, type.bits);
 }
 
-const char* name_of(ValueType type) { return type == ValueType::f64 ? "float64" : "float32"; }
-
 std::string shape_text(const AnyArray& array) {
   std::string text = "(";
   for (std::size_t i = 0; i < array.ndim(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", array.shape(i));
@@ -46,6 +46,16 @@ AnyArray array_of(nb::handle object, bool writable) {
 }
 
 }  // namespace
+
+const char* name_of(ValueType type) {
+  switch (type) {
+    case ValueType::f64:
+      return "float64";
+    case ValueType::f32:
+      return "float32";
+  }
+  raise_type_error("NumPy has no name for the type of the values");
+}
 
 void raise_type_error(const std::string& text) { throw nb::type_error(text.c_str()); }
 void raise_value_error(const std::string& text) { throw nb::value_error(text.c_str()); }
@@ -70,8 +80,11 @@ Vector vector_of(nb::handle object, const char* name, std::uint64_t size, const 
         : on_device ? fmt::format("cuda:{}", array.device_id())
                     : "another kind of device",
         place == Place::host ? "on the host: move one of them, as with to('cuda')" : "on a GPU: move one of them"));
-  const bool f64 = array.dtype() == nb::dtype<double>(), f32 = array.dtype() == nb::dtype<float>();
-  if (!f64 && (!f32 || values == ValueType::f64))
+  std::optional<ValueType> type;
+  for (const ValueType known : value_types)
+    if (is_type_pair(values, known) && dispatch(known, [&]<class T>(T) { return array.dtype() == nb::dtype<T>(); }))
+      type = known;
+  if (!type)
     raise_type_error(fmt::format("{} is {}, the matrix {}: nothing is converted; convert it to {}", name,
                                  dtype_name(array.dtype()), name_of(values), name_of(values)));
   if (array.ndim() != 1 || array.shape(0) != size)
@@ -81,7 +94,7 @@ Vector vector_of(nb::handle object, const char* name, std::uint64_t size, const 
     raise_value_error(
         fmt::format("{} has a stride of {} elements; make it contiguous, as with numpy.ascontiguousarray()", name,
                     array.stride(0)));
-  vector.type = f64 ? ValueType::f64 : ValueType::f32;
+  vector.type = *type;
   vector.data = const_cast<void*>(array.data());  // written only if it was imported as writable
   vector.size = size;
   vector.device = array.device_id();

@@ -1,5 +1,8 @@
 #include "bench/cusparse.hpp"
 
+#include <array>
+#include <cstddef>
+
 #include "bench/cusparse_library.hpp"
 #include "bench/device_memory.hpp"
 #include "bench/peer_formats.hpp"
@@ -20,7 +23,15 @@ std::uint64_t limit(const CsrView& a, double factor) {
   return static_cast<std::uint64_t>(static_cast<double>(a.nnz()) * factor);
 }
 
-cudaDataType cuda_type(ValueType type) { return type == ValueType::f64 ? CUDA_R_64F : CUDA_R_32F; }
+cudaDataType cuda_type(ValueType type) {
+  switch (type) {
+    case ValueType::f64:
+      return CUDA_R_64F;
+    case ValueType::f32:
+      return CUDA_R_32F;
+  }
+  throw Error(errc::unsupported, "cuSPARSE's peers are not of this type");
+}
 
 struct Context {
   Library library;
@@ -64,14 +75,11 @@ Candidate candidate(const Context& context, const std::string& name, const Descr
                     cusparseSpMVAlg_t algorithm) {
   const auto x = describe_vector(context, a.cols, context.vectors.x);
   const auto y = describe_vector(context, a.rows, context.vectors.y);
-  struct Scalars {
-    double one = 1, zero = 0;
-    float one_f = 1, zero_f = 0;
-  };
-  const auto scalars = std::make_shared<Scalars>();
-  const bool f64 = context.vectors.type == ValueType::f64;
-  const void* const one = f64 ? static_cast<const void*>(&scalars->one) : &scalars->one_f;
-  const void* const zero = f64 ? static_cast<const void*>(&scalars->zero) : &scalars->zero_f;
+  const std::shared_ptr<const void> scalars = dispatch(context.vectors.type, []<class T>(T) {
+    return std::shared_ptr<const void>(std::make_shared<const std::array<T, 2>>(std::array<T, 2>{T{1}, T{0}}));
+  });
+  const void* const one = scalars.get();
+  const void* const zero = static_cast<const std::byte*>(one) + size_of(context.vectors.type);
 
   constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
   const CusparseLibrary& library = *context.library;

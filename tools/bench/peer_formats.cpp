@@ -124,9 +124,10 @@ std::optional<BlockCsr<T>> block_csr(const CsrView& a, std::uint64_t size, std::
   return bsr;
 }
 
-template std::optional<SlicedEll<double>> sliced_ell(const CsrView&, std::uint64_t, int);
-template std::optional<SlicedEll<float>> sliced_ell(const CsrView&, std::uint64_t, int);
-template std::optional<BlockCsr<double>> block_csr(const CsrView&, std::uint64_t, std::uint64_t, int);
-template std::optional<BlockCsr<float>> block_csr(const CsrView&, std::uint64_t, std::uint64_t, int);
+#define SPMVPACK_INSTANTIATE(T)                                                        \
+  template std::optional<SlicedEll<T>> sliced_ell(const CsrView&, std::uint64_t, int); \
+  template std::optional<BlockCsr<T>> block_csr(const CsrView&, std::uint64_t, std::uint64_t, int);
+SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+#undef SPMVPACK_INSTANTIATE
 
 }  // namespace spmvpack::tools::bench

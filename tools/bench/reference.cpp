@@ -84,11 +84,11 @@ double Reference::worst(std::span<const T> y, int threads) const {
   return largest;
 }
 
-template std::vector<double> make_x(std::uint64_t, std::uint64_t);
-template std::vector<float> make_x(std::uint64_t, std::uint64_t);
-template Reference::Reference(const CsrView&, std::span<const double>, int);
-template Reference::Reference(const CsrView&, std::span<const float>, int);
-template double Reference::worst(std::span<const double>, int) const;
-template double Reference::worst(std::span<const float>, int) const;
+#define SPMVPACK_INSTANTIATE(T)                                           \
+  template std::vector<T> make_x(std::uint64_t, std::uint64_t);           \
+  template Reference::Reference(const CsrView&, std::span<const T>, int); \
+  template double Reference::worst(std::span<const T>, int) const;
+SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+#undef SPMVPACK_INSTANTIATE
 
 }  // namespace spmvpack::tools::bench

@@ -164,7 +164,10 @@ SourceMatrix make_member(const SuiteMember& member, ValueType type, const Resour
   check_kind_options(kind, options);
   SourceMatrix source = build_generated(*kind.make(options), {}, resources, progress);
   source.provenance.source = "spmvpack generate " + std::string(member.generator);
-  if (type == ValueType::f32) round_values(source.matrix, resources.threads);
+  if (type == ValueType::f32)
+    round_values(source.matrix, resources.threads);
+  else if (type != source.matrix.value_type())
+    throw Error(errc::unsupported, "the suite has no values of " + std::string(to_string(type)));
   return source;
 }
 

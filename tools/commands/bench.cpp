@@ -176,10 +176,11 @@ class Benchmark {
   void read_types() {
     if (invocation_.options.count("value-type") == 0) return;
     const std::string& text = invocation_.text("value-type");
-    if (text != "f64" && text != "f32" && text != "mixed")
+    const bool mixed = text == "mixed";
+    value_type_ = mixed ? ValueType::f32 : value_type_named(text);
+    if (!value_type_)
       throw Error(errc::usage, fmt::format("--value-type is '{}'", escape(text)), {}, "give f64, f32 or mixed");
-    value_type_ = text == "f64" ? ValueType::f64 : ValueType::f32;
-    options_.vectors = text == "f32" ? ValueType::f32 : ValueType::f64;
+    options_.vectors = mixed ? ValueType::f64 : *value_type_;
   }
 
   /// Measures the machine itself, which takes seconds: only once there is a matrix.

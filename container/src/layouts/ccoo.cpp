@@ -256,8 +256,9 @@ View<T> view(const PartView& part) {
           part.get<std::byte>("blob").data(),
           part.get<T>("lut").data()};
 }
-template View<double> view(const PartView&);
-template View<float> view(const PartView&);
+#define SPMVPACK_INSTANTIATE(T) template View<T> view(const PartView&);
+SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+#undef SPMVPACK_INSTANTIATE
 
 const Layout layout{"ccoo", sections, parameters, check_shape, check, unpack};
 

@@ -309,7 +309,7 @@ void check(const PartView& part, int threads) {
 }
 
 template <class T>
-constexpr bits_of<T> sign_bit = bits_of<T>{1} << (8 * sizeof(T) - 1);
+constexpr bits_of<T> sign_bit = ValueTraits<T>::sign_bits;
 
 /// The value in row r and column c of a block.
 template <class T>

@@ -29,7 +29,7 @@ constexpr std::array<Setting, 4> settings{
 /// What is stored of a part, but for what its entries say.
 struct Flags {
   Source source = Source::raw;
-  CountedVector<std::uint64_t> table;
+  CountedVector<ValueKey> table;
   std::optional<ValueIds> ids;
   CountedVector<std::uint16_t> window_ids;  ///< of the entries
   Hot hot;

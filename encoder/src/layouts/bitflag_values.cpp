@@ -15,19 +15,19 @@ namespace {
 /// Where each value is that has been appended last: in the table plus one, as 0 is none.
 class Appended {
  public:
-  [[nodiscard]] bool has(std::uint64_t bits, std::uint64_t begin) const { return places_.find(bits) > begin; }
-  [[nodiscard]] std::uint64_t place(std::uint64_t bits) const { return places_.find(bits) - 1; }
-  void put(std::uint64_t bits, std::uint64_t place) { places_.set(bits, place + 1); }
+  [[nodiscard]] bool has(ValueKey bits, std::uint64_t begin) const { return places_.find(bits) > begin; }
+  [[nodiscard]] std::uint64_t place(ValueKey bits) const { return places_.find(bits) - 1; }
+  void put(ValueKey bits, std::uint64_t place) { places_.set(bits, place + 1); }
 
  private:
-  CountTable places_;
+  CountTable<ValueKey> places_;
 };
 
 /// The distinct ones of a chunk's values that the window from `begin` on lacks.
-std::uint64_t missing(const Appended& appended, std::span<const std::uint64_t> values, std::uint64_t begin) {
-  std::array<std::uint64_t, chunk_entries> found;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+std::uint64_t missing(const Appended& appended, std::span<const ValueKey> values, std::uint64_t begin) {
+  std::array<ValueKey, chunk_entries> found;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   auto* end = std::copy_if(values.begin(), values.end(), found.begin(),
-                           [&](std::uint64_t bits) { return !appended.has(bits, begin); });
+                           [&](ValueKey bits) { return !appended.has(bits, begin); });
   std::sort(found.begin(), end);
   return static_cast<std::uint64_t>(std::unique(found.begin(), end) - found.begin());
 }
@@ -59,14 +59,14 @@ std::optional<Windows> plan_windows(const CsrView& a, const Chunks& chunks, std:
   windows.ids.resize(a.nnz());
   most = std::min<std::uint64_t>(most, max_window_values);
   Appended appended;
-  std::array<std::uint64_t, chunk_entries> bits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::array<ValueKey, chunk_entries> bits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   // The first place from which a window reaches `end`.
   const auto begin_of = [](std::uint64_t end) {
     return end <= window_size ? 0 : div_up(end - window_size, window_step) * window_step;
   };
   for (std::size_t c = 0; c < chunks.all.size(); ++c) {
     const PlannedChunk& chunk = chunks.all[c];
-    const std::span<std::uint64_t> own(bits.data(), chunk.chunk.info.entries());
+    const std::span<ValueKey> own(bits.data(), chunk.chunk.info.entries());
     if (own.empty()) continue;
     dispatch(a.value_type(), [&]<class T>(T) {
       const T* const values = a.values<T>() + chunk.first_entry;

@@ -9,7 +9,7 @@ namespace spmvpack::encoder::layouts::flagged {
 
 /// Values in the order of their first use, and again where a chunk's window does not reach back to them.
 struct Windows {
-  CountedVector<std::uint64_t> values;     ///< their bits
+  CountedVector<ValueKey> values;          ///< their bits
   CountedVector<std::uint16_t> of_chunks;  ///< Info::window() of each
   CountedVector<std::uint16_t> ids;        ///< of the entries
 };

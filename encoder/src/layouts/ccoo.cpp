@@ -278,8 +278,8 @@ class ChunkedPart {
   [[nodiscard]] std::uint64_t lut_size() const { return chunking_.uses_lut ? values_->most_frequent().size() : 0; }
 
  private:
-  static std::vector<std::uint64_t> lut_bits(const ValueTable& table) {
-    std::vector<std::uint64_t> bits;
+  static std::vector<ValueKey> lut_bits(const ValueTable& table) {
+    std::vector<ValueKey> bits;
     for (const ValueCount& v : table.most_frequent()) bits.push_back(v.bits);
     return bits;
   }

@@ -37,7 +37,7 @@ struct Slices {
   Tables tables;
   std::vector<Tile> tiles;
   std::optional<Mirrors> mirrors;
-  std::vector<std::uint64_t> single;  ///< the value's bits
+  std::vector<ValueKey> single;  ///< the value's bits
 
   /// Of all ids of an entry, or its reference, in a slice; 0 if there are none.
   [[nodiscard]] std::uint32_t entry_id_bytes(std::uint64_t slice) const {

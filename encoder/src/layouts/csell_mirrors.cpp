@@ -30,7 +30,7 @@ class Pairs {
       : rows_(rows),
         columns_(rows.matrix().col_idx()),
         values_(static_cast<const bits_of<T>*>(rows.matrix().value_bytes())),
-        flip_(source == Source::skew ? bits_of<T>{1} << (8 * sizeof(T) - 1) : 0) {}
+        flip_(source == Source::skew ? ValueTraits<T>::sign_bits : 0) {}
 
   /// Calls f(k, j) for the blocks k of a row that lie left of the diagonal, in block columns j. Returns their number.
   template <class F>

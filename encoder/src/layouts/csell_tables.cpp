@@ -22,15 +22,16 @@ std::uint64_t entries_before(const BlockRows& rows, std::uint64_t slice) {
   return a.row_ptr(std::min(a.rows(), slice * lanes * rows.block()));
 }
 
-CountedVector<std::uint64_t> distinct_values(const BlockRows& rows, std::uint64_t first_slice,
-                                             std::uint64_t last_slice) {
+CountedVector<ValueKey> distinct_values(const BlockRows& rows, std::uint64_t first_slice, std::uint64_t last_slice) {
   const CsrView& a = rows.matrix();
   const std::uint64_t begin = entries_before(rows, first_slice), end = entries_before(rows, last_slice);
-  CountTable table;
-  dispatch(a.value_type(), [&]<class T>(T) { table.add(a.values<T>() + begin, end - begin); });
-  CountedVector<std::uint64_t> bits;
-  bits.reserve(table.size());
-  for (const ValueCount& value : table.entries()) bits.push_back(value.bits);
+  CountedVector<ValueKey> bits;
+  dispatch(a.value_type(), [&]<class T>(T) {
+    CountTable<typename ValueTraits<T>::Key> table;
+    table.add(a.values<T>() + begin, end - begin);
+    bits.reserve(table.size());
+    for (const ValueCount& value : table.entries()) bits.push_back(value.bits);
+  });
   std::sort(bits.begin(), bits.end());
   return bits;
 }

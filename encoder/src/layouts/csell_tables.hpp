@@ -17,7 +17,7 @@ namespace spmvpack::encoder::layouts::sliced {
 struct Tables {
   std::uint64_t slices = 0;
   std::uint32_t block_values = 1;
-  std::vector<CountedVector<std::uint64_t>> values;  ///< the bits, rising
+  std::vector<CountedVector<ValueKey>> values;  ///< the bits, rising
 
   /// Bytes of an entry's ids: one for each value of its block. 0 without tables.
   [[nodiscard]] std::uint32_t id_bytes(std::uint64_t slice) const {
@@ -42,7 +42,7 @@ std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, 
 /// The ids of a tile's values.
 class TileIds {
  public:
-  explicit TileIds(std::span<const std::uint64_t> values)
+  explicit TileIds(std::span<const ValueKey> values)
       : shift_(64 - static_cast<int>(std::bit_width(values.size() * 2 | 15))),
         slots_(std::size_t{1} << (64 - shift_), Slot{}) {
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -50,15 +50,15 @@ class TileIds {
       slot = {values[i], static_cast<std::uint32_t>(i + 1)};
     }
   }
-  [[nodiscard]] std::uint32_t find(std::uint64_t bits) const { return slots_[probe(bits)].next_id - 1; }
+  [[nodiscard]] std::uint32_t find(ValueKey bits) const { return slots_[probe(bits)].next_id - 1; }
 
  private:
   struct Slot {
-    std::uint64_t bits = 0;
+    ValueKey bits = 0;
     std::uint32_t next_id = 0;  ///< 0: free
   };
-  [[nodiscard]] std::size_t probe(std::uint64_t bits) const {
-    std::size_t at = CountTable::hash(bits) >> shift_;
+  [[nodiscard]] std::size_t probe(ValueKey bits) const {
+    std::size_t at = hash_of_key(bits) >> shift_;
     while (slots_[at].next_id != 0 && slots_[at].bits != bits) at = (at + 1) & (slots_.size() - 1);
     return at;
   }

@@ -220,7 +220,7 @@ __global__ void __launch_bounds__(tuning::balanced_threads, tuning::balanced_blo
 template <class A, class V, class Rows>
 void multiply(const Rows& rows, const std::uint32_t* col_idx, const A* values, std::uint64_t nnz, V* sums,
               const MultiplyCall& call) {
-  const bool no_sums = nnz == 0 || (call.alpha.device == nullptr && call.alpha.value == 0);
+  const bool no_sums = nnz == 0 || is_known(call.alpha, 0);
   const bool scales = !no_sums && rows.writes_gaps;
   if (!scales) scale_vector(call.description.vectors, call.beta, call.y, call.row_list, rows.row_count, call.stream);
   if (no_sums) return;

@@ -1,7 +1,7 @@
 #pragma once
 // alpha and beta inside kernels.
 
-#include "spmvpack/gpu_loader/device_matrix.hpp"
+#include "layouts/layout.hpp"
 
 namespace spmvpack::gpu_loader {
 
@@ -14,10 +14,11 @@ struct DeviceScalar {
   __device__ V get() const { return pointer == nullptr ? value : negated ? -*pointer : *pointer; }
 };
 
-/// Converts a multiply's scalar, whose value is a double and whose pointer, if any, points to a V.
+/// Converts a multiply's scalar, which is of the vectors' type V.
 template <class V>
-DeviceScalar<V> device_scalar(const Scalar<double>& s) {
-  return {static_cast<V>(s.value), reinterpret_cast<const V*>(s.device), s.negated};
+DeviceScalar<V> device_scalar(const AnyScalar& any) {
+  const auto& s = std::get<Scalar<V>>(any);
+  return {s.value, s.device, s.negated};
 }
 
 /// beta y; y is not read if beta is 0.

@@ -34,16 +34,16 @@ constexpr unsigned threads = tuning::vector_threads;
 
 }  // namespace
 
-void scale_vector(ValueType type, const Scalar<double>& beta, void* y, const std::uint32_t* list, std::uint64_t n,
+void scale_vector(ValueType type, const AnyScalar& beta, void* y, const std::uint32_t* list, std::uint64_t n,
                   Stream stream) {
-  if (n == 0 || (beta.device == nullptr && beta.value == 1)) return;
+  if (n == 0 || is_known(beta, 1)) return;
   dispatch(type, [&]<class V>(V) {
     launch(scale_kernel<V>, stride_blocks(n, threads), threads, stream, device_scalar<V>(beta), static_cast<V*>(y),
            RowMap{list}, n);
   });
 }
 
-void gather_vector(ValueType type, const Scalar<double>& alpha, const std::uint32_t* list, const void* from, void* to,
+void gather_vector(ValueType type, const AnyScalar& alpha, const std::uint32_t* list, const void* from, void* to,
                    std::uint64_t n, Stream stream) {
   if (n == 0) return;
   dispatch(type, [&]<class V>(V) {

@@ -7,10 +7,10 @@ namespace spmvpack::gpu_loader {
 
 /// y = beta y for n elements: those in `list` (device memory), or the first n if it is null. y is not read if beta is
 /// 0.
-void scale_vector(ValueType type, const Scalar<double>& beta, void* y, const std::uint32_t* list, std::uint64_t n,
+void scale_vector(ValueType type, const AnyScalar& beta, void* y, const std::uint32_t* list, std::uint64_t n,
                   Stream stream);
 /// to[i] = from[list[i]] for i < n. If alpha is 0, nothing is read and `to` becomes 0.
-void gather_vector(ValueType type, const Scalar<double>& alpha, const std::uint32_t* list, const void* from, void* to,
+void gather_vector(ValueType type, const AnyScalar& alpha, const std::uint32_t* list, const void* from, void* to,
                    std::uint64_t n, Stream stream);
 /// to[list[i]] = from[i] for i < n.
 void scatter_vector(ValueType type, const std::uint32_t* list, const void* from, void* to, std::uint64_t n,

@@ -47,12 +47,21 @@ struct DevicePart {
   std::vector<std::size_t> kernels;          ///< that prepare() was asked for
 };
 
+/// alpha or beta of a multiply whose vectors may be of any type; it holds a Scalar of theirs.
+using AnyScalar = VariantOf<Scalar>;
+/// Whether it is known, before the multiply runs, to be this number.
+inline bool is_known(const AnyScalar& scalar, int number) {
+  return std::visit(
+      [&]<class V>(const Scalar<V>& s) { return s.device == nullptr && s.value == static_cast<V>(number); }, scalar);
+}
+
 /// One multiply of one part, y = alpha A x + beta y over its local rows and columns. The arguments have been checked.
 struct MultiplyCall {
-  DeviceFacts device;                    ///< the one that the matrix is on
-  std::size_t kernel = 0;                ///< its index in the layout's KernelTable
-  MultiplyDescription description;       ///< accepted by check_description()
-  Scalar<double> alpha{0.0}, beta{0.0};  ///< `device` points to a value of the vectors' type
+  DeviceFacts device;                                             ///< the one that the matrix is on
+  std::size_t kernel = 0;                                         ///< its index in the layout's KernelTable
+  MultiplyDescription description;                                ///< accepted by check_description()
+  AnyScalar alpha = Scalar<double>(0), beta = Scalar<double>(0);  ///< of the vectors' type
+  bool conjugate = false;  ///< the stored values; it cannot be folded into alpha, as a sign can
   const void* x = nullptr;
   void* y = nullptr;
   const std::uint32_t* row_list = nullptr;  ///< device memory: local row r is y's element row_list[r]; null: element r
@@ -93,12 +102,5 @@ SPMVPACK_GPU_LAYOUTS(SPMVPACK_DECLARE)
 
 /// The LayoutKernels of the layout at an index in kernel_tables().
 const LayoutKernels& layout_kernels(std::size_t layout);
-
-/// Calls f(A{}, V{}) with the types of the matrix's values and of the vectors.
-template <class F>
-decltype(auto) dispatch_types(ValueType values, ValueType vectors, F&& f) {
-  if (values == ValueType::f64) return f(double{}, double{});
-  return vectors == ValueType::f64 ? f(float{}, double{}) : f(float{}, float{});
-}
 
 }  // namespace spmvpack::gpu_loader

@@ -70,10 +70,12 @@ SPMVPACK_INLINE_V4 EightOf<V> raw_values(const EightLanes<float>& values, std::u
   const std::size_t from = k / 4 * values.next;
   const __m512 both =
       _mm512_permutex2var_ps(_mm512_loadu_ps(values.low + from), every_fourth, _mm512_loadu_ps(values.high + from));
-  if constexpr (std::is_same_v<V, double>)
+  if constexpr (std::is_same_v<V, double>) {
     return {_mm512_cvtps_pd(_mm512_castps512_ps256(both))};
-  else
+  } else {
+    static_assert(std::is_same_v<V, float>);
     return {_mm512_castps512_ps256(both)};
+  }
 }
 
 /// Where the entries of a chunk are, and what stands for their values.

@@ -113,9 +113,19 @@ struct EightDoubles {
   SPMVPACK_INLINE_V4 void store(double* p, __mmask8 m) const { _mm512_mask_storeu_pd(p, m, v); }
 };
 
+template <class V>
+struct EightTraits;
+template <>
+struct EightTraits<double> {
+  using Lanes = EightDoubles;
+};
+template <>
+struct EightTraits<float> {
+  using Lanes = EightFloats;
+};
 /// Of a type of vectors.
 template <class V>
-using EightOf = std::conditional_t<std::is_same_v<V, double>, EightDoubles, EightFloats>;
+using EightOf = typename EightTraits<V>::Lanes;
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop

@@ -36,6 +36,7 @@ struct Operands {
   V beta = 0;
   V* y = nullptr;                       ///< by local row; by the matrix's row where there is a list
   const std::uint32_t* rows = nullptr;  ///< the list: the matrix's row of each local row, each once, in any order
+  bool conjugate = false;  ///< the stored values; without effect on types whose values are their own conjugates
 
   /// The element of y that belongs to a local row.
   [[nodiscard]] SPMVPACK_INLINE V& at(std::uint64_t row) const {
@@ -72,40 +73,26 @@ struct LayoutState {
 template <class V>
 using Multiply = void (*)(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
 
+// Every layout that the host multiplies with: the only list of them.
+#define SPMVPACK_HOST_LAYOUTS(X) \
+  X(csr) X(coo) X(ell) X(ellpack_r) X(sell) X(pjds) X(dia) X(ccoo) X(amb) X(csell) X(bitflag)
+
 namespace layouts {
 /// A is the type of the stored values. They are widened to V, exactly, before anything is computed.
-template <class A, class V>
-void multiply_csr(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
+#define SPMVPACK_DECLARE(name) \
+  template <class A, class V>  \
+  void multiply_##name(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
+SPMVPACK_HOST_LAYOUTS(SPMVPACK_DECLARE)
+#undef SPMVPACK_DECLARE
 /// May be null.
 std::unique_ptr<const LayoutState> prepare_csr(const PartView& part, int threads);
-template <class A, class V>
-void multiply_coo(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
-template <class A, class V>
-void multiply_ell(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
-template <class A, class V>
-void multiply_ellpack_r(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
-template <class A, class V>
-void multiply_sell(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
-template <class A, class V>
-void multiply_pjds(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
-template <class A, class V>
-void multiply_dia(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
-template <class A, class V>
-void multiply_ccoo(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
-template <class A, class V>
-void multiply_amb(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
-template <class A, class V>
-void multiply_csell(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
-template <class A, class V>
-void multiply_bitflag(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
 }  // namespace layouts
 
 }  // namespace spmvpack::host_loader
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a name cannot be in parentheses here
-/// Instantiates a layout's multiply for the types of values and vectors.
-#define SPMVPACK_INSTANTIATE(multiply)                                                               \
-  template void multiply<double>(const PartView&, const LayoutState*, const Operands<double>&, int); \
-  template void multiply<float>(const PartView&, const LayoutState*, const Operands<float>&, int);   \
-  template void multiply<float>(const PartView&, const LayoutState*, const Operands<double>&, int);
+#define SPMVPACK_INSTANCE(A, V, multiply) \
+  template void multiply<A>(const PartView&, const LayoutState*, const Operands<V>&, int);
+/// Instantiates a layout's multiply for all pairs of types.
+#define SPMVPACK_INSTANTIATE(multiply) SPMVPACK_TYPE_PAIRS(SPMVPACK_INSTANCE, multiply)
 // NOLINTEND(bugprone-macro-parentheses)

@@ -10,22 +10,16 @@
 namespace spmvpack::host_loader {
 namespace {
 
-/// Their order is that of LayoutMultiply: f64, f32, f32 with f64 vectors, and what loading prepares.
-constexpr std::array multiplies = std::to_array<LayoutMultiply>({
-    {"csr", layouts::multiply_csr<double>, layouts::multiply_csr<float>, layouts::multiply_csr<float>,
-     layouts::prepare_csr},
-    {"coo", layouts::multiply_coo<double>, layouts::multiply_coo<float>, layouts::multiply_coo<float>},
-    {"ell", layouts::multiply_ell<double>, layouts::multiply_ell<float>, layouts::multiply_ell<float>},
-    {"ellpack_r", layouts::multiply_ellpack_r<double>, layouts::multiply_ellpack_r<float>,
-     layouts::multiply_ellpack_r<float>},
-    {"sell", layouts::multiply_sell<double>, layouts::multiply_sell<float>, layouts::multiply_sell<float>},
-    {"pjds", layouts::multiply_pjds<double>, layouts::multiply_pjds<float>, layouts::multiply_pjds<float>},
-    {"dia", layouts::multiply_dia<double>, layouts::multiply_dia<float>, layouts::multiply_dia<float>},
-    {"ccoo", layouts::multiply_ccoo<double>, layouts::multiply_ccoo<float>, layouts::multiply_ccoo<float>},
-    {"amb", layouts::multiply_amb<double>, layouts::multiply_amb<float>, layouts::multiply_amb<float>},
-    {"csell", layouts::multiply_csell<double>, layouts::multiply_csell<float>, layouts::multiply_csell<float>},
-    {"bitflag", layouts::multiply_bitflag<double>, layouts::multiply_bitflag<float>, layouts::multiply_bitflag<float>},
-});
+constexpr LayoutMultiply with_prepare(LayoutMultiply layout) {
+  if (layout.name == "csr") layout.prepare = layouts::prepare_csr;
+  return layout;
+}
+
+#define SPMVPACK_PAIR(A, V, name) PairMultiply<A, V>{layouts::multiply_##name<A, V>},
+#define SPMVPACK_ENTRY(name) with_prepare({#name, {SPMVPACK_TYPE_PAIRS(SPMVPACK_PAIR, name)}}),
+constexpr std::array multiplies{SPMVPACK_HOST_LAYOUTS(SPMVPACK_ENTRY)};
+#undef SPMVPACK_ENTRY
+#undef SPMVPACK_PAIR
 
 constexpr auto names = [] {
   std::array<std::string_view, multiplies.size()> all;

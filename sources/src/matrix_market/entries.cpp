@@ -349,7 +349,9 @@ MatrixMarketEntries<T> read_entries(TextBatches& text, const MatrixMarketHeader&
   return result;
 }
 
-template MatrixMarketEntries<double> read_entries(TextBatches&, const MatrixMarketHeader&, const MatrixMarketOptions&);
-template MatrixMarketEntries<float> read_entries(TextBatches&, const MatrixMarketHeader&, const MatrixMarketOptions&);
+#define SPMVPACK_INSTANTIATE(T) \
+  template MatrixMarketEntries<T> read_entries(TextBatches&, const MatrixMarketHeader&, const MatrixMarketOptions&);
+SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+#undef SPMVPACK_INSTANTIATE
 
 }  // namespace spmvpack::sources

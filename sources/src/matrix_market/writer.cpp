@@ -190,7 +190,8 @@ void write_vector(const std::string& path, std::span<const T> vector, bool overw
   sink.commit();
 }
 
-template void write_vector(const std::string&, std::span<const double>, bool);
-template void write_vector(const std::string&, std::span<const float>, bool);
+#define SPMVPACK_INSTANTIATE(T) template void write_vector(const std::string&, std::span<const T>, bool);
+SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+#undef SPMVPACK_INSTANTIATE
 
 }  // namespace spmvpack::sources

@@ -184,9 +184,10 @@ void FortranField::refuse(const std::string& what, const char* remedy) const {
   throw LineError{at_, errc::bad_input, fmt::format("found '{}', {}", escape({text_, size_}), what), remedy};
 }
 
-template double FortranField::integer() const;
-template float FortranField::integer() const;
-template double FortranField::real(const FortranFormat&, double&) const;
-template float FortranField::real(const FortranFormat&, double&) const;
+#define SPMVPACK_INSTANTIATE(T)             \
+  template T FortranField::integer() const; \
+  template T FortranField::real(const FortranFormat&, double&) const;
+SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+#undef SPMVPACK_INSTANTIATE
 
 }  // namespace spmvpack::sources

@@ -93,10 +93,11 @@ void round_to_f32(SourceMatrix& source, const std::string& path, int threads) {
 /// Gives the matrix the type of values that the options ask for.
 void convert(SourceMatrix& source, const std::string& path, const SourceOptions& options) {
   const ValueType has = source.matrix.value_type(), wanted = options.value_type.value_or(has);
-  if (has == ValueType::f32 && wanted == ValueType::f64)
-    throw Error(errc::usage, "the file holds f32 values; the digits for f64 are lost", path,
-                "encode the original source as f64");
-  if (has == ValueType::f64 && wanted == ValueType::f32) round_to_f32(source, path, options.threads);
+  if (has == wanted) return;
+  if (has == ValueType::f64 && wanted == ValueType::f32) return round_to_f32(source, path, options.threads);
+  throw Error(errc::usage,
+              fmt::format("the file holds {} values; the digits for {} are lost", to_string(has), to_string(wanted)),
+              path, fmt::format("encode the original source as {}", to_string(wanted)));
 }
 
 SourceMatrix read_container(const Container& container, const SourceOptions& options) {

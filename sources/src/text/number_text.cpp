@@ -83,9 +83,10 @@ const char* read_integer_carefully(const char* p, T& value) {
   return p + token.size();
 }
 
-template const char* read_real_carefully(const char*, double&);
-template const char* read_real_carefully(const char*, float&);
-template const char* read_integer_carefully(const char*, double&);
-template const char* read_integer_carefully(const char*, float&);
+#define SPMVPACK_INSTANTIATE(T)                              \
+  template const char* read_real_carefully(const char*, T&); \
+  template const char* read_integer_carefully(const char*, T&);
+SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+#undef SPMVPACK_INSTANTIATE
 
 }  // namespace spmvpack::sources

@@ -103,18 +103,19 @@ struct SectionInfo {
 
 template <class T>
 constexpr format::ElementType element_type_of() {
-  if constexpr (std::is_same_v<T, double>)
-    return format::ElementType::f64;
-  else if constexpr (std::is_same_v<T, float>)
-    return format::ElementType::f32;
-  else if constexpr (sizeof(T) == 1)
-    return format::ElementType::u8;
-  else if constexpr (sizeof(T) == 2)
-    return format::ElementType::u16;
-  else if constexpr (sizeof(T) == 4)
-    return format::ElementType::u32;
-  else
-    return format::ElementType::u64;
+  if constexpr (is_value_type<T>) {
+    return format::element_type(value_type_of<T>);
+  } else {
+    static_assert(std::is_integral_v<T> || std::is_same_v<T, std::byte>);
+    if constexpr (sizeof(T) == 1)
+      return format::ElementType::u8;
+    else if constexpr (sizeof(T) == 2)
+      return format::ElementType::u16;
+    else if constexpr (sizeof(T) == 4)
+      return format::ElementType::u32;
+    else
+      return format::ElementType::u64;
+  }
 }
 
 /// A view of a part in memory: its facts and its raw sections. Layouts check, unpack and multiply with it.

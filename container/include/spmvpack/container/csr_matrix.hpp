@@ -2,7 +2,6 @@
 /// The matrix in memory: compressed sparse row, rows sorted by column, no duplicates.
 
 #include <span>
-#include <variant>
 
 #include "spmvpack/container/array.hpp"
 #include "spmvpack/container/export.hpp"
@@ -29,7 +28,6 @@ class SPMVPACK_EXPORT CsrView {
         type_(value_type_of<Value>) {
     static_assert(std::is_integral_v<Pointer> && (sizeof(Pointer) == 4 || sizeof(Pointer) == 8));
     static_assert(std::is_same_v<Column, std::uint32_t> || std::is_same_v<Column, std::int32_t>);
-    static_assert(std::is_same_v<Value, double> || std::is_same_v<Value, float>);
     require_sizes(row_ptr.size(), values.size());
     if constexpr (sizeof(Pointer) == 8)
       row_ptr64_ = reinterpret_cast<const std::uint64_t*>(row_ptr.data());
@@ -63,7 +61,7 @@ class SPMVPACK_EXPORT CsrView {
   [[nodiscard]] const T* values() const noexcept {
     return static_cast<const T*>(values_);
   }
-  /// The values as bytes: 8 each for f64, 4 for f32.
+  /// The values as bytes: size_of(value_type()) each.
   [[nodiscard]] const void* value_bytes() const noexcept { return values_; }
   /// Bytes of the three arrays with 64-bit row pointers: the yardstick for memory use.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return (rows_ + 1) * 8 + nnz_ * (4 + size_of(type_)); }
@@ -89,7 +87,7 @@ class SPMVPACK_EXPORT CsrView {
 
 /// A CSR matrix that owns its arrays: 64-bit row pointers, 32-bit columns, f64 or f32 values. Converts to CsrView.
 struct SPMVPACK_EXPORT CsrMatrix {
-  using Values = std::variant<Array<double>, Array<float>>;
+  using Values = VariantOf<Array>;
 
   std::uint64_t rows = 0, cols = 0;
   Array<std::uint64_t> row_ptr;  ///< rows + 1
@@ -97,7 +95,7 @@ struct SPMVPACK_EXPORT CsrMatrix {
   Values values;                 ///< nnz
 
   [[nodiscard]] std::uint64_t nnz() const noexcept { return col_idx.size(); }
-  [[nodiscard]] ValueType value_type() const noexcept { return values.index() == 0 ? ValueType::f64 : ValueType::f32; }
+  [[nodiscard]] ValueType value_type() const noexcept { return value_types[values.index()]; }
   [[nodiscard]] CsrView view() const;
   operator CsrView() const { return view(); }  // NOLINT(google-explicit-constructor)
 };

@@ -49,16 +49,24 @@ constexpr std::uint64_t size_of(ElementType t) noexcept {
     case ElementType::u32:
     case ElementType::f32:
       return 4;
-    default:
+    case ElementType::u64:
+    case ElementType::f64:
       return 8;
   }
+  return 0;
 }
 constexpr std::string_view to_string(ElementType t) noexcept {
   constexpr std::array<std::string_view, 7> names{"", "u8", "u16", "u32", "u64", "f32", "f64"};
   return names.at(static_cast<std::size_t>(t));
 }
 constexpr ElementType element_type(ValueType t) noexcept {
-  return t == ValueType::f64 ? ElementType::f64 : ElementType::f32;
+  switch (t) {
+    case ValueType::f32:
+      return ElementType::f32;
+    case ValueType::f64:
+      return ElementType::f64;
+  }
+  return ElementType{};
 }
 
 /// Optional features: what a writer has found, bit for bit, of a matrix whose source says that it is general.

@@ -13,14 +13,28 @@
 
 namespace spmvpack::encoder {
 
-/// The bits of an f64, or those of an f32 padded with zeros.
+/// The key of a value: its bits, padded with zeros where the key has more.
 template <class T>
-constexpr std::uint64_t value_bits(T value) noexcept {
+constexpr typename ValueTraits<T>::Key value_bits(T value) noexcept {
   return std::bit_cast<bits_of<T>>(value);
+}
+/// The value with that key.
+template <class T>
+constexpr T value_of_bits(ValueKey key) noexcept {
+  return std::bit_cast<T>(static_cast<bits_of<T>>(key));
+}
+
+/// A hash of a key, whose upper bits are well mixed.
+template <class Key>
+constexpr std::uint64_t hash_of_key(Key key) noexcept {
+  constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;
+  auto word = static_cast<std::uint64_t>(key);
+  if constexpr (sizeof(Key) > sizeof word) word = word * factor ^ static_cast<std::uint64_t>(key >> 64);
+  return (word ^ (word >> 32)) * factor;  // the fold: round numbers differ in the high half only
 }
 
 struct ValueCount {
-  std::uint64_t bits = 0;   ///< value_bits() of the value
+  ValueKey bits = 0;        ///< value_bits() of the value
   std::uint64_t count = 0;  ///< entries with this value
   bool operator==(const ValueCount&) const = default;
 };
@@ -57,10 +71,10 @@ class SPMVPACK_EXPORT ValueTable {
 class SPMVPACK_EXPORT ValueIds {
  public:
   /// Of equal values, the first counts. Error(errc::usage) if there are more than 256.
-  explicit ValueIds(std::span<const std::uint64_t> bits);
+  explicit ValueIds(std::span<const ValueKey> bits);
 
   /// The index of the value with these bits, or -1.
-  [[nodiscard]] int find(std::uint64_t bits) const noexcept {
+  [[nodiscard]] int find(ValueKey bits) const noexcept {
     std::size_t slot = home(bits);
     // An empty slot has key 0 and id -1, so a match with its key is harmless.
     while (keys_[slot] != bits && ids_[slot] >= 0) slot = (slot + 1) % slots;
@@ -69,13 +83,12 @@ class SPMVPACK_EXPORT ValueIds {
 
  private:
   static constexpr std::size_t slots = 1024;
-  /// Multiplicative hashing. The fold brings in the high half, because the low bits of round numbers are all 0.
-  static constexpr std::size_t home(std::uint64_t bits) noexcept {
-    return static_cast<std::size_t>(((bits ^ (bits >> 32)) * 0x9E3779B97F4A7C15) >> 54);
+  static constexpr std::size_t home(ValueKey bits) noexcept {
+    return static_cast<std::size_t>(hash_of_key(bits) >> 54);
   }
   static_assert(std::uint64_t{1} << (64 - 54) == slots);
 
-  std::array<std::uint64_t, slots> keys_{};
+  std::array<ValueKey, slots> keys_{};
   std::array<std::int16_t, slots> ids_{};
 };
 

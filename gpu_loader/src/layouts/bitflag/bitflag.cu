@@ -124,10 +124,12 @@ __device__ inline void put_shared(std::uint32_t address, float v) {
 template <class V>
 __device__ V get_shared(std::uint32_t address) {
   V v;
-  if constexpr (sizeof(V) == 8)
+  if constexpr (std::is_same_v<V, double>) {
     asm volatile("ld.shared.f64 %0, [%1];" : "=d"(v) : "r"(address));
-  else
+  } else {
+    static_assert(std::is_same_v<V, float>);
     asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address));
+  }
   return v;
 }
 
@@ -501,12 +503,9 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
   if (!tuning::tiles_fit(p[param_chunks] / p[param_tile_chunks], context.device.multiprocessors))
     throw Error(errc::unsupported, "bitflag: nearly 2^32 tiles", {}, "use more chunks for each (bitflag.tile)");
   with_kind(part.info(), [&](auto source, auto near) {
-    if (part.info().value_type == ValueType::f64)
-      return reserve_shared<source(), near(), double, double>(context.device);
-    if constexpr (exists<source(), float>) {
-      reserve_shared<source(), near(), float, float>(context.device);
-      reserve_shared<source(), near(), float, double>(context.device);
-    }
+    each_pair_of(part.info().value_type, [&]<class A, class V>(A, V) {
+      if constexpr (exists<source(), A>) reserve_shared<source(), near(), A, V>(context.device);
+    });
   });
   return nullptr;
 }

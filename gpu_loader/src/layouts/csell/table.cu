@@ -30,9 +30,7 @@ void reserve_tables(std::uint64_t block) {
 }  // namespace
 
 void reserve_tables(const PartInfo& part) {
-  if (part.value_type == ValueType::f64) return reserve_tables<double, double>(part.params[param_block]);
-  reserve_tables<float, float>(part.params[param_block]);
-  reserve_tables<float, double>(part.params[param_block]);
+  each_pair_of(part.value_type, [&]<class A, class V>(A, V) { reserve_tables<A, V>(part.params[param_block]); });
 }
 
 template void multiply_source<Source::table>(const DevicePart&, const MultiplyCall&);

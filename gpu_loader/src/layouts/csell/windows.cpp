@@ -123,7 +123,8 @@ std::optional<std::uint16_t> WindowPrograms<T>::program(std::uint64_t pair, cons
   return known.at_edge;
 }
 
-template class WindowPrograms<double>;
-template class WindowPrograms<float>;
+#define SPMVPACK_INSTANTIATE(T) template class WindowPrograms<T>;
+SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+#undef SPMVPACK_INSTANTIATE
 
 }  // namespace spmvpack::gpu_loader::layouts::csell_kernels

@@ -243,7 +243,7 @@ std::unique_ptr<const Windows> make(const PartView& part, const LoadContext& con
 }  // namespace
 
 std::unique_ptr<const Windows> make_windows(const PartView& part, const LoadContext& context) {
-  return part.info().value_type == ValueType::f64 ? make<double>(part, context) : make<float>(part, context);
+  return dispatch(part.info().value_type, [&]<class A>(A) { return make<A>(part, context); });
 }
 
 bool multiply_windows(const DevicePart& part, const Windows& windows, const MultiplyCall& call) {

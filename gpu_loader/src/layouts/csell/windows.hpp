@@ -99,7 +99,8 @@ class WindowPrograms {
   std::vector<Window<T>> windows_;
 };
 
-extern template class WindowPrograms<double>;
-extern template class WindowPrograms<float>;
+#define SPMVPACK_DECLARE(T) extern template class WindowPrograms<T>;
+SPMVPACK_VALUE_TYPES(SPMVPACK_DECLARE)
+#undef SPMVPACK_DECLARE
 
 }  // namespace spmvpack::gpu_loader::layouts::csell_kernels

@@ -212,7 +212,7 @@ void multiply_pcsr(const PartView& part, const MultiplyCall& call) {
   with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
     auto* const products = reinterpret_cast<V*>(call.workspace);
-    if (a.nnz != 0 && (call.alpha.device != nullptr || call.alpha.value != 0)) {
+    if (a.nnz != 0 && !is_known(call.alpha, 0)) {
       constexpr unsigned product_threads = tuning::pcsr_product_threads;
       launch(pcsr_product_kernel<A, V, P>, stride_blocks(a.nnz, product_threads), product_threads, call.stream, a,
              alpha, static_cast<const V*>(call.x), products);
