@@ -46,33 +46,33 @@ void check_shape(const PartView& part) {
 }
 
 constexpr std::array<ViolationText, 27> texts{{
-    {"chunks", "its numbers make no sense"},
-    {"chunks", "its bytes begin elsewhere"},
-    {"chunks", "rows before it"},
-    {"chunks", "a row out of range"},
-    {"chunks", "rows fall, or skip too many"},
-    {"chunks", "the chunk before has more rows than there are up to it"},
-    {"chunks", "the chunk before skips rows"},
-    {"chunks", "it continues nothing"},
-    {"chunks", "it is not the end"},
-    {"chunks", "its bytes end elsewhere"},
-    {"chunks", " units more"},
-    {"segments", " does not begin with a tile"},
-    {"hot", " is out of range, or does not rise"},
-    {"stream", "its columns do not count from its segment's first"},
-    {"stream", "more rows start than its numbers say"},
-    {"stream", "a row out of range, or that does not rise"},
-    {"stream", "its first entry starts no row"},
-    {"stream", "a column out of range"},
-    {"stream", "columns do not rise"},
-    {"stream", "an exponent out of range"},
-    {"stream", "an id out of range"},
-    {"stream", "fewer rows start than its numbers say"},
-    {"stream", "its first entry starts a row, but continues one"},
-    {"stream", "it does not continue the row before"},
-    {"stream", "columns do not rise"},
-    {"stream", "a list of rows that are consecutive"},
-    {"stream", "something beyond its last entry"},
+    {"chunks", "chunk {}: its numbers make no sense"},
+    {"chunks", "chunk {}: its bytes begin elsewhere"},
+    {"chunks", "chunk {}: rows before it"},
+    {"chunks", "chunk {}: a row out of range"},
+    {"chunks", "chunk {}: rows fall, or skip too many"},
+    {"chunks", "chunk {}: the chunk before has more rows than there are up to it"},
+    {"chunks", "chunk {}: the chunk before skips rows"},
+    {"chunks", "chunk {}: it continues nothing"},
+    {"chunks", "chunk {}: it is not the end"},
+    {"chunks", "chunk {}: its bytes end elsewhere"},
+    {"chunks", "the stream has {1} units more"},
+    {"segments", "segment {} does not begin with a tile"},
+    {"hot", "column {} is out of range, or does not rise"},
+    {"stream", "chunk {}: its columns do not count from its segment's first"},
+    {"stream", "chunk {}: more rows start than its numbers say"},
+    {"stream", "chunk {}: a row out of range, or that does not rise"},
+    {"stream", "chunk {}: its first entry starts no row"},
+    {"stream", "chunk {}: a column out of range"},
+    {"stream", "chunk {}: columns do not rise"},
+    {"stream", "chunk {}: an exponent out of range"},
+    {"stream", "chunk {}: an id out of range"},
+    {"stream", "chunk {}: fewer rows start than its numbers say"},
+    {"stream", "chunk {}: its first entry starts a row, but continues one"},
+    {"stream", "chunk {}: it does not continue the row before"},
+    {"stream", "chunk {}: columns do not rise"},
+    {"stream", "chunk {}: a list of rows that are consecutive"},
+    {"stream", "chunk {}: something beyond its last entry"},
 }};
 static_assert(texts.size() == number_of(bytes_of_no_entry));
 
@@ -83,11 +83,7 @@ void check_places(const PartView& part, const View<T>& v, const Sizes& n, int th
   parallel_pieces(v.chunk_count + 1, places_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     std::uint64_t sum = 0;
     for (std::uint64_t c = first; c < last; ++c) {
-      const Violation found = check_header(v, n, c);
-      require_sound(found, part, texts, [&] {
-        return found == stream_goes_on ? fmt::format("the stream has {}", n.units - v.chunks[c].place)
-                                       : fmt::format("chunk {}: ", c);
-      });
+      require_sound(check_header(v, n, c), part, texts, c, n.units - v.chunks[c].place);
       sum += continues_tile(v, c) ? 1 : 0;
     }
     continued += sum;
@@ -97,9 +93,8 @@ void check_places(const PartView& part, const View<T>& v, const Sizes& n, int th
     return fmt::format("{} tiles begin inside a row, the part table says {}", continued.load(), said);
   });
   for (std::uint64_t s = 0; v.segment_count > 1 && s <= v.segment_count; ++s)
-    require_sound(check_segment(v, s), part, texts, [&] { return fmt::format("segment {}", s); });
-  for (std::uint32_t i = 0; i < v.hot_count; ++i)
-    require_sound(check_hot(v, n, i), part, texts, [&] { return fmt::format("column {}", i); });
+    require_sound(check_segment(v, s), part, texts, s);
+  for (std::uint32_t i = 0; i < v.hot_count; ++i) require_sound(check_hot(v, n, i), part, texts, i);
 }
 
 template <class T>
@@ -107,9 +102,7 @@ void check_chunk(const PartView& part, const View<T>& v, const Sizes& n, std::ui
   const ChunkView chunk = ChunkView::of(v, c);
   const std::uint32_t entries = chunk.chunk.info.entries();
   if (entries == 0) return;
-  const auto require = [&](Violation found) {
-    require_sound(found, part, texts, [&] { return fmt::format("chunk {}: ", c); });
-  };
+  const auto require = [&](Violation found) { require_sound(found, part, texts, c); };
   require(check_base(v, chunk.chunk));
   std::uint32_t starts = 0, before = 0;
   for (std::uint32_t e = 0; e < entries; ++e) {

@@ -9,6 +9,7 @@
 
 #include "spmvpack/container/layouts/ccoo_check.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "violations.hpp"
 
 namespace spmvpack::layouts::ccoo {
 namespace {
@@ -51,54 +52,65 @@ void decode(const View<T>& v, std::uint64_t c, Slots& s) {
   }
 }
 
+constexpr std::array<ViolationText, 19> texts{{
+    {"encoding", "chunk {0}: encoding {2:#04x}"},
+    {"blob_offset", "chunk {0}: offset {2}, expected {3}"},
+    {"blob", "chunk {} ends past the section"},
+    {"blob", "{2} bytes, the chunks have {3}"},
+    {"row_base", "chunk {0}: row {2} of {3}"},
+    {"col_base", "chunk {0}: column {2} of {3}"},
+    {"blob", "chunk {}: the first row byte is not 0"},
+    {"blob", "chunk {}: row bytes fall at lane {}"},
+    {"blob", "chunk {}: rows past the last"},
+    {"blob", "chunk {}: slot {}: column {} of {}"},
+    {"blob", "chunk {}: slot {}: columns fall within row {}"},
+    {"blob", "chunk {}: slot {}: an entry after padding"},
+    {"blob", "chunk {}: slot {}: a group starts with padding"},
+    {"blob", "chunk {}: slot {}: padding with a value"},
+    {"blob", "chunk {}: slot {}: value id {} of {}"},
+    {"blob", "chunk {}: no column is at the column baseline"},
+    {"blob", "chunk {} does not follow the one before it"},
+    {"encoding", "chunk {}: its first row is, unannounced, that of the chunk before it"},
+    {"encoding", "chunk {}: its first row is announced as that of the chunk before it"},
+}};
+static_assert(texts.size() == number_of(announced_as_continuing));
+
 /// Fails if something is found. `at`: the lane or slot.
 template <class T>
 void require_sound(Violation found, const PartView& part, const View<T>& v, const Sizes& n, std::uint64_t c,
                    std::uint32_t at = 0) {
-  if (found == sound) return;
-  const auto fail = [&](std::string_view section, const std::string& what) {
-    part.fail(fmt::format("chunk {}{}", c, what), section);
-  };
-  const auto fail_slot = [&](const std::string& what) { fail("blob", fmt::format(": slot {}: {}", at, what)); };
+  std::uint64_t is = 0, expected = 0;
   switch (found) {
+    case sound:
+      return;
     case bad_encoding:
-      return fail("encoding", fmt::format(": encoding {:#04x}", v.encoding[c]));
+      is = v.encoding[c];
+      break;
     case blob_elsewhere:
-      return fail("blob_offset", fmt::format(": offset {}, expected {}", v.blob_offset[c], blob_begin(v, c)));
-    case blob_past_end:
-      return fail("blob", " ends past the section");
+      is = v.blob_offset[c], expected = blob_begin(v, c);
+      break;
+    case blob_goes_on:
+      is = n.blob, expected = blob_begin(v, c);
+      break;
     case row_out_of_range:
-      return fail("row_base", fmt::format(": row {} of {}", v.row_base[c], n.rows));
+      is = v.row_base[c], expected = n.rows;
+      break;
     case base_out_of_range:
-      return fail("col_base", fmt::format(": column {} of {}", v.col_base[c], n.cols));
-    case first_row_byte:
-      return fail("blob", ": the first row byte is not 0");
-    case row_bytes_fall:
-      return fail("blob", fmt::format(": row bytes fall at lane {}", at));
-    case rows_past_last:
-      return fail("blob", ": rows past the last");
+      is = v.col_base[c], expected = n.cols;
+      break;
     case column_out_of_range:
-      return fail_slot(
-          fmt::format("column {} of {}", std::uint64_t{v.col_base[c]} + Blob::of(v, c).offset(at), n.cols));
+      is = std::uint64_t{v.col_base[c]} + Blob::of(v, c).offset(at), expected = n.cols;
+      break;
     case columns_fall:
-      return fail_slot(fmt::format("columns fall within row {}", Blob::of(v, c).row(at / v.slots)));
-    case entry_after_padding:
-      return fail_slot("an entry after padding");
-    case group_of_padding:
-      return fail_slot("a group starts with padding");
-    case padding_with_value:
-      return fail_slot("padding with a value");
+      is = Blob::of(v, c).row(at / v.slots);
+      break;
     case id_out_of_range:
-      return fail_slot(fmt::format("value id {} of {}", static_cast<unsigned>(*value_of(v, c, at)), n.lut));
-    case base_of_no_column:
-      return fail("blob", ": no column is at the column baseline");
-    case chunk_does_not_follow:
-      return fail("blob", " does not follow the one before it");
-    default:  // continues_wrongly
-      return fail("encoding",
-                  fmt::format(": its first row {} that of the chunk before it",
-                              Encoding{v.encoding[c]}.continues() ? "is announced as" : "is, unannounced,"));
+      is = static_cast<std::uint64_t>(*value_of(v, c, at)), expected = n.lut;
+      break;
+    default:
+      break;
   }
+  layouts::require_sound(found, part, texts, c, at, is, expected);
 }
 
 /// Checks everything that chunk c's header and bytes can get wrong. Returns its number of entries, and where it starts
@@ -142,8 +154,7 @@ void check_part(const PartView& part, int threads) {
   parallel_pieces(v.chunks, places_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t c = first; c < last; ++c) require_sound(check_place(v, n, c), part, v, n, c);
   });
-  part.require(check_end(v, n) == sound, "blob",
-               [&] { return fmt::format("{} bytes, the chunks have {}", n.blob, blob_begin(v, v.chunks)); });
+  require_sound(check_end(v, n), part, v, n, v.chunks);
 
   std::atomic<std::uint64_t> entries{0};
   parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {

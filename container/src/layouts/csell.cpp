@@ -56,105 +56,89 @@ void check_shape(const PartView& part) {
                [] { return std::string("there must be this section if there are mirrors, and else not"); });
 }
 
-constexpr std::array<ViolationText, 35> texts{{
-    {"tiles", "its table is out of range"},
+constexpr std::array<ViolationText, 36> texts{{
+    {"tiles", "tile {}: its table is out of range"},
     {"tiles", "values that no tile has"},
-    {"tiles", ""},  // these with numbers: below
-    {"patterns", "is empty, or has steps after its end"},
-    {"slices", "its stream begins elsewhere"},
-    {"slices", "few groups in a unit of their own"},
-    {"slices", "more than the numbers of its groups in their unit"},
-    {"slices", "its pattern is out of range"},
-    {"slices", "a pattern that it does not use"},
-    {"slices", "columns without values"},
-    {"slices", "references that it does not have, or entries without"},
-    {"slices", "its stream ends elsewhere"},
-    {"stream", "is empty, or has steps after its end"},
-    {"slices", "its slots begin elsewhere"},
-    {"slices", "its slots begin within one"},
-    {"slices", "values of its own"},
-    {"slices", "its values begin elsewhere"},
-    {"slices", "its values end elsewhere"},
-    {"slices", "padding with a value"},
-    {"slices", ""},
-    {"slices", ""},
-    {"values", "is nothing, but has a value"},
-    {"references", "is nothing, but has a reference"},
-    {"patterns or stream", "an entry of a row that the part does not have"},
-    {"patterns or stream", "a column out of range"},
-    {"patterns or stream", "columns do not rise"},
-    {"stream", "an id out of range"},
-    {"patterns or stream", "a column comes twice"},
-    {"stream", "an offset, id or reference of no entry"},
-    {"references or stream", "a slot that the slice does not have"},
-    {"references or stream", "a slot of two entries"},
-    {"values", "a value of no entry"},
-    {"references or stream", "a mirror of a row that the part does not have"},
-    {"references or stream", "a mirror of a slot that the slice does not have"},
-    {"references or stream", "a mirror of another entry than the transposed one, or of a mirror"},
+    {"tiles", "the largest has {} values, the part table says {}"},
+    {"patterns", "group {} is empty, or has steps after its end"},
+    {"slices", "slice {}: its stream begins elsewhere"},
+    {"slices", "slice {}: few groups in a unit of their own"},
+    {"slices", "slice {}: more than the numbers of its groups in their unit"},
+    {"slices", "slice {}: its pattern is out of range"},
+    {"slices", "slice {}: a pattern that it does not use"},
+    {"slices", "slice {}: columns without values"},
+    {"slices", "slice {}: references that it does not have, or entries without"},
+    {"slices", "slice {}: its stream ends elsewhere"},
+    {"stream", "group {} is empty, or has steps after its end"},
+    {"slices", "slice {}: its slots begin elsewhere"},
+    {"slices", "slice {}: its slots begin within one"},
+    {"slices", "slice {}: values of its own"},
+    {"slices", "slice {}: its values begin elsewhere"},
+    {"slices", "slice {}: its values end elsewhere"},
+    {"slices", "slice {}: padding with a value"},
+    {"slices", "the stream has {} units more"},
+    {"slices", "{} values, the part table says {}"},
+    {"slices", "slots of no slice"},
+    {"values", "step {} is nothing, but has a value"},
+    {"references", "step {} is nothing, but has a reference"},
+    {"patterns or stream", "slice {}, lane {}: an entry of a row that the part does not have"},
+    {"patterns or stream", "slice {}, lane {}: a column out of range"},
+    {"patterns or stream", "slice {}, lane {}: columns do not rise"},
+    {"stream", "slice {}, lane {}: an id out of range"},
+    {"patterns or stream", "slice {}, lane {}: a column comes twice"},
+    {"stream", "slice {}, lane {}: an offset, id or reference of no entry"},
+    {"references or stream", "slice {}, lane {}: a slot that the slice does not have"},
+    {"references or stream", "slice {}, lane {}: a slot of two entries"},
+    {"values", "slice {}, lane {}: a value of no entry"},
+    {"references or stream", "slice {}, lane {}: a mirror of a row that the part does not have"},
+    {"references or stream", "slice {}, lane {}: a mirror of a slot that the slice does not have"},
+    {"references or stream", "slice {}, lane {}: a mirror of another entry than the transposed one, or of a mirror"},
 }};
 static_assert(texts.size() == number_of(mirror_of_another));
 
-void require_lane(Violation found, const PartView& part, std::uint64_t s, std::uint32_t lane) {
-  require_sound(found, part, texts, [&] { return fmt::format("slice {}, lane {}: ", s, lane); });
-}
-
-/// Says what is wrong with slice s, or behind the last slice.
+/// Fails if something is wrong with slice s, or behind the last slice.
 template <class T>
-[[noreturn]] void fail_slice(const PartView& part, const View<T>& v, const Sizes& n, std::uint64_t s, Violation found) {
+void require_slice(Violation found, const PartView& part, const View<T>& v, const Sizes& n, std::uint64_t s) {
+  if (found == sound) return;
   const bool of_stream = found == next_stream_elsewhere;
   if (of_stream || found == next_values_elsewhere) {
     if (s + 1 < v.slice_count) {
       // The next slice begins elsewhere, unless something else is wrong with it before that.
       const Violation begin = of_stream ? stream_elsewhere : values_elsewhere, own = check_slice(v, n, s + 1);
-      fail_slice(part, v, n, s + 1, own != sound && own < begin ? own : begin);
+      return require_slice(own != sound && own < begin ? own : begin, part, v, n, s + 1);
     }
-    if (!of_stream && has_mirrors(v.source)) part.fail("slots of no slice", "slices");
     std::uint64_t end = 0;  // of the last slice's piece, if there is one
     if (v.slice_count != 0) {
       const SliceView slice = SliceView::of(v, s);
       end = of_stream ? v.slices[s].stream + slice.at.end
                       : round_up(v.slices[s].values * per_unit<T> + entries_of(slice) * v.block * v.block, per_unit<T>);
     }
-    if (of_stream) part.fail(fmt::format("the stream has {} units more", n.stream - end), "slices");
-    part.fail(fmt::format("{} values, the part table says {}", end, n.values), "slices");
+    require_sound(found, part, texts, of_stream ? n.stream - end : end, n.values);
   }
-  std::string place = fmt::format("slice {}: ", s);
+  std::uint64_t place = s;
   if (found == bad_group) {
     const SliceView slice = SliceView::of(v, s);
-    std::uint64_t g = slice.n.of[0];
-    while (slice.group(g).is_sound()) ++g;
-    place = fmt::format("group {} ", g - slice.n.of[0]);
+    for (place = 0; slice.group(slice.n.of[0] + place).is_sound();) ++place;
   }
-  require_sound(found, part, texts, [&] { return place; });
-  __builtin_unreachable();
+  require_sound(found, part, texts, place);
 }
 
 /// Where everything lies, so that reading a slice afterwards stays in its sections.
 template <class T>
 void check_places(const PartView& part, const View<T>& v, const Sizes& n, int threads) {
   Tables tables;
-  for (std::uint64_t t = 0; t < n.tiles; ++t)
-    require_sound(tables.add(v.tiles[t], n), part, texts, [&] { return fmt::format("tile {}: ", t); });
-  const Violation of_tables = tables.check(v.source, n);
-  require_sound(of_tables, part, texts, [&] {
-    return of_tables != wrong_largest_tile
-               ? std::string()
-               : fmt::format("the largest has {} values, the part table says {}", tables.largest, n.largest_tile);
-  });
+  for (std::uint64_t t = 0; t < n.tiles; ++t) require_sound(tables.add(v.tiles[t], n), part, texts, t);
+  require_sound(tables.check(v.source, n), part, texts, tables.largest, n.largest_tile);
   parallel_pieces(n.patterns, places_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t g = first; g < last; ++g)
-      require_sound(v.patterns[g].is_sound() ? sound : bad_pattern, part, texts,
-                    [&] { return fmt::format("group {} ", g); });
+      require_sound(v.patterns[g].is_sound() ? sound : bad_pattern, part, texts, g);
   });
   parallel_pieces(v.slice_count, places_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t s = first; s < last; ++s)
-      if (const Violation found = check_slice(v, n, s); found != sound) fail_slice(part, v, n, s, found);
+    for (std::uint64_t s = first; s < last; ++s) require_slice(check_slice(v, n, s), part, v, n, s);
   });
-  if (const Violation found = check_no_slices(v, n); found != sound) fail_slice(part, v, n, 0, found);
+  require_slice(check_no_slices(v, n), part, v, n, 0);
   parallel_pieces(n.patterns * group_steps, places_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t step = first; step < last; ++step)
-      require_sound(check_step(v, step), part, texts, [&] { return fmt::format("step {} ", step); });
+    for (std::uint64_t step = first; step < last; ++step) require_sound(check_step(v, step), part, texts, step);
   });
 }
 
@@ -163,7 +147,7 @@ template <class F>
 void check_lanes(const PartView& part, std::uint64_t slices, int threads, F&& f) {
   parallel_pieces(slices, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t s = first; s < last; ++s)
-      for (std::uint32_t lane = 0; lane < lanes; ++lane) require_lane(f(s, lane), part, s, lane);
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) require_sound(f(s, lane), part, texts, s, lane);
   });
 }
 
@@ -173,12 +157,12 @@ std::uint64_t check_entries(const PartView& part, const View<T>& v, const Sizes&
   const SliceView slice = SliceView::of(v, s);
   std::uint64_t entries = 0;
   for (std::uint32_t lane = 0; lane < lanes; ++lane)
-    require_lane(check_lane(v, n, slice, s, lane, entries), part, s, lane);
+    require_sound(check_lane(v, n, slice, s, lane, entries), part, texts, s, lane);
   for (std::uint64_t g = 0; g < slice.n.total(); ++g)
     for (std::uint32_t k = 0; k < group_steps; ++k)
       for (std::uint32_t without = ~slice.group(g).mask[k]; without != 0; without &= without - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(without));
-        require_lane(check_unused(slice, g, k, lane), part, s, lane);
+        require_sound(check_unused(slice, g, k, lane), part, texts, s, lane);
       }
   return entries;
 }

@@ -28,7 +28,8 @@ enum Violation : std::uint32_t {
   id_out_of_range = violation(15, 7),
   base_of_no_column = violation(16, 5),
   chunk_does_not_follow = violation(17, 8),
-  continues_wrongly = violation(18, 9),
+  continues_unannounced = violation(18, 9),
+  announced_as_continuing = violation(19, 9),
 };
 
 /// What the sections and the part table say beyond a View.
@@ -157,7 +158,8 @@ SPMVPACK_HOST_DEVICE Violation check_order(const View<T>& v, std::uint64_t c, co
   const bool continues = c != 0 && here.first_row == before.last_row;
   if (c != 0 && !(continues ? here.first_column > before.last_column : here.first_row > before.last_row))
     return chunk_does_not_follow;
-  return Encoding{v.encoding[c]}.continues() == continues ? sound : continues_wrongly;
+  if (Encoding{v.encoding[c]}.continues() == continues) return sound;
+  return continues ? continues_unannounced : announced_as_continuing;
 }
 
 }  // namespace spmvpack::layouts::ccoo

@@ -36,20 +36,21 @@ enum Violation : std::uint32_t {
   padding_with_value = violation(19, 6),
   next_stream_elsewhere = violation(20, 1),  ///< or, after the last slice, the section goes on
   next_values_elsewhere = violation(21, 1),
-  value_of_no_step = violation(22, 6),
-  reference_of_no_step = violation(23, 6),
-  row_out_of_range = violation(24, 3),
-  column_out_of_range = violation(25, 3),
-  columns_fall = violation(26, 3),
-  id_out_of_range = violation(27, 4),
-  column_twice = violation(28, 3),
-  bytes_of_no_entry = violation(29, 6),
-  slot_out_of_range = violation(30, 7),
-  slot_twice = violation(31, 7),
-  value_of_no_entry = violation(32, 6),
-  mirror_of_no_row = violation(33, 8),
-  mirror_of_no_slot = violation(34, 8),
-  mirror_of_another = violation(35, 8),
+  slots_of_no_slice = violation(22, 1),
+  value_of_no_step = violation(23, 6),
+  reference_of_no_step = violation(24, 6),
+  row_out_of_range = violation(25, 3),
+  column_out_of_range = violation(26, 3),
+  columns_fall = violation(27, 3),
+  id_out_of_range = violation(28, 4),
+  column_twice = violation(29, 3),
+  bytes_of_no_entry = violation(30, 6),
+  slot_out_of_range = violation(31, 7),
+  slot_twice = violation(32, 7),
+  value_of_no_entry = violation(33, 6),
+  mirror_of_no_row = violation(34, 8),
+  mirror_of_no_slot = violation(35, 8),
+  mirror_of_another = violation(36, 8),
 };
 
 /// What the part table says beyond a View.
@@ -165,7 +166,8 @@ template <class T>
 SPMVPACK_HOST_DEVICE Violation check_no_slices(const View<T>& v, const Sizes& n) {
   if (v.slice_count != 0) return sound;
   if (n.stream != 0) return next_stream_elsewhere;
-  return (v.source == Source::raw || has_mirrors(v.source)) && n.values != 0 ? next_values_elsewhere : sound;
+  if (n.values == 0) return sound;
+  return has_mirrors(v.source) ? slots_of_no_slice : v.source == Source::raw ? next_values_elsewhere : sound;
 }
 
 /// The entries of a lane in the groups [group, end), whose columns rise.
