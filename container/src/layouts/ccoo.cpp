@@ -75,14 +75,11 @@ constexpr std::array<ViolationText, 19> texts{{
 }};
 static_assert(texts.size() == number_of(announced_as_continuing));
 
-/// Fails if something is found. `at`: the lane or slot.
+/// Says what is found. `at`: the lane or slot.
 template <class T>
-void require_sound(Violation found, const PartView& part, const View<T>& v, const Sizes& n, std::uint64_t c,
-                   std::uint32_t at = 0) {
+void fail(Violation found, const PartView& part, const View<T>& v, const Sizes& n, std::uint64_t c, std::uint32_t at) {
   std::uint64_t is = 0, expected = 0;
   switch (found) {
-    case sound:
-      return;
     case bad_encoding:
       is = v.encoding[c];
       break;
@@ -105,12 +102,18 @@ void require_sound(Violation found, const PartView& part, const View<T>& v, cons
       is = Blob::of(v, c).row(at / v.slots);
       break;
     case id_out_of_range:
-      is = static_cast<std::uint64_t>(*value_of(v, c, at)), expected = n.lut;
+      is = static_cast<std::uint64_t>(Blob::of(v, c).values[at]), expected = n.lut;
       break;
     default:
       break;
   }
-  layouts::require_sound(found, part, texts, c, at, is, expected);
+  require_sound(found, part, texts, c, at, is, expected);
+}
+
+template <class T>
+void require_sound(Violation found, const PartView& part, const View<T>& v, const Sizes& n, std::uint64_t c,
+                   std::uint32_t at = 0) {
+  if (found != sound) fail(found, part, v, n, c, at);
 }
 
 /// Checks everything that chunk c's header and bytes can get wrong. Returns its number of entries, and where it starts
@@ -119,14 +122,15 @@ template <class T>
 std::uint64_t check_chunk(const PartView& part, const View<T>& v, const Sizes& n, std::uint64_t c, Ends& range) {
   const auto require = [&](Violation found, std::uint32_t at = 0) { require_sound(found, part, v, n, c, at); };
   require(check_bases(v, n, c));
-  if (!Encoding{v.encoding[c]}.one_row())
+  const Blob blob = Blob::of(v, c);
+  if (!blob.encoding.one_row())
     for (std::uint32_t lane = 0; lane < stored_lanes(v, c); ++lane) require(check_row_byte(v, n, c, lane), lane);
   Slots s;
   decode(v, c, s);
   bool at_base = false;
   std::uint64_t entries = 0;
   for (std::uint32_t slot = 0; slot < s.count; ++slot) {
-    require(check_slot(v, n, c, s, slot), slot);
+    require(check_slot(v, n, c, blob, s, slot), slot);
     at_base = at_base || s.offset(slot) == 0;
     entries += is_padding(s, v.slots, slot) ? 0 : 1;
   }

@@ -39,7 +39,7 @@ __global__ void check_kernel(View<T> v, Sizes n, std::uint32_t* errors, unsigned
       for (std::uint32_t i = lane; i < lanes; i += 32) found |= check_row_byte(v, n, c, i);
     bool at_base = false;
     for (std::uint32_t slot = lane; slot < lanes * v.slots; slot += 32) {
-      found |= check_slot(v, n, c, blob, slot);
+      found |= check_slot(v, n, c, blob, blob, slot);
       count += is_padding(blob, v.slots, slot) ? 0 : 1;
       at_base = at_base || blob.offset(slot) == 0;
     }

@@ -3,6 +3,8 @@
 /// neighbours, and returns what is violated. Once check_place() of all chunks has found nothing, the others read
 /// nothing outside the part's sections.
 
+#include <bit>
+
 #include "spmvpack/container/layouts/ccoo.hpp"
 #include "spmvpack/container/layouts/violation.hpp"
 
@@ -80,61 +82,60 @@ SPMVPACK_HOST_DEVICE Violation check_row_byte(const View<T>& v, const Sizes& n, 
   return lane + 1 == stored_lanes(v, c) && row >= n.rows ? rows_past_last : sound;
 }
 
-/// A chunk's slots, read where they lie: what the predicates below take, as anything else that knows row(lane) and
+/// A chunk's slots, read where they lie. The predicates below take this, or anything else that knows row(lane) and
 /// offset(slot), which is column - col_base.
 struct Blob {
-  const std::byte* bytes;
+  const std::byte *rows, *columns, *values;
   Encoding encoding;
-  std::uint32_t row_base, columns;
+  std::uint32_t row_base;
 
   template <class T>
   static SPMVPACK_HOST_DEVICE Blob of(const View<T>& v, std::uint64_t c) {
-    return {v.blob + v.blob_offset[c], {v.encoding[c]}, v.row_base[c], blob_layout(v, c).columns};
+    const std::byte* const bytes = v.blob + v.blob_offset[c];
+    const BlobLayout at = blob_layout(v, c);
+    return {bytes, bytes + at.columns, bytes + at.values, {v.encoding[c]}, v.row_base[c]};
   }
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t row(std::uint32_t lane) const {
-    return lane_row(encoding, row_base, bytes, lane);
+    return lane_row(encoding, row_base, rows, lane);
   }
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t offset(std::uint32_t slot) const {
     switch (encoding.column_code()) {
       case 0:
-        return reinterpret_cast<const std::uint8_t*>(bytes + columns)[slot];
+        return reinterpret_cast<const std::uint8_t*>(columns)[slot];
       case 1:
-        return reinterpret_cast<const std::uint16_t*>(bytes + columns)[slot];
+        return reinterpret_cast<const std::uint16_t*>(columns)[slot];
       default:
-        return reinterpret_cast<const std::uint32_t*>(bytes + columns)[slot];
+        return reinterpret_cast<const std::uint32_t*>(columns)[slot];
     }
   }
 };
 
-/// What a slot holds for its value.
-template <class T>
-SPMVPACK_HOST_DEVICE const std::byte* value_of(const View<T>& v, std::uint64_t c, std::uint32_t slot) {
-  const std::size_t size = Encoding{v.encoding[c]}.lut() ? 1 : sizeof(T);
-  return v.blob + v.blob_offset[c] + blob_layout(v, c).values + slot * size;
-}
-
 /// Whether slot `slot` holds no entry, because it repeats the row and column of the slot before it. `k`: slots of a
-/// lane.
+/// lane, a power of two.
 template <class Slots>
 SPMVPACK_HOST_DEVICE bool is_padding(const Slots& s, std::uint32_t k, std::uint32_t slot) {
-  return slot != 0 && s.offset(slot) == s.offset(slot - 1) && s.row(slot / k) == s.row((slot - 1) / k);
+  const auto shift = static_cast<unsigned>(std::countr_zero(k));
+  return slot != 0 && s.offset(slot) == s.offset(slot - 1) && s.row(slot >> shift) == s.row((slot - 1) >> shift);
 }
 
-/// Of a chunk in whose bases nothing is wrong.
+/// A slot of a chunk in whose bases nothing is wrong, and the slots before it.
 template <class T, class Slots>
-SPMVPACK_HOST_DEVICE Violation check_slot(const View<T>& v, const Sizes& n, std::uint64_t c, const Slots& s,
-                                          std::uint32_t slot) {
+SPMVPACK_HOST_DEVICE Violation check_slot(const View<T>& v, const Sizes& n, std::uint64_t c, const Blob& blob,
+                                          const Slots& s, std::uint32_t slot) {
   const std::uint32_t k = v.slots, offset = s.offset(slot);
+  const auto shift = static_cast<unsigned>(std::countr_zero(k));
   if (offset >= n.cols - v.col_base[c]) return column_out_of_range;
-  if (slot != 0 && offset < s.offset(slot - 1) && s.row(slot / k) == s.row((slot - 1) / k)) return columns_fall;
-  const bool lut = Encoding{v.encoding[c]}.lut();
-  const std::byte* const value = value_of(v, c, slot);
+  if (slot != 0 && offset < s.offset(slot - 1) && s.row(slot >> shift) == s.row((slot - 1) >> shift))
+    return columns_fall;
+  const bool lut = blob.encoding.lut();
+  const std::size_t size = lut ? 1 : sizeof(T);
+  const std::byte* const value = blob.values + slot * size;
   if (is_padding(s, k, slot)) {
-    if (slot % (group_lanes(v.lanes) * k) == 0) return group_of_padding;
+    if ((slot & (group_lanes(v.lanes) * k - 1)) == 0) return group_of_padding;
     // Nothing reads the value of a padding slot; requiring zero makes the bytes of a matrix unique.
-    for (std::uint32_t b = 0; b < (lut ? 1 : sizeof(T)); ++b)
+    for (std::size_t b = 0; b < size; ++b)
       if (value[b] != std::byte{0}) return padding_with_value;
-  } else if (slot != 0 && is_padding(s, k, slot % k == 0 ? slot - k : slot - 1)) {
+  } else if (slot != 0 && is_padding(s, k, slot - ((slot & (k - 1)) == 0 ? k : 1))) {
     // Kernels expect padding at the end of a lane, and lanes of padding at the end of a chunk, but nowhere else.
     return entry_after_padding;
   }
