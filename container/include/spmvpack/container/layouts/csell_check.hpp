@@ -66,10 +66,10 @@ inline Sizes sizes_of(const PartView& part) {
 template <class T>
 inline constexpr std::uint64_t per_unit = unit / sizeof(T);  ///< values
 
-/// Whether any bit of values [begin, end) is set.
+/// Whether any bit of values [first, last) is set.
 template <class T>
-SPMVPACK_HOST_DEVICE bool has_bits(const T* values, std::uint64_t begin, std::uint64_t end) {
-  for (std::uint64_t i = begin; i < end; ++i) {
+SPMVPACK_HOST_DEVICE bool has_bits(const T* values, std::uint64_t first, std::uint64_t last) {
+  for (std::uint64_t i = first; i < last; ++i) {
     bits_of<T> bits = 0;
     std::memcpy(&bits, values + i, sizeof bits);
     if (bits != 0) return true;
