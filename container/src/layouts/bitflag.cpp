@@ -1,17 +1,17 @@
-#include "spmvpack/container/layouts/bitflag.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
+#include "spmvpack/container/layouts/bitflag_check.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "violations.hpp"
 
 namespace spmvpack::layouts::bitflag {
 namespace {
 
-constexpr std::uint64_t chunks_per_task = 256;
+constexpr std::uint64_t chunks_per_task = 256, places_per_task = 1U << 16U;
 
 void check_shape(const PartView& part) {
   const auto& p = part.info().params;
@@ -45,139 +45,86 @@ void check_shape(const PartView& part) {
   }
 }
 
+constexpr std::array<ViolationText, 27> texts{{
+    {"chunks", "chunk {}: its numbers make no sense"},
+    {"chunks", "chunk {}: its bytes begin elsewhere"},
+    {"chunks", "chunk {}: rows before it"},
+    {"chunks", "chunk {}: a row out of range"},
+    {"chunks", "chunk {}: rows fall, or skip too many"},
+    {"chunks", "chunk {}: the chunk before has more rows than there are up to it"},
+    {"chunks", "chunk {}: the chunk before skips rows"},
+    {"chunks", "chunk {}: it continues nothing"},
+    {"chunks", "chunk {}: it is not the end"},
+    {"chunks", "chunk {}: its bytes end elsewhere"},
+    {"chunks", "the stream has {1} units more"},
+    {"segments", "segment {} does not begin with a tile"},
+    {"hot", "column {} is out of range, or does not rise"},
+    {"stream", "chunk {}: its columns do not count from its segment's first"},
+    {"stream", "chunk {}: more rows start than its numbers say"},
+    {"stream", "chunk {}: a row out of range, or that does not rise"},
+    {"stream", "chunk {}: its first entry starts no row"},
+    {"stream", "chunk {}: a column out of range"},
+    {"stream", "chunk {}: columns do not rise"},
+    {"stream", "chunk {}: an exponent out of range"},
+    {"stream", "chunk {}: an id out of range"},
+    {"stream", "chunk {}: fewer rows start than its numbers say"},
+    {"stream", "chunk {}: its first entry starts a row, but continues one"},
+    {"stream", "chunk {}: it does not continue the row before"},
+    {"stream", "chunk {}: columns do not rise"},
+    {"stream", "chunk {}: a list of rows that are consecutive"},
+    {"stream", "chunk {}: something beyond its last entry"},
+}};
+static_assert(texts.size() == number_of(bytes_of_no_entry));
+
 /// Where everything lies, so that reading a chunk afterwards stays in its sections.
 template <class T>
-void check_places(const PartView& part, const View<T>& v) {
-  const auto& p = part.info().params;
-  const std::uint64_t rows = segment_rows(part.info()), tiles = v.chunk_count / v.tile_chunks;
-  std::uint64_t units = 0, continued = 0;
-  for (std::uint64_t c = 0; c <= v.chunk_count; ++c) {
-    const Chunk chunk = v.chunks[c];
-    const auto require = [&](bool ok, std::string_view what) {
-      part.require(ok, "chunks", [&] { return fmt::format("chunk {}: {}", c, what); });
-    };
-    require(chunk.info.is_sound(v.source) && (chunk.info.entries() != 0 || chunk.base == 0),
-            "its numbers make no sense");
-    require(chunk.place == units, "its bytes begin elsewhere");
-    require(c != 0 || (chunk.row == 0 && !chunk.info.continues()), "rows before it");
-    require(chunk.row <= rows, "a row out of range");
-    if (c != 0) {
-      const Chunk before = v.chunks[c - 1];
-      const std::uint32_t first = before.begin();
-      require(chunk.begin() >= first && chunk.begin() - first <= max_chunk_rows, "rows fall, or skip too many");
-      require(before.info.starts() <= chunk.begin() - first, "the chunk before has more rows than there are up to it");
-      require(
-          before.info.row_bytes() != 0 || before.info.starts() == 0 || before.info.starts() == chunk.begin() - first,
-          "the chunk before skips rows");
-      require(!chunk.info.continues() || before.info.entries() != 0, "it continues nothing");
+void check_places(const PartView& part, const View<T>& v, const Sizes& n, int threads) {
+  std::atomic<std::uint64_t> continued{0};
+  parallel_pieces(v.chunk_count + 1, places_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    std::uint64_t sum = 0;
+    for (std::uint64_t c = first; c < last; ++c) {
+      require_sound(check_header(v, n, c), part, texts, c, n.units - v.chunks[c].place);
+      sum += continues_tile(v, c) ? 1 : 0;
     }
-    if (c == v.chunk_count) {
-      require(chunk.info.entries() == 0 && chunk.row == rows, "it is not the end");
-      break;
-    }
-    if (chunk.info.continues() && c % v.tile_chunks == 0) ++continued;
-    units += chunk_layout(chunk.info, v.source, v.value_bytes).end / unit;
-    require(units <= p[param_stream], "its bytes end elsewhere");
-  }
-  part.require(units == p[param_stream], "chunks",
-               [&] { return fmt::format("the stream has {} units more", p[param_stream] - units); });
-  part.require(continued == p[param_continued], "chunks", [&] {
-    return fmt::format("{} tiles begin inside a row, the part table says {}", continued, p[param_continued]);
+    continued += sum;
   });
-  // Each segment's tiles begin with its rows.
-  for (std::uint64_t s = 0; v.segment_count > 1 && s <= v.segment_count; ++s) {
-    const std::uint32_t tile = v.segments[s];
-    part.require(tile <= tiles && (s == 0 ? tile == 0 : tile >= v.segments[s - 1]) &&
-                     (s != v.segment_count || tile == tiles) &&
-                     v.chunks[std::uint64_t{tile} * v.tile_chunks].begin() == s * v.rows &&
-                     !v.chunks[std::uint64_t{tile} * v.tile_chunks].info.continues(),
-                 "segments", [&] { return fmt::format("segment {} does not begin with a tile", s); });
-  }
-  for (std::uint32_t i = 0; i < v.hot_count; ++i)
-    part.require(v.hot[i] < part.cols() && (i == 0 || v.hot[i] > v.hot[i - 1]), "hot",
-                 [&] { return fmt::format("column {} is out of range, or does not rise", i); });
-}
-
-/// What a chunk's pieces have besides entries: nothing.
-void check_unused(const ChunkView& chunk, const auto& require) {
-  const std::uint32_t n = chunk.chunk.info.entries(), slots = chunk.chunk_lanes * lane_entries;
-  bool clear = true;
-  for (std::uint32_t e = n; e < chunk_entries; ++e) clear = clear && !chunk.starts_row(e);
-  for (std::uint32_t e = n; e < slots; ++e) {
-    clear = clear && chunk.word(e) == 0;
-    const std::byte* const value = chunk.bytes + chunk.at.values + std::size_t{chunk.value_slot(e)} * chunk.value_bytes;
-    clear = clear && std::all_of(value, value + chunk.value_bytes, [](std::byte b) { return b == std::byte{0}; });
-  }
-  if (chunk.at.exponents != chunk.at.rows) {
-    for (std::uint32_t e = n; e < slots; ++e) clear = clear && chunk.more_exponent(e) == 0;
-    clear = clear && std::all_of(chunk.bytes + chunk.at.exponents + slots * chunk.chunk.info.exponent_bits() / 8,
-                                 chunk.bytes + chunk.at.rows, [](std::byte b) { return b == std::byte{0}; });
-  }
-  const std::byte* const rows = chunk.bytes + chunk.at.rows;
-  clear = clear && std::all_of(rows + std::size_t{chunk.chunk.info.starts()} * chunk.chunk.info.row_bytes(),
-                               chunk.bytes + chunk.at.end, [](std::byte b) { return b == std::byte{0}; });
-  require(clear, "something beyond its last entry");
+  const std::uint64_t said = part.info().params[param_continued];
+  part.require(continued == said, "chunks", [&] {
+    return fmt::format("{} tiles begin inside a row, the part table says {}", continued.load(), said);
+  });
+  for (std::uint64_t s = 0; v.segment_count > 1 && s <= v.segment_count; ++s)
+    require_sound(check_segment(v, s), part, texts, s);
+  for (std::uint32_t i = 0; i < v.hot_count; ++i) require_sound(check_hot(v, n, i), part, texts, i);
 }
 
 template <class T>
-void check_chunk(const PartView& part, const View<T>& v, std::uint64_t c) {
+void check_chunk(const PartView& part, const View<T>& v, const Sizes& n, std::uint64_t c) {
   const ChunkView chunk = ChunkView::of(v, c);
-  const Info info = chunk.chunk.info;
-  const std::uint32_t n = info.entries();
-  if (n == 0) return;
-  const auto require = [&](bool ok, std::string_view what) {
-    part.require(ok, "stream", [&] { return fmt::format("chunk {}: {}", c, what); });
-  };
-  const std::uint32_t first = chunk.chunk.begin(), end = v.chunks[c + 1].begin();
-  // Its columns are those of its rows' segment.
-  std::uint64_t end_column = part.cols();
-  if (v.segment_count > 1) {
-    const std::uint64_t segment = chunk.chunk.row / v.rows;
-    require(chunk.chunk.base == segment * v.segment_columns && info.column_shift() <= 1,
-            "its columns do not count from its segment's first");
-    end_column = std::min<std::uint64_t>(end_column, chunk.chunk.base + std::uint64_t{v.segment_columns});
-  }
+  const std::uint32_t entries = chunk.chunk.info.entries();
+  if (entries == 0) return;
+  const auto require = [&](Violation found) { require_sound(found, part, texts, c); };
+  require(check_base(v, chunk.chunk));
   std::uint32_t starts = 0, before = 0;
-  for (std::uint32_t e = 0; e < n; ++e) {
-    if (chunk.starts_row(e)) {
-      require(starts < info.starts(), "more rows start than its numbers say");
-      const std::uint32_t row = chunk.start_row(starts);
-      require(row >= first && row < end && (starts == 0 || row > chunk.start_row(starts - 1)),
-              "a row out of range, or that does not rise");
-      ++starts;
-    } else {
-      require(e != 0 || info.continues(), "its first entry starts no row");
-    }
+  for (std::uint32_t e = 0; e < entries; ++e) {
     const std::uint32_t column = chunk.column(e);
-    require(column >= chunk.chunk.base && column < end_column, "a column out of range");
-    require(e == 0 || chunk.starts_row(e) || column > before, "columns do not rise");
+    require(check_entry(v, n, c, chunk, e, starts, column, before));
+    starts += chunk.starts_row(e) ? 1 : 0;
     before = column;
-    require(chunk.has_value(e, part.info().params[param_values]),
-            chunk.source == Source::decimal ? "an exponent out of range" : "an id out of range");
   }
-  require(starts == info.starts(), "fewer rows start than its numbers say");
-  require(!chunk.starts_row(0) || !info.continues(), "its first entry starts a row, but continues one");
-  if (info.continues()) {
-    // What it continues is the last row of the chunk before, whose columns go on here.
-    const ChunkView last = ChunkView::of(v, c - 1);
-    const Info of_last = last.chunk.info;
-    const std::uint32_t row = of_last.starts() == 0 ? last.chunk.row : last.start_row(of_last.starts() - 1);
-    require(chunk.chunk.row == row, "it does not continue the row before");
-    require(chunk.column(0) > last.column(of_last.entries() - 1), "columns do not rise");
-  }
-  require(info.row_bytes() == 0 || info.starts() < end - first, "a list of rows that are consecutive");
-  check_unused(chunk, require);
+  require(check_rows(v, c, chunk, starts));
+  require(check_unused(chunk, 0, 1));
 }
 
 void check(const PartView& part, int threads) {
   dispatch(part.info().value_type, [&]<class T>(T) {
     const View<T> v = view<T>(part);
-    check_places(part, v);
+    const Sizes n = sizes_of(part);
+    check_places(part, v, n, threads);
     std::atomic<std::uint64_t> entries{0};
     parallel_pieces(v.chunk_count, chunks_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
       std::uint64_t sum = 0;
       for (std::uint64_t c = first; c < last; ++c) {
-        check_chunk(part, v, c);
+        check_chunk(part, v, n, c);
         sum += v.chunks[c].info.entries();
       }
       entries += sum;

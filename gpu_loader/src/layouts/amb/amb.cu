@@ -268,7 +268,7 @@ unsigned lanes_blocks(std::uint64_t work, int block, const DeviceFacts& device) 
 
 template <int block, class A, class V>
 void multiply_blocks(const PartView& part, const MultiplyCall& call) {
-  const Chunks<A> c = amb_kernels::chunks_of<A>(part);
+  const Chunks<A> c = spmvpack::layouts::amb::view<A>(part);
   const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
   const auto* const x = static_cast<const V*>(call.x);
   auto* const y = static_cast<V*>(call.y);

@@ -4,20 +4,14 @@
 
 #include "kernels/launch.cuh"
 #include "layouts/amb/kernels.hpp"
+#include "spmvpack/container/layouts/amb_check.hpp"
 
 namespace spmvpack::gpu_loader::layouts::amb_kernels {
 namespace {
 
 using namespace spmvpack::layouts::amb;
 
-enum Bit : std::uint32_t {
-  bad_chunks = 1,
-  bad_rows = 2,
-  bad_order = 4,
-  bad_columns = 8,
-  bad_values = 16,
-  bad_totals = 32
-};
+constexpr std::uint32_t bad_totals = 1U << 5;
 constexpr std::array<std::string_view, 6> names{
     {"cl or cs: a chunk's segment is out of range, or the chunks do not fill the steps in order",
      "row_idx, shared_rows or empty_rows: a row or partial sum is out of range, missing, or there twice",
@@ -30,118 +24,75 @@ __device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * block
 __device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
 
 template <class A>
-__global__ void check_chunks_kernel(Chunks<A> c, std::uint64_t segments, std::uint32_t* errors) {
-  bool found = first_item() == 0 && c.chunks == 0 && c.steps != 0;
-  for (std::uint64_t i = first_item(); i < c.chunks; i += stride()) {
-    const std::uint64_t end = std::uint64_t{c.cs[i]} + ChunkLength{c.cl[i]}.steps();
-    found = found || ChunkLength{c.cl[i]}.segment() >= segments || (i == 0 && c.cs[i] != 0) ||
-            end != (i + 1 < c.chunks ? c.cs[i + 1] : c.steps);
-  }
-  if (found) atomicOr(errors, bad_chunks);
+__global__ void check_chunks_kernel(Chunks<A> v, Sizes n, std::uint32_t* errors) {
+  std::uint32_t found = first_item() == 0 ? check_steps(v) : sound;
+  for (std::uint64_t c = first_item(); c < v.chunks; c += stride()) found |= check_chunk(v, n, c);
+  if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
-/// `seen`: a bit for each row. `segment`: for each partial sum, 1 more than its segment. All 0 before.
-template <class A>
-__global__ void check_rows_kernel(Chunks<A> c, std::uint64_t rows, std::uint32_t* seen, std::uint32_t* segment,
-                                  std::uint32_t* errors) {
-  bool found = false;
-  const auto place = [&](std::uint32_t row) {
+/// A bit for each row, 0 before.
+struct Marks {
+  std::uint32_t* words;
+  __device__ bool operator()(std::uint32_t row) const {
     const std::uint32_t mask = 1U << row % 32;
-    if (row >= rows || (atomicOr(seen + row / 32, mask) & mask) != 0) found = true;
-  };
-  for (std::uint64_t i = first_item(); i < c.chunks * c.chunk_rows; i += stride()) {
-    const LaneRow to{c.row_idx[i]};
-    if (to.is_none()) continue;
-    if (!to.is_shared())
-      place(to.index());
-    else if (to.index() >= c.shared ||
-             atomicExch(segment + to.index(), ChunkLength{c.cl[i / c.chunk_rows]}.segment() + 1) != 0)
-      found = true;
+    return (atomicOr(words + row / 32, mask) & mask) != 0;
   }
-  for (std::uint64_t i = first_item(); i < c.shared; i += stride())
-    if (i == 0 || c.shared_rows[i] != c.shared_rows[i - 1]) place(c.shared_rows[i]);
-  for (std::uint64_t i = first_item(); i < c.empty; i += stride()) place(c.empty_rows[i]);
-  if (found) atomicOr(errors, bad_rows);
-}
+};
 
-/// After check_rows_kernel: nothing is missing, and the order is right.
+/// `segments`: of each partial sum. All 0 before.
 template <class A>
-__global__ void check_order_kernel(Chunks<A> c, std::uint64_t rows, const std::uint32_t* seen,
-                                   const std::uint32_t* segment, std::uint32_t* errors) {
+__global__ void check_targets_kernel(Chunks<A> v, Sizes n, Marks seen, std::uint32_t* segments, std::uint32_t* errors) {
+  const auto claim = [&](std::uint32_t i, std::uint32_t segment) { return atomicExch(segments + i, segment); };
   std::uint32_t found = 0;
-  for (std::uint64_t r = first_item(); r < rows; r += stride())
-    if ((seen[r / 32] >> r % 32 & 1U) == 0) found |= bad_rows;
-  for (std::uint64_t i = first_item(); i < c.shared; i += stride()) {
-    if (segment[i] == 0) found |= bad_rows;
-    const bool goes_on = i != 0 && c.shared_rows[i] == c.shared_rows[i - 1];
-    if (i != 0 && c.shared_rows[i] < c.shared_rows[i - 1]) found |= bad_order;
-    if (goes_on && segment[i] <= segment[i - 1]) found |= bad_order;
-    if (!goes_on && !(i + 1 < c.shared && c.shared_rows[i] == c.shared_rows[i + 1])) found |= bad_order;
-  }
-  for (std::uint64_t i = first_item(); i < c.empty; i += stride())
-    if (i != 0 && c.empty_rows[i] <= c.empty_rows[i - 1]) found |= bad_order;
-  if (found != 0) atomicOr(errors, found);
+  for (std::uint64_t i = first_item(); i < v.chunks * v.chunk_rows; i += stride())
+    found |= check_target(v, n, i, seen, claim);
+  if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
+/// After check_targets_kernel.
 template <class A>
-__device__ bool is_filled(const A* value) {
-  bits_of<A> bits = 0;
-  memcpy(&bits, value, sizeof bits);
-  return bits != 0;
+__global__ void check_rows_kernel(Chunks<A> v, Sizes n, Marks seen, const std::uint32_t* segments,
+                                  std::uint32_t* errors) {
+  std::uint32_t found = 0;
+  for (std::uint64_t i = first_item(); i < v.shared; i += stride()) found |= check_shared(v, n, i, segments, seen);
+  for (std::uint64_t i = first_item(); i < v.empty; i += stride()) found |= check_empty(v, n, i, seen);
+  if (found != 0) atomicOr(errors, found & violation_kinds);
+}
+
+/// After both.
+__global__ void check_marks_kernel(std::uint64_t rows, const std::uint32_t* seen, std::uint32_t* errors) {
+  for (std::uint64_t r = first_item(); r < rows; r += stride())
+    if ((seen[r / 32] >> r % 32 & 1U) == 0) atomicOr(errors, row_nowhere & violation_kinds);
 }
 
 /// A thread per lane; the first lane of a chunk also looks at its last step. With `zeros`, blocks may be filled with
 /// entries that the host alone knows.
 template <class A>
-__global__ void check_lanes_kernel(Chunks<A> c, std::uint64_t cols, bool zeros, std::uint32_t* errors,
+__global__ void check_lanes_kernel(Chunks<A> v, Sizes n, bool zeros, std::uint32_t* errors,
                                    unsigned long long* entries) {
-  if ((*errors & bad_chunks) != 0) return;
+  if (*errors != 0) return;
+  const auto is_filled = [&](std::uint64_t slot) {
+    bits_of<A> bits = 0;
+    memcpy(&bits, v.values + slot, sizeof bits);
+    return bits != 0;
+  };
   std::uint32_t found = 0;
   unsigned long long count = 0;
-  for (std::uint64_t i = first_item(); i < c.chunks * c.chunk_rows; i += stride()) {
-    const std::uint64_t chunk = i / c.chunk_rows, lane = i % c.chunk_rows;
-    const ChunkLength length{c.cl[chunk]};
-    const std::uint64_t begin = std::uint64_t{length.segment()} * c.segment_cols;
-    const std::uint64_t segment_cols = cols - begin < c.segment_cols ? cols - begin : c.segment_cols;
-    const bool none = LaneRow{c.row_idx[i]}.is_none();
-    std::uint32_t next = 0, last = 0;  // the column that a further block, a further entry reaches at least
-    bool ended = none;
-    for (std::uint32_t step = 0; step < length.steps(); ++step) {
-      const std::uint64_t at = std::uint64_t{c.cs[chunk]} + step;
-      const std::uint32_t column = c.col_idx[at * c.chunk_rows + lane];
-      ended = ended || column < next;
-      if (std::uint64_t{column} + c.block > segment_cols) found |= bad_columns;
-      if (ended && column + 1 != (none ? 1 : next)) found |= bad_columns;
-      next = column + 1;
-      bool filled = false;
-      for (std::uint32_t k = 0; k < c.block; ++k) {
-        const bool entry = is_filled(c.values + (at * c.block + k) * c.chunk_rows + lane) || (c.block == 1 && !ended);
-        if (!entry) continue;
-        filled = true;
-        ++count;
-        if (column + k < last) found |= bad_columns;
-        last = column + k + 1;
-      }
-      if (ended ? filled : !filled && !zeros) found |= bad_values;
-    }
-    if (lane != 0) continue;
-    // A chunk of n steps has a lane whose last block is the n-th.
-    bool full = false;
-    for (std::uint32_t l = 0; l < c.chunk_rows && !full; ++l) {
-      const std::uint16_t* const column =
-          c.col_idx + (std::uint64_t{c.cs[chunk]} + length.steps() - 1) * c.chunk_rows + l;
-      const bool has_row = !LaneRow{c.row_idx[chunk * c.chunk_rows + l]}.is_none();
-      full = has_row && (length.steps() == 1 || *column > *(column - c.chunk_rows));
-    }
-    if (!full) found |= bad_columns;
+  for (std::uint64_t i = first_item(); i < v.chunks * v.chunk_rows; i += stride()) {
+    const std::uint64_t chunk = i / v.chunk_rows, lane = i % v.chunk_rows;
+    const LaneCheck of_lane = check_lane(v, n, chunk, lane, is_filled, !zeros);
+    found |= of_lane.found;
+    count += of_lane.entries;
+    if (lane == 0) found |= check_length(v, chunk);
   }
-  if (found != 0) atomicOr(errors, found);
+  if (found != 0) atomicOr(errors, found & violation_kinds);
   if (count != 0) atomicAdd(entries, count);
 }
 
 __global__ void check_totals_kernel(const unsigned long long* entries, std::uint64_t zeros, std::uint64_t nnz,
                                     std::uint32_t* errors) {
-  if (*entries + zeros != nnz) atomicOr(errors, bad_totals);
+  // With other errors, lanes may not have been counted.
+  if (*errors == 0 && *entries + zeros != nnz) *errors = bad_totals;
 }
 
 std::uint64_t row_words(std::uint64_t rows) { return div_up(rows, 32); }
@@ -156,16 +107,19 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
   auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
   const std::uint64_t zeros = stored_zeros(part);
   dispatch(part.info().value_type, [&]<class A>(A) {
-    const Chunks<A> c = chunks_of<A>(part);
+    const Chunks<A> v = view<A>(part);
+    const Sizes n = sizes_of(part);
     const auto over = [&](std::uint64_t work, auto kernel, auto... arguments) {
       launch(kernel, stride_blocks(work + 1, tuning::check_threads), tuning::check_threads, stream, arguments...);
     };
-    const std::uint64_t lanes = c.chunks * c.chunk_rows, rows = part.rows();
-    std::uint32_t* const segment = scratch + row_words(rows);
-    over(c.chunks, check_chunks_kernel<A>, c, div_up(part.cols(), c.segment_cols), errors);
-    over(lanes + c.shared + c.empty, check_rows_kernel<A>, c, rows, scratch, segment, errors);
-    over(rows + c.shared + c.empty, check_order_kernel<A>, c, rows, scratch, segment, errors);
-    over(lanes, check_lanes_kernel<A>, c, part.cols(), zeros != 0, errors, entries);
+    const std::uint64_t lanes = v.chunks * v.chunk_rows;
+    const Marks seen{scratch};
+    std::uint32_t* const segments = scratch + row_words(n.rows);
+    over(v.chunks, check_chunks_kernel<A>, v, n, errors);
+    over(lanes, check_targets_kernel<A>, v, n, seen, segments, errors);
+    over(v.shared + v.empty, check_rows_kernel<A>, v, n, seen, segments, errors);
+    over(n.rows, check_marks_kernel, n.rows, scratch, errors);
+    over(lanes, check_lanes_kernel<A>, v, n, zeros != 0, errors, entries);
   });
   launch(check_totals_kernel, 1, 1, stream, entries, zeros, part.info().nnz, errors);
 }

@@ -65,6 +65,48 @@ struct LaneRow {
 };
 inline constexpr std::uint64_t max_shared = LaneRow::shared_bit - 1;
 
+/// A part's arrays, in host or device memory. T: the type of its values.
+template <class T>
+struct View {
+  const std::uint32_t *cl, *cs, *row_idx;
+  const std::uint16_t* col_idx;
+  const T* values;
+  const std::uint32_t *shared_rows, *empty_rows;
+  std::uint64_t chunks, steps, shared, empty;
+  std::uint32_t segment_cols, block, chunk_rows;
+
+  /// The place of a lane's block in `col_idx`.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t place(std::uint64_t chunk, std::uint64_t step,
+                                                         std::uint64_t lane) const {
+    return (cs[chunk] + step) * chunk_rows + lane;
+  }
+  /// The place in `values` of the value in column i of a block.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t slot(std::uint64_t chunk, std::uint64_t step, std::uint64_t i,
+                                                        std::uint64_t lane) const {
+    return ((cs[chunk] + step) * block + i) * chunk_rows + lane;
+  }
+};
+
+template <class T>
+View<T> view(const PartView& part) {
+  const auto& p = part.info().params;
+  const auto empty = part.get<std::uint32_t>("empty_rows");
+  return {part.get<std::uint32_t>("cl").data(),
+          part.get<std::uint32_t>("cs").data(),
+          part.get<std::uint32_t>("row_idx").data(),
+          part.get<std::uint16_t>("col_idx").data(),
+          part.get<T>("values").data(),
+          part.get<std::uint32_t>("shared_rows").data(),
+          empty.data(),
+          p[param_chunks],
+          p[param_steps],
+          p[param_shared],
+          empty.size(),
+          static_cast<std::uint32_t>(p[param_segment_cols]),
+          static_cast<std::uint32_t>(p[param_block]),
+          static_cast<std::uint32_t>(p[param_chunk_rows])};
+}
+
 SPMVPACK_EXPORT extern const Layout layout;
 
 }  // namespace spmvpack::layouts::amb

@@ -86,6 +86,16 @@ struct View {
 template <class T>
 SPMVPACK_EXPORT View<T> view(const PartView& part);
 
+/// Lanes of a chunk that are in its blob.
+template <class T>
+constexpr SPMVPACK_HOST_DEVICE std::uint32_t stored_lanes(const View<T>& v, std::uint64_t c) noexcept {
+  return Encoding{v.encoding[c]}.groups() * group_lanes(v.lanes);
+}
+template <class T>
+constexpr SPMVPACK_HOST_DEVICE BlobLayout blob_layout(const View<T>& v, std::uint64_t c) noexcept {
+  return blob_layout({v.encoding[c]}, stored_lanes(v, c), v.slots, sizeof(T));
+}
+
 /// The row of lane `lane`; `rows` points to the start of the chunk's blob.
 inline SPMVPACK_HOST_DEVICE std::uint32_t lane_row(Encoding e, std::uint32_t row_base, const std::byte* rows,
                                                    std::uint32_t lane) noexcept {
