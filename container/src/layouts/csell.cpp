@@ -17,18 +17,12 @@ namespace {
 
 constexpr std::uint64_t slices_per_task = 64, places_per_task = 1U << 14U;
 
-/// Calls f(group, step of the group, place) for the steps of a slice in which the lane has an entry; `place` is the
-/// entry's, counted in entries from the slice's first value.
-template <class F>
-void each_step(const SliceView& slice, std::uint32_t lane, F&& f) {
-  const std::uint64_t groups = slice.n.total();
-  std::uint64_t before = 0;
-  for (std::uint64_t g = 0; g < groups; ++g)
-    for (std::uint32_t k = 0; k < group_steps; ++k) {
-      const std::uint32_t mask = slice.group(g).mask[k], below = (1U << lane) - 1;
-      if ((mask >> lane & 1U) != 0) f(g, k, before + static_cast<std::uint32_t>(std::popcount(mask & below)));
-      before += static_cast<std::uint32_t>(std::popcount(mask));
-    }
+/// Entries of a lane.
+std::uint64_t entries_of(const SliceView& slice, std::uint64_t lane) {
+  std::uint64_t n = 0;
+  for (std::uint64_t g = 0; g < slice.n.total(); ++g)
+    for (const std::uint32_t mask : slice.group(g).mask) n += mask >> lane & 1U;
+  return n;
 }
 
 void check_shape(const PartView& part) {
@@ -193,77 +187,37 @@ void check(const PartView& part, int threads) {
 template <class T>
 constexpr bits_of<T> sign_bit = ValueTraits<T>::sign_bits;
 
-/// The value in row r and column c of a block.
-template <class T>
-const T* value_of(const View<T>& v, const SliceView& slice, Source source, std::uint64_t s, std::uint64_t g,
-                  std::uint32_t k, std::uint32_t lane, std::uint64_t place, std::uint32_t r, std::uint32_t c) {
-  const std::uint64_t block_values = std::uint64_t{v.block} * v.block, element = std::uint64_t{r} * v.block + c;
-  switch (source) {
-    case Source::raw: {
-      // Element by element of the block, those of the step's entries side by side.
-      const std::uint32_t mask = slice.group(g).mask[k];
-      const auto n = static_cast<std::uint64_t>(std::popcount(mask));
-      const auto rank = static_cast<std::uint64_t>(std::popcount(mask & ((1U << lane) - 1)));
-      return v.values + v.slices[s].values * (unit / sizeof(T)) + (place - rank) * block_values + element * n + rank;
-    }
-    case Source::table:
-      return v.values + v.tiles[s / v.tile_slices].begin + slice.id(g, k, lane, static_cast<std::uint32_t>(element));
-    case Source::step:
-      return v.values + ((v.slices[s].first_group() + g) * group_steps + k) * block_values + element;
-    case Source::mirror:
-    case Source::skew: {
-      const auto row = static_cast<std::uint32_t>(s * lanes + lane);
-      return v.values + v.place(slice.reference(g, k, lane), row, slice.column(g, k, lane, row), r, c);
-    }
-    default:
-      return v.values;
-  }
-}
-
 CsrMatrix unpack(const PartView& part, int threads) {
   CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  const Source source = source_of(part.info());
   m.row_ptr[0] = 0;
   dispatch(m.value_type(), [&]<class T>(T) {
     const View<T> v = view<T>(part);
     auto& to = std::get<Array<T>>(m.values);
-    const auto each_lane = [&](auto&& f) {  // f(slice, its view, lane, row)
+    const auto each_slice = [&](auto&& f) {
       parallel_pieces(v.slice_count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t s = first; s < last; ++s) {
-          const SliceView slice = SliceView::of(v, s);
-          for (std::uint32_t lane = 0; lane < lanes && s * lanes + lane < v.rows; ++lane)
-            f(s, slice, lane, s * lanes + lane);
-        }
+        for (std::uint64_t s = first; s < last; ++s) f(s, SliceView::of(v, s));
       });
     };
-    each_lane([&](std::uint64_t, const SliceView& slice, std::uint32_t lane, std::uint64_t row) {
-      std::uint64_t n = 0;
-      each_step(slice, lane, [&](std::uint64_t, std::uint32_t, std::uint64_t) { ++n; });
-      for (std::uint64_t r = row * v.block; r < (row + 1) * v.block; ++r) m.row_ptr[r + 1] = n * v.block;
+    each_slice([&](std::uint64_t s, const SliceView& slice) {
+      for (std::uint64_t row = s * lanes; row < std::min((s + 1) * lanes, v.rows); ++row) {
+        const std::uint64_t n = entries_of(slice, row % lanes);
+        for (std::uint64_t r = row * v.block; r < (row + 1) * v.block; ++r) m.row_ptr[r + 1] = n * v.block;
+      }
     });
     for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
-    each_lane([&](std::uint64_t s, const SliceView& slice, std::uint32_t lane, std::uint64_t row) {
-      struct Entry {
-        std::uint32_t column, k;
-        std::uint64_t g, place;
-      };
-      std::vector<Entry> entries;
-      each_step(slice, lane, [&](std::uint64_t g, std::uint32_t k, std::uint64_t place) {
-        entries.push_back({slice.column(g, k, lane, static_cast<std::uint32_t>(row)), k, g, place});
-      });
-      std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
-      for (std::uint32_t r = 0; r < v.block; ++r) {
-        std::uint64_t at = m.row_ptr[row * v.block + r];
-        for (const Entry& e : entries) {
-          const bool flipped = source == Source::skew && slice.reference(e.g, e.k, lane).is_mirror();
-          for (std::uint32_t c = 0; c < v.block; ++c) {
-            m.col_idx[at] = e.column * v.block + c;
-            bits_of<T> bits = 0;  // a copy of a NaN keeps them
-            std::memcpy(&bits, value_of(v, slice, source, s, e.g, e.k, lane, e.place, r, c), sizeof(T));
-            if (flipped) bits ^= sign_bit<T>;
-            std::memcpy(&to[at++], &bits, sizeof(T));
-          }
-        }
+    each_slice([&](std::uint64_t s, const SliceView& slice) {
+      const EntriesBefore before = EntriesBefore::of(slice);
+      for (std::uint64_t r = s * lanes * v.block; r < std::min((s + 1) * lanes * v.block, m.rows); ++r) {
+        std::uint64_t at = m.row_ptr[r];
+        const auto lane = static_cast<std::uint32_t>(r / v.block % lanes),
+                   row = static_cast<std::uint32_t>(r % v.block);
+        each_entry(v, slice, before, s, lane, row, [&](std::uint32_t column, const ValueSlot& slot) {
+          m.col_idx[at] = column;
+          bits_of<T> bits = 0;  // a copy of a NaN keeps them
+          std::memcpy(&bits, v.values + slot.place, sizeof(T));
+          if (slot.change == Change::negate) bits ^= sign_bit<T>;
+          std::memcpy(&to[at++], &bits, sizeof(T));
+        });
       }
     });
   });

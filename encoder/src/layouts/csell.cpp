@@ -384,7 +384,7 @@ void CsellWriter::fill_stream(std::uint64_t begin, std::span<std::byte> out) con
   });
 }
 
-/// Step by step; of a block element by element, those of the step's lanes side by side.
+/// Step by step, as raw_place() says.
 template <class T>
 void CsellWriter::write_values(const SliceSteps& steps, std::uint64_t s, bits_of<T>* out) const {
   // As bits, which a copy of a NaN keeps.
@@ -393,17 +393,18 @@ void CsellWriter::write_values(const SliceSteps& steps, std::uint64_t s, bits_of
   std::array<LaneStarts, max_block> starts;
   for (std::uint32_t r = 0; r < block; ++r) starts.at(r) = lane_starts({a_, block}, s, r);
   for (const Step& step : steps.steps()) {
-    const auto n = static_cast<std::uint32_t>(std::popcount(step.mask));
-    for (std::uint32_t r = 0; r < block; ++r, out += std::size_t{n} * block) {
+    const auto n = static_cast<std::size_t>(std::popcount(step.mask));
+    for (std::uint32_t r = 0; r < block; ++r) {
       const LaneStarts& row = starts.at(r);
       const std::uint32_t* const entries = steps.entries().data() + step.first;
-      std::uint32_t rank = 0;
+      std::size_t rank = 0;
       for (std::uint32_t mask = step.mask; mask != 0; mask &= mask - 1, ++rank) {
         const bits_of<T>* const from =
             values + row[static_cast<std::uint32_t>(std::countr_zero(mask))] + std::uint64_t{entries[rank]} * block;
-        for (std::uint32_t c = 0; c < block; ++c) out[std::size_t{c} * n + rank] = from[c];
+        for (std::uint32_t c = 0; c < block; ++c) out[raw_place<std::size_t>(r * block + c, n, rank)] = from[c];
       }
     }
+    out += n * block * block;
   }
 }
 

@@ -57,7 +57,7 @@ SPMVPACK_INLINE void add_step(std::uint32_t mask, const StepValues<A>& from, con
         const std::uint32_t element = r * block + c;
         A value;
         if constexpr (source == Source::raw) {
-          value = from.values[element * n + rank];
+          value = from.values[raw_place(element, n, rank)];
         } else if constexpr (source == Source::table) {
           const std::byte* const id = from.ids + (std::size_t{element} * lanes + lane) * group_steps * from.id_bytes;
           value = from.values[from.id_bytes == 1 ? *reinterpret_cast<const std::uint8_t*>(id)

@@ -151,6 +151,12 @@ constexpr std::uint64_t tiles_of(const PartInfo& part) noexcept {
 constexpr SPMVPACK_HOST_DEVICE std::uint64_t slot_values(std::uint32_t block) noexcept {
   return std::uint64_t{block} * block * lanes;
 }
+/// Among the raw values of a step with n entries: that of an element of the block of the entry that is number `rank` of
+/// them. Element by element of the block, those of the entries are side by side.
+template <class N>
+constexpr SPMVPACK_HOST_DEVICE N raw_place(N element, N n, N rank) noexcept {
+  return element * n + rank;
+}
 inline constexpr std::array<SectionDescription, 6> sections{{
     {"slices", Element::u32, [](const PartInfo& part) { return slices_of(part) * 4; }},
     {"patterns", Element::u32,

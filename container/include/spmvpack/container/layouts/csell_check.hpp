@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstring>
 
-#include "spmvpack/container/layouts/csell.hpp"
+#include "spmvpack/container/layouts/csell_entries.hpp"
 #include "spmvpack/container/layouts/violation.hpp"
 
 namespace spmvpack::layouts::csell {
@@ -170,43 +170,16 @@ SPMVPACK_HOST_DEVICE Violation check_no_slices(const View<T>& v, const Sizes& n)
   return has_mirrors(v.source) ? slots_of_no_slice : v.source == Source::raw ? next_values_elsewhere : sound;
 }
 
-/// The entries of a lane in the groups [group, end), whose columns rise.
-struct LaneCursor {
-  static constexpr std::uint64_t none = ~std::uint64_t{0};
-  std::uint64_t group, end;
-  std::uint32_t step = 0;
-  std::uint64_t column = none;
-
-  SPMVPACK_HOST_DEVICE void next(const SliceView& slice, std::uint32_t lane, std::uint32_t row) {
-    for (; group < end; ++group, step = 0)
-      for (; step < group_steps; ++step)
-        if ((slice.group(group).mask[step] >> lane & 1U) != 0) {
-          column = slice.column(group, step++, lane, row);
-          return;
-        }
-    column = none;
-  }
-};
-
-/// Whether two entries of a lane have the same column, if each kind of columns rises: merges the kinds.
+/// Whether two entries of a lane have the same column, if each kind of columns rises.
 SPMVPACK_HOST_DEVICE inline bool has_column_twice(const SliceView& slice, std::uint32_t lane, std::uint32_t row) {
-  LaneCursor cursors[4];  // NOLINT(*-avoid-c-arrays): shared with kernels
-  std::uint64_t begin = 0;
-  for (std::uint32_t kind = 0; kind < 4; ++kind) {
-    cursors[kind].group = begin;
-    cursors[kind].end = begin += slice.n.of[kind];
-    cursors[kind].next(slice, lane, row);
-  }
-  for (std::uint64_t before = LaneCursor::none;;) {
-    std::uint32_t least = 0;
-    for (std::uint32_t kind = 1; kind < 4; ++kind)
-      if (cursors[kind].column < cursors[least].column) least = kind;
-    const std::uint64_t column = cursors[least].column;
-    if (column == LaneCursor::none) return false;
-    if (column == before) return true;
-    before = column;
-    cursors[least].next(slice, lane, row);
-  }
+  std::uint64_t before = LaneEntry::none;
+  bool twice = false;
+  each_rising(slice, {}, lane, row, [&](const LaneEntry& entry) {
+    twice = entry.column == before;
+    before = entry.column;
+    return !twice;
+  });
+  return twice;
 }
 
 /// The entries of a lane: in range, once, and rising within each kind of columns. Adds their number to `entries`.
