@@ -57,7 +57,7 @@ struct DenseView {
       : DenseView(v.data, v.rows, v.cols, v.row_stride, v.col_stride) {}
 
   [[nodiscard]] constexpr T* column(std::uint64_t j) const noexcept {
-    return data + static_cast<std::int64_t>(j) * col_stride;
+    return rows == 0 ? data : data + static_cast<std::int64_t>(j) * col_stride;  // data may be null without elements
   }
   /// Whether the elements of each column are neighbours, as kernels take them.
   [[nodiscard]] constexpr bool has_contiguous_columns() const noexcept { return row_stride == 1 || rows <= 1; }
