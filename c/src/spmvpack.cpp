@@ -262,52 +262,92 @@ class CallersMemory final : public ByteSink {
   std::uint64_t end_ = 0;
 };
 
-/// How many elements x and y have.
-struct Lengths {
-  Lengths(const MatrixFacts& facts, Operation operation)
-      : x(operation == Operation::none ? facts.cols : facts.rows),
-        y(operation == Operation::none ? facts.rows : facts.cols) {}
-  std::uint64_t x, y;
+spmvpack_multiply_description sized_description(const spmvpack_multiply_description* description) {
+  require_pointer(description, "description");
+  const auto c = sized(description, offsetof(spmvpack_multiply_description, order_x), "spmvpack_multiply_default()");
+  (void)type_of(c.vectors);  // which refuses what is none, whatever else is wrong
+  return c;
+}
+
+/// X or Y as the description has it.
+template <class T>
+DenseView<T> view_of(T* data, std::uint64_t rows, std::uint64_t cols, spmvpack_order order, std::uint64_t leading,
+                     const char* name) {
+  require(order == SPMVPACK_ORDER_COLUMNS || order == SPMVPACK_ORDER_ROWS, "no such order of X or Y");
+  const bool by_columns = order == SPMVPACK_ORDER_COLUMNS;
+  const std::uint64_t least = by_columns ? rows : cols;
+  if (leading == 0) leading = least;
+  if (leading < least)
+    throw Error(errc::usage,
+                std::string(name) + " is " + std::to_string(leading) + ", less than a " +
+                    (by_columns ? "column's " : "row's ") + std::to_string(least) + " elements",
+                {},
+                by_columns ? "give the distance between columns, or 0 if they are contiguous"
+                           : "give the distance between rows, or 0 if they are contiguous");
+  require(leading < std::uint64_t{1} << 60, "a leading dimension that no memory has");
+  const auto stride = static_cast<std::int64_t>(leading);
+  return by_columns ? DenseView<T>(data, rows, cols, 1, stride) : DenseView<T>(data, rows, cols, stride, 1);
+}
+
+template <class T>
+struct Views {
+  Views(const MatrixFacts& facts, const spmvpack_multiply_description& d, const void* x_data, void* y_data)
+      : x(view_of(static_cast<const T*>(x_data), d.operation == SPMVPACK_OPERATION_N ? facts.cols : facts.rows,
+                  d.right_hand_sides, d.order_x, d.ldx, "ldx")),
+        y(view_of(static_cast<T*>(y_data), d.operation == SPMVPACK_OPERATION_N ? facts.rows : facts.cols,
+                  d.right_hand_sides, d.order_y, d.ldy, "ldy")) {}
+  DenseView<const T> x;
+  DenseView<T> y;
 };
 
-void host_multiply(const spmvpack_host_matrix* matrix, Operation operation, spmvpack_type vectors, const void* alpha,
+/// Converts the description of a multiply of that matrix to C++, which checks its contents.
+MultiplyDescription description_of(const spmvpack_multiply_description& c, const MatrixFacts& facts) {
+  const ValueType vectors = type_of(c.vectors);
+  return dispatch(vectors, [&]<class T>(T) -> MultiplyDescription {
+    const Views<T> views(facts, c, nullptr, nullptr);
+    return {.operation = static_cast<Operation>(c.operation),
+            .vectors = vectors,
+            .right_hand_sides = c.right_hand_sides,
+            .strided_x = !views.x.has_contiguous_columns(),
+            .strided_y = !views.y.has_contiguous_columns(),
+            .scalars_on_device = c.scalars_on_device != 0,
+            .kernel = {c.kernel}};
+  });
+}
+
+void host_multiply(const spmvpack_host_matrix* matrix, const spmvpack_multiply_description& c, const void* alpha,
                    const void* x, const void* beta, void* y, int threads) {
   require_pointer(matrix, "matrix");
   require_pointer(alpha, "alpha");
   require_pointer(beta, "beta");
-  const Lengths lengths(matrix->matrix.facts(), operation);
-  if (lengths.x != 0) require_pointer(x, "x");
-  if (lengths.y != 0) require_pointer(y, "y");
-  dispatch(type_of(vectors), [&]<class T>(T) {
-    matrix->matrix.multiply<T>(*static_cast<const T*>(alpha), {static_cast<const T*>(x), lengths.x},
-                               *static_cast<const T*>(beta), {static_cast<T*>(y), lengths.y}, threads,
-                               describe<T>(operation));
+  const MatrixFacts& facts = matrix->matrix.facts();
+  const MultiplyDescription description = description_of(c, facts);
+  dispatch(description.vectors, [&]<class T>(T) {
+    const Views<T> views(facts, c, x, y);
+    if (views.x.rows != 0 && views.x.cols != 0) require_pointer(x, "x");
+    if (views.y.rows != 0 && views.y.cols != 0) require_pointer(y, "y");
+    matrix->matrix.multiply<T>(*static_cast<const T*>(alpha), views.x, *static_cast<const T*>(beta), views.y, threads,
+                               description);
   });
 }
 
-/// Converts the description to C++, which checks its contents.
-MultiplyDescription description_of(const spmvpack_multiply_description* description) {
-  require_pointer(description, "description");
-  const spmvpack_multiply_description c = sized(description, sizeof *description, "spmvpack_multiply_default()");
-  return {.operation = static_cast<Operation>(c.operation),
-          .vectors = type_of(c.vectors),
-          .right_hand_sides = c.right_hand_sides,
-          .ldx = c.ldx,
-          .ldy = c.ldy,
-          .scalars_on_device = c.scalars_on_device != 0,
-          .kernel = {c.kernel}};
+/// A multiply of one column, as the functions without a description have it.
+spmvpack_multiply_description of_one_column(spmvpack_operation operation, spmvpack_type vectors) {
+  spmvpack_multiply_description c = spmvpack_multiply_default(vectors);
+  c.operation = operation;
+  return c;
 }
 
 template <class T>
-void multiply(const DeviceMatrix& matrix, const MultiplyDescription& description, const void* alpha, const void* x,
+void multiply(const DeviceMatrix& matrix, const spmvpack_multiply_description& c, const void* alpha, const void* x,
               const void* beta, void* y, std::span<std::byte> workspace, Stream stream) {
   const auto scalar = [&](const void* at) {
     const auto* const place = static_cast<const T*>(at);
-    return description.scalars_on_device ? Scalar<T>::on_device(place) : Scalar<T>(*place);
+    return c.scalars_on_device != 0 ? Scalar<T>::on_device(place) : Scalar<T>(*place);
   };
-  const Lengths lengths(matrix.facts(), description.operation);
-  matrix.multiply<T>(scalar(alpha), {static_cast<const T*>(x), lengths.x}, scalar(beta),
-                     {static_cast<T*>(y), lengths.y}, workspace, stream, description);
+  const Views<T> views(matrix.facts(), c, x, y);
+  matrix.multiply<T>(scalar(alpha), views.x, scalar(beta), views.y, workspace, stream,
+                     description_of(c, matrix.facts()));
 }
 
 }  // namespace
@@ -317,8 +357,6 @@ using namespace spmvpack::gpu_loader;
 using spmvpack::Container;
 using spmvpack::LoadOptions;
 using spmvpack::memory_source;
-using spmvpack::MultiplyDescription;
-using spmvpack::Operation;
 using spmvpack::OutputFile;
 using spmvpack::ValueType;
 using spmvpack::host_loader::HostMatrix;
@@ -330,7 +368,16 @@ const char* spmvpack_error_text(void) { return last_error.lost ? no_memory : las
 const char* spmvpack_version(void) { return SPMVPACK_VERSION; }
 
 spmvpack_multiply_description spmvpack_multiply_default(spmvpack_type vectors) {
-  return {sizeof(spmvpack_multiply_description), SPMVPACK_OPERATION_N, vectors, 1, 0, 0, 0, 0};
+  return {sizeof(spmvpack_multiply_description),
+          SPMVPACK_OPERATION_N,
+          vectors,
+          1,
+          0,
+          0,
+          0,
+          0,
+          SPMVPACK_ORDER_COLUMNS,
+          SPMVPACK_ORDER_COLUMNS};
 }
 
 spmvpack_encode_options spmvpack_encode_default(void) {
@@ -459,13 +506,21 @@ spmvpack_status spmvpack_get_host_info(const spmvpack_host_matrix* matrix, spmvp
 
 spmvpack_status spmvpack_host_multiply(const spmvpack_host_matrix* matrix, spmvpack_type vectors, const void* alpha,
                                        const void* x, const void* beta, void* y, int threads) {
-  return guarded([&] { host_multiply(matrix, Operation::none, vectors, alpha, x, beta, y, threads); });
+  return guarded(
+      [&] { host_multiply(matrix, of_one_column(SPMVPACK_OPERATION_N, vectors), alpha, x, beta, y, threads); });
 }
 
 spmvpack_status spmvpack_host_multiply_transposed(const spmvpack_host_matrix* matrix, spmvpack_type vectors,
                                                   const void* alpha, const void* x, const void* beta, void* y,
                                                   int threads) {
-  return guarded([&] { host_multiply(matrix, Operation::transpose, vectors, alpha, x, beta, y, threads); });
+  return guarded(
+      [&] { host_multiply(matrix, of_one_column(SPMVPACK_OPERATION_T, vectors), alpha, x, beta, y, threads); });
+}
+
+spmvpack_status spmvpack_host_multiply_with(const spmvpack_host_matrix* matrix,
+                                            const spmvpack_multiply_description* description, const void* alpha,
+                                            const void* x, const void* beta, void* y, int threads) {
+  return guarded([&] { host_multiply(matrix, sized_description(description), alpha, x, beta, y, threads); });
 }
 
 spmvpack_status spmvpack_find_kernel(const char* name, uint32_t* kernel) {
@@ -517,10 +572,10 @@ spmvpack_status spmvpack_get_info(const spmvpack_matrix* matrix, spmvpack_info* 
 spmvpack_status spmvpack_workspace_bytes(const spmvpack_matrix* matrix,
                                          const spmvpack_multiply_description* description, uint64_t* bytes) {
   return guarded([&] {
-    const MultiplyDescription asked = description_of(description);
+    const spmvpack_multiply_description asked = sized_description(description);
     require_pointer(matrix, "matrix");
     require_pointer(bytes, "bytes");
-    *bytes = matrix->matrix.workspace_bytes(asked);
+    *bytes = matrix->matrix.workspace_bytes(description_of(asked, matrix->matrix.facts()));
   });
 }
 
@@ -528,13 +583,13 @@ spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix, const spmvpack_
                                   const void* alpha, const void* x, const void* beta, void* y, void* workspace,
                                   uint64_t workspace_bytes, void* stream) {
   return guarded([&] {
-    const MultiplyDescription asked = description_of(description);
+    const spmvpack_multiply_description asked = sized_description(description);
     require_pointer(matrix, "matrix");
     require_pointer(alpha, "alpha");
     require_pointer(beta, "beta");
     const std::span<std::byte> room{static_cast<std::byte*>(workspace), workspace_bytes};
     const auto on = static_cast<Stream>(stream);
-    spmvpack::dispatch(asked.vectors,
+    spmvpack::dispatch(type_of(asked.vectors),
                        [&]<class T>(T) { multiply<T>(matrix->matrix, asked, alpha, x, beta, y, room, on); });
   });
 }

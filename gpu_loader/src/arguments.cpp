@@ -13,42 +13,37 @@ constexpr std::uint64_t workspace_boundary = 256;
 
 std::uint64_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
-bool overlap(DeviceRange a, DeviceRange b) {
-  if (a.bytes == 0 || b.bytes == 0) return false;
-  return address(a.data) < address(b.data) + b.bytes && address(b.data) < address(a.data) + a.bytes;
-}
-
-void require_vector(const char* name, DeviceRange v, std::uint64_t elements, std::size_t size,
-                    const std::string& matrix_has, const char* sides) {
-  if (v.bytes != elements * size)
-    refuse(fmt::format("{} has {} elements, {} {} {}", name, v.bytes / size, matrix_has, elements, sides));
-  if (v.data == nullptr && v.bytes != 0) refuse(fmt::format("{} is null", name));
-  if (address(v.data) % size != 0) refuse(fmt::format("{} is not on a boundary of its {}-byte elements", name, size));
+void require_place(const char* name, const DensePlace& v) {
+  if (v.data == nullptr && v.rows != 0 && v.cols != 0) refuse(fmt::format("{} is null", name));
+  if (address(v.data) % v.element_bytes != 0)
+    refuse(fmt::format("{} is not on a boundary of its {}-byte elements", name, v.element_bytes));
 }
 
 }  // namespace
 
-void require_vectors(const Operand& operand, const MultiplyDescription& description, ValueType type, DeviceRange x,
-                     DeviceRange y) {
+void require_vectors(const Operand& operand, const MultiplyDescription& description, ValueType type,
+                     const DensePlace& x, const DensePlace& y) {
   if (type != description.vectors)
     refuse(fmt::format("x and y are {}, the description's vectors {}", to_string(type), to_string(description.vectors)),
            "start from describe<T>()");
-  const std::size_t size = size_of(type);
-  const std::string a = description.operation == Operation::none ? "A" : "A^T";
-  require_vector("x", x, operand.cols, size, a + " has", "columns");
-  require_vector("y", y, operand.rows, size, a + " has", "rows");
-  if (overlap(x, y)) refuse("x and y overlap", "use two vectors");
+  check_operands(operand, description.operation, x, y);
+  require_place("x", x);
+  require_place("y", y);
 }
 
-void require_workspace(DeviceRange workspace, std::uint64_t needed, DeviceRange x, DeviceRange y) {
+void require_workspace(std::span<const std::byte> workspace, std::uint64_t needed, const DensePlace& x,
+                       const DensePlace& y) {
   if (needed == 0) return;
-  if (workspace.bytes < needed || workspace.data == nullptr)
-    refuse(fmt::format("the workspace has {} bytes, {} are needed", workspace.data == nullptr ? 0 : workspace.bytes,
+  if (workspace.size() < needed || workspace.data() == nullptr)
+    refuse(fmt::format("the workspace has {} bytes, {} are needed", workspace.data() == nullptr ? 0 : workspace.size(),
                        needed),
            "call workspace_bytes() for its size");
-  if (address(workspace.data) % workspace_boundary != 0)
+  if (address(workspace.data()) % workspace_boundary != 0)
     refuse(fmt::format("the workspace is not on a {}-byte boundary", workspace_boundary));
-  const DeviceRange used{workspace.data, needed};
+  DensePlace used = x;  // in elements of theirs, on whose boundaries all three are
+  used.data = workspace.data();
+  used.rows = div_up(needed, x.element_bytes);
+  used.cols = used.row_stride = 1;
   if (overlap(used, x) || overlap(used, y)) refuse("the workspace overlaps x or y", "give it memory of its own");
 }
 

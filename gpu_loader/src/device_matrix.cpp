@@ -34,6 +34,23 @@ class Choice {
   std::optional<KernelPlace> asked_;
 };
 
+/// Bytes at the start of the workspace for a column of X or Y, if they are not contiguous.
+std::uint64_t column_bytes(std::uint64_t rows, ValueType vectors, bool strided) {
+  return strided ? round_up(rows * size_of(vectors), format::section_boundary) : 0;
+}
+std::uint64_t columns_bytes(const Operand& operand, const MultiplyDescription& description) {
+  if (description.right_hand_sides == 0) return 0;
+  return column_bytes(operand.cols, description.vectors, description.strided_x) +
+         column_bytes(operand.rows, description.vectors, description.strided_y);
+}
+
+template <class T>
+Scalar<T> negative(Scalar<T> scalar) {
+  scalar.value = -scalar.value;
+  scalar.negated = !scalar.negated;
+  return scalar;
+}
+
 void multiply_part(const DevicePart& part, MultiplyCall call) {
   const PartInfo& info = part.view.info();
   const ValueType vectors = call.description.vectors;
@@ -89,7 +106,7 @@ std::vector<KernelInfo> DeviceMatrix::kernels() const { return kernels_of(impl_-
 std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& description) const {
   const Operand operand = check_description(description, impl_->facts, impl_->infos);
   const Choice choice(impl_->layouts, description.kernel);
-  std::uint64_t most = 0;  // parts run one after the other
+  std::uint64_t most = 0;  // parts run one after the other, and so do columns
   for (const DevicePart& part : impl_->parts_of(operand.role)) {
     const KernelTable& table = *kernel_tables()[part.layout];
     const std::size_t kernel = choice.of(part);
@@ -98,53 +115,62 @@ std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& descripti
       throw Error(errc::usage,
                   fmt::format("the matrix was loaded without what kernel '{}' needs", table.kernels[kernel].name), {},
                   "name the kernel in DeviceLoadOptions::kernels");
-    const bool permuted = description.basis == Basis::permuted;  // no x is gathered
-    most = std::max(most, permuted ? table.workspace_bytes(part.view.info(), kernel, description.vectors)
-                                   : gpu_loader::workspace_bytes(table, part.view.info(), kernel, description.vectors));
+    most = std::max(most, gpu_loader::workspace_bytes(table, part.view.info(), kernel, description.vectors,
+                                                      description.right_hand_sides, description.basis));
   }
-  return most;
+  return checked_add(most, columns_bytes(operand, description), "workspace bytes");
 }
 
 template <class T>
-void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const std::type_identity_t<T>> x,
-                            std::type_identity_t<Scalar<T>> beta, std::span<T> y, std::span<std::byte> workspace,
+void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_identity_t<DenseView<const T>> x,
+                            std::type_identity_t<Scalar<T>> beta, DenseView<T> y, std::span<std::byte> workspace,
                             Stream stream, const MultiplyDescription& description) const {
-  const DeviceRange x_range{x.data(), x.size_bytes()}, y_range{y.data(), y.size_bytes()};
-  const std::uint64_t needed = workspace_bytes(description);
-  const Operand operand = check_description(description, impl_->facts, impl_->infos);
-  require_vectors(operand, description, value_type_of<T>, x_range, y_range);
-  require_workspace({workspace.data(), workspace.size()}, needed, x_range, y_range);
-  if (operand.negated) {
-    alpha.value = -alpha.value;
-    alpha.negated = !alpha.negated;
-  }
-  MultiplyCall call{.device = impl_->device,
-                    .description = description,
-                    .alpha = alpha,
-                    .beta = beta,
-                    .x = x.data(),
-                    .y = y.data(),
-                    .workspace = workspace.data(),
-                    .stream = stream};
-  const std::span<const DevicePart> parts = impl_->parts_of(operand.role);
-  // The first part scales y along the way if it covers all rows, each once; otherwise y is scaled here. Later parts
-  // add.
-  const bool covered = !parts.empty() && parts[0].view.rows() == operand.rows;
-  if (!covered) {
-    scale_vector(description.vectors, call.beta, call.y, nullptr, operand.rows, stream);
-    call.beta = Scalar<T>(1);
-  }
-  const Choice choice(impl_->layouts, description.kernel);
-  for (const DevicePart& part : parts) {
-    call.kernel = choice.of(part);
-    multiply_part(part, call);
-    call.beta = Scalar<T>(1);
+  MultiplyDescription asked = description;  // of these operands
+  asked.right_hand_sides = x.cols;
+  asked.strided_x = !x.has_contiguous_columns();
+  asked.strided_y = !y.has_contiguous_columns();
+  const std::uint64_t needed = workspace_bytes(asked);
+  const Operand operand = check_description(asked, impl_->facts, impl_->infos);
+  require_vectors(operand, asked, value_type_of<T>, x, y);
+  require_workspace(workspace, needed, x, y);
+  std::byte* const copies = workspace.data();  // of the columns that are not contiguous
+  T* const x_copy = reinterpret_cast<T*>(copies);
+  T* const y_copy = reinterpret_cast<T*>(copies + column_bytes(operand.cols, asked.vectors, asked.strided_x));
+  const bool scales = first_part_scales(operand, impl_->infos);
+  const Choice choice(impl_->layouts, asked.kernel);
+  for (std::uint64_t j = 0; j < y.cols; ++j) {  // kernels take one column
+    const T* from = x.column(j);
+    T* to = y.column(j);
+    if (asked.strided_x) {
+      if (!is_known(alpha, 0)) copy_vector(asked.vectors, alpha, from, x.row_stride, x_copy, 1, x.rows, stream);
+      from = x_copy;
+    }
+    if (asked.strided_y) {
+      if (!is_known(beta, 0)) copy_vector(asked.vectors, beta, to, y.row_stride, y_copy, 1, y.rows, stream);
+      to = y_copy;
+    }
+    if (!scales) scale_vector(asked.vectors, beta, to, nullptr, operand.rows, stream);
+    each_part(operand, impl_->infos, [&](std::size_t i, bool add, bool negate, bool conjugate) {
+      const DevicePart& part = impl_->parts[i];
+      multiply_part(part, {.device = impl_->device,
+                           .kernel = choice.of(part),
+                           .description = asked,
+                           .alpha = negate ? negative(alpha) : alpha,
+                           .beta = add ? Scalar<T>(1) : beta,
+                           .conjugate = conjugate,
+                           .x = from,
+                           .y = to,
+                           .workspace = copies + columns_bytes(operand, asked),
+                           .stream = stream});
+    });
+    if (asked.strided_y) copy_vector(asked.vectors, Scalar<T>(1), y_copy, 1, y.column(j), y.row_stride, y.rows, stream);
   }
 }
 
 namespace {
 
-const std::uint32_t* permutation(const DeviceMatrix::Impl& impl, DeviceRange from, DeviceRange to, ValueType type) {
+const std::uint32_t* permutation(const DeviceMatrix::Impl& impl, const DensePlace& from, const DensePlace& to,
+                                 ValueType type) {
   const MultiplyDescription description{.vectors = type, .basis = Basis::permuted};
   require_vectors(check_description(description, impl.facts, impl.infos), description, type, from, to);
   return impl.parts[0].view.get<std::uint32_t>("row_map").data();
@@ -155,44 +181,66 @@ const std::uint32_t* permutation(const DeviceMatrix::Impl& impl, DeviceRange fro
 template <class T>
 void DeviceMatrix::permute(std::span<const T> user, std::span<T> permuted, Stream stream) const {
   const std::uint32_t* const list =
-      permutation(*impl_, {user.data(), user.size_bytes()}, {permuted.data(), permuted.size_bytes()}, value_type_of<T>);
+      permutation(*impl_, DenseView<const T>(user), DenseView<T>(permuted), value_type_of<T>);
   gather_vector(value_type_of<T>, Scalar<T>(1), list, user.data(), permuted.data(), user.size(), stream);
 }
 
 template <class T>
 void DeviceMatrix::unpermute(std::span<const T> permuted, std::span<T> user, Stream stream) const {
   const std::uint32_t* const list =
-      permutation(*impl_, {permuted.data(), permuted.size_bytes()}, {user.data(), user.size_bytes()}, value_type_of<T>);
+      permutation(*impl_, DenseView<const T>(permuted), DenseView<T>(user), value_type_of<T>);
   scatter_vector(value_type_of<T>, list, permuted.data(), user.data(), user.size(), stream);
 }
 
 template <class T>
-void DeviceMatrix::multiply_host_vectors(T alpha, std::span<const T> x, T beta, std::span<T> y,
+void DeviceMatrix::multiply_host_vectors(T alpha, std::type_identity_t<DenseView<const T>> x, T beta,
+                                         std::type_identity_t<DenseView<T>> y,
                                          const MultiplyDescription& description) const {
+  MultiplyDescription asked = description;  // of a contiguous column
+  asked.right_hand_sides = 1;
+  asked.strided_x = asked.strided_y = false;
+  check_operands(check_description(asked, impl_->facts, impl_->infos), asked.operation, x, y);
   const auto room = [](std::uint64_t bytes) { return std::pair{allocate({}, bytes), bytes}; };
-  const auto x_room = room(x.size_bytes()), y_room = room(y.size_bytes());
-  const auto workspace = room(workspace_bytes(description));
+  const auto x_room = room(x.rows * sizeof(T)), y_room = room(y.rows * sizeof(T));
+  const auto workspace = room(workspace_bytes(asked));
   auto* const device_x = static_cast<T*>(x_room.first.get());
   auto* const device_y = static_cast<T*>(y_room.first.get());
+  // Of a column that is not contiguous: CUDA's copies know no strides of 0 and below.
+  Array<T> column(x.has_contiguous_columns() && y.has_contiguous_columns() ? 0 : std::max(x.rows, y.rows));
   const auto copy = [](void* to, const void* from, std::uint64_t bytes, cudaMemcpyKind kind) {
     if (bytes != 0) require_cuda(cudaMemcpy(to, from, bytes, kind), "copying a vector");
   };
-  copy(device_x, x.data(), x.size_bytes(), cudaMemcpyHostToDevice);
-  if (beta != 0) copy(device_y, y.data(), y.size_bytes(), cudaMemcpyHostToDevice);
-  multiply<T>(alpha, {device_x, x.size()}, beta, {device_y, y.size()},
-              {static_cast<std::byte*>(workspace.first.get()), workspace.second}, nullptr, description);
-  require_cuda(cudaStreamSynchronize(nullptr), "multiplying");
-  copy(y.data(), device_y, y.size_bytes(), cudaMemcpyDeviceToHost);
+  const auto to_device = [&](T* to, const auto& from, std::uint64_t j) {
+    const T* source = from.column(j);
+    if (!from.has_contiguous_columns()) {
+      for (std::uint64_t i = 0; i < from.rows; ++i) column[i] = source[static_cast<std::int64_t>(i) * from.row_stride];
+      source = column.data();
+    }
+    copy(to, source, from.rows * sizeof(T), cudaMemcpyHostToDevice);
+  };
+  for (std::uint64_t j = 0; j < y.cols; ++j) {
+    to_device(device_x, x, j);
+    if (beta != 0) to_device(device_y, y, j);
+    multiply<T>(alpha, {device_x, x.rows}, beta, {device_y, y.rows},
+                {static_cast<std::byte*>(workspace.first.get()), workspace.second}, nullptr, asked);
+    require_cuda(cudaStreamSynchronize(nullptr), "multiplying");
+    T* const target = y.column(j);
+    const bool direct = y.has_contiguous_columns();
+    copy(direct ? target : column.data(), device_y, y.rows * sizeof(T), cudaMemcpyDeviceToHost);
+    for (std::uint64_t i = 0; !direct && i < y.rows; ++i)
+      target[static_cast<std::int64_t>(i) * y.row_stride] = column[i];
+  }
 }
 
 #define SPMVPACK_INSTANTIATE(T)                                                                                     \
-  template void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::span<const T>,                         \
-                                       std::type_identity_t<Scalar<T>>, std::span<T>, std::span<std::byte>, Stream, \
+  template void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::type_identity_t<DenseView<const T>>,   \
+                                       std::type_identity_t<Scalar<T>>, DenseView<T>, std::span<std::byte>, Stream, \
                                        const MultiplyDescription&) const;                                           \
   template void DeviceMatrix::permute(std::span<const T>, std::span<T>, Stream) const;                              \
   template void DeviceMatrix::unpermute(std::span<const T>, std::span<T>, Stream) const;                            \
-  template void DeviceMatrix::multiply_host_vectors(T, std::span<const T>, T, std::span<T>,                         \
-                                                    const MultiplyDescription&) const;
+  template void DeviceMatrix::multiply_host_vectors(T, std::type_identity_t<DenseView<const T>>, T,                 \
+                                                    std::type_identity_t<DenseView<T>>, const MultiplyDescription&) \
+      const;
 SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
 #undef SPMVPACK_INSTANTIATE
 

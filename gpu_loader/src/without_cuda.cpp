@@ -38,8 +38,8 @@ std::vector<KernelInfo> DeviceMatrix::kernels() const { refuse(); }
 std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription&) const { refuse(); }
 
 template <class T>
-void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::span<const std::type_identity_t<T>>,
-                            std::type_identity_t<Scalar<T>>, std::span<T>, std::span<std::byte>, Stream,
+void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::type_identity_t<DenseView<const T>>,
+                            std::type_identity_t<Scalar<T>>, DenseView<T>, std::span<std::byte>, Stream,
                             const MultiplyDescription&) const {
   refuse();
 }
@@ -55,18 +55,20 @@ void DeviceMatrix::unpermute(std::span<const T>, std::span<T>, Stream) const {
 }
 
 template <class T>
-void DeviceMatrix::multiply_host_vectors(T, std::span<const T>, T, std::span<T>, const MultiplyDescription&) const {
+void DeviceMatrix::multiply_host_vectors(T, std::type_identity_t<DenseView<const T>>, T,
+                                         std::type_identity_t<DenseView<T>>, const MultiplyDescription&) const {
   refuse();
 }
 
 #define SPMVPACK_INSTANTIATE(T)                                                                                     \
-  template void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::span<const T>,                         \
-                                       std::type_identity_t<Scalar<T>>, std::span<T>, std::span<std::byte>, Stream, \
+  template void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::type_identity_t<DenseView<const T>>,   \
+                                       std::type_identity_t<Scalar<T>>, DenseView<T>, std::span<std::byte>, Stream, \
                                        const MultiplyDescription&) const;                                           \
   template void DeviceMatrix::permute(std::span<const T>, std::span<T>, Stream) const;                              \
   template void DeviceMatrix::unpermute(std::span<const T>, std::span<T>, Stream) const;                            \
-  template void DeviceMatrix::multiply_host_vectors(T, std::span<const T>, T, std::span<T>,                         \
-                                                    const MultiplyDescription&) const;
+  template void DeviceMatrix::multiply_host_vectors(T, std::type_identity_t<DenseView<const T>>, T,                 \
+                                                    std::type_identity_t<DenseView<T>>, const MultiplyDescription&) \
+      const;
 SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
 #undef SPMVPACK_INSTANTIATE
 

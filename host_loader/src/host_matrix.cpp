@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <functional>
-
 #include "layouts/registry.hpp"
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/text.hpp"
@@ -30,16 +28,32 @@ Operand require_description(const MatrixFacts& facts, std::span<const PartInfo> 
   return operand;
 }
 
-/// `a` is what messages call a matrix of rows x cols.
+/// The column of X or Y that a kernel takes: where it lies, or, if its elements are no neighbours, a copy.
 template <class T>
-void require_vectors(std::uint64_t rows, std::uint64_t cols, std::span<const T> x, std::span<const T> y,
-                     const char* a = "A") {
-  if (x.size() != cols) refuse(fmt::format("x has {} elements, {} has {} columns", x.size(), a, cols));
-  if (y.size() != rows) refuse(fmt::format("y has {} elements, {} has {} rows", y.size(), a, rows));
-  const std::less<const T*> before;
-  if (!x.empty() && !y.empty() && before(x.data(), y.data() + y.size()) && before(y.data(), x.data() + x.size()))
-    refuse("x and y overlap", "use two vectors");
-}
+class Column {
+ public:
+  explicit Column(const DenseView<T>& all)
+      : all_(all), copy_(all.has_contiguous_columns() || all.cols == 0 ? 0 : all.rows) {}
+  /// Column j; with its elements, or for a result that is only written without.
+  T* take(std::uint64_t j, bool with_elements) {
+    at_ = all_.column(j);
+    if (copy_.empty()) return at_;
+    if (with_elements)
+      for (std::uint64_t i = 0; i < all_.rows; ++i) copy_[i] = *element(i);
+    return copy_.data();
+  }
+  /// Writes what take() returned to its place.
+  void put_back() const {
+    for (std::uint64_t i = 0; i < copy_.size(); ++i) *element(i) = copy_[i];
+  }
+
+ private:
+  [[nodiscard]] T* element(std::uint64_t i) const { return at_ + static_cast<std::int64_t>(i) * all_.row_stride; }
+
+  DenseView<T> all_;
+  Array<std::remove_const_t<T>> copy_;
+  T* at_ = nullptr;
+};
 
 /// The x of a part: the vector itself from the part's first column on, or its listed columns gathered.
 template <class T>
@@ -53,11 +67,11 @@ const T* local_x(const LoadedPart& part, const T* x, Array<T>& gathered) {
 }
 
 template <class T>
-void multiply_part(const LoadedPart& part, const LayoutState* state, Multiply<T> multiply, T alpha, const T* x, T beta,
-                   T* y, int threads, Basis basis) {
-  if (basis == Basis::permuted) return multiply(part.view(), state, {alpha, x, beta, y}, threads);
+void multiply_part(const LoadedPart& part, const LayoutState* state, Multiply<T> multiply, Operands<T> operands,
+                   int threads, Basis basis) {
+  if (basis == Basis::permuted) return multiply(part.view(), state, operands, threads);
   Array<T> gathered;
-  Operands<T> operands{alpha, local_x(part, x, gathered), beta, y};
+  operands.x = local_x(part, operands.x, gathered);
   const IndexMap& rows = part.info().rows;
   if (rows.kind == MapKind::list)
     operands.rows = part.view().get<std::uint32_t>("row_map").data();
@@ -100,41 +114,50 @@ std::span<const std::uint32_t> HostMatrix::permutation() const {
 template <class T>
 void HostMatrix::permute(std::span<const T> user, std::span<T> permuted) const {
   const auto list = permutation();
-  require_vectors<T>(facts_.rows, facts_.cols, user, permuted);
+  check_operands({.rows = facts_.rows, .cols = facts_.cols}, Operation::none, DenseView<const T>(user),
+                 DenseView<T>(permuted));
   for (std::size_t i = 0; i < list.size(); ++i) permuted[i] = user[list[i]];
 }
 
 template <class T>
 void HostMatrix::unpermute(std::span<const T> permuted, std::span<T> user) const {
   const auto list = permutation();
-  require_vectors<T>(facts_.rows, facts_.cols, permuted, user);
+  check_operands({.rows = facts_.rows, .cols = facts_.cols}, Operation::none, DenseView<const T>(permuted),
+                 DenseView<T>(user));
   for (std::size_t i = 0; i < list.size(); ++i) user[list[i]] = permuted[i];
 }
 
 template <class T>
-void HostMatrix::multiply(std::type_identity_t<T> alpha, std::span<const std::type_identity_t<T>> x,
-                          std::type_identity_t<T> beta, std::span<T> y, int threads,
+void HostMatrix::multiply(std::type_identity_t<T> alpha, std::type_identity_t<DenseView<const T>> x,
+                          std::type_identity_t<T> beta, DenseView<T> y, int threads,
                           const MultiplyDescription& description) const {
   const Operand operand = require_description(facts_, infos_, value_type_of<T>, description);
-  require_vectors<T>(operand.rows, operand.cols, x, y, description.operation == Operation::none ? "A" : "A^T");
-  if (operand.negated) alpha = -alpha;
-  const std::size_t of_a = parts_of(infos_, format::Role::a).size();
-  const std::span<const Part> all(parts_);
-  const std::span<const Part> parts = operand.role == format::Role::a ? all.first(of_a) : all.subspan(of_a);
-  // The first part scales y along the way if it covers all rows; otherwise y is scaled here. Later parts add.
-  const bool covered = alpha != 0 && !parts.empty() && parts[0].loaded.info().rows.count == operand.rows;
-  if (!covered)
-    for (T& element : y) element = scaled(beta, element);
-  if (alpha == 0) return;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    multiply_part(parts[i].loaded, parts[i].state.get(), parts[i].layout->with_vectors<T>(facts_.value_type), alpha,
-                  x.data(), i == 0 && covered ? beta : T{1}, y.data(), threads, description.basis);
+  check_operands(operand, description.operation, x, y);
+  const bool scales = alpha != 0 && first_part_scales(operand, infos_);
+  Column<const T> of_x(x);
+  Column<T> of_y(y);
+  for (std::uint64_t j = 0; j < y.cols; ++j) {  // kernels take one column
+    T* const to = of_y.take(j, beta != 0);
+    if (!scales)
+      for (std::uint64_t i = 0; i < y.rows; ++i) to[i] = scaled(beta, to[i]);
+    if (alpha != 0) {
+      const T* const from = of_x.take(j, true);
+      each_part(operand, infos_, [&](std::size_t i, bool add, bool negate, bool conjugate) {
+        const Part& part = parts_[i];
+        multiply_part(
+            part.loaded, part.state.get(), part.layout->with_vectors<T>(facts_.value_type),
+            {.alpha = negate ? -alpha : alpha, .x = from, .beta = add ? T{1} : beta, .y = to, .conjugate = conjugate},
+            threads, description.basis);
+      });
+    }
+    of_y.put_back();
+  }
 }
 
 #define SPMVPACK_INSTANTIATE_VECTORS(T)                                        \
   template void HostMatrix::permute(std::span<const T>, std::span<T>) const;   \
   template void HostMatrix::unpermute(std::span<const T>, std::span<T>) const; \
-  template void HostMatrix::multiply(T, std::span<const T>, T, std::span<T>, int, const MultiplyDescription&) const;
+  template void HostMatrix::multiply(T, DenseView<const T>, T, DenseView<T>, int, const MultiplyDescription&) const;
 SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE_VECTORS)
 #undef SPMVPACK_INSTANTIATE_VECTORS
 

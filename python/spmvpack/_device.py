@@ -59,8 +59,9 @@ class _Library:
         """An array of the type and device of x, whose columns are contiguous."""
         raise TypeError(f"a result for x of type {type(x).__qualname__} is not known how to make: use multiply(x, out)")
 
-    def contiguous(self, x: Any) -> Any:
-        return x if x.flags.c_contiguous else x.copy()
+    def operand(self, x: Any) -> Any:
+        """x as a multiply takes it: columns as they are, a vector contiguous."""
+        return x if len(x.shape) == 2 or x.flags.c_contiguous else x.copy()
 
     def on_device(self, x: Any) -> bool:
         kinds = x.__dlpack_device__() if hasattr(x, "__dlpack_device__") else None
@@ -125,8 +126,9 @@ class _PyTorch(_Library):
     def empty_like(self, x: Any, shape: tuple[int, ...]) -> Any:
         return x.new_empty(shape) if len(shape) == 1 else x.new_empty(shape[::-1]).t()
 
-    def contiguous(self, x: Any) -> Any:
-        return x.resolve_neg().contiguous()
+    def operand(self, x: Any) -> Any:
+        x = x.resolve_neg()
+        return x if x.dim() == 2 else x.contiguous()
 
     def on_device(self, x: Any) -> bool:
         return bool(x.is_cuda)
@@ -164,10 +166,11 @@ def device_index(device: Any) -> int:
 
 
 class _Workspaces(threading.local):
-    """A thread's multipliers: by the type of the vectors, the stream, and whether with A^T; the oldest first."""
+    """A thread's multipliers: by the type of the vectors, the stream, whether with A^T, and whether for columns; the
+    oldest first."""
 
     def __init__(self) -> None:
-        self.made: dict[tuple[str, int, bool], _native.Multiplier] = {}
+        self.made: dict[tuple[str, int, bool, bool], _native.Multiplier] = {}
 
 
 class DeviceMatrix(Products):
@@ -235,18 +238,12 @@ class DeviceMatrix(Products):
 
             return matvec(self, x, transpose=transpose)
         y = library.empty_like(x, (rows, *x.shape[1:2]))
-        if len(x.shape) == 2:
-            for k in range(x.shape[1]):
-                self.multiply(library.contiguous(x[:, k]), y[:, k], transpose=transpose)
-        else:
-            self.multiply(library.contiguous(x), y, transpose=transpose)
+        self.multiply(library.operand(x), y, transpose=transpose)
         return y
 
     def _of_host_array(self, x: np.ndarray[Any, Any], rows: int, transpose: bool) -> np.ndarray[Any, Any]:
         y = np.empty((rows, *x.shape[1:2]), x.dtype, order="F")
-        for k in range(x.shape[1] if x.ndim == 2 else 1):
-            column, result = (x[:, k], y[:, k]) if x.ndim == 2 else (x, y)
-            self._matrix.multiply_host_vectors(contiguous(column), result, 1.0, 0.0, transpose)
+        self._matrix.multiply_host_vectors(x if x.ndim == 2 else contiguous(x), y, 1.0, 0.0, transpose)
         return y
 
     def multiply(self, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0, stream: Any = None, *,
@@ -255,14 +252,16 @@ class DeviceMatrix(Products):
         prepare() or a first multiply has made the workspace; can be captured into a CUDA graph.
 
         Args:
-            x: of shape (columns,), contiguous, on the matrix's device.
-            out: of shape (rows,), contiguous, of the type of x; it does not overlap x. Not read if beta is 0.
+            x: of shape (columns,), contiguous, or (columns, k) with any strides, on the matrix's device.
+            out: of shape (rows,), contiguous, or (rows, k), of the type of x and without an element of x. Not read if
+                beta is 0.
             alpha, beta: scalars.
             stream: a cudaStream_t as a number, an object with __cuda_stream__, or a stream of CuPy or PyTorch; None is
                 the current stream of the library of x. The multiply comes after all that x's and out's libraries have
                 queued for them on their current streams; what is queued later must be on `stream` or wait for it,
                 and so must the end of x and out, of which only PyTorch learns of its own streams here.
-            transpose: A^T instead of A; x is then of shape (rows,) and out of shape (columns,).
+            transpose: A^T instead of A; x is then of shape (rows,) or (rows, k), and out of shape (columns,) or
+                (columns, k).
 
         Returns:
             out, which is complete when the stream has come that far.
@@ -289,7 +288,7 @@ class DeviceMatrix(Products):
             if hasattr(vector, "is_neg") and vector.is_neg():  # PyTorch's DLPack leaves the sign out
                 raise ValueError(f"{name} is the negative of what is in its memory: use {name}.resolve_neg()")
         # DLPack's producers let the stream wait for what they have queued on theirs.
-        multiplier = self._multiplier(_dtype_name(x), on, transpose)
+        multiplier = self._multiplier(_dtype_name(x), on, transpose, len(x.shape) == 2)
         multiplier.multiply(x.__dlpack__(stream=on), out.__dlpack__(stream=on), alpha, beta, on)
         if hasattr(stream, "cuda_stream"):  # PyTorch's
             for vector in (x, out):
@@ -297,18 +296,19 @@ class DeviceMatrix(Products):
                     vector.record_stream(stream)  # so that its memory is not used again before this multiply has ended
         return out
 
-    def prepare(self, stream: Any = 0, dtype: Any = None, *, transpose: bool = False) -> None:
+    def prepare(self, stream: Any = 0, dtype: Any = None, *, transpose: bool = False, columns: bool = False) -> None:
         """Makes this thread's workspace for multiplies on `stream` with vectors of `dtype` (the matrix's unless given),
-        with A or its transpose, which the first of them would do otherwise: before a CUDA graph is captured."""
-        self._multiplier(str(np.dtype(dtype or self.dtype)), stream_of(stream), transpose)
+        or with an x and out of several columns, with A or its transpose, which the first of them would do otherwise:
+        before a CUDA graph is captured."""
+        self._multiplier(str(np.dtype(dtype or self.dtype)), stream_of(stream), transpose, columns)
 
-    def _multiplier(self, dtype: str, stream: int, transpose: bool) -> _native.Multiplier:
+    def _multiplier(self, dtype: str, stream: int, transpose: bool, columns: bool = False) -> _native.Multiplier:
         made = self._workspaces.made
-        multiplier = made.get((dtype, stream, transpose))
+        multiplier = made.get((dtype, stream, transpose, columns))
         if multiplier is None:
             if len(made) == _most_workspaces:
                 del made[next(iter(made))]  # waits for the device
-            multiplier = made[dtype, stream, transpose] = self._matrix.multiplier(dtype, transpose)
+            multiplier = made[dtype, stream, transpose, columns] = self._matrix.multiplier(dtype, transpose, columns)
         return multiplier
 
     def linear_operator(self, transpose: DeviceMatrix | None = None) -> Any:

@@ -75,26 +75,22 @@ class Matrix(Products):
 
             return matvec(self, x, transpose=transpose)
         own = in_host_memory(x)
-        if own.ndim == 2:
-            y = np.empty((rows, own.shape[1]), own.dtype, order="F")
-            for k in range(own.shape[1]):
-                self._host.multiply(contiguous(own[:, k]), y[:, k], 1.0, 0.0, threads, transpose)
-        else:
-            y = np.empty(rows, own.dtype)
-            self._host.multiply(contiguous(own), y, 1.0, 0.0, threads, transpose)
+        y = np.empty((rows, *own.shape[1:2]), own.dtype, order="F")
+        self._host.multiply(own if own.ndim == 2 else contiguous(own), y, 1.0, 0.0, threads, transpose)
         return like(x, y)
 
     def multiply(self, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0, threads: int = 0, *,
                  transpose: bool = False) -> Any:
-        """out = alpha A x + beta out; allocates nothing.
+        """out = alpha A x + beta out; allocates nothing for vectors and contiguous columns.
 
         Args:
-            x: of shape (columns,), contiguous, as of A @ x.
-            out: of shape (rows,), contiguous and writable, of the type of x; it does not overlap x. Not read if beta
-                is 0.
+            x: of shape (columns,), contiguous, or (columns, k) with any strides, as of A @ x.
+            out: of shape (rows,), contiguous, or (rows, k); writable, of the type of x, and without an element of x.
+                Not read if beta is 0.
             alpha, beta: scalars; x is not read if alpha is 0.
             threads: 0: all. The bits of the result do not depend on it.
-            transpose: A^T instead of A; x is then of shape (rows,) and out of shape (columns,).
+            transpose: A^T instead of A; x is then of shape (rows,) or (rows, k), and out of shape (columns,) or
+                (columns, k).
 
         Returns:
             out.

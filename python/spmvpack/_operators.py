@@ -44,8 +44,7 @@ def _operator_class(base: Any, xp: Any, make: Callable[..., Any]) -> Any:
             rows = matrix.shape[1 if transpose else 0]
             if x.ndim == 2 and x.shape[1] != 1:
                 y = xp.empty((rows, x.shape[1]), self.dtype, order="F")
-                for k in range(x.shape[1]):
-                    matrix.multiply(xp.ascontiguousarray(x[:, k]), y[:, k], transpose=transpose, **self._options)
+                matrix.multiply(x, y, transpose=transpose, **self._options)
                 return y
             y = xp.empty(rows, self.dtype)
             matrix.multiply(xp.ascontiguousarray(x.reshape(-1)), y, transpose=transpose, **self._options)

@@ -73,14 +73,13 @@ def _multiply(x: torch.Tensor, key: int, rows: int, transpose: bool) -> torch.Te
     if transpose and not matrix.has_transpose:
         raise Error("A^T is needed, for a gradient or by `transpose`, and the matrix does not have it", "usage", "",
                     "encode the matrix with its transpose: spmvpack.encode(..., transpose=True)")
-    x, y = x.detach(), _new_result(x, rows)
-    columns = [(x, y)] if x.dim() == 1 else zip(x.unbind(1), y.unbind(1))
-    for source, result in columns:
-        source = source.contiguous()
-        if matrix._torch_device == "cpu":
-            matrix.multiply(source.numpy(), result.numpy(), transpose=transpose)
-        else:
-            matrix.multiply(source, result, transpose=transpose)
+    x, y = x.detach().resolve_neg(), _new_result(x, rows)
+    if x.dim() == 1:
+        x = x.contiguous()
+    if matrix._torch_device == "cpu":
+        matrix.multiply(x.numpy(), y.numpy(), transpose=transpose)
+    else:
+        matrix.multiply(x, y, transpose=transpose)
     return y
 
 

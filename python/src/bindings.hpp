@@ -32,28 +32,29 @@ const char* name_of(ValueType type);
 /// Where the elements of a vector are.
 enum class Place : std::uint8_t { host, device };
 
-/// A vector of the caller's, which lives while this does.
-struct Vector {
+/// x or out of a multiply, the caller's: a vector, or columns of any strides. It lives while this does.
+struct Dense {
   AnyArray array;
   ValueType type = ValueType::f64;
   void* data = nullptr;
-  std::uint64_t size = 0;
+  std::uint64_t rows = 0, cols = 1;
+  std::int64_t row_stride = 1, col_stride = 0;
   int device = 0;  ///< of Place::device
 
   template <class T>
-  [[nodiscard]] std::span<T> elements() const {
-    return {static_cast<T*>(data), size};
+  [[nodiscard]] DenseView<T> view() const {
+    return {static_cast<T*>(data), rows, cols, row_stride, col_stride};
   }
 };
-/// The vector `object`, which messages call `name`: `size` contiguous elements, as many as the matrix has `what`, of
-/// `values` or of f64 with f32 values. Nothing is copied or converted. Raises ValueError for a wrong shape, stride or
-/// device, TypeError for anything but an array of the right type.
-Vector vector_of(nb::handle object, const char* name, std::uint64_t size, const char* what, ValueType values,
-                 Place place, bool writable);
-/// The vectors x and out of a multiply with a matrix of these facts, or with its transpose, of one type.
-struct Vectors {
-  Vectors(nb::handle x_object, nb::handle y_object, const MatrixFacts& facts, Operation operation, Place place);
-  Vector x, y;
+/// The array `object`, which messages call `name`: a vector of `size` contiguous elements, or as many rows, one for
+/// each of the matrix's `what`, of `values` or of a type that multiplies with them. Nothing is copied or converted.
+/// Raises ValueError for a wrong shape, stride or device, TypeError for anything but an array of the right type.
+Dense dense_of(nb::handle object, const char* name, std::uint64_t size, const char* what, ValueType values, Place place,
+               bool writable);
+/// x and out of a multiply with a matrix of these facts, or with its transpose, of one type and as many columns.
+struct Operands {
+  Operands(nb::handle x_object, nb::handle y_object, const MatrixFacts& facts, Operation operation, Place place);
+  Dense x, y;
 };
 
 constexpr Operation operation_of(bool transpose) { return transpose ? Operation::transpose : Operation::none; }

@@ -19,7 +19,8 @@ struct OnDevice {
   int device;
 };
 
-/// A multiply with a workspace of its own, for vectors of one type and one stream at a time.
+/// A multiply with a workspace of its own, for vectors, or also for columns of any strides, of one type and one stream
+/// at a time.
 struct Multiplier {
   DeviceMultiplier multiplier;
   ValueType vectors;
@@ -42,7 +43,7 @@ ValueType value_type_of_name(const std::string& dtype) {
   raise_type_error("vectors are float64 or float32, not " + dtype);
 }
 
-Multiplier multiplier(const OnDevice& a, const std::string& dtype, bool transpose) {
+Multiplier multiplier(const OnDevice& a, const std::string& dtype, bool transpose, bool columns) {
   const ValueType vectors = value_type_of_name(dtype);
   const ValueType values = a.matrix.facts().value_type;
   if (!is_type_pair(values, vectors))
@@ -51,10 +52,12 @@ Multiplier multiplier(const OnDevice& a, const std::string& dtype, bool transpos
   const nb::gil_scoped_release no_gil;
   const CurrentDevice current(a.device);
   const Operation operation = operation_of(transpose);
-  return {DeviceMultiplier(a.matrix, {.operation = operation, .vectors = vectors}), vectors, a.device, operation};
+  const MultiplyDescription description{
+      .operation = operation, .vectors = vectors, .strided_x = columns, .strided_y = columns};
+  return {DeviceMultiplier(a.matrix, description), vectors, a.device, operation};
 }
 
-void require_device(const Vector& v, const char* name, int device) {
+void require_device(const Dense& v, const char* name, int device) {
   if (v.device != device)
     raise_value_error(std::string(name) + " is on cuda:" + std::to_string(v.device) +
                       ", the matrix on cuda:" + std::to_string(device));
@@ -63,15 +66,15 @@ void require_device(const Vector& v, const char* name, int device) {
 /// x and y are DLPack capsules that are safe to use on `stream`.
 void multiply(const Multiplier& m, nb::handle x_capsule, nb::handle y_capsule, double alpha, double beta,
               std::uintptr_t stream) {
-  const Vectors vectors(x_capsule, y_capsule, m.multiplier.matrix().facts(), m.operation, Place::device);
-  const Vector &x = vectors.x, &y = vectors.y;
+  const Operands operands(x_capsule, y_capsule, m.multiplier.matrix().facts(), m.operation, Place::device);
+  const Dense &x = operands.x, &y = operands.y;
   if (x.type != m.vectors) raise_type_error("the vectors are not of the workspace's type");
   require_device(x, "x", m.device);
   require_device(y, "out", m.device);
   const nb::gil_scoped_release no_gil;
   const CurrentDevice current(m.device);
   dispatch(x.type, [&]<class T>(T) {
-    m.multiplier.multiply<T>(static_cast<T>(alpha), x.elements<const T>(), static_cast<T>(beta), y.elements<T>(),
+    m.multiplier.multiply<T>(static_cast<T>(alpha), x.view<const T>(), static_cast<T>(beta), y.view<T>(),
                              reinterpret_cast<Stream>(stream));  // NOLINT(performance-no-int-to-ptr): a handle
   });
 }
@@ -86,21 +89,20 @@ void multiply_at(const Multiplier& m, std::uintptr_t x, std::uintptr_t y, double
   const CurrentDevice current(m.device);
   dispatch(m.vectors, [&]<class T>(T) {
     // NOLINTBEGIN(performance-no-int-to-ptr): Python has them as numbers
-    m.multiplier.multiply<T>(static_cast<T>(alpha), std::span(reinterpret_cast<const T*>(x), cols),
-                             static_cast<T>(beta), std::span(reinterpret_cast<T*>(y), rows),
-                             reinterpret_cast<Stream>(stream));
+    m.multiplier.multiply<T>(static_cast<T>(alpha), {reinterpret_cast<const T*>(x), cols}, static_cast<T>(beta),
+                             {reinterpret_cast<T*>(y), rows}, reinterpret_cast<Stream>(stream));
     // NOLINTEND(performance-no-int-to-ptr)
   });
 }
 
 void multiply_host_vectors(const OnDevice& a, nb::handle x_object, nb::handle y_object, double alpha, double beta,
                            bool transpose) {
-  const Vectors v(x_object, y_object, a.matrix.facts(), operation_of(transpose), Place::host);
+  const Operands v(x_object, y_object, a.matrix.facts(), operation_of(transpose), Place::host);
   const nb::gil_scoped_release no_gil;
   const CurrentDevice current(a.device);
   dispatch(v.x.type, [&]<class T>(T) {
-    a.matrix.multiply_host_vectors<T>(static_cast<T>(alpha), v.x.elements<const T>(), static_cast<T>(beta),
-                                      v.y.elements<T>(), describe<T>(operation_of(transpose)));
+    a.matrix.multiply_host_vectors<T>(static_cast<T>(alpha), v.x.view<const T>(), static_cast<T>(beta), v.y.view<T>(),
+                                      describe<T>(operation_of(transpose)));
   });
 }
 
@@ -122,7 +124,7 @@ void bind_device(nb::module_& m) {
       .def_static("load", &load, "container"_a, "device"_a, "threads"_a)
       .def_ro("device", &OnDevice::device)
       .def_prop_ro("allocated_bytes", [](const OnDevice& a) { return a.matrix.allocated_bytes(); })
-      .def("multiplier", &multiplier, "dtype"_a, "transpose"_a)
+      .def("multiplier", &multiplier, "dtype"_a, "transpose"_a, "columns"_a)
       .def("multiply_host_vectors", &multiply_host_vectors, "x"_a, "y"_a, "alpha"_a, "beta"_a, "transpose"_a,
            nb::sig("def multiply_host_vectors(self, x: object, y: object, alpha: float, beta: float, transpose: bool) "
                    "-> None"));

@@ -77,10 +77,10 @@ OnHost load(const Container& container, int threads, std::uint64_t memory_limit,
 void multiply(const OnHost& on_host, nb::handle x_object, nb::handle y_object, double alpha, double beta, int threads,
               bool transpose) {
   const host_loader::HostMatrix& a = on_host.matrix;
-  const Vectors v(x_object, y_object, a.facts(), operation_of(transpose), Place::host);
+  const Operands v(x_object, y_object, a.facts(), operation_of(transpose), Place::host);
   const nb::gil_scoped_release no_gil;
   dispatch(v.x.type, [&]<class T>(T) {
-    a.multiply<T>(static_cast<T>(alpha), v.x.elements<const T>(), static_cast<T>(beta), v.y.elements<T>(), threads,
+    a.multiply<T>(static_cast<T>(alpha), v.x.view<const T>(), static_cast<T>(beta), v.y.view<T>(), threads,
                   describe<T>(operation_of(transpose)));
   });
 }

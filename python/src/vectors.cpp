@@ -1,4 +1,4 @@
-// Vectors of the caller's: checked, with messages that have the numbers, and used where they are.
+// x and out of the caller's: checked, with messages that have the numbers, and used where they are.
 
 #include <fmt/format.h>
 
@@ -60,11 +60,11 @@ const char* name_of(ValueType type) {
 void raise_type_error(const std::string& text) { throw nb::type_error(text.c_str()); }
 void raise_value_error(const std::string& text) { throw nb::value_error(text.c_str()); }
 
-Vector vector_of(nb::handle object, const char* name, std::uint64_t size, const char* what, ValueType values,
-                 Place place, bool writable) {
-  Vector vector;
-  vector.array = array_of(object, writable);
-  const AnyArray& array = vector.array;
+Dense dense_of(nb::handle object, const char* name, std::uint64_t size, const char* what, ValueType values, Place place,
+               bool writable) {
+  Dense dense;
+  dense.array = array_of(object, writable);
+  const AnyArray& array = dense.array;
   if (!array.is_valid()) {
     if (writable && array_of(object, false).is_valid()) raise_value_error(fmt::format("{} is read-only", name));
     raise_type_error(fmt::format("{} is of type {}, not an array of {} or one that DLPack or a buffer can hand over",
@@ -87,28 +87,40 @@ Vector vector_of(nb::handle object, const char* name, std::uint64_t size, const 
   if (!type)
     raise_type_error(fmt::format("{} is {}, the matrix {}: nothing is converted; convert it to {}", name,
                                  dtype_name(array.dtype()), name_of(values), name_of(values)));
-  if (array.ndim() != 1 || array.shape(0) != size)
+  if (array.ndim() == 2 && array.shape(0) != size)
+    raise_value_error(fmt::format("{} has shape {}, expected ({},) or ({}, k), one row for each of the matrix's {} {}",
+                                  name, shape_text(array), size, size, size, what));
+  if (array.ndim() != 2 && (array.ndim() != 1 || array.shape(0) != size))
     raise_value_error(fmt::format("{} has shape {}, expected ({},), one element for each of the matrix's {} {}", name,
                                   shape_text(array), size, size, what));
-  if (size > 1 && array.stride(0) != 1)
+  if (array.ndim() == 1 && size > 1 && array.stride(0) != 1)
     raise_value_error(
         fmt::format("{} has a stride of {} elements; make it contiguous, as with numpy.ascontiguousarray()", name,
                     array.stride(0)));
-  vector.type = *type;
-  vector.data = const_cast<void*>(array.data());  // written only if it was imported as writable
-  vector.size = size;
-  vector.device = array.device_id();
-  return vector;
+  dense.type = *type;
+  dense.data = const_cast<void*>(array.data());  // written only if it was imported as writable
+  dense.rows = size;
+  if (array.ndim() == 2) {
+    dense.cols = array.shape(1);
+    dense.row_stride = array.stride(0);
+    dense.col_stride = array.stride(1);
+  }
+  dense.device = array.device_id();
+  return dense;
 }
 
-Vectors::Vectors(nb::handle x_object, nb::handle y_object, const MatrixFacts& facts, Operation operation, Place place) {
+Operands::Operands(nb::handle x_object, nb::handle y_object, const MatrixFacts& facts, Operation operation,
+                   Place place) {
   const bool plain = operation == Operation::none;
-  x = vector_of(x_object, "x", plain ? facts.cols : facts.rows, plain ? "columns" : "rows", facts.value_type, place,
-                false);
-  y = vector_of(y_object, "out", plain ? facts.rows : facts.cols, plain ? "rows" : "columns", facts.value_type, place,
-                true);
+  x = dense_of(x_object, "x", plain ? facts.cols : facts.rows, plain ? "columns" : "rows", facts.value_type, place,
+               false);
+  y = dense_of(y_object, "out", plain ? facts.rows : facts.cols, plain ? "rows" : "columns", facts.value_type, place,
+               true);
   if (x.type != y.type)
     raise_type_error(fmt::format("x is {} and out is {}: both must be of one type", name_of(x.type), name_of(y.type)));
+  if (x.array.ndim() != y.array.ndim() || x.cols != y.cols)
+    raise_value_error(fmt::format("x has shape {} and out {}: both must have as many columns", shape_text(x.array),
+                                  shape_text(y.array)));
 }
 
 }  // namespace spmvpack::python

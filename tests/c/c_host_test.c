@@ -53,6 +53,49 @@ static int multiply(const spmvpack_container* container) {
   return 0;
 }
 
+/* Y = 2 A X - Y of two columns, X in rows with something between them, Y in columns. */
+static int multiply_columns(const spmvpack_container* container) {
+  spmvpack_host_matrix* a = NULL;
+  const double x[] = {1, 1, 99, 10, 0, 99, 100, 0, 99, 1000, 2, 99}, alpha = 2, beta = -1;
+  double y[] = {1, 2, 3, 77, 4, 5, 6}, turns[] = {1, 7, 10, 7, 100, 7, 1000, 7};
+  spmvpack_multiply_description d = spmvpack_multiply_default(SPMVPACK_F64);
+  REQUIRE(spmvpack_host_load(container, 1, &a) == SPMVPACK_OK);
+  REQUIRE(d.order_x == SPMVPACK_ORDER_COLUMNS && d.order_y == SPMVPACK_ORDER_COLUMNS && d.right_hand_sides == 1);
+  d.right_hand_sides = 2;
+  d.order_x = SPMVPACK_ORDER_ROWS;
+  d.ldx = 3;
+  d.ldy = 4;
+  REQUIRE(spmvpack_host_multiply_with(a, &d, &alpha, x, &beta, y, 1) == SPMVPACK_OK);
+  REQUIRE(y[0] == 2 * 2000.5 - 1 && y[1] == -2 && y[2] == 2 * 369 - 3 && y[3] == 77);
+  REQUIRE(y[4] == 2 * 4.5 - 4 && y[5] == -5 && y[6] == 2 * -1.0 - 6);
+  d.ldx = 1;
+  REQUIRE(spmvpack_host_multiply_with(a, &d, &alpha, x, &beta, y, 1) == SPMVPACK_USAGE);
+  REQUIRE(strstr(spmvpack_error_text(), "ldx is 1, less than a row's 2 elements") != NULL);
+  d.ldx = 0;
+  d.ldy = 2;
+  REQUIRE(spmvpack_host_multiply_with(a, &d, &alpha, x, &beta, y, 1) == SPMVPACK_USAGE);
+  REQUIRE(strstr(spmvpack_error_text(), "ldy is 2, less than a column's 3 elements") != NULL);
+  d.ldy = 0;
+  d.order_y = (spmvpack_order)2;
+  REQUIRE(spmvpack_host_multiply_with(a, &d, &alpha, x, &beta, y, 1) == SPMVPACK_USAGE);
+  d = spmvpack_multiply_default(SPMVPACK_F64);
+  d.right_hand_sides = 0;
+  REQUIRE(spmvpack_host_multiply_with(a, &d, &alpha, NULL, &beta, NULL, 1) == SPMVPACK_OK);
+  /* X and Y are the columns of one array. */
+  d.right_hand_sides = 1;
+  d.order_x = d.order_y = SPMVPACK_ORDER_ROWS;
+  d.ldx = d.ldy = 2;
+  REQUIRE(spmvpack_host_multiply_with(a, &d, &alpha, turns, &beta, turns + 1, 1) == SPMVPACK_OK);
+  REQUIRE(turns[1] == 2 * 2000.5 - 7 && turns[3] == -7 && turns[5] == 2 * 369 - 7 && turns[7] == 7 && turns[4] == 100);
+  REQUIRE(spmvpack_host_multiply_with(a, &d, &alpha, turns, &beta, turns + 2, 1) == SPMVPACK_USAGE);
+  REQUIRE(strstr(spmvpack_error_text(), "x and y overlap") != NULL);
+  d.scalars_on_device = 1;
+  REQUIRE(spmvpack_host_multiply_with(a, &d, &alpha, turns, &beta, turns + 1, 1) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_host_multiply_with(a, NULL, &alpha, turns, &beta, turns + 1, 1) == SPMVPACK_USAGE);
+  spmvpack_host_free(a);
+  return 0;
+}
+
 /* A^T: refused without it, and with it for x of A's rows. */
 static int transposed(void) {
   const double x[] = {1, 10, 100}, alpha = 2, beta = -1;
@@ -224,7 +267,7 @@ static int bytes_of(const spmvpack_csr* a, const spmvpack_encode_options* option
   REQUIRE(*bytes != NULL);
   REQUIRE(spmvpack_save_memory(c, *bytes, *size - 1, size) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_save_memory(c, *bytes, *size, size) == SPMVPACK_OK);
-  REQUIRE(multiply(c) == 0);
+  REQUIRE(multiply(c) == 0 && multiply_columns(c) == 0);
   spmvpack_close(c);
   return 0;
 }
@@ -253,7 +296,7 @@ int main(void) {
   REQUIRE(spmvpack_save(c, "c_host.spmvc", 1) == SPMVPACK_OK);
   spmvpack_close(c);
   REQUIRE(spmvpack_open("c_host.spmvc", &c) == SPMVPACK_OK);
-  REQUIRE(multiply(c) == 0);
+  REQUIRE(multiply(c) == 0 && multiply_columns(c) == 0);
   spmvpack_close(c);
 
   /* Layouts, settings, codecs and types. */

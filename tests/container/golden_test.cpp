@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 
+#include "columns.hpp"
 #include "golden_files.hpp"
 #include "products.hpp"
 #include "spmvpack/container/multiply.hpp"
@@ -266,6 +267,47 @@ TEST_CASE("every golden file to accept multiplies as its entries do, however it 
   CHECK(multiplied > 300);
   CHECK(transposes > 60);
   CHECK(bases > 2);
+}
+
+TEST_CASE("every golden file to accept multiplies several columns as one at a time, in any order of their elements") {
+  int multiplied = 0;
+  for (const GoldenFile& file : golden_files("accept")) {
+    const Container container = Container::open(file.path);
+    if (!is_small(container.facts())) continue;
+    INFO(file.name());
+    const HostMatrix a = HostMatrix::load(container, {.threads = 1});
+    const MatrixFacts& facts = a.facts();
+    const auto compare = [&]<class T>(T, Operation operation, Basis basis) {
+      const MultiplyDescription description{.operation = operation, .vectors = value_type_of<T>, .basis = basis};
+      const bool plain = operation == Operation::none;
+      for (const T alpha : {T(2), T(0)})
+        for (const T beta : {T(0.5), T(0)}) {
+          INFO((plain ? "A, " : "A^T, ") << to_string(description.vectors) << ", alpha " << alpha << ", beta " << beta);
+          compare_columns<T>(
+              plain ? facts.cols : facts.rows, plain ? facts.rows : facts.cols,
+              [&](const std::vector<T>& x, std::vector<T> y) {
+                a.multiply<T>(alpha, x, beta, y, 1, description);
+                return y;
+              },
+              [&](StoredColumns<T>& x, StoredColumns<T>& y) {
+                a.multiply<T>(alpha, x.view(), beta, y.view(), 1, description);
+              },
+              [&](bool same, std::size_t count, std::string_view x, std::string_view y) {
+                INFO(count << " columns, X in " << x << ", Y in " << y);
+                REQUIRE(same);
+                ++multiplied;
+              });
+        }
+    };
+    const auto in_all_ways = [&](auto zero) {
+      compare(zero, Operation::none, Basis::user);
+      if (a.has_transpose()) compare(zero, Operation::transpose, Basis::user);
+      if (has_permuted_basis(container.parts())) compare(zero, Operation::none, Basis::permuted);
+    };
+    in_all_ways(double{});
+    if (facts.value_type == ValueType::f32 && facts.rows + facts.cols < 10'000) in_all_ways(float{});
+  }
+  CHECK(multiplied > 20'000);
 }
 
 TEST_CASE("every golden file to reject is rejected, for what it is, by every way of loading") {

@@ -77,7 +77,10 @@ def test_several_columns_are_the_products_of_each():
         assert y.shape == (60, 3)
         for k in range(3):
             assert same_bits(np.ascontiguousarray(y[:, k]), m @ np.ascontiguousarray(form[:, k]))
+        out = np.full((60, 4), np.nan)
+        assert same_bits(m.multiply(form, out[:, 1:])[:, 2].copy(), y[:, 2].copy()) and np.isnan(out[:, 0]).all()
     assert (m @ np.empty((50, 0))).shape == (60, 0)
+    assert same_bits(np.ascontiguousarray(m @ x[::-1, ::-1]), np.ascontiguousarray(m @ x[::-1, ::-1].copy()))
 
 
 def test_vectors_of_other_libraries_and_forms():
@@ -105,7 +108,10 @@ FROZEN.flags.writeable = False
 
 @pytest.mark.parametrize("call, error, text", [
     (lambda: M @ np.ones(49), ValueError, r"x has shape \(49,\), expected \(50,\)"),
-    (lambda: M @ np.ones((49, 2)), ValueError, r"x has shape \(49,\), expected \(50,\)"),
+    (lambda: M @ np.ones((49, 2)), ValueError, r"x has shape \(49, 2\), expected \(50,\) or \(50, k\)"),
+    (lambda: M.multiply(np.ones((50, 2)), np.empty((60, 3))), ValueError, "both must have as many columns"),
+    (lambda: M.multiply(np.ones((50, 1)), np.empty(60)), ValueError, r"x has shape \(50, 1\) and out \(60,\)"),
+    (lambda: M.multiply(np.ones((50, 2)), np.broadcast_to(np.empty((60, 1)), (60, 2))), ValueError, "read-only"),
     (lambda: M @ np.ones((50, 1, 1)), ValueError, r"x has shape \(50, 1, 1\)"),
     (lambda: M @ np.float64(3), ValueError, r"x has shape \(\)"),
     (lambda: M @ np.ones(50, np.float32), TypeError, "x is float32, the matrix float64"),
@@ -154,6 +160,14 @@ def test_x_and_out_must_not_overlap():
     with pytest.raises(sp.Error, match="overlap") as caught:
         M.multiply(both[:50], both[40:])
     assert caught.value.code == "usage"
+    square = sp.encode(random_csr(60, 60, 6, 2))
+    columns = vector(60 * 6).reshape(60, 6)
+    expected = square @ columns[:, ::2].copy()
+    with pytest.raises(sp.Error, match="overlap"):
+        square.multiply(columns[:, :3], columns[:, 2:5])
+    assert same_bits(square.multiply(columns[:, ::2], columns[:, 1::2]).copy("K"), expected.copy("C"))
+    with pytest.raises(sp.Error, match="an element twice"):
+        square.multiply(vector(180).reshape(60, 3), np.lib.stride_tricks.as_strided(columns, (60, 3), (8, 8)))
 
 
 def test_threads_share_a_matrix():

@@ -156,6 +156,37 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_decode(const spmvpack_container* contai
                                                 const spmvpack_load_options* options,
                                                 const spmvpack_csr_arrays* matrix);
 
+/* ---- multiplies */
+
+typedef enum spmvpack_operation SPMVPACK_ANY_INT {
+  SPMVPACK_OPERATION_N = 0, /* A */
+  SPMVPACK_OPERATION_T = 1, /* A^T: for matrices encoded with it, and symmetric and skew-symmetric ones */
+  SPMVPACK_OPERATION_H = 2  /* A^H: values are real, so A^T */
+} spmvpack_operation;
+
+/* Whether X, or Y, has its columns or its rows one after the other. */
+typedef enum spmvpack_order SPMVPACK_ANY_INT {
+  SPMVPACK_ORDER_COLUMNS = 0, /* column-major */
+  SPMVPACK_ORDER_ROWS = 1     /* row-major */
+} spmvpack_order;
+
+/* What a multiply Y = alpha op(A) X + beta Y computes. Start from spmvpack_multiply_default(). */
+typedef struct spmvpack_multiply_description {
+  size_t size; /* sizeof this struct when the caller was compiled */
+  spmvpack_operation operation;
+  spmvpack_type vectors;     /* of x, y, alpha and beta: the matrix's type, or F64 with an F32 matrix */
+  uint64_t right_hand_sides; /* columns of X and Y, each of which has the bits of a multiply with it alone */
+  uint64_t ldx, ldy;         /* elements from one column of X or Y to the next, at least a column's length, or from one
+                                row to the next, at least right_hand_sides; 0: exactly that */
+  int scalars_on_device;     /* nonzero: alpha and beta point to device memory, which is read when the multiply runs */
+  uint32_t kernel;           /* from spmvpack_find_kernel(); 0: the default. Parts whose layout is not the kernel's
+                                use their default */
+  spmvpack_order order_x, order_y;
+} spmvpack_multiply_description;
+
+/* A description of y = alpha A x + beta y: one right-hand side, scalars in host memory, the default kernel, columns. */
+SPMVPACK_EXPORT spmvpack_multiply_description spmvpack_multiply_default(spmvpack_type vectors);
+
 /* ---- on the host */
 
 /* A matrix in host memory. Immutable; any number of multiplies may run at once. */
@@ -184,32 +215,18 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_host_multiply_transposed(const spmvpack
                                                                   const void* x, const void* beta, void* y,
                                                                   int threads);
 
+/* Y = alpha op(A) X + beta Y, as the description says; without scalars on a device and another kernel than the default,
+   which are SPMVPACK_UNSUPPORTED or SPMVPACK_USAGE. Of an X or Y in rows, one column is copied. X and Y do not overlap;
+   the columns of one array in rows may be those of both by turns. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_host_multiply_with(const spmvpack_host_matrix* matrix,
+                                                            const spmvpack_multiply_description* description,
+                                                            const void* alpha, const void* x, const void* beta, void* y,
+                                                            int threads);
+
 /* ---- on a GPU */
 
 /* A matrix in device memory. Immutable; any number of multiplies may run at once, each with its own workspace. */
 typedef struct spmvpack_matrix spmvpack_matrix;
-
-typedef enum spmvpack_operation SPMVPACK_ANY_INT {
-  SPMVPACK_OPERATION_N = 0, /* A */
-  SPMVPACK_OPERATION_T = 1, /* A^T: for matrices encoded with it, and symmetric and skew-symmetric ones */
-  SPMVPACK_OPERATION_H = 2  /* A^H: values are real, so A^T */
-} spmvpack_operation;
-
-/* What a multiply computes. Start from spmvpack_multiply_default(). */
-typedef struct spmvpack_multiply_description {
-  size_t size; /* sizeof this struct when the caller was compiled */
-  spmvpack_operation operation;
-  spmvpack_type vectors;     /* of x, y, alpha and beta: the matrix's type, or F64 with an F32 matrix */
-  uint64_t right_hand_sides; /* columns of X and Y; only 1 is supported so far */
-  uint64_t ldx, ldy;         /* elements from one column of X or Y to the next, at least a column's length; may be 0
-                                if there is only one column */
-  int scalars_on_device;     /* nonzero: alpha and beta point to device memory, which is read when the multiply runs */
-  uint32_t kernel;           /* from spmvpack_find_kernel(); 0: the default. Parts whose layout is not the kernel's
-                                use their default */
-} spmvpack_multiply_description;
-
-/* A description of y = alpha A x + beta y: one right-hand side, scalars in host memory, the default kernel. */
-SPMVPACK_EXPORT spmvpack_multiply_description spmvpack_multiply_default(spmvpack_type vectors);
 
 /* Sets *kernel to the kernel with that name: "layout/kernel", such as "csr/vector". The number is valid in this process
    only. Needs no device. */
@@ -229,11 +246,12 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_load_with(const spmvpack_container* con
 SPMVPACK_EXPORT void spmvpack_free(spmvpack_matrix* matrix);
 SPMVPACK_EXPORT spmvpack_status spmvpack_get_info(const spmvpack_matrix* matrix, spmvpack_info* info);
 
-/* Sets *bytes to the size of the workspace that one such multiply needs in device memory. */
+/* Sets *bytes to the size of the workspace that one such multiply needs in device memory: for X or Y in rows, room for
+   a column, too. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_workspace_bytes(const spmvpack_matrix* matrix,
                                                          const spmvpack_multiply_description* description,
                                                          uint64_t* bytes);
-/* y = alpha op(A) x + beta y on `stream`. x and y are in device memory, aligned to their elements, and do not overlap;
+/* Y = alpha op(A) X + beta Y on `stream`. X and Y are in device memory, aligned to their elements, and do not overlap;
    y is not read if beta is 0, nor x if alpha is 0. The workspace is in device memory, aligned to 256 bytes. The call
    allocates nothing, does not synchronise, and can be captured into a CUDA graph. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix,

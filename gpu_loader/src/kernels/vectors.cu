@@ -26,6 +26,16 @@ __global__ void gather_kernel(DeviceScalar<V> alpha, const std::uint32_t* list, 
 }
 
 template <class V>
+__global__ void copy_kernel(DeviceScalar<V> factor, const V* from, std::int64_t from_stride, V* to,
+                            std::int64_t to_stride, std::uint64_t n) {
+  const bool read = factor.get() != V{0};
+  for (std::uint64_t i = first_item(); i < n; i += stride()) {
+    const auto at = static_cast<std::int64_t>(i);
+    to[at * to_stride] = read ? from[at * from_stride] : V{0};
+  }
+}
+
+template <class V>
 __global__ void scatter_kernel(const std::uint32_t* list, const V* from, V* to, std::uint64_t n) {
   for (std::uint64_t i = first_item(); i < n; i += stride()) to[list[i]] = from[i];
 }
@@ -49,6 +59,15 @@ void gather_vector(ValueType type, const AnyScalar& alpha, const std::uint32_t* 
   dispatch(type, [&]<class V>(V) {
     launch(gather_kernel<V>, stride_blocks(n, threads), threads, stream, device_scalar<V>(alpha), list,
            static_cast<const V*>(from), static_cast<V*>(to), n);
+  });
+}
+
+void copy_vector(ValueType type, const AnyScalar& factor, const void* from, std::int64_t from_stride, void* to,
+                 std::int64_t to_stride, std::uint64_t n, Stream stream) {
+  if (n == 0) return;
+  dispatch(type, [&]<class V>(V) {
+    launch(copy_kernel<V>, stride_blocks(n, threads), threads, stream, device_scalar<V>(factor),
+           static_cast<const V*>(from), from_stride, static_cast<V*>(to), to_stride, n);
   });
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What multiply() does to x and y before the parts.
+// What multiply() does to x and y before the parts and after them.
 
 #include "layouts/layout.hpp"
 
@@ -12,6 +12,9 @@ void scale_vector(ValueType type, const AnyScalar& beta, void* y, const std::uin
 /// to[i] = from[list[i]] for i < n. If alpha is 0, nothing is read and `to` becomes 0.
 void gather_vector(ValueType type, const AnyScalar& alpha, const std::uint32_t* list, const void* from, void* to,
                    std::uint64_t n, Stream stream);
+/// to[i to_stride] = from[i from_stride] for i < n. If factor is 0, nothing is read, and the elements become 0.
+void copy_vector(ValueType type, const AnyScalar& factor, const void* from, std::int64_t from_stride, void* to,
+                 std::int64_t to_stride, std::uint64_t n, Stream stream);
 /// to[list[i]] = from[i] for i < n.
 void scatter_vector(ValueType type, const std::uint32_t* list, const void* from, void* to, std::uint64_t n,
                     Stream stream);

@@ -49,8 +49,11 @@ std::uint64_t gathered_bytes(const PartInfo& part, ValueType vectors) {
              : 0;
 }
 
-std::uint64_t workspace_bytes(const KernelTable& table, const PartInfo& part, std::size_t kernel, ValueType vectors) {
-  return checked_add(gathered_bytes(part, vectors), table.workspace_bytes(part, kernel, vectors), "workspace bytes");
+std::uint64_t workspace_bytes(const KernelTable& table, const PartInfo& part, std::size_t kernel, ValueType vectors,
+                              std::uint64_t columns, Basis basis) {
+  if (columns == 0) return 0;
+  const std::uint64_t gathered = basis == Basis::permuted ? 0 : gathered_bytes(part, vectors);
+  return checked_add(gathered, table.workspace_bytes(part, kernel, vectors), "workspace bytes");
 }
 
 std::span<const KernelInfo> kernels(std::string_view layout) noexcept {
@@ -82,12 +85,12 @@ KernelId default_kernel(const PartInfo& part) {
   return id_of({layout, default_place(*all[layout], part)});
 }
 
-std::uint64_t workspace_bytes(const PartInfo& part, KernelId kernel, ValueType vectors) {
+std::uint64_t workspace_bytes(const PartInfo& part, KernelId kernel, ValueType vectors, std::uint64_t columns) {
   const std::size_t layout = find_layout(part.layout);
   KernelPlace place{layout, default_place(*all[layout], part)};
   if (!kernel.is_default())
     if (const KernelPlace asked = place_of(kernel); asked.layout == layout) place = asked;
-  return workspace_bytes(*all[layout], part, place.kernel, vectors);
+  return workspace_bytes(*all[layout], part, place.kernel, vectors, columns);
 }
 
 }  // namespace spmvpack::gpu_loader

@@ -1,8 +1,11 @@
 #pragma once
-/// The description of a multiply Y = alpha op(A) X + beta Y, shared by all loaders and by C.
+/// The description of a multiply Y = alpha op(A) X + beta Y, its operands, and what it does in which order: shared by
+/// all loaders and by C.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/container/export.hpp"
@@ -29,13 +32,66 @@ struct KernelId {
   [[nodiscard]] constexpr bool is_default() const noexcept { return value == 0; }
 };
 
-/// Everything about a multiply except its operands. What a loader does not support yet (more than one right-hand side)
-/// is refused with errc::unsupported before anything is computed.
+/// X or Y of a multiply, as DLPack has it: element (i, j) is data[i * row_stride + j * col_stride]. A vector, of which
+/// this can be made implicitly, is one column. Strides are in elements, and may be negative; those of X may be 0.
+template <class T>
+struct DenseView {
+  T* data = nullptr;
+  std::uint64_t rows = 0, cols = 1;
+  std::int64_t row_stride = 1, col_stride = 0;
+
+  constexpr DenseView() = default;
+  constexpr DenseView(T* vector, std::uint64_t size) noexcept : data(vector), rows(size) {}
+  constexpr DenseView(T* first, std::uint64_t rows_, std::uint64_t cols_, std::int64_t row_stride_,
+                      std::int64_t col_stride_) noexcept
+      : data(first), rows(rows_), cols(cols_), row_stride(row_stride_), col_stride(col_stride_) {}
+  template <class Vector>
+  requires std::is_convertible_v<Vector, std::span<T>>
+  constexpr DenseView(Vector&& vector) noexcept {  // NOLINT: a vector is a view, std::span is one, too
+    const std::span<T> all(vector);
+    data = all.data();
+    rows = all.size();
+  }
+  template <class U>
+  requires(std::is_same_v<T, const U>) constexpr DenseView(const DenseView<U>& v) noexcept  // NOLINT: as of pointers
+      : DenseView(v.data, v.rows, v.cols, v.row_stride, v.col_stride) {}
+
+  [[nodiscard]] constexpr T* column(std::uint64_t j) const noexcept {
+    return rows == 0 ? data : data + static_cast<std::int64_t>(j) * col_stride;  // data may be null without elements
+  }
+  /// Whether the elements of each column are neighbours, as kernels take them.
+  [[nodiscard]] constexpr bool has_contiguous_columns() const noexcept { return row_stride == 1 || rows <= 1; }
+};
+
+/// A DenseView without its type.
+struct DensePlace {
+  const void* data = nullptr;
+  std::uint64_t rows = 0, cols = 0;
+  std::int64_t row_stride = 1, col_stride = 0;  ///< in elements
+  std::size_t element_bytes = 1;
+
+  DensePlace() = default;
+  template <class T>
+  DensePlace(const DenseView<T>& v) noexcept  // NOLINT(google-explicit-constructor): the same place
+      : data(v.data),
+        rows(v.rows),
+        cols(v.cols),
+        row_stride(v.row_stride),
+        col_stride(v.col_stride),
+        element_bytes(sizeof(T)) {}
+};
+/// Whether a byte belongs to elements of both, whose size is the same. Elements between others do not: the columns of
+/// one array may be those of X and Y by turns.
+SPMVPACK_EXPORT bool overlap(const DensePlace& a, const DensePlace& b) noexcept;
+
+/// Everything about a multiply except its operands, whose sizes and strides are their own. What a loader does not
+/// support is refused with errc::unsupported before anything is computed.
 struct MultiplyDescription {
   Operation operation = Operation::none;  ///< others need A^T: EncodeRequest::transpose, or a symmetric matrix
   ValueType vectors = ValueType::f64;     ///< of X, Y, alpha and beta, and of every product and sum
-  std::uint64_t right_hand_sides = 1;     ///< columns of X and Y
-  std::uint64_t ldx = 0, ldy = 0;  ///< elements from one column to the next, at least its length; 0: exactly that
+  std::uint64_t right_hand_sides = 1;     ///< columns of X and Y that a workspace is for
+  /// That a workspace is also for an X, or a Y, without contiguous columns: it has room for one of them.
+  bool strided_x = false, strided_y = false;
   bool scalars_on_device = false;  ///< alpha and beta are in device memory, read when the multiply runs
   KernelId kernel = {};
   Basis basis = Basis::user;  ///< permuted: X and Y are as permute() of the loaded matrix makes them
@@ -52,15 +108,36 @@ constexpr MultiplyDescription describe(Operation operation = Operation::none) no
 struct Operand {
   format::Role role = format::Role::a;
   bool negated = false;
+  bool conjugated = false;           ///< never if the values are their own conjugates
   std::uint64_t rows = 0, cols = 0;  ///< of op(A)
 };
 
 /// Refuses what no loader accepts, and finds what multiplies. Error(errc::usage) if the description does not fit the
-/// matrix: f32 vectors with f64 values, a leading dimension smaller than a column, an operation that needs A^T, or a
-/// permuted basis, of `parts` (all of a container's) that have none. Error(errc::unsupported) if no loader can do it
-/// yet. Each loader checks the kernel and the location of the scalars itself.
+/// matrix: f32 vectors with f64 values, an operation that needs A^T, or a permuted basis, of `parts` (all of a
+/// container's) that have none. Each loader checks the kernel and the location of the scalars itself.
 SPMVPACK_EXPORT Operand check_description(const MultiplyDescription& description, const MatrixFacts& facts,
                                           std::span<const PartInfo> parts);
+
+/// Error(errc::usage) if X or Y has not the rows of op(A)'s columns or rows, they do not have as many columns, an
+/// element of Y is there twice, or X and Y overlap.
+SPMVPACK_EXPORT void check_operands(const Operand& operand, Operation operation, const DensePlace& x,
+                                    const DensePlace& y);
+
+/// Whether the first part that multiplies has all rows, each once, and so scales y along the way. If not, y = beta y
+/// comes first, and every part adds.
+SPMVPACK_EXPORT bool first_part_scales(const Operand& operand, std::span<const PartInfo> parts) noexcept;
+
+/// A multiply with one column, part by part in the order of their results' additions: calls run(part, add, negate,
+/// conjugate) with the index in `parts` (all of a container's), whether beta is 1 instead of the caller's, whether
+/// alpha is the caller's negative, and whether the stored values are conjugated.
+template <class F>
+void each_part(const Operand& operand, std::span<const PartInfo> parts, F&& run) {
+  const std::size_t of_a = parts_of(parts, format::Role::a).size();
+  const bool is_a = operand.role == format::Role::a, scales = first_part_scales(operand, parts);
+  const std::size_t first = is_a ? 0 : of_a, end = is_a ? of_a : parts.size();
+  for (std::size_t part = first; part < end; ++part)
+    run(part, !(scales && part == first), operand.negated, operand.conjugated);
+}
 
 /// Whether a loader can multiply with the transpose: the container has it, or it is A or -A.
 SPMVPACK_EXPORT bool has_transpose(const MatrixFacts& facts, std::span<const PartInfo> parts) noexcept;

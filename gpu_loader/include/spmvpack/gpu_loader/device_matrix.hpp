@@ -112,20 +112,28 @@ class SPMVPACK_EXPORT DeviceMatrix {
   /// The exact size of the workspace that one such multiply needs in device memory, often 0. Errors: as for multiply().
   [[nodiscard]] std::uint64_t workspace_bytes(const MultiplyDescription& description) const;
 
-  /// y = alpha op(A) x + beta y in device memory, on `stream`: one kernel or a few, no allocation, no synchronisation;
-  /// can be captured into a CUDA graph. T is double or float, the type of x, y and every product and sum; an f32 matrix
-  /// takes either, an f64 matrix only double. x has facts().cols elements, y has facts().rows, or for the transpose the
-  /// other way round; both are aligned to their elements and do not overlap. y is not read if beta is 0, nor x if alpha
-  /// is 0 (y then becomes beta y). `workspace` is in device memory, aligned to 256 bytes, and not used by any other
-  /// multiply at the same time. Parts whose layout is not the kernel's use their default kernel. Each Scalar, not the
-  /// description, says whether it is on the device. Errors, all before anything is launched: errc::unsupported (a
-  /// number of right-hand sides that no kernel supports yet); errc::usage (something does not fit the matrix or T,
-  /// there is no transpose, or the kernel is one that no part has or that was not prepared). errc::no_device if a
-  /// launch fails.
+  /// Y = alpha op(A) X + beta Y in device memory, on `stream`, column by column: one kernel or a few for each, no
+  /// allocation, no synchronisation; can be captured into a CUDA graph. T is double or float, the type of X, Y and
+  /// every product and sum; an f32 matrix takes either, an f64 matrix only double. X has facts().cols rows, Y has
+  /// facts().rows, or for the transpose the other way round; they have as many columns, of any strides, and vectors are
+  /// one column. Both are aligned to their elements and do not overlap. Y is not read if beta is 0, nor X if alpha is 0
+  /// (Y then becomes beta Y). `workspace` is in device memory, aligned to 256 bytes, not used by any other multiply at
+  /// the same time, and as large as workspace_bytes() says for a description of X and Y: with strided_x, or strided_y,
+  /// if their columns are not contiguous. Parts whose layout is not the kernel's use their default kernel. Each Scalar,
+  /// not the description, says whether it is on the device. Errors, all before anything is launched: errc::usage
+  /// (something does not fit the matrix or T, there is no transpose, or the kernel is one that no part has or that was
+  /// not prepared). errc::no_device if a launch fails.
   template <class T>
-  void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const std::type_identity_t<T>> x,
-                std::type_identity_t<Scalar<T>> beta, std::span<T> y, std::span<std::byte> workspace, Stream stream,
+  void multiply(std::type_identity_t<Scalar<T>> alpha, std::type_identity_t<DenseView<const T>> x,
+                std::type_identity_t<Scalar<T>> beta, DenseView<T> y, std::span<std::byte> workspace, Stream stream,
                 const MultiplyDescription& description = describe<T>()) const;
+  /// The same for a y that is a std::span.
+  template <class Y, class T = typename std::remove_reference_t<Y>::value_type>
+  void multiply(std::type_identity_t<Scalar<T>> alpha, std::type_identity_t<DenseView<const T>> x,
+                std::type_identity_t<Scalar<T>> beta, Y&& y, std::span<std::byte> workspace, Stream stream,
+                const MultiplyDescription& description = describe<T>()) const {
+    multiply<T>(alpha, x, beta, DenseView<T>(y), workspace, stream, description);
+  }
 
   /// The user's vector in the order of Basis::permuted, and back: one kernel on `stream`, device memory, no overlap. T
   /// is float or double. Error(errc::usage) if the container has no such basis.
@@ -134,9 +142,11 @@ class SPMVPACK_EXPORT DeviceMatrix {
   template <class T>
   void unpermute(std::span<const T> permuted, std::span<T> user, Stream stream) const;
 
-  /// multiply() with x and y in host memory: allocates, copies, multiplies and waits. Convenient for first experiments.
+  /// multiply() with X and Y in host memory: allocates, copies, multiplies and waits, a column at a time. Convenient
+  /// for first experiments.
   template <class T>
-  void multiply_host_vectors(T alpha, std::span<const T> x, T beta, std::span<T> y,
+  void multiply_host_vectors(T alpha, std::type_identity_t<DenseView<const T>> x, T beta,
+                             std::type_identity_t<DenseView<T>> y,
                              const MultiplyDescription& description = describe<T>()) const;
 
   struct Impl;
@@ -157,9 +167,14 @@ class SPMVPACK_EXPORT DeviceMultiplier {
   [[nodiscard]] const DeviceMatrix& matrix() const noexcept { return matrix_; }
   /// DeviceMatrix::multiply() with this workspace and description, whose vectors must be of type T.
   template <class T>
-  void multiply(std::type_identity_t<Scalar<T>> alpha, std::span<const std::type_identity_t<T>> x,
-                std::type_identity_t<Scalar<T>> beta, std::span<T> y, Stream stream) const {
+  void multiply(std::type_identity_t<Scalar<T>> alpha, std::type_identity_t<DenseView<const T>> x,
+                std::type_identity_t<Scalar<T>> beta, DenseView<T> y, Stream stream) const {
     matrix_.multiply<T>(alpha, x, beta, y, {static_cast<std::byte*>(workspace_.get()), bytes_}, stream, description_);
+  }
+  template <class Y, class T = typename std::remove_reference_t<Y>::value_type>
+  void multiply(std::type_identity_t<Scalar<T>> alpha, std::type_identity_t<DenseView<const T>> x,
+                std::type_identity_t<Scalar<T>> beta, Y&& y, Stream stream) const {
+    multiply<T>(alpha, x, beta, DenseView<T>(y), stream);
   }
 
  private:

@@ -40,9 +40,10 @@ SPMVPACK_EXPORT std::string_view kernel_name(KernelId kernel);
 /// The kernel that multiplies with a part unless another is requested. It depends only on the container's content,
 /// never on the device. Error(errc::unsupported) if the part's layout is not supported on GPUs.
 SPMVPACK_EXPORT KernelId default_kernel(const PartInfo& part);
-/// The exact size of the workspace that one multiply with a part needs in device memory, often 0. A kernel of another
-/// layout stands for the part's default. Error(errc::unsupported) if the size does not fit into 64 bits or the part's
-/// layout is not supported on GPUs; errc::usage as for kernel_name().
-SPMVPACK_EXPORT std::uint64_t workspace_bytes(const PartInfo& part, KernelId kernel, ValueType vectors);
+/// The exact size of the workspace that one multiply of so many columns with a part needs in device memory, often 0. A
+/// kernel of another layout stands for the part's default. Error(errc::unsupported) if the size does not fit into 64
+/// bits or the part's layout is not supported on GPUs; errc::usage as for kernel_name().
+SPMVPACK_EXPORT std::uint64_t workspace_bytes(const PartInfo& part, KernelId kernel, ValueType vectors,
+                                              std::uint64_t columns = 1);
 
 }  // namespace spmvpack::gpu_loader

@@ -34,21 +34,22 @@ class SPMVPACK_EXPORT HostMatrix {
   /// Whether multiply() can take Operation::transpose: the container has A^T, or the matrix is symmetric or skew.
   [[nodiscard]] bool has_transpose() const noexcept { return spmvpack::has_transpose(facts_, infos_); }
 
-  /// y = alpha op(A) x + beta y. x has facts().cols elements, y has facts().rows, or with describe<T>(
-  /// Operation::transpose) the other way round. T, the type of y's elements, is also the
-  /// type of every product and sum: the matrix's value type, or double for an f32 matrix. y is not read if beta is 0,
-  /// nor x if alpha is 0. The layout fixes the order of additions (docs/LAYOUTS.md), which does not depend on `threads`
-  /// (0: all). Errors, before anything is computed: errc::usage (wrong sizes or types, x and y overlap, or there is no
-  /// transpose); errc::unsupported (several right-hand sides, or a kernel other than the default).
+  /// Y = alpha op(A) X + beta Y, column by column: each has the bits of a multiply with that column alone. X has
+  /// facts().cols rows, Y has facts().rows, or with describe<T>(Operation::transpose) the other way round; they have as
+  /// many columns, of any strides. T, the type of Y's elements, is also the type of every product and sum: the matrix's
+  /// value type, or double for an f32 matrix. Y is not read if beta is 0, nor X if alpha is 0. The layout fixes the
+  /// order of additions (docs/LAYOUTS.md), which does not depend on `threads` (0: all). Of an X, or a Y, without
+  /// contiguous columns, one column is copied, in memory that counts. Errors, before anything is computed: errc::usage
+  /// (wrong sizes or types, X and Y overlap, or there is no transpose); errc::unsupported (a kernel other than the
+  /// default); errc::out_of_memory.
   template <class T>
-  void multiply(std::type_identity_t<T> alpha, std::span<const std::type_identity_t<T>> x, std::type_identity_t<T> beta,
-                std::span<T> y, int threads = 0, const MultiplyDescription& description = describe<T>()) const;
-  /// The same for a y that is a std::vector, a std::array or the like.
-  template <class Y, class T = typename Y::value_type>
-  requires(!std::is_same_v<Y, std::span<T>>) void multiply(std::type_identity_t<T> alpha,
-                                                           std::span<const std::type_identity_t<T>> x,
-                                                           std::type_identity_t<T> beta, Y& y, int threads = 0) const {
-    multiply<T>(alpha, x, beta, std::span<T>(y), threads);
+  void multiply(std::type_identity_t<T> alpha, std::type_identity_t<DenseView<const T>> x, std::type_identity_t<T> beta,
+                DenseView<T> y, int threads = 0, const MultiplyDescription& description = describe<T>()) const;
+  /// The same for a y that is a std::span, a std::vector, a std::array or the like.
+  template <class Y, class T = typename std::remove_reference_t<Y>::value_type>
+  void multiply(std::type_identity_t<T> alpha, std::type_identity_t<DenseView<const T>> x, std::type_identity_t<T> beta,
+                Y&& y, int threads = 0, const MultiplyDescription& description = describe<T>()) const {
+    multiply<T>(alpha, x, beta, DenseView<T>(y), threads, description);
   }
 
   /// The user's vector in the order of Basis::permuted, and back. The vectors do not overlap; T is float or double.

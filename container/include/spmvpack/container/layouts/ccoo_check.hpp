@@ -3,8 +3,6 @@
 /// neighbours, and returns what is violated. Once check_place() of all chunks has found nothing, the others read
 /// nothing outside the part's sections.
 
-#include <bit>
-
 #include "spmvpack/container/layouts/ccoo.hpp"
 #include "spmvpack/container/layouts/violation.hpp"
 
@@ -114,8 +112,7 @@ struct Blob {
 /// lane, a power of two.
 template <class Slots>
 SPMVPACK_HOST_DEVICE bool is_padding(const Slots& s, std::uint32_t k, std::uint32_t slot) {
-  const auto shift = static_cast<unsigned>(std::countr_zero(k));
-  return slot != 0 && s.offset(slot) == s.offset(slot - 1) && s.row(slot >> shift) == s.row((slot - 1) >> shift);
+  return slot != 0 && s.offset(slot) == s.offset(slot - 1) && s.row(slot / k) == s.row((slot - 1) / k);
 }
 
 /// A slot of a chunk in whose bases nothing is wrong, and the slots before it.
@@ -123,10 +120,8 @@ template <class T, class Slots>
 SPMVPACK_HOST_DEVICE Violation check_slot(const View<T>& v, const Sizes& n, std::uint64_t c, const Blob& blob,
                                           const Slots& s, std::uint32_t slot) {
   const std::uint32_t k = v.slots, offset = s.offset(slot);
-  const auto shift = static_cast<unsigned>(std::countr_zero(k));
   if (offset >= n.cols - v.col_base[c]) return column_out_of_range;
-  if (slot != 0 && offset < s.offset(slot - 1) && s.row(slot >> shift) == s.row((slot - 1) >> shift))
-    return columns_fall;
+  if (slot != 0 && offset < s.offset(slot - 1) && s.row(slot / k) == s.row((slot - 1) / k)) return columns_fall;
   const bool lut = blob.encoding.lut();
   const std::size_t size = lut ? 1 : sizeof(T);
   const std::byte* const value = blob.values + slot * size;
