@@ -303,7 +303,7 @@ def test_cupy_on_its_current_stream(cupy):
 
 
 def test_a_stream_waits_for_what_was_queued_on_the_operands_stream(cupy):
-    m = sp.encode(A)
+    m = sp.encode(A, "ccoo")
     d, other = m.to(), cupy.cuda.Stream(non_blocking=True)
     x, out = cupy.zeros(2000), cupy.zeros(3000)
     d.prepare(other)
@@ -320,7 +320,7 @@ def test_a_stream_waits_for_what_was_queued_on_the_operands_stream(cupy):
 
 def test_x_that_is_dropped_is_read_to_the_end(cupy):
     """On the current stream, memory is another array's only after what is queued there."""
-    m = sp.encode(A)
+    m = sp.encode(A, "ccoo")
     d = m.to()
     with cupy.cuda.Stream(non_blocking=True) as mine:
         slow = cupy.random.default_rng(1).standard_normal((3000, 3000))
@@ -495,7 +495,7 @@ def test_cupy_matrices_and_operators(cupy):
 
 
 def test_torch_tensors(torch):
-    m = sp.encode(A)
+    m = sp.encode(A, "ccoo")
     d = m.to(torch.device("cuda"))
     x = np.random.default_rng(1).standard_normal(2000)
     with torch.cuda.stream(torch.cuda.Stream()):
@@ -514,7 +514,7 @@ def test_torch_tensors(torch):
 @pytest.mark.parametrize("on_another", [False, True])
 def test_a_tensor_that_is_dropped_is_read_to_the_end(torch, on_another):
     """PyTorch knows the stream that reads it and keeps its memory until then."""
-    m = sp.encode(A)
+    m = sp.encode(A, "ccoo")
     d, other = m.to(), torch.cuda.Stream()
     x = torch.ones(2000, dtype=torch.float64, device="cuda")
     out = torch.zeros(3000, dtype=torch.float64, device="cuda")

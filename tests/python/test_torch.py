@@ -201,12 +201,12 @@ def test_the_matrix_lives_until_backward(device):
     key, y = d.key, sp.torch.matvec(d, x)
     del d
     gc.collect()
-    assert key in sp._matrix.alive
+    assert key in sp._products.alive
     y.sum().backward()
     assert np.allclose(numpy_of(x.grad), A.T @ np.ones(60), rtol=1e-12)
     del y
     gc.collect()
-    assert key not in sp._matrix.alive
+    assert key not in sp._products.alive
 
 
 def test_a_copied_model_has_the_same_matrix():
