@@ -192,8 +192,7 @@ DeviceMatrix DeviceMatrix::of_sections(DeviceContents contents, Stream stream, c
   for (const PartInfo& info : impl->infos) impl->layouts.push_back(find_layout(info.layout));
   require_kernels(impl->layouts, options);
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < contents.sections.size(); ++i) {
-    const DeviceSection& s = contents.sections[i];
+  for (const DeviceSection& s : contents.sections) {
     if (s.part >= impl->infos.size())
       throw Error(errc::usage,
                   fmt::format("section '{}' of part {}, and there are {}", s.name, s.part, impl->infos.size()), name);
