@@ -104,8 +104,9 @@ class SPMVPACK_EXPORT DeviceMatrix {
   [[nodiscard]] bool has_transpose() const;
   /// Device memory that the matrix occupies: sections and maps with the padding between them, and what load() built.
   [[nodiscard]] std::uint64_t allocated_bytes() const;
-  /// The part of allocated_bytes() that was built at load: for kernels that need it (the row blocks of `csr/ipcsr`), or
-  /// are faster with it (the windows of `csell/slices`, if the memory limit leaves room for them).
+  /// The part of allocated_bytes() that was built at load: for kernels that need it (the row blocks of `csr/ipcsr`, the
+  /// ends of the chunks of `csr/merge`), or are faster with it (the windows of `csell/slices`, if the memory limit
+  /// leaves room for them).
   [[nodiscard]] std::uint64_t prepared_bytes() const;
   /// The kernels of the matrix's layouts, starting with those of the first part.
   [[nodiscard]] std::vector<KernelInfo> kernels() const;
