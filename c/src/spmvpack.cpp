@@ -300,19 +300,16 @@ struct Views {
   DenseView<T> y;
 };
 
-/// Converts the description of a multiply of that matrix to C++, which checks its contents.
-MultiplyDescription description_of(const spmvpack_multiply_description& c, const MatrixFacts& facts) {
-  const ValueType vectors = type_of(c.vectors);
-  return dispatch(vectors, [&]<class T>(T) -> MultiplyDescription {
-    const Views<T> views(facts, c, nullptr, nullptr);
-    return {.operation = static_cast<Operation>(c.operation),
-            .vectors = vectors,
-            .right_hand_sides = c.right_hand_sides,
-            .strided_x = !views.x.has_contiguous_columns(),
-            .strided_y = !views.y.has_contiguous_columns(),
-            .scalars_on_device = c.scalars_on_device != 0,
-            .kernel = {c.kernel}};
-  });
+/// Converts the description of a multiply with such operands to C++, which checks its contents.
+template <class T>
+MultiplyDescription description_of(const spmvpack_multiply_description& c, const Views<T>& views) {
+  return {.operation = static_cast<Operation>(c.operation),
+          .vectors = spmvpack::value_type_of<T>,
+          .right_hand_sides = c.right_hand_sides,
+          .strided_x = !views.x.has_contiguous_columns(),
+          .strided_y = !views.y.has_contiguous_columns(),
+          .scalars_on_device = c.scalars_on_device != 0,
+          .kernel = {c.kernel}};
 }
 
 void host_multiply(const spmvpack_host_matrix* matrix, const spmvpack_multiply_description& c, const void* alpha,
@@ -320,14 +317,12 @@ void host_multiply(const spmvpack_host_matrix* matrix, const spmvpack_multiply_d
   require_pointer(matrix, "matrix");
   require_pointer(alpha, "alpha");
   require_pointer(beta, "beta");
-  const MatrixFacts& facts = matrix->matrix.facts();
-  const MultiplyDescription description = description_of(c, facts);
-  dispatch(description.vectors, [&]<class T>(T) {
-    const Views<T> views(facts, c, x, y);
+  dispatch(type_of(c.vectors), [&]<class T>(T) {
+    const Views<T> views(matrix->matrix.facts(), c, x, y);
     if (views.x.rows != 0 && views.x.cols != 0) require_pointer(x, "x");
     if (views.y.rows != 0 && views.y.cols != 0) require_pointer(y, "y");
     matrix->matrix.multiply<T>(*static_cast<const T*>(alpha), views.x, *static_cast<const T*>(beta), views.y, threads,
-                               description);
+                               description_of(c, views));
   });
 }
 
@@ -346,8 +341,7 @@ void multiply(const DeviceMatrix& matrix, const spmvpack_multiply_description& c
     return c.scalars_on_device != 0 ? Scalar<T>::on_device(place) : Scalar<T>(*place);
   };
   const Views<T> views(matrix.facts(), c, x, y);
-  matrix.multiply<T>(scalar(alpha), views.x, scalar(beta), views.y, workspace, stream,
-                     description_of(c, matrix.facts()));
+  matrix.multiply<T>(scalar(alpha), views.x, scalar(beta), views.y, workspace, stream, description_of(c, views));
 }
 
 }  // namespace
@@ -575,7 +569,10 @@ spmvpack_status spmvpack_workspace_bytes(const spmvpack_matrix* matrix,
     const spmvpack_multiply_description asked = sized_description(description);
     require_pointer(matrix, "matrix");
     require_pointer(bytes, "bytes");
-    *bytes = matrix->matrix.workspace_bytes(description_of(asked, matrix->matrix.facts()));
+    spmvpack::dispatch(type_of(asked.vectors), [&]<class T>(T) {
+      *bytes = matrix->matrix.workspace_bytes(
+          description_of(asked, Views<T>(matrix->matrix.facts(), asked, nullptr, nullptr)));
+    });
   });
 }
 

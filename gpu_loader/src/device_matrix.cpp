@@ -10,6 +10,7 @@
 
 #include "arguments.hpp"
 #include "cuda_error.hpp"
+#include "instances.hpp"
 #include "kernels/vectors.hpp"
 #include "layouts/registry.hpp"
 #include "matrix.hpp"
@@ -232,17 +233,7 @@ void DeviceMatrix::multiply_host_vectors(T alpha, std::type_identity_t<DenseView
   }
 }
 
-#define SPMVPACK_INSTANTIATE(T)                                                                                     \
-  template void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::type_identity_t<DenseView<const T>>,   \
-                                       std::type_identity_t<Scalar<T>>, DenseView<T>, std::span<std::byte>, Stream, \
-                                       const MultiplyDescription&) const;                                           \
-  template void DeviceMatrix::permute(std::span<const T>, std::span<T>, Stream) const;                              \
-  template void DeviceMatrix::unpermute(std::span<const T>, std::span<T>, Stream) const;                            \
-  template void DeviceMatrix::multiply_host_vectors(T, std::type_identity_t<DenseView<const T>>, T,                 \
-                                                    std::type_identity_t<DenseView<T>>, const MultiplyDescription&) \
-      const;
-SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
-#undef SPMVPACK_INSTANTIATE
+SPMVPACK_VALUE_TYPES(SPMVPACK_DEVICE_MATRIX_OF)
 
 DeviceMultiplier::DeviceMultiplier(const DeviceMatrix& matrix)
     : DeviceMultiplier(matrix, {.vectors = matrix.facts().value_type}) {}

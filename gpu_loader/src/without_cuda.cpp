@@ -1,6 +1,7 @@
-// The GPU entry points of a build without CUDA, with the same link interface. No DeviceMatrix can exist, so load() is
-// the only one of its functions that is ever called.
+// The GPU entry points of a build without CUDA, with the same link interface. No DeviceMatrix can exist, so load() and
+// of_sections() are the only ones of its functions that are ever called.
 
+#include "instances.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 
@@ -60,17 +61,7 @@ void DeviceMatrix::multiply_host_vectors(T, std::type_identity_t<DenseView<const
   refuse();
 }
 
-#define SPMVPACK_INSTANTIATE(T)                                                                                     \
-  template void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::type_identity_t<DenseView<const T>>,   \
-                                       std::type_identity_t<Scalar<T>>, DenseView<T>, std::span<std::byte>, Stream, \
-                                       const MultiplyDescription&) const;                                           \
-  template void DeviceMatrix::permute(std::span<const T>, std::span<T>, Stream) const;                              \
-  template void DeviceMatrix::unpermute(std::span<const T>, std::span<T>, Stream) const;                            \
-  template void DeviceMatrix::multiply_host_vectors(T, std::type_identity_t<DenseView<const T>>, T,                 \
-                                                    std::type_identity_t<DenseView<T>>, const MultiplyDescription&) \
-      const;
-SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
-#undef SPMVPACK_INSTANTIATE
+SPMVPACK_VALUE_TYPES(SPMVPACK_DEVICE_MATRIX_OF)
 
 DeviceMultiplier::DeviceMultiplier(const DeviceMatrix& matrix) : matrix_(matrix) { refuse(); }
 DeviceMultiplier::DeviceMultiplier(DeviceMatrix matrix, const MultiplyDescription& description)
