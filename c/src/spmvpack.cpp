@@ -352,7 +352,6 @@ using spmvpack::Container;
 using spmvpack::LoadOptions;
 using spmvpack::memory_source;
 using spmvpack::OutputFile;
-using spmvpack::ValueType;
 using spmvpack::host_loader::HostMatrix;
 
 extern "C" {
