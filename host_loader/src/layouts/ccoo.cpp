@@ -64,32 +64,33 @@ SPMVPACK_INLINE V add_slot(const Offset* offsets, const std::byte* values, std::
 }
 
 /// The sum of lane `lane`: one fma per entry, in order, starting from +0. All its slots are entries.
-template <class A, class V, class Offset, bool Lut, std::uint32_t K>
-SPMVPACK_INLINE V whole_lane(const Offset* offsets, const std::byte* values, std::size_t lane, const A* lut,
-                             const V* x) {
+template <class A, class V, class Offset, bool Lut>
+SPMVPACK_INLINE V whole_lane(const Offset* offsets, const std::byte* values, std::size_t lane, std::uint32_t slots,
+                             const A* lut, const V* x) {
   V sum = 0;
 #pragma GCC unroll 8
-  for (std::uint32_t k = 0; k < K; ++k) sum = add_slot<A, V, Offset, Lut>(offsets, values, lane * K + k, lut, x, sum);
+  for (std::uint32_t k = 0; k < slots; ++k)
+    sum = add_slot<A, V, Offset, Lut>(offsets, values, lane * slots + k, lut, x, sum);
   return sum;
 }
 
 /// The same for a lane that may end with padding.
-template <class A, class V, class Offset, bool Lut, std::uint32_t K>
-SPMVPACK_INLINE V padded_lane(const Offset* offsets, const std::byte* values, std::size_t lane, const A* lut,
-                              const V* x) {
-  const Offset* const o = offsets + lane * K;
-  V sum = add_slot<A, V, Offset, Lut>(offsets, values, lane * K, lut, x, V{0});
-  for (std::uint32_t k = 1; k < K && o[k] != o[k - 1]; ++k)
-    sum = add_slot<A, V, Offset, Lut>(offsets, values, lane * K + k, lut, x, sum);
+template <class A, class V, class Offset, bool Lut>
+SPMVPACK_INLINE V padded_lane(const Offset* offsets, const std::byte* values, std::size_t lane, std::uint32_t slots,
+                              const A* lut, const V* x) {
+  const Offset* const o = offsets + lane * slots;
+  V sum = add_slot<A, V, Offset, Lut>(offsets, values, lane * slots, lut, x, V{0});
+  for (std::uint32_t k = 1; k < slots && o[k] != o[k - 1]; ++k)
+    sum = add_slot<A, V, Offset, Lut>(offsets, values, lane * slots + k, lut, x, sum);
   return sum;
 }
 
 /// The number of lanes of the chunk that hold entries; the rest, less than a group, are padding.
-template <class Offset, std::uint32_t K>
+template <class Offset>
 SPMVPACK_INLINE std::uint32_t used_lanes(const Offset* offsets, const std::uint8_t* rows, bool one_row,
-                                         std::uint32_t lanes) {
+                                         std::uint32_t lanes, std::uint32_t slots) {
   const auto repeats = [&](std::uint32_t lane) __attribute__((always_inline)) {
-    const std::size_t slot = std::size_t{lane} * K;
+    const std::size_t slot = std::size_t{lane} * slots;
     return offsets[slot] == offsets[slot - 1] && (one_row || rows[lane] == rows[lane - 1]);
   };
   while (lanes > 1 && repeats(lanes - 1)) --lanes;
@@ -118,18 +119,18 @@ SPMVPACK_INLINE void prefetch_share(const std::byte* next, std::uint32_t share, 
 
 /// Multiplies one chunk, and writes the empty rows from its first row to the next chunk's. Rows in this chunk alone go
 /// to y, the others to the carries.
-template <class A, class V, class Offset, bool Lut, std::uint32_t K>
-SPMVPACK_INLINE void chunk(const View<A>& v, std::uint64_t c, std::uint64_t next_base, Operands<V> to,
-                           Carries<V>& carries) {
+template <class A, class V, class Offset, bool Lut>
+SPMVPACK_INLINE void chunk(const View<A>& v, std::uint64_t c, std::uint32_t slots, std::uint64_t next_base,
+                           Operands<V> to, Carries<V>& carries) {
   const Encoding e{v.encoding[c]};
   const std::uint32_t group = group_lanes(v.lanes), groups = e.groups(), lanes = groups * group, base = v.row_base[c];
   const std::byte* const blob = v.blob + v.blob_offset[c];
-  const BlobLayout at = blob_layout(e, lanes, K, sizeof(A));
+  const BlobLayout at = blob_layout(e, lanes, slots, sizeof(A));
   const auto* const rows = reinterpret_cast<const std::uint8_t*>(blob);
   const auto* const offsets = reinterpret_cast<const Offset*>(blob + at.columns);
   const std::byte* const values = blob + at.values;
   const bool continues = e.continues(), goes_on = c + 1 < v.chunks && Encoding{v.encoding[c + 1]}.continues();
-  const std::uint32_t used = used_lanes<Offset, K>(offsets, rows, e.one_row(), lanes);
+  const std::uint32_t used = used_lanes(offsets, rows, e.one_row(), lanes, slots);
   const V* const x = to.x + v.col_base[c];
 
   std::uint32_t row = base;
@@ -138,20 +139,20 @@ SPMVPACK_INLINE void chunk(const View<A>& v, std::uint64_t c, std::uint64_t next
     std::array<V, tree_width> places{};
     for (std::uint32_t lane = 0, place = 0; lane + 1 < used; ++lane, place = place + 1 == group ? 0 : place + 1) {
       if (place == 0) prefetch_share(blob + at.end, at.end / groups, lane / group);
-      places[place] += whole_lane<A, V, Offset, Lut, K>(offsets, values, lane, v.lut, x);
+      places[place] += whole_lane<A, V, Offset, Lut>(offsets, values, lane, slots, v.lut, x);
     }
-    places[(used - 1) % group] += padded_lane<A, V, Offset, Lut, K>(offsets, values, used - 1, v.lut, x);
+    places[(used - 1) % group] += padded_lane<A, V, Offset, Lut>(offsets, values, used - 1, slots, v.lut, x);
     sum = tree_sum(places.data(), group);
   } else {
     // Only the last lane of a row may end with padding.
     std::uint32_t begin = 0;
     const auto sum_until = [&](std::uint32_t end) __attribute__((always_inline)) {
       V s = 0;
-      for (const std::uint32_t whole = K == 1 ? end : end - 1; begin < whole; ++begin) {
+      for (const std::uint32_t whole = slots == 1 ? end : end - 1; begin < whole; ++begin) {
         SPMVPACK_KEEP_SCALAR;
-        s += whole_lane<A, V, Offset, Lut, K>(offsets, values, begin, v.lut, x);
+        s += whole_lane<A, V, Offset, Lut>(offsets, values, begin, slots, v.lut, x);
       }
-      if constexpr (K != 1) s += padded_lane<A, V, Offset, Lut, K>(offsets, values, begin++, v.lut, x);
+      if (slots != 1) s += padded_lane<A, V, Offset, Lut>(offsets, values, begin++, slots, v.lut, x);
       return s;
     };
     std::uint8_t before = 0;
@@ -183,30 +184,30 @@ SPMVPACK_INLINE void chunk(const View<A>& v, std::uint64_t c, std::uint64_t next
   carries.shared[c] = static_cast<std::uint8_t>((goes_on ? goes_on_bit : 0) | (starts ? starts_bit : 0));
 }
 
-template <class A, class V, std::uint32_t K>
-SPMVPACK_INLINE void chunks(const View<A>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end,
-                            Operands<V> to, Carries<V>& carries) {
+template <class A, class V>
+SPMVPACK_INLINE void chunks(const View<A>& v, std::uint32_t slots, std::uint64_t rows, std::uint64_t begin,
+                            std::uint64_t end, Operands<V> to, Carries<V>& carries) {
   for (std::uint64_t c = begin; c < end; ++c) {
     const Encoding e{v.encoding[c]};
     const std::uint64_t next_base = c + 1 < v.chunks ? v.row_base[c + 1] : rows;
     switch (e.column_code() * 2 + (e.lut() ? 1 : 0)) {
       case 0:
-        chunk<A, V, std::uint8_t, false, K>(v, c, next_base, to, carries);
+        chunk<A, V, std::uint8_t, false>(v, c, slots, next_base, to, carries);
         break;
       case 1:
-        chunk<A, V, std::uint8_t, true, K>(v, c, next_base, to, carries);
+        chunk<A, V, std::uint8_t, true>(v, c, slots, next_base, to, carries);
         break;
       case 2:
-        chunk<A, V, std::uint16_t, false, K>(v, c, next_base, to, carries);
+        chunk<A, V, std::uint16_t, false>(v, c, slots, next_base, to, carries);
         break;
       case 3:
-        chunk<A, V, std::uint16_t, true, K>(v, c, next_base, to, carries);
+        chunk<A, V, std::uint16_t, true>(v, c, slots, next_base, to, carries);
         break;
       case 4:
-        chunk<A, V, std::uint32_t, false, K>(v, c, next_base, to, carries);
+        chunk<A, V, std::uint32_t, false>(v, c, slots, next_base, to, carries);
         break;
       default:
-        chunk<A, V, std::uint32_t, true, K>(v, c, next_base, to, carries);
+        chunk<A, V, std::uint32_t, true>(v, c, slots, next_base, to, carries);
         break;
     }
   }
@@ -215,26 +216,27 @@ SPMVPACK_INLINE void chunks(const View<A>& v, std::uint64_t rows, std::uint64_t 
 template <class A, class V, std::uint32_t K>
 SPMVPACK_TARGET_V3 void chunks_v3(const View<A>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end,
                                   Operands<V> to, Carries<V>& carries) {
-  chunks<A, V, K>(v, rows, begin, end, to, carries);
+  chunks<A, V>(v, K, rows, begin, end, to, carries);
 }
-template <class A, class V, std::uint32_t K>
+/// For processors of before 2013 one for all K will do.
+template <class A, class V>
 void chunks_generic(const View<A>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end, Operands<V> to,
                     Carries<V>& carries) {
-  chunks<A, V, K>(v, rows, begin, end, to, carries);
+  chunks<A, V>(v, v.slots, rows, begin, end, to, carries);
 }
 
 template <class A, class V>
 auto chunks_kernel(std::uint32_t slots) {
-  const bool v3 = use_v3();
+  if (!use_v3()) return chunks_generic<A, V>;
   switch (slots) {
     case 1:
-      return v3 ? chunks_v3<A, V, 1> : chunks_generic<A, V, 1>;
+      return chunks_v3<A, V, 1>;
     case 2:
-      return v3 ? chunks_v3<A, V, 2> : chunks_generic<A, V, 2>;
+      return chunks_v3<A, V, 2>;
     case 4:
-      return v3 ? chunks_v3<A, V, 4> : chunks_generic<A, V, 4>;
+      return chunks_v3<A, V, 4>;
     default:
-      return v3 ? chunks_v3<A, V, 8> : chunks_generic<A, V, 8>;
+      return chunks_v3<A, V, 8>;
   }
 }
 

@@ -6,6 +6,7 @@
 #include "spmvpack/container/layouts/coo.hpp"
 
 namespace spmvpack::gpu_loader::layouts {
+namespace coo_kernels {
 namespace {
 
 constexpr std::array<std::string_view, 3> check_names{
@@ -79,7 +80,9 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 }
 
 }  // namespace
+}  // namespace coo_kernels
 
-const LayoutKernels coo{.check_names = check_names, .check = check, .multiply = multiply};
+const LayoutKernels coo{
+    .check_names = coo_kernels::check_names, .check = coo_kernels::check, .multiply = coo_kernels::multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

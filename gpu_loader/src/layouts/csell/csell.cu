@@ -4,10 +4,10 @@
 #include "layouts/csell/kernels.hpp"
 
 namespace spmvpack::gpu_loader::layouts {
+namespace csell_kernels {
 namespace {
 
 using namespace spmvpack::layouts::csell;
-using csell_kernels::SliceKinds;
 
 /// Sets *found if a slice is more than a pattern.
 __global__ void find_offsets_kernel(const Slice* slices, std::uint64_t count, std::uint32_t* found) {
@@ -34,12 +34,11 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
   if (source == Source::table) csell_kernels::reserve_tables(part.info());
   if (kinds->patterns_only && (source == Source::step || source == Source::single) &&
       part.info().params[param_block] == 1 && part.info().params[param_sums] == 1)
-    kinds->windows = csell_kernels::make_windows(part, context);
+    kinds->windows = make_windows(part, context);
   return kinds;
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
-  using namespace csell_kernels;
   if (slices_of(part.view.info()) == 0) return;
   const auto& kinds = static_cast<const SliceKinds&>(*part.state);
   if (kinds.windows != nullptr && multiply_windows(part, *kinds.windows, call)) return;
@@ -59,11 +58,12 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 }
 
 }  // namespace
+}  // namespace csell_kernels
 
 const LayoutKernels csell{.check_names = csell_kernels::check_names,
                           .check_scratch = csell_kernels::check_scratch,
                           .check = csell_kernels::check,
-                          .prepare = prepare,
-                          .multiply = multiply};
+                          .prepare = csell_kernels::prepare,
+                          .multiply = csell_kernels::multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

@@ -10,6 +10,7 @@
 #include "spmvpack/container/layouts/dia.hpp"
 
 namespace spmvpack::gpu_loader::layouts {
+namespace dia_kernels {
 namespace {
 
 using spmvpack::layouts::dia::column_of;
@@ -123,7 +124,9 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 }
 
 }  // namespace
+}  // namespace dia_kernels
 
-const LayoutKernels dia{.check_names = check_names, .check = check, .multiply = multiply};
+const LayoutKernels dia{
+    .check_names = dia_kernels::check_names, .check = dia_kernels::check, .multiply = dia_kernels::multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

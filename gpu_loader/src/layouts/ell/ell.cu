@@ -4,6 +4,7 @@
 #include "spmvpack/container/layouts/ell.hpp"
 
 namespace spmvpack::gpu_loader::layouts {
+namespace ell_kernels {
 namespace {
 
 using spmvpack::layouts::ell::geometry;
@@ -20,7 +21,9 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 }
 
 }  // namespace
+}  // namespace ell_kernels
 
-const LayoutKernels ell{.check_names = names, .check = check, .multiply = multiply};
+const LayoutKernels ell{
+    .check_names = ell_kernels::names, .check = ell_kernels::check, .multiply = ell_kernels::multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

@@ -4,6 +4,7 @@
 #include "spmvpack/container/layouts/ellpack_r.hpp"
 
 namespace spmvpack::gpu_loader::layouts {
+namespace ellpack_r_kernels {
 namespace {
 
 using spmvpack::layouts::ellpack_r::geometry;
@@ -21,7 +22,10 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 }
 
 }  // namespace
+}  // namespace ellpack_r_kernels
 
-const LayoutKernels ellpack_r{.check_names = names, .check = check, .multiply = multiply};
+const LayoutKernels ellpack_r{.check_names = ellpack_r_kernels::names,
+                              .check = ellpack_r_kernels::check,
+                              .multiply = ellpack_r_kernels::multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

@@ -4,6 +4,7 @@
 #include "spmvpack/container/layouts/pjds.hpp"
 
 namespace spmvpack::gpu_loader::layouts {
+namespace pjds_kernels {
 namespace {
 
 using spmvpack::layouts::no_column;
@@ -80,7 +81,9 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 }
 
 }  // namespace
+}  // namespace pjds_kernels
 
-const LayoutKernels pjds{.check_names = names, .check = check, .multiply = multiply};
+const LayoutKernels pjds{
+    .check_names = pjds_kernels::names, .check = pjds_kernels::check, .multiply = pjds_kernels::multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

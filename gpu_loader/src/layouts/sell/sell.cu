@@ -4,6 +4,7 @@
 #include "spmvpack/container/layouts/sell.hpp"
 
 namespace spmvpack::gpu_loader::layouts {
+namespace sell_kernels {
 namespace {
 
 using spmvpack::layouts::SellGeometry;
@@ -53,7 +54,9 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 }
 
 }  // namespace
+}  // namespace sell_kernels
 
-const LayoutKernels sell{.check_names = names, .check = check, .multiply = multiply};
+const LayoutKernels sell{
+    .check_names = sell_kernels::names, .check = sell_kernels::check, .multiply = sell_kernels::multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts
