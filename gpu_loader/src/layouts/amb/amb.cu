@@ -13,9 +13,9 @@
 #include "layouts/amb/kernels.hpp"
 
 namespace spmvpack::gpu_loader::layouts {
+namespace amb_kernels {
 namespace {
 
-using amb_kernels::Chunks;
 using spmvpack::layouts::amb::ChunkLength;
 using spmvpack::layouts::amb::LaneRow;
 
@@ -311,10 +311,11 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 }
 
 }  // namespace
+}  // namespace amb_kernels
 
 const LayoutKernels amb{.check_names = amb_kernels::check_names,
                         .check_scratch = amb_kernels::check_scratch,
                         .check = amb_kernels::check,
-                        .multiply = multiply};
+                        .multiply = amb_kernels::multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

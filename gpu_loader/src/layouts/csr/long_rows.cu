@@ -12,8 +12,6 @@
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {
 
-inline constexpr unsigned threads = LongRows::threads;
-
 /// The tree over `count` values, a power of two, in the first lanes of a warp or of each of its parts of that many.
 template <unsigned count, class V>
 __device__ V tree(V v) {
@@ -25,15 +23,15 @@ __device__ V tree(V v) {
 /// The sum of each block's share of its row, which has 2^`log_blocks` of them. The next entries are on their way while
 /// x is waited for.
 template <class A, class V, class P>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(LongRows::threads)
     shares_kernel(Arrays<A, P> a, unsigned log_blocks, DeviceScalar<V> alpha, const V* x, V* sums) {
   constexpr unsigned together = 4;
-  __shared__ V of_warp[threads / 32];
+  __shared__ V of_warp[LongRows::threads / 32];
   allow_next_kernel();
   if (alpha.get() == V{0}) return;  // x must not be read
   const unsigned row = blockIdx.x >> log_blocks, block = blockIdx.x & ((1U << log_blocks) - 1), lane = lane_id();
-  const unsigned all_threads = threads << log_blocks;
-  const std::uint64_t begin = a.row_ptr[row] + std::uint64_t{block} * threads + threadIdx.x,
+  const unsigned all_threads = LongRows::threads << log_blocks;
+  const std::uint64_t begin = a.row_ptr[row] + std::uint64_t{block} * LongRows::threads + threadIdx.x,
                       end = a.row_ptr[row + std::uint64_t{1}];
   std::uint32_t column[together];
   A value[together];
@@ -66,18 +64,18 @@ __global__ void __launch_bounds__(threads)
   if (lane == 0) of_warp[threadIdx.x / 32] = sum;
   __syncthreads();
   if (threadIdx.x >= 32) return;
-  sum = tree<threads / 32>(of_warp[lane % (threads / 32)]);
+  sum = tree<LongRows::threads / 32>(of_warp[lane % (LongRows::threads / 32)]);
   if (lane == 0) sums[blockIdx.x] = sum;
 }
 
 /// Adds up the shares of each row: a lane for each block.
 template <class V, class P>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(LongRows::threads)
     add_shares_kernel(const P* row_ptr, std::uint32_t rows, unsigned log_blocks, DeviceScalar<V> alpha_in,
                       const V* sums, DeviceScalar<V> beta_in, V* y, RowMap map) {
   constexpr unsigned most_warps = LongRows::most_blocks / 32;  // of a row
-  static_assert(LongRows::least_blocks == 16 && LongRows::most_blocks <= threads);
-  __shared__ V of_warp[threads / 32];
+  static_assert(LongRows::least_blocks == 16 && LongRows::most_blocks <= LongRows::threads);
+  __shared__ V of_warp[LongRows::threads / 32];
   const V alpha = alpha_in.get(), beta = beta_in.get();
   const unsigned blocks = 1U << log_blocks;
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x, row = i >> log_blocks;
@@ -118,10 +116,11 @@ void multiply_long(const PartView& part, const MultiplyCall& call) {
     const std::uint32_t blocks = LongRows::blocks(a.rows, longest, a.nnz);
     const auto log_blocks = static_cast<unsigned>(std::countr_zero(blocks));
     const std::uint64_t shares = std::uint64_t{a.rows} * blocks;
-    launch(shares_kernel<A, V, P>, blocks_for(shares, 1), threads, call.stream, a, log_blocks, alpha,
+    launch(shares_kernel<A, V, P>, blocks_for(shares, 1), LongRows::threads, call.stream, a, log_blocks, alpha,
            static_cast<const V*>(call.x), sums);
-    launch_early(call.device, add_shares_kernel<V, P>, blocks_for(shares, threads), threads, call.stream, a.row_ptr,
-                 a.rows, log_blocks, alpha, sums, beta, static_cast<V*>(call.y), RowMap{call.row_list});
+    launch_early(call.device, add_shares_kernel<V, P>, blocks_for(shares, LongRows::threads), LongRows::threads,
+                 call.stream, a.row_ptr, a.rows, log_blocks, alpha, sums, beta, static_cast<V*>(call.y),
+                 RowMap{call.row_list});
   });
 }
 
