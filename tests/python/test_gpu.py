@@ -306,6 +306,7 @@ def test_a_stream_waits_for_what_was_queued_on_the_operands_stream(cupy):
     m = sp.encode(A, "ccoo")
     d, other = m.to(), cupy.cuda.Stream(non_blocking=True)
     x, out = cupy.zeros(2000), cupy.zeros(3000)
+    cupy.cuda.Stream.null.synchronize()  # which such streams do not wait for
     d.prepare(other)
     with cupy.cuda.Stream(non_blocking=True) as mine:
         slow = cupy.random.default_rng(1).standard_normal((3000, 3000))
@@ -340,8 +341,8 @@ def test_x_that_is_dropped_is_read_to_the_end(cupy):
 def test_a_multiply_in_a_graph(cupy):
     m = sp.encode(A, "ccoo")
     d, stream = m.to(), cupy.cuda.Stream(non_blocking=True)
-    x, y = cupy.ones(2000), cupy.full(3000, 3.0)
     with stream:
+        x, y = cupy.ones(2000), cupy.full(3000, 3.0)
         d.prepare(stream)
         used = cupy.cuda.runtime.memGetInfo()[0]
         stream.begin_capture()
