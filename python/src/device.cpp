@@ -28,7 +28,7 @@ struct Multiplier {
   Operation operation;
 };
 
-OnDevice load(const Container& container, int device, int threads) {
+OnDevice load_on_device(const Container& container, int device, int threads) {
   gpu_loader::DeviceLoadOptions options;
   options.threads = threads;
   options.progress = stops_on_signals();
@@ -121,7 +121,7 @@ void bind_device(nb::module_& m) {
       .def("multiply_at", &multiply_at,
            nb::sig("def multiply_at(self, x: int, y: int, alpha: float, beta: float, stream: int, /) -> None"));
   nb::class_<OnDevice>(m, "DeviceMatrix", "A matrix in device memory.")
-      .def_static("load", &load, "container"_a, "device"_a, "threads"_a)
+      .def_static("load", &load_on_device, "container"_a, "device"_a, "threads"_a)
       .def_ro("device", &OnDevice::device)
       .def_prop_ro("allocated_bytes", [](const OnDevice& a) { return a.matrix.allocated_bytes(); })
       .def("multiplier", &multiplier, "dtype"_a, "transpose"_a, "columns"_a)

@@ -67,7 +67,7 @@ void check(const Container& container, int threads, std::uint64_t memory_limit) 
 }
 
 /// What was just encoded in memory is not checked once more; everything else is.
-OnHost load(const Container& container, int threads, std::uint64_t memory_limit, bool trusted) {
+OnHost load_on_host(const Container& container, int threads, std::uint64_t memory_limit, bool trusted) {
   LoadOptions options = load_options(threads, memory_limit);
   options.verify_checksums = options.check_structure = !trusted;
   const nb::gil_scoped_release no_gil;
@@ -145,7 +145,7 @@ void bind_matrix(nb::module_& m) {
       .def("unpack", &unpack_arrays, "threads"_a, "memory_limit"_a,
            nb::sig("def unpack(self, threads: int, memory_limit: int) -> tuple[typing.Any, typing.Any, typing.Any]"));
   nb::class_<OnHost>(m, "HostMatrix", "A matrix in host memory.")
-      .def_static("load", &load, "container"_a, "threads"_a, "memory_limit"_a, "trusted"_a)
+      .def_static("load", &load_on_host, "container"_a, "threads"_a, "memory_limit"_a, "trusted"_a)
       .def("multiply", &multiply, "x"_a, "y"_a, "alpha"_a, "beta"_a, "threads"_a, "transpose"_a,
            nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, threads: int, transpose: bool) "
                    "-> None"));

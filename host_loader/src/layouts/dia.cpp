@@ -52,6 +52,23 @@ SPMVPACK_INLINE void add(const Diagonals& d, std::uint64_t diagonal, const A* va
   }
 }
 
+/// Completes rows [begin, end) by their sums, or scales those that no diagonal reaches. The higher a diagonal's offset,
+/// the higher up it begins and ends: what is left to write is rows [begin, unwritten).
+template <class V>
+SPMVPACK_INLINE void put_reached(const Diagonals& d, const Operands<V>& operands, std::uint64_t begin,
+                                 std::uint64_t end, const V* sums) {
+  std::uint64_t unwritten = end;
+  for (std::uint64_t i = 0; i < d.count && unwritten != begin; ++i) {
+    const Reach reach(d, d.offsets[i], begin, end);
+    if (reach.first >= std::min(reach.last, unwritten)) continue;
+    const std::uint64_t last = std::min(reach.last, unwritten);
+    operands.scale(last, unwritten);
+    for (std::uint64_t r = reach.first; r < last; ++r) operands.put(r, sums[r - begin]);
+    unwritten = reach.first;
+  }
+  operands.scale(begin, unwritten);
+}
+
 /// Rows [begin, end), at most rows_per_task, diagonal by diagonal.
 template <class A, class V>
 SPMVPACK_INLINE void rows(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
@@ -73,21 +90,17 @@ SPMVPACK_INLINE void rows(Diagonals d, const A* values, Operands<V> operands, st
       add<1>(d, i + k, values, operands.x, after, reach.last, sums.data(), begin);
     }
   }
+  // Where rows are few, what most diagonals have of them is known at once: all.
+  const std::uint64_t first_of_all = d.rows - 1 - begin, last_of_all = d.cols + d.rows - 1 - end;
   for (; i < d.count; ++i) {
-    const Reach reach(d, d.offsets[i], begin, end);
-    add<1>(d, i, values, operands.x, reach.first, reach.last, sums.data(), begin);
+    if (const std::uint64_t offset = d.offsets[i]; offset >= first_of_all && offset <= last_of_all) {
+      add<1>(d, i, values, operands.x, begin, end, sums.data(), begin);
+    } else {
+      const Reach reach(d, offset, begin, end);
+      add<1>(d, i, values, operands.x, reach.first, reach.last, sums.data(), begin);
+    }
   }
-  // The higher a diagonal's offset, the higher up it begins and ends: what is left to write is rows [begin, unwritten).
-  std::uint64_t unwritten = end;
-  for (i = 0; i < d.count && unwritten != begin; ++i) {
-    const Reach reach(d, d.offsets[i], begin, end);
-    if (reach.first >= std::min(reach.last, unwritten)) continue;
-    const std::uint64_t last = std::min(reach.last, unwritten);
-    operands.scale(last, unwritten);
-    for (std::uint64_t r = reach.first; r < last; ++r) operands.put(r, sums[r - begin]);
-    unwritten = reach.first;
-  }
-  operands.scale(begin, unwritten);
+  put_reached(d, operands, begin, end, sums.data());
 }
 
 /// The same for one row.
@@ -107,16 +120,20 @@ SPMVPACK_INLINE void one_row(Diagonals d, const A* values, Operands<V> operands,
     operands.scale(r, r + 1);
 }
 
+/// The rows of a task.
 template <class A, class V>
-SPMVPACK_TARGET_V3 void rows_v3(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin,
-                                std::uint64_t end) {
+SPMVPACK_INLINE void task(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
   if (end - begin == 1) return one_row(d, values, operands, begin);
   rows(d, values, operands, begin, end);
 }
 template <class A, class V>
-void rows_generic(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
-  if (end - begin == 1) return one_row(d, values, operands, begin);
-  rows(d, values, operands, begin, end);
+SPMVPACK_TARGET_V3 void task_v3(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin,
+                                std::uint64_t end) {
+  task(d, values, operands, begin, end);
+}
+template <class A, class V>
+void task_generic(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
+  task(d, values, operands, begin, end);
 }
 
 }  // namespace
@@ -126,7 +143,7 @@ void multiply_dia(const PartView& part, const LayoutState* /*state*/, const Oper
   const auto offsets = part.get<std::uint64_t>("offsets");
   const Diagonals d{offsets.data(), offsets.size(), part.rows(), part.cols()};
   const A* const values = part.get<A>("values").data();
-  const auto kernel = use_v3() ? rows_v3<A, V> : rows_generic<A, V>;
+  const auto kernel = use_v3() ? task_v3<A, V> : task_generic<A, V>;
   parallel_pieces(part.rows(), part.rows() <= few_rows ? 1 : rows_per_task, threads,
                   [&](std::uint64_t begin, std::uint64_t end) { kernel(d, values, operands, begin, end); });
 }
