@@ -124,9 +124,8 @@ TEST_CASE("bzip2 and xz are told by content and inflated") {
     CHECK(text_in("file", plain) == plain);
 }
 
-TEST_CASE("truncated and damaged bzip2 and xz files are refused, after the text before the damage") {
-  const auto filter = GENERATE(as<int>{}, ARCHIVE_FILTER_BZIP2, ARCHIVE_FILTER_XZ);
-  const std::string text = lines(40000), bytes = compress(text, filter);
+TEST_CASE("truncated and damaged bzip2 files are refused, after the text before the damage") {
+  const std::string text = lines(40000), bytes = compress(text, ARCHIVE_FILTER_BZIP2);
   const auto damaged = [&](const std::string& data, bool truncated) {
     std::string before[2];
     for (const std::size_t step : {std::size_t{100}, std::size_t{1000000}}) {

@@ -200,20 +200,13 @@ std::unique_ptr<Archive> open_tar(std::shared_ptr<ByteStream> bytes) {
   return std::make_unique<Archive>(std::move(bytes), ARCHIVE_FORMAT_TAR, ARCHIVE_FILTER_NONE, "tar archive");
 }
 
-std::shared_ptr<ByteStream> inflate_by(int filter, const char* kind, std::shared_ptr<ByteStream> bytes) {
-  auto archive = std::make_unique<Archive>(bytes, ARCHIVE_FORMAT_RAW, filter, kind);
-  const std::string name = bytes->name();
-  archive->next();  // the only member of the raw format; without one, there are no blocks either
-  return std::make_shared<BlockStream>(std::move(bytes), name, std::move(archive));
-}
-
 }  // namespace
 
 std::shared_ptr<ByteStream> inflate_bzip2(std::shared_ptr<ByteStream> bytes) {
-  return inflate_by(ARCHIVE_FILTER_BZIP2, "bzip2 data", std::move(bytes));
-}
-std::shared_ptr<ByteStream> inflate_xz(std::shared_ptr<ByteStream> bytes) {
-  return inflate_by(ARCHIVE_FILTER_XZ, "xz data", std::move(bytes));
+  auto archive = std::make_unique<Archive>(bytes, ARCHIVE_FORMAT_RAW, ARCHIVE_FILTER_BZIP2, "bzip2 data");
+  const std::string name = bytes->name();
+  archive->next();  // the only member of the raw format; without one, there are no blocks either
+  return std::make_shared<BlockStream>(std::move(bytes), name, std::move(archive));
 }
 
 bool is_tar(ByteStream& bytes) {

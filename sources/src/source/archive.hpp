@@ -1,5 +1,5 @@
 #pragma once
-/// Sources read with libarchive: bzip2, xz, the matrix in a tar archive, and zip archives.
+/// Sources read with libarchive: bzip2, the matrix in a tar archive, and zip archives.
 
 #include <functional>
 #include <memory>
@@ -11,7 +11,6 @@
 namespace spmvpack::sources {
 
 std::shared_ptr<ByteStream> inflate_bzip2(std::shared_ptr<ByteStream> bytes);
-std::shared_ptr<ByteStream> inflate_xz(std::shared_ptr<ByteStream> bytes);
 
 /// Whether `bytes` start with the header of a tar archive.
 bool is_tar(ByteStream& bytes);
