@@ -32,7 +32,8 @@ MemberChoice find_member(std::shared_ptr<ByteStream> bytes, const std::string& n
 std::shared_ptr<ByteStream> open_member(const std::shared_ptr<ByteStream>& bytes, const MemberChoice& choice);
 
 /// Reads the zip archive `bytes` to its end: `member` gets the path of each file in it and what returns its next bytes,
-/// none at the end. Error(errc::bad_input) if the archive is damaged.
+/// none at the end. Error(errc::bad_input) if the archive is damaged, errc::unsupported if a member is neither stored
+/// nor deflated.
 void read_zip(
     const std::shared_ptr<ByteStream>& bytes,
     const std::function<void(const std::string& path, const std::function<std::string_view()>& next_block)>& member);
