@@ -15,6 +15,8 @@ if(sources IN_LIST spmvpack_rooms)
   spmvpack_find_package(FastFloat::fast_float FastFloat)
   pkg_check_modules(spmvpack_isal REQUIRED IMPORTED_TARGET libisal)
   pkg_check_modules(spmvpack_archive REQUIRED IMPORTED_TARGET libarchive)
+  # Older ones cannot go on once they have said how much memory a file needs.
+  pkg_check_modules(spmvpack_lzma REQUIRED IMPORTED_TARGET liblzma>=5.2.7)
 endif()
 if(analyzer IN_LIST spmvpack_rooms)
   spmvpack_find_package(nlohmann_json::nlohmann_json nlohmann_json 3)

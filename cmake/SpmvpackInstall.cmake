@@ -66,10 +66,10 @@ file(RELATIVE_PATH SPMVPACK_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig 
 string(REGEX REPLACE "/$" "" SPMVPACK_PC_TO_PREFIX "${SPMVPACK_PC_TO_PREFIX}")
 set(SPMVPACK_PC_REQUIRES "fmt, libzstd, libxxhash")
 set(SPMVPACK_PC_PRIVATE ".private")
-set(SPMVPACK_PC_SOURCES_REQUIRES "\nRequires.private: libisal, libarchive")
+set(SPMVPACK_PC_SOURCES_REQUIRES "\nRequires.private: libisal, libarchive, liblzma")
 if(NOT BUILD_SHARED_LIBS)  # a static library is linked with everything that it uses
   set(SPMVPACK_PC_PRIVATE "")
-  set(SPMVPACK_PC_SOURCES_REQUIRES ", libisal, libarchive")
+  set(SPMVPACK_PC_SOURCES_REQUIRES ", libisal, libarchive, liblzma")
 endif()
 set(spmvpack_pc_files spmvpack)
 if(c IN_LIST spmvpack_rooms)

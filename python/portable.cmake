@@ -8,6 +8,7 @@ find_library(SPMVPACK_BZ2 bz2 REQUIRED)  # there is a static one, but not for sh
 
 set_target_properties(PkgConfig::spmvpack_zstd PROPERTIES INTERFACE_LINK_LIBRARIES ${SPMVPACK_STATIC_zstd})
 set_target_properties(PkgConfig::spmvpack_xxhash PROPERTIES INTERFACE_LINK_LIBRARIES ${SPMVPACK_STATIC_xxhash})
+set_target_properties(PkgConfig::spmvpack_lzma PROPERTIES INTERFACE_LINK_LIBRARIES ${SPMVPACK_STATIC_lzma})
 set(libraries ${SPMVPACK_STATIC_archive} ${SPMVPACK_STATIC_nettle} ${SPMVPACK_STATIC_lzma} ${SPMVPACK_STATIC_z}
     ${SPMVPACK_STATIC_zstd} ${SPMVPACK_BZ2})
 set_target_properties(PkgConfig::spmvpack_archive PROPERTIES INTERFACE_LINK_LIBRARIES "${libraries}")

@@ -272,6 +272,20 @@ class NpzTest(unittest.TestCase):
         self.refused(3, "the name is given to two arrays")
 
     @needs_command
+    def test_members_are_stored_or_deflated(self):
+        arrays = io.BytesIO()
+        sparse.save_npz(arrays, sample(), compressed=False)
+        for method, name in ((zipfile.ZIP_BZIP2, "bzip"), (zipfile.ZIP_LZMA, "lzma"), (zipfile.ZIP_DEFLATED, None)):
+            with zipfile.ZipFile(arrays) as stored, zipfile.ZipFile(self.path, "w", method) as file:
+                for member in stored.namelist():
+                    file.writestr(member, stored.read(member))
+                first = stored.namelist()[0]
+            if name is None:
+                self.check(sample())
+            else:
+                self.refused(5, f"A.npz({first}): the member is neither stored nor deflated", f"({name}", "save_npz()")
+
+    @needs_command
     def test_damage_is_noticed_or_harmless(self):
         """Whatever byte is wrong: the matrix, or an error; never a crash."""
         rng = random.Random(1)

@@ -3,9 +3,9 @@
 
 # shellcheck disable=SC2034 # used by the scripts that source this file
 build_packages=(g++ cmake ninja-build pkg-config libboost-program-options-dev libzstd-dev libxxhash-dev libisal-dev
-  libarchive-dev libfmt-dev libfast-float-dev nlohmann-json3-dev)
+  libarchive-dev liblzma-dev libfmt-dev libfast-float-dev nlohmann-json3-dev)
 # shellcheck disable=SC2034
-wheel_packages=(libbz2-dev liblzma-dev nettle-dev zlib1g-dev python3-dev python3-venv)
+wheel_packages=(libbz2-dev nettle-dev zlib1g-dev python3-dev python3-venv)
 # shellcheck disable=SC2034
 test_packages=(catch2 ccache clang-14 clang-format-14 clang-tidy-14 libomp-14-dev dpkg-dev gzip bzip2 jq xz-utils zstd shellcheck
   "${wheel_packages[@]}" python3 python3-numpy python3-scipy python3-xxhash python3-zstandard python3-jsonschema)

@@ -140,7 +140,7 @@ touch root/var/lib/dpkg/status
 manage() { quietly dpkg --root="$scratch/root" --log="$scratch/dpkg.log" --force-not-root --force-depends "$@"; }
 manage -i packages/*.deb
 depends=$(dpkg-deb -f packages/spmvpack_*.deb Depends)
-for library in libc6 libzstd1 libxxhash0 libisal2 libgomp1 libboost-program-options; do
+for library in libc6 libzstd1 libxxhash0 libisal2 liblzma5 libgomp1 libboost-program-options; do
   [[ $depends == *"$library"* ]] || fail "the package does not depend on $library"
 done
 contents=$(dpkg-deb -c packages/spmvpack_*.deb | awk '{print $6}')

@@ -6,10 +6,12 @@ mutants(golden, seed) gives containers that differ from golden ones in a few byt
 
 import gzip
 import io
+import lzma
 import random
 import struct
 import tarfile
 import zipfile
+import zlib
 
 import xxhash
 import zstandard
@@ -146,6 +148,13 @@ def repeated_gzip(head, block, count, tail):
     return out.getvalue()
 
 
+def with_dictionary(xz, log):
+    """A file of xz that asks for a dictionary of 2^log bytes: in the header of its first block, which ends with a CRC."""
+    header = bytearray(xz[12:20])
+    header[4] = 2 * (log - 12)
+    return xz[:12] + header + struct.pack("<I", zlib.crc32(header)) + xz[24:]
+
+
 def npy(shape, dtype, data=b""):
     header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
@@ -172,6 +181,12 @@ def sources():
     noise = random.Random(5).randbytes(MIB // 2).hex().encode()  # 1 MiB that needs the window
     text = b"".join(frame.compress(b"%" + noise[:-2] + b"\n") for _ in range(200))
     yield "window.mtx.zst", frame.compress(BANNER) + text + frame.compress(tail) + frame.flush()
+    line = b"%" + b"a" * (MIB - 2) + b"\n"
+    packer = lzma.LZMACompressor(preset=0)
+    packed = packer.compress(BANNER) + b"".join(packer.compress(line) for _ in range(200))
+    packed += packer.compress(tail) + packer.flush()
+    yield "counted_dictionary.mtx.xz", with_dictionary(packed, 27)
+    yield "large_dictionary.mtx.xz", with_dictionary(packed, 30)
     shape = npy("(2,)", "<i8", struct.pack("<2q", 10, 10))
     name = npy("()", "|S3", b"csr")
     yield "data.npz", npz(format=name, shape=shape, data=npy("(2000000000,)", "<f8"))

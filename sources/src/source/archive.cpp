@@ -66,6 +66,11 @@ class Archive {
   void drain() {
     while (bytes_->read({buffer_.data(), buffer_.size()}) != 0) continue;
   }
+  /// The format of the current member, as libarchive calls it: "ZIP 2.0 (deflation)".
+  [[nodiscard]] std::string_view format() const {
+    const char* const format = archive_format_name(get());
+    return format != nullptr ? format : "";
+  }
   [[nodiscard]] const std::string& name() const noexcept { return bytes_->name(); }
 
  private:
@@ -200,20 +205,22 @@ std::unique_ptr<Archive> open_tar(std::shared_ptr<ByteStream> bytes) {
   return std::make_unique<Archive>(std::move(bytes), ARCHIVE_FORMAT_TAR, ARCHIVE_FILTER_NONE, "tar archive");
 }
 
-std::shared_ptr<ByteStream> inflate_by(int filter, const char* kind, std::shared_ptr<ByteStream> bytes) {
-  auto archive = std::make_unique<Archive>(bytes, ARCHIVE_FORMAT_RAW, filter, kind);
-  const std::string name = bytes->name();
-  archive->next();  // the only member of the raw format; without one, there are no blocks either
-  return std::make_shared<BlockStream>(std::move(bytes), name, std::move(archive));
+/// Decoders of other methods allocate what the member's header says, without a limit.
+void require_zip_method(const Archive& archive) {
+  const std::string_view format = archive.format();
+  if (format.ends_with("(uncompressed)") || format.ends_with("(deflation)")) return;
+  throw Error(errc::unsupported, fmt::format("the member is neither stored nor deflated, but {}", escape(format)),
+              fmt::format("{}({})", archive.name(), escape(archive.path())),
+              "compress it as numpy.savez_compressed() and scipy.sparse.save_npz() do");
 }
 
 }  // namespace
 
 std::shared_ptr<ByteStream> inflate_bzip2(std::shared_ptr<ByteStream> bytes) {
-  return inflate_by(ARCHIVE_FILTER_BZIP2, "bzip2 data", std::move(bytes));
-}
-std::shared_ptr<ByteStream> inflate_xz(std::shared_ptr<ByteStream> bytes) {
-  return inflate_by(ARCHIVE_FILTER_XZ, "xz data", std::move(bytes));
+  auto archive = std::make_unique<Archive>(bytes, ARCHIVE_FORMAT_RAW, ARCHIVE_FILTER_BZIP2, "bzip2 data");
+  const std::string name = bytes->name();
+  archive->next();  // the only member of the raw format; without one, there are no blocks either
+  return std::make_shared<BlockStream>(std::move(bytes), name, std::move(archive));
 }
 
 bool is_tar(ByteStream& bytes) {
@@ -276,8 +283,10 @@ void read_zip(
     const std::shared_ptr<ByteStream>& bytes,
     const std::function<void(const std::string& path, const std::function<std::string_view()>& next_block)>& member) {
   Archive archive(bytes, ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip archive");
-  while (archive.next())
+  while (archive.next()) {
+    require_zip_method(archive);
     if (archive.is_file()) member(archive.path(), [&] { return archive.next_block(); });
+  }
   archive.drain();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Sources read with libarchive: bzip2, xz, the matrix in a tar archive, and zip archives.
+/// Sources read with libarchive: bzip2, the matrix in a tar archive, and zip archives.
 
 #include <functional>
 #include <memory>
@@ -11,7 +11,6 @@
 namespace spmvpack::sources {
 
 std::shared_ptr<ByteStream> inflate_bzip2(std::shared_ptr<ByteStream> bytes);
-std::shared_ptr<ByteStream> inflate_xz(std::shared_ptr<ByteStream> bytes);
 
 /// Whether `bytes` start with the header of a tar archive.
 bool is_tar(ByteStream& bytes);
@@ -33,7 +32,8 @@ MemberChoice find_member(std::shared_ptr<ByteStream> bytes, const std::string& n
 std::shared_ptr<ByteStream> open_member(const std::shared_ptr<ByteStream>& bytes, const MemberChoice& choice);
 
 /// Reads the zip archive `bytes` to its end: `member` gets the path of each file in it and what returns its next bytes,
-/// none at the end. Error(errc::bad_input) if the archive is damaged.
+/// none at the end. Error(errc::bad_input) if the archive is damaged, errc::unsupported if a member is neither stored
+/// nor deflated.
 void read_zip(
     const std::shared_ptr<ByteStream>& bytes,
     const std::function<void(const std::string& path, const std::function<std::string_view()>& next_block)>& member);

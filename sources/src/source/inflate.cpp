@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
+#include <lzma.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -19,7 +20,7 @@ namespace spmvpack::sources {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
-constexpr std::uint8_t gzip_magic = 0x1F;
+constexpr std::uint8_t gzip_magic = 0x1F, xz_magic = 0xFD;
 
 /// Decompresses into its own buffer of fixed size, so that how much text precedes damage depends only on the file, not
 /// on how much is read at a time.
@@ -162,6 +163,84 @@ class ZstdStream final : public InflatedStream {
   std::size_t in_frame_ = 0;  ///< what ZSTD_decompressStream returned: 0 between frames, or an error
 };
 
+/// Memory of a decoder, which is its dictionary and less than 1 MiB besides: up to the first size, for the 8 MiB of
+/// xz -6, it is a buffer like others; more counts, and none takes more than the second. xz -9 has 64 MiB.
+constexpr std::uint64_t uncounted_xz_bytes = std::uint64_t{9} << 20U, largest_xz_bytes = std::uint64_t{129} << 20U;
+
+class XzStream final : public InflatedStream {
+ public:
+  explicit XzStream(const std::shared_ptr<ByteStream>& bytes) : InflatedStream(bytes) { start_stream(); }
+  XzStream(const XzStream&) = delete;
+  XzStream& operator=(const XzStream&) = delete;
+  ~XzStream() override { lzma_end(&stream_); }
+
+ private:
+  /// Streams are told apart here: liblzma waits for a whole header, and calls whatever is none damage.
+  void start_stream() {
+    result_ = lzma_stream_decoder(&stream_, allowed_, LZMA_TELL_UNSUPPORTED_CHECK);
+    padding_ = 0;
+  }
+
+  std::size_t inflate(std::span<char> out) override {
+    for (;;) {
+      if (result_ == LZMA_MEMLIMIT_ERROR) allow_more();
+      if (result_ != LZMA_OK && result_ != LZMA_STREAM_END) damaged();
+      if (stream_.avail_in == 0) {
+        const std::span<char> input = refill();
+        stream_.next_in = reinterpret_cast<const std::uint8_t*>(input.data());
+        stream_.avail_in = input.size();
+      }
+      const bool at_end = stream_.avail_in == 0;
+      if (result_ == LZMA_STREAM_END) {  // zeros may follow, four at a time, and then other streams
+        for (; stream_.avail_in != 0 && *stream_.next_in == 0; ++stream_.next_in, --stream_.avail_in) ++padding_;
+        if (at_end && padding_ % 4 == 0) return 0;
+        if (at_end) result_ = LZMA_BUF_ERROR;
+        if (stream_.avail_in == 0) continue;
+        const bool header_begins = padding_ % 4 == 0 && *stream_.next_in == xz_magic;
+        start_stream();
+        if (!header_begins) result_ = LZMA_FORMAT_ERROR;
+        if (result_ != LZMA_OK) continue;
+      }
+      stream_.next_out = reinterpret_cast<std::uint8_t*>(out.data());
+      stream_.avail_out = out.size();
+      result_ = lzma_code(&stream_, LZMA_RUN);
+      const std::size_t inflated = out.size() - stream_.avail_out;
+      if (inflated != 0) return inflated;
+    }
+  }
+
+  /// For the block that comes next.
+  void allow_more() {
+    const std::uint64_t needed = lzma_memusage(&stream_), dictionary = needed >> 20U;
+    if (needed > largest_xz_bytes)
+      throw Error(errc::unsupported,
+                  fmt::format("the xz data needs a dictionary of {} MiB, which is more than 128 MiB", dictionary),
+                  name(), "compress the file again with a lower preset");
+    try {
+      counted_.grow(needed - counted_.bytes(), fmt::format("the xz data's dictionary of {} MiB", dictionary));
+    } catch (const Error& e) {
+      throw Error(e.code(), e.message(), name(), e.remedy() + ", or compress the file again with a lower preset");
+    }
+    allowed_ = needed;
+    result_ = lzma_memlimit_set(&stream_, allowed_);
+  }
+
+  [[noreturn]] void damaged() const {
+    if (result_ == LZMA_MEM_ERROR) throw Error(errc::out_of_memory, "cannot allocate a decoder of xz", name());
+    const char* what = result_ == LZMA_BUF_ERROR           ? "the xz data is truncated"
+                       : result_ == LZMA_FORMAT_ERROR      ? "no xz header where one is expected"
+                       : result_ == LZMA_UNSUPPORTED_CHECK ? "the xz header names an unknown checksum"
+                       : result_ == LZMA_OPTIONS_ERROR     ? "the xz header names unknown filters or options"
+                                                           : "the xz data is damaged, or its checksum is wrong";
+    fail(what, stream_.avail_in);
+  }
+
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+  lzma_ret result_ = LZMA_OK;  ///< of the last call; even an error may come with some text
+  std::uint64_t allowed_ = uncounted_xz_bytes, padding_ = 0;
+  MemoryReservation counted_;
+};
+
 }  // namespace
 
 std::shared_ptr<ByteStream> inflate(std::shared_ptr<ByteStream> file) {
@@ -172,7 +251,7 @@ std::shared_ptr<ByteStream> inflate(std::shared_ptr<ByteStream> file) {
   if (start == "\x28\xB5\x2F\xFD"sv || skippable) return std::make_shared<ZstdStream>(std::move(file));
   if (start.size() == 4 && start.starts_with("BZh"sv) && start[3] >= '1' && start[3] <= '9')
     return inflate_bzip2(std::move(file));
-  if (file->peek(6) == "\xFD\x37zXZ\0"sv) return inflate_xz(std::move(file));
+  if (file->peek(6) == "\xFD\x37zXZ\0"sv) return std::make_shared<XzStream>(std::move(file));
   return file;
 }
 

@@ -19,6 +19,7 @@ std::shared_ptr<ByteStream> open_text(const std::shared_ptr<ByteStream>& file) {
   if (!is_tar(*text)) return text;
   MemberChoice choice;
   if (file->rewind()) {
+    text.reset();  // its window or dictionary may be large
     choice = find_member(inflate(file), std::string(base_name(without_archive_ending(file->name()))));
     file->rewind();
     text = inflate(file);
