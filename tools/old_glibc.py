@@ -133,14 +133,14 @@ def rewrite(path, limit):
     if ".gnu.version_r" not in Elf(path).sections:
         return
     chosen = older_versions(Elf(path), limit)
-    # Names of versions that are not yet among the file's strings stay there when they are needed no more.
-    for version in sorted(set(chosen.values())):
-        if version.encode() + b"\0" not in Elf(path).strings():
-            patchelf("--add-needed", version, path)
-            patchelf("--remove-needed", version, path)
     if chosen:
-        for library in FORMER_LIBRARIES:
-            patchelf("--add-needed", library, path)
+        # All at once: each call may move what the one before moved, and one that moves an empty segment makes a file that
+        # cannot be loaded. Names of versions stay among the file's strings when they are needed no more.
+        strings = Elf(path).strings()
+        versions = [v for v in sorted(set(chosen.values())) if v.encode() + b"\0" not in strings]
+        patchelf(*[word for name in (*versions, *FORMER_LIBRARIES) for word in ("--add-needed", name)], path)
+        if versions:
+            patchelf(*[word for name in versions for word in ("--remove-needed", name)], path)
     elf = Elf(path)
     entries = {}  # of the versions that may stay
     for library, version, index, at in elf.needed_versions():

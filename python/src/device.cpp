@@ -64,8 +64,8 @@ void require_device(const Dense& v, const char* name, int device) {
 }
 
 /// x and y are DLPack capsules that are safe to use on `stream`.
-void multiply(const Multiplier& m, nb::handle x_capsule, nb::handle y_capsule, double alpha, double beta,
-              std::uintptr_t stream) {
+void multiply_on_device(const Multiplier& m, nb::handle x_capsule, nb::handle y_capsule, double alpha, double beta,
+                        std::uintptr_t stream) {
   const Operands operands(x_capsule, y_capsule, m.multiplier.matrix().facts(), m.operation, Place::device);
   const Dense &x = operands.x, &y = operands.y;
   if (x.type != m.vectors) raise_type_error("the vectors are not of the workspace's type");
@@ -115,7 +115,7 @@ void bind_device(nb::module_& m) {
       "device_count", [] { return gpu_loader::devices().size(); },
       "The number of GPUs; 0 without a driver. Raises Error in a build without CUDA.");
   nb::class_<Multiplier>(m, "Multiplier", "A multiply with a workspace of its own.")
-      .def("multiply", &multiply, "x"_a, "y"_a, "alpha"_a, "beta"_a, "stream"_a,
+      .def("multiply", &multiply_on_device, "x"_a, "y"_a, "alpha"_a, "beta"_a, "stream"_a,
            nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, stream: int) -> None"))
       // Without names of arguments, with which nanobind takes longer to call it.
       .def("multiply_at", &multiply_at,

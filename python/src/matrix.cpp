@@ -74,8 +74,8 @@ OnHost load_on_host(const Container& container, int threads, std::uint64_t memor
   return OnHost(host_loader::HostMatrix::load(container, options));
 }
 
-void multiply(const OnHost& on_host, nb::handle x_object, nb::handle y_object, double alpha, double beta, int threads,
-              bool transpose) {
+void multiply_on_host(const OnHost& on_host, nb::handle x_object, nb::handle y_object, double alpha, double beta,
+                      int threads, bool transpose) {
   const host_loader::HostMatrix& a = on_host.matrix;
   const Operands v(x_object, y_object, a.facts(), operation_of(transpose), Place::host);
   const nb::gil_scoped_release no_gil;
@@ -146,7 +146,7 @@ void bind_matrix(nb::module_& m) {
            nb::sig("def unpack(self, threads: int, memory_limit: int) -> tuple[typing.Any, typing.Any, typing.Any]"));
   nb::class_<OnHost>(m, "HostMatrix", "A matrix in host memory.")
       .def_static("load", &load_on_host, "container"_a, "threads"_a, "memory_limit"_a, "trusted"_a)
-      .def("multiply", &multiply, "x"_a, "y"_a, "alpha"_a, "beta"_a, "threads"_a, "transpose"_a,
+      .def("multiply", &multiply_on_host, "x"_a, "y"_a, "alpha"_a, "beta"_a, "threads"_a, "transpose"_a,
            nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, threads: int, transpose: bool) "
                    "-> None"));
 }
