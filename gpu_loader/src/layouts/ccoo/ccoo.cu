@@ -37,25 +37,6 @@ __device__ ChunkHeader header_of(const View<A>& v, std::uint64_t c, std::uint64_
   return h;
 }
 
-/// Calls f with the Format of a chunk.
-template <class A, class V, int K, class Function>
-__device__ void with_format(Encoding e, Function&& f) {
-  switch (e.column_code() * 2 + (e.lut() ? 1 : 0)) {
-    case 0:
-      return f(Format<A, V, K, std::uint8_t, false>{});
-    case 1:
-      return f(Format<A, V, K, std::uint8_t, true>{});
-    case 2:
-      return f(Format<A, V, K, std::uint16_t, false>{});
-    case 3:
-      return f(Format<A, V, K, std::uint16_t, true>{});
-    case 4:
-      return f(Format<A, V, K, std::uint32_t, false>{});
-    default:
-      return f(Format<A, V, K, std::uint32_t, true>{});
-  }
-}
-
 /// The chunks as shared rows are found in.
 struct SharedRows {
   static constexpr bool in_workspace = false;
@@ -95,7 +76,7 @@ __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_compiled.bl
     next = header_of(v, c + stride, rows);
     const std::byte* const bytes = v.blob + h.offset;
     Scratch<V>& mine = scratch[warp];
-    with_format<A, V, K>(h.encoding, [&]<class F>(F) { chunk<F>(h, bytes, lut, x, mine, to); });
+    chunk<A, V, K>(h, bytes, lut, x, mine, to);
   }
 }
 
@@ -128,7 +109,7 @@ __global__ void __launch_bounds__(tuning::ccoo_most_threads, tuning::ccoo_compil
     const ChunkHeader h = next;
     next = header_of(v, c + gridDim.x, rows);
     const std::byte* const bytes = v.blob + h.offset;
-    with_format<A, V, K>(h.encoding, [&]<class F>(F) { team_chunk<F>(h, bytes, lut, x, scratch[turn], stages, to); });
+    team_chunk<A, V, K>(h, bytes, lut, x, scratch[turn], stages, to);
   }
 }
 

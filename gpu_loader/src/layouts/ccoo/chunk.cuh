@@ -75,6 +75,25 @@ struct Format {
   static constexpr bool lut = lut_;
 };
 
+/// Calls f with the Format of a chunk.
+template <class A, class V, int K, class Function>
+__device__ void with_format(Encoding e, Function&& f) {
+  switch (e.column_code() * 2 + (e.lut() ? 1 : 0)) {
+    case 0:
+      return f(Format<A, V, K, std::uint8_t, false>{});
+    case 1:
+      return f(Format<A, V, K, std::uint8_t, true>{});
+    case 2:
+      return f(Format<A, V, K, std::uint16_t, false>{});
+    case 3:
+      return f(Format<A, V, K, std::uint16_t, true>{});
+    case 4:
+      return f(Format<A, V, K, std::uint32_t, false>{});
+    default:
+      return f(Format<A, V, K, std::uint32_t, true>{});
+  }
+}
+
 /// The arrays of a chunk's blob.
 struct Blob {
   const std::byte *rows, *columns, *values;
@@ -212,18 +231,16 @@ __device__ void finish_one_row(const ChunkHeader& header, V place, const Target<
     to.put(header.row_base, sum);
 }
 
-/// Multiplies the groups [0, groups) of a chunk with `lanes` lanes, U at a time. For a chunk of several rows, lane sums
-/// go to the scratch; for a one-row chunk, the sum at the lane's position is returned.
-template <class F, int U>
+/// Multiplies the groups [0, groups) of a chunk with `lanes` lanes, U at a time, in a loop that is unrolled so many
+/// times. For a chunk of several rows, lane sums go to the scratch; for a one-row chunk, the sum at the lane's position
+/// is returned.
+template <class F, int U, int unroll>
 __device__ typename F::V sum_lanes(const Blob& blob, bool one_row, unsigned groups, const typename F::V* lut,
                                    const typename F::V* __restrict__ x, Scratch<typename F::V>& scratch,
                                    std::uint32_t& first, std::uint32_t& last) {
   using V = typename F::V;
   const unsigned lane = lane_id();
   V place = 0;
-  // Raw values of many slots fill registers, and the first-level cache while their sectors are in flight: with several
-  // groups in flight, some sectors would be fetched again (13 to 40 % more time on an H100).
-  constexpr int unroll = F::K >= 4 && !F::lut ? 1 : 8;
 #pragma unroll unroll
   for (unsigned g = 0; g < groups; g += U) {
     V sums[U];
@@ -241,28 +258,32 @@ __device__ typename F::V sum_lanes(const Blob& blob, bool one_row, unsigned grou
   return place;
 }
 
-/// Multiplies one chunk, and writes the empty rows from its last row to the next chunk's.
-template <class F>
-__device__ void chunk(const ChunkHeader& header, const std::byte* bytes, const typename F::V* lut,
-                      const typename F::V* __restrict__ x, Scratch<typename F::V>& scratch,
-                      const Target<typename F::V>& to) {
-  using V = typename F::V;
+/// Multiplies one chunk, and writes the empty rows from its last row to the next chunk's. What formats share is outside
+/// of them: six times the code would take as much longer to compile.
+template <class A, class V, int K>
+__device__ void chunk(const ChunkHeader& header, const std::byte* bytes, const V* lut, const V* __restrict__ x,
+                      Scratch<V>& scratch, const Target<V>& to) {
   const unsigned lane = lane_id();
   const Encoding e = header.encoding;
   const bool one_row = e.one_row();
   const unsigned lanes = e.groups() * 32;
-  const BlobLayout at = blob_layout(e, lanes, F::K, sizeof(typename F::A));
+  const BlobLayout at = blob_layout(e, lanes, K, sizeof(A));
   const Blob blob{bytes, bytes + at.columns, bytes + at.values};
   std::uint64_t row_bytes = 0;
   if (!one_row && lane * 8 < lanes) row_bytes = __ldcs(reinterpret_cast<const unsigned long long*>(blob.rows) + lane);
   std::uint32_t first = 0, last = 0, last_row = header.row_base;
   x += header.col_base;
-  V place;
-  constexpr unsigned groups = chunk_lanes / 32, U = F::K < groups ? groups / F::K : 1;
-  if (lanes == chunk_lanes)  // nearly all chunks: positions and counts are constants
-    place = sum_lanes<F, U>(blob, one_row, groups, lut, x, scratch, first, last);
-  else
-    place = sum_lanes<F, 1>(blob, one_row, e.groups(), lut, x, scratch, first, last);
+  V place = 0;
+  with_format<A, V, K>(e, [&]<class F>(F) {
+    constexpr unsigned groups = chunk_lanes / 32, U = K < groups ? groups / K : 1;
+    // Raw values of many slots fill registers, and the first-level cache while their sectors are in flight: with
+    // several groups in flight, some sectors would be fetched again (13 to 40 % more time on an H100).
+    constexpr int unroll = K >= 4 && !F::lut ? 1 : 8;
+    if (lanes == chunk_lanes)  // nearly all chunks: positions and counts are constants
+      place = sum_lanes<F, U, unroll>(blob, one_row, groups, lut, x, scratch, first, last);
+    else
+      place = sum_lanes<F, 1, 1>(blob, one_row, e.groups(), lut, x, scratch, first, last);
+  });
   if (one_row) {
     finish_one_row(header, place, to);
   } else {

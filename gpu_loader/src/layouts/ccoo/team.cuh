@@ -70,39 +70,39 @@ __device__ typename F::V staged_sum(const Blob& blob, const typename F::V* __res
 
 /// Multiplies one chunk, and writes the empty rows from its last row to the next chunk's, by a block of two warps or
 /// more. All of them must pass a barrier between two chunks with the same scratch. `stages`: for each warp.
-template <class F>
-__device__ void team_chunk(const ChunkHeader& header, const std::byte* bytes, const typename F::V* lut,
-                           const typename F::V* __restrict__ x, TeamScratch<typename F::V>& scratch,
-                           StagedValues::Stage* stages, const Target<typename F::V>& to) {
-  using V = typename F::V;
+template <class A, class V, int K>
+__device__ void team_chunk(const ChunkHeader& header, const std::byte* bytes, const V* lut, const V* __restrict__ x,
+                           TeamScratch<V>& scratch, StagedValues::Stage* stages, const Target<V>& to) {
   const unsigned lane = lane_id(), warp = threadIdx.x / 32, warps = blockDim.x / 32;
   const Encoding e = header.encoding;
   const bool one_row = e.one_row();
   const unsigned groups = e.groups(), lanes = groups * 32;
-  const BlobLayout at = blob_layout(e, lanes, F::K, sizeof(typename F::A));
+  const BlobLayout at = blob_layout(e, lanes, K, sizeof(A));
   const Blob blob{bytes, bytes + at.columns, bytes + at.values};
   std::uint64_t row_bytes = 0;
   if (warp == 0 && !one_row && lane * 8 < lanes)
     row_bytes = __ldcs(reinterpret_cast<const unsigned long long*>(blob.rows) + lane);
   x += header.col_base;
-  // As in chunk(): ids of several groups may be in flight, but not raw values.
-  constexpr unsigned share = chunk_lanes / 32 / 2, unroll = F::lut ? share : 1;
+  with_format<A, V, K>(e, [&]<class F>(F) {
+    // As in chunk(): ids of several groups may be in flight, but not raw values.
+    constexpr unsigned share = chunk_lanes / 32 / 2, unroll = F::lut ? share : 1;
 #pragma unroll unroll
-  for (unsigned i = 0; i < share; ++i) {
-    const unsigned g = i * warps + warp;
-    if (g >= groups) break;
-    V sums[1];
-    std::uint32_t first = 0, last = 0;
-    if constexpr (is_staged<F>)
-      sums[0] = staged_sum<F>(blob, x, g, stages[warp], first, last);
-    else
-      lane_sums<F, 1>(blob, lut, x, g * 32 + lane, sums, first, last);
-    scratch.chunk.sums[padded(g * 32 + lane)] = sums[0];
-    if (g + 1 == groups) {
-      const unsigned used = used_lanes(lanes, 0, first, last);
-      if (lane == 0) scratch.used = used;
+    for (unsigned i = 0; i < share; ++i) {
+      const unsigned g = i * warps + warp;
+      if (g >= groups) break;
+      V sums[1];
+      std::uint32_t first = 0, last = 0;
+      if constexpr (is_staged<F>)
+        sums[0] = staged_sum<F>(blob, x, g, stages[warp], first, last);
+      else
+        lane_sums<F, 1>(blob, lut, x, g * 32 + lane, sums, first, last);
+      scratch.chunk.sums[padded(g * 32 + lane)] = sums[0];
+      if (g + 1 == groups) {
+        const unsigned used = used_lanes(lanes, 0, first, last);
+        if (lane == 0) scratch.used = used;
+      }
     }
-  }
+  });
   if (warp == 0 && !one_row) {
     const unsigned rows = find_rows(row_bytes, lanes, scratch.chunk);
     if (lane == 0) scratch.rows = rows;
