@@ -4,10 +4,14 @@
 
 #include "layouts/registry.hpp"
 #include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/text.hpp"
 
 namespace spmvpack::host_loader {
 namespace {
+
+/// Rows that a thread scales at once, where no part does so along the way.
+constexpr std::uint64_t rows_per_task = 16384;
 
 using format::MapKind;
 
@@ -139,7 +143,9 @@ void HostMatrix::multiply(std::type_identity_t<T> alpha, std::type_identity_t<De
   for (std::uint64_t j = 0; j < y.cols; ++j) {  // kernels take one column
     T* const to = of_y.take(j, beta != 0);
     if (!scales)
-      for (std::uint64_t i = 0; i < y.rows; ++i) to[i] = scaled(beta, to[i]);
+      parallel_pieces(y.rows, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t i = begin; i < end; ++i) to[i] = scaled(beta, to[i]);
+      });
     if (alpha != 0) {
       const T* const from = of_x.take(j, true);
       each_part(operand, infos_, [&](std::size_t i, bool add, bool negate, bool conjugate) {

@@ -97,7 +97,10 @@ void multiply_amb(const PartView& part, const LayoutState* /*state*/, const Oper
       operands.put(shared[i], sum);
     }
   });
-  for (const std::uint32_t row : part.get<std::uint32_t>("empty_rows")) operands.scale(row, std::uint64_t{row} + 1);
+  const auto empty = part.get<std::uint32_t>("empty_rows");
+  parallel_pieces(empty.size(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) operands.scale(empty[i], std::uint64_t{empty[i]} + 1);
+  });
 }
 SPMVPACK_INSTANTIATE(multiply_amb)
 
