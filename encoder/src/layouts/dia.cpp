@@ -83,9 +83,9 @@ struct Diagonals {
   }
 };
 
-/// A row's thread takes all diagonals in turn, whether or not the row has one of their slots: they are a chain. On a host,
-/// one thread takes all diagonals of so few rows, each for longer than its products; of still fewer rows, it takes a row
-/// at a time.
+/// A row's thread takes all diagonals in turn, whether or not the row has one of their slots: they are a chain. On a
+/// host, one thread takes all diagonals of so few rows, each for longer than its products; of still fewer rows, it
+/// takes a row at a time.
 std::vector<Counter> work(std::uint64_t diagonals, std::uint64_t rows) {
   constexpr std::uint64_t single_rows = 4, task_rows = 2048;
   return {{"dia.multiplies", 1},
