@@ -6,6 +6,7 @@
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/shared_bits.hpp"
 #include "spmvpack/encoder/survey.hpp"
+#include "spmvpack/launch_rules/dia.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace dia_plans {
@@ -84,14 +85,12 @@ struct Diagonals {
 };
 
 /// A row's thread takes all diagonals in turn, whether or not the row has one of their slots: they are a chain. On a
-/// host, one thread takes all diagonals of so few rows, each for longer than its products; of still fewer rows, it
-/// takes a row at a time.
+/// host, one thread takes all diagonals of a single task, each for longer than its products.
 std::vector<Counter> work(std::uint64_t diagonals, std::uint64_t rows) {
-  constexpr std::uint64_t single_rows = 4, task_rows = 2048;
   return {{"dia.multiplies", 1},
           {"dia.slots", diagonals * rows},
           {"dia.diagonals", diagonals},
-          {"dia.task_diagonals", rows > single_rows && rows <= task_rows ? diagonals : 0}};
+          {"dia.task_diagonals", launch_rules::dia::is_one_task(rows) ? diagonals : 0}};
 }
 
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {

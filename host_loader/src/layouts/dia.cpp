@@ -5,14 +5,14 @@
 
 #include "kernels.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/launch_rules/dia.hpp"
 
 namespace spmvpack::host_loader::layouts {
 namespace {
 
+using launch_rules::dia::few_rows;
+using launch_rules::dia::rows_per_task;
 using spmvpack::layouts::dia::column_of;
-
-/// Of a task; of a matrix of few rows each is one, as a diagonal of few rows takes longer than its products.
-constexpr std::uint64_t rows_per_task = 2048, few_rows = 4;
 
 struct Diagonals {
   const std::uint64_t* offsets;
