@@ -179,8 +179,9 @@ def fit_host(times, units, weights):
 
     def weighted_cauchy(squares):
         """A weight is how often an error counts: within the logarithm it would hardly count at all."""
-        scale, ratio = 0.3 ** 2, 1 + squares / 0.3 ** 2
-        return weight * numpy.array([scale * numpy.log(ratio), 1 / ratio, -1 / (scale * ratio ** 2)])
+        spread = 0.3 ** 2
+        ratio = 1 + squares / spread
+        return weight * numpy.array([spread * numpy.log(ratio), 1 / ratio, -1 / (spread * ratio ** 2)])
     start, _ = scipy.optimize.nnls(table / scale / picoseconds[:, None], numpy.ones(len(layouts)))
     start = numpy.log(numpy.maximum(start, picoseconds.min() / 100))
     solution = scipy.optimize.least_squares(errors, start, loss=weighted_cauchy).x

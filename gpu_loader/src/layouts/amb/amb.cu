@@ -274,7 +274,7 @@ void multiply_blocks(const PartView& part, const MultiplyCall& call) {
   auto* const y = static_cast<V*>(call.y);
   const RowMap map{call.row_list};
   const std::uint64_t lanes = c.chunks * c.chunk_rows;
-  if (call.kernel == amb_kernels::atomic) {
+  if (call.kernel == atomic) {
     scale_vector(call.description.vectors, call.beta, call.y, call.row_list, part.rows(), call.stream);
     if (lanes != 0)
       launch(atomic_kernel<block, A, V>, blocks_for(lanes, threads), threads, call.stream, c, alpha, x, y, map);

@@ -31,7 +31,7 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
   auto kinds = std::make_unique<SliceKinds>();
   kinds->patterns_only = has_offsets == 0;
   const Source source = source_of(part.info());
-  if (source == Source::table) csell_kernels::reserve_tables(part.info());
+  if (source == Source::table) reserve_tables(part.info());
   if (kinds->patterns_only && (source == Source::step || source == Source::single) &&
       part.info().params[param_block] == 1 && part.info().params[param_sums] == 1)
     kinds->windows = make_windows(part, context);
