@@ -40,7 +40,7 @@ struct Target {
 
 /// A row that starts in one chunk and goes on in others.
 struct SharedRow {
-  static constexpr unsigned most = 4;  ///< chunks of a row that a lane adds up alone
+  static constexpr unsigned most = 8;  ///< chunks of a row that a lane adds up alone
   std::uint32_t row = 0;
   unsigned chunks = 0;  ///< 0: there is none; most + 1: any number above `most`
   [[nodiscard]] __device__ bool is_short() const { return chunks != 0 && chunks <= most; }
@@ -77,8 +77,11 @@ __device__ V short_sum(const Target<V>& to, std::uint64_t c, const SharedRow& sh
   part[0] = chunks != 0 ? to.last[c] : V{0};
 #pragma unroll
   for (unsigned k = 1; k < SharedRow::most; ++k) part[k] = k < chunks ? to.first[c + k] : V{0};
-  static_assert(SharedRow::most == 4);
-  return V{0} + ((part[0] + part[1]) + (part[2] + part[3]));
+#pragma unroll
+  for (unsigned distance = 1; distance < SharedRow::most; distance *= 2)  // the tree of a warp
+#pragma unroll
+    for (unsigned k = 0; k < SharedRow::most; k += 2 * distance) part[k] = part[k] + part[k + distance];
+  return V{0} + part[0];
 }
 
 /// A long row and which of the chunks from its first one on it has: each lane knows of some.
