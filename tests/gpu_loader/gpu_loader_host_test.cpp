@@ -477,10 +477,11 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
           if (part.layout == "bitflag") part.params = {0, 8, 24, 0, 0, n % 2, n, 1};  // three tiles, n hot columns
           CHECK(workspace_bytes(part, find_kernel(name), vectors) == bytes + gathered);
           if (part.layout == "bitflag" && n >= 2) {
-            PartInfo segments = part;  // n of them, of seven rows each, instead
+            PartInfo segments = part;  // n of them, of seven rows each, instead, and one element more
             segments.params[6] = 0;
             segments.params[7] = n;
-            CHECK(workspace_bytes(segments, {}, vectors) == (7 * n * v + 255) / 256 * 256 + n % 2 * 6 * v + gathered);
+            CHECK(workspace_bytes(segments, {}, vectors) ==
+                  ((7 * n + 1) * v + 255) / 256 * 256 + n % 2 * 6 * v + gathered);
           }
           // The default, by its name, without one, and where a kernel is another layout's.
           const KernelId of_another = find_kernel(part.layout == "coo" ? "csr/pcsr" : "coo/balanced");

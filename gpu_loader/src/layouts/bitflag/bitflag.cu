@@ -37,7 +37,8 @@ struct SharedTiles {
 /// Which elements of x multiplies read from shared memory: none; those of the hot columns; those of a segment.
 enum class Near : std::uint8_t { none, hot, segment };
 
-/// They are in shared memory if it has room for them. Hot ones are read from their copy otherwise, others from x.
+/// Hot elements are in shared memory if it has room for them, and read from their copy otherwise. Those of a segment
+/// always are: where they do not fit, the kernel without near elements makes the segments' sums.
 template <class V>
 struct NearElements {
   const V* copy;
@@ -167,32 +168,52 @@ __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bo
   columns.get(info.column_shift(), word);
   if constexpr (source == Source::window || source == Source::decimal)
     values.load_more(v, info, bytes + at.exponents, lane);
-  x += chunk.base;
-  asm("" : "+l"(x));  // not base + word each time
-  __builtin_assume(__isGlobal(x));
-  // What a lane does not have is not loaded, without a branch, so that all loads are on their way together. As x is not
-  // __restrict__, none is a load of constants, which the compiler moves down to its use, past any barrier.
   V element[lane_entries];
+  if constexpr (near == Near::segment) {
 #pragma unroll
-  for (unsigned k = 0; k < lane_entries; ++k) {
-    element[k] = 0;
-    const bool is_near = near == Near::segment ? elements.staged : near == Near::hot && (word[k] & hot_bit) != 0;
-    if ((full || k < n) && !is_near) element[k] = x[word[k]];
+    for (unsigned k = 0; k < lane_entries; ++k) element[k] = full || k < n ? staged[word[k]] : V{0};
+  } else {
+    x += chunk.base;
+    asm("" : "+l"(x));  // not base + word each time
+    __builtin_assume(__isGlobal(x));
+    // What a lane does not have is not loaded, without a branch, so that all loads are on their way together. As x is
+    // not __restrict__, none is a load of constants, which the compiler moves down to its use, past any barrier.
+#pragma unroll
+    for (unsigned k = 0; k < lane_entries; ++k) {
+      element[k] = 0;
+      const bool is_near = near == Near::hot && (word[k] & hot_bit) != 0;
+      if ((full || k < n) && !is_near) element[k] = x[word[k]];
+    }
   }
-  if constexpr (near != Near::none) {
+  if constexpr (near == Near::hot) {
     const auto fetch = [&](const V* from) {
 #pragma unroll
       for (unsigned k = 0; k < lane_entries; ++k) {
-        const bool is_near = near == Near::segment || (word[k] & hot_bit) != 0;
+        const bool is_near = (word[k] & hot_bit) != 0;
         if ((full || k < n) && is_near) element[k] = from[word[k] & ~hot_bit];
       }
     };
     if (elements.staged)
       fetch(staged);
-    else if (near == Near::hot)
+    else
       fetch(elements.copy);
   }
   __syncwarp();
+  // All entries are of a row that another chunk begins: there is nothing but their sum. Elsewhere this takes registers.
+  if (near == Near::segment && info.starts() == 0) {
+    V sum = 0;
+#pragma unroll
+    for (unsigned k = 0; k < lane_entries; ++k)
+      if (full || k < n) sum = fma(values.get(k, table), element[k], sum);
+    sum = segment_sum(sum, lane, used);
+    if (own_rows != 0) put_empty<near>(to, chunk.begin(), own_rows);
+    if (lane == 0) {
+      shared.head = sum;
+      shared.ends = goes_on ? 0 : 1;
+    }
+    __syncwarp();
+    return no_row;
+  }
   // The sums of the rows that start in the lanes, in their order, pass through shared memory: all lanes then write
   // them. A lane's first one goes where that of the row before belongs, and is read again: its head.
   const std::uint32_t before = sum_before(static_cast<std::uint32_t>(__popc(flags)), lane);
@@ -255,8 +276,9 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
   if constexpr (near == Near::hot) wait_for_last_kernel();  // which makes the copy
   allow_next_kernel();
   const V factor = alpha.get();
+  constexpr bool segments = near == Near::segment;  // y: their sums
   const Target<V> to{
-      near == Near::segment ? V{1} : factor, near == Near::segment ? V{0} : beta.get(), y, map, first_sum, last_sum};
+      segments ? V{1} : factor, segments ? V{0} : beta.get(), y, segments ? RowMap{nullptr} : map, first_sum, last_sum};
   const std::uint32_t team_warps = v.tile_chunks, warp = threadIdx.x / 32, team = warp / team_warps,
                       mine = warp - team * team_warps, teams = blockDim.x / 32 / team_warps;
   const std::uint32_t first_of_team = team * team_warps;
@@ -354,8 +376,7 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
       const auto place = [&](std::uint32_t p) { return first + static_cast<std::uint32_t>(count * p / pieces); };
       run(place(piece) + team, place(piece + 1), teams, [&] {
         __syncthreads();  // the segment before has been read
-        if (elements.staged)
-          stage(x + column, static_cast<std::uint32_t>(min(std::uint64_t{v.segment_columns}, cols - column)));
+        stage(x + column, static_cast<std::uint32_t>(min(std::uint64_t{v.segment_columns}, cols - column)));
         __syncthreads();
       });
     }
@@ -368,6 +389,14 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
       if constexpr (near == Near::hot || has_table) __syncthreads();
     });
   }
+}
+
+/// Writes the sum of a row's segments; it is -0 if none has entries, or alpha is 0.
+template <class V>
+__device__ void put_sum(V sum, V alpha, V beta, V* at) {
+  const V before = scaled(beta, at);
+  const bool has_entries = sum != V{0} || !signbit(sum);
+  *at = has_entries && alpha != V{0} ? fma(alpha, sum, before) : before;
 }
 
 /// y = alpha A x + beta y from the sums of the rows of all segments: trees over 32 segments each, in sequence. A block
@@ -389,12 +418,37 @@ __global__ void __launch_bounds__(1024)
     total = total + segment_sum(of_segment[lane][warp], lane, 32);
     __syncthreads();
   }
-  const std::uint64_t row = first + warp;
-  if (lane != 0 || row >= rows) return;
-  V* const at = y + map(row);
-  const V before = scaled(beta, at);
-  const bool has_entries = total != V{0} || !signbit(total);
-  *at = has_entries && alpha != V{0} ? fma(alpha, total, before) : before;
+  if (const std::uint64_t row = first + warp; lane == 0 && row < rows) put_sum(total, alpha, beta, y + map(row));
+}
+
+/// The same of few segments, by a thread for each row, whose tree is that of a warp.
+template <class V>
+__global__ void __launch_bounds__(tuning::add_threads)
+    add_few_segments_kernel(const V* sums, std::uint32_t segments, std::uint64_t rows, DeviceScalar<V> alpha_in,
+                            DeviceScalar<V> beta_in, V* y, RowMap map) {
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  wait_for_last_kernel();
+  const std::uint64_t row = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  static_assert(tuning::few_segments == 32);
+  V sum[32];
+#pragma unroll
+  for (std::uint32_t s = 0; s < 32; ++s) sum[s] = s < segments && alpha != V{0} ? sums[s * rows + row] : -V{0};
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2)
+#pragma unroll
+    for (unsigned s = 0; s < 32; s += 2 * distance) sum[s] = sum[s] + sum[s + distance];
+  put_sum(sum[0], alpha, beta, y + map(row));
+}
+
+/// Makes the sums of segments those of no entries, to which the kernel without near elements may then add with beta
+/// = 1. The element after them is its alpha: 0 if that of the multiply is, so that x is not read.
+template <class V>
+__global__ void __launch_bounds__(tuning::add_threads)
+    clear_segments_kernel(V* sums, std::uint64_t count, DeviceScalar<V> alpha) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) sums[i] = -V{0};
+  if (i == count) sums[i] = alpha.get() == V{0} ? V{0} : V{1};
 }
 
 /// Copies the hot elements of x to where they lie side by side.
@@ -404,6 +458,39 @@ __global__ void __launch_bounds__(tuning::gather_threads)
   allow_next_kernel();
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count && alpha.get() != V{0}) to[i] = x[columns[i]];
+}
+
+/// A launch of the tiles.
+struct TilesLaunch {
+  cudaLaunchConfig_t config;
+  unsigned pieces;  ///< of each segment
+  bool staged;      ///< whether near elements fit shared memory
+};
+
+template <Near near, class A, class V>
+TilesLaunch tiles_launch(const View<A>& v, const MultiplyCall& call) {
+  // Small parts are spread over all multiprocessors.
+  const std::uint64_t tiles = v.chunk_count / v.tile_chunks;
+  const unsigned team_threads = v.tile_chunks * 32, multiprocessors = call.device.multiprocessors;
+  constexpr unsigned most_threads = near == Near::hot ? tuning::max_threads : tuning::usual_threads;
+  unsigned teams =
+      std::clamp(most_threads / team_threads, 1U, v.tile_chunks == 1 ? max_tile_chunks : tuning::most_teams);
+  while (near == Near::none && teams > 1 && tiles < std::uint64_t{teams} * multiprocessors) teams /= 2;
+  const unsigned threads = team_threads * teams;
+  const std::uint64_t resident =
+      std::uint64_t{multiprocessors} * std::max(1U, tuning::multiprocessor_threads / threads);
+  const std::uint64_t pieces = std::max<std::uint64_t>(1, resident / v.segment_count);
+  const std::uint64_t work = near == Near::segment ? v.segment_count * pieces : div_up(tiles, teams);
+  cudaLaunchConfig_t config =
+      launch_config(static_cast<unsigned>(std::min<std::uint64_t>(work, resident)), threads, call.stream);
+  const std::uint64_t of_starts = std::uint64_t{threads} / 32 * warp_slots * sizeof(V),
+                      near_elements = near == Near::hot       ? v.hot_count
+                                      : near == Near::segment ? v.segment_columns
+                                                              : 0,
+                      with_near = of_starts + near_elements * sizeof(V);
+  const bool staged = near != Near::none && with_near + tuning::other_shared_bytes <= call.device.shared_bytes;
+  config.dynamicSmemBytes = staged ? with_near : of_starts;
+  return {config, static_cast<unsigned>(pieces), staged};
 }
 
 template <Source source, Near near, class A, class V>
@@ -417,47 +504,44 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
   const RowMap map{call.row_list};
   auto* const near_bytes = reinterpret_cast<V*>(call.workspace);
   auto* const sums = reinterpret_cast<V*>(call.workspace + near_workspace(info, call.description.vectors));
-  // Small parts are spread over all multiprocessors.
-  const unsigned team_threads = v.tile_chunks * 32, multiprocessors = call.device.multiprocessors;
-  constexpr unsigned most_threads = near == Near::hot ? tuning::max_threads : tuning::usual_threads;
-  unsigned teams =
-      std::clamp(most_threads / team_threads, 1U, v.tile_chunks == 1 ? max_tile_chunks : tuning::most_teams);
-  while (near == Near::none && teams > 1 && tiles < std::uint64_t{teams} * multiprocessors) teams /= 2;
-  const unsigned threads = team_threads * teams;
-  const std::uint64_t resident =
-      std::uint64_t{multiprocessors} * std::max(1U, tuning::multiprocessor_threads / threads);
-  const std::uint64_t pieces = std::max<std::uint64_t>(1, resident / v.segment_count);
-  const std::uint64_t work = near == Near::segment ? v.segment_count * pieces : div_up(tiles, teams);
-  cudaLaunchConfig_t config =
-      launch_config(static_cast<unsigned>(std::min<std::uint64_t>(work, resident)), threads, call.stream);
-  const auto kernel = tiles_kernel<source, near, A, V>;
-  NearElements<V> elements{near_bytes, near == Near::hot ? v.hot_count : v.segment_columns, false};
-  const std::uint64_t of_starts = std::uint64_t{threads} / 32 * warp_slots * sizeof(V);
-  const std::uint64_t with_near = of_starts + std::uint64_t{elements.count} * sizeof(V);
-  elements.staged = near != Near::none && with_near + tuning::other_shared_bytes <= call.device.shared_bytes;
-  config.dynamicSmemBytes = elements.staged ? with_near : of_starts;
   // The sums of segments are made in the workspace.
   constexpr bool segments = near == Near::segment;
   const DeviceScalar<V> one{V{1}, nullptr}, zero{V{0}, nullptr};
   V* const target = segments ? near_bytes : y;
   const RowMap target_map = segments ? RowMap{nullptr} : map;
-  const auto start = [&](auto&& launch_kernel) {
-    launch_kernel(kernel, v, static_cast<std::uint32_t>(info.params[param_values]), static_cast<std::uint32_t>(pieces),
-                  part.view.cols(), alpha, x, beta, target, target_map, sums, sums + tiles, elements);
+  const TilesLaunch how = tiles_launch<near, A, V>(v, call);
+  const NearElements<V> elements{near_bytes, v.hot_count, how.staged};
+  const auto start = [&](auto&& launch_kernel, const auto& kernel, DeviceScalar<V> by, DeviceScalar<V> add) {
+    launch_kernel(kernel, v, static_cast<std::uint32_t>(info.params[param_values]), how.pieces, part.view.cols(), by, x,
+                  add, target, target_map, sums, sums + tiles, elements);
   };
   if constexpr (near == Near::hot) {
     launch(gather_hot_kernel<V>, blocks_for(v.hot_count, tuning::gather_threads), tuning::gather_threads, call.stream,
            v.hot, v.hot_count, alpha, x, near_bytes);
-    start([&](auto&&... arguments) { launch_early(call.device, config, arguments...); });
+    start([&](auto&&... arguments) { launch_early(call.device, how.config, arguments...); },
+          tiles_kernel<source, near, A, V>, alpha, beta);
+  } else if (segments && !how.staged) {
+    const std::uint64_t rows = v.rows * v.segment_count;
+    launch(clear_segments_kernel<V>, blocks_for(rows + 1, tuning::add_threads), tuning::add_threads, call.stream,
+           target, rows, alpha);
+    const cudaLaunchConfig_t config = tiles_launch<Near::none, A, V>(v, call).config;
+    start([&](auto&&... arguments) { launch(config, arguments...); }, tiles_kernel<source, Near::none, A, V>,
+          {V{}, target + rows}, one);
   } else {
-    start([&](auto&&... arguments) { launch(config, arguments...); });
+    start([&](auto&&... arguments) { launch(how.config, arguments...); }, tiles_kernel<source, near, A, V>, alpha,
+          beta);
   }
   if (info.params[param_continued] != 0)
     add_carries<V>(SharedTiles{tiles, v.chunks, v.tile_chunks}, sums, sums + tiles, segments ? one : alpha,
                    segments ? zero : beta, target, target_map, call);
-  if constexpr (segments)
-    launch_early(call.device, add_segments_kernel<V>, blocks_for(v.rows, 32), 1024, call.stream, target,
-                 v.segment_count, v.rows, alpha, beta, y, map);
+  if constexpr (segments) {
+    if (v.segment_count <= tuning::few_segments)
+      launch_early(call.device, add_few_segments_kernel<V>, blocks_for(v.rows, tuning::add_threads),
+                   tuning::add_threads, call.stream, target, v.segment_count, v.rows, alpha, beta, y, map);
+    else
+      launch_early(call.device, add_segments_kernel<V>, blocks_for(v.rows, 32), 1024, call.stream, target,
+                   v.segment_count, v.rows, alpha, beta, y, map);
+  }
 }
 
 /// Decimals are of f64 alone.

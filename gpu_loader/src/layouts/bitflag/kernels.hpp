@@ -12,10 +12,11 @@ namespace spmvpack::gpu_loader::layouts::bitflag_kernels {
 extern const std::array<std::string_view, 8> check_names;
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, Stream stream);
 
-/// Bytes at the start of the workspace: the copy of the hot elements of x, or the sums of the rows of segments.
+/// Bytes at the start of the workspace: the copy of the hot elements of x, or the sums of the rows of segments and one
+/// element more.
 inline std::uint64_t near_workspace(const PartInfo& part, ValueType vectors) {
   using namespace spmvpack::layouts::bitflag;
-  const std::uint64_t elements = part.params[param_segments] > 1 ? segment_rows(part) : part.params[param_hot];
+  const std::uint64_t elements = part.params[param_segments] > 1 ? segment_rows(part) + 1 : part.params[param_hot];
   return round_up(checked_mul(elements, size_of(vectors), "workspace bytes"), 256);
 }
 

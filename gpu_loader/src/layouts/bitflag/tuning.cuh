@@ -8,7 +8,7 @@
 namespace spmvpack::gpu_loader::layouts::bitflag_kernels::tuning {
 
 using namespace launch_rules::bitflag;
-inline constexpr unsigned gather_threads = 128;
+inline constexpr unsigned gather_threads = 128, add_threads = 128;
 
 /// A block has 16 barriers: one for all its threads, and one for each team of warps that has a tile.
 inline constexpr unsigned most_teams = 15;

@@ -15,4 +15,7 @@ constexpr std::uint64_t resident_blocks(std::uint64_t multiprocessors) {
   return multiprocessors * (multiprocessor_threads / usual_threads);
 }
 
+/// The most segments whose sums of a row a thread adds up.
+inline constexpr std::uint64_t few_segments = 32;
+
 }  // namespace spmvpack::launch_rules::bitflag
