@@ -36,11 +36,14 @@ TEST_CASE("segments are for long rows of many entries") {
   const auto segments = [](std::uint64_t rows, std::uint64_t cols, std::uint64_t entries) {
     return usual_segments({.rows = rows, .cols = cols, .entries = entries});
   };
-  CHECK(segments(1000, 38400, many) == 4);
-  CHECK(segments(1000, 28800, many) == 1);  // three are enough
+  CHECK(segments(1000, 19200, many) == 4);  // few and narrow ones
+  CHECK(segments(1000, 14400, many) == 1);  // three are enough
   CHECK(segments(1000, 38400, small_entries - 1) == 1);
-  CHECK(segments(many / 32, 38400, many) == 4);
-  CHECK(segments(many / 32 + 1, 38400, many) == 1);
+  CHECK(segments(many / 24, 38400, many) == 8);
+  CHECK(segments(many / 24 + 1, 38400, many) == 1);
+  CHECK(segments(1000, 4800 * 29, many) == 29);
+  CHECK(segments(1000, 4800 * 30, many) == 15);  // to keep all busy, more than a thread adds up: wide ones
+  CHECK(segments(many / 24, 9600 * 20, many) == 1);
   CHECK(segments(1000, 9600 * 100, many) == 132);  // half of all blocks, rather than 100 of 264
   CHECK(segments(1000, 9600 * 300, many) == 300);
   CHECK(can_have_segments({.rows = 10, .cols = 100, .entries = 50}, 4));
@@ -76,13 +79,13 @@ TEST_CASE("hot columns are for time on a GPU, where few columns have much of man
   CHECK_FALSE(worth_hot_columns(enough, 4 * enough, 1.9));
 }
 
-TEST_CASE("a tile has two chunks, or of few entries the longest row") {
+TEST_CASE("a tile has two chunks, or of few entries the longest row, or much of it") {
   CHECK(usual_tile(0, 0) == 2);
   CHECK(usual_tile(1000, 2 * chunk_entries) == 2);
   CHECK(usual_tile(1000, 2 * chunk_entries + 1) == 4);
   CHECK(usual_tile(small_entries, 2 * chunk_entries + 1) == 2);
   CHECK(usual_tile(small_entries - 1, std::uint64_t{max_tile_chunks} * chunk_entries) == max_tile_chunks);
-  CHECK(usual_tile(small_entries - 1, std::uint64_t{max_tile_chunks} * chunk_entries + 1) == 2);
+  CHECK(usual_tile(small_entries - 1, std::uint64_t{max_tile_chunks} * chunk_entries + 1) == 8);
 }
 
 }  // namespace
