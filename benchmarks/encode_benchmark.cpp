@@ -17,7 +17,7 @@
 #include "bench/suite.hpp"
 #include "spmvpack/encoder/encode.hpp"
 
-namespace spmvpack::tools::bench {
+namespace spmvpack::bench {
 namespace {
 
 /// Those of the suite, smaller: 5 to 12 M nonzeros.
@@ -142,10 +142,10 @@ nlohmann::json measure(const SuiteMember& member, const Names& wanted, int repea
 }
 
 }  // namespace
-}  // namespace spmvpack::tools::bench
+}  // namespace spmvpack::bench
 
 int main(int argc, char** argv) try {
-  using namespace spmvpack::tools::bench;
+  using namespace spmvpack::bench;
   constexpr int first_name = 3;
   const int repeats = argc >= first_name ? std::atoi(argv[1]) : 0;
   if (repeats <= 0) {

@@ -7,31 +7,15 @@
 #include <memory>
 #include <random>
 
-#include "generators/stencils.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/value_table.hpp"
+#include "spmvpack/generators/matrix_build.hpp"
+#include "spmvpack/generators/stencils.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
-namespace spmvpack::tools {
+namespace spmvpack::generators {
 namespace {
-
-CsrMatrix build(const MatrixGenerator& generator) {
-  CsrMatrix a = allocate_csr(generator.rows(), generator.rows(), generator.nnz(), ValueType::f64);
-  Row row;
-  std::uint64_t k = 0;
-  for (std::uint64_t r = 0; r < a.rows; ++r) {
-    a.row_ptr[r] = k;
-    row.clear();
-    generator.row(r, row);
-    for (const Entry& e : row) {
-      a.col_idx[k] = static_cast<std::uint32_t>(e.column);
-      std::get<Array<double>>(a.values)[k++] = e.value;
-    }
-  }
-  a.row_ptr[a.rows] = k;
-  return a;
-}
 
 /// 81 entries a row in runs of 3, as trilinear elasticity has them.
 CsrMatrix rows_of_81(std::uint64_t nodes_per_side) {
@@ -65,9 +49,10 @@ struct Case {
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = [] {
     std::vector<Case> c;
-    c.push_back({"7-point, 5 values", build(ConvectionDiffusion({148, 148, 58}))});
-    c.push_back({"7-point, all different", build(ConvectionDiffusion({148, 148, 58}, {Coefficients::Kind::random}))});
-    c.push_back({"5-point, 2 values", build(Laplace2d(1500, 1500, false))});
+    c.push_back({"7-point, 5 values", build_generated(ConvectionDiffusion({148, 148, 58}), {}).matrix});
+    c.push_back({"7-point, all different",
+                 build_generated(ConvectionDiffusion({148, 148, 58}, {Coefficients::Kind::random}), {}).matrix});
+    c.push_back({"5-point, 2 values", build_generated(Laplace2d(1500, 1500, false), {}).matrix});
     c.push_back({"81 per row, all different", rows_of_81(42)});
     return c;
   }();
@@ -170,10 +155,10 @@ void add_benchmarks() {
 }
 
 }  // namespace
-}  // namespace spmvpack::tools
+}  // namespace spmvpack::generators
 
 int main(int argc, char** argv) {
-  spmvpack::tools::add_benchmarks();
+  spmvpack::generators::add_benchmarks();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

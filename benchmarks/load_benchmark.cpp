@@ -24,7 +24,7 @@
 #include "spmvpack/gpu_loader/device.hpp"
 #include "upload.hpp"
 
-namespace spmvpack::tools::bench {
+namespace spmvpack::bench {
 namespace {
 
 using gpu_loader::DeviceLoadOptions;
@@ -142,7 +142,7 @@ nlohmann::json measure(const std::string& path, int repeats) {
 }
 
 }  // namespace
-}  // namespace spmvpack::tools::bench
+}  // namespace spmvpack::bench
 
 int main(int argc, char** argv) try {
   constexpr int first_file = 3;
@@ -154,7 +154,7 @@ int main(int argc, char** argv) try {
   nlohmann::json out{{"gpu", spmvpack::gpu_loader::devices().at(0).name},
                      {"threads", spmvpack::thread_count(0)},
                      {"repeats", repeats}};
-  for (int i = first_file; i < argc; ++i) out["files"].push_back(spmvpack::tools::bench::measure(argv[i], repeats));
+  for (int i = first_file; i < argc; ++i) out["files"].push_back(spmvpack::bench::measure(argv[i], repeats));
   std::ofstream(argv[2]) << out.dump(2) << '\n';
   return 0;
 } catch (const std::exception& e) {

@@ -106,7 +106,6 @@ class GoldenFiles(unittest.TestCase):
     def test_command_accepts_and_decodes(self):
         for path in some_accepted():
             with self.subTest(path.stem):
-                spmvpack("verify", path)
                 expected = listed(path.with_suffix(".csr.txt"))
                 decoded = read_mtx(spmvpack("decode", path, "-o", "-"), expected.values.dtype)
                 # Text keeps no bits of a NaN.
@@ -119,8 +118,8 @@ class GoldenFiles(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             output = pathlib.Path(directory) / "again.spmvc"
             for turn, path in enumerate(some_accepted()):
-                layouts, codec = layouts_for(path), ("zstd", "none")[turn % 2]
-                layout = min(layouts, key=lambda name: met[name, codec])
+                codec = ("zstd", "none")[turn % 2]
+                layout = min(layout_names(), key=lambda name: met[name, codec])
                 met[layout, codec] += 1
                 with self.subTest(path.stem, layout=layout):
                     spmvpack("encode", path, "-o", output, "-f", "--layout", layout, "--codec", codec, "--force-size")

@@ -46,11 +46,8 @@ std::uint64_t parse_bytes(std::string_view option, std::string_view text) {
 }
 
 std::uint64_t parse_number(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most) {
-  std::string_view rest = text;
-  std::uint64_t number = 0;
-  if (!take_number(rest, number) || !rest.empty() || number < least || number > most)
-    fail(option, text, fmt::format("a number from {} to {}", least, most));
-  return number;
+  if (const auto number = whole_number(text, least, most)) return *number;
+  fail(option, text, fmt::format("a number from {} to {}", least, most));
 }
 
 double parse_speed(std::string_view option, std::string_view text) {

@@ -57,4 +57,8 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return names.empty() ? std::string{} : fmt::format("did you mean {}? ", names);
 }
 
+Error with_suggestion(const Error& error, std::string_view word, const std::vector<std::string>& known) {
+  return {error.code(), error.message(), error.where(), did_you_mean(word, known) + error.remedy()};
+}
+
 }  // namespace spmvpack::tools

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 #include <cmath>
 
 namespace spmvpack {
@@ -39,6 +40,14 @@ std::string escape(std::string_view text, std::size_t limit) {
     text.remove_prefix(length != 0 ? length : 1);
   }
   return out;
+}
+
+std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t least, std::uint64_t most) noexcept {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stop != end || number < least || number > most) return {};
+  return number;
 }
 
 std::string grouped(std::uint64_t number) {

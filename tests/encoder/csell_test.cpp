@@ -11,9 +11,9 @@
 
 #include "catch.hpp"
 #include "csell_cases.hpp"
-#include "generators/elasticity.hpp"
-#include "generators/matrix_build.hpp"
-#include "generators/stencils.hpp"
+#include "spmvpack/generators/elasticity.hpp"
+#include "spmvpack/generators/matrix_build.hpp"
+#include "spmvpack/generators/stencils.hpp"
 #include "worked_example.hpp"
 
 namespace spmvpack::test {
@@ -80,7 +80,7 @@ void random_round_trips(std::uint64_t seed, int values) {
 }
 
 CsrMatrix grid(std::uint64_t nx, std::uint64_t ny) {
-  return tools::build_generated(tools::Laplace2d(nx, ny, false), {}).matrix;
+  return generators::build_generated(generators::Laplace2d(nx, ny, false), {}).matrix;
 }
 
 /// Two columns of four in each of two rows, `spread` apart, and eight diagonals: too many for a pattern.
@@ -286,7 +286,7 @@ TEST_CASE("five-point grids are a few shared patterns with their values") {
 }
 
 TEST_CASE("blocks of 3 are found where nodes have three displacements") {
-  const CsrMatrix a = tools::build_generated(tools::Elasticity({7, 6, 5}, {}, 0.1), {}).matrix;
+  const CsrMatrix a = generators::build_generated(generators::Elasticity({7, 6, 5}, {}, 0.1), {}).matrix;
   REQUIRE(a.rows == 630);
   const encoder::PartPlan plan = plan_of(a, "csell");
   CHECK(counter(plan, "block") == 3);

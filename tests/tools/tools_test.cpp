@@ -10,7 +10,6 @@
 #include "dealt.hpp"
 #include "exit_code.hpp"
 #include "failures.hpp"
-#include "generators/stencils.hpp"
 #include "matrices.hpp"
 #include "options.hpp"
 #include "output.hpp"
@@ -158,38 +157,6 @@ TEST_CASE("suggestions are the closest words, and none where all are far") {
   CHECK(did_you_mean(std::string(1'000'000, 'c'), layouts).empty());
   CHECK(did_you_mean("acb", {"abc"}) == "did you mean 'abc'? ");
   CHECK(did_you_mean("ab", {}).empty());
-}
-
-TEST_CASE("generators refuse grids that are no matrix") {
-  CHECK_THROWS_AS(Laplace2d(0, 5, false), Error);
-  CHECK_THROWS_AS(Laplace2d(2, 5, true), Error);
-  CHECK_THROWS_AS(Laplace2d(65536, 65536, false), Error);
-  CHECK_THROWS_AS(ConvectionDiffusion({1, 0, 1}), Error);
-  // The product of the sides is 2^64: it must not wrap around to something small.
-  CHECK_THROWS_AS(ConvectionDiffusion({1U << 31, 1U << 31, 4}), Error);
-}
-
-TEST_CASE("generated rows are sorted and as many as promised") {
-  const auto check = [](const MatrixGenerator& matrix) {
-    std::uint64_t entries = 0;
-    Row row;
-    for (std::uint64_t i = 0; i < matrix.rows(); ++i) {
-      row.clear();
-      matrix.row(i, row);
-      const Entry* previous = nullptr;
-      for (const Entry& e : row) {
-        CHECK(e.column < matrix.rows());
-        CHECK((previous == nullptr || previous->column < e.column));
-        previous = &e;
-        ++entries;
-      }
-    }
-    CHECK(entries == matrix.nnz());
-  };
-  check(Laplace2d(7, 5, false));
-  check(Laplace2d(7, 5, true));
-  check(ConvectionDiffusion({4, 1, 5}));
-  check(ConvectionDiffusion({4, 3, 5}, {Coefficients::Kind::random}));
 }
 
 namespace spmvpack::test {

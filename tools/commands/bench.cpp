@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bench/measure.hpp"
-#include "bench/run_output.hpp"
 #include "bench/suite.hpp"
+#include "commands/bench_output.hpp"
 #include "commands/command.hpp"
 #include "commands/encoding.hpp"
 #include "failures.hpp"
@@ -21,6 +21,7 @@
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
+#include "suggestion.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -123,6 +124,16 @@ std::string choice(const Invocation& invocation, const char* option, const std::
   return text;
 }
 
+const bench::SuiteMember& find_member(std::span<const bench::SuiteMember> members, const std::string& name) {
+  try {
+    return bench::find_member(members, name);
+  } catch (const Error& e) {
+    std::vector<std::string> known;
+    for (const bench::SuiteMember& member : members) known.emplace_back(member.name);
+    throw with_suggestion(e, name, known);
+  }
+}
+
 bool has_gpu() { return gpu_loader::built_with_cuda() && !gpu_loader::devices().empty(); }
 
 std::unique_ptr<bench::Machine> choose_machine(const Invocation& invocation, const LoadOptions& options) {
@@ -165,9 +176,9 @@ class Benchmark {
     Failures failures("spmvpack bench", invocation_.arguments.size());
     for (const std::string& path : invocation_.arguments) failures.attempt(path, [&] { bench_file(path); });
     run_.seconds = watch.seconds();
-    tell(bench::matrices_text(run_.matrices));
-    if (run_.suite) tell(bench::summary_text(run_.matrices));
-    if (json_ && !run_.matrices.empty()) print(bench::to_json(run_));
+    tell(matrices_text(run_.matrices));
+    if (run_.suite) tell(summary_text(run_.matrices));
+    if (json_ && !run_.matrices.empty()) print(to_json(run_));
     refuse_wrong();
     failures.finish();
   }
@@ -189,8 +200,8 @@ class Benchmark {
     run_.machine = machine_->facts();
     report_progress(invocation_.progress, "measure copies", 0, 0);
     run_.speeds = machine_->measure_speeds(options_.runs);
-    tell(bench::header_text(run_));
-    if (csv_) print(bench::csv_header());
+    tell(header_text(run_));
+    if (csv_) print(csv_header());
     started_ = true;
   }
 
@@ -206,7 +217,7 @@ class Benchmark {
     const std::span<const bench::SuiteMember> all = shapes ? bench::shapes() : bench::suite();
     std::vector<const bench::SuiteMember*> members;
     members.reserve(only.size());
-    for (const std::string& name : only) members.push_back(&bench::find_member(all, name));
+    for (const std::string& name : only) members.push_back(&find_member(all, name));
     if (only.empty())
       for (const bench::SuiteMember& member : all) members.push_back(&member);
     return members;
@@ -247,8 +258,8 @@ class Benchmark {
     result.source = source.provenance.source;
     bench::measure(result, *machine_, run_.speeds, source, container, options_);
     result.total_seconds = result.make_seconds + watch.seconds();
-    tell(bench::matrix_text(result, run_));
-    if (csv_) print(bench::csv_lines(result, run_));
+    tell(matrix_text(result, run_));
+    if (csv_) print(csv_lines(result, run_));
     run_.matrices.push_back(std::move(result));
   }
 
@@ -275,7 +286,7 @@ class Benchmark {
   bool json_, csv_, started_ = false;
   std::optional<ValueType> value_type_;  ///< of the matrices; unset: as they are
   bench::MeasureOptions options_;
-  bench::Run run_;
+  BenchRun run_;
   std::unique_ptr<bench::Machine> machine_;
 };
 

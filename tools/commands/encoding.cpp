@@ -23,7 +23,7 @@ const encoder::Strategy& find_strategy(const std::string& name) {
   } catch (const Error& e) {
     std::vector<std::string> known;
     for (const encoder::Strategy& s : encoder::strategies()) known.push_back(s.name);
-    throw Error(e.code(), e.message(), e.where(), did_you_mean(name, known) + e.remedy());
+    throw with_suggestion(e, name, known);
   }
 }
 

@@ -8,16 +8,20 @@
 
 #include "commands/command.hpp"
 #include "commands/encoding.hpp"
-#include "generators/kinds.hpp"
-#include "generators/matrix_build.hpp"
-#include "generators/matrix_stream.hpp"
 #include "output.hpp"
+#include "progress.hpp"
+#include "spmvpack/container/file_io.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/generators/kinds.hpp"
+#include "spmvpack/generators/matrix_build.hpp"
+#include "spmvpack/generators/matrix_stream.hpp"
+#include "suggestion.hpp"
 
 namespace spmvpack::tools {
 namespace {
 
 namespace po = boost::program_options;
+using generators::Kind, generators::KindOption, generators::KindOptions;
 
 void add_options(po::options_description& options) {
   options.add_options()                                                                                       //
@@ -29,7 +33,7 @@ void add_options(po::options_description& options) {
 
 std::string details() {
   std::string text = "Kinds:\n";
-  for (const Kind& kind : generator_kinds()) {
+  for (const Kind& kind : generators::generator_kinds()) {
     text += fmt::format("  {} {}\n      ", kind.name, kind.usage);
     for (const char c : kind.help) text += c == '\n' ? std::string("\n      ") : std::string(1, c);
     text += '\n';
@@ -54,11 +58,21 @@ std::string details() {
 /// What only --help describes, so that -h fits one screen.
 void add_special_options(po::options_description& options) {
   add_aim_options(options);
-  for (const KindOption& option : kind_options())
+  for (const KindOption& option : generators::kind_options())
     if (option.is_flag)
       options.add_options()(option.name, po::bool_switch());
     else
       options.add_options()(option.name, po::value<std::string>());
+}
+
+const Kind& find_kind(const std::string& name) {
+  try {
+    return generators::find_kind(name);
+  } catch (const Error& e) {
+    std::vector<std::string> known;
+    for (const Kind& kind : generators::generator_kinds()) known.emplace_back(kind.name);
+    throw with_suggestion(e, name, known);
+  }
 }
 
 /// The options of kinds that were given.
@@ -69,7 +83,7 @@ KindOptions read_kind_options(const Invocation& invocation) {
     if (invocation.options.count(name) != 0 && !invocation.options[name].defaulted())
       options.values.emplace(name, is_flag ? "" : invocation.text(name));
   };
-  for (const KindOption& option : kind_options()) read(option.name, option.is_flag);
+  for (const KindOption& option : generators::kind_options()) read(option.name, option.is_flag);
   read("seed", false);
   return options;
 }
@@ -79,7 +93,7 @@ std::string kinds_note() {
   constexpr std::size_t width = 80;
   std::string text = "\nKinds (see --help):";
   std::size_t column = text.size() - 1;
-  for (const Kind& kind : generator_kinds()) {
+  for (const Kind& kind : generators::generator_kinds()) {
     const bool fits = column + 1 + kind.name.size() <= width;
     text += (fits ? " " : "\n") + std::string(kind.name);
     column = (fits ? column + 1 : 0) + kind.name.size();
@@ -97,7 +111,7 @@ void refuse_encoding_options(const Invocation& invocation, const std::string& ou
 void run(const Invocation& invocation) {
   const Kind& kind = find_kind(invocation.argument);
   const KindOptions options = read_kind_options(invocation);
-  check_kind_options(kind, options);
+  generators::check_kind_options(kind, options);
   if (invocation.options.count("output") == 0)
     throw Error(errc::usage, "no output given", {}, "name it with -o, or use -o - for standard output");
   const std::string& output = invocation.text("output");
@@ -108,16 +122,23 @@ void run(const Invocation& invocation) {
 
   const Stopwatch watch;
   const auto matrix = kind.make(options);
-  std::vector<std::string> comments{command_line(kind, options)};
+  std::vector<std::string> comments{generators::command_line(kind, options)};
   for (std::string& line : matrix->comments()) comments.push_back(std::move(line));
   if (encode) {
-    SourceMatrix source =
-        build_generated(*matrix, comments, {invocation.threads, invocation.memory_limit}, invocation.progress);
+    SourceMatrix source = generators::build_generated(*matrix, comments, {invocation.threads, invocation.memory_limit},
+                                                      invocation.progress);
     source.provenance.source = comments.front();
     return encode_and_tell(source, request, output, invocation, "generate", watch.seconds());
   }
-  const EntryCounts counts =
-      write_generated(*matrix, comments, output, invocation.flag("force"), invocation.threads, invocation.progress);
+  TextOutput text(output, invocation.flag("force"));
+  const auto write = [&](std::string_view piece) {
+    if (output == "-") clear_progress();
+    text.write(piece);
+  };
+  const generators::EntryCounts counts =
+      generators::write_generated(*matrix, comments, write, invocation.threads, invocation.progress);
+  report_progress(invocation.progress, "flush", 0, 0);
+  text.commit();
   if (invocation.quiet || output == "-") return;
   const std::string columns =
       matrix->rows() == matrix->cols() ? "" : fmt::format(" {},", counted(matrix->cols(), "column"));

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "spmvpack/container/layouts/amb_check.hpp"
+#include "spmvpack/container/layouts/amb_entries.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "stored_zeros.hpp"
 #include "violations.hpp"
@@ -11,28 +12,6 @@ namespace spmvpack::layouts::amb {
 namespace {
 
 constexpr std::uint64_t chunks_per_task = 64;
-
-/// Blocks of a lane: up to the first whose column does not rise.
-template <class T>
-std::uint64_t blocks_of(const View<T>& v, std::uint64_t chunk, std::uint64_t lane) {
-  if (LaneRow{v.row_idx[chunk * v.chunk_rows + lane]}.is_none()) return 0;
-  std::uint64_t n = 1;
-  while (n < ChunkLength{v.cl[chunk]}.steps() &&
-         v.col_idx[v.place(chunk, n, lane)] > v.col_idx[v.place(chunk, n - 1, lane)])
-    ++n;
-  return n;
-}
-
-/// Calls f(slot, column) for the entries of a lane, from left to right.
-template <class T, class F>
-void each_entry(const View<T>& v, const Slots<T>& slots, std::uint64_t chunk, std::uint64_t lane, F&& f) {
-  const std::uint64_t n = blocks_of(v, chunk, lane),
-                      begin = ChunkLength{v.cl[chunk]}.segment() * std::uint64_t{v.segment_cols};
-  for (std::uint64_t step = 0; step < n; ++step)
-    for (std::uint64_t i = 0; i < v.block; ++i)
-      if (const std::uint64_t at = v.slot(chunk, step, i, lane); v.block == 1 || slots.has_entry(at))
-        f(at, begin + v.col_idx[v.place(chunk, step, lane)] + i);
-}
 
 void check_shape(const PartView& part) {
   const auto& p = part.info().params;
@@ -132,6 +111,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
   dispatch(m.value_type(), [&]<class T>(T) {
     const View<T> v = view<T>(part);
     const Slots<T> slots(part);
+    const auto has_entry = [&](std::uint64_t slot) { return slots.has_entry(slot); };
     auto& to = std::get<Array<T>>(m.values);
     // Entries of each lane; then, for shared rows, of each partial sum, by which the row's entries are in order.
     const auto each_lane = [&](auto&& f) {
@@ -145,7 +125,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
     std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
     each_lane([&](std::uint64_t c, std::uint64_t lane) {
       std::uint64_t n = 0;
-      each_entry(v, slots, c, lane, [&](std::uint64_t, std::uint64_t) { ++n; });
+      each_entry(v, c, lane, has_entry, [&](std::uint32_t /*column*/, const ValueSlot& /*slot*/) { ++n; });
       const LaneRow row{v.row_idx[c * v.chunk_rows + lane]};
       (row.is_shared() ? partial[row.index()] : m.row_ptr[row.index() + std::uint64_t{1}]) = n;
     });
@@ -158,9 +138,10 @@ CsrMatrix unpack(const PartView& part, int threads) {
     each_lane([&](std::uint64_t c, std::uint64_t lane) {
       const LaneRow row{v.row_idx[c * v.chunk_rows + lane]};
       std::uint64_t k = row.is_shared() ? partial[row.index()] : m.row_ptr[row.index()];
-      each_entry(v, slots, c, lane, [&](std::uint64_t slot, std::uint64_t column) {
-        m.col_idx[k] = static_cast<std::uint32_t>(column);
-        std::memcpy(&to[k++], &v.values[slot], sizeof(T));
+      each_entry(v, c, lane, has_entry, [&](std::uint32_t column, const ValueSlot& slot) {
+        m.col_idx[k] = column;
+        const bits_of<T> bits = value_bits<T>(v.values, slot);
+        std::memcpy(&to[k++], &bits, sizeof bits);
       });
     });
   });

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "spmvpack/container/layouts/bitflag_check.hpp"
+#include "spmvpack/container/layouts/bitflag_entries.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "violations.hpp"
 
@@ -175,24 +176,19 @@ CsrMatrix unpack(const PartView& part, int threads) {
       }
     }
     m.row_ptr[m.rows] = at;
+    const void* const section = value_section(v);
     each_chunk(v, threads, [&](std::uint64_t c, const ChunkView& chunk) {
-      const std::byte* const values = chunk.bytes + chunk.at.values;
-      std::uint32_t starts = 0;
-      std::uint64_t row = chunk.chunk.row;
-      for (std::uint32_t e = 0; e < chunk.chunk.info.entries(); ++e) {
-        if (chunk.starts_row(e)) row = chunk.start_row(starts++);
+      each_row_entry(chunk, [&](std::uint32_t e, std::uint32_t row) {
         const std::uint64_t target = place[row] + (first_entry[c] + e - begin[row]);
         m.col_idx[target] = chunk.column(e);
-        const T* from = v.values;
         if (chunk.source == Source::decimal) {
           to[target] =
               static_cast<T>(chunk.integer(e) / powers_of_ten[chunk.chunk.info.exponent() + chunk.more_exponent(e)]);
-          continue;
+          return;
         }
-        if (chunk.source == Source::raw) from = reinterpret_cast<const T*>(values) + chunk.value_slot(e);
-        if (chunk.source == Source::table || chunk.source == Source::window) from += chunk.id(e);
-        std::memcpy(&to[target], from, sizeof(T));
-      }
+        const bits_of<T> bits = value_bits<T>(section, value_slot<T>(chunk, e));
+        std::memcpy(&to[target], &bits, sizeof bits);
+      });
     });
   });
   return m;

@@ -207,16 +207,13 @@ CsrMatrix unpack_part(const PartView& part, int threads) {
     Slots s;
     for (std::uint64_t c = first; c < last; ++c) {
       decode(v, c, s);
-      const Encoding e{v.encoding[c]};
-      const std::byte* const raw = v.blob + v.blob_offset[c] + blob_layout(v, c).values;
+      const void* const section = value_section(v, c);
       std::uint64_t to = start[c];
-      for (std::uint32_t slot = 0; slot < s.count; ++slot) {
-        if (is_padding(s, v.slots, slot)) continue;
-        m.col_idx[to] = v.col_base[c] + s.offset(slot);
-        const void* const value =
-            e.lut() ? static_cast<const void*>(v.lut + static_cast<std::uint8_t>(raw[slot])) : raw + slot * sizeof(T);
-        std::memcpy(&values[to++], value, sizeof(T));
-      }
+      each_entry(v, c, s, [&](std::uint32_t /*row*/, std::uint32_t column, const ValueSlot& slot) {
+        m.col_idx[to] = column;
+        const bits_of<T> bits = value_bits<T>(section, slot);
+        std::memcpy(&values[to++], &bits, sizeof bits);
+      });
     }
   });
   return m;

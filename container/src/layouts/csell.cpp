@@ -184,9 +184,6 @@ void check(const PartView& part, int threads) {
   });
 }
 
-template <class T>
-constexpr bits_of<T> sign_bit = ValueTraits<T>::sign_bits;
-
 CsrMatrix unpack(const PartView& part, int threads) {
   CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
   m.row_ptr[0] = 0;
@@ -213,10 +210,8 @@ CsrMatrix unpack(const PartView& part, int threads) {
                    row = static_cast<std::uint32_t>(r % v.block);
         each_entry(v, slice, before, s, lane, row, [&](std::uint32_t column, const ValueSlot& slot) {
           m.col_idx[at] = column;
-          bits_of<T> bits = 0;  // a copy of a NaN keeps them
-          std::memcpy(&bits, v.values + slot.place, sizeof(T));
-          if (slot.change == Change::negate) bits ^= sign_bit<T>;
-          std::memcpy(&to[at++], &bits, sizeof(T));
+          const bits_of<T> bits = value_bits<T>(v.values, slot);
+          std::memcpy(&to[at++], &bits, sizeof bits);
         });
       }
     });

@@ -11,26 +11,9 @@ namespace {
 
 constexpr std::uint64_t rows_per_task = 1024;
 
-/// The part's diagonals in memory.
-struct Diagonals {
-  std::span<const std::uint64_t> offsets;
-  std::uint64_t rows, cols;
-
-  /// Calls f(slot, column) for the slots of a row that have a column, from left to right.
-  template <class F>
-  void each(std::uint64_t row, F&& f) const {
-    // Offsets increase, and so do the columns.
-    const auto begin = std::lower_bound(offsets.begin(), offsets.end(), offset_of(row, 0, rows));
-    for (auto d = begin; d != offsets.end() && column_of(row, *d, rows) < cols; ++d)
-      f(static_cast<std::uint64_t>(d - offsets.begin()) * rows + row, column_of(row, *d, rows));
-  }
-};
-
-Diagonals diagonals(const PartView& part) { return {part.get<std::uint64_t>("offsets"), part.rows(), part.cols()}; }
-
 void check(const PartView& part, int threads) {
-  const Diagonals d = diagonals(part);
-  for (std::size_t i = 0; i < d.offsets.size(); ++i) {
+  const View d = view(part);
+  for (std::uint64_t i = 0; i < d.count; ++i) {
     const auto require = [&](bool ok, const char* what) {
       part.require(ok, "offsets", [&] { return fmt::format("diagonal {}: {}", i, what); });
     };
@@ -43,12 +26,12 @@ void check(const PartView& part, int threads) {
   dispatch(part.info().value_type, [&]<class T>(T) {
     const Slots<T> slots(part);
     slots.check_zeros(part);
-    const std::uint64_t rows = d.offsets.empty() ? 0 : part.rows();
+    const std::uint64_t rows = d.count == 0 ? 0 : part.rows();
     parallel_pieces(rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
       std::uint64_t sum = 0;
       for (std::uint64_t r = first; r < last; ++r) {
-        d.each(r, [&](std::uint64_t slot, std::uint64_t /*column*/) { sum += slots.is_filled(slot) ? 1 : 0; });
-        for (std::size_t i = 0; i < d.offsets.size(); ++i)
+        d.each_slot(r, [&](std::uint64_t slot, std::uint32_t /*column*/) { sum += slots.is_filled(slot) ? 1 : 0; });
+        for (std::uint64_t i = 0; i < d.count; ++i)
           part.require(column_of(r, d.offsets[i], d.rows) < d.cols || !slots.is_filled(i * d.rows + r), "values",
                        [&] { return fmt::format("row {}, diagonal {}: a value without a column", r, i); });
       }
@@ -65,27 +48,29 @@ void check(const PartView& part, int threads) {
 }
 
 CsrMatrix unpack(const PartView& part, int threads) {
-  const Diagonals d = diagonals(part);
+  const View d = view(part);
   CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
   m.row_ptr[0] = 0;
   dispatch(m.value_type(), [&]<class T>(T) {
     const Slots<T> slots(part);
-    const auto from = part.get<T>("values");
+    const auto has_entry = [&](std::uint64_t slot) { return slots.has_entry(slot); };
+    const T* const from = part.get<T>("values").data();
     auto& to = std::get<Array<T>>(m.values);
     parallel_pieces(m.rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
       for (std::uint64_t r = first; r < last; ++r) {
-        m.row_ptr[r + 1] = 0;
-        d.each(r, [&](std::uint64_t slot, std::uint64_t) { m.row_ptr[r + 1] += slots.has_entry(slot) ? 1 : 0; });
+        std::uint64_t n = 0;
+        each_entry<T>(d, r, has_entry, [&](std::uint32_t /*column*/, const ValueSlot& /*slot*/) { ++n; });
+        m.row_ptr[r + 1] = n;
       }
     });
     for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
     parallel_pieces(m.rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
       for (std::uint64_t r = first; r < last; ++r) {
         std::uint64_t k = m.row_ptr[r];
-        d.each(r, [&](std::uint64_t slot, std::uint64_t column) {
-          if (!slots.has_entry(slot)) return;
-          m.col_idx[k] = static_cast<std::uint32_t>(column);
-          std::memcpy(&to[k++], &from[slot], sizeof(T));
+        each_entry<T>(d, r, has_entry, [&](std::uint32_t column, const ValueSlot& slot) {
+          m.col_idx[k] = column;
+          const bits_of<T> bits = value_bits<T>(from, slot);
+          std::memcpy(&to[k++], &bits, sizeof bits);
         });
       }
     });

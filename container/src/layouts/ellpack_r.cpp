@@ -14,7 +14,7 @@ void check(const PartView& part, int threads) {
   ell::layout.check(part, threads);
   parallel_pieces(part.rows(), padded_rows::rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t r = first; r < last; ++r)
-      part.require(row_len[r] == padded_rows::length(columns, slots(r)), "row_len",
+      part.require(row_len[r] == row_entries(columns.data(), slots(r)), "row_len",
                    [&] { return fmt::format("row {} does not have {} entries", r, row_len[r]); });
   });
 }

@@ -17,20 +17,12 @@ namespace spmvpack::layouts::padded_rows {
 
 inline constexpr std::uint64_t rows_per_task = 1024;
 
-/// Entries of a row: the slots before the first without one.
-template <class Row>
-std::uint64_t length(std::span<const std::uint32_t> columns, const Row& row) {
-  std::uint64_t n = 0;
-  while (row.has(n) && columns[row.slot(n)] != no_column) ++n;
-  return n;
-}
-
 /// Columns that rise and are in range, padding behind them that is empty. Returns the row's length.
 template <class T, class Row>
 std::uint64_t check_row(const PartView& part, std::uint64_t r, const Row& row, const std::uint32_t* order) {
   const auto columns = part.get<std::uint32_t>("col_idx");
   const auto values = part.get<T>("values");
-  const std::uint64_t entries = length(columns, row);
+  const std::uint64_t entries = row_entries(columns.data(), row);
   for (std::uint64_t step = 0; row.has(step); ++step) {
     const std::uint64_t slot = row.slot(step);
     const std::uint32_t column = columns[slot];
@@ -84,23 +76,24 @@ std::uint64_t check(const PartView& part, const Geometry& geometry, std::uint64_
 template <class Geometry>
 CsrMatrix unpack(const PartView& part, const Geometry& geometry, int threads) {
   const std::uint64_t rows = part.rows();
-  const auto columns = part.get<std::uint32_t>("col_idx");
+  const std::uint32_t* const columns = part.get<std::uint32_t>("col_idx").data();
   CsrMatrix m = allocate_csr(rows, part.cols(), part.info().nnz, part.info().value_type);
   m.row_ptr[0] = 0;
   parallel_pieces(rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t r = first; r < last; ++r) m.row_ptr[r + 1] = length(columns, geometry(r));
+    for (std::uint64_t r = first; r < last; ++r) m.row_ptr[r + 1] = row_entries(columns, geometry(r));
   });
   for (std::uint64_t r = 0; r < rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
   dispatch(m.value_type(), [&]<class T>(T) {
-    const auto from = part.get<T>("values");
+    const T* const from = part.get<T>("values").data();
     auto& to = std::get<Array<T>>(m.values);
     parallel_pieces(rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
       for (std::uint64_t r = first; r < last; ++r) {
-        const auto row = geometry(r);
-        for (std::uint64_t k = m.row_ptr[r], step = 0; k < m.row_ptr[r + 1]; ++k, ++step) {
-          m.col_idx[k] = columns[row.slot(step)];
-          std::memcpy(&to[k], &from[row.slot(step)], sizeof(T));
-        }
+        std::uint64_t k = m.row_ptr[r];
+        each_entry<T>(columns, geometry(r), [&](std::uint32_t column, const ValueSlot& slot) {
+          m.col_idx[k] = column;
+          const bits_of<T> bits = value_bits<T>(from, slot);
+          std::memcpy(&to[k++], &bits, sizeof bits);
+        });
       }
     });
   });

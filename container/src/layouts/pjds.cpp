@@ -54,7 +54,7 @@ void check(const PartView& part, int threads) {
   const PjdsGeometry rows = geometry(part);
   parallel_pieces(part.rows(), padded_rows::rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t r = first; r < last; ++r) {
-      const std::uint64_t length = padded_rows::length(columns, rows(r));
+      const std::uint64_t length = row_entries(columns.data(), rows(r));
       const auto require = [&](bool ok, std::string_view what) {
         part.require(ok, "col_idx", [&] { return fmt::format("row {} {}", r, what); });
       };

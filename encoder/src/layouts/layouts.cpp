@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/text.hpp"
@@ -47,13 +46,9 @@ std::optional<std::uint64_t> read_setting(const PlanOptions& options, const std:
                                           std::uint64_t most, std::string_view word) {
   const auto found = options.settings.find(name);
   if (found == options.settings.end() || (!word.empty() && found->second == word)) return {};
-  std::uint64_t value = 0;
-  const char* const end = found->second.data() + found->second.size();
-  const auto [stop, error] = std::from_chars(found->second.data(), end, value);
-  if (error != std::errc{} || stop != end || value < least || value > most)
-    refuse_setting(name, found->second,
-                   fmt::format("{}{}a number from {} to {}", word, word.empty() ? "" : " or ", least, most));
-  return value;
+  if (const auto value = whole_number(found->second, least, most)) return value;
+  refuse_setting(name, found->second,
+                 fmt::format("{}{}a number from {} to {}", word, word.empty() ? "" : " or ", least, most));
 }
 
 bool stores_zeros(const CsrView& a, int threads) {

@@ -137,11 +137,11 @@ std::array<std::uint64_t, sigmas.size()> steps_if_sorted(const CsrView& a, std::
 /// tenth for a wider window, in which rows of a slice are far apart and share less of x (log-distance columns take 95
 /// us with windows of 256, 115 with 4,096 that save 3 %; H200).
 std::uint64_t choose_sigma(const CsrView& a, std::uint64_t unsorted_steps, std::uint64_t slice_rows, int threads) {
-  const std::uint64_t bytes_of_step = slice_rows * (4 + size_of(a.value_type()));
+  const std::uint64_t bytes_of_step = slice_rows * slot_bytes(size_of(a.value_type()));
   const std::uint64_t bytes_of_order = a.rows() * 4;
   // The list of rows may take more than all padding of unsorted slices.
   const std::uint64_t unsorted_bytes = unsorted_steps * bytes_of_step;
-  if (unsorted_bytes - a.nnz() * (4 + size_of(a.value_type())) <= bytes_of_order) return 1;
+  if (unsorted_bytes - a.nnz() * slot_bytes(size_of(a.value_type())) <= bytes_of_order) return 1;
   std::uint64_t best = 1, enough = unsorted_bytes - unsorted_bytes / 50;
   const auto steps = steps_if_sorted(a, slice_rows, threads);
   for (std::size_t i = 0; i < sigmas.size(); ++i)
@@ -204,7 +204,7 @@ void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint
 
 Least least(const Survey& s) {
   const std::uint64_t nnz = s.a.nnz();
-  return {nnz * (4 + size_of(s.a.value_type())),
+  return {nnz * slot_bytes(size_of(s.a.value_type())),
           false,
           {{"sell.multiplies", 1}, {"sell.slots", nnz}, {"sell.chain", chain_of_rows(0, s.longest_row)}}};
 }

@@ -6,6 +6,7 @@
 #include "layouts/bitflag_chunks.hpp"
 #include "layouts/bitflag_rules.hpp"
 #include "layouts/layouts.hpp"
+#include "layouts/padded_rows.hpp"
 #include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/time_model.hpp"
@@ -16,18 +17,16 @@
 namespace spmvpack::encoder::strategy {
 namespace {
 
+namespace flagged = layouts::flagged;
+namespace sliced = spmvpack::layouts::csell;
 using layouts::chain_of;
 using layouts::chain_of_rows;
-using layouts::flagged::chunk_entries;
-using layouts::flagged::small_entries;
 
-constexpr std::uint64_t rows_per_task = 1U << 14, slice_rows = 32, group_steps = 4;
+constexpr std::uint64_t rows_per_task = 1U << 14, slice_rows = sliced::lanes, group_steps = sliced::group_steps;
 /// sell sorts rows in windows of so many, where sorting pays.
 constexpr std::uint64_t window_rows = 256;
 /// What is looked at, at most: windows for padding, long rows for columns; entries for csell.
 constexpr std::uint64_t sample_windows = 1024, sample_rows = 1U << 17, sample_entries = std::uint64_t{1} << 17;
-/// Of bitflag: entries of a tile, and of the largest tile, which parts of few entries may have.
-constexpr std::uint64_t tile_entries = 512, largest_tile = 8192;
 
 /// Every how many of them is looked at, so that at most `most` are.
 std::uint64_t stride_of(std::uint64_t count, std::uint64_t most) {
@@ -145,7 +144,8 @@ SplitCosts::SplitCosts(const CsrView& a, const PlanOptions& options)
     : a_(a), options_(options), size_(size_of(a.value_type())) {
   const auto values = options.values ? options.values : ValueTable::count(a, options.threads, false);
   const std::uint64_t distinct = values->distinct();
-  flag_value_bytes_ = distinct <= 1 ? 0 : distinct <= 256 ? 1 : static_cast<double>(size_);
+  flag_value_bytes_ = flagged::stored_bytes(
+      flagged::usual_source({.entries = a.nnz(), .value_size = size_, .distinct_values = distinct}), size_);
   look_at_columns();
   if (options.aim.optimize != Objective::bytes || flag_value_bytes_ <= 1) return;
   const PartPlan plan = sample("bitflag", a.cols(), a.nnz());  // there may be windows or decimals
@@ -157,13 +157,13 @@ SplitCosts::SplitCosts(const CsrView& a, const PlanOptions& options)
 /// Bytes of columns in chunks of the matrix, and in long rows: whatever else is in their chunks, they span theirs.
 void SplitCosts::look_at_columns() {
   const std::uint32_t* const columns = a_.col_idx();
-  column_bytes_ = layouts::flagged::bytes_of_columns(a_);
+  column_bytes_ = flagged::bytes_of_columns(a_);
   std::uint64_t seen = 0, bytes = 0;
   for (std::uint64_t r = 0; r < a_.rows(); r += stride_of(a_.rows(), sample_rows)) {
     const std::uint64_t n = a_.row_length(r);
     if (n < 2 || n * a_.rows() <= 4 * a_.nnz()) continue;
     seen += n;
-    bytes += n << layouts::flagged::column_shift(columns[a_.row_ptr(r + 1) - 1] - columns[a_.row_ptr(r)]);
+    bytes += n << flagged::column_shift(columns[a_.row_ptr(r + 1) - 1] - columns[a_.row_ptr(r)]);
   }
   long_column_bytes_ = seen == 0 ? column_bytes_ : static_cast<double>(bytes) / static_cast<double>(seen);
 }
@@ -214,7 +214,8 @@ double SplitCosts::of_short(std::string_view layout, const ShortRows& s) const {
 
 double SplitCosts::sell(const ShortRows& s) const {
   const auto slots = static_cast<std::uint64_t>(s.sell_slots);
-  return cost(slots * (4 + size_) + 4 * a_.rows() + 4 * div_up(a_.rows(), s.sell_rows), a_.rows(),
+  return cost(slots * layouts::slot_bytes(size_) + (a_.rows() + div_up(a_.rows(), s.sell_rows)) * sizeof(std::uint32_t),
+              a_.rows(),
               {{"sell.multiplies", 1},
                {"sell.slots", slots},
                {"sell.rows", a_.rows()},
@@ -234,21 +235,20 @@ double SplitCosts::csell(const ShortRows& s) const {
     else if (c.value > 1)
       c.value = times(slots, c.value);
   const auto bytes = static_cast<std::uint64_t>(slot_bytes_ * slots + entry_bytes_ * entries);
-  return cost(bytes + 16 * div_up(a_.rows(), slice_rows), a_.rows(), std::move(work));
+  return cost(bytes + div_up(a_.rows(), slice_rows) * sizeof(sliced::Slice), a_.rows(), std::move(work));
 }
 
 double SplitCosts::least_of_csell(const ShortRows& s) const {
   return cost(0, 0,
               {{"csell.multiplies", 1},
-               {"csell.chain", chain_of(div_up(s.longest, group_steps),
-                                        spmvpack::layouts::csell::max_sums * launch_rules::csell::groups_of_few)}});
+               {"csell.chain",
+                chain_of(div_up(s.longest, group_steps), sliced::max_sums * launch_rules::csell::groups_of_few)}});
 }
 
 std::uint64_t SplitCosts::segments_of_long(const ShortRows& s) const {
   if (const auto given = layouts::read_setting(options_, "bitflag.segments", 1, 0xFFFFFFFF, "auto")) return *given;
   if (layouts::read_setting(options_, "bitflag.hot", 0, 0xFFFFFFFF, "auto").value_or(0) != 0) return 1;
-  return layouts::flagged::usual_segments(
-      {.rows = a_.rows() - s.rows, .cols = a_.cols(), .entries = a_.nnz() - s.entries});
+  return flagged::usual_segments({.rows = a_.rows() - s.rows, .cols = a_.cols(), .entries = a_.nnz() - s.entries});
 }
 
 double SplitCosts::spared_gathers(const ShortRows& s) const {
@@ -272,19 +272,20 @@ double SplitCosts::far_gathers(const ShortRows& s) const { return most_spared_ -
 
 double SplitCosts::of_long(const ShortRows& s, std::uint64_t longest) const {
   const std::uint64_t entries = a_.nnz() - s.entries, rows = a_.rows() - s.rows;
-  const bool few = entries < small_entries, listed = s.rows != 0;
-  const std::uint64_t tile = few && longest <= largest_tile ? largest_tile : tile_entries;
+  const bool few = entries < flagged::small_entries, listed = s.rows != 0;
+  const std::uint64_t tile = std::uint64_t{flagged::usual_tile(entries, longest)} * flagged::chunk_entries;
+  const bool carries = longest > tile;
   const std::uint64_t value_bytes = times(flag_value_bytes_, entries);
   const std::uint64_t segments = segments_of_long(s);
   const double of_column = segments != 1 ? 2 : listed ? long_column_bytes_ : column_bytes_;
-  const double other_bytes = of_column + 1.0 / 8 + 16.0 / chunk_entries;
-  return cost(value_bytes + times(other_bytes, entries) + (listed ? 4 * rows : 0), listed ? 2 * rows : rows,
+  const std::uint64_t list_bytes = listed ? rows * sizeof(std::uint32_t) : 0;
+  return cost(value_bytes + times(flagged::bytes_but_values(of_column), entries) + list_bytes, listed ? 2 * rows : rows,
               {{"bitflag.multiplies", 1},
                {"bitflag.entries", entries},
                {"bitflag.few_raw_bytes", few && flag_value_bytes_ > 1 ? value_bytes : 0},
                {"bitflag.segment_rows", segments == 1 ? 0 : segments * rows},
-               {"bitflag.carries", longest > tile ? 1U : 0U},
-               {"bitflag.long_carries", 2 * rows * segments * tile < entries ? 1U : 0U}});
+               {"bitflag.carries", carries ? 1U : 0U},
+               {"bitflag.long_carries", carries && 2 * rows * segments * tile < entries ? 1U : 0U}});
 }
 
 }  // namespace spmvpack::encoder::strategy

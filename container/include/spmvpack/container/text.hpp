@@ -2,6 +2,7 @@
 /// Numbers and untrusted text in human-readable form.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,10 @@ namespace spmvpack {
 
 /// Makes text from a file safe to print: control bytes and invalid UTF-8 become \\xNN; at most `limit` bytes of it.
 SPMVPACK_EXPORT std::string escape(std::string_view text, std::size_t limit = 80);
+
+/// The decimal number from `least` to `most` that is all of the text; none if it is anything else.
+SPMVPACK_EXPORT std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t least,
+                                                          std::uint64_t most) noexcept;
 
 /// 1234567 as "1,234,567".
 SPMVPACK_EXPORT std::string grouped(std::uint64_t number);

@@ -3,7 +3,7 @@
 /// neighbours, and returns what is violated. Once check_place() of all chunks has found nothing, the others read
 /// nothing outside the part's sections.
 
-#include "spmvpack/container/layouts/ccoo.hpp"
+#include "spmvpack/container/layouts/ccoo_entries.hpp"
 #include "spmvpack/container/layouts/violation.hpp"
 
 namespace spmvpack::layouts::ccoo {
@@ -80,42 +80,7 @@ SPMVPACK_HOST_DEVICE Violation check_row_byte(const View<T>& v, const Sizes& n, 
   return lane + 1 == stored_lanes(v, c) && row >= n.rows ? rows_past_last : sound;
 }
 
-/// A chunk's slots, read where they lie. The predicates below take this, or anything else that knows row(lane) and
-/// offset(slot), which is column - col_base.
-struct Blob {
-  const std::byte *rows, *columns, *values;
-  Encoding encoding;
-  std::uint32_t row_base;
-
-  template <class T>
-  static SPMVPACK_HOST_DEVICE Blob of(const View<T>& v, std::uint64_t c) {
-    const std::byte* const bytes = v.blob + v.blob_offset[c];
-    const BlobLayout at = blob_layout(v, c);
-    return {bytes, bytes + at.columns, bytes + at.values, {v.encoding[c]}, v.row_base[c]};
-  }
-  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t row(std::uint32_t lane) const {
-    return lane_row(encoding, row_base, rows, lane);
-  }
-  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t offset(std::uint32_t slot) const {
-    switch (encoding.column_code()) {
-      case 0:
-        return reinterpret_cast<const std::uint8_t*>(columns)[slot];
-      case 1:
-        return reinterpret_cast<const std::uint16_t*>(columns)[slot];
-      default:
-        return reinterpret_cast<const std::uint32_t*>(columns)[slot];
-    }
-  }
-};
-
-/// Whether slot `slot` holds no entry, because it repeats the row and column of the slot before it. `k`: slots of a
-/// lane, a power of two.
-template <class Slots>
-SPMVPACK_HOST_DEVICE bool is_padding(const Slots& s, std::uint32_t k, std::uint32_t slot) {
-  return slot != 0 && s.offset(slot) == s.offset(slot - 1) && s.row(slot / k) == s.row((slot - 1) / k);
-}
-
-/// A slot of a chunk in whose bases nothing is wrong, and the slots before it.
+/// A slot of a chunk in whose bases nothing is wrong, and the slots before it; Slots as of is_padding().
 template <class T, class Slots>
 SPMVPACK_HOST_DEVICE Violation check_slot(const View<T>& v, const Sizes& n, std::uint64_t c, const Blob& blob,
                                           const Slots& s, std::uint32_t slot) {

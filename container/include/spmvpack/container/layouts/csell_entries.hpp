@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "spmvpack/container/layouts/csell.hpp"
+#include "spmvpack/container/layouts/value_slot.hpp"
 
 namespace spmvpack::layouts::csell {
 
@@ -73,16 +74,10 @@ SPMVPACK_HOST_DEVICE void each_rising(const SliceView& slice, const EntriesBefor
   }
 }
 
-/// What a stored value becomes when it is read.
-enum class Change : std::uint8_t { none, negate };
-
-/// Where the value of an entry is. Entries share it unless the source is raw: those with its id (table), of its step of
-/// the dictionary (step), all of the part (single), or the transposed one (mirror, skew). With `step`, a value decides
-/// which steps are of one pattern, so that it cannot be changed alone.
-struct ValueSlot {
-  std::uint64_t place;  ///< in `values`
-  Change change;
-};
+/// With `step`, a value even decides which steps are of one pattern.
+constexpr SPMVPACK_HOST_DEVICE ValuesAre values_are(Source source) noexcept {
+  return source == Source::raw ? ValuesAre::own : ValuesAre::shared;
+}
 
 /// Of row r and column c of an entry's block.
 template <class T>
@@ -94,26 +89,25 @@ SPMVPACK_HOST_DEVICE ValueSlot value_slot(const View<T>& v, const SliceView& sli
       const std::uint32_t mask = slice.group(entry.group).mask[entry.step];
       const auto n = static_cast<std::uint64_t>(std::popcount(mask)),
                  rank = static_cast<std::uint64_t>(std::popcount(mask & ((1U << lane) - 1)));
-      return {v.slices[s].values * std::uint64_t{unit / sizeof(T)} + entry.before * block_values +
-                  raw_place(element, n, rank),
-              Change::none};
+      return element_slot<T>(v.slices[s].values * std::uint64_t{unit / sizeof(T)} + entry.before * block_values +
+                             raw_place(element, n, rank));
     }
     case Source::table:
-      return {std::uint64_t{v.tiles[s / v.tile_slices].begin} +
-                  slice.id(entry.group, entry.step, lane, static_cast<std::uint32_t>(element)),
-              Change::none};
+      return element_slot<T>(std::uint64_t{v.tiles[s / v.tile_slices].begin} +
+                             slice.id(entry.group, entry.step, lane, static_cast<std::uint32_t>(element)));
     case Source::step:
-      return {((v.slices[s].first_group() + entry.group) * group_steps + entry.step) * block_values + element,
-              Change::none};
+      return element_slot<T>(((v.slices[s].first_group() + entry.group) * group_steps + entry.step) * block_values +
+                             element);
     case Source::mirror:
     case Source::skew: {
       const Reference reference = slice.reference(entry.group, entry.step, lane);
-      return {v.place(reference, static_cast<std::uint32_t>(s * lanes + lane), static_cast<std::uint32_t>(entry.column),
-                      r, c),
-              v.source == Source::skew && reference.is_mirror() ? Change::negate : Change::none};
+      ValueSlot slot = element_slot<T>(v.place(reference, static_cast<std::uint32_t>(s * lanes + lane),
+                                               static_cast<std::uint32_t>(entry.column), r, c));
+      if (v.source == Source::skew && reference.is_mirror()) slot.change = Change::negate;
+      return slot;
     }
     default:
-      return {0, Change::none};
+      return element_slot<T>(0);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "spmvpack/container/host_device.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
+#include "spmvpack/container/layouts/value_slot.hpp"
 
 namespace spmvpack::layouts::dia {
 
@@ -31,6 +32,39 @@ constexpr std::uint64_t offset_of(std::uint64_t row, std::uint64_t column, std::
 constexpr SPMVPACK_HOST_DEVICE std::uint64_t column_of(std::uint64_t row, std::uint64_t offset,
                                                        std::uint64_t rows) noexcept {
   return offset + row - (rows - 1);
+}
+
+/// A part's diagonals, in host or device memory.
+struct View {
+  const std::uint64_t* offsets;
+  std::uint64_t count, rows, cols;
+
+  /// Calls f(element of `values`, column) for the slots of a row that have a column, from left to right.
+  template <class F>
+  SPMVPACK_HOST_DEVICE void each_slot(std::uint64_t row, F&& f) const {
+    // Offsets rise, and so do the columns: the first diagonal that has one.
+    std::uint64_t d = 0;
+    for (std::uint64_t n = count; n != 0;) {
+      const std::uint64_t half = n / 2;
+      const bool before = offsets[d + half] < rows - 1 - row;
+      d += before ? half + 1 : 0;
+      n = before ? n - half - 1 : half;
+    }
+    for (; d < count && column_of(row, offsets[d], rows) < cols; ++d)
+      f(d * rows + row, static_cast<std::uint32_t>(column_of(row, offsets[d], rows)));
+  }
+};
+inline View view(const PartView& part) {
+  return {part.get<std::uint64_t>("offsets").data(), diagonals_of(part.info()), part.rows(), part.cols()};
+}
+
+/// Calls f(column, slot) for the entries of a row. Each has a value of its own; those of other slots are +0.
+/// has_entry(i): whether element i of `values` is an entry's (`stored_zeros` names those that are +0, too).
+template <class T, class HasEntry, class F>
+SPMVPACK_HOST_DEVICE void each_entry(const View& v, std::uint64_t row, HasEntry&& has_entry, F&& f) {
+  v.each_slot(row, [&](std::uint64_t element, std::uint32_t column) {
+    if (has_entry(element)) f(column, element_slot<T>(element));
+  });
 }
 
 SPMVPACK_EXPORT extern const Layout layout;

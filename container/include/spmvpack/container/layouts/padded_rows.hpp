@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "spmvpack/container/host_device.hpp"
+#include "spmvpack/container/layouts/value_slot.hpp"
 
 namespace spmvpack::layouts {
 
@@ -67,5 +68,20 @@ struct PjdsGeometry {
   SPMVPACK_HOST_DEVICE JaggedRow operator()(std::uint64_t row) const noexcept { return {col_start, row, width}; }
   [[nodiscard]] static std::uint64_t together(std::uint64_t row) noexcept { return block_rows - row % block_rows; }
 };
+
+/// Entries of a row: the slots before the first without one.
+template <class Row>
+SPMVPACK_HOST_DEVICE std::uint64_t row_entries(const std::uint32_t* columns, const Row& row) {
+  std::uint64_t n = 0;
+  while (row.has(n) && columns[row.slot(n)] != no_column) ++n;
+  return n;
+}
+
+/// Calls f(column, slot) for the entries of a row. Each has a value of its own.
+template <class T, class Row, class F>
+SPMVPACK_HOST_DEVICE void each_entry(const std::uint32_t* columns, const Row& row, F&& f) {
+  for (std::uint64_t n = 0; row.has(n) && columns[row.slot(n)] != no_column; ++n)
+    f(columns[row.slot(n)], element_slot<T>(row.slot(n)));
+}
 
 }  // namespace spmvpack::layouts

@@ -1,0 +1,232 @@
+#include "bench/cusparse.hpp"
+
+#include <array>
+#include <cstddef>
+
+#include "bench/cusparse_library.hpp"
+#include "bench/device_memory.hpp"
+#include "bench/peer_formats.hpp"
+
+namespace spmvpack::bench {
+namespace {
+
+static_assert(CUSPARSE_VERSION >= 12600);
+
+using Library = std::shared_ptr<const CusparseLibrary>;
+using Memory = std::vector<std::shared_ptr<void>>;
+
+// Padding that a format may add before it is left out: slots per nonzero, and bytes over those of CSR.
+constexpr double sell_limit = 2.5;
+constexpr std::uint64_t bsr_limit = 10;
+
+std::uint64_t limit(const CsrView& a, double factor) {
+  return static_cast<std::uint64_t>(static_cast<double>(a.nnz()) * factor);
+}
+
+cudaDataType cuda_type(ValueType type) {
+  switch (type) {
+    case ValueType::f64:
+      return CUDA_R_64F;
+    case ValueType::f32:
+      return CUDA_R_32F;
+  }
+  throw Error(errc::unsupported, "cuSPARSE's peers are not of this type");
+}
+
+struct Context {
+  Library library;
+  std::shared_ptr<cusparseContext> handle;
+  DeviceVectors vectors;
+  cudaDataType values;  ///< type of the matrix's values
+  /// Of x, y and the arithmetic.
+  [[nodiscard]] cudaDataType compute() const { return cuda_type(vectors.type); }
+};
+
+/// A matrix that cuSPARSE knows: its descriptor and the memory below it.
+struct Description {
+  std::shared_ptr<cusparseSpMatDescr> matrix;
+  Memory memory;
+  std::uint64_t rows = 0, cols = 0, bytes = 0;
+};
+
+/// `make` fills in a descriptor.
+template <class Make>
+Description describe(const Context& context, std::uint64_t rows, std::uint64_t cols, std::uint64_t bytes, Memory memory,
+                     Make&& make) {
+  cusparseSpMatDescr_t matrix = nullptr;
+  context.library->require(make(&matrix), "describing the matrix");
+  return {{matrix, [library = context.library](cusparseSpMatDescr_t m) { library->destroy_matrix(m); }},
+          std::move(memory),
+          rows,
+          cols,
+          bytes};
+}
+
+std::shared_ptr<cusparseDnVecDescr> describe_vector(const Context& context, std::uint64_t size, void* values) {
+  cusparseDnVecDescr_t vector = nullptr;
+  context.library->require(
+      context.library->create_vector(&vector, static_cast<std::int64_t>(size), values, context.compute()),
+      "describing a vector");
+  return {vector, [library = context.library](cusparseDnVecDescr_t v) { library->destroy_vector(v); }};
+}
+
+/// The multiply of a description by one algorithm, after its preprocessing.
+Candidate candidate(const Context& context, const std::string& name, const Description& a,
+                    cusparseSpMVAlg_t algorithm) {
+  const auto x = describe_vector(context, a.cols, context.vectors.x);
+  const auto y = describe_vector(context, a.rows, context.vectors.y);
+  const std::shared_ptr<const void> scalars = dispatch(context.vectors.type, []<class T>(T) {
+    return std::shared_ptr<const void>(std::make_shared<const std::array<T, 2>>(std::array<T, 2>{T{1}, T{0}}));
+  });
+  const void* const one = scalars.get();
+  const void* const zero = static_cast<const std::byte*>(one) + size_of(context.vectors.type);
+
+  constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  const CusparseLibrary& library = *context.library;
+  std::size_t bytes = 0;
+  library.require(library.buffer_size(context.handle.get(), plain, one, a.matrix.get(), x.get(), zero, y.get(),
+                                      context.compute(), algorithm, &bytes),
+                  "asking for a buffer's size");
+  const std::shared_ptr<void> buffer = allocate_device(bytes);
+  library.require(library.preprocess(context.handle.get(), plain, one, a.matrix.get(), x.get(), zero, y.get(),
+                                     context.compute(), algorithm, buffer.get()),
+                  "preprocessing");
+  Candidate made{"cusparse", name, {}, std::nullopt, a.bytes, bytes, {}, {}};
+  made.run = [context, a, x, y, scalars, one, zero, buffer, algorithm] {
+    context.library->require(context.library->multiply(context.handle.get(), plain, one, a.matrix.get(), x.get(), zero,
+                                                       y.get(), context.compute(), algorithm, buffer.get()),
+                             "multiplying");
+  };
+  return made;
+}
+
+/// Columns and values in device memory, shared by CSR and COO: there once either is asked for.
+struct Entries {
+  std::shared_ptr<void> columns, values;
+  void require(const CsrView& a) {
+    if (columns != nullptr) return;
+    columns = upload(a.col_idx(), a.nnz() * sizeof(std::uint32_t));
+    values = upload(a.value_bytes(), a.nnz() * size_of(a.value_type()));
+  }
+  static std::uint64_t bytes(const CsrView& a) { return a.nnz() * (sizeof(std::uint32_t) + size_of(a.value_type())); }
+};
+
+constexpr auto index = CUSPARSE_INDEX_32I;
+constexpr auto base = CUSPARSE_INDEX_BASE_ZERO;
+constexpr auto signed_size = [](std::uint64_t size) { return static_cast<std::int64_t>(size); };
+
+Description csr_matrix(const Context& context, const CsrView& a, Entries& entries) {
+  entries.require(a);
+  Array<std::int32_t> row_ptr(a.rows() + 1);
+  for (std::uint64_t i = 0; i <= a.rows(); ++i) row_ptr[i] = static_cast<std::int32_t>(a.row_ptr(i));
+  const std::shared_ptr<void> pointers = upload(row_ptr);
+  return describe(context, a.rows(), a.cols(), Entries::bytes(a) + row_ptr.size() * sizeof(std::int32_t),
+                  {pointers, entries.columns, entries.values}, [&](cusparseSpMatDescr_t* matrix) {
+                    return context.library->create_csr(matrix, signed_size(a.rows()), signed_size(a.cols()),
+                                                       signed_size(a.nnz()), pointers.get(), entries.columns.get(),
+                                                       entries.values.get(), index, index, base, context.values);
+                  });
+}
+
+Description coo_matrix(const Context& context, const CsrView& a, Entries& entries, int threads) {
+  entries.require(a);
+  const std::shared_ptr<void> rows = upload(coo_rows(a, threads));
+  return describe(context, a.rows(), a.cols(), Entries::bytes(a) + a.nnz() * sizeof(std::int32_t),
+                  {rows, entries.columns, entries.values}, [&](cusparseSpMatDescr_t* matrix) {
+                    return context.library->create_coo(matrix, signed_size(a.rows()), signed_size(a.cols()),
+                                                       signed_size(a.nnz()), rows.get(), entries.columns.get(),
+                                                       entries.values.get(), index, base, context.values);
+                  });
+}
+
+template <class T>
+Description sell_matrix(const Context& context, const CsrView& a, int threads) {
+  const auto sell = sliced_ell<T>(a, limit(a, sell_limit), threads);
+  if (!sell) throw Error(errc::unsupported, "padding would make it more than 2.5 times the nonzeros");
+  const Memory memory{upload(sell->offsets), upload(sell->columns), upload(sell->values)};
+  const std::uint64_t slots = sell->columns.size();
+  return describe(context, a.rows(), a.cols(),
+                  sell->offsets.size() * sizeof(std::int32_t) + slots * (sizeof(std::int32_t) + sizeof(T)), memory,
+                  [&](cusparseSpMatDescr_t* matrix) {
+                    return context.library->create_sell(
+                        matrix, signed_size(a.rows()), signed_size(a.cols()), signed_size(a.nnz()), signed_size(slots),
+                        signed_size(SlicedEll<T>::slice), memory[0].get(), memory[1].get(), memory[2].get(), index,
+                        index, base, context.values);
+                  });
+}
+
+template <class T>
+Description bsr_matrix(const Context& context, const CsrView& a, std::uint64_t size, int threads) {
+  const auto bsr = block_csr<T>(a, size, block_value_limit(a, size, bsr_limit), threads);
+  if (!bsr) throw Error(errc::unsupported, "blocks would take more than 10 times the bytes of CSR");
+  const Memory memory{upload(bsr->row_ptr), upload(bsr->columns), upload(bsr->values)};
+  const std::uint64_t rows = div_up(a.rows(), size), cols = div_up(a.cols(), size);
+  return describe(context, rows * size, cols * size,
+                  (bsr->row_ptr.size() + bsr->columns.size()) * sizeof(std::int32_t) + bsr->values.size() * sizeof(T),
+                  memory, [&](cusparseSpMatDescr_t* matrix) {
+                    return context.library->create_bsr(
+                        matrix, signed_size(rows), signed_size(cols), signed_size(bsr->columns.size()),
+                        signed_size(size), signed_size(size), memory[0].get(), memory[1].get(), memory[2].get(), index,
+                        index, base, context.values, CUSPARSE_ORDER_ROW);
+                  });
+}
+
+class LoadedCusparse final : public Cusparse {
+ public:
+  LoadedCusparse(cudaStream_t stream, int threads)
+      : library_(std::make_shared<const CusparseLibrary>()), threads_(threads) {
+    cusparseHandle_t handle = nullptr;
+    library_->require(library_->create(&handle), "starting");
+    handle_ = {handle, [library = library_](cusparseHandle_t h) { library->destroy(h); }};
+    library_->require(library_->set_stream(handle, stream), "setting the stream");
+  }
+
+  [[nodiscard]] std::string version() const override { return library_->version(); }
+
+  std::vector<Peer> peers(const CsrView& a, const DeviceVectors& vectors) override {
+    const Context context{library_, handle_, vectors, cuda_type(a.value_type())};
+    const auto entries = std::make_shared<Entries>();
+    const int threads = threads_;
+    std::vector<Peer> peers;
+    const auto add = [&](const std::string& name, cusparseSpMVAlg_t algorithm, auto&& matrix) {
+      peers.push_back({"cusparse", name, [=] {
+                         constexpr std::uint64_t most = std::uint64_t{1} << 31U;
+                         if (a.nnz() >= most || a.rows() >= most - vector_slack || a.cols() >= most - vector_slack)
+                           throw Error(errc::unsupported, "32-bit indices do not hold it");
+                         const Description described = matrix();
+                         try {
+                           return candidate(context, name, described, algorithm);
+                         } catch (const Error& e) {
+                           if (e.code() != errc::unsupported || vectors.type == a.value_type()) throw;
+                           throw Error(errc::unsupported, "f32 values with f64 vectors: " + e.message());
+                         }
+                       }});
+    };
+    const auto csr = [=] { return csr_matrix(context, a, *entries); };
+    const auto coo = [=] { return coo_matrix(context, a, *entries, threads); };
+    add("csr-alg1", CUSPARSE_SPMV_CSR_ALG1, csr);
+    add("csr-alg2", CUSPARSE_SPMV_CSR_ALG2, csr);
+    add("coo-alg1", CUSPARSE_SPMV_COO_ALG1, coo);
+    add("coo-alg2", CUSPARSE_SPMV_COO_ALG2, coo);
+    dispatch(a.value_type(), [&]<class T>(T) {
+      add("sell-32", CUSPARSE_SPMV_SELL_ALG1, [=] { return sell_matrix<T>(context, a, threads); });
+      for (const std::uint64_t size : {2U, 3U, 4U})
+        add("bsr-" + std::to_string(size), CUSPARSE_SPMV_BSR_ALG1,
+            [=] { return bsr_matrix<T>(context, a, size, threads); });
+    });
+    return peers;
+  }
+
+ private:
+  Library library_;
+  std::shared_ptr<cusparseContext> handle_;
+  int threads_;
+};
+
+}  // namespace
+
+std::shared_ptr<Cusparse> load_cusparse(cudaStream_t stream, int threads) {
+  return std::make_shared<LoadedCusparse>(stream, threads);
+}
+
+}  // namespace spmvpack::bench

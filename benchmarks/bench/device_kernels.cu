@@ -1,0 +1,92 @@
+#include <cuda_runtime_api.h>
+
+#include "bench/device_kernels.hpp"
+#include "spmvpack/launch_rules/device.hpp"
+
+namespace spmvpack::bench {
+namespace {
+
+constexpr unsigned threads = 256, blocks_per_multiprocessor = 8, loads = 4, gathers_in_flight = 8;
+/// Of these blocks, those that a multiprocessor holds at a time, of the architecture that is compiled for.
+#ifdef __CUDA_ARCH__
+constexpr unsigned resident_blocks = launch_rules::multiprocessor_threads(__CUDA_ARCH__) / threads;
+#else
+constexpr unsigned resident_blocks = blocks_per_multiprocessor;
+#endif
+static_assert(resident_blocks <= blocks_per_multiprocessor);
+
+__global__ void read_kernel(const uint4* data, unsigned count, int passes, unsigned* sink) {
+  const unsigned all = gridDim.x * blockDim.x, self = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned sum = 0;
+  for (int pass = 0; pass < passes; ++pass) {
+    // Another part of the buffer in each pass, so that every multiprocessor reads near and far halves of the cache.
+    const unsigned shift = static_cast<unsigned>(pass) * (count / 16 + threads);
+    for (unsigned i = self; i < count; i += all * loads) {
+      uint4 v[loads];
+#pragma unroll
+      for (unsigned l = 0; l < loads; ++l)
+        v[l] = i + l * all < count ? __ldcg(data + ((i + l * all + shift) & (count - 1))) : make_uint4(0, 0, 0, 0);
+#pragma unroll
+      for (unsigned l = 0; l < loads; ++l) sum ^= v[l].x ^ v[l].y ^ v[l].z ^ v[l].w;
+    }
+  }
+  // Never so: the buffer holds zeros. But the compiler does not know.
+  if (sum == 0x12345678U) *sink = sum;
+}
+
+/// Bits that look random: a permutation of all numbers ("lowbias32" of C. Wellons' hash-prospector).
+__device__ unsigned scatter(unsigned i) {
+  i = (i ^ i >> 16U) * 0x7FEB352DU;
+  i = (i ^ i >> 15U) * 0x846CA68BU;
+  return i ^ i >> 16U;
+}
+
+__global__ void __launch_bounds__(threads, resident_blocks)
+    gather_kernel(const uint2* data, unsigned mask, unsigned gathers, unsigned* sink) {
+  const unsigned all = gridDim.x * blockDim.x;
+  unsigned sum = 0;
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < gathers; i += all * gathers_in_flight) {
+    uint2 v[gathers_in_flight];
+#pragma unroll
+    for (unsigned l = 0; l < gathers_in_flight; ++l)
+      v[l] = i + l * all < gathers ? __ldcg(data + (scatter(i + l * all) & mask)) : make_uint2(0, 0);
+#pragma unroll
+    for (unsigned l = 0; l < gathers_in_flight; ++l) sum ^= v[l].x ^ v[l].y;
+  }
+  if (sum == 0x12345678U) *sink = sum;  // as above
+}
+
+__global__ void wait_kernel(long long nanoseconds) {
+  long long start = 0, now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (now - start < nanoseconds);
+}
+
+unsigned blocks_of_device() {
+  int device = 0, multiprocessors = 1;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  return static_cast<unsigned>(multiprocessors) * blocks_per_multiprocessor;
+}
+
+}  // namespace
+
+void read_repeatedly(const void* data, std::uint64_t bytes, int passes, void* sink, CUstream_st* stream) {
+  read_kernel<<<blocks_of_device(), threads, 0, stream>>>(static_cast<const uint4*>(data),
+                                                          static_cast<unsigned>(bytes / sizeof(uint4)), passes,
+                                                          static_cast<unsigned*>(sink));
+}
+
+void gather_scattered(const void* data, std::uint64_t bytes, std::uint64_t gathers, void* sink, CUstream_st* stream) {
+  gather_kernel<<<blocks_of_device(), threads, 0, stream>>>(
+      static_cast<const uint2*>(data), static_cast<unsigned>(bytes / sizeof(uint2) - 1), static_cast<unsigned>(gathers),
+      static_cast<unsigned*>(sink));
+}
+
+void wait_on_device(double seconds, CUstream_st* stream) {
+  wait_kernel<<<1, 1, 0, stream>>>(static_cast<long long>(seconds * 1e9));
+}
+
+}  // namespace spmvpack::bench

@@ -1,0 +1,236 @@
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <span>
+
+#include "bench/cusparse.hpp"
+#include "bench/device_kernels.hpp"
+#include "bench/device_memory.hpp"
+#include "bench/machine.hpp"
+#include "spmvpack/gpu_loader/device.hpp"
+#include "spmvpack/gpu_loader/device_matrix.hpp"
+
+namespace spmvpack::bench {
+namespace {
+
+using gpu_loader::Determinism;
+using gpu_loader::DeviceMatrix;
+using gpu_loader::KernelInfo;
+
+// Each of source and target of the copy: far beyond any cache.
+constexpr std::uint64_t copied_bytes = std::uint64_t{512} << 20U;
+// Read again and again: it fits the second-level cache of every GPU from Ampere's largest on, and no first-level cache.
+constexpr std::uint64_t resident_bytes = std::uint64_t{16} << 20U;
+constexpr int resident_passes = 64;
+// From the same buffer: some 200 us of an H200.
+constexpr std::uint64_t gathered_elements = std::uint64_t{1} << 25U;
+// Longer than it takes to launch a multiply. A warm run waits so long on the GPU before it starts.
+constexpr double launch_seconds = 60e-6;
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
+}
+
+struct EventDeleter {
+  void operator()(CUevent_st* event) const { static_cast<void>(cudaEventDestroy(event)); }
+};
+using Event = std::unique_ptr<CUevent_st, EventDeleter>;
+
+Event make_event() {
+  cudaEvent_t event = nullptr;
+  require_cuda(cudaEventCreate(&event), "making an event");
+  return Event(event);
+}
+
+class GpuMachine final : public Machine {
+ public:
+  GpuMachine(const LoadOptions& options, bool with_peers) : options_(options) {
+    const std::vector<gpu_loader::DeviceInfo> devices = gpu_loader::devices();
+    if (devices.empty())
+      throw Error(errc::no_device, "no GPU, or no driver for one", {}, "use --device host, or check nvidia-smi");
+    const gpu_loader::DeviceInfo& device = devices.front();
+    require_cuda(cudaSetDevice(0), "choosing the GPU");
+    gpu_loader::require_device_code();
+    cudaStream_t stream = nullptr;
+    require_cuda(cudaStreamCreate(&stream), "making a stream");
+    stream_ = {stream, [](cudaStream_t s) { static_cast<void>(cudaStreamDestroy(s)); }};
+    flush_ = allocate_device(flush_bytes);
+    int runtime = 0, driver = 0;
+    require_cuda(cudaRuntimeGetVersion(&runtime), "asking for CUDA's version");
+    require_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
+    facts_ = {
+        "gpu",
+        device.name,
+        {{"compute_capability", std::to_string(device.compute_major) + '.' + std::to_string(device.compute_minor)},
+         {"multiprocessors", std::to_string(device.multiprocessors)},
+         {"memory_bytes", std::to_string(device.memory_bytes)},
+         {"l2_bytes", std::to_string(device.l2_bytes)},
+         {"cuda_runtime", version_text(runtime)},
+         {"cuda_driver", version_text(driver)}},
+        "L2",
+        device.l2_bytes};
+    if (!with_peers) return;
+    cusparse_ = load_cusparse(stream, options.threads);
+    facts_.details.emplace_back("cusparse", cusparse_->version());
+  }
+
+  [[nodiscard]] const MachineFacts& facts() const override { return facts_; }
+
+  Speeds measure_speeds(int runs) override {
+    Speeds speeds;
+    speeds.copy_bytes = 2 * copied_bytes;
+    const std::shared_ptr<void> from = allocate_device(copied_bytes), to = allocate_device(copied_bytes);
+    require_cuda(cudaMemsetAsync(from.get(), 0, copied_bytes, stream_.get()), "clearing a buffer");
+    speeds.copy = summarise(time_of(
+        [&] {
+          require_cuda(cudaMemcpyAsync(to.get(), from.get(), copied_bytes, cudaMemcpyDeviceToDevice, stream_.get()),
+                       "copying on the GPU");
+        },
+        runs, true));
+    speeds.l2_bytes = resident_bytes * resident_passes;
+    speeds.l2 = summarise(time_of(
+        [&] { read_repeatedly(from.get(), resident_bytes, resident_passes, to.get(), stream_.get()); }, runs, false));
+    speeds.gathers = gathered_elements;
+    speeds.gather = summarise(
+        time_of([&] { gather_scattered(from.get(), resident_bytes, gathered_elements, to.get(), stream_.get()); }, runs,
+                false));
+    return speeds;
+  }
+
+  void set_vectors(ValueType type, std::span<const std::byte> x, std::uint64_t rows) override {
+    const std::uint64_t slack = vector_slack * size_of(type);
+    x_bytes_ = x.size();
+    y_bytes_ = rows * size_of(type);
+    x_ = allocate_device(x_bytes_ + slack);
+    y_ = allocate_device(y_bytes_ + slack);
+    require_cuda(cudaMemset(x_.get(), 0, x_bytes_ + slack), "clearing x");
+    if (!x.empty()) require_cuda(cudaMemcpy(x_.get(), x.data(), x.size(), cudaMemcpyHostToDevice), "copying x");
+    vectors_ = {type, x_.get(), y_.get()};
+  }
+
+  std::vector<Candidate> load(const Container& container, const std::string& layout) override {
+    gpu_loader::DeviceLoadOptions options;
+    options.threads = options_.threads;
+    options.progress = options_.progress;
+    const DeviceMatrix matrix = DeviceMatrix::load(container, stream_.get(), options);
+    const std::vector<KernelInfo> kernels = matrix.kernels();
+    // First the kernel that is each part's default: what most users run.
+    std::vector<Candidate> candidates{candidate(matrix, layout, {.name = "default", .layout = {}}, {})};
+    for (const KernelInfo& kernel : kernels)
+      candidates.push_back(candidate(matrix, layout, kernel, gpu_loader::find_kernel(kernel.name)));
+    if (has_permuted_basis(container.parts())) candidates.push_back(permuted_candidate(matrix, layout));
+    return candidates;
+  }
+
+  std::vector<Peer> peers(const CsrView& a) override {
+    return cusparse_ == nullptr ? std::vector<Peer>{} : cusparse_->peers(a, vectors_);
+  }
+
+  Array<std::byte> multiply(const Candidate& candidate) override {
+    require_cuda(cudaMemsetAsync(y_.get(), 0xFF, y_bytes_, stream_.get()), "clearing y");
+    candidate.run();
+    if (candidate.finish) candidate.finish();
+    Array<std::byte> y(y_bytes_);
+    require_cuda(cudaStreamSynchronize(stream_.get()), "multiplying");
+    if (y_bytes_ != 0) require_cuda(cudaMemcpy(y.data(), y_.get(), y_bytes_, cudaMemcpyDeviceToHost), "copying y");
+    return y;
+  }
+
+  std::vector<double> time(const Candidate& candidate, int runs, bool cold) override {
+    return time_of(candidate.run, runs, cold);
+  }
+
+ private:
+  Candidate candidate(const DeviceMatrix& matrix, const std::string& layout, const KernelInfo& kernel, KernelId id) {
+    const MultiplyDescription description{.vectors = vectors_.type, .kernel = id};
+    const std::uint64_t bytes = matrix.workspace_bytes(description);
+    // Results are named LAYOUT/KERNEL: the layout's own kernels without it, others in full.
+    const bool is_own = kernel.layout == layout;
+    Candidate made{.by = "spmvpack",
+                   .layout = layout,
+                   .kernel = std::string(kernel.name.substr(is_own ? layout.size() + 1 : 0)),
+                   .bitwise = kernel.determinism == Determinism::bitwise,
+                   .device_bytes = matrix.device_bytes(),
+                   .workspace_bytes = bytes,
+                   .run = {},
+                   .finish = {}};
+    made.run = [this, matrix, description, bytes, workspace = allocate_device(bytes)] {
+      dispatch(vectors_.type, [&]<class T>(T) {
+        matrix.multiply<T>(T{1}, {static_cast<const T*>(vectors_.x), x_bytes_ / sizeof(T)}, T{0},
+                           {static_cast<T*>(vectors_.y), y_bytes_ / sizeof(T)},
+                           {static_cast<std::byte*>(workspace.get()), bytes}, stream_.get(), description);
+      });
+    };
+    return made;
+  }
+
+  /// The default kernel in the container's permuted basis, in which an iterative method would keep its vectors.
+  Candidate permuted_candidate(const DeviceMatrix& matrix, const std::string& layout) {
+    const MultiplyDescription description{.vectors = vectors_.type, .basis = Basis::permuted};
+    const std::uint64_t bytes = matrix.workspace_bytes(description);
+    Candidate made{.by = "spmvpack",
+                   .layout = layout,
+                   .kernel = "permuted",
+                   .bitwise = true,
+                   .device_bytes = matrix.device_bytes(),
+                   .workspace_bytes = bytes,
+                   .run = {},
+                   .finish = {}};
+    dispatch(vectors_.type, [&]<class T>(T) {
+      const std::shared_ptr<void> x = allocate_device(x_bytes_), y = allocate_device(y_bytes_);
+      const std::span<T> permuted_x{static_cast<T*>(x.get()), x_bytes_ / sizeof(T)};
+      const std::span<T> result{static_cast<T*>(vectors_.y), y_bytes_ / sizeof(T)};
+      matrix.permute<T>({static_cast<const T*>(vectors_.x), permuted_x.size()}, permuted_x, stream_.get());
+      made.run = [this, matrix, description, bytes, x, permuted_x, result, workspace = allocate_device(bytes)] {
+        matrix.multiply<T>(T{1}, std::span<const T>(permuted_x), T{0}, result,
+                           {static_cast<std::byte*>(workspace.get()), bytes}, stream_.get(), description);
+      };
+      made.finish = [this, matrix, y, result] {
+        const std::span<T> permuted_y{static_cast<T*>(y.get()), result.size()};
+        require_cuda(cudaMemcpyAsync(permuted_y.data(), result.data(), result.size_bytes(), cudaMemcpyDeviceToDevice,
+                                     stream_.get()),
+                     "copying y");
+        matrix.unpermute<T>(std::span<const T>(permuted_y), result, stream_.get());
+      };
+    });
+    return made;
+  }
+
+  std::vector<double> time_of(const std::function<void()>& run, int runs, bool cold) {
+    const Event begin = make_event(), end = make_event();
+    CUstream_st* const stream = stream_.get();
+    for (int i = 0; i < warm_up_runs; ++i) run();
+    std::vector<double> seconds;
+    for (int i = 0; i < runs; ++i) {
+      // Either way the GPU is busy while the run is launched: the time between the events is the GPU's alone.
+      if (cold)
+        require_cuda(cudaMemsetAsync(flush_.get(), i & 0xFF, flush_bytes, stream), "flushing the cache");
+      else
+        wait_on_device(launch_seconds, stream);
+      require_cuda(cudaEventRecord(begin.get(), stream), "recording an event");
+      run();
+      require_cuda(cudaEventRecord(end.get(), stream), "recording an event");
+      require_cuda(cudaEventSynchronize(end.get()), "multiplying");
+      float milliseconds = 0;
+      require_cuda(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "reading the time");
+      seconds.push_back(static_cast<double>(milliseconds) * 1e-3);
+    }
+    return seconds;
+  }
+
+  LoadOptions options_;
+  MachineFacts facts_;
+  std::shared_ptr<CUstream_st> stream_;
+  std::shared_ptr<void> flush_, x_, y_;
+  std::uint64_t x_bytes_ = 0, y_bytes_ = 0;
+  DeviceVectors vectors_;
+  std::shared_ptr<Cusparse> cusparse_;
+};
+
+}  // namespace
+
+std::unique_ptr<Machine> make_gpu_machine(const LoadOptions& options, bool with_peers) {
+  return std::make_unique<GpuMachine>(options, with_peers);
+}
+
+}  // namespace spmvpack::bench

@@ -1,9 +1,0 @@
-#include "bench/machine.hpp"
-
-namespace spmvpack::tools::bench {
-
-std::unique_ptr<Machine> make_gpu_machine(const LoadOptions& /*options*/, bool /*with_peers*/) {
-  throw Error(errc::unsupported, "this spmvpack was built without CUDA", {}, "use --device host, or build with CUDA");
-}
-
-}  // namespace spmvpack::tools::bench
