@@ -24,13 +24,35 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads)
     begin = a.row_ptr[row];
     end = a.row_ptr[row + 1];
   }
+  const bool empty = begin == end;
   // With several lanes before the entries: a list's load would be waited for behind them. A thread alone has the loads
   // of its entries to wait for, and no register to spare.
   [[maybe_unused]] V* early = nullptr;
   if constexpr (Lanes > 1) early = y + (row < a.rows ? map(row) : 0);
   V sum = 0;
-  for (std::uint64_t k = begin + lane; k < end; k += Lanes)
-    sum = fma(static_cast<V>(a.values[k]), x[a.col_idx[k]], sum);
+  if constexpr (constexpr unsigned batch = tuning::vector_batch(Lanes); batch == 1) {
+    for (std::uint64_t k = begin + lane; k < end; k += Lanes)
+      sum = fma(static_cast<V>(a.values[k]), x[a.col_idx[k]], sum);
+  } else {
+    // Lanes that have one entry more than others would otherwise take theirs one after the other, apart from them.
+    for (; begin < end; begin += batch * Lanes) {
+      V value[batch], element[batch];
+      std::uint32_t column[batch];
+      bool has[batch];
+#pragma unroll
+      for (unsigned i = 0; i < batch; ++i) {
+        const std::uint64_t k = begin + i * Lanes + lane;
+        has[i] = k < end;
+        column[i] = has[i] ? a.col_idx[k] : 0;
+        value[i] = has[i] ? static_cast<V>(a.values[k]) : V{0};
+      }
+#pragma unroll
+      for (unsigned i = 0; i < batch; ++i) element[i] = has[i] ? x[column[i]] : V{0};
+#pragma unroll
+      for (unsigned i = 0; i < batch; ++i)
+        if (has[i]) sum = fma(value[i], element[i], sum);
+    }
+  }
 #pragma unroll
   for (unsigned distance = 1; distance < Lanes; distance *= 2) {
     const V right = __shfl_down_sync(full_warp, sum, distance, Lanes);
@@ -39,7 +61,7 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads)
   if (lane != 0 || row >= a.rows) return;
   V* const at = Lanes > 1 ? early : y + map(static_cast<std::uint32_t>(row));
   const V before = scaled(beta, at);
-  *at = begin == end ? before : fma(alpha, sum, before);
+  *at = empty ? before : fma(alpha, sum, before);
 }
 
 template <unsigned Lanes, class V, class A, class P>

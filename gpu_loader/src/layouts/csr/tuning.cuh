@@ -4,7 +4,11 @@
 
 namespace spmvpack::gpu_loader::tuning {
 
-inline constexpr unsigned csr_rows_threads = 256;      ///< scalar, vector
+inline constexpr unsigned csr_rows_threads = 256;  ///< scalar, vector
+/// vector: entries of a lane whose loads are on their way together, in the same turn of all lanes of the row. A row of
+/// the mean length has one or two for each lane, or any number where a row has all 32. One: the compiler unrolls the
+/// loop, in which few lanes are seldom apart.
+constexpr unsigned vector_batch(unsigned lanes) { return lanes == 32 ? 4 : lanes >= 8 ? 2 : 1; }
 inline constexpr unsigned pcsr_product_threads = 256;  ///< pcsr, first kernel
 /// merge: chunks write rows without entries themselves if none has more rows than this to write, 128 at a time, which
 /// takes about as long as the kernel before theirs that does it otherwise.
