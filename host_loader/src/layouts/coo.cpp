@@ -7,6 +7,8 @@
 namespace spmvpack::host_loader::layouts {
 namespace {
 
+constexpr std::uint64_t rows_per_task = launch_rules::host_tasks::coo_rows;
+
 /// Multiplies the entries [begin, end), which are whole rows, those of a row in turn. y is already scaled.
 template <class A, class V>
 SPMVPACK_INLINE void entries(const std::uint32_t* row_idx, const std::uint32_t* col_idx, const A* values,
@@ -42,14 +44,13 @@ void multiply_coo(const PartView& part, const LayoutState* /*state*/, const Oper
   const std::uint32_t* const col_idx = part.get<std::uint32_t>("col_idx").data();
   const A* const values = part.get<A>("values").data();
   const auto kernel = use_v3() ? entries_v3<A, V> : entries_generic<A, V>;
-  parallel_pieces(
-      part.rows(), launch_rules::host_tasks::coo_rows, threads, [&](std::uint64_t first, std::uint64_t last) {
-        const auto entry_of = [&](std::uint64_t row) {
-          return static_cast<std::uint64_t>(std::lower_bound(row_idx.begin(), row_idx.end(), row) - row_idx.begin());
-        };
-        operands.scale(first, last);
-        kernel(row_idx.data(), col_idx, values, operands, entry_of(first), entry_of(last));
-      });
+  parallel_pieces(part.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    const auto entry_of = [&](std::uint64_t row) {
+      return static_cast<std::uint64_t>(std::lower_bound(row_idx.begin(), row_idx.end(), row) - row_idx.begin());
+    };
+    operands.scale(first, last);
+    kernel(row_idx.data(), col_idx, values, operands, entry_of(first), entry_of(last));
+  });
 }
 SPMVPACK_INSTANTIATE(multiply_coo)
 
