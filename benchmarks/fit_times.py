@@ -3,12 +3,13 @@
 
     spmvpack bench --suite --json > f64.json          # on the GPU; also --shapes, --value-type f32, other matrices
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --gpu f64.json shapes.json --host host.json
+    benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --again host     # for units that are new
     benchmarks/fit_times.py                                       # fits again what was collected before
 
 The first form makes every matrix of these files again (or reads it from --matrices), asks `spmvpack report` what each
 layout's multiply does, and keeps this beside the measured times in docs/bench/times_gpu.json and times_host.json. Of a
-matrix that several files have, the first that measured a layout counts on a GPU, and the least time on a host. Both forms
-then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
+matrix that several files have, the first that measured a layout counts on a GPU, and the least time on a host. The second
+asks again for what the plans do that were collected before, and keeps their times. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
 
 A GPU's prices are the non-negative solution of least squares of the relative errors, made robust by weights that fall
 with the error; layouts that take more than 1.8 times as long as the best one of their matrix (3 times, of the shapes, whose
@@ -79,11 +80,25 @@ def plans_of(spmvpack, path, value_type, target, *settings):
     return {plan["name"]: plan for plan in report["layouts"]}
 
 
-def collect(spmvpack, files, matrices):
-    target = load(files[0])["machine"]["kind"]
+def taken(files):
+    """What collect() needs of bench files: an entry for each matrix, with the times of its plans."""
+    for (name, value_type), (matrix, times) in sorted(measured(files).items(), key=lambda item: item[0]):
+        group = {None: "real", "shapes": "shapes"}.get(matrix["group"], "suite")
+        yield {"name": name, "value_type": value_type, "group": group, "source": matrix["source"],
+               "nonzeros": matrix["nonzeros"], "csr_bytes": matrix["csr_bytes"]}, times
 
+
+def taken_again(times):
+    """The same of what was collected before."""
+    for matrix in times["matrices"]:
+        yield ({key: value for key, value in matrix.items() if key != "layouts"},
+               {(name, layout["device_bytes"]): layout["us"] for name, layout in matrix["layouts"].items()})
+
+
+def collect(spmvpack, target, measurements, matrices):
+    """The matrices with their times, each with the work that `spmvpack report` says its plan does."""
     def entry(measurement):
-        (name, value_type), (matrix, times) = measurement
+        matrix, times = measurement
         with tempfile.TemporaryDirectory() as directory:
             source = matrix["source"] or ""
             if source.startswith("spmvpack generate "):
@@ -91,11 +106,11 @@ def collect(spmvpack, files, matrices):
                 arguments = shlex.split(source)[1:]
                 subprocess.run([spmvpack, *arguments, "-f", "-q", "--layout", "csr", "-o", str(path)], check=True)
             else:
-                path = pathlib.Path(matrices) / name
-            print(f"{name} {value_type}", file=sys.stderr)
-            plans = plans_of(spmvpack, path, value_type, target)
+                path = pathlib.Path(matrices) / matrix["name"]
+            print(f"{matrix['name']} {matrix['value_type']}", file=sys.stderr)
+            plans = plans_of(spmvpack, path, matrix["value_type"], target)
             if any(layout == "pjds" and bytes != plans.get("pjds", {}).get("device_bytes") for layout, bytes in times):
-                permuted = plans_of(spmvpack, path, value_type, target, "--set", "pjds.basis=permuted")
+                permuted = plans_of(spmvpack, path, matrix["value_type"], target, "--set", "pjds.basis=permuted")
                 plans["pjds"] = permuted.get("pjds")
             layouts = {}
             for (layout, device_bytes), microseconds in times.items():
@@ -110,13 +125,10 @@ def collect(spmvpack, files, matrices):
                 layouts[layout] = {"us": round(microseconds, 2), "device_bytes": device_bytes,
                                    "fill_reads_x": plan["fill_reads_x"],
                                    "work": {unit: n for unit, n in plan["work"].items() if n != 0}}
-            group = {None: "real", "shapes": "shapes"}.get(matrix["group"], "suite")
-            return {"name": name, "value_type": value_type, "group": group, "nonzeros": matrix["nonzeros"],
-                    "csr_bytes": matrix["csr_bytes"], "layouts": layouts}
+            return {**matrix, "layouts": layouts}
 
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 4)) as pool:
-        entries = list(pool.map(entry, sorted(measured(files).items(), key=lambda item: item[0])))
-    return {"machine": load(files[0])["machine"]["name"], "matrices": entries}
+        return list(pool.map(entry, measurements))
 
 
 def write_times(path, times):
@@ -130,7 +142,8 @@ def write_times(path, times):
 # --- fitting
 
 
-HOST_ONLY = {"dia.task_diagonals"}
+HOST_ONLY = {"amb.alone", "amb.empty_rows", "bitflag.empty_rows", "bitflag.rows", "coo.alone", "csell.entries",
+             "csell.raw_entries", "dia.task_diagonals", "ell.alone", "ell.page_slots", "pjds.alone", "pjds.page_slots", "sell.alone", "y.rows"}
 
 
 def on_host(unit):
@@ -143,7 +156,7 @@ def on_host(unit):
         return ()
     if what in ("multiplies", "passes"):
         return ("multiplies",)
-    if layout != "csell" or what in ("blocks", "few", "rows"):
+    if layout != "csell" or what in ("blocks", "few", "rows", "entries", "raw_entries"):
         return (unit,)
     slots = "csell.table" if what.startswith("table") else "csell.slots"
     return {"few_offsets": ("csell.of_offsets",), "offsets": (slots, "csell.of_offsets"),
@@ -327,11 +340,19 @@ def main():
     parser.add_argument("--matrices", default=".", help="where matrices are that are not generated")
     for target in TARGETS:
         parser.add_argument(f"--{target}", nargs="+", default=[], metavar="BENCH.json")
+    parser.add_argument("--again", nargs="+", default=[], choices=TARGETS, help="ask what the plans do that were measured before")
     parser.add_argument("--collect", action="store_true", help="only collect what is measured")
     options = parser.parse_args()
     for target in TARGETS:
         if files := getattr(options, target):
-            write_times(times_path(target), collect(options.spmvpack, files, options.matrices))
+            machine, measurements = load(files[0])["machine"]["name"], taken(files)
+        elif target in options.again:
+            before = load(times_path(target))
+            machine, measurements = before["machine"], taken_again(before)
+        else:
+            continue
+        collected = collect(options.spmvpack, target, measurements, options.matrices)
+        write_times(times_path(target), {"machine": machine, "matrices": collected})
     if options.collect:
         return
     prices = {"gpu": settled(load(times_path("gpu")), fit_gpu, MOST_SLOWER)}

@@ -56,7 +56,7 @@ endfunction()
 
 # For builds that take most of their time for headers: those of quickstart and pip, clang-tidy and sanitizers
 # (tools/test.sh). A target's sources in fewer, larger ones.
-# Of the loaders' layouts and of commands each names things of its own alike: a group has one of them. Elsewhere sources
+# Of host_loader's layouts and of commands each names things of its own alike: a group has one of them. Elsewhere sources
 # that would clash have namespaces of their own.
 function(spmvpack_group_sources target)
   get_target_property(sources ${target} SOURCES)
@@ -65,7 +65,7 @@ function(spmvpack_group_sources target)
   math(EXPR groups "(${count} + 7) / 8")
   set(order ${sources})
   list(FILTER order INCLUDE REGEX "(^|/)(layouts|strategies|commands)/")  # the longest, spread over all groups
-  if(target MATCHES "^spmvpack_(host_loader|gpu_loader|tools)$")
+  if(target MATCHES "^spmvpack_(host_loader|tools)$")
     list(LENGTH order count)
     if(groups LESS count)
       set(groups ${count})

@@ -66,7 +66,10 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     for (const Counter& c : part.work) add(work, c.name, c.value);
   }
   work[0].value = bytes;
-  if (!covered) work.push_back({"y.passes", 1});
+  if (!covered) {
+    work.push_back({"y.passes", 1});
+    work.push_back({"y.rows", rows});
+  }
   return work;
 }
 

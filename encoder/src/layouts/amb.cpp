@@ -11,12 +11,15 @@
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/survey.hpp"
+#include "spmvpack/launch_rules/host_tasks.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace amb_plans {
 namespace {
 
 using namespace spmvpack::layouts::amb;  // what the bytes mean
+
+namespace host_tasks = launch_rules::host_tasks;
 
 constexpr std::array<Setting, 4> settings{
     Setting{"amb.segment", "1 to 65536", "columns of a segment, 65536 unless set"},
@@ -299,15 +302,18 @@ class AmbPlanner {
     plan.info.params[param_steps] = steps_;
     plan.info.params[param_chunk_rows] = choices_.chunk_rows;
     plan.info.params[param_shared] = out_.shared.size();
-    plan.padding = steps_ * choices_.chunk_rows * out_.block - a_.nnz();
+    const std::uint64_t slots = steps_ * choices_.chunk_rows * out_.block;
+    plan.padding = slots - a_.nnz();
     plan.fill_reads_x = blocks_ * out_.block > a_.nnz();
     std::uint64_t longest = 0;
     for (const std::uint32_t length : out_.cl) longest = std::max<std::uint64_t>(longest, ChunkLength{length}.steps());
     plan.work = {{"amb.multiplies", 1},
-                 {"amb.slots", steps_ * choices_.chunk_rows * out_.block},
+                 {"amb.slots", slots},
                  {"amb.steps", steps_ * choices_.chunk_rows},
                  {"amb.partial_sums", out_.shared.size()},
-                 {"amb.chain", are_few_threads(a_.rows()) ? chain_of(longest * out_.block, max_block) : 0}};
+                 {"amb.chain", are_few_threads(a_.rows()) ? chain_of(longest * out_.block, max_block) : 0},
+                 {"amb.alone", host_tasks::alone(slots, out_.cl.size(), host_tasks::amb_chunks)},
+                 {"amb.empty_rows", out_.empty.size()}};
     plan.counters = {
         {"block", out_.block},        {"chunks", out_.cl.size()},           {"segments", segments_},
         {"lanes", out_.lanes.size()}, {"lanes.shared", out_.shared.size()}, {"rows.empty", out_.empty.size()}};

@@ -219,6 +219,7 @@ class BitflagPlanner {
                      {"segments", out_.segments},
                      {"hot.columns", out_.hot.columns.size()},
                      {"hot.entries", out_.hot.entries}};
+    const std::uint64_t filled = filled_rows(a_, threads);
     plan.work = {
         {"bitflag.multiplies", 1},
         {"bitflag.entries", a_.nnz()},
@@ -229,7 +230,9 @@ class BitflagPlanner {
         {"bitflag.hot_entries", out_.hot.entries},
         {"bitflag.segment_rows", out_.segments == 1 ? 0 : a_.rows()},
         {"bitflag.segment_rounds", (out_.segments - 1) / device_blocks},
-        {"bitflag.run_entries", entries_in_runs(a_, lane_entries, threads)}};
+        {"bitflag.run_entries", entries_in_runs(a_, lane_entries, threads)},
+        {"bitflag.rows", filled},
+        {"bitflag.empty_rows", out_.segments == 1 ? a_.rows() - filled : 0}};
   }
 
   /// Once it is described.

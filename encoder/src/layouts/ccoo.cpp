@@ -265,13 +265,11 @@ class ChunkedPart {
                      {"chunks.values_lut", with_lut},
                      {"chunks.values_raw", chunks - with_lut}};
     plan.counters.insert(plan.counters.end(), considered_.begin(), considered_.end());
-    std::uint64_t empty_rows = 0;
-    for (std::uint64_t r = 0; r < a.rows(); ++r) empty_rows += a.row_length(r) == 0 ? 1 : 0;
     plan.work = {{"ccoo.multiplies", 1},
                  {"ccoo.slots", c.stored_slots},
                  {"ccoo.lanes", c.stored_slots / c.slots},
                  {"ccoo.raw_bytes", c.raw_bytes},
-                 {"ccoo.empty_rows", empty_rows},
+                 {"ccoo.empty_rows", a.rows() - filled_rows(a, threads)},
                  {"ccoo.run_entries", c.slots == 1 ? 0 : entries_in_runs(a, c.slots, threads)}};
   }
   [[nodiscard]] std::uint64_t blob_bytes() const { return chunking_.blob_bytes(); }

@@ -1,6 +1,7 @@
 #include "spmvpack/container/layouts/coo.hpp"
 
 #include "layouts/layouts.hpp"
+#include "spmvpack/launch_rules/host_tasks.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace coo_plans {
@@ -8,11 +9,17 @@ namespace {
 
 using namespace spmvpack::layouts::coo;  // what the bytes mean
 
+namespace host_tasks = launch_rules::host_tasks;
+
 PartPlan plan(const PartMatrix& part, const PlanOptions& /*options*/) {
   PartPlan plan = begin_plan(layout, part);
   add_sections(plan, sections);
   share_by_section(plan);
-  plan.work = {{"coo.multiplies", 1}, {"coo.entries", part.a.nnz()}, {"coo.rows", part.a.rows()}};
+  const std::uint64_t rows = part.a.rows(), entries = part.a.nnz();
+  plan.work = {{"coo.multiplies", 1},
+               {"coo.entries", entries},
+               {"coo.rows", rows},
+               {"coo.alone", host_tasks::alone(entries, rows, host_tasks::coo_rows)}};
   return plan;
 }
 

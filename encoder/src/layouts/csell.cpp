@@ -87,6 +87,8 @@ class CsellPlanner {
         out_.columns.block == 1 && out_.tiles.size() <= 1 && !out_.mirrors;
     plan.work = work_of_groups(groups[0], groups[1] + groups[2] + groups[3], few);
     plan.work.push_back({"csell.chain", chain_of(longest, sums_ * (few ? launch_rules::csell::groups_of_few : 1))});
+    plan.work.push_back({"csell.entries", a_.nnz()});
+    if (out_.source == Source::raw) plan.work.push_back({"csell.raw_entries", a_.nnz()});
     if (out_.mirrors) plan.work.push_back({"x.sectors", mirror_sectors()});  // which come from the same cache
     plan.counters = {{"block", out_.columns.block},
                      {"sums", sums_},

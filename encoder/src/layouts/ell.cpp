@@ -26,7 +26,7 @@ PartPlan plan_of(const spmvpack::Layout& layout, const PartMatrix& part, const P
   PartPlan plan = begin_plan(layout, part);
   plan.info.params[param_width] = a.longest_row(options.threads);
   add_sections(plan, layout.sections);
-  describe_slots(plan, a, slots_of(plan.info), "ell");
+  describe_slots(plan, a, slots_of(plan.info), "ell", Steps::of_all_rows, false);
   plan.counters = {{"width", plan.info.params[param_width]}};
   return plan;
 }

@@ -78,6 +78,17 @@ std::uint64_t entries_in_runs(const CsrView& a, std::uint64_t lane_entries, int 
   return lanes * lane_entries;
 }
 
+std::uint64_t filled_rows(const CsrView& a, int threads) {
+  constexpr std::uint64_t rows_per_task = 1U << 14;
+  std::atomic<std::uint64_t> filled{0};
+  parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t own = 0;
+    for (std::uint64_t r = begin; r < end; ++r) own += a.row_length(r) != 0 ? 1 : 0;
+    filled += own;
+  });
+  return filled;
+}
+
 void share_by_section(PartPlan& plan) {
   for (const SectionShape& s : plan.sections)
     if ((s.flags & format::section_device) != 0) plan.byte_shares.push_back({s.name, s.raw_bytes()});

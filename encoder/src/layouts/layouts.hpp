@@ -51,6 +51,9 @@ constexpr std::uint64_t chain_of_rows(std::uint64_t rows, std::uint64_t longest)
 /// same run: what they load of x at a time lies as far apart as the elements that each of them has, in few banks.
 std::uint64_t entries_in_runs(const CsrView& a, std::uint64_t lane_entries, int threads);
 
+/// Rows with entries. O(rows), parallel.
+std::uint64_t filled_rows(const CsrView& a, int threads);
+
 /// Rows of a slice of sell (C) where `sell.c` is not set: those of a warp.
 inline constexpr std::uint64_t default_slice_rows = 32;
 

@@ -4,8 +4,11 @@
 
 #include "falling_sort.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/launch_rules/host_tasks.hpp"
 
 namespace spmvpack::encoder::layouts {
+
+namespace host_tasks = launch_rules::host_tasks;
 
 CountedVector<std::uint32_t> sorted_rows(const CsrView& a, std::uint64_t window, int threads) {
   CountedVector<std::uint32_t> order(a.rows());
@@ -35,13 +38,30 @@ PartIndices reordered(const PartIndices& rows, CountedVector<std::uint32_t>& ord
   return PartIndices::of(std::move(list));
 }
 
-void describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, const std::string& kernel, bool listed) {
+namespace {
+
+/// Translations of addresses that a core of a host holds at hand, of pages of so many bytes.
+constexpr std::uint64_t host_pages = 96, host_page_bytes = 4096;
+
+/// Whether a host that adds up a row whose neighbours in a step are those in memory, too, finds column and value of
+/// each step on pages of their own, and of more steps than it has pages at hand.
+bool leaves_pages(const CsrView& a, std::uint64_t longest) {
+  return 2 * longest > host_pages && a.rows() * size_of(a.value_type()) > host_page_bytes;
+}
+
+}  // namespace
+
+void describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, const std::string& kernel, Steps steps,
+                    bool listed) {
+  const std::uint64_t longest = a.longest_row(1);
   plan.padding = slots - a.nnz();
   plan.work = {{kernel + ".multiplies", 1},
                {kernel + ".slots", slots},
                {kernel + ".rows", a.rows()},
-               {kernel + ".chain", chain_of_rows(a.rows(), a.longest_row(1))},
-               {kernel + ".listed", listed ? a.rows() : 0}};
+               {kernel + ".chain", chain_of_rows(a.rows(), longest)},
+               {kernel + ".listed", listed ? a.rows() : 0},
+               {kernel + ".alone", host_tasks::alone(slots, a.rows(), host_tasks::padded_rows(a.rows(), 2))}};
+  if (steps == Steps::of_all_rows) plan.work.push_back({kernel + ".page_slots", leaves_pages(a, longest) ? slots : 0});
   share_by_section(plan);
 }
 

@@ -57,9 +57,12 @@ void fill_values(const CsrView& a, RowOrder order, const MakeCursor& make_cursor
   });
 }
 
+/// Which rows' slots of a step lie side by side.
+enum class Steps { of_all_rows, of_slices };
+
 /// What the plan, whose sections are there, says of its slots; the units of its work start with `kernel`. `listed`:
 /// rows have an order.
-void describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, const std::string& kernel,
-                    bool listed = false);
+void describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, const std::string& kernel, Steps steps,
+                    bool listed);
 
 }  // namespace spmvpack::encoder::layouts

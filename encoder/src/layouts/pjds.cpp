@@ -83,7 +83,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.params[param_basis] = permuted ? 1 : 0;
   add_sections(plan, sections);
   plan.choices = choices;
-  describe_slots(plan, a, start.back(), "pjds", !choices->order.empty());
+  describe_slots(plan, a, start.back(), "pjds", Steps::of_all_rows, !choices->order.empty());
   plan.counters = {{"width", width}, {"permuted", permuted ? 1U : 0U}};
   return plan;
 }

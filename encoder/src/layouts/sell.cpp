@@ -183,7 +183,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.params[param_slice_rows] = slice_rows;
   plan.info.params[param_steps] = best.steps;
   add_sections(plan, sections);
-  describe_slots(plan, part.a, slots_of(plan.info), "sell", !best.order.empty());
+  describe_slots(plan, part.a, slots_of(plan.info), "sell", Steps::of_slices, !best.order.empty());
   plan.counters = {{"slice_rows", slice_rows}, {"sigma", best.sigma}, {"slices", best.slice_ptr.size() - 1}};
   plan.choices = std::make_shared<const Sorted>(std::move(best));
   return plan;

@@ -160,7 +160,7 @@ Found find_cuts(const CsrView& a, std::optional<std::uint64_t> length, std::opti
   const std::uint64_t longest = a.longest_row(options.threads);
   Found found;
   found.fixed = length.has_value();
-  found.alike = !length && rows_are_alike(longest, filled_rows(a, options.threads), a.nnz());
+  found.alike = !length && rows_are_alike(longest, layouts::filled_rows(a, options.threads), a.nnz());
   if (found.alike && options.only_own) return found;
   const std::vector<std::uint64_t> lengths = !length             ? lengths_to_try(longest)
                                              : *length < longest ? std::vector{*length, longest}

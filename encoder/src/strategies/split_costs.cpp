@@ -90,16 +90,6 @@ void count_slots(const CsrView& a, std::span<ShortRows> all, std::uint64_t sell_
 
 }  // namespace
 
-std::uint64_t filled_rows(const CsrView& a, int threads) {
-  std::atomic<std::uint64_t> filled{0};
-  parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    std::uint64_t own = 0;
-    for (std::uint64_t r = begin; r < end; ++r) own += a.row_length(r) != 0 ? 1 : 0;
-    filled += own;
-  });
-  return filled;
-}
-
 std::vector<std::uint64_t> lengths_to_try(std::uint64_t longest) {
   std::vector<std::uint64_t> lengths;
   for (std::uint64_t power = 4; power < longest; power *= 2) {
@@ -282,6 +272,7 @@ double SplitCosts::of_long(const ShortRows& s, std::uint64_t longest) const {
   return cost(value_bytes + times(flagged::bytes_but_values(of_column), entries) + list_bytes, listed ? 2 * rows : rows,
               {{"bitflag.multiplies", 1},
                {"bitflag.entries", entries},
+               {"bitflag.rows", rows},
                {"bitflag.few_raw_bytes", few && flag_value_bytes_ > 1 ? value_bytes : 0},
                {"bitflag.segment_rows", segments == 1 ? 0 : segments * rows},
                {"bitflag.carries", carries ? 1U : 0U},

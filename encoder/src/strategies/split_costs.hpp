@@ -24,9 +24,6 @@ struct ShortRows {
 std::vector<ShortRows> count_short_rows(const CsrView& a, std::span<const std::uint64_t> lengths,
                                         std::uint64_t sell_rows, int threads);
 
-/// Rows with entries. O(rows), parallel.
-std::uint64_t filled_rows(const CsrView& a, int threads);
-
 /// The lengths at which rows may be cut apart: 4, 8, 12, 16, 24, 32, 48 and so on, and the longest row's.
 std::vector<std::uint64_t> lengths_to_try(std::uint64_t longest);
 

@@ -6,6 +6,7 @@
 #include "kernels.hpp"
 #include "spmvpack/container/array.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/launch_rules/host_tasks.hpp"
 
 namespace spmvpack::host_loader::layouts {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 using spmvpack::layouts::amb::ChunkLength;
 using spmvpack::layouts::amb::LaneRow;
 
-constexpr std::uint64_t chunks_per_task = 64, rows_per_task = 2048;
+constexpr std::uint64_t rows_per_task = 2048;
 
 template <class A>
 struct Chunks {
@@ -86,7 +87,7 @@ void multiply_amb(const PartView& part, const LayoutState* /*state*/, const Oper
                     params[param_chunk_rows]};
   Array<V> partial(shared.size());
   const Kernel<A, V> kernel = kernel_of<A, V>(params[param_block], std::make_integer_sequence<int, max_block>{});
-  parallel_pieces(params[param_chunks], chunks_per_task, threads,
+  parallel_pieces(params[param_chunks], launch_rules::host_tasks::amb_chunks, threads,
                   [&](std::uint64_t begin, std::uint64_t end) { kernel(c, operands, partial.data(), begin, end); });
   parallel_pieces(shared.size(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
     const auto starts = [&](std::uint64_t i) { return i == 0 || shared[i] != shared[i - 1]; };

@@ -240,8 +240,8 @@ SPMVPACK_TARGET_V3 void tiles_v3(View<A> v, const V* hot_x, Operands<V> to, std:
   tiles<A, V, source>(v, hot_x, to, begin, end, carries);
 }
 template <class A, class V, Source source>
-void tiles_generic(View<A> v, const V* hot_x, Operands<V> to, std::uint64_t begin, std::uint64_t end,
-                   Carries<V>& carries) {
+SPMVPACK_TARGET_GENERIC void tiles_generic(View<A> v, const V* hot_x, Operands<V> to, std::uint64_t begin,
+                                           std::uint64_t end, Carries<V>& carries) {
   tiles<A, V, source>(v, hot_x, to, begin, end, carries);
 }
 

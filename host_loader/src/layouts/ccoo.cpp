@@ -220,8 +220,8 @@ SPMVPACK_TARGET_V3 void chunks_v3(const View<A>& v, std::uint64_t rows, std::uin
 }
 /// Where there is no AVX2, one for all K will do, instead of four to compile.
 template <class A, class V>
-void chunks_generic(const View<A>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end, Operands<V> to,
-                    Carries<V>& carries) {
+SPMVPACK_TARGET_GENERIC void chunks_generic(const View<A>& v, std::uint64_t rows, std::uint64_t begin,
+                                            std::uint64_t end, Operands<V> to, Carries<V>& carries) {
   chunks<A, V>(v, v.slots, rows, begin, end, to, carries);
 }
 

@@ -2,11 +2,12 @@
 
 #include "kernels.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/launch_rules/host_tasks.hpp"
 
 namespace spmvpack::host_loader::layouts {
 namespace {
 
-constexpr std::uint64_t rows_per_task = 2048;
+constexpr std::uint64_t rows_per_task = launch_rules::host_tasks::coo_rows;
 
 /// Multiplies the entries [begin, end), which are whole rows, those of a row in turn. y is already scaled.
 template <class A, class V>

@@ -142,7 +142,7 @@ SPMVPACK_TARGET_V3 void slices_v3(View<A> v, Operands<V> operands, std::uint64_t
   slices<source, block>(v, operands, begin, end);
 }
 template <Source source, std::uint32_t block, class A, class V>
-void slices_generic(View<A> v, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
+SPMVPACK_TARGET_GENERIC void slices_generic(View<A> v, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
   slices<source, block>(v, operands, begin, end);
 }
 

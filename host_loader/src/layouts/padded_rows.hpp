@@ -7,16 +7,14 @@
 #include "kernels.hpp"
 #include "spmvpack/container/layouts/padded_rows.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/launch_rules/host_tasks.hpp"
 #if SPMVPACK_HAS_V3
 #include "eight_lanes.hpp"
 #endif
 
 namespace spmvpack::host_loader::layouts::padded_rows {
 
-/// Of a task; small matrices have smaller ones, a few for each thread.
-inline constexpr std::uint64_t least_rows = 512, most_rows = 2048, tasks_per_thread = 4;
-/// Rows that are added up together: neighbouring rows' slots share cache lines.
-inline constexpr std::uint64_t block = 64;
+inline constexpr std::uint64_t block = launch_rules::host_tasks::padded_block;
 
 /// Rows [begin, end).
 template <class A, class V, class Geometry>
@@ -131,8 +129,8 @@ void multiply(const PartView& part, const Geometry& geometry, const Operands<V>&
   const std::uint32_t* const col_idx = part.get<std::uint32_t>("col_idx").data();
   const A* const values = part.get<A>("values").data();
   const auto kernel = kernel_of_rows<A, V, Geometry>();
-  const auto tasks = tasks_per_thread * static_cast<std::uint64_t>(thread_count(threads));
-  const std::uint64_t task = std::clamp(part.rows() / tasks / block * block, least_rows, most_rows);
+  const std::uint64_t task =
+      launch_rules::host_tasks::padded_rows(part.rows(), static_cast<std::uint64_t>(thread_count(threads)));
   parallel_pieces(part.rows(), task, threads, [&](std::uint64_t begin, std::uint64_t end) {
     kernel(geometry, col_idx, values, operands, begin, end);
   });

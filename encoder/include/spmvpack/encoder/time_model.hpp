@@ -17,7 +17,7 @@ namespace spmvpack::encoder {
 /// What one unit of work costs, in picoseconds: measured multiplies, fitted by benchmarks/fit_times.py.
 struct Price {
   std::string_view unit;  ///< such as "bytes", or "ccoo.slots"
-  /// On one H200 with a cold cache; on one core of an AMD EPYC (Zen 4).
+  /// On one H200 with a cold cache; on two cores of an Intel Xeon, cold and warm.
   double gpu = 0, host = 0;
 
   [[nodiscard]] double on(Target target) const noexcept { return target == Target::gpu ? gpu : host; }
@@ -43,7 +43,7 @@ SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0);
 /// All that a multiply of a matrix with so many rows does, in units of prices(): PartPlan::work of all parts, the bytes
 /// that it moves ("bytes": those of the plan, x's sectors from memory, and y once for each part, and once more for each
 /// that adds to it), the sectors of x from L2 and of warps ("x.sectors" and "x.warp_sectors"), and the pass over y that
-/// comes first unless the first part has all rows ("y.passes"), which then adds to it, too.
+/// comes first unless the first part has all rows ("y.passes", and "y.rows" of it), which then adds to it, too.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x);
 
 /// The least that a multiply by any plan does.

@@ -8,6 +8,7 @@
 #include "layouts/kernel_table.hpp"
 
 namespace spmvpack::gpu_loader::tables {
+namespace amb_tables {
 namespace {
 
 constexpr std::array kernels{
@@ -22,7 +23,8 @@ std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vect
 }
 
 }  // namespace
+}  // namespace amb_tables
 
-const KernelTable amb{.layout = "amb", .kernels = kernels, .workspace_bytes = workspace};
+const KernelTable amb{.layout = "amb", .kernels = amb_tables::kernels, .workspace_bytes = amb_tables::workspace};
 
 }  // namespace spmvpack::gpu_loader::tables

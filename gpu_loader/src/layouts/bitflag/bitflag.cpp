@@ -8,6 +8,7 @@
 #include "layouts/kernel_table.hpp"
 
 namespace spmvpack::gpu_loader::tables {
+namespace bitflag_tables {
 namespace {
 
 using namespace spmvpack::layouts::bitflag;
@@ -22,7 +23,9 @@ std::uint64_t workspace(const PartInfo& part, std::size_t /*kernel*/, ValueType 
 }
 
 }  // namespace
+}  // namespace bitflag_tables
 
-const KernelTable bitflag{.layout = "bitflag", .kernels = kernels, .workspace_bytes = workspace};
+const KernelTable bitflag{
+    .layout = "bitflag", .kernels = bitflag_tables::kernels, .workspace_bytes = bitflag_tables::workspace};
 
 }  // namespace spmvpack::gpu_loader::tables

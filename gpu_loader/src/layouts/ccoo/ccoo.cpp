@@ -8,6 +8,7 @@
 #include "layouts/kernel_table.hpp"
 
 namespace spmvpack::gpu_loader::tables {
+namespace ccoo_tables {
 namespace {
 
 constexpr std::array kernels{
@@ -22,7 +23,8 @@ std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vect
 }
 
 }  // namespace
+}  // namespace ccoo_tables
 
-const KernelTable ccoo{.layout = "ccoo", .kernels = kernels, .workspace_bytes = workspace};
+const KernelTable ccoo{.layout = "ccoo", .kernels = ccoo_tables::kernels, .workspace_bytes = ccoo_tables::workspace};
 
 }  // namespace spmvpack::gpu_loader::tables

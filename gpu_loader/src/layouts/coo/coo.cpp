@@ -6,6 +6,7 @@
 #include "layouts/kernel_table.hpp"
 
 namespace spmvpack::gpu_loader::tables {
+namespace coo_tables {
 namespace {
 
 constexpr std::array kernels{KernelInfo{.name = "coo/balanced", .layout = "coo"}};
@@ -15,7 +16,8 @@ std::uint64_t workspace(const PartInfo& part, std::size_t /*kernel*/, ValueType 
 }
 
 }  // namespace
+}  // namespace coo_tables
 
-const KernelTable coo{.layout = "coo", .kernels = kernels, .workspace_bytes = workspace};
+const KernelTable coo{.layout = "coo", .kernels = coo_tables::kernels, .workspace_bytes = coo_tables::workspace};
 
 }  // namespace spmvpack::gpu_loader::tables

@@ -9,6 +9,7 @@
 #include "layouts/kernel_table.hpp"
 
 namespace spmvpack::gpu_loader::tables {
+namespace csr_tables {
 namespace {
 
 using namespace layouts::csr_kernels;
@@ -40,7 +41,11 @@ std::size_t default_of(const PartInfo& part) {
 }
 
 }  // namespace
+}  // namespace csr_tables
 
-const KernelTable csr{.layout = "csr", .kernels = kernels, .workspace_bytes = workspace, .default_kernel = default_of};
+const KernelTable csr{.layout = "csr",
+                      .kernels = csr_tables::kernels,
+                      .workspace_bytes = csr_tables::workspace,
+                      .default_kernel = csr_tables::default_of};
 
 }  // namespace spmvpack::gpu_loader::tables
