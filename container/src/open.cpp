@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <unordered_set>
+#include <utility>
 
 #include "checksum.hpp"
 #include "part_rules.hpp"
@@ -15,9 +15,10 @@
 namespace spmvpack {
 namespace {
 
-using format::MapKind;
-
 constexpr const char* remedy_damaged = "get the file again, or encode it again";
+constexpr const char* remedy_newer = "use the version that wrote the file";
+constexpr const char* remedy_older =
+    "decode it with the release that wrote it, or go back to its source, and encode the matrix with this one";
 
 /// True for a name without spaces, which a shell takes as one word; false for "standard input".
 bool is_one_word(const std::string& name) { return !name.empty() && name.find(' ') == std::string::npos; }
@@ -32,11 +33,18 @@ Symmetry found_symmetry(const format::Header& h) noexcept {
 /// A short name on the heap, with what a set of them adds.
 constexpr std::uint64_t name_bytes = 96;
 
-/// What a container keeps of its tables, whose size open() has checked.
+/// What a container keeps of its tables, whose size open() has checked. A PartInfo has its parameters.
 std::uint64_t kept_bytes(const format::Header& h) {
   return h.part_count * (sizeof(PartInfo) + name_bytes) + h.section_count * (sizeof(SectionInfo) + name_bytes) +
          h.block_count * (sizeof(format::Block) + sizeof(std::uint64_t));
 }
+
+struct Tables {
+  std::vector<format::Part> parts;
+  std::vector<format::Parameter> parameters;
+  std::vector<format::Section> sections;
+  std::vector<format::Block> blocks;
+};
 
 /// Checks the header and the tables of one file, and keeps track of the place for errors.
 class Opener {
@@ -58,7 +66,10 @@ class Opener {
       throw Error(errc::unsupported,
                   fmt::format("container version {}.{}, this program reads {}.{}", h.version_major, h.version_minor,
                               format::version_major, format::version_minor),
-                  name_, "encode the matrix again with this version, or use the version that wrote the file");
+                  name_,
+                  std::pair(h.version_major, h.version_minor) < std::pair(format::version_major, format::version_minor)
+                      ? remedy_older
+                      : remedy_newer);
     const auto covered = std::as_bytes(std::span(&h, 1)).first(offsetof(format::Header, header_checksum));
     if (xxh3_64(covered) != h.header_checksum) fail("the header's checksum is wrong", "header");
     if (h.file_bytes != size)
@@ -66,14 +77,16 @@ class Opener {
                        size < h.file_bytes ? "truncated" : "longer than it should be"),
            "length");
     require(h.header_bytes == format::header_bytes, "header bytes");
-    if (h.required_features != 0)
-      throw Error(errc::unsupported, fmt::format("required features {:#x} are not known", h.required_features), name_,
-                  "use the version that wrote the file");
-    require(zero(h.reserved0) && zero(h.reserved1), "reserved bytes");
+    if (h.required_features != 0) refuse(fmt::format("required features {:#x} are not known", h.required_features));
+    require(zero(h.reserved0) && zero(h.reserved1) && zero(h.reserved2), "reserved bytes");
     enumerator(h.value_type, static_cast<unsigned>(*std::max_element(value_types.begin(), value_types.end())), 7,
                "value type");
     enumerator(h.field, 3, 4, "field");
     enumerator(h.symmetry, 3, 4, "symmetry");
+    enumerator(h.digest_algorithm, static_cast<unsigned>(format::DigestAlgorithm::xxh3_128), 255, "digest algorithm");
+    if (h.global_rows != 0 || h.global_cols != 0 || h.first_row != 0)
+      refuse(fmt::format("the share of a matrix of {} x {} from row {} on: shares are reserved for a later version",
+                         h.global_rows, h.global_cols, h.first_row));
     // A is then multiplied for A^T, with vectors of A^T's sizes.
     require(h.symmetry == static_cast<std::uint8_t>(Symmetry::general) || h.rows == h.cols,
             fmt::format("{} rows and {} columns of a matrix that the header says is {}", h.rows, h.cols,
@@ -83,8 +96,9 @@ class Opener {
       throw Error(errc::unsupported,
                   fmt::format("{} x {}: rows and columns must stay below {}", h.rows, h.cols, max_dimension), name_);
     require(check_part_count(h.part_count));
-    const std::uint64_t fixed =
-        std::uint64_t{h.part_count} * sizeof(format::Part) + std::uint64_t{h.section_count} * sizeof(format::Section);
+    const std::uint64_t fixed = std::uint64_t{h.part_count} * sizeof(format::Part) +
+                                std::uint64_t{h.parameter_count} * sizeof(format::Parameter) +
+                                std::uint64_t{h.section_count} * sizeof(format::Section);
     require(h.tables_offset >= format::header_bytes && h.tables_offset <= size &&
                 h.tables_bytes == size - h.tables_offset && fixed <= h.tables_bytes &&
                 h.block_count == (h.tables_bytes - fixed) / sizeof(format::Block) &&
@@ -93,9 +107,7 @@ class Opener {
     return h;
   }
 
-  /// Fills the three tables.
-  void tables(const format::Header& h, std::vector<format::Part>& parts, std::vector<format::Section>& sections,
-              std::vector<format::Block>& blocks) {
+  Tables tables(const format::Header& h) {
     std::vector<std::byte> raw(h.tables_bytes);
     bytes_.read(h.tables_offset, raw);
     if (xxh3_64(raw) != h.tables_checksum) fail("the tables' checksum is wrong", "tables");
@@ -106,13 +118,18 @@ class Opener {
       if (bytes != 0) std::memcpy(table.data(), from, bytes);
       from += bytes;
     };
-    take(parts, h.part_count);
-    take(sections, h.section_count);
-    take(blocks, h.block_count);
+    Tables all;
+    take(all.parts, h.part_count);
+    take(all.parameters, h.parameter_count);
+    take(all.sections, h.section_count);
+    take(all.blocks, h.block_count);
+    return all;
   }
 
-  PartInfo part(const format::Part& p, const format::Header& h, const MatrixFacts& facts, std::uint64_t index,
-                std::uint32_t first_section) {
+  /// Part `index`, whose sections and parameters begin where those of the part before it end.
+  PartInfo part(const Tables& tables, std::uint64_t index, std::uint32_t first_section, std::uint32_t first_parameter,
+                const format::Header& h, const MatrixFacts& facts) {
+    const format::Part& p = tables.parts[index];
     where_ = fmt::format("part {}", index);
     PartInfo info;
     info.layout = name(p.layout);
@@ -120,7 +137,7 @@ class Opener {
     enumerator(p.role, 2, 3, "role");
     info.role = static_cast<format::Role>(p.role);
     const bool transpose = info.role == format::Role::transpose;
-    require(p.reserved0 == 0 && zero(p.reserved1) && zero(p.reserved2), "reserved bytes");
+    require(p.reserved0 == 0 && zero(p.reserved1), "reserved bytes");
     info.value_type = static_cast<ValueType>(p.value_type);
     info.rows = map(p.row_map, p.row_begin, p.row_count, transpose ? h.cols : h.rows, "row map");
     info.cols = map(p.col_map, p.col_begin, p.col_count, transpose ? h.rows : h.cols, "column map");
@@ -129,7 +146,13 @@ class Opener {
             "its sections do not follow those of the part before it");
     info.first_section = p.first_section;
     info.section_count = p.section_count;
-    info.params = p.params;
+    require(p.first_parameter == first_parameter && p.parameter_count <= h.parameter_count - first_parameter,
+            "its parameters do not follow those of the part before it");
+    if (p.parameter_count > format::max_parameters)
+      refuse_size(fmt::format("{} parameters, more than the {} that a part may have", p.parameter_count,
+                              format::max_parameters),
+                  remedy_newer);
+    set_parameters(info, std::span(tables.parameters).subspan(first_parameter, p.parameter_count));
     const std::string wrong = check_part(info, facts);
     require(wrong.empty(), wrong);
     return info;
@@ -141,10 +164,9 @@ class Opener {
     SectionInfo info;
     info.name = name(s.name);
     where_ = fmt::format("section '{}'", info.name);
-    enumerator(s.element_type, 6, 6, "element type");
-    if (s.element_type == 0) fail_here("element type 0");
-    if (s.codec > 1) throw Error(errc::unsupported, fmt::format("codec {} is not known", s.codec), at());
-    if (s.filter > 2) throw Error(errc::unsupported, fmt::format("filter {} is not known", s.filter), at());
+    enumerator(s.element_type, format::last_element_type, format::last_reserved_element_type, "element type");
+    if (s.codec > 1) refuse(fmt::format("codec {} is not known", s.codec));
+    if (s.filter > 2) refuse(fmt::format("filter {} is not known", s.filter));
     require((s.flags & ~(format::section_required | format::section_device)) == 0, "reserved flags");
     require(std::has_single_bit(s.alignment) && s.alignment <= format::section_boundary, "alignment");
     require(zero(s.reserved0) && zero(s.reserved1), "reserved bytes");
@@ -159,11 +181,15 @@ class Opener {
     require(!__builtin_mul_overflow(s.count, format::size_of(info.element_type), &raw) && raw == s.raw_bytes,
             "raw bytes are not count times element size");
     require(info.codec != format::Codec::none || info.filter == format::Filter::none, "a filter without a codec");
-    if (info.filter == format::Filter::none)
+    if (info.filter == format::Filter::none) {
       require(s.filter_width == 0, "a filter width without a filter");
-    else
-      require(std::has_single_bit(s.filter_width) && s.filter_width <= 8 && s.raw_bytes % s.filter_width == 0,
+    } else {
+      if (s.filter_width == format::reserved_filter_width)
+        refuse(fmt::format("filter width {} is reserved for a later version", s.filter_width));
+      require(std::has_single_bit(s.filter_width) && s.filter_width <= format::max_filter_width &&
+                  s.raw_bytes % s.filter_width == 0,
               "filter width");
+    }
     require(s.offset == offset, fmt::format("offset {}, expected {}", s.offset, offset));
     require(s.stored_bytes <= h.tables_offset && s.offset <= h.tables_offset - s.stored_bytes,
             "the section ends past the tables' start");
@@ -214,9 +240,7 @@ class Opener {
     if (verdict.too_large) refuse_size(verdict.wrong, remedy_parts);
     require(verdict.wrong.empty(), verdict.wrong);
   }
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(errc::unsupported, what, at(), "use the version that wrote the file");
-  }
+  [[noreturn]] void refuse(const std::string& what) const { throw Error(errc::unsupported, what, at(), remedy_newer); }
 
  private:
   /// What the writer has found goes with what the header says besides.
@@ -236,9 +260,7 @@ class Opener {
   /// Up to `known` is valid (from 1), up to `reserved` unsupported, anything else corrupt.
   void enumerator(unsigned value, unsigned known, unsigned reserved, const char* what) {
     if (value >= 1 && value <= known) return;
-    if (value > known && value <= reserved)
-      throw Error(errc::unsupported, fmt::format("{} {} is reserved for a later version", what, value), at(),
-                  "use the version that wrote the file");
+    if (value > known && value <= reserved) refuse(fmt::format("{} {} is reserved for a later version", what, value));
     fail_here(fmt::format("{} {}", what, value));
   }
   std::string name(const format::Name& raw) {
@@ -248,6 +270,20 @@ class Opener {
     for (std::size_t i = text.size(); i < raw.size(); ++i) ok = ok && raw[i] == '\0';
     require(ok, "malformed name");
     return std::string(text);
+  }
+  /// Each stored parameter in the place that its name has in the layout's description, whose order they are in.
+  void set_parameters(PartInfo& info, std::span<const format::Parameter> stored) {
+    const std::span<const std::string_view> known = find_layout(info.layout).parameters;
+    std::size_t next = 0;  // the first that may still come
+    for (const format::Parameter& p : stored) {
+      const std::string text = name(p.name);
+      const auto found = static_cast<std::size_t>(std::find(known.begin(), known.end(), text) - known.begin());
+      if (found == known.size()) refuse(fmt::format("the parameter '{}' of layout {} is not known", text, info.layout));
+      require(found >= next, fmt::format("the parameter '{}' comes twice, or not in the order of the layout", text));
+      require(p.value != 0, fmt::format("the parameter '{}' is 0, which is not written", text));
+      info.params[found] = p.value;
+      next = found + 1;
+    }
   }
   IndexMap map(std::uint8_t kind, std::uint64_t begin, std::uint64_t count, std::uint64_t size, const char* what) {
     const IndexMap map{static_cast<format::MapKind>(kind), begin, count};
@@ -267,6 +303,71 @@ class Opener {
   std::string where_;
 };
 
+/// Reads the directory from its beginning: each section begins where the one before it ends, as do its blocks.
+class Directory {
+ public:
+  Directory(Opener& opener, const format::Header& header, std::span<const format::Section> entries,
+            std::span<const format::Block> blocks)
+      : opener_(opener), header_(header), entries_(entries), blocks_(blocks) {
+    sections_.reserve(entries.size());
+  }
+
+  /// The sections of a part, which gets their numbers of elements.
+  void take_part(std::uint32_t index, PartInfo& part) {
+    SectionRules rules(&part, find_layout(part.layout).sections);
+    std::unordered_set<std::string> names;
+    for (std::uint32_t i = 0; i < part.section_count; ++i) {
+      const SectionInfo& section = take(index, rules, names);
+      if (std::uint64_t* const count = find_count(part, section.name)) *count = section.count;
+    }
+    opener_.in(fmt::format("part {}", index));
+    opener_.require(rules.missing().empty(), fmt::format("it has no section '{}'", rules.missing()));
+  }
+
+  /// Those that belong to no part, to the end of the directory.
+  void take_rest() {
+    SectionRules rules(nullptr, {});
+    std::unordered_set<std::string> names;
+    while (sections_.size() < entries_.size()) {
+      const SectionInfo& section = take(format::no_part, rules, names);
+      if (section.known && section.raw_bytes > format::max_provenance_bytes)
+        opener_.refuse_size(
+            fmt::format("{} bytes, more than the {} of a provenance", section.raw_bytes, format::max_provenance_bytes),
+            "encode the matrix again, with fewer comments");
+    }
+    opener_.in("tables");
+    opener_.require(first_block_ == header_.block_count, "blocks that belong to no section");
+    opener_.require(header_.tables_offset == round_up(end_, format::section_boundary), "their offset");
+  }
+
+  [[nodiscard]] std::vector<SectionInfo> sections() && { return std::move(sections_); }
+
+ private:
+  /// The next section, which is one of `part`. `names`: of the part's sections so far.
+  const SectionInfo& take(std::uint32_t part, SectionRules& rules, std::unordered_set<std::string>& names) {
+    const std::size_t index = sections_.size();
+    SectionInfo s =
+        opener_.section(entries_[index], index, round_up(end_, format::section_boundary), first_block_, header_);
+    opener_.require(s.part == part, "it lies outside its part's sections");
+    opener_.require(names.insert(s.name).second, "its name is not unique");
+    opener_.blocks(s, blocks_.subspan(first_block_, s.block_count));
+    const SectionRules::Verdict verdict = rules.next(s);
+    opener_.require(verdict.wrong.empty(), std::string(verdict.wrong));
+    if (!verdict.unsupported.empty()) opener_.refuse(std::string(verdict.unsupported));
+    s.known = verdict.known;
+    end_ = s.offset + s.stored_bytes;
+    first_block_ += s.block_count;
+    return sections_.emplace_back(std::move(s));
+  }
+
+  Opener& opener_;
+  const format::Header& header_;
+  std::span<const format::Section> entries_;
+  std::span<const format::Block> blocks_;
+  std::vector<SectionInfo> sections_;
+  std::uint64_t end_ = format::header_bytes, first_block_ = 0;  ///< of the sections taken
+};
+
 }  // namespace
 
 Container Container::open(const std::string& path, std::uint64_t memory_limit) {
@@ -282,8 +383,8 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::st
   const format::Header h = opener.header();
   const MemoryScope memory(memory_limit, fmt::format("{}: tables", c.name_));
   c.counted_ = std::make_shared<const MemoryReservation>(kept_bytes(h));
-  const MemoryReservation meanwhile(h.tables_bytes + h.part_count * sizeof(format::Part) +
-                                    h.section_count * (sizeof(format::Section) + name_bytes));
+  const MemoryReservation meanwhile(h.tables_bytes + (h.tables_bytes - h.block_count * sizeof(format::Block)) +
+                                    h.section_count * name_bytes);
   c.file_bytes_ = h.file_bytes;
   c.facts_ = {h.rows,
               h.cols,
@@ -294,62 +395,27 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::st
               {h.digest_low, h.digest_high},
               found_symmetry(h)};
 
-  std::vector<format::Part> parts;
-  std::vector<format::Section> sections;
-  opener.tables(h, parts, sections, c.blocks_);
-  c.parts_.reserve(parts.size());
-  c.sections_.reserve(sections.size());
-  std::uint32_t first_section = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    c.parts_.push_back(opener.part(parts[i], h, c.facts_, i, first_section));
-    first_section += parts[i].section_count;
+  Tables tables = opener.tables(h);
+  c.blocks_ = std::move(tables.blocks);
+  c.parts_.reserve(tables.parts.size());
+  std::uint32_t first_section = 0, first_parameter = 0;
+  for (std::size_t i = 0; i < tables.parts.size(); ++i) {
+    c.parts_.push_back(opener.part(tables, i, first_section, first_parameter, h, c.facts_));
+    first_section += tables.parts[i].section_count;
+    first_parameter += tables.parts[i].parameter_count;
     opener.require(i == 0 || c.parts_[i - 1].role <= c.parts_[i].role, "a part of A after one of its transpose");
   }
+  opener.in("tables");
+  opener.require(first_parameter == h.parameter_count, "parameters that belong to no part");
   opener.in("");
   opener.require(check_parts(c.parts(format::Role::a), h.rows, h.nnz, "A"));
   if (const auto transpose = c.parts(format::Role::transpose); !transpose.empty())
     opener.require(check_parts(transpose, h.cols, h.nnz, "A^T"));
 
-  std::uint64_t end = format::header_bytes, first_block = 0;
-  std::unordered_set<std::string> names;
-  std::uint32_t part = 0;
-  std::optional<SectionRules> rules;
-  const auto next_part = [&](std::uint32_t to) {
-    if (rules) {
-      opener.in(fmt::format("part {}", part));
-      opener.require(rules->missing().empty(), fmt::format("it has no section '{}'", rules->missing()));
-    }
-    part = to;
-    names.clear();
-    const PartInfo* const info = part < parts.size() ? &c.parts_[part] : nullptr;
-    rules.emplace(info, info != nullptr ? find_layout(info->layout).sections : std::span<const SectionDescription>{});
-  };
-  next_part(0);
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    SectionInfo s = opener.section(sections[i], i, round_up(end, format::section_boundary), first_block, h);
-    while (part < parts.size() && i >= c.parts_[part].first_section + c.parts_[part].section_count) {
-      next_part(part + 1);
-      opener.in(fmt::format("section '{}'", s.name));
-    }
-    opener.require(s.part == (part < parts.size() ? part : format::no_part), "it lies outside its part's sections");
-    opener.require(names.insert(s.name).second, "its name is not unique");
-    opener.blocks(s, std::span(c.blocks_).subspan(first_block, s.block_count));
-    const SectionRules::Verdict verdict = rules->next(s);
-    opener.require(verdict.wrong.empty(), std::string(verdict.wrong));
-    if (verdict.unsupported) opener.refuse("a required section that is not known");
-    s.known = verdict.known;
-    if (s.known && s.part == format::no_part && s.raw_bytes > format::max_provenance_bytes)
-      opener.refuse_size(
-          fmt::format("{} bytes, more than the {} of a provenance", s.raw_bytes, format::max_provenance_bytes),
-          "encode the matrix again, with fewer comments");
-    end = s.offset + s.stored_bytes;
-    first_block += s.block_count;
-    c.sections_.push_back(std::move(s));
-  }
-  while (part < parts.size()) next_part(part + 1);
-  opener.in("tables");
-  opener.require(first_block == h.block_count, "blocks that belong to no section");
-  opener.require(h.tables_offset == round_up(end, format::section_boundary), "their offset");
+  Directory directory(opener, h, tables.sections, c.blocks_);
+  for (std::uint32_t p = 0; p < c.parts_.size(); ++p) directory.take_part(p, c.parts_[p]);
+  directory.take_rest();
+  c.sections_ = std::move(directory).sections();
 
   // Nothing may be made of parameters and sizes before layouts have checked them: not even what a multiply would need.
   for (std::size_t i = 0; i < c.parts_.size(); ++i) {

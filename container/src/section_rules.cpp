@@ -22,6 +22,9 @@ SectionRules::Verdict SectionRules::next(const SectionInfo& section) {
     const bool ok = section.flags == 0 && section.element_type == format::ElementType::u8;
     return {.known = true, .wrong = ok ? "" : "flags or element type of the provenance"};
   }
+  // Who signed a file is told that nobody looks, even if the section says that readers may skip it.
+  if (part_ == nullptr && section.name == format::signature_section)
+    return {.unsupported = "signatures are reserved for a later version"};
   for (std::size_t i = 0; i < layout_.size(); ++i) {
     if (layout_[i].name != section.name) continue;
     if (i < next_) return {.known = true, .wrong = "not in the order of the layout"};
@@ -31,7 +34,8 @@ SectionRules::Verdict SectionRules::next(const SectionInfo& section) {
     came_.push_back(layout_[i].name);
     return {.known = true};
   }
-  return {.unsupported = (section.flags & format::section_required) != 0};
+  if ((section.flags & format::section_required) != 0) return {.unsupported = "a required section that is not known"};
+  return {};
 }
 
 std::string_view SectionRules::missing() const {

@@ -15,8 +15,8 @@ class SectionRules {
  public:
   struct Verdict {
     bool known = false;
-    bool unsupported = false;     ///< not known, but required
-    std::string_view wrong = {};  ///< what breaks the format; empty if nothing does
+    std::string_view unsupported = {};  ///< what no reader of this version may leave alone; empty if it is nothing
+    std::string_view wrong = {};        ///< what breaks the format; empty if nothing does
   };
 
   /// `part` outlives the rules; null for the sections of no part. `layout` describes the sections of the part's layout.

@@ -11,6 +11,7 @@
 #include "checksum.hpp"
 #include "codec.hpp"
 #include "part_rules.hpp"
+#include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack {
@@ -122,7 +123,27 @@ format::Section directory_entry(const SectionSource& section, std::uint32_t part
   return entry;
 }
 
-format::Part part_entry(const PartInfo& part, std::uint32_t first_section, std::size_t sections) {
+/// The part's parameters as the table has them: those that are not 0, in the order of the layout.
+/// Error(errc::usage) if one has no name.
+std::vector<format::Parameter> parameter_entries(const PartInfo& part) {
+  std::vector<format::Parameter> entries;
+  for (std::size_t i = 0; i < part.params.size(); ++i) {
+    if (part.params[i] == 0) continue;
+    const std::span<const std::string_view> names = find_layout(part.layout).parameters;
+    if (i >= names.size())
+      throw Error(errc::usage, fmt::format("parameter {} is {}, expected 0: layout {} has {} parameters", i,
+                                           part.params[i], part.layout, names.size()));
+    entries.push_back({format::make_name(names[i]), part.params[i]});
+  }
+  return entries;
+}
+
+/// Where a part's sections and parameters begin in their tables, and how many there are.
+struct Places {
+  std::uint32_t first_section, sections, first_parameter, parameters;
+};
+
+format::Part part_entry(const PartInfo& part, const Places& at) {
   format::Part entry{};
   entry.layout = format::make_name(part.layout);
   entry.value_type = static_cast<std::uint8_t>(part.value_type);
@@ -134,9 +155,10 @@ format::Part part_entry(const PartInfo& part, std::uint32_t first_section, std::
   entry.col_begin = part.cols.begin;
   entry.col_count = part.cols.count;
   entry.nnz = part.nnz;
-  entry.first_section = first_section;
-  entry.section_count = static_cast<std::uint32_t>(sections);
-  entry.params = part.params;
+  entry.first_section = at.first_section;
+  entry.section_count = at.sections;
+  entry.first_parameter = at.first_parameter;
+  entry.parameter_count = at.parameters;
   return entry;
 }
 
@@ -164,7 +186,10 @@ void require_valid(const ContainerSource& source) {
                             to_string(facts.bitwise_symmetry()), facts.rows, facts.cols),
                 {}, "declare it general");
   std::vector<PartInfo> parts;
-  for (const PartSource& part : source.parts) parts.push_back(part.info);
+  for (const PartSource& part : source.parts) {
+    parts.push_back(part.info);
+    static_cast<void>(parameter_entries(part.info));  // refuses those without a name
+  }
   const auto require = [](const PartsVerdict& verdict) {
     if (!verdict.wrong.empty())
       throw Error(verdict.too_large ? errc::too_large : errc::usage, verdict.wrong, {}, remedy_parts);
@@ -223,15 +248,16 @@ SectionSource provenance_section(const Provenance& provenance) {
 }
 
 std::uint64_t file_bytes_uncompressed(const ContainerSource& source) {
-  std::uint64_t end = format::header_bytes, blocks = 0, sections = 0;
+  std::uint64_t end = format::header_bytes, blocks = 0, sections = 0, parameters = 0;
   for (const auto& [section, part] : sections_in_order(source)) {
     const std::uint64_t raw = section->raw_bytes();
     end = checked_add(round_up(end, format::section_boundary), raw, "file length");
     blocks += div_up(raw, format::block_bytes);
     ++sections;
   }
+  for (const PartSource& part : source.parts) parameters += parameter_entries(part.info).size();
   return round_up(end, format::section_boundary) + source.parts.size() * sizeof(format::Part) +
-         sections * sizeof(format::Section) + blocks * sizeof(format::Block);
+         parameters * sizeof(format::Parameter) + sections * sizeof(format::Section) + blocks * sizeof(format::Block);
 }
 
 std::uint64_t write_container(const std::string& path, const ContainerSource& source, const WriteOptions& options) {
@@ -269,13 +295,20 @@ std::uint64_t write_container(ByteSink& file, const ContainerSource& source, con
   align();
 
   std::vector<format::Part> parts;
-  std::uint32_t first_section = 0;
+  std::vector<format::Parameter> parameters;
+  Places at{};
   for (const PartSource& part : source.parts) {
-    parts.push_back(part_entry(part.info, first_section, part.sections.size()));
-    first_section += static_cast<std::uint32_t>(part.sections.size());
+    const std::vector<format::Parameter> own = parameter_entries(part.info);
+    at.first_parameter = static_cast<std::uint32_t>(parameters.size());
+    at.parameters = static_cast<std::uint32_t>(own.size());
+    at.sections = static_cast<std::uint32_t>(part.sections.size());
+    parts.push_back(part_entry(part.info, at));
+    parameters.insert(parameters.end(), own.begin(), own.end());
+    at.first_section += at.sections;
   }
   std::vector<std::byte> tables;
   append(tables, parts);
+  append(tables, parameters);
   append(tables, directory);
   append(tables, blocks);
   file.write(tables);
@@ -294,6 +327,7 @@ std::uint64_t write_container(ByteSink& file, const ContainerSource& source, con
   header.value_type = static_cast<std::uint8_t>(source.facts.value_type);
   header.field = static_cast<std::uint8_t>(source.facts.field);
   header.symmetry = static_cast<std::uint8_t>(source.facts.symmetry);
+  header.digest_algorithm = static_cast<std::uint8_t>(format::DigestAlgorithm::xxh3_128);
   header.file_bytes = position + tables.size();
   header.digest_low = source.facts.digest.low;
   header.digest_high = source.facts.digest.high;
@@ -301,6 +335,7 @@ std::uint64_t write_container(ByteSink& file, const ContainerSource& source, con
   header.tables_bytes = tables.size();
   header.tables_checksum = xxh3_64(tables);
   header.part_count = static_cast<std::uint32_t>(parts.size());
+  header.parameter_count = static_cast<std::uint32_t>(parameters.size());
   header.section_count = static_cast<std::uint32_t>(directory.size());
   header.block_count = blocks.size();
   const auto header_bytes = std::as_bytes(std::span(&header, 1));

@@ -192,17 +192,22 @@ DeviceMatrix DeviceMatrix::of_sections(DeviceContents contents, Stream stream, c
   for (const PartInfo& info : impl->infos) impl->layouts.push_back(find_layout(info.layout));
   require_kernels(impl->layouts, options);
   std::uint64_t bytes = 0;
+  for (PartInfo& info : impl->infos) info.counts = {};
   for (const DeviceSection& s : contents.sections) {
     if (s.part >= impl->infos.size())
       throw Error(errc::usage,
                   fmt::format("section '{}' of part {}, and there are {}", s.name, s.part, impl->infos.size()), name);
-    if (!description_of(s.name, impl->infos[s.part], name).device()) continue;
+    PartInfo& info = impl->infos[s.part];
+    const SectionDescription& description = description_of(s.name, info, name);
+    if (std::uint64_t* const count = find_count(info, s.name))
+      *count = s.bytes.size() / format::size_of(description.type(info));
+    if (!description.device()) continue;
     const auto address = reinterpret_cast<std::uintptr_t>(s.bytes.data());
     if (address % format::section_boundary != 0 || (address == 0 && !s.bytes.empty()))
       throw Error(errc::usage, fmt::format("section '{}' of part {} is not on a 256-byte boundary", s.name, s.part),
                   name);
     bytes = checked_add(bytes, s.bytes.size(), "bytes of sections");
-    if (impl->infos[s.part].role == format::Role::a) impl->section_bytes += s.bytes.size();
+    if (info.role == format::Role::a) impl->section_bytes += s.bytes.size();
   }
   require_limit(bytes, options, name);
   impl->device = device_facts();

@@ -106,8 +106,12 @@ bool device_takes_csell(const PartView& part) {
   const bool steps = all_sound(n.patterns * group_steps, [&](std::uint64_t i) -> std::uint32_t {
     return check_step(v, i) | (v.patterns[i / group_steps].is_sound() ? sound : bad_pattern);
   });
-  if (found != 0 || !steps || !all_sound(v.slice_count, [&](std::uint64_t s) { return check_slice(v, n, s); }))
-    return false;
+  bool others = false;
+  const bool slices = all_sound(v.slice_count, [&](std::uint64_t s) -> std::uint32_t {
+    others = others || !v.slices[s].is_pattern();
+    return check_slice(v, n, s) | check_kind(v.slices[s], n);
+  });
+  if (found != 0 || !steps || !slices || check_kinds(others, n) != sound) return false;
   std::uint64_t entries = 0;
   const auto all_lanes_sound = [&](auto&& predicate) {
     return all_sound(v.slice_count * lanes, [&](std::uint64_t i) -> std::uint32_t {
@@ -197,7 +201,8 @@ class Mutant {
   /// One of what happens to numbers: a bit flips, they are one more or less, nothing or all ones, or their neighbours'.
   void mutate(std::mt19937_64& random) {
     if (random() % 12 == 0) {
-      std::uint64_t& number = random() % 2 == 0 ? info_.nnz : info_.params.at(random() % info_.params.size());
+      const std::size_t parameters = find_layout(info_.layout).parameters.size();
+      std::uint64_t& number = random() % 2 == 0 ? info_.nnz : info_.params.at(random() % parameters);
       number += random() % 2 == 0 ? 1 : ~std::uint64_t{0};
       return;
     }

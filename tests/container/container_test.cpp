@@ -20,8 +20,10 @@
 #include "catch.hpp"
 #include "checksum.hpp"
 #include "containers.hpp"
+#include "edited.hpp"
 #include "matrices.hpp"
 #include "section_rules.hpp"
+#include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/multiply.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/text.hpp"
@@ -105,6 +107,74 @@ TEST_CASE("what is not a container is said to be none, with the way to make one"
     CHECK(error_of(text, "standard input").remedy() == "make one with `spmvpack encode`");
   }
   for (const std::string_view text : {"", "\x89", "\x89SPV\r\n"}) CHECK(error_of(text, "A").code() == errc::corrupt);
+}
+
+TEST_CASE("a file of another version is refused, with what its owner can do") {
+  const auto error_of = [](const std::vector<std::byte>& file) {
+    try {
+      open(file);
+    } catch (const Error& e) {
+      return e;
+    }
+    return Error(errc::internal, "opened");
+  };
+  const std::vector<std::byte> good = encode(small_matrix(), "coo").bytes;
+  const auto of_version = [&](std::uint16_t major, std::uint16_t minor) {
+    std::vector<std::byte> file = good;
+    std::memcpy(file.data() + offsetof(format::Header, version_major), &major, sizeof major);
+    std::memcpy(file.data() + offsetof(format::Header, version_minor), &minor, sizeof minor);
+    return error_of(file);
+  };
+  const Error old = error_of(read_file(SPMVPACK_TEST_GOLDEN "/reject/version_0_2.spmvc")), older = of_version(0, 1);
+  CHECK(old.code() == errc::unsupported);
+  CHECK(old.message() == "container version 0.2, this program reads 0.3");
+  CHECK(older.message() == "container version 0.1, this program reads 0.3");
+  for (const Error& e : {old, older})
+    CHECK(e.remedy() ==
+          "decode it with the release that wrote it, or go back to its source, and encode the matrix with this one");
+  for (const Error& e : {of_version(0, 4), of_version(1, 0)}) {
+    CHECK(e.code() == errc::unsupported);
+    CHECK(e.remedy() == "use the version that wrote the file");
+  }
+}
+
+TEST_CASE("parameters are stored by name, those that are 0 are not, and those without a name are refused") {
+  const CsrMatrix a = small_matrix();
+  const std::vector<std::byte> csell = encode(a, "csell").bytes, coo = encode(a, "coo").bytes;
+  const auto stored = [](const std::vector<std::byte>& file) {
+    format::Header h{};
+    std::memcpy(&h, file.data(), sizeof h);
+    std::vector<std::pair<std::string, std::uint64_t>> all;
+    for (std::uint32_t i = 0; i < h.parameter_count; ++i) {
+      format::Parameter p{};
+      std::memcpy(&p, file.data() + h.tables_offset + h.part_count * sizeof(format::Part) + i * sizeof p, sizeof p);
+      all.emplace_back(format::name_view(p.name), p.value);
+    }
+    return all;
+  };
+  CHECK(stored(coo).empty());
+  const PartInfo part = open(csell).parts()[0];
+  std::vector<std::pair<std::string, std::uint64_t>> expected;
+  for (std::size_t i = 0; i < find_layout("csell").parameters.size(); ++i)
+    if (part.params.at(i) != 0) expected.emplace_back(find_layout("csell").parameters[i], part.params.at(i));
+  CHECK(stored(csell) == expected);
+  CHECK(expected.size() < find_layout("csell").parameters.size());
+  CHECK_THROWS_WITH(edited(coo, [](ContainerSource& source) { source.parts[0].info.params[3] = 7; }),
+                    Catch::Contains("parameter 3 is 7, expected 0: layout coo has 0 parameters"));
+
+  // What a part says of its sections is what they have.
+  const LoadedPart loaded = open(csell).load_part(0);
+  for (std::size_t i = 0; i < find_layout("csell").sections.size(); ++i) {
+    const PartView::Section* const section = loaded.view().find(find_layout("csell").sections[i].name);
+    CHECK(part.counts.at(i) == (section == nullptr ? 0 : section->bytes.size() / size_of(section->type)));
+  }
+  PartInfo lying = part;
+  ++lying.counts[1];
+  std::vector<PartView::Section> sections;
+  for (const SectionDescription& s : find_layout("csell").sections)
+    if (const PartView::Section* const section = loaded.view().find(s.name)) sections.push_back(*section);
+  CHECK_NOTHROW(check_shape(PartView(part, sections, "part")));
+  CHECK_THROWS_WITH(check_shape(PartView(lying, sections, "part")), Catch::Contains("the part says"));
 }
 
 TEST_CASE("every truncation and every trailing byte is noticed") {
@@ -295,7 +365,7 @@ TEST_CASE("the most parts, with the most rows: one more is too large, for the wr
     h.tables_offset = format::header_bytes;
     h.rows = h.cols = 1;
     h.nnz = h.part_count = count;
-    h.value_type = h.field = h.symmetry = 1;
+    h.value_type = h.field = h.symmetry = h.digest_algorithm = 1;
     h.file_bytes = file.size();
     h.tables_bytes = file.size() - format::header_bytes;
     h.tables_checksum = xxh3_64(std::span(file).subspan(format::header_bytes));
@@ -830,7 +900,7 @@ TEST_CASE("a layout may have sections for the host alone, and sections that may 
     SectionRules rules(&info, layout);
     for (const SectionInfo& s : sections) {
       const SectionRules::Verdict v = rules.next(s);
-      if (v.unsupported) return "unsupported " + s.name;
+      if (!v.unsupported.empty()) return s.name + ": " + std::string(v.unsupported);
       if (!v.wrong.empty()) return s.name + ": " + std::string(v.wrong);
     }
     return rules.missing().empty() ? std::string() : "no " + std::string(rules.missing());
@@ -838,7 +908,7 @@ TEST_CASE("a layout may have sections for the host alone, and sections that may 
   CHECK(verdict({columns, zeros, order, map}).empty());
   CHECK(verdict({map, columns, order}).empty());
   CHECK(verdict({columns, section("later", 0, 1), order, map}).empty());
-  CHECK(verdict({columns, section("later", 1, 1), order, map}) == "unsupported later");
+  CHECK(verdict({columns, section("later", 1, 1), order, map}) == "later: a required section that is not known");
   CHECK(verdict({columns, order}) == "no row_map");
   CHECK(verdict({columns, zeros, map}) == "no order");
   CHECK(verdict({columns, order, zeros, map}) == "zeros: not in the order of the layout");

@@ -130,6 +130,16 @@ TEST_CASE("container, encoder and both loaders have the same layouts, in the sam
   }
 }
 
+TEST_CASE("what a part keeps of its layout has room, and a file can name it") {
+  for (const Layout* const layout : layouts_known()) {
+    INFO(layout->name);
+    CHECK(layout->sections.size() <= PartInfo{}.counts.size());
+    CHECK(layout->parameters.size() <= PartInfo{}.params.size());
+    for (const std::string_view name : layout->parameters)
+      CHECK(format::name_view(format::make_name(name)) == name);  // not cut short
+  }
+}
+
 TEST_CASE("every layout alone is a strategy, after auto") {
   const Names known = layouts();
   Names strategies;

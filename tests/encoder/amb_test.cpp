@@ -71,7 +71,7 @@ CsrMatrix nearly_full_blocks() {
 TEST_CASE("the worked example of docs/LAYOUTS.md in amb") {
   const Encoded file = encode(worked_example(), "amb", small);
   const Container c = open(file.bytes);
-  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{3, 2, 2, 2, 2, 2});
+  CHECK(parameters_of(c) == U64{3, 2, 2});
   CHECK(elements<std::uint32_t>(c, "cl") == U32{0, 0x10000});
   CHECK(elements<std::uint32_t>(c, "cs") == U32{0, 1});
   CHECK(elements<std::uint32_t>(c, "row_idx") == U32{0, partial, 3, partial + 1});

@@ -71,7 +71,7 @@ std::uint64_t continued(const Container& c) { return c.parts()[0].params[layouts
 TEST_CASE("the worked example of docs/LAYOUTS.md in bitflag") {
   const Encoded file = encode(worked_example(), "bitflag", {{"bitflag.tile", "1"}});
   const Container c = open(file.bytes);
-  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{1, 1, 1, 4, 3, 0, 0, 1});
+  CHECK(parameters_of(c) == U64{1, 1, 0});
   // Seven entries, three starts, offsets of rows that take a byte: row 2 is empty.
   CHECK(elements<std::uint32_t>(c, "chunks") == U32{0, 0, 0, 7 | 3 << 9 | 1 << 20, 4, 0, 4, 0});
   U8 stream(128);
@@ -92,7 +92,7 @@ TEST_CASE("the worked example of docs/LAYOUTS.md in bitflag") {
 TEST_CASE("the worked example with raw values and two hot columns") {
   const Container c =
       container_of(worked_example(), {{"bitflag.tile", "1"}, {"bitflag.values", "raw"}, {"bitflag.hot", "2"}});
-  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{0, 1, 1, 14, 0, 0, 2, 1});
+  CHECK(parameters_of(c) == U64{0, 1, 0});
   CHECK(elements<std::uint32_t>(c, "chunks") == U32{0, 0, 0, 7 | 3 << 9 | 2 << 18 | 1 << 20, 4, 0, 14, 0});
   CHECK(elements<std::uint32_t>(c, "hot") == U32{0, 1});  // of three columns with two entries each, the first two
   const U8 bytes = elements<std::uint8_t>(c, "stream");
@@ -113,14 +113,14 @@ TEST_CASE("the worked example with raw values and two hot columns") {
 
 TEST_CASE("the worked example with ids in a window, and with decimals") {
   const Container w = container_of(worked_example(), {{"bitflag.tile", "1"}, {"bitflag.values", "window"}});
-  CHECK(w.parts()[0].params == std::array<std::uint64_t, 8>{3, 1, 1, 5, 3, 0, 0, 1});
+  CHECK(parameters_of(w) == U64{3, 1, 0});
   CHECK(elements<std::uint32_t>(w, "chunks") == U32{0, 0, 0, 7 | 3 << 9 | 1 << 20, 4, 0, 5, 0});
   CHECK(elements<double>(w, "values") == F64{2, -1, .5});  // by first use
   const U8 ids = elements<std::uint8_t>(w, "stream");
   CHECK(U8(ids.begin() + 64, ids.begin() + 80) == U8{0, 0, 1, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0});
   // All have the exponent of 0.5.
   const Container d = container_of(worked_example(), {{"bitflag.tile", "1"}, {"bitflag.values", "decimal"}});
-  CHECK(d.parts()[0].params == std::array<std::uint64_t, 8>{4, 1, 1, 7, 0, 0, 0, 1});
+  CHECK(parameters_of(d) == U64{4, 1, 0});
   CHECK(elements<std::uint32_t>(d, "chunks") == U32{0, 0, 0, 7 | 3 << 9 | 1 << 20 | 1 << 23, 4, 0, 7, 0});
   const U8 bytes = elements<std::uint8_t>(d, "stream");
   std::vector<std::int32_t> integers(32);
@@ -133,7 +133,7 @@ TEST_CASE("the worked example with ids in a window, and with decimals") {
 
 TEST_CASE("an example of two chunks and empty rows at both ends") {
   const Container c = container_of(two_chunks(), {{"bitflag.tile", "3"}});
-  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{2, 3, 3, 13, 1, 0, 0, 1});
+  CHECK(parameters_of(c) == U64{2, 3, 0});
   const std::uint32_t first = 256 | 1 << 9 | 1 << 20, second = 4 | 1 << 9 | 1 << 20 | 1 << 22;
   // The second chunk's rows are 2 and 3; its offsets count from row 1. The last chunk has rows 4 and 5, without
   // entries.
@@ -150,7 +150,7 @@ TEST_CASE("an example of two chunks and empty rows at both ends") {
 
 TEST_CASE("the worked example in two segments") {
   const Container c = container_of(worked_example(), {{"bitflag.tile", "1"}, {"bitflag.segments", "2"}});
-  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{1, 1, 3, 7, 3, 0, 0, 2});
+  CHECK(parameters_of(c) == U64{1, 1, 0});
   // Columns 0 to 2: rows 0 and 1 have two entries each, a chunk without entries has rows 2 and 3. Columns 3 and 4: row
   // 1 has one and row 3 two; they are rows 5 and 7.
   CHECK(elements<std::uint32_t>(c, "chunks") ==
@@ -378,7 +378,7 @@ TEST_CASE("windows begin at most 511 * 4096 values after the first") {
   constexpr std::uint32_t most = 511 * 4096 + 65536;
   const Settings settings{{"bitflag.values", "window"}};
   const Container c = container_of(row_of_values(numbers(0, most)), settings);
-  CHECK(c.parts()[0].params[layouts::bitflag::param_values] == most);
+  CHECK(layouts::bitflag::values_of(c.parts()[0]) == most);
   CHECK(equal_bits(unpack(c), row_of_values(numbers(0, most))));
   CHECK(plan_refusal(row_of_values(numbers(0, most + 1)), "bitflag", settings, errc::unsupported) ==
         "bitflag: bitflag.values is window, but the values do not repeat like that; use bitflag.values=raw, or auto");
@@ -642,7 +642,8 @@ TEST_CASE("whatever byte of bitflag is flipped, it is refused or read within bou
     for (int i = 0; i < 400; ++i) {
       const auto bad = edited(good, [&](ContainerSource& source) {
         SectionSource& s = source.parts[0].sections.at(rng() % 5);
-        if (i % 8 == 0) source.parts[0].info.params.at(rng() % 8) ^= std::uint64_t{1} << rng() % 64;
+        if (i % 8 == 0)
+          source.parts[0].info.params.at(rng() % layouts::bitflag::parameters.size()) ^= std::uint64_t{1} << rng() % 64;
         std::vector<std::byte> bytes(s.raw_bytes());
         if (bytes.empty()) return;
         s.fill(0, bytes);

@@ -102,6 +102,12 @@ CsrMatrix distinct_in_a_tile(std::uint32_t distinct) {
   });
 }
 
+/// Columns so far apart that they are offsets.
+CsrMatrix with_offsets() {
+  return make_csr(2, 70001,
+                  {{{0, 0}, 1.0}, {{0, 10}, 2.0}, {{0, 300}, 3.0}, {{1, 5}, 4.0}, {{1, 700}, 5.0}, {{1, 70000}, 6.0}});
+}
+
 /// The message that loading the only part ends with if a parameter is `value`.
 std::string refusal_with(const CsrMatrix& a, const Settings& settings, layouts::csell::Param param,
                          std::uint64_t value) {
@@ -121,7 +127,7 @@ std::string refusal_with(const CsrMatrix& a, const Settings& settings, layouts::
 TEST_CASE("the worked example of docs/LAYOUTS.md in csell") {
   const Encoded file = encode(worked_example(), "csell");
   const Container c = open(file.bytes);
-  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{2, 1, 1, 1, 0, 4, 0, 0});
+  CHECK(parameters_of(c) == U64{2, 1, 1, 0, 0, 1});
   CHECK(elements<std::uint32_t>(c, "slices") == U32{0, 0, 0, 1});
   CHECK(elements<std::uint32_t>(c, "patterns") == U32{minus_one, 0, 1, 3, 0b0010, 0b1011, 0b1001, 0b0010});
   CHECK(elements<std::uint8_t>(c, "stream").empty());
@@ -137,12 +143,12 @@ TEST_CASE("the worked example of docs/LAYOUTS.md in csell") {
 
 TEST_CASE("the worked example with raw values and with a table") {
   const Container raw = container_of(worked_example(), {{"csell.values", "raw"}});
-  CHECK(raw.parts()[0].params == std::array<std::uint64_t, 8>{0, 1, 1, 1, 0, 8, 0, 0});
+  CHECK(parameters_of(raw) == U64{0, 1, 1, 0, 0, 1});
   CHECK(elements<std::uint32_t>(raw, "slices") == U32{0, 0, 0, 1});
   CHECK(elements<double>(raw, "values") == F64{-1, 2, 2, 2, -1, -1, .5, 0});
 
   const Container table = container_of(worked_example(), {{"csell.values", "table"}});
-  CHECK(table.parts()[0].params == std::array<std::uint64_t, 8>{1, 1, 1, 1, 4, 3, 1, 3});
+  CHECK(parameters_of(table) == U64{1, 1, 1, 1, 3, 1});
   CHECK(elements<double>(table, "values") == F64{.5, 2, -1});  // by their bits
   CHECK(elements<std::uint32_t>(table, "tiles") == U32{0, 3});
   U8 ids{0, 1, 2, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0};  // of lanes 0 to 3, four each
@@ -151,7 +157,7 @@ TEST_CASE("the worked example with raw values and with a table") {
 
   const CsrMatrix ones = with_values<double>(worked_example(), [](auto, auto) { return 7; });
   const Container single = container_of(ones, {});
-  CHECK(single.parts()[0].params == std::array<std::uint64_t, 8>{3, 1, 1, 1, 0, 1, 0, 0});
+  CHECK(parameters_of(single) == U64{3, 1, 1, 0, 0, 1});
   CHECK(elements<double>(single, "values") == F64{7});
   const auto padding = [](const CsrMatrix& a, const char* values) {
     return plan_of(a, "csell", {.settings = {{"csell.values", values}}}).padding;
@@ -165,10 +171,9 @@ TEST_CASE("the worked example with raw values and with a table") {
 }
 
 TEST_CASE("the second worked example: columns that are offsets") {
-  const CsrMatrix a = make_csr(
-      2, 70001, {{{0, 0}, 1.0}, {{0, 10}, 2.0}, {{0, 300}, 3.0}, {{1, 5}, 4.0}, {{1, 700}, 5.0}, {{1, 70000}, 6.0}});
+  const CsrMatrix a = with_offsets();
   const Container c = container_of(a, {{"csell.values", "raw"}});
-  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{0, 1, 1, 0, 9, 8, 0, 0});
+  CHECK(parameters_of(c) == U64{0, 1, 1, 0, 0, 0});
   CHECK(elements<std::uint32_t>(c, "slices") == U32{0, 0, 0, 0x00010000});
   CHECK(elements<std::uint32_t>(c, "patterns").empty());
   std::vector<std::uint16_t> stream = elements<std::uint16_t>(c, "stream");
@@ -186,7 +191,7 @@ TEST_CASE("a block is stored element by element, the lanes of a step side by sid
   CsrMatrix a = in_blocks<double>(make_csr(2, 2, {{{0, 0}, 1.0}, {{1, 1}, 1.0}}), 2, 0, 1);
   std::copy_n(F64{1, 2, 3, 4, 5, 6, 7, 8}.begin(), 8, std::get<Array<double>>(a.values).begin());
   const Container c = container_of(a, {});
-  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{0, 2, 1, 1, 0, 8, 0, 0});
+  CHECK(parameters_of(c) == U64{0, 2, 1, 0, 0, 1});
   CHECK(elements<std::uint32_t>(c, "patterns") == U32{0, 0, 0, 0, 0b11, 0, 0, 0});
   CHECK(elements<double>(c, "values") == F64{1, 5, 2, 6, 3, 7, 4, 8});
   CHECK(equal_bits(unpack(c), a));
@@ -378,7 +383,7 @@ TEST_CASE("a table of 256 values has ids of a byte, and one of 257 of two") {
     const std::uint64_t narrow = counter(plan, "groups.offsets_8"), wide = counter(plan, "groups.offsets_16");
     REQUIRE(counter(plan, "groups.pattern") + counter(plan, "groups.offsets_32") == 0);
     const std::uint64_t ids = (narrow + wide) * (n <= 256 ? 4 : 8);
-    CHECK(plan.info.params[layouts::csell::param_stream] == narrow * (1 + 4) + wide * (1 + 8) + ids);
+    CHECK(layouts::csell::units_of(plan.info) == narrow * (1 + 4) + wide * (1 + 8) + ids);
   }
 }
 
@@ -478,7 +483,7 @@ TEST_CASE("the worked example of mirrors") {
       3, 3,
       {{{0, 0}, 4.0}, {{0, 1}, -1.0}, {{0, 2}, 3.0}, {{1, 0}, -1.0}, {{1, 1}, 5.0}, {{2, 0}, 3.0}, {{2, 2}, 6.0}});
   const Container c = container_of(a, {{"csell.values", "mirror"}});
-  CHECK(c.parts()[0].params == std::array<std::uint64_t, 8>{4, 1, 1, 2, 0, 96, 0, 0});
+  CHECK(parameters_of(c) == U64{4, 1, 1, 0, 0, 1});
   CHECK(elements<std::uint32_t>(c, "slices") == U32{0, 0, 0, 2});
   CHECK(elements<std::uint32_t>(c, "patterns") ==
         U32{minus_one - 1, minus_one, 0, 1, 0b100, 0b010, 0b111, 0b001, 2, 0, 0, 0, 0b001, 0, 0, 0});
@@ -647,8 +652,6 @@ TEST_CASE("csell whose mirrors lie is refused") {
   CHECK(refusal_of<double>(file, "values", 32 * 2 + 31, -0.0).empty());
   const std::vector<std::byte> last = encode(both_halves<double>(band<double>(33, 2, 0)), "csell", mirror).bytes;
   CHECK(refusal_of<double>(last, "values", 64 + 5, -0.0) == "slice 1, lane 5: a value of no entry");
-  using namespace layouts::csell;
-  CHECK(refusal_with(a, mirror, param_values, 33).find("33") != std::string::npos);
 
   const std::vector<std::byte> raw = encode(a, "csell", {{"csell.values", "raw"}}).bytes;
   CHECK(refusal_of<std::uint32_t>(raw, "slices", 0, 1U << 30U) == "slice 0: its pattern is out of range");
@@ -692,6 +695,10 @@ TEST_CASE("csell whose bytes lie is refused") {
   CHECK(refusal_with(a, {{"csell.values", "raw"}}, param_block, 3) == "block is 3");
   CHECK(refusal_with(a, table, param_sums, 3) == "sums is 3");
   CHECK(refusal_with(a, table, param_largest_tile, 2) == "the largest has 3 values, the part table says 2");
+  CHECK(refusal_with(a, table, param_patterns_only, 0) == "all 1 slices are patterns, and patterns_only is 0");
+  CHECK(refusal_with(with_offsets(), {{"csell.values", "raw"}}, param_patterns_only, 1) ==
+        "slice 0: it is no pattern, and patterns_only is 1");
+  CHECK(refusal_with(a, table, param_patterns_only, 2) == "patterns_only is 2");
   // Readers count slices of a tile in 32 bits.
   CHECK(refusal_with(a, table, param_tile_slices, 0xFFFFFFFF).empty());
   CHECK(refusal_with(a, table, param_tile_slices, std::uint64_t{1} << 32U) == "tile_slices is 4294967296");

@@ -35,7 +35,7 @@ Container stored(const CsrMatrix& a) {
 
 TEST_CASE("the worked example of docs/LAYOUTS.md in dia") {
   const Container c = stored(worked_example());
-  CHECK(c.parts()[0].params[layouts::dia::param_diagonals] == 4);
+  CHECK(layouts::dia::diagonals_of(c.parts()[0]) == 4);
   CHECK(elements<std::uint64_t>(c, "offsets") == U64{2, 3, 4, 6});
   CHECK(elements<double>(c, "values") == F64{0, -1, 0, 0, 2, 2, 0, 2, -1, 0, 0, -1, 0, .5, 0, 0});
   CHECK(elements<std::uint64_t>(c, "stored_zeros").empty());

@@ -14,13 +14,13 @@ namespace {
 using layouts::no_column;
 
 /// The message of the error that unpacking a file ends with after `edit` of its columns and values; empty: none.
-std::string refusal(const std::function<void(std::vector<std::uint32_t>&, std::vector<double>&, PartInfo&)>& edit) {
+std::string refusal(const std::function<void(std::vector<std::uint32_t>&, std::vector<double>&)>& edit) {
   const std::vector<std::byte> file = encode(worked_example(), "ell").bytes;
   auto columns = elements<std::uint32_t>(open(file), "col_idx");
   auto values = elements<double>(open(file), "values");
   const auto lying = edited(file, [&](ContainerSource& source) {
     PartSource& part = source.parts[0];
-    edit(columns, values, part.info);
+    edit(columns, values);
     const auto replace = [&](std::size_t i, const auto& array) {
       const auto bytes = std::as_bytes(std::span(array));
       const SectionDescription& s = layouts::ell::sections.at(i);
@@ -44,7 +44,7 @@ std::string refusal(const std::function<void(std::vector<std::uint32_t>&, std::v
 TEST_CASE("the worked example of docs/LAYOUTS.md in ell") {
   const Container c = open(encode(worked_example(), "ell").bytes);
   constexpr std::uint32_t none = no_column;
-  CHECK(c.parts()[0].params[layouts::ell::param_width] == 3);
+  CHECK(layouts::ell::slots_of(c.parts()[0]) == 4 * 3);
   CHECK(elements<std::uint32_t>(c, "col_idx") == std::vector<std::uint32_t>{0, 0, none, 3,  //
                                                                             1, 1, none, 4,  //
                                                                             none, 4, none, none});
@@ -85,22 +85,22 @@ TEST_CASE("ell of a matrix with one long row is costed, and refused unless force
 }
 
 TEST_CASE("ell whose bytes lie is refused") {
-  CHECK(refusal([](U32&, F64&, PartInfo&) {}).empty());
-  CHECK(refusal([](U32& c, F64&, PartInfo&) { c[0] = 5; }) == "row 0, slot 0: a column out of range");
-  CHECK(refusal([](U32& c, F64&, PartInfo&) { c[4] = 0; }) == "row 0, slot 1: columns do not rise");
-  CHECK(refusal([](U32& c, F64&, PartInfo&) { c[10] = 1; }) == "row 2, slot 2: an entry after padding");
-  CHECK(refusal([](U32&, F64& v, PartInfo&) { v[8] = -0.0; }) == "row 0, slot 2: padding with a value");
-  CHECK(refusal([](U32& c, F64& v, PartInfo&) { c[9] = no_column, v[9] = 0; }) == "6 entries, the part table says 7");
-  CHECK(refusal([](U32& c, F64& v, PartInfo& part) {
-          part.params[layouts::ell::param_width] = 4;
-          c.resize(16, no_column);
-          v.resize(16);
-        }) == "no row has the width of 4 entries");
-  CHECK(refusal([](U32&, F64&, PartInfo& part) { part.params[layouts::ell::param_width] = 2; }) ==
-        "12 elements, expected 8");
-  CHECK(refusal([](U32&, F64&, PartInfo& part) { part.params[layouts::ell::param_width] = ~0U; }) ==
-        "12 elements, expected 17179869180");
-  CHECK(refusal([](U32&, F64&, PartInfo& part) { part.params[1] = 1; }) == "parameter 1 is 1, expected 0");
+  CHECK(refusal([](U32&, F64&) {}).empty());
+  CHECK(refusal([](U32& c, F64&) { c[0] = 5; }) == "row 0, slot 0: a column out of range");
+  CHECK(refusal([](U32& c, F64&) { c[4] = 0; }) == "row 0, slot 1: columns do not rise");
+  CHECK(refusal([](U32& c, F64&) { c[10] = 1; }) == "row 2, slot 2: an entry after padding");
+  CHECK(refusal([](U32&, F64& v) { v[8] = -0.0; }) == "row 0, slot 2: padding with a value");
+  CHECK(refusal([](U32& c, F64& v) { c[9] = no_column, v[9] = 0; }) == "6 entries, the part table says 7");
+  const auto resized = [](std::size_t columns, std::size_t values) {
+    return refusal([=](U32& c, F64& v) {
+      c.resize(columns, no_column);
+      v.resize(values);
+    });
+  };
+  CHECK(resized(16, 16) == "no row has the width of 4 entries");
+  CHECK(resized(8, 8) == "6 entries, the part table says 7");
+  CHECK(resized(12, 8) == "8 elements, expected 12");
+  CHECK(resized(13, 13) == "13 slots of 4 rows");
 }
 
 }  // namespace spmvpack::test

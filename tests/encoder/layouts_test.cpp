@@ -99,7 +99,9 @@ std::string check_chunk(std::uint64_t rows, std::uint32_t row_base, bool one_row
   info.layout = "ccoo";
   info.rows.count = rows;
   info.cols.count = 256;
-  info.params = {8, slots, 1};
+  info.params[layouts::ccoo::param_lanes] = 8;
+  info.params[layouts::ccoo::param_slots] = slots;
+  info.counts = {1, 1, 1, 1, blob.size(), 2};
   info.nnz = nnz;
   const std::array<std::uint8_t, 1> encoding{layouts::ccoo::make_encoding(one_row, 0, true, 1, false).bits};
   const std::array<std::uint32_t, 1> row{row_base}, col{0};
@@ -209,7 +211,7 @@ TEST_CASE("ccoo cuts a chunk where rows are more than 255 apart") {
   const auto chunks_of = [](std::uint32_t apart) {
     const CsrMatrix a = make_csr(1000, 10, {{{3, 1}, 1.0}, {{3 + apart, 2}, 2.0}});
     require_round_trip(a, "ccoo");
-    return open(encode(a, "ccoo").bytes).parts()[0].params[layouts::ccoo::param_chunks];
+    return layouts::ccoo::chunks_of(open(encode(a, "ccoo").bytes).parts()[0]);
   };
   CHECK(chunks_of(254) == 1);
   CHECK(chunks_of(255) == 1);

@@ -4,6 +4,7 @@
 
 #include "catch.hpp"
 #include "spmvpack/analyzer/report.hpp"
+#include "spmvpack/container/layouts/ellpack_r.hpp"
 #include "spmvpack/container/layouts/pjds.hpp"
 #include "spmvpack/container/layouts/sell.hpp"
 #include "worked_example.hpp"
@@ -31,13 +32,13 @@ Container stored(const CsrMatrix& a, const std::string& layout, const Settings& 
   return c;
 }
 
-std::uint64_t pjds_slots(const CsrMatrix& a) { return plan_of(a, "pjds").info.params[layouts::pjds::param_slots]; }
+std::uint64_t pjds_slots(const CsrMatrix& a) { return layouts::pjds::slots_of(plan_of(a, "pjds").info); }
 
 }  // namespace
 
 TEST_CASE("the worked example of docs/LAYOUTS.md in ellpack_r") {
   const Container c = stored(worked_example(), "ellpack_r");
-  CHECK(c.parts()[0].params[0] == 3);
+  CHECK(layouts::ellpack_r::slots_of(c.parts()[0]) == 4 * 3);
   CHECK(elements<std::uint32_t>(c, "row_len") == U32{2, 3, 0, 2});
   CHECK(elements<std::uint32_t>(c, "col_idx") == U32{0, 0, none, 3, 1, 1, none, 4, none, 4, none, none});
   CHECK(elements<double>(c, "values") == F64{2, -1, 0, 2, -1, 2, 0, -1, 0, .5, 0, 0});
@@ -50,7 +51,7 @@ TEST_CASE("the worked example of docs/LAYOUTS.md in ellpack_r") {
 TEST_CASE("the worked example of docs/LAYOUTS.md in sell") {
   const Container c = stored(worked_example(), "sell", {{"sell.c", "3"}, {"sell.sigma", "4"}});
   CHECK(c.parts()[0].params[layouts::sell::param_slice_rows] == 3);
-  CHECK(c.parts()[0].params[layouts::sell::param_steps] == 3);
+  CHECK(layouts::sell::steps_of(c.parts()[0]) == 3);
   CHECK(elements<std::uint32_t>(c, "row_map") == U32{1, 0, 3, 2});
   CHECK(elements<std::uint32_t>(c, "slice_ptr") == U32{0, 3, 3});
   CHECK(elements<std::uint32_t>(c, "col_idx") == U32{0, 0, 3, 1, 1, 4, 4, none, none});
@@ -139,8 +140,8 @@ TEST_CASE("settings of sell and pjds that are none are refused") {
 
 TEST_CASE("the worked example of docs/LAYOUTS.md in pjds") {
   const Container c = stored(worked_example(), "pjds");
-  CHECK(c.parts()[0].params[layouts::pjds::param_width] == 3);
-  CHECK(c.parts()[0].params[layouts::pjds::param_slots] == 12);
+  CHECK(layouts::pjds::width_of(c.parts()[0]) == 3);
+  CHECK(layouts::pjds::slots_of(c.parts()[0]) == 12);
   CHECK(elements<std::uint32_t>(c, "row_map") == U32{1, 0, 3, 2});
   CHECK(elements<std::uint64_t>(c, "col_start") == U64{0, 4, 8, 12});
   CHECK(elements<std::uint32_t>(c, "col_idx") == U32{0, 0, 3, none, 1, 1, 4, none, 4, none, none, none});

@@ -471,15 +471,19 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
           part.nnz = n;
           part.rows = {format::MapKind::list, 0, 7};
           if (listed != 0) part.cols = {format::MapKind::list, 0, listed};
-          if (part.layout == "ccoo") part.params[2] = n;                              // chunks
-          if (part.layout == "amb") part.params[5] = n;                               // partial sums
-          if (part.layout == "csr") part.params[0] = n;                               // the longest row
-          if (part.layout == "bitflag") part.params = {0, 8, 24, 0, 0, n % 2, n, 1};  // three tiles, n hot columns
+          if (part.layout == "csr") part.params[0] = n;                    // the longest row
+          if (part.layout == "ccoo") *find_count(part, "encoding") = n;    // chunks
+          if (part.layout == "amb") *find_count(part, "shared_rows") = n;  // partial sums
+          if (part.layout == "bitflag") {                                  // three tiles, n hot columns
+            part.params = {0, 8, n % 2};
+            *find_count(part, "chunks") = 4 * (24 + 1);
+            *find_count(part, "hot") = n;
+          }
           CHECK(workspace_bytes(part, find_kernel(name), vectors) == bytes + gathered);
           if (part.layout == "bitflag" && n >= 2) {
             PartInfo segments = part;  // n of them, of seven rows each, instead, and one element more
-            segments.params[6] = 0;
-            segments.params[7] = n;
+            *find_count(segments, "hot") = 0;
+            *find_count(segments, "segments") = n + 1;
             CHECK(workspace_bytes(segments, {}, vectors) ==
                   ((7 * n + 1) * v + 255) / 256 * 256 + n % 2 * 6 * v + gathered);
           }
@@ -499,7 +503,7 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
   CHECK(code_of([&] { bytes("csr/pcsr"); }) == errc::unsupported);
   CHECK(bytes("csr/merge") == (std::uint64_t{1} << 53) * 16);
   part.layout = "ccoo";
-  part.params[2] = std::uint64_t{1} << 60;
+  *find_count(part, "encoding") = std::uint64_t{1} << 60;
   CHECK(code_of([&] { bytes("ccoo/ordered"); }) == errc::unsupported);
   CHECK(code_of([&] { static_cast<void>(workspace_bytes(part, {12345}, ValueType::f64)); }) == errc::usage);
 }

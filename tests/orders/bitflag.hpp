@@ -2,6 +2,7 @@
 // bitflag's order of additions (docs/LAYOUTS.md), from the bytes that docs/FORMAT.md describes: a second reading of
 // them, entry by entry, without the functions that the multiplies share.
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -23,10 +24,11 @@ class OrderOfBitflag {
         chunks_(elements<std::uint32_t>(file, "chunks")),
         stream_(elements<std::uint8_t>(file, "stream")),
         values_(elements<A>(file, "values")),
-        hot_(elements<std::uint32_t>(file, "hot")) {}
+        hot_(elements<std::uint32_t>(file, "hot")),
+        segments_(elements<std::uint32_t>(file, "segments")) {}
 
   std::vector<V> multiply(const std::vector<V>& x) const {
-    const std::size_t segments = part_.params[segment_count], rows = part_.rows.count;
+    const std::size_t segments = std::max<std::size_t>(segments_.size(), 2) - 1, rows = part_.rows.count;
     // Of each row of each segment: its tiles and their sums.
     std::vector<std::vector<std::pair<std::size_t, V>>> tiles(rows * segments);
     for (std::size_t c = 0; c + 1 < chunks_.size() / 4; ++c)
@@ -54,7 +56,7 @@ class OrderOfBitflag {
 
  private:
   /// Parameters of the part, in their order.
-  enum : std::uint8_t { source, tile_chunks, chunks, units, values, continued, hot, segment_count };
+  enum : std::uint8_t { source, tile_chunks };
   enum : std::uint8_t { raw, table, single, window, decimal };
 
   /// A row's part in a chunk: its sum in each of its lanes.
@@ -148,7 +150,7 @@ class OrderOfBitflag {
   std::vector<std::uint32_t> chunks_;
   std::vector<std::uint8_t> stream_;
   std::vector<A> values_;
-  std::vector<std::uint32_t> hot_;
+  std::vector<std::uint32_t> hot_, segments_;
 };
 
 }  // namespace spmvpack::test

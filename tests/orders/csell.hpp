@@ -31,7 +31,7 @@ class OrderOfCsell {
 
  private:
   /// Parameters of the part, in their order.
-  enum : std::uint8_t { source, block, sums, patterns, stream, values, tile_slices };
+  enum : std::uint8_t { source, block, sums, tile_slices };
   enum : std::uint8_t { raw, table, step, single, mirror, skew };
 
   /// The number at a byte of the stream.

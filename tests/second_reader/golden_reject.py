@@ -2,6 +2,7 @@
 exit code, stage, bytes). 3 is no container, 4 is corrupt, 5 is unsupported. All checksums are right unless the rule is a
 checksum."""
 
+import pathlib
 import struct
 
 import numpy as np
@@ -16,6 +17,8 @@ TOO_MANY = 2**32 - 1
 NO_COLUMN = NO_ROW = 2**32 - 1
 SHARED = 2**31
 WRAP = 2**64
+# Written when 0.2 was the format; nothing writes it any more.
+OF_0_2 = pathlib.Path(__file__).resolve().parent.parent / "golden" / "reject" / "version_0_2.spmvc"
 
 
 def image(layout=csr, loose=()):
@@ -58,8 +61,9 @@ def whole_file():
     yield "magic_text", 3, "magic", b"%%MatrixMarket matrix coordinate real general\n".ljust(4096, b"\n")
     yield "magic_short_text", 3, "magic", b"1 1\n"
     yield "magic_line_ends", 3, "magic", good[:4] + b"\n\x1a\n" + good[7:]
-    for major, minor in ((0, 0), (0, 1), (1, 0), (256, 2)):
+    for major, minor in ((0, 0), (0, 1), (0, 4), (1, 0), (256, 3)):
         yield f"version_{major}_{minor}", 5, "version", bend(image(), "header", major=major, minor=minor).pack()
+    yield "version_0_2", 5, "version", OF_0_2.read_bytes()
     yield "header_checksum", 4, "header checksum", with_byte(good, 4088)
     yield "header_bit", 4, "header checksum", with_byte(good, 32)
     yield "header_reserved_bit", 4, "header checksum", with_byte(good, 2000)
@@ -75,14 +79,17 @@ def header_fields():
         ("header_bytes", 4, {"header_bytes": 8192}), ("required_feature_0", 5, {"required": 1}),
         ("required_feature_63", 5, {"required": 1 << 63}), ("rows", 5, {"rows": TOO_MANY}),
         ("columns", 5, {"columns": TOO_MANY}), ("rows_64_bit", 5, {"rows": 2**63 + 5}),
-        ("reserved_59", 4, {"zero_59": nonzero(5)}), ("reserved_128", 4, {"zero_128": nonzero(3960)}),
+        ("reserved_60", 4, {"zero_60": nonzero(4)}), ("reserved_124", 4, {"zero_124": nonzero(4)}),
+        ("reserved_160", 4, {"zero_160": nonzero(3928)}), ("global_rows", 5, {"global_rows": 5}),
+        ("global_columns", 5, {"global_columns": 7}), ("first_row", 5, {"first_row": 1}),
         ("tables_bytes", 4, {"tables_bytes": lambda n: n + 16}),
         ("tables_offset", 4, {"tables_offset": lambda n: n - 256}), ("tables_offset_zero", 4, {"tables_offset": 0}),
-        ("parts", 4, {"P": 2}), ("sections", 4, {"S": 2}),
+        ("parts", 4, {"P": 2}), ("parameters", 4, {"Q": 2}), ("parameters_most", 4, {"Q": TOO_MANY}),
+        ("sections", 4, {"S": 2}),
         ("blocks", 4, {"B": 4}), ("blocks_wrap", 4, {"B": lambda n: n + 2**60})):
         yield f"header_{name}", exit_code, "header field", bend(image(), "header", **fields).pack()
     for field, reserved, undefined in (("value_type", (3, 4, 5, 6, 7), (0, 8, 255)), ("field", (4, ), (0, 5)),
-                                       ("symmetry", (4, ), (0, 5))):
+                                       ("symmetry", (4, ), (0, 5)), ("digest_algorithm", (2, 255), (0, ))):
         for value in reserved + undefined:
             yield (f"header_{field}_{value}", 5 if value in reserved else 4, "header field",
                    bend(image(), "header", **{field: value}).pack())
@@ -117,14 +124,16 @@ def parts():
         ("value_type", 4, {"value_type": 2}), ("role_0", 4, {"role": 0}), ("role_2_alone", 4, {"role": 2}),
         ("role_3", 5, {"role": 3}), ("role_4", 4, {"role": 4}), ("row_map", 4, {"row_map": 3}),
         ("column_map", 4, {"column_map": 3}), ("reserved_20", 4, {"zero_20": nonzero(4)}),
-        ("reserved_144", 4, {"zero_144": nonzero(16)}), ("all_with_begin", 4, {"row_begin": 1}),
+        ("reserved_80", 4, {"zero_80": nonzero(16)}), ("all_with_begin", 4, {"row_begin": 1}),
         ("all_columns_with_begin", 4, {"column_begin": 1}), ("all_of_fewer_columns", 4, {"column_count": 6}),
         ("range_beyond", 4, {"column_map": w.RANGE, "column_begin": 1}),
         ("range_wraps", 4, {"row_map": w.RANGE, "row_begin": WRAP - 5}), ("nonzeros", 4, {"nonzeros": 5}),
-        ("reserved_64", 4, {"zero_64": nonzero(8)}), ("first_section", 4, {"first_section": 1}),
+        ("first_section", 4, {"first_section": 1}),
         ("first_section_far", 4, {"first_section": TOO_MANY}), ("sections_fewer", 4, {"sections": 2}),
         ("sections_more", 4, {"sections": 4}), ("sections_most", 4, {"sections": TOO_MANY}),
-        ("csr_parameter", 4, {"parameters": [0] * 7 + [1]})):
+        ("first_parameter", 4, {"first_parameter": 1}), ("first_parameter_far", 4, {"first_parameter": TOO_MANY}),
+        ("parameters_fewer", 4, {"parameters": 0}), ("parameters_more", 4, {"parameters": 2}),
+        ("parameters_most", 4, {"parameters": TOO_MANY})):
         yield f"part_{name}", exit_code, bend(image(), "parts", **fields)
 
     m = small()
@@ -161,14 +170,30 @@ def parts():
     yield "part_map_optional", 4, bend_list(m, flags=0)
     for name, b, k in (("b_0", 0, 1), ("b_4", 4, 1), ("b_12", 12, 1), ("b_512", 512, 1), ("k_0", 8, 0), ("k_3", 8, 3),
                        ("k_16", 8, 16)):
-        img = image(ccoo_8_2)
-        img.parts[0]["parameters"][:2] = b, k
-        yield f"part_ccoo_{name}", 4, img
-    for name, parameters in (("chunks_more", (8, 2, 3)), ("chunks_fewer", (8, 2, 0)),
-                             ("chunks_wrap", (8, 2, 2**60 + 1)), ("parameter_3", (8, 2, 1, 1))):
-        img = image(ccoo_8_2)
-        img.parts[0]["parameters"][:len(parameters)] = parameters
-        yield f"part_ccoo_{name}", 4, img
+        yield f"part_ccoo_{name}", 4, Image(m, [with_parameters(ccoo_8_2(m), lanes=b, slots=k)])
+
+
+def parameters():
+    """The table of parameters. A csr part has one, an amb part three, a coo part none."""
+    m, longest = small(), ("longest_row", 3)
+    for name, exit_code, stored in (
+        ("unknown", 5, [longest, ("shortest_row", 1)]), ("unknown_first", 5, [("a", 1), longest]),
+        ("of_another_layout", 5, [longest, ("basis", 1)]), ("twice", 4, [longest, longest]),
+        ("upper_case", 4, [("Longest_row", 3)]), ("name_empty", 4, [("", 3)]),
+        ("name_after_zero", 4, [("longest_row\0x", 3)]),
+        ("sixteen", 5, [longest] + [(f"later_{i}", 1) for i in range(15)]),
+        ("seventeen", 8, [longest] + [(f"later_{i}", 1) for i in range(16)])):
+        yield f"parameter_{name}", exit_code, image().set_parameters(stored)
+    yield "parameter_of_coo", 5, image(coo).set_parameters([longest])
+    yield "parameter_of_no_part", 4, image().set_parameters([longest, longest], of=1)
+    nothing = Matrix(5, 7, [])
+    yield "parameter_of_0", 4, Image(nothing, [csr(nothing)]).set_parameters([("longest_row", 0)])
+    good = [("segment_cols", 4), ("block", 2), ("chunk_rows", 2)]
+    assert image(amb_4_2).parameters == image(amb_4_2).set_parameters(good).parameters
+    yield "parameter_order", 4, image(amb_4_2).set_parameters([good[0], good[2], good[1]])
+    yield "parameter_order_reversed", 4, image(amb_4_2).set_parameters(good[::-1])
+    two = Image(m, [csr(Matrix(5, 7, m.entries[:3])), csr(Matrix(5, 7, m.entries[3:]))])
+    yield "parameter_of_two_parts", 4, bend(two, "parts", 1, first_parameter=0)
 
 
 def layout_parts():
@@ -185,7 +210,7 @@ def layout_parts():
             section.raw = elements.view("<u8").tobytes() if name == "values" else elements.astype(
                 w.DTYPE[section.element]).tobytes()
             yield f"section_{kind}_{name}_element", 4, Image(zero, [part])
-            if name not in ("empty_rows", "stored_zeros"):
+            if name not in ("col_start", "empty_rows", "shared_rows", "stored_zeros"):  # of any count
                 part = layout(zero)
                 part.section(name).raw += bytes(elements.itemsize)
                 yield f"section_{kind}_{name}_count", 4, Image(zero, [part])
@@ -202,28 +227,33 @@ def layout_parts():
         yield f"section_{name_of(part)}_stored_zeros_alignment", 4, Image(zero, [part])
     yield "section_amb_stored_zeros_of_b1", 4, Image(m, [amb(m, 4, 1, 2, 4, stored_zeros=[])])
 
+    # One slot, or block, that is of no row, step or lane.
+    for part in (ellpack_r(m), sell_2(m), amb(m, 4, 1, 2, 4)):
+        part.section("col_idx").raw += bytes(w.ELEMENT_BYTES[part.section("col_idx").element])
+        part.section("values").raw += bytes(8)
+        yield f"section_{name_of(part)}_slots", 4, Image(m, [part])
+    part = ellpack_r(Matrix(0, 7, []), col_idx=[NO_COLUMN], values=bytes(8))
+    yield "section_ellpack_r_slots_of_no_row", 4, Image(Matrix(0, 7, []), [part])
+    yield "section_pjds_col_start_empty", 4, Image(m, [pjds(m, col_start=[])])
+    for name in ("encoding", "row_base"):
+        part = ccoo_8_2(m)
+        part.section(name).raw += bytes(w.ELEMENT_BYTES[part.section(name).element])
+        yield f"section_ccoo_{name}_count", 4, Image(m, [part])
+
     for name, matrix, part, parameters in (
-        ("width", m, ellpack_r(m), {"_0": 4}), ("width_wraps", four, ellpack_r(four), {"_0": 2 + 2**62}),
-        ("parameter_1", m, ellpack_r(m), {"_1": 1}),
-        ("slice_rows_0", nothing, sell_2(nothing), {"_0": 0}), ("slice_rows_3", m, sell_2(m), {"_0": 3}),
-        ("slice_rows_65537", nothing, sell(nothing, 65536), {"_0": 65537}),
-        ("slice_rows_far", nothing, sell(nothing, 65536), {"_0": WRAP - 1}),
-        ("steps", m, sell_2(m), {"_1": 5}), ("steps_wrap", m, sell_2(m), {"_1": 6 + 2**63}),
-        ("parameter_2", m, sell_2(m), {"_2": 1}),
-        ("width", m, pjds(m), {"_0": 4}), ("width_wraps", m, pjds(m, col_start=[]), {"_0": WRAP - 1}),
-        ("slots", m, pjds(m), {"_1": 14}), ("basis_2", m, pjds(m), {"_2": 2}), ("parameter_3", m, pjds(m), {"_3": 1}),
-        ("permuted_wide", m, pjds(m).column_list(range(7)), {"_2": 1}),
-        ("permuted_without_list", Matrix(7, 7, m.entries), pjds(Matrix(7, 7, m.entries)), {"_2": 1}),
-        ("permuted_without_lists", four, without_list(pjds(Matrix(4, 4, four.entries))), {"_2": 1}),
-        ("diagonals", m, dia(m), {"_0": 4}), ("parameter_1", m, dia(m), {"_1": 1}),
-        ("segment_cols_0", nothing, amb_4_2(nothing), {"_0": 0}),
-        ("segment_cols_65537", nothing, amb_4_2(nothing), {"_0": 65537}),
-        ("block_0", nothing, amb_4_2(nothing), {"_1": 0}), ("block_9", nothing, amb_4_2(nothing), {"_1": 9}),
-        ("block_3", m, amb_4_2(m), {"_1": 3}), ("chunks", m, amb_4_2(m), {"_2": 2}),
-        ("steps", m, amb_4_2(m), {"_3": 3}), ("steps_wrap", m, amb_4_2(m), {"_3": 4 + 2**63}),
-        ("chunk_rows_0", nothing, amb_4_2(nothing), {"_4": 0}),
-        ("chunk_rows_1025", nothing, amb_4_2(nothing), {"_4": 1025}), ("chunk_rows_3", m, amb_4_2(m), {"_4": 3}),
-        ("shared", m, amb_4_2(m), {"_5": 3}), ("parameter_6", m, amb_4_2(m), {"_6": 1})):
+        ("slice_rows_0", nothing, sell_2(nothing), {"slice_rows": 0}),
+        ("slice_rows_3", m, sell_2(m), {"slice_rows": 3}),
+        ("slice_rows_65537", nothing, sell(nothing, 65536), {"slice_rows": 65537}),
+        ("slice_rows_far", nothing, sell(nothing, 65536), {"slice_rows": WRAP - 1}),
+        ("basis_2", m, pjds(m), {"basis": 2}), ("permuted_wide", m, pjds(m).column_list(range(7)), {"basis": 1}),
+        ("permuted_without_list", Matrix(7, 7, m.entries), pjds(Matrix(7, 7, m.entries)), {"basis": 1}),
+        ("permuted_without_lists", four, without_list(pjds(Matrix(4, 4, four.entries))), {"basis": 1}),
+        ("segment_cols_0", nothing, amb_4_2(nothing), {"segment_cols": 0}),
+        ("segment_cols_65537", nothing, amb_4_2(nothing), {"segment_cols": 65537}),
+        ("block_0", nothing, amb_4_2(nothing), {"block": 0}), ("block_9", nothing, amb_4_2(nothing), {"block": 9}),
+        ("block_3", m, amb_4_2(m), {"block": 3}), ("chunk_rows_0", nothing, amb_4_2(nothing), {"chunk_rows": 0}),
+        ("chunk_rows_1025", nothing, amb_4_2(nothing), {"chunk_rows": 1025}),
+        ("chunk_rows_3", m, amb_4_2(m), {"chunk_rows": 3})):
         yield f"part_{name_of(part)}_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
     for name, matrix, part, parameters in csell_parts():
         yield f"part_csell_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
@@ -232,13 +262,17 @@ def layout_parts():
     two_rows = Matrix(2, 2, [])
     img = bend(Image(two_rows, [bitflag(two_rows, in_segments=2)]), "header", rows=2**23 + 1)
     yield "part_bitflag_segments_of_too_many_rows", 4, bend(img, "parts", row_count=2**23 + 1)
-    for name in ("chunks", "stream", "values", "hot", "segments"):
+    for name in ("chunks", "stream"):  # of four and of eight u32
         part = bitflag(m, "table", hot=[6])
-        part.section(name).raw += bytes(32)
+        part.section(name).raw += bytes(4)
         yield f"section_bitflag_{name}_count", 4, Image(m, [part])
-    for name in ("values", "tiles"):
+    yield "section_bitflag_no_end", 4, Image(m, [bitflag(m, chunks=[])])
+    for segments in ([0], [0, 1]):
+        part = bitflag(m, segments=segments)
+        yield f"section_bitflag_segments_of_{len(segments)}", 4, Image(m, [part])
+    for name in ("slices", "patterns", "stream", "tiles"):
         part = csell_table(m)
-        part.section(name).raw += bytes(8)
+        part.section(name).raw += bytes(4)
         yield f"section_csell_{name}_count", 4, Image(m, [part])
     img = bend(Image(nothing, [amb_4_2(nothing)]), "header", rows=SHARED + 1)
     yield "part_amb_rows", 4, bend(img, "parts", row_count=SHARED + 1)
@@ -252,56 +286,51 @@ def csell_parts():
     m = small()
     odd_rows, odd_columns = Matrix(5, 6, m.entries[:-1]), Matrix(6, 7, m.entries)
     ones = Matrix(5, 7, [(r, c, 1.0) for r, c, _ in m.entries])
-    yield "source_6", m, csell(m), {"_0": 6}
-    yield "block_0", m, csell(m, slices=[]), {"_1": 0}
-    yield "block_5", m, csell(m), {"_1": 5}
-    yield "block_of_odd_rows", odd_rows, csell(odd_rows), {"_1": 2}
-    yield "block_of_odd_columns", odd_columns, csell(odd_columns), {"_1": 2}
-    yield "sums_3", m, csell(m), {"_2": 3}
-    yield "patterns_wrap", m, csell(m, "raw", PATTERNS), {"_3": 2 + 2**61}
-    yield "stream_wraps", m, csell(m), {"_4": 5 + 2**61}
-    yield "step_values", m, csell(m, "step", PATTERNS, values=bytes(12 * 8)), {"_5": 12}
-    yield "single_values", ones, csell(ones, "single", values=ones.value_bytes([1, 1])), {"_5": 2}
+    yield "source_6", m, csell(m), {"source": 6}
+    yield "block_0", m, csell(m, slices=[]), {"block": 0}
+    yield "block_5", m, csell(m), {"block": 5}
+    yield "block_of_odd_rows", odd_rows, csell(odd_rows), {"block": 2}
+    yield "block_of_odd_columns", odd_columns, csell(odd_columns), {"block": 2}
+    yield "sums_3", m, csell(m), {"sums": 3}
+    yield "patterns_only_2", m, csell(m, "raw", PATTERNS), {"patterns_only": 2}
+    yield "step_values", m, csell(m, "step", PATTERNS, values=bytes(12 * 8)), {}
+    yield "single_values", ones, csell(ones, "single", values=ones.value_bytes([1, 1])), {}
     pair = Matrix(2, 2, [(0, 1, 1.5), (1, 0, 1.5)])
     mirror = csell(pair, "mirror", PATTERNS)
     mirror.sections = [s for s in mirror.sections if s.name != "references"]
     yield "mirror_without_references", pair, mirror, {}
-    yield "mirror_of_33_values", pair, csell(pair, "mirror", PATTERNS, values=bytes(8 * 33)), {"_5": 33}
+    yield "mirror_of_33_values", pair, csell(pair, "mirror", PATTERNS, values=bytes(8 * 33)), {}
     raw = csell(pair)
     raw.sections.append(Section("references", "u16", [], flags=2))
     yield "references_of_raw", pair, raw, {}
-    yield "tile_slices_of_raw", m, csell(m, tiles=[0, 0]), {"_6": 1}
-    yield "tile_slices_0", m, csell(m, "table", tile_slices=1, tiles=[]), {"_6": 0}
-    yield "tile_slices_far", m, csell(m, tiles=[0, 8]), {"_0": 1, "_6": 2**32, "_7": 8}
+    yield "tile_slices_of_raw", m, csell(m, tiles=[0, 0]), {"tile_slices": 1}
+    yield "tile_slices_0", m, csell(m, "table", tile_slices=1, tiles=[]), {"tile_slices": 0}
+    yield "tile_slices_far", m, csell(m, tiles=[0, 8]), {"source": 1, "tile_slices": 2**32, "largest_tile": 8}
 
 
 def bitflag_parts():
     m = small()
     ones = Matrix(5, 7, [(r, c, 1.0) for r, c, _ in m.entries])
-    yield "source_3", m, bitflag(m), {"_0": 3}
-    yield "tile_chunks_0", m, bitflag(m), {"_1": 0}
-    yield "tile_chunks_0_continued", m, bitflag(m), {"_1": 0, "_5": 1}  # a divisor of what a workspace takes
+    yield "source_3", m, bitflag(m), {"source": 3}
+    yield "tile_chunks_0", m, bitflag(m), {"tile_chunks": 0}
+    yield "tile_chunks_0_continued", m, bitflag(m), {"tile_chunks": 0, "continued": 1}  # a workspace divides by it
     yield "tile_chunks_33", m, bitflag(m, tile=33), {}
-    yield "chunks_of_no_tile", m, bitflag(m), {"_1": 2}
-    yield "chunks_wrap", m, bitflag(m), {"_2": 1 + 2**60}
-    yield "stream_wraps", m, bitflag(m), {"_3": bitflag(m).fields["parameters"][3] + 2**61}
-    yield "raw_values", m, bitflag(m, values=m.value_bytes([1])), {"_4": 1}
-    yield "table_of_no_value", m, bitflag(m, "table", values=[]), {"_4": 0}
-    yield "table_of_257_values", m, bitflag(m, "table", values=m.value_bytes(range(257))), {"_4": 257}
-    yield "single_values", ones, bitflag(ones, "single", values=ones.value_bytes([1, 1])), {"_4": 2}
-    yield "source_5", m, bitflag(m), {"_0": 5}
+    yield "chunks_of_no_tile", m, bitflag(m), {"tile_chunks": 2}
+    yield "raw_values", m, bitflag(m, values=m.value_bytes([1])), {}
+    yield "table_of_no_value", m, bitflag(m, "table", values=[]), {}
+    yield "table_of_257_values", m, bitflag(m, "table", values=m.value_bytes(range(257))), {}
+    yield "single_values", ones, bitflag(ones, "single", values=ones.value_bytes([1, 1])), {}
+    yield "source_5", m, bitflag(m), {"source": 5}
     yield "window_of_no_value", Matrix(5, 7, []), bitflag(Matrix(5, 7, []), "window"), {}
-    yield "decimal_values", ones, bitflag(ones, "decimal", values=ones.value_bytes([1])), {"_4": 1}
+    yield "decimal_values", ones, bitflag(ones, "decimal", values=ones.value_bytes([1])), {}
     yield "decimal_of_f32", Matrix(5, 7, [], "f32"), bitflag(Matrix(5, 7, [], "f32"), "decimal"), {}
     yield "hot_32769", Matrix(1, 32769, []), bitflag(Matrix(1, 32769, []), hot=range(32769)), {}
     wide = Matrix(1, 2**31 + 1, [(0, 7, 1.0)])
     yield "hot_of_too_many_columns", wide, bitflag(wide, hot=[7]), {}
-    yield "segments_0", m, bitflag(m), {"_7": 0}
     for segments in (5, 8):  # the fifth has no columns; there are seven
-        yield f"segments_{segments}", m, bitflag(m, segments=[0] * (segments + 1)), {"_7": segments}
+        yield f"segments_{segments}", m, bitflag(m, segments=[0] * (segments + 1)), {}
     yield "segments_and_hot", m, bitflag(m, hot=[6], in_segments=2), {}
     yield "segments_too_wide", Matrix(1, 131073, []), bitflag(Matrix(1, 131073, []), in_segments=2), {}
-    yield "segments_wrap", m, bitflag(m), {"_7": 2**64 - 1}
 
 
 def without_list(part):
@@ -330,13 +359,15 @@ def patched(part, **changes):
         for i, value in elements.items():
             array[i] = value
         section.raw = array.tobytes()
+        if name == "slices":  # which no longer may be what the part says of them
+            part.parameters["patterns_only"] = int(np.all(array[3::4] <= 255))
     return part
 
 
 def with_parameters(part, **parameters):
-    """Sets parameters of a part: _2=7 is parameter 2."""
     for name, value in parameters.items():
-        part.fields["parameters"][int(name[1:])] = value
+        assert name in part.parameters, name
+        part.parameters[name] = value
     return part
 
 
@@ -351,12 +382,16 @@ def sections():
         ("name_empty", 4, {"name": b""}), ("name_twice", 4, {"name": b"col_idx"}),
         ("unknown_required", 5, {"name": b"sigma"}), ("missing", 4, {"name": b"sigma", "flags": 2}),
         ("part", 4, {"part": 1}), ("part_none", 4, {"part": w.NO_PART}), ("element_0", 4, {"element": 0}),
-        ("element_7", 4, {"element": 7}), ("element_other", 4, {"element": 4}), ("codec", 5, {"codec": 2}),
+        ("element_7", 5, {"element": 7}), ("element_8", 5, {"element": 8}), ("element_9", 4, {"element": 9}),
+        ("element_other", 4, {"element": 4}), ("codec", 5, {"codec": 2}),
         ("filter", 5, {"codec": 1, "filter": 3, "filter_width": 8}),
         ("filter_without_codec", 4, {"filter": 1, "filter_width": 8}),
         ("filter_width_without_filter", 4, {"filter_width": 8}), ("filter_width_0", 4, {"codec": 1, "filter": 1}),
         ("filter_width_3", 4, {"codec": 1, "filter": 1, "filter_width": 3}),
-        ("filter_width_16", 4, {"codec": 1, "filter": 1, "filter_width": 16}), ("flags_reserved", 4, {"flags": 7}),
+        ("filter_width_16", 5, {"codec": 1, "filter": 1, "filter_width": 16}),
+        ("filter_width_16_of_delta", 5, {"codec": 1, "filter": 2, "filter_width": 16}),
+        ("filter_width_16_without_filter", 4, {"filter_width": 16}),
+        ("filter_width_32", 4, {"codec": 1, "filter": 1, "filter_width": 32}), ("flags_reserved", 4, {"flags": 7}),
         ("not_required", 4, {"flags": 2}), ("not_device", 4, {"flags": 1}), ("alignment_0", 4, {"alignment": 0}),
         ("alignment_3", 4, {"alignment": 3}), ("alignment_512", 4, {"alignment": 512}),
         ("alignment_other", 4, {"alignment": 8}), ("reserved_29", 4, {"zero_29": nonzero(3)}),
@@ -373,6 +408,9 @@ def sections():
     yield "section_count_wraps", 4, bend(image(loose=[optional]), "sections", "note", count=2**61 + 4)
     yield "section_loose_twice", 4, image(loose=[optional, optional])
     yield "section_loose_required", 5, bend(image(loose=[optional]), "sections", "note", flags=1)
+    for flags in (0, 1, 2):
+        signature = Section("signature", "u8", bytes(64), flags=flags)
+        yield f"section_signature_{flags}", 5, image(loose=[signature])
     yield "section_loose_of_part", 4, bend(image(loose=[optional]), "sections", "note", part=0)
     yield "section_values_of_no_part", 5, image(loose=[Section("values", "f64", [], flags=3)])
     yield "provenance_too_long", 8, image(loose=[long_provenance((1 << 20) + 1)])
@@ -500,8 +538,8 @@ def structure():
                     bitflag_segments, bitflag_values):
         for name, matrix, part in layouts():
             yield name, Image(matrix, [part])
-    for longest in (2, 4):
-        yield f"csr_longest_row_{longest}", Image(m, [bent_part(csr(m), parameters=[longest] + [0] * 7)])
+    for longest in (0, 2, 4):
+        yield f"csr_longest_row_{longest}", Image(m, [with_parameters(csr(m), longest_row=longest)])
     twice = Matrix(5, 7, m.entries + m.entries[3:4])
     yield "parts_share_an_entry", Image(twice, [csr(m), csr(Matrix(5, 7, m.entries[3:4]))])
     one = coo(Matrix(1, 1, [(0, 0, 9.0)])).row_list([4]).column_range(0)
@@ -627,10 +665,10 @@ def sell_structure():
     assert sell_2(n).section("values").raw == n.value_bytes([1, 4, 2, 0, 3, 0])
     yield "sell_gap", n, patched(sell_2(n), col_idx={1: NO_COLUMN, 3: 3}, values={1: 0, 3: 4.0})
     n = Matrix(1, 2, [(0, 0, 1.0), (0, 1, 2.0)])
-    yield "sell_entry_past_the_last_row", n, with_parameters(
-        sell(n, 2, slice_ptr=[0, 1], col_idx=[0, 1], values=n.value_bytes([1.0, 2.0])), _1=1)
-    yield "sell_slice_wider", n, with_parameters(
-        sell(n, 1, slice_ptr=[0, 3], col_idx=[0, 1, NO_COLUMN], values=n.value_bytes([1, 2, 0])), _1=3)
+    yield "sell_entry_past_the_last_row", n, sell(n, 2, slice_ptr=[0, 1], col_idx=[0, 1],
+                                                  values=n.value_bytes([1.0, 2.0]))
+    yield "sell_slice_wider", n, sell(n, 1, slice_ptr=[0, 3], col_idx=[0, 1, NO_COLUMN],
+                                      values=n.value_bytes([1, 2, 0]))
 
 
 def pjds_structure():
@@ -678,12 +716,10 @@ def dia_structure():
 
     one = Matrix(2, 2, [(0, 0, 1.0)])
     for name, offset in (("beyond", 3), ("far", WRAP - 1)):
-        yield f"dia_offset_{name}", one, with_parameters(
-            dia(one, offsets=[1, offset], values=one.value_bytes([1, 0, 0, 0])), _0=2)
+        yield f"dia_offset_{name}", one, dia(one, offsets=[1, offset], values=one.value_bytes([1, 0, 0, 0]))
     for rows, columns in ((0, 0), (0, 2), (2, 0)):
         nothing = Matrix(rows, columns, [])
-        yield f"dia_diagonal_of_{rows}x{columns}", nothing, with_parameters(
-            dia(nothing, offsets=[0], values=bytes(8 * rows)), _0=1)
+        yield f"dia_diagonal_of_{rows}x{columns}", nothing, dia(nothing, offsets=[0], values=bytes(8 * rows))
 
     # The values are 0 (without a column), 1, 0 and 0.
     n = Matrix(2, 2, [(0, 0, 0.0), (1, 0, 1.0), (1, 1, 0.0)])
@@ -727,13 +763,13 @@ def amb_structure():
     # The first block loses its entry, which its row has elsewhere: two entries in the next block.
     yield "amb_block_without_entries", m, patched(amb_4_2(m), values={0: 0, 6: 1.5})
     values = np.frombuffer(good.section("values").raw)
-    yield "amb_chunk_longer_than_its_lanes", m, with_parameters(
-        amb(m, 4, 2, 2, 4, cl=[1, 1, 1 << 16], cs=[0, 2, 4], col_idx=[0, 1, 2, 1, 0, 0, 0, 0, 1, 0],
-            values=np.insert(values, 12, [0] * 4)), _3=5)
-    yield "amb_chunk_without_rows", m, with_parameters(
-        amb(m, 4, 2, 2, 4, cl=[1, 0, 1 << 16, 0], cs=[0, 2, 3, 4],
-            row_idx=[1, 2, SHARED, NO_ROW, SHARED + 1, NO_ROW, NO_ROW, NO_ROW],
-            col_idx=[0, 1, 2, 1, 0, 0, 1, 0, 0, 0], values=np.append(values, [0] * 4)), _2=4, _3=5)
+    yield "amb_chunk_longer_than_its_lanes", m, amb(
+        m, 4, 2, 2, 4, cl=[1, 1, 1 << 16], cs=[0, 2, 4], col_idx=[0, 1, 2, 1, 0, 0, 0, 0, 1, 0],
+        values=np.insert(values, 12, [0] * 4))
+    yield "amb_chunk_without_rows", m, amb(
+        m, 4, 2, 2, 4, cl=[1, 0, 1 << 16, 0], cs=[0, 2, 3, 4],
+        row_idx=[1, 2, SHARED, NO_ROW, SHARED + 1, NO_ROW, NO_ROW, NO_ROW],
+        col_idx=[0, 1, 2, 1, 0, 0, 1, 0, 0, 0], values=np.append(values, [0] * 4))
     narrow = amb(m, 4, 1, 4, 4)  # row 2 has the third lane, and one block
     assert narrow.section("row_idx").raw[:12] == struct.pack("<3I", 1, SHARED, 2)
     yield "amb_padding_value_of_b1", m, patched(narrow, values={6: -0.0})
@@ -742,8 +778,7 @@ def amb_structure():
     assert amb_4_2(n).section("shared_rows").raw == struct.pack("<4I", 0, 0, 2, 2)
     yield "amb_shared_rows_fall", n, patched(amb_4_2(n), shared_rows={0: 2, 1: 2, 2: 0, 3: 0})
     n = Matrix(1, 1, [(0, 0, 1.0)])
-    yield "amb_shared_row_with_one_sum", n, with_parameters(
-        amb(n, 1, 1, 1, 1, row_idx=[SHARED], shared_rows=[0]), _5=1)
+    yield "amb_shared_row_with_one_sum", n, amb(n, 1, 1, 1, 1, row_idx=[SHARED], shared_rows=[0])
     n = Matrix(1, 4, [(0, 0, 1.0), (0, 2, 2.0)])
     two = [(0, [(0, [(column, [value, None])])]) for _, column, value in n.entries]
     yield "amb_partial_sums_of_one_segment", n, amb_part(n, 4, 2, 1, two, row_idx=[SHARED, SHARED + 1])
@@ -783,29 +818,35 @@ def csell_structure():
         ("entry_more", {"stream": {6: 0b10010}, "values": {5: 1.0, 6: -0.25}})):
         yield f"csell_{name}", m, patched(csell(m), **changes)
     values = csell(m).section("values").raw
-    yield "csell_values_end_early", m, with_parameters(csell(m, values=values[:32]), _5=4)
-    yield "csell_values_go_on", m, with_parameters(csell(m, values=values + bytes(32)), _5=12)
+    yield "csell_values_end_early", m, csell(m, values=values[:32])
+    yield "csell_values_go_on", m, csell(m, values=values + bytes(32))
     two = Matrix(33, 7, m.entries + [(32, 0, 1.0)])
     assert csell(two).section("slices").raw == struct.pack("<8I", 0, 0, 0, 1 << 8, 0, 5, 2, 1 << 8)
     for name, changes in (("stream_overlaps", {5: 4}), ("stream_far", {5: many, 7: many}), ("values_overlap", {6: 1})):
         yield f"csell_{name}", two, patched(csell(two), slices=changes)
     none = Matrix(0, 3, [])
-    yield "csell_stream_of_no_slice", none, with_parameters(csell(none, stream=bytes(32)), _4=1)
-    yield "csell_largest_tile_of_raw", m, with_parameters(csell(m), _7=1)
+    yield "csell_stream_of_no_slice", none, csell(none, stream=bytes(32))
+    yield "csell_largest_tile_of_raw", m, with_parameters(csell(m), largest_tile=1)
+    # A slice of offsets, one of more than 255 patterns, and slices that are patterns, or none, of which it is not said.
+    most = Matrix(3, 1030, [(1, c, 4.0) for c in range(1025)])
+    for name, matrix, part, said in (("offsets", m, csell(m), 1),
+                                     ("many_patterns", most, csell(most, "single", PATTERNS), 1),
+                                     ("patterns", m, pattern_of(m), 0), ("nothing", none, csell(none), 0)):
+        assert part.parameters["patterns_only"] == 1 - said
+        yield f"csell_patterns_only_{said}_of_{name}", matrix, with_parameters(part, patterns_only=said)
 
     for name, changes in (
         ("beyond", {"slices": {0: 1}}), ("step_after_end", {"patterns": {14: 1}}),
         ("base_of_no_step", {"patterns": {9: 1}}), ("columns_fall", {"patterns": {0: 2**32 - 3, 1: 2**32 - 4}}),
         ("column_negative", {"patterns": {0: 2**32 - 5}})):
         yield f"csell_pattern_{name}", m, patched(pattern_of(m), **changes)
-    part = csell(m, slices=[1, 0, 0, 1 << 8], patterns=w.csell_group([(0, {0: None})]))
-    yield "csell_pattern_not_used", m, with_parameters(part, _3=1)
+    yield "csell_pattern_not_used", m, csell(m, slices=[1, 0, 0, 1 << 8], patterns=w.csell_group([(0, {0: None})]))
     n = Matrix(1, 2, [(0, 0, 1.0), (0, 1, 2.0)])
     steps = [[(1, {0: (1, [1.0])})], [(1, {0: (1, [2.0])})], [], []]
     yield "csell_column_of_two_kinds", n, csell_part(n, "raw", 1, [steps])
 
     few = struct.pack("<8I", 0, 1, *6 * [0]) + csell(m).section("stream").raw
-    yield "csell_few_groups_in_a_unit", m, with_parameters(csell(m, slices=[0, 0, 0, many], stream=few), _4=6)
+    yield "csell_few_groups_in_a_unit", m, csell(m, slices=[0, 0, 0, many], stream=few)
     nothing = Matrix(3, 3, [])
     yield "csell_unit_of_counts_missing", nothing, csell(nothing, slices=[0, 0, 0, many])
     n = Matrix(1, 1021, [(0, c, 4.0) for c in range(1021)])
@@ -818,15 +859,15 @@ def csell_structure():
     for name, changes in (("beyond", {"tiles": {1: 7}}), ("after_a_gap", {"tiles": {0: 1, 1: 5}}),
                           ("without_all_values", {"tiles": {1: 5}})):
         yield f"csell_tile_{name}", m, patched(csell_table(m), **changes)
-    yield "csell_largest_tile", m, with_parameters(csell_table(m), _7=7)
-    part = with_parameters(csell(m, "table", tile_slices=1, tiles=[0, 65537], values=bytes(65537 * 8)), _5=65537,
-                           _7=65537)
+    yield "csell_largest_tile", m, with_parameters(csell_table(m), largest_tile=7)
+    part = with_parameters(csell(m, "table", tile_slices=1, tiles=[0, 65537], values=bytes(65537 * 8)),
+                           largest_tile=65537)
     part.section("values").zstd(0, 0, w.zeros_frame)
     yield "csell_tile_too_large", m, part
     yield "csell_id", m, patched(csell_table(m), stream={40 + 1: 6})
     yield "csell_id_of_no_entry", m, patched(csell_table(m), stream={40: 1})
     n = Matrix(32, 9, [(r, c, r + c / 16) for r in range(32) for c in range(9)])
-    assert csell_table(n).fields["parameters"][7] == 288
+    assert csell_table(n).parameters["largest_tile"] == 288
     yield "csell_id_of_16_bits", n, patched(csell_table(n), stream={3 * 5 * 8: 288})
     n = Matrix(4, 4, [(r, c, float(r)) for r, c in ((0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (2, 3), (3, 2), (3, 3))])
     block = csell(n, "table", PATTERNS, block=2, tile_slices=1)
@@ -897,16 +938,14 @@ def bitflag_structure():
         ("rows_fall", {24: 0x00040102}), ("row_twice", {24: 0x00040202}), ("row", {24: 0x00050201}),
         ("row_offset_of_no_row", {24: 0x01040201}), ("row_offset_far", {31: 1 << 24})):
         yield f"bitflag_{name}", m, patched(bitflag(m, "table"), stream=stream)
-    yield "bitflag_stream_goes_on", m, with_parameters(
-        bitflag(m, stream=bitflag(m).section("stream").raw + bytes(32)), _3=bitflag(m).fields["parameters"][3] + 1)
+    yield "bitflag_stream_goes_on", m, bitflag(m, stream=bitflag(m).section("stream").raw + bytes(32))
     yield "bitflag_value_of_no_entry", m, patched(bitflag(m), stream={16 + 63: 1})
     yield "bitflag_entry_missing", m, patched(bitflag(m, "table"), chunks={3: info - 1}, stream={9: 1, 17: 4})
 
     n = Matrix(4, 3, [(r, 1, float(r)) for r in range(4)])
     assert bitflag(n).section("chunks").raw == struct.pack("<8I", 0, 1, 0, 4 | 4 << 9, 4, 0, 10, 0)
     listed = bitflag(n, stream=bitflag(n).section("stream").raw + bytes(range(4)) + bytes(28))
-    yield "bitflag_offsets_of_consecutive_rows", n, with_parameters(
-        patched(listed, chunks={3: 4 | 4 << 9 | 1 << 20, 6: 11}), _3=11)
+    yield "bitflag_offsets_of_consecutive_rows", n, patched(listed, chunks={3: 4 | 4 << 9 | 1 << 20, 6: 11})
 
     # Four entries, then two of the last row: from word 32 on their flags, columns and ids.
     def two(**options):
@@ -915,14 +954,14 @@ def bitflag_structure():
     second = 2 | 1 << 22
     assert two().section("chunks").raw == struct.pack("<12I", 0, 0, 0, 4 | 3 << 9 | 1 << 20, 4, 1, 4, second,
                                                       5, 0, 7, 0)
-    assert two().fields["parameters"][5] == 1
+    assert two().parameters["continued"] == 1
     for name, chunks in (("row_continued", {4: 3}), ("row_continued_later", {4: 5}), ("row_not_continued", {7: 2}),
                          ("columns_fall_across", {5: 0}), ("rows_begin_again", {4: 0, 7: 2 | 1 << 9})):
         yield f"bitflag_{name}", m, patched(two(), chunks=chunks)
     yield "bitflag_row_starts_and_continues", m, patched(two(), stream={32: 1})
-    yield "bitflag_continued_0", m, with_parameters(two(), _5=0)
-    yield "bitflag_continued_2", m, with_parameters(two(), _5=2)
-    yield "bitflag_continued_in_a_tile", m, with_parameters(two(tile=2), _5=1)
+    yield "bitflag_continued_0", m, with_parameters(two(), continued=0)
+    yield "bitflag_continued_2", m, with_parameters(two(), continued=2)
+    yield "bitflag_continued_in_a_tile", m, with_parameters(two(tile=2), continued=1)
 
     n = Matrix(5000, 1, [(4096, 0, 1.0)])
     assert bitflag(n).section("chunks").raw == struct.pack("<16I", 0, 0, 0, 0, 4096, 0, 0, 1 | 1 << 9, 4097, 0, 10, 0,
@@ -931,10 +970,10 @@ def bitflag_structure():
         yield f"bitflag_{name}", n, patched(bitflag(n), chunks=chunks)
 
     yield "bitflag_nothing_to_continue", n, with_parameters(
-        patched(bitflag(n), chunks={4: 4095, 7: 1 | 1 << 9 | 1 << 22}), _5=1)
+        patched(bitflag(n), chunks={4: 4095, 7: 1 | 1 << 9 | 1 << 22}), continued=1)
 
     for name, hot in (("falls", [6, 0]), ("twice", [6, 6]), ("beyond", [0, 7]), ("far", [0, TOO_MANY])):
-        yield f"bitflag_hot_{name}", m, with_parameters(bitflag(m, hot=hot), _6=2)
+        yield f"bitflag_hot_{name}", m, bitflag(m, hot=hot)
     hot = bitflag(m, hot=[0, 6])
     words = struct.unpack(f"<{len(hot.section('stream').raw) // 4}I", hot.section("stream").raw)
     assert words[8:12] == (SHARED, 2, 1, SHARED)
@@ -957,15 +996,14 @@ def bitflag_segments():
                          ("wide_columns", {7: 1 | 1 << 9 | 6 << 18})):
         yield f"bitflag_segments_{name}", m, patched(bitflag(m, in_segments=2), chunks=chunks)
     yield "bitflag_segments_column", m, patched(bitflag(m, in_segments=2), stream={8: 0x00010400})
-    one = with_parameters(bitflag(m), _7=2)
-    yield "bitflag_segments_in_one_chunk", m, with_section(one, "segments", [0, 0, 1])
+    yield "bitflag_segments_in_one_chunk", m, with_section(bitflag(m), "segments", [0, 0, 1])
     wide = Matrix(1, 65538, [(0, 0, 1.0), (0, 65537, 2.0)])
     yield "bitflag_segments_of_wide_columns", wide, bitflag(wide, in_segments=2, column_bytes=4)
     n = Matrix(2, 4, [(1, c, 1.0) for c in range(4)])
     part = bitflag(n, "single", in_segments=2, size=1)
     assert struct.unpack("<20I", part.section("chunks").raw)[8:12:3] == (2, 1 | 1 << 9 | 1 << 20)
     yield "bitflag_segment_continues", n, with_parameters(
-        patched(part, chunks={8: 1, 11: 1 | 1 << 22}), _5=part.fields["parameters"][5] + 1)
+        patched(part, chunks={8: 1, 11: 1 | 1 << 22}), continued=part.parameters["continued"] + 1)
 
 
 def bitflag_values():
@@ -1062,7 +1100,7 @@ def claims():
 def reject():
     yield from whole_file()
     yield from header_fields()
-    for name, exit_code, img in list(parts()) + list(layout_parts()) + list(permuted_parts()) + list(sections()):
+    for name, exit_code, img in list(parts()) + list(parameters()) + list(layout_parts()) + list(permuted_parts()) + list(sections()):
         yield name, exit_code, "tables", img.pack()
     yield from payload()
     for name, img in structure():

@@ -16,7 +16,7 @@ import zlib
 import xxhash
 import zstandard
 
-from spmvc_format import BLOCK_ENTRY, HEADER, PART, SECTION
+from spmvc_format import BLOCK_ENTRY, HEADER, PARAMETER, PART, SECTION
 from spmvc_writer import BLOCK, Image, Matrix, Part, Section, library_frame
 
 MIB = 1 << 20
@@ -28,7 +28,7 @@ EMPTY_PARTS = {
     "dia": (("offsets", "u64"), ("values", "f64")),
     "ccoo": (("encoding", "u8"), ("row_base", "u32"), ("col_base", "u32"), ("blob_offset", "u64"), ("blob", "u8")),
 }
-PARAMETERS = {"ccoo": (256, 1)}
+PARAMETERS = {"ccoo": {"lanes": 256, "slots": 1}}
 
 
 class Claimed(bytes):
@@ -58,7 +58,7 @@ class Repeated(Section):
 
 def empty_part(layout, rows, columns):
     sections = [Section(name, element, b"") for name, element in EMPTY_PARTS[layout]]
-    return Part(layout, "f64", rows, columns, 0, sections, PARAMETERS.get(layout, ()))
+    return Part(layout, "f64", rows, columns, 0, sections, PARAMETERS.get(layout, {}))
 
 
 def image(parts, loose=(), rows=1, columns=1):
@@ -97,7 +97,6 @@ def containers():
     yield "many_parts", image([empty_part("coo", 1_000_000, 1) for _ in range(5000)], rows=1_000_000).pack()
     claims = image([empty_part("ell", 10, 10)], rows=10, columns=10)
     claims.header["nonzeros"] = claims.parts[0]["nonzeros"] = 2**63
-    claims.parts[0]["parameters"] = [2**60] + [0] * 7
     yield "many_entries", claims.pack()
 
 
@@ -215,7 +214,8 @@ def hostile(directory):
 
 # ---- mutants
 
-RECORDS = {"header": (HEADER, 4096), "part": (PART, 160), "section": (SECTION, 96), "block": (BLOCK_ENTRY, 16)}
+RECORDS = {"header": (HEADER, 4096), "part": (PART, 96), "parameter": (PARAMETER, 24), "section": (SECTION, 96),
+           "block": (BLOCK_ENTRY, 16)}
 
 
 def places(record):
@@ -239,9 +239,11 @@ def mutate(golden, rng):
     data = bytearray(golden)
     header = dict(zip((name for name, _ in HEADER), struct.unpack("<" + "".join(c for _, c in HEADER), data[:4096])))
     tables = header["tables_offset"]
-    begins = {"header": 0, "part": tables, "section": tables + 160 * header["parts"],
-              "block": tables + 160 * header["parts"] + 96 * header["sections"]}
-    counts = {"header": 1, "part": header["parts"], "section": header["sections"], "block": header["blocks"]}
+    counts = {"header": 1, **{kind: header[kind + "s"] for kind in RECORDS if kind != "header"}}
+    begins, end = {"header": 0}, tables
+    for kind in (kind for kind in RECORDS if kind != "header"):
+        begins[kind] = end
+        end += RECORDS[kind][1] * counts[kind]
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         kind = rng.choice([kind for kind, count in counts.items() if count] + ["payload"] * 4)
         if kind == "payload":

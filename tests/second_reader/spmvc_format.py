@@ -9,8 +9,9 @@ STAGES = ("magic", "length", "version", "header checksum", "file length", "heade
 
 BLOCK = 1 << 20
 NO_PART = 0xFFFFFFFF
-MOST_PARTS, MOST_ROW_SHARE, MOST_PROVENANCE = 65536, 64, 1 << 20  # the limits of section 3 and 8
+MOST_PARTS, MOST_PARAMETERS, MOST_ROW_SHARE, MOST_PROVENANCE = 65536, 16, 64, 1 << 20  # the limits of sections 2, 3, 8
 MAGIC = bytes.fromhex("89 53 50 56 0D 0A 1A 0A")
+RESERVED_ELEMENTS, RESERVED_WIDTH, SIGNATURE = (7, 8), 16, "signature"
 ELEMENTS = {1: "<u1", 2: "<u2", 3: "<u4", 4: "<u8", 5: "<f4", 6: "<f8"}
 VALUE_ELEMENT = {1: 6, 2: 5}  # value type -> element type
 U8, U16, U32, U64 = 1, 2, 3, 4
@@ -23,13 +24,15 @@ REQUIRED, DEVICE = 1, 2
 # (field, struct code), as the tables of sections 2 and 3 list them.
 HEADER = (("magic", "8s"), ("version_major", "H"), ("version_minor", "H"), ("header_bytes", "I"), ("required", "Q"),
           ("optional", "Q"), ("rows", "Q"), ("columns", "Q"), ("nonzeros", "Q"), ("value_type", "B"), ("field", "B"),
-          ("symmetry", "B"), ("reserved_59", "5s"), ("file_length", "Q"), ("digest", "16s"), ("tables_offset", "Q"),
-          ("tables_bytes", "Q"), ("tables_checksum", "Q"), ("parts", "I"), ("sections", "I"), ("blocks", "Q"),
-          ("reserved_128", "3960s"), ("checksum", "Q"))
+          ("symmetry", "B"), ("digest_algorithm", "B"), ("reserved_60", "4s"), ("file_length", "Q"), ("digest", "16s"),
+          ("tables_offset", "Q"), ("tables_bytes", "Q"), ("tables_checksum", "Q"), ("parts", "I"), ("parameters", "I"),
+          ("sections", "I"), ("reserved_124", "4s"), ("blocks", "Q"), ("global_rows", "Q"), ("global_columns", "Q"),
+          ("first_row", "Q"), ("reserved_160", "3928s"), ("checksum", "Q"))
 PART = (("layout", "16s"), ("value_type", "B"), ("role", "B"), ("row_map", "B"), ("column_map", "B"),
         ("reserved_20", "4s"), ("row_begin", "Q"), ("row_count", "Q"), ("column_begin", "Q"), ("column_count", "Q"),
-        ("nonzeros", "Q"), ("reserved_64", "8s"), ("first_section", "I"), ("sections", "I"), ("parameters", "64s"),
-        ("reserved_144", "16s"))
+        ("nonzeros", "Q"), ("first_section", "I"), ("sections", "I"), ("first_parameter", "I"), ("parameters", "I"),
+        ("reserved_80", "16s"))
+PARAMETER = (("name", "16s"), ("value", "Q"))
 SECTION = (("name", "16s"), ("part", "I"), ("element", "B"), ("codec", "B"), ("filter", "B"), ("flags", "B"),
            ("alignment", "I"), ("filter_width", "B"), ("reserved_29", "3s"), ("count", "Q"), ("raw_bytes", "Q"),
            ("stored_bytes", "Q"), ("offset", "Q"), ("first_block", "Q"), ("blocks", "Q"), ("reserved_80", "16s"))

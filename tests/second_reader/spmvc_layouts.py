@@ -1,12 +1,14 @@
-"""FORMAT.md, section 7. A layout names its sections, says what is expected of them (name, element type, count,
-alignment) and its parameters, None where any number will do, and unpacks them: (rows, columns, values), local, in
-stored order, or sorted if the layout has an order of its own. Sections are required and of the device; a fifth item
-gives other flags, and one without REQUIRED may be missing: None. A count may be a range; an empty one forbids the
-section."""
+"""FORMAT.md, section 7. A layout names its sections and parameters, checks the parameters and says what is expected of
+the sections (name, element type, count, alignment), and unpacks them: (rows, columns, values), local, in stored order,
+or sorted if the layout has an order of its own. Sections are required and of the device; a fifth item gives other
+flags, and one without REQUIRED may be missing: None. A count may be a range; an empty one forbids the section."""
 
 import numpy as np
 
 from spmvc_format import MAP_LIST, U8, U16, U32, U64, VALUE_ELEMENT, require
+
+
+ANY = range(2**63)
 
 
 def rises(rows, columns):
@@ -20,12 +22,13 @@ def has_bits(values):
 
 class Csr:
     names = ("row_ptr", "col_idx", "values")
+    parameters = ("longest_row",)
 
     @staticmethod
     def expect(p, _):
         pointer = U32 if p.nonzeros < 2**31 else U64
         return (("row_ptr", pointer, p.row_count + 1, 16), ("col_idx", U32, p.nonzeros, 16),
-                ("values", VALUE_ELEMENT[p.value_type], p.nonzeros, 16)), (None, )
+                ("values", VALUE_ELEMENT[p.value_type], p.nonzeros, 16))
 
     @staticmethod
     def unpack(p, what, row_ptr, col_idx, values):
@@ -33,17 +36,18 @@ class Csr:
         require(np.all(row_ptr[1:] >= row_ptr[:-1]), "structure", f"{what}: row_ptr falls")
         require(row_ptr[-1] == p.nonzeros, "structure", f"{what}: row_ptr does not end at the nonzeros")
         longest = max(np.diff(row_ptr.astype(np.int64)), default=0)
-        require(p.parameters[0] == longest, "structure", f"{what}: the longest row has {longest} entries")
+        require(p.parameters["longest_row"] == longest, "structure", f"{what}: the longest row has {longest} entries")
         return np.repeat(np.arange(p.row_count), np.diff(row_ptr.astype(np.int64))), col_idx, values
 
 
 class Coo:
     names = ("row_idx", "col_idx", "values")
+    parameters = ()
 
     @staticmethod
     def expect(p, _):
         return (("row_idx", U32, p.nonzeros, 16), ("col_idx", U32, p.nonzeros, 16),
-                ("values", VALUE_ELEMENT[p.value_type], p.nonzeros, 16)), ()
+                ("values", VALUE_ELEMENT[p.value_type], p.nonzeros, 16))
 
     @staticmethod
     def unpack(_p, _what, row_idx, col_idx, values):
@@ -72,11 +76,13 @@ def blocks_longest(lengths, rows):
 
 class Ell:
     names = ("col_idx", "values")
+    parameters = ()
 
     @staticmethod
-    def expect(p, _):
-        slots = p.row_count * p.parameters[0]
-        return (("col_idx", U32, slots, 16), ("values", VALUE_ELEMENT[p.value_type], slots, 16)), (None, )
+    def expect(p, what):
+        slots = p.counts["col_idx"]
+        require(slots % p.row_count == 0 if p.row_count else slots == 0, "tables", f"{what}: {slots} slots")
+        return (("col_idx", U32, slots, 16), ("values", VALUE_ELEMENT[p.value_type], slots, 16))
 
     @staticmethod
     def unpack(p, what, col_idx, values):
@@ -84,7 +90,8 @@ class Ell:
 
     @staticmethod
     def unpack_rows(p, what, col_idx, values):
-        width, rows = p.parameters[0], p.row_count
+        rows = p.row_count
+        width = len(col_idx) // max(rows, 1)
         slot, row = np.divmod(np.arange(width * rows), max(rows, 1))
         *entries, lengths = padded_rows(p, what, row, slot, col_idx, values)
         require(max(lengths, default=0) == width, "structure", f"{what}: no row has {width} entries")
@@ -93,11 +100,11 @@ class Ell:
 
 class EllpackR:
     names = ("row_len", "col_idx", "values")
+    parameters = ()
 
     @staticmethod
     def expect(p, what):
-        sections, parameters = Ell.expect(p, what)
-        return (("row_len", U32, p.row_count, 16), *sections), parameters
+        return (("row_len", U32, p.row_count, 16), *Ell.expect(p, what))
 
     @staticmethod
     def unpack(p, what, row_len, col_idx, values):
@@ -108,17 +115,19 @@ class EllpackR:
 
 class Sell:
     names = ("slice_ptr", "col_idx", "values")
+    parameters = ("slice_rows",)
 
     @staticmethod
     def expect(p, what):
-        lanes, steps = p.parameters[:2]
+        lanes, slots = p.parameters["slice_rows"], p.counts["col_idx"]
         require(1 <= lanes <= 65536, "tables", f"{what}: slices of {lanes} rows")
-        return (("slice_ptr", U32, -(-p.row_count // lanes) + 1, 16), ("col_idx", U32, steps * lanes, 16),
-                ("values", VALUE_ELEMENT[p.value_type], steps * lanes, 16)), (lanes, steps)
+        return (("slice_ptr", U32, -(-p.row_count // lanes) + 1, 16),
+                ("col_idx", U32, range(0, 2**32 * lanes, lanes), 16), ("values", VALUE_ELEMENT[p.value_type], slots, 16))
 
     @staticmethod
     def unpack(p, what, slice_ptr, col_idx, values):
-        lanes, steps = p.parameters[:2]
+        lanes = p.parameters["slice_rows"]
+        steps = len(col_idx) // lanes
         slice_ptr = slice_ptr.astype(np.int64)
         widths = np.diff(slice_ptr)
         require(slice_ptr[0] == 0, "structure", f"{what}: slice_ptr does not start at 0")
@@ -134,20 +143,21 @@ class Sell:
 
 class Pjds:
     names = ("col_start", "col_idx", "values")
+    parameters = ("basis",)
 
     @staticmethod
     def expect(p, what):
-        width, slots, basis = p.parameters[:3]
+        basis = p.parameters["basis"]
         require(basis in (0, 1), "tables", f"{what}: basis {basis}")
         require(basis == 0 or (p.row_map == p.column_map == MAP_LIST and p.row_count == p.matrix_rows ==
                                p.column_count == p.matrix_columns), "tables",
                 f"{what}: basis 1 without lists of all rows and columns, which are as many")
-        return (("col_start", U64, width + 1, 16), ("col_idx", U32, slots, 16),
-                ("values", VALUE_ELEMENT[p.value_type], slots, 16)), (width, slots, basis)
+        return (("col_start", U64, range(1, 2**63), 16), ("col_idx", U32, ANY, 16),
+                ("values", VALUE_ELEMENT[p.value_type], p.counts["col_idx"], 16))
 
     @staticmethod
     def unpack(p, what, col_start, col_idx, values):
-        width, slots, basis = p.parameters[:3]
+        width, slots, basis = len(col_start) - 1, len(col_idx), p.parameters["basis"]
         require(col_start[0] == 0, "structure", f"{what}: col_start does not start at 0")
         require(np.all(col_start[1:] > col_start[:-1]), "structure", f"{what}: a jagged column without slots")
         require(col_start[-1] == slots, "structure", f"{what}: col_start does not end at the slots")
@@ -189,12 +199,13 @@ def with_stored_zeros(what, entry, stored_zeros):
 
 class Dia:
     names = ("offsets", "values", "stored_zeros")
+    parameters = ()
 
     @staticmethod
     def expect(p, _):
-        diagonals = p.parameters[0]
-        return (("offsets", U64, diagonals, 16), ("values", VALUE_ELEMENT[p.value_type], diagonals * p.row_count, 16),
-                ("stored_zeros", U64, range(2**63), 16, 0)), (diagonals, )
+        slots = p.counts["offsets"] * p.row_count
+        return (("offsets", U64, ANY, 16), ("values", VALUE_ELEMENT[p.value_type], slots, 16),
+                ("stored_zeros", U64, ANY, 16, 0))
 
     @staticmethod
     def unpack(p, what, offsets, values, stored_zeros):
@@ -214,20 +225,20 @@ class Dia:
 
 class Ccoo:
     names = ("encoding", "row_base", "col_base", "blob_offset", "blob", "lut")
+    parameters = ("lanes", "slots")
 
     @staticmethod
     def expect(p, what):
-        lanes, slots_per_lane, chunks = p.parameters[:3]
+        lanes, slots_per_lane, chunks = p.parameters["lanes"], p.parameters["slots"], p.counts["encoding"]
         require(lanes in (8, 16, 32, 64, 128, 256), "tables", f"{what}: B is {lanes}")
         require(slots_per_lane in (1, 2, 4, 8), "tables", f"{what}: K is {slots_per_lane}")
         value = VALUE_ELEMENT[p.value_type]
-        return (("encoding", U8, chunks, 16), ("row_base", U32, chunks, 16), ("col_base", U32, chunks, 16),
-                ("blob_offset", U64, chunks, 16), ("blob", U8, range(2**63), 256),
-                ("lut", value, range(257), 16)), (lanes, slots_per_lane, chunks)
+        return (("encoding", U8, ANY, 16), ("row_base", U32, chunks, 16), ("col_base", U32, chunks, 16),
+                ("blob_offset", U64, chunks, 16), ("blob", U8, ANY, 256), ("lut", value, range(257), 16))
 
     @staticmethod
     def unpack(p, what, encoding, row_base, col_base, blob_offset, blob, lut):
-        b, k = p.parameters[:2]
+        b, k = p.parameters["lanes"], p.parameters["slots"]
         group = min(b, 32)
         one_row, width_code, ids, groups = encoding & 1, encoding >> 1 & 3, encoding >> 3 & 1, (encoding >> 4 & 7) + 1
         require(np.all(width_code != 3), "structure", f"{what}: unused column encoding")
@@ -286,23 +297,27 @@ class Ccoo:
 
 class Amb:
     names = ("cl", "cs", "row_idx", "col_idx", "values", "shared_rows", "empty_rows", "stored_zeros")
+    parameters = ("segment_cols", "block", "chunk_rows")
     SHARED, NO_ROW = 1 << 31, 0xFFFFFFFF
 
     @staticmethod
     def expect(p, what):
-        segment_cols, block, chunks, steps, lanes, shared = p.parameters[:6]
+        segment_cols, block, lanes = p.parameters.values()
+        chunks, blocks = p.counts["cl"], p.counts["col_idx"]
         for name, number, most in (("segment_cols", segment_cols, 65536), ("block", block, 8),
                                    ("chunk_rows", lanes, 1024)):
             require(1 <= number <= most, "tables", f"{what}: {name} is {number}")
         require(p.row_count <= Amb.SHARED, "tables", f"{what}: more than 2^31 rows")
-        return (("cl", U32, chunks, 16), ("cs", U32, chunks, 16), ("row_idx", U32, chunks * lanes, 16),
-                ("col_idx", U16, steps * lanes, 16), ("values", VALUE_ELEMENT[p.value_type], steps * lanes * block, 16),
-                ("shared_rows", U32, shared, 16), ("empty_rows", U32, range(2**63), 16),
-                ("stored_zeros", U64, range(2**63 if block > 1 else 0), 16, 0)), p.parameters[:6]
+        return (("cl", U32, ANY, 16), ("cs", U32, chunks, 16), ("row_idx", U32, chunks * lanes, 16),
+                ("col_idx", U16, range(0, 2**32 * lanes, lanes), 16),
+                ("values", VALUE_ELEMENT[p.value_type], blocks * block, 16),
+                ("shared_rows", U32, range(2**31), 16), ("empty_rows", U32, ANY, 16),
+                ("stored_zeros", U64, ANY if block > 1 else range(0), 16, 0))
 
     @staticmethod
     def unpack(p, what, cl, cs, row_idx, col_idx, values, shared_rows, empty_rows, stored_zeros):
-        segment_cols, block, chunks, steps, lanes, _ = p.parameters[:6]
+        segment_cols, block, lanes = p.parameters.values()
+        chunks, steps = len(cl), len(col_idx) // lanes
         chunk_steps, segment = (cl & 0xFFFF).astype(np.int64) + 1, (cl >> 16).astype(np.int64)
         ends = np.cumsum(chunk_steps)
         require(np.array_equal(cs, ends - chunk_steps), "structure", f"{what}: cs")
@@ -366,33 +381,38 @@ class Amb:
 
 class Csell:
     names = ("slices", "patterns", "stream", "values", "tiles", "references")
+    parameters = ("source", "block", "sums", "tile_slices", "largest_tile", "patterns_only")
     RAW, TABLE, STEP, SINGLE, MIRROR, SKEW = range(6)
     LANES, STEPS, MANY = 32, 4, 0xFFFFFFFF
 
     @staticmethod
     def expect(p, what):
-        source, block, sums, patterns, units, values, tile_slices, _ = p.parameters
+        source, block, sums, tile_slices, _, patterns_only = p.parameters.values()
+        patterns = p.counts["patterns"] // 8
         require(source <= Csell.SKEW, "tables", f"{what}: source {source}")
         require(1 <= block <= 4, "tables", f"{what}: block is {block}")
         require(p.row_count % block == p.column_count % block == 0, "tables", f"{what}: not made of blocks of {block}")
         require(sums in (1, 2, 4), "tables", f"{what}: {sums} sums")
-        require(patterns < 2**30 and units < 2**32, "tables", f"{what}: too many patterns, or too long a stream")
+        require(patterns_only <= 1, "tables", f"{what}: patterns_only is {patterns_only}")
         require(1 <= tile_slices < 2**32 if source == Csell.TABLE else tile_slices == 0, "tables",
                 f"{what}: tile_slices is {tile_slices}")
-        wanted = {Csell.STEP: patterns * Csell.STEPS * block**2, Csell.SINGLE: 1}.get(source, values)
-        require(values == wanted, "tables", f"{what}: {values} values, not {wanted}")
         mirrors = source >= Csell.MIRROR
-        require(not mirrors or values % (Csell.LANES * block**2) == 0, "tables", f"{what}: part of a slot")
+        values = {Csell.STEP: patterns * Csell.STEPS * block**2, Csell.SINGLE: 1}.get(
+            source, range(0, 2**63, Csell.LANES * block**2) if mirrors else ANY)
         slices = -(-p.row_count // (block * Csell.LANES))
         tiles = -(-slices // tile_slices) if tile_slices else 0
-        return (("slices", U32, slices * 4, 16), ("patterns", U32, patterns * 8, 32), ("stream", U32, units * 8, 32),
+        return (("slices", U32, slices * 4, 16), ("patterns", U32, range(0, 2**33, 8), 32),
+                ("stream", U32, range(0, 2**35, 8), 32),
                 ("values", VALUE_ELEMENT[p.value_type], values, 32), ("tiles", U32, tiles * 2, 16),
-                ("references", U16, patterns * Csell.STEPS if mirrors else range(0), 16, 2)), p.parameters
+                ("references", U16, patterns * Csell.STEPS if mirrors else range(0), 16, 2))
 
     @staticmethod
     def unpack(p, what, slices, patterns, stream, values, tiles, references):
-        source, block, tile_slices = p.parameters[0], p.parameters[1], p.parameters[6]
-        tiles = Csell.tables(p, what, tiles)
+        source, block, tile_slices = (p.parameters[name] for name in ("source", "block", "tile_slices"))
+        patterns_only = all(counts <= 255 for counts in slices[3::4].tolist())
+        require(p.parameters["patterns_only"] == patterns_only, "structure",
+                f"{what}: patterns_only is {p.parameters['patterns_only']}")
+        tiles = Csell.tables(p, what, tiles, len(values))
         dictionary = Csell.groups(what, patterns)
         if source == Csell.STEP:
             unused = values.reshape(-1, block**2)[dictionary[1].reshape(-1) == 0]
@@ -443,7 +463,7 @@ class Csell:
         return rows[order], columns[order], values[order]
 
     @staticmethod
-    def tables(p, what, tiles):
+    def tables(p, what, tiles, values):
         """(begin, count) of each tile's."""
         tiles = [tuple(tile) for tile in tiles.reshape(-1, 2).tolist()]
         end = 0
@@ -451,10 +471,10 @@ class Csell:
             require(count <= 65536, "structure", f"{what}: a table of {count} values")
             require(begin <= end, "structure", f"{what}: a gap before a table")
             end = max(end, begin + count)
-        require(p.parameters[0] != Csell.TABLE or end == p.parameters[5], "structure",
+        require(p.parameters["source"] != Csell.TABLE or end == values, "structure",
                 f"{what}: the tables are not all of the values")
         largest = max((count for _, count in tiles), default=0)
-        require(p.parameters[7] == largest, "structure", f"{what}: the largest table has {largest} values")
+        require(p.parameters["largest_tile"] == largest, "structure", f"{what}: the largest table has {largest} values")
         return tiles
 
     @staticmethod
@@ -529,8 +549,8 @@ class Slots:
     """The values of csell with mirrors. A slot has an entry of each of 32 lanes, block by block element by element."""
 
     def __init__(self, p, what, slices, values):
-        self.what, self.rows, self.block = what, p.row_count // p.parameters[1], p.parameters[1]
-        self.skew = p.parameters[0] == Csell.SKEW
+        self.what, self.block = what, p.parameters["block"]
+        self.rows, self.skew = p.row_count // self.block, p.parameters["source"] == Csell.SKEW
         self.values = values.reshape(-1, self.block**2, Csell.LANES)
         units = self.block**2 * values.dtype.itemsize  # of a slot
         begins = np.append(slices[:, 2], [len(self.values) * units]).astype(np.int64)
@@ -583,43 +603,42 @@ class Units:
 
 class Bitflag:
     names = ("chunks", "stream", "values", "hot", "segments")
+    parameters = ("source", "tile_chunks", "continued")
     RAW, TABLE, SINGLE, WINDOW, DECIMAL = range(5)
     ENTRIES, LANE, MOST_ROWS = 256, 8, 4096
 
     @staticmethod
     def expect(p, what):
-        source, tile_chunks, chunks, units, values, _, hot, segments = p.parameters
+        source, tile_chunks, _ = p.parameters.values()
+        hot, segments = p.counts["hot"], max(p.counts["segments"] - 1, 1)
         require(source <= Bitflag.DECIMAL, "tables", f"{what}: source {source}")
         require(source != Bitflag.DECIMAL or p.value_type == 1, "tables", f"{what}: decimals of f32")
         require(1 <= tile_chunks <= 32, "tables", f"{what}: tiles of {tile_chunks} chunks")
-        require(chunks < 2**32 - 1 and chunks % tile_chunks == 0, "tables", f"{what}: {chunks} chunks")
-        require(units < 2**32, "tables", f"{what}: too long a stream")
-        wanted = {Bitflag.RAW: range(1), Bitflag.TABLE: range(1, 257), Bitflag.SINGLE: range(1, 2),
+        values = {Bitflag.RAW: range(1), Bitflag.TABLE: range(1, 257), Bitflag.SINGLE: range(1, 2),
                   Bitflag.WINDOW: range(1, 511 * 4096 + 65536 + 1), Bitflag.DECIMAL: range(1)}[source]
-        require(values in wanted, "tables", f"{what}: {values} values")
-        require(hot <= 32768 and (hot == 0 or p.column_count <= 2**31), "tables", f"{what}: {hot} hot columns")
-        require(segments == 1 or 2 <= segments <= p.column_count and hot == 0, "tables", f"{what}: {segments} segments")
+        require(segments == 1 or segments <= p.column_count and hot == 0, "tables", f"{what}: {segments} segments")
         width = -(-p.column_count // segments)
         require(segments == 1 or width <= 65536 and (segments - 1) * width < p.column_count, "tables",
                 f"{what}: {segments} segments of {width} columns")
         require(segments == 1 or segments * p.row_count <= min(max(p.nonzeros, 2**24), 2**32 - 2), "tables",
                 f"{what}: {segments} segments of {p.row_count} rows")
-        return (("chunks", U32, (chunks + 1) * 4, 16), ("stream", U32, units * 8, 32),
-                ("values", VALUE_ELEMENT[p.value_type], values, 16), ("hot", U32, hot, 16),
-                ("segments", U32, segments + 1 if segments > 1 else 0, 16)), p.parameters
+        return (("chunks", U32, range(4, 2**34, 4 * tile_chunks), 16), ("stream", U32, range(0, 2**35, 8), 32),
+                ("values", VALUE_ELEMENT[p.value_type], values, 16),
+                ("hot", U32, range(32769 if p.column_count <= 2**31 else 1), 16),
+                ("segments", U32, segments + 1 if segments > 1 else 0, 16))
 
     @staticmethod
     def unpack(p, what, chunks, stream, values, hot, segments):
-        count, tile_chunks = p.parameters[7], p.parameters[1]
+        count, tile_chunks = max(len(segments) - 1, 1), p.parameters["tile_chunks"]
         require(np.all(hot[1:] > hot[:-1]), "structure", f"{what}: hot columns do not rise")
         require(np.all(hot < p.column_count), "structure", f"{what}: a hot column is out of range")
         chunks = chunks.reshape(-1, 4).tolist()
-        info = [Bitflag.info(f"{what}, chunk {c}", p.parameters[0], chunk) for c, chunk in enumerate(chunks)]
+        info = [Bitflag.info(f"{what}, chunk {c}", p.parameters["source"], chunk) for c, chunk in enumerate(chunks)]
         begins = [chunk[0] + i["continues"] for chunk, i in zip(chunks, info)]
         require(begins[0] == 0, "structure", f"{what}: the first chunk's rows do not begin at 0")
         require(chunks[-1][0] == p.row_count * count and info[-1]["entries"] == 0, "structure", f"{what}: no end")
         continued = sum(i["continues"] for i in info[:-1:tile_chunks])
-        require(p.parameters[5] == continued, "structure", f"{what}: {continued} tiles begin inside a row")
+        require(p.parameters["continued"] == continued, "structure", f"{what}: {continued} tiles begin inside a row")
         for s, tile in enumerate(segments.tolist()):
             require(tile * tile_chunks < len(chunks) and begins[tile * tile_chunks] == s * p.row_count, "structure",
                     f"{what}: segment {s} does not begin with tile {tile}")
@@ -707,7 +726,7 @@ class Bitflag:
             require(np.all(columns >= base), "structure", f"{what}: a column below the base")
         else:
             columns = base + columns
-        source = p.parameters[0]
+        source = p.parameters["source"]
         if source == Bitflag.RAW:
             found = elements(values.dtype)
         elif source == Bitflag.TABLE:

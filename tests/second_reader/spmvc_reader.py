@@ -20,9 +20,10 @@ import xxhash
 import zstandard
 
 from spmvc_format import (BLOCK, BLOCK_ENTRY, CODEC_NONE, CODEC_ZSTD, DEVICE, ELEMENTS, FILTER_DELTA, FILTER_NONE,
-                          FILTER_SHUFFLE, HEADER, MAGIC, MAP_ALL, MAP_LIST, MAP_RANGE, MOST_PARTS, MOST_PROVENANCE,
-                          MOST_ROW_SHARE, NO_PART, PART, REQUIRED, ROLE_A, ROLE_TRANSPOSE, SECTION, U8, U32,
-                          VALUE_ELEMENT, SpmvcError, align, require, supported, unpack, unpack_name, within)
+                          FILTER_SHUFFLE, HEADER, MAGIC, MAP_ALL, MAP_LIST, MAP_RANGE, MOST_PARAMETERS, MOST_PARTS,
+                          MOST_PROVENANCE, MOST_ROW_SHARE, NO_PART, PARAMETER, PART, REQUIRED, RESERVED_ELEMENTS,
+                          RESERVED_WIDTH, ROLE_A, ROLE_TRANSPOSE, SECTION, SIGNATURE, U8, U32, VALUE_ELEMENT,
+                          SpmvcError, align, require, supported, unpack, unpack_name, within)
 from spmvc_layouts import LAYOUTS, rises
 
 
@@ -34,7 +35,7 @@ def read_header(data):
         raise SpmvcError(3, "magic", "this is not an .spmvc file")
     require(len(data) >= 4096, "length", f"{len(data)} bytes are less than a header")
     major, minor = struct.unpack_from("<HH", data, 8)
-    supported((major, minor) == (0, 2), "version", f"version {major}.{minor}; this reader knows 0.2")
+    supported((major, minor) == (0, 3), "version", f"version {major}.{minor}; this reader knows 0.3")
     checksum, = struct.unpack_from("<Q", data, 4088)
     require(xxhash.xxh3_64_intdigest(data[:4088]) == checksum, "header checksum", "the header is damaged")
     file_length, = struct.unpack_from("<Q", data, 64)
@@ -47,9 +48,11 @@ def read_header(data):
     supported(h.rows < 2**32 - 1 and h.columns < 2**32 - 1, stage, f"{h.rows} x {h.columns} is too large")
     for what, value, known, reserved in (("value type", h.value_type, (1, 2), (3, 4, 5, 6, 7)),
                                          ("field", h.field, (1, 2, 3), (4,)),
-                                         ("symmetry", h.symmetry, (1, 2, 3), (4,))):
+                                         ("symmetry", h.symmetry, (1, 2, 3), (4,)),
+                                         ("digest algorithm", h.digest_algorithm, (1,), range(2, 256))):
         supported(value not in reserved, stage, f"{what} {value} is reserved")
         require(value in known, stage, f"{what} {value} is not defined")
+    supported(h.global_rows == h.global_columns == h.first_row == 0, stage, "the share of a matrix")
     # What the writer has found about a matrix whose source says that it is general.
     found = [kind for bit, kind in ((2, 2), (4, 3)) if h.optional & bit]
     require(not found or (len(found) == 1 and h.symmetry == 1), stage, f"several symmetries: {h.symmetry}, {found}")
@@ -57,8 +60,8 @@ def read_header(data):
     h.mirror = found[0] if found else h.symmetry
     require(h.symmetry == 1 or h.rows == h.columns, stage, f"symmetry {h.symmetry} of {h.rows} x {h.columns}")
     within(h.parts <= MOST_PARTS, stage, f"{h.parts} parts")
-    require(h.tables_bytes == 160 * h.parts + 96 * h.sections + 16 * h.blocks, stage, "tables bytes are not those of "
-            f"{h.parts} parts, {h.sections} sections and {h.blocks} blocks")
+    require(h.tables_bytes == 96 * h.parts + 24 * h.parameters + 96 * h.sections + 16 * h.blocks, stage, "tables bytes "
+            f"are not those of {h.parts} parts, {h.parameters} parameters, {h.sections} sections and {h.blocks} blocks")
     require(h.tables_offset >= 4096 and h.tables_offset % 256 == 0, stage, f"tables offset {h.tables_offset}")
     require(h.tables_offset + h.tables_bytes == h.file_length, stage, "the tables do not end where the file ends")
     return h
@@ -68,16 +71,16 @@ def read_tables(data, h):
     tables = data[h.tables_offset:]
     require(xxhash.xxh3_64_intdigest(tables) == h.tables_checksum, "tables checksum", "the tables are damaged")
     records, position = [], 0
-    for what, layout, size, count in (("part", PART, 160, h.parts), ("section", SECTION, 96, h.sections),
-                                      ("block", BLOCK_ENTRY, 16, h.blocks)):
+    for what, layout, size, count in (("part", PART, 96, h.parts), ("parameter", PARAMETER, 24, h.parameters),
+                                      ("section", SECTION, 96, h.sections), ("block", BLOCK_ENTRY, 16, h.blocks)):
         records.append([
             unpack(layout, tables[position + i * size:position + (i + 1) * size], "tables", f"{what} {i}")
             for i in range(count)
         ])
         position += count * size
-    parts, sections, blocks = records
+    parts, parameters, sections, blocks = records
     check_sections(h, parts, sections, blocks)
-    check_parts(h, parts, sections)
+    check_parts(h, parts, parameters, sections)
     return parts, sections, blocks
 
 
@@ -98,11 +101,14 @@ def check_sections(h, parts, sections, blocks):
         require(s.part == owner[i], stage, f"{what} claims part {s.part}")
         require((s.part, s.name) not in names, stage, f"{what}: '{s.name}' appears twice")
         names.add((s.part, s.name))
+        supported(s.element not in RESERVED_ELEMENTS, stage, f"{what}: element type {s.element} is reserved")
         require(s.element in ELEMENTS, stage, f"{what}: element type {s.element}")
         supported(s.codec in (CODEC_NONE, CODEC_ZSTD), stage, f"{what}: codec {s.codec}")
         supported(s.filter in (FILTER_NONE, FILTER_SHUFFLE, FILTER_DELTA), stage, f"{what}: filter {s.filter}")
         require(s.flags & ~(REQUIRED | DEVICE) == 0, stage, f"{what}: reserved flags {s.flags:#x}")
         require(s.alignment in (1, 2, 4, 8, 16, 32, 64, 128, 256), stage, f"{what}: alignment {s.alignment}")
+        supported(s.filter == FILTER_NONE or s.filter_width != RESERVED_WIDTH, stage,
+                  f"{what}: filter width {s.filter_width} is reserved")
         require(s.filter_width in ((0,) if s.filter == FILTER_NONE else (1, 2, 4, 8)), stage,
                 f"{what}: filter width {s.filter_width}")
         require(s.codec != CODEC_NONE or s.filter == FILTER_NONE, stage, f"{what}: a filter without a codec")
@@ -123,6 +129,7 @@ def check_sections(h, parts, sections, blocks):
         require(s.offset == align(end), stage, f"{what}: offset {s.offset}")
         end = s.offset + s.stored_bytes
         if s.part == NO_PART:
+            supported(s.name != SIGNATURE, stage, "a signature, which this reader does not know")
             supported(s.name == "provenance" or not s.flags & REQUIRED, stage, f"unknown required section '{s.name}'")
             if s.name == "provenance":
                 require(s.element == U8 and s.flags == 0, stage, "provenance is optional, u8 and not for the device")
@@ -131,13 +138,29 @@ def check_sections(h, parts, sections, blocks):
     require(h.tables_offset == align(end), stage, f"tables offset {h.tables_offset}")
 
 
-def check_parts(h, parts, sections):
-    stage = "tables"
+def read_parameters(p, what, stored):
+    """The part's parameters by name; those that are not stored are 0."""
+    stage, known, next_place = "tables", LAYOUTS[p.layout].parameters, 0
+    p.parameters = dict.fromkeys(known, 0)
+    for parameter in stored:
+        name = unpack_name(parameter.name, f"{what}: a parameter")
+        supported(name in known, stage, f"{what}: unknown parameter '{name}'")
+        require(known.index(name) >= next_place, stage, f"{what}: '{name}' comes twice, or too late")
+        require(parameter.value != 0, stage, f"{what}: '{name}' is stored, and 0")
+        p.parameters[name], next_place = parameter.value, known.index(name) + 1
+
+
+def check_parts(h, parts, parameters, sections):
+    stage, next_parameter = "tables", 0
     for i, p in enumerate(parts):
         what = f"part {i}"
         p.layout = unpack_name(p.layout, what)
-        p.parameters = struct.unpack("<8Q", p.parameters)
         supported(p.layout in LAYOUTS, stage, f"{what}: unknown layout '{p.layout}'")
+        first, count = p.first_parameter, p.parameters
+        require(first == next_parameter and first + count <= len(parameters), stage, f"{what}: its parameters")
+        within(count <= MOST_PARAMETERS, stage, f"{what}: {count} parameters")
+        next_parameter += count
+        read_parameters(p, what, parameters[first:next_parameter])
         require(p.value_type == h.value_type, stage, f"{what}: value type {p.value_type}")
         supported(p.role != 3, stage, f"{what}: role {p.role} is reserved")
         require(p.role in (ROLE_A, ROLE_TRANSPOSE), stage, f"{what}: role {p.role} is not defined")
@@ -151,6 +174,7 @@ def check_parts(h, parts, sections):
             require(kind != MAP_ALL or count == size, stage, f"{what}: {count} is not all of {size}")
             require(begin + count <= size, stage, f"{what}: {begin} + {count} is more than {size}")
         check_part_sections(p, what, sections[p.first_section:p.first_section + p.sections])
+    require(next_parameter == len(parameters), stage, "parameters of no part")
     for role in roles(parts):
         own = [p for p in parts if p.role == role]
         require(len(own) < 2 or all(p.nonzeros for p in own), stage, f"a part of role {role} has no entries")
@@ -169,10 +193,8 @@ def roles(parts):
 def check_part_sections(p, what, sections):
     """The sections that the part's layout and maps call for, each with its element type, count and flags."""
     stage = "tables"
-    layout_sections, parameters = LAYOUTS[p.layout].expect(p, what)
-    parameters += (0,) * (8 - len(parameters))
-    require(all(wanted in (None, found) for wanted, found in zip(parameters, p.parameters)), stage,
-            f"{what}: parameters {p.parameters}")
+    p.counts = dict.fromkeys(LAYOUTS[p.layout].names, 0) | {s.name: s.count for s in sections}
+    layout_sections = LAYOUTS[p.layout].expect(p, what)
     wanted = {name: (element, count, flags[0] if flags else REQUIRED | DEVICE, alignment)
               for name, element, count, alignment, *flags in layout_sections}
     if p.row_map == MAP_LIST:

@@ -13,6 +13,7 @@ import zstandard
 BLOCK = 1024 * 1024
 ELEMENT = {"u8": 1, "u16": 2, "u32": 3, "u64": 4, "f32": 5, "f64": 6}
 DTYPE = {"u8": "<u1", "u16": "<u2", "u32": "<u4", "u64": "<u8", "f32": "<f4", "f64": "<f8"}
+ELEMENT_BYTES = {name: np.dtype(code).itemsize for name, code in DTYPE.items()}
 VALUE_TYPE = {"f64": 1, "f32": 2}
 NO_PART = 0xFFFFFFFF
 ALL, RANGE, LIST = 0, 1, 2
@@ -145,15 +146,16 @@ def hash_128(data):
 
 
 class Part:
-    """A part with its sections; local rows and columns are those of the sections."""
+    """A part with its sections; local rows and columns are those of the sections. `parameters`: {name: value}, in the
+    order of the layout; those that are 0 are not stored."""
 
-    def __init__(self, layout, value, rows, columns, nonzeros, sections, parameters=()):
-        self.sections = sections
+    def __init__(self, layout, value, rows, columns, nonzeros, sections, parameters={}):
+        self.sections, self.parameters = sections, dict(parameters)
         self.fields = {
             "layout": layout.encode(), "value_type": VALUE_TYPE[value], "role": 1, "row_map": ALL, "column_map": ALL,
             "zero_20": bytes(4), "row_begin": 0, "row_count": rows, "column_begin": 0, "column_count": columns,
-            "nonzeros": nonzeros, "zero_64": bytes(8), "first_section": 0, "sections": 0,
-            "parameters": list(parameters) + [0] * (8 - len(parameters)), "zero_144": bytes(16)
+            "nonzeros": nonzeros, "first_section": 0, "sections": 0, "first_parameter": 0, "parameters": 0,
+            "zero_80": bytes(16)
         }
 
     def row_range(self, begin):
@@ -190,7 +192,7 @@ def csr(matrix, **override):
         counts[r + 1] += 1
     arrays = {"row_ptr": np.cumsum(counts), "col_idx": [e[1] for e in matrix.entries],
               "values": matrix.value_bytes([e[2] for e in matrix.entries])}
-    return simple_part("csr", matrix, {**arrays, **override}, (max(counts), ))
+    return simple_part("csr", matrix, {**arrays, **override}, {"longest_row": max(counts)})
 
 
 def coo(matrix, **override):
@@ -218,14 +220,13 @@ def slot_arrays(matrix, slots):
 
 def ell(matrix, **override):
     rows = rows_of(matrix)
-    return simple_part("ell", matrix, {**slot_arrays(matrix, side_by_side(rows)), **override},
-                       (max(map(len, rows), default=0), ))
+    return simple_part("ell", matrix, {**slot_arrays(matrix, side_by_side(rows)), **override})
 
 
 def ellpack_r(matrix, **override):
     rows = rows_of(matrix)
     arrays = {"row_len": [len(row) for row in rows], **slot_arrays(matrix, side_by_side(rows))}
-    return simple_part("ellpack_r", matrix, {**arrays, **override}, (max(map(len, rows), default=0), ))
+    return simple_part("ellpack_r", matrix, {**arrays, **override})
 
 
 def sell(matrix, c, **override):
@@ -233,7 +234,7 @@ def sell(matrix, c, **override):
     slices = [side_by_side((rows[i:i + c] + [[]] * c)[:c]) for i in range(0, len(rows), c)]
     ends = np.cumsum([0] + [len(s) // c for s in slices])
     arrays = {"slice_ptr": ends, **slot_arrays(matrix, sum(slices, []))}
-    return simple_part("sell", matrix, {**arrays, **override}, (c, int(ends[-1])))
+    return simple_part("sell", matrix, {**arrays, **override}, {"slice_rows": c})
 
 
 def pjds(matrix, permuted=False, heights=None, **override):
@@ -249,7 +250,7 @@ def pjds(matrix, permuted=False, heights=None, **override):
     rows += [[]] * (max(heights, default=0) - len(rows))
     slots = [row[s] if s < len(row) else NO_SLOT for s, height in enumerate(heights) for row in rows[:height]]
     arrays = {"col_start": np.cumsum([0] + list(heights)), **slot_arrays(matrix, slots)}
-    part = simple_part("pjds", matrix, {**arrays, **override}, (len(heights), len(slots), int(permuted)),
+    part = simple_part("pjds", matrix, {**arrays, **override}, {"basis": int(permuted)},
                        col_start="u64").row_list(order)
     return part.column_list(order) if permuted else part
 
@@ -263,7 +264,7 @@ def dia(matrix, **override):
         values[place] = v
         stored_zeros += [place] if is_stored_zero(matrix, v) else []
     arrays = {"offsets": offsets, "values": matrix.value_bytes(values), **zeros_section(stored_zeros)}
-    return simple_part("dia", matrix, {**arrays, **override}, (len(offsets), ), offsets="u64")
+    return simple_part("dia", matrix, {**arrays, **override}, offsets="u64")
 
 
 def is_stored_zero(matrix, value):
@@ -325,8 +326,7 @@ def amb_part(matrix, segment_cols, block, chunk_rows, chunks, **override):
               "empty_rows": [r for r in range(matrix.rows) if r not in lanes_of],
               **zeros_section(stored_zeros if block > 1 else [])}
     return simple_part("amb", matrix, {**arrays, **override},
-                       (segment_cols, block, len(chunks), len(col_idx) // chunk_rows, chunk_rows, len(pieces)),
-                       col_idx="u16")
+                       {"segment_cols": segment_cols, "block": block, "chunk_rows": chunk_rows}, col_idx="u16")
 
 
 CSELL_SOURCES = ("raw", "table", "step", "single", "mirror", "skew")
@@ -425,9 +425,10 @@ def csell_part(matrix, source, block, slices, /, sums=1, tile_slices=0, widths=(
     arrays = {"slices": headers, "patterns": patterns, "stream": stream, "values": values, "tiles": tiles}
     if mirrors:
         arrays["references"] = b"".join(references for _, references in dictionary)
-    part = simple_part("csell", matrix, {**arrays, **override}, (
-        CSELL_SOURCES.index(source), block, sums, len(patterns) // 32, len(stream) // 32,
-        len(values) // len(matrix.value_bytes([0])), tile_slices, max(map(len, tables), default=0)), references="u16")
+    part = simple_part("csell", matrix, {**arrays, **override}, {
+        "source": CSELL_SOURCES.index(source), "block": block, "sums": sums, "tile_slices": tile_slices,
+        "largest_tile": max(map(len, tables), default=0),
+        "patterns_only": int(all(counts <= 255 for counts in override.get("slices", headers)[3::4]))}, references="u16")
     if mirrors:
         part.section("references").flags = 2
     for name in ("patterns", "stream", "values"):
@@ -559,9 +560,8 @@ def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_
     values = matrix.value_bytes([e[2] for e in entries[:1]]) if source == "single" else b"".join(table)
     arrays = {"chunks": headers, "stream": stream, "values": values, "hot": hot,
               "segments": tiles + [len(chunks) // tile] if in_segments > 1 else []}
-    part = simple_part("bitflag", matrix, {**arrays, **override}, (
-        BITFLAG_SOURCES.index(source), tile, len(chunks), len(stream) // 32,
-        len(values) // len(matrix.value_bytes([0])), continued, len(hot), in_segments))
+    part = simple_part("bitflag", matrix, {**arrays, **override}, {
+        "source": BITFLAG_SOURCES.index(source), "tile_chunks": tile, "continued": int(continued)})
     part.section("stream").alignment = 32
     return part
 
@@ -588,7 +588,7 @@ def bitflag_piece(elements):
     return b"".join(slots)
 
 
-def simple_part(layout, matrix, arrays, parameters=(), **elements):
+def simple_part(layout, matrix, arrays, parameters={}, **elements):
     elements = {"values": matrix.value, "stored_zeros": "u64", **elements}
     sections = [Section(name, elements.get(name, "u32"), a, flags=0 if name == "stored_zeros" else 3)
                 for name, a in arrays.items()]
@@ -644,21 +644,25 @@ def ccoo_part(matrix, b, k, chunks, lut, **override):
     elements = {"encoding": "u8", "row_base": "u32", "col_base": "u32", "blob_offset": "u64", "blob": "u8",
                 "lut": matrix.value}
     sections = [Section(name, elements[name], a, alignment=256 if name == "blob" else 16) for name, a in arrays.items()]
-    return Part("ccoo", matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, (b, k, len(chunks)))
+    return Part("ccoo", matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, {"lanes": b, "slots": k})
 
 
 # ---- the file
 
 
 class Image:
-    """header, parts, sections, blocks: dicts of fields in file order; payload: the bytes from 4,096 to the tables."""
+    """header, parts, parameters, sections, blocks: dicts of fields in file order; payload: the bytes from 4,096 to the
+    tables."""
 
     def __init__(self, matrix, parts, loose=()):
         owned = [(i, s) for i, part in enumerate(parts) for s in part.sections] + [(NO_PART, s) for s in loose]
-        self.parts, self.sections, self.blocks, self.payload = [], [], [], bytearray()
+        self.parts, self.parameters, self.sections, self.blocks, self.payload = [], [], [], [], bytearray()
         first = 0
         for part in parts:
-            self.parts.append({**part.fields, "first_section": first, "sections": len(part.sections)})
+            stored = [{"name": name.encode(), "value": value} for name, value in part.parameters.items() if value != 0]
+            self.parts.append({**part.fields, "first_section": first, "sections": len(part.sections),
+                               "first_parameter": len(self.parameters), "parameters": len(stored)})
+            self.parameters += stored
             first += len(part.sections)
         for i, s in owned:
             self.payload += bytes(-len(self.payload) % 256)
@@ -675,30 +679,40 @@ class Image:
                                     "zero_12": bytes(4)})
                 self.payload += content
         self.payload += bytes(-len(self.payload) % 256)
-        tables_bytes = 160 * len(parts) + 96 * len(owned) + 16 * len(self.blocks)
+        tables_bytes = self.tables_bytes()
         self.header = {
-            "magic": bytes([0x89, 0x53, 0x50, 0x56, 0x0D, 0x0A, 0x1A, 0x0A]), "major": 0, "minor": 2,
+            "magic": bytes([0x89, 0x53, 0x50, 0x56, 0x0D, 0x0A, 0x1A, 0x0A]), "major": 0, "minor": 3,
             "header_bytes": 4096, "required": 0, "optional": 0, "rows": matrix.rows, "columns": matrix.columns,
             "nonzeros": len(matrix.entries), "value_type": VALUE_TYPE[matrix.value], "field": matrix.field,
-            "symmetry": matrix.symmetry, "zero_59": bytes(5), "file_length": 4096 + len(self.payload) + tables_bytes,
-            "digest": matrix.digest(), "tables_offset": 4096 + len(self.payload), "tables_bytes": tables_bytes,
-            "tables_checksum": None, "P": len(parts), "S": len(owned), "B": len(self.blocks), "zero_128": bytes(3960)
+            "symmetry": matrix.symmetry, "digest_algorithm": 1, "zero_60": bytes(4),
+            "file_length": 4096 + len(self.payload) + tables_bytes, "digest": matrix.digest(),
+            "tables_offset": 4096 + len(self.payload), "tables_bytes": tables_bytes, "tables_checksum": None,
+            "P": len(parts), "Q": len(self.parameters), "S": len(owned), "zero_124": bytes(4), "B": len(self.blocks),
+            "global_rows": 0, "global_columns": 0, "first_row": 0, "zero_160": bytes(3928)
         }
+
+    def tables_bytes(self):
+        return 96 * len(self.parts) + 24 * len(self.parameters) + 96 * len(self.sections) + 16 * len(self.blocks)
+
+    def set_parameters(self, stored, of=None):
+        """The table of parameters as a list of (name, value), all of part 0 unless `of` are how many of them are."""
+        self.parameters = [{"name": name.encode(), "value": value} for name, value in stored]
+        self.parts[0]["parameters"] = len(stored) if of is None else of
+        self.header.update(Q=len(stored), tables_bytes=self.tables_bytes(),
+                           file_length=self.header["tables_offset"] + self.tables_bytes())
+        return self
 
     def pack(self):
         tables = b"".join(
-            [struct.pack("<16s4B4s5Q8sII8Q16s", *flat(p)) for p in self.parts] +
-            [struct.pack("<16sI4BIB3s6Q16s", *flat(s)) for s in self.sections] +
-            [struct.pack("<QI4s", *flat(b)) for b in self.blocks])
+            [struct.pack("<16s4B4s5Q4I16s", *p.values()) for p in self.parts] +
+            [struct.pack("<16sQ", *p.values()) for p in self.parameters] +
+            [struct.pack("<16sI4BIB3s6Q16s", *s.values()) for s in self.sections] +
+            [struct.pack("<QI4s", *b.values()) for b in self.blocks])
         header = dict(self.header)
         if header["tables_checksum"] is None:
             header["tables_checksum"] = xxhash.xxh3_64_intdigest(tables)
-        packed = struct.pack("<8sHHIQQQQQ3B5sQ16sQQQIIQ3960s", *header.values())
+        packed = struct.pack("<8sHHIQQQQQ4B4sQ16sQQQ3I4sQ3Q3928s", *header.values())
         return packed + struct.pack("<Q", xxhash.xxh3_64_intdigest(packed)) + bytes(self.payload) + tables
-
-
-def flat(fields):
-    return [x for value in fields.values() for x in (value if isinstance(value, list) else [value])]
 
 
 def provenance(text):

@@ -8,6 +8,7 @@
 
 #include "edited.hpp"
 #include "matrices.hpp"
+#include "spmvpack/container/layouts/registry.hpp"
 
 namespace spmvpack::test {
 
@@ -29,6 +30,13 @@ std::vector<T> elements(const Container& c, std::string_view name) {
       return out;
     }
   return {};
+}
+
+/// The parameters of the first part, in the order of its layout's description.
+inline std::vector<std::uint64_t> parameters_of(const Container& c) {
+  const PartInfo& part = c.parts().at(0);
+  const auto named = std::span(part.params).first(find_layout(part.layout).parameters.size());
+  return {named.begin(), named.end()};
 }
 
 using U16 = std::vector<std::uint16_t>;

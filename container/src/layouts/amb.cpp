@@ -15,14 +15,16 @@ constexpr std::uint64_t chunks_per_task = 64;
 
 void check_shape(const PartView& part) {
   const auto& p = part.info().params;
-  const auto require = [&](bool ok, std::string_view name, Param param) {
-    part.require(ok, {}, [&] { return fmt::format("{} is {}", name, p.at(param)); });
+  const auto require = [&](bool ok, Param param) {
+    part.require(ok, {}, [&] { return fmt::format("{} is {}", amb::parameters.at(param), p.at(param)); });
   };
-  require(p[param_segment_cols] >= 1 && p[param_segment_cols] <= max_segment_cols, "segment_cols", param_segment_cols);
-  require(p[param_block] >= 1 && p[param_block] <= max_block, "block", param_block);
-  require(p[param_chunk_rows] >= 1 && p[param_chunk_rows] <= max_chunk_rows, "chunk_rows", param_chunk_rows);
-  require(p[param_steps] <= max_steps, "steps", param_steps);
-  require(p[param_shared] <= max_shared, "shared", param_shared);
+  require(p[param_segment_cols] >= 1 && p[param_segment_cols] <= max_segment_cols, param_segment_cols);
+  require(p[param_block] >= 1 && p[param_block] <= max_block, param_block);
+  require(p[param_chunk_rows] >= 1 && p[param_chunk_rows] <= max_chunk_rows, param_chunk_rows);
+  const std::uint64_t blocks = amb::blocks_of(part.info()), shared = shared_of(part.info());
+  part.require(blocks % p[param_chunk_rows] == 0 && steps_of(part.info()) <= max_steps, "col_idx",
+               [&] { return fmt::format("{} blocks in steps of {}", blocks, p[param_chunk_rows]); });
+  part.require(shared <= max_shared, "shared_rows", [&] { return fmt::format("{} partial sums", shared); });
   part.require(part.rows() <= max_rows, {}, [&] { return fmt::format("{} rows", part.rows()); });
   part.require(p[param_block] > 1 || part.find("stored_zeros") == nullptr, "stored_zeros",
                [] { return std::string("in a part with blocks of one column"); });

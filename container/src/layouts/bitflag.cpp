@@ -15,34 +15,43 @@ namespace {
 constexpr std::uint64_t chunks_per_task = 256, places_per_task = 1U << 16U;
 
 void check_shape(const PartView& part) {
-  const auto& p = part.info().params;
+  const PartInfo& info = part.info();
+  const auto& counts = info.counts;
+  const std::uint64_t tile_chunks = info.params[param_tile_chunks];
   const auto require = [&](bool ok, Param param) {
-    part.require(ok, {}, [&] { return fmt::format("{} is {}", bitflag::parameters.at(param), p.at(param)); });
+    part.require(ok, {}, [&] { return fmt::format("{} is {}", parameters.at(param), info.params.at(param)); });
   };
-  require(p[param_source] < source_names.size(), param_source);
-  require(p[param_tile_chunks] >= 1 && p[param_tile_chunks] <= max_tile_chunks, param_tile_chunks);
-  require(p[param_chunks] < 0xFFFFFFFF && p[param_chunks] % p[param_tile_chunks] == 0, param_chunks);
-  require(p[param_stream] <= 0xFFFFFFFF, param_stream);
-  require(p[param_hot] <= max_hot && (p[param_hot] == 0 || part.cols() <= hot_bit), param_hot);
-  const std::uint64_t segments = p[param_segments];
-  require(segments == 1 || (segments >= 2 && segments <= part.cols() && p[param_hot] == 0 &&
-                            segment_columns(part.info()) <= max_segment &&
-                            (segments - 1) * segment_columns(part.info()) < part.cols()),
-          param_segments);
-  require(segments == 1 || segment_rows(part.info()) <= max_segment_rows(part.info().nnz), param_segments);
-  const std::uint64_t values = p[param_values];
-  switch (source_of(part.info())) {
+  const auto require_count = [&](bool ok, Section section) {
+    part.require(ok, sections.at(section).name, [&] { return fmt::format("{} elements", counts.at(section)); });
+  };
+  require(info.params[param_source] < source_names.size(), param_source);
+  require(tile_chunks >= 1 && tile_chunks <= max_tile_chunks, param_tile_chunks);
+  constexpr std::uint64_t chunk_elements = sizeof(Chunk) / sizeof(std::uint32_t),
+                          unit_elements = unit / sizeof(std::uint32_t);
+  require_count(counts[section_chunks] != 0 && counts[section_chunks] % chunk_elements == 0 &&
+                    chunks_of(info) < 0xFFFFFFFF && chunks_of(info) % tile_chunks == 0,
+                section_chunks);
+  require_count(counts[section_stream] % unit_elements == 0 && units_of(info) <= 0xFFFFFFFF, section_stream);
+  const std::uint64_t hot = hot_of(info), segments = segments_of(info);
+  require_count(hot <= max_hot && (hot == 0 || part.cols() <= hot_bit), section_hot);
+  require_count(
+      counts[section_segments] == 0 ||
+          (segments >= 2 && segments <= part.cols() && hot == 0 && segment_columns(info) <= max_segment &&
+           (segments - 1) * segment_columns(info) < part.cols() && segment_rows(info) <= max_segment_rows(info.nnz)),
+      section_segments);
+  const std::uint64_t values = values_of(info);
+  switch (source_of(info)) {
     case Source::raw:
-      return require(values == 0, param_values);
+      return require_count(values == 0, section_values);
     case Source::table:
-      return require(values >= 1 && values <= max_table, param_values);
+      return require_count(values >= 1 && values <= max_table, section_values);
     case Source::single:
-      return require(values == 1, param_values);
+      return require_count(values == 1, section_values);
     case Source::window:
-      return require(values >= 1 && values <= max_window_values, param_values);
+      return require_count(values >= 1 && values <= max_window_values, section_values);
     case Source::decimal:
-      require(part.info().value_type == ValueType::f64, param_source);
-      return require(values == 0, param_values);
+      require(info.value_type == ValueType::f64, param_source);
+      return require_count(values == 0, section_values);
   }
 }
 

@@ -238,7 +238,7 @@ View<T> view(const PartView& part) {
   const auto& params = part.info().params;
   return {static_cast<std::uint32_t>(params[param_lanes]),
           static_cast<std::uint32_t>(params[param_slots]),
-          params[param_chunks],
+          chunks_of(part.info()),
           part.get<std::uint8_t>("encoding").data(),
           part.get<std::uint32_t>("row_base").data(),
           part.get<std::uint32_t>("col_base").data(),

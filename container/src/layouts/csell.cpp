@@ -35,22 +35,29 @@ void check_shape(const PartView& part) {
   require(p[param_block] >= 1 && p[param_block] <= max_block, param_block);
   require(part.rows() % p[param_block] == 0 && part.cols() % p[param_block] == 0, param_block);
   require(p[param_sums] == 1 || p[param_sums] == 2 || p[param_sums] == 4, param_sums);
-  require(p[param_patterns] <= max_patterns, param_patterns);
-  require(p[param_stream] <= 0xFFFFFFFF, param_stream);
   require((p[param_tile_slices] != 0) == (source == Source::table), param_tile_slices);
   require(p[param_tile_slices] <= 0xFFFFFFFF, param_tile_slices);  // a view has 32 bits for it
-  const std::uint64_t block_values = p[param_block] * p[param_block];
+  require(p[param_patterns_only] <= 1, param_patterns_only);
+  const auto require_count = [&](bool ok, Section section) {
+    part.require(ok, sections.at(section).name,
+                 [&] { return fmt::format("{} elements", part.info().counts.at(section)); });
+  };
+  constexpr std::uint64_t unit_elements = unit / sizeof(std::uint32_t);
+  const auto& counts = part.info().counts;
+  require_count(counts[section_patterns] % unit_elements == 0 && patterns_of(part.info()) <= max_patterns,
+                section_patterns);
+  require_count(counts[section_stream] % unit_elements == 0 && units_of(part.info()) <= 0xFFFFFFFF, section_stream);
+  const std::uint64_t block_values = p[param_block] * p[param_block], values = values_of(part.info());
   if (source == Source::step)
-    require(p[param_values] == checked_mul(p[param_patterns], group_steps * block_values, "values of csell"),
-            param_values);
-  if (source == Source::single) require(p[param_values] == 1, param_values);
+    require_count(values == patterns_of(part.info()) * group_steps * block_values, section_values);
+  if (source == Source::single) require_count(values == 1, section_values);
   if (has_mirrors(source))
-    require(p[param_values] % slot_values(static_cast<std::uint32_t>(p[param_block])) == 0, param_values);
+    require_count(values % slot_values(static_cast<std::uint32_t>(p[param_block])) == 0, section_values);
   part.require((part.find("references") != nullptr) == has_mirrors(source), "references",
                [] { return std::string("there must be this section if there are mirrors, and else not"); });
 }
 
-constexpr std::array<ViolationText, 36> texts{{
+constexpr std::array<ViolationText, 38> texts{{
     {"tiles", "tile {}: its table is out of range"},
     {"tiles", "values that no tile has"},
     {"tiles", "the largest has {} values, the part table says {}"},
@@ -87,8 +94,10 @@ constexpr std::array<ViolationText, 36> texts{{
     {"references or stream", "slice {}, lane {}: a mirror of a row that the part does not have"},
     {"references or stream", "slice {}, lane {}: a mirror of a slot that the slice does not have"},
     {"references or stream", "slice {}, lane {}: a mirror of another entry than the transposed one, or of a mirror"},
+    {"slices", "slice {}: it is no pattern, and patterns_only is 1"},
+    {"slices", "all {} slices are patterns, and patterns_only is 0"},
 }};
-static_assert(texts.size() == number_of(mirror_of_another));
+static_assert(texts.size() == number_of(patterns_unsaid));
 
 /// Fails if something is wrong with slice s, or behind the last slice.
 template <class T>
@@ -127,9 +136,15 @@ void check_places(const PartView& part, const View<T>& v, const Sizes& n, int th
     for (std::uint64_t g = first; g < last; ++g)
       require_sound(v.patterns[g].is_sound() ? sound : bad_pattern, part, texts, g);
   });
+  std::atomic<bool> others{false};  // slices that are no patterns
   parallel_pieces(v.slice_count, places_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t s = first; s < last; ++s) require_slice(check_slice(v, n, s), part, v, n, s);
+    for (std::uint64_t s = first; s < last; ++s) {
+      require_slice(check_slice(v, n, s), part, v, n, s);
+      require_sound(check_kind(v.slices[s], n), part, texts, s);
+      if (!v.slices[s].is_pattern()) others = true;
+    }
   });
+  require_sound(check_kinds(others, n), part, texts, v.slice_count);
   require_slice(check_no_slices(v, n), part, v, n, 0);
   parallel_pieces(n.patterns * group_steps, places_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t step = first; step < last; ++step) require_sound(check_step(v, step), part, texts, step);

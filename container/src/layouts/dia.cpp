@@ -80,6 +80,6 @@ CsrMatrix unpack(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"dia", sections, parameters, nullptr, check, unpack};
+const Layout layout{"dia", sections, {}, nullptr, check, unpack};
 
 }  // namespace spmvpack::layouts::dia

@@ -6,13 +6,15 @@ namespace spmvpack::layouts::ell {
 namespace {
 
 void check_shape(const PartView& part) {
-  const std::uint64_t width = part.info().params[param_width], nnz = part.info().nnz;
+  const std::uint64_t slots = part.get<std::uint32_t>("col_idx").size(), width = width_of(part), nnz = part.info().nnz;
+  part.require(slots == part.rows() * width, "col_idx",
+               [&] { return fmt::format("{} slots of {} rows", slots, part.rows()); });
   part.require(width <= nnz, {}, [&] { return fmt::format("a width of {} for {} entries", width, nnz); });
 }
 
 void check(const PartView& part, int threads) {
   const std::uint64_t longest = padded_rows::check(part, geometry(part), part.rows(), threads);
-  const std::uint64_t width = part.info().params[param_width];
+  const std::uint64_t width = width_of(part);
   part.require(longest == width, {}, [&] { return fmt::format("no row has the width of {} entries", width); });
 }
 
@@ -20,6 +22,6 @@ CsrMatrix unpack(const PartView& part, int threads) { return padded_rows::unpack
 
 }  // namespace
 
-const Layout layout{"ell", sections, parameters, check_shape, check, unpack};
+const Layout layout{"ell", sections, {}, check_shape, check, unpack};
 
 }  // namespace spmvpack::layouts::ell

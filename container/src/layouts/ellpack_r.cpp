@@ -23,6 +23,6 @@ CsrMatrix unpack(const PartView& part, int threads) { return padded_rows::unpack
 
 }  // namespace
 
-const Layout layout{"ellpack_r", sections, parameters, check_shape, check, unpack};
+const Layout layout{"ellpack_r", sections, {}, check_shape, check, unpack};
 
 }  // namespace spmvpack::layouts::ellpack_r

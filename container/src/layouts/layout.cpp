@@ -27,7 +27,7 @@ void check_section(const PartView& part, const SectionDescription& section) {
   try {
     expected = section.count(part.info());
   } catch (const Error& e) {
-    part.fail(e.message(), section.name);  // parameters whose product does not fit 64 bits
+    part.fail(e.message(), section.name);  // a product that does not fit 64 bits
   }
   part.require(count == expected, section.name,
                [&] { return fmt::format("{} elements, expected {}", count, expected); });
@@ -57,6 +57,13 @@ void check_sections(const PartView& part, std::span<const SectionDescription> se
   for (const SectionDescription& section : sections) check_section(part, section);
 }
 
+std::uint64_t* find_count(PartInfo& part, std::string_view section) {
+  const std::span<const SectionDescription> sections = find_layout(part.layout).sections;
+  for (std::size_t i = 0; i < sections.size(); ++i)
+    if (sections[i].name == section) return &part.counts.at(i);
+  return nullptr;
+}
+
 void check_shape(const PartView& part) {
   const PartInfo& info = part.info();
   const Layout& layout = find_layout(info.layout);
@@ -65,6 +72,13 @@ void check_shape(const PartView& part) {
   for (std::size_t i = layout.parameters.size(); i < info.params.size(); ++i)
     part.require(info.params[i] == 0, {},
                  [&] { return fmt::format("parameter {} is {}, expected 0", i, info.params[i]); });
+  for (std::size_t i = 0; i < layout.sections.size(); ++i) {
+    const SectionDescription& section = layout.sections[i];
+    const PartView::Section* const found = part.find(section.name);
+    const std::uint64_t count = found == nullptr ? 0 : found->bytes.size() / format::size_of(found->type);
+    part.require(count == info.counts[i], section.name,
+                 [&] { return fmt::format("{} elements, the part says {}", count, info.counts[i]); });
+  }
   check_sections(part, layout.sections);
   if (layout.check_shape != nullptr) layout.check_shape(part);
 }

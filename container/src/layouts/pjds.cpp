@@ -11,7 +11,8 @@ bool permuted(const PartInfo& part) { return part.params[param_basis] != 0; }
 
 void check_shape(const PartView& part) {
   const PartInfo& info = part.info();
-  const std::uint64_t width = info.params[param_width], slots = info.params[param_slots];
+  const std::uint64_t width = width_of(info), slots = slots_of(info);
+  part.require(info.counts[section_col_start] != 0, "col_start", [] { return std::string("0 elements, not even 0"); });
   part.require(width <= info.nnz, {}, [&] { return fmt::format("a width of {} for {} entries", width, info.nnz); });
   part.require(info.nnz <= slots, {}, [&] { return fmt::format("{} slots for {} entries", slots, info.nnz); });
   part.require(info.params[param_basis] <= 1, {}, [&] { return fmt::format("basis {}", info.params[param_basis]); });
@@ -28,8 +29,7 @@ void check_starts(const PartView& part) {
   const auto require = [&](bool ok, std::string_view what) {
     part.require(ok, "col_start", [&] { return std::string(what); });
   };
-  require(start.front() == 0 && start.back() == part.info().params[param_slots],
-          "does not start at 0 and end at the slots");
+  require(start.front() == 0 && start.back() == slots_of(part.info()), "does not start at 0 and end at the slots");
   std::uint64_t before = part.rows();
   for (std::uint64_t s = 1; s < start.size(); ++s) {
     const std::uint64_t length = start[s] - start[s - 1];  // a fall makes it longer than the rows
@@ -48,7 +48,7 @@ void check(const PartView& part, int threads) {
                  [] { return std::string("is not the list of rows"); });
   }
   const std::uint64_t longest = padded_rows::check(part, geometry(part), part.rows(), threads, column_order(part));
-  const std::uint64_t width = part.info().params[param_width];
+  const std::uint64_t width = width_of(part.info());
   part.require(longest == width, {}, [&] { return fmt::format("no row has the width of {} entries", width); });
   const auto columns = part.get<std::uint32_t>("col_idx");
   const PjdsGeometry rows = geometry(part);

@@ -8,15 +8,16 @@ namespace spmvpack::layouts::sell {
 namespace {
 
 void check_shape(const PartView& part) {
-  const std::uint64_t slice_rows = part.info().params[param_slice_rows], steps = part.info().params[param_steps];
+  const std::uint64_t slice_rows = part.info().params[param_slice_rows], slots = slots_of(part.info());
   part.require(slice_rows >= 1 && slice_rows <= max_slice_rows, {},
                [&] { return fmt::format("slices of {} rows", slice_rows); });
-  part.require(steps <= max_steps, {}, [&] { return fmt::format("{} steps", steps); });
+  part.require(slots % slice_rows == 0 && slots / slice_rows <= max_steps, "col_idx",
+               [&] { return fmt::format("{} slots in steps of {}", slots, slice_rows); });
 }
 
 void check(const PartView& part, int threads) {
   const auto slice_ptr = part.get<std::uint32_t>("slice_ptr");
-  part.require(slice_ptr.front() == 0 && slice_ptr.back() == part.info().params[param_steps], "slice_ptr",
+  part.require(slice_ptr.front() == 0 && slice_ptr.back() == steps_of(part.info()), "slice_ptr",
                [] { return std::string("does not start at 0 and end at the steps"); });
   for (std::uint64_t s = 1; s < slice_ptr.size(); ++s)
     part.require(slice_ptr[s] >= slice_ptr[s - 1], "slice_ptr", [&] { return fmt::format("falls at slice {}", s); });

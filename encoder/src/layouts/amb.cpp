@@ -298,10 +298,12 @@ class AmbPlanner {
   void describe(PartPlan& plan) const {
     plan.info.params[param_segment_cols] = choices_.segment_cols;
     plan.info.params[param_block] = out_.block;
-    plan.info.params[param_chunks] = out_.cl.size();
-    plan.info.params[param_steps] = steps_;
     plan.info.params[param_chunk_rows] = choices_.chunk_rows;
-    plan.info.params[param_shared] = out_.shared.size();
+    plan.info.counts[section_cl] = out_.cl.size();
+    plan.info.counts[section_col_idx] = steps_ * choices_.chunk_rows;
+    plan.info.counts[section_shared_rows] = out_.shared.size();
+    plan.info.counts[section_empty_rows] = out_.empty.size();
+    plan.info.counts[section_stored_zeros] = out_.zeros.size();
     const std::uint64_t slots = steps_ * choices_.chunk_rows * out_.block;
     plan.padding = slots - a_.nnz();
     plan.fill_reads_x = blocks_ * out_.block > a_.nnz();
@@ -418,9 +420,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   PartPlan plan = begin_plan(layout, part);
   planner.describe(plan);
   const auto blocked = std::make_shared<const Blocked>(planner.take());
-  add_sections(plan, std::span(sections).first(6));
-  add_section(plan, sections[6], blocked->empty.size());
-  if (!blocked->zeros.empty()) add_section(plan, sections[7], blocked->zeros.size());
+  add_sections(plan, std::span(sections).first(blocked->zeros.empty() ? 7 : 8));
   plan.choices = blocked;
   share_by_section(plan);
   return plan;

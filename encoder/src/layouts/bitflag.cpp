@@ -187,14 +187,14 @@ class BitflagPlanner {
 
   void describe(PartPlan& plan, int threads) const {
     const std::uint64_t count = out_.chunks.all.size() - 1;
-    plan.info.params = {static_cast<std::uint64_t>(out_.source),
-                        tile_,
-                        count,
-                        out_.chunks.units,
-                        out_.table.size(),
-                        out_.chunks.continued,
-                        out_.hot.columns.size(),
-                        out_.segments};
+    plan.info.params[param_source] = static_cast<std::uint64_t>(out_.source);
+    plan.info.params[param_tile_chunks] = tile_;
+    plan.info.params[param_continued] = out_.chunks.continued;
+    plan.info.counts[section_chunks] = (count + 1) * (sizeof(Chunk) / sizeof(std::uint32_t));
+    plan.info.counts[section_stream] = out_.chunks.units * (unit / sizeof(std::uint32_t));
+    plan.info.counts[section_values] = out_.table.size();
+    plan.info.counts[section_hot] = out_.hot.columns.size();
+    plan.info.counts[section_segments] = out_.segments == 1 ? 0 : out_.chunks.segments.size();
     plan.padding = out_.chunks.padding;
     plan.near_entries = out_.segments != 1 ? a_.nnz() : out_.hot.entries;
     const std::uint64_t headers = (count + 1) * sizeof(Chunk);

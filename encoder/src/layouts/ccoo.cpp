@@ -242,7 +242,11 @@ class ChunkedPart {
   void describe(PartPlan& plan, const CsrView& a, int threads) const {
     const Chunking& c = chunking_;
     const std::uint64_t chunks = c.chunks.size();
-    plan.info.params = {lanes_, c.slots, chunks};
+    plan.info.params[param_lanes] = lanes_;
+    plan.info.params[param_slots] = c.slots;
+    plan.info.counts[section_encoding] = chunks;
+    plan.info.counts[section_blob] = blob_bytes();
+    plan.info.counts[section_lut] = lut_size();
     plan.padding = c.stored_slots - a.nnz();
     plan.byte_shares = {{"row_offsets", c.row_bytes},
                         {"columns", c.column_bytes},
@@ -375,11 +379,8 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   chunked->describe(plan, part.a, options.threads);
   for (const SectionShape& map : plan.sections) plan.byte_shares.push_back({map.name, map.raw_bytes()});
   for (std::size_t i = 0; i < sections.size(); ++i) {
-    std::optional<std::uint64_t> count;
-    if (i == blob) count = chunked->blob_bytes();
-    if (i == lut) count = chunked->lut_size();
-    add_section(plan, sections[i], count);
-    if (i == blob) plan.sections.back().filter_width = static_cast<std::uint8_t>(size_of(part.a.value_type()));
+    add_section(plan, sections[i]);
+    if (i == section_blob) plan.sections.back().filter_width = static_cast<std::uint8_t>(size_of(part.a.value_type()));
   }
   plan.choices = chunked;
   return plan;

@@ -59,12 +59,16 @@ class CsellPlanner {
     p[param_source] = static_cast<std::uint64_t>(out_.source);
     p[param_block] = out_.columns.block;
     p[param_sums] = sums_;
-    p[param_patterns] = out_.columns.patterns.size();
-    p[param_stream] = stream_units_;
-    p[param_values] = value_count_;
     p[param_tile_slices] = out_.tables.slices;
     for (const Tile& tile : out_.tiles)
       p[param_largest_tile] = std::max<std::uint64_t>(p[param_largest_tile], tile.count);
+    p[param_patterns_only] = std::all_of(out_.columns.slices.begin(), out_.columns.slices.end(),
+                                         [](const Slice& slice) { return slice.is_pattern(); })
+                                 ? 1
+                                 : 0;
+    plan.info.counts[section_patterns] = out_.columns.patterns.size() * (sizeof(Group) / sizeof(std::uint32_t));
+    plan.info.counts[section_stream] = stream_units_ * (unit / sizeof(std::uint32_t));
+    plan.info.counts[section_values] = value_count_;
     std::array<std::uint64_t, 4> groups{};
     for (const SliceGroups& g : out_.columns.groups)
       for (std::size_t kind = 0; kind < 4; ++kind) groups.at(kind) += g.of[kind];

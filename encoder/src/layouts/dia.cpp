@@ -98,11 +98,12 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   choices->offsets = diagonals(part.a, options.threads);
   const Diagonals d{part.a, choices->offsets};
   PartPlan plan = begin_plan(layout, part);
-  plan.info.params[param_diagonals] = d.offsets.size();
+  plan.info.counts[section_offsets] = d.offsets.size();
   add_sections(plan, std::span(sections).first(2));
   if (stores_zeros(part.a, options.threads)) {
     dispatch(part.a.value_type(), [&]<class T>(T) { choices->zeros = d.template zeros<T>(); });
-    add_section(plan, sections[2], choices->zeros.size());
+    plan.info.counts[section_stored_zeros] = choices->zeros.size();
+    add_section(plan, sections[section_stored_zeros]);
   }
   plan.choices = choices;
   plan.padding = slots_of(plan.info) - part.a.nnz();

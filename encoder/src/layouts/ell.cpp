@@ -24,10 +24,11 @@ struct Cursor {
 PartPlan plan_of(const spmvpack::Layout& layout, const PartMatrix& part, const PlanOptions& options) {
   const CsrView& a = part.a;
   PartPlan plan = begin_plan(layout, part);
-  plan.info.params[param_width] = a.longest_row(options.threads);
+  const std::uint64_t width = a.longest_row(options.threads), slots = checked_mul(a.rows(), width, "slots of ell");
+  *find_count(plan.info, "col_idx") = slots;
   add_sections(plan, layout.sections);
-  describe_slots(plan, a, slots_of(plan.info), "ell", Steps::of_all_rows, false);
-  plan.counters = {{"width", plan.info.params[param_width]}};
+  describe_slots(plan, a, slots, "ell", Steps::of_all_rows, false);
+  plan.counters = {{"width", width}};
   return plan;
 }
 

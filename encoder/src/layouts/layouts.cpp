@@ -25,11 +25,13 @@ PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part) {
   return plan;
 }
 
-void add_section(PartPlan& plan, const SectionDescription& description, std::optional<std::uint64_t> count) {
+void add_section(PartPlan& plan, const SectionDescription& description) {
   SectionShape& s = plan.sections.emplace_back();
   s.name = description.name;
   s.element_type = description.type(plan.info);
-  s.count = count ? *count : description.count(plan.info);
+  std::uint64_t* const count = find_count(plan.info, description.name);
+  s.count = description.count != nullptr ? description.count(plan.info) : *count;
+  if (count != nullptr) *count = s.count;
   s.flags = description.flags;
   s.alignment = description.alignment;
 }

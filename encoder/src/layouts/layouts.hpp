@@ -13,9 +13,10 @@ namespace spmvpack::encoder::layouts {
 /// The start of a plan of `layout` for this part: its table entry, and the sections of its list maps.
 PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part);
 
-/// Adds the described section to the plan, with `count` elements; if unset, the description determines the count.
-void add_section(PartPlan& plan, const SectionDescription& description, std::optional<std::uint64_t> count = {});
-/// The same for several that their descriptions determine.
+/// Adds the described section to the plan. If its description does not determine the number of its elements,
+/// PartInfo::counts says it; afterwards it does of each of the layout's sections.
+void add_section(PartPlan& plan, const SectionDescription& description);
+/// The same for several.
 void add_sections(PartPlan& plan, std::span<const SectionDescription> descriptions);
 
 /// What the layout has put into PartPlan::choices.

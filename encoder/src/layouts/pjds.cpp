@@ -78,8 +78,8 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   choices->order = std::move(order);
 
   PartPlan plan = begin_plan(layout, sorted);
-  plan.info.params[param_width] = width;
-  plan.info.params[param_slots] = start.back();
+  plan.info.counts[section_col_start] = start.size();
+  plan.info.counts[section_col_idx] = start.back();
   plan.info.params[param_basis] = permuted ? 1 : 0;
   add_sections(plan, sections);
   plan.choices = choices;

@@ -181,7 +181,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   sorted.rows = best.rows;
   PartPlan plan = begin_plan(layout, sorted);
   plan.info.params[param_slice_rows] = slice_rows;
-  plan.info.params[param_steps] = best.steps;
+  plan.info.counts[section_col_idx] = checked_mul(best.steps, slice_rows, "slots of sell");
   add_sections(plan, sections);
   describe_slots(plan, part.a, slots_of(plan.info), "sell", Steps::of_slices, !best.order.empty());
   plan.counters = {{"slice_rows", slice_rows}, {"sigma", best.sigma}, {"slices", best.slice_ptr.size() - 1}};

@@ -68,6 +68,9 @@ struct IndexMap {
   std::uint64_t count = 0;  ///< local indices
 };
 
+/// The most sections that a layout describes.
+inline constexpr std::size_t max_layout_sections = 16;
+
 /// One part: a set of entries in one layout.
 struct PartInfo {
   std::string layout;
@@ -75,7 +78,10 @@ struct PartInfo {
   format::Role role = format::Role::a;
   IndexMap rows, cols;  ///< of the matrix, or of its transpose
   std::uint64_t nnz = 0;
-  std::array<std::uint64_t, 8> params{};  ///< their meaning depends on the layout (docs/FORMAT.md)
+  /// By the places of their names in Layout::parameters; the further ones are 0.
+  std::array<std::uint64_t, format::max_parameters> params{};
+  /// Elements of the part's sections, by their places in Layout::sections; 0 if a section is missing.
+  std::array<std::uint64_t, max_layout_sections> counts{};
   std::uint32_t first_section = 0, section_count = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The bytes of an .spmvc file, version 0.2, as C++ structs. docs/FORMAT.md is the specification; each struct matches a
+/// The bytes of an .spmvc file, version 0.3, as C++ structs. docs/FORMAT.md is the specification; each struct matches a
 /// table there. Everything is little-endian, and copied in and out rather than aliased.
 
 #include <array>
@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little, "spmvpack runs on litt
 
 /// No text file starts with 0x89; CR LF and LF expose line-ending conversion; 0x1A stops DOS's `type`.
 inline constexpr std::array<std::uint8_t, 8> magic{0x89, 'S', 'P', 'V', 0x0D, 0x0A, 0x1A, 0x0A};
-inline constexpr std::uint16_t version_major = 0, version_minor = 2;
+inline constexpr std::uint16_t version_major = 0, version_minor = 3;
 inline constexpr std::uint64_t header_bytes = 4096;     ///< also the offset of the first section
 inline constexpr std::uint64_t section_boundary = 256;  ///< sections and the tables start on multiples of this
 inline constexpr std::uint64_t block_bytes = 1U << 20;  ///< raw bytes of a block; a section's last may be shorter
@@ -23,6 +23,7 @@ inline constexpr std::uint32_t no_part = 0xFFFFFFFF;
 
 // What bounds the work of a reader by the size of the file.
 inline constexpr std::uint32_t max_parts = 65536;                ///< of a file
+inline constexpr std::uint32_t max_parameters = 16;              ///< of a part
 inline constexpr std::uint64_t max_provenance_bytes = 1U << 20;  ///< raw
 /// The parts of a role have together at most so many times the rows of A, or of A^T, plus the nonzeros.
 inline constexpr std::uint64_t max_row_share = 64;
@@ -35,6 +36,8 @@ constexpr std::uint64_t max_stored_bytes(std::uint64_t raw) noexcept {
 using Name = std::array<char, 16>;  ///< ASCII, padded with zero bytes
 
 enum class ElementType : std::uint8_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5, f64 = 6 };
+/// What the header's digest is made with: XXH3-128 of pieces (docs/FORMAT.md, section 6).
+enum class DigestAlgorithm : std::uint8_t { xxh3_128 = 1 };
 enum class Role : std::uint8_t { a = 1, transpose = 2 };  ///< whose entries a part has: those of A or of A^T
 enum class MapKind : std::uint8_t { all = 0, range = 1, list = 2 };
 enum class Codec : std::uint8_t { none = 0, zstd = 1 };
@@ -72,6 +75,11 @@ constexpr ElementType element_type(ValueType t) noexcept {
 /// Optional features: what a writer has found, bit for bit, of a matrix whose source says that it is general.
 inline constexpr std::uint64_t feature_symmetric = 2, feature_skew_symmetric = 4;
 
+// Reserved until they exist: a reader refuses them, by name.
+inline constexpr std::uint8_t last_element_type = 6, last_reserved_element_type = 8;  ///< 7 c64, 8 c128
+inline constexpr std::uint8_t max_filter_width = 8, reserved_filter_width = 16;       ///< 16: of c128
+inline constexpr std::string_view signature_section = "signature";                    ///< of no part
+
 inline constexpr std::uint8_t section_required = 1;  ///< a reader that does not know the section must refuse the file
 inline constexpr std::uint8_t section_device = 2;    ///< a multiply reads the section, so it counts as device bytes
 
@@ -81,30 +89,37 @@ struct Header {  // 4,096 bytes
   std::uint32_t header_bytes;
   std::uint64_t required_features, optional_features;
   std::uint64_t rows, cols, nnz;
-  std::uint8_t value_type, field, symmetry;
-  std::array<std::uint8_t, 5> reserved0;
+  std::uint8_t value_type, field, symmetry, digest_algorithm;
+  std::array<std::uint8_t, 4> reserved0;
   std::uint64_t file_bytes;
   std::uint64_t digest_low, digest_high;
   std::uint64_t tables_offset, tables_bytes, tables_checksum;
-  std::uint32_t part_count, section_count;
+  std::uint32_t part_count, parameter_count, section_count;
+  std::array<std::uint8_t, 4> reserved1;
   std::uint64_t block_count;
-  std::array<std::uint8_t, 3960> reserved1;
+  std::uint64_t global_rows, global_cols, first_row;  ///< reserved for a share of a matrix; 0: it is all of one
+  std::array<std::uint8_t, 3928> reserved2;
   std::uint64_t header_checksum;  ///< XXH3-64 of the 4,088 bytes before it
 };
 static_assert(sizeof(Header) == header_bytes);
 
-struct Part {  // 160 bytes
+struct Part {  // 96 bytes
   Name layout;
   std::uint8_t value_type, role, row_map, col_map;
   std::uint32_t reserved0;
   std::uint64_t row_begin, row_count, col_begin, col_count;
   std::uint64_t nnz;
-  std::array<std::uint8_t, 8> reserved1;
   std::uint32_t first_section, section_count;
-  std::array<std::uint64_t, 8> params;
-  std::array<std::uint8_t, 16> reserved2;
+  std::uint32_t first_parameter, parameter_count;
+  std::array<std::uint8_t, 16> reserved1;
 };
-static_assert(sizeof(Part) == 160);
+static_assert(sizeof(Part) == 96);
+
+struct Parameter {  // 24 bytes
+  Name name;
+  std::uint64_t value;  ///< never 0: what is not written is
+};
+static_assert(sizeof(Parameter) == 24);
 
 struct Section {  // 96 bytes
   Name name;

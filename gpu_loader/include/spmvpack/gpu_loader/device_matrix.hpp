@@ -75,7 +75,8 @@ struct DeviceSection {
 /// on the device, or what another library has there.
 struct DeviceContents {
   MatrixFacts facts;
-  std::vector<PartInfo> parts;  ///< those of A before those of A^T; first_section and section_count are not used
+  /// Those of A before those of A^T; first_section, section_count and counts are not used.
+  std::vector<PartInfo> parts;
   std::vector<DeviceSection> sections;
   std::shared_ptr<const void> owner;  ///< of the sections, kept by the matrix; null: they outlive it some other way
 };

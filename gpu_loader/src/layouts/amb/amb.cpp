@@ -19,7 +19,7 @@ constexpr std::array kernels{
 /// `ordered`: the partial sums.
 std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors) {
   if (kernel == layouts::amb_kernels::atomic) return 0;
-  return checked_mul(part.params[spmvpack::layouts::amb::param_shared], size_of(vectors), "workspace bytes");
+  return checked_mul(spmvpack::layouts::amb::shared_of(part), size_of(vectors), "workspace bytes");
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ std::uint64_t row_words(std::uint64_t rows) { return div_up(rows, 32); }
 
 const std::span<const std::string_view> check_names{names};
 
-std::uint64_t check_scratch(const PartInfo& part) { return row_words(part.rows.count) + part.params[param_shared]; }
+std::uint64_t check_scratch(const PartInfo& part) { return row_words(part.rows.count) + shared_of(part); }
 
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, Stream stream) {
   auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);

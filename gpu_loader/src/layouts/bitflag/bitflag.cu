@@ -513,8 +513,8 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
   const TilesLaunch how = tiles_launch<near, A, V>(v, call);
   const NearElements<V> elements{near_bytes, v.hot_count, how.staged};
   const auto start = [&](auto&& launch_kernel, const auto& kernel, DeviceScalar<V> by, DeviceScalar<V> add) {
-    launch_kernel(kernel, v, static_cast<std::uint32_t>(info.params[param_values]), how.pieces, part.view.cols(), by, x,
-                  add, target, target_map, sums, sums + tiles, elements);
+    launch_kernel(kernel, v, static_cast<std::uint32_t>(values_of(info)), how.pieces, part.view.cols(), by, x, add,
+                  target, target_map, sums, sums + tiles, elements);
   };
   if constexpr (near == Near::hot) {
     launch(gather_hot_kernel<V>, blocks_for(v.hot_count, tuning::gather_threads), tuning::gather_threads, call.stream,
@@ -562,9 +562,9 @@ void reserve_shared(const DeviceFacts& device) {
 template <class F>
 void with_kind(const PartInfo& part, F&& f) {
   const auto with_near = [&](auto source) {
-    if (part.params[param_segments] > 1)
+    if (segments_of(part) > 1)
       f(source, std::integral_constant<Near, Near::segment>{});
-    else if (part.params[param_hot] != 0)
+    else if (hot_of(part) != 0)
       f(source, std::integral_constant<Near, Near::hot>{});
     else
       f(source, std::integral_constant<Near, Near::none>{});
@@ -584,8 +584,8 @@ void with_kind(const PartInfo& part, F&& f) {
 }
 
 std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& context) {
-  const auto& p = part.info().params;
-  if (!tuning::tiles_fit(p[param_chunks] / p[param_tile_chunks], context.device.multiprocessors))
+  const PartInfo& info = part.info();
+  if (!tuning::tiles_fit(chunks_of(info) / info.params[param_tile_chunks], context.device.multiprocessors))
     throw Error(errc::unsupported, "bitflag: nearly 2^32 tiles", {}, "use more chunks for each (bitflag.tile)");
   with_kind(part.info(), [&](auto source, auto near) {
     each_pair_of(part.info().value_type, [&]<class A, class V>(A, V) {
@@ -597,7 +597,7 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   const PartInfo& info = part.view.info();
-  if (info.params[param_chunks] == 0) return;
+  if (chunks_of(info) == 0) return;
   with_kind(info, [&](auto source, auto near) {
     dispatch_types(info.value_type, call.description.vectors, [&]<class A, class V>(A, V) {
       if constexpr (exists<source(), A>) multiply_tiles<source(), near(), A, V>(part, call);

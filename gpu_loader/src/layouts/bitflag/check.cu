@@ -91,7 +91,6 @@ const std::array<std::string_view, 8> check_names{{
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
   std::uint32_t* const continued = errors + 1;
   auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
-  const auto& p = part.info().params;
   dispatch(part.info().value_type, [&]<class T>(T) {
     const View<T> v = view<T>(part);
     const Sizes n = sizes_of(part);
@@ -103,7 +102,8 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
     if (v.segment_count > 1) over(v.segment_count + 1, check_segments_kernel<T>, v, errors);
     if (v.chunk_count != 0) over(v.chunk_count * 32, check_kernel<T>, v, n, errors, entries);
   });
-  launch(check_totals_kernel, 1, 1, stream, entries, part.info().nnz, continued, p[param_continued], errors);
+  launch(check_totals_kernel, 1, 1, stream, entries, part.info().nnz, continued, part.info().params[param_continued],
+         errors);
 }
 
 }  // namespace spmvpack::gpu_loader::layouts::bitflag_kernels

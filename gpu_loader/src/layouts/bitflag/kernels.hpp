@@ -16,7 +16,7 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
 /// element more.
 inline std::uint64_t near_workspace(const PartInfo& part, ValueType vectors) {
   using namespace spmvpack::layouts::bitflag;
-  const std::uint64_t elements = part.params[param_segments] > 1 ? segment_rows(part) + 1 : part.params[param_hot];
+  const std::uint64_t elements = segments_of(part) > 1 ? segment_rows(part) + 1 : hot_of(part);
   return round_up(checked_mul(elements, size_of(vectors), "workspace bytes"), 256);
 }
 

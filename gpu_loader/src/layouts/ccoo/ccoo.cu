@@ -194,7 +194,7 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   const auto& params = part.view.info().params;
-  if (params[spmvpack::layouts::ccoo::param_chunks] == 0)
+  if (spmvpack::layouts::ccoo::chunks_of(part.view.info()) == 0)
     return scale_vector(call.description.vectors, call.beta, call.y, call.row_list, part.view.rows(), call.stream);
   dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     switch (params[spmvpack::layouts::ccoo::param_slots]) {

@@ -12,7 +12,7 @@ namespace {
 using namespace spmvpack::layouts::csell;
 
 constexpr std::uint32_t bad_totals = 1U << 5;
-constexpr std::array<std::string_view, 9> names{
+constexpr std::array<std::string_view, 10> names{
     {"tiles: a table is out of range, or the tables are not all of the values",
      "slices: a slice's pieces are out of range, or do not follow the slice before",
      "patterns or stream: a group is empty, or has steps after its end",
@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 9> names{
      "stream: an id is not in the table", "the entries are not as many as the part table says",
      "stream, values or references: an offset, id, count, value or reference of no entry",
      "references or stream: a slot that the slice does not have, or of two entries",
-     "references or stream: a mirror of another entry than the transposed one, or of a mirror"}};
+     "references or stream: a mirror of another entry than the transposed one, or of a mirror",
+     "slices: whether all are patterns is not what the part table says"}};
 
 __device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 __device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
@@ -49,10 +50,13 @@ __global__ void check_patterns_kernel(View<A> v, Sizes n, std::uint32_t* errors)
 /// Of the kernels from here on, each looks only at parts in which those before have found nothing, so that no read
 /// leaves its section.
 template <class A>
-__global__ void check_slices_kernel(View<A> v, Sizes n, std::uint32_t* errors) {
+__global__ void check_slices_kernel(View<A> v, Sizes n, std::uint32_t* errors, std::uint32_t* others) {
   if (*errors != 0) return;
   std::uint32_t found = 0;
-  for (std::uint64_t s = first_item(); s < v.slice_count; s += stride()) found |= check_slice(v, n, s);
+  for (std::uint64_t s = first_item(); s < v.slice_count; s += stride()) {
+    found |= check_slice(v, n, s) | check_kind(v.slices[s], n);
+    if (!v.slices[s].is_pattern()) *others = 1;
+  }
   if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
@@ -93,10 +97,12 @@ __global__ void check_mirrors_kernel(View<A> v, Sizes n, std::uint32_t* errors, 
   if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
+/// `others`: whether a slice is no pattern.
 __global__ void check_totals_kernel(const unsigned long long* entries, std::uint64_t block_values, std::uint64_t nnz,
-                                    std::uint32_t* errors) {
-  // With other errors, lanes may not have been counted.
-  if (*errors == 0 && *entries * block_values != nnz) atomicOr(errors, bad_totals);
+                                    const std::uint32_t* others, Sizes n, std::uint32_t* errors) {
+  if (*errors != 0) return;  // then slices and lanes may not have been counted
+  const std::uint32_t found = (*entries * block_values != nnz ? bad_totals : 0) | check_kinds(*others != 0, n);
+  if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
 }  // namespace
@@ -105,10 +111,11 @@ const std::span<const std::string_view> check_names{names};
 
 std::uint64_t check_scratch(const PartInfo& part) {
   const std::uint64_t block = part.params[param_block];
-  return has_mirrors(source_of(part)) ? part.params[param_values] / (block * block) : 0;
+  return has_mirrors(source_of(part)) ? values_of(part) / (block * block) : 0;
 }
 
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, Stream stream) {
+  std::uint32_t* const others = errors + 1;
   auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
   dispatch(part.info().value_type, [&]<class A>(A) {
     const View<A> v = view<A>(part);
@@ -119,13 +126,14 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
     };
     launch(check_tiles_kernel<A>, 1, 1, stream, v, n, errors);
     over(n.patterns * group_steps, check_patterns_kernel<A>);
-    over(v.slice_count, check_slices_kernel<A>);
+    over(v.slice_count, check_slices_kernel<A>, others);
     over(v.slice_count * lanes, check_lanes_kernel<A>, entries);
     if (has_mirrors(v.source)) {
       over(v.slice_count * lanes, check_slots_kernel<A>, scratch);
       over(v.slice_count * lanes, check_mirrors_kernel<A>, scratch);
     }
-    launch(check_totals_kernel, 1, 1, stream, entries, std::uint64_t{v.block} * v.block, part.info().nnz, errors);
+    launch(check_totals_kernel, 1, 1, stream, entries, std::uint64_t{v.block} * v.block, part.info().nnz, others, n,
+           errors);
   });
 }
 

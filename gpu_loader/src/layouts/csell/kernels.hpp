@@ -10,8 +10,8 @@ extern const std::span<const std::string_view> check_names;
 std::uint64_t check_scratch(const PartInfo& part);
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, Stream stream);
 
-/// Windows of x for the pairs of a part's slices, in device memory.
-struct Windows {
+/// Windows of x for the pairs of a part's slices, in device memory: what load builds of a part that they suit.
+struct Windows : LayoutState {
   std::shared_ptr<void> memory;
   std::uint64_t windows = 0, programs = 0, of_pair = 0;  ///< where each begins, in bytes
   std::int32_t furthest = 0;                             ///< see WindowPrograms
@@ -20,12 +20,6 @@ struct Windows {
 std::unique_ptr<const Windows> make_windows(const PartView& part, const LoadContext& context);
 /// False, and nothing is done, if x is not aligned to two of its elements.
 bool multiply_windows(const DevicePart& part, const Windows& windows, const MultiplyCall& call);
-
-/// What load finds out about a part.
-struct SliceKinds : LayoutState {
-  bool patterns_only = false;              ///< no slice has offsets
-  std::unique_ptr<const Windows> windows;  ///< null: multiplies do without
-};
 
 /// At load of a part with tables: their room in shared memory.
 void reserve_tables(const PartInfo& part);

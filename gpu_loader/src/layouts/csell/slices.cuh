@@ -391,7 +391,7 @@ template <Source source, int block, class A, class V>
 void launch_slices(const DevicePart& part, const MultiplyCall& call) {
   const bool few = launch_rules::csell::are_few(slices_of(part.view.info()), part.view.info().params[param_sums],
                                                 call.device.multiprocessors);
-  const bool patterns_only = static_cast<const SliceKinds&>(*part.state).patterns_only;
+  const bool patterns_only = part.view.info().params[param_patterns_only] != 0;
   const bool tiled = tiles_of(part.view.info()) > 1;
   if constexpr (source == Source::step) {
     // A pattern of more than 255 groups is no is_pattern(): so rare that the kernel for few slices serves for any

@@ -209,9 +209,8 @@ std::uint64_t append(std::vector<std::byte>& bytes, const std::vector<T>& array)
 template <class A>
 std::unique_ptr<const Windows> make(const PartView& part, const LoadContext& context) {
   const View<A> v = view<A>(part);
-  const std::vector<Group> patterns =
-      copied_back(std::span(v.patterns, part.info().params[param_patterns]), context.stream);
-  const std::vector<A> values = copied_back(std::span(v.values, part.info().params[param_values]), context.stream);
+  const std::vector<Group> patterns = copied_back(std::span(v.patterns, patterns_of(part.info())), context.stream);
+  const std::vector<A> values = copied_back(std::span(v.values, values_of(part.info())), context.stream);
   WindowPrograms<A> programs(patterns, values, part.cols(), most_windows(v.slice_count));
   std::vector<std::uint16_t> of_pair;
   constexpr std::uint64_t at_once = 1U << 16U;

@@ -12,8 +12,7 @@ using spmvpack::layouts::ell::geometry;
 constexpr auto names = padded_rows::check_names("", "");
 
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
-  padded_rows::check(part, geometry(part), part.rows(), part.info().params[spmvpack::layouts::ell::param_width], errors,
-                     stream);
+  padded_rows::check(part, geometry(part), part.rows(), spmvpack::layouts::ell::width_of(part), errors, stream);
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {

@@ -13,8 +13,7 @@ constexpr auto names = padded_rows::check_names("", "row_len: a row does not hav
 
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
   padded_rows::check(part, spmvpack::layouts::ell::geometry(part), part.rows(),
-                     part.info().params[spmvpack::layouts::ellpack_r::param_width], errors, stream, nullptr,
-                     geometry(part).row_len);
+                     spmvpack::layouts::ellpack_r::width_of(part), errors, stream, nullptr, geometry(part).row_len);
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {

@@ -63,10 +63,10 @@ __global__ void check_lists_kernel(const std::uint32_t* rows, const std::uint32_
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
   using namespace spmvpack::layouts::pjds;
   constexpr unsigned threads = tuning::check_threads;
-  const auto& params = part.info().params;
-  launch(check_starts_kernel, stride_blocks(params[param_width] + 1, threads), threads, stream, geometry(part),
-         part.rows(), params[param_slots], errors);
-  padded_rows::check(part, geometry(part), part.rows(), params[param_width], errors, stream, column_order(part));
+  const std::uint64_t width = width_of(part.info());
+  launch(check_starts_kernel, stride_blocks(width + 1, threads), threads, stream, geometry(part), part.rows(),
+         slots_of(part.info()), errors);
+  padded_rows::check(part, geometry(part), part.rows(), width, errors, stream, column_order(part));
   if (part.rows() == 0) return;
   const unsigned blocks = stride_blocks(part.rows(), threads);
   launch(check_order_kernel, blocks, threads, stream, geometry(part), part.get<std::uint32_t>("col_idx").data(),

@@ -42,7 +42,7 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
   const std::uint64_t slices = slices_of(part.info());
   const unsigned blocks = stride_blocks(slices + 1, tuning::check_threads);
   launch(check_slices_kernel, blocks, tuning::check_threads, stream, geometry(part).slice_ptr, slices,
-         part.info().params[param_steps], errors);
+         steps_of(part.info()), errors);
   padded_rows::check(part, geometry(part), slices * part.info().params[param_slice_rows], padded_rows::any_length,
                      errors, stream);
   launch(check_widths_kernel, blocks, tuning::check_threads, stream, geometry(part),

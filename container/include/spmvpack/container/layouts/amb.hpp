@@ -13,33 +13,42 @@ namespace spmvpack::layouts::amb {
 enum Param : std::uint8_t {
   param_segment_cols = 0,
   param_block = 1,
-  param_chunks = 2,
-  param_steps = 3,  ///< blocks of a lane, over all chunks
-  param_chunk_rows = 4,
-  param_shared = 5  ///< partial sums of rows with several lanes
+  param_chunk_rows = 2,
 };
-inline constexpr std::array<std::string_view, 6> parameters{"segment_cols", "block",      "chunks",
-                                                            "steps",        "chunk_rows", "shared"};
+inline constexpr std::array<std::string_view, 3> parameters{"segment_cols", "block", "chunk_rows"};
+enum Section : std::uint8_t {  // places in `sections`
+  section_cl = 0,
+  section_col_idx = 3,
+  section_shared_rows = 5,
+  section_empty_rows = 6,
+  section_stored_zeros = 7,
+};
 
 inline constexpr std::uint64_t max_segment_cols = 65536, max_segments = 65536;
 inline constexpr std::uint64_t max_block = 8, max_chunk_rows = 1024, max_steps = (std::uint64_t{1} << 32) - 1;
 inline constexpr std::uint64_t max_rows = std::uint64_t{1} << 31;
 
-constexpr std::uint64_t chunks_of(const PartInfo& part) noexcept { return part.params[param_chunks]; }
+constexpr std::uint64_t chunks_of(const PartInfo& part) noexcept { return part.counts[section_cl]; }
 inline std::uint64_t lanes_of(const PartInfo& part) {
   return checked_mul(chunks_of(part), part.params[param_chunk_rows], "lanes of amb");
 }
-inline std::uint64_t blocks_of(const PartInfo& part) {
-  return checked_mul(part.params[param_steps], part.params[param_chunk_rows], "blocks of amb");
+/// Of all lanes, padding among them.
+constexpr std::uint64_t blocks_of(const PartInfo& part) noexcept { return part.counts[section_col_idx]; }
+/// Blocks of a lane, over all chunks.
+constexpr std::uint64_t steps_of(const PartInfo& part) noexcept {
+  const std::uint64_t chunk_rows = part.params[param_chunk_rows];
+  return blocks_of(part) / (chunk_rows == 0 ? 1 : chunk_rows);
 }
+/// Partial sums of rows with several lanes.
+constexpr std::uint64_t shared_of(const PartInfo& part) noexcept { return part.counts[section_shared_rows]; }
 inline constexpr std::array<SectionDescription, 8> sections{{
-    {"cl", Element::u32, chunks_of},
+    {"cl", Element::u32},
     {"cs", Element::u32, chunks_of},
     {"row_idx", Element::u32, lanes_of},
-    {"col_idx", Element::u16, blocks_of},
+    {"col_idx", Element::u16},
     {"values", Element::value,
      [](const PartInfo& part) { return checked_mul(blocks_of(part), part.params[param_block], "values of amb"); }},
-    {"shared_rows", Element::u32, [](const PartInfo& part) { return part.params[param_shared]; }},
+    {"shared_rows", Element::u32},
     {"empty_rows", Element::u32},
     {"stored_zeros", Element::u64, nullptr, 16, 0},
 }};
@@ -89,22 +98,21 @@ struct View {
 
 template <class T>
 View<T> view(const PartView& part) {
-  const auto& p = part.info().params;
-  const auto empty = part.get<std::uint32_t>("empty_rows");
+  const PartInfo& info = part.info();
   return {part.get<std::uint32_t>("cl").data(),
           part.get<std::uint32_t>("cs").data(),
           part.get<std::uint32_t>("row_idx").data(),
           part.get<std::uint16_t>("col_idx").data(),
           part.get<T>("values").data(),
           part.get<std::uint32_t>("shared_rows").data(),
-          empty.data(),
-          p[param_chunks],
-          p[param_steps],
-          p[param_shared],
-          empty.size(),
-          static_cast<std::uint32_t>(p[param_segment_cols]),
-          static_cast<std::uint32_t>(p[param_block]),
-          static_cast<std::uint32_t>(p[param_chunk_rows])};
+          part.get<std::uint32_t>("empty_rows").data(),
+          chunks_of(info),
+          steps_of(info),
+          shared_of(info),
+          info.counts[section_empty_rows],
+          static_cast<std::uint32_t>(info.params[param_segment_cols]),
+          static_cast<std::uint32_t>(info.params[param_block]),
+          static_cast<std::uint32_t>(info.params[param_chunk_rows])};
 }
 
 SPMVPACK_EXPORT extern const Layout layout;

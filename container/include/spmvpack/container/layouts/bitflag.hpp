@@ -13,15 +13,16 @@ namespace spmvpack::layouts::bitflag {
 enum Param : std::uint8_t {
   param_source = 0,       ///< where values come from: Source
   param_tile_chunks = 1,  ///< chunks of a tile
-  param_chunks = 2,       ///< of all tiles
-  param_stream = 3,       ///< units of `stream`
-  param_values = 4,       ///< elements of `values`
-  param_continued = 5,    ///< tiles that begin inside a row
-  param_hot = 6,          ///< columns of `hot`
-  param_segments = 7      ///< segments of columns; 1: all are one
+  param_continued = 2     ///< tiles that begin inside a row
 };
-inline constexpr std::array<std::string_view, 8> parameters{"source", "tile_chunks", "chunks", "stream",
-                                                            "values", "continued",   "hot",    "segments"};
+inline constexpr std::array<std::string_view, 3> parameters{"source", "tile_chunks", "continued"};
+enum Section : std::uint8_t {  // places in `sections`
+  section_chunks = 0,
+  section_stream = 1,
+  section_values = 2,
+  section_hot = 3,
+  section_segments = 4
+};
 
 /// What an entry's value is: in `stream`; the element of `values` that its id names; the only one of the part; the
 /// element that its id names in the chunk's window of `values`; an integer over a power of ten.
@@ -157,9 +158,26 @@ constexpr std::uint32_t value_bytes_of(const PartInfo& part) noexcept {
   return stored_bytes(source_of(part), size_of(part.value_type));
 }
 
-/// Columns of a segment; the last one may have fewer. Of a part whose shape has been checked, or is being.
+/// Of all tiles, without the end. Of a part whose shape has been checked, or is being, like those below.
+constexpr std::uint64_t chunks_of(const PartInfo& part) noexcept {
+  const std::uint64_t with_end = part.counts[section_chunks] / (sizeof(Chunk) / sizeof(std::uint32_t));
+  return with_end == 0 ? 0 : with_end - 1;
+}
+/// Of `stream`.
+constexpr std::uint64_t units_of(const PartInfo& part) noexcept {
+  return part.counts[section_stream] / (unit / sizeof(std::uint32_t));
+}
+constexpr std::uint64_t values_of(const PartInfo& part) noexcept { return part.counts[section_values]; }
+/// Hot columns.
+constexpr std::uint64_t hot_of(const PartInfo& part) noexcept { return part.counts[section_hot]; }
+/// Segments of columns; 1: all are one, and `segments` is empty.
+constexpr std::uint64_t segments_of(const PartInfo& part) noexcept {
+  const std::uint64_t elements = part.counts[section_segments];
+  return elements <= 1 ? 1 : elements - 1;
+}
+/// Columns of a segment; the last one may have fewer.
 constexpr std::uint64_t segment_columns(const PartInfo& part) noexcept {
-  return part.params[param_segments] == 0 ? 0 : div_up(part.cols.count, part.params[param_segments]);
+  return div_up(part.cols.count, segments_of(part));
 }
 /// The most rows of all segments: multiplies and unpacking need memory for each.
 constexpr std::uint64_t max_segment_rows(std::uint64_t nnz) noexcept {
@@ -169,21 +187,15 @@ constexpr std::uint64_t max_segment_rows(std::uint64_t nnz) noexcept {
 }
 /// The rows of all segments.
 inline std::uint64_t segment_rows(const PartInfo& part) {
-  return checked_mul(part.rows.count, part.params[param_segments], "rows of segments of bitflag");
+  return checked_mul(part.rows.count, segments_of(part), "rows of segments of bitflag");
 }
 
 inline constexpr std::array<SectionDescription, 5> sections{{
-    {"chunks", Element::u32,
-     [](const PartInfo& part) { return checked_mul(part.params[param_chunks] + 1, 4, "chunks of bitflag"); }},
-    {"stream", Element::u32,
-     [](const PartInfo& part) { return checked_mul(part.params[param_stream], unit / 4, "stream of bitflag"); }, unit},
-    {"values", Element::value, [](const PartInfo& part) { return part.params[param_values]; }},
-    {"hot", Element::u32, [](const PartInfo& part) { return part.params[param_hot]; }},
-    {"segments", Element::u32,  // the first tile of each, and their number; nothing if there is one
-     [](const PartInfo& part) {
-       const std::uint64_t n = part.params[param_segments];
-       return n <= 1 ? 0 : checked_add(n, 1, "segments of bitflag");
-     }},
+    {"chunks", Element::u32},
+    {"stream", Element::u32, nullptr, unit},
+    {"values", Element::value},
+    {"hot", Element::u32},
+    {"segments", Element::u32},  // the first tile of each, and their number; nothing if there is one
 }};
 
 /// A part's arrays, in host or device memory. T: the type of its values.
@@ -200,20 +212,20 @@ struct View {
 
 template <class T>
 View<T> view(const PartView& part) {
-  const auto& p = part.info().params;
+  const PartInfo& info = part.info();
   return {reinterpret_cast<const Chunk*>(part.get<std::uint32_t>("chunks").data()),
           reinterpret_cast<const std::byte*>(part.get<std::uint32_t>("stream").data()),
           part.get<T>("values").data(),
           part.get<std::uint32_t>("hot").data(),
           part.get<std::uint32_t>("segments").data(),
-          p[param_chunks],
+          chunks_of(info),
           part.rows(),
-          source_of(part.info()),
-          static_cast<std::uint32_t>(p[param_tile_chunks]),
-          value_bytes_of(part.info()),
-          static_cast<std::uint32_t>(p[param_hot]),
-          static_cast<std::uint32_t>(p[param_segments]),
-          static_cast<std::uint32_t>(segment_columns(part.info()))};
+          source_of(info),
+          static_cast<std::uint32_t>(info.params[param_tile_chunks]),
+          value_bytes_of(info),
+          static_cast<std::uint32_t>(hot_of(info)),
+          static_cast<std::uint32_t>(segments_of(info)),
+          static_cast<std::uint32_t>(segment_columns(info))};
 }
 
 /// What the exponent of entry e is above its chunk's, where each has so many bits: 0, 4 or 8.

@@ -45,8 +45,7 @@ struct Sizes {
   std::uint64_t units, values, rows, cols;  ///< rows: of all segments
 };
 inline Sizes sizes_of(const PartView& part) {
-  const auto& p = part.info().params;
-  return {p[param_stream], p[param_values], segment_rows(part.info()), part.cols()};
+  return {units_of(part.info()), values_of(part.info()), segment_rows(part.info()), part.cols()};
 }
 
 /// The unit of the stream at which the bytes of chunk c begin, or the last one's end.

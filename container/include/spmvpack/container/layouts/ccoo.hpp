@@ -13,12 +13,13 @@ namespace spmvpack::layouts::ccoo {
 inline constexpr std::uint32_t default_lanes = 256;  ///< B, lanes of a full chunk
 inline constexpr std::uint32_t max_row_span = 255;   ///< the largest offset of a row byte
 inline constexpr std::uint32_t lut_capacity = 256;
-enum Param : std::uint8_t { param_lanes = 0, param_slots = 1, param_chunks = 2 };  ///< B, K, C in PartInfo::params
-inline constexpr std::array<std::string_view, 3> parameters{"lanes", "slots", "chunks"};
+enum Param : std::uint8_t { param_lanes = 0, param_slots = 1 };  ///< B, K
+inline constexpr std::array<std::string_view, 2> parameters{"lanes", "slots"};
+enum Section : std::uint8_t { section_encoding = 0, section_blob = 4, section_lut = 5 };  ///< places in `sections`
 
-constexpr std::uint64_t chunks_of(const PartInfo& part) noexcept { return part.params[param_chunks]; }
+constexpr std::uint64_t chunks_of(const PartInfo& part) noexcept { return part.counts[section_encoding]; }
 inline constexpr std::array<SectionDescription, 6> sections{{
-    {"encoding", Element::u8, chunks_of},
+    {"encoding", Element::u8},
     {"row_base", Element::u32, chunks_of},
     {"col_base", Element::u32, chunks_of},
     {"blob_offset", Element::u64, chunks_of},

@@ -11,17 +11,23 @@
 namespace spmvpack::layouts::csell {
 
 enum Param : std::uint8_t {
-  param_source = 0,       ///< where values come from: Source
-  param_block = 1,        ///< rows and columns of a block
-  param_sums = 2,         ///< group g of a slice adds to sum g mod sums
-  param_patterns = 3,     ///< groups of the dictionary
-  param_stream = 4,       ///< units of `stream`
-  param_values = 5,       ///< elements of `values`
-  param_tile_slices = 6,  ///< slices that share a table; 0 without tables
-  param_largest_tile = 7  ///< values of the largest table
+  param_source = 0,        ///< where values come from: Source
+  param_block = 1,         ///< rows and columns of a block
+  param_sums = 2,          ///< group g of a slice adds to sum g mod sums
+  param_tile_slices = 3,   ///< slices that share a table; 0 without tables
+  param_largest_tile = 4,  ///< values of the largest table
+  param_patterns_only = 5  ///< 1: every slice is_pattern(), so that kernels need not ask; 0: one is not
 };
-inline constexpr std::array<std::string_view, 8> parameters{"source", "block",  "sums",        "patterns",
-                                                            "stream", "values", "tile_slices", "largest_tile"};
+inline constexpr std::array<std::string_view, 6> parameters{"source",      "block",        "sums",
+                                                            "tile_slices", "largest_tile", "patterns_only"};
+enum Section : std::uint8_t {  // places in `sections`
+  section_slices = 0,
+  section_patterns = 1,
+  section_stream = 2,
+  section_values = 3,
+  section_tiles = 4,
+  section_references = 5
+};
 
 /// What an entry's value is: in `values` in the order of the steps; the element of a tile's table that an id names;
 /// that of its step in the dictionary of patterns; the only one of the part; in a slot of its row, or in that of the
@@ -138,6 +144,15 @@ struct Tile {
 static_assert(sizeof(Tile) == 8);
 
 constexpr Source source_of(const PartInfo& part) noexcept { return static_cast<Source>(part.params[param_source]); }
+/// Groups of the dictionary.
+constexpr std::uint64_t patterns_of(const PartInfo& part) noexcept {
+  return part.counts[section_patterns] / (sizeof(Group) / sizeof(std::uint32_t));
+}
+/// Of `stream`.
+constexpr std::uint64_t units_of(const PartInfo& part) noexcept {
+  return part.counts[section_stream] / (unit / sizeof(std::uint32_t));
+}
+constexpr std::uint64_t values_of(const PartInfo& part) noexcept { return part.counts[section_values]; }
 /// Of a part whose shape has been checked, or is being.
 constexpr std::uint64_t slices_of(const PartInfo& part) noexcept {
   const std::uint64_t block = part.params[param_block];
@@ -159,20 +174,14 @@ constexpr SPMVPACK_HOST_DEVICE N raw_place(N element, N n, N rank) noexcept {
 }
 inline constexpr std::array<SectionDescription, 6> sections{{
     {"slices", Element::u32, [](const PartInfo& part) { return slices_of(part) * 4; }},
-    {"patterns", Element::u32,
-     [](const PartInfo& part) { return checked_mul(part.params[param_patterns], 8, "patterns of csell"); }, unit},
-    {"stream", Element::u32,
-     [](const PartInfo& part) { return checked_mul(part.params[param_stream], 8, "stream of csell"); }, unit},
-    {"values", Element::value, [](const PartInfo& part) { return part.params[param_values]; }, unit},
+    {"patterns", Element::u32, nullptr, unit},
+    {"stream", Element::u32, nullptr, unit},
+    {"values", Element::value, nullptr, unit},
     {"tiles", Element::u32, [](const PartInfo& part) { return tiles_of(part) * 2; }},
     // Of the dictionary's steps: only with mirrors.
     {"references", Element::u16,
-     [](const PartInfo& part) {
-       return has_mirrors(source_of(part))
-                  ? checked_mul(part.params[param_patterns], group_steps, "references of csell")
-                  : 0;
-     },
-     16, format::section_device},
+     [](const PartInfo& part) { return has_mirrors(source_of(part)) ? patterns_of(part) * group_steps : 0; }, 16,
+     format::section_device},
 }};
 
 /// A part's arrays, in host or device memory. T: the type of its values.

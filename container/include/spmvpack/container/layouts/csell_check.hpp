@@ -51,16 +51,24 @@ enum Violation : std::uint32_t {
   mirror_of_no_row = violation(34, 8),
   mirror_of_no_slot = violation(35, 8),
   mirror_of_another = violation(36, 8),
+  slice_of_offsets = violation(37, 9),  ///< or of more than 255 patterns, in a part that says it has none
+  patterns_unsaid = violation(38, 9),   ///< all slices are patterns, and the part does not say so
 };
 
 /// What the part table says beyond a View.
 struct Sizes {
   std::uint64_t patterns, stream, values, tiles, largest_tile, cols;  ///< cols: of blocks
+  bool patterns_only;
 };
 inline Sizes sizes_of(const PartView& part) {
-  const auto& p = part.info().params;
-  return {p[param_patterns],     p[param_stream],       p[param_values],
-          tiles_of(part.info()), p[param_largest_tile], part.cols() / p[param_block]};
+  const PartInfo& info = part.info();
+  return {.patterns = patterns_of(info),
+          .stream = units_of(info),
+          .values = values_of(info),
+          .tiles = tiles_of(info),
+          .largest_tile = info.params[param_largest_tile],
+          .cols = part.cols() / info.params[param_block],
+          .patterns_only = info.params[param_patterns_only] != 0};
 }
 
 template <class T>
@@ -159,6 +167,15 @@ SPMVPACK_HOST_DEVICE Violation check_slice(const View<T>& v, const Sizes& n, std
   if (of_values != sound && of_values != next_values_elsewhere) return of_values;
   const std::uint64_t next = s + 1 == v.slice_count ? n.stream : v.slices[s + 1].stream;
   return slice.stream + view.at.end != next ? next_stream_elsewhere : of_values;
+}
+
+/// Whether a slice is what `patterns_only` says of all.
+SPMVPACK_HOST_DEVICE inline Violation check_kind(const Slice& slice, const Sizes& n) {
+  return n.patterns_only && !slice.is_pattern() ? slice_of_offsets : sound;
+}
+/// Whether `patterns_only` says what is so, of a part with slices that are no patterns, or without.
+SPMVPACK_HOST_DEVICE inline Violation check_kinds(bool others, const Sizes& n) {
+  return !n.patterns_only && !others ? patterns_unsaid : sound;
 }
 
 /// Sections that no slice has a piece of are empty.

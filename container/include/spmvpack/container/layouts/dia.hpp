@@ -10,16 +10,15 @@
 
 namespace spmvpack::layouts::dia {
 
-enum Param : std::uint8_t { param_diagonals = 0 };
-inline constexpr std::array<std::string_view, 1> parameters{"diagonals"};
+enum Section : std::uint8_t { section_offsets = 0, section_values = 1, section_stored_zeros = 2 };
 
-constexpr std::uint64_t diagonals_of(const PartInfo& part) noexcept { return part.params[param_diagonals]; }
+constexpr std::uint64_t diagonals_of(const PartInfo& part) noexcept { return part.counts[section_offsets]; }
 /// Slot r of diagonal d is element d * rows + r.
 inline std::uint64_t slots_of(const PartInfo& part) {
   return checked_mul(part.rows.count, diagonals_of(part), "slots of dia");
 }
 inline constexpr std::array<SectionDescription, 3> sections{{
-    {"offsets", Element::u64, diagonals_of},
+    {"offsets", Element::u64},
     {"values", Element::value, slots_of},
     {"stored_zeros", Element::u64, nullptr, 16, 0},
 }};

@@ -10,19 +10,20 @@
 
 namespace spmvpack::layouts::ell {
 
-enum Param : std::uint8_t { param_width = 0 };  ///< entries of the longest row
-inline constexpr std::array<std::string_view, 1> parameters{"width"};
+enum Section : std::uint8_t { section_col_idx = 0 };  ///< a place in `sections`
 
 /// Slot `step` of row r is element step * rows + r: neighbouring rows lie side by side.
-inline std::uint64_t slots_of(const PartInfo& part) {
-  return checked_mul(part.rows.count, part.params[param_width], "slots of ell");
-}
+constexpr std::uint64_t slots_of(const PartInfo& part) noexcept { return part.counts[section_col_idx]; }
 inline constexpr std::array<SectionDescription, 2> sections{{
-    {"col_idx", Element::u32, slots_of},
+    {"col_idx", Element::u32},
     {"values", Element::value, slots_of},
 }};
 
-inline EllGeometry geometry(const PartView& part) { return {part.rows(), part.info().params[param_width]}; }
+/// Slots of a row: entries of the longest one. Of a part of ell or ellpack_r in any memory.
+inline std::uint64_t width_of(const PartView& part) {
+  return part.rows() == 0 ? 0 : part.get<std::uint32_t>("col_idx").size() / part.rows();
+}
+inline EllGeometry geometry(const PartView& part) { return {part.rows(), width_of(part)}; }
 
 SPMVPACK_EXPORT extern const Layout layout;
 

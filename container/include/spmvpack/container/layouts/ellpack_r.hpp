@@ -9,13 +9,15 @@
 
 namespace spmvpack::layouts::ellpack_r {
 
-using ell::param_width;
-using ell::parameters;
+enum Section : std::uint8_t { section_col_idx = 1 };  ///< a place in `sections`
+
+constexpr std::uint64_t slots_of(const PartInfo& part) noexcept { return part.counts[section_col_idx]; }
+using ell::width_of;
 
 inline constexpr std::array<SectionDescription, 3> sections{{
     {"row_len", Element::u32, rows_of},
-    {"col_idx", Element::u32, ell::slots_of},
-    {"values", Element::value, ell::slots_of},
+    {"col_idx", Element::u32},
+    {"values", Element::value, slots_of},
 }};
 
 /// Of a part in any memory.

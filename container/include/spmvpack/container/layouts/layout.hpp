@@ -25,7 +25,8 @@ enum class Element : std::uint8_t {
 struct SectionDescription {
   std::string_view name;
   Element element = Element::u8;
-  /// The number of elements, from the part's table entry alone; null if only the layout's check can determine it.
+  /// The number of elements that follows from the part's table entry and the counts of sections described before; null
+  /// if none does: it is then itself what the part is made with, and the layout's check_shape says what it may be.
   std::uint64_t (*count)(const PartInfo& part) = nullptr;
   std::uint32_t alignment = 16;
   /// format::section_required: the section is always present. format::section_device: a multiply reads it; otherwise
@@ -45,7 +46,9 @@ constexpr std::uint64_t cols_of(const PartInfo& part) noexcept { return part.col
 struct Layout {
   std::string_view name;
   std::span<const SectionDescription> sections;
-  std::span<const std::string_view> parameters;  ///< names of PartInfo::params; any further ones are 0
+  /// Names of PartInfo::params, in the order in which files have them; any further ones are 0. A parameter may be added
+  /// at the end if 0 means what was before.
+  std::span<const std::string_view> parameters;
   /// Checks parameters and section sizes beyond what the description states. Reads no elements, so the sections may be
   /// in any memory. Error(errc::corrupt). Null if there is nothing more to check.
   void (*check_shape)(const PartView& part);
@@ -63,6 +66,9 @@ struct Layout {
   std::span<const std::string_view> source_names = {};
 };
 
+/// The element of `part.counts` of a section of the part's layout; null of any other section, such as a map.
+SPMVPACK_EXPORT std::uint64_t* find_count(PartInfo& part, std::string_view section);
+
 /// Whether the part has these sections, each of its type and count. Reads no element. Error(errc::corrupt).
 SPMVPACK_EXPORT void check_sections(const PartView& part, std::span<const SectionDescription> sections);
 
@@ -70,8 +76,9 @@ SPMVPACK_EXPORT void check_sections(const PartView& part, std::span<const Sectio
 inline constexpr SectionDescription row_map_section{"row_map", Element::u32, rows_of};
 inline constexpr SectionDescription col_map_section{"col_map", Element::u32, cols_of};
 
-/// Checks everything that the tables alone say about a part and its maps: missing sections, their types and counts,
-/// parameters. Reads no elements. Error(errc::corrupt). Container::open() does it for every part.
+/// Checks everything that the tables alone say about a part and its maps: missing sections, their types and counts, and
+/// that `counts` are those, parameters. Reads no elements. Error(errc::corrupt). Container::open() does it for every
+/// part.
 SPMVPACK_EXPORT void check_shape(const PartView& part);
 
 }  // namespace spmvpack

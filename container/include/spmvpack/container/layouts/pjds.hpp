@@ -9,24 +9,26 @@
 
 namespace spmvpack::layouts::pjds {
 
-enum Param : std::uint8_t {
-  param_width = 0,  ///< entries of the longest row
-  param_slots = 1,
-  param_basis = 2  ///< 1: rows and columns are numbered alike, and vectors can stay in that order
-};
-inline constexpr std::array<std::string_view, 3> parameters{"width", "slots", "basis"};
+/// 1: rows and columns are numbered alike, and vectors can stay in that order.
+enum Param : std::uint8_t { param_basis = 0 };
+inline constexpr std::array<std::string_view, 1> parameters{"basis"};
+enum Section : std::uint8_t { section_col_start = 0, section_col_idx = 1 };  ///< places in `sections`
 
-inline std::uint64_t slots_of(const PartInfo& part) { return part.params[param_slots]; }
+constexpr std::uint64_t slots_of(const PartInfo& part) noexcept { return part.counts[section_col_idx]; }
+/// Entries of the longest row.
+constexpr std::uint64_t width_of(const PartInfo& part) noexcept {
+  const std::uint64_t starts = part.counts[section_col_start];
+  return starts == 0 ? 0 : starts - 1;
+}
 inline constexpr std::array<SectionDescription, 3> sections{{
-    {"col_start", Element::u64,
-     [](const PartInfo& part) { return checked_add(part.params[param_width], 1, "width of pjds"); }},
-    {"col_idx", Element::u32, slots_of},
+    {"col_start", Element::u64},
+    {"col_idx", Element::u32},
     {"values", Element::value, slots_of},
 }};
 
 /// Of a part in any memory.
 inline PjdsGeometry geometry(const PartView& part) {
-  return {part.get<std::uint64_t>("col_start").data(), part.info().params[param_width]};
+  return {part.get<std::uint64_t>("col_start").data(), width_of(part.info())};
 }
 
 /// Where the columns of a row rise: the matrix's columns by local one if the basis is permuted, else null.

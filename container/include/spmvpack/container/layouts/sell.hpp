@@ -10,8 +10,9 @@
 
 namespace spmvpack::layouts::sell {
 
-enum Param : std::uint8_t { param_slice_rows = 0, param_steps = 1 };  ///< C; slots of a lane, over all slices
-inline constexpr std::array<std::string_view, 2> parameters{"slice_rows", "steps"};
+enum Param : std::uint8_t { param_slice_rows = 0 };  ///< C
+inline constexpr std::array<std::string_view, 1> parameters{"slice_rows"};
+enum Section : std::uint8_t { section_col_idx = 1 };  ///< a place in `sections`
 inline constexpr std::uint64_t max_slice_rows = 65536;
 
 /// Steps count in 32 bits: 2^32 of them hold 2^37 slots with slices of 32 rows.
@@ -22,12 +23,15 @@ constexpr std::uint64_t slices_of(const PartInfo& part) noexcept {
   const std::uint64_t slice_rows = part.params[param_slice_rows];
   return div_up(part.rows.count, slice_rows == 0 ? 1 : slice_rows);
 }
-inline std::uint64_t slots_of(const PartInfo& part) {
-  return checked_mul(part.params[param_steps], part.params[param_slice_rows], "slots of sell");
+constexpr std::uint64_t slots_of(const PartInfo& part) noexcept { return part.counts[section_col_idx]; }
+/// Slots of a lane, over all slices.
+constexpr std::uint64_t steps_of(const PartInfo& part) noexcept {
+  const std::uint64_t slice_rows = part.params[param_slice_rows];
+  return slots_of(part) / (slice_rows == 0 ? 1 : slice_rows);
 }
 inline constexpr std::array<SectionDescription, 3> sections{{
     {"slice_ptr", Element::u32, [](const PartInfo& part) { return slices_of(part) + 1; }},
-    {"col_idx", Element::u32, slots_of},
+    {"col_idx", Element::u32},
     {"values", Element::value, slots_of},
 }};
 
