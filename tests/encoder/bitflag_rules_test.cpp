@@ -33,14 +33,17 @@ TEST_CASE("windows and decimals are for fewer bytes") {
 }
 
 TEST_CASE("segments are for long rows of many entries") {
-  const auto segments = [](std::uint64_t rows, std::uint64_t cols, std::uint64_t entries) {
-    return usual_segments({.rows = rows, .cols = cols, .entries = entries});
+  const auto segments = [](std::uint64_t rows, std::uint64_t cols, std::uint64_t entries, std::uint64_t sums = 0) {
+    return usual_segments({.rows = rows, .cols = cols, .entries = entries, .sums_of_few = sums});
   };
   CHECK(segments(1000, 19200, many) == 4);  // few and narrow ones
   CHECK(segments(1000, 14400, many) == 1);  // three are enough
   CHECK(segments(1000, 38400, small_entries - 1) == 1);
   CHECK(segments(many / 24, 38400, many) == 8);
   CHECK(segments(many / 24 + 1, 38400, many) == 1);
+  CHECK(segments(1000, 38400, many, many / 8) == 8);
+  CHECK(segments(1000, 38400, many, many / 8 + 1) == 4);  // rows are neither long nor short: wide ones
+  CHECK(segments(many / 32 + 1, 38400, many, many / 8 + 1) == 1);
   CHECK(segments(1000, 4800 * 29, many) == 29);
   CHECK(segments(1000, 4800 * 30, many) == 15);  // to keep all busy, more than a thread adds up: wide ones
   CHECK(segments(many / 24, 9600 * 20, many) == 1);

@@ -166,7 +166,13 @@ class BitflagPlanner {
  public:
   BitflagPlanner(const PartMatrix& part, const PlanOptions& options) : a_(part.a) {
     const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads, false);
-    facts_ = {a_.rows(), a_.cols(), a_.nnz(), size_of(a_.value_type()), values->distinct()};
+    facts_ = {.rows = a_.rows(),
+              .cols = a_.cols(),
+              .entries = a_.nnz(),
+              .value_size = size_of(a_.value_type()),
+              .distinct_values = values->distinct()};
+    for (std::uint64_t r = 0; r < a_.rows() && a_.nnz() >= small_entries; ++r)
+      facts_.sums_of_few += std::min(a_.row_length(r), launch_rules::bitflag::few_segments);
     choose_source(*values, options);
     const std::uint64_t rows = a_.rows();
     choose_segments(options);

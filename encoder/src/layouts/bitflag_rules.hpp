@@ -22,6 +22,7 @@ inline constexpr std::uint64_t device_blocks =
 struct PartFacts {
   std::uint64_t rows = 0, cols = 0, entries = 0;
   std::uint64_t value_size = 8, distinct_values = 0;
+  std::uint64_t sums_of_few = 0;  ///< a bound of the sums that have entries if there are few segments
 };
 
 /// Whether a table has all values, and ids.
@@ -74,11 +75,15 @@ constexpr std::uint64_t usual_segments(const PartFacts& part) {
     return segments >= least_segments && segments * part.rows * entries_of_sum <= part.entries;
   };
   // Narrow ones leave room for loads on their way in the cache that shared memory is a part of: powerlaw of 60,000 rows
-  // takes 49 us with 7 of them, 41 with 14. They must be few, so that a thread can add up a row's sums. Wide ones fit
-  // half of the shared memory of an H200's multiprocessor, which has two such blocks.
+  // takes 49 us with 7 of them, 41 with 14. They must be few, so that a thread can add up a row's sums; most of these
+  // may be empty, as short rows' are (powerlaw of 100,000: 45 us, 70 without segments). Wide ones fit half of the
+  // shared memory of an H200's multiprocessor, which has two such blocks.
+  constexpr std::uint64_t entries_of_sum = 8;
   const std::uint64_t narrow = segments_of(4800), wide = segments_of(9600);
-  if (narrow <= launch_rules::bitflag::few_segments && enough(narrow, 3)) return narrow;
-  return enough(wide, 8) ? wide : 1;
+  if (narrow <= launch_rules::bitflag::few_segments && enough(narrow, 3) &&
+      part.sums_of_few * entries_of_sum <= part.entries)
+    return narrow;
+  return enough(wide, entries_of_sum) ? wide : 1;
 }
 /// Whether a part can have so many.
 constexpr bool can_have_segments(const PartFacts& part, std::uint64_t segments) {

@@ -238,7 +238,11 @@ double SplitCosts::least_of_csell(const ShortRows& s) const {
 std::uint64_t SplitCosts::segments_of_long(const ShortRows& s) const {
   if (const auto given = layouts::read_setting(options_, "bitflag.segments", 1, 0xFFFFFFFF, "auto")) return *given;
   if (layouts::read_setting(options_, "bitflag.hot", 0, 0xFFFFFFFF, "auto").value_or(0) != 0) return 1;
-  return flagged::usual_segments({.rows = a_.rows() - s.rows, .cols = a_.cols(), .entries = a_.nnz() - s.entries});
+  const std::uint64_t rows = a_.rows() - s.rows, entries = a_.nnz() - s.entries;
+  return flagged::usual_segments({.rows = rows,
+                                  .cols = a_.cols(),
+                                  .entries = entries,
+                                  .sums_of_few = std::min(entries, rows * launch_rules::bitflag::few_segments)});
 }
 
 double SplitCosts::spared_gathers(const ShortRows& s) const {
