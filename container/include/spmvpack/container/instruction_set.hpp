@@ -10,8 +10,8 @@
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define SPMVPACK_TARGET_V3 [[gnu::target("avx2,bmi,bmi2,fma,lzcnt")]]
 #define SPMVPACK_HAS_V3 1
-/// For processors without it, on which each std::fma is a call that takes nearly all of the time: what has many instances
-/// is compiled for size, which takes half as long to build.
+/// For processors without it, on which each std::fma is a call that takes nearly all of the time: what has many
+/// instances is compiled for size, which takes half as long to build.
 #define SPMVPACK_TARGET_GENERIC [[gnu::cold]]
 /// For loops that are written with intrinsics: those of x86-64-v4. Lambdas do not inherit it from their function.
 #define SPMVPACK_TARGET_V4 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,fma,lzcnt,popcnt")]]
