@@ -5,6 +5,7 @@
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --gpu f64.json shapes.json --host host.json
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --again host     # for units that are new
     benchmarks/fit_times.py                                       # fits again what was collected before
+    benchmarks/fit_times.py --keep-prices --gpu new.json          # shows how well today's prices foresee what is new
 
 The first form makes every matrix of these files again (or reads it from --matrices), asks `spmvpack report` what each
 layout's multiply does, and keeps this beside the measured times in docs/bench/times_gpu.json and times_host.json. Of a
@@ -272,6 +273,12 @@ def write_prices(prices):
     (ROOT / "encoder/src/time_prices.inc").write_text("".join(lines))
 
 
+def kept_prices():
+    text = (ROOT / "encoder/src/time_prices.inc").read_text()
+    rows = re.findall(r'Price\{"([^"]+)", ([^,]+), ([^}]+)\}', text)
+    return {target: {row[0]: float(row[1 + at]) for row in rows} for at, target in enumerate(TARGETS)}
+
+
 # --- showing
 
 
@@ -342,6 +349,7 @@ def main():
         parser.add_argument(f"--{target}", nargs="+", default=[], metavar="BENCH.json")
     parser.add_argument("--again", nargs="+", default=[], choices=TARGETS, help="ask what the plans do that were measured before")
     parser.add_argument("--collect", action="store_true", help="only collect what is measured")
+    parser.add_argument("--keep-prices", action="store_true", help="fit nothing: write the tables alone")
     options = parser.parse_args()
     for target in TARGETS:
         if files := getattr(options, target):
@@ -355,10 +363,13 @@ def main():
         write_times(times_path(target), {"machine": machine, "matrices": collected})
     if options.collect:
         return
-    prices = {"gpu": settled(load(times_path("gpu")), fit_gpu, MOST_SLOWER)}
-    prices["host"] = settled(load(times_path("host")), lambda *a: fit_host(a[0], prices["gpu"], a[1]),
-                             {"shapes": MOST_SLOWER["shapes"]})
-    write_prices(prices)
+    if options.keep_prices:
+        prices = kept_prices()
+    else:
+        prices = {"gpu": settled(load(times_path("gpu")), fit_gpu, MOST_SLOWER)}
+        prices["host"] = settled(load(times_path("host")), lambda *a: fit_host(a[0], prices["gpu"], a[1]),
+                                 {"shapes": MOST_SLOWER["shapes"]})
+        write_prices(prices)
     document = ROOT / "docs/BENCHMARKS.md"
     text = document.read_text()
     for target in TARGETS:

@@ -13,7 +13,7 @@ namespace {
 
 /// `Lanes` lanes per row: lane i takes entries i, i + Lanes, ...; then the tree.
 template <unsigned Lanes, class A, class V, class P>
-__global__ void __launch_bounds__(tuning::csr_rows_threads)
+__global__ void __launch_bounds__(tuning::csr_rows_threads, tuning::csr_rows_blocks)
     rows_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
                 RowMap map) {
   const V alpha = alpha_in.get(), beta = beta_in.get();
