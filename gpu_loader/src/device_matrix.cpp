@@ -21,9 +21,9 @@ namespace {
 using format::MapKind;
 
 /// Chooses the kernel of each part.
-class Choice {
+class KernelChoice {
  public:
-  Choice(std::span<const std::size_t> layouts, KernelId kernel) {
+  KernelChoice(std::span<const std::size_t> layouts, KernelId kernel) {
     if (!kernel.is_default()) asked_ = require_kernel(layouts, kernel);
   }
   /// The kernel's index in the table of the part's layout.
@@ -106,7 +106,7 @@ std::vector<KernelInfo> DeviceMatrix::kernels() const { return kernels_of(impl_-
 
 std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& description) const {
   const Operand operand = check_description(description, impl_->facts, impl_->infos);
-  const Choice choice(impl_->layouts, description.kernel);
+  const KernelChoice choice(impl_->layouts, description.kernel);
   std::uint64_t most = 0;  // parts run one after the other, and so do columns
   for (const DevicePart& part : impl_->parts_of(operand.role)) {
     const KernelTable& table = *kernel_tables()[part.layout];
@@ -138,7 +138,7 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_ide
   T* const x_copy = reinterpret_cast<T*>(copies);
   T* const y_copy = reinterpret_cast<T*>(copies + column_bytes(operand.cols, asked.vectors, asked.strided_x));
   const bool scales = first_part_scales(operand, impl_->infos);
-  const Choice choice(impl_->layouts, asked.kernel);
+  const KernelChoice choice(impl_->layouts, asked.kernel);
   for (std::uint64_t j = 0; j < y.cols; ++j) {  // kernels take one column
     const T* from = x.column(j);
     T* to = y.column(j);

@@ -59,7 +59,7 @@ struct Chunk {
 };
 
 /// What sigma rows become, before the block size is known.
-struct Window {
+struct RowWindow {
   CountedVector<Chunk> chunks;          ///< by segment
   CountedVector<std::uint32_t> lanes;   ///< chunk by chunk
   CountedVector<std::uint32_t> shared;  ///< the row of each partial sum
@@ -83,7 +83,7 @@ class WindowCutter {
         shift_(std::has_single_bit(segment_cols_) ? std::countr_zero(segment_cols_) : -1),
         pieces_(div_up(a.cols(), choices.segment_cols)) {}
 
-  Window cut(std::uint64_t first, std::uint64_t last) {
+  RowWindow cut(std::uint64_t first, std::uint64_t last) {
     window_.clear();
     for (std::uint64_t r = first; r < last; ++r) cut_row(r);
     for (std::uint32_t segment = 0; segment < pieces_.size(); ++segment) {
@@ -159,7 +159,7 @@ class WindowCutter {
   const Choices& choices_;
   std::uint32_t segment_cols_;
   int shift_;  ///< log2 of segment_cols_, as a division takes longer; -1: no power of two
-  Window window_;
+  RowWindow window_;
   std::vector<CountedVector<RowPiece>> pieces_;  ///< of each segment
   std::vector<std::uint32_t> of_row_, order_;    ///< the segments of a row; the pieces of a segment
   FallingSort sort_;
@@ -346,7 +346,7 @@ class AmbPlanner {
 
   void choose_block() {
     PerBlock steps{}, blocks{};
-    for (const Window& w : windows_)
+    for (const RowWindow& w : windows_)
       for (std::size_t b = 0; b < max_block; ++b) steps[b] += w.steps[b], blocks[b] += w.blocks[b];
     // A block stays inside its segment: the narrowest, which is the last, must have room for it.
     const std::uint64_t narrowest =
@@ -373,12 +373,12 @@ class AmbPlanner {
     std::vector<Run> runs;
     std::vector<std::uint32_t> shared_before(windows_.size());
     std::size_t chunks = 0, shared_rows = 0;
-    for (const Window& window : windows_) chunks += window.chunks.size(), shared_rows += window.shared.size();
+    for (const RowWindow& window : windows_) chunks += window.chunks.size(), shared_rows += window.shared.size();
     for (auto* const list : {&out_.cl, &out_.cs}) list->reserve(chunks);
     out_.lanes.reserve(chunks * choices_.chunk_rows);
     out_.shared.reserve(shared_rows);
     for (std::size_t w = 0; w < windows_.size(); ++w) {
-      const Window& window = windows_[w];
+      const RowWindow& window = windows_[w];
       shared_before[w] = static_cast<std::uint32_t>(out_.shared.size());
       out_.shared.insert(out_.shared.end(), window.shared.begin(), window.shared.end());
       out_.empty.insert(out_.empty.end(), window.empty.begin(), window.empty.end());
@@ -391,7 +391,7 @@ class AmbPlanner {
     std::stable_sort(runs.begin(), runs.end(), [](const Run& r, const Run& s) { return r.segment < s.segment; });
     std::uint32_t step = 0;
     for (const Run& run : runs) {
-      const Window& window = windows_[run.window];
+      const RowWindow& window = windows_[run.window];
       for (std::uint64_t c = run.first; c < run.last; ++c) {
         const std::uint32_t steps = window.chunks[c].steps.at(out_.block - 1);
         out_.cl.push_back(ChunkLength::of(steps, run.segment).bits);
@@ -412,7 +412,7 @@ class AmbPlanner {
   std::uint64_t segments_, steps_ = 0, blocks_ = 0;
   Blocked out_;
   PerBlock considered_{};  ///< bytes of columns and values for every block size
-  CountedVector<Window> windows_;
+  CountedVector<RowWindow> windows_;
 };
 
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {

@@ -309,7 +309,7 @@ class BitflagPlanner {
     return std::move(decimals->of_chunks);
   }
 
-  CountedVector<std::uint16_t> take(Windows windows) {
+  CountedVector<std::uint16_t> take(ValueWindows windows) {
     out_.source = Source::window;
     out_.table = std::move(windows.values);
     out_.window_ids = std::move(windows.ids);

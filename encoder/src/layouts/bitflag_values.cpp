@@ -52,9 +52,9 @@ std::optional<std::uint32_t> exponents_of(const double* values, std::uint32_t n)
 
 }  // namespace
 
-std::optional<Windows> plan_windows(const CsrView& a, const Chunks& chunks, std::uint64_t most) {
+std::optional<ValueWindows> plan_windows(const CsrView& a, const Chunks& chunks, std::uint64_t most) {
   if (a.nnz() == 0) return {};
-  Windows windows;
+  ValueWindows windows;
   windows.of_chunks.resize(chunks.all.size());
   windows.ids.resize(a.nnz());
   most = std::min<std::uint64_t>(most, max_window_values);

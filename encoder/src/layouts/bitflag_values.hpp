@@ -8,13 +8,13 @@
 namespace spmvpack::encoder::layouts::flagged {
 
 /// Values in the order of their first use, and again where a chunk's window does not reach back to them.
-struct Windows {
+struct ValueWindows {
   CountedVector<ValueKey> values;          ///< their bits
   CountedVector<std::uint16_t> of_chunks;  ///< Info::window() of each
   CountedVector<std::uint16_t> ids;        ///< of the entries
 };
 /// None if there would be more than `most` values, or the part has no entry. O(nnz).
-std::optional<Windows> plan_windows(const CsrView& a, const Chunks& chunks, std::uint64_t most);
+std::optional<ValueWindows> plan_windows(const CsrView& a, const Chunks& chunks, std::uint64_t most);
 
 /// integer / 10^exponent
 struct Decimal {

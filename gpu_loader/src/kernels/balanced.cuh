@@ -104,7 +104,7 @@ __device__ V sum_of_chunk(const V (&v)[groups]) {
 template <class A, class V, class Rows>
 __device__ void chunk(const Rows& rows, std::uint64_t c, const std::uint32_t* __restrict__ col_idx,
                       const A* __restrict__ values, std::uint64_t nnz, const V* __restrict__ x, std::uint32_t* staged,
-                      V beta, const Target<V>& to) {
+                      V beta, const RowSums<V>& to) {
   const unsigned lane = lane_id();
   const std::uint64_t begin = c * chunk_entries;
   const std::uint64_t end = nnz - begin < chunk_entries ? nnz : begin + chunk_entries;
@@ -136,7 +136,7 @@ __device__ void chunk(const Rows& rows, std::uint64_t c, const std::uint32_t* __
   if constexpr (Rows::scales_first) {
     if (beta != V{1}) {  // the rows after the entry before, up to the last one: the chunk's own, and empty ones
       const std::uint64_t to_row = end == nnz ? rows.row_count : std::uint64_t{last_row} + 1;
-      Target<V> gap = to;
+      RowSums<V> gap = to;
       gap.beta = beta;
       for (std::uint64_t r = (begin == 0 ? 0 : std::uint64_t{of.before} + 1) + lane; r < to_row; r += 32) gap.scale(r);
       __syncwarp();  // before sums are added to them
@@ -205,9 +205,9 @@ __global__ void __launch_bounds__(tuning::balanced_threads, tuning::balanced_blo
   const V beta = beta_in.get();
   // Rows that are beta y before sums are added to them are not scaled again; +0 need not be read for that.
   const V of_sums = !Rows::scales_first || beta == V{0} ? beta : V{1};
-  const Target<V> to{alpha.get(), of_sums, y, map, first_sum, last_sum};
+  const RowSums<V> to{alpha.get(), of_sums, y, map, first_sum, last_sum};
   if (to.alpha == V{0}) {  // x must not be read
-    if (rows.writes_gaps && beta != V{1}) Target<V>{V{0}, beta, y, map, nullptr, nullptr}.scale_share(rows.row_count);
+    if (rows.writes_gaps && beta != V{1}) RowSums<V>{V{0}, beta, y, map, nullptr, nullptr}.scale_share(rows.row_count);
     return;
   }
   const unsigned warp = threadIdx.x / 32;

@@ -15,7 +15,7 @@ namespace spmvpack::gpu_loader {
 
 /// y = alpha A x + beta y, and the sums of rows that chunks share.
 template <class V>
-struct Target {
+struct RowSums {
   V alpha, beta;
   V* y;
   RowMap map;
@@ -71,7 +71,7 @@ __device__ SharedRow shared_row(const Chunks& chunks, std::uint64_t c) {
 /// The sum of a short row that starts in chunk c. Loads depend on no branch, so that those of several chunks are in
 /// flight together; the zeros of chunks that the row does not reach change no bit.
 template <class V>
-__device__ V short_sum(const Target<V>& to, std::uint64_t c, const SharedRow& shared) {
+__device__ V short_sum(const RowSums<V>& to, std::uint64_t c, const SharedRow& shared) {
   const unsigned chunks = shared.is_short() ? shared.chunks : 0;
   V part[SharedRow::most];
   part[0] = chunks != 0 ? to.last[c] : V{0};
@@ -105,7 +105,7 @@ struct LongRow {
   }
   /// Adds up the first batch. Writes y if the row ends in it, and returns the sum so far otherwise: true.
   template <class V>
-  __device__ bool goes_on(const Target<V>& to, V& total) const {
+  __device__ bool goes_on(const RowSums<V>& to, V& total) const {
     const unsigned lane = lane_id();
     V sum[batch];
 #pragma unroll
@@ -140,7 +140,7 @@ struct FurtherChunks {
   unsigned chunks[round];
 
   template <class Chunks>
-  __device__ void finish(const Chunks& all, const Target<V>& to, unsigned of) {
+  __device__ void finish(const Chunks& all, const RowSums<V>& to, unsigned of) {
     const unsigned lane = lane_id(), warp = threadIdx.x / 32;
     V so_far = total[of];
     for (std::uint64_t at = begin[of];; at += std::uint64_t{round} * 32) {
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(tuning::carry_threads)
                  RowMap map) {
   __shared__ FurtherChunks<V> further;
   if constexpr (Chunks::in_workspace) wait_for_last_kernel();
-  const Target<V> to{alpha.get(), beta.get(), y, map, first_sum, last_sum};
+  const RowSums<V> to{alpha.get(), beta.get(), y, map, first_sum, last_sum};
   const std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const SharedRow shared = shared_row(chunks, c);
   // The first long row's chunks are known before the sums are.

@@ -101,7 +101,7 @@ struct ChunkRows {
 /// Writes a chunk's rows as if all were without entries, by a warp: there may be thousands, which nothing but their
 /// writes should delay. Of a segment they are -0, which changes no sum; a sum of entries never is.
 template <Near near, class V>
-__device__ void put_empty(const Target<V>& to, std::uint32_t begin, std::uint32_t count) {
+__device__ void put_empty(const RowSums<V>& to, std::uint32_t begin, std::uint32_t count) {
   const unsigned lane = lane_id();
   if (near == Near::segment || (to.beta == V{0} && to.map.list == nullptr)) {
     const V nothing = near == Near::segment ? -V{0} : V{0};
@@ -139,7 +139,7 @@ __device__ V get_shared(std::uint32_t address) {
 template <Source source, Near near, bool full, class A, class V>
 __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bool goes_on, std::uint32_t own_rows,
                                         const V* table, const V* x, const NearElements<V>& elements, const V* staged,
-                                        V* of_starts, const Target<V>& to, Shared<V>& shared) {
+                                        V* of_starts, const RowSums<V>& to, Shared<V>& shared) {
   const Info info = chunk.info;
   const unsigned lane = lane_id();
   const std::byte* const bytes = v.stream + std::uint64_t{chunk.place} * unit;
@@ -246,7 +246,7 @@ __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bo
   __syncwarp();
   // A last row that goes on is another warp's to write.
   const std::uint32_t count = info.starts(), whole = count - (goes_on && count != 0 ? 1 : 0);
-  Target<V> own = to;
+  RowSums<V> own = to;
   if (count != own_rows) {  // rows without entries are among its own: all of them first become beta y
     put_empty<near>(to, chunk.begin(), own_rows - (count - whole));
     own.beta = to.beta == V{0} ? V{0} : V{1};
@@ -278,7 +278,7 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
   allow_next_kernel();
   const V factor = alpha.get();
   constexpr bool segments = near == Near::segment;  // y: their sums
-  const Target<V> to{
+  const RowSums<V> to{
       segments ? V{1} : factor, segments ? V{0} : beta.get(), y, segments ? RowMap{nullptr} : map, first_sum, last_sum};
   const std::uint32_t team_warps = v.tile_chunks, warp = threadIdx.x / 32, team = warp / team_warps,
                       mine = warp - team * team_warps, teams = blockDim.x / 32 / team_warps;

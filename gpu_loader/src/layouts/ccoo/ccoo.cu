@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_compiled.bl
   __shared__ V lut[spmvpack::layouts::ccoo::lut_capacity];
   __shared__ Scratch<V> scratch[warps];
   allow_next_kernel();
-  const Target<V> to{alpha.get(), beta.get(), y, map, workspace, workspace + v.chunks};
+  const RowSums<V> to{alpha.get(), beta.get(), y, map, workspace, workspace + v.chunks};
   if (to.alpha == V{0}) return to.scale_share(rows);  // x must not be read
   const unsigned lane = lane_id(), warp = threadIdx.x / 32;
   const std::uint64_t stride = std::uint64_t{gridDim.x} * warps, start = std::uint64_t{blockIdx.x} * warps + warp;
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(tuning::ccoo_most_threads, tuning::ccoo_compil
   __shared__ TeamScratch<V> scratch[2];
   extern __shared__ StagedValues::Stage stages[];  // stage_bytes()
   allow_next_kernel();
-  const Target<V> to{alpha.get(), beta.get(), y, map, workspace, workspace + v.chunks};
+  const RowSums<V> to{alpha.get(), beta.get(), y, map, workspace, workspace + v.chunks};
   if (to.alpha == V{0}) return to.scale_share(rows);  // x must not be read
   ChunkHeader next = header_of(v, blockIdx.x, rows);
   for (unsigned i = threadIdx.x; i < lut_size; i += blockDim.x) lut[i] = static_cast<V>(v.lut[i]);

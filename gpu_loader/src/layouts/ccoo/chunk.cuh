@@ -185,7 +185,7 @@ __device__ unsigned find_rows(std::uint64_t row_bytes, unsigned lanes, Scratch<V
 /// The warp handles 32 rows from `begin_row` on, and 32 more every `step` rows.
 template <class V>
 __device__ void sum_rows(const ChunkHeader& header, unsigned rows, unsigned used, const Scratch<V>& scratch,
-                         const Target<V>& to, unsigned begin_row = 0, unsigned step = 32) {
+                         const RowSums<V>& to, unsigned begin_row = 0, unsigned step = 32) {
   const unsigned lane = lane_id();
   for (unsigned first = begin_row; first < rows; first += step) {
     const unsigned i = first + lane;
@@ -220,7 +220,7 @@ __device__ void sum_rows(const ChunkHeader& header, unsigned rows, unsigned used
 
 /// The sum of a one-row chunk, from the sums at each position of a group.
 template <class V>
-__device__ void finish_one_row(const ChunkHeader& header, V place, const Target<V>& to) {
+__device__ void finish_one_row(const ChunkHeader& header, V place, const RowSums<V>& to) {
   const V sum = segment_sum(place, lane_id(), 32);
   if (lane_id() != 0) return;
   if (header.continues())
@@ -262,7 +262,7 @@ __device__ typename F::V sum_lanes(const Blob& blob, bool one_row, unsigned grou
 /// of them: six times the code would take as much longer to compile.
 template <class A, class V, int K>
 __device__ void chunk(const ChunkHeader& header, const std::byte* bytes, const V* lut, const V* __restrict__ x,
-                      Scratch<V>& scratch, const Target<V>& to) {
+                      Scratch<V>& scratch, const RowSums<V>& to) {
   const unsigned lane = lane_id();
   const Encoding e = header.encoding;
   const bool one_row = e.one_row();

@@ -72,7 +72,7 @@ __device__ typename F::V staged_sum(const Blob& blob, const typename F::V* __res
 /// more. All of them must pass a barrier between two chunks with the same scratch. `stages`: for each warp.
 template <class A, class V, int K>
 __device__ void team_chunk(const ChunkHeader& header, const std::byte* bytes, const V* lut, const V* __restrict__ x,
-                           TeamScratch<V>& scratch, StagedValues::Stage* stages, const Target<V>& to) {
+                           TeamScratch<V>& scratch, StagedValues::Stage* stages, const RowSums<V>& to) {
   const unsigned lane = lane_id(), warp = threadIdx.x / 32, warps = blockDim.x / 32;
   const Encoding e = header.encoding;
   const bool one_row = e.one_row();

@@ -60,7 +60,7 @@ struct StoredRows {
   template <class V>
   __device__ balanced::ChunkRows of_entries(const balanced::ChunkRows& place, None /*pointers*/,
                                             std::uint64_t /*begin*/, std::uint32_t* /*staged*/,
-                                            const Target<V>& /*to*/) const {
+                                            const RowSums<V>& /*to*/) const {
     return place;
   }
 };

@@ -21,7 +21,7 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   if (slices_of(part.view.info()) == 0) return;
-  const auto* const windows = static_cast<const Windows*>(part.state.get());
+  const auto* const windows = static_cast<const DeviceWindows*>(part.state.get());
   if (windows != nullptr && multiply_windows(part, *windows, call)) return;
   switch (source_of(part.view.info())) {
     case Source::raw:

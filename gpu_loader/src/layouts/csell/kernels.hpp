@@ -11,15 +11,15 @@ std::uint64_t check_scratch(const PartInfo& part);
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, Stream stream);
 
 /// Windows of x for the pairs of a part's slices, in device memory: what load builds of a part that they suit.
-struct Windows : LayoutState {
+struct DeviceWindows : LayoutState {
   std::shared_ptr<void> memory;
   std::uint64_t windows = 0, programs = 0, of_pair = 0;  ///< where each begins, in bytes
   std::int32_t furthest = 0;                             ///< see WindowPrograms
 };
 /// Null if WindowPrograms has none for a pair, or there is no room for them.
-std::unique_ptr<const Windows> make_windows(const PartView& part, const LoadContext& context);
+std::unique_ptr<const DeviceWindows> make_windows(const PartView& part, const LoadContext& context);
 /// False, and nothing is done, if x is not aligned to two of its elements.
-bool multiply_windows(const DevicePart& part, const Windows& windows, const MultiplyCall& call);
+bool multiply_windows(const DevicePart& part, const DeviceWindows& windows, const MultiplyCall& call);
 
 /// At load of a part with tables: their room in shared memory.
 void reserve_tables(const PartInfo& part);

@@ -207,7 +207,7 @@ std::uint64_t append(std::vector<std::byte>& bytes, const std::vector<T>& array)
 }
 
 template <class A>
-std::unique_ptr<const Windows> make(const PartView& part, const LoadContext& context) {
+std::unique_ptr<const DeviceWindows> make(const PartView& part, const LoadContext& context) {
   const View<A> v = view<A>(part);
   const std::vector<Group> patterns = copied_back(std::span(v.patterns, patterns_of(part.info())), context.stream);
   const std::vector<A> values = copied_back(std::span(v.values, values_of(part.info())), context.stream);
@@ -225,7 +225,7 @@ std::unique_ptr<const Windows> make(const PartView& part, const LoadContext& con
     }
   }
   std::vector<std::byte> bytes;
-  auto result = std::make_unique<Windows>();
+  auto result = std::make_unique<DeviceWindows>();
   result->furthest = programs.furthest();
   result->windows = append(bytes, programs.windows());
   result->programs = append(bytes, programs.programs());
@@ -241,11 +241,11 @@ std::unique_ptr<const Windows> make(const PartView& part, const LoadContext& con
 
 }  // namespace
 
-std::unique_ptr<const Windows> make_windows(const PartView& part, const LoadContext& context) {
+std::unique_ptr<const DeviceWindows> make_windows(const PartView& part, const LoadContext& context) {
   return dispatch(part.info().value_type, [&]<class A>(A) { return make<A>(part, context); });
 }
 
-bool multiply_windows(const DevicePart& part, const Windows& windows, const MultiplyCall& call) {
+bool multiply_windows(const DevicePart& part, const DeviceWindows& windows, const MultiplyCall& call) {
   return dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     if (reinterpret_cast<std::uintptr_t>(call.x) % sizeof(Two<V>) != 0) return false;
     const auto* const memory = static_cast<const std::byte*>(windows.memory.get());

@@ -94,7 +94,7 @@ struct RowsOfPointers {
   }
   template <class V>
   __device__ balanced::ChunkRows of_entries(Place place, Pointers p, std::uint64_t begin, std::uint32_t* staged,
-                                            const Target<V>& to) const {
+                                            const RowSums<V>& to) const {
     const unsigned lane = lane_id();
     balanced::ChunkRows of;
     of.before = place.before;
