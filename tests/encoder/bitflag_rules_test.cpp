@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 
-namespace spmvpack::encoder::layouts::flagged {
+namespace spmvpack::encoder::layouts::bitflag_plans {
 namespace {
 
 constexpr Aim time_on_gpu{}, time_on_host{Objective::time, Target::host}, fewest_bytes{Objective::bytes, Target::gpu};
@@ -92,4 +92,4 @@ TEST_CASE("a tile has two chunks, or of few entries the longest row, or much of 
 }
 
 }  // namespace
-}  // namespace spmvpack::encoder::layouts::flagged
+}  // namespace spmvpack::encoder::layouts::bitflag_plans

@@ -6,7 +6,7 @@
 
 #include "catch.hpp"
 
-namespace spmvpack::encoder::layouts::sliced {
+namespace spmvpack::encoder::layouts::csell_plans {
 namespace {
 
 using Sources = std::vector<Source>;
@@ -76,4 +76,4 @@ TEST_CASE("warps share slices that are few and long, or full of mirrors") {
 }
 
 }  // namespace
-}  // namespace spmvpack::encoder::layouts::sliced
+}  // namespace spmvpack::encoder::layouts::csell_plans

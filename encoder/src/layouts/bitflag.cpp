@@ -14,7 +14,7 @@
 #include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::encoder::layouts {
-namespace flagged {
+namespace bitflag_plans {
 namespace {
 
 constexpr std::array<Setting, 4> settings{
@@ -395,15 +395,15 @@ Least least(const Survey& s) {
 }
 
 }  // namespace
-}  // namespace flagged
+}  // namespace bitflag_plans
 
 extern const LayoutEncoder bitflag{"bitflag",
                                    "equal chunks of entries, a bit for each row's start; hot columns apart",
                                    "graphs and other irregular rows of any length",
-                                   flagged::settings,
-                                   flagged::plan,
-                                   flagged::fill,
-                                   flagged::least,
+                                   bitflag_plans::settings,
+                                   bitflag_plans::plan,
+                                   bitflag_plans::fill,
+                                   bitflag_plans::least,
                                    /*aims=*/true};
 
 }  // namespace spmvpack::encoder::layouts

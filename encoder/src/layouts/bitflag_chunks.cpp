@@ -9,7 +9,7 @@
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
 
-namespace spmvpack::encoder::layouts::flagged {
+namespace spmvpack::encoder::layouts::bitflag_plans {
 namespace {
 
 /// Rows of a chunk's own, at most: half of what the format allows, as one warp writes those without entries.
@@ -226,4 +226,4 @@ CsrMatrix in_segments(const CsrView& a, std::uint64_t segments, int threads) {
   });
   return m;
 }
-}  // namespace spmvpack::encoder::layouts::flagged
+}  // namespace spmvpack::encoder::layouts::bitflag_plans

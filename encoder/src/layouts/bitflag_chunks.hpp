@@ -8,7 +8,7 @@
 #include "spmvpack/container/layouts/bitflag.hpp"
 #include "spmvpack/container/memory.hpp"
 
-namespace spmvpack::encoder::layouts::flagged {
+namespace spmvpack::encoder::layouts::bitflag_plans {
 
 using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 using spmvpack::layouts::bitflag::Source;    // not encoder::Source, which a group may include, too
@@ -56,4 +56,4 @@ double bytes_of_columns(const CsrView& a);
 /// parallel.
 CsrMatrix in_segments(const CsrView& a, std::uint64_t segments, int threads);
 
-}  // namespace spmvpack::encoder::layouts::flagged
+}  // namespace spmvpack::encoder::layouts::bitflag_plans

@@ -8,7 +8,7 @@
 #include "spmvpack/launch_rules/bitflag.hpp"
 #include "spmvpack/launch_rules/device.hpp"
 
-namespace spmvpack::encoder::layouts::flagged {
+namespace spmvpack::encoder::layouts::bitflag_plans {
 
 using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 
@@ -125,4 +125,4 @@ constexpr std::uint32_t usual_tile(std::uint64_t entries, std::uint64_t longest_
   return tile;
 }
 
-}  // namespace spmvpack::encoder::layouts::flagged
+}  // namespace spmvpack::encoder::layouts::bitflag_plans

@@ -9,7 +9,7 @@
 #include "count_table.hpp"
 #include "spmvpack/container/parallel.hpp"
 
-namespace spmvpack::encoder::layouts::flagged {
+namespace spmvpack::encoder::layouts::bitflag_plans {
 namespace {
 
 /// Where each value is that has been appended last: in the table plus one, as 0 is none.
@@ -131,4 +131,4 @@ std::optional<Decimals> plan_decimals(const CsrView& a, const Chunks& chunks, in
   return decimals;
 }
 
-}  // namespace spmvpack::encoder::layouts::flagged
+}  // namespace spmvpack::encoder::layouts::bitflag_plans

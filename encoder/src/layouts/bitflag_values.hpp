@@ -5,7 +5,7 @@
 
 #include "layouts/bitflag_chunks.hpp"
 
-namespace spmvpack::encoder::layouts::flagged {
+namespace spmvpack::encoder::layouts::bitflag_plans {
 
 /// Values in the order of their first use, and again where a chunk's window does not reach back to them.
 struct ValueWindows {
@@ -37,4 +37,4 @@ inline std::uint32_t most_exponent(Info info) {
   return most < max_exponent ? most : max_exponent;
 }
 
-}  // namespace spmvpack::encoder::layouts::flagged
+}  // namespace spmvpack::encoder::layouts::bitflag_plans

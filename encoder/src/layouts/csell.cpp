@@ -21,7 +21,7 @@
 #include "spmvpack/launch_rules/csell.hpp"
 
 namespace spmvpack::encoder::layouts {
-namespace sliced {
+namespace csell_plans {
 namespace {
 
 constexpr std::array<Setting, 3> settings{
@@ -511,15 +511,15 @@ Least least(const Survey& s) {
 }
 
 }  // namespace
-}  // namespace sliced
+}  // namespace csell_plans
 
 extern const LayoutEncoder csell{"csell",
                                  "SELL with shared patterns, 8/16/32-bit columns, value tables, full blocks",
                                  "meshes, grids and stencils: rows of the same pattern",
-                                 sliced::settings,
-                                 sliced::plan,
-                                 sliced::fill,
-                                 sliced::least,
+                                 csell_plans::settings,
+                                 csell_plans::plan,
+                                 csell_plans::fill,
+                                 csell_plans::least,
                                  /*aims=*/true};
 
 }  // namespace spmvpack::encoder::layouts

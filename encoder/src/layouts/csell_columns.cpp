@@ -11,7 +11,7 @@
 #include "layouts/csell_rules.hpp"
 #include "spmvpack/container/parallel.hpp"
 
-namespace spmvpack::encoder::layouts::sliced {
+namespace spmvpack::encoder::layouts::csell_plans {
 namespace {
 
 /// Lists of steps, each once, numbered as they come. A list is the bytes of its bases and masks, and of its values.
@@ -159,4 +159,4 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
   return plan;
 }
 
-}  // namespace spmvpack::encoder::layouts::sliced
+}  // namespace spmvpack::encoder::layouts::csell_plans

@@ -6,7 +6,7 @@
 
 #include "layouts/csell_slice.hpp"
 
-namespace spmvpack::encoder::layouts::sliced {
+namespace spmvpack::encoder::layouts::csell_plans {
 
 /// How the columns of all slices are stored, for one size of blocks.
 struct ColumnsPlan {
@@ -43,4 +43,4 @@ struct ColumnsPlan {
 /// none is returned if they take more steps than the rows' lengths suggest, or too many bytes.
 std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, int threads);
 
-}  // namespace spmvpack::encoder::layouts::sliced
+}  // namespace spmvpack::encoder::layouts::csell_plans

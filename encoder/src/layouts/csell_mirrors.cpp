@@ -10,7 +10,7 @@
 #include "layouts/csell_rules.hpp"
 #include "spmvpack/container/parallel.hpp"
 
-namespace spmvpack::encoder::layouts::sliced {
+namespace spmvpack::encoder::layouts::csell_plans {
 namespace {
 
 constexpr std::uint64_t slices_per_task = 128, slices_per_sample = 61;
@@ -333,4 +333,4 @@ std::optional<Mirrors> plan_mirrors(const BlockRows& rows, Source source, std::s
   return m;
 }
 
-}  // namespace spmvpack::encoder::layouts::sliced
+}  // namespace spmvpack::encoder::layouts::csell_plans

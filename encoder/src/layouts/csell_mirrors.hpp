@@ -8,7 +8,7 @@
 
 #include "layouts/csell_slice.hpp"
 
-namespace spmvpack::encoder::layouts::sliced {
+namespace spmvpack::encoder::layouts::csell_plans {
 
 struct Mirrors {
   CountedVector<std::uint16_t> references;      ///< of each block, in the matrix's order
@@ -35,4 +35,4 @@ bool worth_mirrors(const BlockRows& rows, Source source);
 std::optional<Mirrors> plan_mirrors(const BlockRows& rows, Source source, std::span<const Slice> slices,
                                     std::span<const SliceGroups> groups, std::span<const Group> patterns, int threads);
 
-}  // namespace spmvpack::encoder::layouts::sliced
+}  // namespace spmvpack::encoder::layouts::csell_plans

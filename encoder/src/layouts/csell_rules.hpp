@@ -10,7 +10,7 @@
 #include "spmvpack/encoder/value_table.hpp"
 #include "spmvpack/launch_rules/device.hpp"
 
-namespace spmvpack::encoder::layouts::sliced {
+namespace spmvpack::encoder::layouts::csell_plans {
 
 using namespace spmvpack::layouts::csell;  // what the bytes mean
 
@@ -110,4 +110,4 @@ constexpr std::uint64_t sums_of(const SumFacts& f) {
   return sums;
 }
 
-}  // namespace spmvpack::encoder::layouts::sliced
+}  // namespace spmvpack::encoder::layouts::csell_plans

@@ -8,7 +8,7 @@
 
 #include "spmvpack/container/parallel.hpp"
 
-namespace spmvpack::encoder::layouts::sliced {
+namespace spmvpack::encoder::layouts::csell_plans {
 
 bool full_blocks(const CsrView& a, std::uint32_t block, int threads) {
   if (a.rows() % block != 0 || a.cols() % block != 0) return false;
@@ -270,4 +270,4 @@ void SliceSteps::arrange_offsets(std::uint64_t slice, const OffsetSteps& from, S
   }
 }
 
-}  // namespace spmvpack::encoder::layouts::sliced
+}  // namespace spmvpack::encoder::layouts::csell_plans

@@ -10,7 +10,7 @@
 #include "spmvpack/container/csr_matrix.hpp"
 #include "spmvpack/container/layouts/csell.hpp"
 
-namespace spmvpack::encoder::layouts::sliced {
+namespace spmvpack::encoder::layouts::csell_plans {
 
 using namespace spmvpack::layouts::csell;  // what the bytes mean
 
@@ -170,4 +170,4 @@ class RecentSlices {
   std::vector<std::unique_ptr<Known>> known_;  ///< the latest first
 };
 
-}  // namespace spmvpack::encoder::layouts::sliced
+}  // namespace spmvpack::encoder::layouts::csell_plans

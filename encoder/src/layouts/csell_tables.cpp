@@ -6,7 +6,7 @@
 
 #include "spmvpack/container/parallel.hpp"
 
-namespace spmvpack::encoder::layouts::sliced {
+namespace spmvpack::encoder::layouts::csell_plans {
 namespace {
 
 /// Slices of the smallest tile and of the largest; and the most values of a tile: 64 KiB of shared memory.
@@ -114,4 +114,4 @@ std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, 
   return best;
 }
 
-}  // namespace spmvpack::encoder::layouts::sliced
+}  // namespace spmvpack::encoder::layouts::csell_plans

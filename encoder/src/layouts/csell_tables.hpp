@@ -11,7 +11,7 @@
 #include "layouts/csell_slice.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 
-namespace spmvpack::encoder::layouts::sliced {
+namespace spmvpack::encoder::layouts::csell_plans {
 
 /// Tables of distinct values, each of the same number of slices.
 struct Tables {
@@ -66,4 +66,4 @@ class TileIds {
   std::vector<Slot> slots_;
 };
 
-}  // namespace spmvpack::encoder::layouts::sliced
+}  // namespace spmvpack::encoder::layouts::csell_plans

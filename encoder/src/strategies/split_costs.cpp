@@ -17,12 +17,12 @@
 namespace spmvpack::encoder::strategy {
 namespace {
 
-namespace flagged = layouts::flagged;
-namespace sliced = spmvpack::layouts::csell;
+namespace bitflag = layouts::bitflag_plans;
+namespace csell = spmvpack::layouts::csell;
 using layouts::chain_of;
 using layouts::chain_of_rows;
 
-constexpr std::uint64_t rows_per_task = 1U << 14, slice_rows = sliced::lanes, group_steps = sliced::group_steps;
+constexpr std::uint64_t rows_per_task = 1U << 14, slice_rows = csell::lanes, group_steps = csell::group_steps;
 /// sell sorts rows in windows of so many, where sorting pays.
 constexpr std::uint64_t window_rows = 256;
 /// What is looked at, at most: windows for padding, long rows for columns; entries for csell.
@@ -134,8 +134,8 @@ SplitCosts::SplitCosts(const CsrView& a, const PlanOptions& options)
     : a_(a), options_(options), size_(size_of(a.value_type())) {
   const auto values = options.values ? options.values : ValueTable::count(a, options.threads, false);
   const std::uint64_t distinct = values->distinct();
-  flag_value_bytes_ = flagged::stored_bytes(
-      flagged::usual_source({.entries = a.nnz(), .value_size = size_, .distinct_values = distinct}), size_);
+  flag_value_bytes_ = bitflag::stored_bytes(
+      bitflag::usual_source({.entries = a.nnz(), .value_size = size_, .distinct_values = distinct}), size_);
   look_at_columns();
   if (options.aim.optimize != Objective::bytes || flag_value_bytes_ <= 1) return;
   const PartPlan plan = sample("bitflag", a.cols(), a.nnz());  // there may be windows or decimals
@@ -147,13 +147,13 @@ SplitCosts::SplitCosts(const CsrView& a, const PlanOptions& options)
 /// Bytes of columns in chunks of the matrix, and in long rows: whatever else is in their chunks, they span theirs.
 void SplitCosts::look_at_columns() {
   const std::uint32_t* const columns = a_.col_idx();
-  column_bytes_ = flagged::bytes_of_columns(a_);
+  column_bytes_ = bitflag::bytes_of_columns(a_);
   std::uint64_t seen = 0, bytes = 0;
   for (std::uint64_t r = 0; r < a_.rows(); r += stride_of(a_.rows(), sample_rows)) {
     const std::uint64_t n = a_.row_length(r);
     if (n < 2 || n * a_.rows() <= 4 * a_.nnz()) continue;
     seen += n;
-    bytes += n << flagged::column_shift(columns[a_.row_ptr(r + 1) - 1] - columns[a_.row_ptr(r)]);
+    bytes += n << bitflag::column_shift(columns[a_.row_ptr(r + 1) - 1] - columns[a_.row_ptr(r)]);
   }
   long_column_bytes_ = seen == 0 ? column_bytes_ : static_cast<double>(bytes) / static_cast<double>(seen);
 }
@@ -225,21 +225,21 @@ double SplitCosts::csell(const ShortRows& s) const {
     else if (c.value > 1)
       c.value = times(slots, c.value);
   const auto bytes = static_cast<std::uint64_t>(slot_bytes_ * slots + entry_bytes_ * entries);
-  return cost(bytes + div_up(a_.rows(), slice_rows) * sizeof(sliced::Slice), a_.rows(), std::move(work));
+  return cost(bytes + div_up(a_.rows(), slice_rows) * sizeof(csell::Slice), a_.rows(), std::move(work));
 }
 
 double SplitCosts::least_of_csell(const ShortRows& s) const {
   return cost(0, 0,
               {{"csell.multiplies", 1},
                {"csell.chain",
-                chain_of(div_up(s.longest, group_steps), sliced::max_sums * launch_rules::csell::groups_of_few)}});
+                chain_of(div_up(s.longest, group_steps), csell::max_sums * launch_rules::csell::groups_of_few)}});
 }
 
 std::uint64_t SplitCosts::segments_of_long(const ShortRows& s) const {
   if (const auto given = layouts::read_setting(options_, "bitflag.segments", 1, 0xFFFFFFFF, "auto")) return *given;
   if (layouts::read_setting(options_, "bitflag.hot", 0, 0xFFFFFFFF, "auto").value_or(0) != 0) return 1;
   const std::uint64_t rows = a_.rows() - s.rows, entries = a_.nnz() - s.entries;
-  return flagged::usual_segments({.rows = rows,
+  return bitflag::usual_segments({.rows = rows,
                                   .cols = a_.cols(),
                                   .entries = entries,
                                   .sums_of_few = std::min(entries, rows * launch_rules::bitflag::few_segments)});
@@ -266,14 +266,14 @@ double SplitCosts::far_gathers(const ShortRows& s) const { return most_spared_ -
 
 double SplitCosts::of_long(const ShortRows& s, std::uint64_t longest) const {
   const std::uint64_t entries = a_.nnz() - s.entries, rows = a_.rows() - s.rows;
-  const bool few = entries < flagged::small_entries, listed = s.rows != 0;
-  const std::uint64_t tile = std::uint64_t{flagged::usual_tile(entries, longest)} * flagged::chunk_entries;
+  const bool few = entries < bitflag::small_entries, listed = s.rows != 0;
+  const std::uint64_t tile = std::uint64_t{bitflag::usual_tile(entries, longest)} * bitflag::chunk_entries;
   const bool carries = longest > tile;
   const std::uint64_t value_bytes = times(flag_value_bytes_, entries);
   const std::uint64_t segments = segments_of_long(s);
   const double of_column = segments != 1 ? 2 : listed ? long_column_bytes_ : column_bytes_;
   const std::uint64_t list_bytes = listed ? rows * sizeof(std::uint32_t) : 0;
-  return cost(value_bytes + times(flagged::bytes_but_values(of_column), entries) + list_bytes, listed ? 2 * rows : rows,
+  return cost(value_bytes + times(bitflag::bytes_but_values(of_column), entries) + list_bytes, listed ? 2 * rows : rows,
               {{"bitflag.multiplies", 1},
                {"bitflag.entries", entries},
                {"bitflag.rows", rows},

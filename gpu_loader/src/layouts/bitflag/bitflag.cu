@@ -64,7 +64,7 @@ constexpr std::uint32_t table_size(Source source) {
 }
 
 /// For each lane, the sum of n, at most 15, over the lanes before.
-__device__ inline std::uint32_t sum_before(std::uint32_t n, std::uint32_t lane) {
+__device__ inline std::uint32_t exclusive_sum_of_4_bits(std::uint32_t n, std::uint32_t lane) {
   const std::uint32_t below = (1U << lane) - 1;
   std::uint32_t sum = 0;
 #pragma unroll
@@ -217,7 +217,7 @@ __device__ std::uint32_t multiply_chunk(const View<A>& v, const Chunk& chunk, bo
   }
   // The sums of the rows that start in the lanes, in their order, pass through shared memory: all lanes then write
   // them. A lane's first one goes where that of the row before belongs, and is read again: its head.
-  const std::uint32_t before = sum_before(static_cast<std::uint32_t>(__popc(flags)), lane);
+  const std::uint32_t before = exclusive_sum_of_4_bits(static_cast<std::uint32_t>(__popc(flags)), lane);
   V value[lane_entries];
 #pragma unroll
   for (unsigned k = 0; k < lane_entries; ++k) value[k] = values.get(k, table);

@@ -30,8 +30,8 @@ __device__ std::uint32_t entries_of(const Walk& walk, std::uint32_t begin, std::
   return n;
 }
 
-/// For each lane, the entries of the lanes before.
-__device__ inline std::uint32_t sum_before(std::uint32_t n, std::uint32_t lane) {
+/// For each lane, the sum of n over the lanes before.
+__device__ inline std::uint32_t exclusive_sum(std::uint32_t n, std::uint32_t lane) {
   std::uint32_t sum = n;
 #pragma unroll
   for (unsigned by = 1; by < 32; by *= 2) {
@@ -103,7 +103,7 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
           values +=
               __shfl_sync(~0U, start + entries_of(__ldg(walk.header(scanned - 32 + lane) + 1)), 31) * block_values;
         const std::uint32_t at = scanned + lane;
-        start = sum_before(at < walk.groups ? entries_of(__ldg(walk.header(at) + 1)) : 0, lane);
+        start = exclusive_sum(at < walk.groups ? entries_of(__ldg(walk.header(at) + 1)) : 0, lane);
         scanned += 32;
       }
     }
