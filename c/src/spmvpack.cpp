@@ -5,18 +5,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <exception>
 #include <limits>
-#include <new>
+#include <span>
 #include <string>
-#include <string_view>
-#include <type_traits>
 
+#include "arguments.hpp"
 #include "spmvpack/container/assemble.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
+#include "status.hpp"
 
 struct spmvpack_container {
   spmvpack::Container container;
@@ -31,81 +30,8 @@ struct spmvpack_matrix {
   spmvpack::gpu_loader::DeviceMatrix matrix;
 };
 
-namespace spmvpack::gpu_loader {
+namespace spmvpack::c {
 namespace {
-
-static_assert(SPMVPACK_IO == static_cast<int>(errc::io) && SPMVPACK_EXISTS == static_cast<int>(errc::exists) &&
-              SPMVPACK_USAGE == static_cast<int>(errc::usage) &&
-              SPMVPACK_BAD_INPUT == static_cast<int>(errc::bad_input) &&
-              SPMVPACK_CORRUPT == static_cast<int>(errc::corrupt) &&
-              SPMVPACK_UNSUPPORTED == static_cast<int>(errc::unsupported) &&
-              SPMVPACK_NO_DEVICE == static_cast<int>(errc::no_device) &&
-              SPMVPACK_OUT_OF_MEMORY == static_cast<int>(errc::out_of_memory) &&
-              SPMVPACK_INTERNAL == static_cast<int>(errc::internal) &&
-              SPMVPACK_TOO_LARGE == static_cast<int>(errc::too_large));
-
-constexpr const char* no_memory = "out of memory";
-
-/// The text of the last error, unless there was no memory even for that.
-struct LastError {
-  std::string text;
-  bool lost = false;
-};
-thread_local LastError last_error;
-
-spmvpack_status failed(spmvpack_status status, const char* text) noexcept {
-  try {
-    last_error.text = text;
-    last_error.lost = false;
-  } catch (...) {
-    last_error.lost = true;
-  }
-  return status;
-}
-
-/// Calls f and returns its status.
-template <class F>
-spmvpack_status guarded(F&& f) noexcept {
-  try {
-    f();
-    return SPMVPACK_OK;
-  } catch (const Error& e) {
-    return failed(static_cast<spmvpack_status>(e.code()), e.what());
-  } catch (const std::bad_alloc&) {
-    return failed(SPMVPACK_OUT_OF_MEMORY, no_memory);
-  } catch (const std::exception& e) {
-    return failed(SPMVPACK_INTERNAL, e.what());
-  } catch (...) {
-    return failed(SPMVPACK_INTERNAL, "an unknown exception");
-  }
-}
-
-void require(bool ok, const char* what) {
-  if (!ok) throw Error(errc::usage, what);
-}
-void require_pointer(const void* pointer, const char* name) {
-  if (pointer == nullptr) throw Error(errc::usage, std::string(name) + " is null");
-}
-
-spmvpack_type c_type_of(ValueType type) {
-  switch (type) {
-    case ValueType::f64:
-      return SPMVPACK_F64;
-    case ValueType::f32:
-      return SPMVPACK_F32;
-  }
-  throw Error(errc::unsupported, "C has no name for the type of the values");
-}
-
-ValueType type_of(spmvpack_type type) {
-  for (const ValueType known : spmvpack::value_types)
-    if (c_type_of(known) == type) return known;
-  throw Error(errc::usage, "no such type of values or vectors");
-}
-
-spmvpack_info info_of(const MatrixFacts& facts, std::uint64_t device_bytes) {
-  return {facts.rows, facts.cols, facts.nnz, device_bytes, c_type_of(facts.value_type)};
-}
 
 /// Calls f with the span of `size` indices at `place`.
 template <class F>
@@ -114,66 +40,6 @@ decltype(auto) with_indices(spmvpack_index type, const void* place, std::uint64_
   if (size != 0) require_pointer(place, name);
   return type == SPMVPACK_I64 ? f(std::span(static_cast<const std::int64_t*>(place), size))
                               : f(std::span(static_cast<const std::int32_t*>(place), size));
-}
-
-/// The caller's structure, whose size may be that of an older or a newer header, as spmvpack.h promises: fields that it
-/// lacks are 0, and those that this version lacks must be. `first_size` is that of the structure's first version.
-template <class T>
-T sized(const T* c, std::size_t first_size, const char* made_by) {
-  static_assert(std::has_unique_object_representations_v<T>, "padding would hide a field of the next version");
-  const std::size_t size = c->size;
-  if (size < first_size || size > SPMVPACK_MAX_STRUCT_SIZE)
-    throw Error(
-        errc::usage,
-        "the structure has a size of " + std::to_string(size) + ", this version's has " + std::to_string(sizeof(T)), {},
-        std::string("start from ") + made_by);
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(c);
-  for (std::size_t i = sizeof(T); i < size; ++i)
-    if (bytes[i] != 0)
-      throw Error(errc::unsupported, "a field of a newer version of the structure is set", "byte " + std::to_string(i),
-                  "leave it 0, or use a newer library");
-  T result{};
-  std::memcpy(&result, bytes, std::min(size, sizeof(T)));
-  return result;
-}
-
-spmvpack_encode_options options_of(const spmvpack_encode_options* c) {
-  if (c == nullptr) return spmvpack_encode_default();
-  return sized(c, offsetof(spmvpack_encode_options, target), "spmvpack_encode_default()");
-}
-
-LoadOptions options_of(const spmvpack_load_options* c) {
-  if (c == nullptr) return {};
-  const spmvpack_load_options options = sized(c, sizeof *c, "spmvpack_load_default()");
-  LoadOptions all;
-  all.threads = options.threads;
-  all.memory_limit = options.memory_limit;
-  all.check_contents = options.check_contents != 0;
-  return all;
-}
-
-encoder::EncodeRequest request_of(const spmvpack_encode_options& c) {
-  encoder::EncodeRequest request;
-  require_pointer(c.layout, "layout");
-  require(c.target == SPMVPACK_TARGET_GPU || c.target == SPMVPACK_TARGET_HOST, "no such target");
-  require(c.optimize == SPMVPACK_OPTIMIZE_TIME || c.optimize == SPMVPACK_OPTIMIZE_BYTES, "no such objective");
-  require(c.zstd_level >= 0 && c.zstd_level <= 19, "zstd_level is not between 0 and 19");
-  request.strategy = c.layout;
-  if (c.target == SPMVPACK_TARGET_HOST) request.aim.target = encoder::Target::host;
-  if (c.optimize == SPMVPACK_OPTIMIZE_BYTES) request.aim.optimize = encoder::Objective::bytes;
-  for (const char* const* setting = c.settings; setting != nullptr && *setting != nullptr; ++setting) {
-    const std::string_view text = *setting;
-    const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos)
-      throw Error(errc::usage, "the setting '" + std::string(text) + "' is not NAME=VALUE");
-    request.settings[std::string(text.substr(0, equals))] = text.substr(equals + 1);
-  }
-  if (c.zstd_level != 0) request.codec = format::Codec::zstd;
-  if (c.zstd_level != 0) request.level = c.zstd_level;
-  request.threads = c.threads;
-  request.force_size = c.force_size != 0;
-  request.transpose = c.transpose != 0;
-  return request;
 }
 
 /// The container of a matrix in the caller's arrays.
@@ -262,56 +128,6 @@ class CallersMemory final : public ByteSink {
   std::uint64_t end_ = 0;
 };
 
-spmvpack_multiply_description sized_description(const spmvpack_multiply_description* description) {
-  require_pointer(description, "description");
-  const auto c = sized(description, offsetof(spmvpack_multiply_description, order_x), "spmvpack_multiply_default()");
-  (void)type_of(c.vectors);  // which refuses what is none, whatever else is wrong
-  return c;
-}
-
-/// X or Y as the description has it.
-template <class T>
-DenseView<T> view_of(T* data, std::uint64_t rows, std::uint64_t cols, spmvpack_order order, std::uint64_t leading,
-                     const char* name) {
-  require(order == SPMVPACK_ORDER_COLUMNS || order == SPMVPACK_ORDER_ROWS, "no such order of X or Y");
-  const bool by_columns = order == SPMVPACK_ORDER_COLUMNS;
-  const std::uint64_t least = by_columns ? rows : cols;
-  if (leading == 0) leading = least;
-  if (leading < least)
-    throw Error(errc::usage,
-                std::string(name) + " is " + std::to_string(leading) + ", less than a " +
-                    (by_columns ? "column's " : "row's ") + std::to_string(least) + " elements",
-                {},
-                by_columns ? "give the distance between columns, or 0 if they are contiguous"
-                           : "give the distance between rows, or 0 if they are contiguous");
-  require(leading < std::uint64_t{1} << 60, "a leading dimension that no memory has");
-  const auto stride = static_cast<std::int64_t>(leading);
-  return by_columns ? DenseView<T>(data, rows, cols, 1, stride) : DenseView<T>(data, rows, cols, stride, 1);
-}
-
-template <class T>
-struct Views {
-  Views(const MatrixFacts& facts, const spmvpack_multiply_description& d, const void* x_data, void* y_data)
-      : x(view_of(static_cast<const T*>(x_data), d.operation == SPMVPACK_OPERATION_N ? facts.cols : facts.rows,
-                  d.right_hand_sides, d.order_x, d.ldx, "ldx")),
-        y(view_of(static_cast<T*>(y_data), d.operation == SPMVPACK_OPERATION_N ? facts.rows : facts.cols,
-                  d.right_hand_sides, d.order_y, d.ldy, "ldy")) {}
-  DenseView<const T> x;
-  DenseView<T> y;
-};
-
-/// Converts the description of a multiply with such operands to C++, which checks its contents.
-template <class T>
-MultiplyDescription description_of(const spmvpack_multiply_description& c, const Views<T>& views) {
-  return {.operation = static_cast<Operation>(c.operation),
-          .vectors = spmvpack::value_type_of<T>,
-          .right_hand_sides = c.right_hand_sides,
-          .strided_x = !views.x.has_contiguous_columns(),
-          .strided_y = !views.y.has_contiguous_columns(),
-          .scalars_on_device = c.scalars_on_device != 0,
-          .kernel = {c.kernel}};
-}
-
 void host_multiply(const spmvpack_host_matrix* matrix, const spmvpack_multiply_description& c, const void* alpha,
                    const void* x, const void* beta, void* y, int threads) {
   require_pointer(matrix, "matrix");
@@ -326,37 +142,32 @@ void host_multiply(const spmvpack_host_matrix* matrix, const spmvpack_multiply_d
   });
 }
 
-/// A multiply of one column, as the functions without a description have it.
-spmvpack_multiply_description of_one_column(spmvpack_operation operation, spmvpack_type vectors) {
-  spmvpack_multiply_description c = spmvpack_multiply_default(vectors);
-  c.operation = operation;
-  return c;
-}
-
 template <class T>
-void multiply(const DeviceMatrix& matrix, const spmvpack_multiply_description& c, const void* alpha, const void* x,
-              const void* beta, void* y, std::span<std::byte> workspace, Stream stream) {
+void multiply(const gpu_loader::DeviceMatrix& matrix, const spmvpack_multiply_description& c, const void* alpha,
+              const void* x, const void* beta, void* y, std::span<std::byte> workspace, gpu_loader::Stream stream) {
   const auto scalar = [&](const void* at) {
     const auto* const place = static_cast<const T*>(at);
-    return c.scalars_on_device != 0 ? Scalar<T>::on_device(place) : Scalar<T>(*place);
+    return c.scalars_on_device != 0 ? gpu_loader::Scalar<T>::on_device(place) : gpu_loader::Scalar<T>(*place);
   };
   const Views<T> views(matrix.facts(), c, x, y);
   matrix.multiply<T>(scalar(alpha), views.x, scalar(beta), views.y, workspace, stream, description_of(c, views));
 }
 
 }  // namespace
-}  // namespace spmvpack::gpu_loader
+}  // namespace spmvpack::c
 
-using namespace spmvpack::gpu_loader;
+using namespace spmvpack::c;
 using spmvpack::Container;
 using spmvpack::LoadOptions;
 using spmvpack::memory_source;
 using spmvpack::OutputFile;
+using spmvpack::gpu_loader::DeviceMatrix;
+using spmvpack::gpu_loader::Stream;
 using spmvpack::host_loader::HostMatrix;
 
 extern "C" {
 
-const char* spmvpack_error_text(void) { return last_error.lost ? no_memory : last_error.text.c_str(); }
+const char* spmvpack_error_text(void) { return last_error_text(); }
 
 const char* spmvpack_version(void) { return SPMVPACK_VERSION; }
 
@@ -520,7 +331,7 @@ spmvpack_status spmvpack_find_kernel(const char* name, uint32_t* kernel) {
   return guarded([&] {
     require_pointer(name, "name");
     require_pointer(kernel, "kernel");
-    *kernel = find_kernel(name).value;
+    *kernel = spmvpack::gpu_loader::find_kernel(name).value;
   });
 }
 

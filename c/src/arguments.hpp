@@ -1,0 +1,76 @@
+#pragma once
+// What callers in C pass, checked and as C++ has it; and what they get back.
+
+#include <cstdint>
+#include <string>
+
+#include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/multiply.hpp"
+#include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/types.hpp"
+#include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/spmvpack.h"
+#include "status.hpp"
+
+namespace spmvpack::c {
+
+/// Error (usage) if there is none.
+ValueType type_of(spmvpack_type type);
+
+spmvpack_info info_of(const MatrixFacts& facts, std::uint64_t device_bytes);
+
+/// The defaults if there are none.
+spmvpack_encode_options options_of(const spmvpack_encode_options* c);
+LoadOptions options_of(const spmvpack_load_options* c);
+
+encoder::EncodeRequest request_of(const spmvpack_encode_options& c);
+
+/// The caller's description, whose type of vectors is known.
+spmvpack_multiply_description sized_description(const spmvpack_multiply_description* description);
+/// A multiply of one column, as the functions without a description have it.
+spmvpack_multiply_description of_one_column(spmvpack_operation operation, spmvpack_type vectors);
+
+/// X or Y as the description has it.
+template <class T>
+DenseView<T> view_of(T* data, std::uint64_t rows, std::uint64_t cols, spmvpack_order order, std::uint64_t leading,
+                     const char* name) {
+  require(order == SPMVPACK_ORDER_COLUMNS || order == SPMVPACK_ORDER_ROWS, "no such order of X or Y");
+  const bool by_columns = order == SPMVPACK_ORDER_COLUMNS;
+  const std::uint64_t least = by_columns ? rows : cols;
+  if (leading == 0) leading = least;
+  if (leading < least)
+    throw Error(errc::usage,
+                std::string(name) + " is " + std::to_string(leading) + ", less than a " +
+                    (by_columns ? "column's " : "row's ") + std::to_string(least) + " elements",
+                {},
+                by_columns ? "give the distance between columns, or 0 if they are contiguous"
+                           : "give the distance between rows, or 0 if they are contiguous");
+  require(leading < std::uint64_t{1} << 60, "a leading dimension that no memory has");
+  const auto stride = static_cast<std::int64_t>(leading);
+  return by_columns ? DenseView<T>(data, rows, cols, 1, stride) : DenseView<T>(data, rows, cols, stride, 1);
+}
+
+template <class T>
+struct Views {
+  Views(const MatrixFacts& facts, const spmvpack_multiply_description& d, const void* x_data, void* y_data)
+      : x(view_of(static_cast<const T*>(x_data), d.operation == SPMVPACK_OPERATION_N ? facts.cols : facts.rows,
+                  d.right_hand_sides, d.order_x, d.ldx, "ldx")),
+        y(view_of(static_cast<T*>(y_data), d.operation == SPMVPACK_OPERATION_N ? facts.rows : facts.cols,
+                  d.right_hand_sides, d.order_y, d.ldy, "ldy")) {}
+  DenseView<const T> x;
+  DenseView<T> y;
+};
+
+/// Converts the description of a multiply with such operands to C++, which checks its contents.
+template <class T>
+MultiplyDescription description_of(const spmvpack_multiply_description& c, const Views<T>& views) {
+  return {.operation = static_cast<Operation>(c.operation),
+          .vectors = spmvpack::value_type_of<T>,
+          .right_hand_sides = c.right_hand_sides,
+          .strided_x = !views.x.has_contiguous_columns(),
+          .strided_y = !views.y.has_contiguous_columns(),
+          .scalars_on_device = c.scalars_on_device != 0,
+          .kernel = {c.kernel}};
+}
+
+}  // namespace spmvpack::c
