@@ -53,84 +53,83 @@ std::string list_of(const SliceSteps& steps, const BlockRows& rows, std::uint64_
   return list;
 }
 
-}  // namespace
+constexpr std::uint32_t no_list = 0xFFFFFFFF;
 
-std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, int threads) {
-  constexpr std::uint32_t no_list = 0xFFFFFFFF;
-  struct Task {
-    Lists lists;
-    std::vector<std::uint32_t> list_of_slice;
-  };
-  ColumnsPlan plan;
-  plan.block = rows.block();
-  plan.by_value = by_value;
-  const std::uint64_t slices = rows.slices();
-  const std::size_t block_bytes = std::size_t{rows.block()} * rows.block() * size_of(rows.matrix().value_type());
-  constexpr std::uint64_t slices_per_task = ColumnsPlan::slices_per_task;
-  std::vector<Task> tasks(div_up(slices, slices_per_task));
-  plan.groups.resize(slices);
-  plan.offsets_of.resize(slices);
-  plan.offsets.resize(tasks.size());
-  std::atomic<bool> given_up{false};
-  parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
-    if (given_up) return;
-    Task& task = tasks[t];
-    SliceSteps steps(rows);
-    struct Found {
-      std::uint32_t list = no_list, width = 0;
-      std::size_t steps = 0;
-      SliceGroups groups{};
-      StepRange offsets{};
-    };
-    OffsetSteps offsets;
-    RecentSlices<Found> recent(rows, by_value);
-    StepFacts facts{.block_bytes = block_bytes};
-    for (std::uint64_t s = t * slices_per_task; s < std::min(slices, (t + 1) * slices_per_task); ++s) {
-      const Found& found = recent(s, [&](Found& f) {
-        const bool fits = steps.arrange_pattern(s, by_value, most_pattern_steps(rows.blocks(s), by_value));
-        f = {no_list, steps.width(), steps.steps().size(), steps.groups(), {}};
-        if (fits) {
-          const std::string steps_of_slice = list_of(steps, rows, s, by_value);
-          const std::size_t lists_before = task.lists.size();
-          f.list = task.lists.add(steps_of_slice);
-          if (task.lists.size() != lists_before) facts.list_bytes += steps_of_slice.size();
-        } else if (by_value) {
-          given_up = true;
-        } else {
-          f.offsets = steps.find_offsets(s, offsets);
-          f.groups = steps.groups();
-        }
-      });
-      facts.blocks += rows.blocks(s);
-      facts.steps += found.steps;
-      facts.width += found.width;
-      task.list_of_slice.push_back(found.list);
-      plan.groups[s] = found.groups;
-      plan.offsets_of[s] = found.offsets;
-      if (given_up) return;
-    }
-    offsets.masks.shrink_to_fit();
-    offsets.columns.shrink_to_fit();
-    plan.offsets[t] = std::move(offsets);
-    if (by_value && !worth_values_in_steps(facts)) given_up = true;
-  });
-  if (given_up) return {};
-
-  // The lists of all tasks, in their order.
+/// The lists of some slices, and the number of each slice's; no_list: its columns are offsets.
+struct SliceLists {
   Lists lists;
-  std::vector<std::uint32_t> list_of_slice;
-  list_of_slice.reserve(slices);
-  for (Task& task : tasks) {
+  std::vector<std::uint32_t> of_slices;
+};
+
+std::size_t block_bytes(const BlockRows& rows) {
+  return std::size_t{rows.block()} * rows.block() * size_of(rows.matrix().value_type());
+}
+
+/// The steps of task t's slices, into their elements of the plan and `out`. Sets `given_up` if values in steps are not
+/// worth it, and ends when any task has.
+void arrange_slices(const BlockRows& rows, std::uint64_t t, SliceLists& out, ColumnsPlan& plan,
+                    std::atomic<bool>& given_up) {
+  constexpr std::uint64_t slices_per_task = ColumnsPlan::slices_per_task;
+  const bool by_value = plan.by_value;
+  SliceSteps steps(rows);
+  struct Found {
+    std::uint32_t list = no_list, width = 0;
+    std::size_t steps = 0;
+    SliceGroups groups{};
+    StepRange offsets{};
+  };
+  OffsetSteps offsets;
+  RecentSlices<Found> recent(rows, by_value);
+  StepFacts facts{.block_bytes = block_bytes(rows)};
+  for (std::uint64_t s = t * slices_per_task; s < std::min(rows.slices(), (t + 1) * slices_per_task); ++s) {
+    const Found& found = recent(s, [&](Found& f) {
+      const bool fits = steps.arrange_pattern(s, by_value, most_pattern_steps(rows.blocks(s), by_value));
+      f = {no_list, steps.width(), steps.steps().size(), steps.groups(), {}};
+      if (fits) {
+        const std::string list = list_of(steps, rows, s, by_value);
+        const std::size_t lists_before = out.lists.size();
+        f.list = out.lists.add(list);
+        if (out.lists.size() != lists_before) facts.list_bytes += list.size();
+      } else if (by_value) {
+        given_up = true;
+      } else {
+        f.offsets = steps.find_offsets(s, offsets);
+        f.groups = steps.groups();
+      }
+    });
+    facts.blocks += rows.blocks(s);
+    facts.steps += found.steps;
+    facts.width += found.width;
+    out.of_slices.push_back(found.list);
+    plan.groups[s] = found.groups;
+    plan.offsets_of[s] = found.offsets;
+    if (given_up) return;
+  }
+  offsets.masks.shrink_to_fit();
+  offsets.columns.shrink_to_fit();
+  plan.offsets[t] = std::move(offsets);
+  if (by_value && !worth_values_in_steps(facts)) given_up = true;
+}
+
+/// The lists of all tasks, in their order.
+SliceLists join(std::vector<SliceLists> tasks, std::uint64_t slices) {
+  SliceLists all;
+  all.of_slices.reserve(slices);
+  for (SliceLists& task : tasks) {
     std::vector<std::uint32_t> number(task.lists.size());
-    for (std::size_t i = 0; i < number.size(); ++i) number[i] = lists.add(task.lists[i]);
-    for (const std::uint32_t list : task.list_of_slice)
-      list_of_slice.push_back(list == no_list ? no_list : number[list]);
+    for (std::size_t i = 0; i < number.size(); ++i) number[i] = all.lists.add(task.lists[i]);
+    for (const std::uint32_t list : task.of_slices) all.of_slices.push_back(list == no_list ? no_list : number[list]);
     task = {};
   }
+  return all;
+}
+
+/// Makes the dictionary, with the values of its steps if they have any. Returns the first group of each list.
+std::vector<std::uint32_t> make_patterns(const Lists& lists, std::size_t block_bytes, ColumnsPlan& plan) {
   constexpr std::size_t step_bytes = 8;
   std::vector<std::uint32_t> place(lists.size());
   for (std::size_t i = 0; i < lists.size(); ++i) {
-    const std::uint64_t steps = lists[i].size() / (step_bytes + (by_value ? block_bytes : 0)),
+    const std::uint64_t steps = lists[i].size() / (step_bytes + (plan.by_value ? block_bytes : 0)),
                         groups = div_up(steps, group_steps);
     place[i] = groups == 0 ? 0 : static_cast<std::uint32_t>(plan.patterns.size());
     plan.patterns.resize(plan.patterns.size() + groups);
@@ -142,15 +141,36 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
       std::memcpy(&group.base[k % group_steps], lists[i].data() + k * step_bytes, 4);
       std::memcpy(&group.mask[k % group_steps], lists[i].data() + k * step_bytes + 4, 4);
     }
-    if (!by_value || steps == 0) continue;
+    if (!plan.by_value || steps == 0) continue;
     plan.step_values.resize(plan.patterns.size() * group_steps * block_bytes);
     std::memcpy(plan.step_values.data() + std::size_t{place[i]} * group_steps * block_bytes,
                 lists[i].data() + steps * step_bytes, steps * block_bytes);
   }
+  return place;
+}
+
+}  // namespace
+
+std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, int threads) {
+  ColumnsPlan plan;
+  plan.block = rows.block();
+  plan.by_value = by_value;
+  const std::uint64_t slices = rows.slices();
+  std::vector<SliceLists> tasks(div_up(slices, ColumnsPlan::slices_per_task));
+  plan.groups.resize(slices);
+  plan.offsets_of.resize(slices);
+  plan.offsets.resize(tasks.size());
+  std::atomic<bool> given_up{false};
+  parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
+    if (!given_up) arrange_slices(rows, t, tasks[t], plan, given_up);
+  });
+  if (given_up) return {};
+  const SliceLists all = join(std::move(tasks), slices);
+  const std::vector<std::uint32_t> place = make_patterns(all.lists, block_bytes(rows), plan);
   plan.slices.resize(slices);
   for (std::uint64_t s = 0; s < slices; ++s) {
-    if (list_of_slice[s] != no_list) {
-      plan.slices[s].pattern = place[list_of_slice[s]];
+    if (all.of_slices[s] != no_list) {
+      plan.slices[s].pattern = place[all.of_slices[s]];
       ++plan.slices_in_patterns;
     }
     plan.slices[s].counts = plan.groups[s].counts();
