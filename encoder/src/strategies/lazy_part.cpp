@@ -13,8 +13,6 @@ namespace spmvpack::encoder {
 namespace strategy {
 namespace {
 
-constexpr std::uint64_t rows_per_task = 1U << 14;
-
 /// Copies entries that lie side by side in the rows of `a`, of each row as many as it has in to.row_ptr.
 template <class T>
 void copy_runs(const CsrView& a, const Cut& cut, CsrMatrix& to, int threads) {

@@ -8,6 +8,9 @@
 
 namespace spmvpack::encoder::strategy {
 
+/// Rows that a thread takes at a time.
+inline constexpr std::uint64_t rows_per_task = 1U << 14;
+
 /// The entries of a part: of each of its rows those in its columns, or some of them.
 struct Cut {
   PartIndices rows, cols;

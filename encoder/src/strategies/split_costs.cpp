@@ -22,7 +22,7 @@ namespace csell = spmvpack::layouts::csell;
 using layouts::chain_of;
 using layouts::chain_of_rows;
 
-constexpr std::uint64_t rows_per_task = 1U << 14, slice_rows = csell::lanes, group_steps = csell::group_steps;
+constexpr std::uint64_t slice_rows = csell::lanes, group_steps = csell::group_steps;
 /// sell sorts rows in windows of so many, where sorting pays.
 constexpr std::uint64_t window_rows = 256;
 /// What is looked at, at most: windows for padding, long rows for columns; entries for csell.
