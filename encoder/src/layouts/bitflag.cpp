@@ -47,16 +47,16 @@ class BitflagWriter {
 
   void fill(std::size_t index, std::uint64_t begin, std::span<std::byte> out) const {
     switch (index) {
-      case 0:
+      case section_chunks:
         return compute_elements<Chunk>(begin, out, [&](std::uint64_t c) { return p_.chunks.all[c].chunk; });
-      case 1:
+      case section_stream:
         return dispatch(a_.value_type(), [&]<class T>(T) { fill_stream<T>(begin, out); });
-      case 2:
+      case section_values:
         return dispatch(a_.value_type(), [&]<class T>(T) {
           compute_elements<bits_of<T>>(begin, out,
                                        [&](std::uint64_t i) { return static_cast<bits_of<T>>(p_.table[i]); });
         });
-      case 3:
+      case section_hot:
         return compute_elements<std::uint32_t>(begin, out, [&](std::uint64_t i) { return p_.hot.columns[i]; });
       default:
         return compute_elements<std::uint32_t>(begin, out, [&](std::uint64_t i) { return p_.chunks.segments[i]; });

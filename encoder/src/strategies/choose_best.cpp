@@ -30,19 +30,19 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Ob
   for (std::size_t i = 1; i < candidates.size(); ++i)
     if (cost(candidates[i]) < cost(candidates[choice.index])) choice.index = i;
   const Candidate& best = candidates[choice.index];
-  const std::string bytes = percent_text(share(best.device_bytes));
+  const std::string of_csr_bytes = percent_text(share(best.device_bytes));
   const auto csr =
       std::find_if(candidates.begin(), candidates.end(), [](const Candidate& c) { return c.strategy == "csr"; });
   if (optimize == Objective::bytes)
     choice.reason =
-        best.device_bytes < csr_bytes ? bytes + " of csr's bytes" : "none that auto takes is smaller than csr";
+        best.device_bytes < csr_bytes ? of_csr_bytes + " of csr's bytes" : "none that auto takes is smaller than csr";
   else if (csr == candidates.end() || !(csr->seconds > 0))
-    choice.reason = fmt::format("{} predicted, {} of csr's bytes", time_text(best.seconds), bytes);
+    choice.reason = fmt::format("{} predicted, {} of csr's bytes", time_text(best.seconds), of_csr_bytes);
   else if (best.strategy == "csr")
     choice.reason = fmt::format("none that auto takes is predicted below its {}", time_text(best.seconds));
   else
     choice.reason = fmt::format("{} of csr's time ({} predicted), {} of its bytes",
-                                percent_text(best.seconds / csr->seconds), time_text(best.seconds), bytes);
+                                percent_text(best.seconds / csr->seconds), time_text(best.seconds), of_csr_bytes);
   return choice;
 }
 
