@@ -55,7 +55,7 @@ inline constexpr std::array<SectionDescription, 8> sections{{
 
 /// An element of `cl`.
 struct ChunkLength {
-  std::uint32_t bits;
+  std::uint32_t bits;  ///< 16 | 16, the lowest first
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t steps() const noexcept { return (bits & 0xFFFFU) + 1; }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t segment() const noexcept { return bits >> 16U; }
   static constexpr ChunkLength of(std::uint64_t steps, std::uint64_t segment) noexcept {
@@ -66,7 +66,7 @@ struct ChunkLength {
 /// An element of `row_idx`: where the sum of a lane goes.
 struct LaneRow {
   static constexpr std::uint32_t none = 0xFFFFFFFF, shared_bit = 0x80000000;
-  std::uint32_t bits;
+  std::uint32_t bits;  ///< 31 | 1, the lowest first
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_none() const noexcept { return bits == none; }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_shared() const noexcept { return (bits & shared_bit) != 0; }
   /// The row, or the number of the partial sum.

@@ -50,7 +50,7 @@ inline constexpr std::uint32_t hot_bit = 1U << 31U;  ///< of a word that is a pl
 /// values have in common (9). That is where its window begins, in steps; or the least exponent (5), and in how many
 /// bits each entry has what its own is more, in fours (2).
 struct Info {
-  std::uint32_t bits;
+  std::uint32_t bits;  ///< 9 | 9 | 2 | 2 | 1 | 9, the lowest first
 
   static constexpr SPMVPACK_HOST_DEVICE Info make(std::uint32_t entries, std::uint32_t starts,
                                                   std::uint32_t column_shift, std::uint32_t row_bytes,

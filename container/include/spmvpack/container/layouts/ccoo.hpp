@@ -34,7 +34,7 @@ constexpr SPMVPACK_HOST_DEVICE std::uint32_t group_lanes(std::uint32_t lanes) no
 
 /// A chunk's encoding byte.
 struct Encoding {
-  std::uint8_t bits = 0;
+  std::uint8_t bits = 0;  ///< 1 | 2 | 1 | 3 | 1 bits, the lowest first
 
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool one_row() const noexcept { return (bits & 1U) != 0; }
   /// 0, 1, 2: column offsets of 8, 16, 32 bits.

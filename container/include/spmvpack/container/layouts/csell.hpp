@@ -49,7 +49,7 @@ inline constexpr std::uint32_t max_patterns = (1U << 30U) - 1;
 /// Where the value of an entry is, with mirrors: 2 slot + 1 if the slot is that of the row that its column is, which is
 /// that of the transposed entry; 2 slot if it is of its own row.
 struct Reference {
-  std::uint32_t bits;
+  std::uint32_t bits;  ///< 1 | 15, the lowest first
   static constexpr Reference own(std::uint32_t slot) noexcept { return {2 * slot}; }
   static constexpr Reference mirror(std::uint32_t slot) noexcept { return {2 * slot + 1}; }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_mirror() const noexcept { return (bits & 1U) != 0; }
@@ -76,10 +76,10 @@ static_assert(sizeof(Group) == unit);
 
 /// An element of `slices`.
 struct Slice {
-  std::uint32_t pattern;  ///< its first group of the dictionary; with mirrors, 2^30 times its reference_bytes() more
+  std::uint32_t pattern;  ///< 30 | 2 bits: its first group of the dictionary; with mirrors, reference_bytes()
   std::uint32_t stream;   ///< its units of `stream` begin here
   std::uint32_t values;   ///< its values begin here, in units; 0 unless the source is raw, or there are mirrors
-  std::uint32_t counts;   ///< groups of each kind of columns, a byte each; `many`: see SliceGroups
+  std::uint32_t counts;   ///< 8 | 8 | 8 | 8 bits: groups of each kind of columns; `many`: see SliceGroups
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t first_group() const noexcept {
     return pattern & max_patterns;
   }
