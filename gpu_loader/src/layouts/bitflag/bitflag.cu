@@ -589,7 +589,11 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
     throw Error(errc::unsupported, "bitflag: nearly 2^32 tiles", {}, "use more chunks for each (bitflag.tile)");
   with_kind(part.info(), [&](auto source, auto near) {
     each_pair_of(part.info().value_type, [&]<class A, class V>(A, V) {
-      if constexpr (exists<source(), A>) reserve_shared<source(), near(), A, V>(context.device);
+      if constexpr (exists<source(), A>) {
+        reserve_shared<source(), near(), A, V>(context.device);
+        // Which makes the sums of segments that do not fit.
+        if constexpr (near() == Near::segment) reserve_shared<source(), Near::none, A, V>(context.device);
+      }
     });
   });
   return nullptr;
