@@ -108,6 +108,10 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
   for (const encoder::Strategy& strategy : strategies) {
     if (strategy.chooses) continue;
     report_progress(options.progress, "analyze", 1 + report.layouts.size(), steps);
+    if (!strategy.suits_target(options.aim.target)) {
+      report.refused.push_back({strategy.name, "it is made for CPUs; the report for --target host has it", true});
+      continue;
+    }
     const MemoryScope planning("planning " + strategy.name);
     encoder::Plan plan;
     try {

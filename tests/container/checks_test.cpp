@@ -18,6 +18,7 @@
 #include "spmvpack/container/layouts/ccoo_check.hpp"
 #include "spmvpack/container/layouts/csell_check.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
+#include "spmvpack/container/layouts/sjds_check.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -169,11 +170,32 @@ bool device_takes_amb(const PartView& part) {
          entries + zeros == part.info().nnz;
 }
 
+template <class T>
+bool device_takes_sjds(const PartView& part) {
+  using namespace layouts::sjds;
+  const View<T> v = view<T>(part);
+  const Sizes n = sizes_of(part);
+  bool ok = all_sound(v.window_count + 1, [&](std::uint64_t w) { return check_window(v, w); });
+  ok = all_sound(v.slice_count, [&](std::uint64_t s) { return check_slice(v, n, s); }) && ok;
+  ok = check_end(v, n) == sound && ok;
+  if (!ok) return false;
+  std::vector<std::uint8_t> marks(v.rows);
+  const auto seen = [&](std::uint32_t row) { return std::exchange(marks[row], std::uint8_t{1}) != 0; };
+  std::uint64_t entries = 0;
+  return all_sound(v.slice_count,
+                   [&](std::uint64_t s) {
+                     entries += v.slices[s].entries();
+                     return check_entries(v, s, seen);
+                   }) &&
+         entries == part.info().nnz;
+}
+
 bool device_takes(const PartView& part) {
   return dispatch(part.info().value_type, [&]<class T>(T) {
     if (part.info().layout == "ccoo") return device_takes_ccoo<T>(part);
     if (part.info().layout == "bitflag") return device_takes_bitflag<T>(part);
     if (part.info().layout == "csell") return device_takes_csell<T>(part);
+    if (part.info().layout == "sjds") return device_takes_sjds<T>(part);
     return device_takes_amb<T>(part);
   });
 }
@@ -271,7 +293,8 @@ TEST_CASE("what a GPU's checks take and refuse, the host's do, of golden files a
       if (verdict_of([&] { container = Container::open(file.path); }) != 0) continue;
       for (std::size_t p = 0; p < container->parts().size(); ++p) {
         const std::string layout = container->parts()[p].layout;
-        if (layout != "amb" && layout != "bitflag" && layout != "ccoo" && layout != "csell") continue;
+        if (layout != "amb" && layout != "bitflag" && layout != "ccoo" && layout != "csell" && layout != "sjds")
+          continue;
         std::optional<LoadedPart> part;
         if (verdict_of([&] { part = container->load_part(p, {.threads = 1, .check_structure = false}); }) != 0)
           continue;
@@ -286,7 +309,7 @@ TEST_CASE("what a GPU's checks take and refuse, the host's do, of golden files a
         }
       }
     }
-  REQUIRE(verdicts.size() == 4);
+  REQUIRE(verdicts.size() == 5);
   for (const auto& [layout, of_layout] : verdicts) {
     INFO(layout);
     CHECK(of_layout[0] > 300);

@@ -23,6 +23,7 @@
 #include "spmvpack/container/layouts/pjds.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/layouts/sell.hpp"
+#include "spmvpack/container/layouts/sjds_entries.hpp"
 #include "variants.hpp"
 
 namespace spmvpack::test {
@@ -162,6 +163,25 @@ void enumerate_csell(const PartView& part, Found<T>& found) {
   }
 }
 
+template <class T>
+void enumerate_sjds(const PartView& part, Found<T>& found) {
+  using namespace layouts::sjds;
+  const View<T> v = view<T>(part);
+  for (std::uint64_t s = 0; s < v.slice_count; ++s) {
+    const SliceView slice = SliceView::of(v, s);
+    const auto add_to = [&](std::uint64_t row) {
+      return [&, row](std::uint64_t column, const ValueSlot& slot) {
+        found.add(row, static_cast<std::uint32_t>(column), value_section(v), slot, values_are(v.source));
+      };
+    };
+    if (s >= v.row_slices()) {
+      each_entry_of_piece<T>(slice, add_to(slice.slice.row));
+      continue;
+    }
+    for (std::uint32_t lane = 0; lane < slice.slice.rows(); ++lane) each_entry<T>(slice, lane, add_to(slice.row(lane)));
+  }
+}
+
 /// Enumerates a part; false if its values have no slots.
 template <class T>
 bool enumerate(const PartView& part, Found<T>& found) {
@@ -177,6 +197,7 @@ bool enumerate(const PartView& part, Found<T>& found) {
   if (name == "amb") return enumerate_amb(part, found), true;
   if (name == "ccoo") return enumerate_ccoo(part, found), true;
   if (name == "csell") return enumerate_csell(part, found), true;
+  if (name == "sjds") return enumerate_sjds(part, found), true;
   REQUIRE(name == "bitflag");
   return enumerate_bitflag(part, found);
 }

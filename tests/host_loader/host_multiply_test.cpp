@@ -23,8 +23,10 @@
 #include "orders/ccoo.hpp"
 #include "orders/csell.hpp"
 #include "orders/csr.hpp"
+#include "orders/sjds.hpp"
 #include "products.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
+#include "spmvpack/container/layouts/sjds.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 #include "variants.hpp"
 
@@ -98,6 +100,27 @@ void amb_in_order() {
         REQUIRE(same_bits(multiply(a, x), multiply_in_order_of_amb<A, V>(m.matrix, params[0], params[1], x)));
       });
     }
+  }
+}
+
+template <class A>
+void sjds_in_order() {
+  for (const Variant& variant : every_variant()) {
+    if (variant.layout != "sjds") continue;
+    for (const int values : {0, 3})
+      for (const NamedMatrix& m : random_matrices<A>(53, values)) {
+        if (!suits(m.matrix, variant)) continue;
+        const Container file = open(encode(m.matrix, variant.layout, variant.settings).bytes);
+        const std::uint64_t window_rows = file.parts()[0].params[layouts::sjds::param_window_rows];
+        const HostMatrix a = HostMatrix::load(file);
+        with_vectors<A>([&]<class V>(V) {
+          INFO(variant.name() << ", " << m.name << ", values " << values << ", vectors " << sizeof(V));
+          const auto x = random_vector<V>(m.matrix.cols, 3);
+          const std::vector<V> y = multiply(a, x);
+          REQUIRE(same_bits(y, OrderOfSjds<A, V>(m.matrix, window_rows).multiply(x)));
+          REQUIRE(same_bits(y, multiply(a, x, 5)));
+        });
+      }
   }
 }
 
@@ -341,6 +364,11 @@ TEST_CASE("csr: rows that are visited by length add their entries in turn") {
 TEST_CASE("csr: rows of 2,048 entries and more are added up in pieces, which threads share") {
   SECTION("f64") { rows_in_pieces<double>(); }
   SECTION("f32, with vectors of both types") { rows_in_pieces<float>(); }
+}
+
+TEST_CASE("sjds adds in the documented order, whatever its windows, slices and pieces") {
+  SECTION("f64") { sjds_in_order<double>(); }
+  SECTION("f32, with vectors of both types") { sjds_in_order<float>(); }
 }
 
 TEST_CASE("amb adds in the documented order, whatever its blocks and segments") {

@@ -15,6 +15,7 @@
 #include "spmvpack/container/layouts/ellpack_r.hpp"
 #include "spmvpack/container/layouts/pjds.hpp"
 #include "spmvpack/container/layouts/sell.hpp"
+#include "spmvpack/container/layouts/sjds.hpp"
 #include "spmvpack/container/text.hpp"
 
 namespace spmvpack {
@@ -23,7 +24,7 @@ namespace {
 constexpr std::array all{
     &layouts::csr::layout,  &layouts::coo::layout,   &layouts::ell::layout,     &layouts::ellpack_r::layout,
     &layouts::sell::layout, &layouts::pjds::layout,  &layouts::dia::layout,     &layouts::ccoo::layout,
-    &layouts::amb::layout,  &layouts::csell::layout, &layouts::bitflag::layout,
+    &layouts::amb::layout,  &layouts::csell::layout, &layouts::bitflag::layout, &layouts::sjds::layout,
 };
 
 }  // namespace

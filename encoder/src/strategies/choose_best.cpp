@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -49,7 +50,10 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Ob
 namespace strategy {
 namespace {
 
-Plan plan_best(const std::vector<Strategy>& others, const CsrView& a, const PlanOptions& options) {
+Plan plan_best(const std::vector<Strategy>& all, const CsrView& a, const PlanOptions& options) {
+  std::vector<Strategy> others;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(others),
+               [&](const Strategy& s) { return s.suits_target(options.aim.target); });
   PlanOptions shared = options;
   shared.only_own = true;
   if (!shared.values) shared.values = ValueTable::count(a, options.threads);

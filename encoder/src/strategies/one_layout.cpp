@@ -16,7 +16,8 @@ Strategy one_layout(const LayoutEncoder& layout) {
                 return plan;
               },
           .aims = layout.aims,
-          .reproduction = layout.reproduction};
+          .reproduction = layout.reproduction,
+          .hosts_only = layout.hosts_only};
 }
 
 }  // namespace spmvpack::encoder::strategy

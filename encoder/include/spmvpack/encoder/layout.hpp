@@ -173,6 +173,8 @@ struct LayoutEncoder {
   bool aims = false;
   /// Strategy::reproduction.
   bool reproduction = false;
+  /// Strategy::hosts_only.
+  bool hosts_only = false;
 };
 
 /// All layouts, simplest first.
@@ -198,6 +200,10 @@ struct Strategy {
   /// Whether it is kept as a paper has it, to compare with: complete and tested, taken by `auto` where it wins, but for
   /// f64 and f32 and one vector only. Reports and help list it after the others, or when asked for details.
   bool reproduction = false;
+  /// Whether it is made for hosts: a GPU multiplies with it, with the same bits, but its time there is not predicted.
+  bool hosts_only = false;
+
+  [[nodiscard]] bool suits_target(Target target) const noexcept { return !hosts_only || target == Target::host; }
 };
 
 /// What `auto` compares: a strategy and the cost of its plan.

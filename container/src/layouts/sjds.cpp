@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "spmvpack/container/layouts/sjds_check.hpp"
+#include "spmvpack/container/parallel.hpp"
+#include "violations.hpp"
+
+namespace spmvpack::layouts::sjds {
+namespace {
+
+constexpr std::uint64_t slices_per_task = 256, windows_per_task = 4;
+
+void check_shape(const PartView& part) {
+  const auto& p = part.info().params;
+  const auto& counts = part.info().counts;
+  const auto require = [&](bool ok, Param param) {
+    part.require(ok, {}, [&] { return fmt::format("{} is {}", sjds::parameters.at(param), p.at(param)); });
+  };
+  const auto require_count = [&](bool ok, Section section) {
+    part.require(ok, sections.at(section).name,
+                 [&] { return fmt::format("{} elements", part.info().counts.at(section)); });
+  };
+  require(p[param_source] < source_names.size(), param_source);
+  require(p[param_window_rows] >= lanes && p[param_window_rows] <= max_window_rows && p[param_window_rows] % lanes == 0,
+          param_window_rows);
+  require_count(counts[section_slices] % slice_words == 0 && slices_of(part.info()) < RowWindow::of(0, true).bits,
+                section_slices);
+  require(p[param_pieces] <= slices_of(part.info()), param_pieces);
+  require_count(
+      counts[section_stream] % unit == 0 && units_of(part.info()) >= end_units && units_of(part.info()) <= 0xFFFFFFFF,
+      section_stream);
+  require_count(
+      source_of(part.info()) == Source::code ? counts[section_table] <= max_table : counts[section_table] == 0,
+      section_table);
+}
+
+constexpr std::array<ViolationText, 20> texts{{
+    {"windows", "window {}: its slices are not those behind the ones of the window before it"},
+    {"windows", "window {}: its slices have more rows than it has"},
+    {"windows", "window {}: whether it has rows that are in no slice is said wrongly"},
+    {"slices", "slice {}: its stream begins elsewhere"},
+    {"slices", "slice {}: bits that have no meaning"},
+    {"slices", "slice {}: more entries than a row of a slice has"},
+    {"slices", "slice {}: it is not in the window of its rows"},
+    {"slices", "slice {}: lanes without a row or without an entry"},
+    {"slices", "slice {}: it is no piece of a row, or not of the one before"},
+    {"slices", "slice {}: the rows of pieces do not rise"},
+    {"slices", "slice {}: the stream ends elsewhere"},
+    {"stream", "behind the last of {} slices it is not 0"},
+    {"stream", "slice {}: a row out of range"},
+    {"stream", "slice {}: a row comes twice"},
+    {"stream", "slice {}: the lanes of its tail"},
+    {"stream", "slice {}: a window step that leaves the columns"},
+    {"stream", "slice {}: a column out of range"},
+    {"stream", "slice {}: columns do not rise"},
+    {"stream", "slice {}: a code out of range"},
+    {"stream", "slice {}: bytes of no entry are not 0"},
+}};
+static_assert(texts.size() == number_of(padding_not_zero));
+
+void check(const PartView& part, int threads) {
+  dispatch(part.info().value_type, [&]<class T>(T) {
+    const View<T> v = view<T>(part);
+    const Sizes n = sizes_of(part);
+    for (std::uint64_t w = 0; w <= v.window_count; ++w) require_sound(check_window(v, w), part, texts, w);
+    parallel_pieces(v.slice_count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+      for (std::uint64_t s = first; s < last; ++s) require_sound(check_slice(v, n, s), part, texts, s);
+    });
+    require_sound(check_end(v, n), part, texts, v.slice_count);
+    CountedVector<std::uint8_t> marks(v.rows);  // bytes, as windows are checked at a time
+    const auto seen = [&](std::uint32_t row) { return std::exchange(marks[row], std::uint8_t{1}) != 0; };
+    std::atomic<std::uint64_t> entries{0};
+    const auto check_slices = [&](std::uint64_t first, std::uint64_t last) {
+      std::uint64_t sum = 0;
+      for (std::uint64_t s = first; s < last; ++s) {
+        require_sound(check_entries(v, s, seen), part, texts, s);
+        sum += v.slices[s].entries();
+      }
+      entries += sum;
+    };
+    parallel_pieces(v.window_count, windows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+      check_slices(v.windows[first].first_slice(), v.windows[last].first_slice());
+    });
+    parallel_pieces(v.piece_count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+      check_slices(v.row_slices() + first, v.row_slices() + last);
+    });
+    part.require(entries == part.info().nnz, {},
+                 [&] { return fmt::format("{} entries, the part table says {}", entries.load(), part.info().nnz); });
+  });
+}
+
+CsrMatrix unpack(const PartView& part, int threads) {
+  CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
+  std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
+  dispatch(m.value_type(), [&]<class T>(T) {
+    const View<T> v = view<T>(part);
+    auto& to = std::get<Array<T>>(m.values);
+    const auto each_slice = [&](std::uint64_t begin, std::uint64_t count, auto&& f) {
+      parallel_pieces(count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+        for (std::uint64_t s = begin + first; s < begin + last; ++s) f(s, SliceView::of(v, s));
+      });
+    };
+    each_slice(0, v.row_slices(), [&](std::uint64_t /*s*/, const SliceView& slice) {
+      for (std::uint32_t lane = 0; lane < slice.slice.rows(); ++lane) {
+        std::uint64_t n = slice.slice.full();
+        for (std::uint32_t k = 0; k < slice.slice.tail() && slice.tail()[k] > lane; ++k) ++n;
+        m.row_ptr[slice.row(lane) + std::uint64_t{1}] = n;
+      }
+    });
+    for (std::uint64_t s = v.row_slices(); s < v.slice_count; ++s)
+      m.row_ptr[v.slices[s].row + std::uint64_t{1}] += v.slices[s].entries();
+    for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
+    const auto put_at = [&](std::uint64_t k) {
+      return [&, k](std::uint64_t column, const ValueSlot& slot) mutable {
+        m.col_idx[k] = static_cast<std::uint32_t>(column);
+        const bits_of<T> bits = value_bits<T>(value_section(v), slot);
+        std::memcpy(&to[k++], &bits, sizeof bits);
+      };
+    };
+    each_slice(0, v.row_slices(), [&](std::uint64_t /*s*/, const SliceView& slice) {
+      for (std::uint32_t lane = 0; lane < slice.slice.rows(); ++lane)
+        each_entry<T>(slice, lane, put_at(m.row_ptr[slice.row(lane)]));
+    });
+    each_slice(v.row_slices(), v.piece_count, [&](std::uint64_t s, const SliceView& slice) {
+      std::uint64_t first = s;  // of the row's pieces, all of which but the last are full
+      while (v.slices[first].continues()) --first;
+      each_entry_of_piece<T>(slice, put_at(m.row_ptr[slice.slice.row] + (s - first) * max_entries));
+    });
+  });
+  return m;
+}
+
+}  // namespace
+
+const Layout layout{.name = "sjds",
+                    .sections = sections,
+                    .parameters = parameters,
+                    .check_shape = check_shape,
+                    .check = check,
+                    .unpack = unpack,
+                    .source_names = source_names};
+
+}  // namespace spmvpack::layouts::sjds

@@ -1,0 +1,50 @@
+#pragma once
+// The entries of a slice of sjds, and how they become steps.
+
+#include <array>
+#include <span>
+
+#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/layouts/sjds.hpp"
+#include "spmvpack/encoder/value_table.hpp"
+
+namespace spmvpack::encoder::layouts::sjds_plans {
+
+using namespace spmvpack::layouts::sjds;  // what the bytes mean
+
+/// Where the entries of lanes are in a matrix: of rows by falling length, or of a piece of one row, dealt out in turn.
+class Lanes {
+ public:
+  /// Of up to 8 rows, first_row + rows[i].
+  static Lanes of_rows(const CsrView& a, std::uint64_t first_row, std::span<const std::uint16_t> rows);
+  /// Of entries [begin, begin + count) of the matrix.
+  static Lanes of_piece(std::uint64_t begin, std::uint64_t count);
+
+  [[nodiscard]] std::uint64_t entry(std::uint32_t lane, std::uint32_t step) const {
+    return first_[lane] + std::uint64_t{step} * stride_;
+  }
+  /// Steps in which any lane, and in which every lane has an entry.
+  [[nodiscard]] std::uint32_t steps() const { return length_[0]; }
+  [[nodiscard]] std::uint32_t full_steps() const { return length_[lanes - 1]; }
+  /// Lanes that have an entry in a step: the first ones.
+  [[nodiscard]] std::uint32_t lanes_of(std::uint32_t step) const {
+    std::uint32_t n = lanes;
+    while (n != 0 && length_[n - 1] <= step) --n;
+    return n;
+  }
+
+ private:
+  std::array<std::uint64_t, lanes> first_{};
+  std::array<std::uint32_t, lanes> length_{};  // falling; 0 where there is no row
+  std::uint32_t stride_ = 1;
+};
+
+/// Counts the steps of each kind and chooses the width of columns. Of the kind of slice, only that is set.
+Slice measure(const CsrView& a, const Lanes& from);
+
+/// Writes the part of `stream` that belongs to a slice; the bytes of `out` are 0 before. `rows`: its list, if it has
+/// one. `ids`: of the table's values, where the source is a code.
+void write_slice(const CsrView& a, const Slice& slice, const Lanes& from, std::span<const std::uint16_t> rows,
+                 Source source, const ValueIds& ids, std::span<std::byte> out);
+
+}  // namespace spmvpack::encoder::layouts::sjds_plans

@@ -1,0 +1,75 @@
+// sjds: the structure check on the device.
+
+#include <array>
+
+#include "kernels/launch.cuh"
+#include "layouts/sjds/kernels.hpp"
+#include "spmvpack/container/layouts/sjds_check.hpp"
+
+namespace spmvpack::gpu_loader::layouts::sjds_kernels {
+namespace {
+
+using namespace spmvpack::layouts::sjds;
+
+constexpr std::uint32_t bad_totals = 1U << 6;
+constexpr std::array<std::string_view, 7> names{
+    {"windows: slices that are not those of their window, or rows in no slice that are not said",
+     "slices: a slice that begins elsewhere, is in another window than its rows, or is no piece of a row",
+     "stream: a tail that is none, or bytes of no entry that are not 0", "stream: a row out of range, or there twice",
+     "stream: a column out of range, or columns that do not rise", "stream: a code out of range",
+     "the entries are not as many as the part table says"}};
+
+__device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+__device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
+
+template <class A>
+__global__ void check_places_kernel(View<A> v, Sizes n, std::uint32_t* errors) {
+  std::uint32_t found = sound;
+  for (std::uint64_t w = first_item(); w <= v.window_count; w += stride()) found |= check_window(v, w);
+  for (std::uint64_t s = first_item(); s < v.slice_count; s += stride()) found |= check_slice(v, n, s);
+  if (first_item() == 0) found |= check_end(v, n);
+  if (found != 0) atomicOr(errors, found & violation_kinds);
+}
+
+/// `marks`: a bit for each row, 0 before.
+template <class A>
+__global__ void check_entries_kernel(View<A> v, std::uint32_t* marks, std::uint32_t* errors,
+                                     unsigned long long* entries) {
+  if (*errors != 0) return;
+  const auto seen = [&](std::uint32_t row) {
+    const std::uint32_t mask = 1U << row % 32;
+    return (atomicOr(marks + row / 32, mask) & mask) != 0;
+  };
+  std::uint32_t found = sound;
+  unsigned long long count = 0;
+  for (std::uint64_t s = first_item(); s < v.slice_count; s += stride()) {
+    found |= check_entries(v, s, seen);
+    count += v.slices[s].entries();
+  }
+  if (found != 0) atomicOr(errors, found & violation_kinds);
+  if (count != 0) atomicAdd(entries, count);
+}
+
+__global__ void check_totals_kernel(const unsigned long long* entries, std::uint64_t nnz, std::uint32_t* errors) {
+  // With other errors, slices may not have been counted.
+  if (*errors == 0 && *entries != nnz) *errors = bad_totals;
+}
+
+}  // namespace
+
+const std::span<const std::string_view> check_names{names};
+
+std::uint64_t check_scratch(const PartInfo& part) { return div_up(part.rows.count, 32); }
+
+void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, Stream stream) {
+  auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
+  dispatch(part.info().value_type, [&]<class A>(A) {
+    const View<A> v = view<A>(part);
+    const unsigned blocks = stride_blocks(v.slice_count + v.window_count + 1, tuning::check_threads);
+    launch(check_places_kernel<A>, blocks, tuning::check_threads, stream, v, sizes_of(part), errors);
+    launch(check_entries_kernel<A>, blocks, tuning::check_threads, stream, v, scratch, errors, entries);
+  });
+  launch(check_totals_kernel, 1, 1, stream, entries, part.info().nnz, errors);
+}
+
+}  // namespace spmvpack::gpu_loader::layouts::sjds_kernels

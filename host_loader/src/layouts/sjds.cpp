@@ -1,0 +1,191 @@
+#include "spmvpack/container/layouts/sjds.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "sjds_sums.hpp"
+#include "spmvpack/container/parallel.hpp"
+#if SPMVPACK_HAS_V3
+#include "sjds_lanes.hpp"
+#endif
+
+namespace spmvpack::host_loader::layouts {
+namespace {
+
+using namespace sjds_sums;
+
+/// Smaller parts are one thread's.
+constexpr std::uint64_t least_entries = 5000;
+/// A part that takes so many bytes, about half of a last-level cache, is fetched ahead; one that is in the cache would
+/// only take longer.
+constexpr std::uint64_t fetched_from = 16U << 20U;
+
+namespace generic {
+
+/// For any processor: nothing is read for a lane without an entry.
+template <class V>
+struct Lanes {
+  std::array<V, lanes> v{};
+  static Lanes zero() { return {}; }
+  template <class A>
+  SPMVPACK_INLINE static Lanes load(const A* p, std::uint32_t n) {
+    Lanes r;
+    for (std::uint32_t i = 0; i < n; ++i) r.v[i] = V{p[i]};
+    return r;
+  }
+  template <class Columns>
+  SPMVPACK_INLINE static Lanes gather(const V* x, const Columns& columns) {
+    Lanes r;
+    for (std::uint32_t i = 0; i < lanes; ++i) r.v[i] = x[columns[i]];
+    return r;
+  }
+  SPMVPACK_INLINE static Lanes pick(const V* from, std::uint32_t places) {
+    Lanes r;
+    for (std::uint32_t i = 0; i < lanes; ++i) r.v[i] = from[places >> 4 * i & 15U];
+    return r;
+  }
+  SPMVPACK_INLINE void add_products(const Lanes& a, const Lanes& b, std::uint32_t n = lanes) {
+    for (std::uint32_t i = 0; i < n; ++i) v[i] = std::fma(a.v[i], b.v[i], v[i]);
+  }
+  SPMVPACK_INLINE void store(V* p) const { std::copy(v.begin(), v.end(), p); }
+};
+
+/// Columns one by one.
+template <class Column>
+struct Columns {
+  const Column* columns;
+  explicit Columns(const Column* c) : columns(c) {}
+  SPMVPACK_INLINE std::uint64_t operator[](std::uint32_t i) const { return columns[i]; }
+};
+
+#define SPMVPACK_SJDS_INLINE SPMVPACK_INLINE
+#include "sjds_loops.hpp"
+#undef SPMVPACK_SJDS_INLINE
+
+template <class A, class V, Source source, bool fetched>
+SPMVPACK_TARGET_GENERIC void share(const Product<A, V>& p, const Share& share) {
+  multiply_share<source, fetched>(p, share);
+}
+
+}  // namespace generic
+
+#if SPMVPACK_HAS_V3
+namespace v3 {
+
+template <class V>
+using Lanes = LanesV3<V>;
+template <class Column>
+using Columns = EightColumns<Column>;
+
+#define SPMVPACK_SJDS_INLINE SPMVPACK_INLINE_V3
+#include "sjds_loops.hpp"
+#undef SPMVPACK_SJDS_INLINE
+
+template <class A, class V, Source source, bool fetched>
+SPMVPACK_TARGET_V3 void share(const Product<A, V>& p, const Share& share) {
+  multiply_share<source, fetched>(p, share);
+}
+
+}  // namespace v3
+
+namespace v4 {
+
+template <class V>
+using Lanes = LanesV4<V>;
+template <class Column>
+using Columns = EightColumns<Column>;
+
+#define SPMVPACK_SJDS_INLINE SPMVPACK_INLINE_V4
+#include "sjds_loops.hpp"
+#undef SPMVPACK_SJDS_INLINE
+
+template <class A, class V, Source source, bool fetched>
+SPMVPACK_TARGET_V4 void share(const Product<A, V>& p, const Share& share) {
+  multiply_share<source, fetched>(p, share);
+}
+
+}  // namespace v4
+#endif
+
+template <class A, class V>
+using Kernel = void (*)(const Product<A, V>&, const Share&);
+
+template <class A, class V, Source source, bool fetched>
+Kernel<A, V> kernel_of() {
+#if SPMVPACK_HAS_V3
+  if (use_v4()) return v4::share<A, V, source, fetched>;
+  if (use_v3()) return v3::share<A, V, source, fetched>;
+#endif
+  return generic::share<A, V, source, fetched>;
+}
+
+/// Shares of about as many bytes. A window whose rows are scaled as a whole is one thread's.
+template <class A>
+class Shares {
+ public:
+  Shares(const View<A>& v, std::uint64_t count) : v_(v), count_(count) {}
+
+  [[nodiscard]] Share operator[](std::uint64_t i) const {
+    const Place first = place(i), last = place(i + 1);
+    return {first.slice,
+            last.slice,
+            first.window,
+            last.window,
+            v_.piece_count * i / count_,
+            v_.piece_count * (i + 1) / count_};
+  }
+
+ private:
+  struct Place {
+    std::uint64_t slice, window;
+  };
+  [[nodiscard]] Place place(std::uint64_t i) const {
+    if (i == 0) return {0, 0};
+    const Slice *const begin = v_.slices, *const end = begin + v_.row_slices();
+    if (i == count_ || begin == end) return {v_.row_slices(), v_.window_count};
+    const auto target = static_cast<std::uint64_t>(end[-1].begin) * i / count_;
+    const Slice* const at =
+        std::lower_bound(begin, end, target, [](const Slice& s, std::uint64_t t) { return s.begin < t; });
+    if (at == end) return {v_.row_slices(), v_.window_count};
+    const std::uint64_t w = at->row / v_.window_rows;
+    return {v_.windows[w].has_others() ? v_.windows[w].first_slice() : static_cast<std::uint64_t>(at - begin), w};
+  }
+
+  View<A> v_;
+  std::uint64_t count_;
+};
+
+template <class A, class V, Source source>
+void multiply(const PartView& part, const View<A>& v, const Operands<V>& to, int threads) {
+  std::array<V, max_table> table{};
+  for (std::uint32_t i = 0; i < v.table_size; ++i) table.at(i) = V{v.table[i]};
+  Array<V> piece_sums(v.piece_count);
+  const Product<A, V> p{v, to, table.data(), piece_sums.data()};
+  const bool fetched = part.info().counts[section_stream] >= fetched_from;
+  const Kernel<A, V> kernel = fetched ? kernel_of<A, V, source, true>() : kernel_of<A, V, source, false>();
+  const auto count = part.info().nnz < least_entries ? 1 : static_cast<std::uint64_t>(thread_count(threads));
+  const Shares<A> shares(v, count);
+  parallel_for(count, threads, [&](std::uint64_t i) { kernel(p, shares[i]); });
+  // Sums of long rows are added up in the order of their pieces. Their windows have been scaled.
+  const Operands<V> scaled = p.to_scaled();
+  for (std::uint64_t i = 0; i < v.piece_count;) {
+    const std::uint32_t row = v.slices[v.row_slices() + i].row;
+    V sum = piece_sums[i];
+    for (++i; i < v.piece_count && v.slices[v.row_slices() + i].continues(); ++i) sum = sum + piece_sums[i];
+    scaled.put(row, sum);
+  }
+}
+
+}  // namespace
+
+template <class A, class V>
+void multiply_sjds(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
+  const View<A> v = view<A>(part);
+  if (v.source == Source::code)
+    multiply<A, V, Source::code>(part, v, operands, threads);
+  else
+    multiply<A, V, Source::raw>(part, v, operands, threads);
+}
+SPMVPACK_INSTANTIATE(multiply_sjds)
+
+}  // namespace spmvpack::host_loader::layouts

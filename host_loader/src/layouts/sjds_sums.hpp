@@ -1,0 +1,39 @@
+#pragma once
+// What sjds's multiplies share, whatever the instructions.
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "kernels.hpp"
+#include "spmvpack/container/layouts/sjds.hpp"
+
+namespace spmvpack::host_loader::layouts::sjds_sums {
+
+using namespace spmvpack::layouts::sjds;  // what the bytes mean
+
+/// Loads are fetched so far ahead.
+constexpr std::size_t ahead_bytes = 8192;
+
+/// What a multiply's slices share.
+template <class A, class V>
+struct Product {
+  View<A> v;
+  Operands<V> to;
+  const V* table;  ///< max_table values
+  V* piece_sums;   ///< of all pieces
+
+  /// Of a row in a window that was scaled as a whole.
+  [[nodiscard]] SPMVPACK_INLINE Operands<V> to_scaled() const {
+    Operands<V> scaled_already = to;
+    scaled_already.beta = to.beta == 0 ? V{0} : V{1};
+    return scaled_already;
+  }
+};
+
+/// What a thread does: slices of rows [begin, end), of windows from first_window to last_window; pieces.
+struct Share {
+  std::uint64_t begin, end, first_window, last_window, first_piece, last_piece;
+};
+
+}  // namespace spmvpack::host_loader::layouts::sjds_sums

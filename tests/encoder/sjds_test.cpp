@@ -1,0 +1,156 @@
+// Layout sjds: the worked example of docs/LAYOUTS.md, its bytes; which rows are long; what is refused.
+
+#include "spmvpack/container/layouts/sjds.hpp"
+
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "catch.hpp"
+#include "containers.hpp"
+#include "matrices.hpp"
+#include "products.hpp"
+#include "spmvpack/host_loader/host_matrix.hpp"
+#include "worked_example.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+using namespace layouts::sjds;
+using Settings = std::map<std::string, std::string>;
+
+/// What the sections of the only part say.
+struct Bytes {
+  explicit Bytes(const CsrMatrix& a, const Settings& settings = {})
+      : file(open(encode(a, "sjds", settings).bytes)),
+        windows(elements<std::uint32_t>(file, "windows")),
+        stream(elements<std::uint8_t>(file, "stream")) {
+    const auto words = elements<std::uint32_t>(file, "slices");
+    slices.resize(words.size() / slice_words);
+    std::memcpy(slices.data(), words.data(), words.size() * sizeof(std::uint32_t));
+  }
+  [[nodiscard]] std::uint64_t parameter(Param p) const { return file.parts()[0].params.at(p); }
+
+  Container file;
+  std::vector<std::uint32_t> windows;
+  std::vector<std::uint8_t> stream;
+  std::vector<Slice> slices;
+};
+
+/// Rows of these columns, with ones.
+CsrMatrix from_lists(const std::vector<std::vector<std::uint32_t>>& rows, std::uint64_t cols) {
+  std::mt19937_64 rng(1);
+  return from_rows<double>(rows.size(), cols, rng, 0, [&](std::uint64_t r) { return rows[r]; });
+}
+
+/// Rows of these lengths, with columns 0, 1, ... times `distance`.
+CsrMatrix of_lengths(const std::vector<std::uint64_t>& lengths, std::uint64_t cols, std::uint32_t distance = 1) {
+  std::vector<std::vector<std::uint32_t>> rows;
+  for (const std::uint64_t n : lengths) {
+    auto& row = rows.emplace_back(n);
+    for (std::uint32_t i = 0; i < n; ++i) row[i] = i * distance;
+  }
+  return from_lists(rows, cols);
+}
+
+TEST_CASE("the worked example of docs/LAYOUTS.md in sjds") {
+  const Bytes bytes(worked_example());
+  CHECK(bytes.windows == std::vector<std::uint32_t>{0x80000000, 1});
+  REQUIRE(bytes.slices.size() == 1);
+  const Slice& s = bytes.slices[0];
+  CHECK((s.begin == 0 && s.row == 0 && s.column == 0));
+  CHECK((s.windows() == 0 && s.steps() == 0 && s.tail() == 3 && s.tail_entries() == 6 + 1));
+  CHECK((s.rows() == 3 && !s.is_wide() && s.is_listed() && !s.continues()));
+  const std::vector<std::uint8_t> expected{1, 0, 0, 0, 3,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  // rows
+                                           0, 0, 0, 0, 3,    0, 1, 0, 1, 0, 4, 0, 4, 0,        // columns
+                                           0, 0, 0, 0, 0,    0, 0, 0, 0, 0, 0, 0, 0, 0,        // seven of 0
+                                           1, 0, 0, 0, 0x10, 1, 0, 0, 2, 0, 0, 0,              // codes
+                                           3, 3, 1, 0, 0,    0, 0, 0};                         // lanes of the tail
+  std::vector<std::uint8_t> with_end = expected;
+  with_end.resize(expected.size() + end_units * unit);
+  CHECK(bytes.stream == with_end);
+  CHECK(elements<double>(bytes.file, "table") == std::vector<double>{2, -1, .5});
+  CHECK(equal_bits(unpack(bytes.file), worked_example()));
+}
+
+TEST_CASE("columns within 16 are window steps of sjds, others have 16 or 32 bits") {
+  const auto slice_of = [](std::uint64_t cols, std::uint32_t distance) {
+    return Bytes(of_lengths(std::vector<std::uint64_t>(8, 3), cols, distance)).slices.at(0);
+  };
+  const Slice near = slice_of(16, 1);  // all rows have columns 0, 1, 2
+  CHECK((near.windows() == 3 && near.steps() == 0 && !near.is_listed()));
+  const Slice few_columns = slice_of(15, 1);
+  CHECK((few_columns.windows() == 0 && few_columns.steps() == 3 && !few_columns.is_wide()));
+
+  // Lane i has columns i d, i d + 2^17: within 16 with d = 2, but not with d = 3.
+  const auto spread = [](std::uint32_t d, std::uint32_t second) {
+    std::vector<std::vector<std::uint32_t>> rows;
+    for (std::uint32_t i = 0; i < 8; ++i) rows.push_back({i * d, i * d + second});
+    return Bytes(from_lists(rows, 1U << 18U)).slices.at(0);
+  };
+  CHECK(spread(2, 1U << 17U).windows() == 2);
+  CHECK((spread(3, 100).steps() == 2 && !spread(3, 100).is_wide() && spread(3, 100).column == 0));
+  CHECK(!spread(3, 65535 - 21).is_wide());
+  CHECK(spread(3, 65536 - 21).is_wide());
+}
+
+TEST_CASE("a row that is much longer than the next seven is pieces of sjds") {
+  const auto pieces = [](std::vector<std::uint64_t> lengths) {
+    return Bytes(of_lengths(lengths, 20000)).parameter(param_pieces);
+  };
+  // 40 is 1.25 times the average of eight rows with 256 entries.
+  CHECK(pieces({40, 31, 31, 31, 31, 31, 31, 29}) == 1);
+  CHECK(pieces({40, 31, 31, 31, 31, 31, 31, 30}) == 0);
+  CHECK(pieces({31, 1, 1, 1, 1, 1, 1, 1}) == 0);  // fewer than 32
+  CHECK(pieces({32, 1, 1, 1, 1, 1, 1, 1}) == 1);
+  CHECK(pieces(std::vector<std::uint64_t>(8, 4096)) == 0);
+  CHECK(pieces(std::vector<std::uint64_t>(8, 4097)) == 16);
+  CHECK(pieces({12289}) == 4);
+}
+
+TEST_CASE("sjds sorts the rows of a window, and lists those that do not follow each other") {
+  std::vector<std::uint64_t> lengths(24);
+  std::iota(lengths.begin(), lengths.end(), std::uint64_t{1});
+  const Bytes in_windows(of_lengths(lengths, 30), {{"sjds.sigma", "8"}});
+  CHECK(in_windows.parameter(param_window_rows) == 8);
+  CHECK(in_windows.windows == std::vector<std::uint32_t>{0, 1, 2, 3});
+  for (const Slice& s : in_windows.slices) CHECK((s.is_listed() && s.rows() == 8 && s.tail() == 7));
+  CHECK(in_windows.slices[1].row == 8);
+  CHECK(Bytes(of_lengths(lengths, 30), {{"sjds.sigma", "9"}}).parameter(param_window_rows) == 16);  // rounded up
+  const Bytes as_they_are(of_lengths(std::vector<std::uint64_t>(24, 5), 30));
+  REQUIRE(as_they_are.slices.size() == 3);
+  for (const Slice& s : as_they_are.slices) CHECK(!s.is_listed());
+  CHECK(as_they_are.slices[2].row == 16);
+}
+
+TEST_CASE("settings of sjds that it cannot have are refused") {
+  const CsrMatrix a = worked_example();
+  CHECK(plan_refusal(a, "sjds", {{"sjds.sigma", "7"}}, errc::usage) ==
+        "sjds.sigma is '7'; use auto or a number from 8 to 65536");
+  CHECK(plan_refusal(a, "sjds", {{"sjds.values", "table"}}, errc::usage) ==
+        "sjds.values is 'table'; use auto, raw or code");
+  std::vector<std::vector<std::uint32_t>> row(1, std::vector<std::uint32_t>(17));
+  std::iota(row[0].begin(), row[0].end(), std::uint32_t{0});
+  CsrMatrix different = from_lists(row, 17);
+  std::iota(std::get<Array<double>>(different.values).begin(), std::get<Array<double>>(different.values).end(), 1.0);
+  CHECK(plan_refusal(different, "sjds", {{"sjds.values", "code"}}, errc::unsupported) ==
+        "sjds: more than 16 distinct values have no codes; use sjds.values=raw");
+}
+
+TEST_CASE("an infinite or NaN x reaches only the rows that have its column, in sjds, too") {
+  // Full steps, tails and window steps around columns that no row has.
+  std::vector<std::vector<std::uint32_t>> rows;
+  for (std::uint32_t r = 0; r < 50; ++r) {
+    auto& row = rows.emplace_back();
+    for (std::uint32_t c = 0; c < 40 + r % 7; ++c)
+      if (c % 5 != 3) row.push_back(c + (r % 3 == 0 && c > 20 ? 100U : 0U));
+  }
+  const CsrMatrix a = from_lists(rows, 200);
+  std::vector<double> x(200, 1.0), y(a.rows);
+  for (std::size_t c = 3; c < 200; c += 5) x[c] = std::numeric_limits<double>::quiet_NaN();
+  host_loader::HostMatrix::load(open(encode(a, "sjds").bytes)).multiply<double>(1, x, 0, y);
+  require_correct<double>(a, x, y);
+}
+
+}  // namespace
+}  // namespace spmvpack::test
