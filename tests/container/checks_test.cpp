@@ -177,7 +177,7 @@ bool device_takes_sjds(const PartView& part) {
   const Sizes n = sizes_of(part);
   bool ok = all_sound(v.window_count + 1, [&](std::uint64_t w) { return check_window(v, w); });
   ok = all_sound(v.slice_count, [&](std::uint64_t s) { return check_slice(v, n, s); }) && ok;
-  ok = check_end(v, n) == sound && ok;
+  if (v.slice_count == 0) ok = check_end(v, n) == sound && ok;
   if (!ok) return false;
   std::vector<std::uint8_t> marks(v.rows);
   const auto seen = [&](std::uint32_t row) { return std::exchange(marks[row], std::uint8_t{1}) != 0; };
@@ -185,7 +185,7 @@ bool device_takes_sjds(const PartView& part) {
   return all_sound(v.slice_count,
                    [&](std::uint64_t s) {
                      entries += v.slices[s].entries();
-                     return check_entries(v, s, seen);
+                     return check_entries(v, n, s, seen);
                    }) &&
          entries == part.info().nnz;
 }

@@ -171,7 +171,7 @@ void enumerate_sjds(const PartView& part, Found<T>& found) {
     const SliceView slice = SliceView::of(v, s);
     const auto add_to = [&](std::uint64_t row) {
       return [&, row](std::uint64_t column, const ValueSlot& slot) {
-        found.add(row, static_cast<std::uint32_t>(column), value_section(v), slot, values_are(v.source));
+        found.add(row, static_cast<std::uint32_t>(column), v.values, slot, values_are(v.source));
       };
     };
     if (s >= v.row_slices()) {

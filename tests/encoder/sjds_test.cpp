@@ -24,7 +24,7 @@ struct Bytes {
   explicit Bytes(const CsrMatrix& a, const Settings& settings = {})
       : file(open(encode(a, "sjds", settings).bytes)),
         windows(elements<std::uint32_t>(file, "windows")),
-        stream(elements<std::uint8_t>(file, "stream")) {
+        stream(elements<std::uint32_t>(file, "stream")) {
     const auto words = elements<std::uint32_t>(file, "slices");
     slices.resize(words.size() / slice_words);
     std::memcpy(slices.data(), words.data(), words.size() * sizeof(std::uint32_t));
@@ -33,7 +33,7 @@ struct Bytes {
 
   Container file;
   std::vector<std::uint32_t> windows;
-  std::vector<std::uint8_t> stream;
+  std::vector<std::uint32_t> stream;
   std::vector<Slice> slices;
 };
 
@@ -58,19 +58,26 @@ TEST_CASE("the worked example of docs/LAYOUTS.md in sjds") {
   CHECK(bytes.windows == std::vector<std::uint32_t>{0x80000000, 1});
   REQUIRE(bytes.slices.size() == 1);
   const Slice& s = bytes.slices[0];
-  CHECK((s.begin == 0 && s.row == 0 && s.column == 0));
-  CHECK((s.windows() == 0 && s.steps() == 0 && s.tail() == 3 && s.tail_entries() == 6 + 1));
+  CHECK((s.begin == 0 && s.values == 0 && s.row == 0 && s.column == 0));
+  CHECK((s.windows() == 0 && s.steps() == 0 && s.tail() == 3 && s.tail_entries() == 7));
   CHECK((s.rows() == 3 && !s.is_wide() && s.is_listed() && !s.continues()));
-  const std::vector<std::uint8_t> expected{1, 0, 0, 0, 3,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  // rows
-                                           0, 0, 0, 0, 3,    0, 1, 0, 1, 0, 4, 0, 4, 0,        // columns
-                                           0, 0, 0, 0, 0,    0, 0, 0, 0, 0, 0, 0, 0, 0,        // seven of 0
-                                           1, 0, 0, 0, 0x10, 1, 0, 0, 2, 0, 0, 0,              // codes
-                                           3, 3, 1, 0, 0,    0, 0, 0};                         // lanes of the tail
-  std::vector<std::uint8_t> with_end = expected;
-  with_end.resize(expected.size() + end_units * unit);
-  CHECK(bytes.stream == with_end);
-  CHECK(elements<double>(bytes.file, "table") == std::vector<double>{2, -1, .5});
+  const std::vector<std::uint32_t> stream{1,       3,       0,       0,  // rows, 16 bits each
+                                          0x10303,                       // lanes of the tail, 8 bits each
+                                          0,       0x10003, 0x40001, 4,  // columns, 16 bits each
+                                          0,       0,       0};
+  CHECK(bytes.stream == stream);
+  CHECK(elements<double>(bytes.file, "values") == std::vector<double>{-1, 2, 2, 2, -1, -1, .5});
+  CHECK(elements<std::uint32_t>(bytes.file, "codes").empty());
   CHECK(equal_bits(unpack(bytes.file), worked_example()));
+
+  const Bytes coded(worked_example(), {{"sjds.values", "code"}});
+  CHECK(coded.stream == stream);
+  CHECK(elements<double>(coded.file, "values") == std::vector<double>{2, -1, .5});
+  CHECK(elements<std::uint32_t>(coded.file, "codes") == std::vector<std::uint32_t>{0x001, 0x110, 0x002});
+  CHECK(equal_bits(unpack(coded.file), worked_example()));
+  // Codes are for many entries, or for few bytes.
+  const encoder::PartPlan small = plan_of(worked_example(), "sjds", {.aim = {.optimize = encoder::Objective::bytes}});
+  CHECK(small.info.params[param_source] == static_cast<std::uint64_t>(Source::code));
 }
 
 TEST_CASE("columns within 16 are window steps of sjds, others have 16 or 32 bits") {

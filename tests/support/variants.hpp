@@ -50,8 +50,9 @@ inline std::vector<Variant> every_variant() {
   all.push_back({"bitflag", {{"bitflag.tile", "3"}, {"bitflag.values", "window"}}});
   all.push_back({"bitflag", {{"bitflag.values", "decimal"}, {"bitflag.segments", "3"}}});
   all.push_back({"bitflag", {{"bitflag.values", "decimal"}, {"bitflag.hot", "5"}}});
-  all.push_back({"sjds", {{"sjds.sigma", "8"}, {"sjds.values", "raw"}}});
-  all.push_back({"sjds", {{"sjds.sigma", "24"}}});
+  all.push_back({"sjds", {{"sjds.sigma", "8"}}});
+  all.push_back({"sjds", {{"sjds.sigma", "24"}, {"sjds.values", "code"}}});
+  all.push_back({"sjds", {{"sjds.values", "code"}}});
   return all;
 }
 

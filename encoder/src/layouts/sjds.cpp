@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::array<Setting, 2> settings{
     Setting{"sjds.sigma", "auto, or 8 to 65536", "rows sorted together, rounded up to eights; auto: 256 to 1024"},
-    Setting{"sjds.values", "auto, raw or code", "values as they are, or codes of 4 bits if at most 16 are distinct"}};
+    Setting{"sjds.values", "auto, raw or code",
+            "values, or codes of 4 bits of at most 16; auto: codes of many, or for fewer bytes"}};
 
 /// Rows that are sorted together: a sixteenth, so that x and y stay near, of few rows and of many.
 std::uint64_t auto_window(std::uint64_t rows) {
@@ -100,13 +101,18 @@ void each_piece(const CsrView& a, std::uint32_t row, F&& f) {
   }
 }
 
-/// The distinct values, if there are at most 16 and codes are not excluded.
+/// From so many entries on, codes save time, too: values are then 8 MiB, more than most second-level caches. Of fewer,
+/// AVX2 decodes more slowly than it loads (pkustk02, 0.8 M entries: 305 us, raw 230; an EPYC of family 25).
+constexpr std::uint64_t entries_for_codes = std::uint64_t{1} << 20U;
+
+/// The distinct values, if there are at most 16 and they are to have codes.
 std::vector<ValueKey> table_of(const PartMatrix& part, const PlanOptions& options) {
   const auto found = options.settings.find("sjds.values");
   const std::string wanted = found == options.settings.end() ? "auto" : found->second;
   if (wanted != "auto" && wanted != "raw" && wanted != "code")
     refuse_setting("sjds.values", wanted, settings[1].values);
   if (wanted == "raw") return {};
+  if (wanted == "auto" && options.aim.optimize == Objective::time && part.a.nnz() < entries_for_codes) return {};
   const std::shared_ptr<const ValueTable> values =
       part.values != nullptr ? part.values : ValueTable::count(part.a, options.threads, false);
   std::vector<ValueKey> table;
@@ -117,18 +123,29 @@ std::vector<ValueKey> table_of(const PartMatrix& part, const PlanOptions& option
   return table;
 }
 
-/// Places of the slices in the stream. Returns its units.
-std::uint64_t place_slices(CountedVector<Slice>& slices, Source source, std::uint64_t value_bytes) {
-  std::uint64_t units = 0;
+/// What a slice has of an array: elements from its place on.
+struct Extent {
+  std::uint64_t begin, count;
+};
+Extent stream_of(const Slice& slice) { return {slice.begin, stream_layout(slice).end / unit}; }
+Extent values_of(const Slice& slice) { return {slice.values, slice.entries()}; }
+Extent codes_of(const Slice& slice) { return {slice.values, std::uint64_t{slice.full()} + slice.tail()}; }
+
+/// Places of the slices, and where the last one ends.
+struct Places {
+  std::uint64_t stream = 0, values = 0;
+};
+Places place_slices(CountedVector<Slice>& slices, Source source) {
+  Places next;
   for (Slice& slice : slices) {
-    slice.begin = static_cast<std::uint32_t>(units);
-    units += stream_layout(slice, source, static_cast<std::uint32_t>(value_bytes)).end / unit;
+    slice.begin = static_cast<std::uint32_t>(next.stream);
+    slice.values = static_cast<std::uint32_t>(next.values);
+    next.stream += stream_of(slice).count;
+    next.values += (source == Source::raw ? values_of(slice) : codes_of(slice)).count;
   }
-  units += end_units;
-  if (units > 0xFFFFFFFF)
-    throw Error(errc::unsupported, "sjds: more than 32 GiB of entries", {},
-                "use another layout, or parts of fewer rows");
-  return units;
+  if (next.stream > 0xFFFFFFFF || next.values > 0xFFFFFFFF)
+    throw Error(errc::unsupported, "sjds: 2^32 entries, or 16 GiB of columns", {}, "use another layout");
+  return next;
 }
 
 /// What a multiply on a host does.
@@ -180,15 +197,16 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
       choices.slices.push_back(piece);
       ++choices.pieces;
     });
-  const std::uint64_t units = place_slices(choices.slices, source, size_of(a.value_type()));
+  const Places end = place_slices(choices.slices, source);
 
   PartPlan plan = begin_plan(layout, part);
   plan.info.params[param_source] = static_cast<std::uint64_t>(source);
   plan.info.params[param_window_rows] = window_rows;
   plan.info.params[param_pieces] = choices.pieces;
   plan.info.counts[section_slices] = choices.slices.size() * slice_words;
-  plan.info.counts[section_stream] = units * unit;
-  plan.info.counts[section_table] = choices.table.size();
+  plan.info.counts[section_stream] = end.stream;
+  plan.info.counts[section_values] = source == Source::raw ? end.values : choices.table.size();
+  plan.info.counts[section_codes] = source == Source::raw ? 0 : end.values;
   add_sections(plan, sections);
   share_by_section(plan);
   plan.work = work_of(choices, source == Source::code);
@@ -204,41 +222,55 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   return plan;
 }
 
-/// The slices that bytes of the stream belong to, written one by one.
-void fill_stream(const PartPlan& plan, const Choices& choices, const CsrView& a, std::uint64_t begin,
-                 std::span<std::byte> out) {
-  const Source source = source_of(plan.info);
-  const auto value_bytes = static_cast<std::uint32_t>(size_of(a.value_type()));
-  const ValueIds ids(choices.table);
-  std::fill(out.begin(), out.end(), std::byte{0});
+/// Fills an array of elements of so many bytes, of which each slice has an extent: writes slice by slice those that the
+/// bytes of `out` belong to. write(s, lanes, bytes): what slice s has of it; the bytes are 0 before.
+template <class Write>
+void fill_by_slices(const Choices& choices, const CsrView& a, std::uint64_t window_rows, Extent (*extent)(const Slice&),
+                    std::uint64_t element_bytes, std::uint64_t begin, std::span<std::byte> out, Write&& write) {
   const auto after =
       std::upper_bound(choices.slices.begin(), choices.slices.end(), begin,
-                       [](std::uint64_t byte, const Slice& s) { return byte < std::uint64_t{s.begin} * unit; });
+                       [&](std::uint64_t byte, const Slice& s) { return byte < extent(s).begin * element_bytes; });
   CountedVector<std::byte> bytes;
   for (auto s = static_cast<std::uint64_t>(after - choices.slices.begin()) - (after == choices.slices.begin() ? 0 : 1);
        s < choices.slices.size(); ++s) {
-    const Slice& slice = choices.slices[s];
-    const std::uint64_t at = std::uint64_t{slice.begin} * unit;
-    if (at >= begin + out.size()) break;
-    bytes.assign(stream_layout(slice, source, value_bytes).end, std::byte{0});
-    const std::span<const std::uint16_t> rows =
-        slice.is_listed() ? std::span<const std::uint16_t>(choices.rows[s]).first(slice.rows())
-                          : std::span<const std::uint16_t>{};
-    write_slice(a, slice, choices.lanes_of(a, plan.info.params[param_window_rows], s), rows, source, ids, bytes);
-    copy_overlap(begin, out, at, bytes);
+    const Extent has = extent(choices.slices[s]);
+    if (has.begin * element_bytes >= begin + out.size()) break;
+    bytes.assign(has.count * element_bytes, std::byte{0});
+    write(s, choices.lanes_of(a, window_rows, s), std::span<std::byte>(bytes));
+    copy_overlap(begin, out, has.begin * element_bytes, bytes);
   }
 }
 
 void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin, std::span<std::byte> out) {
   const auto& choices = choices_of<Choices>(plan);
+  const auto by_slices = [&](Extent (*extent)(const Slice&), std::uint64_t element_bytes, auto&& write) {
+    fill_by_slices(choices, a, plan.info.params[param_window_rows], extent, element_bytes, begin, out, write);
+  };
   switch (section) {
     case section_windows:
       return copy_from(choices.windows.data(), begin, out);
     case section_slices:
       return copy_from(choices.slices.data(), begin, out);
     case section_stream:
-      return fill_stream(plan, choices, a, begin, out);
+      return by_slices(stream_of, unit, [&](std::uint64_t s, const Lanes& from, std::span<std::byte> bytes) {
+        const Slice& slice = choices.slices[s];
+        const std::span<const std::uint16_t> rows =
+            slice.is_listed() ? std::span<const std::uint16_t>(choices.rows[s]).first(slice.rows())
+                              : std::span<const std::uint16_t>{};
+        write_stream(a, slice, from, rows, bytes);
+      });
+    case section_codes:
+      return by_slices(
+          codes_of, sizeof(std::uint32_t),
+          [&, ids = ValueIds(choices.table)](std::uint64_t s, const Lanes& from, std::span<std::byte> bytes) {
+            write_codes(a, choices.slices[s], from, ids, bytes);
+          });
     default:
+      if (source_of(plan.info) == Source::raw)
+        return by_slices(values_of, size_of(a.value_type()),
+                         [&](std::uint64_t s, const Lanes& from, std::span<std::byte> bytes) {
+                           write_values(a, choices.slices[s], from, bytes);
+                         });
       dispatch(a.value_type(), [&]<class T>(T) {
         compute_elements<bits_of<T>>(begin, out,
                                      [&](std::uint64_t i) { return static_cast<bits_of<T>>(choices.table[i]); });
@@ -249,7 +281,8 @@ void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint
 /// Every entry takes its value and, in a window step, a byte for its column; or of codes, four bits.
 Least least(const Survey& s) {
   const std::uint64_t nnz = s.a.nnz(), steps = nnz / lanes;
-  const bool codes = s.values != nullptr && s.values->distinct() <= max_table;
+  const bool codes =
+      s.values != nullptr && s.values->distinct() <= max_table && (s.fewest_bytes || nnz >= entries_for_codes);
   const std::uint64_t bytes = nnz + (codes ? nnz / 2 : nnz * size_of(s.a.value_type()));
   return {bytes, false, {{"sjds.multiplies", 1}, {"sjds.windows", steps}}};
 }
@@ -264,6 +297,7 @@ extern const LayoutEncoder sjds{.name = "sjds",
                                 .plan = sjds_plans::plan,
                                 .fill = sjds_plans::fill,
                                 .least = sjds_plans::least,
+                                .aims = true,
                                 .hosts_only = true};
 
 }  // namespace spmvpack::encoder::layouts

@@ -32,6 +32,12 @@ void each_step(const CsrView& a, const Lanes& from, F&& f) {
   }
 }
 
+/// Makes `element` element i of the array that the bytes are.
+template <class Element>
+void put(std::span<std::byte> bytes, std::uint64_t i, Element element) {
+  std::memcpy(&bytes[i * sizeof element], &element, sizeof element);
+}
+
 }  // namespace
 
 Lanes Lanes::of_rows(const CsrView& a, std::uint64_t first_row, std::span<const std::uint16_t> rows) {
@@ -76,46 +82,53 @@ Slice measure(const CsrView& a, const Lanes& from) {
   return slice;
 }
 
-void write_slice(const CsrView& a, const Slice& slice, const Lanes& from, std::span<const std::uint16_t> rows,
-                 Source source, const ValueIds& ids, std::span<std::byte> out) {
+void write_stream(const CsrView& a, const Slice& slice, const Lanes& from, std::span<const std::uint16_t> rows,
+                  std::span<std::byte> out) {
+  const StreamLayout at = stream_layout(slice);
+  if (slice.is_listed())
+    for (std::size_t lane = 0; lane < rows.size(); ++lane) put(out, lane, rows[lane]);
+  std::uint64_t window = at.windows, column = 0, tail = at.tail;  // the next of each kind
+  each_step(a, from, [&](std::uint32_t step, std::uint32_t n, const Columns& columns, bool is_window) {
+    if (is_window) {
+      WindowStep w{std::min(columns.least, static_cast<std::uint32_t>(a.cols() - reach)), 0};
+      for (std::uint32_t lane = 0; lane < n; ++lane)
+        w.places |= (a.col_idx()[from.entry(lane, step)] - w.base) << 4 * lane;
+      std::memcpy(&out[window], &w, sizeof w);
+      window += sizeof w;
+      return;
+    }
+    for (std::uint32_t lane = 0; lane < n; ++lane, ++column) {
+      const std::uint32_t of_entry = a.col_idx()[from.entry(lane, step)];
+      if (slice.is_wide())
+        put(out.subspan(at.columns), column, of_entry);
+      else
+        put(out.subspan(at.columns), column, static_cast<std::uint16_t>(of_entry - slice.column));
+    }
+    if (step >= from.full_steps()) out[tail++] = static_cast<std::byte>(n);
+  });
+}
+
+void write_values(const CsrView& a, const Slice& slice, const Lanes& from, std::span<std::byte> out) {
   dispatch(a.value_type(), [&]<class T>(T) {
-    const StreamLayout at = stream_layout(slice, source, sizeof(T));
-    const auto put = [&](std::uint64_t byte, const auto& element) {
-      std::memcpy(&out[byte], &element, sizeof element);
-    };
-    if (slice.is_listed())
-      for (std::size_t lane = 0; lane < rows.size(); ++lane) put(lane * sizeof(std::uint16_t), rows[lane]);
-    std::uint64_t window = 0, column = 0, other = 0, tail = 0;  // the next of each kind; column: of those one by one
-    each_step(a, from, [&](std::uint32_t step, std::uint32_t n, const Columns& columns, bool is_window) {
-      // Window steps stand first, whatever came before them in the rows.
-      const std::uint64_t place = is_window ? window : slice.windows() + other,
-                          before = is_window ? window * lanes : std::uint64_t{slice.windows()} * lanes + column;
-      std::uint32_t places = 0, codes = 0;
-      const auto base = std::min(columns.least, static_cast<std::uint32_t>(a.cols() - (is_window ? reach : 0)));
-      for (std::uint32_t lane = 0; lane < n; ++lane) {
-        const std::uint64_t k = from.entry(lane, step);
-        const std::uint32_t of_entry = a.col_idx()[k];
-        if (is_window)
-          places |= (of_entry - base) << 4 * lane;
-        else if (slice.is_wide())
-          put(at.columns + (column + lane) * sizeof of_entry, of_entry);
-        else
-          put(at.columns + (column + lane) * sizeof(std::uint16_t),
-              static_cast<std::uint16_t>(of_entry - slice.column));
-        const bits_of<T> bits = static_cast<const bits_of<T>*>(a.value_bytes())[k];
-        if (source == Source::raw)
-          put(at.values + (before + lane) * sizeof bits, bits);
-        else
-          codes |= static_cast<std::uint32_t>(ids.find(bits)) << 4 * lane;
-      }
-      if (source == Source::code) put(at.codes + place * sizeof codes, codes);
-      if (is_window) {
-        put(at.windows + window++ * sizeof(WindowStep), WindowStep{base, places});
-        return;
-      }
-      if (step >= from.full_steps()) put(at.tail + tail++, static_cast<std::uint8_t>(n));
-      column += n;
-      ++other;
+    const auto* const values = static_cast<const bits_of<T>*>(a.value_bytes());  // as bits, which a copy of a NaN keeps
+    std::uint64_t window = 0, other = std::uint64_t{slice.windows()} * lanes;    // the next value of each kind of steps
+    each_step(a, from, [&](std::uint32_t step, std::uint32_t n, const Columns& /*columns*/, bool is_window) {
+      std::uint64_t& next = is_window ? window : other;
+      for (std::uint32_t lane = 0; lane < n; ++lane) put(out, next++, values[from.entry(lane, step)]);
+    });
+  });
+}
+
+void write_codes(const CsrView& a, const Slice& slice, const Lanes& from, const ValueIds& ids,
+                 std::span<std::byte> out) {
+  dispatch(a.value_type(), [&]<class T>(T) {
+    const auto* const values = static_cast<const bits_of<T>*>(a.value_bytes());
+    std::uint64_t window = 0, other = slice.windows();  // the next of each kind of steps
+    each_step(a, from, [&](std::uint32_t step, std::uint32_t n, const Columns& /*columns*/, bool is_window) {
+      std::uint32_t codes = 0;
+      for (std::uint32_t lane = 0; lane < n; ++lane)
+        codes |= static_cast<std::uint32_t>(ids.find(values[from.entry(lane, step)])) << 4 * lane;
+      put(out, is_window ? window++ : other++, codes);
     });
   });
 }

@@ -42,9 +42,14 @@ class Lanes {
 /// Counts the steps of each kind and chooses the width of columns. Of the kind of slice, only that is set.
 Slice measure(const CsrView& a, const Lanes& from);
 
-/// Writes the part of `stream` that belongs to a slice; the bytes of `out` are 0 before. `rows`: its list, if it has
-/// one. `ids`: of the table's values, where the source is a code.
-void write_slice(const CsrView& a, const Slice& slice, const Lanes& from, std::span<const std::uint16_t> rows,
-                 Source source, const ValueIds& ids, std::span<std::byte> out);
+// What belongs to a slice of each section; the bytes of `out` are 0 before.
+
+/// `rows`: its list, if it has one.
+void write_stream(const CsrView& a, const Slice& slice, const Lanes& from, std::span<const std::uint16_t> rows,
+                  std::span<std::byte> out);
+void write_values(const CsrView& a, const Slice& slice, const Lanes& from, std::span<std::byte> out);
+/// `ids`: of the values that have codes.
+void write_codes(const CsrView& a, const Slice& slice, const Lanes& from, const ValueIds& ids,
+                 std::span<std::byte> out);
 
 }  // namespace spmvpack::encoder::layouts::sjds_plans

@@ -26,9 +26,13 @@ namespace generic {
 template <class V>
 struct Lanes {
   std::array<V, lanes> v{};
-  static Lanes zero() { return {}; }
+  static Lanes all(V value) {
+    Lanes r;
+    r.v.fill(value);
+    return r;
+  }
   template <class A>
-  SPMVPACK_INLINE static Lanes load(const A* p, std::uint32_t n) {
+  SPMVPACK_INLINE static Lanes load(const A* p, std::uint32_t n = lanes) {
     Lanes r;
     for (std::uint32_t i = 0; i < n; ++i) r.v[i] = V{p[i]};
     return r;
@@ -44,6 +48,11 @@ struct Lanes {
     for (std::uint32_t i = 0; i < lanes; ++i) r.v[i] = from[places >> 4 * i & 15U];
     return r;
   }
+  struct Table {
+    const V* values;
+    explicit Table(const CodedValues<V>& coded) : values(coded.values.data()) {}
+    [[nodiscard]] SPMVPACK_INLINE Lanes of(std::uint32_t codes) const { return pick(values, codes); }
+  };
   SPMVPACK_INLINE void add_products(const Lanes& a, const Lanes& b, std::uint32_t n = lanes) {
     for (std::uint32_t i = 0; i < n; ++i) v[i] = std::fma(a.v[i], b.v[i], v[i]);
   }
@@ -119,7 +128,7 @@ Kernel<A, V> kernel_of() {
   return generic::share<A, V, source, fetched>;
 }
 
-/// Shares of about as many bytes. A window whose rows are scaled as a whole is one thread's.
+/// Shares of about as many entries. A window whose rows are scaled as a whole is one thread's.
 template <class A>
 class Shares {
  public:
@@ -143,9 +152,9 @@ class Shares {
     if (i == 0) return {0, 0};
     const Slice *const begin = v_.slices, *const end = begin + v_.row_slices();
     if (i == count_ || begin == end) return {v_.row_slices(), v_.window_count};
-    const auto target = static_cast<std::uint64_t>(end[-1].begin) * i / count_;
+    const auto target = static_cast<std::uint64_t>(end[-1].values) * i / count_;
     const Slice* const at =
-        std::lower_bound(begin, end, target, [](const Slice& s, std::uint64_t t) { return s.begin < t; });
+        std::lower_bound(begin, end, target, [](const Slice& s, std::uint64_t t) { return s.values < t; });
     if (at == end) return {v_.row_slices(), v_.window_count};
     const std::uint64_t w = at->row / v_.window_rows;
     return {v_.windows[w].has_others() ? v_.windows[w].first_slice() : static_cast<std::uint64_t>(at - begin), w};
@@ -157,11 +166,13 @@ class Shares {
 
 template <class A, class V, Source source>
 void multiply(const PartView& part, const View<A>& v, const Operands<V>& to, int threads) {
-  std::array<V, max_table> table{};
-  for (std::uint32_t i = 0; i < v.table_size; ++i) table.at(i) = V{v.table[i]};
+  CodedValues<V> coded;
+  if (source == Source::code)
+    for (std::uint64_t i = 0; i < part.info().counts[section_values]; ++i)
+      coded.values.at(coded.count++) = V{v.values[i]};
   Array<V> piece_sums(v.piece_count);
-  const Product<A, V> p{v, to, table.data(), piece_sums.data()};
-  const bool fetched = part.info().counts[section_stream] >= fetched_from;
+  const Product<A, V> p{v, to, coded, piece_sums.data()};
+  const bool fetched = part.info().counts[section_stream] * unit + part.info().nnz * sizeof(A) >= fetched_from;
   const Kernel<A, V> kernel = fetched ? kernel_of<A, V, source, true>() : kernel_of<A, V, source, false>();
   const auto count = part.info().nnz < least_entries ? 1 : static_cast<std::uint64_t>(thread_count(threads));
   const Shares<A> shares(v, count);

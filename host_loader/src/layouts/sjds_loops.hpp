@@ -2,109 +2,147 @@
 // has Lanes<V> and Columns<N>, and defines SPMVPACK_SJDS_INLINE, as functions of GCC have the instructions that they
 // name. There is no guard: it is included several times.
 
-/// The values of a slice's steps, one after the other.
+/// Slice after slice: what comes next of each array. A slice's places in them follow from those of the one before, so
+/// that its entries are loaded before its header has arrived.
 template <Source source, bool fetched, class A, class V>
-struct Values {
+struct Reader {
+  const std::byte* stream;
   const A* raw;
   const std::uint32_t* codes;
-  const V* table;
-  SPMVPACK_SJDS_INLINE Lanes<V> next(std::uint32_t n) {
+  const typename Lanes<V>::Table& table;
+  const V* x;
+
+  /// From slice s on.
+  SPMVPACK_SJDS_INLINE Reader(const Product<A, V>& p, const typename Lanes<V>::Table& of_codes, std::uint64_t s)
+      : stream(reinterpret_cast<const std::byte*>(p.v.stream)),
+        raw(p.v.values),
+        codes(p.v.codes),
+        table(of_codes),
+        x(p.to.x) {
+    if (s == p.v.slice_count) return;
+    const Slice& slice = p.v.slices[s];
+    stream += std::uint64_t{slice.begin} * unit;
+    if constexpr (source == Source::raw)
+      raw += slice.values;
+    else
+      codes += slice.values;
+  }
+
+  /// The values of the next step, of all lanes or of the first n.
+  template <class... Count>
+  SPMVPACK_SJDS_INLINE Lanes<V> value(Count... n) {
     if constexpr (source == Source::code) {
       if (fetched) prefetch(codes, ahead_bytes);
-      return Lanes<V>::pick(table, *codes++);
+      return table.of(*codes++);
     } else {
       if (fetched) prefetch(raw, ahead_bytes);
-      const Lanes<V> values = Lanes<V>::load(raw, n);
-      raw += n;
+      const Lanes<V> values = Lanes<V>::load(raw, n...);
+      raw += sizeof...(n) == 0 ? lanes : (0 + ... + n);
       return values;
     }
   }
+
+  /// Adds up the steps whose columns are stored one by one. `tail`: lanes of each of the last ones.
+  template <class Column>
+  SPMVPACK_SJDS_INLINE void add_others(Lanes<V>& sum, const Slice& slice, const std::uint8_t* tail, const V* from) {
+    const auto* columns = reinterpret_cast<const Column*>(stream);
+    for (std::uint32_t k = slice.steps(); k != 0; --k, columns += lanes) {
+      if (fetched) prefetch(columns, ahead_bytes);
+      const Lanes<V> values = value();
+      sum.add_products(values, Lanes<V>::gather(from, Columns<Column>(columns)));
+    }
+    if (slice.tail() != 0) {
+      const Column* next = columns;
+      for (std::uint32_t k = 0; k < slice.tail(); ++k) {
+        const std::uint32_t n = tail[k];
+        const Lanes<V> values = value(n);
+        // Eight columns are there, of the steps that follow, or 0.
+        sum.add_products(values, Lanes<V>::gather(from, Columns<Column>(next)), n);
+        next += n;
+      }
+      columns += slice.tail_entries() + tail_padding;
+    }
+    const auto end = reinterpret_cast<std::uintptr_t>(columns);
+    stream = reinterpret_cast<const std::byte*>(columns) + (unit - end % unit) % unit;
+  }
+
+  /// The sums of the lanes of a slice, the next one.
+  SPMVPACK_SJDS_INLINE Lanes<V> sums(const Slice& slice) {
+    Lanes<V> sum = Lanes<V>::all(0);
+    if (slice.is_listed()) stream += lanes * sizeof(std::uint16_t);
+    for (std::uint32_t k = slice.windows(); k != 0; --k, stream += sizeof(WindowStep)) {
+      const auto* const step = reinterpret_cast<const WindowStep*>(stream);
+      if (fetched) prefetch(step, ahead_bytes);
+      const Lanes<V> values = value();
+      sum.add_products(values, Lanes<V>::pick(x + step->base, step->places));
+    }
+    const auto* const tail = reinterpret_cast<const std::uint8_t*>(stream);
+    if (slice.tail() != 0) stream += (slice.tail() + unit - 1) / unit * unit;
+    if (slice.is_wide())
+      add_others<std::uint32_t>(sum, slice, tail, x);
+    else
+      add_others<std::uint16_t>(sum, slice, tail, x + slice.column);
+    return sum;
+  }
 };
 
-/// Adds up steps whose columns are stored one by one.
-template <bool fetched, class Column, class V>
-SPMVPACK_SJDS_INLINE void add_others(Lanes<V>& sum, const Slice& slice, auto& values, const Column* columns,
-                                     const std::uint8_t* tail, const V* x) {
-  for (std::uint32_t k = slice.steps(); k != 0; --k, columns += lanes) {
-    if (fetched) prefetch(columns, ahead_bytes);
-    const Lanes<V> value = values.next(lanes);
-    sum.add_products(value, Lanes<V>::gather(x, Columns<Column>(columns)));
+/// Writes the sums of a slice's rows. `alpha`: in all lanes.
+template <class V>
+SPMVPACK_SJDS_INLINE void put(const Slice& slice, const std::uint16_t* list, const Lanes<V>& sums,
+                              const Lanes<V>& alpha, const Operands<V>& to) {
+  alignas(cache_line) std::array<V, lanes> of_lanes;
+  if (to.beta != 0 || to.rows != nullptr) {
+    sums.store(of_lanes.data());
+    for (std::uint32_t i = 0; i < slice.rows(); ++i)
+      to.put(std::uint64_t{slice.row} + (slice.is_listed() ? list[i] : i), of_lanes[i]);
+    return;
   }
-  for (std::uint32_t k = 0; k < slice.tail(); ++k) {
-    const std::uint32_t n = tail[k];
-    const Lanes<V> value = values.next(n);
-    // Eight columns are there, of the steps that follow, or 0.
-    sum.add_products(value, Lanes<V>::gather(x, Columns<Column>(columns)), n);
-    columns += n;
-  }
-}
-
-/// The sums of a slice's lanes.
-template <Source source, bool fetched, class A, class V>
-SPMVPACK_SJDS_INLINE Lanes<V> sums_of(const Product<A, V>& p, const Slice& slice) {
-  const std::byte* const stream = p.v.stream + std::uint64_t{slice.begin} * unit;
-  const StreamLayout at = stream_layout(slice, source, sizeof(A));
-  Values<source, fetched, A, V> values{reinterpret_cast<const A*>(stream + at.values),
-                                       reinterpret_cast<const std::uint32_t*>(stream + at.codes), p.table};
-  Lanes<V> sum = Lanes<V>::zero();
-  const auto* step = reinterpret_cast<const WindowStep*>(stream + at.windows);
-  for (std::uint32_t k = slice.windows(); k != 0; --k, ++step) {
-    if (fetched) prefetch(step, ahead_bytes);
-    const Lanes<V> value = values.next(lanes);
-    sum.add_products(value, Lanes<V>::pick(p.to.x + step->base, step->places));
-  }
-  const std::byte* const columns = stream + at.columns;
-  const auto* const tail = reinterpret_cast<const std::uint8_t*>(stream + at.tail);
-  if (slice.is_wide())
-    add_others<fetched>(sum, slice, values, reinterpret_cast<const std::uint32_t*>(columns), tail, p.to.x);
+  Lanes<V> product = Lanes<V>::all(0);
+  product.add_products(alpha, sums);
+  V* const y = to.y + slice.row;
+  if (slice.rows() == lanes && !slice.is_listed()) return product.store(y);
+  product.store(of_lanes.data());
+  if (slice.rows() == lanes)  // no end for a processor to foresee
+    for (std::uint32_t i = 0; i < lanes; ++i) y[list[i]] = of_lanes[i];
   else
-    add_others<fetched>(sum, slice, values, reinterpret_cast<const std::uint16_t*>(columns), tail,
-                        p.to.x + slice.column);
-  return sum;
+    for (std::uint32_t i = 0; i < slice.rows(); ++i) y[slice.is_listed() ? list[i] : i] = of_lanes[i];
 }
 
 /// Slices [begin, end) of rows.
 template <Source source, bool fetched, class A, class V>
-SPMVPACK_SJDS_INLINE void multiply_slices(const Product<A, V>& p, Operands<V> to, std::uint64_t begin,
-                                          std::uint64_t end) {
+SPMVPACK_SJDS_INLINE void multiply_slices(const Product<A, V>& p, const typename Lanes<V>::Table& table, Operands<V> to,
+                                          std::uint64_t begin, std::uint64_t end) {
+  const Lanes<V> alpha = Lanes<V>::all(to.alpha);
+  Reader<source, fetched, A, V> reader(p, table, begin);
   for (std::uint64_t s = begin; s < end; ++s) {
     const Slice slice = p.v.slices[s];
-    const Lanes<V> sums = sums_of<source, fetched>(p, slice);
-    alignas(cache_line) std::array<V, lanes> of_lanes;
-    sums.store(of_lanes.data());
-    if (slice.rows() == lanes && !slice.is_listed() && to.rows == nullptr) {
-      V* const y = to.y + slice.row;
-      if (to.beta == 0)
-        for (std::uint32_t i = 0; i < lanes; ++i) y[i] = std::fma(to.alpha, of_lanes[i], V{0});
-      else
-        for (std::uint32_t i = 0; i < lanes; ++i) y[i] = std::fma(to.alpha, of_lanes[i], to.beta * y[i]);
-      continue;
-    }
-    const auto* const list = reinterpret_cast<const std::uint16_t*>(p.v.stream + std::uint64_t{slice.begin} * unit);
-    for (std::uint32_t i = 0; i < slice.rows(); ++i)
-      to.put(std::uint64_t{slice.row} + (slice.is_listed() ? list[i] : i), of_lanes[i]);
+    const auto* const list = reinterpret_cast<const std::uint16_t*>(reader.stream);
+    put(slice, list, reader.sums(slice), alpha, to);
   }
 }
 
 /// Pieces [begin, end) of long rows. The lanes of each are added up by the tree.
 template <Source source, bool fetched, class A, class V>
-SPMVPACK_SJDS_INLINE void multiply_pieces(const Product<A, V>& p, std::uint64_t begin, std::uint64_t end) {
+SPMVPACK_SJDS_INLINE void multiply_pieces(const Product<A, V>& p, const typename Lanes<V>::Table& table,
+                                          std::uint64_t begin, std::uint64_t end) {
+  Reader<source, fetched, A, V> reader(p, table, p.v.row_slices() + begin);
   for (std::uint64_t i = begin; i < end; ++i) {
     std::array<V, lanes> s;
-    sums_of<source, fetched>(p, p.v.slices[p.v.row_slices() + i]).store(s.data());
+    reader.sums(p.v.slices[p.v.row_slices() + i]).store(s.data());
     p.piece_sums[i] = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
   }
 }
 
 template <Source source, bool fetched, class A, class V>
 SPMVPACK_SJDS_INLINE void multiply_share(const Product<A, V>& p, const Share& share) {
+  const typename Lanes<V>::Table table(p.coded);
   for (std::uint64_t w = share.first_window, s = share.begin; w <= share.last_window && w < p.v.window_count; ++w) {
     const std::uint64_t end = std::min<std::uint64_t>(share.end, p.v.windows[w + 1].first_slice());
     const bool has_others = p.v.windows[w].has_others();
     if (has_others && w < share.last_window)
       p.to.scale(w * p.v.window_rows, std::min((w + 1) * p.v.window_rows, p.v.rows));
-    if (s < end) multiply_slices<source, fetched>(p, has_others ? p.to_scaled() : p.to, s, end);
+    if (s < end) multiply_slices<source, fetched>(p, table, has_others ? p.to_scaled() : p.to, s, end);
     s = end;
   }
-  multiply_pieces<source, fetched>(p, share.first_piece, share.last_piece);
+  multiply_pieces<source, fetched>(p, table, share.first_piece, share.last_piece);
 }

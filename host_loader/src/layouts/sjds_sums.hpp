@@ -15,13 +15,20 @@ using namespace spmvpack::layouts::sjds;  // what the bytes mean
 /// Loads are fetched so far ahead.
 constexpr std::size_t ahead_bytes = 8192;
 
+/// The values that codes name.
+template <class V>
+struct CodedValues {
+  alignas(cache_line) std::array<V, max_table> values{};
+  std::uint32_t count = 0;
+};
+
 /// What a multiply's slices share.
 template <class A, class V>
 struct Product {
   View<A> v;
   Operands<V> to;
-  const V* table;  ///< max_table values
-  V* piece_sums;   ///< of all pieces
+  const CodedValues<V>& coded;
+  V* piece_sums;  ///< of all pieces
 
   /// Of a row in a window that was scaled as a whole.
   [[nodiscard]] SPMVPACK_INLINE Operands<V> to_scaled() const {

@@ -27,13 +27,13 @@ __global__ void check_places_kernel(View<A> v, Sizes n, std::uint32_t* errors) {
   std::uint32_t found = sound;
   for (std::uint64_t w = first_item(); w <= v.window_count; w += stride()) found |= check_window(v, w);
   for (std::uint64_t s = first_item(); s < v.slice_count; s += stride()) found |= check_slice(v, n, s);
-  if (first_item() == 0) found |= check_end(v, n);
+  if (first_item() == 0 && v.slice_count == 0) found |= check_end(v, n);
   if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
 /// `marks`: a bit for each row, 0 before.
 template <class A>
-__global__ void check_entries_kernel(View<A> v, std::uint32_t* marks, std::uint32_t* errors,
+__global__ void check_entries_kernel(View<A> v, Sizes n, std::uint32_t* marks, std::uint32_t* errors,
                                      unsigned long long* entries) {
   if (*errors != 0) return;
   const auto seen = [&](std::uint32_t row) {
@@ -43,7 +43,7 @@ __global__ void check_entries_kernel(View<A> v, std::uint32_t* marks, std::uint3
   std::uint32_t found = sound;
   unsigned long long count = 0;
   for (std::uint64_t s = first_item(); s < v.slice_count; s += stride()) {
-    found |= check_entries(v, s, seen);
+    found |= check_entries(v, n, s, seen);
     count += v.slices[s].entries();
   }
   if (found != 0) atomicOr(errors, found & violation_kinds);
@@ -67,7 +67,7 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
     const View<A> v = view<A>(part);
     const unsigned blocks = stride_blocks(v.slice_count + v.window_count + 1, tuning::check_threads);
     launch(check_places_kernel<A>, blocks, tuning::check_threads, stream, v, sizes_of(part), errors);
-    launch(check_entries_kernel<A>, blocks, tuning::check_threads, stream, v, scratch, errors, entries);
+    launch(check_entries_kernel<A>, blocks, tuning::check_threads, stream, v, sizes_of(part), scratch, errors, entries);
   });
   launch(check_totals_kernel, 1, 1, stream, entries, part.info().nnz, errors);
 }

@@ -45,8 +45,8 @@ __device__ V lane_sum(const View<A>& v, const SliceView& slice, std::uint32_t la
   if (to.alpha.get() == V{0}) return V{0};  // x must not be read
   const V* const x = to.x;
   const auto value = [&](std::uint64_t step, std::uint64_t before) {
-    const A* const values = reinterpret_cast<const A*>(slice.stream + slice.at.values);
-    return static_cast<V>(v.source == Source::code ? v.table[slice.code(step, lane)] : values[before + lane]);
+    return static_cast<V>(
+        v.values[v.source == Source::code ? slice.code(step, lane) : slice.slice.values + before + lane]);
   };
   const std::uint64_t windows = slice.slice.windows();
   V sum = 0;

@@ -17,9 +17,15 @@ enum Param : std::uint8_t {
   param_pieces = 2        ///< slices at the end that are pieces of long rows
 };
 inline constexpr std::array<std::string_view, 3> parameters{"source", "window_rows", "pieces"};
-enum Section : std::uint8_t { section_windows = 0, section_slices = 1, section_stream = 2, section_table = 3 };
+enum Section : std::uint8_t {  // places in `sections`
+  section_windows = 0,
+  section_slices = 1,
+  section_stream = 2,
+  section_values = 3,
+  section_codes = 4
+};
 
-/// What an entry's value is: in the slice's part of `stream`; the element of `table` that a code of 4 bits names.
+/// What an entry's value is: in `values` in the order of the slices; the element of it that a code of 4 bits names.
 enum class Source : std::uint8_t { raw, code };
 inline constexpr std::array<std::string_view, 2> source_names{"raw", "code"};
 
@@ -27,9 +33,8 @@ inline constexpr std::uint32_t lanes = 8;           ///< of a slice: rows, or ev
 inline constexpr std::uint32_t reach = 16;          ///< elements of x that a window step loads
 inline constexpr std::uint32_t max_entries = 4096;  ///< of a row in a slice, and of a piece
 inline constexpr std::uint32_t max_window_rows = 65536, max_table = 16;
-inline constexpr std::uint32_t unit = 8;       ///< bytes that places in `stream` count
-inline constexpr std::uint32_t end_units = 8;  ///< of 0, behind the last slice: vectors may be loaded beyond its end
-inline constexpr std::uint32_t slice_words = 5;
+inline constexpr std::uint32_t unit = 4;  ///< bytes of an element of `stream`
+inline constexpr std::uint32_t slice_words = 6;
 
 /// An element of `windows`.
 struct RowWindow {
@@ -47,7 +52,8 @@ struct RowWindow {
 /// lanes, then those of the tail, of the first few. Entries of a lane are in these steps by rising columns, each kind
 /// by itself.
 struct Slice {
-  std::uint32_t begin;   ///< its units of `stream` begin here
+  std::uint32_t begin;   ///< its part of `stream` begins here
+  std::uint32_t values;  ///< its entries of `values`, or its steps of `codes`, begin here
   std::uint32_t row;     ///< its first row; of its window, if it has a list of rows
   std::uint32_t column;  ///< added to columns of 16 bits
   std::uint32_t counts;  ///< 13 | 13 | 3 | 1 | 1 | 1 bits, the lowest first
@@ -95,24 +101,21 @@ struct WindowStep {
 /// Columns of 0 behind those of a tail, so that 8 may be loaded for each of its steps.
 inline constexpr std::uint32_t tail_padding = lanes - 1;
 
-/// Where the pieces of a slice's part of `stream` are, in bytes: [its list of rows,] window steps, columns of the other
-/// steps, codes of all steps (4 bits a lane), lanes of each step of the tail, values.
+/// Where the pieces of a slice's part of `stream` are, in bytes: [its list of rows,] window steps, lanes of each step
+/// of the tail, columns of all steps that are no window steps. Whoever reads slice after slice goes from piece to
+/// piece, and need not wait for this.
 struct StreamLayout {
-  std::uint64_t windows, columns, codes, tail, values, end;
+  std::uint64_t windows, tail, columns, end;
 };
-constexpr SPMVPACK_HOST_DEVICE StreamLayout stream_layout(const Slice& s, Source source,
-                                                          std::uint32_t value_bytes) noexcept {
-  const auto padded = [](std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; };
+constexpr SPMVPACK_HOST_DEVICE StreamLayout stream_layout(const Slice& s) noexcept {
+  const auto padded = [](std::uint64_t bytes) { return (bytes + unit - 1) / unit * unit; };
   const std::uint64_t columns =
       std::uint64_t{s.steps()} * lanes + s.tail_entries() + (s.tail() != 0 ? tail_padding : 0);
-  const std::uint64_t steps = std::uint64_t{s.full()} + s.tail();
   StreamLayout at{};
   at.windows = s.is_listed() ? lanes * sizeof(std::uint16_t) : 0;
-  at.columns = at.windows + s.windows() * sizeof(WindowStep);
-  at.codes = padded(at.columns + columns * (s.is_wide() ? 4 : 2), 4);
-  at.tail = at.codes + (source == Source::code ? steps * 4 : 0);
-  at.values = padded(at.tail + s.tail(), unit);
-  at.end = padded(at.values + (source == Source::raw ? std::uint64_t{s.entries()} * value_bytes : 0), unit);
+  at.tail = at.windows + s.windows() * sizeof(WindowStep);
+  at.columns = padded(at.tail + s.tail());
+  at.end = padded(at.columns + columns * (s.is_wide() ? 4 : 2));
   return at;
 }
 
@@ -121,14 +124,14 @@ constexpr std::uint64_t windows_of(const PartInfo& part) noexcept {
   return div_up(part.rows.count, rows == 0 ? 1 : rows);
 }
 constexpr std::uint64_t slices_of(const PartInfo& part) noexcept { return part.counts[section_slices] / slice_words; }
-constexpr std::uint64_t units_of(const PartInfo& part) noexcept { return part.counts[section_stream] / unit; }
 constexpr Source source_of(const PartInfo& part) noexcept { return static_cast<Source>(part.params[param_source]); }
 
-inline constexpr std::array<SectionDescription, 4> sections{{
+inline constexpr std::array<SectionDescription, 5> sections{{
     {"windows", Element::u32, [](const PartInfo& part) { return windows_of(part) + 1; }},
     {"slices", Element::u32},
-    {"stream", Element::u8, nullptr, 64},
-    {"table", Element::value},
+    {"stream", Element::u32},
+    {"values", Element::value},
+    {"codes", Element::u32},
 }};
 
 /// A part's arrays, in host or device memory. T: the type of its values.
@@ -136,10 +139,11 @@ template <class T>
 struct View {
   const RowWindow* windows;
   const Slice* slices;
-  const std::byte* stream;
-  const T* table;
+  const std::uint32_t* stream;
+  const T* values;
+  const std::uint32_t* codes;
   std::uint64_t window_count, slice_count, piece_count, rows, cols;
-  std::uint32_t window_rows, table_size;
+  std::uint32_t window_rows;
   Source source;
 
   /// Slices of rows; the pieces of long rows follow.
@@ -151,15 +155,15 @@ View<T> view(const PartView& part) {
   const PartInfo& info = part.info();
   return {reinterpret_cast<const RowWindow*>(part.get<std::uint32_t>("windows").data()),
           reinterpret_cast<const Slice*>(part.get<std::uint32_t>("slices").data()),
-          reinterpret_cast<const std::byte*>(part.get<std::uint8_t>("stream").data()),
-          part.get<T>("table").data(),
+          part.get<std::uint32_t>("stream").data(),
+          part.get<T>("values").data(),
+          part.get<std::uint32_t>("codes").data(),
           windows_of(info),
           slices_of(info),
           info.params[param_pieces],
           part.rows(),
           part.cols(),
           static_cast<std::uint32_t>(info.params[param_window_rows]),
-          static_cast<std::uint32_t>(info.counts[section_table]),
           source_of(info)};
 }
 
@@ -168,12 +172,14 @@ struct SliceView {
   Slice slice;
   Source source;
   StreamLayout at;
-  const std::byte* stream;  ///< of the slice
+  const std::byte* stream;     ///< of the slice
+  const std::uint32_t* codes;  ///< of its first step
 
   template <class T>
   static SPMVPACK_HOST_DEVICE SliceView of(const View<T>& v, std::uint64_t s) {
     const Slice slice = v.slices[s];
-    return {slice, v.source, stream_layout(slice, v.source, sizeof(T)), v.stream + std::uint64_t{slice.begin} * unit};
+    return {slice, v.source, stream_layout(slice), reinterpret_cast<const std::byte*>(v.stream + slice.begin),
+            v.source == Source::code ? v.codes + slice.values : nullptr};
   }
   /// The row of a lane.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t row(std::uint32_t lane) const {
@@ -194,7 +200,7 @@ struct SliceView {
   }
   /// The code of a lane in a step of all.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t code(std::uint64_t step, std::uint32_t lane) const {
-    return reinterpret_cast<const std::uint32_t*>(stream + at.codes)[step] >> 4 * lane & 15U;
+    return codes[step] >> 4 * lane & 15U;
   }
 };
 

@@ -22,7 +22,7 @@ enum Violation : std::uint32_t {
   bad_piece = violation(9, 1),
   pieces_fall = violation(10, 1),
   stream_ends_elsewhere = violation(11, 1),
-  end_not_zero = violation(12, 2),
+  values_elsewhere = violation(12, 1),  ///< or after the last slice, they go on
   row_out_of_range = violation(13, 3),
   row_twice = violation(14, 3),
   bad_tail = violation(15, 2),
@@ -35,9 +35,12 @@ enum Violation : std::uint32_t {
 
 /// What the part table says beyond a View.
 struct Sizes {
-  std::uint64_t stream_units;
+  std::uint64_t stream, values, codes;
 };
-inline Sizes sizes_of(const PartView& part) { return {units_of(part.info())}; }
+inline Sizes sizes_of(const PartView& part) {
+  const auto& counts = part.info().counts;
+  return {counts[section_stream], counts[section_values], counts[section_codes]};
+}
 
 /// Window w, or behind the last one, the end.
 template <class T>
@@ -53,10 +56,24 @@ SPMVPACK_HOST_DEVICE Violation check_window(const View<T>& v, std::uint64_t w) {
   return window.has_others() != (in_slices < rows) ? others_missaid : sound;
 }
 
-/// Where slice s begins in the stream, or the last one ends, in units.
+/// Where slice s begins in the stream, or the last one ends.
 template <class T>
 SPMVPACK_HOST_DEVICE std::uint64_t stream_begin(const View<T>& v, std::uint64_t s) {
-  return s == 0 ? 0 : v.slices[s - 1].begin + stream_layout(v.slices[s - 1], v.source, sizeof(T)).end / unit;
+  return s == 0 ? 0 : v.slices[s - 1].begin + stream_layout(v.slices[s - 1]).end / unit;
+}
+/// The same in the values, or the codes.
+template <class T>
+SPMVPACK_HOST_DEVICE std::uint64_t values_begin(const View<T>& v, std::uint64_t s) {
+  if (s == 0) return 0;
+  const Slice& before = v.slices[s - 1];
+  return std::uint64_t{before.values} + (v.source == Source::raw ? before.entries() : before.full() + before.tail());
+}
+
+/// Where the last slice ends, the stream and the values, or the codes, do. Of a part without slices, too.
+template <class T>
+SPMVPACK_HOST_DEVICE Violation check_end(const View<T>& v, const Sizes& n) {
+  if (stream_begin(v, v.slice_count) != n.stream) return stream_ends_elsewhere;
+  return values_begin(v, v.slice_count) != (v.source == Source::raw ? n.values : n.codes) ? values_elsewhere : sound;
 }
 
 /// A slice of rows: its place among those of its window.
@@ -89,26 +106,16 @@ SPMVPACK_HOST_DEVICE Violation check_piece(const View<T>& v, std::uint64_t s, co
   return !slice.continues() && !is_first && v.slices[s - 1].row >= slice.row ? pieces_fall : sound;
 }
 
-/// What a slice says of itself, and that it begins where the one before ends; of the last one, that the stream ends.
+/// What a slice says of itself, and that it begins where the one before ends; of the last one, that everything ends.
 template <class T>
 SPMVPACK_HOST_DEVICE Violation check_slice(const View<T>& v, const Sizes& n, std::uint64_t s) {
   const Slice slice = v.slices[s];
   if (slice.begin != stream_begin(v, s)) return stream_elsewhere;
-  if (slice.ends >> 28U != 0 || (slice.is_wide() && slice.column != 0)) return bits_of_nothing;
+  if (slice.values != values_begin(v, s)) return values_elsewhere;
+  if (slice.ends >> 28U != 0 || (slice.column != 0 && (slice.is_wide() || slice.steps() + slice.tail() == 0)))
+    return bits_of_nothing;
   const Violation found = s < v.row_slices() ? check_rows(v, s, slice) : check_piece(v, s, slice);
-  if (found != sound) return found;
-  const std::uint64_t end = stream_begin(v, s + 1) + end_units;
-  return s + 1 == v.slice_count ? (end != n.stream_units ? stream_ends_elsewhere : sound)
-                                : (end > n.stream_units ? stream_ends_elsewhere : sound);
-}
-
-/// Behind the last slice are units of 0. Of a part without slices, too.
-template <class T>
-SPMVPACK_HOST_DEVICE Violation check_end(const View<T>& v, const Sizes& n) {
-  if (v.slice_count == 0 && n.stream_units != end_units) return stream_ends_elsewhere;
-  for (std::uint64_t i = (n.stream_units - end_units) * unit; i < n.stream_units * unit; ++i)
-    if (v.stream[i] != std::byte{0}) return end_not_zero;
-  return sound;
+  return found != sound || s + 1 != v.slice_count ? found : check_end(v, n);
 }
 
 /// Whether bytes [begin, end) of a slice's stream are 0.
@@ -118,7 +125,8 @@ SPMVPACK_HOST_DEVICE inline bool is_zero(const SliceView& slice, std::uint64_t b
   return true;
 }
 
-/// The lanes of the steps of the tail: fewer and fewer, and of all rows if there are no other steps.
+/// The lanes of the steps of the tail: fewer and fewer, and of all rows if there are no other steps. That of a piece
+/// comes behind its window steps, too.
 SPMVPACK_HOST_DEVICE inline bool is_sound_tail(const SliceView& slice, bool is_piece) {
   const Slice& s = slice.slice;
   std::uint32_t most = is_piece || s.full() != 0 ? lanes - 1 : s.rows(), sum = 0;
@@ -128,20 +136,21 @@ SPMVPACK_HOST_DEVICE inline bool is_sound_tail(const SliceView& slice, bool is_p
     most = here;
     sum += here;
   }
+  if (is_piece && s.tail() != 0 && s.windows() != 0 &&
+      slice.window_steps()[s.windows() - 1].column(lanes - 1) >= slice.column(std::uint64_t{s.steps()} * lanes))
+    return false;
   return sum == s.tail_entries();
 }
 
-/// Whether everything in a slice's stream that belongs to no entry is 0. Its tail is sound.
-SPMVPACK_HOST_DEVICE inline bool is_padding_zero(const SliceView& slice, std::uint32_t value_bytes) {
+/// Whether everything of a slice that belongs to no entry is 0. Its tail is sound.
+SPMVPACK_HOST_DEVICE inline bool is_padding_zero(const SliceView& slice) {
   const Slice& s = slice.slice;
   if (s.is_listed())
     for (std::uint32_t lane = s.rows(); lane < lanes; ++lane)
       if (reinterpret_cast<const std::uint16_t*>(slice.stream)[lane] != 0) return false;
-  const std::uint64_t width = s.is_wide() ? 4 : 2, columns = std::uint64_t{s.steps()} * lanes + s.tail_entries(),
-                      values = slice.source == Source::raw ? std::uint64_t{s.entries()} * value_bytes : 0;
-  if (!is_zero(slice, slice.at.columns + columns * width, slice.at.codes) ||
-      !is_zero(slice, slice.at.tail + s.tail(), slice.at.values) ||
-      !is_zero(slice, slice.at.values + values, slice.at.end))
+  const std::uint64_t columns = std::uint64_t{s.steps()} * lanes + s.tail_entries();
+  if (!is_zero(slice, slice.at.tail + s.tail(), slice.at.columns) ||
+      !is_zero(slice, slice.at.columns + columns * (s.is_wide() ? 4 : 2), slice.at.end))
     return false;
   if (slice.source == Source::code)
     for (std::uint32_t k = 0; k < s.tail(); ++k)
@@ -153,11 +162,11 @@ SPMVPACK_HOST_DEVICE inline bool is_padding_zero(const SliceView& slice, std::ui
 /// The entries of slice s. seen(row): marks it, and returns whether it was marked; pieces that continue a row do not
 /// ask.
 template <class T, class Seen>
-SPMVPACK_HOST_DEVICE Violation check_entries(const View<T>& v, std::uint64_t s, Seen&& seen) {
+SPMVPACK_HOST_DEVICE Violation check_entries(const View<T>& v, const Sizes& n, std::uint64_t s, Seen&& seen) {
   const SliceView slice = SliceView::of(v, s);
   const bool is_piece = s >= v.row_slices();
   if (!is_sound_tail(slice, is_piece)) return bad_tail;
-  if (!is_padding_zero(slice, sizeof(T))) return padding_not_zero;
+  if (!is_padding_zero(slice)) return padding_not_zero;
   for (std::uint32_t k = 0; k < slice.slice.windows(); ++k)
     if (std::uint64_t{slice.window_steps()[k].base} + reach > v.cols) return window_leaves_columns;
   Violation found = sound;
@@ -168,7 +177,7 @@ SPMVPACK_HOST_DEVICE Violation check_entries(const View<T>& v, std::uint64_t s, 
       found = column_out_of_range;
     else if (column < next)
       found = columns_fall;
-    else if (slice.source == Source::code && slot.section_byte >= v.table_size * sizeof(T))
+    else if (slice.source == Source::code && slot.section_byte >= n.values * sizeof(T))
       found = code_out_of_range;
     next = column + 1;
   };

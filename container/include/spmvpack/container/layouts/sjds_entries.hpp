@@ -10,18 +10,12 @@ constexpr SPMVPACK_HOST_DEVICE ValuesAre values_are(Source source) noexcept {
   return source == Source::raw ? ValuesAre::own : ValuesAre::shared;
 }
 
-/// The section in which the slots of values are.
-template <class T>
-SPMVPACK_HOST_DEVICE const void* value_section(const View<T>& v) {
-  return v.source == Source::raw ? static_cast<const void*>(v.stream) : v.table;
-}
-
 /// Of a lane in a step of all, whose first entry is number `before` of the slice.
 template <class T>
 SPMVPACK_HOST_DEVICE ValueSlot value_slot(const SliceView& slice, std::uint64_t step, std::uint64_t before,
                                           std::uint32_t lane) {
   if (slice.source == Source::code) return element_slot<T>(slice.code(step, lane));
-  return {std::uint64_t{slice.slice.begin} * unit + slice.at.values + (before + lane) * sizeof(T)};
+  return element_slot<T>(slice.slice.values + before + lane);
 }
 
 /// Steps that are no window steps, one after the other.
