@@ -1,6 +1,7 @@
 #include "spmvpack/container/parallel.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 
 namespace spmvpack {
 namespace {
@@ -12,9 +13,35 @@ std::atomic<bool> started{false}, lost{false};
 [[maybe_unused]] const int registered =
     pthread_atfork(nullptr, nullptr, [] { lost.store(started.load(std::memory_order_relaxed)); });
 
+#ifdef __linux__
+/// Moves the calling thread off the processors for which is_taken() holds, if it may run on others.
+template <class IsTaken>
+void leave(IsTaken&& is_taken) noexcept {
+  cpu_set_t all;
+  if (::sched_getaffinity(0, sizeof all, &all) != 0) return;  // more processors than the set has room for
+  cpu_set_t others = all;
+  for (std::size_t p = 0; p < CPU_SETSIZE; ++p)
+    if (is_taken(p)) CPU_CLR(p, &others);
+  if (CPU_COUNT(&others) == 0) return;  // more threads than processors
+  if (::sched_setaffinity(0, sizeof others, &others) == 0) ::sched_setaffinity(0, sizeof all, &all);
+}
+#endif
+
 }  // namespace
 
 bool lost_threads_in_fork() noexcept { return lost.load(std::memory_order_relaxed); }
 void note_threads() noexcept { started.store(true, std::memory_order_relaxed); }
+
+void TeamProcessors::arrive() noexcept {
+#ifdef __linux__
+  static_assert(known == CPU_SETSIZE);
+  const auto processor = static_cast<std::size_t>(::sched_getcpu());  // of an error, -1, a large number
+  if (processor >= known) return;
+  const auto bit = [](std::size_t p) { return std::uint64_t{1} << p % word_bits; };
+  std::atomic<std::uint64_t>& word = taken_[processor / word_bits];
+  if ((word.fetch_or(bit(processor), std::memory_order_relaxed) & bit(processor)) == 0) return;
+  leave([&](std::size_t p) { return (taken_[p / word_bits].load(std::memory_order_relaxed) & bit(p)) != 0; });
+#endif
+}
 
 }  // namespace spmvpack

@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -18,6 +19,19 @@ namespace spmvpack {
 SPMVPACK_EXPORT bool lost_threads_in_fork() noexcept;
 /// Tells lost_threads_in_fork() of processes to come that this one has started threads.
 SPMVPACK_EXPORT void note_threads() noexcept;
+
+/// The processors that a team's threads run on. The scheduler may leave two threads on one, and another idle, for
+/// seconds, if they wait for each other without going to sleep.
+class SPMVPACK_EXPORT TeamProcessors {
+ public:
+  /// The calling thread begins its work. If another one of the team has begun on the same processor, this one moves to
+  /// a processor that none of them is on, if it may run on one; after that it may run where it could before.
+  void arrive() noexcept;
+
+ private:
+  static constexpr std::size_t word_bits = 64, known = 1024;
+  std::array<std::atomic<std::uint64_t>, known / word_bits> taken_{};
+};
 
 /// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores), but
 /// not more than a machine of any size has a use for: OpenMP ends the process if it cannot start a thread. 1 if
@@ -53,9 +67,11 @@ void parallel_for(std::uint64_t n, int threads, F&& f) {
   std::exception_ptr error;
   std::mutex guard;
   note_threads();
+  TeamProcessors processors;
   const MemoryScope* const memory = detail::memory_scope();
 #pragma omp parallel num_threads(static_cast <int>(wanted < n ? wanted : n))
   {
+    processors.arrive();
     const detail::MemoryScopeOf of_caller(memory);
     const std::uint64_t worker = workers++;
     for (std::uint64_t i = next++; i < failed.load(); i = next++) {
@@ -80,6 +96,50 @@ void parallel_pieces(std::uint64_t n, std::uint64_t piece, int threads, F&& f) {
     const std::uint64_t begin = i * piece;
     f(begin, n - begin < piece ? n : begin + piece);
   });
+}
+
+/// Into how many shares a multiply of so many entries is cut, for so many threads (0: all): with less work than that, a
+/// thread is not worth waking.
+inline int share_count(std::uint64_t entries, int threads) {
+  constexpr std::uint64_t least_share = 2500;
+  if (entries < 2 * least_share) return 1;
+  const auto wanted = static_cast<std::uint64_t>(thread_count(threads)), worth = entries / least_share;
+  return static_cast<int>(wanted < worth ? wanted : worth);
+}
+
+/// Calls f(share) for every share in [0, shares), each on a thread of its own if OpenMP gives as many. For work of
+/// microseconds that has been cut into equal shares: nothing is handed out, and nothing is shared but the end. If calls
+/// throw, all others are made, and the exception of the smallest share is rethrown. What the calls allocate counts
+/// against the caller's budget.
+template <class F>
+void parallel_shares(int shares, F&& f) {
+  if (shares <= 1 || lost_threads_in_fork()) {
+    for (int share = 0; share < shares; ++share) f(share);
+    return;
+  }
+  int failed = shares;
+  std::exception_ptr error;
+  std::mutex guard;
+  note_threads();
+  TeamProcessors processors;
+  const MemoryScope* const memory = detail::memory_scope();
+#pragma omp parallel num_threads(shares)
+  {
+    processors.arrive();
+    const detail::MemoryScopeOf of_caller(memory);
+    for (int share = omp_get_thread_num(); share < shares; share += omp_get_num_threads()) {
+      try {
+        f(share);
+      } catch (...) {
+        const std::lock_guard lock(guard);
+        if (share < failed) {
+          failed = share;
+          error = std::current_exception();
+        }
+      }
+    }
+  }
+  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace spmvpack

@@ -1,0 +1,116 @@
+// Loops on threads: what is called how often, by whom, and what of exceptions becomes.
+
+#include "spmvpack/container/parallel.hpp"
+
+#include <sched.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "catch.hpp"
+#include "spmvpack/container/array.hpp"
+#include "spmvpack/container/error.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+/// The processor set that the calling thread may run on.
+cpu_set_t allowed() {
+  cpu_set_t set;
+  REQUIRE(::sched_getaffinity(0, sizeof set, &set) == 0);
+  return set;
+}
+
+/// How often parallel_shares() has called each share, and that it has returned.
+std::vector<int> calls_of(int shares) {
+  std::vector<std::atomic<int>> calls(static_cast<std::size_t>(std::max(shares, 0)));
+  parallel_shares(shares, [&](int share) { ++calls.at(static_cast<std::size_t>(share)); });
+  return {calls.begin(), calls.end()};
+}
+
+}  // namespace
+
+TEST_CASE("shares: each is called once, whatever their number and wherever the caller is") {
+  for (const int shares : {0, 1, 2, 3, 16, 70}) {
+    const std::vector<int> once(static_cast<std::size_t>(shares), 1);
+    CHECK(calls_of(shares) == once);
+    // In a program's own team OpenMP gives no other threads; threads of the program have teams of their own.
+    std::vector<std::vector<int>> nested(3), own(3);
+#pragma omp parallel for num_threads(3)
+    for (std::size_t i = 0; i < nested.size(); ++i) nested[i] = calls_of(shares);
+    {
+      std::vector<std::thread> threads;
+      for (std::vector<int>& calls : own) threads.emplace_back([&calls, shares] { calls = calls_of(shares); });
+      for (std::thread& t : threads) t.join();
+    }
+    for (std::size_t i = 0; i < nested.size(); ++i) {
+      CHECK(nested[i] == once);
+      CHECK(own[i] == once);
+    }
+  }
+}
+
+TEST_CASE("shares: the exception of the smallest one that throws, after all have been called") {
+  for (const int shares : {1, 2, 5, 40}) {
+    std::atomic<int> calls{0};
+    std::string what;
+    try {
+      parallel_shares(shares, [&](int share) {
+        ++calls;
+        if (share % 3 == 1 || shares == 1) throw Error(errc::internal, std::to_string(share));
+      });
+    } catch (const Error& e) {
+      what = e.message();
+    }
+    CHECK(what == (shares == 1 ? "0" : "1"));
+    CHECK(calls == shares);
+  }
+}
+
+TEST_CASE("shares count what they allocate against the caller's budget") {
+  const MemoryScope scope(1 << 20, "the test");
+  CHECK_THROWS_AS(parallel_shares(2, [](int) { const Array<double> array(200'000); }), Error);
+}
+
+TEST_CASE("work is cut into as many shares as it has a use for") {
+  CHECK(share_count(0, 4) == 1);
+  CHECK(share_count(4999, 4) == 1);
+  CHECK(share_count(5000, 4) == 2);
+  CHECK(share_count(1'000'000, 1) == 1);
+  CHECK(share_count(1'000'000, 4) == 4);
+  CHECK(share_count(std::uint64_t{1} << 40U, 3) == 3);
+}
+
+TEST_CASE("a thread that begins on another one's processor moves away, and may run where it could before") {
+  const cpu_set_t before = allowed();
+  std::atomic<bool> moved{CPU_COUNT(&before) == 1};  // there is no other
+  std::thread([&] {
+    for (int i = 0; i < 1000 && !moved; ++i) {
+      const int here = ::sched_getcpu();
+      TeamProcessors team;
+      team.arrive();
+      team.arrive();  // as another one
+      moved = ::sched_getcpu() != here;
+    }
+    const cpu_set_t after = allowed();
+    CHECK(CPU_EQUAL(&before, &after));
+  }).join();
+  CHECK(moved);
+}
+
+TEST_CASE("a team on fewer processors than it has threads stays where it may run") {
+  std::thread([] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+    if (::sched_setaffinity(0, sizeof one, &one) != 0) return;  // a sandbox may forbid it
+    TeamProcessors team;
+    for (int i = 0; i < 3; ++i) team.arrive();
+    const cpu_set_t after = allowed();
+    CHECK(CPU_EQUAL(&one, &after));
+    CHECK(calls_of(4) == std::vector<int>(4, 1));
+  }).join();
+}
+
+}  // namespace spmvpack::test
