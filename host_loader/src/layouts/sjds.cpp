@@ -14,8 +14,6 @@ namespace {
 
 using namespace sjds_sums;
 
-/// Smaller parts are one thread's.
-constexpr std::uint64_t least_entries = 5000;
 /// A part that takes so many bytes, about half of a last-level cache, is fetched ahead; one that is in the cache would
 /// only take longer.
 constexpr std::uint64_t fetched_from = 16U << 20U;
@@ -174,9 +172,9 @@ void multiply(const PartView& part, const View<A>& v, const Operands<V>& to, int
   const Product<A, V> p{v, to, coded, piece_sums.data()};
   const bool fetched = part.info().counts[section_stream] * unit + part.info().nnz * sizeof(A) >= fetched_from;
   const Kernel<A, V> kernel = fetched ? kernel_of<A, V, source, true>() : kernel_of<A, V, source, false>();
-  const auto count = part.info().nnz < least_entries ? 1 : static_cast<std::uint64_t>(thread_count(threads));
-  const Shares<A> shares(v, count);
-  parallel_for(count, threads, [&](std::uint64_t i) { kernel(p, shares[i]); });
+  const int count = share_count(part.info().nnz, threads);
+  const Shares<A> shares(v, static_cast<std::uint64_t>(count));
+  parallel_shares(count, [&](int i) { kernel(p, shares[static_cast<std::uint64_t>(i)]); });
   // Sums of long rows are added up in the order of their pieces. Their windows have been scaled.
   const Operands<V> scaled = p.to_scaled();
   for (std::uint64_t i = 0; i < v.piece_count;) {
