@@ -11,7 +11,7 @@ import spmvc_writer as w
 from golden_accept import (BOUND_OF_VALUES, amb_4_2, chunk_ends, figure_2, long_frame, long_provenance, most_rows,
                            name_of, permuted, sell_2, small)
 from spmvc_writer import (PATTERNS, Image, Matrix, Section, amb, amb_part, bitflag, ccoo, ccoo_part, coo, csell,
-                          csell_part, csr, dia, ell, ellpack_r, pjds, sell)
+                          csell_part, csr, dia, ell, ellpack_r, pjds, sell, sjds, sjds_slice)
 
 TOO_MANY = 2**32 - 1
 NO_COLUMN = NO_ROW = 2**32 - 1
@@ -259,6 +259,23 @@ def layout_parts():
         yield f"part_csell_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
     for name, matrix, part, parameters in bitflag_parts():
         yield f"part_bitflag_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
+    for name, matrix, part, parameters in sjds_parts():
+        yield f"part_sjds_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
+    for name, size in (("windows", 4), ("slices", 4), ("stream", 1)):
+        part = sjds(m)
+        part.section(name).raw += bytes(size)
+        yield f"section_sjds_{name}_count", 4, Image(m, [part])
+    for name, alignment in (("windows", 4), ("slices", 32), ("stream", 16), ("table", 8)):
+        part = sjds(m, "code")
+        part.section(name).alignment = alignment
+        yield f"section_sjds_{name}_alignment", 4, Image(m, [part])
+    for name, element in (("windows", "f32"), ("slices", "f32"), ("table", "u64")):
+        part = sjds(m, "code")
+        part.section(name).element = element
+        yield f"section_sjds_{name}_element", 4, Image(m, [part])
+    part = sjds(m)
+    part.section("stream").element, part.section("stream").raw = "u32", 4 * part.section("stream").raw
+    yield "section_sjds_stream_element", 4, Image(m, [part])
     two_rows = Matrix(2, 2, [])
     img = bend(Image(two_rows, [bitflag(two_rows, in_segments=2)]), "header", rows=2**23 + 1)
     yield "part_bitflag_segments_of_too_many_rows", 4, bend(img, "parts", row_count=2**23 + 1)
@@ -333,6 +350,23 @@ def bitflag_parts():
     yield "segments_too_wide", Matrix(1, 131073, []), bitflag(Matrix(1, 131073, []), in_segments=2), {}
 
 
+def sjds_parts():
+    m, nothing = small(), Matrix(5, 7, [])
+    yield "source_2", nothing, sjds(nothing), {"source": 2}
+    for rows in (0, 4, 12, 65544, 2**32 + 8):
+        windows = [0] * (-(-5 // max(rows, 1)) + 1)
+        yield f"window_rows_{rows}", nothing, sjds(nothing, windows=windows), {"window_rows": rows}
+    yield "windows_of_fewer_rows", Matrix(17, 7, []), sjds(Matrix(17, 7, []), windows=[0, 0]), {}
+    yield "windows_missing", nothing, sjds(nothing, windows=[]), {}
+    yield "slices_of_6", nothing, sjds(nothing, slices=[0] * 6), {}
+    for pieces in (3, 2**32 + 1, 2**64 - 1):
+        yield f"pieces_{pieces}", m, sjds(m, long=2), {"pieces": pieces}
+    for size in (0, 56, 63, 68):
+        yield f"stream_of_{size}_bytes", nothing, sjds(nothing, stream=bytes(size)), {}
+    yield "raw_values", m, with_section(sjds(m), "table", [1.0]), {}
+    yield "table_of_17_values", m, with_section(sjds(m, "code"), "table", range(17)), {}
+
+
 def without_list(part):
     part.sections.pop()
     return bent_part(part, row_map=w.RANGE, column_map=w.RANGE)
@@ -359,7 +393,7 @@ def patched(part, **changes):
         for i, value in elements.items():
             array[i] = value
         section.raw = array.tobytes()
-        if name == "slices":  # which no longer may be what the part says of them
+        if "patterns_only" in part.parameters and name == "slices":  # which no longer may be what the part says of them
             part.parameters["patterns_only"] = int(np.all(array[3::4] <= 255))
     return part
 
@@ -535,7 +569,8 @@ def structure():
     yield "row_map_of_empty_part_twice", Image(nothing, [csr(Matrix(2, 7, [])).row_list([4, 4])])
     for layouts in (ell_structure, sell_structure, pjds_structure, dia_structure, amb_structure, csell_structure,
                     csell_mirrors, bitflag_structure,
-                    bitflag_segments, bitflag_values):
+                    bitflag_segments, bitflag_values,
+                    sjds_windows, sjds_slices, sjds_pieces, sjds_stream, sjds_columns):
         for name, matrix, part in layouts():
             yield name, Image(matrix, [part])
     for longest in (0, 2, 4):
@@ -1037,6 +1072,224 @@ def bitflag_values():
     yield "bitflag_exponent_15_and_8", n, patched(bitflag(n, "decimal", decimals=(0, 4)), stream={48: 0x80},
                                                   chunks={3: info | 1 << 28 | 15 << 23})
     yield "bitflag_integer_of_no_entry", n, patched(bitflag(n, "decimal", decimals=(0, 4)), stream={19: 1})
+
+
+def jagged(source="code"):
+    """Windows of 16 rows; the first step of eight lanes is a window step. Slices: rows 0 to 7, with a tail of a step;
+    rows 8 and 9; with a list, rows 17 and 19; a piece of 20 entries, of row 18."""
+    entries = [(r, r + c, 1.0 + r) for r in range(9) for c in (0, 3)] + [(0, 30, 9.0), (9, 2, 5.0)]
+    entries += [(17, c, 2.0) for c in (1, 5, 39)] + [(19, 4, 3.0)] + [(18, 2 * c, 4.0) for c in range(20)]
+    m = Matrix(20, 40, entries)
+    part = sjds(m, source, 16, long=5, steps=lambda k: k == 0)
+    assert list(np.frombuffer(part.section("windows").raw, "<u4")) == [SHARED, SHARED | 2, 3]
+    if source == "code":
+        assert np.array_equal(np.frombuffer(part.section("slices").raw, "<u4").reshape(-1, 5), [
+            [0, 0, 3, 1 | 1 << 13 | 7 << 26, 1 | 1 << 13], [7, 8, 2, 1 << 26, 2 | 3 << 13],
+            [11, 16, 1, 1 << 26 | 1 << 30, 3 | 4 << 13], [18, 18, 16, 1 | 1 << 13, 1 | 4 << 13]])
+    return m, part
+
+
+def bent_jagged(**changes):
+    m, part = jagged()
+    return m, patched(part, **changes)
+
+
+def sjds_windows():
+    for name, windows in (
+        ("begin_late", {0: SHARED | 1}), ("fall", {1: SHARED | 4}), ("far", {1: TOO_MANY}),
+        ("end_early", {2: 2}), ("end_late", {2: 4}), ("end_with_rows", {2: SHARED | 3}),
+        ("without_flag", {0: 0}), ("of_a_long_row_without_flag", {1: 2})):
+        yield f"sjds_windows_{name}", *bent_jagged(windows=windows)
+    for pieces in (0, 2, 4):
+        m, part = jagged()
+        yield f"sjds_pieces_counted_{pieces}", m, with_parameters(part, pieces=pieces)
+    n = Matrix(16, 16, [(r, r, 1.0) for r in range(16)])
+    yield "sjds_windows_flag_of_no_row", n, patched(sjds(n), windows={0: SHARED})
+    n = Matrix(32, 16, [(r, r % 16, 1.0) for r in range(32) if r % 16 < 8])
+    assert list(np.frombuffer(sjds(n, window_rows=16).section("windows").raw, "<u4")) == [SHARED, SHARED | 1, 2]
+    for name, first in (("with_slices_of_the_next", 2), ("without_their_slices", 0)):
+        yield f"sjds_windows_{name}", n, patched(sjds(n, window_rows=16), windows={1: SHARED | first})
+    n = Matrix(2, 16, [(0, c, 1.0) for c in range(9)] + [(1, 0, 1.0)])
+    yield "sjds_windows_of_one_long_row_without_flag", n, patched(sjds(n, long=8), windows={0: 0})
+    yield "sjds_windows_of_no_rows", Matrix(0, 5, []), sjds(Matrix(0, 5, []), windows=[1])
+
+
+def sjds_slices():
+    full, few, listed = 1 | 1 << 13 | 7 << 26, 1 << 26, 1 << 26 | 1 << 30
+    for name, slices in (
+        ("stream_begins_late", {0: 1}), ("stream_after_a_gap", {5: 8}), ("stream_overlaps", {5: 6}),
+        ("stream_far", {15: TOO_MANY}), ("row_out_of_its_window", {1: 9}), ("row_far", {1: TOO_MANY}),
+        ("row_twice", {6: 7}), ("list_without_its_window", {11: 17}), ("list_far", {11: TOO_MANY}),
+        ("list_missing", {13: few}), ("list_of_none", {8: listed}), ("bit_28", {4: 1 | 1 << 13 | 1 << 28}),
+        ("bit_31", {9: 2 | 3 << 13 | 1 << 31}), ("continues", {3: full | 1 << 31}),
+        ("wider_columns", {2: 0, 3: full | 1 << 29}), ("more_window_steps", {3: full + 1}),
+        ("most_window_steps", {3: full | 0x1FFF}), ("further_step_missing", {3: full - (1 << 13)}),
+        ("most_further_steps", {3: full | 0x1FFF << 13}), ("tail_missing", {4: 0}),
+        ("longer_tail", {4: 2 | 1 << 13}), ("longest_tail", {4: 0x1FFF | 1 << 13}),
+        ("more_tail_entries", {4: 1 | 2 << 13}), ("most_tail_entries", {4: 1 | 0x7FFF << 13}),
+        ("fewer_tail_entries", {4: 1}), ("full_of_few_rows", {3: 1 | 1 << 13 | 6 << 26}),
+        ("row_without_entries", {8: 2 << 26}), ("lanes_of_more_rows", {8: 0})):
+        yield f"sjds_{name}", *bent_jagged(slices=slices)
+    for name, changes in (
+        ("row_twice_in_a_list", {"stream": {90: 1}}), ("listed_row_beyond", {"stream": {90: 4}}),
+        ("listed_row_far", {"stream": {90: 255, 91: 255}}), ("listed_row_of_no_lane", {"stream": {92: 2}}),
+        ("list_counts_from_its_first_row", {"slices": {11: 17}, "stream": {88: 0, 90: 2}})):
+        yield f"sjds_{name}", *bent_jagged(**changes)
+    n = Matrix(20, 16, [(r, r, 1.0) for r in range(8)])
+    yield "sjds_listed_row_out_of_its_window", n, patched(sjds(n, window_rows=16, listed=True), stream={0: 16})
+    n = Matrix(9, 16, [(r, r, 1.0) for r in range(9)])
+    yield "sjds_row_beyond", n, patched(sjds(n), slices={6: 9})
+    n = Matrix(8, 16, [(r, r, 1.0) for r in range(7)])
+    yield "sjds_eight_rows_without_full_steps", n, patched(sjds(n), slices={3: 7 << 26}, windows={0: 0})
+    n = Matrix(32, 16, [(r, r, 1.0) for r in range(10)])
+    yield "sjds_few_rows_first", n, sjds_of_slices(n, (0, 2), (2, 10))
+    yield "sjds_few_rows_twice", n, sjds_of_slices(n, (0, 8), (8, 9), (9, 10))
+    n = Matrix(1, 4097, [(0, c, 1.0) for c in range(4097)], "f32")
+    yield "sjds_steps_4097", n, sjds(n, "code", long=5000)
+    n = Matrix(8, 16, [(r, r + c, 1.0) for r in range(8) for c in (0, 1)])
+    flat = sjds_slice(n, [], 0, w.rows_of(n), numbers=list(range(8)), steps=lambda _: False)[1]
+    part = sjds(n, stream=flat[:32] + bytes(16) + b"\x08" + bytes(7) + flat[32:] + bytes(64))
+    yield "sjds_tail_of_eight_lanes", n, patched(part, slices={2: 0, 3: 1 << 13 | 7 << 26, 4: 1 | 8 << 13})
+
+
+def sjds_of_slices(n, *ranges):
+    """One window of 32 rows in slices of these ranges of rows."""
+    slices, stream, rows = [], b"", w.rows_of(n)
+    for begin, end in ranges:
+        element, content = sjds_slice(n, [], 0, rows[begin:end], numbers=list(range(begin, end)))
+        slices += [len(stream) // 8] + element
+        stream += content
+    return sjds(n, window_rows=32, windows=[SHARED, len(ranges)], slices=slices, stream=stream + bytes(64))
+
+
+def sjds_of_pieces(n, *pieces):
+    """Pieces are (row, lanes), with the columns of each lane; all values are 1."""
+    table, slices, stream, last = [n.value_bytes([1.0])], [], b"", None
+    for row, lanes in pieces:
+        lanes = [[(c, 1.0) for c in lane] for lane in lanes]
+        element, content = sjds_slice(n, table, row, lanes, continues=row == last)
+        slices += [len(stream) // 8] + element
+        stream += content
+        last = row
+    windows = [SHARED] * -(-n.rows // 8) + [0]
+    return with_parameters(sjds(n, "code", windows=windows, slices=slices, stream=stream + bytes(64)),
+                           pieces=len(pieces))
+
+
+def eighths(columns):
+    return [columns[lane::8] for lane in range(8)]
+
+
+def sjds_pieces():
+    piece = 1 | 1 << 13
+    for name, slices in (
+        ("of_a_row_of_slices", {16: 17}), ("of_a_row_beyond", {16: 20}), ("of_a_row_far", {16: TOO_MANY}),
+        ("of_two_rows", {18: piece | 1 << 26}), ("with_a_list", {18: piece | 1 << 30}),
+        ("continues_nothing", {18: piece | 1 << 31})):
+        yield f"sjds_piece_{name}", *bent_jagged(slices=slices)
+    m, part = jagged()
+    yield "sjds_piece_among_slices", m, with_parameters(patched(part, windows={2: 4}), pieces=0)
+    yield "sjds_piece_of_a_list", m, with_parameters(patched(jagged()[1], windows={2: 2}), pieces=2)
+
+    def row_of(columns, row=0):
+        return [(row, c, 1.0) for c in columns]
+
+    n = Matrix(2, 40, row_of(range(16)))
+    for name, pieces in (
+        ("of_fewer_before_another", ((0, eighths(range(8))), (0, eighths(range(8, 16))))),
+        ("row_twice", ((0, eighths(range(16))), (1, [[0]]), (0, [[0]]))),
+        ("of_halves", ((0, [range(2 * lane, 2 * lane + 2) for lane in range(8)]), )),
+        ("with_a_tail_of_two_steps", ((0, [[0, 8, 9, 10]] + [[lane, 10 + lane] for lane in range(1, 8)]), ))):
+        found = n if name != "row_twice" else Matrix(2, 40, n.entries + row_of((0, ), 1))
+        found = found if name != "with_a_tail_of_two_steps" else Matrix(2, 40, row_of((*range(11), *range(11, 18))))
+        part = sjds_of_pieces(found, *pieces)
+        yield f"sjds_piece_{name}", bent_matrix(found, part), part
+    n = Matrix(2, 40, row_of(range(9)) + row_of(range(9), 1))
+    good = sjds_of_pieces(n, (0, eighths(range(9))), (1, eighths(range(9))))
+    assert good.section("slices").raw == sjds(n, "code", long=0).section("slices").raw
+    yield "sjds_piece_rows_fall", n, patched(good, slices={1: 1, 6: 0})
+    yield "sjds_piece_row_again", n, patched(sjds(n, "code", long=0), slices={6: 0})
+    yield "sjds_piece_without_entries", Matrix(2, 40, row_of(range(8))), sjds_of_pieces(
+        Matrix(2, 40, row_of(range(8))), (0, eighths(range(8))), (1, [[]]))
+
+    whole = range(1, 4097)
+    n = Matrix(2, 5000, row_of(range(4097)), "f32")
+    yield "sjds_piece_of_4097", n, sjds_of_pieces(n, (0, eighths(range(4097))))
+    good = sjds(n, "code")
+    assert list(np.frombuffer(good.section("slices").raw, "<u4"))[8] == 1 << 31
+    yield "sjds_piece_continues_unannounced", n, patched(good, slices={8: 0})
+    yield "sjds_piece_continues_another_row", n, patched(sjds(n, "code"), slices={6: 1})
+    yield "sjds_piece_columns_fall", n, sjds_of_pieces(n, (0, eighths(whole)), (0, [[0]]))
+    yield "sjds_piece_column_twice", n, sjds_of_pieces(n, (0, eighths(range(4096))), (0, [[4095]]))
+    n = Matrix(2, 5000, row_of(range(4096)), "f32")
+    part = sjds_of_pieces(n, (0, eighths(range(4096))), (0, [[]]))
+    yield "sjds_piece_without_more_entries", n, part
+
+
+def bent_matrix(matrix, part):
+    """The matrix, of which the part says that it has the entries."""
+    part.fields["nonzeros"] = len(matrix.entries)
+    return matrix
+
+
+def sjds_stream():
+    """See jagged(): slice 0 is bytes 0 to 55, slice 1 to 87, slice 2 to 143, the piece to 207."""
+    words = jagged()[1].section("stream").raw
+    assert len(words) == 208 + 64 and words[40:50] == bytes.fromhex("20 43 65 87 20 43 65 87 01 00")
+    assert words[72:82] == bytes.fromhex("00 00 00 00 51 00 00 00 01 00") and words[84:87] == b"\2\1\0"
+    assert words[128:143] == bytes.fromhex("32 00 00 00 02 00 00 00 02 00 00 00 02 01 01")
+    for name, stream in (
+        ("column_of_no_entry", {26: 1}), ("column_of_no_entry_last", {39: 1}), ("fill_of_columns", {126: 1}),
+        ("code", {128: 0x39}), ("code_far", {128: 0x3F}), ("code_of_no_entry", {49: 0x10}),
+        ("code_of_no_lane", {131: 0x20}), ("code_of_no_entry_of_a_piece", {202: 1}), ("tail_of_no_lane", {142: 0}),
+        ("tail_of_fewer_entries", {141: 0}), ("tail_of_more_entries", {141: 2}), ("tail_far", {52: 255}),
+        ("tail_of_no_entry", {52: 0}), ("fill_of_the_tail", {143: 1}), ("fill_without_a_tail", {87: 1}),
+        ("end", {208: 1}), ("end_last", {271: 1})):
+        yield f"sjds_stream_{name}", *bent_jagged(stream=stream)
+    m, part = jagged()
+    for name, stream in (("ends_early", words[:-8]), ("goes_on", words + bytes(8)), ("without_slices", bytes(64))):
+        yield f"sjds_stream_{name}", m, with_section(jagged()[1], "stream", np.frombuffer(stream, "u1"))
+    # Tails of 3, 2 and a lane.
+    n = Matrix(8, 16, [(r, c, 1.0) for r, length in enumerate((4, 3, 2, 1, 1, 1, 1, 1)) for c in range(length)])
+    stream = sjds(n, "code").section("stream").raw
+    at = stream.index(b"\3\2\1")
+    for name, lanes in (("rises", (2, 3, 1)), ("rises_at_the_end", (3, 1, 2)), ("with_an_empty_step", (3, 3, 0))):
+        part = patched(sjds(n, "code"), stream={at + i: lane for i, lane in enumerate(lanes)})
+        yield f"sjds_tail_{name}", n, part
+    n = Matrix(8, 16, [(r, c, 1.0) for r in range(8) for c in range(2 if r == 0 else 1)], "f32")
+    stream = sjds(n).section("stream").raw
+    assert len(stream) == 8 + 16 + 8 + 40 + 64 and stream[64:68] == n.value_bytes([1])
+    for place in (68, 71):
+        yield f"sjds_fill_of_values_{place}", n, patched(sjds(n), stream={place: 1})
+
+
+def sjds_columns():
+    for name, stream in (
+        ("window_step_beyond", {0: 25}), ("window_step_far", {i: 255 for i in range(4)}),
+        ("column", {24: 37}), ("column_far", {24: 255, 25: 255}), ("column_of_both_kinds", {4: 0x13}),
+        ("column_of_the_tail_twice", {24: 0}), ("columns_of_a_tail_fall", {108: 5, 110: 0}),
+        ("column_of_a_piece_in_a_lane_before", {154: 5}), ("column_of_a_piece_twice", {154: 4})):
+        yield f"sjds_{name}", *bent_jagged(stream=stream)
+    yield "sjds_columns_far", *bent_jagged(slices={2: TOO_MANY - 20})
+    n = Matrix(9, 15, [(r, c, 1.0) for r in range(8) for c in range(2)])
+    wider = sjds(Matrix(9, 16, n.entries))
+    wider.fields["column_count"] = 15
+    yield "sjds_window_step_of_15_columns", n, wider
+    n = Matrix(1, 40, [(0, 7, 1.0), (0, 9, 2.0)])
+    yield "sjds_column_wraps", n, patched(sjds(n, base=0), slices={2: TOO_MANY})
+    yield "sjds_base_of_wide_columns", n, patched(sjds(n, wide=True), stream={0: 6, 4: 8}, slices={2: 1})
+    for name, column in (("", 40), ("_far", TOO_MANY)):
+        changed = {4 + i: b for i, b in enumerate(struct.pack("<I", column))}
+        yield f"sjds_wide_column{name}", n, patched(sjds(n, wide=True), stream=changed)
+    yield "sjds_columns_of_the_tail_fall", n, patched(sjds(n), stream={0: 2, 2: 0})
+    n = Matrix(8, 40, [(r, r + c, 1.0) for r in range(8) for c in (2, 5)])
+    for steps, name in ((False, "further"), (True, "window")):
+        for kind, first in (("twice", 5), ("fall", 6)):
+            stream = {0: first - (0 if steps else 2)}
+            yield f"sjds_columns_of_{name}_steps_{kind}", n, patched(sjds(n, steps=steps), stream=stream)
+    m, part = jagged()
+    fewer = Matrix(m.rows, m.columns, m.entries + [(15, 0, 1.0)])
+    yield "sjds_entry_missing", bent_matrix(fewer, part), part
 
 
 def with_section(part, name, elements):
