@@ -484,6 +484,12 @@ def ragged(rows, columns, values, value="f64"):
     return Matrix(rows, columns, entries, value)
 
 
+def in_one_slice(matrix, steps, tail, stream):
+    """Eight rows, whose values are 1, in a slice that no list is of and that adds 0 to columns."""
+    count = (steps & 0x1FFF) + (steps >> 13 & 0x1FFF) + (tail & 0x1FFF)
+    return sjds(matrix, "code", windows=[0, 1], slices=[0, 0, 0, 0, steps, tail], stream=stream, codes=[0] * count)
+
+
 def jagged():
     tenths = [0.1 * i for i in range(1, 17)]
     for value in ("f64", "f32"):
@@ -518,6 +524,20 @@ def jagged():
     yield "sjds_widest_window", n, [sjds(n, window_rows=65536)]
     n = Matrix(100, 3, [(99, 2, 1.0)])
     yield "sjds_empty_windows", n, [sjds(n)]
+    # Window steps alone, which need no columns of either width; others that take other entries of their lanes.
+    n = Matrix(8, 40, [(r, r + c, 2.0 + c) for r in range(8) for c in (0, 3)])
+    for wide in (False, True):
+        yield f"sjds_window_steps_alone{'_wide' if wide else ''}", n, [sjds(n, "code", wide=wide)]
+    n = Matrix(8, 40, [(r, c, 1.0) for r in range(8) for c in ((3, 5, 9) if r == 0 else (5, 8 + r))])
+    yield "sjds_window_step_of_other_entries", n, [in_one_slice(
+        n, 1 | 1 << 13 | 7 << 26, 1 | 1 << 13,
+        struct.pack("<2I4B16H", 5, 0, 1, 0, 0, 0, 3, *range(9, 16), 9, *[0] * 7))]
+    n = Matrix(8, 40, [(r, c, 1.0) for r in range(8) for c in ((0, 10) if r == 0 else (10, ))])
+    yield "sjds_tail_before_a_window_step", n, [in_one_slice(n, 1 | 7 << 26, 1 | 1 << 13,
+                                                             struct.pack("<2I4B8H", 10, 0, 1, 0, 0, 0, *[0] * 8))]
+    n = Matrix(8, 40, [(r, c, 1.0) for r in range(8) for c in ((7, 20, 30) if r == 0 else (10 + r, 21))])
+    yield "sjds_tail_between_steps", n, [in_one_slice(n, 2 << 13 | 7 << 26, 1 | 1 << 13, struct.pack(
+        "<4B24H", 1, 0, 0, 0, 7, *range(11, 18), 20, *[21] * 7, 30, *[0] * 7))]
     # Rows that are pieces: of one entry to some steps; among rows of slices; of 4,096 entries and one more.
     n = Matrix(20, 60, [(r, 3 * c, 1.0 + c) for r in range(20) for c in range(r)])
     yield "sjds_pieces_of_0_to_19", n, [sjds(n, long=0)]
@@ -527,6 +547,12 @@ def jagged():
     n = Matrix(3, 4103, [(0, 2, 3.0)] + [(1, c, 1.0) for c in range(4096)] + [(2, c, 2.0) for c in range(4097)], "f32")
     yield "sjds_pieces_of_4096", n, [sjds(n, "code", long=4095)]
     yield "sjds_rows_of_4096", n, [sjds(n, "code")]
+    n = Matrix(1, 80, [(0, c, 1.0 + c % 5) for c in range(60)])
+    for name, steps in (("alone", True), ("between", every_other), ("first", [0, 1]), ("last", [5, 6])):
+        yield f"sjds_window_steps_of_a_piece_{name}", n, [
+            sjds(n, "code", long=0, steps=steps if not isinstance(steps, list) else steps.__contains__)]
+    n = Matrix(1, 80, [(0, c, 1.0 + c % 5) for c in range(16)])
+    yield "sjds_piece_of_window_steps", n, [sjds(n, long=0)]
     n = special_values()
     for source in ("raw", "code"):
         yield f"sjds_special_values_{source}", n, [sjds(n, source)]
