@@ -1154,7 +1154,8 @@ def sjds_slices():
         ("codes_begin_again", {7: 0, 13: 0, 19: 0})):
         yield f"sjds_{name}", *bent_jagged(slices=slices)
     for name, slices in (("begin_late", {1: 1}), ("after_a_gap", {7: 18}), ("overlap", {7: 16}),
-                         ("far", {19: TOO_MANY}), ("of_steps", {7: 3, 13: 5, 19: 8}), ("begin_again", {7: 0, 13: 0, 19: 0})):
+                         ("far", {19: TOO_MANY}), ("of_steps", {7: 3, 13: 5, 19: 8}),
+                         ("begin_again", {7: 0, 13: 0, 19: 0})):
         yield f"sjds_values_{name}", *bent_jagged("raw", slices=slices)
     for name, changes in (
         ("row_twice_in_a_list", {"stream": {70: 1}}), ("listed_row_beyond", {"stream": {70: 4}}),
@@ -1296,7 +1297,8 @@ def sjds_stream():
         ("tail_without_the_last_row", {44: 1, 45: 1})):
         yield f"sjds_stream_{name}", *bent_jagged(stream=stream)
     for name, changes in (("", {5: 0x39}), ("_far", {5: 0x3F}), ("_of_no_entry", {2: 0x11}),
-                          ("_of_no_lane", {5: 0x232}), ("_of_no_entry_of_a_piece", {10: 0x14444}), ("_of_the_last_lane", {0: 0x97654320})):
+                          ("_of_no_lane", {5: 0x232}), ("_of_no_entry_of_a_piece", {10: 0x14444}),
+                          ("_of_the_last_lane", {0: 0x97654320})):
         yield f"sjds_code{name}", *bent_jagged(codes=changes)
     yield "sjds_code_of_no_value", m, with_section(jagged()[1], "values", [])
     for name, section, elements in (

@@ -943,7 +943,7 @@ class Taken:
         return taken[:count]
 
     def require_end(self, what):
-        require(self.position == len(self.elements), "structure", f"{what}: {self.name}: something after the last slice")
+        require(self.position == len(self.elements), "structure", f"{what}: {self.name}: more than the slices")
 
 
 LAYOUTS = {"csr": Csr, "coo": Coo, "ell": Ell, "ellpack_r": EllpackR, "sell": Sell, "pjds": Pjds, "dia": Dia,
