@@ -6,7 +6,7 @@ import xxhash
 
 import spmvc_writer as w
 from spmvc_writer import (OFFSETS_8, OFFSETS_16, OFFSETS_32, PATTERNS, Image, Matrix, Part, Section, amb, bitflag, ccoo,
-                          ccoo_part, coo, csell, csell_part, csr, dia, ell, ellpack_r, pjds, provenance, sell)
+                          ccoo_part, coo, csell, csell_part, csr, dia, ell, ellpack_r, pjds, provenance, sell, sjds)
 
 # Rows 0 and 3 are empty.
 SMALL = [(1, 0, 1.5), (1, 2, -2.0), (2, 1, 0.1), (4, 0, 1e300), (4, 1, 3.0), (4, 6, -0.25)]
@@ -189,7 +189,8 @@ def transposes():
     """A and its transpose, in parts of their own."""
     m = small()
     t = m.transposed()
-    for part in (csr(t), coo(t), ell(t), sell(t, 2), pjds(t), dia(t), ccoo(t, 8, 2), csell(t), bitflag(t)):
+    for part in (csr(t), coo(t), ell(t), sell(t, 2), pjds(t), dia(t), ccoo(t, 8, 2), csell(t), bitflag(t),
+                 sjds(t)):
         yield f"transpose_{name_of(part)}", m, [csr(m), part.transpose()]
     n = small("f32")
     yield "transpose_f32", n, [ccoo(n, 8, 1), csr(n.transposed()).transpose()]
@@ -468,6 +469,103 @@ def flagged():
     yield "bitflag_values_not_used", n, [part]
 
 
+def every_other(k):
+    return k % 2 == 0
+
+
+def ragged(rows, columns, values, value="f64"):
+    """Rows of 0 to 22 entries, some next to each other, others far apart; a few windows of eight rows are empty."""
+    entries = []
+    for r in range(rows):
+        if r % 40 < 32:
+            near, far = r * columns // rows, range(r % 3, columns, 2 * columns // 9 + 1)
+            wanted = {min(near + c, columns - 1) for c in range(r * 7 % 13)} | set(far if r % 4 else ())
+            entries += [(r, c, values[(len(entries) + i) % len(values)]) for i, c in enumerate(sorted(wanted))]
+    return Matrix(rows, columns, entries, value)
+
+
+def in_one_slice(matrix, steps, tail, stream):
+    """Eight rows, whose values are 1, in a slice that no list is of and that adds 0 to columns."""
+    count = (steps & 0x1FFF) + (steps >> 13 & 0x1FFF) + (tail & 0x1FFF)
+    return sjds(matrix, "code", windows=[0, 1], slices=[0, 0, 0, 0, steps, tail], stream=stream, codes=[0] * count)
+
+
+def jagged():
+    tenths = [0.1 * i for i in range(1, 17)]
+    for value in ("f64", "f32"):
+        for source in ("raw", "code"):
+            n = ragged(90, 100, tenths, value)
+            yield f"sjds_{source}_{value}", n, [sjds(n, source, 32)]
+            yield f"sjds_{source}_windows_of_8_{value}", n, [sjds(n, source, listed=True, steps=every_other)]
+    n = ragged(90, 100, tenths)
+    yield "sjds_one_window", n, [sjds(n, "code", 65536)]
+    yield "sjds_rows_of_slices_sorted", n, [sjds(n, "code", 24, sort=False)]
+    yield "sjds_no_window_steps", n, [sjds(n, "code", 32, steps=False)]
+    yield "sjds_wide_columns", n, [sjds(n, "code", 16, wide=True, steps=every_other)]
+    yield "sjds_base_of_0", n, [sjds(n, "code", 16, base=0)]
+    n = ragged(40, 30, tenths[:3])
+    yield "sjds_values_not_used", n, [sjds(n, "code", table=[7.0, *tenths[:3], 7.0, 8.0])]
+    n = ragged(20, 30, [0.1], "f32")
+    yield "sjds_one_value", n, [sjds(n, "code", 16)]
+    # Slices of fewer than eight rows, of one length and of several, with and without others in the window.
+    for rows in range(1, 8):
+        n = Matrix(rows + 16, 20, [(r, c, 1.0 + r) for r in range(rows + 8) for c in range(r % 3 + 1)])
+        yield f"sjds_few_rows_{rows}", n, [sjds(n, window_rows=8 if rows % 2 else 16, steps=every_other)]
+    # Window steps reach the last column; there are just enough columns for them, or too few.
+    for columns in (15, 16, 17, 40):
+        n = Matrix(9, columns, [(r, columns - 15 + c, 0.5 + c) for r in range(9) for c in (r % 2, 3, 14)], "f32")
+        yield f"sjds_last_columns_{columns}", n, [sjds(n, "code")]
+    # Columns that 16 bits just hold, and just do not, from a base far from 0.
+    for span in (65535, 65536):
+        n = Matrix(8, 200000, [(r, 100000 + r + c, 1.5) for r in range(8) for c in (0, 30 * r + 1, span - 7)])
+        yield f"sjds_span_{span}", n, [sjds(n, "code")]
+    # The last row of the largest window, and one of the next; windows without entries before the last.
+    n = Matrix(65536 + 9, 3, [(0, 0, 1.0), (65535, 2, 2.0), (65536, 1, 3.0), (65544, 0, 4.0)])
+    yield "sjds_widest_window", n, [sjds(n, window_rows=65536)]
+    n = Matrix(100, 3, [(99, 2, 1.0)])
+    yield "sjds_empty_windows", n, [sjds(n)]
+    # Window steps alone, which need no columns of either width; others that take other entries of their lanes.
+    n = Matrix(8, 40, [(r, r + c, 2.0 + c) for r in range(8) for c in (0, 3)])
+    for wide in (False, True):
+        yield f"sjds_window_steps_alone{'_wide' if wide else ''}", n, [sjds(n, "code", wide=wide)]
+    n = Matrix(8, 40, [(r, c, 1.0) for r in range(8) for c in ((3, 5, 9) if r == 0 else (5, 8 + r))])
+    yield "sjds_window_step_of_other_entries", n, [in_one_slice(
+        n, 1 | 1 << 13 | 7 << 26, 1 | 1 << 13,
+        struct.pack("<2I4B16H", 5, 0, 1, 0, 0, 0, 3, *range(9, 16), 9, *[0] * 7))]
+    n = Matrix(8, 40, [(r, c, 1.0) for r in range(8) for c in ((0, 10) if r == 0 else (10, ))])
+    yield "sjds_tail_before_a_window_step", n, [in_one_slice(n, 1 | 7 << 26, 1 | 1 << 13,
+                                                             struct.pack("<2I4B8H", 10, 0, 1, 0, 0, 0, *[0] * 8))]
+    n = Matrix(8, 40, [(r, c, 1.0) for r in range(8) for c in ((7, 20, 30) if r == 0 else (10 + r, 21))])
+    yield "sjds_tail_between_steps", n, [in_one_slice(n, 2 << 13 | 7 << 26, 1 | 1 << 13, struct.pack(
+        "<4B24H", 1, 0, 0, 0, 7, *range(11, 18), 20, *[21] * 7, 30, *[0] * 7))]
+    # Rows that are pieces: of one entry to some steps; among rows of slices; of 4,096 entries and one more.
+    n = Matrix(20, 60, [(r, 3 * c, 1.0 + c) for r in range(20) for c in range(r)])
+    yield "sjds_pieces_of_0_to_19", n, [sjds(n, long=0)]
+    yield "sjds_pieces_of_wide_columns", n, [sjds(n, long=0, wide=True, steps=False)]
+    n = ragged(90, 100, tenths)
+    yield "sjds_pieces_and_slices", n, [sjds(n, "code", 16, long=9, steps=every_other)]
+    n = Matrix(3, 4103, [(0, 2, 3.0)] + [(1, c, 1.0) for c in range(4096)] + [(2, c, 2.0) for c in range(4097)], "f32")
+    yield "sjds_pieces_of_4096", n, [sjds(n, "code", long=4095)]
+    yield "sjds_rows_of_4096", n, [sjds(n, "code")]
+    n = Matrix(1, 80, [(0, c, 1.0 + c % 5) for c in range(60)])
+    for name, steps in (("alone", True), ("between", every_other), ("first", [0, 1]), ("last", [5, 6])):
+        yield f"sjds_window_steps_of_a_piece_{name}", n, [
+            sjds(n, "code", long=0, steps=steps if not isinstance(steps, list) else steps.__contains__)]
+    n = Matrix(1, 80, [(0, c, 1.0 + c % 5) for c in range(16)])
+    yield "sjds_piece_of_window_steps", n, [sjds(n, long=0)]
+    n = special_values()
+    for source in ("raw", "code"):
+        yield f"sjds_special_values_{source}", n, [sjds(n, source)]
+        yield f"sjds_special_values_{source}_pieces", n, [sjds(n, source, long=0)]
+    yield "sjds_codes_of_no_value", Matrix(3, 3, []), [sjds(Matrix(3, 3, []), "code")]
+    m = small()
+    even, odd = [(r // 2, c, v) for r, c, v in SMALL if r % 2 == 0], [(r // 2, c, v) for r, c, v in SMALL if r % 2]
+    a, b = parts_of(m, (sjds, even, 3, 7), (sjds, odd, 2, 7))
+    yield "sjds_parts", m, [a.row_list([0, 2, 4]), b.row_list([1, 3])]
+    n = ragged(40, 30, tenths)
+    yield "sjds_of_transpose", n, [sjds(n, "code", 16), sjds(n.transposed(), window_rows=24).transpose()]
+
+
 COMMENTED = ("version=0.1.0\noptions=--layout csr\nsource=tiny.mtx\nentries=6\nduplicates=0\nexplicit_zeros=0\n"
              "rounded=0\nmax_relative_error=0\ncomment= made by hand\ncomment= \u00e9\u00e8 = \u221a\ncomment=\n")
 
@@ -520,6 +618,7 @@ def containers():
     yield from blocked()
     yield from sliced()
     yield from flagged()
+    yield from jagged()
 
     three = [(0, 0), (1, 4), (2, 8)]
     yield "zstd_none", *zstd(m, w.library_frame, [(0, 0)] * 3)
@@ -533,7 +632,7 @@ def containers():
     for rows, columns in ((0, 0), (0, 3), (3, 0), (3, 3)):
         n = Matrix(rows, columns, [])
         for part in (csr(n), coo(n), ell(n), ellpack_r(n), sell(n, 32), pjds(n), dia(n), ccoo(n, 256, 4),
-                     amb(n, 65536, 4, 32, 32), csell(n), bitflag(n)):
+                     amb(n, 65536, 4, 32, 32), csell(n), bitflag(n), sjds(n)):
             yield f"empty_{rows}x{columns}_{name_of(part)}", n, [part]
     yield "no_parts", Matrix(3, 3, []), []
     yield from two_parts()
@@ -548,7 +647,7 @@ def containers():
     rows, columns = [4, 0, 3, 1, 2], [2, 6, 0, 5, 1, 4, 3]
     n = Matrix(5, 7, [(rows.index(r), columns.index(c), v) for r, c, v in SMALL])
     for part in (csr(n), coo(n), ell(n), ellpack_r(n), sell_2(n), dia(n), ccoo(n, 32, 2), amb_4_2(n), csell(n),
-                 bitflag(n)):
+                 bitflag(n), sjds(n)):
         yield f"lists_in_any_order_{name_of(part)}", m, [part.row_list(rows).column_list(columns)]
     n = Matrix(5, 7, [(r, columns.index(c), v) for r, c, v in SMALL])
     yield "lists_in_any_order_pjds", m, [pjds(n).column_list(columns)]

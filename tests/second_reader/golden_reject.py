@@ -10,8 +10,8 @@ import numpy as np
 import spmvc_writer as w
 from golden_accept import (BOUND_OF_VALUES, amb_4_2, chunk_ends, figure_2, long_frame, long_provenance, most_rows,
                            name_of, permuted, sell_2, small)
-from spmvc_writer import (PATTERNS, Image, Matrix, Section, amb, amb_part, bitflag, ccoo, ccoo_part, coo, csell,
-                          csell_part, csr, dia, ell, ellpack_r, pjds, sell)
+from spmvc_writer import (PATTERNS, Image, Matrix, Section, SjdsSlices, amb, amb_part, bitflag, ccoo, ccoo_part, coo,
+                          csell, csell_part, csr, dia, ell, ellpack_r, pjds, sell, sjds)
 
 TOO_MANY = 2**32 - 1
 NO_COLUMN = NO_ROW = 2**32 - 1
@@ -259,6 +259,37 @@ def layout_parts():
         yield f"part_csell_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
     for name, matrix, part, parameters in bitflag_parts():
         yield f"part_bitflag_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
+    for name, matrix, part, parameters in sjds_parts():
+        yield f"part_sjds_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
+    for source, name, size in (("raw", "windows", 4), ("raw", "slices", 4), ("raw", "values", 8), ("raw", "codes", 4),
+                               ("code", "slices", 4)):
+        part = sjds(m, source)
+        part.section(name).raw += bytes(size)
+        yield f"section_sjds_{source}_{name}_count", 4, Image(m, [part])
+    part = sjds(m)
+    part.section("values").raw = part.section("values").raw[8:]
+    yield "section_sjds_raw_values_missing", 4, Image(m, [part])
+    yield "section_sjds_raw_values_of_code", 4, Image(m, [sjds(m, values=m.value_bytes([1.5]), codes=[0])])
+    for name, alignment in (("windows", 4), ("slices", 32), ("stream", 64), ("values", 8), ("codes", 4)):
+        part = sjds(m, "code")
+        part.section(name).alignment = alignment
+        yield f"section_sjds_{name}_alignment", 4, Image(m, [part])
+    for name, element in (("windows", "f32"), ("slices", "f32"), ("stream", "f32"), ("values", "u64"),
+                          ("codes", "f32")):
+        part = sjds(m, "code")
+        part.section(name).element = element
+        yield f"section_sjds_{name}_element", 4, Image(m, [part])
+    for source, name in (("code", "windows"), ("code", "slices"), ("code", "stream"), ("raw", "values"),
+                         ("code", "values"), ("raw", "codes"), ("code", "codes")):
+        part = sjds(m, source)
+        part.sections.remove(part.section(name))
+        yield f"section_sjds_{source}_{name}_not_there", 4, Image(m, [part])
+    part = sjds(m, "code")
+    part.sections.append(part.sections.pop(3))
+    yield "section_sjds_codes_before_values", 4, Image(m, [part])
+    part = sjds(m, "code")
+    part.section("values").name = "table"
+    yield "section_sjds_table", 5, Image(m, [part])
     two_rows = Matrix(2, 2, [])
     img = bend(Image(two_rows, [bitflag(two_rows, in_segments=2)]), "header", rows=2**23 + 1)
     yield "part_bitflag_segments_of_too_many_rows", 4, bend(img, "parts", row_count=2**23 + 1)
@@ -333,6 +364,21 @@ def bitflag_parts():
     yield "segments_too_wide", Matrix(1, 131073, []), bitflag(Matrix(1, 131073, []), in_segments=2), {}
 
 
+def sjds_parts():
+    m, nothing = small(), Matrix(5, 7, [])
+    yield "source_2", nothing, sjds(nothing), {"source": 2}
+    for rows in (0, 4, 12, 65544, 2**32 + 8):
+        windows = [0] * (-(-5 // max(rows, 1)) + 1)
+        yield f"window_rows_{rows}", nothing, sjds(nothing, windows=windows), {"window_rows": rows}
+    yield "windows_of_fewer_rows", Matrix(17, 7, []), sjds(Matrix(17, 7, []), windows=[0, 0]), {}
+    yield "windows_missing", nothing, sjds(nothing, windows=[]), {}
+    for size in (5, 7):
+        yield f"slices_of_{size}", nothing, sjds(nothing, slices=[0] * size), {}
+    for pieces in (3, 2**32 + 1, 2**64 - 1):
+        yield f"pieces_{pieces}", m, sjds(m, long=2), {"pieces": pieces}
+    yield "table_of_17_values", m, with_section(sjds(m, "code"), "values", range(17)), {}
+
+
 def without_list(part):
     part.sections.pop()
     return bent_part(part, row_map=w.RANGE, column_map=w.RANGE)
@@ -359,7 +405,7 @@ def patched(part, **changes):
         for i, value in elements.items():
             array[i] = value
         section.raw = array.tobytes()
-        if name == "slices":  # which no longer may be what the part says of them
+        if "patterns_only" in part.parameters and name == "slices":  # which no longer may be what the part says of them
             part.parameters["patterns_only"] = int(np.all(array[3::4] <= 255))
     return part
 
@@ -535,7 +581,8 @@ def structure():
     yield "row_map_of_empty_part_twice", Image(nothing, [csr(Matrix(2, 7, [])).row_list([4, 4])])
     for layouts in (ell_structure, sell_structure, pjds_structure, dia_structure, amb_structure, csell_structure,
                     csell_mirrors, bitflag_structure,
-                    bitflag_segments, bitflag_values):
+                    bitflag_segments, bitflag_values,
+                    sjds_windows, sjds_slices, sjds_pieces, sjds_stream, sjds_columns):
         for name, matrix, part in layouts():
             yield name, Image(matrix, [part])
     for longest in (0, 2, 4):
@@ -1037,6 +1084,278 @@ def bitflag_values():
     yield "bitflag_exponent_15_and_8", n, patched(bitflag(n, "decimal", decimals=(0, 4)), stream={48: 0x80},
                                                   chunks={3: info | 1 << 28 | 15 << 23})
     yield "bitflag_integer_of_no_entry", n, patched(bitflag(n, "decimal", decimals=(0, 4)), stream={19: 1})
+
+
+def jagged(source="code"):
+    """Windows of 16 rows; the first step of eight lanes is a window step. Slices: rows 0 to 7, with a tail of a step;
+    rows 8 and 9; with a list, rows 17 and 19; a piece of 20 entries, of row 18."""
+    entries = [(r, r + c, 1.0 + r) for r in range(9) for c in (0, 3)] + [(0, 30, 9.0), (9, 2, 5.0)]
+    entries += [(17, c, 2.0) for c in (1, 5, 39)] + [(19, 4, 3.0)] + [(18, 2 * c, 4.0) for c in range(20)]
+    m = Matrix(20, 40, entries)
+    part = sjds(m, source, 16, long=5, steps=lambda k: k == 0)
+    assert list(np.frombuffer(part.section("windows").raw, "<u4")) == [SHARED, SHARED | 2, 3]
+    if source == "code":
+        assert np.array_equal(np.frombuffer(part.section("slices").raw, "<u4").reshape(-1, 6), [
+            [0, 0, 0, 3, 1 | 1 << 13 | 7 << 26, 1 | 1 << 13], [11, 3, 8, 2, 1 << 26, 2 | 3 << 13],
+            [17, 5, 16, 1, 1 << 26 | 1 << 30, 3 | 4 << 13], [28, 8, 18, 16, 1 | 1 << 13, 1 | 4 << 13]])
+    return m, part
+
+
+def bent_jagged(source="code", **changes):
+    m, part = jagged(source)
+    return m, patched_bytes(part, **changes)
+
+
+def patched_bytes(part, stream={}, **changes):
+    """Sets bytes of the stream, and elements of other sections."""
+    raw = bytearray(part.section("stream").raw)
+    for i, value in stream.items():
+        raw[i] = value
+    part.section("stream").raw = bytes(raw)
+    return patched(part, **changes)
+
+
+def sjds_windows():
+    for name, windows in (
+        ("begin_late", {0: SHARED | 1}), ("fall", {1: SHARED | 4}), ("far", {1: TOO_MANY}),
+        ("end_early", {2: 2}), ("end_late", {2: 4}), ("end_with_rows", {2: SHARED | 3}),
+        ("without_flag", {0: 0}), ("of_a_long_row_without_flag", {1: 2})):
+        yield f"sjds_windows_{name}", *bent_jagged(windows=windows)
+    for pieces in (0, 2, 4):
+        m, part = jagged()
+        yield f"sjds_pieces_counted_{pieces}", m, with_parameters(part, pieces=pieces)
+    n = Matrix(16, 16, [(r, r, 1.0) for r in range(16)])
+    yield "sjds_windows_flag_of_no_row", n, patched(sjds(n), windows={0: SHARED})
+    n = Matrix(32, 16, [(r, r % 16, 1.0) for r in range(32) if r % 16 < 8])
+    assert list(np.frombuffer(sjds(n, window_rows=16).section("windows").raw, "<u4")) == [SHARED, SHARED | 1, 2]
+    for name, first in (("with_slices_of_the_next", 2), ("without_their_slices", 0)):
+        yield f"sjds_windows_{name}", n, patched(sjds(n, window_rows=16), windows={1: SHARED | first})
+    n = Matrix(2, 16, [(0, c, 1.0) for c in range(9)] + [(1, 0, 1.0)])
+    yield "sjds_windows_of_one_long_row_without_flag", n, patched(sjds(n, long=8), windows={0: 0})
+    yield "sjds_windows_of_no_rows", Matrix(0, 5, []), sjds(Matrix(0, 5, []), windows=[1])
+
+
+def sjds_slices():
+    full, few, listed = 1 | 1 << 13 | 7 << 26, 1 << 26, 1 << 26 | 1 << 30
+    for name, slices in (
+        ("stream_begins_late", {0: 1}), ("stream_after_a_gap", {6: 12}), ("stream_overlaps", {6: 10}),
+        ("stream_far", {18: TOO_MANY}), ("row_out_of_its_window", {2: 9}), ("row_far", {2: TOO_MANY}),
+        ("row_twice", {8: 7}), ("list_without_its_window", {14: 17}), ("list_far", {14: TOO_MANY}),
+        ("list_missing", {16: few}), ("list_of_none", {10: listed}), ("bit_28", {5: 1 | 1 << 13 | 1 << 28}),
+        ("bit_31", {11: 2 | 3 << 13 | 1 << 31}), ("continues", {4: full | 1 << 31}),
+        ("wider_columns", {3: 0, 4: full | 1 << 29}), ("more_window_steps", {4: full + 1}),
+        ("most_window_steps", {4: full | 0x1FFF}), ("further_step_missing", {4: full - (1 << 13)}),
+        ("most_further_steps", {4: full | 0x1FFF << 13}), ("tail_missing", {5: 0}),
+        ("longer_tail", {5: 2 | 1 << 13}), ("longest_tail", {5: 0x1FFF | 1 << 13}),
+        ("more_tail_entries", {5: 1 | 2 << 13}), ("most_tail_entries", {5: 1 | 0x7FFF << 13}),
+        ("fewer_tail_entries", {5: 1}), ("full_of_few_rows", {4: 1 | 1 << 13 | 6 << 26}),
+        ("row_without_entries", {10: 2 << 26}), ("lanes_of_more_rows", {10: 0}), ("codes_begin_late", {1: 1}),
+        ("codes_after_a_gap", {7: 4}), ("codes_overlap", {7: 2}), ("codes_far", {19: TOO_MANY}),
+        ("codes_begin_again", {7: 0, 13: 0, 19: 0})):
+        yield f"sjds_{name}", *bent_jagged(slices=slices)
+    for name, slices in (("begin_late", {1: 1}), ("after_a_gap", {7: 18}), ("overlap", {7: 16}),
+                         ("far", {19: TOO_MANY}), ("of_steps", {7: 3, 13: 5, 19: 8}),
+                         ("begin_again", {7: 0, 13: 0, 19: 0})):
+        yield f"sjds_values_{name}", *bent_jagged("raw", slices=slices)
+    for name, changes in (
+        ("row_twice_in_a_list", {"stream": {70: 1}}), ("listed_row_beyond", {"stream": {70: 4}}),
+        ("listed_row_far", {"stream": {70: 255, 71: 255}}), ("listed_row_of_no_lane", {"stream": {72: 2}}),
+        ("list_counts_from_its_first_row", {"slices": {14: 17}, "stream": {68: 0, 70: 2}})):
+        yield f"sjds_{name}", *bent_jagged(**changes)
+    n = Matrix(20, 16, [(r, r, 1.0) for r in range(8)])
+    part = patched_bytes(sjds(n, window_rows=16, listed=True), stream={0: 16})
+    yield "sjds_listed_row_out_of_its_window", n, part
+    n = Matrix(9, 16, [(r, r, 1.0) for r in range(9)])
+    yield "sjds_row_beyond", n, patched(sjds(n), slices={8: 9})
+    n = Matrix(8, 16, [(r, r, 1.0) for r in range(7)])
+    yield "sjds_eight_rows_without_full_steps", n, patched(sjds(n), slices={4: 7 << 26}, windows={0: 0})
+    n = Matrix(32, 16, [(r, r, 1.0) for r in range(10)])
+    yield "sjds_few_rows_first", n, sjds_of_slices(n, (0, 2), (2, 10))
+    yield "sjds_few_rows_twice", n, sjds_of_slices(n, (0, 8), (8, 9), (9, 10))
+    n = Matrix(1, 4097, [(0, c, 1.0) for c in range(4097)], "f32")
+    yield "sjds_steps_4097", n, sjds(n, "code", long=5000)
+    n = Matrix(8, 16, [(r, r + c, 1.0) for r in range(8) for c in (0, 1)])
+    columns = [r + c for c in (0, 1) for r in range(8)]
+    part = sjds(n, stream=struct.pack("<4B24H", 8, 0, 0, 0, *columns, *[0] * 8))
+    yield "sjds_tail_of_eight_lanes", n, patched(part, slices={3: 0, 4: 1 << 13 | 7 << 26, 5: 1 | 8 << 13})
+    # c of a slice or a piece that adds it to no column.
+    n = Matrix(8, 40, [(r, r + c, 1.0) for r in range(8) for c in (0, 3)])
+    for base in (1, TOO_MANY):
+        yield f"sjds_base_{base}_of_window_steps", n, patched(sjds(n, "code"), slices={3: base})
+    n = Matrix(1, 40, [(0, c, 1.0) for c in range(16)])
+    yield "sjds_base_of_window_steps_of_a_piece", n, patched(sjds(n, "code", long=0), slices={3: 5})
+
+
+def sjds_of_slices(n, *ranges):
+    """One window of 32 rows in slices of these ranges of rows."""
+    slices, rows = SjdsSlices(n, "raw"), w.rows_of(n)
+    for begin, end in ranges:
+        slices.add(0, rows[begin:end], numbers=list(range(begin, end)))
+    return slices.part(32, [SHARED, len(ranges)])
+
+
+def sjds_of_pieces(n, *pieces, steps=lambda _: True):
+    """Pieces are (row, lanes), with the columns of each lane; all values are 1."""
+    slices, last = SjdsSlices(n, "code"), None
+    for row, lanes in pieces:
+        slices.add(row, [[(c, 1.0) for c in lane] for lane in lanes], continues=row == last, steps=steps)
+        last = row
+    return slices.part(8, [SHARED] * -(-n.rows // 8) + [0])
+
+
+def eighths(columns):
+    return [columns[lane::8] for lane in range(8)]
+
+
+def sjds_pieces():
+    piece = 1 | 1 << 13
+    for name, slices in (
+        ("of_a_row_of_slices", {20: 17}), ("of_a_row_beyond", {20: 20}), ("of_a_row_far", {20: TOO_MANY}),
+        ("of_two_rows", {22: piece | 1 << 26}), ("with_a_list", {22: piece | 1 << 30}),
+        ("continues_nothing", {22: piece | 1 << 31})):
+        yield f"sjds_piece_{name}", *bent_jagged(slices=slices)
+    m, part = jagged()
+    yield "sjds_piece_among_slices", m, with_parameters(patched(part, windows={2: 4}), pieces=0)
+    yield "sjds_piece_of_a_list", m, with_parameters(patched(jagged()[1], windows={2: 2}), pieces=2)
+
+    def row_of(columns, row=0):
+        return [(row, c, 1.0) for c in columns]
+
+    n = Matrix(2, 40, row_of(range(16)))
+    for name, pieces in (
+        ("of_fewer_before_another", ((0, eighths(range(8))), (0, eighths(range(8, 16))))),
+        ("row_twice", ((0, eighths(range(16))), (1, [[0]]), (0, [[0]]))),
+        ("of_halves", ((0, [range(2 * lane, 2 * lane + 2) for lane in range(8)]), )),
+        ("with_a_tail_of_two_steps", ((0, [[0, 8, 9, 10]] + [[lane, 10 + lane] for lane in range(1, 8)]), ))):
+        found = n if name != "row_twice" else Matrix(2, 40, n.entries + row_of((0, ), 1))
+        found = found if name != "with_a_tail_of_two_steps" else Matrix(2, 40, row_of((*range(11), *range(11, 18))))
+        part = sjds_of_pieces(found, *pieces)
+        yield f"sjds_piece_{name}", bent_matrix(found, part), part
+    n = Matrix(2, 40, row_of(range(9)) + row_of(range(9), 1))
+    good = sjds_of_pieces(n, (0, eighths(range(9))), (1, eighths(range(9))))
+    assert good.section("slices").raw == sjds(n, "code", long=0).section("slices").raw
+    yield "sjds_piece_rows_fall", n, patched(good, slices={2: 1, 8: 0})
+    yield "sjds_piece_row_again", n, patched(sjds(n, "code", long=0), slices={8: 0})
+    yield "sjds_piece_without_entries", Matrix(2, 40, row_of(range(8))), sjds_of_pieces(
+        Matrix(2, 40, row_of(range(8))), (0, eighths(range(8))), (1, [[]]))
+
+    whole = range(1, 4097)
+    n = Matrix(2, 5000, row_of(range(4097)), "f32")
+    yield "sjds_piece_of_4097", n, sjds_of_pieces(n, (0, eighths(range(4097))))
+    good = sjds(n, "code")
+    assert list(np.frombuffer(good.section("slices").raw, "<u4"))[10] == 1 << 31
+    yield "sjds_piece_continues_unannounced", n, patched(good, slices={10: 0})
+    yield "sjds_piece_continues_another_row", n, patched(sjds(n, "code"), slices={8: 1})
+    yield "sjds_piece_columns_fall", n, sjds_of_pieces(n, (0, eighths(whole)), (0, [[0]]))
+    yield "sjds_piece_column_twice", n, sjds_of_pieces(n, (0, eighths(range(4096))), (0, [[4095]]))
+    n = Matrix(2, 5000, row_of(range(4096)), "f32")
+    part = sjds_of_pieces(n, (0, eighths(range(4096))), (0, [[]]))
+    yield "sjds_piece_without_more_entries", n, part
+
+    # Steps, as the columns of their lanes, that are not in the order of a row's entries.
+    low, high, last = range(8), range(9, 17), [17]
+    for name, steps, kinds in (
+        ("tail_before_a_window_step", (high, [3]), True), ("tail_before_a_further_step", (high, [3]), False),
+        ("tail_between_window_steps", (low, high, [8]), True), ("tail_between_further_steps", (low, high, [8]), False),
+        ("tail_before_the_last_window_step", (low, high, [8]), [1]),
+        ("tail_before_the_first_window_step", (high, range(18, 26), [8]), [0]),
+        ("window_steps_fall", (high, low, last), True), ("further_steps_fall", (high, low, last), False),
+        ("lanes_of_a_window_step_fall", ((0, 1, 3, 2, 4, 5, 6, 7), high), True),
+        ("lanes_of_a_further_step_fall", ((0, 1, 3, 2, 4, 5, 6, 7), high), False),
+        ("lanes_of_the_tail_fall", (low, (18, 17)), True),
+        ("lane_of_another_step", ((0, 9, *range(2, 8)), (8, 1, *range(10, 16))), True),
+        ("window_step_in_a_further_step", ((0, 1, 2, 3, 12, 13, 14, 15), range(4, 12)), [1]),
+        ("further_step_in_a_window_step", ((0, 1, 2, 3, 12, 13, 14, 15), range(4, 12)), [0])):
+        n = Matrix(1, 40, row_of(sorted(c for step in steps for c in step)))
+        lanes = [[step[lane] for step in steps if lane < len(step)] for lane in range(8)]
+        in_windows = (lambda k, kinds=kinds: k in kinds) if isinstance(kinds, list) else lambda _, kinds=kinds: kinds
+        yield f"sjds_piece_{name}", n, sjds_of_pieces(n, (0, lanes), steps=in_windows)
+
+
+def bent_matrix(matrix, part):
+    """The matrix, of which the part says that it has the entries."""
+    part.fields["nonzeros"] = len(matrix.entries)
+    return matrix
+
+
+def sjds_stream():
+    """See jagged(): slice 0 is bytes 0 to 43, slice 1 to 67, slice 2 to 111, the piece to 163; in slices with steps of
+    all lanes, the tail's counts begin at 8 and 120."""
+    m, part = jagged()
+    words, codes = part.section("stream").raw, np.frombuffer(part.section("codes").raw, "<u4")
+    assert len(words) == 164 and words[8:14] == bytes.fromhex("01 00 00 00 00 00") and words[28:30] == b"\x1b\0"
+    assert words[44:54] == bytes.fromhex("02 01 00 00 06 00 00 00 09 00")
+    assert words[84:96] == bytes.fromhex("02 01 01 00 00 00 03 00 04 00 26 00") and words[120:124] == b"\4\0\0\0"
+    assert list(codes) == [0x87654320, 0x87654320, 1, 0x51, 1, 0x32, 2, 2, 0x44444444, 0x44444444, 0x4444]
+    for name, stream in (
+        ("column_of_no_entry", {30: 1}), ("column_of_no_entry_last", {43: 1}),
+        ("column_of_no_entry_of_a_piece", {161: 1}),
+        ("fill_of_columns", {110: 1}), ("fill_at_the_end", {163: 1}), ("fill_of_the_tail", {9: 1}),
+        ("fill_of_the_tail_last", {87: 1}), ("tail_of_no_lane", {86: 0}), ("tail_of_fewer_entries", {120: 3}),
+        ("tail_of_more_entries", {85: 2}), ("tail_of_more_entries_of_a_piece", {120: 5}), ("tail_far", {8: 255}),
+        ("tail_of_eight_lanes_of_a_piece", {120: 8}), ("tail_of_no_entry", {8: 0}),
+        ("tail_without_the_last_row", {44: 1, 45: 1})):
+        yield f"sjds_stream_{name}", *bent_jagged(stream=stream)
+    for name, changes in (("", {5: 0x39}), ("_far", {5: 0x3F}), ("_of_no_entry", {2: 0x11}),
+                          ("_of_no_lane", {5: 0x232}), ("_of_no_entry_of_a_piece", {10: 0x14444}),
+                          ("_of_the_last_lane", {0: 0x97654320})):
+        yield f"sjds_code{name}", *bent_jagged(codes=changes)
+    yield "sjds_code_of_no_value", m, with_section(jagged()[1], "values", [])
+    for name, section, elements in (
+        ("stream_ends_early", "stream", np.frombuffer(words, "<u4")[:-1]),
+        ("stream_goes_on", "stream", [*np.frombuffer(words, "<u4"), 0]), ("stream_empty", "stream", []),
+        ("codes_end_early", "codes", codes[:-1]), ("codes_go_on", "codes", [*codes, 0]), ("codes_empty", "codes", [])):
+        yield f"sjds_{name}", m, with_section(jagged()[1], section, elements)
+    nothing = Matrix(3, 3, [])
+    yield "sjds_stream_without_slices", nothing, sjds(nothing, stream=bytes(4))
+    yield "sjds_codes_without_slices", nothing, sjds(nothing, "code", codes=[0])
+    # As many values as the header says, but more or fewer than the slices take.
+    m, part = jagged("raw")
+    values = np.frombuffer(part.section("values").raw)
+    more = Matrix(m.rows, m.columns, m.entries + [(19, 39, 1.0)])
+    fewer = Matrix(m.rows, m.columns, [e for e in m.entries if e[0] != 19])
+    yield "sjds_values_go_on", bent_matrix(more, part), with_section(part, "values", [*values, 1.0])
+    part = jagged("raw")[1]
+    yield "sjds_values_end_early", bent_matrix(fewer, part), with_section(part, "values", values[:-1])
+    # Tails of 3, 2 and a lane.
+    n = Matrix(8, 16, [(r, c, 1.0) for r, length in enumerate((4, 3, 2, 1, 1, 1, 1, 1)) for c in range(length)])
+    at = sjds(n, "code").section("stream").raw.index(b"\3\2\1")
+    for name, lanes in (("rises", (2, 3, 1)), ("rises_at_the_end", (3, 1, 2)), ("with_an_empty_step", (3, 3, 0))):
+        part = patched_bytes(sjds(n, "code"), stream={at + i: lane for i, lane in enumerate(lanes)})
+        yield f"sjds_tail_{name}", n, part
+
+
+def sjds_columns():
+    for name, stream in (
+        ("window_step_beyond", {0: 25}), ("window_step_far", {i: 255 for i in range(4)}),
+        ("column", {28: 37}), ("column_far", {28: 255, 29: 255}), ("column_of_both_kinds", {4: 0x13}),
+        ("column_of_the_tail_twice", {28: 0}), ("column_of_the_tail_in_a_window_step", {28: 7, 4: 0x1A}),
+        ("columns_of_a_tail_fall", {92: 38, 94: 4}), ("columns_of_a_piece_fall", {126: 5}),
+        ("column_of_a_piece_twice", {126: 0}), ("column_of_a_window_step_of_a_piece_twice", {116: 0x00}),
+        ("column_of_the_tail_of_a_piece_twice", {140: 14}), ("column_of_the_tail_of_a_piece_falls", {140: 13})):
+        yield f"sjds_{name}", *bent_jagged(stream=stream)
+    yield "sjds_columns_far", *bent_jagged(slices={3: TOO_MANY - 20})
+    n = Matrix(9, 15, [(r, c, 1.0) for r in range(8) for c in range(2)])
+    wider = sjds(Matrix(9, 16, n.entries))
+    wider.fields["column_count"] = 15
+    yield "sjds_window_step_of_15_columns", n, wider
+    n = Matrix(1, 40, [(0, 7, 1.0), (0, 9, 2.0)])
+    yield "sjds_column_wraps", n, patched(sjds(n, base=0), slices={3: TOO_MANY})
+    yield "sjds_base_of_wide_columns", n, patched_bytes(sjds(n, wide=True), stream={4: 6, 8: 8}, slices={3: 1})
+    for name, column in (("", 40), ("_far", TOO_MANY)):
+        changed = {8 + i: b for i, b in enumerate(struct.pack("<I", column))}
+        yield f"sjds_wide_column{name}", n, patched_bytes(sjds(n, wide=True), stream=changed)
+    wide = patched_bytes(sjds(n, wide=True), stream={39: 1})
+    yield "sjds_wide_column_of_no_entry", n, wide
+    yield "sjds_columns_of_the_tail_fall", n, patched_bytes(sjds(n), stream={4: 2, 6: 0})
+    n = Matrix(8, 40, [(r, r + c, 1.0) for r in range(8) for c in (2, 5)])
+    for steps, name in ((False, "further"), (True, "window")):
+        for kind, first in (("twice", 5), ("fall", 6)):
+            stream = {0: first - (0 if steps else 2)}
+            yield f"sjds_columns_of_{name}_steps_{kind}", n, patched_bytes(sjds(n, steps=steps), stream=stream)
+    m, part = jagged()
+    fewer = Matrix(m.rows, m.columns, m.entries + [(15, 0, 1.0)])
+    yield "sjds_entry_missing", bent_matrix(fewer, part), part
 
 
 def with_section(part, name, elements):

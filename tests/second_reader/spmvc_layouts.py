@@ -764,5 +764,187 @@ class Bitflag:
         return rows[np.cumsum(first) - (not info["continues"])], columns, found
 
 
+class Sjds:
+    names = ("windows", "slices", "stream", "values", "codes")
+    parameters = ("source", "window_rows", "pieces")
+    RAW, CODE = range(2)
+    LANES, PIECE, WINDOW = 8, 4096, 16
+
+    @staticmethod
+    def expect(p, what):
+        source, window_rows, pieces = p.parameters.values()
+        require(source in (Sjds.RAW, Sjds.CODE), "tables", f"{what}: source {source}")
+        require(window_rows % 8 == 0 and 8 <= window_rows <= 65536, "tables", f"{what}: windows of {window_rows} rows")
+        require(pieces <= p.counts["slices"] // 6, "tables", f"{what}: {pieces} pieces")
+        coded = source == Sjds.CODE
+        require(coded or p.nonzeros < 2**32, "tables", f"{what}: {p.nonzeros} values")
+        return (("windows", U32, -(-p.row_count // window_rows) + 1, 16), ("slices", U32, range(0, 6 * 2**31, 6), 16),
+                ("stream", U32, range(2**32), 16),
+                ("values", VALUE_ELEMENT[p.value_type], range(17) if coded else p.nonzeros, 16),
+                ("codes", U32, range(2**32 if coded else 1), 16))
+
+    @staticmethod
+    def unpack(p, what, windows, slices, stream, values, codes):
+        source, window_rows, pieces = p.parameters.values()
+        slices = slices.reshape(-1, 6).tolist()
+        first = (windows & 0x7FFFFFFF).astype(np.int64)
+        require(first[0] == 0, "structure", f"{what}: the first window's slices do not begin at 0")
+        require(np.all(first[1:] >= first[:-1]), "structure", f"{what}: the windows' slices fall")
+        require(first[-1] == len(slices) - pieces, "structure", f"{what}: {pieces} pieces")
+        require(windows[-1] >> 31 == 0, "structure", f"{what}: the end of the windows has rows")
+        stream = Taken("stream", stream)
+        # Values of entries, or codes of steps; a code names one of the values, which then are the table.
+        held, table = (Taken("codes", codes), values) if source == Sjds.CODE else (Taken("values", values), None)
+        taken = np.zeros(p.row_count, bool)
+        found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, values.dtype))]
+        for window in range(len(windows) - 1):
+            rows = range(window * window_rows, min((window + 1) * window_rows, p.row_count))
+            for s in range(first[window], first[window + 1]):
+                at = f"{what}, slice {s}"
+                info = Sjds.info(at, slices[s], stream, held)
+                found.append(Sjds.read_rows(p, at, stream, held, table, info, rows, s + 1 == first[window + 1]))
+                mine = np.unique(found[-1][0])
+                require(not np.any(taken[mine]), "structure", f"{at}: a row of another slice")
+                taken[mine] = True
+            others = not np.all(taken[rows.start:rows.stop])
+            require(others == bool(windows[window] >> 31), "structure",
+                    f"{what}: window {window} has rows of no slice of it: {others}")
+        row, entries = -1, Sjds.PIECE
+        for s in range(first[-1], len(slices)):
+            at = f"{what}, slice {s}"
+            info = Sjds.info(at, slices[s], stream, held)
+            if info["continues"]:
+                require(info["row"] == row and entries == Sjds.PIECE, "structure", f"{at}: a piece that continues none")
+            else:
+                require(info["row"] > row, "structure", f"{at}: rows of pieces do not rise")
+                require(info["row"] < p.row_count and not taken[info["row"]], "structure",
+                        f"{at}: a row beyond the last, or of another slice")
+            row = info["row"]
+            columns, piece_values = Sjds.read_piece(p, at, stream, held, table, info)
+            entries = len(columns)
+            found.append((np.full(entries, row), columns, piece_values))
+        stream.require_end(what)
+        held.require_end(what)
+        rows, columns, values = (np.concatenate(piece) for piece in zip(*found))
+        # Pieces of a row follow one another: a stable sort by rows shows whether they rise.
+        order = np.argsort(rows, kind="stable")
+        return rows[order], columns[order], values[order]
+
+    @staticmethod
+    def info(what, element, stream, held):
+        stream_place, held_place, row, base, steps, tail = element
+        i = {"row": row, "base": base, "window_steps": steps & 0x1FFF, "further": steps >> 13 & 0x1FFF,
+             "rows": (steps >> 26 & 7) + 1, "wide": steps >> 29 & 1, "listed": steps >> 30 & 1,
+             "continues": steps >> 31, "tail": tail & 0x1FFF, "tail_entries": tail >> 13 & 0x7FFF}
+        stream.require_place(what, stream_place)
+        held.require_place(what, held_place)
+        require(tail >> 28 == 0, "structure", f"{what}: bits that are not 0")
+        has_columns = i["further"] or i["tail"]
+        require(base == 0 or (has_columns and not i["wide"]), "structure", f"{what}: a base of no 16-bit column")
+        return i
+
+    @staticmethod
+    def read_rows(p, what, stream, held, table, info, window, is_last):
+        """The entries of a window's slice, sorted, with their rows."""
+        lanes, full, tail = info["rows"], info["window_steps"] + info["further"], info["tail"]
+        require(not info["continues"], "structure", f"{what}: a piece among slices of rows")
+        require(full + tail <= Sjds.PIECE, "structure", f"{what}: {full + tail} steps")
+        if lanes == Sjds.LANES:
+            require(full != 0, "structure", f"{what}: a row without entries")
+        else:
+            require(is_last, "structure", f"{what}: few rows, but not the window's last")
+            require(full == 0 and tail != 0, "structure", f"{what}: {full} steps of all lanes of {lanes} rows")
+        rows = info["row"] + np.arange(lanes)
+        if info["listed"]:
+            require(info["row"] == window.start, "structure", f"{what}: a list that does not count from its window")
+            listed = stream.take(what, Sjds.LANES, "<u2").astype(np.int64)
+            require(not np.any(listed[lanes:]), "structure", f"{what}: a row of no lane")
+            rows = info["row"] + listed[:lanes]
+        require(rows.min() >= window.start and rows.max() < window.stop, "structure",
+                f"{what}: a row out of its window")
+        require(len(np.unique(rows)) == lanes, "structure", f"{what}: a row twice")
+        lane, columns, values, counts = Sjds.read_steps(p, what, stream, held, table, info, min(lanes, 7))
+        require(lanes == Sjds.LANES or counts[0] == lanes, "structure", f"{what}: a row without entries")
+        in_windows = Sjds.LANES * info["window_steps"]
+        for kind in (slice(in_windows), slice(in_windows, None)):
+            order = np.argsort(lane[kind], kind="stable")
+            same = np.diff(lane[kind][order]) == 0
+            require(np.all(~same | (np.diff(columns[kind][order]) > 0)), "structure",
+                    f"{what}: columns do not rise in a lane")
+        order = np.lexsort((columns, rows[lane]))
+        rows, columns, values = rows[lane][order], columns[order], values[order]
+        require(rises(rows, columns), "structure", f"{what}: a column twice in a row")
+        return rows, columns, values
+
+    @staticmethod
+    def read_piece(p, what, stream, held, table, info):
+        full = info["window_steps"] + info["further"]
+        require(info["rows"] == 1 and not info["listed"], "structure", f"{what}: a piece of several rows")
+        require(info["tail"] <= 1 and 0 < Sjds.LANES * full + info["tail_entries"] <= Sjds.PIECE, "structure",
+                f"{what}: a piece of {full} and {info['tail']} steps")
+        _, columns, values, _ = Sjds.read_steps(p, what, stream, held, table, info, 7)
+        # The steps of all lanes by their first columns, then the tail: so lane l has every eighth entry.
+        firsts = columns[:Sjds.LANES * full:Sjds.LANES]
+        for kind in (firsts[:info["window_steps"]], firsts[info["window_steps"]:]):
+            require(np.all(np.diff(kind) > 0), "structure", f"{what}: steps do not rise")
+        order = np.arange(len(columns))
+        order[:Sjds.LANES * full] = order[:Sjds.LANES * full].reshape(-1, Sjds.LANES)[np.argsort(firsts)].reshape(-1)
+        columns, values = columns[order], values[order]
+        require(np.all(np.diff(columns) > 0), "structure", f"{what}: columns do not rise from lane to lane")
+        return columns, values
+
+    @staticmethod
+    def read_steps(p, what, stream, held, table, info, most):
+        """Lanes, columns and values as they are stored, and the lanes of the tail's steps, at most `most`."""
+        lanes = Sjds.LANES
+        window_steps, further, tail = info["window_steps"], info["further"], info["tail"]
+        base, places = stream.take(what, 2 * window_steps, "<u4").reshape(-1, 2).astype(np.int64).T
+        require(np.all(base + Sjds.WINDOW <= p.column_count), "structure", f"{what}: a window step beyond the columns")
+        counts = stream.take(what, tail, "u1").astype(np.int64)
+        require(np.all((counts >= 1) & (counts <= most)), "structure", f"{what}: lanes of the tail")
+        require(np.all(counts[1:] <= counts[:-1]), "structure", f"{what}: lanes of the tail rise")
+        require(counts.sum() == info["tail_entries"], "structure", f"{what}: {counts.sum()} entries of the tail")
+        stored = lanes * further + info["tail_entries"]
+        offsets = stream.take(what, stored + (7 if tail else 0), "<u4" if info["wide"] else "<u2").astype(np.int64)
+        require(not np.any(offsets[stored:]), "structure", f"{what}: a column of no entry")
+        columns = np.concatenate(((base[:, None] + nibbles(places)).reshape(-1), offsets[:stored] + info["base"]))
+        require(np.all(columns < p.column_count), "structure", f"{what}: a column is out of range")
+        entry = np.arange(lanes) < np.append(np.full(window_steps + further, lanes), counts)[:, None]
+        if table is None:
+            values = held.take(what, len(columns))
+        else:
+            codes = nibbles(held.take(what, len(entry)).astype(np.int64))
+            require(not np.any(codes[~entry]), "structure", f"{what}: a code of no entry")
+            require(np.all(codes[entry] < len(table)), "structure", f"{what}: a code out of range")
+            values = table[codes[entry]]
+        return np.nonzero(entry)[1], columns, values, counts
+
+
+def nibbles(words):
+    return words[:, None] >> 4 * np.arange(8) & 15
+
+
+class Taken:
+    """A section that slices take one after the other."""
+
+    def __init__(self, name, elements):
+        self.name, self.elements, self.position = name, elements, 0
+
+    def require_place(self, what, place):
+        require(place == self.position, "structure", f"{what}: {self.name}: it begins elsewhere")
+
+    def take(self, what, count, dtype=None):
+        """The next elements, or `count` of another type that they hold, filled with zeros."""
+        dtype = np.dtype(dtype or self.elements.dtype)
+        begin, self.position = self.position, self.position + -(-count * dtype.itemsize // self.elements.itemsize)
+        require(self.position <= len(self.elements), "structure", f"{what}: {self.name}: its end comes early")
+        taken = self.elements[begin:self.position].view(dtype)
+        require(not np.any(taken[count:]), "structure", f"{what}: what fills is not 0")
+        return taken[:count]
+
+    def require_end(self, what):
+        require(self.position == len(self.elements), "structure", f"{what}: {self.name}: more than the slices")
+
+
 LAYOUTS = {"csr": Csr, "coo": Coo, "ell": Ell, "ellpack_r": EllpackR, "sell": Sell, "pjds": Pjds, "dia": Dia,
-           "ccoo": Ccoo, "amb": Amb, "csell": Csell, "bitflag": Bitflag}
+           "ccoo": Ccoo, "amb": Amb, "csell": Csell, "bitflag": Bitflag, "sjds": Sjds}

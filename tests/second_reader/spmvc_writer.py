@@ -588,6 +588,97 @@ def bitflag_piece(elements):
     return b"".join(slots)
 
 
+SJDS_SOURCES = ("raw", "code")
+
+
+def sjds(matrix, source="raw", window_rows=8, long=4096, sort=True, listed=False, wide=False, base=None, steps=True,
+         table=(), **override):
+    """Rows with more than `long` entries are pieces. Without `sort`, only the rows of a slice are sorted by length.
+    `listed`: lists where rows follow each other, too; `wide`: all columns have 32 bits; `base`: c, by default the least
+    of a slice's columns; `steps`: whether those that fit are window steps, or which of them. `table`: the first
+    values."""
+    slices = SjdsSlices(matrix, source, table)
+    options = {"wide": wide, "base": base, "steps": steps if callable(steps) else lambda _: steps}
+    rows, windows = rows_of(matrix), []
+    for begin in range(0, matrix.rows, window_rows):
+        mine = range(begin, min(begin + window_rows, matrix.rows))
+        held = [r for r in mine if 0 < len(rows[r]) <= long]
+        windows.append(len(slices.elements) | (len(held) < len(mine)) << 31)
+        held.sort(key=lambda r: -len(rows[r]) if sort else 0)
+        for i in range(0, len(held), 8):
+            numbers = sorted(held[i:i + 8], key=lambda r: -len(rows[r]))
+            slices.add(begin, [rows[r] for r in numbers], numbers=numbers, listed=listed, **options)
+    windows.append(len(slices.elements))
+    for r, row in enumerate(rows):
+        for i in range(0, len(row) if len(row) > long else 0, 4096):
+            piece = row[i:i + 4096]
+            slices.add(r, [piece[lane::8] for lane in range(8)], continues=i != 0, **options)
+    return slices.part(window_rows, windows, **override)
+
+
+class SjdsSlices:
+    """The slices of an sjds part, one after the other."""
+
+    def __init__(self, matrix, source, table=()):
+        self.matrix, self.source = matrix, source
+        self.elements, self.stream, self.values, self.codes = [], b"", b"", []
+        if source == "code":
+            self.table = [matrix.value_bytes([v]) for v in table]
+            self.table += [v for v in dict.fromkeys(matrix.value_bytes([v]) for _, _, v in matrix.entries)
+                           if v not in self.table]
+            self.values = b"".join(self.table)
+
+    def add(self, r, lanes, numbers=None, continues=False, listed=False, wide=False, base=None, steps=lambda _: True):
+        """`lanes` are the (column, value) of each; `numbers` are their rows, in a window that begins at r, or None of a
+        piece of row r."""
+        matrix = self.matrix
+        full = min(map(len, lanes)) if len(lanes) == 8 else 0
+        taken = [[lane[k] for lane in lanes if k < len(lane)] for k in range(max(map(len, lanes)))]
+
+        def fits(k):
+            columns = [c for c, _ in taken[k]]
+            return matrix.columns >= 16 and max(columns) < min(min(columns), matrix.columns - 16) + 16
+
+        windows = [k for k in range(full) if fits(k) and steps(k)]
+        taken = [taken[k] for k in windows] + [step for k, step in enumerate(taken) if k not in windows]
+        w, tail, content = len(windows), taken[full:], b""
+        if numbers is not None:
+            listed = listed or numbers != list(range(numbers[0], numbers[0] + len(numbers)))
+            if listed:
+                content += struct.pack("<8H", *(n - r for n in numbers), *[0] * (8 - len(numbers)))
+            r = r if listed else numbers[0]
+        for step in taken[:w]:
+            begin = min(min(c for c, _ in step), matrix.columns - 16)
+            content += struct.pack("<2I", begin, sum(c - begin << 4 * lane for lane, (c, _) in enumerate(step)))
+        content += bytes(len(step) for step in tail)
+        content += bytes(-len(content) % 4)
+        columns = [c for step in taken[w:] for c, _ in step]
+        base = min(columns, default=0) if base is None or not columns else base
+        wide = wide or max(columns, default=0) - base >= 65536
+        base, width = (0, 4) if wide else (base, 2)
+        content += b"".join((c - base).to_bytes(width, "little") for c in columns) + bytes(7 * width if tail else 0)
+        content += bytes(-len(content) % 4)
+
+        count = len(lanes) if numbers is not None else 1
+        held = len(self.codes) if self.source == "code" else len(self.values) // len(matrix.value_bytes([0.0]))
+        self.elements.append([len(self.stream) // 4, held, r, base,
+                              w | full - w << 13 | count - 1 << 26 | wide << 29 | listed << 30 | continues << 31,
+                              len(tail) | sum(map(len, tail)) << 13])
+        self.stream += content
+        if self.source == "code":
+            self.codes += [sum(self.table.index(matrix.value_bytes([v])) << 4 * lane for lane, (_, v) in enumerate(step))
+                           for step in taken]
+        else:
+            self.values += matrix.value_bytes([v for step in taken for _, v in step])
+
+    def part(self, window_rows, windows, /, **override):
+        arrays = {"windows": windows, "slices": sum(self.elements, []), "stream": self.stream, "values": self.values,
+                  "codes": self.codes}
+        return simple_part("sjds", self.matrix, {**arrays, **override}, {
+            "source": SJDS_SOURCES.index(self.source), "window_rows": window_rows,
+            "pieces": len(self.elements) - windows[-1]})
+
+
 def simple_part(layout, matrix, arrays, parameters={}, **elements):
     elements = {"values": matrix.value, "stored_zeros": "u64", **elements}
     sections = [Section(name, elements.get(name, "u32"), a, flags=0 if name == "stored_zeros" else 3)
