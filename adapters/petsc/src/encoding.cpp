@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spmvpack/container/assemble.hpp"
+#include "spmvpack/container/instruction_set.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/text.hpp"
@@ -145,8 +146,10 @@ Encoding encode_sorted(const CsrView& a, const EncodingOptions& options) {
   result.bytes = best.plan.device_bytes();
   result.reason = best.plan.reason;
   if (options.layout == "auto") {
-    if (best.seconds >= planner.plan("csr").seconds) {
-      result.layout = "";
+    const double share = best.seconds / planner.plan("csr").seconds;
+    if (share > options.at_most) {
+      result.reason = fmt::format("{} would take {} of csr's time, more than {}", result.layout, percent_text(share),
+                                  percent_text(options.at_most));
       return result;
     }
   } else if (encoder::too_large(result.bytes, result.csr_bytes)) {
@@ -163,6 +166,8 @@ Encoding encode_sorted(const CsrView& a, const EncodingOptions& options) {
 }
 
 }  // namespace
+
+double EncodingOptions::default_at_most() noexcept { return use_v4() ? 0.8 : 0.3; }
 
 void check_layout(const std::string& layout) { (void)encoder::find_strategy(layout); }
 

@@ -56,12 +56,15 @@ PetscErrorCode read_options(Mat a, Options* options) {
   char layout[64] = "auto";
   const char* const targets[] = {"gpu", "host"};
   PetscInt target = static_cast<PetscInt>(options->encoding.aim.target), threads = options->encoding.threads;
+  PetscReal at_most = options->encoding.at_most;
   PetscFunctionBegin;
   PetscObjectOptionsBegin(reinterpret_cast<PetscObject>(a));
   PetscCall(PetscOptionsString("-mat_spmvpack_layout", "Layout that encodes the matrix, auto for the fastest",
                                "spmvpack help layouts", layout, layout, sizeof layout, nullptr));
   PetscCall(PetscOptionsEList("-mat_spmvpack_target", "Machine for which auto predicts times", "", targets,
                               static_cast<PetscInt>(std::size(targets)), targets[target], &target, nullptr));
+  PetscCall(PetscOptionsReal("-mat_spmvpack_at_most", "Share of csr's predicted time at which auto encodes", "",
+                             at_most, &at_most, nullptr));
   PetscCall(PetscOptionsBoundedInt("-mat_spmvpack_after", "Multiplies by AIJ before a matrix is encoded", "",
                                    options->after, &options->after, nullptr, 0));
   PetscCall(PetscOptionsBoundedInt("-mat_spmvpack_min_nnz", "Fewest entries of a matrix that is encoded", "",
@@ -76,6 +79,7 @@ PetscErrorCode read_options(Mat a, Options* options) {
   options->encoding.layout = layout;
   options->encoding.aim.target = static_cast<encoder::Target>(target);
   options->encoding.threads = static_cast<int>(threads);
+  options->encoding.at_most = at_most;
   PetscCall(guarded([&] { check_layout(options->encoding.layout); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -240,6 +244,7 @@ PetscErrorCode view(Mat a, PetscViewer viewer) {
   PetscViewerFormat format = PETSC_VIEWER_DEFAULT;
   PetscFunctionBegin;
   PetscCall(state_of(a, &state));
+  PetscCall(update(a, *state));
   PetscCall(state->aij.view(a, viewer));
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
   if (ascii == PETSC_FALSE) PetscFunctionReturn(PETSC_SUCCESS);

@@ -24,30 +24,6 @@ PetscErrorCode read_contents(Mat a, Contents* contents) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Forgets what is known of older contents.
-PetscErrorCode update(Mat a, State& state) {
-  Contents now;
-  PetscFunctionBegin;
-  PetscCall(read_contents(a, &now));
-  if (now == state.contents) PetscFunctionReturn(PETSC_SUCCESS);
-  // Here, and here alone, new values in an old pattern could be put in their places. They are encoded anew.
-  if (state.a.decided || state.transpose.decided) {
-    ++state.changes;
-    if (state.changes == state.options.max_changes + 1)
-      PetscCall(PetscInfo(a, "spmvpack: has changed %" PetscInt_FMT " times and stays on AIJ\n", state.changes));
-  }
-  for (Operator* op : {&state.a, &state.transpose}) {
-    op->multiplies_of_aij = 0;
-    op->decided = false;
-    op->encoding = {};
-  }
-  state.transpose_is_a = false;
-  PetscCall(MatGetLocalSize(a, &state.rows, &state.cols));
-  state.nnz = now.row_ptr == nullptr ? 0 : now.row_ptr[state.rows];
-  state.contents = now;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 CsrView view_of(const State& state) {
   const auto rows = static_cast<std::size_t>(state.rows), nnz = static_cast<std::size_t>(state.nnz);
   return {rows, static_cast<std::uint64_t>(state.cols), std::span(state.contents.row_ptr, rows + 1),
@@ -94,6 +70,29 @@ std::string line_of(const Operator& op, const char* name) {
 }
 
 }  // namespace
+
+PetscErrorCode update(Mat a, State& state) {
+  Contents now;
+  PetscFunctionBegin;
+  PetscCall(read_contents(a, &now));
+  if (now == state.contents) PetscFunctionReturn(PETSC_SUCCESS);
+  // Here, and here alone, new values in an old pattern could be put in their places. They are encoded anew.
+  if (state.a.decided || state.transpose.decided) {
+    ++state.changes;
+    if (state.changes == state.options.max_changes + 1)
+      PetscCall(PetscInfo(a, "spmvpack: has changed %" PetscInt_FMT " times and stays on AIJ\n", state.changes));
+  }
+  for (Operator* op : {&state.a, &state.transpose}) {
+    op->multiplies_of_aij = 0;
+    op->decided = false;
+    op->encoding = {};
+  }
+  state.transpose_is_a = false;
+  PetscCall(MatGetLocalSize(a, &state.rows, &state.cols));
+  state.nnz = now.row_ptr == nullptr ? 0 : now.row_ptr[state.rows];
+  state.contents = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode find_multiplier(Mat a, State& state, bool transpose, Multiplier* multiplier) {
   PetscFunctionBegin;

@@ -60,6 +60,9 @@ struct State {
   bool transpose_is_a = false;  ///< or -A: known once A^T is to be encoded
 };
 
+/// Reads what the matrix holds, and forgets what is known of older contents.
+PetscErrorCode update(Mat a, State& state);
+
 /// What multiplies with A, or its transpose.
 struct Multiplier {
   const host_loader::HostMatrix* matrix = nullptr;  ///< null: AIJ
