@@ -12,9 +12,9 @@ namespace {
 /// All that PETSc 3.18 to 3.26 converts AIJ to, but for AIJ's own other types: {"hypre", "is", ...} for both, and the
 /// names behind "seq" or "mpi".
 constexpr const char* whole_names[] = {"hypre", "is", "elemental", "scalapack", "shell", "preallocator", "nest"};
-constexpr const char* half_names[] = {"dense", "densecuda", "densehip", "baij",      "sbaij",     "sell",
-                                      "sellcuda", "sellhip", "aijperm", "aijsell", "aijmkl", "aijcrl", "aijviennacl",
-                                      "aijcusparse", "aijhipsparse", "aijkokkos", "baijmkl"};
+constexpr const char* half_names[] = {"dense",       "densecuda",   "densehip",     "baij",      "sbaij",  "sell",
+                                      "sellcuda",    "sellhip",     "aijperm",      "aijsell",   "aijmkl", "aijcrl",
+                                      "aijviennacl", "aijcusparse", "aijhipsparse", "aijkokkos", "baijmkl"};
 
 /// Calls f(name of AIJ's converter, name of ours) for each.
 template <class F>
@@ -24,8 +24,8 @@ PetscErrorCode each_conversion(const char* base, const char* own, F&& f) {
   for (const char* const name : whole_names)
     PetscCall(f(fmt::format("MatConvert_{}_{}_C", base, name), fmt::format("MatConvert_{}_{}_C", own, name)));
   for (const char* const name : half_names)
-    PetscCall(f(fmt::format("MatConvert_{}_{}{}_C", base, half, name),
-                fmt::format("MatConvert_{}_{}{}_C", own, half, name)));
+    PetscCall(
+        f(fmt::format("MatConvert_{}_{}{}_C", base, half, name), fmt::format("MatConvert_{}_{}{}_C", own, half, name)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -70,8 +70,10 @@ class Planner {
 
   /// Error(errc::unsupported), or another refusal, if the layout cannot take the matrix.
   Planned plan(const std::string& layout) {
-    if (filled_ == nullptr) return timed(encoder::find_strategy(layout).plan(a_, plan_options_));
-    return layout == "auto" ? best_of_filled() : timed(plan_of_filled(encoder::find_layout_encoder(layout)));
+    if (filled_ != nullptr && layout == "auto") return best_of_filled();
+    for (const encoder::LayoutEncoder& one : encoder::layout_encoders())
+      if (filled_ != nullptr && one.name == layout) return timed(plan_of_filled(one));
+    return timed(encoder::find_strategy(layout).plan(a_, plan_options_));
   }
 
  private:
@@ -83,9 +85,9 @@ class Planner {
   Plan plan_of_filled(const encoder::LayoutEncoder& layout) const {
     Plan plan;
     plan.strategy = layout.name;
-    plan.parts.push_back(layout.plan(
-        {filled_->of(a_), PartIndices::of(filled_->list()), PartIndices::all(a_.cols()), nullptr, filled_},
-        plan_options_));
+    plan.parts.push_back(
+        layout.plan({filled_->of(a_), PartIndices::of(filled_->list()), PartIndices::all(a_.cols()), nullptr, filled_},
+                    plan_options_));
     return plan;
   }
   /// What `auto` does, over the layouts: a part is what a strategy would cut.
@@ -131,8 +133,8 @@ Container container_of(const CsrView& a, const Plan& plan, const EncodingOptions
   WriteOptions write;
   write.threads = options.threads;
   MemorySink sink;
-  write_container(sink, encoder::container_source(encoder::facts_of(a, options.threads), provenance, {a, plan}, request),
-                  write);
+  write_container(
+      sink, encoder::container_source(encoder::facts_of(a, options.threads), provenance, {a, plan}, request), write);
   return Container::open(memory_source(sink.take()), "memory");
 }
 
@@ -153,9 +155,10 @@ Encoding encode_sorted(const CsrView& a, const EncodingOptions& options) {
       return result;
     }
   } else if (encoder::too_large(result.bytes, result.csr_bytes)) {
-    result.reason = fmt::format("{} takes {} bytes, more than {} times AIJ's {}", result.layout, grouped(result.bytes),
-                                encoder::max_growth, grouped(result.csr_bytes));
-    return result;
+    throw Error(errc::unsupported,
+                fmt::format("{} takes {} bytes, more than {} times AIJ's {}", result.layout, grouped(result.bytes),
+                            encoder::max_growth, grouped(result.csr_bytes)),
+                {}, "choose another layout");
   }
   LoadOptions load;  // the bytes are our own: nothing has changed them
   load.threads = options.threads;

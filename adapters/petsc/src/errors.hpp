@@ -12,10 +12,14 @@ namespace spmvpack::petsc {
 /// PETSc's number for one of our errors.
 inline PetscErrorCode number_of(errc code) noexcept {
   switch (code) {
-    case errc::usage: return PETSC_ERR_USER_INPUT;
-    case errc::unsupported: return PETSC_ERR_SUP;
-    case errc::out_of_memory: return PETSC_ERR_MEM;
-    default: return PETSC_ERR_LIB;
+    case errc::usage:
+      return PETSC_ERR_USER_INPUT;
+    case errc::unsupported:
+      return PETSC_ERR_SUP;
+    case errc::out_of_memory:
+      return PETSC_ERR_MEM;
+    default:
+      return PETSC_ERR_LIB;
   }
 }
 

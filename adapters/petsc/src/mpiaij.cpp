@@ -23,24 +23,33 @@ PetscErrorCode set_assembly_end(Mat a, AssemblyEnd* function) {
 /// That of MATMPIAIJ. It is not kept with each matrix, since MatHeaderMerge() takes away what is composed with one.
 AssemblyEnd* assembly_end_of_aij = nullptr;
 
-/// Makes both blocks ours: they come into being, and the second is made anew, with assemblies.
-PetscErrorCode convert_blocks(Mat a) {
-  Mat diagonal = nullptr, off_diagonal = nullptr;
+/// Converts both blocks in place.
+PetscErrorCode convert_blocks(Mat a, MatType type) {
+  Mat blocks[2] = {};
   PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(a, &diagonal, &off_diagonal, nullptr));
-  for (Mat block : {diagonal, off_diagonal})
-    if (block != nullptr) PetscCall(MatSeqAIJSetType(block, seq_type));
+  PetscCall(MatMPIAIJGetSeqAIJ(a, &blocks[0], &blocks[1], nullptr));
+  for (Mat block : blocks)
+    if (block != nullptr) PetscCall(MatConvert(block, type, MAT_INPLACE_MATRIX, &block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The same, but before the first assembly, when there may be none.
+PetscErrorCode convert_assembled_blocks(Mat a, MatType type) {
+  PetscBool assembled = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(MatAssembled(a, &assembled));
+  if (assembled != PETSC_FALSE) PetscCall(convert_blocks(a, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The blocks come into being, and the second one is made anew, with assemblies.
 PetscErrorCode assembly_end(Mat a, MatAssemblyType type) {
   PetscFunctionBegin;
   PetscCall(assembly_end_of_aij(a, type));
-  if (type == MAT_FINAL_ASSEMBLY) PetscCall(convert_blocks(a));
+  if (type == MAT_FINAL_ASSEMBLY) PetscCall(convert_blocks(a, seq_type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Its blocks stay what they are: the type of a block matters to nobody else.
 PetscErrorCode convert_to_mpiaij(Mat a, MatType /*type*/, MatReuse reuse, Mat* converted) {
   Mat b = *converted;
   PetscBool is_ours = PETSC_FALSE;
@@ -48,6 +57,7 @@ PetscErrorCode convert_to_mpiaij(Mat a, MatType /*type*/, MatReuse reuse, Mat* c
   PetscCall(matrix_to_change(a, reuse, &b));
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(b), mpi_type, &is_ours));
   if (is_ours != PETSC_FALSE) {
+    PetscCall(convert_assembled_blocks(b, MATSEQAIJ));
     PetscCall(set_assembly_end(b, assembly_end_of_aij));
     PetscCall(remove_conversions(b, MATMPIAIJ, mpi_type));
     PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(b), MATMPIAIJ));
@@ -60,7 +70,7 @@ PetscErrorCode convert_to_mpiaij(Mat a, MatType /*type*/, MatReuse reuse, Mat* c
 
 PetscErrorCode convert_to_mpi(Mat a, MatType /*type*/, MatReuse reuse, Mat* converted) {
   Mat b = *converted;
-  PetscBool is_ours = PETSC_FALSE, is_aij = PETSC_FALSE, assembled = PETSC_FALSE;
+  PetscBool is_ours = PETSC_FALSE, is_aij = PETSC_FALSE;
   PetscFunctionBegin;
   PetscCall(matrix_to_change(a, reuse, &b));
   const auto object = reinterpret_cast<PetscObject>(b);
@@ -73,8 +83,7 @@ PetscErrorCode convert_to_mpi(Mat a, MatType /*type*/, MatReuse reuse, Mat* conv
     PetscCall(PetscObjectChangeTypeName(object, mpi_type));
     PetscCall(compose_conversions(b, MATMPIAIJ, mpi_type, convert_to_mpiaij, convert_to_mpi));
   }
-  PetscCall(MatAssembled(b, &assembled));
-  if (assembled != PETSC_FALSE) PetscCall(convert_blocks(b));
+  PetscCall(convert_assembled_blocks(b, seq_type));
   *converted = b;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

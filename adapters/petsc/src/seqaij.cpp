@@ -1,11 +1,10 @@
 // MATSEQAIJ with another multiply. All else is AIJ's, and works on AIJ's arrays.
 
-#include "types.hpp"
-
 #include <algorithm>
 #include <cstring>
 
 #include "errors.hpp"
+#include "types.hpp"
 
 namespace spmvpack::petsc {
 
@@ -83,7 +82,6 @@ PetscErrorCode read_options(Mat a, Options* options) {
   PetscCall(guarded([&] { check_layout(options->encoding.layout); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
 
 PetscErrorCode delete_state(State* state) {
   PetscFunctionBegin;

@@ -40,9 +40,8 @@ PetscErrorCode decide(Mat a, State& state, Operator& op) {
   std::string failure;
   try {
     const CsrView view = view_of(state);
-    op.encoding = &op == &state.a
-                      ? encode(view, state.options.encoding)
-                      : encode(transposed(view, state.options.encoding.threads), state.options.encoding);
+    op.encoding = &op == &state.a ? encode(view, state.options.encoding)
+                                  : encode(transposed(view, state.options.encoding.threads), state.options.encoding);
   } catch (const std::exception& e) {
     failure = e.what();
     op.encoding = {};
@@ -117,9 +116,9 @@ PetscErrorCode find_multiplier(Mat a, State& state, bool transpose, Multiplier* 
 }
 
 std::string description_of(const State& state) {
-  const std::string size = fmt::format("{} x {}, {} nonzeros", grouped(static_cast<std::uint64_t>(state.rows)),
-                                       grouped(static_cast<std::uint64_t>(state.cols)),
-                                       grouped(static_cast<std::uint64_t>(state.nnz)));
+  const std::string size =
+      fmt::format("{} x {}, {} nonzeros", grouped(static_cast<std::uint64_t>(state.rows)),
+                  grouped(static_cast<std::uint64_t>(state.cols)), grouped(static_cast<std::uint64_t>(state.nnz)));
   if (state.changes > state.options.max_changes)
     return fmt::format("{}: on AIJ, as it has changed {} times\n", size, state.changes);
   const std::string a = line_of(state.a, "A"), transpose = line_of(state.transpose, "A^T");

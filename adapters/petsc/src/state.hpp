@@ -12,9 +12,9 @@ namespace spmvpack::petsc {
 /// The options -mat_spmvpack_..., with the matrix's prefix.
 struct Options {
   EncodingOptions encoding;
-  PetscInt after = 10;         ///< multiplies, each with A or A^T, that AIJ does first
-  PetscInt min_nnz = 20000;    ///< matrices with fewer entries stay on AIJ
-  PetscInt max_changes = 4;    ///< a matrix that has changed more often under its encoding stays on AIJ
+  PetscInt after = 10;           ///< multiplies, each with A or A^T, that AIJ does first
+  PetscInt min_nnz = 20000;      ///< matrices with fewer entries stay on AIJ
+  PetscInt max_changes = 4;      ///< a matrix that has changed more often under its encoding stays on AIJ
   PetscBool view = PETSC_FALSE;  ///< say what became of the matrix when it is destroyed
 };
 
@@ -44,8 +44,8 @@ struct Operator {
   PetscInt64 multiplies_of_aij = 0;  ///< since the contents are what they are
   bool decided = false;
   Encoding encoding;
-  double encode_seconds = 0;         ///< of all encodings
-  PetscInt64 multiplies = 0;         ///< with encodings
+  double encode_seconds = 0;  ///< of all encodings
+  PetscInt64 multiplies = 0;  ///< with encodings
   double multiply_seconds = 0;
 };
 

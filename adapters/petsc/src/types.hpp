@@ -18,8 +18,8 @@ PetscErrorCode convert_to_seq(Mat a, MatType type, MatReuse reuse, Mat* converte
 PetscErrorCode convert_to_mpi(Mat a, MatType type, MatReuse reuse, Mat* converted);
 
 using Converter = PetscErrorCode(Mat, MatType, MatReuse, Mat*);
-/// Lets `a`, of type `own`, be converted to whatever AIJ's type `base` can be, by AIJ's converters, to `base` itself and
-/// from there: PETSc looks converters up by the names of types.
+/// Lets `a`, of type `own`, be converted to whatever AIJ's type `base` can be, by AIJ's converters, to `base` itself
+/// and from there: PETSc looks converters up by the names of types.
 PetscErrorCode compose_conversions(Mat a, const char* base, const char* own, Converter* to_base, Converter* from_base);
 PetscErrorCode remove_conversions(Mat a, const char* base, const char* own);
 /// The matrix that a converter changes: `a` itself, a copy, or one that the caller has.
