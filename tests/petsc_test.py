@@ -29,10 +29,8 @@ RANKS = (1, 3)
 def python_paths():
     """Where Debian keeps petsc4py and slepc4py, which are built for one PETSc of several."""
     paths = []
-    for module in ("PETSc", "SLEPc"):
-        found = subprocess.run(["pkg-config", "--variable=libdir", module], capture_output=True, text=True, check=False)
-        if found.returncode == 0:
-            paths.append(f"{found.stdout.strip()}/python3/dist-packages")
+    for name in ("petsc", "slepc"):
+        paths += map(str, sorted(pathlib.Path(f"/usr/lib/{name}dir").glob(f"{name}*/*-real/lib/python3/dist-packages")))
     return os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])
 
 

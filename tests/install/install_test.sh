@@ -150,6 +150,12 @@ done
 if grep -q '\.hpp$' <<< "$contents"; then fail "headers are not for the package of the command"; fi
 check_command "$scratch/root/usr"
 check_libraries "$scratch/root/usr" "$scratch/root/usr/bin/spmvpack"
+if [[ -n $(compgen -G 'packages/libspmvpack-petsc_*.deb') ]]; then
+  [[ $(dpkg-deb -f packages/libspmvpack-petsc_*.deb Depends) == *libpetsc* ]] || fail "the plug-in does not depend on PETSc"
+  nm -D --defined-only root/usr/lib/libspmvpack-petsc.so | grep -q ' T PetscDLLibraryRegister_spmvpack_petsc$' ||
+    fail "there is no plug-in that PETSc could load"
+  manage -r libspmvpack-petsc
+fi
 manage -r libspmvpack-dev spmvpack
 [[ -z $(find root/usr -type f) ]] || fail "removing the packages leaves files behind"
 

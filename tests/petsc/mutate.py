@@ -251,13 +251,30 @@ record("in place", inplace)
 inplace.convert("dense")
 record("in place, to dense", inplace, transpose=False)
 
+def again(a):
+    """Products, transposes and parts that are computed anew into matrices that have been multiplied with."""
+    b = matrix(seed=9)
+    rows = PETSc.IS().createStride(a.getLocalSize()[0], a.getOwnershipRange()[0], 1, comm=a.getComm())
+    made = {
+        "PtAP": (a.ptap(b), lambda c: a.ptap(b, result=c)),
+        "transpose": (a.transpose(PETSc.Mat()), a.transpose),
+        "submatrix": (a.createSubMatrix(rows, rows), lambda c: a.createSubMatrix(rows, rows, c)),
+    }
+    for name, (c, _) in made.items():
+        record(f"again: {name} before", c)
+    a.scale(-0.5)
+    for name, (c, make) in made.items():
+        make(c)
+        record(f"again: {name}", c)
+    return a
+
+
+changed("again", again)
+
 # Many changes: past -mat_spmvpack_max_changes the matrix stays on AIJ.
 a = matrix()
 for i in range(8):
     a.scale(1.1)
     record(f"change {i}", a)
-
-# The same vectors of other types: nested in a larger one.
-x, y = matrix().createVecs()
 if PETSc.COMM_WORLD.getRank() == 0:
     np.savez(sys.argv[1], **results)

@@ -17,7 +17,6 @@
 namespace spmvpack::petsc {
 namespace {
 
-using encoder::Counter;
 using encoder::PartIndices;
 using encoder::Plan;
 using encoder::PlanOptions;

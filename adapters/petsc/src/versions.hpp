@@ -10,7 +10,7 @@
 #if PETSC_VERSION_GE(3, 24, 0)
 using PetscAnyFunction = PetscErrorCodeFn*;
 #else
-using PetscAnyFunction = void (*)(void);
+using PetscAnyFunction = void (*)();
 #endif
 
 #if !PETSC_VERSION_GE(3, 19, 0)
