@@ -85,7 +85,8 @@ PetscErrorCode read_options(Mat a, Options* options) {
 
 PetscErrorCode delete_state(State* state) {
   PetscFunctionBegin;
-  if (state->options.view != PETSC_FALSE && state->nnz >= state->options.min_nnz) {
+  const bool multiplied = state->contents.row_ptr != nullptr;
+  if (state->options.view != PETSC_FALSE && multiplied && state->nnz >= state->options.min_nnz) {
     int rank = 0;
     PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "[%d] spmvpack: %s", rank, description_of(*state).c_str()));
