@@ -1,5 +1,6 @@
 /* Loaded before PETSc, what PETSc says of itself: where SPMVPACK_TEST_PETSC is "complex", "index64" or "version", it is
    as if the program ran with a PETSc of that kind. */
+#include <petscversion.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +29,9 @@ int PetscOptionsStringToScalar(const char* text, void* value) {
 
 int PetscGetVersionNumber(int* major, int* minor, int* subminor, int* release);
 int PetscGetVersionNumber(int* major, int* minor, int* subminor, int* release) {
-  *major = 3;
-  *minor = is("version") ? 17 : 18;
-  if (subminor != NULL) *subminor = 5;
-  if (release != NULL) *release = 1;
+  *major = PETSC_VERSION_MAJOR;
+  *minor = PETSC_VERSION_MINOR - is("version");
+  if (subminor != NULL) *subminor = PETSC_VERSION_SUBMINOR;
+  if (release != NULL) *release = PETSC_VERSION_RELEASE;
   return 0;
 }
