@@ -133,6 +133,10 @@ class Tests:
             if status == 0 or sentence not in text:
                 sys.exit(f"a PETSc of another kind, {kind}, was not refused (status {status}):\n{text}")
             succeed(1, load, LD_PRELOAD=str(other), SPMVPACK_TEST_PETSC="same")
+        # Beside the program's PETSc, the one that the plug-in is linked with would never be initialised.
+        call = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).PetscDLLibraryRegister_spmvpack_petsc())"
+        status, text = run(1, [sys.executable, "-c", call, self.plugin])
+        assert status != 0 and "linked with another PETSc library than the program" in text, (status, text)
         print("other kinds of PETSc: refused")
 
     def examples(self, example):

@@ -144,6 +144,29 @@ def rows_of(a, step):
 record("plain", matrix())
 record("wide", matrix(60, 200))
 record("tall", matrix(200, 60))
+
+
+def from_entries(name, rows, cols, entries):
+    a = PETSc.Mat().create()
+    a.setSizes([rows, cols])
+    a.setFromOptions()
+    a.setPreallocationNNZ(max(cols, 1))
+    first, last = a.getOwnershipRange()
+    for r, c, v in entries:
+        if first <= r < last:
+            a.setValue(r, c, v)
+    a.assemble()
+    record(name, a)
+
+
+SPECIAL = [np.inf, -np.inf, np.nan, 0.0, -0.0, 5e-324, -5e-324, 1e308]
+from_entries("nothing", 0, 0, [])
+from_entries("no rows", 0, 5, [])
+from_entries("no entries", 7, 7, [])
+from_entries("one entry", 1, 1, [(0, 0, 3.5)])
+from_entries("one row", 40, 40, [(17, c, c + 0.5) for c in range(40)])
+from_entries("one column", 40, 40, [(r, 3, r - 0.5) for r in range(40)])
+from_entries("special values", 64, 64, [(r, r, SPECIAL[r % 8]) for r in range(64)])
 changed("values", set_values)
 changed("pattern", new_entries)
 changed("zero entries", lambda a: a.zeroEntries())

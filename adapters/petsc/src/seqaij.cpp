@@ -89,7 +89,9 @@ PetscErrorCode delete_state(State* state) {
   if (state->options.view != PETSC_FALSE && multiplied && state->nnz >= state->options.min_nnz) {
     int rank = 0;
     PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "[%d] spmvpack: %s", rank, description_of(*state).c_str()));
+    std::string text;
+    PetscCall(guarded([&] { text = description_of(*state); }));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "[%d] spmvpack: %s", rank, text.c_str()));
   }
   delete state;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -248,8 +250,11 @@ PetscErrorCode view(Mat a, PetscViewer viewer) {
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
   if (ascii == PETSC_FALSE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerGetFormat(viewer, &format));
-  if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "spmvpack: %s", description_of(*state).c_str()));
+  if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL) {
+    std::string text;
+    PetscCall(guarded([&] { text = description_of(*state); }));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "spmvpack: %s", text.c_str()));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

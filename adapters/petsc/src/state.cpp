@@ -5,6 +5,7 @@
 #include <exception>
 #include <span>
 
+#include "errors.hpp"
 #include "spmvpack/container/text.hpp"
 #include "types.hpp"
 
@@ -97,14 +98,17 @@ PetscErrorCode find_multiplier(Mat a, State& state, bool transpose, Multiplier* 
   PetscFunctionBegin;
   *multiplier = {};
   PetscCall(update(a, state));
-  if (state.nnz < state.options.min_nnz || state.changes > state.options.max_changes)
+  if (state.nnz == 0 || state.nnz < state.options.min_nnz || state.changes > state.options.max_changes)
     PetscFunctionReturn(PETSC_SUCCESS);
   Operator* op = transpose && !state.transpose_is_a ? &state.transpose : &state.a;
   if (!op->decided) {
     if (op->multiplies_of_aij++ < state.options.after) PetscFunctionReturn(PETSC_SUCCESS);
-    if (transpose && symmetry_of(view_of(state), state.options.encoding.threads) != Symmetry::general) {
-      state.transpose_is_a = true;
-      op = &state.a;
+    if (transpose) {
+      PetscCall(guarded([&] {
+        const Symmetry found = symmetry_of(view_of(state), state.options.encoding.threads);
+        state.transpose_is_a = found != Symmetry::general;
+      }));
+      if (state.transpose_is_a) op = &state.a;
     }
     if (!op->decided) PetscCall(decide(a, state, *op));
   }
