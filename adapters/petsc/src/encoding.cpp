@@ -51,6 +51,8 @@ std::uint64_t filled_rows(const CsrView& a) {
   return filled;
 }
 
+std::uint64_t csr_bytes_of(const CsrView& a) { return layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type()); }
+
 /// A plan and how long its multiply is predicted to take.
 struct Planned {
   Plan plan;
@@ -113,12 +115,6 @@ class Planner {
     return best;
   }
 
- public:
-  static std::uint64_t csr_bytes_of(const CsrView& a) {
-    return layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
-  }
-
- private:
   const CsrView& a_;
   encoder::Target target_;
   encoder::XSectors x_;
@@ -142,7 +138,7 @@ Container container_of(const CsrView& a, const Plan& plan, const EncodingOptions
 
 Encoding encode_sorted(const CsrView& a, const EncodingOptions& options) {
   Encoding result;
-  result.csr_bytes = Planner::csr_bytes_of(a);
+  result.csr_bytes = csr_bytes_of(a);
   result.filled_rows = filled_rows(a);
   Planner planner(a, result.filled_rows, options);
   const Planned best = planner.plan(options.layout);
