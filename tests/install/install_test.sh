@@ -107,7 +107,7 @@ step "Shared libraries, c, sources and those below them"
 # The others are made by the same rules. Without CUDA, in few large sources and without optimisation: what is checked is
 # how libraries are linked, installed and found.
 quietly "$CMAKE" -S "$source" -B shared-build -G Ninja -DBUILD_SHARED_LIBS=ON -DSPMVPACK_ROOMS='c;sources' -DCMAKE_UNITY_BUILD=ON \
-  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DSPMVPACK_CUDA=OFF -DSPMVPACK_WERROR="$WERROR" \
+  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DSPMVPACK_CUDA=OFF -DSPMVPACK_PETSC=OFF -DSPMVPACK_WERROR="$WERROR" \
   -DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"
 quietly "$CMAKE" --build shared-build
 quietly "$CMAKE" --install shared-build --prefix "$scratch/shared"
