@@ -16,6 +16,12 @@ endif()
 install(FILES README.md CHANGELOG.md docs/FORMAT.md docs/LAYOUTS.md docs/GENERATORS.md docs/report.schema.json
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPONENT runtime)
+if(SPMVPACK_WITH_PETSC)  # a plug-in: not for programs to link with
+  install(TARGETS spmvpack_petsc LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT petsc)
+  install(FILES docs/PETSC.md adapters/petsc/examples/heat.c adapters/petsc/examples/poisson.py
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libspmvpack-petsc COMPONENT petsc)
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libspmvpack-petsc RENAME copyright COMPONENT petsc)
+endif()
 
 # An export of its own for each room, so that find_package() loads what is asked for and needs no other libraries.
 foreach(room ${spmvpack_rooms})

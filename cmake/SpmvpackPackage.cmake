@@ -1,10 +1,14 @@
-# `cpack` makes two Debian packages: spmvpack (the command) and libspmvpack-dev (libraries, headers).
+# `cpack` makes two Debian packages: spmvpack (the command) and libspmvpack-dev (libraries, headers). With PETSc's
+# plug-in there is a third, libspmvpack-petsc, for the PETSc that it was built with.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME spmvpack)
 set(CPACK_PACKAGE_VENDOR "spmvpack maintainers")
 set(CPACK_PACKAGE_CONTACT "spmvpack maintainers <maintainers@spmvpack.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "compressor of sparse matrices for the multiply that reads them")
 set(CPACK_COMPONENTS_ALL runtime development)
+if(SPMVPACK_WITH_PETSC)
+  list(APPEND CPACK_COMPONENTS_ALL petsc)
+endif()
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -22,6 +26,10 @@ else()
     string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libisal-dev, libarchive-dev, liblzma-dev")
   endif()
 endif()
+set(CPACK_DEBIAN_PETSC_PACKAGE_NAME libspmvpack-petsc)
+set(CPACK_DEBIAN_PETSC_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_PETSC_PACKAGE_SHLIBDEPS ON)
+set(CPACK_COMPONENT_PETSC_DESCRIPTION "A plug-in for PETSc, whose matrices then multiply from spmvpack's layouts.")
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The spmvpack command, its manual and the description of its files.")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
     "Libraries and headers that read, write and multiply from spmvpack's containers.")

@@ -142,7 +142,7 @@ void HostMatrix::multiply(std::type_identity_t<T> alpha, std::type_identity_t<De
   Column<T> of_y(y);
   for (std::uint64_t j = 0; j < y.cols; ++j) {  // kernels take one column
     T* const to = of_y.take(j, beta != 0);
-    if (!scales)
+    if (!scales && beta != 1)
       parallel_pieces(y.rows, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
         for (std::uint64_t i = begin; i < end; ++i) to[i] = scaled(beta, to[i]);
       });

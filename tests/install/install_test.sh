@@ -107,7 +107,7 @@ step "Shared libraries, c, sources and those below them"
 # The others are made by the same rules. Without CUDA, in few large sources and without optimisation: what is checked is
 # how libraries are linked, installed and found.
 quietly "$CMAKE" -S "$source" -B shared-build -G Ninja -DBUILD_SHARED_LIBS=ON -DSPMVPACK_ROOMS='c;sources' -DCMAKE_UNITY_BUILD=ON \
-  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DSPMVPACK_CUDA=OFF -DSPMVPACK_WERROR="$WERROR" \
+  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DSPMVPACK_CUDA=OFF -DSPMVPACK_PETSC=OFF -DSPMVPACK_WERROR="$WERROR" \
   -DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"
 quietly "$CMAKE" --build shared-build
 quietly "$CMAKE" --install shared-build --prefix "$scratch/shared"
@@ -150,6 +150,12 @@ done
 if grep -q '\.hpp$' <<< "$contents"; then fail "headers are not for the package of the command"; fi
 check_command "$scratch/root/usr"
 check_libraries "$scratch/root/usr" "$scratch/root/usr/bin/spmvpack"
+if [[ -n $(compgen -G 'packages/libspmvpack-petsc_*.deb') ]]; then
+  [[ $(dpkg-deb -f packages/libspmvpack-petsc_*.deb Depends) == *libpetsc* ]] || fail "the plug-in does not depend on PETSc"
+  nm -D --defined-only root/usr/lib/libspmvpack-petsc.so | grep -q ' T PetscDLLibraryRegister_spmvpack_petsc$' ||
+    fail "there is no plug-in that PETSc could load"
+  manage -r libspmvpack-petsc
+fi
 manage -r libspmvpack-dev spmvpack
 [[ -z $(find root/usr -type f) ]] || fail "removing the packages leaves files behind"
 

@@ -1,0 +1,182 @@
+#include "encoding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "spmvpack/container/assemble.hpp"
+#include "spmvpack/container/instruction_set.hpp"
+#include "spmvpack/container/layouts/csr.hpp"
+#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/time_model.hpp"
+
+namespace spmvpack::petsc {
+namespace {
+
+using encoder::PartIndices;
+using encoder::Plan;
+using encoder::PlanOptions;
+
+/// The rows of a matrix that have entries, as a matrix of their own that shares its columns and values.
+class FilledRows final : public encoder::PartEntries {
+ public:
+  explicit FilledRows(const CsrView& a) {
+    row_ptr_.push_back(0);
+    for (std::uint64_t r = 0; r < a.rows(); ++r) {
+      if (a.row_length(r) == 0) continue;
+      list_.push_back(static_cast<std::uint32_t>(r));
+      row_ptr_.push_back(a.row_ptr(r + 1));
+    }
+  }
+  [[nodiscard]] CsrView of(const CsrView& whole) const override {
+    return dispatch(whole.value_type(), [&]<class T>(T) {
+      return CsrView(list_.size(), whole.cols(), std::span<const std::uint64_t>(row_ptr_),
+                     std::span(whole.col_idx(), whole.nnz()), std::span(whole.values<T>(), whole.nnz()));
+    });
+  }
+  [[nodiscard]] const CountedVector<std::uint32_t>& list() const noexcept { return list_; }
+
+ private:
+  CountedVector<std::uint32_t> list_;
+  CountedVector<std::uint64_t> row_ptr_;
+};
+
+std::uint64_t filled_rows(const CsrView& a) {
+  std::uint64_t filled = 0;
+  for (std::uint64_t r = 0; r < a.rows(); ++r) filled += a.row_length(r) != 0 ? 1 : 0;
+  return filled;
+}
+
+std::uint64_t csr_bytes_of(const CsrView& a) { return layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type()); }
+
+/// A plan and how long its multiply is predicted to take.
+struct Planned {
+  Plan plan;
+  double seconds = 0;
+};
+
+class Planner {
+ public:
+  /// Lists the rows that have entries where that is worth its bytes.
+  Planner(const CsrView& a, std::uint64_t filled, const EncodingOptions& options)
+      : a_(a), target_(options.aim.target), x_(encoder::x_sectors(a, options.threads)) {
+    plan_options_.threads = options.threads;
+    plan_options_.aim = options.aim;
+    if (filled < a.rows() / 2) filled_ = std::make_shared<const FilledRows>(a);
+  }
+
+  /// Error(errc::unsupported), or another refusal, if the layout cannot take the matrix.
+  Planned plan(const std::string& layout) {
+    if (filled_ != nullptr && layout == "auto") return best_of_filled();
+    for (const encoder::LayoutEncoder& one : encoder::layout_encoders())
+      if (filled_ != nullptr && one.name == layout) return timed(plan_of_filled(one));
+    return timed(encoder::find_strategy(layout).plan(a_, plan_options_));
+  }
+
+ private:
+  Planned timed(Plan plan) const {
+    std::vector<encoder::Counter> work = encoder::work_of(plan, a_.rows(), x_);
+    if (filled_ != nullptr)  // such blocks add to what others have computed: nothing passes over y
+      std::erase_if(work, [](const encoder::Counter& c) { return c.name.starts_with("y."); });
+    const double seconds = encoder::predicted_seconds(work, target_);
+    return {std::move(plan), seconds};
+  }
+  /// One part over the list of the rows that have entries.
+  Plan plan_of_filled(const encoder::LayoutEncoder& layout) const {
+    Plan plan;
+    plan.strategy = layout.name;
+    plan.parts.push_back(
+        layout.plan({filled_->of(a_), PartIndices::of(filled_->list()), PartIndices::all(a_.cols()), nullptr, filled_},
+                    plan_options_));
+    return plan;
+  }
+  /// What `auto` does, over the layouts: a part is what a strategy would cut.
+  Planned best_of_filled() const {
+    std::vector<Planned> plans;
+    std::vector<encoder::Candidate> candidates;
+    for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) {
+      if (layout.reproduction) continue;
+      try {
+        plans.push_back(timed(plan_of_filled(layout)));
+      } catch (const Error& e) {
+        if (!encoder::is_refusal(e)) throw;
+        continue;
+      }
+      const Planned& last = plans.back();
+      candidates.push_back({layout.name, last.plan.device_bytes(), last.seconds, last.plan.fill_reads_x()});
+    }
+    const encoder::Choice choice = encoder::choose(candidates, csr_bytes_of(a_), plan_options_.aim.optimize);
+    Planned best = std::move(plans[choice.index]);
+    best.plan.reason = choice.reason;
+    return best;
+  }
+
+  const CsrView& a_;
+  encoder::Target target_;
+  encoder::XSectors x_;
+  PlanOptions plan_options_;
+  std::shared_ptr<const FilledRows> filled_;
+};
+
+Container container_of(const CsrView& a, const Plan& plan, const EncodingOptions& options) {
+  encoder::EncodeRequest request;
+  request.strategy = options.layout;
+  request.aim = options.aim;
+  Provenance provenance;
+  provenance.entries = a.nnz();
+  WriteOptions write;
+  write.threads = options.threads;
+  MemorySink sink;
+  write_container(
+      sink, encoder::container_source(encoder::facts_of(a, options.threads), provenance, {a, plan}, request), write);
+  return Container::open(memory_source(sink.take()), "memory");
+}
+
+Encoding encode_sorted(const CsrView& a, const EncodingOptions& options) {
+  Encoding result;
+  result.csr_bytes = csr_bytes_of(a);
+  result.filled_rows = filled_rows(a);
+  Planner planner(a, result.filled_rows, options);
+  const Planned best = planner.plan(options.layout);
+  result.layout = best.plan.layouts();
+  result.bytes = best.plan.device_bytes();
+  result.reason = best.plan.reason;
+  if (options.layout == "auto") {
+    const double share = best.seconds / planner.plan("csr").seconds;
+    if (share > options.at_most) {
+      result.reason = fmt::format("{} would take {} of csr's time, more than {}", result.layout, percent_text(share),
+                                  percent_text(options.at_most));
+      return result;
+    }
+  } else if (encoder::too_large(result.bytes, result.csr_bytes)) {
+    throw Error(errc::unsupported,
+                fmt::format("{} takes {} bytes, more than {} times AIJ's {}", result.layout, grouped(result.bytes),
+                            encoder::max_growth, grouped(result.csr_bytes)),
+                {}, "choose another layout");
+  }
+  LoadOptions load;  // the bytes are our own: nothing has changed them
+  load.threads = options.threads;
+  load.verify_checksums = false;
+  load.check_structure = false;
+  result.matrix.emplace(host_loader::HostMatrix::load(container_of(a, best.plan, options), load));
+  return result;
+}
+
+}  // namespace
+
+double EncodingOptions::default_at_most() noexcept { return use_v4() ? 0.8 : 0.3; }
+
+void check_layout(const std::string& layout) { (void)encoder::find_strategy(layout); }
+
+Encoding encode(const CsrView& a, const EncodingOptions& options) {
+  const MemoryScope memory(0, "encoding a matrix of PETSc");
+  if (a.columns_increase(options.threads)) return encode_sorted(a, options);
+  const SourceMatrix sorted = assemble(a, options.threads);
+  return encode_sorted(sorted.matrix, options);
+}
+
+}  // namespace spmvpack::petsc

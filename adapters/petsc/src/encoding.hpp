@@ -1,0 +1,45 @@
+#pragma once
+// A matrix in PETSc's arrays, encoded for this machine, or the reason why it is not. Knows nothing of PETSc.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/host_loader/host_matrix.hpp"
+
+namespace spmvpack::petsc {
+
+struct EncodingOptions {
+  std::string layout = "auto";  ///< a strategy of encoder::strategies()
+  encoder::Aim aim = {encoder::Objective::time, encoder::Target::host};
+  int threads = 1;
+  /// `auto` encodes where the multiply is predicted to take at most this share of csr's time.
+  double at_most = default_at_most();
+
+  /// AIJ is not slower than csr, and faster where rows share their columns (inodes). Prices of a host are those of
+  /// processors with AVX-512; without it the loops of most layouts take two to three times as long as predicted
+  /// (docs/PETSC.md, "What it gains").
+  static double default_at_most() noexcept;
+};
+
+/// Error(errc::usage), with the known ones, unless the layout is one that multiplies here.
+void check_layout(const std::string& layout);
+
+/// What became of a matrix.
+struct Encoding {
+  std::optional<host_loader::HostMatrix> matrix;  ///< none: AIJ multiplies
+  std::string layout;                             ///< such as "bitflag", or "csell+csr"
+  std::string reason;                             ///< why this layout, or why none
+  std::uint64_t filled_rows = 0;                  ///< with entries
+  std::uint64_t bytes = 0;                        ///< that a multiply reads
+  std::uint64_t csr_bytes = 0;                    ///< those of AIJ's arrays, likewise
+};
+
+/// Plans the matrix, and encodes it unless `auto` predicts that this gains too little; a layout that is asked for by
+/// name is taken in any case. Rows without entries are left out of plans where they are most: they cost nothing then.
+/// Of rows with columns that do not increase, or repeat, a sorted copy is encoded. Errors: those of encoder::encode().
+Encoding encode(const CsrView& a, const EncodingOptions& options);
+
+}  // namespace spmvpack::petsc

@@ -1,0 +1,42 @@
+#pragma once
+// From exceptions to PETSc's errors: none leaves the plug-in.
+
+#include <exception>
+#include <new>
+
+#include "spmvpack/container/error.hpp"
+#include "versions.hpp"
+
+namespace spmvpack::petsc {
+
+/// PETSc's number for one of our errors.
+inline PetscErrorCode number_of(errc code) noexcept {
+  switch (code) {
+    case errc::usage:
+      return PETSC_ERR_USER_INPUT;
+    case errc::unsupported:
+      return PETSC_ERR_SUP;
+    case errc::out_of_memory:
+      return PETSC_ERR_MEM;
+    default:
+      return PETSC_ERR_LIB;
+  }
+}
+
+/// Calls f(); what it throws becomes an error of PETSc with the same text.
+template <class F>
+PetscErrorCode guarded(F&& f) {
+  PetscFunctionBegin;
+  try {
+    f();
+  } catch (const Error& e) {
+    SETERRQ(PETSC_COMM_SELF, number_of(e.code()), "spmvpack: %s", e.what());
+  } catch (const std::bad_alloc&) {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "spmvpack: out of memory");
+  } catch (const std::exception& e) {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "spmvpack: %s", e.what());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace spmvpack::petsc

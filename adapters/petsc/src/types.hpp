@@ -1,0 +1,34 @@
+#pragma once
+// The types of matrices that the plug-in registers, and what their sources share.
+
+#include "state.hpp"
+
+namespace spmvpack::petsc {
+
+inline constexpr const char* seq_type = "seqaijspmvpack";
+inline constexpr const char* mpi_type = "mpiaijspmvpack";
+inline constexpr const char* root_type = "aijspmvpack";
+
+/// MatSetType(A, seq_type), MatSetType(A, mpi_type).
+PetscErrorCode create_seq(Mat a);
+PetscErrorCode create_mpi(Mat a);
+/// A converter as MatSeqAIJRegister() and MatConvert() take it: from any type that begins with seqaij.
+PetscErrorCode convert_to_seq(Mat a, MatType type, MatReuse reuse, Mat* converted);
+/// The same for types that begin with mpiaij.
+PetscErrorCode convert_to_mpi(Mat a, MatType type, MatReuse reuse, Mat* converted);
+
+using Converter = PetscErrorCode(Mat, MatType, MatReuse, Mat*);
+/// Lets `a`, of type `own`, be converted to whatever AIJ's type `base` can be, by AIJ's converters, to `base` itself
+/// and from there: PETSc looks converters up by the names of types.
+PetscErrorCode compose_conversions(Mat a, const char* base, const char* own, Converter* to_base, Converter* from_base);
+PetscErrorCode remove_conversions(Mat a, const char* base, const char* own);
+/// The matrix that a converter changes: `a` itself, a copy, or one that the caller has.
+PetscErrorCode matrix_to_change(Mat a, MatReuse reuse, Mat* changed);
+
+/// The events of -log_view.
+struct Events {
+  PetscLogEvent encode = -1, multiply = -1;
+};
+extern Events events;
+
+}  // namespace spmvpack::petsc
