@@ -1,6 +1,7 @@
 #pragma once
-// The orders of additions of csr's and coo's kernels on the GPU, written down a second time as slowly as they can be,
-// straight from docs/LAYOUTS.md. A: type of the matrix's values; V: of vectors, products and sums.
+// The orders of additions of csr on the host and of csr's and coo's kernels on the GPU, written down a second time as
+// slowly as they can be, straight from docs/LAYOUTS.md. A: type of the matrix's values; V: of vectors, products and
+// sums.
 
 #include <algorithm>
 #include <cmath>
@@ -31,17 +32,14 @@ class Orders {
   }
   /// Each row's entries in turn, as the host adds with coo.
   std::vector<V> in_turn() const { return lanes(1); }
-  /// As the host adds with csr: rows of 2,048 entries and more in pieces of 1,024.
-  std::vector<V> in_pieces() const {
-    std::vector<V> y = in_turn();
+  /// As the host adds with csr: each row by_eight(), or, of more than 4,096 entries, each piece of so many.
+  std::vector<V> on_host() const {
+    std::vector<V> y(a_.rows, V{0});
     for (std::uint64_t r = 0; r < a_.rows; ++r) {
-      const std::uint64_t first = a_.row_ptr[r], pieces = (a_.row_ptr[r + 1] - first) / 1024;
-      for (std::uint64_t p = 0; pieces >= 2 && p < pieces; ++p) {
-        V sum = 0;
-        for (std::uint64_t k = first + p * 1024; k < (p + 1 == pieces ? a_.row_ptr[r + 1] : first + (p + 1) * 1024);
-             ++k)
-          sum = fused(k, sum);
-        y[r] = p == 0 ? sum : y[r] + sum;
+      const std::uint64_t first = a_.row_ptr[r], last = a_.row_ptr[r + 1];
+      for (std::uint64_t k = first; k < last; k += 4096) {
+        const V sum = by_eight(k, std::min<std::uint64_t>(k + 4096, last));
+        y[r] = k == first ? sum : y[r] + sum;
       }
     }
     return y;
@@ -50,6 +48,21 @@ class Orders {
  private:
   V product(std::uint64_t k) const { return static_cast<V>(values_[k]) * x_[a_.col_idx[k]]; }
   V fused(std::uint64_t k, V sum) const { return std::fma(static_cast<V>(values_[k]), x_[a_.col_idx[k]], sum); }
+
+  /// Up to 7 entries in turn; of more, lane i has entries i, i + 8, ..., and then takes in the lane 4 after it, 2 after
+  /// it, 1 after it.
+  V by_eight(std::uint64_t begin, std::uint64_t end) const {
+    if (end - begin < 8) {
+      V sum = 0;
+      for (std::uint64_t k = begin; k < end; ++k) sum = fused(k, sum);
+      return sum;
+    }
+    std::vector<V> lane(8, V{0});
+    for (std::uint64_t k = begin; k < end; ++k) lane[(k - begin) % 8] = fused(k, lane[(k - begin) % 8]);
+    for (const std::size_t distance : {4U, 2U, 1U})
+      for (std::size_t i = 0; i < distance; ++i) lane[i] = lane[i] + lane[i + distance];
+    return lane[0];
+  }
 
   std::size_t mean_lanes() const {
     std::size_t lanes = 1;

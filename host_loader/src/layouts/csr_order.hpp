@@ -1,5 +1,6 @@
 #pragma once
-// In which order rows of csr are visited. Each row is added up by itself, so that no sum depends on it.
+// In which order rows of csr are visited, and how they are shared out. Each row is added up by itself, so that no sum
+// depends on it.
 
 #include <algorithm>
 #include <array>
@@ -7,7 +8,6 @@
 #include <memory>
 #include <numeric>
 #include <span>
-#include <vector>
 
 #include "kernels.hpp"
 #include "spmvpack/container/array.hpp"
@@ -19,90 +19,179 @@ namespace spmvpack::host_loader::layouts {
 /// row ends, and loses the time of some ten entries at most rows.
 struct RowOrder final : LayoutState {
   static constexpr std::uint64_t window = 256;
-  /// Rows of so many entries or more are long: they are one kind.
-  static constexpr std::uint32_t long_row = 24;
+  /// Longer rows are cut into pieces of so many entries, the last with fewer, which threads share.
+  static constexpr std::uint64_t piece = 4096;
+
+  /// What rows of a run have in common: up to 7 their number of entries; from `by_fours` on how many fours of entries
+  /// they have, the last of which need not be full, plus that; or that their last four would end behind the arrays.
+  enum Kind : std::uint16_t { by_fours = 8, at_end = 0xFFFE, in_pieces = 0xFFFF };
   struct Run {
-    std::uint8_t length;  ///< at most long_row
+    std::uint32_t first;  ///< element of `row`
+    std::uint16_t kind;
     std::uint8_t rows_less_1;
+    std::uint8_t shape;
+  };
+  /// Of a run: rows that are listed; that follow each other, as their entries do; whose columns are, besides, one
+  /// higher in each, as in stencils.
+  enum Shape : std::uint8_t { listed, in_order, shifted };
+  struct Piece {
+    std::uint32_t row, number;
   };
 
-  Array<std::uint8_t> row;         ///< of whole windows: rows in the order of their visits, from the window's first
-  Array<Run> runs;                 ///< of rows of one length
-  Array<std::uint32_t> first_run;  ///< of each window, and their number. A window without any is visited in order
+  Array<std::uint8_t> row;  ///< in the order of the visits, from the first one of the window
+  Array<Run> runs;
+  Array<Piece> pieces;
+  Array<std::uint64_t> cost_before;  ///< of each run, then of each piece, about in entries; last, of all of them
 
-  [[nodiscard]] std::uint64_t windows() const noexcept { return first_run.size() - 1; }
+  /// The first item of a share: a run, or, from runs.size() on, a piece.
+  [[nodiscard]] std::uint64_t first_of(int share, int shares) const {
+    const auto before =
+        cost_before[cost_before.size() - 1] * static_cast<std::uint64_t>(share) / static_cast<std::uint64_t>(shares);
+    return static_cast<std::uint64_t>(std::lower_bound(cost_before.begin(), cost_before.end() - 1, before) -
+                                      cost_before.begin());
+  }
 };
 
-/// How often the length of a row is not what it was after the same four lengths the last time: what a processor that
-/// guesses by what it has seen cannot foresee.
-class Surprises {
+/// Builds a RowOrder.
+template <class Pointer>
+class RowOrderOf {
  public:
-  std::uint64_t operator()(std::uint32_t length) {
-    std::uint8_t& expected = next_[context_ * multiplier >> (32U - log2_places)];
-    const bool surprise = expected != length;
-    expected = static_cast<std::uint8_t>(length);
-    context_ = context_ << 8U | length;
-    return surprise ? 1 : 0;
+  RowOrderOf(std::span<const Pointer> row_ptr, std::span<const std::uint32_t> col_idx, int threads)
+      : row_ptr_(row_ptr),
+        col_idx_(col_idx.data()),
+        rows_(row_ptr.size() - 1),
+        windows_((rows_ + RowOrder::window - 1) / RowOrder::window),
+        most_(std::clamp<std::uint64_t>(row_ptr[rows_] / parts, least_run, most_run)),
+        order_(std::make_unique<RowOrder>()) {
+    order_->row = Array<std::uint8_t>(rows_);
+    Array<std::uint64_t> first_run(windows_ + 1), first_piece(windows_ + 1);
+    first_run[0] = first_piece[0] = 0;
+    parallel_pieces(windows_, windows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t w = begin; w < end; ++w) {
+        sort(w);
+        first_run[w + 1] = first_piece[w + 1] = 0;
+        each_item(
+            w, [&](const RowOrder::Run&, std::uint64_t) { ++first_run[w + 1]; },
+            [&](const RowOrder::Piece&, std::uint64_t) { ++first_piece[w + 1]; });
+      }
+    });
+    std::partial_sum(first_run.begin(), first_run.end(), first_run.begin());
+    std::partial_sum(first_piece.begin(), first_piece.end(), first_piece.begin());
+    const std::uint64_t runs = first_run[windows_], pieces = first_piece[windows_];
+    order_->runs = Array<RowOrder::Run>(runs);
+    order_->pieces = Array<RowOrder::Piece>(pieces);
+    Array<std::uint64_t>& cost = order_->cost_before;
+    cost = Array<std::uint64_t>(runs + pieces + 1);
+    cost[0] = 0;
+    parallel_pieces(windows_, windows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      std::uint64_t run = first_run[begin], piece = first_piece[begin];
+      for (std::uint64_t w = begin; w < end; ++w)
+        each_item(
+            w,
+            [&](const RowOrder::Run& r, std::uint64_t of_run) {
+              cost[run + 1] = of_run;
+              order_->runs[run++] = r;
+            },
+            [&](const RowOrder::Piece& p, std::uint64_t of_piece) {
+              cost[runs + piece + 1] = of_piece;
+              order_->pieces[piece++] = p;
+            });
+    });
+    std::partial_sum(cost.begin(), cost.end(), cost.begin());
   }
 
- private:
-  static constexpr std::uint32_t multiplier = 0x9E3779B1, log2_places = 14;  // Fibonacci hashing
-  std::vector<std::uint8_t> next_ = std::vector<std::uint8_t>(std::size_t{1} << log2_places);
-  std::uint32_t context_ = 0;
-};
+  std::unique_ptr<const RowOrder> take() { return std::move(order_); }
 
-/// Null where rows in their own order are no slower: where lengths can be foreseen, rows are long, or so few that a
-/// processor remembers where each ends.
-template <class Pointer>
-std::unique_ptr<const RowOrder> order_of(std::span<const Pointer> row_ptr, int threads) {
-  constexpr std::uint64_t window = RowOrder::window, windows_per_task = 256, few_rows = 24'000;
-  constexpr std::uint64_t few_surprises = window / 2, few_entries = 10 * window;
-  if (row_ptr.size() <= few_rows) return nullptr;
-  const std::uint64_t windows = (row_ptr.size() - 1) / window;
-  const auto length = [&](std::uint64_t r) {
-    return static_cast<std::uint32_t>(std::min<Pointer>(row_ptr[r + 1] - row_ptr[r], RowOrder::long_row));
-  };
-  using Counts = std::array<std::uint16_t, RowOrder::long_row + 1>;
-  const auto count = [&](std::uint64_t w) {
-    Counts rows{};
-    for (std::uint64_t r = w * window; r < (w + 1) * window; ++r) ++rows[length(r)];
-    return rows;
-  };
-  Array<std::uint32_t> first_run(windows + 1);
-  parallel_pieces(windows, windows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    Surprises surprises;
-    for (std::uint64_t w = begin; w < end; ++w) {
-      std::uint64_t surprising = 0;
-      for (std::uint64_t r = w * window; r < (w + 1) * window; ++r) surprising += surprises(length(r));
-      first_run[w + 1] = 0;
-      if (surprising <= few_surprises || row_ptr[(w + 1) * window] - row_ptr[w * window] >= few_entries) continue;
-      for (const std::uint16_t rows : count(w)) first_run[w + 1] += rows != 0 ? 1 : 0;
+ private:
+  static constexpr std::uint64_t windows_per_task = 256;
+  /// What a row and an item cost besides their entries. Runs are cut at `most_` entries: parts of a matrix, so that
+  /// shares can be equal, but no smaller and no larger than these.
+  static constexpr std::uint64_t of_row = 4, of_item = 16, parts = 128, least_run = 256, most_run = 8192;
+  static constexpr std::uint64_t least_shifted = 8;  ///< rows of a run
+
+  [[nodiscard]] std::uint64_t length(std::uint64_t r) const { return row_ptr_[r + 1] - row_ptr_[r]; }
+  [[nodiscard]] std::uint16_t kind(std::uint64_t r) const {
+    const std::uint64_t n = length(r), fours = (n + 3) / 4;
+    if (n < RowOrder::by_fours) return static_cast<std::uint16_t>(n);
+    if (n > RowOrder::piece) return RowOrder::in_pieces;
+    if (row_ptr_[r] + 4 * fours > row_ptr_[rows_]) return RowOrder::at_end;
+    return static_cast<std::uint16_t>(RowOrder::by_fours + fours);
+  }
+  [[nodiscard]] std::uint64_t rows_of(std::uint64_t w) const {
+    return std::min(RowOrder::window, rows_ - w * RowOrder::window);
+  }
+
+  void sort(std::uint64_t w) {
+    std::array<std::uint32_t, RowOrder::window> keys;  // kinds, the highest first, then rows
+    constexpr std::uint32_t kinds = 1U << 16U, places = 256;
+    const std::uint64_t first = w * RowOrder::window, rows = rows_of(w);
+    bool sorted = true;
+    for (std::uint64_t i = 0; i < rows; ++i) {
+      keys[i] = (kinds - 1 - kind(first + i)) * places + static_cast<std::uint32_t>(i);
+      sorted = sorted && (i == 0 || keys[i - 1] < keys[i]);
     }
-  });
-  first_run[0] = 0;
-  std::partial_sum(first_run.begin(), first_run.end(), first_run.begin());
-  if (first_run[windows] == 0) return nullptr;
-  auto order = std::make_unique<RowOrder>();
-  order->row = Array<std::uint8_t>(windows * window);
-  order->runs = Array<RowOrder::Run>(first_run[windows]);
-  parallel_pieces(windows, windows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t w = begin; w < end; ++w) {
-      if (first_run[w] == first_run[w + 1]) continue;
-      Counts rows = count(w);
-      RowOrder::Run* run = order->runs.data() + first_run[w];
-      std::uint16_t at = 0;
-      for (std::size_t n = rows.size(); n-- > 0;) {
-        const std::uint16_t of_length = rows[n];
-        if (of_length != 0) *run++ = {static_cast<std::uint8_t>(n), static_cast<std::uint8_t>(of_length - 1)};
-        rows[n] = at;
-        at = static_cast<std::uint16_t>(at + of_length);
+    if (!sorted) std::sort(keys.begin(), keys.begin() + rows);
+    for (std::uint64_t i = 0; i < rows; ++i) order_->row[first + i] = static_cast<std::uint8_t>(keys[i] % places);
+  }
+
+  /// Calls on_run(run, cost) and on_piece(piece, cost) for those of a window.
+  template <class OnRun, class OnPiece>
+  void each_item(std::uint64_t w, OnRun&& on_run, OnPiece&& on_piece) const {
+    const std::uint64_t first = w * RowOrder::window, rows = rows_of(w);
+    const auto row = [&](std::uint64_t i) { return first + order_->row[first + i]; };
+    for (std::uint64_t i = 0, next = 0; i < rows; i = next) {
+      const std::uint16_t k = kind(row(i));
+      if (k == RowOrder::in_pieces) {
+        for (std::uint64_t number = 0, left = length(row(i)); left != 0; ++number) {
+          const std::uint64_t of_piece = std::min(left, RowOrder::piece);
+          on_piece(RowOrder::Piece{static_cast<std::uint32_t>(row(i)), static_cast<std::uint32_t>(number)},
+                   of_piece + of_item);
+          left -= of_piece;
+        }
+        next = i + 1;
+        continue;
       }
-      for (std::uint64_t r = 0; r < window; ++r)
-        order->row[w * window + rows[length(w * window + r)]++] = static_cast<std::uint8_t>(r);
+      std::uint64_t cost = of_item;
+      const auto take = [&](std::uint64_t count) {
+        for (; count != 0 && cost < most_; --count) cost += length(row(next++)) + of_row;
+      };
+      const auto of_kind = [&] { return next < rows && cost < most_ && kind(row(next)) == k; };
+      next = i;
+      auto shape = RowOrder::shifted;
+      if (const std::uint64_t together = shifted_rows(w, i, rows); together >= least_shifted) {
+        take(together);
+      } else {
+        while (of_kind()) {
+          const std::uint64_t more = shifted_rows(w, next, rows);
+          if (next != i && more >= least_shifted) break;
+          take(more);
+        }
+        shape = row(next - 1) - row(i) == next - i - 1 ? RowOrder::in_order : RowOrder::listed;
+      }
+      on_run(RowOrder::Run{static_cast<std::uint32_t>(first + i), k, static_cast<std::uint8_t>(next - i - 1), shape},
+             cost);
     }
-  });
-  order->first_run = std::move(first_run);
-  return order;
-}
+  }
+
+  /// How many rows of one length, from visit i of a window on, follow each other with columns that are one higher in
+  /// each.
+  [[nodiscard]] std::uint64_t shifted_rows(std::uint64_t w, std::uint64_t i, std::uint64_t rows) const {
+    const std::uint64_t first = w * RowOrder::window, begin = i;
+    for (; i + 1 < rows; ++i) {
+      const std::uint64_t r = first + order_->row[first + i], n = length(r);
+      if (first + order_->row[first + i + 1] != r + 1 || length(r + 1) != n) break;
+      const std::uint32_t *const a = col_idx_ + row_ptr_[r], *const b = a + n;
+      bool shifted = true;
+      for (std::uint64_t k = 0; shifted && k < n; ++k) shifted = b[k] == a[k] + 1;
+      if (!shifted) break;
+    }
+    return i + 1 - begin;
+  }
+
+  std::span<const Pointer> row_ptr_;
+  const std::uint32_t* col_idx_;
+  std::uint64_t rows_, windows_, most_;
+  std::unique_ptr<RowOrder> order_;
+};
 
 }  // namespace spmvpack::host_loader::layouts
