@@ -78,6 +78,12 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   share_by_section(plan);
   plan.counters = {{"row_ptr.bits", has_wide_pointers(plan.info) ? 64U : 32U}};
   plan.work = work(a, plan.info.params[param_longest_row]);
+  if (options.aim.target == Target::host) {
+    const UnevenRows rows = uneven_rows(a, options.threads);
+    plan.work.push_back({"csr.uneven_rows", rows.uneven});
+    plan.work.push_back({"csr.empty_rows", rows.empty});
+    plan.work.push_back({"csr.scattered_entries", rows.scattered_entries});
+  }
   return plan;
 }
 

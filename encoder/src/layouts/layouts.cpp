@@ -80,6 +80,31 @@ std::uint64_t entries_in_runs(const CsrView& a, std::uint64_t lane_entries, int 
   return lanes * lane_entries;
 }
 
+UnevenRows uneven_rows(const CsrView& a, int threads) {
+  constexpr std::uint64_t rows_per_task = 1U << 14;
+  const auto goes_on = [&](std::uint64_t r, std::uint64_t n) {
+    const std::uint32_t *const here = a.col_idx() + a.row_ptr(r), *const before = here - n;
+    return std::equal(here, here + n, before, [](std::uint32_t c, std::uint32_t d) { return c == d + 1; });
+  };
+  std::atomic<std::uint64_t> uneven{0}, empty{0}, scattered_entries{0};
+  parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    UnevenRows own;
+    for (std::uint64_t r = begin; r < end; ++r) {
+      const std::uint64_t n = a.row_length(r);
+      const bool is_even = r != 0 && a.row_length(r - 1) == n;
+      if (n == 0)
+        ++own.empty;
+      else if (!is_even)
+        ++own.uneven;
+      if (!is_even || !goes_on(r, n)) own.scattered_entries += n;
+    }
+    uneven += own.uneven;
+    empty += own.empty;
+    scattered_entries += own.scattered_entries;
+  });
+  return {uneven, empty, scattered_entries};
+}
+
 std::uint64_t filled_rows(const CsrView& a, int threads) {
   constexpr std::uint64_t rows_per_task = 1U << 14;
   std::atomic<std::uint64_t> filled{0};

@@ -52,6 +52,15 @@ constexpr std::uint64_t chain_of_rows(std::uint64_t rows, std::uint64_t longest)
 /// same run: what they load of x at a time lies as far apart as the elements that each of them has, in few banks.
 std::uint64_t entries_in_runs(const CsrView& a, std::uint64_t lane_entries, int threads);
 
+/// What makes rows dear for a host that visits them by length.
+struct UnevenRows {
+  std::uint64_t uneven = 0;             ///< rows with entries that have not as many as the row before
+  std::uint64_t empty = 0;              ///< rows without entries
+  std::uint64_t scattered_entries = 0;  ///< those of rows whose columns are not one higher than in the row before
+};
+/// O(nnz), parallel.
+UnevenRows uneven_rows(const CsrView& a, int threads);
+
 /// Rows with entries. O(rows), parallel.
 std::uint64_t filled_rows(const CsrView& a, int threads);
 

@@ -149,7 +149,7 @@ Places place_slices(CountedVector<Slice>& slices, Source source) {
 }
 
 /// What a multiply on a host does.
-std::vector<Counter> work_of(const Choices& choices, bool has_codes) {
+std::vector<Counter> work_of(const Choices& choices, std::uint64_t rows, std::uint64_t window_rows, bool has_codes) {
   std::uint64_t windows = 0, steps = 0, tail = 0, listed = 0;
   for (const Slice& s : choices.slices) {
     windows += s.windows();
@@ -157,13 +157,13 @@ std::vector<Counter> work_of(const Choices& choices, bool has_codes) {
     tail += s.tail();
     listed += s.is_listed() ? s.rows() : 0;
   }
-  std::vector<Counter> work{{"sjds.multiplies", 1},
-                            {"sjds.slices", choices.slices.size()},
-                            {"sjds.windows", windows},
-                            {"sjds.steps", steps},
-                            {"sjds.tail", tail},
-                            {"sjds.listed", listed},
-                            {"sjds.pieces", choices.pieces}};
+  std::uint64_t scaled = 0;
+  for (std::uint64_t w = 0; w + 1 < choices.windows.size(); ++w)
+    if (choices.windows[w].has_others()) scaled += std::min(window_rows, rows - w * window_rows);
+  std::vector<Counter> work{{"sjds.multiplies", 1},       {"sjds.slices", choices.slices.size()},
+                            {"sjds.windows", windows},    {"sjds.steps", steps},
+                            {"sjds.tail", tail},          {"sjds.listed", listed},
+                            {"sjds.scaled_rows", scaled}, {"sjds.pieces", choices.pieces}};
   if (has_codes) work.push_back({"sjds.codes", windows + steps + tail});
   return work;
 }
@@ -209,7 +209,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.counts[section_codes] = source == Source::raw ? 0 : end.values;
   add_sections(plan, sections);
   share_by_section(plan);
-  plan.work = work_of(choices, source == Source::code);
+  plan.work = work_of(choices, a.rows(), window_rows, source == Source::code);
   std::uint64_t window_entries = 0;
   for (const Slice& s : choices.slices) window_entries += std::uint64_t{s.windows()} * lanes;
   plan.counters = {{"source." + std::string(source_names.at(static_cast<std::size_t>(source))), 1},

@@ -10,7 +10,6 @@
 
 namespace spmvpack::host_loader::layouts {
 
-#define SPMVPACK_INLINE_V3 SPMVPACK_TARGET_V3 SPMVPACK_INLINE
 /// Lambdas do not inherit the target of their function.
 #define SPMVPACK_LAMBDA_V3 __attribute__((always_inline, target("avx2,bmi,bmi2,fma,lzcnt")))
 

@@ -1,6 +1,7 @@
 #pragma once
 // The layouts' multiplies.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,9 @@
 #include "spmvpack/container/instruction_set.hpp"
 
 namespace spmvpack::host_loader {
+
+/// Of functions written with AVX2's intrinsics, as all of their callers are.
+#define SPMVPACK_INLINE_V3 SPMVPACK_TARGET_V3 SPMVPACK_INLINE
 
 /// beta y, with no y read where beta is 0.
 template <class V>
@@ -53,7 +57,11 @@ struct Operands {
   SPMVPACK_INLINE void scale(std::uint64_t begin, std::uint64_t end) const {
     if (rows != nullptr) [[unlikely]]
       return scale_listed(begin, end);
-    for (; begin < end; ++begin) y[begin] = scaled(beta, y[begin]);
+    const V factor = beta;  // which no element of y is, whatever the compiler may think
+    if (factor == 0)
+      std::fill(y + begin, y + end, V{0});
+    else
+      for (; begin < end; ++begin) y[begin] = factor * y[begin];
   }
 
  private:

@@ -11,9 +11,7 @@
 #include "eight_lanes.hpp"
 #include "sjds_sums.hpp"
 
-namespace spmvpack::host_loader::layouts {
-
-using sjds_sums::CodedValues, sjds_sums::max_table;
+namespace spmvpack::host_loader::layouts::sjds_sums {
 
 /// Eight columns, of which several come by one load: loads are what limits these loops.
 template <class Column>
@@ -70,8 +68,6 @@ struct LanesV4 : EightOf<V> {
  private:
   SPMVPACK_INLINE_V4 static __mmask8 mask_of(std::uint32_t n) { return static_cast<__mmask8>((1U << n) - 1); }
 };
-
-#define SPMVPACK_INLINE_V3 SPMVPACK_TARGET_V3 SPMVPACK_INLINE
 
 /// All bits of the first n of eight words.
 SPMVPACK_INLINE_V3 __m256i first_lanes(std::uint32_t n) {
@@ -193,4 +189,4 @@ SPMVPACK_INLINE_V3 LanesV3<float> LanesV3<float>::pick(const float* from, std::u
   return gather(from, EightPlaces{places});
 }
 
-}  // namespace spmvpack::host_loader::layouts
+}  // namespace spmvpack::host_loader::layouts::sjds_sums
