@@ -53,8 +53,9 @@ struct Operands {
     V& element = at(row);
     element = std::fma(alpha, sum, scaled(beta, element));
   }
-  /// Rows [begin, end), which have none.
+  /// Rows [begin, end), which have none; no rows if begin is behind end.
   SPMVPACK_INLINE void scale(std::uint64_t begin, std::uint64_t end) const {
+    if (begin >= end) return;
     if (rows != nullptr) [[unlikely]]
       return scale_listed(begin, end);
     const V factor = beta;  // which no element of y is, whatever the compiler may think
