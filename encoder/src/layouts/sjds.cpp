@@ -17,8 +17,7 @@ namespace {
 
 constexpr std::array<Setting, 2> settings{
     Setting{"sjds.sigma", "auto, or 8 to 65536", "rows sorted together, rounded up to eights; auto: 256 to 1024"},
-    Setting{"sjds.values", "auto, raw or code",
-            "values, or 4-bit codes of at most 16; auto: codes of 2^20 and more"}};
+    Setting{"sjds.values", "auto, raw or code", "values, or 4-bit codes of at most 16; auto: codes of 2^20 and more"}};
 
 /// Rows that are sorted together: a sixteenth, so that x and y stay near, of few rows and of many.
 std::uint64_t auto_window(std::uint64_t rows) {
