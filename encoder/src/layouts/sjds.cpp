@@ -291,7 +291,7 @@ Least least(const Survey& s) {
 
 extern const LayoutEncoder sjds{.name = "sjds",
                                 .summary = "sliced JDS: slices of 8 sorted rows, side by side and without padding",
-                                .suits = "CPUs: rows of any lengths, values of any kind; auto takes it for hosts alone",
+                                .suits = "CPUs, for which auto alone takes it: rows of any lengths",
                                 .settings = sjds_plans::settings,
                                 .plan = sjds_plans::plan,
                                 .fill = sjds_plans::fill,
