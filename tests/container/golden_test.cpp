@@ -185,6 +185,7 @@ TEST_CASE("every golden file to accept is the same matrix encoded again, to two 
   std::map<std::pair<std::string, format::Codec>, int> met;
   std::size_t turn = 0;
   for (const GoldenFile& file : golden_files("accept")) {
+    ++turn;
     const Container container = Container::open(file.path);
     const MatrixFacts& facts = container.facts();
     const SourceMatrix source{unpack(container), facts.field, facts.symmetry, {}};
@@ -193,7 +194,8 @@ TEST_CASE("every golden file to accept is the same matrix encoded again, to two 
       if (suits(source.matrix, Variant{layout, {}})) suited.push_back(layout);
     REQUIRE(suited.size() > 1);
     for (const format::Codec codec : {format::Codec::zstd, format::Codec::none}) {
-      const std::string& layout = suited[turn++ % suited.size()];
+      const std::size_t ahead = codec == format::Codec::none ? suited.size() / 2 : 0;
+      const std::string& layout = suited[(turn + ahead) % suited.size()];
       ++met[{layout, codec}];
       INFO(file.name() << ", " << layout);
       const Encoded again =
