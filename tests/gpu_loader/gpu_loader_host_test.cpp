@@ -456,6 +456,7 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
             {"amb/ordered", n * v},
             {"amb/atomic", 0},
             {"csell/slices", 0},
+            {"sjds/lanes", 0},
             {"bitflag/tiles", (n * v + 255) / 256 * 256 + n % 2 * 6 * v},
             {"ccoo/atomic", 0}};
         for (const Layout* const layout : layouts_known())
