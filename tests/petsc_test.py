@@ -95,9 +95,11 @@ class Tests:
             expected, found = (json.loads(p.read_text()) for p in (plain, path))
             assert expected.keys() == found.keys() and len(expected) > 10
             for name, (iterations, residual, norm) in expected.items():
-                # A residual of 1e-8 of the first one is made of rounding to a larger part than the solution.
-                if (found[name][0] != iterations or abs(found[name][2] - norm) > 1e-9 * norm
-                        or not residual / 2 < max(found[name][1], 1e-11) < 2 * max(residual, 1e-11)):
+                # A residual of 1e-8 of the first one is made of rounding to a larger part than the solution. A hundred
+                # steps of a short recurrence carry rounding on to when they end.
+                apart = abs(found[name][0] - iterations)
+                if (apart > iterations // 50 or abs(found[name][2] - norm) > 1e-9 * norm
+                        or apart == 0 and not residual / 2 < max(found[name][1], 1e-11) < 2 * max(residual, 1e-11)):
                     sys.exit(f"{name}, {layout}, {ranks} ranks: {found[name]} instead of {expected[name]}")
             print(f"{len(expected)} solves at {ranks} ranks with {layout}: as with AIJ; {encoded} matrices encoded")
 
