@@ -6,6 +6,7 @@
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --again host     # for units that are new
     benchmarks/fit_times.py                                       # fits again what was collected before
     benchmarks/fit_times.py --keep-prices --gpu new.json          # shows how well today's prices foresee what is new
+    benchmarks/fit_times.py --left-out       # how well prices foresee the kinds that they were not fitted to; minutes
 
 The first form makes every matrix of these files again (or reads it from --matrices), asks `spmvpack report` what each
 layout's multiply does, and keeps this beside the measured times in docs/bench/times_gpu.json and times_host.json. Of a
@@ -16,9 +17,14 @@ A GPU's prices are the non-negative solution of least squares of the relative er
 with the error; layouts that take more than 1.8 times as long as the best one of their matrix (3 times, of the shapes, whose
 predictions are held to that) count a tenth, and matrices that are not of the suite a half, as noise and launches are most
 of what small ones take. Needs scipy, unless it is to --collect only.
+
+--left-out fits a GPU's prices once for each kind of generated matrix without its matrices (grids of 5, 7 and 27 points
+are one kind), and once for each real one without it, and writes what `auto` would take of what was left out, between
+<!-- left out --> in docs/BENCHMARKS.md.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import json
 import math
@@ -33,9 +39,9 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TARGETS = ("gpu", "host")
 YARDSTICKS = {"suite": ("csr", "ccoo", "sell"), "shapes": ("csr", "bitflag")}
-NEAR = {"suite": 1.8, "real": 1.8, "shapes": 3}  # times the best of a matrix
-WEIGHT = {"suite": 1.0, "real": 0.5, "shapes": 0.5}
-SPREAD = {"suite": 0.1, "real": 0.1, "shapes": 0.7}  # errors beyond which a measurement counts less and less
+NEAR = {"suite": 1.8, "small": 1.8, "real": 1.8, "shapes": 3}  # times the best of a matrix
+WEIGHT = {"suite": 1.0, "small": 0.5, "real": 0.5, "shapes": 0.5}
+SPREAD = {"suite": 0.1, "small": 0.1, "real": 0.1, "shapes": 0.7}  # errors beyond which a measurement counts less and less
 CACHES = {"gpu": "cold cache", "host": "the geometric mean of cold and warm"}
 MOST_SLOWER = {"suite": 0.04, "shapes": 0.45}  # auto than a yardstick; the goals are 5 and 50 %
 MOST_OFF = 1.9  # predictions of shapes; the goal is 2
@@ -84,7 +90,8 @@ def plans_of(spmvpack, path, value_type, target, *settings):
 def taken(files):
     """What collect() needs of bench files: an entry for each matrix, with the times of its plans."""
     for (name, value_type), (matrix, times) in sorted(measured(files).items(), key=lambda item: item[0]):
-        group = {None: "real", "shapes": "shapes"}.get(matrix["group"], "suite")
+        made = (matrix["source"] or "").startswith("spmvpack generate ")
+        group = {None: "small" if made else "real", "shapes": "shapes"}.get(matrix["group"], "suite")
         yield {"name": name, "value_type": value_type, "group": group, "source": matrix["source"],
                "nonzeros": matrix["nonzeros"], "csr_bytes": matrix["csr_bytes"]}, times
 
@@ -155,6 +162,7 @@ def on_host(unit):
     layout, _, what = unit.partition(".")
     if what in ("chain", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "block_entries",
                 "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies",
+                "scalar_chain", "vector_chain",
                 "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",
                 "segment_rounds"):
         return ()
@@ -262,7 +270,8 @@ def fit_gpu(times, weights):
     weight = near
     for _ in range(12):
         row = (weight / picoseconds)[:, None]
-        solution, _ = scipy.optimize.nnls(work / scale * row, weight)
+        orthogonal, triangle = numpy.linalg.qr(work / scale * row)  # as many rows as prices: the same solution
+        solution, _ = scipy.optimize.nnls(triangle, orthogonal.T @ weight)
         errors = numpy.log(numpy.maximum((work / scale) @ solution / picoseconds, 1e-3))
         weight = near / numpy.sqrt(1 + (errors / spread) ** 2)
     return {unit: rounded(price) for unit, price in zip(units, solution / scale)}
@@ -310,11 +319,87 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
 
+class Record:
+    """How well prices choose and foresee, over some matrices."""
+
+    def __init__(self):
+        self.losses, self.errors = [], []  # auto's time over the best one's; predicted over measured, near the best
+
+    def add(self, matrix, prices):
+        layouts = matrix["layouts"]
+        best = min(l["us"] for l in layouts.values() if not l["fill_reads_x"])
+        self.losses.append(layouts[pick(matrix, prices)]["us"] / best)
+        self.errors += [abs(math.log(max(predicted(l, prices), 1e-3) / l["us"])) for l in layouts.values()
+                        if l["us"] < NEAR[matrix["group"]] * best]
+
+    def add_all(self, other):
+        self.losses += other.losses
+        self.errors += other.errors
+
+    def columns(self):
+        off = sorted(self.errors)
+        near = sum(loss <= 1.03 for loss in self.losses) / len(self.losses)
+        return (f"{len(self.losses)} | {geometric_mean(self.losses):.3f} | {max(self.losses):.2f} | {100 * near:.0f} % | "
+                f"{100 * off[len(off) // 2]:.1f} % | {100 * off[int(0.9 * len(off))]:.0f} %")
+
+
+# What is left out together: matrices of these kinds have alike rows.
+KINDS = {"laplace2d": "grids", "convection-diffusion": "grids", "hpcg": "grids"}
+
+
+def kind_of(matrix):
+    """What is left out with the matrix: its kind if it is generated, else itself."""
+    source = matrix["source"] or ""
+    if not source.startswith("spmvpack generate "):
+        return matrix["name"]
+    kind = source.split()[2]
+    return KINDS.get(kind, kind)
+
+
+def constant(matrices, layout):
+    """How much longer one layout takes than the best, always; None where it does not suit each of the matrices."""
+    if any(layout not in m["layouts"] or m["layouts"][layout]["fill_reads_x"] for m in matrices):
+        return None
+    return geometric_mean([m["layouts"][layout]["us"] / min(l["us"] for l in m["layouts"].values() if not l["fill_reads_x"])
+                           for m in matrices])
+
+
+def left_out(times, fit):
+    """Tables of what prices make of matrices that they were not fitted to; `fit`: the prices of times."""
+    text = (f"{times['machine']}, {CACHES['gpu']}. Each line's matrices were left out of the fit of the prices that choose "
+            "among their layouts: `auto` over the best, geometric mean and worst; how many are within 3 %; errors of "
+            "predictions near the best.\n")
+    kinds = sorted({kind_of(m) for m in times["matrices"]})
+    records = {}  # (group, kind)
+    for kind in kinds:
+        print(f"without {kind}", file=sys.stderr)
+        rest = {"machine": times["machine"], "matrices": [m for m in times["matrices"] if kind_of(m) != kind]}
+        prices = collections.defaultdict(float, fit(rest))
+        for matrix in times["matrices"]:
+            if kind_of(matrix) == kind:
+                records.setdefault((matrix["group"], kind), Record()).add(matrix, prices)
+    for group, title in (("suite", "The suite, a kind left out"), ("small", "Small ones, a kind left out"),
+                         ("shapes", "Plain shapes, a kind left out"), ("real", "Real matrices, one left out")):
+        total, rows = Record(), ""
+        for (of_group, kind), record in records.items():
+            if of_group == group:
+                total.add_all(record)
+                rows += f"| {kind} | {record.columns()} |\n" if group != "real" else ""
+        matrices = [m for m in times["matrices"] if m["group"] == group]
+        if not matrices:
+            continue
+        always = {layout: constant(matrices, layout) for layout in ("csr", "bitflag", "ccoo", "split", "sell")}
+        text += (f"\n**{title}**\n\n| | matrices | `auto` over the best | worst | within 3 % | off, median | 90 % |\n"
+                 f"|---|---|---|---|---|---|---|\n{rows}| **all** | {total.columns()} |\n\nAlways "
+                 + ", ".join(f"`{layout}` {loss:.3f}" for layout, loss in always.items() if loss) + ".\n")
+    return text
+
+
 def show(times, prices, caches):
     text = (f"{times['machine']}. For each matrix the layout that `auto` takes of those measured, its time predicted "
             f"and measured, and the best one measured that `auto` may take; microseconds, {caches}. The last column "
             "is how much longer `auto`'s takes than the fastest of `csr`, `ccoo` and `sell`.\n")
-    for group, title in (("suite", "suite"), ("real", "real matrices"), ("shapes", "shapes")):
+    for group, title in (("suite", "suite"), ("small", "small matrices"), ("real", "real matrices"), ("shapes", "shapes")):
         rows, losses, best_losses, errors = [], [], [], []
         for matrix in times["matrices"]:
             layouts = matrix["layouts"]
@@ -338,10 +423,22 @@ def show(times, prices, caches):
                  f"times as long as the best one (geometric mean; worst {max(best_losses):.2f}), and at worst "
                  f"{100 * max(losses):+.1f} % longer than the fastest of `csr`, `ccoo` and `sell`. Predictions of layouts "
                  f"near the best are off by {100 * off[len(off) // 2]:.0f} % (median; 90th percentile "
-                 f"{100 * off[int(0.9 * len(off))]:.0f} %).\n\n"
-                 "| matrix | values | `auto` | predicted | measured | best | over the three |\n"
-                 "|---|---|---|---|---|---|---|\n" + "".join(rows))
+                 f"{100 * off[int(0.9 * len(off))]:.0f} %).\n")
+        if group != "small":
+            text += ("\n| matrix | values | `auto` | predicted | measured | best | over the three |\n"
+                     "|---|---|---|---|---|---|---|\n" + "".join(rows))
     return text
+
+
+def write_document(mark, shown):
+    """Between <!-- mark --> and the <!-- /word --> that ends it."""
+    document = ROOT / "docs/BENCHMARKS.md"
+    end = f"<!-- /{mark.split(':')[0]} -->"
+    text, count = re.subn(rf"<!-- {mark} -->.*?{end}", lambda _: f"<!-- {mark} -->\n{shown}{end}", document.read_text(),
+                          flags=re.S)
+    if count != 1:
+        sys.exit(f"{document} has no place for '{mark}'")
+    document.write_text(text)
 
 
 def main():
@@ -354,6 +451,7 @@ def main():
     parser.add_argument("--collect", action="store_true", help="only collect what is measured")
     parser.add_argument("--keep-prices", nargs="*", choices=TARGETS,
                         help="those of a target, or all: fit nothing, write the tables alone")
+    parser.add_argument("--left-out", action="store_true", help="fit without each kind, and show what becomes of it")
     options = parser.parse_args()
     for target in TARGETS:
         if files := getattr(options, target):
@@ -367,6 +465,9 @@ def main():
         write_times(times_path(target), {"machine": machine, "matrices": collected})
     if options.collect:
         return
+    if options.left_out:
+        write_document("left out", left_out(load(times_path("gpu")), lambda times: settled(times, fit_gpu, MOST_SLOWER)))
+        return
     kept = TARGETS if options.keep_prices == [] else options.keep_prices or ()
     prices = kept_prices()
     if "gpu" not in kept:
@@ -377,12 +478,8 @@ def main():
                                  {"shapes": MOST_SLOWER["shapes"]})
     if len(kept) < len(TARGETS):
         write_prices(prices)
-    document = ROOT / "docs/BENCHMARKS.md"
-    text = document.read_text()
     for target in TARGETS:
-        shown = f"<!-- times: {target} -->\n{show(load(times_path(target)), prices[target], CACHES[target])}<!-- /times -->"
-        text = re.sub(rf"<!-- times: {target} -->.*?<!-- /times -->", lambda _: shown, text, flags=re.S)
-    document.write_text(text)
+        write_document(f"times: {target}", show(load(times_path(target)), prices[target], CACHES[target]))
 
 
 if __name__ == "__main__":
