@@ -160,7 +160,7 @@ HOST_ONLY = {"amb.alone", "amb.empty_rows", "bitflag.empty_rows", "bitflag.rows"
 def on_host(unit):
     """What a host has for this unit: its loops know no warps and no kernels for few slices, and all start threads."""
     layout, _, what = unit.partition(".")
-    if what in ("chain", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "block_entries",
+    if what in ("chain", "first", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "block_entries",
                 "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies",
                 "scalar_chain", "vector_chain",
                 "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",

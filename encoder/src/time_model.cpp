@@ -24,6 +24,17 @@ void add(std::vector<Counter>& work, const std::string& unit, std::uint64_t coun
     found->value += count;
 }
 
+/// Until a device has so many entries to load, it waits for memory more than it hands it out: the first of them take longer
+/// than those after them, in each layout.
+void add_first(std::vector<Counter>& work) {
+  constexpr std::uint64_t first = std::uint64_t{1} << 20U;
+  std::vector<Counter> more;
+  for (const Counter& c : work)
+    for (const std::string_view of : {".entries", ".slots"})
+      if (c.name.ends_with(of)) add(more, c.name.substr(0, c.name.size() - of.size()) + ".first", std::min(c.value, first));
+  work.insert(work.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
 std::span<const Price> prices() { return all_prices; }
@@ -70,6 +81,7 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     work.push_back({"y.passes", 1});
     work.push_back({"y.rows", rows});
   }
+  add_first(work);
   return work;
 }
 
@@ -79,6 +91,7 @@ std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSe
                             {"x.sectors", least.near ? 0 : x.from_l2},
                             {"x.warp_sectors", least.near ? 0 : x.of_warps}};
   work.insert(work.end(), least.work.begin(), least.work.end());
+  add_first(work);
   return work;
 }
 
