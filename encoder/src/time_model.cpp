@@ -24,14 +24,15 @@ void add(std::vector<Counter>& work, const std::string& unit, std::uint64_t coun
     found->value += count;
 }
 
-/// Until a device has so many entries to load, it waits for memory more than it hands it out: the first of them take longer
-/// than those after them, in each layout.
+/// Until a device has so many entries to load, it waits for memory more than it hands it out: the first of them take
+/// longer than those after them, in each layout.
 void add_first(std::vector<Counter>& work) {
   constexpr std::uint64_t first = std::uint64_t{1} << 20U;
   std::vector<Counter> more;
   for (const Counter& c : work)
     for (const std::string_view of : {".entries", ".slots"})
-      if (c.name.ends_with(of)) add(more, c.name.substr(0, c.name.size() - of.size()) + ".first", std::min(c.value, first));
+      if (c.name.ends_with(of))
+        add(more, c.name.substr(0, c.name.size() - of.size()) + ".first", std::min(c.value, first));
   work.insert(work.end(), more.begin(), more.end());
 }
 
