@@ -2,14 +2,14 @@
 """Fits the prices of the time model (encoder/src/time_prices.inc) to measured multiplies, and shows how well they do.
 
     spmvpack bench --suite --json > f64.json          # on the GPU; also --shapes, --value-type f32, other matrices
-    benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --gpu f64.json shapes.json --host host.json
+    benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --h200 f64.json shapes.json --host host.json
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --again host     # for units that are new
     benchmarks/fit_times.py                                       # fits again what was collected before
-    benchmarks/fit_times.py --keep-prices --gpu new.json          # shows how well today's prices foresee what is new
+    benchmarks/fit_times.py --keep-prices --h200 new.json          # shows how well today's prices foresee what is new
     benchmarks/fit_times.py --left-out       # how well prices foresee the kinds that they were not fitted to; minutes
 
 The first form makes every matrix of these files again (or reads it from --matrices), asks `spmvpack report` what each
-layout's multiply does, and keeps this beside the measured times in docs/bench/times_gpu.json and times_host.json. Of a
+layout's multiply does, and keeps this beside the measured times in docs/bench/times_MACHINE.json. Of a
 matrix that several files have, the first that measured a layout counts on a GPU, and the least time on a host. The second
 asks again for what the plans do that were collected before, and keeps their times. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
 
@@ -37,19 +37,20 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARGETS = ("gpu", "host")
+GPUS = ("h200", "h100")
+MACHINES = (*GPUS, "host")  # the columns of the prices: encoder/src/time_model.cpp
 YARDSTICKS = {"suite": ("csr", "ccoo", "sell"), "shapes": ("csr", "bitflag")}
 NEAR = {"suite": 1.8, "small": 1.8, "real": 1.8, "shapes": 3}  # times the best of a matrix
 WEIGHT = {"suite": 1.0, "small": 0.5, "real": 0.5, "shapes": 0.5}
 SPREAD = {"suite": 0.1, "small": 0.1, "real": 0.1, "shapes": 0.7}  # errors beyond which a measurement counts less and less
-CACHES = {"gpu": "cold cache", "host": "the geometric mean of cold and warm"}
+CACHES = {"h200": "cold cache", "h100": "cold cache", "host": "the geometric mean of cold and warm"}
 MOST_SLOWER = {"suite": 0.04, "shapes": 0.45}  # auto than a yardstick; the goals are 5 and 50 %
 MOST_OFF = 1.9  # predictions of shapes; the goal is 2
 MOST_WEIGHT = 15  # of a fault; more of them would leave others out
 
 
-def times_path(target):
-    return ROOT / f"docs/bench/times_{target}.json"
+def times_path(machine):
+    return ROOT / f"docs/bench/times_{machine}.json"
 
 
 def load(path):
@@ -103,7 +104,7 @@ def taken_again(times):
                {(name, layout["device_bytes"]): layout["us"] for name, layout in matrix["layouts"].items()})
 
 
-def collect(spmvpack, target, measurements, matrices):
+def collect(spmvpack, machine, measurements, matrices):
     """The matrices with their times, each with the work that `spmvpack report` says its plan does."""
     def entry(measurement):
         matrix, times = measurement
@@ -116,9 +117,9 @@ def collect(spmvpack, target, measurements, matrices):
             else:
                 path = pathlib.Path(matrices) / matrix["name"]
             print(f"{matrix['name']} {matrix['value_type']}", file=sys.stderr)
-            plans = plans_of(spmvpack, path, matrix["value_type"], target)
+            plans = plans_of(spmvpack, path, matrix["value_type"], machine)
             if any(layout == "pjds" and bytes != plans.get("pjds", {}).get("device_bytes") for layout, bytes in times):
-                permuted = plans_of(spmvpack, path, matrix["value_type"], target, "--set", "pjds.basis=permuted")
+                permuted = plans_of(spmvpack, path, matrix["value_type"], machine, "--set", "pjds.basis=permuted")
                 plans["pjds"] = permuted.get("pjds")
             layouts = {}
             for (layout, device_bytes), microseconds in times.items():
@@ -278,17 +279,17 @@ def fit_gpu(times, weights):
 
 
 def write_prices(prices):
-    lines = ["// Made by benchmarks/fit_times.py from docs/bench/times_gpu.json and times_host.json: do not edit.\n"]
+    lines = ["// Made by benchmarks/fit_times.py from docs/bench/times_*.json: do not edit.\n"]
     for unit in sorted(set().union(*(p.keys() for p in prices.values()))):
-        numbers = ", ".join(f"{prices[target].get(unit, 0):g}" for target in TARGETS)
+        numbers = ", ".join(f"{prices[machine].get(unit, 0):g}" for machine in MACHINES)
         lines.append(f'Price{{"{unit}", {numbers}}},\n')
     (ROOT / "encoder/src/time_prices.inc").write_text("".join(lines))
 
 
 def kept_prices():
     text = (ROOT / "encoder/src/time_prices.inc").read_text()
-    rows = re.findall(r'Price\{"([^"]+)", ([^,]+), ([^}]+)\}', text)
-    return {target: {row[0]: float(row[1 + at]) for row in rows} for at, target in enumerate(TARGETS)}
+    rows = re.findall(r'Price\{"([^"]+)", ([^,]+), ([^,]+), ([^}]+)\}', text)
+    return {machine: {row[0]: float(row[1 + at]) for row in rows} for at, machine in enumerate(MACHINES)}
 
 
 # --- showing
@@ -366,7 +367,7 @@ def constant(matrices, layout):
 
 def left_out(times, fit):
     """Tables of what prices make of matrices that they were not fitted to; `fit`: the prices of times."""
-    text = (f"{times['machine']}, {CACHES['gpu']}. Each line's matrices were left out of the fit of the prices that choose "
+    text = (f"{times['machine']}, cold cache. Each line's matrices were left out of the fit of the prices that choose "
             "among their layouts: `auto` over the best, geometric mean and worst; how many are within 3 %; errors of "
             "predictions near the best.\n")
     kinds = sorted({kind_of(m) for m in times["matrices"]})
@@ -445,41 +446,43 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spmvpack", default=str(ROOT / "build/release/tools/spmvpack"))
     parser.add_argument("--matrices", default=".", help="where matrices are that are not generated")
-    for target in TARGETS:
-        parser.add_argument(f"--{target}", nargs="+", default=[], metavar="BENCH.json")
-    parser.add_argument("--again", nargs="+", default=[], choices=TARGETS, help="ask what the plans do that were measured before")
+    for machine in MACHINES:
+        parser.add_argument(f"--{machine}", nargs="+", default=[], metavar="BENCH.json")
+    parser.add_argument("--again", nargs="+", default=[], choices=MACHINES, help="ask what the plans do that were measured before")
     parser.add_argument("--collect", action="store_true", help="only collect what is measured")
-    parser.add_argument("--keep-prices", nargs="*", choices=TARGETS,
-                        help="those of a target, or all: fit nothing, write the tables alone")
+    parser.add_argument("--keep-prices", nargs="*", choices=MACHINES,
+                        help="those of a machine, or all: fit nothing, write the tables alone")
     parser.add_argument("--left-out", action="store_true", help="fit without each kind, and show what becomes of it")
     options = parser.parse_args()
-    for target in TARGETS:
-        if files := getattr(options, target):
-            machine, measurements = load(files[0])["machine"]["name"], taken(files)
-        elif target in options.again:
-            before = load(times_path(target))
-            machine, measurements = before["machine"], taken_again(before)
+    for machine in MACHINES:
+        if files := getattr(options, machine):
+            name, measurements = load(files[0])["machine"]["name"], taken(files)
+        elif machine in options.again:
+            before = load(times_path(machine))
+            name, measurements = before["machine"], taken_again(before)
         else:
             continue
-        collected = collect(options.spmvpack, target, measurements, options.matrices)
-        write_times(times_path(target), {"machine": machine, "matrices": collected})
+        collected = collect(options.spmvpack, machine, measurements, options.matrices)
+        write_times(times_path(machine), {"machine": name, "matrices": collected})
     if options.collect:
         return
     if options.left_out:
-        write_document("left out", left_out(load(times_path("gpu")), lambda times: settled(times, fit_gpu, MOST_SLOWER)))
+        write_document("left out", "\n".join(
+            left_out(load(times_path(gpu)), lambda times: settled(times, fit_gpu, MOST_SLOWER)) for gpu in GPUS))
         return
-    kept = TARGETS if options.keep_prices == [] else options.keep_prices or ()
+    kept = MACHINES if options.keep_prices == [] else options.keep_prices or ()
     prices = kept_prices()
-    if "gpu" not in kept:
-        prices["gpu"] = settled(load(times_path("gpu")), fit_gpu, MOST_SLOWER)
+    for gpu in GPUS:
+        if gpu not in kept:
+            prices[gpu] = settled(load(times_path(gpu)), fit_gpu, MOST_SLOWER)
     if "host" not in kept:
-        units = [unit for unit in prices["gpu"] if unit not in HOST_ONLY]
+        units = [unit for unit in prices[GPUS[0]] if unit not in HOST_ONLY]
         prices["host"] = settled(load(times_path("host")), lambda *a: fit_host(a[0], units, a[1]),
                                  {"shapes": MOST_SLOWER["shapes"]})
-    if len(kept) < len(TARGETS):
+    if len(kept) < len(MACHINES):
         write_prices(prices)
-    for target in TARGETS:
-        write_document(f"times: {target}", show(load(times_path(target)), prices[target], CACHES[target]))
+    for machine in MACHINES:
+        write_document(f"times: {machine}", show(load(times_path(machine)), prices[machine], CACHES[machine]))
 
 
 if __name__ == "__main__":

@@ -181,7 +181,7 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
             order. Values of float64 and float32 are stored as they are, integers and booleans as float64.
         layout: "auto", or a layout or strategy by its name, as `spmvpack encode --layout` takes it.
         optimize: what plans minimise: "time", which they predict, or "bytes". For "auto", "csell", "bitflag", "split".
-        target: where the multiply is predicted to run, "gpu" or "host".
+        target: where the multiply is predicted to run, "gpu" or "host", or a measured machine, "h200" or "h100".
         settings: of the layout, such as {"ccoo.k": 4}.
         codec: "none", or "zstd" or "zstd:LEVEL" with levels from 1 to 19.
         dtype: for files: numpy.float64 or numpy.float32, the type of the stored values. Convert other matrices
@@ -208,10 +208,10 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
 
 
 def aim_of(optimize: str, target: str) -> _native.Aim:
-    for name, value, known in (("optimize", optimize, ("time", "bytes")), ("target", target, ("gpu", "host"))):
+    for name, value, known in (("optimize", optimize, ["time", "bytes"]), ("target", target, _native.targets())):
         if value not in known:
-            raise ValueError(f"{name} is {value!r}, expected {known[0]!r} or {known[1]!r}")
-    return _native.Aim(getattr(_native.Objective, optimize), getattr(_native.Target, target))
+            raise ValueError(f"{name} is {value!r}, expected {', '.join(map(repr, known[:-1]))} or {known[-1]!r}")
+    return _native.Aim(getattr(_native.Objective, optimize), target)
 
 
 def open_container(source: Any, memory_limit: int = 0) -> _native.Container:

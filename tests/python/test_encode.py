@@ -130,7 +130,7 @@ def test_errors_have_a_code_a_place_and_a_hint(tmp_path):
     (lambda a: sp.encode(a, "ccooo"), sp.Error, "the layout 'ccooo' is not known"),
     (lambda a: sp.encode(a, "ccoo", settings={"ccoo.q": 4}), sp.Error, "ccoo.q"),
     (lambda a: sp.encode(a, codec="gzip"), ValueError, "codec is 'gzip'"),
-    (lambda a: sp.encode(a, target="cpu"), ValueError, "target is 'cpu', expected 'gpu' or 'host'"),
+    (lambda a: sp.encode(a, target="cpu"), ValueError, "target is 'cpu', expected 'gpu', 'host', 'h200' or 'h100'"),
     (lambda a: sp.report(a, optimize="size"), ValueError, "optimize is 'size', expected 'time' or 'bytes'"),
     (lambda a: sp.encode(a, codec="zstd:20"), ValueError, "a level from 1 to 19"),
     (lambda a: sp.encode(a, dtype=np.float32), TypeError, "dtype is for files"),

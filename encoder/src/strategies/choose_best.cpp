@@ -61,7 +61,7 @@ Plan plan_best(const std::vector<Strategy>& all, const CsrView& a, const PlanOpt
   const bool by_time = options.aim.optimize == Objective::time;
   const XSectors x = by_time ? x_sectors(a, options.threads) : XSectors{};
   const auto seconds_of = [&](const std::vector<Counter>& work) {
-    return by_time ? predicted_seconds(work, options.aim.target) : 0.0;
+    return by_time ? predicted_seconds(work, profile_of(options.aim)) : 0.0;
   };
   std::vector<Candidate> candidates;  // what each plan takes, or while it is not made, at least
   candidates.reserve(others.size());
