@@ -11,189 +11,11 @@
 #include "layouts/csell/kernels.hpp"
 #include "layouts/csell/mirrors.cuh"
 #include "layouts/csell/operands.cuh"
+#include "layouts/csell/slice_sums.cuh"
 #include "layouts/csell/tuning.cuh"
 #include "layouts/csell/walks.cuh"
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
-
-using tuning::Size;
-
-__device__ inline std::uint32_t entries_of(const uint4& masks) {
-  return static_cast<std::uint32_t>(__popc(masks.x) + __popc(masks.y) + __popc(masks.z) + __popc(masks.w));
-}
-
-/// Entries of the groups [begin, end), as far as there are so many.
-template <class Walk>
-__device__ std::uint32_t entries_of(const Walk& walk, std::uint32_t begin, std::uint32_t end) {
-  std::uint32_t n = 0;
-  for (std::uint32_t g = begin; g < end && g < walk.groups; ++g) n += entries_of(__ldg(walk.header(g) + 1));
-  return n;
-}
-
-/// For each lane, the sum of n over the lanes before.
-__device__ inline std::uint32_t exclusive_sum(std::uint32_t n, std::uint32_t lane) {
-  std::uint32_t sum = n;
-#pragma unroll
-  for (unsigned by = 1; by < 32; by *= 2) {
-    const std::uint32_t other = __shfl_up_sync(~0U, sum, by);
-    if (lane >= by) sum += other;
-  }
-  return sum - n;
-}
-
-/// Adds steps of a lane, those that it has: all their loads from device memory are on their way together. `late`:
-/// values are near, and read when the elements of x have come, so that no registers hold them until then.
-template <int steps, int block, bool late, class V, class Has, class Columns, class Values>
-__device__ void add_steps(const V* __restrict__ x, V (&sum)[block], Has&& has, Columns&& columns, Values&& values) {
-  V value[steps][block * block], element[steps][block];
-#pragma unroll
-  for (int i = 0; i < steps; ++i) {
-    const bool on = has(i);
-    const V* const elements = x + std::uint64_t{columns(i)} * block;
-#pragma unroll
-    for (int e = 0; e < block * block; ++e) value[i][e] = on && !late ? values(i, e) : V{0};
-#pragma unroll
-    for (int c = 0; c < block; ++c) element[i][c] = on ? __ldg(elements + c) : V{0};
-  }
-  __syncwarp();  // as issue_loads(); all lanes are here
-#pragma unroll
-  for (int i = 0; i < steps; ++i) {
-    if (!has(i)) continue;
-#pragma unroll
-    for (int e = 0; e < block * block; ++e) {
-      const V factor = late ? values(i, e) : value[i][e];
-      sum[e / block] = fma(factor, element[i][e % block], sum[e / block]);
-    }
-  }
-}
-
-/// Calls f with n, from 1 to `most`, as a constant.
-template <int most, class Function>
-__device__ void with_constant(int n, Function&& f) {
-  if constexpr (most > 1) {
-    if (n != most) return with_constant<most - 1>(n, f);
-  }
-  f(std::integral_constant<int, most>{});
-}
-
-/// The sums of a lane's rows over the groups `first`, first + every, ... of a slice. `values`: raw: the slice's; table:
-/// the tile's table; step: of the slice's first pattern; single: the value. Masks of all steps seen go to `seen`.
-/// `depth` groups are loaded together, and `batch` of their steps. Where raw values begin follows from the masks of all
-/// groups before: they are added up as the warp goes, or, with `scan`, for 32 groups at once, so that no group waits
-/// for the masks of another. Without it, depth > 1 takes every group.
-template <Source source, int block, int depth, int batch, bool scan, class A, class V, class Walk, class Table>
-__device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t every, std::uint32_t row,
-                           const Table* __restrict__ values, const V* __restrict__ x, V (&sum)[block],
-                           std::uint32_t& seen) {
-  constexpr int block_values = block * block, steps = static_cast<int>(group_steps);
-  constexpr bool raw = source == Source::raw, scans = raw && scan;
-  constexpr bool late = source == Source::table;
-  static_assert(depth * steps % batch == 0);
-  const std::uint32_t lane = threadIdx.x % 32, below = (1U << lane) - 1;
-  V single = 0;
-  if constexpr (source == Source::single) single = static_cast<V>(__ldg(values));
-  if constexpr (raw && !scans) {
-    if (first != 0) values += entries_of(walk, 0, first) * block_values;
-  }
-  std::uint32_t scanned = 0, start = 0;  // groups that have been; entries before group `scanned - 32 + lane`
-  for (std::uint32_t g = first; g < walk.groups; g += depth * every) {
-    if constexpr (scans) {
-      if (g >= scanned) {
-        if (scanned != 0)
-          values +=
-              __shfl_sync(~0U, start + entries_of(__ldg(walk.header(scanned - 32 + lane) + 1)), 31) * block_values;
-        const std::uint32_t at = scanned + lane;
-        start = exclusive_sum(at < walk.groups ? entries_of(__ldg(walk.header(at) + 1)) : 0, lane);
-        scanned += 32;
-      }
-    }
-    LaneGroup group[depth];
-    uint2 ids[depth][source == Source::table ? block_values : 1];
-    const Table* of_group[depth];  // raw: the values of the groups; step: of their steps
-#pragma unroll
-    for (int d = 0; d < depth; ++d) {
-      const std::uint32_t at = g + d * every;
-      const bool is_here = at < walk.groups;
-      group[d] = {};
-      for (auto& of_element : ids[d]) of_element = {};
-      if (d == 0 || is_here) {
-        group[d] = walk.load(at, lane, row);
-        if constexpr (source == Source::table) {
-#pragma unroll
-          for (int e = 0; e < block_values; ++e)
-            ids[d][e] = load_ids(walk.ids(), walk.id_bytes, at * block_values + static_cast<std::uint32_t>(e), lane);
-        }
-      }
-      of_group[d] = values;
-      if constexpr (scans) of_group[d] += __shfl_sync(~0U, start, at) * block_values;
-      if constexpr (source == Source::step) of_group[d] += at * (group_steps * block_values);
-    }
-#pragma unroll
-    for (int begin = 0; begin < depth * steps; begin += batch) {
-      const auto mask = [&](int i) { return group[(begin + i) / steps].mask[(begin + i) % steps]; };
-      const auto column = [&](int i) { return group[(begin + i) / steps].column[(begin + i) % steps]; };
-      if (begin != 0 && mask(0) == 0) continue;
-      // The value of the lane in step i, before which the group has `before` entries: number `rank` of the step's n.
-      const auto value = [&](int i, int e, std::uint32_t before, std::uint32_t n, std::uint32_t rank) {
-        const int d = (begin + i) / steps, k = (begin + i) % steps;
-        if constexpr (raw) {
-          return static_cast<V>(__ldcs((scans ? of_group[d] : values) + (before * block_values + e * n + rank)));
-        } else if constexpr (source == Source::table) {
-          const std::uint32_t pair = k < 2 ? ids[d][e].x : ids[d][e].y;
-          return static_cast<V>(values[k % 2 == 0 ? pair & 0xFFFF : pair >> 16]);
-        } else if constexpr (source == Source::step) {
-          return static_cast<V>(__ldg(of_group[d] + (k * block_values + e)));
-        } else {
-          return single;
-        }
-      };
-      // `before` counts from the batch's first step; with `scan`, from the first of its group, which may be before.
-      const auto origin = [&](int i) { return scans ? (begin + i) / steps * steps - begin : 0; };
-      std::uint32_t before_batch = 0;
-#pragma unroll
-      for (int k = origin(0); k < 0; ++k) before_batch += static_cast<std::uint32_t>(__popc(mask(k)));
-      std::uint32_t uneven = 0;
-      int n = 0;
-#pragma unroll
-      for (int i = 0; i < batch; ++i) {
-        uneven |= mask(i) + 1;
-        if (i % steps == 0 && i != 0 && mask(i - 1) == 0 && mask(i) != 0) uneven = ~0U;  // a group that is not full
-        seen |= mask(i);
-        n += mask(i) != 0 ? 1 : 0;
-      }
-      if (uneven <= 1) {  // all lanes have each of n steps: little has to be computed
-        with_constant<batch>(n, [&]<int steps_here>(std::integral_constant<int, steps_here>) {
-          add_steps<steps_here, block, late>(
-              x, sum, [](int) { return true; }, column,
-              [&](int i, int e) {
-                const int since = origin(i) < 0 ? i : i - origin(i);
-                return value(i, e, (origin(i) < 0 ? before_batch : 0) + static_cast<std::uint32_t>(since) * lanes,
-                             lanes, lane);
-              });
-        });
-        if constexpr (raw && !scans) values += n * static_cast<int>(lanes) * block_values;
-        continue;
-      }
-      std::uint32_t before[batch];  // entries since the origin
-#pragma unroll
-      for (int i = 0; i < batch; ++i) {
-        before[i] = i == 0 ? before_batch : 0;
-        if (i != 0 && i != origin(i)) before[i] = before[i - 1] + static_cast<std::uint32_t>(__popc(mask(i - 1)));
-      }
-      add_steps<batch, block, late>(
-          x, sum, [&](int i) { return (mask(i) >> lane & 1U) != 0; }, column,
-          [&](int i, int e) {
-            return value(i, e, before[i], static_cast<std::uint32_t>(__popc(mask(i))),
-                         static_cast<std::uint32_t>(__popc(mask(i) & below)));
-          });
-      if constexpr (raw && !scans)
-        values += (before[batch - 1] + static_cast<std::uint32_t>(__popc(mask(batch - 1)))) * block_values;
-    }
-    if constexpr (raw && !scans) {
-      if (every != 1) values += entries_of(walk, g + 1, g + every) * block_values;
-    }
-  }
-}
 
 /// The warps of one slice. Their number is a power of two.
 struct Team {
@@ -231,14 +53,14 @@ __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& s
   if constexpr (source == Source::mirror) {
     mirror_sums<block>(v, walk, slice.values, team.mine, team.warps, row, operands.x, sum, seen);
   } else {
-    constexpr int depth = tuning::depth<source, block, size>, batch = tuning::batch<source, block, size>;
-    constexpr bool scan = size == Size::few;
-    if (scan || depth == 1 || team.warps == 1)
-      slice_sums<source, block, depth, batch, scan, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum,
-                                                          seen);
+    // Where raw values begin is added up from group to group, unless it is scanned: a warp that does not take all
+    // groups cannot load several.
+    if (size == Size::few || tuning::depth<source, block, size> == 1 || team.warps == 1)
+      slice_sums<SumsPolicy<source, block, size, false>>(walk, team.mine, team.warps, row, values, operands.x, sum,
+                                                         seen);
     else
-      slice_sums<source, block, 1, batch / depth, scan, A, V>(walk, team.mine, team.warps, row, values, operands.x, sum,
-                                                              seen);
+      slice_sums<SumsPolicy<source, block, size, true>>(walk, team.mine, team.warps, row, values, operands.x, sum,
+                                                        seen);
   }
   if (team.warps > 1) {
 #pragma unroll

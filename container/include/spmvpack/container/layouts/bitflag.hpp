@@ -43,14 +43,14 @@ inline constexpr std::uint32_t max_window_values = (max_windows - 1) * window_st
 inline constexpr std::uint32_t max_exponent = 22;  ///< 10^22 is the last power of ten that an f64 has
 inline constexpr std::uint32_t max_hot = 32768;
 inline constexpr std::uint32_t max_segment = 65536;  ///< columns
-inline constexpr std::uint32_t hot_bit = 1U << 31U;  ///< of a word that is a place in `hot`, not a column
+inline constexpr std::uint32_t hot_bit = 1U << 31U;  ///< 31 | 1: a place in `hot`, not a column, and this bit
 
 /// What a chunk has, in bits: entries (9), rows that start in it (9), log2 of the bytes of a column offset (2), bytes
 /// of a row offset (2; 0: its rows are consecutive), whether its first entry continues the row before (1), and what its
 /// values have in common (9). That is where its window begins, in steps; or the least exponent (5), and in how many
 /// bits each entry has what its own is more, in fours (2).
 struct Info {
-  std::uint32_t bits;  ///< 9 | 9 | 2 | 2 | 1 | 9, the lowest first
+  std::uint32_t bits;  ///< 9 | 9 | 2 | 2 | 1 | 9, the lowest first; the last 9 of decimals: 5 | 2, and zeros
 
   static constexpr SPMVPACK_HOST_DEVICE Info make(std::uint32_t entries, std::uint32_t starts,
                                                   std::uint32_t column_shift, std::uint32_t row_bytes,
@@ -67,6 +67,7 @@ struct Info {
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t exponent_bits() const noexcept {
     return (bits >> 28U & 3U) * 4;
   }
+  /// Of decimals: 5 | 2.
   static constexpr SPMVPACK_HOST_DEVICE std::uint32_t of_values(std::uint32_t exponent, std::uint32_t each) noexcept {
     return exponent | each / 4 << 5U;
   }

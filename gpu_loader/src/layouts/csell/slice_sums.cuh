@@ -1,0 +1,283 @@
+#pragma once
+// The sums of a slice's rows, whose values are in the order of the steps, in a table, in the dictionary, or one.
+// docs/LAYOUTS.md, "csell", defines the order of additions.
+
+#include <cstdint>
+#include <type_traits>
+
+#include "layouts/csell/tuning.cuh"
+#include "layouts/csell/walks.cuh"
+
+namespace spmvpack::gpu_loader::layouts::csell_kernels {
+
+using tuning::Size;
+
+/// What is known of a slice's sums as their kernel is compiled. `one_group`: groups are loaded one at a time, whatever
+/// tuning::depth says.
+template <Source value_source, int block_rows, Size size, bool one_group>
+struct SumsPolicy {
+  static constexpr Source source = value_source;
+  static constexpr int block = block_rows, block_values = block * block;
+  static constexpr int steps = static_cast<int>(group_steps);  ///< of a group
+  static constexpr bool raw = source == Source::raw;
+  /// Where raw values begin follows from the masks of all groups before: they are added up as the warp goes, or, with
+  /// scan, for 32 groups at once, so that no group waits for the masks of another.
+  static constexpr bool scan = raw && size == Size::few, running = raw && !scan;
+  /// Groups that are loaded together, and how many of their steps are.
+  static constexpr int depth = one_group ? 1 : tuning::depth<source, block, size>;
+  static constexpr int batch = tuning::batch<source, block, size> / (tuning::depth<source, block, size> / depth);
+  static_assert(depth * steps % batch == 0);
+  /// Values are near, and read when the elements of x have come, so that no registers hold them until then.
+  static constexpr bool late = source == Source::table;
+};
+
+__device__ inline std::uint32_t entries_of(const uint4& masks) {
+  return static_cast<std::uint32_t>(__popc(masks.x) + __popc(masks.y) + __popc(masks.z) + __popc(masks.w));
+}
+
+/// Entries of the groups [begin, end), as far as there are so many.
+template <class Walk>
+__device__ std::uint32_t entries_of(const Walk& walk, std::uint32_t begin, std::uint32_t end) {
+  std::uint32_t n = 0;
+  for (std::uint32_t g = begin; g < end && g < walk.groups; ++g) n += entries_of(__ldg(walk.header(g) + 1));
+  return n;
+}
+
+/// For each lane, the sum of n over the lanes before.
+__device__ inline std::uint32_t exclusive_sum(std::uint32_t n, std::uint32_t lane) {
+  std::uint32_t sum = n;
+#pragma unroll
+  for (unsigned by = 1; by < 32; by *= 2) {
+    const std::uint32_t other = __shfl_up_sync(~0U, sum, by);
+    if (lane >= by) sum += other;
+  }
+  return sum - n;
+}
+
+/// Adds steps of a lane, those that it has: all their loads from device memory are on their way together. `late`: see
+/// SumsPolicy.
+template <int steps, int block, bool late, class V, class Has, class Columns, class Values>
+__device__ void add_steps(const V* __restrict__ x, V (&sum)[block], Has&& has, Columns&& columns, Values&& values) {
+  V value[steps][block * block], element[steps][block];
+#pragma unroll
+  for (int i = 0; i < steps; ++i) {
+    const bool on = has(i);
+    const V* const elements = x + std::uint64_t{columns(i)} * block;
+#pragma unroll
+    for (int e = 0; e < block * block; ++e) value[i][e] = on && !late ? values(i, e) : V{0};
+#pragma unroll
+    for (int c = 0; c < block; ++c) element[i][c] = on ? __ldg(elements + c) : V{0};
+  }
+  __syncwarp();  // as issue_loads(); all lanes are here
+#pragma unroll
+  for (int i = 0; i < steps; ++i) {
+    if (!has(i)) continue;
+#pragma unroll
+    for (int e = 0; e < block * block; ++e) {
+      const V factor = late ? values(i, e) : value[i][e];
+      sum[e / block] = fma(factor, element[i][e % block], sum[e / block]);
+    }
+  }
+}
+
+/// Calls f with n, from 1 to `most`, as a constant.
+template <int most, class Function>
+__device__ void with_constant(int n, Function&& f) {
+  if constexpr (most > 1) {
+    if (n != most) return with_constant<most - 1>(n, f);
+  }
+  f(std::integral_constant<int, most>{});
+}
+
+/// The entries before each of 32 groups, a group for each lane.
+struct ScannedEntries {
+  std::uint32_t end = 0, before = 0;  ///< groups that have been; entries before group end - 32 + lane
+
+  /// Goes on to the 32 groups with group g. Returns where their values begin; those before began at `values`.
+  template <int block_values, class Walk, class Table>
+  __device__ __forceinline__ const Table* go_on(const Walk& walk, std::uint32_t g, std::uint32_t lane,
+                                                const Table* values) {
+    if (g >= end) {
+      if (end != 0)
+        values += __shfl_sync(~0U, before + entries_of(__ldg(walk.header(end - 32 + lane) + 1)), 31) * block_values;
+      const std::uint32_t at = end + lane;
+      before = exclusive_sum(at < walk.groups ? entries_of(__ldg(walk.header(at) + 1)) : 0, lane);
+      end += 32;
+    }
+    return values;
+  }
+};
+
+/// Groups whose loads are on their way together, as a lane sees them.
+template <class P, class Table>
+struct LaneGroups {
+  LaneGroup group[P::depth];
+  uint2 ids[P::depth][P::source == Source::table ? P::block_values : 1];
+
+  /// Loads groups g, g + every, ..., as far as there are so many. With scan and step, where the values of each begin
+  /// goes to `of_group`.
+  template <class Walk>
+  __device__ __forceinline__ void load(const Walk& walk, std::uint32_t g, std::uint32_t every, std::uint32_t lane,
+                                       std::uint32_t row, const Table* values, const ScannedEntries& scanned,
+                                       const Table* (&of_group)[P::depth]) {
+#pragma unroll
+    for (int d = 0; d < P::depth; ++d) {
+      const std::uint32_t at = g + d * every;
+      const bool is_here = at < walk.groups;
+      group[d] = {};
+      for (auto& of_element : ids[d]) of_element = {};
+      if (d == 0 || is_here) {
+        group[d] = walk.load(at, lane, row);
+        if constexpr (P::source == Source::table) {
+#pragma unroll
+          for (int e = 0; e < P::block_values; ++e)
+            ids[d][e] = load_ids(walk.ids(), walk.id_bytes, at * P::block_values + static_cast<std::uint32_t>(e), lane);
+        }
+      }
+      of_group[d] = values;
+      if constexpr (P::scan) of_group[d] += __shfl_sync(~0U, scanned.before, at) * P::block_values;
+      if constexpr (P::source == Source::step) of_group[d] += at * (group_steps * P::block_values);
+    }
+  }
+};
+
+/// Steps of the groups that are loaded: P::batch from step `begin` on. `of_group` is no member, neither here nor in
+/// LaneGroups: nvcc then computes addresses of step's values another way, with other registers.
+template <class P, class V, class Table>
+struct StepBatch {
+  const LaneGroups<P, Table>& groups;
+  int begin;
+  std::uint32_t lane, below;  ///< below: the bits of the lanes before
+
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t mask(int i) const {
+    return groups.group[(begin + i) / P::steps].mask[(begin + i) % P::steps];
+  }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t entries(int i) const {
+    return static_cast<std::uint32_t>(__popc(mask(i)));
+  }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t column(int i) const {
+    return groups.group[(begin + i) / P::steps].column[(begin + i) % P::steps];
+  }
+  /// The step from which entries before step i are counted: the batch's first one; with scan, the first of its group,
+  /// which may be before.
+  [[nodiscard]] __device__ __forceinline__ int origin(int i) const {
+    return P::scan ? (begin + i) / P::steps * P::steps - begin : 0;
+  }
+  /// Entries of the group before the batch.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t before() const {
+    std::uint32_t n = 0;
+#pragma unroll
+    for (int k = origin(0); k < 0; ++k) n += entries(k);
+    return n;
+  }
+  /// Value e of the lane's block in step i, before which there are `before` entries: number `rank` of the step's n.
+  [[nodiscard]] __device__ __forceinline__ V value(int i, int e, std::uint32_t before, std::uint32_t n,
+                                                   std::uint32_t rank, const Table* const (&of_group)[P::depth],
+                                                   const Table* values, V single) const {
+    const int d = (begin + i) / P::steps, k = (begin + i) % P::steps;
+    if constexpr (P::raw) {
+      return static_cast<V>(__ldcs((P::scan ? of_group[d] : values) + (before * P::block_values + e * n + rank)));
+    } else if constexpr (P::source == Source::table) {
+      const std::uint32_t pair = k < 2 ? groups.ids[d][e].x : groups.ids[d][e].y;
+      return static_cast<V>(values[k % 2 == 0 ? pair & 0xFFFF : pair >> 16]);
+    } else if constexpr (P::source == Source::step) {
+      return static_cast<V>(__ldg(of_group[d] + (k * P::block_values + e)));
+    } else {
+      return single;
+    }
+  }
+  /// Which lanes have the steps.
+  struct Shape {
+    std::uint32_t uneven;  ///< up to 1: all lanes have each of the first n steps, and none a later one
+    int n;                 ///< steps that any lane has
+  };
+  /// Masks of all steps go to `seen`, too.
+  [[nodiscard]] __device__ __forceinline__ Shape shape(std::uint32_t& seen) const {
+    std::uint32_t uneven = 0;
+    int n = 0;
+#pragma unroll
+    for (int i = 0; i < P::batch; ++i) {
+      uneven |= mask(i) + 1;
+      if (i % P::steps == 0 && i != 0 && mask(i - 1) == 0 && mask(i) != 0) uneven = ~0U;  // a group that is not full
+      seen |= mask(i);
+      n += mask(i) != 0 ? 1 : 0;
+    }
+    return {uneven, n};
+  }
+
+  /// Adds n steps that all lanes have: little has to be computed. `before_batch`: entries since the origin.
+  template <class Value>
+  __device__ __forceinline__ void add_full(int n, std::uint32_t before_batch, const V* x, V (&sum)[P::block],
+                                           Value&& value) const {
+    with_constant<P::batch>(n, [&]<int steps_here>(std::integral_constant<int, steps_here>) {
+      add_steps<steps_here, P::block, P::late>(
+          x, sum, [](int) { return true; }, [&](int i) { return column(i); },
+          [&](int i, int e) {
+            const int since = origin(i) < 0 ? i : i - origin(i);
+            return value(i, e, (origin(i) < 0 ? before_batch : 0) + static_cast<std::uint32_t>(since) * lanes, lanes,
+                         lane);
+          });
+    });
+  }
+  /// Adds steps that some lanes have. Returns the entries since the origin.
+  template <class Value>
+  __device__ __forceinline__ std::uint32_t add_uneven(std::uint32_t before_batch, const V* x, V (&sum)[P::block],
+                                                      Value&& value) const {
+    std::uint32_t before[P::batch];  // entries since the origin
+#pragma unroll
+    for (int i = 0; i < P::batch; ++i) {
+      before[i] = i == 0 ? before_batch : 0;
+      if (i != 0 && i != origin(i)) before[i] = before[i - 1] + entries(i - 1);
+    }
+    add_steps<P::batch, P::block, P::late>(
+        x, sum, [&](int i) { return (mask(i) >> lane & 1U) != 0; }, [&](int i) { return column(i); },
+        [&](int i, int e) {
+          return value(i, e, before[i], entries(i), static_cast<std::uint32_t>(__popc(mask(i) & below)));
+        });
+    return before[P::batch - 1] + entries(P::batch - 1);
+  }
+};
+
+/// The sums of a lane's rows over the groups `first`, first + every, ... of a slice. `values`: raw: the slice's; table:
+/// the tile's table; step: of the slice's first pattern; single: the value. Masks of all steps seen go to `seen`. P: a
+/// SumsPolicy.
+template <class P, class V, class Walk, class Table>
+__device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t every, std::uint32_t row,
+                           const Table* __restrict__ values, const V* __restrict__ x, V (&sum)[P::block],
+                           std::uint32_t& seen) {
+  const std::uint32_t lane = threadIdx.x % 32, below = (1U << lane) - 1;
+  V single = 0;
+  if constexpr (P::source == Source::single) single = static_cast<V>(__ldg(values));
+  if constexpr (P::running) {
+    if (first != 0) values += entries_of(walk, 0, first) * P::block_values;
+  }
+  ScannedEntries scanned;
+  for (std::uint32_t g = first; g < walk.groups; g += P::depth * every) {
+    if constexpr (P::scan) values = scanned.template go_on<P::block_values>(walk, g, lane, values);
+    LaneGroups<P, Table> groups;
+    const Table* of_group[P::depth];
+    groups.load(walk, g, every, lane, row, values, scanned, of_group);
+#pragma unroll
+    for (int begin = 0; begin < P::depth * P::steps; begin += P::batch) {
+      const StepBatch<P, V, Table> batch{groups, begin, lane, below};
+      if (begin != 0 && batch.mask(0) == 0) continue;
+      const auto value = [&](int i, int e, std::uint32_t before, std::uint32_t n, std::uint32_t rank) {
+        return batch.value(i, e, before, n, rank, of_group, values, single);
+      };
+      const std::uint32_t before = batch.before();
+      const auto shape = batch.shape(seen);
+      if (shape.uneven <= 1) {
+        batch.add_full(shape.n, before, x, sum, value);
+        if constexpr (P::running) values += shape.n * static_cast<int>(lanes) * P::block_values;
+        continue;
+      }
+      const std::uint32_t entries = batch.add_uneven(before, x, sum, value);
+      if constexpr (P::running) values += entries * P::block_values;
+    }
+    if constexpr (P::running) {
+      if (every != 1) values += entries_of(walk, g + 1, g + every) * P::block_values;
+    }
+  }
+}
+
+}  // namespace spmvpack::gpu_loader::layouts::csell_kernels
