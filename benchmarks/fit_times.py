@@ -275,7 +275,7 @@ def fit_gpu(times, weights):
         solution, _ = scipy.optimize.nnls(triangle, orthogonal.T @ weight)
         errors = numpy.log(numpy.maximum((work / scale) @ solution / picoseconds, 1e-3))
         weight = near / numpy.sqrt(1 + (errors / spread) ** 2)
-    return {unit: rounded(price) for unit, price in zip(units, solution / scale)}
+    return {unit: 0.0 for unit in HOST_ONLY} | {unit: rounded(price) for unit, price in zip(units, solution / scale)}
 
 
 def write_prices(prices):
@@ -434,7 +434,7 @@ def show(times, prices, caches):
 def write_document(mark, shown):
     """Between <!-- mark --> and the <!-- /word --> that ends it."""
     document = ROOT / "docs/BENCHMARKS.md"
-    end = f"<!-- /{mark.split(':')[0]} -->"
+    end = f"<!-- /{mark.replace(':', ' ').split()[0]} -->"
     text, count = re.subn(rf"<!-- {mark} -->.*?{end}", lambda _: f"<!-- {mark} -->\n{shown}{end}", document.read_text(),
                           flags=re.S)
     if count != 1:
