@@ -96,8 +96,8 @@ class HostMachine final : public Machine {
 
   std::vector<double> time_of(const std::function<void()>& run, int runs, bool cold) {
     for (int i = 0; i < warm_up_runs; ++i) run();
-    std::vector<double> seconds;
-    for (int i = 0; i < runs; ++i) seconds.push_back(timer_.run(run, cold));
+    std::vector<double> seconds(static_cast<std::size_t>(runs));
+    for (double& s : seconds) s = timer_.run(run, cold);
     return seconds;
   }
 
