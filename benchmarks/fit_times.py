@@ -2,13 +2,14 @@
 """Fits the prices of the time model (encoder/src/time_prices.inc) to measured multiplies, and shows how well they do.
 
     spmvpack bench --suite --json > f64.json          # on the GPU; also --shapes, --value-type f32, other matrices
-    benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --gpu f64.json shapes.json --host host.json
+    benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --h200 f64.json shapes.json --host host.json
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --again host     # for units that are new
     benchmarks/fit_times.py                                       # fits again what was collected before
-    benchmarks/fit_times.py --keep-prices --gpu new.json          # shows how well today's prices foresee what is new
+    benchmarks/fit_times.py --keep-prices --h200 new.json          # shows how well today's prices foresee what is new
+    benchmarks/fit_times.py --left-out       # how well prices foresee the kinds that they were not fitted to; minutes
 
 The first form makes every matrix of these files again (or reads it from --matrices), asks `spmvpack report` what each
-layout's multiply does, and keeps this beside the measured times in docs/bench/times_gpu.json and times_host.json. Of a
+layout's multiply does, and keeps this beside the measured times in docs/bench/times_MACHINE.json. Of a
 matrix that several files have, the first that measured a layout counts on a GPU, and the least time on a host. The second
 asks again for what the plans do that were collected before, and keeps their times. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
 
@@ -16,9 +17,14 @@ A GPU's prices are the non-negative solution of least squares of the relative er
 with the error; layouts that take more than 1.8 times as long as the best one of their matrix (3 times, of the shapes, whose
 predictions are held to that) count a tenth, and matrices that are not of the suite a half, as noise and launches are most
 of what small ones take. Needs scipy, unless it is to --collect only.
+
+--left-out fits a GPU's prices once for each kind of generated matrix without its matrices (grids of 5, 7 and 27 points
+are one kind), and once for each real one without it, and writes what `auto` would take of what was left out, between
+<!-- left out --> in docs/BENCHMARKS.md.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import json
 import math
@@ -31,19 +37,20 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARGETS = ("gpu", "host")
+GPUS = ("h200", "h100")
+MACHINES = (*GPUS, "host")  # the columns of the prices: encoder/src/time_model.cpp
 YARDSTICKS = {"suite": ("csr", "ccoo", "sell"), "shapes": ("csr", "bitflag")}
-NEAR = {"suite": 1.8, "real": 1.8, "shapes": 3}  # times the best of a matrix
-WEIGHT = {"suite": 1.0, "real": 0.5, "shapes": 0.5}
-SPREAD = {"suite": 0.1, "real": 0.1, "shapes": 0.7}  # errors beyond which a measurement counts less and less
-CACHES = {"gpu": "cold cache", "host": "the geometric mean of cold and warm"}
+NEAR = {"suite": 1.8, "small": 1.8, "real": 1.8, "shapes": 3}  # times the best of a matrix
+WEIGHT = {"suite": 1.0, "small": 0.5, "real": 0.5, "shapes": 0.5}
+SPREAD = {"suite": 0.1, "small": 0.1, "real": 0.1, "shapes": 0.7}  # errors beyond which a measurement counts less and less
+CACHES = {"h200": "cold cache", "h100": "cold cache", "host": "the geometric mean of cold and warm"}
 MOST_SLOWER = {"suite": 0.04, "shapes": 0.45}  # auto than a yardstick; the goals are 5 and 50 %
 MOST_OFF = 1.9  # predictions of shapes; the goal is 2
 MOST_WEIGHT = 15  # of a fault; more of them would leave others out
 
 
-def times_path(target):
-    return ROOT / f"docs/bench/times_{target}.json"
+def times_path(machine):
+    return ROOT / f"docs/bench/times_{machine}.json"
 
 
 def load(path):
@@ -84,7 +91,8 @@ def plans_of(spmvpack, path, value_type, target, *settings):
 def taken(files):
     """What collect() needs of bench files: an entry for each matrix, with the times of its plans."""
     for (name, value_type), (matrix, times) in sorted(measured(files).items(), key=lambda item: item[0]):
-        group = {None: "real", "shapes": "shapes"}.get(matrix["group"], "suite")
+        made = (matrix["source"] or "").startswith("spmvpack generate ")
+        group = {None: "small" if made else "real", "shapes": "shapes"}.get(matrix["group"], "suite")
         yield {"name": name, "value_type": value_type, "group": group, "source": matrix["source"],
                "nonzeros": matrix["nonzeros"], "csr_bytes": matrix["csr_bytes"]}, times
 
@@ -96,7 +104,7 @@ def taken_again(times):
                {(name, layout["device_bytes"]): layout["us"] for name, layout in matrix["layouts"].items()})
 
 
-def collect(spmvpack, target, measurements, matrices):
+def collect(spmvpack, machine, measurements, matrices):
     """The matrices with their times, each with the work that `spmvpack report` says its plan does."""
     def entry(measurement):
         matrix, times = measurement
@@ -109,9 +117,9 @@ def collect(spmvpack, target, measurements, matrices):
             else:
                 path = pathlib.Path(matrices) / matrix["name"]
             print(f"{matrix['name']} {matrix['value_type']}", file=sys.stderr)
-            plans = plans_of(spmvpack, path, matrix["value_type"], target)
+            plans = plans_of(spmvpack, path, matrix["value_type"], machine)
             if any(layout == "pjds" and bytes != plans.get("pjds", {}).get("device_bytes") for layout, bytes in times):
-                permuted = plans_of(spmvpack, path, matrix["value_type"], target, "--set", "pjds.basis=permuted")
+                permuted = plans_of(spmvpack, path, matrix["value_type"], machine, "--set", "pjds.basis=permuted")
                 plans["pjds"] = permuted.get("pjds")
             layouts = {}
             for (layout, device_bytes), microseconds in times.items():
@@ -153,8 +161,9 @@ HOST_ONLY = {"amb.alone", "amb.empty_rows", "bitflag.empty_rows", "bitflag.rows"
 def on_host(unit):
     """What a host has for this unit: its loops know no warps and no kernels for few slices, and all start threads."""
     layout, _, what = unit.partition(".")
-    if what in ("chain", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "block_entries",
+    if what in ("chain", "first", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "block_entries",
                 "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies",
+                "scalar_chain", "vector_chain",
                 "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",
                 "segment_rounds"):
         return ()
@@ -262,24 +271,25 @@ def fit_gpu(times, weights):
     weight = near
     for _ in range(12):
         row = (weight / picoseconds)[:, None]
-        solution, _ = scipy.optimize.nnls(work / scale * row, weight)
+        orthogonal, triangle = numpy.linalg.qr(work / scale * row)  # as many rows as prices: the same solution
+        solution, _ = scipy.optimize.nnls(triangle, orthogonal.T @ weight)
         errors = numpy.log(numpy.maximum((work / scale) @ solution / picoseconds, 1e-3))
         weight = near / numpy.sqrt(1 + (errors / spread) ** 2)
     return {unit: rounded(price) for unit, price in zip(units, solution / scale)}
 
 
 def write_prices(prices):
-    lines = ["// Made by benchmarks/fit_times.py from docs/bench/times_gpu.json and times_host.json: do not edit.\n"]
+    lines = ["// Made by benchmarks/fit_times.py from docs/bench/times_*.json: do not edit.\n"]
     for unit in sorted(set().union(*(p.keys() for p in prices.values()))):
-        numbers = ", ".join(f"{prices[target].get(unit, 0):g}" for target in TARGETS)
+        numbers = ", ".join(f"{prices[machine].get(unit, 0):g}" for machine in MACHINES)
         lines.append(f'Price{{"{unit}", {numbers}}},\n')
     (ROOT / "encoder/src/time_prices.inc").write_text("".join(lines))
 
 
 def kept_prices():
     text = (ROOT / "encoder/src/time_prices.inc").read_text()
-    rows = re.findall(r'Price\{"([^"]+)", ([^,]+), ([^}]+)\}', text)
-    return {target: {row[0]: float(row[1 + at]) for row in rows} for at, target in enumerate(TARGETS)}
+    rows = re.findall(r'Price\{"([^"]+)", ([^,]+), ([^,]+), ([^}]+)\}', text)
+    return {machine: {row[0]: float(row[1 + at]) for row in rows} for at, machine in enumerate(MACHINES)}
 
 
 # --- showing
@@ -310,11 +320,87 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
 
+class Record:
+    """How well prices choose and foresee, over some matrices."""
+
+    def __init__(self):
+        self.losses, self.errors = [], []  # auto's time over the best one's; predicted over measured, near the best
+
+    def add(self, matrix, prices):
+        layouts = matrix["layouts"]
+        best = min(l["us"] for l in layouts.values() if not l["fill_reads_x"])
+        self.losses.append(layouts[pick(matrix, prices)]["us"] / best)
+        self.errors += [abs(math.log(max(predicted(l, prices), 1e-3) / l["us"])) for l in layouts.values()
+                        if l["us"] < NEAR[matrix["group"]] * best]
+
+    def add_all(self, other):
+        self.losses += other.losses
+        self.errors += other.errors
+
+    def columns(self):
+        off = sorted(self.errors)
+        near = sum(loss <= 1.03 for loss in self.losses) / len(self.losses)
+        return (f"{len(self.losses)} | {geometric_mean(self.losses):.3f} | {max(self.losses):.2f} | {100 * near:.0f} % | "
+                f"{100 * off[len(off) // 2]:.1f} % | {100 * off[int(0.9 * len(off))]:.0f} %")
+
+
+# What is left out together: matrices of these kinds have alike rows.
+KINDS = {"laplace2d": "grids", "convection-diffusion": "grids", "hpcg": "grids"}
+
+
+def kind_of(matrix):
+    """What is left out with the matrix: its kind if it is generated, else itself."""
+    source = matrix["source"] or ""
+    if not source.startswith("spmvpack generate "):
+        return matrix["name"]
+    kind = source.split()[2]
+    return KINDS.get(kind, kind)
+
+
+def constant(matrices, layout):
+    """How much longer one layout takes than the best, always; None where it does not suit each of the matrices."""
+    if any(layout not in m["layouts"] or m["layouts"][layout]["fill_reads_x"] for m in matrices):
+        return None
+    return geometric_mean([m["layouts"][layout]["us"] / min(l["us"] for l in m["layouts"].values() if not l["fill_reads_x"])
+                           for m in matrices])
+
+
+def left_out(times, fit):
+    """Tables of what prices make of matrices that they were not fitted to; `fit`: the prices of times."""
+    text = (f"{times['machine']}, cold cache. Each line's matrices were left out of the fit of the prices that choose "
+            "among their layouts: `auto` over the best, geometric mean and worst; how many are within 3 %; errors of "
+            "predictions near the best.\n")
+    kinds = sorted({kind_of(m) for m in times["matrices"]})
+    records = {}  # (group, kind)
+    for kind in kinds:
+        print(f"without {kind}", file=sys.stderr)
+        rest = {"machine": times["machine"], "matrices": [m for m in times["matrices"] if kind_of(m) != kind]}
+        prices = collections.defaultdict(float, fit(rest))
+        for matrix in times["matrices"]:
+            if kind_of(matrix) == kind:
+                records.setdefault((matrix["group"], kind), Record()).add(matrix, prices)
+    for group, title in (("suite", "The suite, a kind left out"), ("small", "Small ones, a kind left out"),
+                         ("shapes", "Plain shapes, a kind left out"), ("real", "Real matrices, one left out")):
+        total, rows = Record(), ""
+        for (of_group, kind), record in records.items():
+            if of_group == group:
+                total.add_all(record)
+                rows += f"| {kind} | {record.columns()} |\n" if group != "real" else ""
+        matrices = [m for m in times["matrices"] if m["group"] == group]
+        if not matrices:
+            continue
+        always = {layout: constant(matrices, layout) for layout in ("csr", "bitflag", "ccoo", "split", "sell")}
+        text += (f"\n**{title}**\n\n| | matrices | `auto` over the best | worst | within 3 % | off, median | 90 % |\n"
+                 f"|---|---|---|---|---|---|---|\n{rows}| **all** | {total.columns()} |\n\nAlways "
+                 + ", ".join(f"`{layout}` {loss:.3f}" for layout, loss in always.items() if loss) + ".\n")
+    return text
+
+
 def show(times, prices, caches):
     text = (f"{times['machine']}. For each matrix the layout that `auto` takes of those measured, its time predicted "
             f"and measured, and the best one measured that `auto` may take; microseconds, {caches}. The last column "
             "is how much longer `auto`'s takes than the fastest of `csr`, `ccoo` and `sell`.\n")
-    for group, title in (("suite", "suite"), ("real", "real matrices"), ("shapes", "shapes")):
+    for group, title in (("suite", "suite"), ("small", "small matrices"), ("real", "real matrices"), ("shapes", "shapes")):
         rows, losses, best_losses, errors = [], [], [], []
         for matrix in times["matrices"]:
             layouts = matrix["layouts"]
@@ -338,51 +424,65 @@ def show(times, prices, caches):
                  f"times as long as the best one (geometric mean; worst {max(best_losses):.2f}), and at worst "
                  f"{100 * max(losses):+.1f} % longer than the fastest of `csr`, `ccoo` and `sell`. Predictions of layouts "
                  f"near the best are off by {100 * off[len(off) // 2]:.0f} % (median; 90th percentile "
-                 f"{100 * off[int(0.9 * len(off))]:.0f} %).\n\n"
-                 "| matrix | values | `auto` | predicted | measured | best | over the three |\n"
-                 "|---|---|---|---|---|---|---|\n" + "".join(rows))
+                 f"{100 * off[int(0.9 * len(off))]:.0f} %).\n")
+        if group != "small":
+            text += ("\n| matrix | values | `auto` | predicted | measured | best | over the three |\n"
+                     "|---|---|---|---|---|---|---|\n" + "".join(rows))
     return text
+
+
+def write_document(mark, shown):
+    """Between <!-- mark --> and the <!-- /word --> that ends it."""
+    document = ROOT / "docs/BENCHMARKS.md"
+    end = f"<!-- /{mark.split(':')[0]} -->"
+    text, count = re.subn(rf"<!-- {mark} -->.*?{end}", lambda _: f"<!-- {mark} -->\n{shown}{end}", document.read_text(),
+                          flags=re.S)
+    if count != 1:
+        sys.exit(f"{document} has no place for '{mark}'")
+    document.write_text(text)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spmvpack", default=str(ROOT / "build/release/tools/spmvpack"))
     parser.add_argument("--matrices", default=".", help="where matrices are that are not generated")
-    for target in TARGETS:
-        parser.add_argument(f"--{target}", nargs="+", default=[], metavar="BENCH.json")
-    parser.add_argument("--again", nargs="+", default=[], choices=TARGETS, help="ask what the plans do that were measured before")
+    for machine in MACHINES:
+        parser.add_argument(f"--{machine}", nargs="+", default=[], metavar="BENCH.json")
+    parser.add_argument("--again", nargs="+", default=[], choices=MACHINES, help="ask what the plans do that were measured before")
     parser.add_argument("--collect", action="store_true", help="only collect what is measured")
-    parser.add_argument("--keep-prices", nargs="*", choices=TARGETS,
-                        help="those of a target, or all: fit nothing, write the tables alone")
+    parser.add_argument("--keep-prices", nargs="*", choices=MACHINES,
+                        help="those of a machine, or all: fit nothing, write the tables alone")
+    parser.add_argument("--left-out", action="store_true", help="fit without each kind, and show what becomes of it")
     options = parser.parse_args()
-    for target in TARGETS:
-        if files := getattr(options, target):
-            machine, measurements = load(files[0])["machine"]["name"], taken(files)
-        elif target in options.again:
-            before = load(times_path(target))
-            machine, measurements = before["machine"], taken_again(before)
+    for machine in MACHINES:
+        if files := getattr(options, machine):
+            name, measurements = load(files[0])["machine"]["name"], taken(files)
+        elif machine in options.again:
+            before = load(times_path(machine))
+            name, measurements = before["machine"], taken_again(before)
         else:
             continue
-        collected = collect(options.spmvpack, target, measurements, options.matrices)
-        write_times(times_path(target), {"machine": machine, "matrices": collected})
+        collected = collect(options.spmvpack, machine, measurements, options.matrices)
+        write_times(times_path(machine), {"machine": name, "matrices": collected})
     if options.collect:
         return
-    kept = TARGETS if options.keep_prices == [] else options.keep_prices or ()
+    if options.left_out:
+        write_document("left out", "\n".join(
+            left_out(load(times_path(gpu)), lambda times: settled(times, fit_gpu, MOST_SLOWER)) for gpu in GPUS))
+        return
+    kept = MACHINES if options.keep_prices == [] else options.keep_prices or ()
     prices = kept_prices()
-    if "gpu" not in kept:
-        prices["gpu"] = settled(load(times_path("gpu")), fit_gpu, MOST_SLOWER)
+    for gpu in GPUS:
+        if gpu not in kept:
+            prices[gpu] = settled(load(times_path(gpu)), fit_gpu, MOST_SLOWER)
     if "host" not in kept:
-        units = [unit for unit in prices["gpu"] if unit not in HOST_ONLY]
+        units = [unit for unit in prices[GPUS[0]] if unit not in HOST_ONLY]
         prices["host"] = settled(load(times_path("host")), lambda *a: fit_host(a[0], units, a[1]),
                                  {"shapes": MOST_SLOWER["shapes"]})
-    if len(kept) < len(TARGETS):
+    if len(kept) < len(MACHINES):
         write_prices(prices)
-    document = ROOT / "docs/BENCHMARKS.md"
-    text = document.read_text()
-    for target in TARGETS:
-        shown = f"<!-- times: {target} -->\n{show(load(times_path(target)), prices[target], CACHES[target])}<!-- /times -->"
-        text = re.sub(rf"<!-- times: {target} -->.*?<!-- /times -->", lambda _: shown, text, flags=re.S)
-    document.write_text(text)
+    for machine in MACHINES:
+        write_document(f"times: {machine}", show(load(times_path(machine)), prices[machine], CACHES[machine]))
 
 
 if __name__ == "__main__":

@@ -202,6 +202,18 @@ def check_suite():
     check_result(bench, narrow, narrow["results"][0])
 
 
+def check_generated():
+    """What is generated on the spot is measured as a file of it, with the default kernels alone if that is asked."""
+    bench = parse(run("bench", "generate laplace2d --grid 30x20", "--device", "host", "--runs", 1, "--json", "--layout",
+                      "csr", "--layout", "auto", "--kernels", "default", "-q"))
+    matrix, = bench["matrices"]
+    assert matrix["source"] == "spmvpack generate laplace2d --grid 30x20" and matrix["group"] is None
+    assert (matrix["rows"], matrix["nonzeros"]) == (600, 5 * 600 - 2 * (30 + 20))
+    assert [(r["layout"], r["kernel"]) for r in matrix["results"]] == [("auto", "default"), ("csr", "default")]
+    assert "is not known" in run("bench", "generate laplace3d --grid 3x3", code=2)
+    assert "--kernels is 'some'" in run("bench", "A.mtx", "--kernels", "some", code=2)
+
+
 def check_gpu(directory):
     """True where there is a GPU."""
     if not check_gpu_types(directory, "f64"):
@@ -279,6 +291,7 @@ with tempfile.TemporaryDirectory() as name:
     check_host(pathlib.Path(name))
     check_usage(pathlib.Path(name))
     check_suite()
+    check_generated()
     gpu = check_gpu(pathlib.Path(name))
 check_committed()
 check_gathers()

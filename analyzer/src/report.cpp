@@ -24,7 +24,7 @@ LayoutCost cost_of(const encoder::Plan& plan, std::uint64_t rows, const encoder:
   cost.fill_reads_x = plan.fill_reads_x();
   cost.parts_reason = plan.parts_reason;
   cost.work = encoder::work_of(plan, rows, x);
-  cost.predicted_seconds = encoder::predicted_seconds(cost.work, options.aim.target);
+  cost.predicted_seconds = encoder::predicted_seconds(cost.work, encoder::profile_of(options.aim));
   for (const encoder::PartPlan& part : plan.parts) {
     const std::string prefix = plan.parts.size() > 1 ? fmt::format("part{}.", cost.parts.size()) : "";
     append(cost.byte_shares, part.byte_shares, prefix);
@@ -72,7 +72,7 @@ TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOp
   cost.device_bytes = best.device_bytes();
   if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
   const std::vector<encoder::Counter> work = encoder::work_of(best, t.rows, encoder::x_sectors(t, options.threads));
-  cost.predicted_seconds = encoder::predicted_seconds(work, options.aim.target);
+  cost.predicted_seconds = encoder::predicted_seconds(work, encoder::profile_of(options.aim));
   return cost;
 }
 

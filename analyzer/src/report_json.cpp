@@ -113,9 +113,12 @@ Json balance_json(const Balance& b) {
 
 Json time_model_json(const Report& report) {
   Json prices = Json::object();
-  for (const encoder::Price& price : encoder::prices()) prices[std::string(price.unit)] = price.on(report.aim.target);
+  const encoder::Profile& profile = encoder::profile_of(report.aim);
+  for (const std::string_view unit : encoder::units()) prices[std::string(unit)] = profile.price(unit);
   return {{"optimize", report.aim.optimize == encoder::Objective::time ? "time" : "bytes"},
           {"target", report.aim.target == encoder::Target::gpu ? "gpu" : "host"},
+          {"profile", profile.id},
+          {"machine", profile.machine},
           {"x_sectors_from_memory", report.x_sectors.from_memory},
           {"x_sectors_from_l2", report.x_sectors.from_l2},
           {"x_sectors_of_warps", report.x_sectors.of_warps},

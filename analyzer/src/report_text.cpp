@@ -124,7 +124,7 @@ std::string layouts_text(const Report& report, Detail detail) {
   }
   std::string text = table(rows, 1);
   text += fmt::format("  bytes: of the matrix, all read by each multiply; time: predicted, {}\n",
-                      report.aim.target == encoder::Target::gpu ? "one H200 GPU" : "one CPU core");
+                      encoder::profile_of(report.aim).machine);
   if (any_too_large)
     text +=
         fmt::format("  * too large: over {} times the bytes of csr; encode needs --force-size\n", encoder::max_growth);

@@ -30,7 +30,8 @@ class Measurement {
   }
 
   void ours(const Container& container, const std::string& layout) {
-    for (const Candidate& candidate : machine_.load(container, layout)) result_.results.push_back(run(candidate));
+    for (const Candidate& candidate : machine_.load(container, layout))
+      if (options_.all_kernels || candidate.kernel == "default") result_.results.push_back(run(candidate));
   }
 
   /// The matrix in one of our layouts.

@@ -58,6 +58,7 @@ struct MeasureOptions {
   std::uint64_t seed = 1;                       ///< of x
   std::vector<std::string> layouts;             ///< to encode in; empty: all
   std::map<std::string, std::string> settings;  ///< of these layouts
+  bool all_kernels = true;                      ///< else each layout's default
   std::optional<ValueType> vectors;             ///< type of x and y; unset: the matrix's
   LoadOptions load;                             ///< threads, memory limit, progress
 };

@@ -7,6 +7,7 @@
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 #include "tuning.hpp"
 
 namespace spmvpack::encoder {
@@ -16,7 +17,8 @@ std::string options_text(const EncodeRequest& request, ValueType type) {
   std::string text = fmt::format("--layout {}", request.strategy);
   for (const auto& [name, value] : request.settings) text += fmt::format(" --set {}={}", name, value);
   if (request.aim.optimize == Objective::bytes) text += " --optimize bytes";
-  if (request.aim.target == Target::host) text += " --target host";
+  if (const std::string_view target = target_name(request.aim); target != "gpu")
+    text += fmt::format(" --target {}", target);
   if (request.tuner) text += request.aim.target == Target::host ? " --tune host" : " --tune gpu";
   if (request.transpose) text += " --transpose";
   text += fmt::format(" --value-type {}", to_string(type));

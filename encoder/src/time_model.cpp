@@ -5,14 +5,36 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <type_traits>
 
+#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/x_traffic.hpp"
 
 namespace spmvpack::encoder {
 namespace {
 
-constexpr std::array all_prices{
+/// What a unit costs on each machine, in picoseconds.
+struct Price {
+  std::string_view unit;
+  double h200, h100, host;
+};
+constexpr std::array prices{
 #include "time_prices.inc"
+};
+
+template <class Member>
+constexpr auto column(Member member) {
+  std::array<std::remove_cvref_t<decltype(prices[0].*member)>, prices.size()> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = prices[i].*member;
+  return all;
+}
+constexpr auto all_units = column(&Price::unit);
+constexpr auto on_h200 = column(&Price::h200), on_h100 = column(&Price::h100), on_host = column(&Price::host);
+
+constexpr std::array all_profiles{
+    Profile{"h200", "one H200 GPU", Target::gpu, on_h200},
+    Profile{"h100", "one H100 GPU", Target::gpu, on_h100},
+    Profile{"host", "two CPU cores", Target::host, on_host},
 };
 
 void add(std::vector<Counter>& work, const std::string& unit, std::uint64_t count) {
@@ -24,9 +46,60 @@ void add(std::vector<Counter>& work, const std::string& unit, std::uint64_t coun
     found->value += count;
 }
 
+/// Until a device has so many entries to load, it waits for memory more than it hands it out: the first of them take
+/// longer than those after them, in each layout.
+void add_first(std::vector<Counter>& work) {
+  constexpr std::uint64_t first = std::uint64_t{1} << 20U;
+  std::vector<Counter> more;
+  for (const Counter& c : work)
+    for (const std::string_view of : {".entries", ".slots"})
+      if (c.name.ends_with(of))
+        add(more, c.name.substr(0, c.name.size() - of.size()) + ".first", std::min(c.value, first));
+  work.insert(work.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
-std::span<const Price> prices() { return all_prices; }
+std::span<const std::string_view> units() { return all_units; }
+std::span<const Profile> profiles() { return all_profiles; }
+
+const Profile& default_profile(Target target) {
+  return *std::find_if(all_profiles.begin(), all_profiles.end(), [&](const Profile& p) { return p.target == target; });
+}
+
+const Profile& profile_of(const Aim& aim) {
+  return aim.profile != nullptr ? *aim.profile : default_profile(aim.target);
+}
+
+void set_target(Aim& aim, std::string_view name) {
+  aim.profile = nullptr;
+  if (name == "gpu" || name == "host") {
+    aim.target = name == "host" ? Target::host : Target::gpu;
+    return;
+  }
+  std::string known = "gpu, host";
+  for (const Profile& profile : all_profiles) {
+    if (profile.id == name) {
+      aim.target = profile.target;
+      aim.profile = &profile;
+      return;
+    }
+    if (profile.id != "host") known += fmt::format(", {}", profile.id);
+  }
+  throw Error(errc::usage, fmt::format("the target is '{}'", escape(name)), {}, "give one of " + known);
+}
+
+std::string_view target_name(const Aim& aim) {
+  if (aim.profile != nullptr) return aim.profile->id;
+  return aim.target == Target::host ? "host" : "gpu";
+}
+
+double Profile::price(std::string_view unit) const {
+  const auto* const found = std::lower_bound(all_units.begin(), all_units.end(), unit);
+  if (found == all_units.end() || *found != unit)
+    throw Error(errc::internal, fmt::format("the work '{}' has no price", unit));
+  return picoseconds[static_cast<std::size_t>(found - all_units.begin())];
+}
 
 XSectors x_sectors(const CsrView& a, int threads) {
   XCache cache{.bytes = device_cache_bytes, .line_bytes = sector_bytes, .element_bytes = size_of(a.value_type())};
@@ -70,6 +143,7 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     work.push_back({"y.passes", 1});
     work.push_back({"y.rows", rows});
   }
+  add_first(work);
   return work;
 }
 
@@ -79,17 +153,13 @@ std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSe
                             {"x.sectors", least.near ? 0 : x.from_l2},
                             {"x.warp_sectors", least.near ? 0 : x.of_warps}};
   work.insert(work.end(), least.work.begin(), least.work.end());
+  add_first(work);
   return work;
 }
 
-double predicted_seconds(std::span<const Counter> work, Target target) {
+double predicted_seconds(std::span<const Counter> work, const Profile& profile) {
   double picoseconds = 0;
-  for (const Counter& c : work) {
-    const auto* const price =
-        std::find_if(all_prices.begin(), all_prices.end(), [&](const Price& p) { return p.unit == c.name; });
-    if (price == all_prices.end()) throw Error(errc::internal, fmt::format("the work '{}' has no price", c.name));
-    picoseconds += price->on(target) * static_cast<double>(c.value);
-  }
+  for (const Counter& c : work) picoseconds += profile.price(c.name) * static_cast<double>(c.value);
   return picoseconds * 1e-12;
 }
 

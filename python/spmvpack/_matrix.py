@@ -181,9 +181,10 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
             order. Values of float64 and float32 are stored as they are, integers and booleans as float64.
         layout: "auto", or a layout or strategy by its name, as `spmvpack encode --layout` takes it.
         optimize: what plans minimise: "time", which they predict, or "bytes". For "auto", "csell", "bitflag", "split".
-        target: where the multiply is predicted to run, "gpu" (the default) or "host".
+        target: where the multiply is predicted to run, "gpu" (the default) or "host", or a measured machine, "h200"
+            or "h100".
         tune: measure here what "auto" predicts, for about a second, and take the fastest: on "host", or on a GPU as
-            to() takes it ("cuda", "cuda:1", a number, ...), which implies the target. The bytes then depend on the
+            to() takes it ("cuda", "cuda:1", a number, ...), which implies "gpu". The bytes then depend on the
             machine and its noise; M.provenance has what was measured. A^T is not measured.
         settings: of the layout, such as {"ccoo.k": 4}.
         codec: "none", or "zstd" or "zstd:LEVEL" with levels from 1 to 19.
@@ -221,16 +222,16 @@ def _tuned_aim(optimize: str, target: str | None, tune: Any) -> tuple[_native.Ai
     device = None if tune is None or (isinstance(tune, str) and tune == "host") else device_index(tune)
     implied = "gpu" if tune is None or device is not None else "host"
     aim = aim_of(optimize, implied if target is None else target)
-    if tune is not None and target not in (None, implied):
+    if tune is not None and target is not None and (target == "host") != (implied == "host"):
         raise ValueError(f"tune is {tune!r}, which implies target {implied!r}, but target is {target!r}")
     return aim, device
 
 
 def aim_of(optimize: str, target: str) -> _native.Aim:
-    for name, value, known in (("optimize", optimize, ("time", "bytes")), ("target", target, ("gpu", "host"))):
+    for name, value, known in (("optimize", optimize, ["time", "bytes"]), ("target", target, _native.targets())):
         if value not in known:
-            raise ValueError(f"{name} is {value!r}, expected {known[0]!r} or {known[1]!r}")
-    return _native.Aim(getattr(_native.Objective, optimize), getattr(_native.Target, target))
+            raise ValueError(f"{name} is {value!r}, expected {', '.join(map(repr, known[:-1]))} or {known[-1]!r}")
+    return _native.Aim(getattr(_native.Objective, optimize), target)
 
 
 def open_container(source: Any, memory_limit: int = 0) -> _native.Container:

@@ -9,6 +9,7 @@
 #include "spmvpack/analyzer/report.hpp"
 #include "spmvpack/container/assemble.hpp"
 #include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 #include "spmvpack/gpu_loader/timing.hpp"
@@ -175,12 +176,17 @@ void bind_encoding(nb::module_& m) {
   nb::enum_<encoder::Objective>(m, "Objective")
       .value("time", encoder::Objective::time)
       .value("bytes", encoder::Objective::bytes);
-  nb::enum_<encoder::Target>(m, "Target").value("gpu", encoder::Target::gpu).value("host", encoder::Target::host);
+  m.def("targets", [] {
+    std::vector<std::string> names{"gpu", "host"};
+    for (const encoder::Profile& profile : encoder::profiles())
+      if (profile.id != "host") names.emplace_back(profile.id);
+    return names;
+  });
   nb::class_<encoder::Aim>(m, "Aim", "What plans minimise, and for which machine.")
       .def(
           "__init__",
-          [](encoder::Aim* aim, encoder::Objective optimize, encoder::Target target) {
-            new (aim) encoder::Aim{optimize, target};
+          [](encoder::Aim* aim, encoder::Objective optimize, const std::string& target) {
+            encoder::set_target(*new (aim) encoder::Aim{optimize}, target);
           },
           "optimize"_a, "target"_a);
   nb::class_<encoder::EncodeRequest>(m, "Request", "How to encode: spmvpack::encoder::EncodeRequest.")

@@ -2,6 +2,8 @@
 
 #include "spmvpack/encoder/time_model.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -159,19 +161,37 @@ TEST_CASE("on a host, csell takes its values one by one where they are not repea
   CHECK(count(repeated, "csell.raw_entries") == 0);
 }
 
-TEST_CASE("a time is the sum of work at its price, on either machine") {
+TEST_CASE("a time is the sum of work at its price, on each machine") {
   const std::vector<Counter> two{{"bytes", 1'000'000}, {"csr.multiplies", 2}};
-  for (const Target target : targets) {
+  for (const encoder::Profile& profile : encoder::profiles()) {
+    INFO(profile.id);
+    REQUIRE(profile.picoseconds.size() == encoder::units().size());
     double expected = 0;
-    for (const encoder::Price& price : encoder::prices()) {
-      CHECK(price.on(target) >= 0);  // so that no work makes a multiply faster
-      if (price.unit == "bytes") expected += 1e-6 * price.on(target);
-      if (price.unit == "csr.multiplies") expected += 2e-12 * price.on(target);
+    for (std::size_t i = 0; i < encoder::units().size(); ++i) {
+      const double price = profile.picoseconds[i];
+      CHECK(price >= 0);  // so that no work makes a multiply faster
+      if (encoder::units()[i] == "bytes") expected += 1e-6 * price;
+      if (encoder::units()[i] == "csr.multiplies") expected += 2e-12 * price;
     }
-    CHECK(encoder::predicted_seconds(two, target) == Approx(expected));
+    CHECK(encoder::predicted_seconds(two, profile) == Approx(expected));
     CHECK(expected > 1e-8);
   }
+  CHECK(std::is_sorted(encoder::units().begin(), encoder::units().end()));  // as price() looks for them
   CHECK_THROWS_AS(encoder::predicted_seconds(std::vector<Counter>{{"csr.miracles", 1}}, Target::gpu), Error);
+}
+
+TEST_CASE("a target is a kind of machine, or one that was measured") {
+  encoder::Aim aim;
+  for (const char* const name : {"gpu", "host", "h200", "h100"}) {
+    encoder::set_target(aim, name);
+    CHECK(encoder::target_name(aim) == name);
+    CHECK((aim.target == Target::host) == (name == std::string("host")));
+    CHECK(encoder::profile_of(aim).target == aim.target);
+  }
+  CHECK(encoder::profile_of(aim).id == "h100");
+  CHECK(encoder::profile_of({}).id == "h200");
+  CHECK_THROWS_WITH(encoder::set_target(aim, "tpu"),
+                    Catch::Contains("the target is 'tpu'; give one of gpu, host, h200, h100"));
 }
 
 TEST_CASE("whatever a layout does has a price") {
@@ -274,7 +294,7 @@ namespace {
 
 nlohmann::json measured(Target target) {
   const std::string path =
-      SPMVPACK_TEST_DOCS + std::string("/docs/bench/times_") + (target == Target::gpu ? "gpu" : "host") + ".json";
+      fmt::format("{}/docs/bench/times_{}.json", SPMVPACK_TEST_DOCS, encoder::default_profile(target).id);
   std::ifstream file(path);
   INFO(path);
   REQUIRE(file.good());

@@ -393,7 +393,8 @@ TEST_CASE("the encoder predicts the time of the kernel that is csr's default") {
     CHECK(work.contains("csr.vector_entries") == (kernel == "csr/vector"));
     CHECK(work.contains("csr.block_entries") == (kernel == "csr/ipcsr"));
     CHECK(work.contains("csr.merge_entries") == (kernel == "csr/merge"));
-    CHECK(work.contains("csr.chain") == (kernel == "csr/scalar" || kernel == "csr/vector"));
+    CHECK(work.contains("csr.scalar_chain") == (kernel == "csr/scalar"));
+    CHECK(work.contains("csr.vector_chain") == (kernel == "csr/vector"));
   }
   CHECK(seen.size() == 5);
 }

@@ -47,6 +47,10 @@ void add_options(po::options_description& options) {
       ("csv", po::bool_switch(), "print a line per matrix and kernel, for tables");
 }
 
+void add_special_options(po::options_description& options) {
+  options.add_options()("kernels", po::value<std::string>());
+}
+
 /// Wraps `text` into indented lines of at most 80 columns.
 std::string in_lines(std::string_view text) {
   constexpr std::size_t indent = 6, width = 80 - indent;
@@ -62,12 +66,14 @@ std::string in_lines(std::string_view text) {
 std::string details() {
   std::string text =
       "A.mtx (or any other source) is encoded in every layout; a container is\n"
-      "multiplied as it is. Each kernel is checked row by row against a product in\n"
-      "extended precision with a random x, |error| <= (n + 4) u sum |a x|, where u is\n"
-      "that of the vectors' type. A kernel that promises identical bits must give them\n"
-      "before and after the timings. Times (on a GPU, by events) are cold, after\n"
-      "writing 256 MiB, and warm. A wrong result ends with exit code 70, after the\n"
-      "figures.\n"
+      "multiplied as it is. An argument that begins with \"generate \" is made as that\n"
+      "command makes it (with seed 0, if none is given), and encoded. Each kernel is\n"
+      "checked row by row against a product in extended precision with a random x,\n"
+      "|error| <= (n + 4) u sum |a x|, where u is that of the vectors' type. A kernel\n"
+      "that promises identical bits must give them before and after the timings. Times\n"
+      "(on a GPU, by events) are cold, after writing 256 MiB, and warm. A wrong result\n"
+      "ends with exit code 70, after the figures. --kernels default measures only the\n"
+      "default kernel of each layout.\n"
       "\n"
       "Without --value-type all is f64, but a container keeps its type. With f32 or\n"
       "mixed, values are rounded first. Peers get the same types; a format that they do\n"
@@ -159,6 +165,7 @@ class Benchmark {
     options_.layouts = words(invocation, "layout");
     for (const std::string& layout : options_.layouts) find_layout(layout);
     options_.settings = parse_settings(words(invocation, "set"));
+    options_.all_kernels = choice(invocation, "kernels", {"all", "default"}, [] { return "all"; }) == "all";
     encoder::check_settings(options_.settings);
     options_.load = invocation.common<LoadOptions>();
     read_types();
@@ -174,7 +181,7 @@ class Benchmark {
     machine_ = choose_machine(invocation_, options_.load);
     for (const bench::SuiteMember* member : members) bench_member(*member);
     Failures failures("spmvpack bench", invocation_.arguments.size());
-    for (const std::string& path : invocation_.arguments) failures.attempt(path, [&] { bench_file(path); });
+    for (const std::string& path : invocation_.arguments) failures.attempt(path, [&] { bench_argument(path); });
     run_.seconds = watch.seconds();
     tell(matrices_text(run_.matrices));
     if (run_.suite) tell(summary_text(run_.matrices));
@@ -234,6 +241,14 @@ class Benchmark {
                            {invocation_.threads, invocation_.memory_limit}, invocation_.progress);
     result.make_seconds = watch.seconds();
     bench_matrix(result, source, nullptr);
+  }
+
+  void bench_argument(const std::string& argument) {
+    constexpr std::string_view made = "generate ";
+    if (argument.starts_with(made))
+      bench_member({argument, {}, std::string_view(argument).substr(made.size())});
+    else
+      bench_file(argument);
   }
 
   void bench_file(const std::string& path) {
@@ -301,7 +316,7 @@ const Command bench_command{"bench",
                             add_options,
                             details,
                             run,
-                            nullptr,
+                            add_special_options,
                             nullptr,
                             {"suite", "shapes"},
                             true};

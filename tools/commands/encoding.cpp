@@ -11,6 +11,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 #include "suggestion.hpp"
 
 namespace spmvpack::tools {
@@ -107,19 +108,17 @@ void add_aim_options(po::options_description& options) {
   options.add_options()  //
       ("optimize", po::value<std::string>()->value_name("time|bytes")->default_value("time"),
        "what auto makes least")  //
-      ("target", po::value<std::string>()->value_name("gpu|host")->default_value("gpu"), "machine of predicted times");
+      ("target", po::value<std::string>()->value_name("gpu|host|...")->default_value("gpu"),
+       "machine of predicted times");
 }
 
 encoder::Aim read_aim(const Invocation& invocation) {
-  const auto is_second = [&](const char* option, std::string_view first, std::string_view second) {
-    const std::string& given = invocation.text(option);
-    if (given != first && given != second)
-      throw Error(errc::usage, fmt::format("--{} is '{}'", option, escape(given)), {},
-                  fmt::format("give {} or {}", first, second));
-    return given == second;
-  };
-  return {is_second("optimize", "time", "bytes") ? encoder::Objective::bytes : encoder::Objective::time,
-          is_second("target", "gpu", "host") ? encoder::Target::host : encoder::Target::gpu};
+  const std::string& optimize = invocation.text("optimize");
+  if (optimize != "time" && optimize != "bytes")
+    throw Error(errc::usage, fmt::format("--optimize is '{}'", escape(optimize)), {}, "give time or bytes");
+  encoder::Aim aim{.optimize = optimize == "bytes" ? encoder::Objective::bytes : encoder::Objective::time};
+  encoder::set_target(aim, invocation.text("target"));
+  return aim;
 }
 
 void add_encoding_options(po::options_description& options) {

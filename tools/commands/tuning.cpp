@@ -6,6 +6,7 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/timing.hpp"
 #include "spmvpack/host_loader/timing.hpp"
@@ -41,10 +42,12 @@ void read_tuner(const Invocation& invocation, encoder::EncodeRequest& request) {
                 "omit one of them");
   if (request.aim.optimize == encoder::Objective::bytes)
     throw Error(errc::usage, "--tune with --optimize bytes, which needs no measuring", {}, "omit one of them");
-  if (!invocation.options["target"].defaulted() && invocation.text("target") != machine)
+  const encoder::Target target = machine == "host" ? encoder::Target::host : encoder::Target::gpu;
+  if (invocation.options["target"].defaulted())
+    encoder::set_target(request.aim, machine);
+  else if (request.aim.target != target)
     throw Error(errc::usage, fmt::format("--tune {} with --target {}", machine, invocation.text("target")), {},
                 "omit --target, which --tune implies");
-  request.aim.target = machine == "host" ? encoder::Target::host : encoder::Target::gpu;
   request.tuner = machine == "host"
                       ? encoder::Tuner{host_loader::processor_name(), host_loader::measure_on_host(invocation.threads)}
                       : gpu_tuner(invocation.threads);

@@ -35,7 +35,8 @@ _spmvpack() {
         if [[ $command == bench ]]; then candidates+=' mixed'; fi
         ;;
       --x | --against | -o | --output) files='*' ;;
-      --device | --target | --tune) candidates='gpu host' ;;
+      --device | --tune) candidates='gpu host' ;;
+      --target) candidates='gpu host h200 h100' ;;
       --optimize) candidates='time bytes' ;;
       --peers) candidates='cusparse none' ;;
       --only) candidates=$("$program" bench --help 2> /dev/null | sed -n '/^The \(suite\|shapes\):/,/^$/s/^  \([A-Za-z0-9.-][A-Za-z0-9.-]*\).*/\1/p') ;;

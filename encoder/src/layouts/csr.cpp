@@ -52,7 +52,7 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest) {
       break;
     case rules::vector:
       work.push_back({"csr.vector_entries", a.nnz()});
-      work.push_back({"csr.chain", div_up(longest, rules::lanes_per_row(a.rows(), a.nnz()))});
+      work.push_back({"csr.vector_chain", div_up(longest, rules::lanes_per_row(a.rows(), a.nnz()))});
       break;
     case rules::ipcsr: {
       const Turns most = longest_turns(a);
@@ -63,7 +63,7 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest) {
       break;
     }
     default:  // scalar
-      work.push_back({"csr.chain", longest});
+      work.push_back({"csr.scalar_chain", longest});
   }
   return work;
 }

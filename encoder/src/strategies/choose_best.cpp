@@ -106,7 +106,7 @@ class Weighing {
 
  private:
   [[nodiscard]] double seconds_of(const std::vector<Counter>& work) const {
-    return by_time_ ? predicted_seconds(work, options_.aim.target) : 0.0;
+    return by_time_ ? predicted_seconds(work, profile_of(options_.aim)) : 0.0;
   }
 
   /// Ties go to the first.

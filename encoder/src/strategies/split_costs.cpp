@@ -195,7 +195,7 @@ void SplitCosts::sample_csell(const ShortRows& of) {
 double SplitCosts::cost(std::uint64_t bytes, std::uint64_t y_elements, std::vector<Counter> work) const {
   if (options_.aim.optimize == Objective::bytes) return static_cast<double>(bytes);
   work.push_back({"bytes", bytes + y_elements * size_});
-  return predicted_seconds(work, options_.aim.target);
+  return predicted_seconds(work, profile_of(options_.aim));
 }
 
 double SplitCosts::of_short(std::string_view layout, const ShortRows& s) const {
@@ -256,7 +256,7 @@ void SplitCosts::look_at_segments(std::span<const ShortRows> cuts) {
   if (first == cuts.end()) return;
   const PartMatrix rows = longer_rows(a_, first->length, options_.threads);
   const XSectors x = x_sectors(rows.a, options_.threads);
-  far_gather_ = predicted_seconds({{{"x.sectors", x.from_l2}, {"x.warp_sectors", x.of_warps}}}, options_.aim.target) /
+  far_gather_ = predicted_seconds({{{"x.sectors", x.from_l2}, {"x.warp_sectors", x.of_warps}}}, profile_of(options_.aim)) /
                 static_cast<double>(rows.a.nnz());
   most_spared_ = spared_gathers({});  // of no cut
   for (const ShortRows& s : cuts) most_spared_ = std::max(most_spared_, spared_gathers(s));

@@ -8,27 +8,27 @@ import scipy.sparse
 from cli import layouts, spmvpack
 
 random = np.random.default_rng(7)
-for rows, cols, density in [(1, 1, 1), (50, 70, 0.1), (700, 300, 0.02), (3, 4000, 0.3), (4000, 3, 0.3)]:
+# A few shapes, as every product is three processes; host_multiply_test has more.
+for rows, cols, density, value_type in [(1, 1, 1, "f64"), (50, 70, 0.1, "f64"), (700, 300, 0.02, "f32"), (3, 4000, 0.3, "f64"),
+                                        (4000, 3, 0.3, "f64")]:
     a = scipy.sparse.random(rows, cols, density, format="csr", random_state=random, data_rvs=random.standard_normal)
     x = random.standard_normal(cols)
     scipy.io.mmwrite("A.mtx", a, precision=17, symmetry="general")
     scipy.io.mmwrite("x.mtx", x.reshape(-1, 1), precision=17, symmetry="general")
+    # Row by row: |y - ref| <= (n + 4) u sum |a x|, and two more roundings where A and x are rounded to f32.
+    exact = scipy.io.mmread("A.mtx").tocsr().astype(np.longdouble)
+    products = exact.multiply(x.astype(np.longdouble)).tocsr()
+    reference = np.asarray(products.sum(axis=1)).ravel()
+    size = np.asarray(abs(products).sum(axis=1)).ravel()
     for layout in layouts():
-        for value_type, unit in (("f64", 2.0**-53), ("f32", 2.0**-24)):
-            spmvpack("encode", "A.mtx", "-qf", "--layout", layout, "--value-type", value_type, "--force-size")
-            exact = scipy.io.mmread("A.mtx").tocsr().astype(np.longdouble)
-            xs = x.astype(np.longdouble)
-            # Row by row: |y - ref| <= (n + 4) u sum |a x|, and two more roundings where A and x are rounded to f32.
-            products = exact.multiply(xs).tocsr()
-            reference = np.asarray(products.sum(axis=1)).ravel()
-            size = np.asarray(abs(products).sum(axis=1)).ravel()
-            bound = (np.diff(exact.indptr) + (4 if value_type == "f64" else 7)) * unit * size
-            spmvpack("multiply", "A.spmvc", "--x", "x.mtx", "-o", "y.mtx", "-f", "-q")
-            y = scipy.io.mmread("y.mtx").ravel()
-            assert y.shape == (rows,)
-            assert (abs(y - reference) <= bound).all(), (rows, cols, layout, value_type)
-            # Standard output has the same bytes as the file, at any number of threads.
-            assert spmvpack("multiply", "A.spmvc", "--x", "x.mtx", "--threads", 3) == open("y.mtx").read()
+        spmvpack("encode", "A.mtx", "-qf", "--layout", layout, "--value-type", value_type, "--force-size")
+        unit, roundings = {"f64": (2.0**-53, 4), "f32": (2.0**-24, 7)}[value_type]
+        spmvpack("multiply", "A.spmvc", "--x", "x.mtx", "-o", "y.mtx", "-f", "-q")
+        y = scipy.io.mmread("y.mtx").ravel()
+        assert y.shape == (rows,)
+        assert (abs(y - reference) <= (np.diff(exact.indptr) + roundings) * unit * size).all(), (rows, cols, layout)
+        # Standard output has the same bytes as the file, at any number of threads.
+        assert spmvpack("multiply", "A.spmvc", "--x", "x.mtx", "--threads", 3) == open("y.mtx").read()
     ones = np.array(spmvpack("multiply", "A.spmvc").splitlines()[2:], dtype=float)
     assert np.allclose(ones, a.sum(axis=1).A1, atol=1e-3)
     scipy.io.mmwrite("long.mtx", np.ones((cols + 1, 1)), symmetry="general")

@@ -28,6 +28,7 @@ try encode A.mtx --tune host --layout csr
 try encode A.mtx --tune gpu --optimize bytes
 try encode A.mtx --tune host --target gpu
 try encode A.mtx --tune gpu --target host
+try encode A.mtx --tune host --target h200
 try encode A.mtx --threads 0
 try encode A.mtx --threads two
 try encode A.mtx --memory-limit 0

@@ -21,6 +21,7 @@
 namespace spmvpack::encoder {
 
 class ValueTable;
+struct Profile;
 struct Survey;
 
 /// What plans minimise, and the machine for which times are predicted.
@@ -29,6 +30,7 @@ enum class Target : std::uint8_t { gpu, host };
 struct Aim {
   Objective optimize = Objective::time;
   Target target = Target::gpu;
+  const Profile* profile = nullptr;  ///< of a machine of this kind (time_model.hpp); null: that of default_profile()
 
   friend bool operator==(const Aim&, const Aim&) = default;
 };

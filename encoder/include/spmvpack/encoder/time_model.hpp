@@ -14,17 +14,28 @@
 
 namespace spmvpack::encoder {
 
-/// What one unit of work costs, in picoseconds: measured multiplies, fitted by benchmarks/fit_times.py.
-struct Price {
-  std::string_view unit;  ///< such as "bytes", or "ccoo.slots"
-  /// On one H200 with a cold cache; on two cores of an Intel Xeon, cold and warm.
-  double gpu = 0, host = 0;
+/// A machine, with what one unit of work costs on it: measured multiplies, fitted by benchmarks/fit_times.py.
+struct Profile {
+  std::string_view id;       ///< "h200"; what `--target` takes
+  std::string_view machine;  ///< "one H200 GPU"
+  Target target = Target::gpu;
+  std::span<const double> picoseconds;  ///< of units(), in their order; none is negative
 
-  [[nodiscard]] double on(Target target) const noexcept { return target == Target::gpu ? gpu : host; }
+  /// Error(errc::internal) if there is no such unit.
+  [[nodiscard]] SPMVPACK_EXPORT double price(std::string_view unit) const;
 };
 
-/// All prices.
-SPMVPACK_EXPORT std::span<const Price> prices();
+/// All units of work, such as "bytes" or "ccoo.slots", in alphabetical order.
+SPMVPACK_EXPORT std::span<const std::string_view> units();
+/// All profiles. The first of each target is its default, whatever machine this is: files must not depend on it.
+SPMVPACK_EXPORT std::span<const Profile> profiles();
+SPMVPACK_EXPORT const Profile& default_profile(Target target);
+/// The one of this aim.
+SPMVPACK_EXPORT const Profile& profile_of(const Aim& aim);
+/// Sets target and profile to what has this name: gpu or host, or a profile's id. Error(errc::usage) if nothing has.
+SPMVPACK_EXPORT void set_target(Aim& aim, std::string_view name);
+/// What set_target() takes for this aim.
+SPMVPACK_EXPORT std::string_view target_name(const Aim& aim);
 
 /// A GPU's caches as the model has them: one that all rows share, and one of a multiprocessor beside the matrix that
 /// passes by, for the rows of its largest thread block; both hand out sectors.
@@ -40,7 +51,7 @@ struct XSectors {
 /// Estimates them. O(nnz), parallel; the result does not depend on the number of threads.
 SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0);
 
-/// All that a multiply of a matrix with so many rows does, in units of prices(): PartPlan::work of all parts, the bytes
+/// All that a multiply of a matrix with so many rows does, in units(): PartPlan::work of all parts, the bytes
 /// that it moves ("bytes": those of the plan, x's sectors from memory, and y once for each part, and once more for each
 /// that adds to it), the sectors of x from L2 and of warps ("x.sectors" and "x.warp_sectors"), and the pass over y that
 /// comes first unless the first part has all rows ("y.passes", and "y.rows" of it), which then adds to it, too.
@@ -50,6 +61,9 @@ SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t row
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSectors& x);
 
 /// Seconds of a multiply that does this. Error(errc::internal) if a unit has no price.
-SPMVPACK_EXPORT double predicted_seconds(std::span<const Counter> work, Target target);
+SPMVPACK_EXPORT double predicted_seconds(std::span<const Counter> work, const Profile& profile);
+inline double predicted_seconds(std::span<const Counter> work, Target target) {
+  return predicted_seconds(work, default_profile(target));
+}
 
 }  // namespace spmvpack::encoder
