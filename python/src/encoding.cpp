@@ -1,6 +1,7 @@
 // From the caller's arrays or a file to a report or a container in memory.
 
 #include <fmt/format.h>
+#include <nanobind/stl/vector.h>
 
 #include <map>
 #include <variant>
