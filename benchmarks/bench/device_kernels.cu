@@ -56,14 +56,6 @@ __global__ void __launch_bounds__(threads, resident_blocks)
   if (sum == 0x12345678U) *sink = sum;  // as above
 }
 
-__global__ void wait_kernel(long long nanoseconds) {
-  long long start = 0, now = 0;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-  do {
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  } while (now - start < nanoseconds);
-}
-
 unsigned blocks_of_device() {
   int device = 0, multiprocessors = 1;
   cudaGetDevice(&device);
@@ -83,10 +75,6 @@ void gather_scattered(const void* data, std::uint64_t bytes, std::uint64_t gathe
   gather_kernel<<<blocks_of_device(), threads, 0, stream>>>(
       static_cast<const uint2*>(data), static_cast<unsigned>(bytes / sizeof(uint2) - 1), static_cast<unsigned>(gathers),
       static_cast<unsigned*>(sink));
-}
-
-void wait_on_device(double seconds, CUstream_st* stream) {
-  wait_kernel<<<1, 1, 0, stream>>>(static_cast<long long>(seconds * 1e9));
 }
 
 }  // namespace spmvpack::bench

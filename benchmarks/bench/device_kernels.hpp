@@ -16,7 +16,4 @@ void read_repeatedly(const void* data, std::uint64_t bytes, int passes, void* si
 /// places are computed: nothing else is read. `sink` is 4 bytes of device memory.
 void gather_scattered(const void* data, std::uint64_t bytes, std::uint64_t gathers, void* sink, CUstream_st* stream);
 
-/// Keeps the stream busy for about this long, so that what follows is there before its turn comes.
-void wait_on_device(double seconds, CUstream_st* stream);
-
 }  // namespace spmvpack::bench

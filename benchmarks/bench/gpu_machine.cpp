@@ -1,6 +1,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "bench/cusparse.hpp"
@@ -9,6 +10,7 @@
 #include "bench/machine.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
+#include "spmvpack/gpu_loader/timing.hpp"
 
 namespace spmvpack::bench {
 namespace {
@@ -24,22 +26,9 @@ constexpr std::uint64_t resident_bytes = std::uint64_t{16} << 20U;
 constexpr int resident_passes = 64;
 // From the same buffer: some 200 us of an H200.
 constexpr std::uint64_t gathered_elements = std::uint64_t{1} << 25U;
-// Longer than it takes to launch a multiply. A warm run waits so long on the GPU before it starts.
-constexpr double launch_seconds = 60e-6;
 
 std::string version_text(int version) {
   return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
-}
-
-struct EventDeleter {
-  void operator()(CUevent_st* event) const { static_cast<void>(cudaEventDestroy(event)); }
-};
-using Event = std::unique_ptr<CUevent_st, EventDeleter>;
-
-Event make_event() {
-  cudaEvent_t event = nullptr;
-  require_cuda(cudaEventCreate(&event), "making an event");
-  return Event(event);
 }
 
 class GpuMachine final : public Machine {
@@ -51,10 +40,7 @@ class GpuMachine final : public Machine {
     const gpu_loader::DeviceInfo& device = devices.front();
     require_cuda(cudaSetDevice(0), "choosing the GPU");
     gpu_loader::require_device_code();
-    cudaStream_t stream = nullptr;
-    require_cuda(cudaStreamCreate(&stream), "making a stream");
-    stream_ = {stream, [](cudaStream_t s) { static_cast<void>(cudaStreamDestroy(s)); }};
-    flush_ = allocate_device(flush_bytes);
+    timer_.emplace();
     int runtime = 0, driver = 0;
     require_cuda(cudaRuntimeGetVersion(&runtime), "asking for CUDA's version");
     require_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
@@ -70,7 +56,7 @@ class GpuMachine final : public Machine {
         "L2",
         device.l2_bytes};
     if (!with_peers) return;
-    cusparse_ = load_cusparse(stream, options.threads);
+    cusparse_ = load_cusparse(timer_->stream(), options.threads);
     facts_.details.emplace_back("cusparse", cusparse_->version());
   }
 
@@ -80,20 +66,21 @@ class GpuMachine final : public Machine {
     Speeds speeds;
     speeds.copy_bytes = 2 * copied_bytes;
     const std::shared_ptr<void> from = allocate_device(copied_bytes), to = allocate_device(copied_bytes);
-    require_cuda(cudaMemsetAsync(from.get(), 0, copied_bytes, stream_.get()), "clearing a buffer");
+    require_cuda(cudaMemsetAsync(from.get(), 0, copied_bytes, timer_->stream()), "clearing a buffer");
     speeds.copy = summarise(time_of(
         [&] {
-          require_cuda(cudaMemcpyAsync(to.get(), from.get(), copied_bytes, cudaMemcpyDeviceToDevice, stream_.get()),
+          require_cuda(cudaMemcpyAsync(to.get(), from.get(), copied_bytes, cudaMemcpyDeviceToDevice, timer_->stream()),
                        "copying on the GPU");
         },
         runs, true));
     speeds.l2_bytes = resident_bytes * resident_passes;
-    speeds.l2 = summarise(time_of(
-        [&] { read_repeatedly(from.get(), resident_bytes, resident_passes, to.get(), stream_.get()); }, runs, false));
+    speeds.l2 = summarise(
+        time_of([&] { read_repeatedly(from.get(), resident_bytes, resident_passes, to.get(), timer_->stream()); }, runs,
+                false));
     speeds.gathers = gathered_elements;
     speeds.gather = summarise(
-        time_of([&] { gather_scattered(from.get(), resident_bytes, gathered_elements, to.get(), stream_.get()); }, runs,
-                false));
+        time_of([&] { gather_scattered(from.get(), resident_bytes, gathered_elements, to.get(), timer_->stream()); },
+                runs, false));
     return speeds;
   }
 
@@ -112,7 +99,7 @@ class GpuMachine final : public Machine {
     gpu_loader::DeviceLoadOptions options;
     options.threads = options_.threads;
     options.progress = options_.progress;
-    const DeviceMatrix matrix = DeviceMatrix::load(container, stream_.get(), options);
+    const DeviceMatrix matrix = DeviceMatrix::load(container, timer_->stream(), options);
     const std::vector<KernelInfo> kernels = matrix.kernels();
     // First the kernel that is each part's default: what most users run.
     std::vector<Candidate> candidates{candidate(matrix, layout, {.name = "default", .layout = {}}, {})};
@@ -127,11 +114,11 @@ class GpuMachine final : public Machine {
   }
 
   Array<std::byte> multiply(const Candidate& candidate) override {
-    require_cuda(cudaMemsetAsync(y_.get(), 0xFF, y_bytes_, stream_.get()), "clearing y");
+    require_cuda(cudaMemsetAsync(y_.get(), 0xFF, y_bytes_, timer_->stream()), "clearing y");
     candidate.run();
     if (candidate.finish) candidate.finish();
     Array<std::byte> y(y_bytes_);
-    require_cuda(cudaStreamSynchronize(stream_.get()), "multiplying");
+    require_cuda(cudaStreamSynchronize(timer_->stream()), "multiplying");
     if (y_bytes_ != 0) require_cuda(cudaMemcpy(y.data(), y_.get(), y_bytes_, cudaMemcpyDeviceToHost), "copying y");
     return y;
   }
@@ -158,7 +145,7 @@ class GpuMachine final : public Machine {
       dispatch(vectors_.type, [&]<class T>(T) {
         matrix.multiply<T>(T{1}, {static_cast<const T*>(vectors_.x), x_bytes_ / sizeof(T)}, T{0},
                            {static_cast<T*>(vectors_.y), y_bytes_ / sizeof(T)},
-                           {static_cast<std::byte*>(workspace.get()), bytes}, stream_.get(), description);
+                           {static_cast<std::byte*>(workspace.get()), bytes}, timer_->stream(), description);
       });
     };
     return made;
@@ -180,48 +167,33 @@ class GpuMachine final : public Machine {
       const std::shared_ptr<void> x = allocate_device(x_bytes_), y = allocate_device(y_bytes_);
       const std::span<T> permuted_x{static_cast<T*>(x.get()), x_bytes_ / sizeof(T)};
       const std::span<T> result{static_cast<T*>(vectors_.y), y_bytes_ / sizeof(T)};
-      matrix.permute<T>({static_cast<const T*>(vectors_.x), permuted_x.size()}, permuted_x, stream_.get());
+      matrix.permute<T>({static_cast<const T*>(vectors_.x), permuted_x.size()}, permuted_x, timer_->stream());
       made.run = [this, matrix, description, bytes, x, permuted_x, result, workspace = allocate_device(bytes)] {
         matrix.multiply<T>(T{1}, std::span<const T>(permuted_x), T{0}, result,
-                           {static_cast<std::byte*>(workspace.get()), bytes}, stream_.get(), description);
+                           {static_cast<std::byte*>(workspace.get()), bytes}, timer_->stream(), description);
       };
       made.finish = [this, matrix, y, result] {
         const std::span<T> permuted_y{static_cast<T*>(y.get()), result.size()};
         require_cuda(cudaMemcpyAsync(permuted_y.data(), result.data(), result.size_bytes(), cudaMemcpyDeviceToDevice,
-                                     stream_.get()),
+                                     timer_->stream()),
                      "copying y");
-        matrix.unpermute<T>(std::span<const T>(permuted_y), result, stream_.get());
+        matrix.unpermute<T>(std::span<const T>(permuted_y), result, timer_->stream());
       };
     });
     return made;
   }
 
   std::vector<double> time_of(const std::function<void()>& run, int runs, bool cold) {
-    const Event begin = make_event(), end = make_event();
-    CUstream_st* const stream = stream_.get();
     for (int i = 0; i < warm_up_runs; ++i) run();
-    std::vector<double> seconds;
-    for (int i = 0; i < runs; ++i) {
-      // Either way the GPU is busy while the run is launched: the time between the events is the GPU's alone.
-      if (cold)
-        require_cuda(cudaMemsetAsync(flush_.get(), i & 0xFF, flush_bytes, stream), "flushing the cache");
-      else
-        wait_on_device(launch_seconds, stream);
-      require_cuda(cudaEventRecord(begin.get(), stream), "recording an event");
-      run();
-      require_cuda(cudaEventRecord(end.get(), stream), "recording an event");
-      require_cuda(cudaEventSynchronize(end.get()), "multiplying");
-      float milliseconds = 0;
-      require_cuda(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "reading the time");
-      seconds.push_back(static_cast<double>(milliseconds) * 1e-3);
-    }
+    std::vector<double> seconds(static_cast<std::size_t>(runs));
+    for (double& s : seconds) s = timer_->run(run, cold);
     return seconds;
   }
 
   LoadOptions options_;
   MachineFacts facts_;
-  std::shared_ptr<CUstream_st> stream_;
-  std::shared_ptr<void> flush_, x_, y_;
+  std::optional<gpu_loader::DeviceTimer> timer_;
+  std::shared_ptr<void> x_, y_;
   std::uint64_t x_bytes_ = 0, y_bytes_ = 0;
   DeviceVectors vectors_;
   std::shared_ptr<Cusparse> cusparse_;

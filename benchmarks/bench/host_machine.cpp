@@ -1,6 +1,5 @@
 #include <omp.h>
 
-#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -10,16 +9,10 @@
 #include "spmvpack/container/instruction_set.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
+#include "spmvpack/host_loader/timing.hpp"
 
 namespace spmvpack::bench {
 namespace {
-
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
-  return "processor";
-}
 
 /// The level and the bytes of the processor's last cache, as Linux describes it; 0 if it does not.
 std::pair<int, std::uint64_t> last_cache() {
@@ -37,10 +30,10 @@ std::pair<int, std::uint64_t> last_cache() {
 
 class HostMachine final : public Machine {
  public:
-  explicit HostMachine(const LoadOptions& options) : options_(options), flush_(flush_bytes) {
+  explicit HostMachine(const LoadOptions& options) : options_(options), timer_(options.threads) {
     facts_ = {
         "host",
-        processor_name(),
+        host_loader::processor_name(),
         {{"threads", std::to_string(thread_count(options.threads))}, {"instructions", std::string(instruction_set())}}};
     if (const auto [level, bytes] = last_cache(); bytes != 0) {
       facts_.cache = "L" + std::to_string(level);
@@ -52,8 +45,8 @@ class HostMachine final : public Machine {
 
   Speeds measure_speeds(int runs) override {
     const std::uint64_t half = flush_bytes / 2;
-    std::byte* const buffer = flush_.data();
-    flush();
+    std::byte* const buffer = timer_.buffer().data();
+    timer_.flush();
     Speeds speeds;
     speeds.copy_bytes = 2 * half;
     // The halves are larger than caches are; a flush before each run would be of the same bytes.
@@ -101,31 +94,18 @@ class HostMachine final : public Machine {
  private:
   static constexpr std::uint64_t piece = 1U << 20U;
 
-  void flush() {
-    ++turn_;
-    parallel_pieces(flush_.size(), piece, options_.threads, [&](std::uint64_t begin, std::uint64_t end) {
-      std::memset(flush_.data() + begin, turn_, end - begin);
-    });
-  }
-
   std::vector<double> time_of(const std::function<void()>& run, int runs, bool cold) {
-    using Clock = std::chrono::steady_clock;
     for (int i = 0; i < warm_up_runs; ++i) run();
-    std::vector<double> seconds;
-    for (int i = 0; i < runs; ++i) {
-      if (cold) flush();
-      const auto start = Clock::now();
-      run();
-      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-    }
+    std::vector<double> seconds(static_cast<std::size_t>(runs));
+    for (double& s : seconds) s = timer_.run(run, cold);
     return seconds;
   }
 
   LoadOptions options_;
   MachineFacts facts_;
-  Array<std::byte> flush_, x_, y_;
+  host_loader::HostTimer timer_;
+  Array<std::byte> x_, y_;
   ValueType type_ = ValueType::f64;
-  unsigned char turn_ = 0;
 };
 
 }  // namespace

@@ -11,13 +11,9 @@
 
 #include "bench/sample.hpp"
 #include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/timing.hpp"
 
 namespace spmvpack::bench {
-
-/// Bytes written before a cold run, so that no cache holds the matrix or x.
-inline constexpr std::uint64_t flush_bytes = std::uint64_t{256} << 20U;
-/// Runs that are not counted, before those that are.
-inline constexpr int warm_up_runs = 3;
 
 struct MachineFacts {
   std::string kind;  ///< "gpu" or "host"

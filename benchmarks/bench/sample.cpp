@@ -1,13 +1,16 @@
 #include "bench/sample.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "spmvpack/container/timing.hpp"
 
 namespace spmvpack::bench {
 
 Sample summarise(std::vector<double> seconds) {
-  std::sort(seconds.begin(), seconds.end());
-  const std::size_t n = seconds.size();
-  return {(seconds[(n - 1) / 2] + seconds[n / 2]) / 2, seconds.front(), seconds.back()};
+  const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
+  const double min = *least, max = *most;
+  return {median(std::move(seconds)), min, max};
 }
 
 }  // namespace spmvpack::bench

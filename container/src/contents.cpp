@@ -45,6 +45,46 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
+/// As many bytes whatever the text is: cut after a whole character, or with spaces at the end.
+std::string of_width(std::string_view text, std::size_t bytes) {
+  std::string out;
+  for (std::string rest = one_line(text); !rest.empty();) {
+    const std::size_t length = character_length(rest);
+    if (out.size() + length > bytes) break;
+    out += rest.substr(0, length);
+    rest.erase(0, length);
+  }
+  out.resize(bytes, ' ');
+  return out;
+}
+
+std::string_view without_spaces_at_end(std::string_view text) { return text.substr(0, text.find_last_not_of(' ') + 1); }
+
+constexpr std::size_t layout_bytes = 16, seconds_bytes = 11;
+
+/// Seconds in `seconds_bytes`: exponents have two digits.
+std::string seconds_text(double seconds) {
+  constexpr double least = 1e-98, most = 9.9e98;
+  return fmt::format("{:.5e}", seconds < least ? 0.0 : std::min(seconds, most));
+}
+
+/// The lines of what was measured: none if nothing was.
+std::string measured_lines(const Provenance& p) {
+  if (p.measured_on.empty()) return "";
+  std::string text = fmt::format("measured_on={}\nmeasured=", of_width(p.measured_on, Provenance::measured_on_bytes));
+  for (std::size_t i = 0; i < Provenance::most_measured; ++i) {
+    if (i != 0) text += ',';
+    if (i >= p.measured.size()) {
+      text.append(layout_bytes + 2 * (1 + seconds_bytes), ' ');
+      continue;
+    }
+    const MeasuredLayout& m = p.measured[i];
+    text += fmt::format("{} {} {}", of_width(m.layout, layout_bytes), seconds_text(m.predicted_seconds),
+                        seconds_text(m.seconds));
+  }
+  return text + '\n';
+}
+
 std::string comment_line(std::string_view comment) { return "comment=" + one_line(comment) + "\n"; }
 
 /// Parses an unsigned number. from_chars alone would also accept -1, inf and nan for a double.
@@ -59,6 +99,30 @@ T number(std::string_view key, std::string_view text) {
   return value;
 }
 
+/// The layouts of measured_lines().
+std::vector<MeasuredLayout> parse_measured(std::string_view key, std::string_view text) {
+  std::vector<MeasuredLayout> all;
+  const std::string_view whole = text;
+  for (std::size_t fields = 0;; ++fields) {
+    const std::string_view field = text.substr(0, text.find(','));
+    std::vector<std::string_view> words;
+    for (std::size_t begin = 0; (begin = field.find_first_not_of(' ', begin)) != std::string_view::npos;) {
+      const std::size_t end = std::min(field.find(' ', begin), field.size());
+      words.push_back(field.substr(begin, end - begin));
+      begin = end;
+    }
+    if (fields >= Provenance::most_measured || (!words.empty() && words.size() != 3))
+      throw Error(errc::corrupt,
+                  fmt::format("'{}' is '{}', expected up to {} layouts, each with two numbers", escape(key),
+                              escape(whole), Provenance::most_measured),
+                  "section 'provenance'");
+    if (!words.empty())
+      all.push_back({std::string(words[0]), number<double>(key, words[1]), number<double>(key, words[2])});
+    if (field.size() == text.size()) return all;
+    text.remove_prefix(field.size() + 1);
+  }
+}
+
 }  // namespace
 
 std::span<const PartInfo> parts_of(std::span<const PartInfo> parts, format::Role role) noexcept {
@@ -69,10 +133,11 @@ std::span<const PartInfo> parts_of(std::span<const PartInfo> parts, format::Role
 
 std::string to_text(const Provenance& p) {
   std::string text = fmt::format(
-      "version={}\noptions={}\n{}source={}\nentries={}\nduplicates={}\nexplicit_zeros={}\nrounded={}\n"
+      "version={}\noptions={}\n{}{}source={}\nentries={}\nduplicates={}\nexplicit_zeros={}\nrounded={}\n"
       "max_relative_error={:.17g}\n",
       one_line(p.version), one_line(p.options), p.parts.empty() ? "" : fmt::format("parts={}\n", one_line(p.parts)),
-      one_line(p.source), p.entries, p.duplicates, p.explicit_zeros, p.rounded, p.max_relative_error);
+      measured_lines(p), one_line(p.source), p.entries, p.duplicates, p.explicit_zeros, p.rounded,
+      p.max_relative_error);
   for (const std::string& comment : p.comments) text += comment_line(comment);
   if (p.comments_left_out != 0) text += fmt::format("comments_left_out={}\n", p.comments_left_out);
   return text;
@@ -115,6 +180,10 @@ Provenance parse_provenance(std::string_view text) {
       p.options = value;
     else if (key == "parts")
       p.parts = value;
+    else if (key == "measured_on")
+      p.measured_on = without_spaces_at_end(value);
+    else if (key == "measured")
+      p.measured = parse_measured(key, value);
     else if (key == "source")
       p.source = value;
     else if (key == "entries")

@@ -8,6 +8,7 @@
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/time_model.hpp"
+#include "tuning.hpp"
 
 namespace spmvpack::encoder {
 namespace {
@@ -18,6 +19,7 @@ std::string options_text(const EncodeRequest& request, ValueType type) {
   if (request.aim.optimize == Objective::bytes) text += " --optimize bytes";
   if (const std::string_view target = target_name(request.aim); target != "gpu")
     text += fmt::format(" --target {}", target);
+  if (request.tuner) text += request.aim.target == Target::host ? " --tune host" : " --tune gpu";
   if (request.transpose) text += " --transpose";
   text += fmt::format(" --value-type {}", to_string(type));
   return text +
@@ -39,25 +41,33 @@ MatrixFacts facts_of_view(const CsrView& a, Field field, Symmetry symmetry, Symm
 
 /// What the container says of where the matrix came from.
 Provenance provenance_of(const MatrixFacts& facts, const Provenance& source, const Plan& plan,
-                         const EncodeRequest& request) {
+                         const EncodeRequest& request, const std::optional<Tuning>& tuning) {
   Provenance provenance = source;
   provenance.version = SPMVPACK_VERSION;
   provenance.options = options_text(request, facts.value_type);
   provenance.parts = plan.parts.size() > 1 ? plan.layouts() : "";
+  provenance.measured_on = !request.tuner ? "" : request.tuner->machine.empty() ? "unnamed" : request.tuner->machine;
+  provenance.measured = tuning ? measured_layouts(*tuning) : std::vector<MeasuredLayout>{};
   fit_comments(provenance);
   return provenance;
 }
 
-/// The plan of `a`, which messages call `name`. Error(errc::unsupported) if it takes too much room.
-Plan plan_of(const CsrView& a, const Strategy& strategy, const EncodeRequest& request, std::string_view name) {
-  report_progress(request.progress, "plan", 0, 0);
-  const MemoryScope memory(fmt::format("planning {}{}", request.strategy, name));
+PlanOptions plan_options(const EncodeRequest& request) {
   PlanOptions options;
   options.threads = request.threads;
   options.settings = request.settings;
   options.progress = request.progress;
   options.aim = request.aim;
-  Plan plan = strategy.plan(a, options);
+  return options;
+}
+
+/// The plan of `a` that `make()` makes, and which messages call `name`. Error(errc::unsupported) if it takes too much
+/// room.
+template <class Make>
+Plan plan_of(const CsrView& a, const EncodeRequest& request, std::string_view name, Make&& make) {
+  report_progress(request.progress, "plan", 0, 0);
+  const MemoryScope memory(fmt::format("planning {}{}", request.strategy, name));
+  Plan plan = make();
   const std::uint64_t bytes = plan.device_bytes();
   const std::uint64_t csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
   if (!request.force_size && too_large(bytes, csr_bytes))
@@ -83,35 +93,49 @@ EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const
   auto start = std::chrono::steady_clock::now();
   report_progress(request.progress, "check", 0, 0);
   a.check(request.threads);
+  const EncodeRequest told = recorded(request, strategy);
   EncodeResult result;
-  result.plan = plan_of(a, strategy, request, "");
+  const Symmetry found = found_in(a, symmetry, request.threads);
+  std::optional<MatrixFacts> facts;
+  const auto find_facts = [&] {
+    if (facts) return;
+    report_progress(request.progress, "digest", 0, 0);
+    facts = facts_of_view(a, field, symmetry, found, request.threads);
+  };
+  result.plan = plan_of(a, request, "", [&] {
+    if (!request.tuner) return strategy.plan(a, plan_options(request));
+    find_facts();  // for the containers that are measured
+    TunedPlan tuned = tuned_plan(a, plan_options(request), request, [&](const Plan& plan) {
+      return container_source(*facts, provenance, {a, plan}, told);
+    });
+    result.tuning = std::move(tuned.tuning);
+    return std::move(tuned.plan);
+  });
   result.device_bytes = result.plan.device_bytes();
   result.csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
-  const Symmetry found = found_in(a, symmetry, request.threads);
   result.symmetry = symmetry == Symmetry::general ? found : symmetry;
   CsrMatrix transpose;
   std::optional<PlannedMatrix> planned_transpose;
   if (request.transpose && result.symmetry == Symmetry::general) {
     transpose = transpose_of(a, request);
-    result.transpose = plan_of(transpose, strategy, request, " for the transpose");
+    result.transpose = plan_of(transpose, request, " for the transpose",
+                               [&] { return strategy.plan(transpose, plan_options(request)); });
     for (PartPlan& part : result.transpose->parts) part.info.role = format::Role::transpose;
     planned_transpose.emplace(PlannedMatrix{transpose, *result.transpose});
   }
   result.plan_seconds = seconds_since(start);
 
   start = std::chrono::steady_clock::now();
-  report_progress(request.progress, "digest", 0, 0);
-  const MatrixFacts facts = facts_of_view(a, field, symmetry, found, request.threads);
+  find_facts();
   WriteOptions write;
   write.codec = request.codec;
   write.level = request.level;
   write.threads = request.threads;
   write.overwrite = request.overwrite;
   write.progress = request.progress;
-  const EncodeRequest told = recorded(request, strategy);
-  result.comments_left_out = provenance_of(facts, provenance, result.plan, told).comments_left_out;
-  result.file_bytes =
-      write_container(out, container_source(facts, provenance, {a, result.plan}, told, planned_transpose), write);
+  result.comments_left_out = provenance_of(*facts, provenance, result.plan, told, result.tuning).comments_left_out;
+  result.file_bytes = write_container(
+      out, container_source(*facts, provenance, {a, result.plan}, told, planned_transpose, result.tuning), write);
   result.write_seconds = seconds_since(start);
   return result;
 }
@@ -151,13 +175,14 @@ PartSource part_source(const PartPlan& plan, const CsrView& whole) {
 }
 
 ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const PlannedMatrix& matrix,
-                                 const EncodeRequest& request, const std::optional<PlannedMatrix>& transpose) {
+                                 const EncodeRequest& request, const std::optional<PlannedMatrix>& transpose,
+                                 const std::optional<Tuning>& tuning) {
   ContainerSource out;
   out.facts = facts;
   for (const PartPlan& part : matrix.plan.parts) out.parts.push_back(part_source(part, matrix.a));
   if (transpose)
     for (const PartPlan& part : transpose->plan.parts) out.parts.push_back(part_source(part, transpose->a));
-  out.file_sections.push_back(provenance_section(provenance_of(facts, source, matrix.plan, request)));
+  out.file_sections.push_back(provenance_section(provenance_of(facts, source, matrix.plan, request, tuning)));
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include "instances.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
+#include "spmvpack/gpu_loader/timing.hpp"
 
 namespace spmvpack::gpu_loader {
 namespace {
@@ -62,6 +63,12 @@ void DeviceMatrix::multiply_host_vectors(T, std::type_identity_t<DenseView<const
 }
 
 SPMVPACK_VALUE_TYPES(SPMVPACK_DEVICE_MATRIX_OF)
+
+struct DeviceTimer::Impl {};
+DeviceTimer::DeviceTimer() { refuse(); }
+Stream DeviceTimer::stream() const noexcept { return nullptr; }  // no DeviceTimer can exist
+double DeviceTimer::run(const std::function<void()>&, bool) { refuse(); }
+MeasureMultiply measure_on_device(int, int) { refuse(); }
 
 DeviceMultiplier::DeviceMultiplier(const DeviceMatrix& matrix) : matrix_(matrix) { refuse(); }
 DeviceMultiplier::DeviceMultiplier(DeviceMatrix matrix, const MultiplyDescription& description)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._device import DeviceMatrix
+from ._device import DeviceMatrix, device_index
 from ._inputs import root_module, source_of
 from ._operators import host_operator
 from ._products import Products, contiguous, needs_gradient
@@ -169,9 +169,9 @@ class Matrix(Products):
         return host_operator(self, transpose, threads)
 
 
-def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str = "gpu",
-           settings: dict[str, Any] | None = None, codec: str = "none", dtype: Any = None, transpose: bool = False,
-           force_size: bool = False, threads: int = 0, memory_limit: int = 0) -> Matrix:
+def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str | None = None,
+           tune: Any = None, settings: dict[str, Any] | None = None, codec: str = "none", dtype: Any = None,
+           transpose: bool = False, force_size: bool = False, threads: int = 0, memory_limit: int = 0) -> Matrix:
     """Encodes a matrix, losslessly, into a container in memory.
 
     Args:
@@ -181,7 +181,11 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
             order. Values of float64 and float32 are stored as they are, integers and booleans as float64.
         layout: "auto", or a layout or strategy by its name, as `spmvpack encode --layout` takes it.
         optimize: what plans minimise: "time", which they predict, or "bytes". For "auto", "csell", "bitflag", "split".
-        target: where the multiply is predicted to run, "gpu" or "host", or a measured machine, "h200" or "h100".
+        target: where the multiply is predicted to run, "gpu" (the default) or "host", or a measured machine, "h200"
+            or "h100".
+        tune: measure here what "auto" predicts, for about a second, and take the fastest: on "host", or on a GPU as
+            to() takes it ("cuda", "cuda:1", a number, ...), which implies "gpu". The bytes then depend on the
+            machine and its noise; M.provenance has what was measured. A^T is not measured.
         settings: of the layout, such as {"ccoo.k": 4}.
         codec: "none", or "zstd" or "zstd:LEVEL" with levels from 1 to 19.
         dtype: for files: numpy.float64 or numpy.float32, the type of the stored values. Convert other matrices
@@ -194,17 +198,33 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
 
     Raises:
         Error: "usage" (layout, or what it does not take), "bad_input" (a file or arrays that are no matrix),
-            "unsupported", "out_of_memory".
+            "unsupported", "out_of_memory", "no_device" (tune).
         TypeError: no matrix, or values of another type.
-        ValueError: not two dimensions; integers that float64 cannot hold; an unknown codec, optimize or target.
+        ValueError: not two dimensions; integers that float64 cannot hold; an unknown codec, optimize or target; a target
+            other than that of tune.
     """
     request = _native.Request()
-    request.layout, request.zstd_level, request.aim = layout, _zstd_level(codec), aim_of(optimize, target)
+    aim, device = _tuned_aim(optimize, target, tune)
+    request.layout, request.zstd_level, request.aim = layout, _zstd_level(codec), aim
     request.threads, request.force_size, request.transpose = threads, force_size, transpose
     for name, value in (settings or {}).items():
         request.set(name, str(value))
+    if tune is not None:
+        request.tune(device)
     container = source_of(a, dtype, threads, memory_limit).encode(request, memory_limit)
     return Matrix(container, threads, memory_limit, _trusted=True)
+
+
+def _tuned_aim(optimize: str, target: str | None, tune: Any) -> tuple[_native.Aim, int | None]:
+    """The aim, and the GPU to tune on; None for the host."""
+    if isinstance(tune, str) and tune != "host" and not tune.startswith("cuda"):
+        raise ValueError(f"tune is {tune!r}, expected 'host', 'cuda' or 'cuda:N'")
+    device = None if tune is None or (isinstance(tune, str) and tune == "host") else device_index(tune)
+    implied = "gpu" if tune is None or device is not None else "host"
+    aim = aim_of(optimize, implied if target is None else target)
+    if tune is not None and target is not None and (target == "host") != (implied == "host"):
+        raise ValueError(f"tune is {tune!r}, which implies target {implied!r}, but target is {target!r}")
+    return aim, device
 
 
 def aim_of(optimize: str, target: str) -> _native.Aim:

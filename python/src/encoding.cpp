@@ -1,6 +1,7 @@
 // From the caller's arrays or a file to a report or a container in memory.
 
 #include <fmt/format.h>
+#include <nanobind/stl/vector.h>
 
 #include <map>
 #include <variant>
@@ -10,7 +11,10 @@
 #include "spmvpack/container/assemble.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
+#include "spmvpack/gpu_loader/timing.hpp"
+#include "spmvpack/host_loader/timing.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::python {
@@ -146,6 +150,20 @@ nb::tuple report(const Matrix& m, const std::string& name, const std::map<std::s
   return nb::make_tuple(text, details, json);
 }
 
+/// Measures on a GPU, counted from 0, or on this processor.
+void tune(encoder::EncodeRequest& request, std::optional<int> device) {
+  if (!device) {
+    request.tuner = encoder::Tuner{host_loader::processor_name(), host_loader::measure_on_host(request.threads)};
+    return;
+  }
+  const std::vector<gpu_loader::DeviceInfo> devices = gpu_loader::devices();
+  if (devices.empty())
+    throw Error(errc::no_device, "no GPU, or no driver for one", {}, "tune='host', or check nvidia-smi");
+  const gpu_loader::CurrentDevice exists(*device);
+  request.tuner = encoder::Tuner{devices.at(static_cast<std::size_t>(*device)).name,
+                                 gpu_loader::measure_on_device(*device, request.threads)};
+}
+
 std::map<std::string, std::string> settings_of(const nb::dict& all) {
   std::map<std::string, std::string> settings;
   for (const auto& [name, value] : all) settings[nb::cast<std::string>(name)] = nb::cast<std::string>(nb::str(value));
@@ -191,7 +209,8 @@ void bind_encoding(nb::module_& m) {
           "1 to 19; 0: no codec")
       .def_rw("threads", &encoder::EncodeRequest::threads)
       .def_rw("force_size", &encoder::EncodeRequest::force_size)
-      .def_rw("transpose", &encoder::EncodeRequest::transpose);
+      .def_rw("transpose", &encoder::EncodeRequest::transpose)
+      .def("tune", &tune, "device"_a.none(), "Measures to choose, on a GPU or the host (None).");
   nb::class_<Matrix>(m, "Source", "A matrix that can be encoded.")
       .def_static("from_csr", &from_csr, "rows"_a, "cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
                   "data"_a.noconvert(), "threads"_a, "memory_limit"_a,

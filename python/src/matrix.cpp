@@ -116,6 +116,16 @@ nb::dict info_of(const Container& container) {
   provenance["explicit_zeros"] = p.explicit_zeros;
   provenance["rounded"] = p.rounded;
   provenance["comments_left_out"] = p.comments_left_out;
+  provenance["measured_on"] = p.measured_on;
+  nb::list measured;
+  for (const MeasuredLayout& m : p.measured) {
+    nb::dict one;
+    one["layout"] = m.layout;
+    one["predicted_seconds"] = m.predicted_seconds;
+    one["seconds"] = m.seconds;
+    measured.append(one);
+  }
+  provenance["measured"] = measured;
   info["provenance"] = provenance;
   return info;
 }

@@ -22,6 +22,7 @@
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
+#include "spmvpack/gpu_loader/timing.hpp"
 #include "spmvpack/launch_rules/csr.hpp"
 
 namespace spmvpack::gpu_loader {
@@ -580,6 +581,8 @@ TEST_CASE("a build without CUDA says so") {
   if (built_with_cuda()) return;
   CHECK(code_of([] { static_cast<void>(DeviceMatrix::load("any.spmvc")); }) == errc::unsupported);
   CHECK(code_of([] { static_cast<void>(devices()); }) == errc::unsupported);
+  CHECK(code_of([] { static_cast<void>(measure_on_device()); }) == errc::unsupported);
+  CHECK(code_of([] { const DeviceTimer timer; }) == errc::unsupported);
 }
 
 }  // namespace spmvpack::gpu_loader

@@ -131,6 +131,14 @@ def test_errors_have_a_code_a_place_and_a_hint(tmp_path):
     (lambda a: sp.encode(a, "ccoo", settings={"ccoo.q": 4}), sp.Error, "ccoo.q"),
     (lambda a: sp.encode(a, codec="gzip"), ValueError, "codec is 'gzip'"),
     (lambda a: sp.encode(a, target="cpu"), ValueError, "target is 'cpu', expected 'gpu', 'host', 'h200' or 'h100'"),
+    (lambda a: sp.encode(a, tune="gpu"), ValueError, "tune is 'gpu', expected 'host', 'cuda' or 'cuda:N'"),
+    (lambda a: sp.encode(a, tune="host", target="gpu"), ValueError, "implies target 'host', but target is 'gpu'"),
+    (lambda a: sp.encode(a, tune="cuda", target="host"), ValueError, "implies target 'gpu', but target is 'host'"),
+    (lambda a: sp.encode(a, tune="host", target="h100"), ValueError, "implies target 'host', but target is 'h100'"),
+    (lambda a: sp.encode(a, tune="cuda:x"), ValueError, "device 'cuda:x'"),
+    (lambda a: sp.encode(a, tune=True), TypeError, "a device True"),
+    (lambda a: sp.encode(a, "csr", tune="host"), sp.Error, "tuning chooses among layouts, and csr is one"),
+    (lambda a: sp.encode(a, tune="host", optimize="bytes"), sp.Error, "not for the fewest bytes"),
     (lambda a: sp.report(a, optimize="size"), ValueError, "optimize is 'size', expected 'time' or 'bytes'"),
     (lambda a: sp.encode(a, codec="zstd:20"), ValueError, "a level from 1 to 19"),
     (lambda a: sp.encode(a, dtype=np.float32), TypeError, "dtype is for files"),
@@ -161,6 +169,32 @@ def test_arrays_that_are_no_matrix_are_refused(change, text):
         with pytest.raises(sp.Error, match=text) as caught:
             sp.encode(a)
         assert caught.value.code == "bad_input"
+
+
+def test_a_layout_is_chosen_by_measured_times():
+    a = MATRICES["a grid"]
+    plain, tuned = sp.encode(a, target="host"), sp.encode(a, tune="host")
+    assert plain.provenance["measured"] == [] and plain.provenance["measured_on"] == ""
+    assert plain.tobytes() == sp.encode(a, target="host").tobytes()
+    assert tuned.digest == plain.digest and tuned.provenance["measured_on"]
+    assert tuned.provenance["options"].startswith("--layout auto --target host --tune host ")
+    measured = tuned.provenance["measured"]
+    assert 1 <= len(measured) <= 8 and all(m["seconds"] >= 0 and m["predicted_seconds"] > 0 for m in measured)
+    assert sp.encode(a, measured[0]["layout"], target="host").parts == tuned.parts
+    assert (tuned @ np.ones(a.shape[1])).shape == (a.shape[0],)
+
+
+@pytest.mark.parametrize("tune", ["cuda", "cuda:0", 0])
+def test_tuning_on_a_gpu_needs_one(tune):
+    a = MATRICES["a grid"]
+    try:
+        sp.encode(a).to("cuda")
+    except sp.Error as without:
+        with pytest.raises(sp.Error) as caught:
+            sp.encode(a, tune=tune)
+        assert caught.value.code == without.code
+    else:
+        assert 1 <= len(sp.encode(a, tune=tune).provenance["measured"]) <= 8
 
 
 def test_a_memory_limit_holds(tmp_path):

@@ -641,6 +641,10 @@ def containers():
     yield "provenance", m, [csr(m)], [provenance(COMMENTED)]
     yield "provenance_unknown_key", m, [csr(m)], [provenance("colour=green\n")]
     yield "provenance_comments_left_out", m, [csr(m)], [provenance(COMMENTED + "comments_left_out=17\n")]
+    field = "csell            1.50000e-05 1.75000e-05"
+    tuned = f"measured_on={'A GPU':64}\nmeasured={field},{7 * (40 * ' ' + ',')}".rstrip(",") + "\n"
+    yield "provenance_measured", m, [csr(m)], [provenance(tuned)]
+    yield "provenance_measured_loosely", m, [csr(m)], [provenance("measured_on=\nmeasured=a 0 1e3,, b 1 2 ,\n")]
     odd = "source=a\r\0\x1b\x7f\u0085\u2028\U0010ffff=\n=\nentries=18446744073709551615\nmax_relative_error=1.e-310\n"
     yield "provenance_odd_text", m, [csr(m)], [provenance(odd)]
     # Lists are in any order: local row 0 is row 4, and so on; columns alike.

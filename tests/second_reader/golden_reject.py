@@ -570,7 +570,10 @@ def structure():
                        ("error", b"max_relative_error=0x1p-3\n"), ("error_signed", b"max_relative_error=-1\n"),
                        ("error_infinite", b"max_relative_error=inf\n"),
                        ("error_overflows", b"max_relative_error=1e999\n"),
-                       ("error_underflows", b"max_relative_error=1e-999\n")):
+                       ("error_underflows", b"max_relative_error=1e-999\n"),
+                       ("measured_words", b"measured=csr 1\n"),
+                       ("measured_number", b"measured=csr 1 -2\n"),
+                       ("measured_fields", b"measured=" + 8 * b"," + b"\n")):
         yield f"provenance_{name}", image(loose=[Section("provenance", "u8", text, flags=0)])
     yield "row_map_twice", Image(m, [csr(m).row_list([0, 1, 1, 3, 4])])
     yield "row_map_beyond", Image(m, [csr(m).row_list([0, 1, 2, 3, 5])])

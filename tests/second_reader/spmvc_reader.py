@@ -399,7 +399,7 @@ def provenance_lines(text):
     require(len(once) == len(set(once)), "structure", "provenance: a key appears twice")
     for line in lines[:-1]:
         key, value = line.split("=", 1)
-        valid = {"max_relative_error": is_error}.get(key, is_count if key in COUNTS else lambda _: True)
+        valid = {"max_relative_error": is_error, "measured": is_measured}.get(key, is_count if key in COUNTS else lambda _: True)
         require(valid(value), "structure", f"provenance: {key} is not a number")
     return lines[:-1]
 
@@ -416,6 +416,12 @@ def is_error(text):
         return False
     underflows = float(text) == 0 and re.search("[1-9]", re.split("[eE]", text)[0])
     return math.isfinite(float(text)) and not underflows
+
+
+def is_measured(text):
+    fields = [[word for word in field.split(" ") if word] for field in text.split(",")]
+    return len(fields) <= 8 and all(not words or (len(words) == 3 and is_error(words[1]) and is_error(words[2]))
+                                    for words in fields)
 
 
 def summary(h, parts, sections):

@@ -7,6 +7,7 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <vector>
 
+#include "commands/tuning.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "spmvpack/container/text.hpp"
@@ -28,14 +29,12 @@ const encoder::Strategy& find_strategy(const std::string& name) {
   }
 }
 
-/// The names of strategies, but for the reproductions of papers: "auto, csr or coo; 'help layouts' has more".
+/// The names of strategies, but for the reproductions of papers: "auto, csr, coo; help layouts", which has more.
 std::string strategy_names() {
   std::vector<std::string> names;
   for (const encoder::Strategy& s : encoder::strategies())
     if (!s.reproduction) names.push_back(s.name);
-  const std::string last = std::move(names.back());
-  names.pop_back();
-  return fmt::format("{} or {}; 'help layouts' has more", fmt::join(names, ", "), last);
+  return fmt::format("{}; help layouts", fmt::join(names, ", "));
 }
 
 std::string describe(const encoder::PartPlan& part) {
@@ -90,6 +89,7 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
                            : fmt::format("           {} rounded to f32, largest relative error {:.3g}\n",
                                          counted(p.rounded, "value"), p.max_relative_error);
   text += layout_text(result.plan);
+  if (result.tuning) text += tuning_text(*result.tuning);
   text += fmt::format("  memory   {} bytes", grouped(result.device_bytes));
   if (m.nnz() != 0)
     text += fmt::format(", {:.2f} per nonzero, {} of csr's",

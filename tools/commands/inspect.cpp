@@ -91,6 +91,13 @@ Json map_json(const IndexMap& map) {
   return {{"map", name_of(map_names, map.kind)}, {"begin", map.begin}, {"count", map.count}};
 }
 
+Json measured_json(const Provenance& p) {
+  Json json = Json::array();
+  for (const MeasuredLayout& m : p.measured)
+    json.push_back({{"layout", m.layout}, {"predicted_seconds", m.predicted_seconds}, {"seconds", m.seconds}});
+  return json;
+}
+
 std::string to_json(const Container& c) {
   const Provenance p = c.provenance();
   Json json{{"file_bytes", c.file_bytes()},
@@ -102,6 +109,8 @@ std::string to_json(const Container& c) {
              {{"version", p.version},
               {"options", p.options},
               {"parts", p.parts},
+              {"measured_on", p.measured_on},
+              {"measured", measured_json(p)},
               {"source", p.source},
               {"entries", p.entries},
               {"duplicates", p.duplicates},
@@ -150,6 +159,10 @@ std::string provenance_text(const Provenance& p) {
       "  source      {}: {}, {}, {}\n",
       escape(p.version), escape(p.options, width), escape(p.source, width), counted(p.entries, "entry", "entries"),
       counted(p.duplicates, "duplicate"), counted(p.explicit_zeros, "explicit zero"));
+  if (!p.measured_on.empty()) text += fmt::format("  measured    on {}\n", escape(p.measured_on, width));
+  for (const MeasuredLayout& m : p.measured)
+    text += fmt::format("              {}: {}, predicted {}\n", escape(m.layout, width / 2), time_text(m.seconds),
+                        time_text(m.predicted_seconds));
   if (p.rounded != 0)
     text += fmt::format("  rounded     {}, largest relative error {:.3g}\n", counted(p.rounded, "value"),
                         p.max_relative_error);

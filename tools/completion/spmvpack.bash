@@ -35,7 +35,7 @@ _spmvpack() {
         if [[ $command == bench ]]; then candidates+=' mixed'; fi
         ;;
       --x | --against | -o | --output) files='*' ;;
-      --device) candidates='gpu host' ;;
+      --device | --tune) candidates='gpu host' ;;
       --target) candidates='gpu host h200 h100' ;;
       --optimize) candidates='time bytes' ;;
       --peers) candidates='cusparse none' ;;

@@ -50,65 +50,136 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Ob
 namespace strategy {
 namespace {
 
-Plan plan_best(const std::vector<Strategy>& all, const CsrView& a, const PlanOptions& options) {
-  std::vector<Strategy> others;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(others),
-               [&](const Strategy& s) { return s.suits_target(options.aim.target); });
-  PlanOptions shared = options;
-  shared.only_own = true;
-  if (!shared.values) shared.values = ValueTable::count(a, options.threads);
-  const std::uint64_t csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
-  const bool by_time = options.aim.optimize == Objective::time;
-  const XSectors x = by_time ? x_sectors(a, options.threads) : XSectors{};
-  const auto seconds_of = [&](const std::vector<Counter>& work) {
-    return by_time ? predicted_seconds(work, profile_of(options.aim)) : 0.0;
-  };
-  std::vector<Candidate> candidates;  // what each plan takes, or while it is not made, at least
-  candidates.reserve(others.size());
-  for (const Strategy& s : others) candidates.push_back({s.name});
-  const auto better_of = [&](std::size_t i, std::size_t j) {  // ties go to the first
+/// The plans of strategies, each made once it is needed.
+class Weighing {
+ public:
+  /// Of plans that are made, the best and those within `times` the least time are kept: they may hold much memory.
+  Weighing(const std::vector<Strategy>& all, const CsrView& a, const PlanOptions& options, double times)
+      : a_(a),
+        options_(options),
+        times_(times),
+        by_time_(options.aim.optimize == Objective::time),
+        csr_bytes_(spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type())) {
+    std::copy_if(all.begin(), all.end(), std::back_inserter(strategies_),
+                 [&](const Strategy& s) { return !s.chooses && s.suits_target(options.aim.target); });
+    options_.only_own = true;
+    if (!options_.values) options_.values = ValueTable::count(a, options.threads);
+    if (by_time_) x_ = x_sectors(a, options.threads);
+    made_.resize(strategies_.size());
+    plans_.resize(strategies_.size());
+    for (const Strategy& s : strategies_) candidates_.push_back({s.name});
+    Survey survey = survey_of(a, options_.values, options.threads);
+    survey.fewest_bytes = !by_time_;
+    for (std::size_t i = 0; i < strategies_.size(); ++i) {
+      const Strategy& s = strategies_[i];
+      if (!s.least || !settings_of(s, options.settings).empty()) {
+        make(i);
+        continue;
+      }
+      const Least least = s.least(survey);
+      candidates_[i].device_bytes = least.device_bytes;
+      candidates_[i].seconds = seconds_of(work_of(survey, least, x_));
+    }
+  }
+
+  /// The best. A plan need not be made if it is not the best even with the least that it may take.
+  Choice make_best() {
+    Choice choice = choose(candidates_, csr_bytes_, options_.aim.optimize);
+    for (; !made_[choice.index]; choice = choose(candidates_, csr_bytes_, options_.aim.optimize)) make(choice.index);
+    return choice;
+  }
+
+  /// Those within `times` the least time, by their time, once the best is made. Others are not made.
+  std::vector<std::size_t> make_near() {
+    std::vector<std::size_t> near;
+    for (std::size_t i = 0; i < strategies_.size(); ++i)
+      if (!made_[i] && is_near(i)) make(i);
+    for (std::size_t i = 0; i < strategies_.size(); ++i)
+      if (made_[i] && is_near(i)) near.push_back(i);
+    std::stable_sort(near.begin(), near.end(),
+                     [this](std::size_t i, std::size_t j) { return candidates_[i].seconds < candidates_[j].seconds; });
+    return near;
+  }
+
+  [[nodiscard]] double seconds(std::size_t i) const { return candidates_[i].seconds; }
+  Plan take(std::size_t i) { return std::move(plans_[i].value()); }
+
+ private:
+  [[nodiscard]] double seconds_of(const std::vector<Counter>& work) const {
+    return by_time_ ? predicted_seconds(work, profile_of(options_.aim)) : 0.0;
+  }
+
+  /// Ties go to the first.
+  [[nodiscard]] std::size_t better_of(std::size_t i, std::size_t j) const {
     const std::size_t first = std::min(i, j), last = std::max(i, j);
-    const std::array two{candidates[first], candidates[last]};
-    return choose(two, csr_bytes, options.aim.optimize).index == 0 ? first : last;
-  };
-  std::vector<bool> made(others.size());
-  std::optional<std::size_t> best;  // of those that are made; only this plan is kept: it may hold much memory
-  Plan best_plan;
-  const auto make = [&](std::size_t i) {
-    const auto done = static_cast<std::uint64_t>(std::count(made.begin(), made.end(), true));
-    report_progress(options.progress, "plan " + others[i].name, done, others.size());
-    made[i] = true;
-    Candidate& candidate = candidates[i];
+    const std::array two{candidates_[first], candidates_[last]};
+    return choose(two, csr_bytes_, options_.aim.optimize).index == 0 ? first : last;
+  }
+
+  [[nodiscard]] bool may_be_taken(std::size_t i) const {
+    return !candidates_[i].fill_reads_x && !too_large(candidates_[i].device_bytes, csr_bytes_);
+  }
+  [[nodiscard]] bool is_near(std::size_t i) const {
+    return may_be_taken(i) && candidates_[i].seconds <= times_ * least_seconds_;
+  }
+
+  void make(std::size_t i) {
+    const auto done = static_cast<std::uint64_t>(std::count(made_.begin(), made_.end(), true));
+    report_progress(options_.progress, "plan " + strategies_[i].name, done, strategies_.size());
+    made_[i] = true;
+    Candidate& candidate = candidates_[i];
     try {
-      Plan plan = others[i].plan(a, shared);
+      Plan plan = strategies_[i].plan(a_, options_);
       candidate.device_bytes = plan.device_bytes();
-      candidate.seconds = seconds_of(work_of(plan, a.rows(), x));
+      candidate.seconds = seconds_of(work_of(plan, a_.rows(), x_));
       candidate.fill_reads_x = plan.fill_reads_x();
-      if (!best || better_of(i, *best) == i) best_plan = std::move(plan), best = i;
+      plans_[i] = std::move(plan);
     } catch (const Error& e) {
       if (!is_refusal(e)) throw;
-      candidate = {others[i].name, ~std::uint64_t{0}, std::numeric_limits<double>::infinity(), true};
+      candidate = {strategies_[i].name, ~std::uint64_t{0}, std::numeric_limits<double>::infinity(), true};
+      return;
     }
-  };
-  Survey survey = survey_of(a, shared.values, options.threads);
-  survey.fewest_bytes = !by_time;
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    if (!others[i].least || !settings_of(others[i], options.settings).empty()) {
-      make(i);
-      continue;
-    }
-    const Least least = others[i].least(survey);
-    candidates[i].device_bytes = least.device_bytes;
-    candidates[i].seconds = seconds_of(work_of(survey, least, x));
+    if (may_be_taken(i)) least_seconds_ = std::min(least_seconds_, candidate.seconds);
+    if (!best_ || better_of(i, *best_) == i) best_ = i;
+    for (std::size_t j = 0; j < plans_.size(); ++j)
+      if (j != *best_ && (times_ == 0 || !is_near(j))) plans_[j].reset();
   }
-  // A plan need not be made if it is not the best even with the least that it may take.
-  Choice choice = choose(candidates, csr_bytes, options.aim.optimize);
-  for (; !made[choice.index]; choice = choose(candidates, csr_bytes, options.aim.optimize)) make(choice.index);
-  best_plan.reason = std::move(choice.reason);
-  return best_plan;
+
+  CsrView a_;
+  PlanOptions options_;
+  double times_;
+  bool by_time_;
+  std::uint64_t csr_bytes_;
+  XSectors x_;
+  std::vector<Strategy> strategies_;
+  std::vector<Candidate> candidates_;  ///< what each plan takes, or while it is not made, at least
+  std::vector<bool> made_;
+  std::vector<std::optional<Plan>> plans_;
+  std::optional<std::size_t> best_;  ///< of those that are made
+  double least_seconds_ = std::numeric_limits<double>::infinity();
+};
+
+Plan plan_best(const std::vector<Strategy>& all, const CsrView& a, const PlanOptions& options) {
+  Weighing weighing(all, a, options, 0);
+  Choice choice = weighing.make_best();
+  Plan plan = weighing.take(choice.index);
+  plan.reason = std::move(choice.reason);
+  return plan;
 }
 
 }  // namespace
+
+std::vector<WeighedPlan> plans_within(double times, std::size_t most, const CsrView& a, const PlanOptions& options) {
+  Weighing weighing({strategies().begin(), strategies().end()}, a, options, times);
+  const std::size_t best = weighing.make_best().index;
+  std::vector<std::size_t> order = weighing.make_near();
+  order.erase(std::remove(order.begin(), order.end(), best), order.end());
+  order.insert(order.begin(), best);
+  std::vector<WeighedPlan> plans;
+  for (std::size_t i = 0; i < std::min(most, order.size()); ++i)
+    plans.push_back({weighing.take(order[i]), weighing.seconds(order[i])});
+  return plans;
+}
 
 Strategy choose_best(std::vector<Strategy> others) {
   std::vector<Setting> settings;

@@ -17,4 +17,12 @@ Strategy split();
 /// `auto`: applies choose() to the others.
 Strategy choose_best(std::vector<Strategy> others);
 
+struct WeighedPlan {
+  Plan plan;
+  double seconds = 0;  ///< predicted for the aim's target
+};
+/// The plan that `auto` takes, and those that it may take and that are predicted within `times` the least time: by that
+/// time, the first `most` of them. Plans that cannot be among them are not made. The aim is the least time.
+std::vector<WeighedPlan> plans_within(double times, std::size_t most, const CsrView& a, const PlanOptions& options);
+
 }  // namespace spmvpack::encoder::strategy

@@ -23,6 +23,12 @@ try encode A.mtx --codec lzma
 try encode A.mtx --codec zstd:0
 try encode A.mtx --codec zstd:20
 try encode A.mtx --value-type f16
+try encode A.mtx --tune tpu
+try encode A.mtx --tune host --layout csr
+try encode A.mtx --tune gpu --optimize bytes
+try encode A.mtx --tune host --target gpu
+try encode A.mtx --tune gpu --target host
+try encode A.mtx --tune host --target h200
 try encode A.mtx --threads 0
 try encode A.mtx --threads two
 try encode A.mtx --memory-limit 0

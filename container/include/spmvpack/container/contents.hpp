@@ -30,6 +30,12 @@ struct MatrixFacts {
   }
 };
 
+/// A layout or strategy whose multiply was measured when a matrix was encoded.
+struct MeasuredLayout {
+  std::string layout;
+  double predicted_seconds = 0, seconds = 0;
+};
+
 /// Where a matrix came from. Kept in the optional section "provenance", one `key=value` line each.
 struct Provenance {
   std::string version;               ///< the version of spmvpack that wrote the container
@@ -45,6 +51,12 @@ struct Provenance {
   std::vector<std::string> comments;    ///< the source's comment lines, without their %
   std::uint64_t comments_left_out = 0;  ///< comment lines that the section has no room for; they come after `comments`
   std::string parts;                    ///< layouts of the parts, if there are several: "ell+coo"
+  /// The GPU or the processor on which layouts were measured to choose one, and what was; empty if none was. What was
+  /// chosen comes first, then the fastest. The text takes as many bytes whatever they are: it holds so many bytes of
+  /// the name and so many layouts.
+  std::string measured_on = {};
+  std::vector<MeasuredLayout> measured = {};
+  static constexpr std::size_t measured_on_bytes = 64, most_measured = 8;
 };
 /// Converts a provenance to the text of its section and back. The text is lines of UTF-8; parsing anything else throws
 /// Error(errc::corrupt).

@@ -8,6 +8,7 @@
 #include "spmvpack/container/export.hpp"
 #include "spmvpack/container/writer.hpp"
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/encoder/tune.hpp"
 
 namespace spmvpack::encoder {
 
@@ -34,6 +35,9 @@ struct EncodeRequest {
   std::uint64_t memory_limit = 0;  ///< bytes of plans and, with `transpose`, of A^T; 0: available_memory()
   bool force_size = false;         ///< allow more than max_growth times CSR's device bytes
   ProgressCallback progress = {};
+  /// Choose by measured times, for strategy `auto` and the least time (tune.hpp). The bytes then depend on the machine
+  /// that measures. A^T, if it is stored, is chosen by predicted times as without.
+  std::optional<Tuner> tuner = {};
 };
 
 /// What encode() wrote.
@@ -43,6 +47,7 @@ struct EncodeResult {
   Symmetry symmetry = Symmetry::general;           ///< of the entries, bit for bit: MatrixFacts::bitwise_symmetry()
   std::uint64_t device_bytes = 0, file_bytes = 0;  ///< device bytes: of A alone
   std::uint64_t csr_bytes = 0;                     ///< device bytes of csr, for comparison
+  std::optional<Tuning> tuning;                    ///< what was measured with a tuner
   std::uint64_t comments_left_out = 0;             ///< comment lines that the container's provenance has no room for
   double plan_seconds = 0, write_seconds = 0;
 };
@@ -50,9 +55,10 @@ struct EncodeResult {
 /// Plans `source`, writes the container to `path` and records in its provenance how it was made. The matrix is checked
 /// first (CsrView::check(), one pass), so that unsorted, repeated or out-of-range columns are refused here rather than
 /// when the file is loaded. The same source, request and library versions give the same bytes, whatever the number of
-/// threads. Errors: errc::usage (strategy, settings or aim), errc::bad_input (the matrix), errc::unsupported (more than
-/// max_growth times CSR, not forced), and those of write_container(). Of the source's comments, the container keeps
-/// whole lines, the first ones, up to format::max_provenance_bytes; EncodeResult has how many it leaves out.
+/// threads, unless a tuner measures. Errors: errc::usage (strategy, settings, aim or tuner), errc::bad_input (the
+/// matrix), errc::unsupported (more than max_growth times CSR, not forced), and those of write_container(). Of the
+/// source's comments, the container keeps whole lines, the first ones, up to format::max_provenance_bytes; EncodeResult
+/// has how many it leaves out.
 SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, const std::string& path);
 /// The same with the caller's own strategy, which the provenance calls request.strategy.
 SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,
@@ -81,10 +87,11 @@ struct PlannedMatrix {
   CsrView a;
   const Plan& plan;
 };
-/// The container that encode() would write for a recorded() request, from which a report gets exact sizes. The matrices
-/// and the plans must outlive it.
+/// The container that encode() would write for a recorded() request, from which a report gets exact sizes; with a
+/// tuner, they are the same whatever it measures. The matrices and the plans must outlive it.
 SPMVPACK_EXPORT ContainerSource container_source(const MatrixFacts& facts, const Provenance& source,
                                                  const PlannedMatrix& matrix, const EncodeRequest& request,
-                                                 const std::optional<PlannedMatrix>& transpose = {});
+                                                 const std::optional<PlannedMatrix>& transpose = {},
+                                                 const std::optional<Tuning>& tuning = {});
 
 }  // namespace spmvpack::encoder

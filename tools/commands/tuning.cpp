@@ -1,0 +1,73 @@
+#include "commands/tuning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options/value_semantic.hpp>
+
+#include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/gpu_loader/device.hpp"
+#include "spmvpack/gpu_loader/timing.hpp"
+#include "spmvpack/host_loader/timing.hpp"
+
+namespace spmvpack::tools {
+namespace {
+
+namespace po = boost::program_options;
+
+/// Of the first GPU.
+encoder::Tuner gpu_tuner(int threads) {
+  if (!gpu_loader::built_with_cuda())
+    throw Error(errc::unsupported, "this spmvpack was built without CUDA", {}, "use --tune host, or build with CUDA");
+  const std::vector<gpu_loader::DeviceInfo> devices = gpu_loader::devices();
+  if (devices.empty())
+    throw Error(errc::no_device, "no GPU, or no driver for one", {}, "use --tune host, or check nvidia-smi");
+  return {devices.front().name, gpu_loader::measure_on_device(0, threads)};
+}
+
+}  // namespace
+
+void add_tune_option(po::options_description& options) {
+  options.add_options()("tune", po::value<std::string>()->value_name("gpu|host"), "auto measures here, for about 1 s");
+}
+
+void read_tuner(const Invocation& invocation, encoder::EncodeRequest& request) {
+  if (invocation.options.count("tune") == 0) return;
+  const std::string& machine = invocation.text("tune");
+  if (machine != "gpu" && machine != "host")
+    throw Error(errc::usage, fmt::format("--tune is '{}'", escape(machine)), {}, "give gpu or host");
+  if (request.strategy != "auto")
+    throw Error(errc::usage, fmt::format("--tune with --layout {}, which leaves no choice", request.strategy), {},
+                "omit one of them");
+  if (request.aim.optimize == encoder::Objective::bytes)
+    throw Error(errc::usage, "--tune with --optimize bytes, which needs no measuring", {}, "omit one of them");
+  const encoder::Target target = machine == "host" ? encoder::Target::host : encoder::Target::gpu;
+  if (invocation.options["target"].defaulted())
+    encoder::set_target(request.aim, machine);
+  else if (request.aim.target != target)
+    throw Error(errc::usage, fmt::format("--tune {} with --target {}", machine, invocation.text("target")), {},
+                "omit --target, which --tune implies");
+  request.tuner = machine == "host"
+                      ? encoder::Tuner{host_loader::processor_name(), host_loader::measure_on_host(invocation.threads)}
+                      : gpu_tuner(invocation.threads);
+}
+
+std::string tuning_text(const encoder::Tuning& tuning) {
+  std::size_t width = 0;
+  for (const encoder::TunedLayout& layout : tuning.layouts) width = std::max(width, layout.name.size());
+  std::string text;
+  for (std::size_t i = 0; i < tuning.layouts.size(); ++i) {
+    const encoder::TunedLayout& layout = tuning.layouts[i];
+    text += fmt::format("  {:<7}  {:<{}}  ", i == 0 ? "tuned" : "", layout.name, width);
+    if (layout.times)
+      text += fmt::format("{} (cold {}, warm {}; predicted {}){}\n", time_text(layout.times->mean()),
+                          time_text(layout.times->cold), time_text(layout.times->warm),
+                          time_text(layout.predicted_seconds), i == tuning.chosen ? ", taken" : "");
+    else
+      text += fmt::format("not measured: {}\n", layout.refusal);
+  }
+  return text;
+}
+
+}  // namespace spmvpack::tools
