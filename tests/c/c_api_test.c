@@ -62,7 +62,7 @@ static int multiply(const char* path) {
   d.operation = SPMVPACK_OPERATION_H;
   REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_OK);
   d = spmvpack_multiply_default(SPMVPACK_F64);
-  d.size -= 1;
+  d.size = 0;
   REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_USAGE);
   d = spmvpack_multiply_default(SPMVPACK_F32); /* with a matrix of doubles */
   REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_USAGE);
