@@ -60,7 +60,7 @@ MeasureMultiply measure_on_host(int threads) {
       const auto multiply = [&] {
         matrix.multiply<T>(T{1}, {x.data(), x.size()}, T{0}, DenseView<T>(std::span<T>(y.data(), y.size())), threads);
       };
-      return time_runs({[&](bool cold) { return (*timer)->run(multiply, cold); }, now}, seconds);
+      return time_runs({[&](bool cold) { return (*timer)->run(multiply, cold); }, [] { return now(); }}, seconds);
     });
   };
 }
