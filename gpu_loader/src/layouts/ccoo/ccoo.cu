@@ -113,8 +113,8 @@ __global__ void __launch_bounds__(tuning::ccoo_most_threads, tuning::ccoo_compil
   }
 }
 
-/// The paper's algorithm (listings 1.1 and 1.2): a warp reduces each group by a segmented tree, and the first lane of
-/// every row atomically adds the result to y, which is already scaled.
+/// As the paper (listings 1.1 and 1.2), but with a warp for a chunk, where it has a block: a warp reduces each group by
+/// a segmented tree, and the first lane of every row atomically adds the result to y, which is already scaled.
 template <class A, class V, int K>
 __global__ void __launch_bounds__(tuning::ccoo_threads)
     atomic_kernel(View<A> v, unsigned lut_size, DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map) {

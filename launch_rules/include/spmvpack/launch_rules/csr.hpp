@@ -37,7 +37,7 @@ constexpr std::uint32_t row_block_rows(const RowPtr& row_ptr, std::uint64_t rows
   return low > 1 && row_ptr(first + low) - begin > limits.entries ? low - 1 : low;
 }
 
-/// The decision tree, figure 1 (missing in print; this is our reading): the number of threads for each row of a block
+/// The decision tree of figure 1, as we read it: the number of threads for each row of a block
 /// with `rows` rows, the largest power of two that is at most threads / rows and at most threads / 2.
 constexpr std::uint32_t threads_per_row(std::uint32_t threads, std::uint32_t rows) {
   std::uint32_t each = 1;
