@@ -89,74 +89,60 @@ __device__ void with_constant(int n, Function&& f) {
   f(std::integral_constant<int, most>{});
 }
 
-/// The entries before each of 32 groups, a group for each lane.
-struct ScannedEntries {
-  std::uint32_t end = 0, before = 0;  ///< groups that have been; entries before group end - 32 + lane
+/// For each lane, the entries of the groups [begin, begin + lane).
+template <class Walk>
+__device__ __forceinline__ std::uint32_t entries_before(const Walk& walk, std::uint32_t begin, std::uint32_t lane) {
+  const std::uint32_t at = begin + lane;
+  return exclusive_sum(at < walk.groups ? entries_of(__ldg(walk.header(at) + 1)) : 0, lane);
+}
 
-  /// Goes on to the 32 groups with group g. Returns where their values begin; those before began at `values`.
-  template <int block_values, class Walk, class Table>
-  __device__ __forceinline__ const Table* go_on(const Walk& walk, std::uint32_t g, std::uint32_t lane,
-                                                const Table* values) {
-    if (g >= end) {
-      if (end != 0)
-        values += __shfl_sync(~0U, before + entries_of(__ldg(walk.header(end - 32 + lane) + 1)), 31) * block_values;
-      const std::uint32_t at = end + lane;
-      before = exclusive_sum(at < walk.groups ? entries_of(__ldg(walk.header(at) + 1)) : 0, lane);
-      end += 32;
-    }
-    return values;
-  }
-};
+/// A lane's ids in the steps of groups that are loaded together, by value of the block.
+template <class P>
+using LaneIds = uint2[P::depth][P::source == Source::table ? P::block_values : 1];
 
-/// Groups whose loads are on their way together, as a lane sees them.
-template <class P, class Table>
-struct LaneGroups {
-  LaneGroup group[P::depth];
-  uint2 ids[P::depth][P::source == Source::table ? P::block_values : 1];
-
-  /// Loads groups g, g + every, ..., as far as there are so many. With scan and step, where the values of each begin
-  /// goes to `of_group`.
-  template <class Walk>
-  __device__ __forceinline__ void load(const Walk& walk, std::uint32_t g, std::uint32_t every, std::uint32_t lane,
-                                       std::uint32_t row, const Table* values, const ScannedEntries& scanned,
-                                       const Table* (&of_group)[P::depth]) {
+/// Loads groups g, g + every, ..., as far as there are so many. `of_group`: raw: where the values of each begin, from
+/// the `before` entries of its lane on; step: those of its steps.
+template <class P, class Walk, class Table>
+__device__ __forceinline__ void load_groups(const Walk& walk, std::uint32_t g, std::uint32_t every, std::uint32_t lane,
+                                            std::uint32_t row, const Table* values, std::uint32_t before,
+                                            LaneGroup (&group)[P::depth], LaneIds<P>& ids,
+                                            const Table* (&of_group)[P::depth]) {
 #pragma unroll
-    for (int d = 0; d < P::depth; ++d) {
-      const std::uint32_t at = g + d * every;
-      const bool is_here = at < walk.groups;
-      group[d] = {};
-      for (auto& of_element : ids[d]) of_element = {};
-      if (d == 0 || is_here) {
-        group[d] = walk.load(at, lane, row);
-        if constexpr (P::source == Source::table) {
+  for (int d = 0; d < P::depth; ++d) {
+    const std::uint32_t at = g + d * every;
+    const bool is_here = at < walk.groups;
+    group[d] = {};
+    for (auto& of_element : ids[d]) of_element = {};
+    if (d == 0 || is_here) {
+      group[d] = walk.load(at, lane, row);
+      if constexpr (P::source == Source::table) {
 #pragma unroll
-          for (int e = 0; e < P::block_values; ++e)
-            ids[d][e] = load_ids(walk.ids(), walk.id_bytes, at * P::block_values + static_cast<std::uint32_t>(e), lane);
-        }
+        for (int e = 0; e < P::block_values; ++e)
+          ids[d][e] = load_ids(walk.ids(), walk.id_bytes, at * P::block_values + static_cast<std::uint32_t>(e), lane);
       }
-      of_group[d] = values;
-      if constexpr (P::scan) of_group[d] += __shfl_sync(~0U, scanned.before, at) * P::block_values;
-      if constexpr (P::source == Source::step) of_group[d] += at * (group_steps * P::block_values);
     }
+    of_group[d] = values;
+    if constexpr (P::scan) of_group[d] += __shfl_sync(~0U, before, at) * P::block_values;
+    if constexpr (P::source == Source::step) of_group[d] += at * (group_steps * P::block_values);
   }
-};
+}
 
-/// Steps of the groups that are loaded: P::batch from step `begin` on. `of_group` is no member, neither here nor in
-/// LaneGroups: nvcc then computes addresses of step's values another way, with other registers.
+/// Steps of the groups that are loaded: P::batch from step `begin` on. Neither ids nor `of_group` are members, of this
+/// or of another structure: nvcc then computes addresses another way, with other registers and spills.
 template <class P, class V, class Table>
 struct StepBatch {
-  const LaneGroups<P, Table>& groups;
+  const LaneGroup (&group)[P::depth];
   int begin;
   std::uint32_t lane, below;  ///< below: the bits of the lanes before
 
   [[nodiscard]] __device__ __forceinline__ std::uint32_t mask(int i) const {
-    return groups.group[(begin + i) / P::steps].mask[(begin + i) % P::steps];
+    return group[(begin + i) / P::steps].mask[(begin + i) % P::steps];
   }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t entries(int i) const {
     return static_cast<std::uint32_t>(__popc(mask(i)));
   }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t column(int i) const {
-    return groups.group[(begin + i) / P::steps].column[(begin + i) % P::steps];
+    return group[(begin + i) / P::steps].column[(begin + i) % P::steps];
   }
   /// The step from which entries before step i are counted: the batch's first one; with scan, the first of its group,
   /// which may be before.
@@ -172,13 +158,14 @@ struct StepBatch {
   }
   /// Value e of the lane's block in step i, before which there are `before` entries: number `rank` of the step's n.
   [[nodiscard]] __device__ __forceinline__ V value(int i, int e, std::uint32_t before, std::uint32_t n,
-                                                   std::uint32_t rank, const Table* const (&of_group)[P::depth],
-                                                   const Table* values, V single) const {
+                                                   std::uint32_t rank, const LaneIds<P>& ids,
+                                                   const Table* const (&of_group)[P::depth], const Table* values,
+                                                   V single) const {
     const int d = (begin + i) / P::steps, k = (begin + i) % P::steps;
     if constexpr (P::raw) {
       return static_cast<V>(__ldcs((P::scan ? of_group[d] : values) + (before * P::block_values + e * n + rank)));
     } else if constexpr (P::source == Source::table) {
-      const std::uint32_t pair = k < 2 ? groups.ids[d][e].x : groups.ids[d][e].y;
+      const std::uint32_t pair = k < 2 ? ids[d][e].x : ids[d][e].y;
       return static_cast<V>(values[k % 2 == 0 ? pair & 0xFFFF : pair >> 16]);
     } else if constexpr (P::source == Source::step) {
       return static_cast<V>(__ldg(of_group[d] + (k * P::block_values + e)));
@@ -251,18 +238,27 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
   if constexpr (P::running) {
     if (first != 0) values += entries_of(walk, 0, first) * P::block_values;
   }
-  ScannedEntries scanned;
+  std::uint32_t scanned = 0, before_group = 0;  // groups that have been; entries_before() of the last 32
   for (std::uint32_t g = first; g < walk.groups; g += P::depth * every) {
-    if constexpr (P::scan) values = scanned.template go_on<P::block_values>(walk, g, lane, values);
-    LaneGroups<P, Table> groups;
+    if constexpr (P::scan) {
+      if (g >= scanned) {  // on to the next 32 groups, and to where their values begin
+        if (scanned != 0)
+          values += __shfl_sync(~0U, before_group + entries_of(__ldg(walk.header(scanned - 32 + lane) + 1)), 31) *
+                    P::block_values;
+        before_group = entries_before(walk, scanned, lane);
+        scanned += 32;
+      }
+    }
+    LaneGroup group[P::depth];
+    LaneIds<P> ids;
     const Table* of_group[P::depth];
-    groups.load(walk, g, every, lane, row, values, scanned, of_group);
+    load_groups<P>(walk, g, every, lane, row, values, before_group, group, ids, of_group);
 #pragma unroll
     for (int begin = 0; begin < P::depth * P::steps; begin += P::batch) {
-      const StepBatch<P, V, Table> batch{groups, begin, lane, below};
+      const StepBatch<P, V, Table> batch{group, begin, lane, below};
       if (begin != 0 && batch.mask(0) == 0) continue;
       const auto value = [&](int i, int e, std::uint32_t before, std::uint32_t n, std::uint32_t rank) {
-        return batch.value(i, e, before, n, rank, of_group, values, single);
+        return batch.value(i, e, before, n, rank, ids, of_group, values, single);
       };
       const std::uint32_t before = batch.before();
       const auto shape = batch.shape(seen);
