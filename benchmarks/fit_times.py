@@ -68,7 +68,7 @@ def measured(files):
         for matrix in bench["matrices"]:
             if matrix.get("vector_type", matrix["value_type"]) != matrix["value_type"]:
                 continue  # a plan does not know that vectors are of another type
-            name = pathlib.Path(matrix["name"]).name
+            name = pathlib.Path(matrix["name"].removeprefix("generate ")).name
             times = found.setdefault((name, matrix["value_type"]), (matrix, {}))[1]
             for result in matrix["results"]:
                 if result["by"] == "spmvpack" and result["kernel"] == "default" and not result["skipped"]:
@@ -315,6 +315,11 @@ def best_yardstick(matrix):
                key=lambda n: layouts[n]["us"], default=None)
 
 
+def allowed(matrix):
+    """{layout: microseconds} of those that auto may take."""
+    return {name: layout["us"] for name, layout in matrix["layouts"].items() if not layout["fill_reads_x"]}
+
+
 def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
@@ -327,7 +332,7 @@ class Record:
 
     def add(self, matrix, prices):
         layouts = matrix["layouts"]
-        best = min(l["us"] for l in layouts.values() if not l["fill_reads_x"])
+        best = min(allowed(matrix).values())
         self.losses.append(layouts[pick(matrix, prices)]["us"] / best)
         self.errors += [abs(math.log(max(predicted(l, prices), 1e-3) / l["us"])) for l in layouts.values()
                         if l["us"] < NEAR[matrix["group"]] * best]
@@ -358,10 +363,10 @@ def kind_of(matrix):
 
 def constant(matrices, layout):
     """How much longer one layout takes than the best, always; None where it does not suit each of the matrices."""
-    if any(layout not in m["layouts"] or m["layouts"][layout]["fill_reads_x"] for m in matrices):
+    times = [allowed(m) for m in matrices]
+    if any(layout not in of for of in times):
         return None
-    return geometric_mean([m["layouts"][layout]["us"] / min(l["us"] for l in m["layouts"].values() if not l["fill_reads_x"])
-                           for m in matrices])
+    return geometric_mean([of[layout] / min(of.values()) for of in times])
 
 
 def left_out(times, fit):
@@ -407,15 +412,15 @@ def show(times, prices, caches):
             if matrix["group"] != group or not yardstick:
                 continue
             taken = pick(matrix, prices)
-            allowed = {n: l["us"] for n, l in layouts.items() if not l["fill_reads_x"]}
-            best = min(allowed, key=allowed.get)
+            times_allowed = allowed(matrix)
+            best = min(times_allowed, key=times_allowed.get)
             loss = layouts[taken]["us"] / layouts[yardstick]["us"] - 1
             losses.append(loss)
-            best_losses.append(layouts[taken]["us"] / allowed[best])
-            errors += [predicted(l, prices) / l["us"] for n, l in layouts.items() if l["us"] < NEAR[group] * allowed[best]]
+            best_losses.append(layouts[taken]["us"] / times_allowed[best])
+            errors += [predicted(l, prices) / l["us"] for n, l in layouts.items() if l["us"] < NEAR[group] * times_allowed[best]]
             rows.append(f"| {matrix['name']} | {matrix['value_type']} | `{taken}` | "
                         f"{predicted(layouts[taken], prices):.1f} | {layouts[taken]['us']:.1f} | "
-                        f"`{best}` {allowed[best]:.1f} | {100 * loss:+.1f} % |\n")
+                        f"`{best}` {times_allowed[best]:.1f} | {100 * loss:+.1f} % |\n")
         if not rows:
             continue
         off = sorted(abs(math.log(e)) for e in errors)
