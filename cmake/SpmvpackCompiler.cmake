@@ -42,6 +42,10 @@ function(spmvpack_set_options target)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wconversion;-Wshadow;-ffp-contract=off>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow,-ffp-contract=off>")
+  # Release means -O3. It pays where loops go over matrices; elsewhere it only takes a third longer to compile.
+  if(NOT target MATCHES "^spmvpack_(container|sources|encoder|host_loader)$")
+    target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O2>)
+  endif()
   if(SPMVPACK_WERROR)
     target_compile_options(${target} PRIVATE
       "$<$<COMPILE_LANGUAGE:C,CXX>:-Werror>" "$<$<COMPILE_LANGUAGE:CUDA>:-Werror;all-warnings>")

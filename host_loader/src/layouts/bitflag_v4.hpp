@@ -88,7 +88,7 @@ struct Entries {
 };
 
 /// Adds up products along lanes [lane, lane + 8), of which `full` have all of their entries and the next one `rest`.
-template <class A, class V, Source source, Word word, bool all_full>
+template <class A, class V, Source source, Word word>
 SPMVPACK_INLINE_V4 void multiply_group(const Entries<A, V>& e, std::uint64_t flags, std::uint32_t lane,
                                        std::uint32_t full, std::uint32_t rest, EightOf<V> single, ChunkSums<V>& sums) {
   using Column = WordOf<word>;
@@ -97,7 +97,7 @@ SPMVPACK_INLINE_V4 void multiply_group(const Entries<A, V>& e, std::uint64_t fla
   const auto of_full = static_cast<std::uint32_t>((1U << full) - 1), and_rest = 2 * of_full + 1;
   using Id = std::conditional_t<source == Source::table, std::uint8_t,
                                 std::conditional_t<source == Source::window, std::uint16_t, A>>;
-  const bool has_all = all_full || lane + 4 < e.own_lanes;
+  const bool has_all = lane + 4 < e.own_lanes;
   const EightLanes<Column> columns(e.columns, lane, e.own_lanes, has_all);
   const EightLanes<Id> values(e.values, lane, e.own_lanes, has_all);
   V* const at = sums.at.data() + lane;
@@ -118,10 +118,7 @@ SPMVPACK_INLINE_V4 void multiply_group(const Entries<A, V>& e, std::uint64_t fla
     sum.store(at + k * lanes);
     head.take(sum, _mm512_test_epi64_mask(lowest, bit));
     sum.keep(_mm512_testn_epi64_mask(starts, bit));
-    if constexpr (all_full)
-      sum.add_product(value, element);
-    else
-      sum.add_product(value, element, static_cast<__mmask8>(k < rest ? and_rest : of_full));
+    sum.add_product(value, element, static_cast<__mmask8>(k < rest ? and_rest : of_full));
   }
   sum.store(at + lane_entries * lanes);
   head.take(sum, _mm512_testn_epi64_mask(starts, starts));
@@ -145,11 +142,8 @@ SPMVPACK_INLINE_V4 std::uint32_t multiply_lanes(const View<A>& v, const Chunk& c
     for (std::size_t i = 0; i < ahead; i += cache_line) prefetch(bytes, ahead_bytes + lane / together * ahead + i);
     std::uint64_t flags = 0;
     std::memcpy(&flags, bytes + lane, sizeof flags);
-    const std::uint32_t here = entries - lane * lane_entries;
-    if (here >= together * lane_entries)
-      multiply_group<A, V, source, word, true>(e, flags, lane, together, 0, single, sums);
-    else
-      multiply_group<A, V, source, word, false>(e, flags, lane, here / lane_entries, here % lane_entries, single, sums);
+    const std::uint32_t here = std::min(entries - lane * lane_entries, together * lane_entries);
+    multiply_group<A, V, source, word>(e, flags, lane, here / lane_entries, here % lane_entries, single, sums);
   }
   const __m256i flags = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
   return _mm256_test_epi8_mask(flags, flags);

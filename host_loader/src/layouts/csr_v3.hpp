@@ -290,14 +290,12 @@ SPMVPACK_TARGET_V3 void all_runs_v3(How how, Rows a, const RowOrder& order, std:
 template <class Rows>
 void runs_v3(Rows a, const RowOrder& order, std::uint64_t begin, std::uint64_t end) {
   const bool plain = a.operands.beta == 0 && a.operands.rows == nullptr;
-  if (a.ahead != 0 && plain)
-    all_runs_v3(How<true, true>(), a, order, begin, end);
+  if (!plain)
+    all_runs_v3(How<true, false>(), a, order, begin, end);  // 0 ahead, what is fetched is what is read next
   else if (a.ahead != 0)
-    all_runs_v3(How<true, false>(), a, order, begin, end);
-  else if (plain)
-    all_runs_v3(How<false, true>(), a, order, begin, end);
+    all_runs_v3(How<true, true>(), a, order, begin, end);
   else
-    all_runs_v3(How<false, false>(), a, order, begin, end);
+    all_runs_v3(How<false, true>(), a, order, begin, end);
 }
 /// The sums of pieces [begin, end). Of a row's last piece, entries before the arrays' end are read.
 template <class Rows>
