@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include "bench/cusparse_library.hpp"
 #include "bench/device_memory.hpp"
@@ -70,32 +71,74 @@ std::shared_ptr<cusparseDnVecDescr> describe_vector(const Context& context, std:
   return {vector, [library = context.library](cusparseDnVecDescr_t v) { library->destroy_vector(v); }};
 }
 
+/// 1 and 0, of the vectors' type.
+struct Scalars {
+  std::shared_ptr<const void> both;
+  std::size_t size;
+  explicit Scalars(ValueType type)
+      : both(dispatch(type,
+                      []<class T>(T) {
+                        return std::shared_ptr<const void>(
+                            std::make_shared<const std::array<T, 2>>(std::array<T, 2>{T{1}, T{0}}));
+                      })),
+        size(size_of(type)) {}
+  [[nodiscard]] const void* one() const { return both.get(); }
+  [[nodiscard]] const void* zero() const { return static_cast<const std::byte*>(both.get()) + size; }
+};
+
+constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+
+/// The same by cusparseSpMVOp, whose plan belongs to its preparation.
+Candidate op_candidate(const Context& context, const std::string& name, const Description& a,
+                       SpmvOpFunctions::Algorithm algorithm) {
+  const auto x = describe_vector(context, a.cols, context.vectors.x);
+  const auto y = describe_vector(context, a.rows, context.vectors.y);
+  const CusparseLibrary& library = *context.library;
+  std::size_t bytes = 0;
+  library.require(library.op.buffer_size(context.handle.get(), plain, a.matrix.get(), x.get(), y.get(), y.get(),
+                                         context.compute(), algorithm, &bytes),
+                  "asking for a buffer's size");
+  const std::shared_ptr<void> buffer = allocate_device(bytes);
+  SpmvOpFunctions::Description* description = nullptr;
+  library.require(library.op.describe(context.handle.get(), &description, plain, a.matrix.get(), x.get(), y.get(),
+                                      y.get(), context.compute(), algorithm, buffer.get()),
+                  "describing a multiply");
+  const std::shared_ptr<SpmvOpFunctions::Description> described(
+      description, [of = context.library](SpmvOpFunctions::Description* d) { of->op.destroy_description(d); });
+  SpmvOpFunctions::Plan* plan = nullptr;
+  library.require(library.op.plan(context.handle.get(), description, &plan, nullptr, 0), "planning a multiply");
+  const std::shared_ptr<SpmvOpFunctions::Plan> planned(
+      plan, [of = context.library](SpmvOpFunctions::Plan* p) { of->op.destroy_plan(p); });
+  Candidate made{"cusparse", name, {}, std::nullopt, a.bytes, bytes, {}, {}};
+  made.run = [context, a, x, y, described, planned, buffer, scalars = Scalars(context.vectors.type)] {
+    context.library->require(context.library->op.multiply(context.handle.get(), planned.get(), scalars.one(),
+                                                          scalars.zero(), x.get(), y.get(), y.get()),
+                             "multiplying");
+  };
+  return made;
+}
+
 /// The multiply of a description by one algorithm, after its preprocessing.
 Candidate candidate(const Context& context, const std::string& name, const Description& a,
                     cusparseSpMVAlg_t algorithm) {
   const auto x = describe_vector(context, a.cols, context.vectors.x);
   const auto y = describe_vector(context, a.rows, context.vectors.y);
-  const std::shared_ptr<const void> scalars = dispatch(context.vectors.type, []<class T>(T) {
-    return std::shared_ptr<const void>(std::make_shared<const std::array<T, 2>>(std::array<T, 2>{T{1}, T{0}}));
-  });
-  const void* const one = scalars.get();
-  const void* const zero = static_cast<const std::byte*>(one) + size_of(context.vectors.type);
-
-  constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  const Scalars scalars(context.vectors.type);
   const CusparseLibrary& library = *context.library;
   std::size_t bytes = 0;
-  library.require(library.buffer_size(context.handle.get(), plain, one, a.matrix.get(), x.get(), zero, y.get(),
-                                      context.compute(), algorithm, &bytes),
+  library.require(library.buffer_size(context.handle.get(), plain, scalars.one(), a.matrix.get(), x.get(),
+                                      scalars.zero(), y.get(), context.compute(), algorithm, &bytes),
                   "asking for a buffer's size");
   const std::shared_ptr<void> buffer = allocate_device(bytes);
-  library.require(library.preprocess(context.handle.get(), plain, one, a.matrix.get(), x.get(), zero, y.get(),
-                                     context.compute(), algorithm, buffer.get()),
+  library.require(library.preprocess(context.handle.get(), plain, scalars.one(), a.matrix.get(), x.get(),
+                                     scalars.zero(), y.get(), context.compute(), algorithm, buffer.get()),
                   "preprocessing");
   Candidate made{"cusparse", name, {}, std::nullopt, a.bytes, bytes, {}, {}};
-  made.run = [context, a, x, y, scalars, one, zero, buffer, algorithm] {
-    context.library->require(context.library->multiply(context.handle.get(), plain, one, a.matrix.get(), x.get(), zero,
-                                                       y.get(), context.compute(), algorithm, buffer.get()),
-                             "multiplying");
+  made.run = [context, a, x, y, scalars, buffer, algorithm] {
+    context.library->require(
+        context.library->multiply(context.handle.get(), plain, scalars.one(), a.matrix.get(), x.get(), scalars.zero(),
+                                  y.get(), context.compute(), algorithm, buffer.get()),
+        "multiplying");
   };
   return made;
 }
@@ -188,14 +231,17 @@ class LoadedCusparse final : public Cusparse {
     const auto entries = std::make_shared<Entries>();
     const int threads = threads_;
     std::vector<Peer> peers;
-    const auto add = [&](const std::string& name, cusparseSpMVAlg_t algorithm, auto&& matrix) {
+    const auto add = [&](const std::string& name, auto algorithm, auto&& matrix) {
       peers.push_back({"cusparse", name, [=] {
                          constexpr std::uint64_t most = std::uint64_t{1} << 31U;
                          if (a.nnz() >= most || a.rows() >= most - vector_slack || a.cols() >= most - vector_slack)
                            throw Error(errc::unsupported, "32-bit indices do not hold it");
                          const Description described = matrix();
                          try {
-                           return candidate(context, name, described, algorithm);
+                           if constexpr (std::is_same_v<decltype(algorithm), SpmvOpFunctions::Algorithm>)
+                             return op_candidate(context, name, described, algorithm);
+                           else
+                             return candidate(context, name, described, algorithm);
                          } catch (const Error& e) {
                            if (e.code() != errc::unsupported || vectors.type == a.value_type()) throw;
                            throw Error(errc::unsupported, "f32 values with f64 vectors: " + e.message());
@@ -206,6 +252,10 @@ class LoadedCusparse final : public Cusparse {
     const auto coo = [=] { return coo_matrix(context, a, *entries, threads); };
     add("csr-alg1", CUSPARSE_SPMV_CSR_ALG1, csr);
     add("csr-alg2", CUSPARSE_SPMV_CSR_ALG2, csr);
+    if (library_->has_op()) {
+      add("csr-op-alg1", SpmvOpFunctions::alg1, csr);
+      add("csr-op-alg2", SpmvOpFunctions::alg2, csr);
+    }
     add("coo-alg1", CUSPARSE_SPMV_COO_ALG1, coo);
     add("coo-alg2", CUSPARSE_SPMV_COO_ALG2, coo);
     dispatch(a.value_type(), [&]<class T>(T) {

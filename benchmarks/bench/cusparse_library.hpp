@@ -12,6 +12,27 @@
 
 namespace spmvpack::bench {
 
+/// cusparseSpMVOp, z = alpha A x + beta y with an epilogue to choose, is in libraries from 12.8 on, and declared by
+/// headers that came with them as an experiment: hence declared here.
+struct SpmvOpFunctions {
+  struct Description;
+  struct Plan;
+  enum Algorithm : int { alg1 = 1, alg2 = 2 };
+
+  cusparseStatus_t (*buffer_size)(cusparseHandle_t, cusparseOperation_t, cusparseConstSpMatDescr_t a,
+                                  cusparseConstDnVecDescr_t x, cusparseDnVecDescr_t y, cusparseDnVecDescr_t z,
+                                  cudaDataType compute, Algorithm, std::size_t* bytes) = nullptr;
+  cusparseStatus_t (*describe)(cusparseHandle_t, Description**, cusparseOperation_t, cusparseConstSpMatDescr_t a,
+                               cusparseConstDnVecDescr_t x, cusparseDnVecDescr_t y, cusparseDnVecDescr_t z,
+                               cudaDataType compute, Algorithm, void* buffer) = nullptr;
+  cusparseStatus_t (*destroy_description)(Description*) = nullptr;
+  cusparseStatus_t (*plan)(cusparseHandle_t, Description*, Plan**, const void* code, std::size_t code_bytes) = nullptr;
+  cusparseStatus_t (*destroy_plan)(Plan*) = nullptr;
+  cusparseStatus_t (*multiply)(cusparseHandle_t, Plan*, const void* alpha, const void* beta,
+                               cusparseConstDnVecDescr_t x, cusparseConstDnVecDescr_t y,
+                               cusparseDnVecDescr_t z) = nullptr;
+};
+
 class CusparseLibrary {
  public:
   /// Error(errc::unsupported) if it is not found or older than this build's header.
@@ -31,6 +52,12 @@ class CusparseLibrary {
     load(buffer_size, "cusparseSpMV_bufferSize");
     load(preprocess, "cusparseSpMV_preprocess");
     load(multiply, "cusparseSpMV");
+    find(op.buffer_size, "cusparseSpMVOp_bufferSize");
+    find(op.describe, "cusparseSpMVOp_createDescr");
+    find(op.destroy_description, "cusparseSpMVOp_destroyDescr");
+    find(op.plan, "cusparseSpMVOp_createPlan");
+    find(op.destroy_plan, "cusparseSpMVOp_destroyPlan");
+    find(op.multiply, "cusparseSpMVOp");
     if (property(MAJOR_VERSION) * 1000 + property(MINOR_VERSION) * 100 < 12600)
       throw Error(errc::unsupported, "cuSPARSE " + version() + " is too old", name, "install that of CUDA 13");
   }
@@ -63,6 +90,12 @@ class CusparseLibrary {
   decltype(&cusparseSpMV_bufferSize) buffer_size = nullptr;
   decltype(&cusparseSpMV_preprocess) preprocess = nullptr;
   decltype(&cusparseSpMV) multiply = nullptr;
+  SpmvOpFunctions op;
+
+  [[nodiscard]] bool has_op() const {
+    return op.buffer_size != nullptr && op.describe != nullptr && op.destroy_description != nullptr &&
+           op.plan != nullptr && op.destroy_plan != nullptr && op.multiply != nullptr;
+  }
 
  private:
   static constexpr const char* name = "libcusparse.so.12";
@@ -75,8 +108,12 @@ class CusparseLibrary {
                 "install CUDA's libraries, set LD_LIBRARY_PATH, or use --peers none");
   }
   template <class Function>
-  void load(Function& function, const char* symbol) {
+  void find(Function& function, const char* symbol) {
     function = reinterpret_cast<Function>(dlsym(handle_, symbol));
+  }
+  template <class Function>
+  void load(Function& function, const char* symbol) {
+    find(function, symbol);
     if (function == nullptr)
       throw Error(errc::unsupported, std::string("cuSPARSE has no ") + symbol, name, "install that of CUDA 13");
   }

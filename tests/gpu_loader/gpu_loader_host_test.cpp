@@ -16,6 +16,7 @@
 #include "layouts/csr/tuning.cuh"
 #include "matrices.hpp"
 #include "placement.hpp"
+#include "spmvpack/container/layouts/amb.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/encoder/layout.hpp"
@@ -444,13 +445,16 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
         const std::map<std::string_view, std::uint64_t> expected{
             {"csr/ipcsr", 0},
             {"csr/vector", 0},
+            {"csr/vector32", 0},
             {"csr/scalar", 0},
             {"csr/pcsr", n * v},
             {"csr/merge", chunks * 2 * v},
             {"csr/long", 7 * 16 * v},
             {"coo/balanced", chunks * 2 * (v + 4)},
+            {"coo/atomic", 0},
             {"ccoo/ordered", n * 2 * v},
             {"ell/rows", 0},
+            {"ell/padded", 0},
             {"ellpack_r/rows", 0},
             {"sell/rows", 0},
             {"pjds/rows", 0},
@@ -474,10 +478,14 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
           part.nnz = n;
           part.rows = {format::MapKind::list, 0, 7};
           if (listed != 0) part.cols = {format::MapKind::list, 0, listed};
-          if (part.layout == "csr") part.params[0] = n;                    // the longest row
-          if (part.layout == "ccoo") *find_count(part, "encoding") = n;    // chunks
-          if (part.layout == "amb") *find_count(part, "shared_rows") = n;  // partial sums
-          if (part.layout == "bitflag") {                                  // three tiles, n hot columns
+          if (part.layout == "csr") part.params[0] = n;                  // the longest row
+          if (part.layout == "ccoo") *find_count(part, "encoding") = n;  // chunks
+          if (part.layout == "amb") {                                    // n partial sums of three times as many lanes
+            *find_count(part, "shared_rows") = n;
+            *find_count(part, "cl") = 3 * n;
+            part.params[spmvpack::layouts::amb::param_chunk_rows] = 1;
+          }
+          if (part.layout == "bitflag") {  // three tiles, n hot columns
             part.params = {0, 8, n % 2};
             *find_count(part, "chunks") = 4 * (24 + 1);
             *find_count(part, "hot") = n;
@@ -489,6 +497,11 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
             *find_count(segments, "segments") = n + 1;
             CHECK(workspace_bytes(segments, {}, vectors) ==
                   ((7 * n + 1) * v + 255) / 256 * 256 + n % 2 * 6 * v + gathered);
+          }
+          if (part.layout == "amb" && n != 0) {  // twice as many lanes: a place for each
+            PartInfo lanes = part;
+            *find_count(lanes, "cl") = 2 * n;
+            CHECK(workspace_bytes(lanes, find_kernel("amb/ordered"), vectors) == 2 * n * v + gathered);
           }
           // The default, by its name, without one, and where a kernel is another layout's.
           const KernelId of_another = find_kernel(part.layout == "coo" ? "csr/pcsr" : "coo/balanced");

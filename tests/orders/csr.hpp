@@ -25,6 +25,7 @@ class Orders {
   std::vector<V> by(const std::string& kernel) const {
     if (kernel == "csr/scalar") return in_turn();
     if (kernel == "csr/vector") return lanes(mean_lanes());
+    if (kernel == "csr/vector32") return lanes(32);
     if (kernel == "csr/long") return lanes(long_lanes());
     if (kernel == "csr/pcsr") return products_in_turn();
     if (kernel == "csr/ipcsr") return row_blocks();

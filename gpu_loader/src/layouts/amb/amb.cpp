@@ -12,14 +12,16 @@ namespace amb_tables {
 namespace {
 
 constexpr std::array kernels{
-    KernelInfo{.name = "amb/ordered", .layout = "amb"},
+    KernelInfo{.name = "amb/ordered", .layout = "amb", .prepared = true},
     KernelInfo{.name = "amb/atomic", .layout = "amb", .determinism = Determinism::not_guaranteed},
 };
 
-/// `ordered`: the partial sums.
+/// `ordered`: the partial sums, or as many as there are lanes.
 std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors) {
   if (kernel == layouts::amb_kernels::atomic) return 0;
-  return checked_mul(spmvpack::layouts::amb::shared_of(part), size_of(vectors), "workspace bytes");
+  return checked_mul(layouts::amb_kernels::partials_by_lane(part) ? spmvpack::layouts::amb::lanes_of(part)
+                                                                  : spmvpack::layouts::amb::shared_of(part),
+                     size_of(vectors), "workspace bytes");
 }
 
 }  // namespace

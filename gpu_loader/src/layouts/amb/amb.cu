@@ -11,22 +11,27 @@
 #include "kernels/scalar.cuh"
 #include "kernels/vectors.hpp"
 #include "layouts/amb/kernels.hpp"
+#include "layouts/amb/partials.cuh"
 
 namespace spmvpack::gpu_loader::layouts {
 namespace amb_kernels {
 namespace {
 
-using spmvpack::layouts::amb::ChunkLength;
-using spmvpack::layouts::amb::LaneRow;
-
-constexpr unsigned threads = 256;
 constexpr int values_in_flight = 8;  ///< of a lane: the loads of so many values are on their way together
+/// The same of lanes of single columns by `ordered`, which has them issued together; of longer blocks that is slower.
+constexpr int single_values_in_flight = 8;
 
 /// Lanes of single columns are short: as many blocks as a multiprocessor holds go on from lane to lane, which hides the
 /// loads that each lane begins with (up to 15 % less, H200). Longer ones are faster without.
 template <int block>
-inline constexpr bool goes_on = block == 1;
-constexpr unsigned resident_blocks = 5;
+inline constexpr bool may_go_on = block == 1;
+constexpr unsigned resident_blocks = 4;
+/// Not where some lanes are long: a block that has had one of them gets no less to do after it.
+constexpr std::uint32_t longest_that_goes_on = 64;
+
+/// Blocks of a lane whose loads are on their way together.
+template <int block>
+inline constexpr int batch_of = block >= values_in_flight ? 1 : values_in_flight / block;
 
 /// Blocks of several columns in single precision: a thread takes two lanes, whose columns and values are then one load
 /// each (7 % less on 27 points, 1 % on elasticity, H200), if there are enough lanes to fill the device like this. With
@@ -49,10 +54,10 @@ __device__ Lane load_lane(const Chunks<A>& c, std::uint64_t i) {
   return {{__ldcs(c.row_idx + i)}, {__ldg(c.cl + chunk)}, __ldg(c.cs + chunk)};
 }
 
-/// The sum of lane number `in_chunk` of its chunk.
-template <int block, class A, class V>
+/// The sum of lane number `in_chunk` of its chunk; `batch` blocks at a time. `together`: all their loads are issued
+/// before the first sum, wherever the compiler would have them.
+template <int block, int batch, bool together, class A, class V>
 __device__ V lane_sum(const Chunks<A>& c, const Lane& lane, std::uint32_t in_chunk, const V* __restrict__ x) {
-  constexpr int batch = block >= values_in_flight ? 1 : values_in_flight / block;
   const std::uint32_t steps = lane.length.steps();
   const V* const segment = x + std::uint64_t{lane.length.segment()} * c.segment_cols;
   const std::uint16_t* columns = c.col_idx + std::uint64_t{lane.first_step} * c.chunk_rows + in_chunk;
@@ -72,17 +77,24 @@ __device__ V lane_sum(const Chunks<A>& c, const Lane& lane, std::uint32_t in_chu
     }
     columns += batch * c.chunk_rows;
     values += batch * block * c.chunk_rows;
-    bool ended = false;
+    if constexpr (together) issue_loads();
+    bool ended[batch];
+    V element[batch][block];
 #pragma unroll
     for (int i = 0; i < batch; ++i) {
-      ended = ended || step + i >= steps || column[i] < next;
-      if (!ended) {
-#pragma unroll
-        for (int k = 0; k < block; ++k) sum = fma(value[i][k], __ldg(segment + column[i] + k), sum);
-      }
+      ended[i] = (i != 0 && ended[i - 1]) || step + i >= steps || column[i] < next;
       next = column[i] + 1;
+#pragma unroll
+      for (int k = 0; k < block; ++k) element[i][k] = ended[i] ? V{0} : __ldg(segment + column[i] + k);
     }
-    if (ended) break;
+    if constexpr (together) issue_loads();
+#pragma unroll
+    for (int i = 0; i < batch; ++i)
+      if (!ended[i]) {
+#pragma unroll
+        for (int k = 0; k < block; ++k) sum = fma(value[i][k], element[i][k], sum);
+      }
+    if (ended[batch - 1]) break;
   }
   return sum;
 }
@@ -90,8 +102,9 @@ __device__ V lane_sum(const Chunks<A>& c, const Lane& lane, std::uint32_t in_chu
 /// Writes the rows that have one lane, or none; the sums of the others go to `partial`. A grid-stride loop, by whole
 /// chunks.
 template <int block, class A, class V>
-__global__ void __launch_bounds__(threads) lanes_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x,
-                                                        DeviceScalar<V> beta_in, V* y, RowMap map, V* partial) {
+__global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 1)
+    lanes_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
+                 RowMap map, Partials<V> partial) {
   allow_next_kernel();
   const std::uint64_t stride = std::uint64_t{gridDim.x} * threads / c.chunk_rows * c.chunk_rows;
   const std::uint64_t first = std::uint64_t{blockIdx.x} * threads + threadIdx.x, lanes = c.chunks * c.chunk_rows;
@@ -105,12 +118,13 @@ __global__ void __launch_bounds__(threads) lanes_kernel(Chunks<A> c, DeviceScala
   if (first < stride && first < lanes) {
     Lane lane = load_lane(c, first);
     for (std::uint64_t i = first;; i += stride) {
-      const bool more = goes_on<block> && i + stride < lanes;
+      const bool more = may_go_on<block> && i + stride < lanes;
       const Lane next = more ? load_lane(c, i + stride) : lane;
       if (!lane.to.is_none()) {
-        const V sum = alpha != V{0} ? lane_sum<block, A, V>(c, lane, in_chunk, x) : V{0};
+        const V sum = alpha != V{0} ? lane_sum < block, block == 1 ? single_values_in_flight : batch_of<block>,
+                block == 1, A, V > (c, lane, in_chunk, x) : V{0};
         if (lane.to.is_shared())
-          partial[lane.to.index()] = sum;
+          partial.put(i, lane.to, sum);
         else
           put(lane.to.index(), sum, true);
       }
@@ -152,7 +166,7 @@ __device__ Pair load_lanes(const Chunks<A>& c, std::uint64_t i) {
 template <int block, class A, class V>
 __device__ void pair_sums(const Chunks<A>& c, const Pair& lanes, std::uint32_t in_chunk, const V* __restrict__ x,
                           V (&sum)[2]) {
-  constexpr int batch = block >= values_in_flight ? 1 : values_in_flight / block;
+  constexpr int batch = batch_of<block>;
   const std::uint32_t steps = lanes.length.steps();
   const V* const segment = x + std::uint64_t{lanes.length.segment()} * c.segment_cols;
   const std::uint16_t* columns = c.col_idx + std::uint64_t{lanes.first_step} * c.chunk_rows + in_chunk;
@@ -201,7 +215,7 @@ __device__ void pair_sums(const Chunks<A>& c, const Pair& lanes, std::uint32_t i
 template <int block, class A, class V>
 __global__ void __launch_bounds__(pair_threads, pair_blocks)
     pairs_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
-                 RowMap map, V* partial) {
+                 RowMap map, Partials<V> partial) {
   allow_next_kernel();
   const std::uint64_t thread = std::uint64_t{blockIdx.x} * pair_threads + threadIdx.x, first = thread * 2;
   const V alpha = alpha_in.get(), beta = beta_in.get();
@@ -219,31 +233,13 @@ __global__ void __launch_bounds__(pair_threads, pair_blocks)
       const LaneRow to = lanes.to[l];
       if (to.is_none()) continue;
       if (to.is_shared())
-        partial[to.index()] = sum[l];
+        partial.put(first + static_cast<unsigned>(l), to, sum[l]);
       else
         put(to.index(), sum[l], true);
     }
   }
   for (std::uint64_t i = thread; i < c.empty; i += std::uint64_t{gridDim.x} * pair_threads)
     put(c.empty_rows[i], V{0}, false);
-}
-
-/// Adds up the partial sums of each row, in order.
-template <class V>
-__global__ void __launch_bounds__(threads)
-    shared_rows_kernel(const std::uint32_t* shared_rows, std::uint64_t shared, const V* partial,
-                       DeviceScalar<V> alpha_in, DeviceScalar<V> beta_in, V* y, RowMap map) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
-  const V alpha = alpha_in.get(), beta = beta_in.get();
-  const std::uint32_t row = i < shared ? shared_rows[i] : 0;
-  const bool starts = i < shared && (i == 0 || shared_rows[i - 1] != row);
-  wait_for_last_kernel();
-  if (!starts) return;
-  V sum = partial[i];
-  for (std::uint64_t k = i + 1; k < shared && shared_rows[k] == row; ++k) sum = sum + partial[k];
-  V* const at = y + map(row);
-  const V before = scaled(beta, at);
-  *at = alpha != V{0} ? fma(alpha, sum, before) : before;
 }
 
 /// The second of the paper's two kernels; the first sets y to beta y.
@@ -255,19 +251,14 @@ __global__ void __launch_bounds__(threads)
   if (i >= c.chunks * c.chunk_rows || alpha == V{0}) return;
   const Lane lane = load_lane(c, i);
   if (lane.to.is_none()) return;
-  const V sum = lane_sum<block, A, V>(c, lane, static_cast<std::uint32_t>(i % c.chunk_rows), x);
+  const V sum = lane_sum<block, batch_of<block>, false, A, V>(c, lane, static_cast<std::uint32_t>(i % c.chunk_rows), x);
   const LaneRow to = lane.to;
   atomicAdd(y + map(to.is_shared() ? c.shared_rows[to.index()] : to.index()), alpha * sum);
 }
 
-/// Blocks of the grid: as many as there is work for, or as run at once.
-unsigned lanes_blocks(std::uint64_t work, int block, const DeviceFacts& device) {
-  const unsigned all = blocks_for(work, threads);
-  return block == 1 ? std::min(all, resident_blocks * device.multiprocessors) : all;
-}
-
 template <int block, class A, class V>
-void multiply_blocks(const PartView& part, const MultiplyCall& call) {
+void multiply_blocks(const DevicePart& on_device, const MultiplyCall& call) {
+  const PartView& part = on_device.view;
   const Chunks<A> c = spmvpack::layouts::amb::view<A>(part);
   const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
   const auto* const x = static_cast<const V*>(call.x);
@@ -280,7 +271,8 @@ void multiply_blocks(const PartView& part, const MultiplyCall& call) {
       launch(atomic_kernel<block, A, V>, blocks_for(lanes, threads), threads, call.stream, c, alpha, x, y, map);
     return;
   }
-  auto* const partial = reinterpret_cast<V*>(call.workspace);
+  const State& state = static_cast<const State&>(*on_device.state);
+  const Partials<V> partial{reinterpret_cast<V*>(call.workspace), partials_by_lane(part.info())};
   bool pairs = false;
   if constexpr (may_take_pairs<block, V>) {
     pairs = c.chunk_rows % 2 == 0 && lanes >= pair_lanes_per_multiprocessor * call.device.multiprocessors;
@@ -288,25 +280,28 @@ void multiply_blocks(const PartView& part, const MultiplyCall& call) {
       launch(pairs_kernel<block, A, V>, blocks_for(std::max(lanes / 2, c.empty), pair_threads), pair_threads,
              call.stream, c, alpha, x, beta, y, map, partial);
   }
-  if (!pairs && lanes + c.empty != 0)
-    launch(lanes_kernel<block, A, V>,
-           lanes_blocks(std::max(lanes + spmvpack::layouts::amb::max_chunk_rows, c.empty), block, call.device), threads,
-           call.stream, c, alpha, x, beta, y, map, partial);
-  if (c.shared != 0)
-    launch_early(call.device, shared_rows_kernel<V>, blocks_for(c.shared, threads), threads, call.stream, c.shared_rows,
-                 c.shared, static_cast<const V*>(partial), alpha, beta, y, map);
+  if (!pairs && lanes + c.empty != 0) {
+    unsigned blocks = blocks_for(std::max(lanes + spmvpack::layouts::amb::max_chunk_rows, c.empty), threads);
+    if (may_go_on<block> && state.found.longest <= longest_that_goes_on)
+      blocks = std::min(blocks, resident_blocks * call.device.multiprocessors);
+    launch(lanes_kernel<block, A, V>, blocks, threads, call.stream, c, alpha, x, beta, y, map, partial);
+  }
+  const SharedRows rows = state.rows();
+  if (rows.count != 0)
+    launch_early(call.device, add_partials_kernel<V>, blocks_for(rows.count, threads), threads, call.stream, rows,
+                 c.shared_rows, static_cast<const V*>(partial.sums), alpha, beta, y, map);
 }
 
 template <class A, class V, int... blocks>
-void multiply_types(const PartView& part, const MultiplyCall& call, std::integer_sequence<int, blocks...> /*sizes*/) {
-  using Multiply = void (*)(const PartView&, const MultiplyCall&);
+void multiply_types(const DevicePart& part, const MultiplyCall& call, std::integer_sequence<int, blocks...> /*sizes*/) {
+  using Multiply = void (*)(const DevicePart&, const MultiplyCall&);
   constexpr std::array<Multiply, sizeof...(blocks)> all{multiply_blocks<blocks + 1, A, V>...};
-  all.at(part.info().params[spmvpack::layouts::amb::param_block] - 1)(part, call);
+  all.at(part.view.info().params[spmvpack::layouts::amb::param_block] - 1)(part, call);
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
-    multiply_types<A, V>(part.view, call, std::make_integer_sequence<int, spmvpack::layouts::amb::max_block>{});
+    multiply_types<A, V>(part, call, std::make_integer_sequence<int, spmvpack::layouts::amb::max_block>{});
   });
 }
 
@@ -316,6 +311,7 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
 const LayoutKernels amb{.check_names = amb_kernels::check_names,
                         .check_scratch = amb_kernels::check_scratch,
                         .check = amb_kernels::check,
+                        .prepare = amb_kernels::prepare,
                         .multiply = amb_kernels::multiply};
 
 }  // namespace spmvpack::gpu_loader::layouts

@@ -10,6 +10,13 @@ namespace spmvpack::gpu_loader::layouts::amb_kernels {
 
 enum Kernel : std::size_t { ordered, atomic };  // places in the kernel table
 
+/// Whether `ordered` writes partial sums by lane, side by side, instead of by row: by row, each is alone in a sector of
+/// memory, because the segments of a row lie far apart (16 segments of random columns: 651 us by row, 264 by lane;
+/// H200). Not where that would take more than twice the memory.
+inline bool partials_by_lane(const PartInfo& part) {
+  return 2 * spmvpack::layouts::amb::shared_of(part) >= spmvpack::layouts::amb::lanes_of(part);
+}
+
 template <class A>
 using Chunks = spmvpack::layouts::amb::View<A>;
 

@@ -113,39 +113,41 @@ __global__ void __launch_bounds__(tuning::ccoo_most_threads, tuning::ccoo_compil
   }
 }
 
-/// As the paper (listings 1.1 and 1.2), but with a warp for a chunk, where it has a block: a warp reduces each group by
-/// a segmented tree, and the first lane of every row atomically adds the result to y, which is already scaled.
+constexpr unsigned atomic_threads = 256;  ///< B of the paper: the lanes of a chunk, at most
+
+/// The paper's kernel (listings 1.1 and 1.2, section 2.2): a block for a chunk, whose threads have K entries each and
+/// find their values in the LUT in global memory; a segmented scan in each warp, or a plain one if the chunk is of one
+/// row; and the first lane of every row adds atomically to y, which has been scaled.
 template <class A, class V, int K>
-__global__ void __launch_bounds__(tuning::ccoo_threads)
-    atomic_kernel(View<A> v, unsigned lut_size, DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map) {
-  __shared__ V lut[spmvpack::layouts::ccoo::lut_capacity];
+__global__ void __launch_bounds__(atomic_threads)
+    atomic_kernel(View<A> v, DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map) {
   const V alpha = alpha_in.get();
   if (alpha == V{0}) return;
-  for (unsigned i = threadIdx.x; i < lut_size; i += tuning::ccoo_threads) lut[i] = static_cast<V>(v.lut[i]);
-  __syncthreads();
   const unsigned lane = lane_id();
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * warps;
-  for (std::uint64_t c = std::uint64_t{blockIdx.x} * warps + threadIdx.x / 32; c < v.chunks; c += stride) {
+  for (std::uint64_t c = blockIdx.x; c < v.chunks; c += gridDim.x) {
     const ChunkHeader h = header_of(v, c, 0);
     const std::byte* const bytes = v.blob + h.offset;
     const unsigned lanes = h.encoding.groups() * 32;
+    if (threadIdx.x >= lanes) continue;
     const BlobLayout at = blob_layout(h.encoding, lanes, K, sizeof(A));
     const Blob blob{bytes, bytes + at.columns, bytes + at.values};
-    for (unsigned g = 0; g < h.encoding.groups(); ++g) {
-      const unsigned mine = g * 32 + lane;
-      const std::uint32_t row = spmvpack::layouts::ccoo::lane_row(h.encoding, h.row_base, bytes, mine);
-      V sum[1] = {};
-      std::uint32_t first = 0, last = 0;
-      with_format<A, V, K>(h.encoding,
-                           [&]<class F>(F) { lane_sums<F, 1>(blob, lut, x + h.col_base, mine, sum, first, last); });
-      const std::uint32_t row_before = __shfl_up_sync(full_warp, row, 1),
-                          last_before = __shfl_up_sync(full_warp, last, 1);
-      const bool starts = lane == 0 || row != row_before;
-      if (!starts && first == last_before) sum[0] = 0;  // padding
-      const unsigned heads = __ballot_sync(full_warp, starts);
-      sum[0] = segment_sum(sum[0], lane, segment_end(heads, lane, 32));
-      if (starts) atomicAdd(y + map(row), alpha * sum[0]);
+    const std::uint32_t row = spmvpack::layouts::ccoo::lane_row(h.encoding, h.row_base, bytes, threadIdx.x);
+    V sum[1] = {};
+    std::uint32_t first = 0, last = 0;
+    with_format<A, V, K>(
+        h.encoding, [&]<class F>(F) { lane_sums<F, 1>(blob, v.lut, x + h.col_base, threadIdx.x, sum, first, last); });
+    const std::uint32_t row_before = __shfl_up_sync(full_warp, row, 1),
+                        last_before = __shfl_up_sync(full_warp, last, 1);
+    const bool starts = lane == 0 || row != row_before;
+    if (!starts && first == last_before) sum[0] = 0;  // padding
+    if (h.encoding.one_row()) {
+#pragma unroll
+      for (unsigned distance = 16; distance != 0; distance /= 2)
+        sum[0] = sum[0] + __shfl_down_sync(full_warp, sum[0], distance);
+    } else {
+      sum[0] = segment_sum(sum[0], lane, segment_end(__ballot_sync(full_warp, starts), lane, 32));
     }
+    if (starts) atomicAdd(y + map(row), alpha * sum[0]);
   }
 }
 
@@ -171,8 +173,9 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
       std::min(blocks_for(v.chunks * 32, tuning::ccoo_threads), call.device.multiprocessors * tuned.blocks(K));
   if (call.kernel == atomic) {
     scale_vector(call.description.vectors, call.beta, call.y, call.row_list, part.view.rows(), call.stream);
-    return gpu_loader::launch(atomic_kernel<A, V, K>, blocks, tuning::ccoo_threads, call.stream, v, lut_size, alpha, x,
-                              y, map);
+    constexpr std::uint64_t most_blocks = (std::uint64_t{1} << 31) - 1;
+    return gpu_loader::launch(atomic_kernel<A, V, K>, static_cast<unsigned>(std::min(v.chunks, most_blocks)),
+                              atomic_threads, call.stream, v, alpha, x, y, map);
   }
   auto* const workspace = reinterpret_cast<V*>(call.workspace);
   const auto run = [&](auto kernel, unsigned grid, unsigned threads, std::size_t shared_bytes) {

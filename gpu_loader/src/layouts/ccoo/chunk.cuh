@@ -102,9 +102,9 @@ struct Blob {
 /// The sums of `U` lanes that are 32 apart, starting with `lane`; all loads come before all sums. `first` and `last`
 /// are the column offsets of the last lane's first and last slot. Padding at a lane's end is skipped; even a lane that
 /// is all padding has a sum.
-template <class F, int U>
-__device__ void lane_sums(const Blob& blob, const typename F::V* lut, const typename F::V* __restrict__ x,
-                          unsigned lane, typename F::V (&sums)[U], std::uint32_t& first, std::uint32_t& last) {
+template <class F, int U, class L>
+__device__ void lane_sums(const Blob& blob, const L* lut, const typename F::V* __restrict__ x, unsigned lane,
+                          typename F::V (&sums)[U], std::uint32_t& first, std::uint32_t& last) {
   using V = typename F::V;
   constexpr int K = F::K;
   std::uint32_t offset[U][K];
@@ -120,7 +120,7 @@ __device__ void lane_sums(const Blob& blob, const typename F::V* lut, const type
 #pragma unroll
     for (int u = 0; u < U; ++u)
 #pragma unroll
-      for (int k = 0; k < K; ++k) value[u][k] = lut[id[u][k]];
+      for (int k = 0; k < K; ++k) value[u][k] = static_cast<V>(lut[id[u][k]]);
   } else {
 #pragma unroll
     for (int u = 0; u < U; ++u)

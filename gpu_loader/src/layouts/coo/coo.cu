@@ -3,6 +3,8 @@
 #include <array>
 
 #include "kernels/balanced.cuh"
+#include "kernels/vectors.hpp"
+#include "layouts/coo/kernels.hpp"
 #include "spmvpack/container/layouts/coo.hpp"
 
 namespace spmvpack::gpu_loader::layouts {
@@ -65,8 +67,60 @@ struct StoredRows {
   }
 };
 
+constexpr unsigned atomic_threads = 256;  ///< B and K of the paper
+constexpr int atomic_entries = 4;
+
+/// Balanced COO of Compressed COO's paper (listing 1.1): K neighbouring entries a thread, whose sum it adds to y
+/// atomically. There rows are padded to K; here a thread whose entries are of several rows adds a sum for each. y has
+/// been scaled.
+template <class A, class V>
+__global__ void __launch_bounds__(atomic_threads)
+    atomic_kernel(const std::uint32_t* row_idx, const std::uint32_t* col_idx, const A* values, std::uint64_t nnz,
+                  DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map) {
+  const std::uint64_t begin = (std::uint64_t{blockIdx.x} * atomic_threads + threadIdx.x) * atomic_entries;
+  const V alpha = alpha_in.get();
+  if (begin >= nnz || alpha == V{0}) return;
+  std::uint32_t row[atomic_entries];
+  V product[atomic_entries];
+#pragma unroll
+  for (int k = 0; k < atomic_entries; ++k) {
+    const std::uint64_t at = begin + k < nnz ? begin + k : nnz - 1;
+    row[k] = __ldcs(row_idx + at);
+    product[k] = static_cast<V>(__ldcs(values + at)) * __ldg(x + __ldcs(col_idx + at));
+  }
+  V sum = product[0];
+#pragma unroll
+  for (int k = 1; k < atomic_entries; ++k) {
+    if (begin + k >= nnz) break;
+    if (row[k] != row[k - 1]) {
+      atomicAdd(y + map(row[k - 1]), alpha * sum);
+      sum = V{0};
+    }
+    sum = sum + product[k];
+  }
+  const std::uint64_t last = nnz - begin < atomic_entries ? nnz - begin - 1 : atomic_entries - 1;
+  std::uint32_t last_row = row[0];
+#pragma unroll
+  for (int k = 1; k < atomic_entries; ++k)
+    if (k <= last) last_row = row[k];
+  atomicAdd(y + map(last_row), alpha * sum);
+}
+
+void multiply_atomically(const PartView& view, const MultiplyCall& call) {
+  scale_vector(call.description.vectors, call.beta, call.y, call.row_list, view.rows(), call.stream);
+  const std::uint64_t nnz = view.info().nnz;
+  if (nnz == 0) return;
+  dispatch_types(view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
+    launch(atomic_kernel<A, V>, blocks_for((nnz + atomic_entries - 1) / atomic_entries, atomic_threads), atomic_threads,
+           call.stream, view.get<std::uint32_t>("row_idx").data(), view.get<std::uint32_t>("col_idx").data(),
+           view.get<A>("values").data(), nnz, device_scalar<V>(call.alpha), static_cast<const V*>(call.x),
+           static_cast<V*>(call.y), RowMap{call.row_list});
+  });
+}
+
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   const PartView& view = part.view;
+  if (call.kernel == atomic) return multiply_atomically(view, call);
   dispatch_types(view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     const std::uint64_t nnz = view.info().nnz, chunks = balanced::chunk_count(nnz);
     auto* const sums = reinterpret_cast<V*>(call.workspace);

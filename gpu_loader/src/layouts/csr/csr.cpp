@@ -21,6 +21,7 @@ constexpr std::array kernels{
     KernelInfo{.name = "csr/pcsr", .layout = "csr"},
     KernelInfo{.name = "csr/merge", .layout = "csr", .prepared = true},
     KernelInfo{.name = "csr/long", .layout = "csr"},
+    KernelInfo{.name = "csr/vector32", .layout = "csr"},
 };
 
 std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors) {

@@ -29,6 +29,8 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
   switch (call.kernel) {
     case vector:
       return multiply_rows(view, call, lanes_per_row(view.rows(), view.info().nnz));
+    case vector32:  // CSR-vector as Bell and Garland have it: a warp for each row
+      return multiply_rows(view, call, 32);
     case scalar:
       return multiply_rows(view, call, 1);
     case pcsr:

@@ -1,0 +1,146 @@
+#pragma once
+// amb: rows with several lanes, whose partial sums `ordered` adds up by a second kernel.
+
+#include <algorithm>
+#include <memory>
+
+#include "kernels/launch.cuh"
+#include "kernels/reduce.cuh"
+#include "kernels/row_map.cuh"
+#include "kernels/scalar.cuh"
+#include "layouts/amb/kernels.hpp"
+
+namespace spmvpack::gpu_loader::layouts::amb_kernels {
+namespace {
+
+using spmvpack::layouts::amb::ChunkLength;
+using spmvpack::layouts::amb::LaneRow;
+
+constexpr unsigned threads = 256;
+
+/// The partial sums of rows with several lanes, which the order of additions takes row by row.
+template <class V>
+struct Partials {
+  V* sums;
+  bool by_lane;
+  __device__ void put(std::uint64_t lane, LaneRow to, V sum) const { sums[by_lane ? lane : to.index()] = sum; }
+};
+
+/// The rows with several lanes: of each its first partial sum and how many it has; and where partial sums are, if not
+/// in their own order.
+struct SharedRows {
+  const uint2* list;
+  const std::uint32_t* lane_of;
+  std::uint32_t count;
+};
+
+/// Where the partial sum of each lane is wanted: element k of `lane_of` is the lane of partial sum k.
+__global__ void lanes_of_kernel(const std::uint32_t* row_idx, std::uint64_t lanes, std::uint32_t* lane_of) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < lanes; i += stride) {
+    const LaneRow to{row_idx[i]};
+    if (!to.is_none() && to.is_shared()) lane_of[to.index()] = static_cast<std::uint32_t>(i);
+  }
+}
+
+/// The steps of the longest chunk.
+__global__ void longest_kernel(const std::uint32_t* cl, std::uint64_t chunks, std::uint32_t* longest) {
+  std::uint32_t most = 0;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < chunks; i += stride)
+    most = max(most, ChunkLength{cl[i]}.steps());
+  if (most != 0) atomicMax(longest, most);
+}
+
+/// Lists the rows with several lanes: their first partial sum, and how many they have. Rows are neighbours in the list
+/// if they are in the matrix, but for where a warp's end; no result depends on which warp's come first.
+__global__ void shared_rows_kernel(const std::uint32_t* shared_rows, std::uint32_t shared, uint2* list,
+                                   std::uint32_t* count) {
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  const bool starts = i < shared && (i == 0 || shared_rows[i - 1] != shared_rows[i]);
+  const unsigned all = __ballot_sync(full_warp, starts);
+  std::uint32_t place = 0;
+  if (lane_id() == 0 && all != 0) place = atomicAdd(count, static_cast<unsigned>(__popc(all)));
+  place = __shfl_sync(full_warp, place, 0) + static_cast<unsigned>(__popc(all & ((1U << lane_id()) - 1)));
+  if (!starts) return;
+  std::uint32_t end = i + 1;
+  while (end < shared && shared_rows[end] == shared_rows[i]) ++end;
+  list[place] = {i, end - i};
+}
+
+constexpr int sums_in_flight = 4;
+
+/// Adds up the partial sums of each row, in order. Neighbouring rows have theirs near each other in each segment.
+template <class V>
+__global__ void __launch_bounds__(threads)
+    add_partials_kernel(SharedRows rows, const std::uint32_t* shared_rows, const V* partial, DeviceScalar<V> alpha_in,
+                        DeviceScalar<V> beta_in, V* y, RowMap map) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  const uint2 sums = i < rows.count ? rows.list[i] : uint2{0, 0};
+  V* const at = y + (i < rows.count ? map(shared_rows[sums.x]) : 0);
+  wait_for_last_kernel();
+  if (i >= rows.count) return;
+  V sum = 0;
+  for (std::uint32_t k = 0; k < sums.y; k += sums_in_flight) {
+    V next[sums_in_flight];
+#pragma unroll
+    for (int j = 0; j < sums_in_flight; ++j) {
+      const std::uint32_t of = sums.x + min(k + j, sums.y - 1);
+      next[j] = partial[rows.lane_of != nullptr ? rows.lane_of[of] : of];
+    }
+#pragma unroll
+    for (int j = 0; j < sums_in_flight; ++j) {
+      if (k + j == 0)
+        sum = next[0];
+      else if (k + j < sums.y)
+        sum = sum + next[j];
+    }
+  }
+  const V before = scaled(beta, at);
+  *at = alpha != V{0} ? fma(alpha, sum, before) : before;
+}
+
+/// For `ordered`.
+struct State final : LayoutState {
+  std::shared_ptr<void> lane_of;  ///< of partial sums; empty if they are written in their own order
+  std::shared_ptr<void> list;     ///< of rows with several lanes
+  struct Found {
+    std::uint32_t shared_rows = 0, longest = 0;  ///< rows in the list; steps of the longest chunk
+  } found;
+
+  [[nodiscard]] SharedRows rows() const {
+    return {static_cast<const uint2*>(list.get()), static_cast<const std::uint32_t*>(lane_of.get()), found.shared_rows};
+  }
+};
+
+std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& context) {
+  auto state = std::make_unique<State>();
+  if (!context.wants(ordered)) return state;
+  const std::uint64_t shared = spmvpack::layouts::amb::shared_of(part.info());
+  const auto cl = part.get<std::uint32_t>("cl"), rows = part.get<std::uint32_t>("row_idx"),
+             shared_rows = part.get<std::uint32_t>("shared_rows");
+  if (cl.empty()) return state;
+  const std::shared_ptr<void> memory = context.scratch(sizeof(State::Found));
+  auto* const found = static_cast<State::Found*>(memory.get());
+  require_cuda(cudaMemsetAsync(found, 0, sizeof *found, context.stream), "clearing device memory");
+  launch(longest_kernel, stride_blocks(cl.size(), threads), threads, context.stream, cl.data(), cl.size(),
+         &found->longest);
+  if (shared != 0) {
+    if (partials_by_lane(part.info())) {
+      state->lane_of = context.allocate(shared * sizeof(std::uint32_t));
+      launch(lanes_of_kernel, stride_blocks(rows.size(), threads), threads, context.stream, rows.data(), rows.size(),
+             static_cast<std::uint32_t*>(state->lane_of.get()));
+    }
+    state->list = context.allocate(shared / 2 * sizeof(uint2));  // a row in it has two partial sums at least
+    launch(shared_rows_kernel, blocks_for(shared, threads), threads, context.stream, shared_rows.data(),
+           static_cast<std::uint32_t>(shared), static_cast<uint2*>(state->list.get()), &found->shared_rows);
+  }
+  require_cuda(cudaMemcpyAsync(&state->found, found, sizeof *found, cudaMemcpyDeviceToHost, context.stream),
+               "reading back what was counted");
+  require_cuda(cudaStreamSynchronize(context.stream), "reading back what was counted");
+  return state;
+}
+
+}  // namespace
+}  // namespace spmvpack::gpu_loader::layouts::amb_kernels

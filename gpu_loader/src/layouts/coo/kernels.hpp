@@ -1,0 +1,10 @@
+#pragma once
+// The kernels of coo, in the order of its table.
+
+#include <cstddef>
+
+namespace spmvpack::gpu_loader::layouts::coo_kernels {
+
+enum Kernel : std::size_t { balanced, atomic };
+
+}  // namespace spmvpack::gpu_loader::layouts::coo_kernels
