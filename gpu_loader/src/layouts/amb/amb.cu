@@ -77,24 +77,38 @@ __device__ V lane_sum(const Chunks<A>& c, const Lane& lane, std::uint32_t in_chu
     }
     columns += batch * c.chunk_rows;
     values += batch * block * c.chunk_rows;
-    if constexpr (together) issue_loads();
-    bool ended[batch];
-    V element[batch][block];
+    bool ended = false;
+    if constexpr (together) {
+      issue_loads();
+      bool has[batch];
+      V element[batch][block];
 #pragma unroll
-    for (int i = 0; i < batch; ++i) {
-      ended[i] = (i != 0 && ended[i - 1]) || step + i >= steps || column[i] < next;
-      next = column[i] + 1;
+      for (int i = 0; i < batch; ++i) {
+        ended = ended || step + i >= steps || column[i] < next;
+        next = column[i] + 1;
+        has[i] = !ended;
 #pragma unroll
-      for (int k = 0; k < block; ++k) element[i][k] = ended[i] ? V{0} : __ldg(segment + column[i] + k);
-    }
-    if constexpr (together) issue_loads();
-#pragma unroll
-    for (int i = 0; i < batch; ++i)
-      if (!ended[i]) {
-#pragma unroll
-        for (int k = 0; k < block; ++k) sum = fma(value[i][k], element[i][k], sum);
+        for (int k = 0; k < block; ++k) element[i][k] = has[i] ? __ldg(segment + column[i] + k) : V{0};
       }
-    if (ended[batch - 1]) break;
+      issue_loads();
+#pragma unroll
+      for (int i = 0; i < batch; ++i)
+        if (has[i]) {
+#pragma unroll
+          for (int k = 0; k < block; ++k) sum = fma(value[i][k], element[i][k], sum);
+        }
+    } else {
+#pragma unroll
+      for (int i = 0; i < batch; ++i) {
+        ended = ended || step + i >= steps || column[i] < next;
+        if (!ended) {
+#pragma unroll
+          for (int k = 0; k < block; ++k) sum = fma(value[i][k], __ldg(segment + column[i] + k), sum);
+        }
+        next = column[i] + 1;
+      }
+    }
+    if (ended) break;
   }
   return sum;
 }
