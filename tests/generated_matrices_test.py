@@ -2,12 +2,15 @@
 """The generated matrices have the properties of what they stand for, judged by NumPy and SciPy. Their bits are frozen in
 tests/generators/generator_digests_test.cpp; that text, containers and memory agree is seen in generators_test.cpp."""
 
+import collections
 import functools
+import gzip
 import io
 import itertools
 import json
 import math
 import os
+import pathlib
 import tempfile
 import unittest
 
@@ -466,6 +469,81 @@ class Papers(unittest.TestCase):
             time[spins[0], :, spins[0]] = time[spins[1], :, spins[1]] = 0
             self.assertEqual(abs(time).max(), 0)
         self.assertEqual(12 * 8**4, 49152)
+
+    @needs_command
+    def test_cage(self):
+        """All polymers as words over six directions, moved as the model says, and then put together to states."""
+        for monomers in (3, 4, 5, 6):
+            a = generate("cage", "--monomers", monomers)
+            states, q = self.cage_chain(monomers)
+            self.assertEqual(a.shape, (len(states),) * 2)
+            self.assertTrue(same_pattern(a, a.T))
+            # The chain's states in the order of the generator.
+            order = sorted(range(len(states)), key=lambda k: self.cage_key(states[k]))
+            self.assertLess(abs(a.toarray() - q[order][:, order]).max(), 1e-15)
+            self.assertEqual(a.nnz, np.count_nonzero(q))
+        sizes = {7: (340, 3084), 8: (1015, 11003), 9: (3534, 41594), 10: (11397, 150645)}  # SuiteSparse's cage7 ... cage10
+        for monomers, (rows, nonzeros) in sizes.items():
+            a = generate("cage", "--monomers", monomers)
+            self.assertEqual((a.shape[0], a.nnz), (rows, nonzeros))
+            self.assertLess(abs(a.sum(axis=0) - 1).max(), 1e-14)
+
+    @needs_command
+    def test_cage10(self):
+        """SuiteSparse's cage10, if it is there: the same matrix, but that its values are rounded to three digits."""
+        path = pathlib.Path(os.environ.get("SPMVPACK_TEST_MATRICES", ""), "cage10.mtx.gz")
+        if not path.is_file():
+            self.skipTest("no cage10.mtx.gz in SPMVPACK_TEST_MATRICES")
+        theirs = scipy.io.mmread(gzip.open(path)).tocsr()
+        ours = generate("cage", "--monomers", 10)
+        self.assertTrue(same_pattern(ours, theirs))
+        ours.sort_indices(), theirs.sort_indices()
+        half_a_digit = 0.5 * 10.0**(np.floor(np.log10(ours.data)) - 2)
+        self.assertLess((abs(ours.data - theirs.data) / half_a_digit).max(), 1.0001)
+
+    @staticmethod
+    def cage_state(word):
+        """Vertices by their first monomer, as reduced words of the free group tell them apart, and which bonds point up;
+        of both directions the lower in the generator's order."""
+        def one(word):
+            reduced, names, path = (), {(): 0}, [0]
+            for step in word:
+                reduced = reduced[:-1] if reduced and reduced[-1] == -step else reduced + (step,)
+                path.append(names.setdefault(reduced, len(names)))
+            return tuple(path), tuple(step > 0 for step in word)
+        return min(one(word), one([-step for step in reversed(word)]), key=Papers.cage_key)
+
+    @staticmethod
+    def cage_key(state):
+        path, ups = state
+        n = len(path)
+        meetings = [sum(2**m for m in range(n - apart) if path[m] == path[m + apart]) for apart in range(2, n, 2)]
+        return meetings[::-1], sum(2**k for k, up in enumerate(ups) if up)
+
+    @staticmethod
+    def cage_chain(monomers):
+        directions = (1, 2, 3, -1, -2, -3)  # up and down the field along three axes
+        states, columns = [], []
+        for word in itertools.product(directions, repeat=monomers - 1):
+            state = Papers.cage_state(word)
+            column = collections.Counter()
+            for m in range(monomers):
+                for d in directions:
+                    new = list(word)
+                    if m == 0:  # from its neighbour in direction d; the bond points back
+                        new[0] = -d
+                    elif m == monomers - 1:
+                        new[-1] = d
+                    elif word[m - 1] == -word[m]:
+                        new[m - 1:m + 1] = d, -d
+                    column[Papers.cage_state(new)] += (1.1 if d > 0 else 0.9) / (6 * monomers)
+            if state not in states:
+                states.append(state)
+                columns.append(column)
+            else:  # a state's future depends on nothing else
+                known = columns[states.index(state)]
+                assert known.keys() == column.keys() and all(abs(known[s] - column[s]) < 1e-15 for s in known)
+        return states, np.array([[column[s] for column in columns] for s in states])
 
     @needs_command
     def test_epidemic(self):

@@ -12,6 +12,7 @@
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/generators/adaptive.hpp"
 #include "spmvpack/generators/block_mesh.hpp"
+#include "spmvpack/generators/cage.hpp"
 #include "spmvpack/generators/circuit.hpp"
 #include "spmvpack/generators/elasticity.hpp"
 #include "spmvpack/generators/epidemic.hpp"
@@ -199,6 +200,10 @@ std::unique_ptr<MatrixGenerator> make_holstein_hubbard(const KindOptions& option
                                            read_number(options, "phonons"));
 }
 
+std::unique_ptr<MatrixGenerator> make_cage(const KindOptions& options) {
+  return std::make_unique<Cage>(read_number(options, "monomers"), options.resources);
+}
+
 std::unique_ptr<MatrixGenerator> make_lattice_qcd(const KindOptions& options) {
   return std::make_unique<LatticeQcd>(read_number(options, "sites"), read_seed(options));
 }
@@ -338,6 +343,13 @@ constexpr std::array kinds{Kind{"laplace2d",
                                 "modes; symmetric. L = 6, N = 6, M = 15 has the 6,201,600 rows of HMEp",
                                 {"sites", "electrons", "phonons"},
                                 make_holstein_hubbard},
+                           Kind{"cage",
+                                "--monomers L",
+                                "a polymer's random walk, the cage model of DNA electrophoresis: cage3 ...\n"
+                                "cage15 but for the rounding of values. Needs 24 bytes of memory\n"
+                                "per row. L = 14: 1,505,785 rows, 27,130,349 nonzeros",
+                                {"monomers"},
+                                make_cage},
                            Kind{"lattice-qcd",
                                 "--sites L",
                                 "real part of Wilson's fermions on L^4 sites: 12 rows each, 39 entries per\n"
@@ -377,30 +389,17 @@ constexpr std::array kinds{Kind{"laplace2d",
                                 {"rows", "cols", "entries", "coefficients"},
                                 make_scattered}};
 
-constexpr std::array options_of_kinds{KindOption{"grid"},
-                                      KindOption{"rows"},
-                                      KindOption{"cols"},
-                                      KindOption{"per-row"},
-                                      KindOption{"scale"},
-                                      KindOption{"edge-factor"},
-                                      KindOption{"coefficients"},
-                                      KindOption{"materials"},
-                                      KindOption{"mesh"},
-                                      KindOption{"numbering"},
-                                      KindOption{"below"},
-                                      KindOption{"above"},
-                                      KindOption{"empty-every"},
-                                      KindOption{"block"},
-                                      KindOption{"exponent"},
-                                      KindOption{"longest"},
-                                      KindOption{"entries"},
+constexpr std::array options_of_kinds{
+    KindOption{"grid"},          KindOption{"rows"},      KindOption{"cols"},
+    KindOption{"per-row"},       KindOption{"scale"},     KindOption{"edge-factor"},
+    KindOption{"coefficients"},  KindOption{"materials"}, KindOption{"mesh"},
+    KindOption{"numbering"},     KindOption{"below"},     KindOption{"above"},
+    KindOption{"empty-every"},   KindOption{"block"},     KindOption{"exponent"},
+    KindOption{"longest"},       KindOption{"entries"},
 
-                                      KindOption{"radius"},
-                                      KindOption{"sites"},
-                                      KindOption{"electrons"},
-                                      KindOption{"phonons"},
-                                      KindOption{"remove-one", true},
-                                      KindOption{"variable", true}};
+    KindOption{"radius"},        KindOption{"sites"},     KindOption{"electrons"},
+    KindOption{"phonons"},       KindOption{"monomers"},  KindOption{"remove-one", true},
+    KindOption{"variable", true}};
 
 bool takes(const Kind& kind, std::string_view option) {
   return std::any_of(kind.options.begin(), kind.options.end(),

@@ -80,6 +80,7 @@ constexpr std::array frozen{
     Frozen{"4342151a9622f815c7c4d1749c6ffcaa", "holstein-hubbard --sites 3 --electrons 5 --phonons 6"},
     Frozen{"2d7bc88fe539173bfec2c0f4e3cc6c08", "lattice-qcd --sites 4"},
     Frozen{"3e4182dc56eefcc9894868519113970f", "lattice-qcd --sites 3 --seed 2"},
+    Frozen{"3d9e94d51109ab6932d8966c22f4c4e9", "cage --monomers 8"},
 };
 
 TEST_CASE("the same words make the same matrix, whatever the version") {

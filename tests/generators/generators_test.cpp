@@ -15,6 +15,7 @@
 #include "market_files.hpp"
 #include "spmvpack/generators/adaptive.hpp"
 #include "spmvpack/generators/block_mesh.hpp"
+#include "spmvpack/generators/cage.hpp"
 #include "spmvpack/generators/circuit.hpp"
 #include "spmvpack/generators/elasticity.hpp"
 #include "spmvpack/generators/epidemic.hpp"
@@ -97,6 +98,8 @@ std::vector<Case> all_cases() {
   }
   for (const NumberingRule& rule : {natural, scrambled})
     cases.push_back({"rmat", [=](int threads) { return std::make_unique<Rmat>(9, 12, rule, 3, Resources{threads}); }});
+  cases.push_back(one<Cage>("cage", 3U));
+  cases.push_back(one<Cage>("cage", 7U));
   cases.push_back(one<Epidemic>("epidemic", 2U, 2U));
   cases.push_back(one<Epidemic>("epidemic", 7U, 5U));
   cases.push_back(one<HolsteinHubbard>("holstein-hubbard", 2U, 1U, 0U));
@@ -193,6 +196,7 @@ TEST_CASE("published sizes") {
   check(Hpcg({120, 120, 120}), 1728000, 45882712);
   check(Elasticity({64, 64, 64}), 786432, 61731000);
   check(Triangles(1800, 1800), 3240000, 22665602);
+  check(Cage(12), 130228, 2032536);
   check(Epidemic(1025, 513), 525825, 2100225);         // mc2depi
   check(LatticeQcd(8), 49152, 1916928);                // conf5.4-00l8x8
   CHECK(HolsteinHubbard(6, 6, 15).rows() == 6201600);  // HMEp
@@ -231,6 +235,8 @@ TEST_CASE("parameters out of range are refused") {
   CHECK_THROWS_AS(BlockMesh({3, 3, 3}, 2, 0.5, constant, 0), Error);
   CHECK_THROWS_AS(BlockMesh({2000, 2000, 1000}, 2, 2, constant, 0), Error);
   CHECK_THROWS_AS(Adaptive({1, 3, 3}, constant), Error);
+  CHECK_THROWS_AS(Cage(2), Error);
+  CHECK_THROWS_AS(Cage(17), Error);
 }
 
 TEST_CASE("element stiffness by quadrature is that of cubes where nodes hardly move") {
