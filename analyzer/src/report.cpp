@@ -137,6 +137,13 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
     if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
     if (const std::uint64_t slots = a.nnz() + cost.padding; slots != 0)
       cost.padding_percent = 100 * static_cast<double>(cost.padding) / static_cast<double>(slots);
+    if (const auto published = std::find_if(cost.counters.begin(), cost.counters.end(),
+                                            [](const encoder::Counter& c) { return c.name == "published.bytes"; });
+        published != cost.counters.end()) {
+      cost.published_bytes = published->value;
+      cost.published_reduction_percent =
+          100 * (1 - static_cast<double>(published->value) / static_cast<double>(csr_bytes));
+    }
     cost.too_large = encoder::too_large(cost.device_bytes, csr_bytes);
     cost.bytes_of_csr = static_cast<double>(cost.device_bytes) / static_cast<double>(csr_bytes);
     cost.overhead_percent = (cost.bytes_of_csr - 1) * 100;
