@@ -83,7 +83,7 @@ CageState CageState::reversed() const {
 }
 
 std::strong_ordering CageState::operator<=>(const CageState& other) const noexcept {
-  if (const auto order = meetings_ <=> other.meetings_; order != 0) return order;
+  if (const auto order = meetings_ <=> other.meetings_; std::is_neq(order)) return order;
   return ups_ <=> other.ups_;
 }
 
