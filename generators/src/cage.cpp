@@ -104,9 +104,10 @@ Cage::Cage(std::uint64_t monomers, const Resources& resources) : monomers_(stati
   std::sort(states_.begin(), states_.end());
 }
 
-std::uint64_t Cage::number(const CageState& state) const {
-  const CageState lower = std::min(state, state.reversed());
-  return static_cast<std::uint64_t>(std::lower_bound(states_.begin(), states_.end(), lower) - states_.begin());
+Cage::Place Cage::place(const CageState& state) const {
+  const CageState reverse = state.reversed();
+  const auto found = std::lower_bound(states_.begin(), states_.end(), std::min(state, reverse));
+  return {static_cast<std::uint64_t>(found - states_.begin()), state == reverse ? 1U : 2U};
 }
 
 template <class F>
@@ -146,9 +147,9 @@ void Cage::for_moves(const CageState& state, F&& f) const {
 void Cage::row(std::uint64_t i, Row& out) const {
   const CageState& state = states_[i];
   const auto weight = [](const Choice& c) { return c.ways * (c.up ? weight_up : weight_down); };
-  const auto orbit = [&](std::uint64_t k) { return states_[k] == states_[k].reversed() ? 1U : 2U; };
   struct Sum {
-    std::uint64_t column, weight;
+    Place from;
+    std::uint64_t weight;
   };
   std::vector<Sum> sums;
   std::uint64_t stay = unit * monomers_;
@@ -157,21 +158,22 @@ void Cage::row(std::uint64_t i, Row& out) const {
     for (std::size_t c = 0; c < choices.size(); ++c) {
       if (c == current) continue;
       const CageState other = moved(state, monomer, choices[c].vertex, choices[c].up);
-      const std::uint64_t column = number(other);
-      if (column == i) continue;
+      const Place from = place(other);
+      if (from.row == i) continue;
       stay -= weight(choices[c]);
-      sums.push_back({column, weight(choices[current])});
+      sums.push_back({from, weight(choices[current])});
     }
   });
-  std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.column < b.column; });
+  std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.from.row < b.from.row; });
+  const std::uint64_t polymers = place(state).polymers;
   const auto all = static_cast<double>(unit * monomers_);
   bool diagonal_is_out = false;
   for (std::size_t k = 0; k < sums.size();) {
-    const std::uint64_t column = sums[k].column;
+    const auto [column, from_polymers] = sums[k].from;
     std::uint64_t sum = 0;
-    for (; k < sums.size() && sums[k].column == column; ++k) sum += sums[k].weight;
+    for (; k < sums.size() && sums[k].from.row == column; ++k) sum += sums[k].weight;
     // From a state and from its reverse, if they are two; into this one and its reverse, if these are.
-    sum = sum * orbit(i) / orbit(column);
+    sum = sum * polymers / from_polymers;
     if (!diagonal_is_out && column > i) {
       out.push(i, static_cast<double>(stay) / all);
       diagonal_is_out = true;

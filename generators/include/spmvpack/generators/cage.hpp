@@ -71,7 +71,11 @@ class Cage final : public MatrixGenerator {
   /// Calls f(monomer, choices, current) for each monomer that can move; `current` is where it is, one of the choices.
   template <class F>
   void for_moves(const CageState& state, F&& f) const;
-  [[nodiscard]] std::uint64_t number(const CageState& state) const;
+  /// Which row a polymer's state is, and how many polymers that is: with its reverse two, unless they are the same.
+  struct Place {
+    std::uint64_t row, polymers;
+  };
+  [[nodiscard]] Place place(const CageState& state) const;
 
   unsigned monomers_;
   std::vector<CageState> states_;  ///< rising; of a state and its reverse, the lower one
