@@ -25,6 +25,7 @@ SPMVPACK = pathlib.Path(sys.argv[1]).resolve()
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import bench_table  # noqa: E402
+import papers  # noqa: E402
 NO_GPU = {5: "built without CUDA", 6: "no GPU"}
 
 
@@ -282,6 +283,29 @@ def check_gathers():
     assert not VALIDATOR.is_valid(bench)
 
 
+def check_papers():
+    """docs/PAPERS.md is what benchmarks/papers.py makes, and times go where they belong."""
+    subprocess.run([sys.executable, ROOT / "benchmarks" / "papers.py", "--check"], check=True)
+    facts = json.loads(papers.REPORTS.read_text(encoding="utf-8"))
+    bench = json.loads((ROOT / "docs" / "bench" / "papers_h200_f64.json").read_text(encoding="utf-8"))
+    matrix = bench["matrices"][0]
+    matrix["source"] = "spmvpack generate lattice-qcd --sites 8"
+    median = {(r["by"], r["layout"], r["kernel"]): r["cold"]["median"] for r in matrix["results"] if not r["skipped"]}
+    times = papers.Times()
+    times.add(bench)
+    tables = papers.Tables(facts, times).all()
+    line = next(line for line in tables["gao-table-4"].splitlines() if "QCD" in line)
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    ours = {kernel: median["spmvpack", "csr", kernel] for kernel in ("ipcsr", "pcsr")}
+    peer = min(median["cusparse", f"csr-alg{n}", ""] for n in (1, 2))
+    assert cells[:3] == ["QCD", "1.16 / 1.17", f"{ours['pcsr'] / ours['ipcsr']:.2f}"], cells
+    assert cells[3:5] == ["1.49 / 1.87", f"{peer / ours['ipcsr']:.2f}"], cells
+    assert "-" in next(line for line in tables["gao-table-3"].splitlines() if "QCD" in line).split("|")[3]  # f32: no time
+    # Equations 3 and 4 by hand.
+    numbers = [line.split("|")[5].strip() for line in tables["kreutzer-equations"].splitlines()[2:6]]
+    assert numbers == ["24.67", "7.20", "79.20", "264.67"], numbers
+
+
 with open(ROOT / "docs" / "bench.schema.json", encoding="utf-8") as schema_file:
     schema = json.load(schema_file)
 jsonschema.Draft202012Validator.check_schema(schema)
@@ -295,4 +319,5 @@ with tempfile.TemporaryDirectory() as name:
     gpu = check_gpu(pathlib.Path(name))
 check_committed()
 check_gathers()
+check_papers()
 print("ok" if gpu else "ok, without a GPU")

@@ -2,10 +2,15 @@
 """The generated matrices have the properties of what they stand for, judged by NumPy and SciPy. Their bits are frozen in
 tests/generators/generator_digests_test.cpp; that text, containers and memory agree is seen in generators_test.cpp."""
 
+import collections
+import functools
+import gzip
 import io
 import itertools
 import json
+import math
 import os
+import pathlib
 import tempfile
 import unittest
 
@@ -359,6 +364,304 @@ class Graphs(unittest.TestCase):
         self.assertLess(octaves.max() / octaves.min(), 1.3, octaves)
         self.assertGreater(len(np.unique(distances)), rows / 8)
         self.assertGreater(np.diff(a.indptr).std(), 0.5)
+
+
+class Papers(unittest.TestCase):
+    """The kinds that stand for matrices of the papers."""
+
+    @needs_command
+    def test_holstein_hubbard(self):
+        """H assembled by Kronecker products over the full Fock space of sites, with phonons on the sites themselves, and
+        then looked at in the subspace: another basis, another order, the same eigenvalues."""
+        for sites, electrons, phonons in ((2, 2, 3), (3, 2, 3), (4, 3, 2), (3, 5, 2), (2, 1, 6)):
+            a = generate("holstein-hubbard", "--sites", sites, "--electrons", electrons, "--phonons", phonons,
+                         banner="real symmetric")
+            self.assertEqual((a != a.T).nnz, 0)
+            up, down = (electrons + 1) // 2, electrons // 2
+            self.assertEqual(a.shape[0], math.comb(sites, up) * math.comb(sites, down) *
+                             math.comb(phonons + sites - 1, phonons))
+            expected = self.holstein_hubbard(sites, up, down, phonons)
+            self.assertEqual(expected.shape, a.shape)
+            self.assertLess(abs(np.linalg.eigvalsh(a.toarray()) - np.linalg.eigvalsh(expected)).max(), 1e-11)
+            # All of the diagonal is stored, and nothing else that is zero.
+            self.assertEqual(a.nnz - np.count_nonzero(a.data), np.sum(a.diagonal() == 0))
+
+    @staticmethod
+    def holstein_hubbard(sites, up, down, phonons):
+        """The Hamiltonian by Jordan and Wigner's strings and truncated oscillators. The modes orthogonal to the uniform
+        one are taken by QR, in which the number of phonons is bounded as in any other orthogonal basis."""
+        kron = lambda factors: functools.reduce(np.kron, factors)
+        eye, z, lower = np.eye(2), np.diag([1.0, -1.0]), np.array([[0.0, 1.0], [0.0, 0.0]])
+        n_orbitals = 2 * sites
+        c = [kron([z] * k + [lower] + [eye] * (n_orbitals - k - 1)) for k in range(n_orbitals)]
+        n = [op.T @ op for op in c]
+        keep = [i for i in range(2**n_orbitals)
+                if sum(m[i, i] for m in n[:sites]) == up and sum(m[i, i] for m in n[sites:]) == down]
+        cut = lambda m: m[np.ix_(keep, keep)]
+        h_electrons = np.zeros((len(keep), len(keep)))
+        for spin in (0, sites):
+            for i in range(1 if sites == 2 else sites):
+                hop = c[spin + (i + 1) % sites].T @ c[spin + i]
+                h_electrons -= cut(hop + hop.T)
+        h_electrons += 4 * sum(cut(n[i] @ n[sites + i]) for i in range(sites))
+        # Modes: an orthogonal matrix whose first column is uniform.
+        q = np.linalg.qr(np.column_stack([np.ones(sites), np.eye(sites)[:, 1:] + 0.1 * np.arange(sites)[:, None]]))[0]
+        levels = phonons + 1
+        b = np.diag(np.sqrt(np.arange(1.0, levels)), 1)
+        one = np.eye(levels)
+        at = lambda op, k: kron([one] * k + [op] + [one] * (sites - 2 - k))
+        total = sum(np.diag(at(np.diag(np.arange(float(levels))), k)) for k in range(sites - 1))
+        few = np.flatnonzero(total <= phonons)
+        h = np.kron(h_electrons, np.eye(len(few))) + np.kron(np.eye(len(keep)), np.diag(total[few]))
+        for k in range(sites - 1):
+            shift = sum(q[i, k + 1] * cut(n[i] + n[sites + i]) for i in range(sites))
+            h -= np.kron(shift, at(b + b.T, k)[np.ix_(few, few)])
+        return h
+
+    @needs_command
+    def test_holstein_hubbard_structure(self):
+        """Hops are contiguous diagonals as long as there are phonon states; the sizes of HMEp follow by the formulas."""
+        a = generate("holstein-hubbard", "--sites", 6, "--electrons", 6, "--phonons", 3, banner="real symmetric").tocoo()
+        states = math.comb(3 + 5, 5)
+        self.assertEqual(a.shape[0], 400 * states)
+        hops = a.row // states != a.col // states
+        self.assertTrue((a.row[hops] % states == a.col[hops] % states).all())
+        # A ring of six with three electrons of a spin: 3.6 bonds of six have one end occupied; two spins.
+        self.assertEqual(hops.sum(), 400 * states * 7.2)
+        self.assertEqual(set(abs(a.data[hops])), {1})
+        # At 15 phonons: the diagonal, the hops, and for each mode a pair of states for each with at most 14 phonons.
+        moving = len(set(zip(a.row[~hops] // states, self.modes_changed(a.row[~hops] % states, a.col[~hops] % states,
+                                                                       states))) - {(e, -1) for e in range(400)})
+        self.assertEqual(400 * math.comb(20, 5), 6201600)
+        per_row = 1 + 7.2 + moving * 2 * math.comb(19, 5) / (400 * math.comb(20, 5))
+        self.assertEqual(round(per_row), 15)
+
+    @staticmethod
+    def modes_changed(rows, cols, states):
+        """Which of five modes differs between two of the lexicographic states of at most three phonons; -1: none."""
+        all_states = np.array([s for s in itertools.product(range(4), repeat=5) if sum(s) <= 3])
+        assert len(all_states) == states
+        differ = all_states[rows] != all_states[cols]
+        assert (differ.sum(axis=1) <= 1).all()
+        return np.where(differ.any(axis=1), differ.argmax(axis=1), -1)
+
+    @needs_command
+    def test_lattice_qcd(self):
+        n = 4
+        a = generate("lattice-qcd", "--sites", n, "--seed", 5)
+        self.assertEqual(a.shape, (12 * n**4,) * 2)
+        self.assertTrue((np.diff(a.indptr) == 39).all())
+        gamma_5 = sp.kron(sp.eye(n**4), sp.kron([[0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]], sp.eye(3)))
+        self.assertLess(abs(gamma_5 @ a @ gamma_5 - a.T).max(), 1e-15)
+        # A link's real and imaginary part are in the blocks of one axis each: the matrix 1 - gamma_m times U.
+        x = 1 + n * (2 + n * (3 + n * 0))
+        block = lambda y: a[12 * x:12 * x + 12, 12 * y:12 * y + 12].toarray().reshape(4, 3, 4, 3)
+        ahead = block(2 + n * (2 + n * (3 + n * 0)))
+        u = ahead[0, :, 0] + 1j * ahead[0, :, 3] * -1  # -(-i U) has the real part -Im U
+        for spin in range(4):
+            self.assertTrue((ahead[spin, :, spin] == u.real).all())
+        self.assertLess(abs(u @ u.conj().T - np.eye(3)).max(), 1e-15)
+        self.assertLess(abs(np.linalg.det(u) - 1), 1e-15)
+        # Along the last axis: twice the real part in the lower spins ahead, in the upper ones behind.
+        for y, spins in ((x + n**3, (2, 3)), (x + 3 * n**3, (0, 1))):
+            time = block(y)
+            self.assertTrue((time[spins[0], :, spins[0]] == time[spins[1], :, spins[1]]).all())
+            time[spins[0], :, spins[0]] = time[spins[1], :, spins[1]] = 0
+            self.assertEqual(abs(time).max(), 0)
+        self.assertEqual(12 * 8**4, 49152)
+
+    @needs_command
+    def test_cage(self):
+        """All polymers as words over six directions, moved as the model says, and then put together to states."""
+        for monomers in (3, 4, 5, 6):
+            a = generate("cage", "--monomers", monomers)
+            states, q = self.cage_chain(monomers)
+            self.assertEqual(a.shape, (len(states),) * 2)
+            self.assertTrue(same_pattern(a, a.T))
+            # The chain's states in the order of the generator.
+            order = sorted(range(len(states)), key=lambda k: self.cage_key(states[k]))
+            self.assertLess(abs(a.toarray() - q[order][:, order]).max(), 1e-15)
+            self.assertEqual(a.nnz, np.count_nonzero(q))
+        sizes = {7: (340, 3084), 8: (1015, 11003), 9: (3534, 41594), 10: (11397, 150645)}  # SuiteSparse's cage7 ... cage10
+        for monomers, (rows, nonzeros) in sizes.items():
+            a = generate("cage", "--monomers", monomers)
+            self.assertEqual((a.shape[0], a.nnz), (rows, nonzeros))
+            self.assertLess(abs(a.sum(axis=0) - 1).max(), 1e-14)
+
+    @needs_command
+    def test_cage10(self):
+        """SuiteSparse's cage10, if it is there: the same matrix, but that its values are rounded to three digits."""
+        path = pathlib.Path(os.environ.get("SPMVPACK_TEST_MATRICES", ""), "cage10.mtx.gz")
+        if not path.is_file():
+            self.skipTest("no cage10.mtx.gz in SPMVPACK_TEST_MATRICES")
+        theirs = scipy.io.mmread(gzip.open(path)).tocsr()
+        ours = generate("cage", "--monomers", 10)
+        self.assertTrue(same_pattern(ours, theirs))
+        ours.sort_indices(), theirs.sort_indices()
+        half_a_digit = 0.5 * 10.0**(np.floor(np.log10(ours.data)) - 2)
+        self.assertLess((abs(ours.data - theirs.data) / half_a_digit).max(), 1.0001)
+
+    @staticmethod
+    def cage_state(word):
+        """Vertices by their first monomer, as reduced words of the free group tell them apart, and which bonds point up;
+        of both directions the lower in the generator's order."""
+        def one(word):
+            reduced, names, path = (), {(): 0}, [0]
+            for step in word:
+                reduced = reduced[:-1] if reduced and reduced[-1] == -step else reduced + (step,)
+                path.append(names.setdefault(reduced, len(names)))
+            return tuple(path), tuple(step > 0 for step in word)
+        return min(one(word), one([-step for step in reversed(word)]), key=Papers.cage_key)
+
+    @staticmethod
+    def cage_key(state):
+        path, ups = state
+        n = len(path)
+        meetings = [sum(2**m for m in range(n - apart) if path[m] == path[m + apart]) for apart in range(2, n, 2)]
+        return meetings[::-1], sum(2**k for k, up in enumerate(ups) if up)
+
+    @staticmethod
+    def cage_chain(monomers):
+        directions = (1, 2, 3, -1, -2, -3)  # up and down the field along three axes
+        states, columns = [], []
+        for word in itertools.product(directions, repeat=monomers - 1):
+            state = Papers.cage_state(word)
+            column = collections.Counter()
+            for m in range(monomers):
+                for d in directions:
+                    new = list(word)
+                    if m == 0:  # from its neighbour in direction d; the bond points back
+                        new[0] = -d
+                    elif m == monomers - 1:
+                        new[-1] = d
+                    elif word[m - 1] == -word[m]:
+                        new[m - 1:m + 1] = d, -d
+                    column[Papers.cage_state(new)] += (1.1 if d > 0 else 0.9) / (6 * monomers)
+            if state not in states:
+                states.append(state)
+                columns.append(column)
+            else:  # a state's future depends on nothing else
+                known = columns[states.index(state)]
+                assert known.keys() == column.keys() and all(abs(known[s] - column[s]) < 1e-15 for s in known)
+        return states, np.array([[column[s] for column in columns] for s in states])
+
+    @needs_command
+    def test_epidemic(self):
+        a = generate("epidemic", "--grid", "9x6")
+        self.assertEqual(a.shape, (54, 54))
+        self.assertEqual(a.nnz, 4 * 54 - 2 * (9 + 6) + 1)
+        self.assertLess(abs(a.sum(axis=1).A1 - 1).max(), 1e-15)
+        path = lambda k: sp.diags([np.ones(k - 1)] * 2, [-1, 1])
+        pattern = (sp.kron(path(6), sp.eye(9)) + sp.kron(sp.eye(6), path(9))).tolil()
+        pattern[0, 0] = 1
+        self.assertTrue(same_pattern(a, pattern.tocsr()))
+        self.assertGreater(a.data.min(), 0)
+        s, i = 4, 2
+        rates = {(s + 1, i): 8 - 4, (s - 1, i): 4 * (1 + 2 / 5), (s, i + 1): 3 * 5 / 9, (s, i - 1): 2}
+        for (t, j), rate in rates.items():
+            self.assertAlmostEqual(a[s + 9 * i, t + 9 * j], rate / sum(rates.values()), 15)
+        self.assertEqual(4 * 1025 * 513 - 2 * (1025 + 513) + 1, 2100225)
+
+    @needs_command
+    def test_block_mesh(self):
+        nx, ny, nz = 6, 5, 4
+        for b in (1, 5, 6):
+            uniform = generate("block-mesh", "--grid", grid(nx, ny, nz), "--block", b, "--radius", 1.8,
+                               "--coefficients", "constant", "--mesh", "uniform")
+            self.assertEqual(uniform.shape, (b * nx * ny * nz,) * 2)
+            # Within 1.8 are all 27 points of a cube, the corners at 1.73.
+            self.assertTrue(same_pattern(uniform, sp.kron(box27(nx, ny, nz), np.ones((b, b)))))
+            shape = 1 / (1 + abs(np.arange(b)[:, None] - np.arange(b)))
+            box = box27(nx, ny, nz)  # 26 and -1
+            laplacian = box + sp.diags(box.getnnz(axis=1) - 27)  # one for each neighbour that is there
+            self.assertLess(abs(uniform - sp.kron(laplacian, shape) - sp.eye(b * nx * ny * nz)).max(), 1e-13)
+            a = generate("block-mesh", "--grid", grid(nx, ny, nz), "--block", b, "--radius", 1.8, "--seed", 3)
+            points = sp.csr_matrix((np.ones(a.nnz), a.indices, a.indptr), a.shape)[::b][:, ::b]
+            self.assertTrue(same_pattern(points, points.T))
+            self.assertTrue(same_pattern(a, sp.kron(points, np.ones((b, b)))))
+            self.assertGreater(len(set(np.diff(points.indptr))), 5)
+            self.assertGreater((a != a.T).nnz, a.nnz // 2)
+            for d in range(b):  # ones in one unknown of all points
+                unit = np.tile(np.eye(b)[d], nx * ny * nz)
+                self.assertLess(abs(a @ unit - unit).max(), 1e-13)
+        self.assertGreater(distinct(a, lower=False), 0.99)
+        local = generate("block-mesh", "--grid", "12x12x12", "--block", 3, "--radius", 1.5, "--coefficients",
+                         "blocks:6")
+        self.assertLess(distinct(local, lower=False), 0.2)
+
+    @needs_command
+    def test_block_mesh_sizes(self):
+        """Rows like those of DLR1 and DLR2: about 144 and 315 entries."""
+        for unknowns, radius, expected, sides in ((6, 1.83, 144, (36, 36, 36)), (5, 2.48, 315, (48, 48, 47))):
+            one = generate("block-mesh", "--grid", grid(*sides), "--block", 1, "--radius", radius, "--coefficients",
+                           "constant")
+            self.assertLess(abs(unknowns * one.nnz / one.shape[0] / expected - 1), 0.01)
+
+    @needs_command
+    def test_adaptive(self):
+        """Every pair of cells by the face that they share, on a small grid."""
+        sides = (6, 5, 7)
+        cells = self.refined_cells(sides)
+        n = len(cells)
+        expected = np.zeros((n, n))
+        low = np.array([c[0] for c in cells], float)
+        size = np.array([c[1] for c in cells], float)
+        for p in range(n):
+            for axis in range(3):
+                for place in (low[p][axis], low[p][axis] + size[p]):
+                    if place in (0, sides[axis]):
+                        expected[p, p] += size[p]**2 / (size[p] / 2)
+            for q in range(n):
+                shared = [min(low[p][k] + size[p], low[q][k] + size[q]) - max(low[p][k], low[q][k]) for k in range(3)]
+                if sorted(shared)[0] == 0 and sorted(shared)[1] > 0:
+                    link = shared[0] * shared[1] if shared[2] == 0 else (
+                        shared[0] * shared[2] if shared[1] == 0 else shared[1] * shared[2])
+                    expected[p, q] = -link / ((size[p] + size[q]) / 2)
+                    expected[p, p] -= expected[p, q]
+        a = generate("adaptive", "--grid", grid(*sides), banner="real symmetric")
+        self.assertEqual(a.shape, (n, n))
+        self.assertLess(abs(a.toarray() - expected).max(), 1e-14)
+        self.assertEqual(a.nnz, np.count_nonzero(expected))
+
+    @staticmethod
+    def refined_cells(sides, seed=0):
+        """Lower corner and size of every cell, by the rule of generators/adaptive.hpp; random numbers by SplitMix64."""
+        def mix(x):
+            x = (x + 0x9E3779B97F4A7C15) % 2**64
+            x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+            x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+            return x ^ x >> 31
+        skin = mix(seed * 0xD1342543DE82EF95 % 2**64)
+        nx, ny, nz = sides
+        def near(x, y, z):
+            if not (0 <= x < nx and 0 <= y < ny and 0 <= z < nz):
+                return False
+            squares = sum(((c + 0.5 - n / 2) / (0.3 * n))**2 for c, n in zip((x, y, z), sides))
+            return abs(squares - 1) < 0.07 + 0.06 * (mix((skin + x + nx * (y + ny * z)) % 2**64) >> 11) * 2.0**-53
+        cells = []
+        for z, y, x in itertools.product(range(nz), range(ny), range(nx)):
+            around = [(x - 1, y, z), (x + 1, y, z), (x, y - 1, z), (x, y + 1, z), (x, y, z - 1), (x, y, z + 1)]
+            if near(x, y, z) or all(near(*c) for c in around):
+                cells += [((x + i / 2, y + j / 2, z + k / 2), 0.5)
+                          for k, j, i in itertools.product((0, 1), repeat=3)]
+            else:
+                cells.append(((x, y, z), 1))
+        assert nx * ny * nz < len(cells) < 8 * nx * ny * nz
+        return cells
+
+    @needs_command
+    def test_adaptive_rows(self):
+        for words in (["--coefficients", "random", "--seed", 4], ["--coefficients", "blocks:3"]):
+            a = generate("adaptive", "--grid", "12x11x10", *words, banner="real symmetric")
+            self.assertEqual((a != a.T).nnz, 0)
+            self.assertGreater(smallest_eigenvalue(a), 0.01)
+            self.assertGreater(a.sum(axis=1).min(), -1e-12)  # what faces on the boundary add
+        a = generate("adaptive", "--grid", "12x11x10", "--coefficients", "random", banner="real symmetric")
+        self.assertGreater(distinct(a), 0.99)
+        lengths = np.diff(generate("adaptive", "--grid", "60x60x60", banner="real symmetric").indptr)
+        self.assertTrue(lengths.min() == 4 and 16 <= lengths.max() <= 22, (lengths.min(), lengths.max()))
+        self.assertTrue(6.8 < lengths.mean() < 7.4, lengths.mean())
+        self.assertGreater((lengths <= 7).mean(), 0.85)
 
 
 class RandomColumns(unittest.TestCase):

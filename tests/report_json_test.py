@@ -58,6 +58,10 @@ def check_matrix(path, *options):
             expected = np.percentile(lengths, int(rank), method="inverted_cdf")
             check_equal(length, int(expected), f"percentile {rank}")
     check_equal(sum(b["rows"] for b in structure["row_lengths"]["histogram"]), a.shape[0], "rows of the histogram")
+    longest = max(lengths, default=0)
+    bins = np.ceil(16 * lengths / longest).astype(int) - 1 if longest else np.zeros(a.shape[0], int)
+    check_equal(structure["row_lengths"]["relative"], np.bincount(np.maximum(bins, 0), minlength=16).tolist(),
+                "relative lengths")
     coo = a.tocoo()
     below = (coo.row.astype(np.int64) - coo.col).max(initial=0)
     above = (coo.col.astype(np.int64) - coo.row).max(initial=0)
@@ -130,6 +134,17 @@ def check_balance(balance, a, size):
             per_entry = size + 4 + 32 * lines / a.nnz
             expected = (times * copied * memory / pcie / rows - 2 * size) / per_entry
         check_close(balance[member], expected, member)
+    for name, alpha in ("worst", 1), ("best", columns / a.nnz if a.nnz else None):
+        bound = balance[name]
+        if not a.nnz:
+            check_equal(bound, None, name)
+            continue
+        seconds = (a.nnz * (size + 4 + size * alpha) + 2 * size * rows) / memory
+        check_close(bound["alpha"], alpha, f"alpha, {name}")
+        check_close(bound["multiply_seconds"], seconds, f"seconds, {name}")
+        check_close(bound["bytes_per_flop"], seconds * memory / (2 * a.nnz), f"bytes per flop, {name}")
+        check_close(bound["gflops"], 2e-9 * a.nnz / seconds, f"gflops, {name}")
+        check_close(bound["gflops_with_copies"], 2e-9 * a.nnz / (seconds + copied / pcie), f"gflops with copies, {name}")
 
 
 def pattern(a):

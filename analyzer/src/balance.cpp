@@ -25,6 +25,20 @@ void check_speed(double speed, const char* what) {
     throw Error(errc::usage, fmt::format("a {} of {} bytes per second", what, speed), {}, "give a positive number");
 }
 
+BalanceBound bound_of(BalanceInput in, double alpha, const Speeds& speeds) {
+  in.alpha = alpha;
+  BalanceBound bound;
+  bound.alpha = alpha;
+  bound.bytes_per_flop = code_balance(in);
+  bound.multiply_seconds = multiply_seconds(in, speeds);
+  const double flops = 2e-9 * static_cast<double>(in.nnz);
+  bound.gflops = flops / bound.multiply_seconds;
+  bound.gflops_with_copies = flops / (bound.multiply_seconds + copy_seconds(in, speeds));
+  bound.dominated_below = entries_per_row_for(1, in, speeds);
+  bound.tenth_from = entries_per_row_for(10, in, speeds);
+  return bound;
+}
+
 }  // namespace
 
 double code_balance(const BalanceInput& in) {
@@ -57,6 +71,8 @@ Balance balance_of(const CsrView& a, std::uint64_t x_lines, const Speeds& speeds
     balance.bytes_per_flop = code_balance(in);
     balance.dominated_below = entries_per_row_for(1, in, speeds);
     balance.tenth_from = entries_per_row_for(10, in, speeds);
+    balance.worst = bound_of(in, 1, speeds);
+    balance.best = bound_of(in, static_cast<double>(in.cols) / static_cast<double>(in.nnz), speeds);
   }
   balance.multiply_seconds = multiply_seconds(in, speeds);
   balance.copy_seconds = copy_seconds(in, speeds);

@@ -41,18 +41,49 @@ LayoutCost cost_of(const encoder::Plan& plan, std::uint64_t rows, const encoder:
   return cost;
 }
 
-/// Times relative to csr's, and what auto chooses.
-void recommend(Report& report, std::uint64_t csr_bytes) {
+/// What a cost says relative to others.
+void relate(LayoutCost& cost, std::uint64_t nnz, std::uint64_t csr_bytes) {
+  if (nnz != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(nnz);
+  if (const std::uint64_t slots = nnz + cost.padding; slots != 0)
+    cost.padding_percent = 100 * static_cast<double>(cost.padding) / static_cast<double>(slots);
+  if (const auto published = std::find_if(cost.counters.begin(), cost.counters.end(),
+                                          [](const encoder::Counter& c) { return c.name == "published.bytes"; });
+      published != cost.counters.end()) {
+    cost.published_bytes = published->value;
+    cost.published_reduction_percent =
+        100 * (1 - static_cast<double>(published->value) / static_cast<double>(csr_bytes));
+  }
+  cost.too_large = encoder::too_large(cost.device_bytes, csr_bytes);
+  cost.bytes_of_csr = static_cast<double>(cost.device_bytes) / static_cast<double>(csr_bytes);
+  cost.overhead_percent = (cost.bytes_of_csr - 1) * 100;
+}
+
+/// What auto weighs instead of a plan whose fill reads x.
+struct Harmless {
+  LayoutCost cost;
+  std::string made_with;  ///< encoder::Plan::made_with_text()
+};
+
+/// Times relative to csr's, and what auto chooses. A layout that it takes without fill is shown as it takes it.
+void recommend(Report& report, std::uint64_t csr_bytes, std::vector<std::optional<Harmless>>& harmless) {
   const auto csr = std::find_if(report.layouts.begin(), report.layouts.end(),
                                 [](const LayoutCost& cost) { return cost.name == "csr"; });
   if (csr != report.layouts.end() && csr->predicted_seconds > 0)
     for (LayoutCost& cost : report.layouts) cost.time_of_csr = cost.predicted_seconds / csr->predicted_seconds;
   std::vector<encoder::Candidate> candidates;
-  for (const LayoutCost& cost : report.layouts)
-    candidates.push_back({cost.name, cost.device_bytes, cost.predicted_seconds, cost.fill_reads_x});
+  for (std::size_t i = 0; i < report.layouts.size(); ++i) {
+    const LayoutCost& cost = harmless[i] ? harmless[i]->cost : report.layouts[i];
+    candidates.push_back({report.layouts[i].name, cost.device_bytes, cost.predicted_seconds, cost.fill_reads_x});
+  }
   encoder::Choice choice = encoder::choose(candidates, csr_bytes, report.aim.optimize);
   report.recommended = choice.index;
   report.reason = std::move(choice.reason);
+  if (std::optional<Harmless>& taken = harmless[choice.index]; taken) {
+    report.reason += taken->made_with;
+    if (csr != report.layouts.end() && csr->predicted_seconds > 0)
+      taken->cost.time_of_csr = taken->cost.predicted_seconds / csr->predicted_seconds;
+    report.layouts[choice.index] = std::move(taken->cost);
+  }
 }
 
 /// `symmetry` is that of the entries, bit for bit.
@@ -105,6 +136,23 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
   plan_options.values = report.structure.values;
   plan_options.progress = options.progress;
   std::vector<std::uint64_t> as_auto;  // file bytes of each layout if it is not asked for, but chosen
+  std::vector<std::optional<Harmless>> harmless;
+  const auto file_bytes_as = [&](const encoder::Plan& plan, const encoder::Strategy& asked) {
+    encoder::EncodeRequest request;
+    request.strategy = asked.name;
+    request.settings = options.settings;
+    request.aim = options.aim;
+    return file_bytes_uncompressed(
+        encoder::container_source(report.facts, provenance, {a, plan}, encoder::recorded(request, asked)));
+  };
+  const auto cost_with = [&](const encoder::Strategy& strategy, const encoder::Plan& plan) {
+    LayoutCost cost = cost_of(plan, a.rows(), report.x_sectors, options);
+    cost.name = strategy.name;
+    cost.reproduction = strategy.reproduction;
+    cost.file_bytes = file_bytes_as(plan, strategy);
+    relate(cost, a.nnz(), csr_bytes);
+    return cost;
+  };
   for (const encoder::Strategy& strategy : strategies) {
     if (strategy.chooses) continue;
     report_progress(options.progress, "analyze", 1 + report.layouts.size(), steps);
@@ -113,36 +161,24 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
       continue;
     }
     const MemoryScope planning("planning " + strategy.name);
-    encoder::Plan plan;
     try {
-      plan = strategy.plan(a, plan_options);
+      const encoder::Plan plan = strategy.plan(a, plan_options);
+      LayoutCost cost = cost_with(strategy, plan);
+      std::optional<Harmless> instead;
+      as_auto.push_back(file_bytes_as(plan, encoder::find_strategy("auto")));
+      if (const auto other = encoder::plan_without_fill(strategy, plan, a, plan_options)) {
+        instead = {cost_with(strategy, *other), other->made_with_text()};
+        as_auto.back() = file_bytes_as(*other, encoder::find_strategy("auto"));
+      }
+      harmless.push_back(std::move(instead));
+      report.layouts.push_back(std::move(cost));
     } catch (const Error& e) {
       if (!encoder::is_refusal(e)) throw;
+      as_auto.resize(report.layouts.size());
       report.refused.push_back({strategy.name, e.message(), strategy.reproduction});
-      continue;
     }
-    LayoutCost cost = cost_of(plan, a.rows(), report.x_sectors, options);
-    cost.name = strategy.name;
-    cost.reproduction = strategy.reproduction;
-    const auto file_bytes_as = [&](const encoder::Strategy& asked) {
-      encoder::EncodeRequest request;
-      request.strategy = asked.name;
-      request.settings = options.settings;
-      request.aim = options.aim;
-      return file_bytes_uncompressed(
-          encoder::container_source(report.facts, provenance, {a, plan}, encoder::recorded(request, asked)));
-    };
-    cost.file_bytes = file_bytes_as(strategy);
-    as_auto.push_back(file_bytes_as(encoder::find_strategy("auto")));
-    if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
-    if (const std::uint64_t slots = a.nnz() + cost.padding; slots != 0)
-      cost.padding_percent = 100 * static_cast<double>(cost.padding) / static_cast<double>(slots);
-    cost.too_large = encoder::too_large(cost.device_bytes, csr_bytes);
-    cost.bytes_of_csr = static_cast<double>(cost.device_bytes) / static_cast<double>(csr_bytes);
-    cost.overhead_percent = (cost.bytes_of_csr - 1) * 100;
-    report.layouts.push_back(std::move(cost));
   }
-  recommend(report, csr_bytes);
+  recommend(report, csr_bytes, harmless);
   report.recommended_file_bytes = as_auto[report.recommended];
   if (options.transpose) report.transpose = transpose_cost(a, report.facts.bitwise_symmetry(), options);
   report.data_reduction_pjds = pjds_data_reduction(report.layouts, a.nnz());

@@ -31,11 +31,8 @@ Json row_lengths_json(const RowLengths& lengths) {
     const std::uint64_t from = bin == 0 ? 0 : std::uint64_t{1} << (bin - 1);
     histogram.push_back({{"from", from}, {"to", bin == 0 ? 0 : 2 * from - 1}, {"rows", lengths.histogram[bin]}});
   }
-  return {{"min", lengths.min},
-          {"max", lengths.max},
-          {"mean", lengths.mean},
-          {"percentiles", percentiles},
-          {"histogram", histogram}};
+  return {{"min", lengths.min},         {"max", lengths.max},     {"mean", lengths.mean},
+          {"percentiles", percentiles}, {"histogram", histogram}, {"relative", lengths.relative}};
 }
 
 Json symmetry_json(const std::optional<SymmetryCounts>& symmetry) {
@@ -96,6 +93,17 @@ Json parts_json(const LayoutCost& cost) {
   return parts;
 }
 
+Json bound_json(const std::optional<BalanceBound>& bound) {
+  if (!bound) return nullptr;
+  return {{"alpha", bound->alpha},
+          {"bytes_per_flop", bound->bytes_per_flop},
+          {"multiply_seconds", bound->multiply_seconds},
+          {"gflops", bound->gflops},
+          {"gflops_with_copies", bound->gflops_with_copies},
+          {"copies_dominate_below", bound->dominated_below},
+          {"copies_within_tenth_from", bound->tenth_from}};
+}
+
 Json balance_json(const Balance& b) {
   return {{"memory_bytes_per_second", b.speeds.memory},
           {"pcie_bytes_per_second", b.speeds.pcie},
@@ -108,7 +116,9 @@ Json balance_json(const Balance& b) {
           {"copy_seconds", b.copy_seconds},
           {"copies_dominate", b.copies_dominate()},
           {"copies_dominate_below", optional_json(b.dominated_below)},
-          {"copies_within_tenth_from", optional_json(b.tenth_from)}};
+          {"copies_within_tenth_from", optional_json(b.tenth_from)},
+          {"worst", bound_json(b.worst)},
+          {"best", bound_json(b.best)}};
 }
 
 Json time_model_json(const Report& report) {
@@ -160,6 +170,8 @@ std::string to_json(const Report& report) {
                        {"overhead_percent", cost.overhead_percent},
                        {"file_bytes", cost.file_bytes},
                        {"workspace_bytes", optional_json(cost.workspace_bytes)},
+                       {"published_bytes", optional_json(cost.published_bytes)},
+                       {"published_reduction_percent", optional_json(cost.published_reduction_percent)},
                        {"padding_slots", cost.padding},
                        {"padding_percent", optional_json(cost.padding_percent)},
                        {"too_large", cost.too_large},

@@ -171,6 +171,20 @@ std::string balance_text(const Balance& b) {
   return "\nOn a GPU without compression (docs/LAYOUTS.md, \"Code balance\")\n" + table(rows, 2);
 }
 
+/// The bounds of the paper's model; empty without nonzeros.
+std::string bounds_text(const Balance& b) {
+  if (!b.worst || !b.best) return "";
+  std::vector<Row> rows{{"x is loaded", "alpha", "bytes/flop", "multiply", "GF/s", "with copies"}};
+  const auto add = [&](const char* when, const BalanceBound& bound) {
+    rows.push_back({when, fmt::format("{:.3g}", bound.alpha), fmt::format("{:.2f}", bound.bytes_per_flop),
+                    time_text(bound.multiply_seconds), number_text(bound.gflops),
+                    number_text(bound.gflops_with_copies)});
+  };
+  add("for every nonzero", *b.worst);
+  add("once", *b.best);
+  return "\nBounds of the model, on a GPU without compression\n" + table(rows, 1);
+}
+
 /// Of layouts of more parts, the text shows this many.
 constexpr std::size_t shown_parts = 8;
 
@@ -238,6 +252,9 @@ std::string details_text(const Report& report) {
                       is_part                           ? percent(counter.value, whole->value)
                       : counter.name.ends_with("bytes") ? fmt::format("{:.2f} MiB", in_mib(counter.value))
                                                         : ""});
+      if (counter.name == "published.bytes" && cost.published_reduction_percent)
+        rows.push_back({"", *cost.published_reduction_percent < 0 ? "  above csr's" : "  below csr's", "",
+                        fmt::format("{:.1f} %", std::abs(*cost.published_reduction_percent))});
     }
     add_hidden_parts(rows, cost);
   }
@@ -310,6 +327,11 @@ std::string structure_text(const Report& report) {
   return "Structure\n" + table(rows, 2);
 }
 
+std::string bar(std::uint64_t count, std::uint64_t most) {
+  const std::uint64_t columns = most == 0 ? 0 : (2 * bar_columns * count + most) / (2 * most);  // rounded
+  return std::string(columns, '#') + std::string(bar_columns - columns, ' ');
+}
+
 std::string row_lengths_text(const Structure& s) {
   const RowLengths& lengths = s.row_lengths;
   std::vector<Row> percentiles(2);
@@ -327,11 +349,22 @@ std::string row_lengths_text(const Structure& s) {
     const std::uint64_t count = lengths.histogram[bin];
     if (count == 0 && rows.size() == 1) continue;  // the table starts with the shortest rows
     const std::uint64_t from = bin == 0 ? 0 : std::uint64_t{1} << (bin - 1), to = bin == 0 ? 0 : 2 * from - 1;
-    const std::uint64_t bar = (2 * bar_columns * count + most) / (2 * most);  // rounded
     rows.push_back({from == to ? grouped(from) : fmt::format("{} - {}", grouped(from), grouped(to)), grouped(count),
-                    percent(count, s.rows), std::string(bar, '#') + std::string(bar_columns - bar, ' ')});
+                    percent(count, s.rows), bar(count, most)});
   }
   return text + table(rows, 0);
+}
+
+/// Figure 3 of Kreutzer et al.; empty if all rows have as many entries.
+std::string relative_lengths_text(const Structure& s) {
+  const RowLengths& lengths = s.row_lengths;
+  if (lengths.min == lengths.max) return "";
+  const std::uint64_t most = *std::max_element(lengths.relative.begin(), lengths.relative.end());
+  std::vector<Row> rows{{"up to", "rows", "share"}};
+  for (std::size_t bin = 0; bin < lengths.relative.size(); ++bin)
+    rows.push_back({fmt::format("{}/{}", bin + 1, lengths.relative.size()), grouped(lengths.relative.at(bin)),
+                    percent(lengths.relative.at(bin), s.rows), bar(lengths.relative.at(bin), most)});
+  return fmt::format("\nEntries per row, relative to the longest\n{}", table(rows, 0));
 }
 
 }  // namespace
@@ -345,7 +378,8 @@ std::string to_text(const Report& report, Detail detail) {
                                  to_string(f.symmetry), recommendation_text(report), layouts_text(report, detail),
                                  transpose_text(report), balance_text(report.balance), structure_text(report));
   if (detail == Detail::summary) return text;
-  return text + fmt::format("\n{}{}\n{}\n{}", row_lengths_text(report.structure), parts_text(report),
+  return text + fmt::format("\n{}{}{}{}\n{}\n{}", row_lengths_text(report.structure),
+                            relative_lengths_text(report.structure), bounds_text(report.balance), parts_text(report),
                             shares_text(report), details_text(report));
 }
 

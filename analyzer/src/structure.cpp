@@ -46,6 +46,13 @@ RowLengths row_lengths(const CsrView& a) {
   };
   result.min = at(0);
   result.max = at(a.rows() - 1);
+  const auto add_relative = [&](std::uint64_t length, std::uint64_t rows) {
+    const std::uint64_t bin = length == 0 ? 0 : div_up(length * result.relative.size(), result.max) - 1;
+    result.relative.at(bin) += rows;
+  };
+  for (std::uint64_t length = 0; length < count.size(); ++length)
+    if (count[length] != 0) add_relative(length, count[length]);
+  for (const std::uint64_t length : long_rows) add_relative(length, 1);
   result.mean = static_cast<double>(a.nnz()) / static_cast<double>(a.rows());
   for (std::size_t i = 0; i < RowLengths::ranks.size(); ++i)
     result.percentiles[i] = at(div_up(a.rows() * static_cast<std::uint64_t>(RowLengths::ranks[i]), 100) - 1);

@@ -10,10 +10,16 @@
 
 #include "option_number.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/generators/adaptive.hpp"
+#include "spmvpack/generators/block_mesh.hpp"
+#include "spmvpack/generators/cage.hpp"
 #include "spmvpack/generators/circuit.hpp"
 #include "spmvpack/generators/elasticity.hpp"
+#include "spmvpack/generators/epidemic.hpp"
+#include "spmvpack/generators/holstein_hubbard.hpp"
 #include "spmvpack/generators/hpcg.hpp"
 #include "spmvpack/generators/kkt.hpp"
+#include "spmvpack/generators/lattice_qcd.hpp"
 #include "spmvpack/generators/logdist.hpp"
 #include "spmvpack/generators/rmat.hpp"
 #include "spmvpack/generators/shapes.hpp"
@@ -155,15 +161,51 @@ std::unique_ptr<MatrixGenerator> make_random(const KindOptions& options) {
                                    read_coefficients(options, {Coefficients::Kind::random}), read_seed(options));
 }
 
-double read_exponent(const KindOptions& options) {
-  if (!options.given("exponent"))
-    throw Error(errc::usage, "--exponent is missing", {}, "give --exponent X, such as 1.6");
-  const std::string& text = options.text("exponent");
+/// A number that need not be whole; `symbol` and `example` tell what to give.
+double read_fraction(const KindOptions& options, const char* option, const char* symbol, const char* example) {
+  if (!options.given(option))
+    throw Error(errc::usage, fmt::format("--{} is missing", option), {},
+                fmt::format("give --{} {}, such as {}", option, symbol, example));
+  const std::string& text = options.text(option);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
-    throw Error(errc::usage, fmt::format("--exponent is '{}'", escape(text)), {}, "give a number, such as 1.6");
+    throw Error(errc::usage, fmt::format("--{} is '{}'", option, escape(text)), {},
+                fmt::format("give a number, such as {}", example));
   return value;
+}
+
+std::unique_ptr<MatrixGenerator> make_block_mesh(const KindOptions& options) {
+  constexpr double jitter = 0.25;
+  const bool moved = read_choice(options, "mesh", "uniform", "jittered", true);
+  return std::make_unique<BlockMesh>(
+      read_box(options), read_number(options, "block"), read_fraction(options, "radius", "R", "1.8"),
+      read_coefficients(options, {Coefficients::Kind::random}), moved ? jitter : 0, read_seed(options));
+}
+
+std::unique_ptr<MatrixGenerator> make_adaptive(const KindOptions& options) {
+  return std::make_unique<Adaptive>(read_box(options), read_coefficients(options), read_seed(options),
+                                    options.resources);
+}
+
+std::unique_ptr<MatrixGenerator> make_epidemic(const KindOptions& options) {
+  const std::vector<std::uint64_t> sides = read_grid(options, 2);
+  return std::make_unique<Epidemic>(sides[0], sides[1]);
+}
+
+std::unique_ptr<MatrixGenerator> make_holstein_hubbard(const KindOptions& options) {
+  if (!options.given("phonons"))
+    throw Error(errc::usage, "--phonons is missing", {}, "give --phonons M, the most of them that a state has");
+  return std::make_unique<HolsteinHubbard>(read_number(options, "sites"), read_number(options, "electrons"),
+                                           read_number(options, "phonons"));
+}
+
+std::unique_ptr<MatrixGenerator> make_cage(const KindOptions& options) {
+  return std::make_unique<Cage>(read_number(options, "monomers"), options.resources);
+}
+
+std::unique_ptr<MatrixGenerator> make_lattice_qcd(const KindOptions& options) {
+  return std::make_unique<LatticeQcd>(read_number(options, "sites"), read_seed(options));
 }
 
 Coefficients read_values(const KindOptions& options) {
@@ -192,8 +234,9 @@ std::unique_ptr<MatrixGenerator> make_arrow(const KindOptions& options) {
 
 std::unique_ptr<MatrixGenerator> make_powerlaw(const KindOptions& options) {
   const std::uint64_t rows = read_number(options, "rows"), cols = read_number(options, "cols", rows);
-  return std::make_unique<PowerLawRows>(rows, cols, read_exponent(options), read_number(options, "longest", cols),
-                                        read_values(options), read_seed(options));
+  return std::make_unique<PowerLawRows>(rows, cols, read_fraction(options, "exponent", "X", "1.6"),
+                                        read_number(options, "longest", cols), read_values(options),
+                                        read_seed(options));
 }
 
 std::unique_ptr<MatrixGenerator> make_scattered(const KindOptions& options) {
@@ -273,6 +316,46 @@ constexpr std::array kinds{Kind{"laplace2d",
                                 "K uniformly random columns per row; random values by default",
                                 {"rows", "cols", "per-row", "coefficients"},
                                 make_random},
+                           Kind{"block-mesh",
+                                "--grid NXxNYxNZ --block B --radius R [--coefficients C] [--mesh M]",
+                                "full B x B blocks between the points of a mesh that are within R\n"
+                                "spacings; jittered and random by default. 36x36x36, B = 6, R = 1.83 is\n"
+                                "like DLR1; 48x48x47, B = 5, R = 2.48 like DLR2; 100x100x90, B = 5,\n"
+                                "R = 1.82 like UHBR",
+                                {"grid", "block", "radius", "coefficients", "mesh"},
+                                make_block_mesh},
+                           Kind{"adaptive",
+                                "--grid NXxNYxNZ [--coefficients C]",
+                                "Poisson's equation on cells that are refined around an ellipsoid: 4 to 22\n"
+                                "entries per row, 7 on average; symmetric positive definite. Needs 4 bytes\n"
+                                "of memory per cell of the grid. 140x140x140 is like sAMG",
+                                {"grid", "coefficients"},
+                                make_adaptive},
+                           Kind{"epidemic",
+                                "--grid NXxNY",
+                                "jump chain of an epidemic, four neighbours and no diagonal; rows add up to\n"
+                                "1. 1025x513 has the 525,825 rows and 2,100,225 nonzeros of mc2depi",
+                                {"grid"},
+                                make_epidemic},
+                           Kind{"holstein-hubbard",
+                                "--sites L --electrons N --phonons M",
+                                "electrons on a ring of L sites, coupled to at most M phonons in L - 1\n"
+                                "modes; symmetric. L = 6, N = 6, M = 15 has the 6,201,600 rows of HMEp",
+                                {"sites", "electrons", "phonons"},
+                                make_holstein_hubbard},
+                           Kind{"cage",
+                                "--monomers L",
+                                "a polymer's random walk, the cage model of DNA electrophoresis: cage3 ...\n"
+                                "cage15 but for the rounding of values. Needs 24 bytes of memory\n"
+                                "per row. L = 14: 1,505,785 rows, 27,130,349 nonzeros",
+                                {"monomers"},
+                                make_cage},
+                           Kind{"lattice-qcd",
+                                "--sites L",
+                                "real part of Wilson's fermions on L^4 sites: 12 rows each, 39 entries per\n"
+                                "row. L = 8 has the 49,152 rows and 1,916,928 nonzeros of conf5.4-00l8x8",
+                                {"sites"},
+                                make_lattice_qcd},
                            Kind{"full",
                                 "--rows M --cols N [--coefficients C]",
                                 "every entry; as for all shapes below, random values by default",
@@ -312,7 +395,10 @@ constexpr std::array options_of_kinds{
     KindOption{"coefficients"},  KindOption{"materials"}, KindOption{"mesh"},
     KindOption{"numbering"},     KindOption{"below"},     KindOption{"above"},
     KindOption{"empty-every"},   KindOption{"block"},     KindOption{"exponent"},
-    KindOption{"longest"},       KindOption{"entries"},   KindOption{"remove-one", true},
+    KindOption{"longest"},       KindOption{"entries"},
+
+    KindOption{"radius"},        KindOption{"sites"},     KindOption{"electrons"},
+    KindOption{"phonons"},       KindOption{"monomers"},  KindOption{"remove-one", true},
     KindOption{"variable", true}};
 
 bool takes(const Kind& kind, std::string_view option) {

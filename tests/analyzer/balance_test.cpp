@@ -76,7 +76,18 @@ TEST_CASE("The model of a matrix") {
     CHECK(*balance.bytes_per_flop * 2 * nnz == Approx(balance.multiply_seconds * 1e12));
     CHECK(balance.copies_dominate() == (nnz / static_cast<double>(a.rows) <= *balance.dominated_below));
     CHECK(*balance.tenth_from >= *balance.dominated_below);
+    REQUIRE(balance.worst);
+    REQUIRE(balance.best);
+    CHECK(balance.worst->alpha == 1);
+    CHECK(balance.best->alpha * nnz == Approx(static_cast<double>(a.cols)));
+    for (const BalanceBound& bound : {*balance.worst, *balance.best}) {
+      CHECK(bound.bytes_per_flop * bound.gflops == Approx(1e3));  // all of the bandwidth
+      CHECK(1 / bound.gflops_with_copies == Approx(1 / bound.gflops + balance.copy_seconds / (2e-9 * nnz)));
+    }
   }
+  // Kreutzer et al., after (4): 15 and 7 nonzeros a row are too few if the memory is 10 times as fast as PCIe.
+  const BalanceInput hmep = square(1, 15);
+  CHECK(entries_per_row_for(1, hmep, {.memory = 1e12, .pcie = 1e11}) == Approx(7.2));
   // Every second sector of x, for one element of each: more than the paper's limit of 1.
   const CsrMatrix sparse = test::make_csr(3, 24, {{{0, 0}, 1}, {{1, 8}, 1}, {{2, 16}, 1}});
   CHECK(balance_of(sparse).alpha == 4.0);

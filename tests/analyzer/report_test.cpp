@@ -158,6 +158,45 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
 
 }  // namespace
 
+TEST_CASE("of a layout whose fill reads x, what is weighed is the plan without fill") {
+  // Nine of ten pairs of columns are whole: blocks of two take fewer bytes than single columns, but have fill.
+  constexpr std::uint64_t rows = 2000, per_row = 19;
+  SourceMatrix source;
+  source.matrix = allocate_csr(rows, rows, rows * per_row, ValueType::f64);
+  std::uint64_t entry = 0;
+  for (std::uint64_t r = 0; r < rows; ++r) {
+    source.matrix.row_ptr[r] = entry;
+    for (std::uint64_t k = 0; k < 10; ++k)
+      for (std::uint64_t c = 0; c < (k == 3 ? 1 : 2); ++c, ++entry) {
+        source.matrix.col_idx[entry] = static_cast<std::uint32_t>(2 * (k * 100 + (r * 7 + k * 31) % 100) + c);
+        std::get<Array<double>>(source.matrix.values)[entry] = static_cast<double>(entry) + 0.5;
+      }
+  }
+  source.matrix.row_ptr[rows] = entry;
+  const std::vector<encoder::Strategy> strategies{encoder::find_strategy("csr"), encoder::find_strategy("amb")};
+  ReportOptions options;
+  options.strategies = strategies;
+  options.aim.optimize = encoder::Objective::bytes;
+  options.settings = {{"amb.block", "2"}};
+  const Report asked = make_report(source, options);
+  REQUIRE(asked.layouts.at(1).fill_reads_x);
+  CHECK(asked.layouts.at(asked.recommended).name == "csr");
+  options.settings = {{"amb.block", "1"}};
+  const Report single = make_report(source, options);
+  CHECK_FALSE(single.layouts.at(1).fill_reads_x);
+  CHECK(single.layouts.at(1).device_bytes > asked.layouts.at(1).device_bytes);
+
+  options.settings = {};
+  const Report report = make_report(source, options);
+  const LayoutCost& taken = report.layouts.at(report.recommended);
+  CHECK(taken.name == "amb");
+  CHECK_FALSE(taken.fill_reads_x);
+  CHECK(taken.device_bytes == single.layouts.at(1).device_bytes);
+  CHECK(taken.time_of_csr == single.layouts.at(1).time_of_csr);
+  CHECK(report.reason == single.reason + ", with amb.block=1");
+  CHECK(report.recommended_file_bytes > taken.device_bytes);
+}
+
 TEST_CASE("Predicted file bytes are those of the written file, whatever the aim and however long the provenance") {
   const auto written = [](const SourceMatrix& source, const std::string& strategy, const encoder::Aim& aim) {
     MemorySink sink;

@@ -95,6 +95,11 @@ void check(std::uint64_t rows, std::uint64_t cols, const Entries<T>& entries) {
       ++histogram[bin];
     }
     CHECK(s.row_lengths.histogram == histogram);
+    std::array<std::uint64_t, 16> relative{};
+    for (const std::uint64_t length : lengths)
+      for (std::uint64_t b = 0; b < relative.size(); ++b)
+        if ((length * 16 > b * sorted.back() || b == 0) && length * 16 <= (b + 1) * sorted.back()) ++relative.at(b);
+    CHECK(s.row_lengths.relative == relative);
 
     REQUIRE(s.symmetry.has_value() == (rows == cols));
     if (s.symmetry) {

@@ -269,6 +269,38 @@ TEST_CASE("the worked example of docs/LAYOUTS.md") {
                                                    0, 1, 1, 0, 2, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0});  // ids
 }
 
+TEST_CASE("bytes of ccoo by the paper's rules: published.bytes") {
+  // The worked example with B = 8, K = 2: rows of 2, 3, 0 and 2 entries take 1, 2, 1 and 1 lanes, one chunk. Header 13,
+  // rows 8, columns of a byte 16, ids 16, and a table of 2, -1, 0.5 and the padding's 0.
+  const CsrMatrix a = make_csr(
+      4, 5,
+      {{{0, 0}, 2.0}, {{0, 1}, -1.0}, {{1, 0}, -1.0}, {{1, 1}, 2.0}, {{1, 4}, 0.5}, {{3, 3}, 2.0}, {{3, 4}, -1.0}});
+  const auto published = [](const CsrMatrix& m, const char* b, const char* k) {
+    const encoder::PartPlan plan = plan_of(m, "ccoo", {.settings = {{"ccoo.b", b}, {"ccoo.k", k}}});
+    const auto found = std::find_if(plan.counters.begin(), plan.counters.end(),
+                                    [](const encoder::Counter& c) { return c.name == "published.bytes"; });
+    REQUIRE(found != plan.counters.end());
+    return found->value;
+  };
+  CHECK(published(a, "8", "2") == 13 + 8 + 16 + 16 + 4 * 8);
+  // K = 1: eight lanes with an empty row's, one chunk that is full: the same table, as that row's zero is an entry of
+  // it.
+  CHECK(published(a, "8", "1") == 13 + 8 + 8 + 8 + 4 * 8);
+  // One row of 17 entries in columns up to 300, K = 1: three chunks of one row, no row bytes; the last one, of column
+  // 300 alone, has columns of a byte, and those before, of 0 to 7 and 8 to 15, too.
+  Entries row;
+  for (std::uint32_t c = 0; c < 16; ++c) row[{0, c}] = 1.0;
+  row[{0, 300}] = 1.0;
+  CHECK(published(make_csr(1, 301, row), "8", "1") == 3 * (13 + 8 + 8) + 2 * 8);
+  // Two entries 300 columns apart in a chunk: columns of two bytes.
+  CHECK(published(make_csr(1, 301, {{{0, 0}, 1.0}, {{0, 300}, 1.0}}), "8", "1") == 13 + 16 + 8 + 2 * 8);
+  // 257 values, each once, in a row, and a chunk of 256 lanes: the first chunk is full and covered by the table but for
+  // one value, the second has padding. Zero is more frequent than the last value of the table, which it replaces.
+  Entries many;
+  for (std::uint32_t c = 0; c < 257; ++c) many[{0, c}] = 1.0 + c;
+  CHECK(published(make_csr(1, 257, many), "256", "1") == 13 + 256 + 256 * 8 + 13 + 256 + 256 * 8);
+}
+
 TEST_CASE("padding of ccoo repeats a column of its own row and takes no table entry (B = 8, K = 2)") {
   // Row 1 has three entries: two lanes, one padding slot. Row 2 has a stored zero, which is not padding.
   const CsrMatrix a = make_csr(4, 4, {{{1, 0}, 3.0}, {{1, 2}, 4.0}, {{1, 3}, 5.0}, {{2, 1}, 0.0}});

@@ -2,6 +2,9 @@
 
 #include "spmvpack/container/layouts/padded_rows.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "catch.hpp"
 #include "spmvpack/analyzer/report.hpp"
 #include "spmvpack/container/layouts/ellpack_r.hpp"
@@ -176,6 +179,40 @@ TEST_CASE("pjds pads blocks of 32 rows, each to its longest") {
   CHECK(map.back() == 69);
   // 70 rows have a first slot; 32 rows, which all have two entries or more, four others.
   CHECK(elements<std::uint64_t>(c, "col_start") == U64{0, 70, 102, 134, 166, 198});
+}
+
+TEST_CASE("pjds.br: the worked example with blocks of two, and without padding, which is JDS") {
+  const Container two = stored(worked_example(), "pjds", {{"pjds.br", "2"}});
+  CHECK(two.parts()[0].params[layouts::pjds::param_block_rows] == 2);
+  CHECK(elements<std::uint64_t>(two, "col_start") == U64{0, 4, 8, 10});
+  CHECK(elements<std::uint32_t>(two, "col_idx") == U32{0, 0, 3, none, 1, 1, 4, none, 4, none});
+  CHECK(elements<double>(two, "values") == F64{-1, 2, 2, 0, 2, -1, -1, 0, .5, 0});
+  const Container jds = stored(worked_example(), "pjds", {{"pjds.br", "1"}});
+  CHECK(elements<std::uint64_t>(jds, "col_start") == U64{0, 3, 6, 7});
+  CHECK(elements<std::uint32_t>(jds, "col_idx") == U32{0, 0, 3, 1, 1, 4, 4});
+  CHECK(jds.device_bytes() == 12 * 7 + 8 * 4 + 4 * 4);
+  CHECK(encode(worked_example(), "pjds", {{"pjds.br", "32"}}).bytes.size() ==
+        encode(worked_example(), "pjds").bytes.size());
+  CHECK(stored(worked_example(), "pjds", {{"pjds.br", "32"}}).parts()[0].params[layouts::pjds::param_block_rows] == 0);
+  const std::vector<std::byte> file = encode(worked_example(), "pjds", {{"pjds.br", "2"}}).bytes;
+  CHECK(refusal_of<std::uint64_t>(file, "col_start", 2, 7) == "a jagged column ends inside a block of rows");
+  CHECK(plan_refusal(worked_example(), "pjds", {{"pjds.br", "0"}}, errc::usage) ==
+        "pjds.br is '0'; use a number from 1 to 65536");
+}
+
+TEST_CASE("pjds with blocks of b_r rows has the slots that a count of each block's longest row gives") {
+  std::vector<std::uint32_t> lengths(1000);
+  for (std::uint32_t r = 0; r < lengths.size(); ++r) lengths[r] = r * r % 37 * (r % 5 == 0 ? 3 : 1);
+  const CsrMatrix a = rows_of(lengths, 120);
+  std::sort(lengths.begin(), lengths.end(), std::greater<>());
+  for (const std::size_t block : {1, 3, 4, 32, 100, 999, 1000, 5000}) {
+    std::uint64_t slots = 0;
+    for (std::size_t first = 0; first < lengths.size(); first += block)
+      slots += lengths[first] * std::min(block, lengths.size() - first);
+    const Settings settings{{"pjds.br", std::to_string(block)}};
+    CHECK(layouts::pjds::slots_of(plan_of(a, "pjds", {.settings = settings}).info) == slots);
+    stored(a, "pjds", settings);
+  }
 }
 
 TEST_CASE("one full row and single entries elsewhere: pjds takes (b_r + 1) N - b_r slots, as the paper says") {

@@ -76,6 +76,17 @@ TEST_CASE("hyb keeps a column of ell while 4,096 rows and a third of all fill it
   CHECK(parts(plan_by("hyb", two_columns(30000, 9999, 5000))) == Parts{{"coo", 14999}});
 }
 
+TEST_CASE("hyb.width is how many entries of a row ell has") {
+  const CsrMatrix a = two_columns(5000, 300, 17);
+  const auto with_width = [&](const char* width) { return parts(plan_by("hyb", a, {{"hyb.width", width}})); };
+  CHECK(with_width("auto") == parts(plan_by("hyb", a)));
+  CHECK(with_width("0") == Parts{{"coo", 317}});
+  CHECK(with_width("1") == Parts{{"ell", 300}, {"coo", 17}});
+  CHECK(with_width("2") == Parts{{"ell", 317}});
+  CHECK(with_width("1000000") == Parts{{"ell", 317}});
+  CHECK_THROWS_AS(with_width("wide"), Error);
+}
+
 TEST_CASE("the parts of hyb are over all rows and columns, without lists") {
   const CsrMatrix a = two_columns(6000, 5000, 300);
   const encoder::Plan plan = plan_by("hyb", a);

@@ -67,6 +67,20 @@ constexpr std::array frozen{
     Frozen{"63f4b6ec6806bba79d40f682c751a37b", "powerlaw --rows 400 --cols 300 --exponent 1.6 --longest 200"},
     Frozen{"819f6140186db0ee2dd4e47c20ca9d9c", "powerlaw --rows 400 --exponent 2.5 --seed 3"},
     Frozen{"41433c25043fb794069d6a9b26834ccf", "scattered --rows 500 --cols 70 --entries 3000"},
+    Frozen{"2fea0ea0ff93950a79853e782f263a51", "block-mesh --grid 6x5x4 --block 5 --radius 1.83"},
+    Frozen{"b9dcb1f343636d3e948ba38bcb40fe2a",
+           "block-mesh --grid 6x5x4 --block 2 --radius 1.5 --coefficients constant --mesh uniform"},
+    Frozen{"ee1da1cbcfc5bb16b03c5ad8b42dca9e",
+           "block-mesh --grid 6x5x4 --block 3 --radius 2.48 --coefficients blocks:2 --seed 7"},
+    Frozen{"e80824a2cfab11852a1725b75358417a", "adaptive --grid 12x11x10"},
+    Frozen{"5c002da8cb5f03e7dbbba68040cf2b39", "adaptive --grid 12x11x10 --coefficients random --seed 4"},
+    Frozen{"17b393517dd078e400695913dabeadf8", "adaptive --grid 12x11x10 --coefficients blocks:3"},
+    Frozen{"e8d2cdead3ba876c2bdd59a95d8cd953", "epidemic --grid 41x23"},
+    Frozen{"a4966af5c4f6ed350905e810795e51ea", "holstein-hubbard --sites 4 --electrons 4 --phonons 3"},
+    Frozen{"4342151a9622f815c7c4d1749c6ffcaa", "holstein-hubbard --sites 3 --electrons 5 --phonons 6"},
+    Frozen{"2d7bc88fe539173bfec2c0f4e3cc6c08", "lattice-qcd --sites 4"},
+    Frozen{"3e4182dc56eefcc9894868519113970f", "lattice-qcd --sites 3 --seed 2"},
+    Frozen{"3d9e94d51109ab6932d8966c22f4c4e9", "cage --monomers 8"},
 };
 
 TEST_CASE("the same words make the same matrix, whatever the version") {

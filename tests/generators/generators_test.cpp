@@ -13,10 +13,16 @@
 
 #include "catch.hpp"
 #include "market_files.hpp"
+#include "spmvpack/generators/adaptive.hpp"
+#include "spmvpack/generators/block_mesh.hpp"
+#include "spmvpack/generators/cage.hpp"
 #include "spmvpack/generators/circuit.hpp"
 #include "spmvpack/generators/elasticity.hpp"
+#include "spmvpack/generators/epidemic.hpp"
+#include "spmvpack/generators/holstein_hubbard.hpp"
 #include "spmvpack/generators/hpcg.hpp"
 #include "spmvpack/generators/kkt.hpp"
+#include "spmvpack/generators/lattice_qcd.hpp"
 #include "spmvpack/generators/logdist.hpp"
 #include "spmvpack/generators/matrix_build.hpp"
 #include "spmvpack/generators/matrix_stream.hpp"
@@ -71,6 +77,12 @@ std::vector<Case> all_cases() {
       cases.push_back({name("circuit"), [=](int threads) {
                          return std::make_unique<Circuit>(rows, coefficients, 3, Resources{threads});
                        }});
+    for (const double jitter : {0.0, 0.25})
+      cases.push_back(one<BlockMesh>(name("block-mesh"), Point{4, 3, 3}, 3U, 1.8, coefficients, jitter, 3U));
+    for (const Point& n : {Point{2, 2, 2}, Point{9, 7, 8}})
+      cases.push_back({name("adaptive"), [=](int threads) {
+                         return std::make_unique<Adaptive>(n, coefficients, 3, Resources{threads});
+                       }});
     cases.push_back(one<Uniform>(name("random"), 50U, 400U, 9U, coefficients, 3U));
     const auto shape = [&](const char* kind, auto make) {
       cases.push_back({name(kind), [make](int) -> std::unique_ptr<MatrixGenerator> { return make(); }});
@@ -86,6 +98,14 @@ std::vector<Case> all_cases() {
   }
   for (const NumberingRule& rule : {natural, scrambled})
     cases.push_back({"rmat", [=](int threads) { return std::make_unique<Rmat>(9, 12, rule, 3, Resources{threads}); }});
+  cases.push_back(one<Cage>("cage", 3U));
+  cases.push_back(one<Cage>("cage", 7U));
+  cases.push_back(one<Epidemic>("epidemic", 2U, 2U));
+  cases.push_back(one<Epidemic>("epidemic", 7U, 5U));
+  cases.push_back(one<HolsteinHubbard>("holstein-hubbard", 2U, 1U, 0U));
+  cases.push_back(one<HolsteinHubbard>("holstein-hubbard", 4U, 4U, 3U));
+  cases.push_back(one<HolsteinHubbard>("holstein-hubbard", 3U, 6U, 4U));
+  cases.push_back(one<LatticeQcd>("lattice-qcd", 3U, 3U));
   cases.push_back(one<LinearProgram>("lp", 6U, 5000U, 700U, true, 3U));
   cases.push_back(one<LinearProgram>("lp of ones, full rows", 6U, 50U, 50U, false, 3U));
   for (const std::uint64_t rows : {2U, 1000U})
@@ -176,6 +196,47 @@ TEST_CASE("published sizes") {
   check(Hpcg({120, 120, 120}), 1728000, 45882712);
   check(Elasticity({64, 64, 64}), 786432, 61731000);
   check(Triangles(1800, 1800), 3240000, 22665602);
+  check(Cage(12), 130228, 2032536);
+  check(Epidemic(1025, 513), 525825, 2100225);         // mc2depi
+  check(LatticeQcd(8), 49152, 1916928);                // conf5.4-00l8x8
+  CHECK(HolsteinHubbard(6, 6, 15).rows() == 6201600);  // HMEp
+}
+
+TEST_CASE("phonon states are numbered in lexicographic order") {
+  const PhononBasis basis(3, 4);
+  CHECK(basis.size() == 35);  // C(7, 3)
+  std::uint64_t number = 0, pairs = 0;
+  for (std::uint32_t a = 0; a <= 4; ++a)
+    for (std::uint32_t b = 0; a + b <= 4; ++b)
+      for (std::uint32_t c = 0; a + b + c <= 4; ++c, ++number) {
+        CHECK(basis.state(number) == PhononBasis::State{a, b, c});
+        CHECK(basis.number({a, b, c}) == number);
+        pairs += a > 0 ? 1 : 0;
+      }
+  CHECK(number == basis.size());
+  CHECK(basis.pairs() == pairs);
+  CHECK(PhononBasis(5, 15).size() == 15504);
+  CHECK(PhononBasis(1, 0).pairs() == 0);
+  CHECK_THROWS_AS(PhononBasis(15, 40), Error);
+  CHECK_THROWS_AS(PhononBasis(2, std::uint64_t{1} << 40), Error);
+}
+
+TEST_CASE("parameters out of range are refused") {
+  CHECK_THROWS_AS(HolsteinHubbard(1, 1, 3), Error);
+  CHECK_THROWS_AS(HolsteinHubbard(17, 4, 3), Error);
+  CHECK_THROWS_AS(HolsteinHubbard(4, 0, 3), Error);
+  CHECK_THROWS_AS(HolsteinHubbard(4, 9, 3), Error);
+  CHECK_THROWS_AS(HolsteinHubbard(16, 16, 15), Error);
+  CHECK_THROWS_AS(LatticeQcd(2), Error);
+  CHECK_THROWS_AS(LatticeQcd(1000), Error);
+  CHECK_THROWS_AS(Epidemic(1, 5), Error);
+  CHECK_THROWS_AS(BlockMesh({3, 3, 3}, 0, 2, constant, 0), Error);
+  CHECK_THROWS_AS(BlockMesh({3, 3, 3}, 65, 2, constant, 0), Error);
+  CHECK_THROWS_AS(BlockMesh({3, 3, 3}, 2, 0.5, constant, 0), Error);
+  CHECK_THROWS_AS(BlockMesh({2000, 2000, 1000}, 2, 2, constant, 0), Error);
+  CHECK_THROWS_AS(Adaptive({1, 3, 3}, constant), Error);
+  CHECK_THROWS_AS(Cage(2), Error);
+  CHECK_THROWS_AS(Cage(17), Error);
 }
 
 TEST_CASE("element stiffness by quadrature is that of cubes where nodes hardly move") {

@@ -239,6 +239,12 @@ def padded():
         yield f"sell_c{c}", n, [sell(n, c)]
     yield "pjds_three_blocks", n, [pjds(n)]
     yield "pjds_three_blocks_permuted", n, [permuted(n)]
+    for block in (1, 4, 70, 65536):
+        yield f"pjds_blocks_of_{block}", n, [pjds(n, block=block)]
+    yield "pjds_blocks_of_4_permuted", n, [pjds(n, permuted=True, block=4)]
+    part = pjds(n)
+    part.parameters["block_rows"] = 32  # the same as none
+    yield "pjds_blocks_of_32", n, [part]
     n = Matrix(40, 3, [(r, c, 1.0 + r) for r in range(38) for c in range(1 if r else 3)])
     part = pjds(n)
     part.sections.pop()

@@ -246,6 +246,8 @@ def layout_parts():
         ("slice_rows_65537", nothing, sell(nothing, 65536), {"slice_rows": 65537}),
         ("slice_rows_far", nothing, sell(nothing, 65536), {"slice_rows": WRAP - 1}),
         ("basis_2", m, pjds(m), {"basis": 2}), ("permuted_wide", m, pjds(m).column_list(range(7)), {"basis": 1}),
+        ("block_rows_65537", nothing, pjds(nothing), {"block_rows": 65537}),
+        ("block_rows_far", nothing, pjds(nothing), {"block_rows": WRAP - 1}),
         ("permuted_without_list", Matrix(7, 7, m.entries), pjds(Matrix(7, 7, m.entries)), {"basis": 1}),
         ("permuted_without_lists", four, without_list(pjds(Matrix(4, 4, four.entries))), {"basis": 1}),
         ("segment_cols_0", nothing, amb_4_2(nothing), {"segment_cols": 0}),
@@ -735,6 +737,12 @@ def pjds_structure():
     first = Matrix(40, 3, [e for e in n.entries if e[0] < 32])
     assert Image(first, [pjds(first, heights=[32, 32])]).pack() == Image(first, [pjds(first)]).pack()
     yield "pjds_jagged_rises", first, pjds(first, heights=[32, 40])
+    # Blocks of four: the second jagged column has four rows at least.
+    assert pjds(n, block=4).section("col_start").raw == struct.pack("<3Q", 0, 40, 44)
+    for name, heights in (("ends_in_block_of_4", [40, 5]), ("longer_than_block_of_4", [40, 8])):
+        yield f"pjds_jagged_{name}", n, pjds(n, block=4, heights=heights)
+    yield "pjds_jagged_padding_in_blocks_of_1", n, pjds(n, block=1, heights=[40, 1])
+    yield "pjds_jagged_of_other_blocks", n, with_parameters(pjds(n, block=4), block_rows=8)
 
     # Rows 4, 1, 2, 0 and 3 of 3, 2, 1, 0 and 0 entries.
     assert pjds(m).section("col_idx").raw[:40] == struct.pack("<10I", 0, 0, 1, none, none, 1, 2, none, none, none)

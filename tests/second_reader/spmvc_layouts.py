@@ -143,12 +143,13 @@ class Sell:
 
 class Pjds:
     names = ("col_start", "col_idx", "values")
-    parameters = ("basis",)
+    parameters = ("basis", "block_rows")
 
     @staticmethod
     def expect(p, what):
         basis = p.parameters["basis"]
         require(basis in (0, 1), "tables", f"{what}: basis {basis}")
+        require(p.parameters["block_rows"] <= 65536, "tables", f"{what}: blocks of {p.parameters['block_rows']} rows")
         require(basis == 0 or (p.row_map == p.column_map == MAP_LIST and p.row_count == p.matrix_rows ==
                                p.column_count == p.matrix_columns), "tables",
                 f"{what}: basis 1 without lists of all rows and columns, which are as many")
@@ -158,19 +159,20 @@ class Pjds:
     @staticmethod
     def unpack(p, what, col_start, col_idx, values):
         width, slots, basis = len(col_start) - 1, len(col_idx), p.parameters["basis"]
+        block = p.parameters["block_rows"] or 32
         require(col_start[0] == 0, "structure", f"{what}: col_start does not start at 0")
         require(np.all(col_start[1:] > col_start[:-1]), "structure", f"{what}: a jagged column without slots")
         require(col_start[-1] == slots, "structure", f"{what}: col_start does not end at the slots")
         col_start = col_start.astype(np.int64)
         heights = np.diff(col_start)
         require(np.all(heights[1:] <= heights[:-1]), "structure", f"{what}: a jagged column is longer than the last")
-        require(np.all((heights == p.row_count) | ((heights < p.row_count) & (heights % 32 == 0))), "structure",
+        require(np.all((heights == p.row_count) | ((heights < p.row_count) & (heights % block == 0))), "structure",
                 f"{what}: a jagged column ends within a block of rows")
         slot = np.repeat(np.arange(width), heights)
         *entries, lengths = padded_rows(p, what, np.arange(slots) - col_start[slot], slot, col_idx, values)
         require(np.all(lengths[1:] <= lengths[:-1]), "structure", f"{what}: rows are not sorted by length")
-        widths = [np.count_nonzero(heights > row) for row in range(0, p.row_count, 32)]
-        require(np.array_equal(blocks_longest(lengths, 32), widths), "structure",
+        widths = [np.count_nonzero(heights > row) for row in range(0, p.row_count, block)]
+        require(np.array_equal(blocks_longest(lengths, block), widths), "structure",
                 f"{what}: a block of rows is not as wide as its longest")
         require(max(lengths, default=0) == width, "structure", f"{what}: no row has {width} entries")
         return entries if basis == 0 else Pjds.in_part_order(p, what, *entries)

@@ -237,8 +237,9 @@ def sell(matrix, c, **override):
     return simple_part("sell", matrix, {**arrays, **override}, {"slice_rows": c})
 
 
-def pjds(matrix, permuted=False, heights=None, **override):
-    """Lists the rows, and in the permuted basis the columns alike. `heights` are lengths of the jagged columns."""
+def pjds(matrix, permuted=False, heights=None, block=32, **override):
+    """Lists the rows, and in the permuted basis the columns alike. `heights` are lengths of the jagged columns, `block`
+    the rows that are padded alike."""
     rows = rows_of(matrix)
     order = sorted(range(len(rows)), key=lambda r: -len(rows[r]))
     rows = [rows[r] for r in order]
@@ -246,11 +247,11 @@ def pjds(matrix, permuted=False, heights=None, **override):
         rows = [[(order.index(c), v) for c, v in row] for row in rows]
     if heights is None:
         longer = [sum(len(row) > s for row in rows) for s in range(max(map(len, rows), default=0))]
-        heights = [min(len(rows), -(-n // 32) * 32) for n in longer]
+        heights = [min(len(rows), -(-n // block) * block) for n in longer]
     rows += [[]] * (max(heights, default=0) - len(rows))
     slots = [row[s] if s < len(row) else NO_SLOT for s, height in enumerate(heights) for row in rows[:height]]
     arrays = {"col_start": np.cumsum([0] + list(heights)), **slot_arrays(matrix, slots)}
-    part = simple_part("pjds", matrix, {**arrays, **override}, {"basis": int(permuted)},
+    part = simple_part("pjds", matrix, {**arrays, **override}, {"basis": int(permuted), "block_rows": 0 if block == 32 else block},
                        col_start="u64").row_list(order)
     return part.column_list(order) if permuted else part
 

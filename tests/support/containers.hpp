@@ -81,14 +81,11 @@ inline Encoded encode(const SourceMatrix& source, const encoder::Strategy& strat
   return {bytes_of(sink), result.device_bytes, file_bytes_uncompressed(contents)};
 }
 
-/// The same by a strategy's name. Beyond its settings, ccoo takes "ccoo.b", which chunks of few lanes for worked
-/// examples come from.
+/// The same by a strategy's name.
 inline Encoded encode(const CsrMatrix& a, const std::string& layout, std::map<std::string, std::string> settings = {},
                       format::Codec codec = format::Codec::none, int threads = 2) {
-  encoder::Strategy strategy = encoder::find_strategy(layout);
-  strategy.settings.push_back({"ccoo.b", "", ""});
   const SourceMatrix source{clone(a), Field::real, Symmetry::general, {}};
-  return encode(source, strategy,
+  return encode(source, encoder::find_strategy(layout),
                 {.settings = std::move(settings), .codec = codec, .threads = threads, .force_size = true});
 }
 

@@ -36,6 +36,7 @@ inline std::vector<Variant> every_variant() {
   for (const char* const k : {"1", "2", "4", "8"}) all.push_back({"ccoo", {{"ccoo.k", k}}});
   all.push_back({"sell", {{"sell.c", "32"}, {"sell.sigma", "1"}}});
   all.push_back({"sell", {{"sell.c", "5"}, {"sell.sigma", "12"}}});
+  for (const char* const br : {"1", "4"}) all.push_back({"pjds", {{"pjds.br", br}}});
   for (const char* const block : {"1", "2", "3", "4", "5", "6", "7", "8"})
     all.push_back({"amb", {{"amb.segment", "65"}, {"amb.sigma", "64"}, {"amb.block", block}}});
   all.push_back({"amb", {{"amb.segment", "16"}, {"amb.c", "3"}, {"amb.sigma", "7"}, {"amb.block", "1"}}});

@@ -16,6 +16,8 @@ void check_shape(const PartView& part) {
   part.require(width <= info.nnz, {}, [&] { return fmt::format("a width of {} for {} entries", width, info.nnz); });
   part.require(info.nnz <= slots, {}, [&] { return fmt::format("{} slots for {} entries", slots, info.nnz); });
   part.require(info.params[param_basis] <= 1, {}, [&] { return fmt::format("basis {}", info.params[param_basis]); });
+  part.require(info.params[param_block_rows] <= max_block_rows, {},
+               [&] { return fmt::format("blocks of {} rows", info.params[param_block_rows]); });
   if (!permuted(info)) return;
   const auto is_list = [](const IndexMap& map) { return map.kind == format::MapKind::list; };
   part.require(is_list(info.rows) && is_list(info.cols) && info.rows.count == info.cols.count, {}, [] {
@@ -30,12 +32,12 @@ void check_starts(const PartView& part) {
     part.require(ok, "col_start", [&] { return std::string(what); });
   };
   require(start.front() == 0 && start.back() == slots_of(part.info()), "does not start at 0 and end at the slots");
+  const std::uint64_t block = block_rows_of(part.info());
   std::uint64_t before = part.rows();
   for (std::uint64_t s = 1; s < start.size(); ++s) {
     const std::uint64_t length = start[s] - start[s - 1];  // a fall makes it longer than the rows
     require(length >= 1 && length <= before, "a jagged column is empty, or longer than the one before it");
-    require(length == part.rows() || length % PjdsGeometry::block_rows == 0,
-            "a jagged column ends inside a block of rows");
+    require(length == part.rows() || length % block == 0, "a jagged column ends inside a block of rows");
     before = length;
   }
 }
@@ -58,7 +60,7 @@ void check(const PartView& part, int threads) {
       const auto require = [&](bool ok, std::string_view what) {
         part.require(ok, "col_idx", [&] { return fmt::format("row {} {}", r, what); });
       };
-      require(r % PjdsGeometry::block_rows != 0 || !rows(r).has(length), "is the first of a block and has padding");
+      require(r % rows.block_rows != 0 || !rows(r).has(length), "is the first of a block and has padding");
       require(r + 1 == part.rows() || !rows(r + 1).has(length) || columns[rows(r + 1).slot(length)] == no_column,
               "is shorter than the next");
     }

@@ -461,6 +461,7 @@ extern const LayoutEncoder amb{.name = "amb",
                                .plan = amb_plans::plan,
                                .fill = amb_plans::fill,
                                .least = amb_plans::least,
-                               .reproduction = true};
+                               .reproduction = true,
+                               .without_fill = {"amb.block", "1"}};
 
 }  // namespace spmvpack::encoder::layouts

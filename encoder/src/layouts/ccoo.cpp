@@ -7,6 +7,8 @@
 #include <bit>
 #include <optional>
 
+#include "layouts/ccoo_published.hpp"
+#include "layouts/ccoo_values.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/survey.hpp"
@@ -21,44 +23,10 @@ using namespace spmvpack::layouts::ccoo;  // what the bytes mean
 enum SectionIndex : std::uint8_t { encoding, row_base, col_base, blob_offset, blob, lut };
 constexpr std::uint64_t header_bytes = 1 + 4 + 4 + 8;  ///< of a chunk, over the four arrays
 constexpr std::array<std::uint32_t, 4> slot_choices{1, 2, 4, 8};
-constexpr std::array<Setting, 1> settings{
-    Setting{"ccoo.k", "auto, 1, 2, 4 or 8", "slots per lane (K); auto minimises device bytes"}};
-
-/// Which entries have no id in the LUT: one bit per entry, or no bits if every entry has an id.
-class RawEntries {
- public:
-  RawEntries(const CsrView& a, const ValueTable& table, const ValueIds& ids, int threads) {
-    if (table.covered(lut_capacity) == a.nnz()) return;
-    words_ = Array<std::uint64_t>(div_up(a.nnz(), 64));
-    constexpr std::uint64_t entries_per_task = 1U << 18;
-    dispatch(a.value_type(), [&]<class T>(T) {
-      const T* const values = a.values<T>();
-      parallel_pieces(a.nnz(), entries_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t i = begin; i < end; i += 64) {
-          std::uint64_t word = 0;
-          const std::uint64_t n = std::min<std::uint64_t>(64, end - i);
-          for (std::uint64_t j = 0; j < n; ++j) word |= std::uint64_t{ids.find(value_bits(values[i + j])) < 0} << j;
-          words_[i / 64] = word;
-        }
-      });
-    });
-  }
-
-  /// Whether any of the entries [begin, end) has no id. The range is not empty.
-  [[nodiscard]] bool any(std::uint64_t begin, std::uint64_t end) const noexcept {
-    if (words_.empty()) return false;
-    const std::uint64_t first = begin / 64, last = (end - 1) / 64;
-    const std::uint64_t low = ~std::uint64_t{0} << (begin % 64), high = ~std::uint64_t{0} >> (63 - (end - 1) % 64);
-    if (first == last) return (words_[first] & low & high) != 0;
-    if ((words_[first] & low) != 0 || (words_[last] & high) != 0) return true;
-    for (std::uint64_t w = first + 1; w < last; ++w)
-      if (words_[w] != 0) return true;
-    return false;
-  }
-
- private:
-  Array<std::uint64_t> words_;
-};
+constexpr std::array<Setting, 2> settings{
+    Setting{"ccoo.k", "auto, 1, 2, 4 or 8", "slots per lane (K); auto minimises device bytes"},
+    Setting{"ccoo.b", "auto, 8, 16, 32, 64, 128 or 256",
+            "lanes of a chunk (B), 256 unless set; GPUs take 32 and more"}};
 
 struct Chunk {
   std::uint64_t first_entry = 0, blob_offset = 0;
@@ -187,11 +155,10 @@ class ChunkedPart {
   ChunkedPart(const PartMatrix& part, const PlanOptions& options)
       : values_(part.values ? part.values : ValueTable::count(part.a, options.threads)),
         ids_(lut_bits(*values_)),
-        // Chunks of fewer lanes exist for worked examples; --set does not offer them.
         lanes_(power_setting(options, "ccoo.b", 8, default_lanes).value_or(default_lanes)) {
     const std::optional<std::uint32_t> chosen = power_setting(options, "ccoo.k", 1, 8);
     const CsrView& a = part.a;
-    const RawEntries raw(a, *values_, ids_, options.threads);
+    const RawEntries raw(a, ids_, values_->covered(lut_capacity) != a.nnz(), options.threads);
     const std::uint64_t lut_bytes = values_->most_frequent().size() * size_of(a.value_type());
 
     std::array<Chunking, slot_choices.size()> all;
@@ -212,6 +179,7 @@ class ChunkedPart {
     for (const Chunking& c : all)
       considered_.push_back({fmt::format("k{}.device_bytes", c.slots), c.device_bytes(lut_bytes)});
     chunking_ = std::move(all[best]);
+    published_bytes_ = published_bytes(a, *values_, raw, lanes_, chunking_.slots, options.threads);
   }
 
   /// Writes the bytes [begin, begin + out.size()) of section `index`.
@@ -261,6 +229,7 @@ class ChunkedPart {
       with_lut += chunk.encoding.lut() ? 1 : 0;
     }
     plan.counters = {{"k", c.slots},
+                     {"b", lanes_},
                      {"chunks", chunks},
                      {"chunks.one_row", one_row},
                      {"chunks.columns_8", columns[0]},
@@ -268,6 +237,7 @@ class ChunkedPart {
                      {"chunks.columns_32", columns[2]},
                      {"chunks.values_lut", with_lut},
                      {"chunks.values_raw", chunks - with_lut}};
+    plan.counters.push_back({"published.bytes", published_bytes_});
     plan.counters.insert(plan.counters.end(), considered_.begin(), considered_.end());
     plan.work = {{"ccoo.multiplies", 1},
                  {"ccoo.slots", c.stored_slots},
@@ -370,7 +340,8 @@ class ChunkedPart {
   ValueIds ids_;
   std::uint32_t lanes_;
   Chunking chunking_;
-  std::vector<Counter> considered_;  ///< device bytes for every K
+  std::vector<Counter> considered_;    ///< device bytes for every K
+  std::uint64_t published_bytes_ = 0;  ///< by the paper's rules
 };
 
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {

@@ -12,8 +12,9 @@ namespace {
 
 using namespace spmvpack::layouts::pjds;  // what the bytes mean
 
-constexpr std::array<Setting, 1> settings{
-    Setting{"pjds.basis", "user or permuted", "permuted: number columns as the sorted rows, too (square matrices)"}};
+constexpr std::array<Setting, 2> settings{
+    Setting{"pjds.basis", "user or permuted", "permuted: number columns as the sorted rows, too (square matrices)"},
+    Setting{"pjds.br", "1 to 65536", "rows that are padded alike (b_r), 32 unless set; 1 is JDS"}};
 
 bool wants_permuted(const PartMatrix& part, const PlanOptions& options) {
   const auto found = options.settings.find("pjds.basis");
@@ -51,6 +52,7 @@ struct Choices {
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const CsrView& a = part.a;
   const bool permuted = wants_permuted(part, options);
+  const std::uint64_t block = read_setting(options, "pjds.br", 1, max_block_rows, {}).value_or(warp_rows);
   CountedVector<std::uint32_t> order = sorted_rows(a, std::max<std::uint64_t>(a.rows(), 1), options.threads);
   PartMatrix sorted = part;
   sorted.rows = permuted ? PartIndices::of(order) : PartIndices{};
@@ -65,7 +67,6 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
 
   // Rows whose padded length exceeds s have a slot s: those of whole blocks, as lengths fall.
   const auto length = [&](std::uint64_t place) { return a.row_length(order.empty() ? place : order[place]); };
-  constexpr std::uint64_t block = spmvpack::layouts::PjdsGeometry::block_rows;
   const std::uint64_t width = a.rows() == 0 ? 0 : length(0);
   CountedVector<std::uint64_t>& start = choices->start;
   start.resize(width + 1);
@@ -81,10 +82,11 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.counts[section_col_start] = start.size();
   plan.info.counts[section_col_idx] = start.back();
   plan.info.params[param_basis] = permuted ? 1 : 0;
+  plan.info.params[param_block_rows] = block == warp_rows ? 0 : block;
   add_sections(plan, sections);
   plan.choices = choices;
   describe_slots(plan, a, start.back(), "pjds", Steps::of_all_rows, !choices->order.empty());
-  plan.counters = {{"width", width}, {"permuted", permuted ? 1U : 0U}};
+  plan.counters = {{"width", width}, {"br", block}, {"permuted", permuted ? 1U : 0U}};
   return plan;
 }
 

@@ -47,6 +47,22 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Ob
   return choice;
 }
 
+std::optional<Plan> plan_without_fill(const Strategy& strategy, const Plan& plan, const CsrView& a,
+                                      const PlanOptions& options) {
+  const auto& [name, value] = strategy.without_fill;
+  if (!plan.fill_reads_x() || name.empty() || options.settings.find(name) != options.settings.end()) return {};
+  PlanOptions without = options;
+  without.settings.emplace(name, value);
+  try {
+    Plan harmless = strategy.plan(a, without);
+    harmless.made_with = fmt::format("{}={}", name, value);
+    return harmless;
+  } catch (const Error& e) {
+    if (!is_refusal(e)) throw;
+    return {};
+  }
+}
+
 namespace strategy {
 namespace {
 
@@ -130,6 +146,8 @@ class Weighing {
     Candidate& candidate = candidates_[i];
     try {
       Plan plan = strategies_[i].plan(a_, options_);
+      if (std::optional<Plan> harmless = plan_without_fill(strategies_[i], plan, a_, options_))
+        plan = std::move(*harmless);
       candidate.device_bytes = plan.device_bytes();
       candidate.seconds = seconds_of(work_of(plan, a_.rows(), x_));
       candidate.fill_reads_x = plan.fill_reads_x();
@@ -163,7 +181,7 @@ Plan plan_best(const std::vector<Strategy>& all, const CsrView& a, const PlanOpt
   Weighing weighing(all, a, options, 0);
   Choice choice = weighing.make_best();
   Plan plan = weighing.take(choice.index);
-  plan.reason = std::move(choice.reason);
+  plan.reason = std::move(choice.reason) + plan.made_with_text();
   return plan;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "layouts/layouts.hpp"
 #include "strategies/lazy_part.hpp"
 #include "strategies/strategies.hpp"
 
@@ -32,7 +33,9 @@ Cut slice_of_rows(const CsrView& a, std::uint64_t first, std::uint64_t most) {
 Plan plan(const CsrView& a, const PlanOptions& options) {
   Plan plan;
   plan.strategy = "hyb";
-  const std::uint64_t longest = a.longest_row(options.threads), width = ell_width(a, longest);
+  const std::uint64_t longest = a.longest_row(options.threads);
+  const std::optional<std::uint64_t> chosen = layouts::read_setting(options, "hyb.width", 0, max_dimension, "auto");
+  const std::uint64_t width = chosen ? std::min(*chosen, longest) : ell_width(a, longest);
   const auto add_whole = [&](std::string_view layout) {
     plan.parts.push_back(find_layout_encoder(layout).plan(PartMatrix::whole(a, options), options));
   };
@@ -53,7 +56,8 @@ Strategy hyb() {
   return {.name = "hyb",
           .summary = "ell for the columns that a third of the rows fill, coo for the rest",
           .suits = "rows of nearly one length but for a few long ones",
-          .settings = {},
+          .settings = {{"hyb.width", "auto, or 0 and more",
+                        "entries of a row in ell; auto: while a third of the rows fill them"}},
           .plan = plan,
           .reproduction = true};
 }

@@ -26,6 +26,9 @@ def size_line(*words):
 assert size_line("laplace2d", "--grid", "1000x1000") == ["1000000", "1000000", "4996000"]
 assert size_line("laplace2d", "--grid", "1000x1000", "--remove-one") == ["999999", "999999", "4995991"]
 assert size_line("convection-diffusion", "--grid", "148x148x58") == ["1270432", "1270432", "8814880"]
+# And mc2depi and conf5.4-00l8x8.
+assert size_line("epidemic", "--grid", "1025x513") == ["525825", "525825", "2100225"]
+assert size_line("lattice-qcd", "--sites", 8) == ["49152", "49152", "1916928"]
 
 for nx, ny in [(1, 1), (1, 5), (5, 1), (3, 3), (17, 300)]:
     a = generate("laplace2d", "--grid", f"{nx}x{ny}")

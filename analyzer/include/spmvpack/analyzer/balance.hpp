@@ -41,6 +41,13 @@ SPMVPACK_EXPORT double copy_seconds(const BalanceInput& in, const Speeds& speeds
 /// rows > 0.
 SPMVPACK_EXPORT double entries_per_row_for(double times, const BalanceInput& in, const Speeds& speeds);
 
+/// What the model says for a given alpha.
+struct BalanceBound {
+  double alpha = 0, bytes_per_flop = 0, multiply_seconds = 0;
+  double gflops = 0, gflops_with_copies = 0;  ///< 10^9 flops a second, two for each entry
+  double dominated_below = 0, tenth_from = 0;
+};
+
 /// The model for one matrix.
 struct Balance {
   Speeds speeds;
@@ -50,6 +57,9 @@ struct Balance {
   double multiply_seconds = 0, copy_seconds = 0;  ///< (2)
   std::optional<double> dominated_below;          ///< (3); unset without entries
   std::optional<double> tenth_from;               ///< (4); unset without entries
+  /// The paper's bounds: every gather loads an element from memory, alpha = 1; each element of x is loaded once, alpha
+  /// = columns / entries, 1 / N_nzr of a square matrix. Unset without entries.
+  std::optional<BalanceBound> worst, best;
 
   [[nodiscard]] bool copies_dominate() const noexcept { return copy_seconds >= multiply_seconds; }
 };

@@ -44,6 +44,10 @@ struct LayoutCost {
   double bytes_of_csr = 0;                       ///< device bytes / those of csr
   std::optional<double> time_of_csr;             ///< predicted time / that of csr; unset without csr or its time
   double overhead_percent = 0;  ///< (device bytes / those of csr - 1) 100: figure 3 of Aliaga et al. 2020
+  /// Bytes by the rules of the layout's paper, which leave out what is ours (amb, ccoo), and how many fewer they are
+  /// than those of csr, in per cent: the reduction rate of Nagasaka et al. 2016, table 2, over CSR alone.
+  std::optional<std::uint64_t> published_bytes;
+  std::optional<double> published_reduction_percent;
   /// From the plan; with several parts, names start with "part0.", "part1.", ...
   std::vector<encoder::Counter> byte_shares, counters;
   std::vector<PartCost> parts;  ///< in the order of the part table

@@ -22,6 +22,9 @@ struct RowLengths {
   std::array<std::uint64_t, ranks.size()> percentiles{};
   /// Rows by length: [0] counts length 0, [b] lengths 2^(b-1) to 2^b - 1. The last bin holds the longest row.
   std::vector<std::uint64_t> histogram;
+  /// Rows by length relative to the longest: [b] counts lengths above b / 16 of it, up to (b + 1) / 16; [0] also rows
+  /// without entries. Figure 3 of Kreutzer et al., Sparse Matrix-vector Multiplication on GPGPU Clusters.
+  std::array<std::uint64_t, 16> relative{};
 };
 
 /// How far a square matrix is from symmetric, in off-diagonal entries. Two entries are equal if they compare equal (-0

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "spmvpack/container/contents.hpp"
@@ -131,7 +132,10 @@ struct Plan {
   std::string strategy;           ///< that made the parts; for `auto`, the strategy it chose
   std::string reason;             ///< why `auto` chose it, in a few words; empty otherwise
   std::string parts_reason = {};  ///< why its strategy made these parts, if it had a choice
+  std::string made_with = {};     ///< the setting of plan_without_fill(), such as "amb.block=1"; empty otherwise
 
+  /// What that adds to a reason.
+  [[nodiscard]] std::string made_with_text() const { return made_with.empty() ? "" : ", with " + made_with; }
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
   /// Whether any part's does.
   [[nodiscard]] SPMVPACK_EXPORT bool fill_reads_x() const;
@@ -177,6 +181,8 @@ struct LayoutEncoder {
   bool reproduction = false;
   /// Strategy::hosts_only.
   bool hosts_only = false;
+  /// Strategy::without_fill: a setting and its value, or nothing.
+  std::pair<std::string_view, std::string_view> without_fill = {};
 };
 
 /// All layouts, simplest first.
@@ -204,6 +210,9 @@ struct Strategy {
   bool reproduction = false;
   /// Whether it is made for hosts: a GPU multiplies with it, with the same bits, but its time there is not predicted.
   bool hosts_only = false;
+  /// A setting with which its plans have no fill that reads x, and which `auto` makes if it was not given, but the plan
+  /// without it has such fill. Empty: there is none.
+  std::pair<std::string, std::string> without_fill = {};
 
   [[nodiscard]] bool suits_target(Target target) const noexcept { return !hosts_only || target == Target::host; }
 };
@@ -228,6 +237,12 @@ struct Choice {
 /// size. `candidates` must not be empty; `csr_bytes` are the device bytes of layout csr.
 SPMVPACK_EXPORT Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes,
                               Objective optimize = Objective::time);
+
+/// What `auto` weighs in place of a plan of the strategy whose fill reads x: the plan with Strategy::without_fill, so
+/// that whoever did not ask for the layout gets csr's result for every x. None if there is no such setting, if it was
+/// given, or if that plan is refused.
+SPMVPACK_EXPORT std::optional<Plan> plan_without_fill(const Strategy& strategy, const Plan& plan, const CsrView& a,
+                                                      const PlanOptions& options);
 
 /// Whether a plan ended because its layout or strategy cannot take this matrix, or not in this memory, rather than
 /// because of the matrix or the settings: the others may.

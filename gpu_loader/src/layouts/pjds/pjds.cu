@@ -32,7 +32,7 @@ __global__ void check_starts_kernel(PjdsGeometry geometry, std::uint64_t rows, s
   for (std::uint64_t s = first; s < geometry.width; s += stride) {
     const std::uint64_t length = start[s + 1] - start[s];  // a fall makes it longer than the rows
     const std::uint64_t before = s == 0 ? rows : start[s] - start[s - 1];
-    found = found || length == 0 || length > before || (length != rows && length % PjdsGeometry::block_rows != 0);
+    found = found || length == 0 || length > before || (length != rows && length % geometry.block_rows != 0);
   }
   if (found) atomicOr(errors, padded_rows::bad_geometry);
 }
@@ -45,7 +45,7 @@ __global__ void check_order_kernel(PjdsGeometry geometry, const std::uint32_t* c
   for (std::uint64_t r = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; r < rows; r += stride) {
     const auto row = geometry(r), next = geometry(r + 1);
     const std::uint64_t length = padded_rows::length_of(col_idx, row);
-    found = found || (r % PjdsGeometry::block_rows == 0 && row.has(length));
+    found = found || (r % geometry.block_rows == 0 && row.has(length));
     found = found || (r + 1 < rows && next.has(length) && col_idx[next.slot(length)] != no_column);
   }
   if (found) atomicOr(errors, padded_rows::own);

@@ -61,12 +61,11 @@ struct JaggedRow {
   }
 };
 struct PjdsGeometry {
-  static constexpr std::uint64_t block_rows = 32;  ///< b_r of Kreutzer et al., section 2.1: the rows of a warp
-
   const std::uint64_t* col_start;
   std::uint64_t width;
+  std::uint64_t block_rows;  ///< b_r of Kreutzer et al., section 2.1
   SPMVPACK_HOST_DEVICE JaggedRow operator()(std::uint64_t row) const noexcept { return {col_start, row, width}; }
-  [[nodiscard]] static std::uint64_t together(std::uint64_t row) noexcept { return block_rows - row % block_rows; }
+  [[nodiscard]] std::uint64_t together(std::uint64_t row) const noexcept { return block_rows - row % block_rows; }
 };
 
 /// Entries of a row: the slots before the first without one.

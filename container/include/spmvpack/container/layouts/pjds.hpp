@@ -9,12 +9,19 @@
 
 namespace spmvpack::layouts::pjds {
 
-/// 1: rows and columns are numbered alike, and vectors can stay in that order.
-enum Param : std::uint8_t { param_basis = 0 };
-inline constexpr std::array<std::string_view, 1> parameters{"basis"};
+enum Param : std::uint8_t {
+  param_basis = 0,      ///< 1: rows and columns are numbered alike, and vectors can stay in that order
+  param_block_rows = 1  ///< b_r, the rows that are padded alike; 0 stands for `warp_rows`
+};
+inline constexpr std::array<std::string_view, 2> parameters{"basis", "block_rows"};
+inline constexpr std::uint64_t warp_rows = 32, max_block_rows = 65536;
 enum Section : std::uint8_t { section_col_start = 0, section_col_idx = 1 };  ///< places in `sections`
 
 constexpr std::uint64_t slots_of(const PartInfo& part) noexcept { return part.counts[section_col_idx]; }
+constexpr std::uint64_t block_rows_of(const PartInfo& part) noexcept {
+  const std::uint64_t rows = part.params[param_block_rows];
+  return rows == 0 ? warp_rows : rows;
+}
 /// Entries of the longest row.
 constexpr std::uint64_t width_of(const PartInfo& part) noexcept {
   const std::uint64_t starts = part.counts[section_col_start];
@@ -28,7 +35,7 @@ inline constexpr std::array<SectionDescription, 3> sections{{
 
 /// Of a part in any memory.
 inline PjdsGeometry geometry(const PartView& part) {
-  return {part.get<std::uint64_t>("col_start").data(), width_of(part.info())};
+  return {part.get<std::uint64_t>("col_start").data(), width_of(part.info()), block_rows_of(part.info())};
 }
 
 /// Where the columns of a row rise: the matrix's columns by local one if the basis is permuted, else null.
