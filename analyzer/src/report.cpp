@@ -8,6 +8,7 @@
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/writer.hpp"
 #include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/payback.hpp"
 
 namespace spmvpack::analyzer {
 namespace {
@@ -41,18 +42,38 @@ LayoutCost cost_of(const encoder::Plan& plan, std::uint64_t rows, const encoder:
   return cost;
 }
 
-/// Times relative to csr's, and what auto chooses.
+/// What encoding this takes if asked for `strategy`.
+std::optional<double> encode_seconds(const Report& report, std::string_view strategy, const LayoutCost& cost) {
+  return encoder::predicted_encode_seconds(
+      strategy, report.aim,
+      {report.facts.rows, report.facts.nnz, report.facts.found != Symmetry::general, report.x_sectors.from_l2,
+       cost.device_bytes});
+}
+
+/// Times relative to csr's, after how many multiplies encoding pays, and what auto chooses.
 void recommend(Report& report, std::uint64_t csr_bytes) {
   const auto csr = std::find_if(report.layouts.begin(), report.layouts.end(),
                                 [](const LayoutCost& cost) { return cost.name == "csr"; });
   if (csr != report.layouts.end() && csr->predicted_seconds > 0)
     for (LayoutCost& cost : report.layouts) cost.time_of_csr = cost.predicted_seconds / csr->predicted_seconds;
+  const auto pays_after = [&](const std::optional<double>& encoding, const LayoutCost& cost) {
+    return encoding && cost.time_of_csr
+               ? encoder::pays_after(*encoding, {cost.predicted_seconds, csr->predicted_seconds})
+               : std::nullopt;
+  };
+  for (LayoutCost& cost : report.layouts) {
+    cost.encode_seconds = encode_seconds(report, cost.name, cost);
+    cost.pays_after = pays_after(cost.encode_seconds, cost);
+  }
   std::vector<encoder::Candidate> candidates;
   for (const LayoutCost& cost : report.layouts)
     candidates.push_back({cost.name, cost.device_bytes, cost.predicted_seconds, cost.fill_reads_x});
   encoder::Choice choice = encoder::choose(candidates, csr_bytes, report.aim.optimize);
   report.recommended = choice.index;
   report.reason = std::move(choice.reason);
+  const LayoutCost& best = report.layouts[report.recommended];
+  report.recommended_encode_seconds = encode_seconds(report, "auto", best);
+  report.recommended_pays_after = pays_after(report.recommended_encode_seconds, best);
 }
 
 /// `symmetry` is that of the entries, bit for bit.

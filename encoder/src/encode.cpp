@@ -7,6 +7,7 @@
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/payback.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "tuning.hpp"
 
@@ -148,6 +149,11 @@ Provenance provenance_of(const CsrView& a) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> EncodeResult::pays_after() const {
+  if (!plan.beside_csr) return {};
+  return encoder::pays_after(plan_seconds + write_seconds, *plan.beside_csr);
+}
 
 EncodeRequest recorded(const EncodeRequest& request, const Strategy& strategy) {
   EncodeRequest own = request;

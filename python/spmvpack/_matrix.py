@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,13 +14,36 @@ from ._operators import host_operator
 from ._products import Products, contiguous, needs_gradient
 
 
+class Encoding(NamedTuple):
+    """What encoding took, and when it pays.
+
+    Attributes:
+        seconds: that encode() took, without reading.
+        multiply_seconds, csr_seconds: of a multiply and of one by layout csr, on the machine of the target; None unless
+            "auto" chose for the least time.
+        measured: whether those were measured here (tune); otherwise they are predicted.
+        pays_after: the number of multiplies after which encoding has taken less time altogether than csr. None: never,
+            as csr is as fast, or not known.
+    """
+
+    seconds: float
+    multiply_seconds: float | None
+    csr_seconds: float | None
+    measured: bool
+    pays_after: int | None
+
+
 class Matrix(Products):
     """A matrix in host memory, in the layout of its container. Made by encode() and load().
 
     Immutable. Threads may use it at the same time; multiplies release the GIL.
+
+    Attributes:
+        encoding: an Encoding, what encode() took and when it pays; None if the matrix was loaded or unpickled.
     """
 
     _torch_device = "cpu"
+    encoding: Encoding | None = None
 
     def __init__(self, container: _native.Container, threads: int = 0, memory_limit: int = 0, *,
                  _trusted: bool = False) -> None:
@@ -211,8 +234,10 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
         request.set(name, str(value))
     if tune is not None:
         request.tune(device)
-    container = source_of(a, dtype, threads, memory_limit).encode(request, memory_limit)
-    return Matrix(container, threads, memory_limit, _trusted=True)
+    container, *encoding = source_of(a, dtype, threads, memory_limit).encode(request, memory_limit)
+    matrix = Matrix(container, threads, memory_limit, _trusted=True)
+    matrix.encoding = Encoding(*encoding)
+    return matrix
 
 
 def _tuned_aim(optimize: str, target: str | None, tune: Any) -> tuple[_native.Aim, int | None]:

@@ -34,6 +34,13 @@ class Report:
         return str(self.to_dict()["recommended"]["layout"])
 
     @property
+    def pays_after(self) -> int | None:
+        """After how many multiplies encode() with the recommended layout has paid for itself against csr, by predicted
+        times, on one core; None: never."""
+        multiplies = self.to_dict()["recommended"]["pays_after_multiplies"]
+        return None if multiplies is None else int(multiplies)
+
+    @property
     def device_bytes(self) -> dict[str, int]:
         """What a multiply reads of the matrix, for each layout; those that cannot take the matrix are missing."""
         return {cost["name"]: cost["device_bytes"] for cost in self.to_dict()["layouts"]}

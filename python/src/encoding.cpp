@@ -116,13 +116,26 @@ Matrix from_file(const std::string& path, const std::optional<std::string>& valu
   return {sources::read_matrix(path, options), {}, {}};
 }
 
-Container encode(const Matrix& m, encoder::EncodeRequest request, std::uint64_t memory_limit) {
+/// The container, and what encoding took: its seconds, those of a multiply and of one by csr, which are None if they
+/// are not known, whether they were measured, and after how many multiplies it pays.
+nb::tuple encode(const Matrix& m, encoder::EncodeRequest request, std::uint64_t memory_limit) {
   request.progress = stops_on_signals();
-  const nb::gil_scoped_release no_gil;
-  const MemoryScope memory(memory_limit, "encoding");
-  MemorySink sink(memory_limit);
-  m.visit([&](const auto& matrix) { encoder::encode(matrix, request, sink); });
-  return Container::open(memory_source(sink.take()), "memory");
+  encoder::EncodeResult result;
+  std::optional<Container> container;
+  {
+    const nb::gil_scoped_release no_gil;
+    const MemoryScope memory(memory_limit, "encoding");
+    MemorySink sink(memory_limit);
+    result = m.visit([&](const auto& matrix) { return encoder::encode(matrix, request, sink); });
+    container = Container::open(memory_source(sink.take()), "memory");
+  }
+  const std::optional<encoder::BesideCsr>& times = result.plan.beside_csr;
+  const auto seconds = [&](double encoder::BesideCsr::*member) {
+    return times ? std::optional((*times).*member) : std::nullopt;
+  };
+  return nb::make_tuple(std::move(*container), result.plan_seconds + result.write_seconds,
+                        seconds(&encoder::BesideCsr::seconds), seconds(&encoder::BesideCsr::csr_seconds),
+                        times && times->measured, result.pays_after());
 }
 
 /// The report as text, as text with all details, and as JSON.
@@ -221,7 +234,9 @@ void bind_encoding(nb::module_& m) {
                   nb::sig("def from_coo(rows: int, cols: int, row: object, col: object, data: object, threads: int, "
                           "memory_limit: int) -> Source"))
       .def_static("from_file", &from_file, "path"_a, "value_type"_a.none(), "threads"_a, "memory_limit"_a)
-      .def("encode", &encode, "request"_a, "memory_limit"_a)
+      .def("encode", &encode, "request"_a, "memory_limit"_a,
+           nb::sig("def encode(self, request: Request, memory_limit: int) -> tuple[Container, float, float | None, "
+                   "float | None, bool, int | None]"))
       .def(
           "report",
           [](const Matrix& self, const std::string& name, const nb::dict& settings, encoder::Aim aim, int threads,

@@ -245,3 +245,20 @@ def test_what_a_matrix_says_of_itself():
     assert m.provenance["options"].startswith("--layout segmented_sell --set segmented_sell.cols=300 ")
     assert "700 x 900" in repr(m) and "sell" in repr(m)
     assert len(m.tobytes()) == m.file_bytes
+
+
+def test_when_encoding_pays():
+    a = sparse.csr_array(sparse.random(3000, 3000, 0.01, random_state=5))
+    m = sp.encode(a)
+    assert m.encoding.seconds > 0 and not m.encoding.measured
+    saved = m.encoding.csr_seconds - m.encoding.multiply_seconds
+    if m.parts[0].layout == "csr":
+        assert m.encoding.pays_after is None
+    else:
+        assert (m.encoding.pays_after - 1) * saved < m.encoding.seconds <= (m.encoding.pays_after + 1) * saved
+    report = sp.report(a)
+    assert report.pays_after == report.to_dict()["recommended"]["pays_after_multiplies"]
+    assert sp.encode(a, "ccoo").encoding.csr_seconds is None  # nothing was predicted
+    tuned = sp.encode(a, tune="host").encoding
+    assert tuned.measured and tuned.csr_seconds > 0
+    assert sp.load(m.tobytes()).encoding is None

@@ -11,6 +11,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/payback.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "suggestion.hpp"
 
@@ -99,6 +100,9 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
   text += fmt::format("\n  file     {} bytes\n  time     {:.2f} s: {} {:.2f}, compress {:.2f}, write {:.2f}\n",
                       grouped(result.file_bytes), seconds_getting + result.plan_seconds + result.write_seconds, getting,
                       seconds_getting, result.plan_seconds, result.write_seconds);
+  if (const auto& times = result.plan.beside_csr)
+    text += fmt::format("  pays     {} ({}), beside csr in memory\n", encoder::pays_text(result.pays_after()),
+                        times->measured ? "measured" : "predicted");
   return text;
 }
 

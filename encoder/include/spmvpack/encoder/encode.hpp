@@ -50,6 +50,10 @@ struct EncodeResult {
   std::optional<Tuning> tuning;                    ///< what was measured with a tuner
   std::uint64_t comments_left_out = 0;             ///< comment lines that the container's provenance has no room for
   double plan_seconds = 0, write_seconds = 0;
+
+  /// After how many multiplies encoding has paid for itself against csr, by Plan::beside_csr: none if it never does, or
+  /// if that is unset.
+  [[nodiscard]] SPMVPACK_EXPORT std::optional<std::uint64_t> pays_after() const;
 };
 
 /// Plans `source`, writes the container to `path` and records in its provenance how it was made. The matrix is checked

@@ -125,12 +125,20 @@ struct PartPlan {
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
 };
 
+/// Seconds of a multiply, and of one by layout csr.
+struct BesideCsr {
+  double seconds = 0, csr_seconds = 0;
+  bool measured = false;  ///< by a tuner (tune.hpp); else predicted
+};
+
 /// A matrix as a strategy will encode it: its parts, in the order of the part table.
 struct Plan {
   std::vector<PartPlan> parts;
   std::string strategy;           ///< that made the parts; for `auto`, the strategy it chose
   std::string reason;             ///< why `auto` chose it, in a few words; empty otherwise
   std::string parts_reason = {};  ///< why its strategy made these parts, if it had a choice
+  /// What `auto` chose by; unset if it did not choose, or by bytes.
+  std::optional<BesideCsr> beside_csr = {};
 
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
   /// Whether any part's does.
@@ -220,6 +228,7 @@ struct Choice {
   /// Time and bytes relative to csr, such as "42 % of csr's time (41.3 us predicted), 28.7 % of its bytes"; the bytes
   /// alone if they are what is minimised.
   std::string reason;
+  std::optional<BesideCsr> beside_csr = {};  ///< unset without csr, or if bytes are what is minimised
 };
 
 /// The rule of `auto`, for both encode and report: the least predicted time wins, where saving all of csr's bytes is
