@@ -92,8 +92,9 @@ TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOp
   cost.reason = best.reason;
   cost.device_bytes = best.device_bytes();
   if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
-  const std::vector<encoder::Counter> work = encoder::work_of(best, t.rows, encoder::x_sectors(t, options.threads));
-  cost.predicted_seconds = encoder::predicted_seconds(work, encoder::profile_of(options.aim));
+  const encoder::Profile& profile = encoder::profile_of(options.aim);
+  const encoder::XSectors x = encoder::x_sectors(t, options.threads, profile.x_caches);
+  cost.predicted_seconds = encoder::predicted_seconds(encoder::work_of(best, t.rows, x), profile);
   return cost;
 }
 
@@ -115,7 +116,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
   report.facts = facts();
   report.structure = analyze(a, options.threads, nullptr, options.memory_limit);
   report.aim = options.aim;
-  report.x_sectors = encoder::x_sectors(a, options.threads);
+  report.x_sectors = encoder::x_sectors(a, options.threads, encoder::profile_of(options.aim).x_caches);
   report.balance = balance_of(a, report.x_sectors.from_memory, options.speeds);
 
   const std::uint64_t csr_bytes = layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());

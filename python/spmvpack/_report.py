@@ -71,7 +71,7 @@ class Report:
                 f"<th>per nonzero</th><th>bytes / csr's</th><th>time / csr's</th></tr></thead><tbody>{''.join(lines)}</tbody></table>")
 
 
-def report(a: Any, *, name: str = "", optimize: str = "time", target: str = "gpu",
+def report(a: Any, *, name: str = "", optimize: str = "time", target: str | os.PathLike[str] = "gpu",
            settings: dict[str, Any] | None = None, dtype: Any = None, transpose: bool = False,
            threads: int = 0, memory_limit: int = 0) -> Report:
     """What every layout of a matrix would cost, before anything is encoded; all byte counts are exact.

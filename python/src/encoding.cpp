@@ -140,7 +140,7 @@ nb::tuple encode(const Matrix& m, encoder::EncodeRequest request, std::uint64_t 
 
 /// The report as text, as text with all details, and as JSON.
 nb::tuple report(const Matrix& m, const std::string& name, const std::map<std::string, std::string>& settings,
-                 encoder::Aim aim, int threads, bool transpose, std::uint64_t memory_limit) {
+                 const encoder::Aim& aim, int threads, bool transpose, std::uint64_t memory_limit) {
   analyzer::ReportOptions options;
   options.memory_limit = memory_limit;
   options.name = name;
@@ -191,10 +191,8 @@ void bind_encoding(nb::module_& m) {
       .value("time", encoder::Objective::time)
       .value("bytes", encoder::Objective::bytes);
   m.def("targets", [] {
-    std::vector<std::string> names{"gpu", "host"};
-    for (const encoder::Profile& profile : encoder::profiles())
-      if (profile.id != "host") names.emplace_back(profile.id);
-    return names;
+    const std::span<const std::string_view> names = encoder::target_names();
+    return std::vector<std::string>(names.begin(), names.end());
   });
   nb::class_<encoder::Aim>(m, "Aim", "What plans minimise, and for which machine.")
       .def(
@@ -202,7 +200,8 @@ void bind_encoding(nb::module_& m) {
           [](encoder::Aim* aim, encoder::Objective optimize, const std::string& target) {
             encoder::set_target(*new (aim) encoder::Aim{optimize}, target);
           },
-          "optimize"_a, "target"_a);
+          "optimize"_a, "target"_a)
+      .def_prop_ro("on_host", [](const encoder::Aim& aim) { return aim.target == encoder::Target::host; });
   nb::class_<encoder::EncodeRequest>(m, "Request", "How to encode: spmvpack::encoder::EncodeRequest.")
       .def(nb::init<>())
       .def_rw("layout", &encoder::EncodeRequest::strategy)
@@ -239,8 +238,8 @@ void bind_encoding(nb::module_& m) {
                    "float | None, bool, int | None]"))
       .def(
           "report",
-          [](const Matrix& self, const std::string& name, const nb::dict& settings, encoder::Aim aim, int threads,
-             bool transpose, std::uint64_t memory_limit) {
+          [](const Matrix& self, const std::string& name, const nb::dict& settings, const encoder::Aim& aim,
+             int threads, bool transpose, std::uint64_t memory_limit) {
             return report(self, name, settings_of(settings), aim, threads, transpose, memory_limit);
           },
           "name"_a, "settings"_a, "aim"_a, "threads"_a, "transpose"_a, "memory_limit"_a,

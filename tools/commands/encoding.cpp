@@ -109,11 +109,11 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
 }  // namespace
 
 void add_aim_options(po::options_description& options) {
+  const std::string targets = fmt::format("{} or a FILE", fmt::join(encoder::target_names(), ", "));
   options.add_options()  //
       ("optimize", po::value<std::string>()->value_name("time|bytes")->default_value("time"),
        "what auto makes least")  //
-      ("target", po::value<std::string>()->value_name("gpu|host|...")->default_value("gpu"),
-       "machine of predicted times");
+      ("target", po::value<std::string>()->value_name("NAME|FILE")->default_value("gpu"), targets.c_str());
 }
 
 encoder::Aim read_aim(const Invocation& invocation) {

@@ -67,7 +67,7 @@ class Weighing {
                  [&](const Strategy& s) { return !s.chooses && s.suits_target(options.aim.target); });
     options_.only_own = true;
     if (!options_.values) options_.values = ValueTable::count(a, options.threads);
-    if (by_time_) x_ = x_sectors(a, options.threads);
+    if (by_time_) x_ = x_sectors(a, options.threads, profile_of(options.aim).x_caches);
     made_.resize(strategies_.size());
     plans_.resize(strategies_.size());
     for (const Strategy& s : strategies_) candidates_.push_back({s.name});

@@ -30,7 +30,8 @@ enum class Target : std::uint8_t { gpu, host };
 struct Aim {
   Objective optimize = Objective::time;
   Target target = Target::gpu;
-  const Profile* profile = nullptr;  ///< of a machine of this kind (time_model.hpp); null: that of default_profile()
+  /// Of a machine of this kind (time_model.hpp); null: that of default_profile(). set_target() sets both.
+  std::shared_ptr<const Profile> profile = nullptr;
 
   friend bool operator==(const Aim&, const Aim&) = default;
 };
