@@ -235,9 +235,10 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
         request.set(name, str(value))
     if tune is not None:
         request.tune(device)
-    container, *encoding = source_of(a, dtype, threads, memory_limit).encode(request, memory_limit)
+    source = source_of(a, dtype, threads, memory_limit)
+    container, seconds, multiply_seconds, csr_seconds, measured, pays_after = source.encode(request, memory_limit)
     matrix = Matrix(container, threads, memory_limit, _trusted=True)
-    matrix.encoding = Encoding(*encoding)
+    matrix.encoding = Encoding(seconds, multiply_seconds, csr_seconds, measured, pays_after)
     return matrix
 
 
