@@ -192,6 +192,7 @@ std::vector<WeighedPlan> plans_within(double times, std::size_t most, const CsrV
     order.push_back(*csr);
   }
   std::vector<WeighedPlan> plans;
+  plans.reserve(order.size());
   for (const std::size_t i : order) plans.push_back({weighing.take(i), weighing.seconds(i)});
   return plans;
 }
