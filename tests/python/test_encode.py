@@ -271,6 +271,8 @@ def test_target_of_a_file(tmp_path):
     a = sparse.csr_array(sparse.random(300, 300, 0.05, random_state=7))
     m, host = sp.encode(a, target=path), sp.encode(a, target="host")
     assert m.provenance["options"].startswith("--layout auto --target mine ") and m.parts == host.parts
+    assert (m.provenance["target"], host.provenance["target"], sp.encode(a).provenance["target"]) == ("mine", "host", "gpu")
+    assert sp.encode(a, "csr", target="host").provenance["target"] is None  # it makes no difference
     assert sp.encode(a, target=str(path)).tobytes() == m.tobytes()
     assert sp.report(a, target=path).to_dict()["time_model"]["profile"] == "mine"
     assert sp.encode(a, target=path, tune="host").provenance["measured"]
