@@ -1,6 +1,6 @@
-// Plans and fills matrices of all kinds in memory, on one thread, and tells the processor time that it takes: on a
-// machine that others use, too, elapsed time would tell about them. The table goes to standard output, all figures to a
-// JSON file.
+// Plans and fills matrices of all kinds in memory, and encodes them as a whole, on one thread, and tells the processor
+// time that it takes: on a machine that others use, too, elapsed time would tell about them. The table goes to standard
+// output, all figures to a JSON file, to which fit_encode_times.py fits the prices of predicted times.
 //
 //     encode_benchmark REPEATS OUT.json [NAME...]
 //
@@ -16,6 +16,7 @@
 
 #include "bench/suite.hpp"
 #include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 
 namespace spmvpack::bench {
 namespace {
@@ -77,6 +78,7 @@ std::vector<Case> cases() {
   for (const char* values : {"raw", "mirror"})
     all.push_back(
         {fmt::format("csell.values={}", values), &encoder::find_strategy("csell"), {{"csell.values", values}}});
+  all.push_back({"target=host", &encoder::find_strategy("auto"), {}, {.target = encoder::Target::host}});
   all.push_back({"optimize=bytes", &encoder::find_strategy("auto"), {}, {.optimize = encoder::Objective::bytes}});
   return all;
 }
@@ -87,7 +89,8 @@ nlohmann::json measure(const CsrView& a, const Case& c, int repeats, std::span<s
   options.threads = 1;
   options.settings = c.settings;
   options.aim = c.aim;
-  double plan_seconds = 0, fill_seconds = 0;
+  encoder::EncodeRequest request{.strategy = c.strategy->name, .settings = c.settings, .aim = c.aim, .threads = 1};
+  double plan_seconds = 0, fill_seconds = 0, encode_seconds = 0;
   nlohmann::json result;
   for (int i = 0; i < repeats; ++i) {
     double start = processor_seconds();
@@ -101,9 +104,15 @@ nlohmann::json measure(const CsrView& a, const Case& c, int repeats, std::span<s
     fill_all(plan, a, block);
     const double filled = processor_seconds() - start;
     fill_seconds = i == 0 ? filled : std::min(fill_seconds, filled);
+    MemorySink sink;
+    start = processor_seconds();
+    encoder::encode(a, request, sink);
+    const double encoded = processor_seconds() - start;
+    encode_seconds = i == 0 ? encoded : std::min(encode_seconds, encoded);
   }
   result["plan_seconds"] = plan_seconds;
   if (fill_seconds != 0) result["fill_seconds"] = fill_seconds;
+  if (encode_seconds != 0) result["encode_seconds"] = encode_seconds;
   return result;
 }
 
@@ -116,7 +125,12 @@ bool has(const Names& names, std::string_view name) {
 nlohmann::json measure(const SuiteMember& member, const Names& wanted, int repeats) {
   const SourceMatrix source = make_member(member);
   const CsrView a = source.matrix.view();
-  nlohmann::json out{{"matrix", member.name}, {"generator", member.generator}, {"nonzeros", a.nnz()}};
+  nlohmann::json out{{"matrix", member.name},
+                     {"generator", member.generator},
+                     {"rows", a.rows()},
+                     {"nonzeros", a.nnz()},
+                     {"symmetric", encoder::facts_of(a).found != Symmetry::general},
+                     {"x_sectors", encoder::x_sectors(a).from_l2}};
   Array<std::byte> block(format::block_bytes, std::byte{});
   fmt::print("{}: {} nonzeros\n", member.name, a.nnz());
   const auto rate = [&](double seconds) { return 1e-6 * static_cast<double>(a.nnz()) / seconds; };

@@ -18,7 +18,7 @@ if(sources IN_LIST spmvpack_rooms)
   # Older ones cannot go on once they have said how much memory a file needs.
   pkg_check_modules(spmvpack_lzma REQUIRED IMPORTED_TARGET liblzma>=5.2.7)
 endif()
-if(analyzer IN_LIST spmvpack_rooms)
+if(encoder IN_LIST spmvpack_rooms)
   spmvpack_find_package(nlohmann_json::nlohmann_json nlohmann_json 3)
 endif()
 if(SPMVPACK_TOOLS)

@@ -46,6 +46,8 @@ def pattern(expected):
         else:  # a predicted time follows the model's prices, which are fitted anew from time to time
             text = re.sub(r"(?:\\ )*\d+(?:\\\.\d+)?\\ us", r" *[\\d.]+ us", re.escape(line))
             text = re.sub(r"(us(?:\\ )+)\d+(?:\\\.\d+)?(?=\\ %$)", r"us *[\\d.]+", text)  # and its share of csr's
+            text = re.sub(r"after\\ about\\ [\d,]+(?=\\ multiplies)", r"after about [\\d,]+", text)
+            text = re.sub(r"predicted:\\ [\d.\\]+\\ \w+", r"predicted: [\\d.]+ \\w+", text)
             lines.append(re.sub(r"\d+(?:\\\.\d+)?(?=\\ %\\ of\\ csr's\\ time)", r"[\\d.]+", text) + r"\n")
     return "".join(lines)
 

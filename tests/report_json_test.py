@@ -92,6 +92,9 @@ def check_matrix(path, *options):
         check_close(layout["bytes_percent_of_csr"], 100 * layout["device_bytes"] / csr_bytes, f"{name}: bytes of csr's")
         csr_us = next(other["predicted_us"] for other in result["layouts"] if other["name"] == "csr")
         check_close(layout["time_percent_of_csr"], 100 * layout["predicted_us"] / csr_us, f"{name}: time of csr's")
+        check_payback(layout, layout["predicted_us"], csr_us)
+        if name == result["recommended"]["layout"]:
+            check_payback(result["recommended"], layout["predicted_us"], csr_us)
         prices = result["time_model"]["picoseconds"]
         if not np.isclose(layout["predicted_us"], sum(prices[unit] * n for unit, n in layout["work"].items()) / 1e6):
             raise AssertionError(f"{name}: predicted {layout['predicted_us']} us")
@@ -108,6 +111,18 @@ def check_matrix(path, *options):
         again = report(container, *options[2:])  # which says itself what type its values have
         check_equal((result["name"], again["name"]), (path, container), f"{name}: names")
         check_equal({**again, "name": path}, result, f"{name}: report of the container")
+
+
+def check_payback(of, us, csr_us):
+    """The first number of multiplies that has saved what encoding takes."""
+    seconds, multiplies = of["encode_seconds"], of["pays_after_multiplies"]
+    if not seconds >= 0:
+        raise AssertionError(f"{seconds} s of encoding")
+    if multiplies is None:
+        if us < (1 - 1e-8) * csr_us:
+            raise AssertionError(f"encoding never pays, at {us} us instead of {csr_us}")
+    elif not (multiplies - 1) * (csr_us - us) < 1.000001e6 * seconds <= 1.000002 * multiplies * (csr_us - us) + 1e-6:
+        raise AssertionError(f"{multiplies} multiplies at {us} us instead of {csr_us} for {seconds} s")
 
 
 def check_close(found, expected, what):

@@ -28,8 +28,9 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::array commands{&encode_command, &report_command,   &inspect_command,  &verify_command,
-                              &decode_command, &multiply_command, &generate_command, &bench_command};
+constexpr std::array commands{&encode_command,   &report_command, &inspect_command,
+                              &verify_command,   &decode_command, &multiply_command,
+                              &generate_command, &bench_command,  &calibrate_command};
 
 constexpr std::array<std::string_view, 1> help_topics{"layouts"};
 constexpr std::array<std::string_view, 2> other_words{"help", "version"};
@@ -85,7 +86,8 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
 
   const std::vector<std::string> arguments =
       options.count("argument") != 0 ? options["argument"].as<std::vector<std::string>>() : std::vector<std::string>{};
-  const bool none = std::any_of(command.instead_of_argument.begin(), command.instead_of_argument.end(),
+  const bool none = command.argument.empty() ||
+                    std::any_of(command.instead_of_argument.begin(), command.instead_of_argument.end(),
                                 [&](const char* flag) { return flag != nullptr && invocation.flag(flag); });
   if (!none && (arguments.empty() || std::find(arguments.begin(), arguments.end(), "") != arguments.end()))
     throw Error(errc::usage, fmt::format("{} is missing", command.argument), {},

@@ -8,6 +8,7 @@
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/writer.hpp"
 #include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/payback.hpp"
 
 namespace spmvpack::analyzer {
 namespace {
@@ -64,12 +65,30 @@ struct Harmless {
   std::string made_with;  ///< encoder::Plan::made_with_text()
 };
 
-/// Times relative to csr's, and what auto chooses. A layout that it takes without fill is shown as it takes it.
+/// What encoding this takes if asked for `strategy`.
+std::optional<double> encode_seconds(const Report& report, std::string_view strategy, const LayoutCost& cost) {
+  return encoder::predicted_encode_seconds(
+      strategy, report.aim,
+      {report.facts.rows, report.facts.nnz, report.facts.found != Symmetry::general, report.x_sectors.from_l2,
+       cost.device_bytes});
+}
+
+/// Times relative to csr's, after how many multiplies encoding pays, and what auto chooses. A layout that it takes
+/// without fill is shown as it takes it.
 void recommend(Report& report, std::uint64_t csr_bytes, std::vector<std::optional<Harmless>>& harmless) {
   const auto csr = std::find_if(report.layouts.begin(), report.layouts.end(),
                                 [](const LayoutCost& cost) { return cost.name == "csr"; });
   if (csr != report.layouts.end() && csr->predicted_seconds > 0)
     for (LayoutCost& cost : report.layouts) cost.time_of_csr = cost.predicted_seconds / csr->predicted_seconds;
+  const auto pays_after = [&](const std::optional<double>& encoding, const LayoutCost& cost) {
+    return encoding && cost.time_of_csr
+               ? encoder::pays_after(*encoding, {cost.predicted_seconds, csr->predicted_seconds})
+               : std::nullopt;
+  };
+  for (LayoutCost& cost : report.layouts) {
+    cost.encode_seconds = encode_seconds(report, cost.name, cost);
+    cost.pays_after = pays_after(cost.encode_seconds, cost);
+  }
   std::vector<encoder::Candidate> candidates;
   for (std::size_t i = 0; i < report.layouts.size(); ++i) {
     const LayoutCost& cost = harmless[i] ? harmless[i]->cost : report.layouts[i];
@@ -82,8 +101,13 @@ void recommend(Report& report, std::uint64_t csr_bytes, std::vector<std::optiona
     report.reason += taken->made_with;
     if (csr != report.layouts.end() && csr->predicted_seconds > 0)
       taken->cost.time_of_csr = taken->cost.predicted_seconds / csr->predicted_seconds;
+    taken->cost.encode_seconds = encode_seconds(report, taken->cost.name, taken->cost);
+    taken->cost.pays_after = pays_after(taken->cost.encode_seconds, taken->cost);
     report.layouts[choice.index] = std::move(taken->cost);
   }
+  const LayoutCost& best = report.layouts[report.recommended];
+  report.recommended_encode_seconds = encode_seconds(report, "auto", best);
+  report.recommended_pays_after = pays_after(report.recommended_encode_seconds, best);
 }
 
 /// `symmetry` is that of the entries, bit for bit.
@@ -102,8 +126,9 @@ TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOp
   cost.reason = best.reason;
   cost.device_bytes = best.device_bytes();
   if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
-  const std::vector<encoder::Counter> work = encoder::work_of(best, t.rows, encoder::x_sectors(t, options.threads));
-  cost.predicted_seconds = encoder::predicted_seconds(work, encoder::profile_of(options.aim));
+  const encoder::Profile& profile = encoder::profile_of(options.aim);
+  const encoder::XSectors x = encoder::x_sectors(t, options.threads, profile.x_caches);
+  cost.predicted_seconds = encoder::predicted_seconds(encoder::work_of(best, t.rows, x), profile);
   return cost;
 }
 
@@ -125,7 +150,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
   report.facts = facts();
   report.structure = analyze(a, options.threads, nullptr, options.memory_limit);
   report.aim = options.aim;
-  report.x_sectors = encoder::x_sectors(a, options.threads);
+  report.x_sectors = encoder::x_sectors(a, options.threads, encoder::profile_of(options.aim).x_caches);
   report.balance = balance_of(a, report.x_sectors.from_memory, options.speeds);
 
   const std::uint64_t csr_bytes = layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());

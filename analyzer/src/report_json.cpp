@@ -125,14 +125,16 @@ Json time_model_json(const Report& report) {
   Json prices = Json::object();
   const encoder::Profile& profile = encoder::profile_of(report.aim);
   for (const std::string_view unit : encoder::units()) prices[std::string(unit)] = profile.price(unit);
-  return {{"optimize", report.aim.optimize == encoder::Objective::time ? "time" : "bytes"},
-          {"target", report.aim.target == encoder::Target::gpu ? "gpu" : "host"},
-          {"profile", profile.id},
-          {"machine", profile.machine},
-          {"x_sectors_from_memory", report.x_sectors.from_memory},
-          {"x_sectors_from_l2", report.x_sectors.from_l2},
-          {"x_sectors_of_warps", report.x_sectors.of_warps},
-          {"picoseconds", std::move(prices)}};
+  return {
+      {"optimize", report.aim.optimize == encoder::Objective::time ? "time" : "bytes"},
+      {"target", report.aim.target == encoder::Target::gpu ? "gpu" : "host"},
+      {"profile", profile.id},
+      {"machine", profile.machine},
+      {"x_caches", {{"device_bytes", profile.x_caches.device_bytes}, {"block_bytes", profile.x_caches.block_bytes}}},
+      {"x_sectors_from_memory", report.x_sectors.from_memory},
+      {"x_sectors_from_l2", report.x_sectors.from_l2},
+      {"x_sectors_of_warps", report.x_sectors.of_warps},
+      {"picoseconds", std::move(prices)}};
 }
 
 Json transpose_json(const TransposeCost& cost) {
@@ -178,6 +180,8 @@ std::string to_json(const Report& report) {
                        {"fill_reads_x", cost.fill_reads_x},
                        {"predicted_us", 1e6 * cost.predicted_seconds},
                        {"time_percent_of_csr", cost.time_of_csr ? Json(100 * *cost.time_of_csr) : Json(nullptr)},
+                       {"encode_seconds", optional_json(cost.encode_seconds)},
+                       {"pays_after_multiplies", optional_json(cost.pays_after)},
                        {"work", counters_json(cost.work)},
                        {"byte_shares", counters_json(cost.byte_shares)},
                        {"counters", counters_json(cost.counters)},
@@ -196,7 +200,9 @@ std::string to_json(const Report& report) {
             {"recommended",
              {{"layout", report.layouts[report.recommended].name},
               {"reason", report.reason},
-              {"file_bytes", report.recommended_file_bytes}}},
+              {"file_bytes", report.recommended_file_bytes},
+              {"encode_seconds", optional_json(report.recommended_encode_seconds)},
+              {"pays_after_multiplies", optional_json(report.recommended_pays_after)}}},
             {"time_model", time_model_json(report)},
             {"layouts", layouts},
             {"refused", refused},

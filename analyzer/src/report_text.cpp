@@ -8,6 +8,7 @@
 #include "spmvpack/analyzer/report.hpp"
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/payback.hpp"
 
 namespace spmvpack::analyzer {
 namespace {
@@ -80,8 +81,17 @@ std::string sparing_text(const Report& report) {
                             smallest->name, percent_text(smallest->bytes_of_csr), percent_text(*smallest->time_of_csr));
 }
 
+/// When encoding has paid for itself; empty where that is not known.
+std::string payback_text(const Report& report) {
+  if (!report.recommended_encode_seconds || !report.layouts[report.recommended].time_of_csr) return "";
+  if (!report.recommended_pays_after) return "Encoding never pays by time: csr is as fast (predicted)\n";
+  return fmt::format("Encoding pays {} (predicted: {} on one core)\n",
+                     encoder::pays_text(report.recommended_pays_after), time_text(*report.recommended_encode_seconds));
+}
+
 std::string recommendation_text(const Report& report) {
-  return fmt::format("Use {}: {}\n{}", report.layouts[report.recommended].name, report.reason, sparing_text(report));
+  return fmt::format("Use {}: {}\n{}{}", report.layouts[report.recommended].name, report.reason, payback_text(report),
+                     sparing_text(report));
 }
 
 std::string map_text(const IndexMap& map) {

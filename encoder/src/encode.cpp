@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <sstream>
 
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/payback.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "tuning.hpp"
 
@@ -149,6 +152,11 @@ Provenance provenance_of(const CsrView& a) {
 
 }  // namespace
 
+std::optional<std::uint64_t> EncodeResult::pays_after() const {
+  if (!plan.beside_csr) return {};
+  return encoder::pays_after(plan_seconds + write_seconds, *plan.beside_csr);
+}
+
 EncodeRequest recorded(const EncodeRequest& request, const Strategy& strategy) {
   EncodeRequest own = request;
   own.settings = settings_of(strategy, request.settings);
@@ -163,6 +171,20 @@ MatrixFacts facts_of(const SourceMatrix& source, int threads) {
 
 MatrixFacts facts_of(const CsrView& matrix, int threads) {
   return facts_of_view(matrix, Field::real, Symmetry::general, found_in(matrix, Symmetry::general, threads), threads);
+}
+
+std::optional<std::string> target_of(const Provenance& provenance) {
+  std::istringstream words(provenance.options);
+  std::string strategy, target = "gpu";  // as options_text() writes them
+  for (std::string word; words >> word;) {
+    if (word == "--optimize") return {};
+    if (word == "--layout") words >> strategy;
+    if (word == "--target") words >> target;
+  }
+  const std::span<const Strategy> all = strategies();
+  const auto known = std::find_if(all.begin(), all.end(), [&](const Strategy& s) { return s.name == strategy; });
+  if (known == all.end() || !known->aims) return {};
+  return target;
 }
 
 PartSource part_source(const PartPlan& plan, const CsrView& whole) {

@@ -1,13 +1,16 @@
 #include "spmvpack/encoder/time_model.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string>
 #include <type_traits>
 
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/profile_file.hpp"
 #include "spmvpack/encoder/x_traffic.hpp"
 
 namespace spmvpack::encoder {
@@ -30,6 +33,10 @@ constexpr auto column(Member member) {
 }
 constexpr auto all_units = column(&Price::unit);
 constexpr auto on_h200 = column(&Price::h200), on_h100 = column(&Price::h100), on_host = column(&Price::host);
+
+/// What stands for the default profile of a kind of machines, by Target.
+constexpr std::array<std::string_view, 2> kinds{"gpu", "host"};
+static_assert(static_cast<int>(Target::gpu) == 0 && static_cast<int>(Target::host) == 1);
 
 constexpr std::array all_profiles{
     Profile{"h200", "one H200 GPU", Target::gpu, on_h200},
@@ -71,27 +78,37 @@ const Profile& profile_of(const Aim& aim) {
   return aim.profile != nullptr ? *aim.profile : default_profile(aim.target);
 }
 
-void set_target(Aim& aim, std::string_view name) {
-  aim.profile = nullptr;
-  if (name == "gpu" || name == "host") {
-    aim.target = name == "host" ? Target::host : Target::gpu;
+std::span<const std::string_view> target_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all(kinds.begin(), kinds.end());
+    for (const Profile& profile : all_profiles)
+      if (std::find(all.begin(), all.end(), profile.id) == all.end()) all.push_back(profile.id);
+    return all;
+  }();
+  return names;
+}
+
+void set_target(Aim& aim, const std::string& name) {
+  if (const auto* const kind = std::find(kinds.begin(), kinds.end(), name); kind != kinds.end()) {
+    aim.target = static_cast<Target>(kind - kinds.begin());
+    aim.profile = nullptr;
     return;
   }
-  std::string known = "gpu, host";
-  for (const Profile& profile : all_profiles) {
-    if (profile.id == name) {
-      aim.target = profile.target;
-      aim.profile = &profile;
-      return;
-    }
-    if (profile.id != "host") known += fmt::format(", {}", profile.id);
-  }
-  throw Error(errc::usage, fmt::format("the target is '{}'", escape(name)), {}, "give one of " + known);
+  const auto* const shipped =
+      std::find_if(all_profiles.begin(), all_profiles.end(), [&](const Profile& p) { return p.id == name; });
+  std::error_code ignored;
+  if (shipped != all_profiles.end())
+    aim.profile = std::shared_ptr<const Profile>(std::shared_ptr<void>(), shipped);  // which lives as long as we do
+  else if (name.find_first_of("./") != std::string::npos || std::filesystem::exists(name, ignored))
+    aim.profile = read_profile(name);
+  else
+    throw Error(errc::usage, fmt::format("the target is '{}'", escape(name)), {},
+                fmt::format("give one of {}, or the file of a profile", fmt::join(target_names(), ", ")));
+  aim.target = aim.profile->target;
 }
 
 std::string_view target_name(const Aim& aim) {
-  if (aim.profile != nullptr) return aim.profile->id;
-  return aim.target == Target::host ? "host" : "gpu";
+  return aim.profile != nullptr ? aim.profile->id : kinds.at(static_cast<std::size_t>(aim.target));
 }
 
 double Profile::price(std::string_view unit) const {
@@ -101,11 +118,11 @@ double Profile::price(std::string_view unit) const {
   return picoseconds[static_cast<std::size_t>(found - all_units.begin())];
 }
 
-XSectors x_sectors(const CsrView& a, int threads) {
-  XCache cache{.bytes = device_cache_bytes, .line_bytes = sector_bytes, .element_bytes = size_of(a.value_type())};
+XSectors x_sectors(const CsrView& a, int threads, const XCaches& caches) {
+  XCache cache{.bytes = caches.device_bytes, .line_bytes = sector_bytes, .element_bytes = size_of(a.value_type())};
   XSectors x;
   x.from_memory = x_lines_loaded(a, cache, threads);
-  cache.bytes = block_cache_bytes;
+  cache.bytes = caches.block_bytes;
   cache.rows_per_cache = block_rows;
   x.from_l2 = x_lines_loaded(a, cache, threads);
   cache.rows_per_cache = warp_rows;

@@ -51,6 +51,17 @@ std::size_t choose_measured(const std::vector<TunedLayout>& layouts) {
   return chosen.value();
 }
 
+/// By predicted times if csr could not be measured; unset if it could not even be planned.
+std::optional<BesideCsr> beside_csr(const Tuning& tuning) {
+  const TunedLayout& chosen = tuning.layouts[tuning.chosen];
+  for (const TunedLayout& layout : tuning.layouts) {
+    if (layout.name != "csr") continue;
+    if (layout.times) return BesideCsr{chosen.times->mean(), layout.times->mean(), true};
+    return BesideCsr{chosen.predicted_seconds, layout.predicted_seconds};
+  }
+  return {};
+}
+
 }  // namespace
 
 TunedPlan tuned_plan(const CsrView& a, const PlanOptions& options, const EncodeRequest& request,
@@ -88,6 +99,7 @@ TunedPlan tuned_plan(const CsrView& a, const PlanOptions& options, const EncodeR
   Plan plan = std::move(plans[tuning.chosen].plan);
   plan.reason = fmt::format("{} measured, the best of {} on {}", time_text(tuning.layouts[tuning.chosen].times->mean()),
                             counted(measured, "layout"), tuner.machine);
+  plan.beside_csr = beside_csr(tuning);
   return {std::move(plan), std::move(tuning)};
 }
 

@@ -29,7 +29,7 @@ if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & os.environ.keys():
 
 from ._device import DeviceMatrix
 from ._errors import Error
-from ._matrix import Matrix, encode, open_container
+from ._matrix import Encoding, Matrix, encode, open_container
 from ._native import built_with_cuda
 from ._native import version as __version__
 from ._products import Part
@@ -38,8 +38,8 @@ from ._report import Report, report
 if TYPE_CHECKING:
     from . import torch as torch
 
-__all__ = ["DeviceMatrix", "Error", "Matrix", "Part", "Report", "__version__", "built_with_cuda", "encode", "load",
-           "report"]
+__all__ = ["DeviceMatrix", "Encoding", "Error", "Matrix", "Part", "Report", "__version__", "built_with_cuda", "encode",
+           "load", "report"]
 
 
 @overload

@@ -3,24 +3,48 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _native
 from ._device import DeviceMatrix, device_index
+from ._errors import Error
 from ._inputs import root_module, source_of
 from ._operators import host_operator
 from ._products import Products, contiguous, needs_gradient
+
+
+class Encoding(NamedTuple):
+    """What encoding took, and when it pays.
+
+    Attributes:
+        seconds: that encode() took, without reading.
+        multiply_seconds, csr_seconds: of a multiply and of one by layout csr, on the machine of the target; None unless
+            "auto" chose for the least time.
+        measured: whether those were measured here (tune); otherwise they are predicted.
+        pays_after: the number of multiplies after which encoding has taken less time altogether than csr. None: never,
+            as csr is as fast, or not known.
+    """
+
+    seconds: float
+    multiply_seconds: float | None
+    csr_seconds: float | None
+    measured: bool
+    pays_after: int | None
 
 
 class Matrix(Products):
     """A matrix in host memory, in the layout of its container. Made by encode() and load().
 
     Immutable. Threads may use it at the same time; multiplies release the GIL.
+
+    Attributes:
+        encoding: an Encoding, what encode() took and when it pays; None if the matrix was loaded or unpickled.
     """
 
     _torch_device = "cpu"
+    encoding: Encoding | None = None
 
     def __init__(self, container: _native.Container, threads: int = 0, memory_limit: int = 0, *,
                  _trusted: bool = False) -> None:
@@ -169,7 +193,7 @@ class Matrix(Products):
         return host_operator(self, transpose, threads)
 
 
-def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str | None = None,
+def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str | os.PathLike[str] | None = None,
            tune: Any = None, settings: dict[str, Any] | None = None, codec: str = "none", dtype: Any = None,
            transpose: bool = False, force_size: bool = False, threads: int = 0, memory_limit: int = 0) -> Matrix:
     """Encodes a matrix, losslessly, into a container in memory.
@@ -182,7 +206,7 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
         layout: "auto", or a layout or strategy by its name, as `spmvpack encode --layout` takes it.
         optimize: what plans minimise: "time", which they predict, or "bytes". For "auto", "csell", "bitflag", "split".
         target: where the multiply is predicted to run, "gpu" (the default) or "host", or a measured machine, "h200"
-            or "h100".
+            or "h100", or the path of a profile that `spmvpack calibrate` has written.
         tune: measure here what "auto" predicts, for about a second, and take the fastest: on "host", or on a GPU as
             to() takes it ("cuda", "cuda:1", a number, ...), which implies "gpu". The bytes then depend on the
             machine and its noise; M.provenance has what was measured. A^T is not measured.
@@ -198,7 +222,7 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
 
     Raises:
         Error: "usage" (layout, or what it does not take), "bad_input" (a file or arrays that are no matrix),
-            "unsupported", "out_of_memory", "no_device" (tune).
+            "unsupported", "out_of_memory", "no_device" (tune), "bad_input" or "io" (the file of a target).
         TypeError: no matrix, or values of another type.
         ValueError: not two dimensions; integers that float64 cannot hold; an unknown codec, optimize or target; a target
             other than that of tune.
@@ -211,27 +235,36 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
         request.set(name, str(value))
     if tune is not None:
         request.tune(device)
-    container = source_of(a, dtype, threads, memory_limit).encode(request, memory_limit)
-    return Matrix(container, threads, memory_limit, _trusted=True)
+    source = source_of(a, dtype, threads, memory_limit)
+    container, seconds, multiply_seconds, csr_seconds, measured, pays_after = source.encode(request, memory_limit)
+    matrix = Matrix(container, threads, memory_limit, _trusted=True)
+    matrix.encoding = Encoding(seconds, multiply_seconds, csr_seconds, measured, pays_after)
+    return matrix
 
 
-def _tuned_aim(optimize: str, target: str | None, tune: Any) -> tuple[_native.Aim, int | None]:
+def _tuned_aim(optimize: str, target: str | os.PathLike[str] | None, tune: Any) -> tuple[_native.Aim, int | None]:
     """The aim, and the GPU to tune on; None for the host."""
     if isinstance(tune, str) and tune != "host" and not tune.startswith("cuda"):
         raise ValueError(f"tune is {tune!r}, expected 'host', 'cuda' or 'cuda:N'")
     device = None if tune is None or (isinstance(tune, str) and tune == "host") else device_index(tune)
     implied = "gpu" if tune is None or device is not None else "host"
     aim = aim_of(optimize, implied if target is None else target)
-    if tune is not None and target is not None and (target == "host") != (implied == "host"):
+    if tune is not None and aim.on_host != (implied == "host"):
         raise ValueError(f"tune is {tune!r}, which implies target {implied!r}, but target is {target!r}")
     return aim, device
 
 
-def aim_of(optimize: str, target: str) -> _native.Aim:
-    for name, value, known in (("optimize", optimize, ["time", "bytes"]), ("target", target, _native.targets())):
-        if value not in known:
-            raise ValueError(f"{name} is {value!r}, expected {', '.join(map(repr, known[:-1]))} or {known[-1]!r}")
-    return _native.Aim(getattr(_native.Objective, optimize), target)
+def aim_of(optimize: str, target: str | os.PathLike[str]) -> _native.Aim:
+    if optimize not in ("time", "bytes"):
+        raise ValueError(f"optimize is {optimize!r}, expected 'time' or 'bytes'")
+    name = os.fspath(target)
+    try:
+        return _native.Aim(getattr(_native.Objective, optimize), name)
+    except Error as error:
+        if error.code != "usage":
+            raise  # a file that is no profile
+        known = ", ".join(map(repr, _native.targets()))
+        raise ValueError(f"target is {target!r}, expected one of {known}, or the path of a profile") from None
 
 
 def open_container(source: Any, memory_limit: int = 0) -> _native.Container:

@@ -34,6 +34,13 @@ class Report:
         return str(self.to_dict()["recommended"]["layout"])
 
     @property
+    def pays_after(self) -> int | None:
+        """After how many multiplies encode() with the recommended layout has paid for itself against csr, by predicted
+        times, on one core; None: never."""
+        multiplies = self.to_dict()["recommended"]["pays_after_multiplies"]
+        return None if multiplies is None else int(multiplies)
+
+    @property
     def device_bytes(self) -> dict[str, int]:
         """What a multiply reads of the matrix, for each layout; those that cannot take the matrix are missing."""
         return {cost["name"]: cost["device_bytes"] for cost in self.to_dict()["layouts"]}
@@ -64,7 +71,7 @@ class Report:
                 f"<th>per nonzero</th><th>bytes / csr's</th><th>time / csr's</th></tr></thead><tbody>{''.join(lines)}</tbody></table>")
 
 
-def report(a: Any, *, name: str = "", optimize: str = "time", target: str = "gpu",
+def report(a: Any, *, name: str = "", optimize: str = "time", target: str | os.PathLike[str] = "gpu",
            settings: dict[str, Any] | None = None, dtype: Any = None, transpose: bool = False,
            threads: int = 0, memory_limit: int = 0) -> Report:
     """What every layout of a matrix would cost, before anything is encoded; all byte counts are exact.

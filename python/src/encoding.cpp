@@ -116,18 +116,31 @@ Matrix from_file(const std::string& path, const std::optional<std::string>& valu
   return {sources::read_matrix(path, options), {}, {}};
 }
 
-Container encode(const Matrix& m, encoder::EncodeRequest request, std::uint64_t memory_limit) {
+/// The container, and what encoding took: its seconds, those of a multiply and of one by csr, which are None if they
+/// are not known, whether they were measured, and after how many multiplies it pays.
+nb::tuple encode(const Matrix& m, encoder::EncodeRequest request, std::uint64_t memory_limit) {
   request.progress = stops_on_signals();
-  const nb::gil_scoped_release no_gil;
-  const MemoryScope memory(memory_limit, "encoding");
-  MemorySink sink(memory_limit);
-  m.visit([&](const auto& matrix) { encoder::encode(matrix, request, sink); });
-  return Container::open(memory_source(sink.take()), "memory");
+  encoder::EncodeResult result;
+  std::optional<Container> container;
+  {
+    const nb::gil_scoped_release no_gil;
+    const MemoryScope memory(memory_limit, "encoding");
+    MemorySink sink(memory_limit);
+    result = m.visit([&](const auto& matrix) { return encoder::encode(matrix, request, sink); });
+    container = Container::open(memory_source(sink.take()), "memory");
+  }
+  const std::optional<encoder::BesideCsr>& times = result.plan.beside_csr;
+  const auto seconds = [&](double encoder::BesideCsr::*member) {
+    return times ? std::optional((*times).*member) : std::nullopt;
+  };
+  return nb::make_tuple(std::move(*container), result.plan_seconds + result.write_seconds,
+                        seconds(&encoder::BesideCsr::seconds), seconds(&encoder::BesideCsr::csr_seconds),
+                        times && times->measured, result.pays_after());
 }
 
 /// The report as text, as text with all details, and as JSON.
 nb::tuple report(const Matrix& m, const std::string& name, const std::map<std::string, std::string>& settings,
-                 encoder::Aim aim, int threads, bool transpose, std::uint64_t memory_limit) {
+                 const encoder::Aim& aim, int threads, bool transpose, std::uint64_t memory_limit) {
   analyzer::ReportOptions options;
   options.memory_limit = memory_limit;
   options.name = name;
@@ -178,10 +191,8 @@ void bind_encoding(nb::module_& m) {
       .value("time", encoder::Objective::time)
       .value("bytes", encoder::Objective::bytes);
   m.def("targets", [] {
-    std::vector<std::string> names{"gpu", "host"};
-    for (const encoder::Profile& profile : encoder::profiles())
-      if (profile.id != "host") names.emplace_back(profile.id);
-    return names;
+    const std::span<const std::string_view> names = encoder::target_names();
+    return std::vector<std::string>(names.begin(), names.end());
   });
   nb::class_<encoder::Aim>(m, "Aim", "What plans minimise, and for which machine.")
       .def(
@@ -189,7 +200,8 @@ void bind_encoding(nb::module_& m) {
           [](encoder::Aim* aim, encoder::Objective optimize, const std::string& target) {
             encoder::set_target(*new (aim) encoder::Aim{optimize}, target);
           },
-          "optimize"_a, "target"_a);
+          "optimize"_a, "target"_a)
+      .def_prop_ro("on_host", [](const encoder::Aim& aim) { return aim.target == encoder::Target::host; });
   nb::class_<encoder::EncodeRequest>(m, "Request", "How to encode: spmvpack::encoder::EncodeRequest.")
       .def(nb::init<>())
       .def_rw("layout", &encoder::EncodeRequest::strategy)
@@ -221,11 +233,13 @@ void bind_encoding(nb::module_& m) {
                   nb::sig("def from_coo(rows: int, cols: int, row: object, col: object, data: object, threads: int, "
                           "memory_limit: int) -> Source"))
       .def_static("from_file", &from_file, "path"_a, "value_type"_a.none(), "threads"_a, "memory_limit"_a)
-      .def("encode", &encode, "request"_a, "memory_limit"_a)
+      .def("encode", &encode, "request"_a, "memory_limit"_a,
+           nb::sig("def encode(self, request: Request, memory_limit: int) -> tuple[Container, float, float | None, "
+                   "float | None, bool, int | None]"))
       .def(
           "report",
-          [](const Matrix& self, const std::string& name, const nb::dict& settings, encoder::Aim aim, int threads,
-             bool transpose, std::uint64_t memory_limit) {
+          [](const Matrix& self, const std::string& name, const nb::dict& settings, const encoder::Aim& aim,
+             int threads, bool transpose, std::uint64_t memory_limit) {
             return report(self, name, settings_of(settings), aim, threads, transpose, memory_limit);
           },
           "name"_a, "settings"_a, "aim"_a, "threads"_a, "transpose"_a, "memory_limit"_a,

@@ -1,6 +1,7 @@
 // Containers, and matrices in host memory.
 
 #include "bindings.hpp"
+#include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 
@@ -110,6 +111,7 @@ nb::dict info_of(const Container& container) {
   nb::dict provenance;
   provenance["version"] = p.version;
   provenance["options"] = p.options;
+  provenance["target"] = encoder::target_of(p);
   provenance["source"] = p.source;
   provenance["entries"] = p.entries;
   provenance["duplicates"] = p.duplicates;

@@ -7,7 +7,7 @@
 namespace spmvpack::encoder::layouts::bitflag_plans {
 namespace {
 
-constexpr Aim time_on_gpu{}, time_on_host{Objective::time, Target::host}, fewest_bytes{Objective::bytes, Target::gpu};
+const Aim time_on_gpu{}, time_on_host{Objective::time, Target::host}, fewest_bytes{Objective::bytes, Target::gpu};
 constexpr std::uint64_t many = 4 * small_entries;
 
 PartFacts with_values(std::uint64_t entries, std::uint64_t size, std::uint64_t distinct) {

@@ -428,7 +428,7 @@ TEST_CASE("decimals: any 32-bit integer but the least over 10^0 to 10^22, and no
 }
 
 TEST_CASE("auto takes windows and decimals only if bytes alone count, and those of fewest bytes") {
-  constexpr encoder::Aim bytes_alone{.optimize = encoder::Objective::bytes};
+  const encoder::Aim bytes_alone{.optimize = encoder::Objective::bytes};
   const auto source = [](const CsrMatrix& a, const encoder::Aim& aim, const Settings& settings = {}) {
     const encoder::PartPlan plan = plan_of(a, "bitflag", {.settings = settings, .aim = aim});
     std::map<std::string, std::uint64_t> bytes;

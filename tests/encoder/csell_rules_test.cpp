@@ -10,7 +10,7 @@ namespace spmvpack::encoder::layouts::csell_plans {
 namespace {
 
 using Sources = std::vector<Source>;
-constexpr Aim time_on_gpu{}, time_on_host{Objective::time, Target::host}, bytes{Objective::bytes, Target::gpu};
+const Aim time_on_gpu{}, time_on_host{Objective::time, Target::host}, bytes{Objective::bytes, Target::gpu};
 
 TEST_CASE("values are planned where they may be smallest") {
   const PartFacts different{small_entries, max_step_values + 1, 1};

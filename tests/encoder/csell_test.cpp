@@ -412,7 +412,7 @@ TEST_CASE("a table has at most 8,192 values, if asked for or for the fewest byte
   CHECK(round_trip(all_different(0), table));
   CHECK(plan_refusal(all_different(1), "csell", table, errc::unsupported) ==
         "csell: csell.values is table, but the values do not repeat like that; use csell.values=raw, or auto");
-  constexpr encoder::Aim bytes_alone{.optimize = encoder::Objective::bytes};
+  const encoder::Aim bytes_alone{.optimize = encoder::Objective::bytes};
   // 512 rows of 20 values of their own, and again.
   const CsrMatrix twice = with_values<double>(
       scattered<double>(1024, 3000, 20, 0),
@@ -581,7 +581,7 @@ TEST_CASE("what mirrors save: 3 x 3 blocks and 27 points of a grid, all values d
   CHECK(bytes(blocks, "raw") < 8.5);
   CHECK(bytes(blocks, "mirror") < 5);
   // By time a plan takes them for blocks on a GPU, where they were measured to be faster.
-  constexpr encoder::Aim bytes_alone{.optimize = encoder::Objective::bytes};
+  const encoder::Aim bytes_alone{.optimize = encoder::Objective::bytes};
   const auto source = [](const CsrMatrix& a, encoder::Aim aim) { return source_of(plan_of(a, "csell", {.aim = aim})); };
   CHECK(source(scalar, bytes_alone) == Source::mirror);
   CHECK(source(both_halves<double>(grid_27(12), 3, -1), bytes_alone) == Source::skew);

@@ -130,7 +130,7 @@ def test_errors_have_a_code_a_place_and_a_hint(tmp_path):
     (lambda a: sp.encode(a, "ccooo"), sp.Error, "the layout 'ccooo' is not known"),
     (lambda a: sp.encode(a, "ccoo", settings={"ccoo.q": 4}), sp.Error, "ccoo.q"),
     (lambda a: sp.encode(a, codec="gzip"), ValueError, "codec is 'gzip'"),
-    (lambda a: sp.encode(a, target="cpu"), ValueError, "target is 'cpu', expected 'gpu', 'host', 'h200' or 'h100'"),
+    (lambda a: sp.encode(a, target="cpu"), ValueError, "target is 'cpu', expected one of 'gpu', 'host', 'h200', 'h100', or"),
     (lambda a: sp.encode(a, tune="gpu"), ValueError, "tune is 'gpu', expected 'host', 'cuda' or 'cuda:N'"),
     (lambda a: sp.encode(a, tune="host", target="gpu"), ValueError, "implies target 'host', but target is 'gpu'"),
     (lambda a: sp.encode(a, tune="cuda", target="host"), ValueError, "implies target 'gpu', but target is 'host'"),
@@ -245,3 +245,44 @@ def test_what_a_matrix_says_of_itself():
     assert m.provenance["options"].startswith("--layout segmented_sell --set segmented_sell.cols=300 ")
     assert "700 x 900" in repr(m) and "sell" in repr(m)
     assert len(m.tobytes()) == m.file_bytes
+
+
+def test_when_encoding_pays():
+    a = sparse.csr_array(sparse.random(3000, 3000, 0.01, random_state=5))
+    m = sp.encode(a)
+    assert m.encoding.seconds > 0 and not m.encoding.measured
+    saved = m.encoding.csr_seconds - m.encoding.multiply_seconds
+    if m.parts[0].layout == "csr":
+        assert m.encoding.pays_after is None
+    else:
+        assert (m.encoding.pays_after - 1) * saved < m.encoding.seconds <= (m.encoding.pays_after + 1) * saved
+    report = sp.report(a)
+    assert report.pays_after == report.to_dict()["recommended"]["pays_after_multiplies"]
+    assert sp.encode(a, "ccoo").encoding.csr_seconds is None  # nothing was predicted
+    tuned = sp.encode(a, tune="host").encoding
+    assert tuned.measured and tuned.csr_seconds > 0
+    assert sp.load(m.tobytes()).encoding is None
+
+
+@needs_command
+def test_target_of_a_file(tmp_path):
+    path = tmp_path / "mine.json"
+    spmvpack("calibrate", "--print", "host", "-o", path)
+    a = sparse.csr_array(sparse.random(300, 300, 0.05, random_state=7))
+    m, host = sp.encode(a, target=path), sp.encode(a, target="host")
+    assert m.provenance["options"].startswith("--layout auto --target mine ") and m.parts == host.parts
+    assert (m.provenance["target"], host.provenance["target"], sp.encode(a).provenance["target"]) == ("mine", "host", "gpu")
+    assert sp.encode(a, "csr", target="host").provenance["target"] is None  # it makes no difference
+    assert sp.encode(a, target=str(path)).tobytes() == m.tobytes()
+    assert sp.report(a, target=path).to_dict()["time_model"]["profile"] == "mine"
+    assert sp.encode(a, target=path, tune="host").provenance["measured"]
+    with pytest.raises(ValueError, match="implies target 'gpu'"):
+        sp.encode(a, target=path, tune="cuda")
+    text = path.read_text()
+    path.write_text(text.replace('"csr.rows":', '"csr.miracles":'))
+    with pytest.raises(sp.Error, match="mine.json: picoseconds: no price of csr.rows") as error:
+        sp.encode(a, target=path)
+    assert error.value.code == "bad_input" and error.value.hint
+    with pytest.raises(sp.Error) as error:
+        sp.encode(a, target=tmp_path / "none.json")
+    assert error.value.code == "io"

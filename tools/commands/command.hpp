@@ -15,7 +15,7 @@ namespace spmvpack::tools {
 
 /// What a command runs with: its own options in `options`; the common ones are already parsed.
 struct Invocation {
-  std::string argument;                ///< the positional argument; empty only with Command::instead_of_argument
+  std::string argument;                ///< the positional argument; empty without one
   std::vector<std::string> arguments;  ///< all of them: more than one only with Command::takes_several
   std::string version;                 ///< of this program, on one line
   boost::program_options::variables_map options;
@@ -43,7 +43,7 @@ struct Command {
   std::string_view name;      ///< "encode"
   std::string_view synopsis;  ///< "A.mtx [-o A.spmvc] [options]"
   std::string_view summary;   ///< one line, no full stop
-  std::string_view argument;  ///< what the positional argument is called in messages: "A.mtx"
+  std::string_view argument;  ///< what the positional argument is called in messages: "A.mtx"; empty: there is none
   /// Adds the command's own options. Flags are bool_switch(), others value<std::string>().
   void (*add_options)(boost::program_options::options_description& options);
   /// What --help shows below the options: details and examples, in lines of at most 80 columns.
@@ -57,6 +57,6 @@ struct Command {
 };
 
 extern const Command encode_command, report_command, inspect_command, verify_command, decode_command, multiply_command,
-    generate_command, bench_command;
+    generate_command, bench_command, calibrate_command;
 
 }  // namespace spmvpack::tools

@@ -57,6 +57,8 @@ std::string details() {
          "--tune measures up to 8 layouts that auto predicts within 1.5 times its best,\n"
          "with cold and warm caches, takes the fastest, and says so in the provenance. The\n"
          "bytes then depend on this machine and its noise; without --tune they never do.\n\n"
+         "'pays' is the number of multiplies after which encoding has taken less time\n"
+         "altogether than csr, which needs none; reading is left out, writing is not.\n\n"
          "Examples:\n"
          "  spmvpack encode A.mtx.gz                       writes A.spmvc\n"
          "  spmvpack encode A.mtx -o A32.spmvc --value-type f32 --codec zstd:9\n"

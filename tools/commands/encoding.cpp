@@ -11,6 +11,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/payback.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "suggestion.hpp"
 
@@ -99,17 +100,20 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
   text += fmt::format("\n  file     {} bytes\n  time     {:.2f} s: {} {:.2f}, compress {:.2f}, write {:.2f}\n",
                       grouped(result.file_bytes), seconds_getting + result.plan_seconds + result.write_seconds, getting,
                       seconds_getting, result.plan_seconds, result.write_seconds);
+  if (const auto& times = result.plan.beside_csr)
+    text += fmt::format("  pays     {} ({}), beside csr in memory\n", encoder::pays_text(result.pays_after()),
+                        times->measured ? "measured" : "predicted");
   return text;
 }
 
 }  // namespace
 
 void add_aim_options(po::options_description& options) {
+  const std::string targets = fmt::format("{} or a FILE", fmt::join(encoder::target_names(), ", "));
   options.add_options()  //
       ("optimize", po::value<std::string>()->value_name("time|bytes")->default_value("time"),
        "what auto makes least")  //
-      ("target", po::value<std::string>()->value_name("gpu|host|...")->default_value("gpu"),
-       "machine of predicted times");
+      ("target", po::value<std::string>()->value_name("NAME|FILE")->default_value("gpu"), targets.c_str());
 }
 
 encoder::Aim read_aim(const Invocation& invocation) {

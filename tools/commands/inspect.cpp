@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <boost/program_options/value_semantic.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +17,8 @@
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/reader.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 
@@ -30,7 +34,9 @@ std::string details() {
          "the header, the tables and the provenance are read and checked; 'spmvpack\n"
          "verify' checks the rest. Parts are what each layout encodes: one is the whole\n"
          "matrix. Sections are the arrays in the file.\n"
-         "A.spmvc may be -, for standard input.\n\n"
+         "A.spmvc may be -, for standard input.\n"
+         "'chosen for' is the machine that the layout is for: elsewhere another may be\n"
+         "faster, and 'report A.spmvc' for that machine says by how much.\n\n"
          "Example:\n"
          "  spmvpack inspect A.spmvc --json | jq .sections\n";
 }
@@ -100,6 +106,7 @@ Json measured_json(const Provenance& p) {
 
 std::string to_json(const Container& c) {
   const Provenance p = c.provenance();
+  const std::optional<std::string> target = encoder::target_of(p);
   Json json{{"file_bytes", c.file_bytes()},
             {"format_version", fmt::format("{}.{}", format::version_major, format::version_minor)},
             {"matrix", facts_json(c.facts())},
@@ -108,6 +115,7 @@ std::string to_json(const Container& c) {
             {"provenance",
              {{"version", p.version},
               {"options", p.options},
+              {"target", target ? Json(*target) : Json()},
               {"parts", p.parts},
               {"measured_on", p.measured_on},
               {"measured", measured_json(p)},
@@ -151,6 +159,20 @@ std::string to_json(const Container& c) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// For which machine the layout was chosen, and who tells what another would take elsewhere.
+std::string target_text(const Provenance& p) {
+  const std::optional<std::string> target = encoder::target_of(p);
+  if (!target) return "";
+  const std::span<const std::string_view> names = encoder::target_names();
+  std::string other;  // of a profile from a file, nobody here knows which kind of machine it is
+  if (std::find(names.begin(), names.end(), *target) != names.end()) {
+    encoder::Aim aim;
+    encoder::set_target(aim, *target);
+    other = aim.target == encoder::Target::gpu ? "CPU, see 'report --target host'" : "GPU, see 'report --target gpu'";
+  }
+  return fmt::format("  chosen for  {}{}\n", escape(*target, 30), other.empty() ? "" : "; for a " + other);
+}
+
 std::string provenance_text(const Provenance& p) {
   constexpr std::size_t width = 63, shown_comments = 3;
   std::string text = fmt::format(
@@ -159,6 +181,7 @@ std::string provenance_text(const Provenance& p) {
       "  source      {}: {}, {}, {}\n",
       escape(p.version), escape(p.options, width), escape(p.source, width), counted(p.entries, "entry", "entries"),
       counted(p.duplicates, "duplicate"), counted(p.explicit_zeros, "explicit zero"));
+  text += target_text(p);
   if (!p.measured_on.empty()) text += fmt::format("  measured    on {}\n", escape(p.measured_on, width));
   for (const MeasuredLayout& m : p.measured)
     text += fmt::format("              {}: {}, predicted {}\n", escape(m.layout, width / 2), time_text(m.seconds),

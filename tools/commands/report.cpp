@@ -46,6 +46,8 @@ std::string details() {
          "--optimize and --target are those of 'encode'. The times of a multiply without\n"
          "compression and of copying x and y over PCIe are at the speeds of one H200,\n"
          "unless --bandwidth and --pcie give others.\n"
+         "Encoding pays once multiplies have saved, against csr in memory, what it takes:\n"
+         "that time is predicted, too, for one core, without reading and writing files.\n"
          "-q silences progress and the closing hint, not the report.\n\n"
          "Of several files, each gets a line with its recommended layout, with --details\n"
          "its whole report, and --json is an array; they are read one after the other.\n" +

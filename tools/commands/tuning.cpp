@@ -17,16 +17,29 @@ namespace {
 namespace po = boost::program_options;
 
 /// Of the first GPU.
-encoder::Tuner gpu_tuner(int threads) {
+encoder::Tuner gpu_tuner(int threads, std::string_view option) {
   if (!gpu_loader::built_with_cuda())
-    throw Error(errc::unsupported, "this spmvpack was built without CUDA", {}, "use --tune host, or build with CUDA");
+    throw Error(errc::unsupported, "this spmvpack was built without CUDA", {},
+                fmt::format("use {} host, or build with CUDA", option));
   const std::vector<gpu_loader::DeviceInfo> devices = gpu_loader::devices();
   if (devices.empty())
-    throw Error(errc::no_device, "no GPU, or no driver for one", {}, "use --tune host, or check nvidia-smi");
+    throw Error(errc::no_device, "no GPU, or no driver for one", {},
+                fmt::format("use {} host, or check nvidia-smi", option));
   return {devices.front().name, gpu_loader::measure_on_device(0, threads)};
 }
 
 }  // namespace
+
+encoder::Target read_machine(std::string_view option, const std::string& machine) {
+  if (machine != "gpu" && machine != "host")
+    throw Error(errc::usage, fmt::format("{} is '{}'", option, escape(machine)), {}, "give gpu or host");
+  return machine == "host" ? encoder::Target::host : encoder::Target::gpu;
+}
+
+encoder::Tuner tuner_of(encoder::Target target, int threads, std::string_view option) {
+  if (target == encoder::Target::gpu) return gpu_tuner(threads, option);
+  return {host_loader::processor_name(), host_loader::measure_on_host(threads)};
+}
 
 void add_tune_option(po::options_description& options) {
   options.add_options()("tune", po::value<std::string>()->value_name("gpu|host"), "auto measures here, for about 1 s");
@@ -35,22 +48,18 @@ void add_tune_option(po::options_description& options) {
 void read_tuner(const Invocation& invocation, encoder::EncodeRequest& request) {
   if (invocation.options.count("tune") == 0) return;
   const std::string& machine = invocation.text("tune");
-  if (machine != "gpu" && machine != "host")
-    throw Error(errc::usage, fmt::format("--tune is '{}'", escape(machine)), {}, "give gpu or host");
+  const encoder::Target target = read_machine("--tune", machine);
   if (request.strategy != "auto")
     throw Error(errc::usage, fmt::format("--tune with --layout {}, which leaves no choice", request.strategy), {},
                 "omit one of them");
   if (request.aim.optimize == encoder::Objective::bytes)
     throw Error(errc::usage, "--tune with --optimize bytes, which needs no measuring", {}, "omit one of them");
-  const encoder::Target target = machine == "host" ? encoder::Target::host : encoder::Target::gpu;
   if (invocation.options["target"].defaulted())
     encoder::set_target(request.aim, machine);
   else if (request.aim.target != target)
     throw Error(errc::usage, fmt::format("--tune {} with --target {}", machine, invocation.text("target")), {},
                 "omit --target, which --tune implies");
-  request.tuner = machine == "host"
-                      ? encoder::Tuner{host_loader::processor_name(), host_loader::measure_on_host(invocation.threads)}
-                      : gpu_tuner(invocation.threads);
+  request.tuner = tuner_of(target, invocation.threads, "--tune");
 }
 
 std::string tuning_text(const encoder::Tuning& tuning) {

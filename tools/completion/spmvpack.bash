@@ -36,7 +36,15 @@ _spmvpack() {
         ;;
       --x | --against | -o | --output) files='*' ;;
       --device | --tune) candidates='gpu host' ;;
-      --target) candidates='gpu host h200 h100' ;;
+      --target)
+        candidates=$("$program" encode --help 2> /dev/null | tr -s '\n ' ' ' |
+          sed -n 's/.*--target NAME|FILE \([a-z0-9, ]*\) or a FILE.*/\1/p' | tr -d ',')
+        if [[ $word == *[./]* ]]; then candidates='' files='*.json'; fi
+        ;;
+      --print)
+        candidates=$("$program" calibrate --help 2> /dev/null | tr -s '\n ' ' ' |
+          sed -n 's/.*profile of the package (\([a-z0-9, ]*\)).*/\1/p' | tr -d ',')
+        ;;
       --optimize) candidates='time bytes' ;;
       --peers) candidates='cusparse none' ;;
       --only) candidates=$("$program" bench --help 2> /dev/null | sed -n '/^The \(suite\|shapes\):/,/^$/s/^  \([A-Za-z0-9.-][A-Za-z0-9.-]*\).*/\1/p') ;;

@@ -63,7 +63,7 @@ class Planner {
  public:
   /// Lists the rows that have entries where that is worth its bytes.
   Planner(const CsrView& a, std::uint64_t filled, const EncodingOptions& options)
-      : a_(a), target_(options.aim.target), x_(encoder::x_sectors(a, options.threads)) {
+      : a_(a), x_(encoder::x_sectors(a, options.threads, encoder::profile_of(options.aim).x_caches)) {
     plan_options_.threads = options.threads;
     plan_options_.aim = options.aim;
     if (filled < a.rows() / 2) filled_ = std::make_shared<const FilledRows>(a);
@@ -82,7 +82,7 @@ class Planner {
     std::vector<encoder::Counter> work = encoder::work_of(plan, a_.rows(), x_);
     if (filled_ != nullptr)  // such blocks add to what others have computed: nothing passes over y
       std::erase_if(work, [](const encoder::Counter& c) { return c.name.starts_with("y."); });
-    const double seconds = encoder::predicted_seconds(work, target_);
+    const double seconds = encoder::predicted_seconds(work, encoder::profile_of(plan_options_.aim));
     return {std::move(plan), seconds};
   }
   /// One part over the list of the rows that have entries.
@@ -116,7 +116,6 @@ class Planner {
   }
 
   const CsrView& a_;
-  encoder::Target target_;
   encoder::XSectors x_;
   PlanOptions plan_options_;
   std::shared_ptr<const FilledRows> filled_;

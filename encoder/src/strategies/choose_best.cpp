@@ -34,10 +34,12 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Ob
   const std::string of_csr_bytes = percent_text(share(best.device_bytes));
   const auto csr =
       std::find_if(candidates.begin(), candidates.end(), [](const Candidate& c) { return c.strategy == "csr"; });
+  const bool has_csr = csr != candidates.end() && csr->seconds > 0;
+  if (optimize == Objective::time && has_csr) choice.beside_csr = {best.seconds, csr->seconds};
   if (optimize == Objective::bytes)
     choice.reason =
         best.device_bytes < csr_bytes ? of_csr_bytes + " of csr's bytes" : "none that auto takes is smaller than csr";
-  else if (csr == candidates.end() || !(csr->seconds > 0))
+  else if (!has_csr)
     choice.reason = fmt::format("{} predicted, {} of csr's bytes", time_text(best.seconds), of_csr_bytes);
   else if (best.strategy == "csr")
     choice.reason = fmt::format("none that auto takes is predicted below its {}", time_text(best.seconds));
@@ -69,7 +71,8 @@ namespace {
 /// The plans of strategies, each made once it is needed.
 class Weighing {
  public:
-  /// Of plans that are made, the best and those within `times` the least time are kept: they may hold much memory.
+  /// Of plans that are made, the best and those within `times` the least time are kept, and with them csr's: others may
+  /// hold much memory.
   Weighing(const std::vector<Strategy>& all, const CsrView& a, const PlanOptions& options, double times)
       : a_(a),
         options_(options),
@@ -80,7 +83,7 @@ class Weighing {
                  [&](const Strategy& s) { return !s.chooses && s.suits_target(options.aim.target); });
     options_.only_own = true;
     if (!options_.values) options_.values = ValueTable::count(a, options.threads);
-    if (by_time_) x_ = x_sectors(a, options.threads);
+    if (by_time_) x_ = x_sectors(a, options.threads, profile_of(options.aim).x_caches);
     made_.resize(strategies_.size());
     plans_.resize(strategies_.size());
     for (const Strategy& s : strategies_) candidates_.push_back({s.name});
@@ -103,6 +106,13 @@ class Weighing {
     Choice choice = choose(candidates_, csr_bytes_, options_.aim.optimize);
     for (; !made_[choice.index]; choice = choose(candidates_, csr_bytes_, options_.aim.optimize)) make(choice.index);
     return choice;
+  }
+
+  /// The place of csr, once it is made; none if it was refused.
+  [[nodiscard]] std::optional<std::size_t> csr() const {
+    for (std::size_t i = 0; i < strategies_.size(); ++i)
+      if (strategies_[i].name == "csr" && plans_[i]) return i;
+    return {};
   }
 
   /// Those within `times` the least time, by their time, once the best is made. Others are not made.
@@ -160,7 +170,7 @@ class Weighing {
     if (may_be_taken(i)) least_seconds_ = std::min(least_seconds_, candidate.seconds);
     if (!best_ || better_of(i, *best_) == i) best_ = i;
     for (std::size_t j = 0; j < plans_.size(); ++j)
-      if (j != *best_ && (times_ == 0 || !is_near(j))) plans_[j].reset();
+      if (j != *best_ && (times_ == 0 || !(is_near(j) || strategies_[j].name == "csr"))) plans_[j].reset();
   }
 
   CsrView a_;
@@ -182,6 +192,7 @@ Plan plan_best(const std::vector<Strategy>& all, const CsrView& a, const PlanOpt
   Choice choice = weighing.make_best();
   Plan plan = weighing.take(choice.index);
   plan.reason = std::move(choice.reason) + plan.made_with_text();
+  plan.beside_csr = choice.beside_csr;
   return plan;
 }
 
@@ -193,9 +204,14 @@ std::vector<WeighedPlan> plans_within(double times, std::size_t most, const CsrV
   std::vector<std::size_t> order = weighing.make_near();
   order.erase(std::remove(order.begin(), order.end(), best), order.end());
   order.insert(order.begin(), best);
+  order.resize(std::min(most, order.size()));
+  if (const auto csr = weighing.csr(); csr && std::find(order.begin(), order.end(), *csr) == order.end()) {
+    if (order.size() == most) order.pop_back();
+    order.push_back(*csr);
+  }
   std::vector<WeighedPlan> plans;
-  for (std::size_t i = 0; i < std::min(most, order.size()); ++i)
-    plans.push_back({weighing.take(order[i]), weighing.seconds(order[i])});
+  plans.reserve(order.size());
+  for (const std::size_t i : order) plans.push_back({weighing.take(i), weighing.seconds(i)});
   return plans;
 }
 

@@ -255,7 +255,7 @@ void SplitCosts::look_at_segments(std::span<const ShortRows> cuts) {
       std::find_if(cuts.begin(), cuts.end(), [&](const ShortRows& s) { return segments_of_long(s) != 1; });
   if (first == cuts.end()) return;
   const PartMatrix rows = longer_rows(a_, first->length, options_.threads);
-  const XSectors x = x_sectors(rows.a, options_.threads);
+  const XSectors x = x_sectors(rows.a, options_.threads, profile_of(options_.aim).x_caches);
   far_gather_ =
       predicted_seconds({{{"x.sectors", x.from_l2}, {"x.warp_sectors", x.of_warps}}}, profile_of(options_.aim)) /
       static_cast<double>(rows.a.nnz());

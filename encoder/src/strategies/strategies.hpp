@@ -22,7 +22,8 @@ struct WeighedPlan {
   double seconds = 0;  ///< predicted for the aim's target
 };
 /// The plan that `auto` takes, and those that it may take and that are predicted within `times` the least time: by that
-/// time, the first `most` of them. Plans that cannot be among them are not made. The aim is the least time.
+/// time, the first `most` of them. csr is one of them, the last if it is slower: others are compared with it. Other
+/// plans that cannot be among them are not made. The aim is the least time.
 std::vector<WeighedPlan> plans_within(double times, std::size_t most, const CsrView& a, const PlanOptions& options);
 
 }  // namespace spmvpack::encoder::strategy

@@ -25,6 +25,11 @@ offer encode A.mtx --layout cc
 offer encode A.mtx --layout = cs
 offer encode A.mtx --set ''
 offer encode A.mtx --codec ''
+offer encode A.mtx --target ''
+touch sub/mine.json
+offer encode A.mtx --target sub/
+rm sub/mine.json
+offer calibrate --print h
 offer encode A.mtx --value-type f6
 offer encode A.mtx --threads ''
 offer encode ''

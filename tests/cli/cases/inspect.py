@@ -36,6 +36,22 @@ assert max(map(len, text.splitlines())) <= 80, text
 listed = text.split("  parameters  ")[1].split("  workspace ")[0].split(",")
 assert [item.split()[0] for item in listed] == list(json.loads(spmvpack("inspect", "A.spmvc", "--json"))["parts"][0]["parameters"])
 
+# For which machine it was chosen, where that makes a difference.
+for words, target, told in ((["--layout", "csr", "--target", "host"], None, None),
+                            (["--optimize", "bytes"], None, None),
+                            ([], "gpu", "gpu; for a CPU, see 'report --target host'"),
+                            (["--target", "h100"], "h100", "h100; for a CPU, see 'report --target host'"),
+                            (["--target", "host"], "host", "host; for a GPU, see 'report --target gpu'"),
+                            (["--tune", "host"], "host", "host; for a GPU, see 'report --target gpu'"),
+                            (["--target", "mine.json"], "mine", "mine")):
+    if target == "mine":
+        spmvpack("calibrate", "--print", "host", "-o", "mine.json")
+    spmvpack("encode", "A.mtx", "-q", "-f", *words)
+    assert json.loads(spmvpack("inspect", "A.spmvc", "--json"))["provenance"]["target"] == target, words
+    text = spmvpack("inspect", "A.spmvc")
+    assert (f"\n  chosen for  {told}\n" in text) if told else ("chosen for" not in text), text
+    assert max(map(len, text.splitlines())) <= 80, text
+
 # The workspace of a multiply: in the file what the report says, by the formulas of docs/LAYOUTS.md.
 for rows, entries, expected in ((3, 16384, {"csr": 0, "coo": 64 * 24}), (3, 16385, {"csr": 65 * 16, "coo": 65 * 24}),
                                 (1, 16385, {"csr": 16 * 8, "coo": 65 * 24})):

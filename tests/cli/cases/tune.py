@@ -14,6 +14,9 @@ assert re.search(r"\n           auto: \S+ \S+ measured, the best of \d+ layouts?
 lines = re.findall(r"\n  (?:tuned|     )    (\w+) +(\S+ \S+) \(cold \S+ \S+, warm \S+ \S+; predicted \S+ \S+\)(, taken)?", text)
 assert len(lines) >= 2 and [taken for _, _, taken in lines].count(", taken") == 1, text
 
+assert re.search(r"\n  pays     (after \S.* multipl(y|ies)|never: csr is as fast) \(measured\), beside csr in memory\n$", text), text
+assert "csr" in [name for name, *_ in lines], text
+
 facts = json.loads(spmvpack("inspect", "A.spmvc", "--json"))
 provenance = facts["provenance"]
 assert provenance["options"] == "--layout auto --target host --tune host --value-type f64 --codec none"

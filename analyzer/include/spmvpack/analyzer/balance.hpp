@@ -19,7 +19,7 @@ struct Speeds {
 };
 
 /// The cache behind which lines of x are loaded, and its lines.
-inline constexpr std::uint64_t balance_cache_bytes = encoder::device_cache_bytes,
+inline constexpr std::uint64_t balance_cache_bytes = encoder::XCaches{}.device_bytes,
                                balance_line_bytes = encoder::sector_bytes;
 
 /// The size of a multiply, in the paper's terms. `value_size` is V, the bytes of a value and of an element of x and y.

@@ -43,6 +43,8 @@ struct LayoutCost {
   std::optional<double> bytes_per_nonzero;       ///< device bytes; unset if there are no nonzeros
   double bytes_of_csr = 0;                       ///< device bytes / those of csr
   std::optional<double> time_of_csr;             ///< predicted time / that of csr; unset without csr or its time
+  std::optional<double> encode_seconds;          ///< on one core, if asked for it: encoder::predicted_encode_seconds()
+  std::optional<std::uint64_t> pays_after;       ///< multiplies, by predicted times: encoder::pays_after()
   double overhead_percent = 0;  ///< (device bytes / those of csr - 1) 100: figure 3 of Aliaga et al. 2020
   /// Bytes by the rules of the layout's paper, which leave out what is ours (amb, ccoo), and how many fewer they are
   /// than those of csr, in per cent: the reduction rate of Nagasaka et al. 2016, table 2, over CSR alone.
@@ -73,14 +75,17 @@ struct Report {
   MatrixFacts facts;
   Provenance provenance;
   Structure structure;
-  Balance balance;                            ///< of a multiply without compression
-  std::vector<LayoutCost> layouts;            ///< in the order of encoder::strategies()
-  std::vector<Refusal> refused;               ///< strategies that cannot take the matrix, and are not in `layouts`
-  encoder::Aim aim;                           ///< ReportOptions::aim
-  encoder::XSectors x_sectors;                ///< what the predicted times are made of, besides LayoutCost::work
-  std::size_t recommended = 0;                ///< what `--layout auto` chooses: an index into `layouts`
-  std::string reason;                         ///< why: encoder::Choice::reason
-  std::uint64_t recommended_file_bytes = 0;   ///< the file that encode() writes with `--layout auto` and codec none
+  Balance balance;                           ///< of a multiply without compression
+  std::vector<LayoutCost> layouts;           ///< in the order of encoder::strategies()
+  std::vector<Refusal> refused;              ///< strategies that cannot take the matrix, and are not in `layouts`
+  encoder::Aim aim;                          ///< ReportOptions::aim
+  encoder::XSectors x_sectors;               ///< what the predicted times are made of, besides LayoutCost::work
+  std::size_t recommended = 0;               ///< what `--layout auto` chooses: an index into `layouts`
+  std::string reason;                        ///< why: encoder::Choice::reason
+  std::uint64_t recommended_file_bytes = 0;  ///< the file that encode() writes with `--layout auto` and codec none
+  /// Of `--layout auto`: LayoutCost::encode_seconds, pays_after. Unset if it is not one of the strategies.
+  std::optional<double> recommended_encode_seconds;
+  std::optional<std::uint64_t> recommended_pays_after;
   std::optional<double> data_reduction_pjds;  ///< by pjds_data_reduction()
   std::optional<TransposeCost> transpose;     ///< if ReportOptions::transpose
 };

@@ -50,6 +50,10 @@ struct EncodeResult {
   std::optional<Tuning> tuning;                    ///< what was measured with a tuner
   std::uint64_t comments_left_out = 0;             ///< comment lines that the container's provenance has no room for
   double plan_seconds = 0, write_seconds = 0;
+
+  /// After how many multiplies encoding has paid for itself against csr, by Plan::beside_csr: none if it never does, or
+  /// if that is unset.
+  [[nodiscard]] SPMVPACK_EXPORT std::optional<std::uint64_t> pays_after() const;
 };
 
 /// Plans `source`, writes the container to `path` and records in its provenance how it was made. The matrix is checked
@@ -79,6 +83,9 @@ SPMVPACK_EXPORT MatrixFacts facts_of(const CsrView& matrix, int threads = 0);
 /// The request as the provenance records it: with those settings that the strategy has, and with the aim if its plans
 /// depend on it. encode() and the report describe a file by this, so that both name the same bytes.
 SPMVPACK_EXPORT EncodeRequest recorded(const EncodeRequest& request, const Strategy& strategy);
+/// The target for which a container's layout was chosen, of target_names() or the id of a profile from a file. None if
+/// it made no difference: bytes were what counts, a strategy that aims at nothing, or no options of an encoder.
+SPMVPACK_EXPORT std::optional<std::string> target_of(const Provenance& provenance);
 /// A part to be written, of `whole`, the matrix that was planned. Its arrays and the plan must outlive it.
 SPMVPACK_EXPORT PartSource part_source(const PartPlan& plan, const CsrView& whole);
 

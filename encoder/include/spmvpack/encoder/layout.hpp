@@ -31,7 +31,8 @@ enum class Target : std::uint8_t { gpu, host };
 struct Aim {
   Objective optimize = Objective::time;
   Target target = Target::gpu;
-  const Profile* profile = nullptr;  ///< of a machine of this kind (time_model.hpp); null: that of default_profile()
+  /// Of a machine of this kind (time_model.hpp); null: that of default_profile(). set_target() sets both.
+  std::shared_ptr<const Profile> profile = nullptr;
 
   friend bool operator==(const Aim&, const Aim&) = default;
 };
@@ -126,6 +127,12 @@ struct PartPlan {
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
 };
 
+/// Seconds of a multiply, and of one by layout csr.
+struct BesideCsr {
+  double seconds = 0, csr_seconds = 0;
+  bool measured = false;  ///< by a tuner (tune.hpp); else predicted
+};
+
 /// A matrix as a strategy will encode it: its parts, in the order of the part table.
 struct Plan {
   std::vector<PartPlan> parts;
@@ -133,6 +140,8 @@ struct Plan {
   std::string reason;             ///< why `auto` chose it, in a few words; empty otherwise
   std::string parts_reason = {};  ///< why its strategy made these parts, if it had a choice
   std::string made_with = {};     ///< the setting of plan_without_fill(), such as "amb.block=1"; empty otherwise
+  /// What `auto` chose by; unset if it did not choose, or by bytes.
+  std::optional<BesideCsr> beside_csr = {};
 
   /// What that adds to a reason.
   [[nodiscard]] std::string made_with_text() const { return made_with.empty() ? "" : ", with " + made_with; }
@@ -229,6 +238,7 @@ struct Choice {
   /// Time and bytes relative to csr, such as "42 % of csr's time (41.3 us predicted), 28.7 % of its bytes"; the bytes
   /// alone if they are what is minimised.
   std::string reason;
+  std::optional<BesideCsr> beside_csr = {};  ///< unset without csr, or if bytes are what is minimised
 };
 
 /// The rule of `auto`, for both encode and report: the least predicted time wins, where saving all of csr's bytes is

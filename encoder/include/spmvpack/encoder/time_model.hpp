@@ -14,12 +14,23 @@
 
 namespace spmvpack::encoder {
 
-/// A machine, with what one unit of work costs on it: measured multiplies, fitted by benchmarks/fit_times.py.
+/// The caches through which the model has a multiply load x: one that all rows share, and one of a multiprocessor
+/// beside the matrix that passes by, for the rows of its largest thread block. Both hand out sectors.
+struct XCaches {
+  std::uint64_t device_bytes = 50'000'000, block_bytes = 128U << 10U;
+
+  friend bool operator==(const XCaches&, const XCaches&) = default;
+};
+inline constexpr std::uint64_t block_rows = 1024, warp_rows = 32, sector_bytes = 32;
+
+/// A machine, with what one unit of work costs on it: measured multiplies, fitted by benchmarks/fit_times.py, or read
+/// from a file (profile_file.hpp).
 struct Profile {
   std::string_view id;       ///< "h200"; what `--target` takes
   std::string_view machine;  ///< "one H200 GPU"
   Target target = Target::gpu;
   std::span<const double> picoseconds;  ///< of units(), in their order; none is negative
+  XCaches x_caches = {};
 
   /// Error(errc::internal) if there is no such unit.
   [[nodiscard]] SPMVPACK_EXPORT double price(std::string_view unit) const;
@@ -27,20 +38,20 @@ struct Profile {
 
 /// All units of work, such as "bytes" or "ccoo.slots", in alphabetical order.
 SPMVPACK_EXPORT std::span<const std::string_view> units();
-/// All profiles. The first of each target is its default, whatever machine this is: files must not depend on it.
+/// All profiles of the package. The first of each target is its default, whatever machine this is: files must not
+/// depend on it.
 SPMVPACK_EXPORT std::span<const Profile> profiles();
 SPMVPACK_EXPORT const Profile& default_profile(Target target);
 /// The one of this aim.
 SPMVPACK_EXPORT const Profile& profile_of(const Aim& aim);
-/// Sets target and profile to what has this name: gpu or host, or a profile's id. Error(errc::usage) if nothing has.
-SPMVPACK_EXPORT void set_target(Aim& aim, std::string_view name);
-/// What set_target() takes for this aim.
+/// The targets that have names: the kinds of machines, "gpu" and "host", which stand for their default profiles, then
+/// the ids of profiles().
+SPMVPACK_EXPORT std::span<const std::string_view> target_names();
+/// Sets target and profile to one of target_names(), or to the profile in a file: any other name that has a dot or a
+/// slash, or that a file has. Errors: errc::usage if there is no such target; those of read_profile().
+SPMVPACK_EXPORT void set_target(Aim& aim, const std::string& name);
+/// What files and reports call the target of this aim: one of target_names(), or the id of its profile.
 SPMVPACK_EXPORT std::string_view target_name(const Aim& aim);
-
-/// A GPU's caches as the model has them: one that all rows share, and one of a multiprocessor beside the matrix that
-/// passes by, for the rows of its largest thread block; both hand out sectors.
-inline constexpr std::uint64_t device_cache_bytes = 50'000'000, block_cache_bytes = 128U << 10U, block_rows = 1024,
-                               warp_rows = 32, sector_bytes = 32;
 
 /// How many sectors of x a multiply loads (x_traffic.hpp).
 struct XSectors {
@@ -49,7 +60,7 @@ struct XSectors {
   std::uint64_t of_warps = 0;     ///< those that each 32 consecutive rows touch
 };
 /// Estimates them. O(nnz), parallel; the result does not depend on the number of threads.
-SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0);
+SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0, const XCaches& caches = {});
 
 /// All that a multiply of a matrix with so many rows does, in units(): PartPlan::work of all parts, the bytes
 /// that it moves ("bytes": those of the plan, x's sectors from memory, and y once for each part, and once more for each

@@ -13,7 +13,7 @@
 namespace spmvpack::encoder {
 
 /// What is measured: the layouts and strategies that `auto` may take and whose predicted time is within this factor of
-/// the least one's, the first of them if there are more.
+/// the least one's, the first of them if there are more; and csr, which a program has without encoding.
 inline constexpr double measured_within = 1.5;
 inline constexpr std::size_t most_measured = Provenance::most_measured;
 /// Seconds of measuring altogether, beyond planning and loading.

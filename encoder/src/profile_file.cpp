@@ -1,0 +1,215 @@
+#include "spmvpack/encoder/profile_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "spmvpack/container/file_io.hpp"
+#include "spmvpack/container/text.hpp"
+
+namespace spmvpack::encoder {
+namespace {
+
+using Json = nlohmann::ordered_json;  // keeps the order of keys
+
+constexpr std::string_view schema = "spmvpack-profile-1";
+constexpr std::size_t longest_id = 64;
+constexpr double most_picoseconds = 1e18;  // beyond any machine; sums of such stay finite
+constexpr std::uint64_t least_cache = 1024, most_cache = std::uint64_t{1} << 30U;
+constexpr std::uint64_t most_file_bytes = std::uint64_t{1} << 20U;
+
+/// The profile, and what it refers to.
+struct OwnProfile {
+  ProfileFacts facts;
+  Profile profile;
+};
+
+/// Reports what is wrong with a member, at "file: member".
+struct Place {
+  errc code;
+  std::string where;
+  [[noreturn]] void refuse(std::string_view member, const std::string& what, const std::string& remedy) const {
+    std::string at = where;
+    if (!member.empty()) at += fmt::format("{}{}", at.empty() ? "" : ": ", member);
+    throw Error(code, what, at, remedy);
+  }
+};
+
+bool is_name(std::string_view id) {
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+           c == '_';
+  };
+  return !id.empty() && id.size() <= longest_id && id[0] != '-' && std::all_of(id.begin(), id.end(), is_part);
+}
+
+void check_names(const ProfileFacts& facts, const Place& place) {
+  if (!is_name(facts.id))
+    place.refuse("id", fmt::format("the id is '{}'", escape(facts.id)),
+                 fmt::format("use 1 to {} letters, digits, dots, dashes and underlines", longest_id));
+  const std::span<const std::string_view> taken = target_names();
+  if (std::find(taken.begin(), taken.end(), facts.id) != taken.end())
+    place.refuse("id", fmt::format("{} is a target of spmvpack's own", facts.id), "give the profile an id of its own");
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+  if (facts.machine.empty() || facts.machine.size() > most_machine_bytes ||
+      std::any_of(facts.machine.begin(), facts.machine.end(), is_control))
+    place.refuse(
+        "machine", fmt::format("the machine is '{}'", escape(facts.machine)),
+        fmt::format("say in 1 to {} bytes, without control characters, what was measured", most_machine_bytes));
+}
+
+void check_numbers(const ProfileFacts& facts, const Place& place) {
+  for (const auto& [name, bytes] : {std::pair{"x_caches.device_bytes", facts.x_caches.device_bytes},
+                                    std::pair{"x_caches.block_bytes", facts.x_caches.block_bytes}})
+    if (bytes < least_cache || bytes > most_cache)
+      place.refuse(name, fmt::format("a cache of {} bytes", grouped(bytes)),
+                   fmt::format("give {} to {}", grouped(least_cache), grouped(most_cache)));
+  if (facts.picoseconds.size() != units().size())
+    place.refuse("picoseconds", fmt::format("{} prices for {} units", facts.picoseconds.size(), units().size()),
+                 "give one for each of units(), in their order");
+  for (std::size_t i = 0; i < units().size(); ++i)
+    if (const double price = facts.picoseconds[i]; !(price >= 0 && price <= most_picoseconds))
+      place.refuse(fmt::format("picoseconds.{}", units()[i]), fmt::format("a price of {:g}", price),
+                   fmt::format("give a finite number from 0 to {:g}", most_picoseconds));
+  if (std::all_of(facts.picoseconds.begin(), facts.picoseconds.end(), [](double price) { return price == 0; }))
+    place.refuse("picoseconds", "all prices are 0, so that no work takes time", "measure them: spmvpack calibrate");
+}
+
+std::shared_ptr<const Profile> checked(ProfileFacts facts, const Place& place) {
+  check_names(facts, place);
+  check_numbers(facts, place);
+  const auto own = std::make_shared<OwnProfile>();
+  own->facts = std::move(facts);
+  const ProfileFacts& kept = own->facts;
+  own->profile = {kept.id, kept.machine, kept.target, kept.picoseconds, kept.x_caches};
+  return {own, &own->profile};
+}
+
+/// The members of an object, which has exactly those that are asked for.
+class Members {
+ public:
+  Members(const Json& json, std::string name, const Place& place) : json_(json), name_(std::move(name)), place_(place) {
+    if (!json.is_object()) place_.refuse(name_, "expected an object of JSON", remedy);
+  }
+  const Json& get(const std::string& member) {
+    const auto found = json_.find(member);
+    if (found == json_.end()) place_.refuse(name_, fmt::format("no member \"{}\"", member), remedy);
+    asked_.push_back(member);
+    return *found;
+  }
+  std::string text(const std::string& member) {
+    const Json& json = get(member);
+    if (!json.is_string()) place_.refuse(full(member), "expected a string", remedy);
+    return json.get<std::string>();
+  }
+  std::uint64_t count(const std::string& member) {
+    const Json& json = get(member);
+    if (!json.is_number_unsigned()) place_.refuse(full(member), "expected a whole number", remedy);
+    return json.get<std::uint64_t>();
+  }
+  double number(const std::string& member) {
+    const Json& json = get(member);
+    if (!json.is_number()) place_.refuse(full(member), "expected a number", remedy);
+    return json.get<double>();
+  }
+  /// Refuses what was not asked for.
+  void end() const {
+    for (const auto& [member, value] : json_.items())
+      if (std::find(asked_.begin(), asked_.end(), member) == asked_.end())
+        place_.refuse(full(escape(member)), "not known to this version", "omit it, or make the file again");
+  }
+
+ private:
+  static constexpr const char* remedy = "start from a profile of 'spmvpack calibrate --print h200'";
+  [[nodiscard]] std::string full(const std::string& member) const {
+    return name_.empty() ? member : fmt::format("{}.{}", name_, member);
+  }
+  const Json& json_;
+  std::string name_;
+  const Place& place_;
+  std::vector<std::string> asked_;
+};
+
+/// The prices, with all that are missing in one message.
+std::vector<double> prices_of(const Json& json, const Place& place) {
+  Members members(json, "picoseconds", place);
+  std::vector<std::string_view> missing;
+  for (const std::string_view unit : units())
+    if (!json.contains(std::string(unit))) missing.push_back(unit);
+  if (!missing.empty()) {
+    constexpr std::size_t listed = 3;
+    const std::size_t more = missing.size() - std::min(listed, missing.size());
+    missing.resize(missing.size() - more);
+    place.refuse(
+        "picoseconds",
+        fmt::format("no price of {}{}", fmt::join(missing, ", "), more == 0 ? "" : fmt::format(" and {} more", more)),
+        "every unit needs one: 'spmvpack calibrate' measures them");
+  }
+  std::vector<double> prices;
+  for (const std::string_view unit : units()) prices.push_back(members.number(std::string(unit)));
+  members.end();
+  return prices;
+}
+
+}  // namespace
+
+std::shared_ptr<const Profile> make_profile(ProfileFacts facts, const std::string& where) {
+  return checked(std::move(facts), {errc::usage, where});
+}
+
+std::shared_ptr<const Profile> parse_profile(std::string_view json, const std::string& name) {
+  const Place place{errc::bad_input, escape(name, 4096)};
+  Json all;
+  try {
+    all = Json::parse(json);
+  } catch (const Json::exception&) {
+    // A number beyond all doubles is one of these, too.
+    place.refuse("", "this is no profile: not JSON", "give gpu, host, a measured machine, or a file of 'calibrate'");
+  }
+  Members members(all, "", place);
+  if (const std::string found = members.text("schema"); found != schema)
+    place.refuse("schema", fmt::format("the schema is '{}'", escape(found)),
+                 fmt::format("this version reads {}", schema));
+  ProfileFacts facts;
+  facts.id = members.text("id");
+  facts.machine = members.text("machine");
+  const std::string target = members.text("target");
+  if (target != "gpu" && target != "host")
+    place.refuse("target", fmt::format("the target is '{}'", escape(target)), "give gpu or host");
+  facts.target = target == "host" ? Target::host : Target::gpu;
+  Members caches(members.get("x_caches"), "x_caches", place);
+  facts.x_caches = {caches.count("device_bytes"), caches.count("block_bytes")};
+  caches.end();
+  facts.picoseconds = prices_of(members.get("picoseconds"), place);
+  members.end();
+  return checked(std::move(facts), place);
+}
+
+std::shared_ptr<const Profile> read_profile(const std::string& path) {
+  const std::shared_ptr<const ByteSource> file = open_file(path);
+  if (file->size() > most_file_bytes)
+    throw Error(errc::bad_input, fmt::format("this is no profile: {} bytes", grouped(file->size())), escape(path, 4096),
+                fmt::format("a profile has at most {}", grouped(most_file_bytes)));
+  std::string text(file->size(), '\0');
+  file->read(0, std::as_writable_bytes(std::span(text)));
+  return parse_profile(text, path);
+}
+
+std::string to_json(const Profile& profile, std::string_view id) {
+  Json prices = Json::object();
+  for (const std::string_view unit : units()) prices[std::string(unit)] = profile.price(unit);
+  const Json json{
+      {"schema", schema},
+      {"id", id.empty() ? profile.id : id},
+      {"machine", profile.machine},
+      {"target", profile.target == Target::gpu ? "gpu" : "host"},
+      {"x_caches", {{"device_bytes", profile.x_caches.device_bytes}, {"block_bytes", profile.x_caches.block_bytes}}},
+      {"picoseconds", std::move(prices)}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace spmvpack::encoder

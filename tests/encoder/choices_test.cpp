@@ -1,0 +1,98 @@
+// What auto takes of matrices with names, for each target, and why: what the layout that it is taken over, mostly csr,
+// has to do besides.
+
+#include <algorithm>
+
+#include "catch.hpp"
+#include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/generators/kinds.hpp"
+#include "spmvpack/generators/matrix_build.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+using encoder::Counter;
+
+struct NamedChoice {
+  const char* matrix;   ///< what follows 'spmvpack generate'
+  const char* target;   ///< as of --target
+  const char* takes;    ///< what auto takes
+  const char* over;     ///< another layout
+  const char* because;  ///< a unit of its work: if it cost nothing, the other would be taken
+};
+
+constexpr NamedChoice choices[]{
+    {"laplace2d --grid 300x300", "gpu", "csell", "csr", "bytes"},
+    {"laplace2d --grid 300x300", "host", "csr", "csell", "csell.rows"},
+    {"convection-diffusion --grid 48x48x58", "gpu", "csell", "csr", "bytes"},
+    {"convection-diffusion --grid 48x48x58", "h100", "csell", "sell", "bytes"},
+    {"convection-diffusion --grid 48x48x58", "host", "csr", "ccoo", "ccoo.slots"},
+    {"convection-diffusion --grid 48x48x58 --coefficients random", "gpu", "ell", "csell", "csell.chain"},
+    {"convection-diffusion --grid 48x48x58 --coefficients random", "h100", "csell", "csr", "bytes"},
+    {"convection-diffusion --grid 48x48x58 --coefficients random", "host", "csr", "sjds", "sjds.windows"},
+    {"hpcg --grid 30x30x30", "gpu", "csell", "bitflag", "bitflag.multiplies"},
+    {"hpcg --grid 30x30x30", "host", "csr", "csell", "csell.few"},
+    {"elasticity --grid 12x12x12 --materials random --mesh jittered", "gpu", "csr", "sell", "sell.chain"},
+    {"elasticity --grid 12x12x12 --materials random --mesh jittered", "host", "sjds", "csr", "csr.scattered_entries"},
+    {"circuit --rows 100000", "gpu", "bitflag", "sell", "sell.chain"},
+    {"circuit --rows 100000", "h100", "bitflag", "csr", "csr.carry_rounds"},
+    {"circuit --rows 100000", "host", "sjds", "csr", "csr.uneven_rows"},
+    {"rmat --scale 14 --edge-factor 16", "gpu", "bitflag", "csr", "csr.carry_rounds"},
+    {"rmat --scale 14 --edge-factor 16", "host", "bitflag", "sjds", "sjds.tail"},
+    {"lp --rows 500 --cols 40000 --per-row 400", "gpu", "bitflag", "csr", "csr.block_multiplies"},
+    {"lp --rows 500 --cols 40000 --per-row 400", "h100", "bitflag", "sell", "sell.chain"},
+    {"random --rows 40000 --per-row 16", "gpu", "ell", "csr", "csr.vector_entries"},
+    {"random --rows 40000 --per-row 16", "host", "sjds", "csr", "csr.scattered_entries"},
+    {"powerlaw --rows 20000 --exponent 1.8 --longest 8000", "gpu", "bitflag", "sell", "sell.chain"},
+    {"powerlaw --rows 20000 --exponent 1.8 --longest 8000", "host", "sjds", "csr", "csr.scattered_entries"},
+    {"band --rows 20000 --below 20 --above 20", "gpu", "ell", "csr", "csr.vector_entries"},
+    {"band --rows 20000 --below 20 --above 20", "host", "csr", "sjds", "sjds.windows"},
+    {"arrow --rows 50000", "gpu", "bitflag", "csr", "csr.carry_rounds"},
+    {"arrow --rows 50000", "host", "sjds", "csr", "csr.scattered_entries"},
+    {"full --rows 600 --cols 600", "gpu", "bitflag", "csell", "csell.chain"},
+    {"full --rows 600 --cols 600", "host", "sjds", "csell", "csell.raw_entries"},
+    {"scattered --rows 300000 --entries 3000", "gpu", "csell", "csr", "csr.rows"},
+    {"scattered --rows 300000 --entries 3000", "h100", "sell", "csell", "csell.chain"},
+    {"scattered --rows 300000 --entries 3000", "host", "bitflag", "sjds", "sjds.scaled_rows"},
+    {"triangles --grid 150x150 --numbering shuffled:1024 --coefficients random", "gpu", "ell", "csr",
+     "csr.scalar_chain"},
+    {"triangles --grid 150x150 --numbering shuffled:1024 --coefficients random", "host", "sjds", "csr",
+     "csr.scattered_entries"},
+};
+
+struct Predicted {
+  double seconds = 0, of_unit = 0;
+};
+
+Predicted predicted(const CsrView& a, const char* layout, const encoder::Aim& aim, std::string_view unit) {
+  const encoder::Profile& profile = encoder::profile_of(aim);
+  const encoder::Plan plan = encoder::find_strategy(layout).plan(a, {.aim = aim});
+  const std::vector<Counter> work = encoder::work_of(plan, a.rows(), encoder::x_sectors(a, 0, profile.x_caches));
+  Predicted p{encoder::predicted_seconds(work, profile), 0};
+  for (const Counter& c : work)
+    if (c.name == unit) p.of_unit += 1e-12 * profile.price(c.name) * static_cast<double>(c.value);
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("auto's choices of named matrices, and what decides each") {
+  for (const NamedChoice& choice : choices) {
+    INFO(choice.matrix << ", " << choice.target);
+    auto [kind, options] = generators::parse_kind(choice.matrix);
+    const SourceMatrix source = generators::build_generated(*kind.make(options), {}, {}, {});
+    const CsrView a = source.matrix;
+    encoder::Aim aim;
+    encoder::set_target(aim, choice.target);
+    const encoder::Plan plan = encoder::find_strategy("auto").plan(a, {.aim = aim});
+    CHECK(plan.strategy == choice.takes);
+    const Predicted taken = predicted(a, choice.takes, aim, {}), other = predicted(a, choice.over, aim, choice.because);
+    CHECK(taken.seconds < 1.02 * other.seconds);
+    INFO(choice.over << ": " << 1e6 * other.seconds << " us, of which " << 1e6 * other.of_unit << " for "
+                     << choice.because << "; " << choice.takes << ": " << 1e6 * taken.seconds << " us");
+    CHECK(other.seconds - other.of_unit < taken.seconds);
+  }
+}
+
+}  // namespace spmvpack::test
