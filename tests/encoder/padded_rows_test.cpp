@@ -205,7 +205,7 @@ TEST_CASE("pjds with blocks of b_r rows has the slots that a count of each block
   for (std::uint32_t r = 0; r < lengths.size(); ++r) lengths[r] = r * r % 37 * (r % 5 == 0 ? 3 : 1);
   const CsrMatrix a = rows_of(lengths, 120);
   std::sort(lengths.begin(), lengths.end(), std::greater<>());
-  for (const std::size_t block : {1, 3, 4, 32, 100, 999, 1000, 5000}) {
+  for (const std::size_t block : {1U, 3U, 4U, 32U, 100U, 999U, 1000U, 5000U}) {
     std::uint64_t slots = 0;
     for (std::size_t first = 0; first < lengths.size(); first += block)
       slots += lengths[first] * std::min(block, lengths.size() - first);
