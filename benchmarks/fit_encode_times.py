@@ -2,12 +2,11 @@
 """Fits the prices of encoding (encoder/src/encode_prices.inc), by which a report says when it pays, to measured times.
 
     build/release/benchmarks/encode_benchmark 2 encode.json auto target=host optimize=bytes csr coo ...
-    benchmarks/fit_encode_times.py encode.json    # keeps what is needed of it in docs/bench/encode.json
-    benchmarks/fit_encode_times.py                # fits again what was kept
+    benchmarks/fit_encode_times.py encode.json "one core of PROCESSOR"    # keeps what is needed in docs/bench/encode.json
+    benchmarks/fit_encode_times.py                                        # fits again what was kept
 
 For each strategy, seconds of one core are rows, nonzeros, those of symmetric matrices, sectors of x and device bytes,
-each at a price. Prints how far off the fit is. Needs scipy; build again
-afterwards.
+each at a price. Prints how far off the fit is. Needs scipy; build again afterwards.
 """
 
 import json
@@ -23,8 +22,8 @@ KEPT = ROOT / "docs/bench/encode.json"
 NAMES = {"target=host": "auto, host", "optimize=bytes": "auto, bytes"}  # as encoder/src/payback.cpp calls them
 
 
-def kept(bench):
-    """What the fit needs of a file of encode_benchmark."""
+def kept(bench, machine):
+    """What the fit needs of a file of encode_benchmark, made on this machine."""
     matrices = []
     for matrix in bench["matrices"]:
         encoded = {}
@@ -35,7 +34,7 @@ def kept(bench):
                                                   "device_bytes": of["device_bytes"]}
         matrices.append({key: matrix[key] for key in ("matrix", "generator", "rows", "nonzeros", "symmetric", "x_sectors")}
                         | {"encoded": encoded})
-    return {"machine": "one core of an AMD EPYC (Zen 4)", "matrices": matrices}
+    return {"machine": machine, "matrices": matrices}
 
 
 def fit(counts, seconds):
@@ -55,7 +54,9 @@ def fit(counts, seconds):
 
 def main():
     if len(sys.argv) > 1:
-        bench = kept(json.loads(pathlib.Path(sys.argv[1]).read_text()))
+        if len(sys.argv) != 3:
+            sys.exit("name the machine that the file was made on, too")
+        bench = kept(json.loads(pathlib.Path(sys.argv[1]).read_text()), sys.argv[2])
         lines = ",\n".join("  " + json.dumps(matrix) for matrix in bench["matrices"])
         KEPT.write_text(f'{{"machine": {json.dumps(bench["machine"])}, "matrices": [\n{lines}\n]}}\n')
     matrices = json.loads(KEPT.read_text())["matrices"]

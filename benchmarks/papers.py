@@ -11,8 +11,8 @@ usage: benchmarks/papers.py                        print them, from docs/bench/p
        benchmarks/papers.py --check                exit with 1 if docs/PAPERS.md is not what --write would write
 
 Bytes come from `spmvpack report --json` of matrices that `spmvpack generate` makes. A matrix of more nonzeros than --most
-(default 230 million: 10 GB of memory) is listed, but not made. Without --bench and --run, times are those that are kept; those that no
-file has are dashes.
+(default 230 million: 10 GB of memory) is listed, but not made. Without --bench and --run, times are those that are kept;
+those that no file has are dashes.
 """
 
 import argparse

@@ -78,17 +78,18 @@ std::optional<double> encode_seconds(const Report& report, std::string_view stra
 void recommend(Report& report, std::uint64_t csr_bytes, std::vector<std::optional<Harmless>>& harmless) {
   const auto csr = std::find_if(report.layouts.begin(), report.layouts.end(),
                                 [](const LayoutCost& cost) { return cost.name == "csr"; });
-  if (csr != report.layouts.end() && csr->predicted_seconds > 0)
-    for (LayoutCost& cost : report.layouts) cost.time_of_csr = cost.predicted_seconds / csr->predicted_seconds;
+  const bool has_csr = csr != report.layouts.end() && csr->predicted_seconds > 0;
   const auto pays_after = [&](const std::optional<double>& encoding, const LayoutCost& cost) {
     return encoding && cost.time_of_csr
                ? encoder::pays_after(*encoding, {cost.predicted_seconds, csr->predicted_seconds})
                : std::nullopt;
   };
-  for (LayoutCost& cost : report.layouts) {
+  const auto compare = [&](LayoutCost& cost) {
+    if (has_csr) cost.time_of_csr = cost.predicted_seconds / csr->predicted_seconds;
     cost.encode_seconds = encode_seconds(report, cost.name, cost);
     cost.pays_after = pays_after(cost.encode_seconds, cost);
-  }
+  };
+  for (LayoutCost& cost : report.layouts) compare(cost);
   std::vector<encoder::Candidate> candidates;
   for (std::size_t i = 0; i < report.layouts.size(); ++i) {
     const LayoutCost& cost = harmless[i] ? harmless[i]->cost : report.layouts[i];
@@ -99,10 +100,7 @@ void recommend(Report& report, std::uint64_t csr_bytes, std::vector<std::optiona
   report.reason = std::move(choice.reason);
   if (std::optional<Harmless>& taken = harmless[choice.index]; taken) {
     report.reason += taken->made_with;
-    if (csr != report.layouts.end() && csr->predicted_seconds > 0)
-      taken->cost.time_of_csr = taken->cost.predicted_seconds / csr->predicted_seconds;
-    taken->cost.encode_seconds = encode_seconds(report, taken->cost.name, taken->cost);
-    taken->cost.pays_after = pays_after(taken->cost.encode_seconds, taken->cost);
+    compare(taken->cost);
     report.layouts[choice.index] = std::move(taken->cost);
   }
   const LayoutCost& best = report.layouts[report.recommended];
@@ -159,6 +157,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
   plan_options.settings = options.settings;
   plan_options.aim = options.aim;  // as auto plans them, which it recommends
   plan_options.values = report.structure.values;
+  plan_options.for_report = true;
   plan_options.progress = options.progress;
   std::vector<std::uint64_t> as_auto;  // file bytes of each layout if it is not asked for, but chosen
   std::vector<std::optional<Harmless>> harmless;

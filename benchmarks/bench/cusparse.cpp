@@ -88,7 +88,7 @@ struct Scalars {
 
 constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
-/// The same by cusparseSpMVOp, whose plan belongs to its preparation.
+/// The multiply of a description by cusparseSpMVOp, after its planning.
 Candidate op_candidate(const Context& context, const std::string& name, const Description& a,
                        SpmvOpFunctions::Algorithm algorithm) {
   const auto x = describe_vector(context, a.cols, context.vectors.x);

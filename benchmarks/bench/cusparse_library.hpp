@@ -12,8 +12,8 @@
 
 namespace spmvpack::bench {
 
-/// cusparseSpMVOp, z = alpha A x + beta y with an epilogue to choose, is in libraries from 12.8 on, and declared by
-/// headers that came with them as an experiment: hence declared here.
+/// cusparseSpMVOp, z = alpha A x + beta y with an epilogue to choose. 12.9.4 has it, and calls it an experiment in its
+/// header; 12.6.3, whose header a build may have, has not: hence declared here.
 struct SpmvOpFunctions {
   struct Description;
   struct Plan;

@@ -23,8 +23,6 @@ constexpr double spread = 0.3;
 /// the square root of this in one multiply.
 constexpr double inertia = 0.1;
 
-double median_of(std::vector<double> values) { return median(std::move(values)); }
-
 /// The least squares of A q = 1 in rows of these weights and of q = 1 in rows of weight `inertia`, none of q negative:
 /// by the normal equations, one unknown after the other. They have a solution, as inertia makes them definite.
 class RidgeProblem {
@@ -77,7 +75,7 @@ double middle_error(std::span<const MeasuredWork> measured, const Profile& profi
   std::vector<double> sizes;
   for (std::size_t i = 0; i < measured.size(); ++i)
     if (measured[i].of_best < near) sizes.push_back(std::abs(errors[i] + std::log(factor)));
-  return sizes.empty() ? 0 : std::exp(median_of(std::move(sizes))) - 1;
+  return sizes.empty() ? 0 : std::exp(median(std::move(sizes))) - 1;
 }
 
 void check(std::span<const MeasuredWork> measured) {
@@ -93,7 +91,7 @@ FittedPrices nearest(std::span<const MeasuredWork> measured, Target target) {
   double least = std::numeric_limits<double>::infinity();
   for (const Profile& profile : profiles()) {
     if (profile.target != target) continue;
-    const double factor = std::exp(-median_of(errors_of(measured, profile)));
+    const double factor = std::exp(-median(errors_of(measured, profile)));
     const double error = middle_error(measured, profile, factor);
     if (error >= least) continue;
     least = error;

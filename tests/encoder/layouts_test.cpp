@@ -276,7 +276,7 @@ TEST_CASE("bytes of ccoo by the paper's rules: published.bytes") {
       4, 5,
       {{{0, 0}, 2.0}, {{0, 1}, -1.0}, {{1, 0}, -1.0}, {{1, 1}, 2.0}, {{1, 4}, 0.5}, {{3, 3}, 2.0}, {{3, 4}, -1.0}});
   const auto published = [](const CsrMatrix& m, const char* b, const char* k) {
-    const encoder::PartPlan plan = plan_of(m, "ccoo", {.settings = {{"ccoo.b", b}, {"ccoo.k", k}}});
+    const encoder::PartPlan plan = plan_of(m, "ccoo", {.settings = {{"ccoo.b", b}, {"ccoo.k", k}}, .for_report = true});
     const auto found = std::find_if(plan.counters.begin(), plan.counters.end(),
                                     [](const encoder::Counter& c) { return c.name == "published.bytes"; });
     REQUIRE(found != plan.counters.end());

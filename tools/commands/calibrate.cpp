@@ -71,9 +71,14 @@ void add_options(po::options_description& options) {
       ("print", po::value<std::string>()->value_name("NAME"), "write a profile of the package instead");
 }
 
+/// The ids of the package's profiles.
+std::string shipped() {
+  std::vector<std::string_view> ids;
+  for (const encoder::Profile& profile : encoder::profiles()) ids.push_back(profile.id);
+  return fmt::format("{}", fmt::join(ids, ", "));
+}
+
 std::string details() {
-  std::vector<std::string_view> names;
-  for (const encoder::Profile& profile : encoder::profiles()) names.push_back(profile.id);
   return fmt::format(
       "Measures multiplies of {} generated matrices by every layout, with cold and warm\n"
       "caches, for about two minutes, and fits to them what each unit of work costs: a\n"
@@ -89,7 +94,7 @@ std::string details() {
       "  spmvpack calibrate --device gpu -o a100.json\n"
       "  spmvpack encode A.mtx --target mine.json\n"
       "  spmvpack calibrate --print h200 -o mine.json\n",
-      matrices.size(), fmt::join(names, ", "));
+      matrices.size(), shipped());
 }
 
 /// What was measured: a processor with so many threads, which has the prices of all of them together.
@@ -112,12 +117,8 @@ void print_profile(const Invocation& invocation) {
   const std::string& name = invocation.text("print");
   const std::span<const encoder::Profile> all = encoder::profiles();
   const auto profile = std::find_if(all.begin(), all.end(), [&](const encoder::Profile& p) { return p.id == name; });
-  if (profile == all.end()) {
-    std::vector<std::string_view> known;
-    for (const encoder::Profile& p : all) known.push_back(p.id);
-    throw Error(errc::usage, fmt::format("--print is '{}'", escape(name)), {},
-                fmt::format("give {}", fmt::join(known, ", ")));
-  }
+  if (profile == all.end())
+    throw Error(errc::usage, fmt::format("--print is '{}'", escape(name)), {}, "give " + shipped());
   if (invocation.options.count("output") == 0 || invocation.text("output") == "-")
     return print(encoder::to_json(*profile));
   const std::string& output = invocation.text("output");

@@ -179,7 +179,8 @@ class ChunkedPart {
     for (const Chunking& c : all)
       considered_.push_back({fmt::format("k{}.device_bytes", c.slots), c.device_bytes(lut_bytes)});
     chunking_ = std::move(all[best]);
-    published_bytes_ = published_bytes(a, *values_, raw, lanes_, chunking_.slots, options.threads);
+    if (options.for_report)
+      published_bytes_ = published_bytes(a, *values_, raw, lanes_, chunking_.slots, options.threads);
   }
 
   /// Writes the bytes [begin, begin + out.size()) of section `index`.
@@ -237,7 +238,7 @@ class ChunkedPart {
                      {"chunks.columns_32", columns[2]},
                      {"chunks.values_lut", with_lut},
                      {"chunks.values_raw", chunks - with_lut}};
-    plan.counters.push_back({"published.bytes", published_bytes_});
+    if (published_bytes_) plan.counters.push_back({"published.bytes", *published_bytes_});
     plan.counters.insert(plan.counters.end(), considered_.begin(), considered_.end());
     plan.work = {{"ccoo.multiplies", 1},
                  {"ccoo.slots", c.stored_slots},
@@ -340,8 +341,8 @@ class ChunkedPart {
   ValueIds ids_;
   std::uint32_t lanes_;
   Chunking chunking_;
-  std::vector<Counter> considered_;    ///< device bytes for every K
-  std::uint64_t published_bytes_ = 0;  ///< by the paper's rules
+  std::vector<Counter> considered_;               ///< device bytes for every K
+  std::optional<std::uint64_t> published_bytes_;  ///< by the paper's rules, if a report asks
 };
 
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {

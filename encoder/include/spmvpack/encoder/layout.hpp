@@ -47,6 +47,8 @@ struct PlanOptions {
   Aim aim = {};                    ///< of strategies that have one
   /// Whether a plan that another strategy makes, too, is not wanted: Error(errc::unsupported) instead.
   bool only_own = false;
+  /// Whether what reports alone show is counted, if counting takes time: ccoo's counter `published.bytes`.
+  bool for_report = false;
 };
 
 /// What a part's local indices stand for: all indices of the matrix, a range, or a list in any order without

@@ -18,8 +18,9 @@ namespace amb_kernels {
 namespace {
 
 constexpr int values_in_flight = 8;  ///< of a lane: the loads of so many values are on their way together
-/// The same of lanes of single columns by `ordered`, which has them issued together; of longer blocks that is slower.
-constexpr int single_values_in_flight = 8;
+/// Of lanes of single columns, `ordered` has them issued together; with longer blocks that is slower.
+template <int block>
+inline constexpr bool issues_together = block == 1;
 
 /// Lanes of single columns are short: as many blocks as a multiprocessor holds go on from lane to lane, which hides the
 /// loads that each lane begins with (up to 15 % less, H200). Longer ones are faster without.
@@ -54,10 +55,11 @@ __device__ Lane load_lane(const Chunks<A>& c, std::uint64_t i) {
   return {{__ldcs(c.row_idx + i)}, {__ldg(c.cl + chunk)}, __ldg(c.cs + chunk)};
 }
 
-/// The sum of lane number `in_chunk` of its chunk; `batch` blocks at a time. `together`: all their loads are issued
-/// before the first sum, wherever the compiler would have them.
-template <int block, int batch, bool together, class A, class V>
+/// The sum of lane number `in_chunk` of its chunk. `together`: the loads of a batch of blocks are issued before the
+/// first sum, wherever the compiler would have them.
+template <int block, bool together, class A, class V>
 __device__ V lane_sum(const Chunks<A>& c, const Lane& lane, std::uint32_t in_chunk, const V* __restrict__ x) {
+  constexpr int batch = batch_of<block>;
   const std::uint32_t steps = lane.length.steps();
   const V* const segment = x + std::uint64_t{lane.length.segment()} * c.segment_cols;
   const std::uint16_t* columns = c.col_idx + std::uint64_t{lane.first_step} * c.chunk_rows + in_chunk;
@@ -135,8 +137,8 @@ __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 
       const bool more = may_go_on<block> && i + stride < lanes;
       const Lane next = more ? load_lane(c, i + stride) : lane;
       if (!lane.to.is_none()) {
-        const V sum = alpha != V{0} ? lane_sum < block, block == 1 ? single_values_in_flight : batch_of<block>,
-                block == 1, A, V > (c, lane, in_chunk, x) : V{0};
+        V sum = 0;
+        if (alpha != V{0}) sum = lane_sum<block, issues_together<block>, A, V>(c, lane, in_chunk, x);
         if (lane.to.is_shared())
           partial.put(i, lane.to, sum);
         else
@@ -265,7 +267,7 @@ __global__ void __launch_bounds__(threads)
   if (i >= c.chunks * c.chunk_rows || alpha == V{0}) return;
   const Lane lane = load_lane(c, i);
   if (lane.to.is_none()) return;
-  const V sum = lane_sum<block, batch_of<block>, false, A, V>(c, lane, static_cast<std::uint32_t>(i % c.chunk_rows), x);
+  const V sum = lane_sum<block, false, A, V>(c, lane, static_cast<std::uint32_t>(i % c.chunk_rows), x);
   const LaneRow to = lane.to;
   atomicAdd(y + map(to.is_shared() ? c.shared_rows[to.index()] : to.index()), alpha * sum);
 }

@@ -8,15 +8,8 @@
 
 namespace spmvpack::launch_rules::csr {
 
-enum Kernel : std::size_t {
-  ipcsr,
-  vector,
-  scalar,
-  pcsr,
-  merge,
-  long_rows,
-  vector32
-};  ///< indices in the GPU's table of them
+/// Indices in the GPU's table of them.
+enum Kernel : std::size_t { ipcsr, vector, scalar, pcsr, merge, long_rows, vector32 };
 
 /// The size limits of a row block of IPCSR (Gao, Qi, He: Efficient CSR-Based Sparse Matrix-Vector Multiplication on
 /// GPU, Mathematical Problems in Engineering 2016, algorithms 4 and 6). The paper derives the entries from the device's
