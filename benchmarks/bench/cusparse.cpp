@@ -88,6 +88,20 @@ struct Scalars {
 
 constexpr auto plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
+/// A candidate that multiplies what the descriptors x and y stand for: the context's vectors, or those that it is
+/// given.
+template <class Vector>
+Candidate between(const Context& context, Candidate made, const Vector& x, const Vector& y,
+                  const std::function<void()>& multiply) {
+  made.between = [library = context.library, x, y, multiply](void* from, void* to) {
+    library->require(library->set_values(x.get(), from), "setting a vector");
+    library->require(library->set_values(y.get(), to), "setting a vector");
+    multiply();
+  };
+  made.run = [of = made.between, vectors = context.vectors] { of(vectors.x, vectors.y); };
+  return made;
+}
+
 /// The multiply of a description by cusparseSpMVOp, after its planning.
 Candidate op_candidate(const Context& context, const std::string& name, const Description& a,
                        SpmvOpFunctions::Algorithm algorithm) {
@@ -109,13 +123,13 @@ Candidate op_candidate(const Context& context, const std::string& name, const De
   library.require(library.op.plan(context.handle.get(), description, &plan, nullptr, 0), "planning a multiply");
   const std::shared_ptr<SpmvOpFunctions::Plan> planned(
       plan, [of = context.library](SpmvOpFunctions::Plan* p) { of->op.destroy_plan(p); });
-  Candidate made{"cusparse", name, {}, std::nullopt, a.bytes, bytes, {}, {}};
-  made.run = [context, a, x, y, described, planned, buffer, scalars = Scalars(context.vectors.type)] {
-    context.library->require(context.library->op.multiply(context.handle.get(), planned.get(), scalars.one(),
-                                                          scalars.zero(), x.get(), y.get(), y.get()),
-                             "multiplying");
-  };
-  return made;
+  return between(context, {"cusparse", name, {}, std::nullopt, a.bytes, bytes, {}}, x, y,
+                 [context, a, x, y, described, planned, buffer, scalars = Scalars(context.vectors.type)] {
+                   context.library->require(
+                       context.library->op.multiply(context.handle.get(), planned.get(), scalars.one(), scalars.zero(),
+                                                    x.get(), y.get(), y.get()),
+                       "multiplying");
+                 });
 }
 
 /// The multiply of a description by one algorithm, after its preprocessing.
@@ -133,14 +147,13 @@ Candidate candidate(const Context& context, const std::string& name, const Descr
   library.require(library.preprocess(context.handle.get(), plain, scalars.one(), a.matrix.get(), x.get(),
                                      scalars.zero(), y.get(), context.compute(), algorithm, buffer.get()),
                   "preprocessing");
-  Candidate made{"cusparse", name, {}, std::nullopt, a.bytes, bytes, {}, {}};
-  made.run = [context, a, x, y, scalars, buffer, algorithm] {
-    context.library->require(
-        context.library->multiply(context.handle.get(), plain, scalars.one(), a.matrix.get(), x.get(), scalars.zero(),
-                                  y.get(), context.compute(), algorithm, buffer.get()),
-        "multiplying");
-  };
-  return made;
+  return between(context, {"cusparse", name, {}, std::nullopt, a.bytes, bytes, {}}, x, y,
+                 [context, a, x, y, scalars, buffer, algorithm] {
+                   context.library->require(
+                       context.library->multiply(context.handle.get(), plain, scalars.one(), a.matrix.get(), x.get(),
+                                                 scalars.zero(), y.get(), context.compute(), algorithm, buffer.get()),
+                       "multiplying");
+                 });
 }
 
 /// Columns and values in device memory, shared by CSR and COO: there once either is asked for.

@@ -44,6 +44,7 @@ class CusparseLibrary {
     load(set_stream, "cusparseSetStream");
     load(create_vector, "cusparseCreateDnVec");
     load(destroy_vector, "cusparseDestroyDnVec");
+    load(set_values, "cusparseDnVecSetValues");
     load(create_csr, "cusparseCreateCsr");
     load(create_coo, "cusparseCreateCoo");
     load(create_sell, "cusparseCreateSlicedEll");
@@ -82,6 +83,7 @@ class CusparseLibrary {
   decltype(&cusparseSetStream) set_stream = nullptr;
   decltype(&cusparseCreateDnVec) create_vector = nullptr;
   decltype(&cusparseDestroyDnVec) destroy_vector = nullptr;
+  decltype(&cusparseDnVecSetValues) set_values = nullptr;
   decltype(&cusparseCreateCsr) create_csr = nullptr;
   decltype(&cusparseCreateCoo) create_coo = nullptr;
   decltype(&cusparseCreateSlicedEll) create_sell = nullptr;

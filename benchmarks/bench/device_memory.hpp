@@ -38,6 +38,13 @@ std::shared_ptr<void> upload(const Array<T>& array) {
   return upload(array.data(), array.size() * sizeof(T));
 }
 
+/// At least one byte of the host's memory, pinned: copies to and from it run as fast as the link does.
+inline std::shared_ptr<void> allocate_pinned(std::uint64_t bytes) {
+  void* memory = nullptr;
+  require_cuda(cudaMallocHost(&memory, bytes == 0 ? 1 : bytes), "pinning memory");
+  return {memory, [](void* p) { static_cast<void>(cudaFreeHost(p)); }};
+}
+
 /// Elements past the end of x and y that exist, too: formats of blocks round sizes up.
 inline constexpr std::uint64_t vector_slack = 64;
 

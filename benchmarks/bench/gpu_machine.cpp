@@ -1,6 +1,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -26,6 +27,8 @@ constexpr std::uint64_t resident_bytes = std::uint64_t{16} << 20U;
 constexpr int resident_passes = 64;
 // From the same buffer: some 200 us of an H200.
 constexpr std::uint64_t gathered_elements = std::uint64_t{1} << 25U;
+// Over the bus to the host and back: 1 to 5 ms.
+constexpr std::uint64_t linked_bytes = std::uint64_t{64} << 20U;
 
 std::string version_text(int version) {
   return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
@@ -62,7 +65,7 @@ class GpuMachine final : public Machine {
 
   [[nodiscard]] const MachineFacts& facts() const override { return facts_; }
 
-  Speeds measure_speeds(int runs) override {
+  Speeds measure_speeds(int runs, bool link) override {
     Speeds speeds;
     speeds.copy_bytes = 2 * copied_bytes;
     const std::shared_ptr<void> from = allocate_device(copied_bytes), to = allocate_device(copied_bytes);
@@ -81,6 +84,18 @@ class GpuMachine final : public Machine {
     speeds.gather = summarise(
         time_of([&] { gather_scattered(from.get(), resident_bytes, gathered_elements, to.get(), timer_->stream()); },
                 runs, false));
+    if (!link) return speeds;
+    speeds.link_bytes = linked_bytes;
+    const std::shared_ptr<void> pinned = allocate_pinned(linked_bytes);
+    const auto copy = [&](void* target, const void* source, cudaMemcpyKind kind) {
+      return summarise(time_of(
+          [&, target, source, kind] {
+            require_cuda(cudaMemcpyAsync(target, source, linked_bytes, kind, timer_->stream()), "copying");
+          },
+          runs, false));
+    };
+    speeds.to_device = copy(to.get(), pinned.get(), cudaMemcpyHostToDevice);
+    speeds.from_device = copy(pinned.get(), from.get(), cudaMemcpyDeviceToHost);
     return speeds;
   }
 
@@ -125,6 +140,25 @@ class GpuMachine final : public Machine {
 
   std::vector<double> time(const Candidate& candidate, int runs, bool cold) override {
     return time_of(candidate.run, runs, cold);
+  }
+
+  HostVectorRuns time_with_copies(const Candidate& candidate, int runs) override {
+    const std::shared_ptr<void> x = allocate_pinned(x_bytes_), y = allocate_pinned(y_bytes_);
+    require_cuda(cudaMemcpy(x.get(), x_.get(), x_bytes_, cudaMemcpyDeviceToHost), "copying x");
+    std::memset(y.get(), 0xFF, y_bytes_);
+    HostVectorRuns done;
+    done.seconds = time_of(
+        [&] {
+          require_cuda(cudaMemcpyAsync(x_.get(), x.get(), x_bytes_, cudaMemcpyHostToDevice, timer_->stream()),
+                       "copying x");
+          candidate.run();
+          require_cuda(cudaMemcpyAsync(y.get(), y_.get(), y_bytes_, cudaMemcpyDeviceToHost, timer_->stream()),
+                       "copying y");
+        },
+        runs, true);
+    done.y = Array<std::byte>(y_bytes_);
+    if (y_bytes_ != 0) std::memcpy(done.y.data(), y.get(), y_bytes_);
+    return done;
   }
 
  private:

@@ -43,7 +43,7 @@ class HostMachine final : public Machine {
 
   [[nodiscard]] const MachineFacts& facts() const override { return facts_; }
 
-  Speeds measure_speeds(int runs) override {
+  Speeds measure_speeds(int runs, bool /*link*/) override {
     const std::uint64_t half = flush_bytes / 2;
     std::byte* const buffer = timer_.buffer().data();
     timer_.flush();
@@ -89,6 +89,10 @@ class HostMachine final : public Machine {
 
   std::vector<double> time(const Candidate& candidate, int runs, bool cold) override {
     return time_of(candidate.run, runs, cold);
+  }
+
+  HostVectorRuns time_with_copies(const Candidate& /*candidate*/, int /*runs*/) override {
+    throw Error(errc::unsupported, "vectors of a multiply on the host are on the host", {}, "time it as it is");
   }
 
  private:

@@ -6,6 +6,7 @@
 #include "bench/reference.hpp"
 #include "bench/scratch.hpp"
 #include "bench/sectors.hpp"
+#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/encode.hpp"
 
 namespace spmvpack::bench {
@@ -59,6 +60,10 @@ class Measurement {
     }
   }
 
+  [[nodiscard]] double worst_error(const Array<std::byte>& y) const {
+    return reference_.worst(std::span(reinterpret_cast<const T*>(y.data()), result_.rows), options_.load.threads);
+  }
+
   Result run(const Candidate& candidate) {
     Result r;
     r.by = candidate.by;
@@ -73,10 +78,15 @@ class Measurement {
         {static_cast<double>(r.moved_bytes) / speeds_.copy_speed(), result_.x_floors.l2, result_.x_floors.gathers});
 
     const Array<std::byte> y = machine_.multiply(candidate);
-    r.worst_error =
-        reference_.worst(std::span(reinterpret_cast<const T*>(y.data()), result_.rows), options_.load.threads);
+    r.worst_error = worst_error(y);
     r.cold = summarise(machine_.time(candidate, options_.runs, true));
     r.warm = summarise(machine_.time(candidate, options_.runs, false));
+    // What keeps its vectors in an order of its own would not copy them for each multiply.
+    if (options_.host_vectors && !candidate.finish) {
+      const HostVectorRuns runs = machine_.time_with_copies(candidate, options_.runs);
+      r.host_vectors = summarise(runs.seconds);
+      r.worst_error = std::max(r.worst_error, worst_error(runs.y));
+    }
     r.repeats = same_bytes(y, machine_.multiply(candidate));
     return r;
   }
@@ -104,6 +114,11 @@ void measure_as(MatrixResult& result, Machine& machine, const Speeds& speeds, co
                 const Container* container, const MeasureOptions& options) {
   const CsrView a = source.matrix.view();
   Measurement<T> measurement(result, machine, speeds, a, options);
+  const std::vector<Peer> peers = machine.peers(a);
+  for (const std::string& name : options.peers)
+    if (std::none_of(peers.begin(), peers.end(), [&](const Peer& peer) { return peer.layout == name; }))
+      throw Error(errc::usage, "there is no peer '" + escape(name) + "' here", {},
+                  "omit --peer: the names are printed");
   if (container != nullptr) {
     measurement.ours(*container, layout_of(*container));
   } else {
@@ -120,7 +135,10 @@ void measure_as(MatrixResult& result, Machine& machine, const Speeds& speeds, co
       measurement.encoded(request, source);
     }
   }
-  for (const Peer& peer : machine.peers(a)) measurement.peer(peer);
+  for (const Peer& peer : peers)
+    if (options.peers.empty() ||
+        std::find(options.peers.begin(), options.peers.end(), peer.layout) != options.peers.end())
+      measurement.peer(peer);
 }
 
 }  // namespace

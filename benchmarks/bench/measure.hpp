@@ -24,6 +24,7 @@ struct Result {
   std::uint64_t device_bytes = 0, workspace_bytes = 0;
   std::uint64_t moved_bytes = 0;  ///< that a multiply must move: device bytes, x and y, once each
   Sample cold, warm;
+  Sample host_vectors;     ///< cold, with x and y in pinned memory of the host and copied; median 0: not measured
   double floor = 0;        ///< seconds: the largest of moved bytes over copy speed and the floors of x
   double worst_error = 0;  ///< largest error of a row over its bound; at most 1 is right
   bool repeats = false;    ///< the same bits before the timings and after
@@ -59,6 +60,8 @@ struct MeasureOptions {
   std::vector<std::string> layouts;             ///< to encode in; empty: all
   std::map<std::string, std::string> settings;  ///< of these layouts
   bool all_kernels = true;                      ///< else each layout's default
+  std::vector<std::string> peers;               ///< of the libraries' formats; empty: all
+  bool host_vectors = false;                    ///< also with x and y copied from and to the host
   std::optional<ValueType> vectors;             ///< type of x and y; unset: the matrix's
   LoadOptions load;                             ///< threads, memory limit, progress
 };

@@ -105,6 +105,14 @@ const Result* best_peer(const MatrixResult& matrix) { return best_of(matrix, fal
 
 const Result* best_own(const MatrixResult& matrix) { return best_of(matrix, true); }
 
+double with_copies(const MatrixResult& matrix, const Result& result, const Speeds& speeds) {
+  const auto bytes = [&](std::uint64_t elements) {
+    return static_cast<double>(elements * size_of(matrix.vector_type));
+  };
+  return result.cold.median + bytes(matrix.cols) / speeds.to_device_speed() +
+         bytes(matrix.rows) / speeds.from_device_speed();
+}
+
 Ratios ratios(const MatrixResult& matrix, const Result& result) {
   const Result* const alg2 = find_peer(matrix, "csr-alg2");
   const Result* const csr = faster(find_peer(matrix, "csr-alg1"), alg2);

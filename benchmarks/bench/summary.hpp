@@ -24,6 +24,9 @@ const Result* best_peer(const MatrixResult& matrix);
 const Result* best_own(const MatrixResult& matrix);
 Ratios ratios(const MatrixResult& matrix, const Result& result);
 
+/// Seconds that a multiply with x and y on the host takes by its time without copies and their speeds.
+double with_copies(const MatrixResult& matrix, const Result& result, const Speeds& speeds);
+
 /// Geometric means (and minima) of ratios over a set of matrices.
 struct Means {
   std::string set;  ///< a group of the suite; "total"; "l2-resident"; "added"

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "bench/summary.hpp"
 #include "bench_results.hpp"
 #include "catch.hpp"
 
@@ -50,7 +51,7 @@ TEST_CASE("floors of x are printed where they are measured") {
   CHECK(text.find("  x, at least: 8000000.0 for 1,000 sectors as fast as reads, 6000000.0 for 300 lines as fast as "
                   "gathers\n") != std::string::npos);
   CHECK(text.find("      50   0.00  ") != std::string::npos);  // floor%
-  CHECK(csv_lines(m, run).find(",1000,300,8000000,6000000\n") != std::string::npos);
+  CHECK(csv_lines(m, run).find(",1000,300,8000000,6000000,\n") != std::string::npos);
   nlohmann::json json = nlohmann::json::parse(to_json(run));
   CHECK(json["gathers"]["count"] == 500);
   CHECK(json["gathers"]["gelements_per_second"] == Approx(50e-9));
@@ -62,10 +63,35 @@ TEST_CASE("floors of x are printed where they are measured") {
   run.speeds.l2_bytes = run.speeds.gathers = 0;
   CHECK(header_text(run).find("second-level") == std::string::npos);
   CHECK(matrix_text(m, run).find("at least") == std::string::npos);
-  CHECK(csv_lines(m, run).find(",1000,300,,\n") != std::string::npos);
+  CHECK(csv_lines(m, run).find(",1000,300,,,\n") != std::string::npos);
   json = nlohmann::json::parse(to_json(run));
   CHECK(json["gathers"].is_null());
   CHECK(json["matrices"][0]["gather_floor"].is_null());
+}
+
+TEST_CASE("multiplies with x and y on the host stand beside what their copies predict") {
+  BenchRun run;
+  run.speeds = known_speeds();
+  MatrixResult m = member("", 16, 32, 32, 32);
+  m.rows = 25;
+  m.cols = 100;
+  m.nnz = 1'500'000'000;
+  CHECK(matrix_text(m, run).find("on the host") == std::string::npos);
+  m.results[0].host_vectors = {30, 29, 31};
+  run.matrices = {m};
+  // 16 s, 800 bytes of x at 400 a second and 200 of y at 100.
+  CHECK(with_copies(m, m.results[0], run.speeds) == Approx(20));
+  CHECK(header_text(run).find("\ncopies of pinned memory: 0.0 GB/s to the GPU, 0.0 GB/s back\n") != std::string::npos);
+  CHECK(matrix_text(m, run).find("  ccoo/ordered          30000000.029000000.031000000.020000000.0     0.1\n") !=
+        std::string::npos);
+  const std::string lines = csv_lines(m, run);
+  CHECK(lines.find(",30000000\n") < lines.find('\n'));
+  const nlohmann::json json = nlohmann::json::parse(to_json(run)), &first = json["matrices"][0]["results"][0];
+  CHECK(first["host_vectors"]["median"] == Approx(30e6));
+  CHECK(first["host_vectors_predicted"] == Approx(20e6));
+  CHECK_FALSE(json["matrices"][0]["results"][1].contains("host_vectors"));
+  CHECK(json["link"]["to_device"]["gbytes_per_second"] == Approx(400e-9));
+  CHECK(json["link"]["from_device"]["gbytes_per_second"] == Approx(100e-9));
 }
 
 TEST_CASE("a matrix is said to fit the cache of the machine that it ran on, and of no other") {

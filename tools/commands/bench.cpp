@@ -48,7 +48,8 @@ void add_options(po::options_description& options) {
 }
 
 void add_special_options(po::options_description& options) {
-  options.add_options()("kernels", po::value<std::string>());
+  options.add_options()("kernels", po::value<std::string>())("peer", po::value<std::vector<std::string>>())(
+      "host-vectors", po::bool_switch());
 }
 
 /// Wraps `text` into indented lines of at most 80 columns.
@@ -73,7 +74,8 @@ std::string details() {
       "that promises identical bits must give them before and after the timings. Times\n"
       "(on a GPU, by events) are cold, after writing 256 MiB, and warm. A wrong result\n"
       "ends with exit code 70, after the figures. --kernels default measures only the\n"
-      "default kernel of each layout.\n"
+      "default kernel of each layout, --peer csr-alg1 only that format of a library;\n"
+      "may be repeated.\n"
       "\n"
       "Without --value-type all is f64, but a container keeps its type. With f32 or\n"
       "mixed, values are rounded first. Peers get the same types; a format that they do\n"
@@ -85,6 +87,10 @@ std::string details() {
       "32-byte sectors of x that each 1,024 rows touch, as fast as the second-level\n"
       "cache is read; their 128-byte lines, as fast as scattered elements are gathered\n"
       "from it. The last two are above the table. See docs/BENCHMARKS.md.\n"
+      "\n"
+      "--host-vectors adds multiplies whose x is copied from pinned memory of the host\n"
+      "and whose y is copied back, cold as well. Beside them is what the kernel's time\n"
+      "and the speed of such copies, measured in the same run, predict.\n"
       "\n"
       "--device gpu exits with 5 if the build has no CUDA and with 6 if there is no\n"
       "GPU. Containers are written to files in $TMPDIR, else /dev/shm, else /tmp.\n"
@@ -148,6 +154,12 @@ std::unique_ptr<bench::Machine> choose_machine(const Invocation& invocation, con
   const std::string device = choice(invocation, "device", {"gpu", "host"}, [] { return has_gpu() ? "gpu" : "host"; });
   const std::string peers =
       choice(invocation, "peers", {"cusparse", "none"}, [&] { return device == "gpu" ? "cusparse" : "none"; });
+  if (device == "host" && invocation.flag("host-vectors"))
+    throw Error(errc::usage, chosen ? "--host-vectors with --device host" : "--host-vectors without a GPU", {},
+                "it times copies of x and y to a GPU and back: omit it");
+  if (peers == "none" && invocation.options.count("peer") != 0)
+    throw Error(errc::usage, "--peer without a library to compare with", {},
+                "omit it, or measure on a GPU with cuSPARSE");
   if (device == "gpu") return bench::make_gpu_machine(options, peers == "cusparse");
   if (peers == "cusparse")
     throw Error(errc::usage, chosen ? "--peers cusparse with --device host" : "--peers cusparse without a GPU", {},
@@ -167,6 +179,8 @@ class Benchmark {
     options_.settings = parse_settings(words(invocation, "set"));
     options_.all_kernels = choice(invocation, "kernels", {"all", "default"}, [] { return "all"; }) == "all";
     encoder::check_settings(options_.settings);
+    options_.peers = words(invocation, "peer");
+    options_.host_vectors = invocation.flag("host-vectors");
     options_.load = invocation.common<LoadOptions>();
     read_types();
     run_.version = invocation.version;
@@ -206,7 +220,7 @@ class Benchmark {
     if (started_) return;
     run_.machine = machine_->facts();
     report_progress(invocation_.progress, "measure copies", 0, 0);
-    run_.speeds = machine_->measure_speeds(options_.runs);
+    run_.speeds = machine_->measure_speeds(options_.runs, options_.host_vectors);
     tell(header_text(run_));
     if (csv_) print(csv_header());
     started_ = true;

@@ -50,7 +50,8 @@ std::string csv_header() {
                    "x_sectors",
                    "x_lines",
                    "l2_floor",
-                   "gather_floor"});
+                   "gather_floor",
+                   "host_vectors_median"});
 }
 
 std::string csv_lines(const MatrixResult& m, const BenchRun& run) {
@@ -90,6 +91,7 @@ std::string csv_lines(const MatrixResult& m, const BenchRun& run) {
     fields.push_back(fmt::to_string(m.x_lines));
     fields.push_back(run.speeds.l2_bytes == 0 ? "" : microseconds(m.x_floors.l2));
     fields.push_back(run.speeds.gathers == 0 ? "" : microseconds(m.x_floors.gathers));
+    fields.push_back(r.host_vectors.median == 0 ? "" : microseconds(r.host_vectors.median));
     lines += csv_line(fields);
   }
   return lines;

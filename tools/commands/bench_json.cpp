@@ -29,7 +29,7 @@ Json ratios_json(const Ratios& r) {
           {"over_best", number(r.over_best)}};
 }
 
-Json result_json(const MatrixResult& m, const Result& r, double copy_speed) {
+Json result_json(const MatrixResult& m, const Result& r, const Speeds& s) {
   Json json{{"by", r.by}, {"layout", r.layout}, {"kernel", r.kernel}};
   json["determinism"] = r.bitwise ? Json(*r.bitwise ? "bitwise" : "not_guaranteed") : Json(nullptr);
   json["skipped"] = r.ran() ? Json(nullptr) : Json(r.skipped);
@@ -40,9 +40,13 @@ Json result_json(const MatrixResult& m, const Result& r, double copy_speed) {
   json["moved_bytes"] = r.moved_bytes;
   json["cold"] = sample_json(r.cold);
   json["warm"] = sample_json(r.warm);
+  if (r.host_vectors.median != 0) {
+    json["host_vectors"] = sample_json(r.host_vectors);
+    json["host_vectors_predicted"] = 1e6 * with_copies(m, r, s);
+  }
   json["gflops"] = 2e-9 * static_cast<double>(m.nnz) / r.cold.median;
   json["gbytes_per_second"] = 1e-9 * speed;
-  json["share_of_copy"] = speed / copy_speed;
+  json["share_of_copy"] = speed / s.copy_speed();
   json["share_of_floor"] = r.floor / r.cold.median;
   json["correct"] = r.correct();
   json["worst_error_over_bound"] = number(r.worst_error);
@@ -53,7 +57,7 @@ Json result_json(const MatrixResult& m, const Result& r, double copy_speed) {
 
 Json matrix_json(const MatrixResult& m, const Speeds& s) {
   Json results = Json::array();
-  for (const Result& r : m.results) results.push_back(result_json(m, r, s.copy_speed()));
+  for (const Result& r : m.results) results.push_back(result_json(m, r, s));
   const Result* const best = best_peer(m);
   return {{"name", m.name},
           {"group", m.group.empty() ? Json(nullptr) : Json(m.group)},
@@ -97,7 +101,10 @@ std::string to_json(const BenchRun& run) {
   for (const auto& [what, value] : run.machine.details) details[what] = value;
   for (const MatrixResult& m : run.matrices) matrices.push_back(matrix_json(m, s));
   const bool l2 = s.l2_bytes != 0, gathers = s.gathers != 0;
-  const Json json{
+  const auto link_json = [&](const Sample& sample, double speed) {
+    return Json{{"bytes", s.link_bytes}, {"microseconds", sample_json(sample)}, {"gbytes_per_second", 1e-9 * speed}};
+  };
+  Json json{
       {"schema", "spmvpack-bench-3"},
       {"version", run.version},
       {"machine", {{"kind", run.machine.kind}, {"name", run.machine.name}, {"details", details}}},
@@ -115,6 +122,9 @@ std::string to_json(const BenchRun& run) {
       {"seconds", run.seconds},
       {"matrices", matrices},
       {"summary", run.suite ? summary_json(run.matrices) : Json(nullptr)}};
+  if (s.link_bytes != 0)
+    json["link"] = {{"to_device", link_json(s.to_device, s.to_device_speed())},
+                    {"from_device", link_json(s.from_device, s.from_device_speed())}};
   // Names that are not UTF-8 must not make the output something else than JSON.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -48,6 +48,23 @@ std::string result_line(const MatrixResult& m, const Result& r, double copy_spee
   return line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
 }
 
+/// Multiplies with x and y on the host; empty if none was measured.
+std::string host_vectors_text(const MatrixResult& m, const Speeds& speeds) {
+  std::string text;
+  for (const Result& r : m.results) {
+    if (r.host_vectors.median == 0) continue;
+    const double us = 1e6, median = r.host_vectors.median;
+    text +=
+        fmt::format("  {:22}{:9.1f}{:9.1f}{:9.1f}{:9.1f}{:8.1f}\n", (r.by == "spmvpack" ? "" : r.by + ' ') + r.name(),
+                    median * us, r.host_vectors.min * us, r.host_vectors.max * us, with_copies(m, r, speeds) * us,
+                    2e-9 * static_cast<double>(m.nnz) / median);
+  }
+  if (text.empty()) return text;
+  return fmt::format("  with x and y on the host:\n  {:22}{:>9}{:>9}{:>9}{:>9}{:>8}\n", "", "cold", "min", "max",
+                     "foreseen", "GFLOP/s") +
+         text;
+}
+
 }  // namespace
 
 std::string header_text(const BenchRun& run) {
@@ -58,6 +75,9 @@ std::string header_text(const BenchRun& run) {
     text += fmt::format("; second-level cache: {:.0f} GB/s, read", 1e-9 * run.speeds.l2_speed());
   if (run.speeds.gathers != 0)
     text += fmt::format(", {:.0f} G scattered elements a second", 1e-9 * run.speeds.gather_speed());
+  if (run.speeds.link_bytes != 0)
+    text += fmt::format("\ncopies of pinned memory: {:.1f} GB/s to the GPU, {:.1f} GB/s back",
+                        1e-9 * run.speeds.to_device_speed(), 1e-9 * run.speeds.from_device_speed());
   return text + fmt::format("\n{} runs each; microseconds; cold: caches flushed before each run\n", run.runs);
 }
 
@@ -70,6 +90,7 @@ std::string matrix_text(const MatrixResult& m, const BenchRun& run) {
   text += fmt::format("  {:22}{:>9}{:>9}{:>9}{:>9}{:>8}{:>8}{:>7}{:>8}{:>7}\n", "", "cold", "min", "max", "warm",
                       "GFLOP/s", "GB/s", "copy%", "floor%", "B/nnz");
   for (const Result& r : m.results) text += result_line(m, r, run.speeds.copy_speed());
+  text += host_vectors_text(m, run.speeds);
   const Result* const best = best_peer(m);
   if (best == nullptr) return text;
   text += fmt::format("  fastest peer: {} {}; times as fast as CSR ALG2, the faster CSR, CSR or BSR, SELL, it:\n",
