@@ -305,7 +305,7 @@ void multiply_blocks(const DevicePart& on_device, const MultiplyCall& call) {
   const SharedRows rows = state.rows();
   if (rows.count != 0)
     launch_early(call.device, add_partials_kernel<V>, blocks_for(rows.count, threads), threads, call.stream, rows,
-                 c.shared_rows, static_cast<const V*>(partial.sums), alpha, beta, y, map);
+                 static_cast<const V*>(partial.sums), alpha, beta, y, map);
 }
 
 template <class A, class V, int... blocks>

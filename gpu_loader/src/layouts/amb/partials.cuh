@@ -26,10 +26,14 @@ struct Partials {
   __device__ void put(std::uint64_t lane, LaneRow to, V sum) const { sums[by_lane ? lane : to.index()] = sum; }
 };
 
-/// The rows with several lanes: of each its first partial sum and how many it has; and where partial sums are, if not
-/// in their own order.
+/// A row with several lanes: its first partial sum and how many it has.
+struct SharedRow {
+  std::uint32_t first, count, row;
+};
+
+/// All of them; and where partial sums are, if not in their own order.
 struct SharedRows {
-  const uint2* list;
+  const SharedRow* list;
   const std::uint32_t* lane_of;
   std::uint32_t count;
 };
@@ -52,9 +56,9 @@ __global__ void longest_kernel(const std::uint32_t* cl, std::uint64_t chunks, st
   if (most != 0) atomicMax(longest, most);
 }
 
-/// Lists the rows with several lanes: their first partial sum, and how many they have. Rows are neighbours in the list
-/// if they are in the matrix, but for where a warp's end; no result depends on which warp's come first.
-__global__ void shared_rows_kernel(const std::uint32_t* shared_rows, std::uint32_t shared, uint2* list,
+/// Lists the rows with several lanes. Rows are neighbours in the list if they are in the matrix, but for where a warp's
+/// end; no result depends on which warp's come first.
+__global__ void shared_rows_kernel(const std::uint32_t* shared_rows, std::uint32_t shared, SharedRow* list,
                                    std::uint32_t* count) {
   const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
   const bool starts = i < shared && (i == 0 || shared_rows[i - 1] != shared_rows[i]);
@@ -65,37 +69,50 @@ __global__ void shared_rows_kernel(const std::uint32_t* shared_rows, std::uint32
   if (!starts) return;
   std::uint32_t end = i + 1;
   while (end < shared && shared_rows[end] == shared_rows[i]) ++end;
-  list[place] = {i, end - i};
+  list[place] = {i, end - i, shared_rows[i]};
 }
 
-constexpr int sums_in_flight = 4;
+/// Of a row: most have no more, and then wait for memory once.
+constexpr int sums_in_flight = 8;
 
-/// Adds up the partial sums of each row, in order. Neighbouring rows have theirs near each other in each segment.
+/// Adds up the partial sums of each row, in order. Neighbouring rows have theirs near each other in each segment. What
+/// does not change between multiplies is loaded before the kernel that writes the sums has ended.
 template <class V>
 __global__ void __launch_bounds__(threads)
-    add_partials_kernel(SharedRows rows, const std::uint32_t* shared_rows, const V* partial, DeviceScalar<V> alpha_in,
-                        DeviceScalar<V> beta_in, V* y, RowMap map) {
+    add_partials_kernel(SharedRows rows, const V* partial, DeviceScalar<V> alpha_in, DeviceScalar<V> beta_in, V* y,
+                        RowMap map) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
   const V alpha = alpha_in.get(), beta = beta_in.get();
-  const uint2 sums = i < rows.count ? rows.list[i] : uint2{0, 0};
-  V* const at = y + (i < rows.count ? map(shared_rows[sums.x]) : 0);
+  const SharedRow sums = i < rows.count ? rows.list[i] : SharedRow{};
+  V* const at = y + (i < rows.count ? map(sums.row) : 0);
+  std::uint32_t place[sums_in_flight];
+  const auto find = [&](std::uint32_t k) {
+#pragma unroll
+    for (int j = 0; j < sums_in_flight; ++j) {
+      const std::uint32_t of = sums.first + k + static_cast<unsigned>(j);
+      place[j] = rows.lane_of != nullptr && k + j < sums.count ? __ldg(rows.lane_of + of) : of;
+    }
+    issue_loads();
+  };
+  find(0);
   wait_for_last_kernel();
   if (i >= rows.count) return;
   V sum = 0;
-  for (std::uint32_t k = 0; k < sums.y; k += sums_in_flight) {
+  for (std::uint32_t k = 0;;) {
     V next[sums_in_flight];
 #pragma unroll
-    for (int j = 0; j < sums_in_flight; ++j) {
-      const std::uint32_t of = sums.x + min(k + j, sums.y - 1);
-      next[j] = partial[rows.lane_of != nullptr ? rows.lane_of[of] : of];
-    }
+    for (int j = 0; j < sums_in_flight; ++j) next[j] = k + j < sums.count ? partial[place[j]] : V{0};
+    issue_loads();
 #pragma unroll
     for (int j = 0; j < sums_in_flight; ++j) {
       if (k + j == 0)
         sum = next[0];
-      else if (k + j < sums.y)
+      else if (k + j < sums.count)
         sum = sum + next[j];
     }
+    k += sums_in_flight;
+    if (k >= sums.count) break;
+    find(k);
   }
   const V before = scaled(beta, at);
   *at = alpha != V{0} ? fma(alpha, sum, before) : before;
@@ -110,7 +127,8 @@ struct State final : LayoutState {
   } found;
 
   [[nodiscard]] SharedRows rows() const {
-    return {static_cast<const uint2*>(list.get()), static_cast<const std::uint32_t*>(lane_of.get()), found.shared_rows};
+    return {static_cast<const SharedRow*>(list.get()), static_cast<const std::uint32_t*>(lane_of.get()),
+            found.shared_rows};
   }
 };
 
@@ -132,9 +150,9 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
       launch(lanes_of_kernel, stride_blocks(rows.size(), threads), threads, context.stream, rows.data(), rows.size(),
              static_cast<std::uint32_t*>(state->lane_of.get()));
     }
-    state->list = context.allocate(shared / 2 * sizeof(uint2));  // a row in it has two partial sums at least
+    state->list = context.allocate(shared / 2 * sizeof(SharedRow));  // a row in it has two partial sums at least
     launch(shared_rows_kernel, blocks_for(shared, threads), threads, context.stream, shared_rows.data(),
-           static_cast<std::uint32_t>(shared), static_cast<uint2*>(state->list.get()), &found->shared_rows);
+           static_cast<std::uint32_t>(shared), static_cast<SharedRow*>(state->list.get()), &found->shared_rows);
   }
   require_cuda(cudaMemcpyAsync(&state->found, found, sizeof *found, cudaMemcpyDeviceToHost, context.stream),
                "reading back what was counted");
