@@ -26,6 +26,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import bench_table  # noqa: E402
 import papers  # noqa: E402
+import papers_measure  # noqa: E402
+import papers_tables  # noqa: E402
 NO_GPU = {5: "built without CUDA", 6: "no GPU"}
 
 
@@ -72,6 +74,10 @@ def check_result(bench, matrix, result):
         close(matrix["gather_floor"], 1e6 * gathers, "floor of gathers")
         floor = max(floor, gathers)
     close(result["share_of_floor"], floor / seconds, "share of floor")
+    if "host_vectors" in result:
+        copies = sum(1e-3 * value * matrix[of] / bench["link"][way]["gbytes_per_second"]
+                     for of, way in (("columns", "to_device"), ("rows", "from_device")))
+        close(result["host_vectors_predicted"], result["cold"]["median"] + copies, "predicted with copies")
     assert result["correct"] and result["worst_error_over_bound"] <= 1
     assert result["repeats_bitwise"] or result["determinism"] != "bitwise"
 
@@ -181,6 +187,8 @@ def check_usage(directory):
                   ["bench", "A.mtx", "--only", "lp-wide"], ["bench", "A.mtx", "--runs", "0"],
                   ["bench", "A.mtx", "--device", "tpu"], ["bench", "A.mtx", "--peers", "mkl"],
                   ["bench", "A.mtx", "--device", "host", "--peers", "cusparse"],
+                  ["bench", "A.mtx", "--device", "host", "--host-vectors"],
+                  ["bench", "A.mtx", "--device", "host", "--peer", "csr-alg1"],
                   ["bench", "A.mtx", "--layout", "nothing"], ["bench", "A.mtx", "--value-type", "f16"],
                   ["bench", "A.mtx", "--json", "--csv"], ["bench", "-", "-"],
                   ["bench", "A.spmvc", "--device", "host", "--value-type", "f64"],
@@ -222,6 +230,14 @@ def check_gpu(directory):
     # Wrong bits of a peer would end with 70; what it does not take is skipped, and says so.
     check_gpu_types(directory, "f32")
     check_gpu_types(directory, "mixed")
+    bench = parse(run("bench", "A.mtx", "--device", "gpu", "--json", "--layout", "pjds", "--set", "pjds.basis=permuted",
+                      "--host-vectors", "--peer", "csr-alg1", "--runs", 3, cwd=directory))
+    [matrix] = bench["matrices"]
+    kernels = {"/".join(filter(None, (r["layout"], r["kernel"]))): r for r in matrix["results"]}
+    assert [name for name, r in kernels.items() if r["by"] == "cusparse"] == ["csr-alg1"], kernels
+    assert [name for name, r in kernels.items() if "host_vectors" not in r] == ["pjds/permuted"], kernels
+    for result in kernels.values():
+        check_result(bench, matrix, result)
     return True
 
 
@@ -249,7 +265,7 @@ def check_committed():
     """What docs/BENCHMARKS.md is made from, and that it is."""
     schemas = set()
     for path in sorted((ROOT / "docs" / "bench").glob("*.json")):
-        if "schema" not in json.loads(path.read_text(encoding="utf-8")):
+        if not json.loads(path.read_text(encoding="utf-8")).get("schema", "").startswith("spmvpack-bench-"):
             continue  # another program's
         bench = parse(path.read_text(encoding="utf-8"))
         schemas.add(bench["schema"])
@@ -283,27 +299,97 @@ def check_gathers():
     assert not VALIDATOR.is_valid(bench)
 
 
-def check_papers():
-    """docs/PAPERS.md is what benchmarks/papers.py makes, and times go where they belong."""
+FAKE_COMMAND = """#!/usr/bin/env python3
+# As `spmvpack bench` on a GPU: a recorded measurement for every matrix that is asked for.
+import json, sys
+words = sys.argv[1:]
+if "block-mesh --grid 48x48x47 --block 5 --radius 2.48" in " ".join(words):
+    sys.exit("spmvpack bench: out of memory")
+bench = json.load(open(RECORDED))
+value_type, layouts = words[words.index("--value-type") + 1], [b for a, b in zip(words, words[1:]) if a == "--layout"]
+[matrix] = [m for m in bench["matrices"] if m["name"] == "7-point-random"]
+bench["link"] = {way: {"gbytes_per_second": 50.0} for way in ("to_device", "from_device")}
+for r in matrix["results"]:
+    if "--host-vectors" in words and r["skipped"] is None:
+        r |= {"host_vectors": {"median": r["cold"]["median"] + 1000}, "host_vectors_predicted": 999.0}
+matrix["results"] = [r for r in matrix["results"] if r["by"] != "spmvpack" or r["layout"] in layouts]
+made = [w for w in words if w.startswith("generate ")]
+bench["matrices"] = [matrix | {"source": "spmvpack " + w, "value_type": value_type} for w in made]
+print(json.dumps(bench))
+"""
+
+
+def cells(table, name):
+    line = next(line for line in table.splitlines() if line.startswith(f"| {name} "))
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def check_papers(directory):
+    """docs/PAPERS.md is what benchmarks/papers.py makes; times go from a GPU into the tables, or it is said why not."""
     subprocess.run([sys.executable, ROOT / "benchmarks" / "papers.py", "--check"], check=True)
-    facts = json.loads(papers.REPORTS.read_text(encoding="utf-8"))
-    bench = json.loads((ROOT / "docs" / "bench" / "papers_h200_f64.json").read_text(encoding="utf-8"))
-    matrix = bench["matrices"][0]
-    matrix["source"] = "spmvpack generate lattice-qcd --sites 8"
-    median = {(r["by"], r["layout"], r["kernel"]): r["cold"]["median"] for r in matrix["results"] if not r["skipped"]}
-    times = papers.Times()
-    times.add(bench)
-    tables = papers.Tables(facts, times).all()
-    line = next(line for line in tables["gao-table-4"].splitlines() if "QCD" in line)
-    cells = [cell.strip() for cell in line.strip("|").split("|")]
-    ours = {kernel: median["spmvpack", "csr", kernel] for kernel in ("ipcsr", "pcsr")}
-    peer = min(median["cusparse", f"csr-alg{n}", ""] for n in (1, 2))
-    assert cells[:3] == ["QCD", "1.16 / 1.17", f"{ours['pcsr'] / ours['ipcsr']:.2f}"], cells
-    assert cells[3:5] == ["1.49 / 1.87", f"{peer / ours['ipcsr']:.2f}"], cells
-    assert "-" in next(line for line in tables["gao-table-3"].splitlines() if "QCD" in line).split("|")[3]  # f32: no time
+    recorded = ROOT / "docs" / "bench" / "papers_h200_f64.json"
+    command, file = directory / "spmvpack", directory / "times.json"
+    command.write_text(FAKE_COMMAND.replace("RECORDED", repr(str(recorded))))
+    command.chmod(0o755)
+    done = subprocess.run([sys.executable, ROOT / "benchmarks" / "papers.py", "--run", command, "--times", file,
+                           "--solver-times", directory / "none.json"], check=True, capture_output=True, text=True)
+    assert file.stat().st_size < 1_000_000
+    times = papers_measure.Times(json.loads(file.read_text(encoding="utf-8")))
+    assert times.measured["machine"]["name"] == "NVIDIA H200"
+    tables = dict(block.split("\n\n", 1) for block in done.stdout.split("## ")[1:])
+    bench = json.loads(recorded.read_text(encoding="utf-8"))
+    [matrix] = [m for m in bench["matrices"] if m["name"] == "7-point-random"]
+    median = {(r["layout"], r["kernel"]): r["cold"]["median"] for r in matrix["results"] if not r["skipped"]}
+    csr = min(median[f"csr-alg{n}", ""] for n in (1, 2))
+    over = lambda kernel: f"{csr / median[kernel]:.2f}"
+    assert cells(tables["gao-table-4"], "QCD")[:3] == [
+        "QCD", "1.16 / 1.17", f"{median['csr', 'pcsr'] / median['csr', 'ipcsr']:.2f}"]
+    assert cells(tables["gao-table-4"], "QCD")[3:5] == ["1.49 / 1.87", over(("csr", "ipcsr"))]
+    assert cells(tables["nagasaka-figure-3"], "apache2")[1] == over(("amb", "atomic"))
+    copies = cells(tables["kreutzer-copies"], "sAMG")
+    facts = json.loads(papers.REPORTS.read_text(encoding="utf-8"))["adaptive --grid 140x140x140 f64"]
+    assert copies[2] == f"{2e-3 * facts['nonzeros'] / median['pjds', 'rows']:.1f}"
+    assert copies[5] == f"{2e-3 * facts['nonzeros'] / (median['pjds', 'rows'] + 1000):.1f}"
+    # (2) by hand: 16 bytes a row at 50 GB/s, and (1) with alpha = 1.
+    kernel = 8e-3 * (2.5 * facts["nonzeros"] + 2 * facts["rows"]) / bench["copy"]["gbytes_per_second"]
+    assert copies[3].split(" to ")[0] == f"{2e-3 * facts['nonzeros'] / (kernel + 16e-3 * facts['rows'] / 50):.1f}"
+    # What could not be measured is said: too large, failed, not among the kernels.
+    assert "nlpkkt200" in tables["aliaga-figure-4"] and "440,225,632 nonzeros are more than 230,000,000" in tables[
+        "aliaga-figure-4"]
+    assert cells(tables["kreutzer-table-1"], "DLR2")[5] == "-" and "out of memory" in tables["kreutzer-table-1"]
+    assert tables["aliaga-figure-5"].strip() == "Not measured."
+    # Without time, nothing is measured.
+    done = subprocess.run([sys.executable, ROOT / "benchmarks" / "papers.py", "--run", command, "--times", file,
+                           "--seconds", "0"], check=False, capture_output=True, text=True)
+    assert done.returncode == 1 and "no time left, of 0.0 s" in done.stderr, done
     # Equations 3 and 4 by hand.
-    numbers = [line.split("|")[5].strip() for line in tables["kreutzer-equations"].splitlines()[2:6]]
+    plain = papers_tables.Tables(json.loads(papers.REPORTS.read_text(encoding="utf-8")), papers_measure.Times()).all()
+    numbers = [line.split("|")[5].strip() for line in plain["kreutzer-equations"].splitlines()[2:6]]
     assert numbers == ["24.67", "7.20", "79.20", "264.67"], numbers
+    check_solver()
+
+
+def check_solver():
+    """Figure 5 from a made-up measurement: of two matrices one was left out. In what is committed, residuals agree."""
+    for matrix in (papers.read(papers.SOLVER) or {"matrices": []})["matrices"]:
+        for measured in matrix.get("results", []):
+            assert measured["skipped"] is not None or measured["agrees"], (matrix["name"], measured)
+
+    def result(by, name, microseconds, iterations):
+        return {"by": by, "name": name, "skipped": None, "iteration": {"median": microseconds},
+                "solve": {"iterations": iterations, "microseconds": microseconds * iterations, "converged": True}}
+
+    matrix = {"name": "A", "family": "grids", "nonzeros": 5_000_000, "results": [
+        result("spmvpack", "ccoo/atomic", 100, 40), result("spmvpack", "ccoo", 80, 40),
+        result("spmvpack", "auto", 50, 30),
+        result("cusparse", "csr-alg1", 130, 50), result("cusparse", "csr-alg2", 120, 50),
+        result("cusparse", "sell-32", 110, 40), {"by": "cusparse", "name": "csr-op-alg1", "skipped": "no plan"}]}
+    solver = {"machine": "M", "cusparse": "12.6", "tolerance": 1e-8, "most_iterations": 500,
+              "matrices": [matrix, {"name": "B", "family": "circuits", "skipped": "no time left, of 75 s"}]}
+    table = papers_tables.Tables({}, papers_measure.Times(), solver).aliaga_solver()
+    assert cells(table, "A")[3:] == ["120", "-", "110", "100 (1.20, 1.10)", "80 (1.50, 1.38)", "50 (2.40, 2.20)",
+                                     f"30 / 40: {110 * 40 / (50 * 30):.2f}"], table
+    assert "Not measured: B, no time left" in table and "1 matrices of 1 families" in table
 
 
 with open(ROOT / "docs" / "bench.schema.json", encoding="utf-8") as schema_file:
@@ -319,5 +405,6 @@ with tempfile.TemporaryDirectory() as name:
     gpu = check_gpu(pathlib.Path(name))
 check_committed()
 check_gathers()
-check_papers()
+with tempfile.TemporaryDirectory() as name:
+    check_papers(pathlib.Path(name))
 print("ok" if gpu else "ok, without a GPU")
