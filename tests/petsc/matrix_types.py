@@ -163,11 +163,41 @@ if PETSc.COMM_WORLD.getRank() == RANKS - 1:
 else:
     assert "A in csell" in text, text
 
-# A layout that is none is an error, at once.
-options.setValue("mat_spmvpack_layout", "zip")
-try:
-    matrix(kind="aijspmvpack")
-except PETSc.Error as error:
-    assert error.ierr == 95, error.ierr  # PETSC_ERR_USER_INPUT
-else:
-    sys.exit("a layout of no such name was taken")
+# Chosen by measured times; predicted ones are those of any machine.
+options.setValue("mat_spmvpack_layout", "auto")
+options.setValue("mat_spmvpack_at_most", 1e9)
+for option, value in (("mat_spmvpack_tune", True), ("mat_spmvpack_target", "h100")):
+    options.setValue(option, value)
+    a = matrix(kind="aijspmvpack")
+    require_same(a, OURS)
+    assert "A in " in viewed(a), viewed(a)
+    if option == "mat_spmvpack_tune":
+        assert "measured" in viewed(a), viewed(a)
+    options.delValue(option)
+
+
+def require_error(number, what):
+    try:
+        matrix(kind="aijspmvpack")
+    except PETSc.Error as error:
+        assert error.ierr == number, error.ierr
+    else:
+        sys.exit(f"{what} was taken")
+
+
+# What is no name of its kind is an error, at once.
+USER_INPUT, UNSUPPORTED = 95, 56
+for option, value in (("mat_spmvpack_layout", "zip"), ("mat_spmvpack_target", "tpu")):
+    options.setValue(option, value)
+    require_error(USER_INPUT, value)
+    options.delValue(option)
+
+# Without CUDA, there are no matrices on a GPU.
+for kind in ("aijcusparsespmvpack", OURS.replace("aij", "aijcusparse")):
+    try:
+        matrix(kind=kind)
+    except PETSc.Error as error:
+        assert error.ierr == UNSUPPORTED, error.ierr
+        assert "there are no matrices on a GPU, as this PETSc is built without CUDA" in str(error), str(error)
+    else:
+        sys.exit(f"{kind} was made without CUDA")

@@ -121,47 +121,85 @@ class Planner {
   std::shared_ptr<const FilledRows> filled_;
 };
 
-Container container_of(const CsrView& a, const Plan& plan, const EncodingOptions& options) {
+encoder::EncodeRequest request_of(const EncodingOptions& options) {
   encoder::EncodeRequest request;
   request.strategy = options.layout;
   request.aim = options.aim;
+  request.threads = options.threads;
+  return request;
+}
+
+Container container_of(const CsrView& a, const Plan& plan, const EncodingOptions& options) {
   Provenance provenance;
   provenance.entries = a.nnz();
   WriteOptions write;
   write.threads = options.threads;
   MemorySink sink;
   write_container(
-      sink, encoder::container_source(encoder::facts_of(a, options.threads), provenance, {a, plan}, request), write);
+      sink,
+      encoder::container_source(encoder::facts_of(a, options.threads), provenance, {a, plan}, request_of(options)),
+      write);
   return Container::open(memory_source(sink.take()), "memory");
+}
+
+void note_plan(Encoding& result, const Plan& plan) {
+  result.layout = plan.layouts();
+  result.bytes = plan.device_bytes();
+  result.reason = plan.reason;
+}
+
+/// Whether `auto` gains enough; the reason why not, otherwise.
+bool gains(Encoding& result, double share, const EncodingOptions& options) {
+  if (share <= options.at_most) return true;
+  result.reason = fmt::format("{} would take {} of csr's time, more than {}", result.layout, percent_text(share),
+                              percent_text(options.at_most));
+  return false;
+}
+
+void load_encoded(Encoding& result, Container container, const EncodingOptions& options) {
+  if (options.for_device) {
+    result.container.emplace(std::move(container));
+    return;
+  }
+  LoadOptions load;  // the bytes are our own: nothing has changed them
+  load.threads = options.threads;
+  load.verify_checksums = false;
+  load.check_structure = false;
+  result.matrix.emplace(host_loader::HostMatrix::load(container, load));
+}
+
+void encode_tuned(Encoding& result, const CsrView& a, const EncodingOptions& options) {
+  encoder::EncodeRequest request = request_of(options);
+  request.tuner = options.tuner;
+  MemorySink sink;
+  const encoder::EncodeResult encoded = encoder::encode(a, request, sink);
+  note_plan(result, encoded.plan);
+  const std::optional<encoder::BesideCsr>& beside = encoded.plan.beside_csr;
+  if (!beside || gains(result, beside->seconds / beside->csr_seconds, options))
+    load_encoded(result, Container::open(memory_source(sink.take()), "memory"), options);
 }
 
 Encoding encode_sorted(const CsrView& a, const EncodingOptions& options) {
   Encoding result;
   result.csr_bytes = csr_bytes_of(a);
   result.filled_rows = filled_rows(a);
+  const bool chooses = options.layout == "auto";
+  if (chooses && options.tuner && result.filled_rows >= a.rows() / 2) {
+    encode_tuned(result, a, options);
+    return result;
+  }
   Planner planner(a, result.filled_rows, options);
   const Planned best = planner.plan(options.layout);
-  result.layout = best.plan.layouts();
-  result.bytes = best.plan.device_bytes();
-  result.reason = best.plan.reason;
-  if (options.layout == "auto") {
-    const double share = best.seconds / planner.plan("csr").seconds;
-    if (share > options.at_most) {
-      result.reason = fmt::format("{} would take {} of csr's time, more than {}", result.layout, percent_text(share),
-                                  percent_text(options.at_most));
-      return result;
-    }
+  note_plan(result, best.plan);
+  if (chooses) {
+    if (!gains(result, best.seconds / planner.plan("csr").seconds, options)) return result;
   } else if (encoder::too_large(result.bytes, result.csr_bytes)) {
     throw Error(errc::unsupported,
                 fmt::format("{} takes {} bytes, more than {} times AIJ's {}", result.layout, grouped(result.bytes),
                             encoder::max_growth, grouped(result.csr_bytes)),
                 {}, "choose another layout");
   }
-  LoadOptions load;  // the bytes are our own: nothing has changed them
-  load.threads = options.threads;
-  load.verify_checksums = false;
-  load.check_structure = false;
-  result.matrix.emplace(host_loader::HostMatrix::load(container_of(a, best.plan, options), load));
+  load_encoded(result, container_of(a, best.plan, options), options);
   return result;
 }
 

@@ -1,12 +1,14 @@
 #pragma once
-// A matrix in PETSc's arrays, encoded for this machine, or the reason why it is not. Knows nothing of PETSc.
+// A matrix in PETSc's arrays, encoded, or the reason why it is not. Knows nothing of PETSc.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/reader.hpp"
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/encoder/tune.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::petsc {
@@ -17,6 +19,9 @@ struct EncodingOptions {
   int threads = 1;
   /// `auto` encodes where the multiply is predicted to take at most this share of csr's time.
   double at_most = default_at_most();
+  /// `auto` chooses by measured times, but for matrices whose rows are mostly empty.
+  std::optional<encoder::Tuner> tuner = {};
+  bool for_device = false;  ///< the result is a container, to be loaded by the caller
 
   /// AIJ is not slower than csr, and faster where rows share their columns (inodes). Prices of a host are those of
   /// processors with AVX-512; without it the loops of most layouts take two to three times as long as predicted
@@ -29,7 +34,8 @@ void check_layout(const std::string& layout);
 
 /// What became of a matrix.
 struct Encoding {
-  std::optional<host_loader::HostMatrix> matrix;  ///< none: AIJ multiplies
+  std::optional<host_loader::HostMatrix> matrix;  ///< none: AIJ multiplies, or a device has the matrix
+  std::optional<Container> container;             ///< with EncodingOptions::for_device, in place of `matrix`
   std::string layout;                             ///< such as "bitflag", or "csell+csr"
   std::string reason;                             ///< why this layout, or why none
   std::uint64_t filled_rows = 0;                  ///< with entries

@@ -69,6 +69,7 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_spmvpack_petsc() {
   PetscCall(MatRegister(mpi_type, create_mpi));
   PetscCall(MatRegisterRootName(root_type, seq_type, mpi_type));
   PetscCall(MatSeqAIJRegister(seq_type, convert_to_seq));
+  PetscCall(register_gpu_types());
   PetscCall(PetscLogEventRegister("SpmvpackEncode", MAT_CLASSID, &events.encode));
   PetscCall(PetscLogEventRegister("SpmvpackMult", MAT_CLASSID, &events.multiply));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,7 +10,6 @@ namespace spmvpack::petsc {
 
 namespace {
 
-constexpr const char* state_name = "spmvpack_state";
 constexpr const char* retrieve_name = "MatRetrieveValues_C";
 constexpr const char* aij_retrieve_name = "MatRetrieveValues_spmvpack_aij_C";
 
@@ -22,80 +21,6 @@ PetscErrorCode view(Mat a, PetscViewer viewer);
 PetscErrorCode convert_to_seqaij(Mat a, MatType type, MatReuse reuse, Mat* converted);
 
 constexpr Functions ours{mult, mult_add, mult_transpose, mult_transpose_add, view};
-
-template <class F>
-PetscErrorCode get_function(Mat a, MatOperation operation, F** function) {
-  PetscAnyFunction any = nullptr;
-  PetscFunctionBegin;
-  PetscCall(MatGetOperation(a, operation, &any));
-  *function = reinterpret_cast<F*>(any);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode get_functions(Mat a, Functions* f) {
-  PetscFunctionBegin;
-  PetscCall(get_function(a, MATOP_MULT, &f->mult));
-  PetscCall(get_function(a, MATOP_MULT_ADD, &f->mult_add));
-  PetscCall(get_function(a, MATOP_MULT_TRANSPOSE, &f->mult_transpose));
-  PetscCall(get_function(a, MATOP_MULT_TRANSPOSE_ADD, &f->mult_transpose_add));
-  PetscCall(get_function(a, MATOP_VIEW, &f->view));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode set_functions(Mat a, const Functions& f) {
-  const auto any = [](auto* function) { return reinterpret_cast<PetscAnyFunction>(function); };
-  PetscFunctionBegin;
-  PetscCall(MatSetOperation(a, MATOP_MULT, any(f.mult)));
-  PetscCall(MatSetOperation(a, MATOP_MULT_ADD, any(f.mult_add)));
-  PetscCall(MatSetOperation(a, MATOP_MULT_TRANSPOSE, any(f.mult_transpose)));
-  PetscCall(MatSetOperation(a, MATOP_MULT_TRANSPOSE_ADD, any(f.mult_transpose_add)));
-  PetscCall(MatSetOperation(a, MATOP_VIEW, any(f.view)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode read_options(Mat a, Options* options) {
-  char layout[64] = "auto";
-  const char* const targets[] = {"gpu", "host"};
-  PetscInt target = static_cast<PetscInt>(options->encoding.aim.target), threads = options->encoding.threads;
-  PetscReal at_most = options->encoding.at_most;
-  PetscFunctionBegin;
-  PetscObjectOptionsBegin(reinterpret_cast<PetscObject>(a));
-  PetscCall(PetscOptionsString("-mat_spmvpack_layout", "Layout that encodes the matrix, auto for the fastest",
-                               "spmvpack help layouts", layout, layout, sizeof layout, nullptr));
-  PetscCall(PetscOptionsEList("-mat_spmvpack_target", "Machine for which auto predicts times", "", targets,
-                              static_cast<PetscInt>(std::size(targets)), targets[target], &target, nullptr));
-  PetscCall(PetscOptionsReal("-mat_spmvpack_at_most", "Share of csr's predicted time at which auto encodes", "",
-                             at_most, &at_most, nullptr));
-  PetscCall(PetscOptionsBoundedInt("-mat_spmvpack_after", "Multiplies by AIJ before a matrix is encoded", "",
-                                   options->after, &options->after, nullptr, 0));
-  PetscCall(PetscOptionsBoundedInt("-mat_spmvpack_min_nnz", "Fewest entries of a matrix that is encoded", "",
-                                   options->min_nnz, &options->min_nnz, nullptr, 0));
-  PetscCall(PetscOptionsBoundedInt("-mat_spmvpack_max_changes", "Changes of an encoded matrix before it stays on AIJ",
-                                   "", options->max_changes, &options->max_changes, nullptr, 0));
-  PetscCall(PetscOptionsBoundedInt("-mat_spmvpack_threads", "Threads that encode and multiply, 0 for all", "", threads,
-                                   &threads, nullptr, 0));
-  PetscCall(PetscOptionsBool("-mat_spmvpack_view", "Say what became of the matrix when it is destroyed", "",
-                             options->view, &options->view, nullptr));
-  PetscOptionsEnd();
-  options->encoding.layout = layout;
-  options->encoding.aim.target = static_cast<encoder::Target>(target);
-  options->encoding.threads = static_cast<int>(threads);
-  options->encoding.at_most = at_most;
-  PetscCall(guarded([&] { check_layout(options->encoding.layout); }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode delete_state(State* state) {
-  PetscFunctionBegin;
-  const bool multiplied = state->contents.row_ptr != nullptr;
-  if (state->options.view != PETSC_FALSE && multiplied && state->nnz >= state->options.min_nnz) {
-    int rank = 0;
-    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-    std::string text;
-    PetscCall(guarded([&] { text = description_of(*state); }));
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "[%d] spmvpack: %s", rank, text.c_str()));
-  }
-  delete state;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /// MatRetrieveValues() before PETSc 3.26 changes values and leaves the matrix's state as it is.
 PetscErrorCode retrieve_values(Mat a) {
@@ -112,16 +37,9 @@ PetscErrorCode retrieve_values(Mat a) {
 PetscErrorCode attach(Mat a, const Functions& aij) {
   const auto object = reinterpret_cast<PetscObject>(a);
   PetscErrorCode (*retrieve)(Mat) = nullptr;
-  PetscContainer container = nullptr;
   State* state = nullptr;
   PetscFunctionBegin;
-  PetscCall(guarded([&] { state = new State; }));
-  PetscCall((make_container<State, delete_state>(state, &container)));
-  PetscCall(PetscObjectCompose(object, state_name, reinterpret_cast<PetscObject>(container)));
-  PetscCall(PetscContainerDestroy(&container));
-  PetscCall(PetscObjectGetId(object, &state->owner));
-  state->aij = aij;
-  PetscCall(read_options(a, &state->options));
+  PetscCall(make_state(a, on_host, aij, &state));
   PetscCall(PetscObjectQueryFunction(object, retrieve_name, &retrieve));
   if (retrieve != nullptr && retrieve != retrieve_values) {
     PetscCall(PetscObjectComposeFunction(object, aij_retrieve_name, retrieve));
@@ -144,7 +62,7 @@ PetscErrorCode detach(Mat a, const Functions& aij) {
     PetscCall(PetscObjectComposeFunction(object, aij_retrieve_name, nullptr));
   }
   PetscCall(remove_conversions(a, MATSEQAIJ, seq_type));
-  PetscCall(PetscObjectCompose(object, state_name, nullptr));
+  PetscCall(remove_state(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -163,22 +81,16 @@ PetscErrorCode functions_of_seqaij(Functions* aij) {
 /// The matrix's State; a new one if it has another's or none. MatHeaderMerge() leaves a matrix its type and functions,
 /// and gives it what is composed with another, which may be a plain MATSEQAIJ.
 PetscErrorCode state_of(Mat a, State** state) {
-  const auto object = reinterpret_cast<PetscObject>(a);
-  PetscObject found = nullptr;
-  PetscObjectId id = 0;
+  bool own = false;
   PetscFunctionBegin;
   for (Functions aij;;) {
-    PetscCall(PetscObjectQuery(object, state_name, &found));
-    if (found != nullptr) {
-      void* pointer = nullptr;
-      PetscCall(PetscContainerGetPointer(reinterpret_cast<PetscContainer>(found), &pointer));
-      *state = static_cast<State*>(pointer);
-      PetscCall(PetscObjectGetId(object, &id));
-      if ((*state)->owner == id) break;
+    PetscCall(find_state(a, state, &own));
+    const bool of_seqaij = *state != nullptr && (*state)->place == &on_host;
+    if (own && of_seqaij) break;
+    if (of_seqaij)
       aij = (*state)->aij;
-    } else {
+    else
       PetscCall(functions_of_seqaij(&aij));
-    }
     PetscCall(attach(a, aij));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -241,20 +153,9 @@ PetscErrorCode mult_transpose_add(Mat a, Vec x, Vec y, Vec z) { return multiply(
 
 PetscErrorCode view(Mat a, PetscViewer viewer) {
   State* state = nullptr;
-  PetscBool ascii = PETSC_FALSE;
-  PetscViewerFormat format = PETSC_VIEWER_DEFAULT;
   PetscFunctionBegin;
   PetscCall(state_of(a, &state));
-  PetscCall(update(a, *state));
-  PetscCall(state->aij.view(a, viewer));
-  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
-  if (ascii == PETSC_FALSE) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerGetFormat(viewer, &format));
-  if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL) {
-    std::string text;
-    PetscCall(guarded([&] { text = description_of(*state); }));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "spmvpack: %s", text.c_str()));
-  }
+  PetscCall(view_with_state(a, *state, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

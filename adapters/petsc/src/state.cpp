@@ -7,13 +7,15 @@
 
 #include "errors.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/host_loader/timing.hpp"
 #include "types.hpp"
 
 namespace spmvpack::petsc {
 namespace {
 
-/// What the matrix holds now. Of a matrix on a GPU, whose arrays are there, this is where device CSR would come from.
-PetscErrorCode read_contents(Mat a, Contents* contents) {
+constexpr const char* state_name = "spmvpack_state";
+
+PetscErrorCode contents_on_host(Mat a, Contents* contents) {
   PetscMemType place = PETSC_MEMTYPE_HOST;
   PetscScalar* values = nullptr;
   PetscFunctionBegin;
@@ -25,10 +27,42 @@ PetscErrorCode read_contents(Mat a, Contents* contents) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-CsrView view_of(const State& state) {
+PetscErrorCode defaults_on_host(Options* options, std::string* target) {
+  PetscFunctionBegin;
+  options->encoding.aim.target = encoder::Target::host;
+  if (options->tune != PETSC_FALSE) options->encoding.at_most = 0.8;  // AIJ may be faster than csr, as measured, too
+  PetscCall(guarded([&] { *target = "host"; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+encoder::Tuner tuner_on_host(int threads) {
+  return {host_loader::processor_name(), host_loader::measure_on_host(threads)};
+}
+
+/// Calls f with the matrix as it is in host memory. Of one whose newest values are on a GPU, PETSc copies these back:
+/// an encoder on the device would be called here, and here alone, with the arrays of MatSeqAIJGetCSRAndMemType().
+template <class F>
+PetscErrorCode with_csr(Mat a, const State& state, F&& f) {
   const auto rows = static_cast<std::size_t>(state.rows), nnz = static_cast<std::size_t>(state.nnz);
-  return {rows, static_cast<std::uint64_t>(state.cols), std::span(state.contents.row_ptr, rows + 1),
-          std::span(state.contents.col_idx, nnz), std::span(state.contents.values, nnz)};
+  const PetscScalar* values = nullptr;
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJGetArrayRead(a, &values));
+  PetscCall(guarded([&] {
+    f(CsrView(rows, static_cast<std::uint64_t>(state.cols), std::span(state.contents.row_ptr, rows + 1),
+              std::span(state.contents.col_idx, nnz), std::span(values, nnz)));
+  }));
+  PetscCall(MatSeqAIJRestoreArrayRead(a, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void encode_operator(const State& state, Operator& op, const CsrView& csr) {
+  EncodingOptions options = state.options.encoding;
+  options.for_device = state.place->device;
+  if (state.options.tune != PETSC_FALSE) options.tuner = state.place->tuner(options.threads);
+  op.encoding = &op == &state.a ? encode(csr, options) : encode(transposed(csr, options.threads), options);
+  if (!op.encoding.container) return;
+  op.device = state.place->load(*op.encoding.container, options.threads);
+  op.encoding.container.reset();
 }
 
 /// Encodes A, or A^T, or finds that it is to stay on AIJ.
@@ -39,53 +73,150 @@ PetscErrorCode decide(Mat a, State& state, Operator& op) {
   PetscCall(PetscTime(&start));
   op.decided = true;
   std::string failure;
-  try {
-    const CsrView view = view_of(state);
-    op.encoding = &op == &state.a ? encode(view, state.options.encoding)
-                                  : encode(transposed(view, state.options.encoding.threads), state.options.encoding);
-  } catch (const std::exception& e) {
-    failure = e.what();
-    op.encoding = {};
-    op.encoding.reason = failure;
-  }
+  PetscCall(with_csr(a, state, [&](const CsrView& csr) {
+    try {
+      encode_operator(state, op, csr);
+    } catch (const std::exception& e) {
+      failure = e.what();
+      op.encoding = {};
+      op.encoding.reason = failure;
+    }
+  }));
   PetscCall(PetscTime(&end));
   op.encode_seconds += end - start;
   PetscCall(PetscLogEventEnd(events.encode, a, 0, 0, 0));
   if (!failure.empty())
-    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvpack: a matrix stays on AIJ: %s\n", failure.c_str()));
+    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvpack: a matrix stays on %s: %s\n", state.place->stays_on,
+                           failure.c_str()));
   PetscCall(PetscInfo(a, "spmvpack: %s", description_of(state).c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-std::string line_of(const Operator& op, const char* name) {
+std::string line_of(const State& state, const Operator& op, const char* name) {
   if (!op.decided && op.multiplies == 0) return {};
-  if (!op.encoding.matrix)
-    return fmt::format("{} on AIJ{}{}", name, op.encoding.reason.empty() ? "" : ": ", op.encoding.reason);
+  const std::string why = op.encoding.reason.empty() ? "" : ": " + op.encoding.reason;
+  if (!op.encoded()) return fmt::format("{} on {}{}", name, state.place->stays_on, why);
   const auto share = static_cast<double>(op.encoding.bytes) / static_cast<double>(op.encoding.csr_bytes);
-  return fmt::format("{} in {}, {} bytes ({} of AIJ's){}{}; encoded in {}, {} in {}", name, op.encoding.layout,
-                     grouped(op.encoding.bytes), percent_text(share), op.encoding.reason.empty() ? "" : ": ",
-                     op.encoding.reason, time_text(op.encode_seconds),
-                     counted(static_cast<std::uint64_t>(op.multiplies), "multiply", "multiplies"),
-                     time_text(op.multiply_seconds));
+  std::string line = fmt::format("{} in {}, {} bytes ({} of AIJ's){}; encoded in {}, {}", name, op.encoding.layout,
+                                 grouped(op.encoding.bytes), percent_text(share), why, time_text(op.encode_seconds),
+                                 counted(static_cast<std::uint64_t>(op.multiplies), "multiply", "multiplies"));
+  // Nobody waits for those of a device.
+  if (!state.place->device) line += " in " + time_text(op.multiply_seconds);
+  return line;
+}
+
+PetscErrorCode delete_state(State* state) {
+  PetscFunctionBegin;
+  const bool multiplied = state->contents.row_ptr != nullptr;
+  if (state->options.view != PETSC_FALSE && multiplied && state->nnz >= state->options.min_nnz) {
+    int rank = 0;
+    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+    std::string text;
+    PetscCall(guarded([&] { text = description_of(*state); }));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "[%d] spmvpack: %s", rank, text.c_str()));
+  }
+  delete state;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 }  // namespace
 
+const Place on_host{"AIJ", false, contents_on_host, defaults_on_host, tuner_on_host};
+
+PetscErrorCode get_functions(Mat a, Functions* f) {
+  PetscFunctionBegin;
+  PetscCall(get_operation(a, MATOP_MULT, &f->mult));
+  PetscCall(get_operation(a, MATOP_MULT_ADD, &f->mult_add));
+  PetscCall(get_operation(a, MATOP_MULT_TRANSPOSE, &f->mult_transpose));
+  PetscCall(get_operation(a, MATOP_MULT_TRANSPOSE_ADD, &f->mult_transpose_add));
+  PetscCall(get_operation(a, MATOP_VIEW, &f->view));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_functions(Mat a, const Functions& f) {
+  PetscFunctionBegin;
+  PetscCall(set_operation(a, MATOP_MULT, f.mult));
+  PetscCall(set_operation(a, MATOP_MULT_ADD, f.mult_add));
+  PetscCall(set_operation(a, MATOP_MULT_TRANSPOSE, f.mult_transpose));
+  PetscCall(set_operation(a, MATOP_MULT_TRANSPOSE_ADD, f.mult_transpose_add));
+  PetscCall(set_operation(a, MATOP_VIEW, f.view));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode make_state(Mat a, const Place& place, const Functions& aij, State** made) {
+  const auto object = reinterpret_cast<PetscObject>(a);
+  PetscContainer container = nullptr;
+  State* state = nullptr;
+  PetscFunctionBegin;
+  PetscCall(guarded([&] { state = new State; }));
+  PetscCall((make_container<State, delete_state>(state, &container)));
+  PetscCall(PetscObjectCompose(object, state_name, reinterpret_cast<PetscObject>(container)));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscObjectGetId(object, &state->owner));
+  state->place = &place;
+  state->aij = aij;
+  PetscCall(read_options(a, place, &state->options));
+  *made = state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode find_state(Mat a, State** state, bool* own) {
+  const auto object = reinterpret_cast<PetscObject>(a);
+  PetscObject found = nullptr;
+  PetscObjectId id = 0;
+  void* pointer = nullptr;
+  PetscFunctionBegin;
+  *state = nullptr;
+  *own = false;
+  PetscCall(PetscObjectQuery(object, state_name, &found));
+  if (found == nullptr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscContainerGetPointer(reinterpret_cast<PetscContainer>(found), &pointer));
+  *state = static_cast<State*>(pointer);
+  PetscCall(PetscObjectGetId(object, &id));
+  *own = (*state)->owner == id;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode remove_state(Mat a) {
+  PetscFunctionBegin;
+  PetscCall(PetscObjectCompose(reinterpret_cast<PetscObject>(a), state_name, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode view_with_state(Mat a, State& state, PetscViewer viewer) {
+  PetscBool ascii = PETSC_FALSE;
+  PetscViewerFormat format = PETSC_VIEWER_DEFAULT;
+  PetscFunctionBegin;
+  PetscCall(update(a, state));
+  PetscCall(state.aij.view(a, viewer));
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
+  if (ascii == PETSC_FALSE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL) {
+    std::string text;
+    PetscCall(guarded([&] { text = description_of(state); }));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "spmvpack: %s", text.c_str()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode update(Mat a, State& state) {
   Contents now;
   PetscFunctionBegin;
-  PetscCall(read_contents(a, &now));
+  PetscCall(state.place->contents(a, &now));
   if (now == state.contents) PetscFunctionReturn(PETSC_SUCCESS);
   // Here, and here alone, new values in an old pattern could be put in their places. They are encoded anew.
   if (state.a.decided || state.transpose.decided) {
     ++state.changes;
     if (state.changes == state.options.max_changes + 1)
-      PetscCall(PetscInfo(a, "spmvpack: has changed %" PetscInt_FMT " times and stays on AIJ\n", state.changes));
+      PetscCall(PetscInfo(a, "spmvpack: has changed %" PetscInt_FMT " times and stays on %s\n", state.changes,
+                          state.place->stays_on));
   }
   for (Operator* op : {&state.a, &state.transpose}) {
     op->multiplies_of_aij = 0;
     op->decided = false;
     op->encoding = {};
+    op->device.reset();
   }
   state.transpose_is_a = false;
   PetscCall(MatGetLocalSize(a, &state.rows, &state.cols));
@@ -104,16 +235,16 @@ PetscErrorCode find_multiplier(Mat a, State& state, bool transpose, Multiplier* 
   if (!op->decided) {
     if (op->multiplies_of_aij++ < state.options.after) PetscFunctionReturn(PETSC_SUCCESS);
     if (transpose) {
-      PetscCall(guarded([&] {
-        const Symmetry found = symmetry_of(view_of(state), state.options.encoding.threads);
-        state.transpose_is_a = found != Symmetry::general;
+      PetscCall(with_csr(a, state, [&](const CsrView& csr) {
+        state.transpose_is_a = symmetry_of(csr, state.options.encoding.threads) != Symmetry::general;
       }));
       if (state.transpose_is_a) op = &state.a;
     }
     if (!op->decided) PetscCall(decide(a, state, *op));
   }
-  if (!op->encoding.matrix) PetscFunctionReturn(PETSC_SUCCESS);
-  multiplier->matrix = &*op->encoding.matrix;
+  if (!op->encoded()) PetscFunctionReturn(PETSC_SUCCESS);
+  multiplier->device = op->device.get();
+  if (op->encoding.matrix) multiplier->matrix = &*op->encoding.matrix;
   multiplier->operation = transpose && op == &state.a ? Operation::transpose : Operation::none;
   multiplier->of = op;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -124,9 +255,9 @@ std::string description_of(const State& state) {
       fmt::format("{} x {}, {} nonzeros", grouped(static_cast<std::uint64_t>(state.rows)),
                   grouped(static_cast<std::uint64_t>(state.cols)), grouped(static_cast<std::uint64_t>(state.nnz)));
   if (state.changes > state.options.max_changes)
-    return fmt::format("{}: on AIJ, as it has changed {} times\n", size, state.changes);
-  const std::string a = line_of(state.a, "A"), transpose = line_of(state.transpose, "A^T");
-  if (a.empty() && transpose.empty()) return fmt::format("{}: on AIJ so far\n", size);
+    return fmt::format("{}: on {}, as it has changed {} times\n", size, state.place->stays_on, state.changes);
+  const std::string a = line_of(state, state.a, "A"), transpose = line_of(state, state.transpose, "A^T");
+  if (a.empty() && transpose.empty()) return fmt::format("{}: on {} so far\n", size, state.place->stays_on);
   return fmt::format("{}: {}{}{}\n", size, a, a.empty() || transpose.empty() ? "" : "; ", transpose);
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// What the plug-in knows of one matrix of type seqaijspmvpack.
+// What the plug-in knows of one matrix whose multiply is spmvpack's.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "encoding.hpp"
@@ -12,6 +13,7 @@ namespace spmvpack::petsc {
 /// The options -mat_spmvpack_..., with the matrix's prefix.
 struct Options {
   EncodingOptions encoding;
+  PetscBool tune = PETSC_FALSE;  ///< choose by measured times, not by predicted ones
   PetscInt after = 10;           ///< multiplies, each with A or A^T, that AIJ does first
   PetscInt min_nnz = 20000;      ///< matrices with fewer entries stay on AIJ
   PetscInt max_changes = 4;      ///< a matrix that has changed more often under its encoding stays on AIJ
@@ -35,21 +37,42 @@ struct Functions {
 struct Contents {
   PetscObjectState state = -1, pattern = -1;
   const PetscInt *row_ptr = nullptr, *col_idx = nullptr;
-  const PetscScalar* values = nullptr;
+  const PetscScalar* values = nullptr;  ///< null where they may be in the memory of a GPU
   bool operator==(const Contents&) const = default;
 };
+
+class DeviceOperator;
+
+/// Where matrices multiply, and what is different there: on this host, or on a GPU.
+struct Place {
+  const char* stays_on;  ///< the type whose multiply is taken otherwise: "AIJ"
+  bool device = false;
+  /// What the matrix holds now. Nothing is moved for it: every multiply asks.
+  PetscErrorCode (*contents)(Mat a, Contents* contents) = nullptr;
+  /// What the options start from.
+  PetscErrorCode (*defaults)(Options* options, std::string* target) = nullptr;
+  /// For the option tune. Throws an Error.
+  encoder::Tuner (*tuner)(int threads) = nullptr;
+  /// Loads to the device where matrices multiply on one. Throws an Error.
+  std::shared_ptr<DeviceOperator> (*load)(const Container& container, int threads) = nullptr;
+};
+/// This host; AIJ's arrays are where they are multiplied with.
+extern const Place on_host;
 
 /// A, or A^T, and what has been done with it.
 struct Operator {
   PetscInt64 multiplies_of_aij = 0;  ///< since the contents are what they are
   bool decided = false;
   Encoding encoding;
-  double encode_seconds = 0;  ///< of all encodings
-  PetscInt64 multiplies = 0;  ///< with encodings
-  double multiply_seconds = 0;
+  std::shared_ptr<DeviceOperator> device;  ///< what was loaded of it, in place of encoding.matrix
+  double encode_seconds = 0;               ///< of all encodings
+  PetscInt64 multiplies = 0;               ///< with encodings
+  double multiply_seconds = 0;             ///< on a host
+  [[nodiscard]] bool encoded() const noexcept { return encoding.matrix.has_value() || device != nullptr; }
 };
 
 struct State {
+  const Place* place = &on_host;
   PetscObjectId owner = 0;  ///< the matrix: lists of composed objects are copied, and what they refer to is then shared
   Functions aij;            ///< what was there before ours
   Options options;
@@ -60,12 +83,28 @@ struct State {
   bool transpose_is_a = false;  ///< or -A: known once A^T is to be encoded
 };
 
+/// Reads the matrix's options, from the place's defaults on.
+PetscErrorCode read_options(Mat a, const Place& place, Options* options);
+
+/// Composes a new State of this place with a matrix whose own functions are `aij`, in place of another's.
+PetscErrorCode make_state(Mat a, const Place& place, const Functions& aij, State** made);
+/// The State that is composed with the matrix, which may be of another one; null if there is none.
+PetscErrorCode find_state(Mat a, State** state, bool* own);
+PetscErrorCode remove_state(Mat a);
+
+PetscErrorCode get_functions(Mat a, Functions* functions);
+PetscErrorCode set_functions(Mat a, const Functions& functions);
+
+/// The matrix's view, with a line of ours.
+PetscErrorCode view_with_state(Mat a, State& state, PetscViewer viewer);
+
 /// Reads what the matrix holds, and forgets what is known of older contents.
 PetscErrorCode update(Mat a, State& state);
 
 /// What multiplies with A, or its transpose.
 struct Multiplier {
-  const host_loader::HostMatrix* matrix = nullptr;  ///< null: AIJ
+  const host_loader::HostMatrix* matrix = nullptr;
+  DeviceOperator* device = nullptr;  ///< null, as is `matrix`: AIJ
   Operation operation = Operation::none;
   Operator* of = nullptr;  ///< whose matrix it is
 };

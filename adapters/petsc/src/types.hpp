@@ -9,13 +9,27 @@ inline constexpr const char* seq_type = "seqaijspmvpack";
 inline constexpr const char* mpi_type = "mpiaijspmvpack";
 inline constexpr const char* root_type = "aijspmvpack";
 
+/// Those on a GPU: names by which to ask for them. A matrix keeps the name of PETSc's type, for which its functions
+/// ask.
+inline constexpr const char* gpu_seq_type = "seqaijcusparsespmvpack";
+inline constexpr const char* gpu_mpi_type = "mpiaijcusparsespmvpack";
+inline constexpr const char* gpu_root_type = "aijcusparsespmvpack";
+
 /// MatSetType(A, seq_type), MatSetType(A, mpi_type).
 PetscErrorCode create_seq(Mat a);
 PetscErrorCode create_mpi(Mat a);
+/// Registers the types on a GPU. Without CUDA, in PETSc or in this build, they refuse with a sentence.
+PetscErrorCode register_gpu_types();
 /// A converter as MatSeqAIJRegister() and MatConvert() take it: from any type that begins with seqaij.
 PetscErrorCode convert_to_seq(Mat a, MatType type, MatReuse reuse, Mat* converted);
 /// The same for types that begin with mpiaij.
 PetscErrorCode convert_to_mpi(Mat a, MatType type, MatReuse reuse, Mat* converted);
+
+/// Gives a MATSEQAIJCUSPARSE our multiply, unless it has it.
+PetscErrorCode take_over_seq(Mat a);
+/// MatSetType(A, gpu_mpi_type), and its converter: MATMPIAIJCUSPARSE.
+PetscErrorCode create_gpu_mpi(Mat a);
+PetscErrorCode convert_to_gpu_mpi(Mat a, MatType type, MatReuse reuse, Mat* converted);
 
 using Converter = PetscErrorCode(Mat, MatType, MatReuse, Mat*);
 /// Lets `a`, of type `own`, be converted to whatever AIJ's type `base` can be, by AIJ's converters, to `base` itself

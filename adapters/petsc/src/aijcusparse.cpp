@@ -1,0 +1,289 @@
+// MATSEQAIJCUSPARSE with another multiply, on the GPU. All else is PETSc's: diagonals, products, assembly by
+// MatSetValuesCOO() stay on the device.
+//
+// Such a matrix has no type of its own: PETSc's functions, those that copy a matrix to the device among them, refuse
+// any that is not named MATSEQAIJCUSPARSE. So the name stays, and what would make the functions PETSc's again
+// (MatBindToCPU(), MatDuplicate()) is replaced, too.
+
+#include <petscdevice.h>
+
+#include "device.hpp"
+#include "errors.hpp"
+#include "spmvpack/gpu_loader/device.hpp"
+#include "types.hpp"
+
+namespace spmvpack::petsc {
+namespace {
+
+PetscErrorCode mult(Mat a, Vec x, Vec y);
+PetscErrorCode mult_add(Mat a, Vec x, Vec y, Vec z);
+PetscErrorCode mult_transpose(Mat a, Vec x, Vec y);
+PetscErrorCode mult_transpose_add(Mat a, Vec x, Vec y, Vec z);
+PetscErrorCode view(Mat a, PetscViewer viewer);
+PetscErrorCode bind_to_cpu(Mat a, PetscBool bind);
+PetscErrorCode duplicate(Mat a, MatDuplicateOption option, Mat* copy);
+PetscErrorCode convert_to_gpu_seq(Mat a, MatType type, MatReuse reuse, Mat* converted);
+
+constexpr Functions ours{mult, mult_add, mult_transpose, mult_transpose_add, view};
+
+/// PETSc's own, the same for every MATSEQAIJCUSPARSE that is not bound to the CPU.
+struct OfAijcusparse {
+  Functions functions;
+  PetscErrorCode (*bind_to_cpu)(Mat, PetscBool) = nullptr;
+  PetscErrorCode (*duplicate)(Mat, MatDuplicateOption, Mat*) = nullptr;
+};
+OfAijcusparse of_aijcusparse;
+
+/// The stream on which PETSc works now, with vectors, too.
+PetscErrorCode current_stream(gpu_loader::Stream* stream) {
+  PetscDeviceContext context = nullptr;
+  PetscDeviceType type = PETSC_DEVICE_HOST;
+  void* handle = nullptr;
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextGetDeviceType(context, &type));
+  PetscCheck(type == PETSC_DEVICE_CUDA, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "spmvpack: PETSc's current device context is not one of CUDA");
+  PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
+  *stream = *static_cast<gpu_loader::Stream*>(handle);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The number of the GPU that PETSc has chosen for this rank.
+PetscErrorCode current_device(int* number) {
+  PetscDeviceContext context = nullptr;
+  PetscDevice device = nullptr;
+  PetscInt id = 0;
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextGetDevice(context, &device));
+  PetscCall(PetscDeviceGetDeviceId(device, &id));
+  *number = static_cast<int>(id);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Of what a place calls where exceptions are expected.
+void check(PetscErrorCode code) {
+  if (code != PETSC_SUCCESS) throw Error(errc::internal, "PETSc reports an error of its GPU");
+}
+
+/// Pointers of the pattern are those in host memory, which every MATSEQAIJCUSPARSE has; its values may be on the
+/// device, and whoever changes them there raises the state.
+PetscErrorCode contents_on_gpu(Mat a, Contents* contents) {
+  PetscInt rows = 0;
+  PetscBool done = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(a), &contents->state));
+  PetscCall(MatGetNonzeroState(a, &contents->pattern));
+  const PetscInt *row_ptr = nullptr, *col_idx = nullptr;
+  PetscCall(MatGetRowIJ(a, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, &col_idx, &done));
+  PetscCheck(done != PETSC_FALSE, PETSC_COMM_SELF, PETSC_ERR_SUP, "spmvpack: the matrix has no pattern in host memory");
+  contents->row_ptr = row_ptr;
+  contents->col_idx = col_idx;
+  PetscCall(MatRestoreRowIJ(a, 0, PETSC_FALSE, PETSC_FALSE, &rows, &row_ptr, &col_idx, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode defaults_on_gpu(Options* options, std::string* target) {
+  int device = 0;
+  PetscFunctionBegin;
+  options->encoding.threads = 0;     // they encode; otherwise the host is idle
+  options->encoding.at_most = 0.95;  // csr itself stays PETSc's
+  PetscCall(current_device(&device));
+  PetscCall(guarded([&] { *target = target_of_device(device); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+encoder::Tuner tuner_on_gpu(int threads) {
+  int device = 0;
+  check(current_device(&device));
+  return tuner_on_device(device, threads);
+}
+
+std::shared_ptr<DeviceOperator> load(const Container& container, int threads) {
+  int device = 0;
+  gpu_loader::Stream stream = nullptr;
+  check(current_device(&device));
+  check(current_stream(&stream));
+  const gpu_loader::CurrentDevice current(device);
+  return std::make_shared<DeviceOperator>(container, threads, stream);
+}
+
+constexpr Place on_gpu{"AIJCUSPARSE", true, contents_on_gpu, defaults_on_gpu, tuner_on_gpu, load};
+
+/// Composes a State with the matrix unless it has one of its own.
+PetscErrorCode state_of(Mat a, State** state) {
+  bool own = false;
+  PetscFunctionBegin;
+  PetscCall(find_state(a, state, &own));
+  // MatHeaderMerge() and MatHeaderReplace() exchange what is composed with matrices, of whatever type.
+  if (!own || (*state)->place != &on_gpu) PetscCall(make_state(a, on_gpu, of_aijcusparse.functions, state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// z = op(A) x, or op(A) x + z, unless a vector is not on the GPU: then z is as before.
+PetscErrorCode multiply_on_gpu(Mat a, const State& state, const Multiplier& with, bool adds, Vec x, Vec z, bool* done) {
+  gpu_loader::Stream stream = nullptr;
+  const PetscScalar* from = nullptr;
+  PetscScalar* to = nullptr;
+  PetscMemType of_x = PETSC_MEMTYPE_HOST, of_z = PETSC_MEMTYPE_HOST;
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayReadAndMemType(x, &from, &of_x));
+  if (adds)
+    PetscCall(VecGetArrayAndMemType(z, &to, &of_z));
+  else
+    PetscCall(VecGetArrayWriteAndMemType(z, &to, &of_z));
+  *done = PetscMemTypeCUDA(of_x) && PetscMemTypeCUDA(of_z);
+  if (*done) {
+    PetscCall(current_stream(&stream));
+    PetscCall(PetscLogEventBegin(events.multiply, a, x, z, 0));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(guarded([&] { with.device->multiply(with.operation, from, adds ? 1 : 0, to, stream); }));
+    PetscCall(PetscLogGpuTimeEnd());
+    const double first_products = adds ? 0 : static_cast<double>(with.of->encoding.filled_rows);
+    PetscCall(PetscLogGpuFlops(2.0 * state.nnz - first_products));
+    PetscCall(PetscLogEventEnd(events.multiply, a, x, z, 0));
+    ++with.of->multiplies;
+  }
+  if (adds)
+    PetscCall(VecRestoreArrayAndMemType(z, &to));
+  else
+    PetscCall(VecRestoreArrayWriteAndMemType(z, &to));
+  PetscCall(VecRestoreArrayReadAndMemType(x, &from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// z = op(A) x, or with `y`, which may be z, op(A) x + y. Vectors may be parallel: this rank's elements are meant.
+PetscErrorCode multiply(Mat a, bool transpose, Vec x, Vec y, Vec z) {
+  State* state = nullptr;
+  Multiplier with;
+  bool done = false;
+  PetscFunctionBegin;
+  PetscCall(state_of(a, &state));
+  PetscCall(find_multiplier(a, *state, transpose, &with));
+  if (with.device != nullptr) {
+    if (y != nullptr && y != z) {
+      PetscCall(VecCopy(y, z));
+      y = z;
+    }
+    PetscCall(multiply_on_gpu(a, *state, with, y != nullptr, x, z, &done));
+  }
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  if (y == nullptr)
+    PetscCall((transpose ? state->aij.mult_transpose : state->aij.mult)(a, x, z));
+  else
+    PetscCall((transpose ? state->aij.mult_transpose_add : state->aij.mult_add)(a, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode mult(Mat a, Vec x, Vec y) { return multiply(a, false, x, nullptr, y); }
+PetscErrorCode mult_add(Mat a, Vec x, Vec y, Vec z) { return multiply(a, false, x, y, z); }
+PetscErrorCode mult_transpose(Mat a, Vec x, Vec y) { return multiply(a, true, x, nullptr, y); }
+PetscErrorCode mult_transpose_add(Mat a, Vec x, Vec y, Vec z) { return multiply(a, true, x, y, z); }
+
+PetscErrorCode view(Mat a, PetscViewer viewer) {
+  State* state = nullptr;
+  PetscFunctionBegin;
+  PetscCall(state_of(a, &state));
+  PetscCall(view_with_state(a, *state, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// PETSc's sets the functions of a matrix anew: AIJ's while it is bound, AIJCUSPARSE's afterwards.
+PetscErrorCode bind_to_cpu(Mat a, PetscBool bind) {
+  PetscFunctionBegin;
+  PetscCall(of_aijcusparse.bind_to_cpu(a, bind));
+  if (bind == PETSC_FALSE) PetscCall(set_functions(a, ours));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode duplicate(Mat a, MatDuplicateOption option, Mat* copy) {
+  PetscFunctionBegin;
+  PetscCall(of_aijcusparse.duplicate(a, option, copy));
+  PetscCall(take_over_seq(*copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode convert_to_gpu_seq(Mat a, MatType /*type*/, MatReuse reuse, Mat* converted) {
+  Mat b = *converted;
+  PetscBool is_aijcusparse = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(matrix_to_change(a, reuse, &b));
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(b), MATSEQAIJCUSPARSE, &is_aijcusparse));
+  if (is_aijcusparse == PETSC_FALSE) PetscCall(MatConvert(b, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &b));
+  PetscCall(take_over_seq(b));
+  *converted = b;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode create_gpu_seq(Mat a) {
+  PetscFunctionBegin;
+  PetscCall(MatSetType(a, MATSEQAIJCUSPARSE));
+  PetscCall(take_over_seq(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What made a matrix of type MATSEQAIJCUSPARSE, and MATMPIAIJCUSPARSE, before -mat_spmvpack_aijcusparse.
+PetscErrorCode (*create_aijcusparse)(Mat) = nullptr;
+PetscErrorCode (*create_mpiaijcusparse)(Mat) = nullptr;
+
+PetscErrorCode create_every_seq(Mat a) {
+  PetscFunctionBegin;
+  PetscCall(create_aijcusparse(a));
+  PetscCall(take_over_seq(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode create_every_mpi(Mat a) {
+  PetscFunctionBegin;
+  PetscCall(create_mpiaijcusparse(a));
+  PetscCall(convert_to_gpu_mpi(a, gpu_mpi_type, MAT_INPLACE_MATRIX, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+PetscErrorCode take_over_seq(Mat a) {
+  const auto object = reinterpret_cast<PetscObject>(a);
+  State* state = nullptr;
+  Mult* of_matrix = nullptr;
+  MatFactorType factor = MAT_FACTOR_NONE;
+  PetscBool bound = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(MatGetFactorType(a, &factor));
+  PetscCall(get_operation(a, MATOP_MULT, &of_matrix));
+  if (factor != MAT_FACTOR_NONE || of_matrix == mult) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatBoundToCPU(a, &bound));
+  if (bound != PETSC_FALSE) PetscCall(MatBindToCPU(a, PETSC_FALSE));
+  if (of_aijcusparse.bind_to_cpu == nullptr) {
+    PetscCall(get_functions(a, &of_aijcusparse.functions));
+    PetscCall(get_operation(a, MATOP_DUPLICATE, &of_aijcusparse.duplicate));
+    PetscCall(get_operation(a, MATOP_BIND_TO_CPU, &of_aijcusparse.bind_to_cpu));
+  }
+  PetscCall(state_of(a, &state));
+  PetscCall(set_functions(a, ours));
+  PetscCall(set_operation(a, MATOP_BIND_TO_CPU, bind_to_cpu));
+  PetscCall(set_operation(a, MATOP_DUPLICATE, duplicate));
+  for (const char* const from : {"seqaij", "seqaijcusparse", "seqaijspmvpack"})
+    PetscCall(PetscObjectComposeFunction(
+        object, (std::string("MatConvert_") + from + "_" + gpu_seq_type + "_C").c_str(), convert_to_gpu_seq));
+  if (bound != PETSC_FALSE) PetscCall(MatBindToCPU(a, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode register_gpu_types() {
+  PetscBool every = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(MatRegister(gpu_seq_type, create_gpu_seq));
+  PetscCall(MatRegister(gpu_mpi_type, create_gpu_mpi));
+  PetscCall(MatRegisterRootName(gpu_root_type, gpu_seq_type, gpu_mpi_type));
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-mat_spmvpack_aijcusparse", &every, nullptr));
+  if (every != PETSC_FALSE) {
+    PetscCall(PetscFunctionListFind(MatList, MATSEQAIJCUSPARSE, &create_aijcusparse));
+    PetscCall(PetscFunctionListFind(MatList, MATMPIAIJCUSPARSE, &create_mpiaijcusparse));
+    PetscCall(MatRegister(MATSEQAIJCUSPARSE, create_every_seq));
+    PetscCall(MatRegister(MATMPIAIJCUSPARSE, create_every_mpi));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace spmvpack::petsc

@@ -1,0 +1,62 @@
+#include "device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <vector>
+
+#include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/gpu_loader/device.hpp"
+#include "spmvpack/gpu_loader/timing.hpp"
+
+namespace spmvpack::petsc {
+namespace {
+
+gpu_loader::DeviceInfo info_of(int device) {
+  std::vector<gpu_loader::DeviceInfo> devices = gpu_loader::devices();
+  if (device < 0 || static_cast<std::size_t>(device) >= devices.size())
+    throw Error(errc::no_device, fmt::format("no GPU has number {}", device), {}, "check nvidia-smi");
+  return std::move(devices[static_cast<std::size_t>(device)]);
+}
+
+gpu_loader::DeviceLoadOptions load_options(int threads) {
+  gpu_loader::DeviceLoadOptions options;
+  options.threads = threads;
+  options.verify_checksums = false;
+  options.check_structure = false;
+  return options;
+}
+
+}  // namespace
+
+DeviceOperator::DeviceOperator(const Container& container, int threads, gpu_loader::Stream stream)
+    : matrix_(gpu_loader::DeviceMatrix::load(container, stream, load_options(threads))) {}
+
+void DeviceOperator::multiply(Operation operation, const double* x, double beta, double* y, gpu_loader::Stream stream) {
+  const bool transpose = operation != Operation::none;
+  std::optional<gpu_loader::DeviceMultiplier>& multiplier = transpose ? transposed_ : plain_;
+  if (!multiplier) multiplier.emplace(matrix_, describe<double>(operation));
+  const MatrixFacts& facts = matrix_.facts();
+  multiplier->multiply<double>(1.0, {x, transpose ? facts.rows : facts.cols}, beta,
+                               DenseView<double>(y, transpose ? facts.cols : facts.rows), stream);
+}
+
+std::string target_of_device(int device) {
+  static std::map<int, std::string> known;  // every matrix asks, and asking the driver takes its time
+  std::string& target = known[device];
+  if (!target.empty()) return target;
+  std::string name = info_of(device).name;
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const encoder::Profile& profile : encoder::profiles())
+    if (profile.target == encoder::Target::gpu && name.find(profile.id) != std::string::npos) target = profile.id;
+  if (target.empty()) target = "gpu";
+  return target;
+}
+
+encoder::Tuner tuner_on_device(int device, int threads) {
+  return {info_of(device).name, gpu_loader::measure_on_device(device, threads)};
+}
+
+}  // namespace spmvpack::petsc

@@ -1,0 +1,124 @@
+// MATMPIAIJCUSPARSE whose two local blocks have our multiply. As with the blocks, the name of the type stays.
+
+#include "types.hpp"
+
+namespace spmvpack::petsc {
+namespace {
+
+using AssemblyEnd = PetscErrorCode(Mat, MatAssemblyType);
+using Duplicate = PetscErrorCode(Mat, MatDuplicateOption, Mat*);
+
+/// The functions of a matrix's table that are replaced.
+struct ParallelFunctions {
+  AssemblyEnd* assembly_end = nullptr;
+  Duplicate* duplicate = nullptr;
+  Mult* mult = nullptr;
+  MultAdd* mult_add = nullptr;
+};
+
+/// Those of every MATMPIAIJCUSPARSE.
+ParallelFunctions of_aijcusparse;
+
+PetscErrorCode get_functions(Mat a, ParallelFunctions* f) {
+  PetscFunctionBegin;
+  PetscCall(get_operation(a, MATOP_ASSEMBLY_END, &f->assembly_end));
+  PetscCall(get_operation(a, MATOP_DUPLICATE, &f->duplicate));
+  PetscCall(get_operation(a, MATOP_MULT, &f->mult));
+  PetscCall(get_operation(a, MATOP_MULT_ADD, &f->mult_add));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode set_functions(Mat a, const ParallelFunctions& f) {
+  PetscFunctionBegin;
+  PetscCall(set_operation(a, MATOP_ASSEMBLY_END, f.assembly_end));
+  PetscCall(set_operation(a, MATOP_DUPLICATE, f.duplicate));
+  PetscCall(set_operation(a, MATOP_MULT, f.mult));
+  PetscCall(set_operation(a, MATOP_MULT_ADD, f.mult_add));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode take_over_blocks(Mat a) {
+  Mat blocks[2] = {};
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(a, &blocks[0], &blocks[1], nullptr));
+  for (Mat block : blocks) {
+    PetscBool is_aijcusparse = PETSC_FALSE;
+    if (block != nullptr)
+      PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(block), MATSEQAIJCUSPARSE, &is_aijcusparse));
+    if (is_aijcusparse != PETSC_FALSE) PetscCall(take_over_seq(block));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode take_over(Mat a);
+
+/// The blocks come into being, and the second one is made anew, with assemblies.
+PetscErrorCode assembly_end(Mat a, MatAssemblyType type) {
+  PetscFunctionBegin;
+  PetscCall(of_aijcusparse.assembly_end(a, type));
+  if (type == MAT_FINAL_ASSEMBLY) PetscCall(take_over_blocks(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode duplicate(Mat a, MatDuplicateOption option, Mat* copy) {
+  PetscFunctionBegin;
+  PetscCall(of_aijcusparse.duplicate(a, option, copy));
+  PetscCall(take_over(*copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// MatHeaderMerge(), which MatAXPY() calls, gives a matrix the blocks of another, without an assembly.
+PetscErrorCode mult(Mat a, Vec x, Vec y) {
+  PetscFunctionBegin;
+  PetscCall(take_over_blocks(a));
+  PetscCall(of_aijcusparse.mult(a, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode mult_add(Mat a, Vec x, Vec y, Vec z) {
+  PetscFunctionBegin;
+  PetscCall(take_over_blocks(a));
+  PetscCall(of_aijcusparse.mult_add(a, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+constexpr ParallelFunctions ours{assembly_end, duplicate, mult, mult_add};
+
+PetscErrorCode take_over(Mat a) {
+  ParallelFunctions now;
+  PetscBool assembled = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(get_functions(a, &now));
+  if (now.assembly_end != assembly_end) {
+    if (of_aijcusparse.assembly_end == nullptr) of_aijcusparse = now;
+    PetscCall(set_functions(a, ours));
+    for (const char* const from : {"mpiaij", "mpiaijcusparse", "mpiaijspmvpack"})
+      PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(a),
+                                           (std::string("MatConvert_") + from + "_" + gpu_mpi_type + "_C").c_str(),
+                                           convert_to_gpu_mpi));
+  }
+  PetscCall(MatAssembled(a, &assembled));
+  if (assembled != PETSC_FALSE) PetscCall(take_over_blocks(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+PetscErrorCode convert_to_gpu_mpi(Mat a, MatType /*type*/, MatReuse reuse, Mat* converted) {
+  Mat b = *converted;
+  PetscBool is_aijcusparse = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(matrix_to_change(a, reuse, &b));
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(b), MATMPIAIJCUSPARSE, &is_aijcusparse));
+  if (is_aijcusparse == PETSC_FALSE) PetscCall(MatConvert(b, MATMPIAIJCUSPARSE, MAT_INPLACE_MATRIX, &b));
+  PetscCall(take_over(b));
+  *converted = b;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode create_gpu_mpi(Mat a) {
+  PetscFunctionBegin;
+  PetscCall(MatSetType(a, MATMPIAIJCUSPARSE));
+  PetscCall(take_over(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace spmvpack::petsc
