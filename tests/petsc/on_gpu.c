@@ -1,0 +1,424 @@
+/* What PETSc computes on a GPU with AIJCUSPARSE and with the plug-in's matrices: the same iterations, norms and
+   products, whatever has been done to the matrices in between. On one rank or several, which may share a GPU:
+
+     on_gpu -dll_append libspmvpack-petsc.so -mat_spmvpack_min_nnz 0 -mat_spmvpack_after 1 [-n 40]
+     mpiexec -n 2 on_gpu ... -use_gpu_aware_mpi 0
+
+   Products are compared with AIJ on the host, too. Prints a line for each group; ends with an error at a difference. */
+#include <petscdevice.h>
+#include <petscksp.h>
+
+#define PEER "aijcusparse"
+#define OURS "aijcusparsespmvpack"
+
+static PetscInt products = 0, size = 40, first = 0, last = 0; /* rows of this rank */
+
+/* Diffusion on size x size points, with wind unless symmetric, as entries in any order: a row may have others' entries
+   twice, which are added up. `scale` multiplies all. */
+static PetscErrorCode entries(PetscScalar scale, PetscBool symmetric, PetscCount* count, PetscInt** rows,
+                              PetscInt** cols, PetscScalar** values) {
+  const size_t most = 6 * (size_t)(last - first);
+  PetscInt n = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc3(most, rows, most, cols, most, values));
+  for (PetscInt row = first; row < last; ++row) {
+    const PetscInt i = row / size, j = row % size, at[4][2] = {{i, j + 1}, {i, j - 1}, {i + 1, j}, {i - 1, j}};
+    const PetscScalar wind[4] = {0, symmetric ? 0 : 0.4, 0, symmetric ? 0 : 0.2};
+    PetscScalar diagonal = 0.01;
+
+    for (int k = 0; k < 4; ++k) {
+      const PetscScalar c =
+          1 + (PetscScalar)((7 * PetscMin(i, at[k][0]) + 3 * PetscMin(j, at[k][1]) + 40) % 11) / 10 + wind[k];
+      diagonal += c;
+      if (at[k][0] < 0 || at[k][0] >= size || at[k][1] < 0 || at[k][1] >= size) continue;
+      (*rows)[n] = row;
+      (*cols)[n] = at[k][0] * size + at[k][1];
+      (*values)[n++] = -scale * c;
+    }
+    for (int half = 0; half < 2; ++half) {
+      (*rows)[n] = row;
+      (*cols)[n] = row;
+      (*values)[n++] = scale * diagonal / 2;
+    }
+  }
+  *count = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode make(MatType type, PetscBool coo, PetscBool symmetric, Mat* a) {
+  PetscCount count = 0;
+  PetscInt *rows, *cols;
+  PetscScalar* values;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, a));
+  PetscCall(MatSetSizes(*a, last - first, last - first, size * size, size * size));
+  PetscCall(MatSetType(*a, type));
+  if (!coo) PetscCall(MatSeqAIJSetPreallocation(*a, 5, NULL));
+  if (!coo) PetscCall(MatMPIAIJSetPreallocation(*a, 5, NULL, 5, NULL));
+  PetscCall(entries(1, symmetric, &count, &rows, &cols, &values));
+  if (coo) {
+    PetscCall(MatSetPreallocationCOO(*a, count, rows, cols));
+    PetscCall(MatSetValuesCOO(*a, values, INSERT_VALUES));
+  } else {
+    for (PetscCount k = 0; k < count; ++k) PetscCall(MatSetValue(*a, rows[k], cols[k], values[k], ADD_VALUES));
+    PetscCall(MatAssemblyBegin(*a, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(*a, MAT_FINAL_ASSEMBLY));
+  }
+  PetscCall(PetscFree3(rows, cols, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The largest difference of two vectors must be rounding. */
+static PetscErrorCode same(const char* what, Vec expected, Vec found) {
+  Vec difference;
+  PetscReal norm, apart;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(expected, &difference));
+  PetscCall(VecCopy(found, difference));
+  PetscCall(VecAXPY(difference, -1, expected));
+  PetscCall(VecNorm(expected, NORM_INFINITY, &norm));
+  PetscCall(VecNorm(difference, NORM_INFINITY, &apart));
+  PetscCheck(apart <= 1e-12 * (norm + 1), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: the products differ by %g of %g", what,
+             (double)apart, (double)norm);
+  PetscCall(VecDestroy(&difference));
+  ++products;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All four multiplies, some times over, so that the matrix is encoded. */
+static PetscErrorCode compare(const char* what, Mat expected, Mat found) {
+  Vec x, y, z, w;
+  PetscRandom random;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(expected, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecDuplicate(y, &w));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
+  PetscCall(VecSetRandom(x, random));
+  PetscCall(VecSetRandom(w, random));
+  for (int times = 0; times < 3; ++times) {
+    PetscCall(MatMult(expected, x, y));
+    PetscCall(MatMult(found, x, z));
+    PetscCall(same(what, y, z));
+    PetscCall(MatMultTranspose(expected, x, y));
+    PetscCall(MatMultTranspose(found, x, z));
+    PetscCall(same(what, y, z));
+    PetscCall(MatMultAdd(expected, x, w, y));
+    PetscCall(MatMultAdd(found, x, w, z));
+    PetscCall(same(what, y, z));
+    PetscCall(VecCopy(w, z)); /* in place */
+    PetscCall(MatMultAdd(found, x, z, z));
+    PetscCall(same(what, y, z));
+    PetscCall(MatMultTransposeAdd(expected, x, w, y));
+    PetscCall(MatMultTransposeAdd(found, x, w, z));
+    PetscCall(same(what, y, z));
+  }
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether MatView() says that this rank's diagonal block is encoded. */
+static PetscErrorCode require_encoded(const char* what, Mat a) {
+  Mat block = a;
+  PetscMPIInt ranks;
+  PetscViewer viewer;
+  char line[1024];
+  FILE* file = tmpfile();
+  PetscBool found = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  if (ranks > 1) PetscCall(MatGetDiagonalBlock(a, &block));
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, file, &viewer));
+  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+  PetscCall(MatView(block, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  rewind(file);
+  while (fgets(line, sizeof(line), file)) {
+    if (strstr(line, "spmvpack:") && strstr(line, "nonzeros: A in ")) found = PETSC_TRUE;
+  }
+  fclose(file);
+  PetscCheck(found, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the matrix is not encoded", what);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a program may do with a matrix; with both, and again. */
+static PetscErrorCode scale(Mat a) { return MatScale(a, 1.5); }
+static PetscErrorCode shift(Mat a) { return MatShift(a, 2); }
+static PetscErrorCode diagonal_scale(Mat a) {
+  Vec l, r;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(a, &r, &l));
+  PetscCall(MatGetDiagonal(a, l));
+  PetscCall(VecSet(r, 0.5));
+  PetscCall(MatDiagonalScale(a, l, r));
+  PetscCall(VecDestroy(&l));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode one_value(Mat a) {
+  PetscFunctionBeginUser;
+  PetscCall(MatSetValue(a, first, first, 17, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode new_pattern(Mat a) {
+  PetscFunctionBeginUser;
+  PetscCall(MatSetOption(a, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  for (PetscInt row = first; row < last; row += 3)
+    PetscCall(MatSetValue(a, row, (row + 5 * size / 2) % (size * size), 0.25, ADD_VALUES));
+  PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode zero_rows(Mat a) {
+  const PetscInt rows[2] = {first, last - 1};
+
+  PetscFunctionBeginUser;
+  PetscCall(MatZeroRows(a, 2, rows, 3, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode axpy_same(Mat a) {
+  Mat other;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatDuplicate(a, MAT_COPY_VALUES, &other));
+  PetscCall(MatAXPY(a, 0.5, other, SAME_NONZERO_PATTERN));
+  PetscCall(MatDestroy(&other));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode axpy_different(Mat a) {
+  Mat other;
+  MatType type;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetType(a, &type));
+  PetscCall(make(type, PETSC_FALSE, PETSC_FALSE, &other));
+  PetscCall(new_pattern(other));
+  PetscCall(MatAXPY(a, 0.5, other, DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatDestroy(&other));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode zero_entries(Mat a) {
+  PetscFunctionBeginUser;
+  PetscCall(MatZeroEntries(a));
+  PetscCall(MatShift(a, 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode mutations(void) {
+  static const struct {
+    const char* name;
+    PetscErrorCode (*change)(Mat);
+  } changes[] = {{"scale", scale},
+                 {"shift", shift},
+                 {"diagonal scale", diagonal_scale},
+                 {"one value", one_value},
+                 {"zero rows", zero_rows},
+                 {"axpy, same", axpy_same},
+                 {"new pattern", new_pattern},
+                 {"axpy, different", axpy_different},
+                 {"zero entries", zero_entries}};
+
+  PetscFunctionBeginUser;
+  for (int coo = 0; coo < 2; ++coo) {
+    for (size_t k = 0; k < sizeof(changes) / sizeof(*changes); ++k) {
+      Mat peer, ours, host;
+
+      if (coo && (changes[k].change == new_pattern || changes[k].change == axpy_different)) continue;
+      PetscCall(make(PEER, (PetscBool)coo, PETSC_FALSE, &peer));
+      PetscCall(make(OURS, (PetscBool)coo, PETSC_FALSE, &ours));
+      PetscCall(make(MATAIJ, (PetscBool)coo, PETSC_FALSE, &host));
+      PetscCall(MatSetVecType(host, VECCUDA)); /* for vectors that both take */
+      PetscCall(compare("at first", peer, ours));
+      PetscCall(require_encoded(changes[k].name, ours));
+      for (int again = 0; again < 2; ++again) {
+        PetscCall(changes[k].change(peer));
+        PetscCall(changes[k].change(ours));
+        PetscCall(changes[k].change(host));
+        PetscCall(compare(changes[k].name, peer, ours));
+        PetscCall(compare(changes[k].name, host, ours));
+        PetscCall(require_encoded(changes[k].name, ours));
+      }
+      PetscCall(MatDestroy(&peer));
+      PetscCall(MatDestroy(&ours));
+      PetscCall(MatDestroy(&host));
+    }
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "changed matrices: ok\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values that come into being on the device, again and again; the copy in host memory is then an older one. */
+static PetscErrorCode assembly_on_device(void) {
+  Mat peer, ours;
+  PetscCount count = 0;
+  PetscInt *rows = NULL, *cols = NULL;
+  PetscScalar *values = NULL, *on_device = NULL;
+  PetscDeviceContext context;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(make(PEER, PETSC_TRUE, PETSC_FALSE, &peer));
+  PetscCall(make(OURS, PETSC_TRUE, PETSC_FALSE, &ours));
+  for (int times = 1; times < 5; ++times) {
+    PetscCall(entries(times, PETSC_FALSE, &count, &rows, &cols, &values));
+    PetscCall(PetscDeviceMalloc(context, PETSC_MEMTYPE_CUDA, (size_t)count, &on_device));
+    PetscCall(PetscDeviceArrayCopy(context, on_device, values, (size_t)count));
+    PetscCall(PetscDeviceContextSynchronize(context));
+    PetscCall(MatSetValuesCOO(peer, on_device, times % 2 ? INSERT_VALUES : ADD_VALUES));
+    PetscCall(MatSetValuesCOO(ours, on_device, times % 2 ? INSERT_VALUES : ADD_VALUES));
+    PetscCall(PetscDeviceContextSynchronize(context));
+    PetscCall(PetscDeviceFree(context, on_device));
+    PetscCall(PetscFree3(rows, cols, values));
+    PetscCall(compare("assembly on the device", peer, ours));
+    PetscCall(require_encoded("assembly on the device", ours));
+  }
+  PetscCall(MatDestroy(&peer));
+  PetscCall(MatDestroy(&ours));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "assembly on the device: ok\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies, and matrices and vectors that are bound to the CPU for a while. */
+static PetscErrorCode places(void) {
+  Mat peer, ours, copy;
+  Vec x, y, z;
+
+  PetscFunctionBeginUser;
+  PetscCall(make(PEER, PETSC_FALSE, PETSC_FALSE, &peer));
+  PetscCall(make(OURS, PETSC_FALSE, PETSC_FALSE, &ours));
+  PetscCall(compare("a matrix", peer, ours));
+  PetscCall(MatDuplicate(ours, MAT_COPY_VALUES, &copy));
+  PetscCall(compare("its copy", peer, copy));
+  PetscCall(require_encoded("its copy", copy));
+  PetscCall(MatScale(copy, 2));
+  PetscCall(compare("the first one", peer, ours));
+  PetscCall(MatDestroy(&copy));
+  PetscCall(MatConvert(peer, OURS, MAT_INITIAL_MATRIX, &copy));
+  PetscCall(compare("a converted one", peer, copy));
+  PetscCall(require_encoded("a converted one", copy));
+  PetscCall(MatConvert(copy, MATAIJ, MAT_INPLACE_MATRIX, &copy));
+  PetscCall(MatConvert(copy, OURS, MAT_INPLACE_MATRIX, &copy));
+  PetscCall(compare("to AIJ and back", peer, copy));
+  PetscCall(MatDestroy(&copy));
+  for (int times = 0; times < 2; ++times) {
+    PetscCall(MatBindToCPU(ours, PETSC_TRUE));
+    PetscCall(compare("bound to the CPU", peer, ours));
+    PetscCall(MatBindToCPU(ours, PETSC_FALSE));
+    PetscCall(compare("on the GPU again", peer, ours));
+    PetscCall(MatScale(ours, 3));
+    PetscCall(MatScale(peer, 3));
+    PetscCall(compare("changed on the GPU again", peer, ours));
+    PetscCall(require_encoded("on the GPU again", ours));
+  }
+  PetscCall(MatCreateVecs(ours, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecSet(x, 1));
+  PetscCall(MatMult(peer, x, y));
+  for (int which = 1; which < 4; ++which) {
+    PetscCall(VecBindToCPU(x, (PetscBool)((which & 1) != 0)));
+    PetscCall(VecBindToCPU(z, (PetscBool)((which & 2) != 0)));
+    PetscCall(VecSet(z, -1));
+    PetscCall(MatMult(ours, x, z));
+    PetscCall(VecBindToCPU(x, PETSC_FALSE));
+    PetscCall(VecBindToCPU(z, PETSC_FALSE));
+    PetscCall(same("a vector bound to the CPU", y, z));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatBindToCPU(ours, PETSC_TRUE)); /* for good: PETSc does not know on its return what changed meanwhile */
+  PetscCall(MatScale(ours, 3));
+  PetscCall(MatScale(peer, 3));
+  PetscCall(compare("changed while bound to the CPU", peer, ours));
+  PetscCall(MatDestroy(&peer));
+  PetscCall(MatDestroy(&ours));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "copies, conversions, bound to the CPU: ok\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode solve(Mat a, KSPType ksp_type, PCType pc_type, PetscInt* iterations, PetscReal* norm) {
+  Vec x, b;
+  KSP ksp;
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(a, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, a, a));
+  PetscCall(KSPSetType(ksp, ksp_type));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, pc_type));
+  PetscCall(KSPSetTolerances(ksp, 1e-9, PETSC_CURRENT, PETSC_CURRENT, 1000));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, iterations));
+  PetscCall(VecNorm(x, NORM_2, norm));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode solvers(void) {
+  static const struct {
+    KSPType ksp;
+    PCType pc;
+    PetscBool symmetric;
+  } cases[] = {{KSPCG, PCJACOBI, PETSC_TRUE},      {KSPCG, PCGAMG, PETSC_TRUE},      {KSPBCGS, PCJACOBI, PETSC_FALSE},
+               {KSPGMRES, PCBJACOBI, PETSC_FALSE}, {KSPBICG, PCJACOBI, PETSC_FALSE}, {KSPCGNE, PCJACOBI, PETSC_TRUE},
+               {KSPPIPECG, PCJACOBI, PETSC_TRUE},  {KSPGMRES, PCGAMG, PETSC_FALSE}};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); ++k) {
+    Mat peer, ours;
+    PetscInt iterations[2] = {0, 0};
+    PetscReal norms[2] = {0, 0};
+
+    PetscCall(make(PEER, PETSC_FALSE, cases[k].symmetric, &peer));
+    PetscCall(make(OURS, PETSC_FALSE, cases[k].symmetric, &ours));
+    PetscCall(solve(peer, cases[k].ksp, cases[k].pc, &iterations[0], &norms[0]));
+    PetscCall(solve(ours, cases[k].ksp, cases[k].pc, &iterations[1], &norms[1]));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: %d iterations, norm %.10g\n", cases[k].ksp, cases[k].pc,
+                          (int)iterations[1], (double)norms[1]));
+    PetscCheck(PetscAbsInt(iterations[0] - iterations[1]) <= iterations[0] / 50 &&
+                   PetscAbsReal(norms[0] - norms[1]) <= 1e-7 * norms[0],
+               PETSC_COMM_WORLD, PETSC_ERR_PLIB, "instead of %d iterations, norm %.10g", (int)iterations[0],
+               (double)norms[0]);
+    PetscCall(require_encoded(cases[k].ksp, ours));
+    PetscCall(MatDestroy(&peer));
+    PetscCall(MatDestroy(&ours));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char** argv) {
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &size, NULL));
+  PetscInt rows = PETSC_DECIDE, all = size * size;
+  PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &rows, &all));
+  PetscCallMPI(MPI_Scan(&rows, &last, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  first = last - rows;
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmvpack_at_most", "1e9"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmvpack_max_changes", "100"));
+  PetscCall(mutations());
+  PetscCall(assembly_on_device());
+  PetscCall(places());
+  PetscCall(solvers());
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d products: ok\n", (int)products));
+  PetscCall(PetscFinalize());
+  return 0;
+}
