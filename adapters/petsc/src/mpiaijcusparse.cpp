@@ -1,5 +1,7 @@
-// MATMPIAIJCUSPARSE whose two local blocks have our multiply. As with the blocks, the name of the type stays.
+// MATMPIAIJCUSPARSE whose two local blocks have our multiply, and whose ranks multiply together in one of the modes. As
+// with the blocks, the name of the type stays.
 
+#include "modes.hpp"
 #include "types.hpp"
 
 namespace spmvpack::petsc {
@@ -55,7 +57,10 @@ PetscErrorCode take_over(Mat a);
 PetscErrorCode assembly_end(Mat a, MatAssemblyType type) {
   PetscFunctionBegin;
   PetscCall(of_aijcusparse.assembly_end(a, type));
-  if (type == MAT_FINAL_ASSEMBLY) PetscCall(take_over_blocks(a));
+  if (type == MAT_FINAL_ASSEMBLY) {
+    PetscCall(agree(a, take_over_blocks(a)));
+    PetscCall(check_exchange(a));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,13 +75,13 @@ PetscErrorCode duplicate(Mat a, MatDuplicateOption option, Mat* copy) {
 PetscErrorCode mult(Mat a, Vec x, Vec y) {
   PetscFunctionBegin;
   PetscCall(take_over_blocks(a));
-  PetscCall(of_aijcusparse.mult(a, x, y));
+  PetscCall(multiply_by_mode(a, x, nullptr, y, take_over_seq));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode mult_add(Mat a, Vec x, Vec y, Vec z) {
   PetscFunctionBegin;
   PetscCall(take_over_blocks(a));
-  PetscCall(of_aijcusparse.mult_add(a, x, y, z));
+  PetscCall(multiply_by_mode(a, x, y, z, take_over_seq));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,7 +101,8 @@ PetscErrorCode take_over(Mat a) {
                                            convert_to_gpu_mpi));
   }
   PetscCall(MatAssembled(a, &assembled));
-  if (assembled != PETSC_FALSE) PetscCall(take_over_blocks(a));
+  if (assembled != PETSC_FALSE) PetscCall(agree(a, take_over_blocks(a)));
+  PetscCall(check_mode(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
