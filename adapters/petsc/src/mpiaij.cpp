@@ -1,5 +1,6 @@
-// MATMPIAIJ whose two local blocks are of type seqaijspmvpack. The exchange between ranks is PETSc's.
+// MATMPIAIJ whose two local blocks are of type seqaijspmvpack, and whose ranks multiply together in one of the modes.
 
+#include "modes.hpp"
 #include "types.hpp"
 
 namespace spmvpack::petsc {
@@ -7,21 +8,39 @@ namespace {
 
 using AssemblyEnd = PetscErrorCode(Mat, MatAssemblyType);
 
-PetscErrorCode get_assembly_end(Mat a, AssemblyEnd** function) {
+/// The functions of a matrix's table that are replaced.
+struct ParallelFunctions {
+  AssemblyEnd* assembly_end = nullptr;
+  Mult* mult = nullptr;
+  MultAdd* mult_add = nullptr;
+};
+
+/// Those of MATMPIAIJ. They are not kept with each matrix, since MatHeaderMerge() takes away what is composed with one.
+ParallelFunctions of_aij;
+
+template <class F>
+PetscErrorCode get_function(Mat a, MatOperation operation, F** function) {
   PetscAnyFunction any = nullptr;
   PetscFunctionBegin;
-  PetscCall(MatGetOperation(a, MATOP_ASSEMBLY_END, &any));
-  *function = reinterpret_cast<AssemblyEnd*>(any);
+  PetscCall(MatGetOperation(a, operation, &any));
+  *function = reinterpret_cast<F*>(any);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-PetscErrorCode set_assembly_end(Mat a, AssemblyEnd* function) {
+PetscErrorCode get_functions(Mat a, ParallelFunctions* f) {
   PetscFunctionBegin;
-  PetscCall(MatSetOperation(a, MATOP_ASSEMBLY_END, reinterpret_cast<PetscAnyFunction>(function)));
+  PetscCall(get_function(a, MATOP_ASSEMBLY_END, &f->assembly_end));
+  PetscCall(get_function(a, MATOP_MULT, &f->mult));
+  PetscCall(get_function(a, MATOP_MULT_ADD, &f->mult_add));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/// That of MATMPIAIJ. It is not kept with each matrix, since MatHeaderMerge() takes away what is composed with one.
-AssemblyEnd* assembly_end_of_aij = nullptr;
+PetscErrorCode set_functions(Mat a, const ParallelFunctions& f) {
+  const auto any = [](auto* function) { return reinterpret_cast<PetscAnyFunction>(function); };
+  PetscFunctionBegin;
+  PetscCall(MatSetOperation(a, MATOP_ASSEMBLY_END, any(f.assembly_end)));
+  PetscCall(MatSetOperation(a, MATOP_MULT, any(f.mult)));
+  PetscCall(MatSetOperation(a, MATOP_MULT_ADD, any(f.mult_add)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// Converts both blocks in place.
 PetscErrorCode convert_blocks(Mat a, MatType type) {
@@ -45,8 +64,26 @@ PetscErrorCode convert_assembled_blocks(Mat a, MatType type) {
 /// The blocks come into being, and the second one is made anew, with assemblies.
 PetscErrorCode assembly_end(Mat a, MatAssemblyType type) {
   PetscFunctionBegin;
-  PetscCall(assembly_end_of_aij(a, type));
-  if (type == MAT_FINAL_ASSEMBLY) PetscCall(convert_blocks(a, seq_type));
+  PetscCall(of_aij.assembly_end(a, type));
+  if (type == MAT_FINAL_ASSEMBLY) {
+    PetscCall(agree(a, convert_blocks(a, seq_type)));
+    PetscCall(check_exchange(a));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode take_over(Mat block) { return MatConvert(block, seq_type, MAT_INPLACE_MATRIX, &block); }
+
+PetscErrorCode mult(Mat a, Vec x, Vec y) { return multiply_by_mode(a, x, nullptr, y, take_over); }
+PetscErrorCode mult_add(Mat a, Vec x, Vec y, Vec z) { return multiply_by_mode(a, x, y, z, take_over); }
+
+constexpr ParallelFunctions ours{assembly_end, mult, mult_add};
+
+/// What may fail on one rank alone when a matrix becomes one of ours.
+PetscErrorCode prepare(Mat a) {
+  PetscFunctionBegin;
+  PetscCall(check_mode(a));
+  PetscCall(convert_assembled_blocks(a, seq_type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,7 +95,8 @@ PetscErrorCode convert_to_mpiaij(Mat a, MatType /*type*/, MatReuse reuse, Mat* c
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(b), mpi_type, &is_ours));
   if (is_ours != PETSC_FALSE) {
     PetscCall(convert_assembled_blocks(b, MATSEQAIJ));
-    PetscCall(set_assembly_end(b, assembly_end_of_aij));
+    PetscCall(set_functions(b, of_aij));
+    PetscCall(remove_exchange(b));
     PetscCall(remove_conversions(b, MATMPIAIJ, mpi_type));
     PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(b), MATMPIAIJ));
   }
@@ -78,12 +116,12 @@ PetscErrorCode convert_to_mpi(Mat a, MatType /*type*/, MatReuse reuse, Mat* conv
   if (is_ours == PETSC_FALSE) {
     PetscCall(PetscObjectTypeCompare(object, MATMPIAIJ, &is_aij));
     if (is_aij == PETSC_FALSE) PetscCall(MatConvert(b, MATMPIAIJ, MAT_INPLACE_MATRIX, &b));
-    if (assembly_end_of_aij == nullptr) PetscCall(get_assembly_end(b, &assembly_end_of_aij));
-    PetscCall(set_assembly_end(b, assembly_end));
+    if (of_aij.assembly_end == nullptr) PetscCall(get_functions(b, &of_aij));
+    PetscCall(set_functions(b, ours));
     PetscCall(PetscObjectChangeTypeName(object, mpi_type));
     PetscCall(compose_conversions(b, MATMPIAIJ, mpi_type, convert_to_mpiaij, convert_to_mpi));
   }
-  PetscCall(convert_assembled_blocks(b, seq_type));
+  PetscCall(agree(b, prepare(b)));
   *converted = b;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "helper.hpp"
 #include "types.hpp"
 
 #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE) || defined(PETSC_USE_64BIT_INDICES)
@@ -71,5 +72,9 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_spmvpack_petsc() {
   PetscCall(MatSeqAIJRegister(seq_type, convert_to_seq));
   PetscCall(PetscLogEventRegister("SpmvpackEncode", MAT_CLASSID, &events.encode));
   PetscCall(PetscLogEventRegister("SpmvpackMult", MAT_CLASSID, &events.multiply));
+  PetscCall(PetscLogEventRegister("SpmvpackLocal", MAT_CLASSID, &events.local));
+  PetscCall(PetscLogEventRegister("SpmvpackNonlocal", MAT_CLASSID, &events.nonlocal));
+  PetscCall(PetscLogEventRegister("SpmvpackComm", MAT_CLASSID, &events.exchange));
+  PetscCall(PetscRegisterFinalize(stop_helper));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -296,6 +296,15 @@ PetscErrorCode convert_to_seq(Mat a, MatType /*type*/, MatReuse reuse, Mat* conv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode host_state_of(Mat a, State** state) {
+  PetscBool is_ours = PETSC_FALSE;
+  PetscFunctionBegin;
+  *state = nullptr;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(a), seq_type, &is_ours));
+  if (is_ours != PETSC_FALSE) PetscCall(state_of(a, state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode create_seq(Mat a) {
   PetscFunctionBegin;
   PetscCall(MatSetType(a, MATSEQAIJ));

@@ -25,9 +25,13 @@ PetscErrorCode remove_conversions(Mat a, const char* base, const char* own);
 /// The matrix that a converter changes: `a` itself, a copy, or one that the caller has.
 PetscErrorCode matrix_to_change(Mat a, MatReuse reuse, Mat* changed);
 
+/// The State of a matrix of type seqaijspmvpack, null for others.
+PetscErrorCode host_state_of(Mat a, State** state);
+
 /// The events of -log_view.
 struct Events {
   PetscLogEvent encode = -1, multiply = -1;
+  PetscLogEvent local = -1, nonlocal = -1, exchange = -1;  ///< of the modes of parallel matrices
 };
 extern Events events;
 

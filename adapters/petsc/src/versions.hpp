@@ -2,6 +2,7 @@
 // PETSc's headers, and what differs between PETSc 3.18 and 3.26: nothing else knows a version.
 
 #include <petscmat.h>
+#include <petscsf.h>
 
 // PetscObjectStateGet(); of all private headers this one alone is installed for plug-ins.
 #include <petsc/private/petscimpl.h>

@@ -1,0 +1,83 @@
+#include "exchange.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "errors.hpp"
+
+namespace spmvpack::petsc {
+namespace {
+
+/// The columns of the off-diagonal block.
+PetscErrorCode ghosts_of(Mat a, const PetscInt** columns, PetscInt* count) {
+  Mat diagonal = nullptr, off_diagonal = nullptr;
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(a, &diagonal, &off_diagonal, columns));
+  PetscCall(MatGetLocalSize(off_diagonal, nullptr, count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+PetscErrorCode make_exchange(Mat a, bool with_own, Exchange* exchange) {
+  const PetscInt* columns = nullptr;
+  PetscInt count = 0, first = 0, last = 0, size = 0;
+  PetscLayout layout = nullptr;
+  VecType type = nullptr;
+  std::vector<PetscInt> wanted;
+  PetscFunctionBegin;
+  PetscCall(ghosts_of(a, &columns, &count));
+  PetscCall(MatGetOwnershipRangeColumn(a, &first, &last));
+  PetscCall(guarded([&] {
+    exchange->ghosts.assign(columns, columns + count);
+    if (with_own) wanted.resize(static_cast<std::size_t>(last - first));
+    std::iota(wanted.begin(), wanted.end(), first);
+    wanted.insert(wanted.end(), columns, columns + count);
+  }));
+  exchange->with_own = with_own;
+  size = static_cast<PetscInt>(wanted.size());
+  PetscCall(MatGetLayouts(a, nullptr, &layout));
+  PetscCall(PetscSFCreate(PetscObjectComm(reinterpret_cast<PetscObject>(a)), &exchange->sf));
+  PetscCall(PetscSFSetFromOptions(exchange->sf));
+  PetscCall(PetscSFSetGraphLayout(exchange->sf, layout, size, nullptr, PETSC_COPY_VALUES, wanted.data()));
+  PetscCall(PetscSFSetUp(exchange->sf));
+  PetscCall(MatGetVecType(a, &type));
+  PetscCall(VecCreate(PETSC_COMM_SELF, &exchange->received));
+  PetscCall(VecSetSizes(exchange->received, size, size));
+  PetscCall(VecSetType(exchange->received, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode destroy_exchange(Exchange* exchange) {
+  PetscFunctionBegin;
+  PetscCall(PetscSFDestroy(&exchange->sf));
+  PetscCall(VecDestroy(&exchange->received));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode exchange_is_of(Mat a, const Exchange& exchange, bool* same) {
+  const PetscInt* columns = nullptr;
+  PetscInt count = 0;
+  PetscFunctionBegin;
+  PetscCall(ghosts_of(a, &columns, &count));
+  *same = std::equal(exchange.ghosts.begin(), exchange.ghosts.end(), columns, columns + count);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode begin_exchange(Exchange& e, Vec x) {
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayReadAndMemType(x, &e.from, &e.from_place));
+  PetscCall(VecGetArrayWriteAndMemType(e.received, &e.to, &e.to_place));
+  PetscCall(PetscSFBcastWithMemTypeBegin(e.sf, MPIU_SCALAR, e.from_place, e.from, e.to_place, e.to, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode end_exchange(Exchange& e, Vec x) {
+  PetscFunctionBegin;
+  PetscCall(PetscSFBcastEnd(e.sf, MPIU_SCALAR, e.from, e.to, MPI_REPLACE));
+  PetscCall(VecRestoreArrayWriteAndMemType(e.received, &e.to));
+  PetscCall(VecRestoreArrayReadAndMemType(x, &e.from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace spmvpack::petsc

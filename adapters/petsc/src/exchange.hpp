@@ -1,0 +1,32 @@
+#pragma once
+// The elements of x that a rank needs, brought together by a PetscSF.
+
+#include <vector>
+
+#include "versions.hpp"
+
+namespace spmvpack::petsc {
+
+struct Exchange {
+  std::vector<PetscInt> ghosts;  ///< the columns that others have, in the order of the off-diagonal block
+  bool with_own = false;         ///< `received` begins with this rank's own elements
+  PetscSF sf = nullptr;
+  Vec received = nullptr;
+  // Between begin_exchange() and end_exchange():
+  const PetscScalar* from = nullptr;
+  PetscScalar* to = nullptr;
+  PetscMemType from_place = PETSC_MEMTYPE_HOST, to_place = PETSC_MEMTYPE_HOST;
+};
+
+/// For products with `a`, an assembled MATMPIAIJ. Collective.
+PetscErrorCode make_exchange(Mat a, bool with_own, Exchange* exchange);
+PetscErrorCode destroy_exchange(Exchange* exchange);
+/// Whether the columns that this rank needs are still those of `exchange`.
+PetscErrorCode exchange_is_of(Mat a, const Exchange& exchange, bool* same);
+
+/// Sends and receives, without waiting. `x` and `received` stay where they are until the end, and x may be read.
+PetscErrorCode begin_exchange(Exchange& exchange, Vec x);
+/// Waits for what others send. Whoever has begun has to end, whatever fails in between: others wait for it.
+PetscErrorCode end_exchange(Exchange& exchange, Vec x);
+
+}  // namespace spmvpack::petsc

@@ -1,0 +1,403 @@
+#include "modes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <span>
+#include <string>
+#include <system_error>
+
+#include "errors.hpp"
+#include "exchange.hpp"
+#include "helper.hpp"
+#include "spmvpack/container/text.hpp"
+#include "types.hpp"
+
+namespace spmvpack::petsc {
+namespace {
+
+enum class Mode { vector, naive, task };
+constexpr const char* mode_names[] = {"vector", "naive", "task"};
+
+struct ModeOptions {
+  Mode mode = Mode::naive;
+  PetscBool view = PETSC_FALSE;
+};
+
+/// What is known of a block when something is made of it.
+struct BlockContents {
+  PetscObjectId id = 0;
+  PetscObjectState state = -1, pattern = -1;
+  bool operator==(const BlockContents&) const = default;
+};
+
+/// Composed with a parallel matrix. That there is one, and that it is up to date, all ranks know alike.
+struct ParallelState {
+  PetscObjectId owner = 0;        ///< the matrix: see State
+  PetscObjectState pattern = -1;  ///< of the whole matrix, the same on all ranks
+  ModeOptions options;
+  Exchange exchange;
+  Mat merged = nullptr;             ///< both blocks in one, of mode vector
+  BlockContents merged_contents[2];  ///< what it has been made of
+  PetscInt64 multiplies = 0;
+  double local_seconds = 0, nonlocal_seconds = 0, exchange_seconds = 0;
+};
+
+constexpr const char* state_name = "spmvpack_parallel_state";
+
+Mode mode_of(const std::string& name) {
+  const auto found = std::find(std::begin(mode_names), std::end(mode_names), name);
+  if (found == std::end(mode_names))
+    throw Error(errc::usage, fmt::format("-mat_spmvpack_mode {}: there is no such mode", name), {},
+                "take vector, naive or task");
+  return static_cast<Mode>(found - std::begin(mode_names));
+}
+
+PetscErrorCode read_options(Mat a, ModeOptions* options) {
+  char name[64] = "naive";
+  int provided = 0;
+  PetscFunctionBegin;
+  PetscObjectOptionsBegin(reinterpret_cast<PetscObject>(a));
+  PetscCall(PetscOptionsString("-mat_spmvpack_mode", "How ranks multiply together: vector, naive or task", "", name,
+                               name, sizeof name, nullptr));
+  PetscCall(PetscOptionsBool("-mat_spmvpack_view", "Say what became of the matrix when it is destroyed", "",
+                             options->view, &options->view, nullptr));
+  PetscOptionsEnd();
+  PetscCallMPI(MPI_Query_thread(&provided));
+  PetscCall(guarded([&] {
+    options->mode = mode_of(name);
+    if (options->mode == Mode::task && provided < MPI_THREAD_FUNNELED)
+      throw Error(errc::unsupported,
+                  "-mat_spmvpack_mode task multiplies in a second thread, and MPI has been initialised for one thread",
+                  {}, "call MPI_Init_thread() with MPI_THREAD_FUNNELED, or take mode naive, which gives the same bits");
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::string description_of(const ParallelState& state) {
+  const bool merged = state.options.mode == Mode::vector;
+  return fmt::format("mode {}, {} of x from other ranks: {}; {} {}{}, exchange {}\n",
+                     mode_names[static_cast<int>(state.options.mode)],
+                     counted(state.exchange.ghosts.size(), "element"),
+                     counted(static_cast<std::uint64_t>(state.multiplies), "multiply", "multiplies"),
+                     merged ? "merged" : "local", time_text(state.local_seconds),
+                     merged ? "" : fmt::format(", nonlocal {}", time_text(state.nonlocal_seconds)),
+                     time_text(state.exchange_seconds));
+}
+
+PetscErrorCode delete_state(ParallelState* state) {
+  PetscFunctionBegin;
+  if (state->options.view != PETSC_FALSE && state->multiplies != 0) {
+    int rank = 0;
+    std::string text;
+    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+    PetscCall(guarded([&] { text = description_of(*state); }));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "[%d] spmvpack: %s", rank, text.c_str()));
+  }
+  PetscCall(MatDestroy(&state->merged));
+  PetscCall(destroy_exchange(&state->exchange));
+  delete state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Null if the matrix has none, or another's: lists of composed objects are copied with a matrix, and MatHeaderMerge()
+/// exchanges the matrix under them.
+PetscErrorCode find_state(Mat a, ParallelState** state) {
+  const auto object = reinterpret_cast<PetscObject>(a);
+  PetscObject found = nullptr;
+  PetscFunctionBegin;
+  *state = nullptr;
+  PetscCall(PetscObjectQuery(object, state_name, &found));
+  if (found != nullptr) {
+    void* pointer = nullptr;
+    PetscObjectId id = 0;
+    PetscCall(PetscContainerGetPointer(reinterpret_cast<PetscContainer>(found), &pointer));
+    PetscCall(PetscObjectGetId(object, &id));
+    if (static_cast<ParallelState*>(pointer)->owner == id) *state = static_cast<ParallelState*>(pointer);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The state; a new one if there is none, or the pattern has changed.
+PetscErrorCode state_of(Mat a, ParallelState** state) {
+  const auto object = reinterpret_cast<PetscObject>(a);
+  PetscContainer container = nullptr;
+  PetscObjectState pattern = 0;
+  int ranks = 0;
+  PetscFunctionBegin;
+  PetscCall(MatGetNonzeroState(a, &pattern));
+  PetscCall(find_state(a, state));
+  if (*state != nullptr && (*state)->pattern == pattern) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(guarded([&] { *state = new ParallelState; }));
+  PetscCall((make_container<ParallelState, delete_state>(*state, &container)));
+  PetscCall(PetscObjectCompose(object, state_name, reinterpret_cast<PetscObject>(container)));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscObjectGetId(object, &(*state)->owner));
+  PetscCall(agree(a, read_options(a, &(*state)->options)));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm(object), &ranks));
+  const bool with_own = (*state)->options.mode == Mode::vector && ranks > 1;
+  PetscCall(make_exchange(a, with_own, &(*state)->exchange));
+  (*state)->pattern = pattern;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Calls f() in an event of -log_view, and adds up the seconds.
+template <class F>
+PetscErrorCode timed(PetscLogEvent event, Mat a, double* seconds, F&& f) {
+  PetscLogDouble start = 0, end = 0;
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(event, a, 0, 0, 0));
+  PetscCall(PetscTime(&start));
+  const PetscErrorCode error = f();
+  PetscCall(PetscTime(&end));
+  *seconds += end - start;
+  PetscCall(PetscLogEventEnd(event, a, 0, 0, 0));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// z = block x, or block x + y: PETSc's functions check sizes of parallel vectors against the block's, so its table is
+/// called, as MATMPIAIJ does.
+PetscErrorCode multiply_by_block(Mat block, Vec x, Vec y, Vec z) {
+  PetscAnyFunction any = nullptr;
+  PetscFunctionBegin;
+  PetscCall(MatGetOperation(block, y == nullptr ? MATOP_MULT : MATOP_MULT_ADD, &any));
+  if (y == nullptr)
+    PetscCall(reinterpret_cast<Mult*>(any)(block, x, z));
+  else
+    PetscCall(reinterpret_cast<MultAdd*>(any)(block, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode contents_of(Mat block, BlockContents* contents) {
+  const auto object = reinterpret_cast<PetscObject>(block);
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId(object, &contents->id));
+  PetscCall(PetscObjectStateGet(object, &contents->state));
+  PetscCall(MatGetNonzeroState(block, &contents->pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Makes the merged matrix, or brings it up to date. It is a matrix like the blocks: it is encoded, or stays on AIJ, by
+/// itself.
+PetscErrorCode update_merged(Mat a, const Mat (&blocks)[2], ParallelState& state, TakeOver* take_over) {
+  BlockContents now[2];
+  State* before = nullptr;
+  PetscFunctionBegin;
+  bool same = true, same_pattern = state.merged != nullptr;
+  for (int k = 0; k < 2; ++k) {
+    const BlockContents& then = state.merged_contents[k];
+    PetscCall(contents_of(blocks[k], &now[k]));
+    same = same && now[k] == then;
+    same_pattern = same_pattern && now[k].id == then.id && now[k].pattern == then.pattern;
+  }
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  Mat merged = same_pattern ? state.merged : nullptr;
+  PetscCall(MatMPIAIJGetLocalMatMerge(a, same_pattern ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, nullptr, &merged));
+  if (!same_pattern) {
+    PetscCall(take_over(merged));
+    if (state.merged != nullptr) PetscCall(host_state_of(state.merged, &before));
+    if (before != nullptr) {
+      State* after = nullptr;
+      PetscCall(host_state_of(merged, &after));
+      after->changes = before->changes + (before->a.decided ? 1 : 0);
+    }
+    PetscCall(MatDestroy(&state.merged));
+    state.merged = merged;
+  }
+  std::copy(std::begin(now), std::end(now), std::begin(state.merged_contents));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Everything is exchanged first; then one matrix multiplies.
+PetscErrorCode multiply_merged(Mat a, const Mat (&blocks)[2], ParallelState& state, Vec x, Vec y, Vec z,
+                               TakeOver* take_over) {
+  Exchange& e = state.exchange;
+  PetscFunctionBegin;
+  PetscCall(timed(events.exchange, a, &state.exchange_seconds, [&]() -> PetscErrorCode {
+    PetscCall(begin_exchange(e, x));
+    PetscCall(end_exchange(e, x));
+    return PETSC_SUCCESS;
+  }));
+  PetscCall(update_merged(a, blocks, state, take_over));
+  PetscCall(timed(events.local, a, &state.local_seconds,
+                  [&] { return multiply_by_block(state.merged, e.received, y, z); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A multiply by the diagonal block in the helper's thread.
+class HelpedMultiply {
+ public:
+  HelpedMultiply(Mat a, Vec x, Vec y, Vec z) : a_(a), x_(x), y_(y), z_(z) {}
+
+  /// Begins it, if it can be done beside PETSc: the block is encoded, and everything is in host memory.
+  PetscErrorCode start(Mat block, bool* started) {
+    PetscMemType x_place = PETSC_MEMTYPE_HOST, y_place = PETSC_MEMTYPE_HOST, z_place = PETSC_MEMTYPE_HOST;
+    PetscFunctionBegin;
+    *started = false;
+    PetscCall(host_state_of(block, &state_));
+    if (state_ != nullptr) PetscCall(find_multiplier(block, *state_, false, &with_));
+    if (with_.matrix == nullptr) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VecGetArrayReadAndMemType(x_, &from_, &x_place));
+    if (y_ == z_)
+      PetscCall(VecGetArrayAndMemType(z_, &to_, &z_place));
+    else
+      PetscCall(VecGetArrayWriteAndMemType(z_, &to_, &z_place));
+    if (y_ != nullptr && y_ != z_) PetscCall(VecGetArrayReadAndMemType(y_, &addend_, &y_place));
+    if (PetscMemTypeHost(x_place) && PetscMemTypeHost(y_place) && PetscMemTypeHost(z_place)) *started = start_thread();
+    if (!*started) PetscCall(restore());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// Instead of it, in this thread. What is to stay on AIJ has been counted as a multiply by start().
+  PetscErrorCode here(Mat block) {
+    PetscFunctionBegin;
+    if (state_ == nullptr || with_.matrix != nullptr)
+      PetscCall(multiply_by_block(block, x_, y_, z_));
+    else if (y_ == nullptr)
+      PetscCall(state_->aij.mult(block, x_, z_));
+    else
+      PetscCall(state_->aij.mult_add(block, x_, y_, z_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// Waits for it; adds its seconds to `seconds`.
+  PetscErrorCode finish(double* seconds) {
+    PetscFunctionBegin;
+    const PetscErrorCode error = guarded([] { finish_helper(); });
+    PetscCall(restore());
+    PetscCall(error);
+    const double first_products = y_ == nullptr ? static_cast<double>(with_.of->encoding.filled_rows) : 0;
+    PetscCall(PetscLogFlops(2.0 * state_->nnz - first_products));
+    ++with_.of->multiplies;
+    with_.of->multiply_seconds += seconds_;
+    *seconds += seconds_;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+ private:
+  bool start_thread() {
+    try {
+      start_helper([this] { multiply(); });
+      return true;
+    } catch (const std::exception& e) {
+      (void)PetscInfo(a_, "spmvpack: no second thread, mode naive instead: %s\n", e.what());
+      return false;
+    }
+  }
+  void multiply() {
+    const auto start = std::chrono::steady_clock::now();
+    const auto m = static_cast<std::uint64_t>(state_->rows), n = static_cast<std::uint64_t>(state_->cols);
+    if (addend_ != nullptr) std::copy_n(addend_, m, to_);
+    with_.matrix->multiply<double>(1, {from_, n}, y_ == nullptr ? 0 : 1, DenseView<double>(to_, m),
+                                   state_->options.encoding.threads, describe<double>(with_.operation));
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  PetscErrorCode restore() {
+    PetscFunctionBegin;
+    if (addend_ != nullptr) PetscCall(VecRestoreArrayReadAndMemType(y_, &addend_));
+    if (y_ == z_)
+      PetscCall(VecRestoreArrayAndMemType(z_, &to_));
+    else
+      PetscCall(VecRestoreArrayWriteAndMemType(z_, &to_));
+    PetscCall(VecRestoreArrayReadAndMemType(x_, &from_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  Mat a_;
+  Vec x_, y_, z_;
+  State* state_ = nullptr;
+  Multiplier with_;
+  const PetscScalar *from_ = nullptr, *addend_ = nullptr;
+  PetscScalar* to_ = nullptr;
+  double seconds_ = 0;
+};
+
+/// Local, while others' elements are on their way: by this thread (naive), or by another while this one drives MPI. On a
+/// GPU the multiply is launched, and runs while this thread drives MPI, in both modes.
+PetscErrorCode multiply_during_exchange(Mat a, Mat block, ParallelState& state, Vec x, Vec y, Vec z) {
+  HelpedMultiply helped(a, x, y, z);
+  bool started = false;
+  PetscFunctionBegin;
+  PetscCall(timed(events.exchange, a, &state.exchange_seconds, [&] { return begin_exchange(state.exchange, x); }));
+  // Errors wait until the exchange has ended: others wait for it.
+  PetscErrorCode error = PETSC_SUCCESS;
+  if (state.options.mode == Mode::task) error = helped.start(block, &started);
+  if (error == PETSC_SUCCESS && !started)
+    error = timed(events.local, a, &state.local_seconds, [&] { return helped.here(block); });
+  if (started) PetscCall(PetscLogEventBegin(events.local, a, 0, 0, 0));
+  const PetscErrorCode ended =
+      timed(events.exchange, a, &state.exchange_seconds, [&] { return end_exchange(state.exchange, x); });
+  if (started) {
+    error = helped.finish(&state.local_seconds);
+    PetscCall(PetscLogEventEnd(events.local, a, 0, 0, 0));
+  }
+  PetscCall(error);
+  PetscCall(ended);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+PetscErrorCode agree(Mat a, PetscErrorCode error) {
+  int rank = 0, failed = 0;
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(a));
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  const int own = error == PETSC_SUCCESS ? -1 : rank;
+  PetscCallMPI(MPI_Allreduce(&own, &failed, 1, MPI_INT, MPI_MAX, comm));
+  PetscCall(error);
+  PetscCheck(failed < 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "spmvpack: rank %d has failed and says why", failed);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_mode(Mat a) {
+  ModeOptions options;
+  PetscFunctionBegin;
+  PetscCall(read_options(a, &options));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_exchange(Mat a) {
+  ParallelState* state = nullptr;
+  bool same = true;
+  int all_same = 0;
+  PetscFunctionBegin;
+  PetscCall(find_state(a, &state));
+  if (state == nullptr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(exchange_is_of(a, state->exchange, &same));
+  const int own = same ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(&own, &all_same, 1, MPI_INT, MPI_MIN, PetscObjectComm(reinterpret_cast<PetscObject>(a))));
+  if (all_same == 0) PetscCall(remove_exchange(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode remove_exchange(Mat a) {
+  PetscFunctionBegin;
+  PetscCall(PetscObjectCompose(reinterpret_cast<PetscObject>(a), state_name, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode multiply_by_mode(Mat a, Vec x, Vec y, Vec z, TakeOver* take_over) {
+  ParallelState* state = nullptr;
+  Mat blocks[2] = {};
+  PetscInt columns = 0, elements = 0;
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(a, nullptr, &columns));
+  PetscCall(VecGetLocalSize(x, &elements));
+  PetscCheck(elements == columns, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "Incompatible partition of A (%" PetscInt_FMT ") and x (%" PetscInt_FMT ")", columns, elements);
+  PetscCall(state_of(a, &state));
+  PetscCall(MatMPIAIJGetSeqAIJ(a, &blocks[0], &blocks[1], nullptr));
+  ++state->multiplies;
+  if (state->exchange.with_own) {
+    PetscCall(multiply_merged(a, blocks, *state, x, y, z, take_over));
+  } else {
+    PetscCall(multiply_during_exchange(a, blocks[0], *state, x, y, z));
+    PetscCall(timed(events.nonlocal, a, &state->nonlocal_seconds,
+                    [&] { return multiply_by_block(blocks[1], state->exchange.received, z, z); }));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace spmvpack::petsc
