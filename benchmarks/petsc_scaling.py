@@ -11,7 +11,8 @@ numbers of ranks; weak scaling has as many layers for each rank as strong scalin
 makes its own rows.
 
 The types are measured by turns in one run; times are medians over its rounds, the slowest rank's. overlap is
-(T_vector - T_mode) / T_comm, the share of the exchange, in mode vector, that a mode hides. With --peer aijcusparse --type
+(T_vector - T_mode) / T_comm, the share of the exchange that a mode hides; T_comm is the exchange in mode vector, of the
+rank with the least, which is not kept waiting by slower ones. With --peer aijcusparse --type
 aijcusparsespmvpack all is on GPUs. With more ranks than processors the figures are good for nothing, and marked.
 """
 
@@ -47,7 +48,7 @@ def measure(options, for_petsc, ranks, words):
 
 def with_overlap(result):
     norm = result["peer"]["norm"]
-    comm = result["vector"]["SpmvpackComm"]
+    comm = result["vector"]["exchange"]
     for mode in MODES:
         found = result[mode]
         if not math.isclose(found["norm"], norm, rel_tol=1e-9):
@@ -106,7 +107,7 @@ def main():
         print(f"{name[:12]:12} {kind:6} {ranks:5} {r['rows']:10,} {r['nonzeros']:12,.0f} {1e6 * r['peer']['seconds']:9.1f} "
               + " ".join(f"{1e6 * r[mode]['seconds']:9.1f}" for mode in MODES)
               + f" {1e6 * r['naive']['SpmvpackLocal']:8.1f} {1e6 * r['naive']['SpmvpackNonlocal']:8.1f}"
-              + f" {1e6 * r['vector']['SpmvpackComm']:8.1f} "
+              + f" {1e6 * r['vector']['exchange']:8.1f} "
               + " ".join(f"{'-' if o is None else format(o, '.2f'):>{width}}" for o, width in zip(overlap, (13, 6)))
               + f"  {'; '.join(marks)}", flush=True)
     if options.json:

@@ -18,9 +18,9 @@ struct EncodingOptions {
   /// `auto` encodes where the multiply is predicted to take at most this share of csr's time.
   double at_most = default_at_most();
 
-  /// With AVX-512, for which a host's times are predicted, all layouts that `auto` takes are faster than AIJ, csr itself
-  /// among them; without it the loops of most layouts take two to three times as long as predicted (docs/PETSC.md, "What
-  /// it gains").
+  /// With AVX-512, for which a host's times are predicted, all that `auto` chooses is faster than AIJ, csr itself, too;
+  /// without it the loops of bitflag and csell take two to three times as long as predicted (docs/PETSC.md, "What it
+  /// gains").
   static double default_at_most() noexcept;
 };
 
