@@ -206,7 +206,7 @@ int main(int argc, char** argv) {
   try {
     PetscCall(run());
   } catch (const std::exception& e) {  // of the generators, on all ranks alike
-    SETERRABORT(PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, e.what());
+    SETERRABORT(PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s", e.what());
   }
   PetscCall(PetscFinalize());
   return 0;
