@@ -70,11 +70,44 @@ def has_module(name):
 
 
 class Tests:
-    def __init__(self, plugin, folder):
+    def __init__(self, plugin, other, folder):
+        self.other = other
         self.folder = pathlib.Path(folder)
         self.use = (f"-dll_append {plugin} -mat_seqaij_type seqaijspmvpack -mat_spmvpack_view -mat_spmvpack_min_nnz 0 "
                     "-mat_spmvpack_after 1 ")
         self.plugin = plugin
+
+    def own_modes(self, ranks):
+        succeed(ranks, program("modes.py", "-dll_append", self.plugin))
+        if ranks > 1:  # under an MPI that would not do for two threads
+            succeed(ranks, program("modes.py", "-dll_append", self.plugin, "--one-thread"), LD_PRELOAD=str(self.other),
+                    SPMVPACK_TEST_PETSC="thread")
+        print(f"modes at {ranks} ranks: ok")
+
+    def modes(self, ranks):
+        """Ordinary programs in each mode. naive and task, and two runs of one mode, give the same bits."""
+        plain = self.folder / f"plain{ranks}-mutate.py.npz"
+        expected, bits = np.load(plain), {}
+        for mode in ("naive", "task", "vector", "vector"):
+            path = self.folder / f"mode-{mode}.npz"
+            said = succeed(ranks, program("mutate.py", path), f"{self.use} -mat_type aijspmvpack -mat_spmvpack_layout "
+                           f"csell -mat_spmvpack_mode {mode}")
+            assert f"spmvpack: mode {mode}, " in said and "A in csell" in said, said
+            found = np.load(path)
+            for name in expected.files:
+                if not np.allclose(found[name], expected[name], rtol=1e-12, atol=1e-12, equal_nan=True):
+                    sys.exit(f"{name}, mode {mode}, {ranks} ranks:\n{found[name]}\ninstead of\n{expected[name]}")
+                # PETSC adds up the entries of these products in the order in which they arrive.
+                if "PtAP" not in name and "A^T B" not in name:
+                    same = bits.setdefault((name, mode == "vector"), found[name].tobytes())
+                    assert found[name].tobytes() == same, f"{name}, mode {mode}: other bits"
+        plain = json.loads((self.folder / f"plain{ranks}-solve.py.npz").read_text())
+        for mode in ("task", "vector"):
+            path = self.folder / f"solve-{mode}.json"
+            succeed(ranks, program("solve.py", path, 33), f"{self.use} -mat_type aijspmvpack -mat_spmvpack_at_most 1e9 "
+                    f"-mat_spmvpack_mode {mode}")
+            self.compare_solves(plain, json.loads(path.read_text()), f"mode {mode}, {ranks} ranks")
+        print(f"modes in programs at {ranks} ranks: as with AIJ; naive and task give the same bits")
 
     def both(self, ranks, name, layouts, least, *arguments):
         """The program's results with AIJ, then with every layout. Each must encode at least so many matrices."""
@@ -90,17 +123,21 @@ class Tests:
                 sys.exit(f"{name} at {ranks} ranks encoded only {encoded} matrices:\n{said}")
             yield layout, plain, path, encoded
 
+    @staticmethod
+    def compare_solves(expected, found, where):
+        for name, (iterations, residual, norm) in expected.items():
+            # A residual of 1e-8 of the first one is made of rounding to a larger part than the solution. A hundred
+            # steps of a short recurrence carry rounding on to when they end.
+            apart = abs(found[name][0] - iterations)
+            if (apart > iterations // 50 or abs(found[name][2] - norm) > 1e-9 * norm
+                    or apart == 0 and not residual / 2 < max(found[name][1], 1e-11) < 2 * max(residual, 1e-11)):
+                sys.exit(f"{name}, {where}: {found[name]} instead of {expected[name]}")
+
     def solves(self, ranks, size, layouts):
         for layout, plain, path, encoded in self.both(ranks, "solve.py", layouts, 12, size):
             expected, found = (json.loads(p.read_text()) for p in (plain, path))
             assert expected.keys() == found.keys() and len(expected) > 10
-            for name, (iterations, residual, norm) in expected.items():
-                # A residual of 1e-8 of the first one is made of rounding to a larger part than the solution. A hundred
-                # steps of a short recurrence carry rounding on to when they end.
-                apart = abs(found[name][0] - iterations)
-                if (apart > iterations // 50 or abs(found[name][2] - norm) > 1e-9 * norm
-                        or apart == 0 and not residual / 2 < max(found[name][1], 1e-11) < 2 * max(residual, 1e-11)):
-                    sys.exit(f"{name}, {layout}, {ranks} ranks: {found[name]} instead of {expected[name]}")
+            self.compare_solves(expected, found, f"{layout}, {ranks} ranks")
             print(f"{len(expected)} solves at {ranks} ranks with {layout}: as with AIJ; {encoded} matrices encoded")
 
     def mutations(self, ranks, layouts):
@@ -155,6 +192,11 @@ class Tests:
         for event in ("SpmvpackEncode", "SpmvpackMult"):
             assert re.search(rf"^{event} +[1-9]", text, re.MULTILINE), text
         assert re.search(r"A in csell, [\d,]+ bytes \([\d.]+ % of AIJ's\); encoded in .*, \d+ multiplies in", text), text
+        for mode, events in (("vector", ()), ("naive", ("SpmvpackNonlocal",)), ("task", ("SpmvpackNonlocal",))):
+            text = succeed(2, program("solve.py", self.folder / "log.json", 17), options.replace("_threads 2", "_threads 1")
+                           + f" -mat_type aijspmvpack -mat_spmvpack_mode {mode}")
+            for event in ("SpmvpackLocal", "SpmvpackComm", *events):
+                assert re.search(rf"^{event} +[1-9]", text, re.MULTILINE), text
         print("-log_view, -mat_spmvpack_view: ok")
 
 
@@ -166,12 +208,15 @@ def main():
         sys.exit(SKIPPED)
     plugin, other, example = arguments
     with tempfile.TemporaryDirectory() as folder:
-        tests = Tests(plugin, folder)
+        tests = Tests(plugin, other, folder)
         layouts = ["auto", "csr", "sell", "ccoo", "csell", "bitflag", "split"] if whole else ["auto"]
         for ranks in RANKS:
             tests.own_types(ranks)
+            tests.own_modes(ranks)
             tests.solves(ranks, 129 if whole else 33, layouts)
             tests.mutations(ranks, [layout for layout in layouts if layout != "split"] if whole else ["csell"])
+            if ranks > 1 and not whole:
+                tests.modes(ranks)
             if has_module("slepc4py.SLEPc"):
                 tests.eigenvalues(ranks)
             else:

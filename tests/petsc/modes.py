@@ -1,6 +1,8 @@
 """The modes in which the ranks of a matrix of the plug-in's type multiply together: results, changes, errors.
 
-usage: modes.py -dll_append PLUGIN [PETSc's options]
+usage: modes.py -dll_append PLUGIN [--one-thread] [PETSc's options]
+
+--one-thread: MPI says that it is for one thread, which mode task refuses.
 """
 
 import ctypes
@@ -110,6 +112,24 @@ def viewed(a):
         viewer.destroy()
         return file.read()
 
+
+def refused(make, code_here, code_elsewhere, here):
+    """`make` throws on all ranks: on that with the cause, and on those that would wait for it."""
+    PETSc.Sys.pushErrorHandler("ignore")
+    try:
+        make()
+    except PETSc.Error as error:
+        assert error.ierr == (code_here if here else code_elsewhere), error.ierr
+    else:
+        sys.exit("an option that cannot be was taken")
+    finally:
+        PETSc.Sys.popErrorHandler()
+
+
+if "--one-thread" in sys.argv:
+    options.setValue("mat_spmvpack_mode", "task")
+    refused(lambda: matrix(OURS), UNSUPPORTED, UNSUPPORTED, True)
+    sys.exit()
 
 in_all_modes(lambda a: None)
 in_all_modes(lambda a: a.scale(-3))
@@ -236,19 +256,6 @@ for mode in MODES:
         assert ("A on AIJ: " if RANK == RANKS - 1 else "A in csell") in text, text
 
 
-def refused(make, code_here, code_elsewhere, here):
-    """`make` throws on all ranks: on that with the cause, and on those that would wait for it."""
-    PETSc.Sys.pushErrorHandler("ignore")
-    try:
-        make()
-    except PETSc.Error as error:
-        assert error.ierr == (code_here if here else code_elsewhere), error.ierr
-    else:
-        sys.exit("an option that cannot be was taken")
-    finally:
-        PETSc.Sys.popErrorHandler()
-
-
 options.setValue("mat_spmvpack_layout", "csell")
 if RANKS > 1:
     for alone in (False, True):
@@ -262,6 +269,3 @@ if RANKS > 1:
     options.setValue("mat_spmvpack_layout", "csell")
     options.setValue("mat_spmvpack_mode", MODES[RANK % 3])
     close(products(matrix(OURS)), products(matrix(AIJ)))
-if "--one-thread" in sys.argv:
-    options.setValue("mat_spmvpack_mode", "task")
-    refused(lambda: matrix(OURS), UNSUPPORTED, UNSUPPORTED, True)

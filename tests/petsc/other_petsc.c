@@ -1,5 +1,6 @@
 /* Loaded before PETSc, what PETSc says of itself: where SPMVPACK_TEST_PETSC is "complex", "index64" or "version", it is
-   as if the program ran with a PETSc of that kind. */
+   as if the program ran with a PETSc of that kind; where it is "thread", as if MPI were for one thread. */
+#include <mpi.h>
 #include <petscversion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,4 +35,10 @@ int PetscGetVersionNumber(int* major, int* minor, int* subminor, int* release) {
   if (subminor != NULL) *subminor = PETSC_VERSION_SUBMINOR;
   if (release != NULL) *release = PETSC_VERSION_RELEASE;
   return 0;
+}
+
+int MPI_Query_thread(int* provided) {
+  const int result = PMPI_Query_thread(provided);
+  if (is("thread")) *provided = MPI_THREAD_SINGLE;
+  return result;
 }

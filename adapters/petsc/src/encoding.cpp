@@ -205,7 +205,7 @@ Encoding encode_sorted(const CsrView& a, const EncodingOptions& options) {
 
 }  // namespace
 
-double EncodingOptions::default_at_most() noexcept { return use_v4() ? 0.8 : 0.3; }
+double EncodingOptions::default_at_most() noexcept { return use_v4() ? 1.0 : 0.7; }
 
 void check_layout(const std::string& layout) { (void)encoder::find_strategy(layout); }
 

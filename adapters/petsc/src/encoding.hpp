@@ -23,9 +23,9 @@ struct EncodingOptions {
   std::optional<encoder::Tuner> tuner = {};
   bool for_device = false;  ///< the result is a container, to be loaded by the caller
 
-  /// AIJ is not slower than csr, and faster where rows share their columns (inodes). Prices of a host are those of
-  /// processors with AVX-512; without it the loops of most layouts take two to three times as long as predicted
-  /// (docs/PETSC.md, "What it gains").
+  /// With AVX-512, for which a host's times are predicted, all that `auto` chooses is faster than AIJ, csr itself, too;
+  /// without it the loops of bitflag and csell take two to three times as long as predicted (docs/PETSC.md, "What it
+  /// gains").
   static double default_at_most() noexcept;
 };
 

@@ -39,13 +39,13 @@ struct ParallelState {
   PetscObjectState pattern = -1;  ///< of the whole matrix, the same on all ranks
   ModeOptions options;
   Exchange exchange;
-  Mat merged = nullptr;             ///< both blocks in one, of mode vector
+  Mat merged = nullptr;              ///< both blocks in one, of mode vector
   BlockContents merged_contents[2];  ///< what it has been made of
   PetscInt64 multiplies = 0;
   double local_seconds = 0, nonlocal_seconds = 0, exchange_seconds = 0;
 };
 
-constexpr const char* state_name = "spmvpack_parallel_state";
+constexpr const char* parallel_state_name = "spmvpack_parallel_state";
 
 Mode mode_of(const std::string& name) {
   const auto found = std::find(std::begin(mode_names), std::end(mode_names), name);
@@ -79,8 +79,7 @@ PetscErrorCode read_options(Mat a, ModeOptions* options) {
 std::string description_of(const ParallelState& state) {
   const bool merged = state.options.mode == Mode::vector;
   return fmt::format("mode {}, {} of x from other ranks: {}; {} {}{}, exchange {}\n",
-                     mode_names[static_cast<int>(state.options.mode)],
-                     counted(state.exchange.ghosts.size(), "element"),
+                     mode_names[static_cast<int>(state.options.mode)], counted(state.exchange.ghosts.size(), "element"),
                      counted(static_cast<std::uint64_t>(state.multiplies), "multiply", "multiplies"),
                      merged ? "merged" : "local", time_text(state.local_seconds),
                      merged ? "" : fmt::format(", nonlocal {}", time_text(state.nonlocal_seconds)),
@@ -109,7 +108,7 @@ PetscErrorCode find_state(Mat a, ParallelState** state) {
   PetscObject found = nullptr;
   PetscFunctionBegin;
   *state = nullptr;
-  PetscCall(PetscObjectQuery(object, state_name, &found));
+  PetscCall(PetscObjectQuery(object, parallel_state_name, &found));
   if (found != nullptr) {
     void* pointer = nullptr;
     PetscObjectId id = 0;
@@ -132,7 +131,7 @@ PetscErrorCode state_of(Mat a, ParallelState** state) {
   if (*state != nullptr && (*state)->pattern == pattern) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(guarded([&] { *state = new ParallelState; }));
   PetscCall((make_container<ParallelState, delete_state>(*state, &container)));
-  PetscCall(PetscObjectCompose(object, state_name, reinterpret_cast<PetscObject>(container)));
+  PetscCall(PetscObjectCompose(object, parallel_state_name, reinterpret_cast<PetscObject>(container)));
   PetscCall(PetscContainerDestroy(&container));
   PetscCall(PetscObjectGetId(object, &(*state)->owner));
   PetscCall(agree(a, read_options(a, &(*state)->options)));
@@ -161,13 +160,16 @@ PetscErrorCode timed(PetscLogEvent event, Mat a, double* seconds, F&& f) {
 /// z = block x, or block x + y: PETSc's functions check sizes of parallel vectors against the block's, so its table is
 /// called, as MATMPIAIJ does.
 PetscErrorCode multiply_by_block(Mat block, Vec x, Vec y, Vec z) {
-  PetscAnyFunction any = nullptr;
+  Mult* mult = nullptr;
+  MultAdd* mult_add = nullptr;
   PetscFunctionBegin;
-  PetscCall(MatGetOperation(block, y == nullptr ? MATOP_MULT : MATOP_MULT_ADD, &any));
-  if (y == nullptr)
-    PetscCall(reinterpret_cast<Mult*>(any)(block, x, z));
-  else
-    PetscCall(reinterpret_cast<MultAdd*>(any)(block, x, y, z));
+  if (y == nullptr) {
+    PetscCall(get_operation(block, MATOP_MULT, &mult));
+    PetscCall(mult(block, x, z));
+  } else {
+    PetscCall(get_operation(block, MATOP_MULT_ADD, &mult_add));
+    PetscCall(mult_add(block, x, y, z));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,8 +224,8 @@ PetscErrorCode multiply_merged(Mat a, const Mat (&blocks)[2], ParallelState& sta
     return PETSC_SUCCESS;
   }));
   PetscCall(update_merged(a, blocks, state, take_over));
-  PetscCall(timed(events.local, a, &state.local_seconds,
-                  [&] { return multiply_by_block(state.merged, e.received, y, z); }));
+  PetscCall(
+      timed(events.local, a, &state.local_seconds, [&] { return multiply_by_block(state.merged, e.received, y, z); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,8 +315,8 @@ class HelpedMultiply {
   double seconds_ = 0;
 };
 
-/// Local, while others' elements are on their way: by this thread (naive), or by another while this one drives MPI. On a
-/// GPU the multiply is launched, and runs while this thread drives MPI, in both modes.
+/// Local, while others' elements are on their way: by this thread (naive), or by another while this one drives MPI. On
+/// a GPU the multiply is launched, and runs while this thread drives MPI, in both modes.
 PetscErrorCode multiply_during_exchange(Mat a, Mat block, ParallelState& state, Vec x, Vec y, Vec z) {
   HelpedMultiply helped(a, x, y, z);
   bool started = false;
@@ -341,7 +343,7 @@ PetscErrorCode multiply_during_exchange(Mat a, Mat block, ParallelState& state, 
 
 PetscErrorCode agree(Mat a, PetscErrorCode error) {
   int rank = 0, failed = 0;
-  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(a));
+  MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(a));
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   const int own = error == PETSC_SUCCESS ? -1 : rank;
@@ -374,7 +376,7 @@ PetscErrorCode check_exchange(Mat a) {
 
 PetscErrorCode remove_exchange(Mat a) {
   PetscFunctionBegin;
-  PetscCall(PetscObjectCompose(reinterpret_cast<PetscObject>(a), state_name, nullptr));
+  PetscCall(PetscObjectCompose(reinterpret_cast<PetscObject>(a), parallel_state_name, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,29 +16,20 @@ struct ParallelFunctions {
 };
 
 /// Those of MATMPIAIJ. They are not kept with each matrix, since MatHeaderMerge() takes away what is composed with one.
-ParallelFunctions of_aij;
+ParallelFunctions functions_of_mpiaij;
 
-template <class F>
-PetscErrorCode get_function(Mat a, MatOperation operation, F** function) {
-  PetscAnyFunction any = nullptr;
-  PetscFunctionBegin;
-  PetscCall(MatGetOperation(a, operation, &any));
-  *function = reinterpret_cast<F*>(any);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 PetscErrorCode get_functions(Mat a, ParallelFunctions* f) {
   PetscFunctionBegin;
-  PetscCall(get_function(a, MATOP_ASSEMBLY_END, &f->assembly_end));
-  PetscCall(get_function(a, MATOP_MULT, &f->mult));
-  PetscCall(get_function(a, MATOP_MULT_ADD, &f->mult_add));
+  PetscCall(get_operation(a, MATOP_ASSEMBLY_END, &f->assembly_end));
+  PetscCall(get_operation(a, MATOP_MULT, &f->mult));
+  PetscCall(get_operation(a, MATOP_MULT_ADD, &f->mult_add));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode set_functions(Mat a, const ParallelFunctions& f) {
-  const auto any = [](auto* function) { return reinterpret_cast<PetscAnyFunction>(function); };
   PetscFunctionBegin;
-  PetscCall(MatSetOperation(a, MATOP_ASSEMBLY_END, any(f.assembly_end)));
-  PetscCall(MatSetOperation(a, MATOP_MULT, any(f.mult)));
-  PetscCall(MatSetOperation(a, MATOP_MULT_ADD, any(f.mult_add)));
+  PetscCall(set_operation(a, MATOP_ASSEMBLY_END, f.assembly_end));
+  PetscCall(set_operation(a, MATOP_MULT, f.mult));
+  PetscCall(set_operation(a, MATOP_MULT_ADD, f.mult_add));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -64,7 +55,7 @@ PetscErrorCode convert_assembled_blocks(Mat a, MatType type) {
 /// The blocks come into being, and the second one is made anew, with assemblies.
 PetscErrorCode assembly_end(Mat a, MatAssemblyType type) {
   PetscFunctionBegin;
-  PetscCall(of_aij.assembly_end(a, type));
+  PetscCall(functions_of_mpiaij.assembly_end(a, type));
   if (type == MAT_FINAL_ASSEMBLY) {
     PetscCall(agree(a, convert_blocks(a, seq_type)));
     PetscCall(check_exchange(a));
@@ -74,10 +65,10 @@ PetscErrorCode assembly_end(Mat a, MatAssemblyType type) {
 
 PetscErrorCode take_over(Mat block) { return MatConvert(block, seq_type, MAT_INPLACE_MATRIX, &block); }
 
-PetscErrorCode mult(Mat a, Vec x, Vec y) { return multiply_by_mode(a, x, nullptr, y, take_over); }
-PetscErrorCode mult_add(Mat a, Vec x, Vec y, Vec z) { return multiply_by_mode(a, x, y, z, take_over); }
+PetscErrorCode parallel_mult(Mat a, Vec x, Vec y) { return multiply_by_mode(a, x, nullptr, y, take_over); }
+PetscErrorCode parallel_mult_add(Mat a, Vec x, Vec y, Vec z) { return multiply_by_mode(a, x, y, z, take_over); }
 
-constexpr ParallelFunctions ours{assembly_end, mult, mult_add};
+constexpr ParallelFunctions parallel_functions{assembly_end, parallel_mult, parallel_mult_add};
 
 /// What may fail on one rank alone when a matrix becomes one of ours.
 PetscErrorCode prepare(Mat a) {
@@ -95,7 +86,7 @@ PetscErrorCode convert_to_mpiaij(Mat a, MatType /*type*/, MatReuse reuse, Mat* c
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(b), mpi_type, &is_ours));
   if (is_ours != PETSC_FALSE) {
     PetscCall(convert_assembled_blocks(b, MATSEQAIJ));
-    PetscCall(set_functions(b, of_aij));
+    PetscCall(set_functions(b, functions_of_mpiaij));
     PetscCall(remove_exchange(b));
     PetscCall(remove_conversions(b, MATMPIAIJ, mpi_type));
     PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(b), MATMPIAIJ));
@@ -116,8 +107,8 @@ PetscErrorCode convert_to_mpi(Mat a, MatType /*type*/, MatReuse reuse, Mat* conv
   if (is_ours == PETSC_FALSE) {
     PetscCall(PetscObjectTypeCompare(object, MATMPIAIJ, &is_aij));
     if (is_aij == PETSC_FALSE) PetscCall(MatConvert(b, MATMPIAIJ, MAT_INPLACE_MATRIX, &b));
-    if (of_aij.assembly_end == nullptr) PetscCall(get_functions(b, &of_aij));
-    PetscCall(set_functions(b, ours));
+    if (functions_of_mpiaij.assembly_end == nullptr) PetscCall(get_functions(b, &functions_of_mpiaij));
+    PetscCall(set_functions(b, parallel_functions));
     PetscCall(PetscObjectChangeTypeName(object, mpi_type));
     PetscCall(compose_conversions(b, MATMPIAIJ, mpi_type, convert_to_mpiaij, convert_to_mpi));
   }
