@@ -1,4 +1,4 @@
-"""encode --ranks: containers that multiply as the whole does; inspect, verify, decode; what is refused."""
+"""encode --ranks: containers that multiply as the whole does; inspect, verify, decode; report --ranks; what is refused."""
 import json
 import os
 import subprocess
@@ -79,6 +79,36 @@ check(sparse.random(70, 30, 0.1, random_state=5), 4)
 check(sparse.random(3, 3, 1.0, random_state=6), 5)  # more ranks than rows
 check(sparse.csr_matrix((6, 6)), 2)  # without nonzeros
 
+# report --ranks is the plan of what encode --ranks makes.
+def plan(*options):
+    return json.loads(spmvpack("report", "A.mtx", "--ranks", 4, "--json", *options))
+
+
+_, shares = check(grid, 4)
+planned = plan()
+assert [r["ghosts"] for r in planned["ranks"]] == [s["ghosts"] for s in shares]
+assert [r["rows"] for r in planned["ranks"]] == [s["rows"] for s in shares]
+assert [r["sent_messages"] for r in planned["ranks"]] == [1, 2, 2, 1]
+assert [r["received_bytes"] for r in planned["ranks"]] == [8 * s["ghosts"] for s in shares]
+slow = plan("--link", 0.5, "--latency", 20, "--bandwidth", 100)
+assert (slow["link_bytes_per_second"], slow["memory_bytes_per_second"]) == (5e8, 1e11)
+assert abs(slow["ranks"][1]["exchange_seconds"] - (2 * 20e-6 + 320 / 5e8)) < 1e-12
+text = spmvpack("report", "A.mtx", "A.mtx", "--ranks", 32)
+assert text.count("rank     rows") == 2 and max(map(len, text.splitlines())) <= 80, text
+assert len(json.loads(spmvpack("report", "A.mtx", "A.mtx", "--ranks", 3, "--json"))) == 2
+for words in (["--link", 5], ["--latency", 5], ["--ranks", 2, "--csv"], ["--ranks", 2, "--details"],
+              ["--ranks", 2, "--latency", -1], ["--ranks", 0]):
+    failure("report", "A.mtx", *words, code=2)
+try:
+    import jsonschema
+    folder = os.path.join(os.environ["CASES"], "..", "..", "..", "docs")
+    with open(os.path.join(folder, "ranks.schema.json"), encoding="utf-8") as file:
+        schema = json.load(file)
+    for found in (planned, slow, json.loads(spmvpack("report", "A.mtx", "--ranks", 401, "--json"))):
+        jsonschema.validate(found, schema)
+except ImportError:
+    pass
+
 # METIS, in a build that has it; else an error that says so.
 scipy.io.mmwrite("A.mtx", grid, symmetry="general")
 metis = subprocess.run(["spmvpack", "encode", "A.mtx", "-q", "-f", "--ranks", "4", "--partition", "metis"],
@@ -86,6 +116,7 @@ metis = subprocess.run(["spmvpack", "encode", "A.mtx", "-q", "-f", "--ranks", "4
 if metis.returncode == 0:
     # Four squares of 10 x 10 have 20 ghosts each.
     _, shares = check(grid, 4, "--partition", "metis")
+    assert [r["ghosts"] for r in plan("--partition", "metis")["ranks"]] == [s["ghosts"] for s in shares]
     assert all(s["renumbered"] for s in shares) and sum(s["ghosts"] for s in shares) < 120
     again = [open(f"A.{rank}of4.spmvc", "rb").read() for rank in range(4)]
     spmvpack("encode", "A.mtx", "-f", "-q", "--ranks", 4, "--partition", "metis")
