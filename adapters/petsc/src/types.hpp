@@ -12,6 +12,8 @@ inline constexpr const char* root_type = "aijspmvpack";
 /// MatSetType(A, seq_type), MatSetType(A, mpi_type).
 PetscErrorCode create_seq(Mat a);
 PetscErrorCode create_mpi(Mat a);
+/// Registers both again, so that MatLoad() also takes containers (load.cpp).
+PetscErrorCode register_types_that_load();
 /// A converter as MatSeqAIJRegister() and MatConvert() take it: from any type that begins with seqaij.
 PetscErrorCode convert_to_seq(Mat a, MatType type, MatReuse reuse, Mat* converted);
 /// The same for types that begin with mpiaij.
