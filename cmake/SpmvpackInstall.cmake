@@ -14,7 +14,7 @@ if(SPMVPACK_TOOLS)
           RENAME spmvpack COMPONENT runtime)
 endif()
 install(FILES README.md CHANGELOG.md docs/FORMAT.md docs/LAYOUTS.md docs/GENERATORS.md docs/profile.schema.json
-        docs/report.schema.json
+        docs/ranks.schema.json docs/report.schema.json
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPONENT runtime)
 if(SPMVPACK_WITH_PETSC)  # a plug-in: not for programs to link with

@@ -50,14 +50,18 @@ std::uint64_t parse_number(std::string_view option, std::string_view text, std::
   fail(option, text, fmt::format("a number from {} to {}", least, most));
 }
 
-double parse_speed(std::string_view option, std::string_view text) {
+double parse_quantity(std::string_view option, std::string_view text, std::string_view unit) {
   constexpr double least = 1e-3, most = 1e6;
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   // Written so that NaN is refused.
   if (error != std::errc{} || end != text.data() + text.size() || !(number >= least && number <= most))
-    fail(option, text, "a number of GB/s from 0.001 to 1000000");
-  return number * 1e9;
+    fail(option, text, fmt::format("a number of {} from 0.001 to 1000000", unit));
+  return number;
+}
+
+double parse_speed(std::string_view option, std::string_view text) {
+  return 1e9 * parse_quantity(option, text, "GB/s");
 }
 
 std::map<std::string, std::string> parse_settings(const std::vector<std::string>& words) {

@@ -7,8 +7,9 @@ build_packages=(g++ cmake ninja-build pkg-config libboost-program-options-dev li
 # shellcheck disable=SC2034
 wheel_packages=(libbz2-dev nettle-dev zlib1g-dev python3-dev python3-venv)
 # shellcheck disable=SC2034
-test_packages=(catch2 ccache clang-14 clang-format-14 clang-tidy-14 libomp-14-dev dpkg-dev gzip bzip2 jq xz-utils zstd shellcheck
-  "${wheel_packages[@]}" python3 python3-numpy python3-scipy python3-xxhash python3-zstandard python3-jsonschema)
+test_packages=(catch2 ccache clang-14 clang-format-14 clang-tidy-14 libomp-14-dev dpkg-dev gzip bzip2 jq
+  libmetis-dev xz-utils zstd shellcheck "${wheel_packages[@]}" python3 python3-numpy python3-scipy
+  python3-xxhash python3-zstandard python3-jsonschema)
 # For PETSc's plug-in and its test: 130 packages with those that they need, most of them other solvers.
 # shellcheck disable=SC2034
 petsc_packages=(libpetsc-real-dev openmpi-bin python3-petsc4py-real python3-slepc4py-real python3-dolfinx-real)

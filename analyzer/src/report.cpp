@@ -132,7 +132,8 @@ TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOp
 
 /// The report of `a`, whose facts `facts()` finds once `a` is checked.
 template <class Facts>
-Report report_of(const CsrView& a, const Provenance& provenance, const ReportOptions& options, Facts&& facts) {
+Report report_of(const CsrView& a, const Provenance& provenance, const std::shared_ptr<const Share>& share,
+                 const ReportOptions& options, Facts&& facts) {
   encoder::check_settings(options.settings);
   const bool alone = current_budget() == nullptr;
   const MemoryScope memory(options.memory_limit, "the report");
@@ -166,8 +167,8 @@ Report report_of(const CsrView& a, const Provenance& provenance, const ReportOpt
     request.strategy = asked.name;
     request.settings = options.settings;
     request.aim = options.aim;
-    return file_bytes_uncompressed(
-        encoder::container_source(report.facts, provenance, {a, plan}, encoder::recorded(request, asked)));
+    return file_bytes_uncompressed(encoder::container_source(report.facts, provenance, {a, plan},
+                                                             encoder::recorded(request, asked), {}, {}, share));
   };
   const auto cost_with = [&](const encoder::Strategy& strategy, const encoder::Plan& plan) {
     LayoutCost cost = cost_of(plan, a.rows(), report.x_sectors, options);
@@ -224,14 +225,14 @@ std::optional<double> pjds_data_reduction(std::span<const LayoutCost> layouts, s
 }
 
 Report make_report(const SourceMatrix& source, const ReportOptions& options) {
-  return report_of(source.matrix, source.provenance, options,
+  return report_of(source.matrix, source.provenance, source.share, options,
                    [&] { return encoder::facts_of(source, options.threads); });
 }
 
 Report make_report(const CsrView& matrix, const ReportOptions& options) {
   Provenance provenance;
   provenance.entries = matrix.nnz();
-  return report_of(matrix, provenance, options, [&] { return encoder::facts_of(matrix, options.threads); });
+  return report_of(matrix, provenance, {}, options, [&] { return encoder::facts_of(matrix, options.threads); });
 }
 
 }  // namespace spmvpack::analyzer

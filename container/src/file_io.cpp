@@ -35,6 +35,7 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it"
                              : code == EISDIR ? "use a file in it"
                              : code == ENOSPC ? "free some space or write elsewhere"
                              : code == EDQUOT ? "free some of your quota or write elsewhere"
+                             : code == EMFILE ? "raise the limit on open files (ulimit -n)"
                              : code == EFBIG  ? "raise the limit on the size of files (ulimit -f) or write elsewhere"
                                               : "";
   throw Error(errc::io, fmt::format("cannot {}: {}", doing, std::generic_category().message(code)), path, remedy);
@@ -346,15 +347,18 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
   }
 }
 
-void OutputFile::commit() {
+void OutputFile::flush() {
   if (::fsync(fd_) != 0) fail(path_, "flush", errno);
   const int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0) fail(path_, "close", errno);
+}
+
+void OutputFile::take_name() {
   // link() is the portable rename that never replaces; renameat2(RENAME_NOREPLACE) is for file systems without links.
   int result = 0;
   if (overwrite_) {
-    replaced_mode(path_, target_);
+    replaced_ = replaced_mode(path_, target_).has_value();
     result = ::rename(temporary_.c_str(), target_.c_str());
     if (result == 0) temporary_.clear();
   } else {
@@ -367,14 +371,35 @@ void OutputFile::commit() {
   }
   if (result != 0) fail(path_, "rename the finished file", errno);
   ++finished;
+}
 
-  // The name itself must survive a crash, too. If the directory cannot be opened or synced (some network file systems),
-  // that is left to the file system: the file is complete and has its name.
+/// If the directory cannot be opened or synced (some network file systems), that is left to the file system: the file
+/// is complete and has its name.
+void OutputFile::flush_directory() noexcept {
   const int directory = ::open(directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory >= 0) {
     ::fsync(directory);
     ::close(directory);
   }
+}
+
+void OutputFile::commit() {
+  flush();
+  take_name();
+  flush_directory();
+}
+
+void commit_all(std::span<const std::unique_ptr<OutputFile>> files) {
+  for (const auto& file : files) file->flush();
+  std::size_t named = 0;
+  try {
+    for (; named < files.size(); ++named) files[named]->take_name();
+  } catch (...) {
+    for (const auto& file : files.first(named))
+      if (!file->replaced_) ::unlink(file->target_.c_str());
+    throw;
+  }
+  for (const auto& file : files) file->flush_directory();
 }
 
 }  // namespace spmvpack

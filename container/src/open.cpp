@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "section_rules.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/share.hpp"
 #include "spmvpack/container/text.hpp"
 
 namespace spmvpack {
@@ -28,6 +30,14 @@ Symmetry found_symmetry(const format::Header& h) noexcept {
   return (h.optional_features & format::feature_symmetric) != 0        ? Symmetry::symmetric
          : (h.optional_features & format::feature_skew_symmetric) != 0 ? Symmetry::skew_symmetric
                                                                        : Symmetry::general;
+}
+
+/// What the header says of a share; none if it is none.
+std::optional<ShareFacts> share_of(const format::Header& h) noexcept {
+  if (h.global_rows == 0) return {};
+  return ShareFacts{
+      h.global_rows, h.global_cols, h.global_nnz, h.first_row, h.first_col,
+      h.own_cols,    h.rank,        h.ranks,      h.partition, {h.global_digest_low, h.global_digest_high}};
 }
 
 /// A short name on the heap, with what a set of them adds.
@@ -84,9 +94,6 @@ class Opener {
     enumerator(h.field, 3, 4, "field");
     enumerator(h.symmetry, 3, 4, "symmetry");
     enumerator(h.digest_algorithm, static_cast<unsigned>(format::DigestAlgorithm::xxh3_128), 255, "digest algorithm");
-    if (h.global_rows != 0 || h.global_cols != 0 || h.first_row != 0)
-      refuse(fmt::format("the share of a matrix of {} x {} from row {} on: shares are reserved for a later version",
-                         h.global_rows, h.global_cols, h.first_row));
     // A is then multiplied for A^T, with vectors of A^T's sizes.
     require(h.symmetry == static_cast<std::uint8_t>(Symmetry::general) || h.rows == h.cols,
             fmt::format("{} rows and {} columns of a matrix that the header says is {}", h.rows, h.cols,
@@ -95,6 +102,7 @@ class Opener {
     if (h.rows >= max_dimension || h.cols >= max_dimension)
       throw Error(errc::unsupported,
                   fmt::format("{} x {}: rows and columns must stay below {}", h.rows, h.cols, max_dimension), name_);
+    check_header_share(h);
     require(check_part_count(h.part_count));
     const std::uint64_t fixed = std::uint64_t{h.part_count} * sizeof(format::Part) +
                                 std::uint64_t{h.parameter_count} * sizeof(format::Parameter) +
@@ -253,6 +261,22 @@ class Opener {
         h.rows == h.cols,
         fmt::format("{} rows and {} columns of a matrix that equals its transpose or its negative", h.rows, h.cols));
   }
+  /// A share lies in its whole.
+  void check_header_share(const format::Header& h) {
+    const std::optional<ShareFacts> share = share_of(h);
+    if (!share)
+      return require(h.global_cols == 0 && h.first_row == 0 && h.rank == 0 && h.ranks == 0 && h.first_col == 0 &&
+                         h.own_cols == 0 && h.global_nnz == 0 && h.partition == 0 && h.global_digest_low == 0 &&
+                         h.global_digest_high == 0,
+                     "fields of a share in a header that has none");
+    if (h.global_rows >= max_dimension || h.global_cols >= max_dimension)
+      throw Error(errc::unsupported,
+                  fmt::format("the share of {} x {}: rows and columns must stay below {}", h.global_rows, h.global_cols,
+                              max_dimension),
+                  name_);
+    const std::string wrong = check_share(*share, h.rows, h.cols, h.nnz);
+    require(wrong.empty(), wrong);
+  }
   template <std::size_t N>
   static bool zero(const std::array<std::uint8_t, N>& bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t b) { return b == 0; });
@@ -328,14 +352,24 @@ class Directory {
   void take_rest() {
     SectionRules rules(nullptr, {});
     std::unordered_set<std::string> names;
+    bool has_ghosts = false;
     while (sections_.size() < entries_.size()) {
       const SectionInfo& section = take(format::no_part, rules, names);
+      if (section.name == format::ghosts_section || section.name == format::original_rows_section) {
+        opener_.require(header_.global_rows != 0, "a list of a share in a container that is none");
+        const bool ghosts = section.name == format::ghosts_section;
+        has_ghosts = has_ghosts || ghosts;
+        const std::uint64_t count = ghosts ? header_.cols - header_.own_cols : header_.rows;
+        opener_.require(section.count == count, fmt::format("{} elements, expected {}", section.count, count));
+        continue;
+      }
       if (section.known && section.raw_bytes > format::max_provenance_bytes)
         opener_.refuse_size(
             fmt::format("{} bytes, more than the {} of a provenance", section.raw_bytes, format::max_provenance_bytes),
             "encode the matrix again, with fewer comments");
     }
     opener_.in("tables");
+    opener_.require(has_ghosts || header_.global_rows == 0, "a share without the section 'ghosts'");
     opener_.require(first_block_ == header_.block_count, "blocks that belong to no section");
     opener_.require(header_.tables_offset == round_up(end_, format::section_boundary), "their offset");
   }
@@ -393,7 +427,8 @@ Container Container::open(std::shared_ptr<const ByteSource> bytes, const std::st
               static_cast<Field>(h.field),
               static_cast<Symmetry>(h.symmetry),
               {h.digest_low, h.digest_high},
-              found_symmetry(h)};
+              found_symmetry(h),
+              share_of(h)};
 
   Tables tables = opener.tables(h);
   c.blocks_ = std::move(tables.blocks);

@@ -22,6 +22,10 @@ SectionRules::Verdict SectionRules::next(const SectionInfo& section) {
     const bool ok = section.flags == 0 && section.element_type == format::ElementType::u8;
     return {.known = true, .wrong = ok ? "" : "flags or element type of the provenance"};
   }
+  if (part_ == nullptr && (section.name == format::ghosts_section || section.name == format::original_rows_section)) {
+    const bool ok = section.flags == 0 && section.element_type == format::ElementType::u32;
+    return {.known = true, .wrong = ok ? "" : "flags or element type of a list of a share"};
+  }
   // Who signed a file is told that nobody looks, even if the section says that readers may skip it.
   if (part_ == nullptr && section.name == format::signature_section)
     return {.unsupported = "signatures are reserved for a later version"};

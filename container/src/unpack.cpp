@@ -10,6 +10,7 @@
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/share.hpp"
 
 namespace spmvpack {
 namespace {
@@ -182,6 +183,7 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options, format:
 
 void check_contents(const Container& container, const LoadOptions& options) {
   unpack(container, options);
+  static_cast<void>(read_share(container, options));
   if (!container.parts(format::Role::transpose).empty()) unpack(container, options, format::Role::transpose);
 }
 

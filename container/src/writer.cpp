@@ -13,6 +13,7 @@
 #include "part_rules.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/share.hpp"
 
 namespace spmvpack {
 namespace {
@@ -194,6 +195,9 @@ void require_valid(const ContainerSource& source) {
     if (!verdict.wrong.empty())
       throw Error(verdict.too_large ? errc::too_large : errc::usage, verdict.wrong, {}, remedy_parts);
   };
+  if (facts.share)
+    if (const std::string wrong = check_share(*facts.share, facts.rows, facts.cols, facts.nnz); !wrong.empty())
+      throw Error(errc::usage, wrong);
   require(check_part_count(parts.size()));
   require(check_parts(parts_of(parts, format::Role::a), facts.rows, facts.nnz, "A"));
   if (const auto transpose = parts_of(parts, format::Role::transpose); !transpose.empty())
@@ -245,6 +249,27 @@ SectionSource provenance_section(const Provenance& provenance) {
     std::memcpy(out.data(), text->data() + begin, out.size());
   };
   return section;
+}
+
+std::vector<SectionSource> share_sections(const std::shared_ptr<const Share>& share) {
+  std::vector<SectionSource> sections;
+  const auto add = [&](std::string_view name, const Array<std::uint32_t>& list) {
+    SectionSource section;
+    section.name = name;
+    section.element_type = format::ElementType::u32;
+    section.count = list.size();
+    section.flags = 0;
+    section.alignment = 4;
+    section.fill = [share, from = reinterpret_cast<const std::byte*>(list.data())](std::uint64_t begin,
+                                                                                   std::span<std::byte> out) {
+      std::memcpy(out.data(), from + begin, out.size());
+    };
+    sections.push_back(std::move(section));
+  };
+  if (!share) return sections;
+  add(format::ghosts_section, share->ghosts);
+  if (!share->original_rows.empty()) add(format::original_rows_section, share->original_rows);
+  return sections;
 }
 
 std::uint64_t file_bytes_uncompressed(const ContainerSource& source) {
@@ -328,6 +353,19 @@ std::uint64_t write_container(ByteSink& file, const ContainerSource& source, con
   header.field = static_cast<std::uint8_t>(source.facts.field);
   header.symmetry = static_cast<std::uint8_t>(source.facts.symmetry);
   header.digest_algorithm = static_cast<std::uint8_t>(format::DigestAlgorithm::xxh3_128);
+  if (const auto& share = source.facts.share) {
+    header.global_rows = share->global_rows;
+    header.global_cols = share->global_cols;
+    header.first_row = share->first_row;
+    header.rank = share->rank;
+    header.ranks = share->ranks;
+    header.first_col = share->first_col;
+    header.own_cols = share->own_cols;
+    header.global_nnz = share->global_nnz;
+    header.partition = share->partition;
+    header.global_digest_low = share->global_digest.low;
+    header.global_digest_high = share->global_digest.high;
+  }
   header.file_bytes = position + tables.size();
   header.digest_low = source.facts.digest.low;
   header.digest_high = source.facts.digest.high;

@@ -38,8 +38,17 @@ Symmetry found_in(const CsrView& a, Symmetry said, int threads) {
   return said == Symmetry::general ? symmetry_of(a, threads) : Symmetry::general;
 }
 
-MatrixFacts facts_of_view(const CsrView& a, Field field, Symmetry symmetry, Symmetry found, int threads) {
-  return {a.rows(), a.cols(), a.nnz(), a.value_type(), field, symmetry, content_digest(a, threads), found};
+MatrixFacts facts_of_view(const CsrView& a, Field field, Symmetry symmetry, Symmetry found,
+                          const std::shared_ptr<const Share>& share, int threads) {
+  return {a.rows(),
+          a.cols(),
+          a.nnz(),
+          a.value_type(),
+          field,
+          symmetry,
+          content_digest(a, threads),
+          found,
+          share ? std::optional(share->facts) : std::nullopt};
 }
 
 /// What the container says of where the matrix came from.
@@ -90,7 +99,8 @@ CsrMatrix transpose_of(const CsrView& a, const EncodeRequest& request) {
 /// `out` is a path or a ByteSink.
 template <class Output>
 EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const Provenance& provenance,
-                         const Strategy& strategy, const EncodeRequest& request, Output& out) {
+                         const std::shared_ptr<const Share>& share, const Strategy& strategy,
+                         const EncodeRequest& request, Output& out) {
   check_settings(request.settings, strategy);
   const MemoryScope memory(request.memory_limit, "encoding");
   auto start = std::chrono::steady_clock::now();
@@ -103,13 +113,13 @@ EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const
   const auto find_facts = [&] {
     if (facts) return;
     report_progress(request.progress, "digest", 0, 0);
-    facts = facts_of_view(a, field, symmetry, found, request.threads);
+    facts = facts_of_view(a, field, symmetry, found, share, request.threads);
   };
   result.plan = plan_of(a, request, "", [&] {
     if (!request.tuner) return strategy.plan(a, plan_options(request));
     find_facts();  // for the containers that are measured
     TunedPlan tuned = tuned_plan(a, plan_options(request), request, [&](const Plan& plan) {
-      return container_source(*facts, provenance, {a, plan}, told);
+      return container_source(*facts, provenance, {a, plan}, told, {}, {}, share);
     });
     result.tuning = std::move(tuned.tuning);
     return std::move(tuned.plan);
@@ -138,7 +148,8 @@ EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const
   write.progress = request.progress;
   result.comments_left_out = provenance_of(*facts, provenance, result.plan, told, result.tuning).comments_left_out;
   result.file_bytes = write_container(
-      out, container_source(*facts, provenance, {a, result.plan}, told, planned_transpose, result.tuning), write);
+      out, container_source(*facts, provenance, {a, result.plan}, told, planned_transpose, result.tuning, share),
+      write);
   result.write_seconds = seconds_since(start);
   return result;
 }
@@ -166,11 +177,12 @@ EncodeRequest recorded(const EncodeRequest& request, const Strategy& strategy) {
 
 MatrixFacts facts_of(const SourceMatrix& source, int threads) {
   return facts_of_view(source.matrix, source.field, source.symmetry, found_in(source.matrix, source.symmetry, threads),
-                       threads);
+                       source.share, threads);
 }
 
 MatrixFacts facts_of(const CsrView& matrix, int threads) {
-  return facts_of_view(matrix, Field::real, Symmetry::general, found_in(matrix, Symmetry::general, threads), threads);
+  return facts_of_view(matrix, Field::real, Symmetry::general, found_in(matrix, Symmetry::general, threads), {},
+                       threads);
 }
 
 std::optional<std::string> target_of(const Provenance& provenance) {
@@ -198,12 +210,13 @@ PartSource part_source(const PartPlan& plan, const CsrView& whole) {
 
 ContainerSource container_source(const MatrixFacts& facts, const Provenance& source, const PlannedMatrix& matrix,
                                  const EncodeRequest& request, const std::optional<PlannedMatrix>& transpose,
-                                 const std::optional<Tuning>& tuning) {
+                                 const std::optional<Tuning>& tuning, const std::shared_ptr<const Share>& share) {
   ContainerSource out;
   out.facts = facts;
   for (const PartPlan& part : matrix.plan.parts) out.parts.push_back(part_source(part, matrix.a));
   if (transpose)
     for (const PartPlan& part : transpose->plan.parts) out.parts.push_back(part_source(part, transpose->a));
+  out.file_sections = share_sections(share);
   out.file_sections.push_back(provenance_section(provenance_of(facts, source, matrix.plan, request, tuning)));
   return out;
 }
@@ -214,7 +227,8 @@ EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, co
 
 EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,
                     const std::string& path) {
-  return encode_view(source.matrix, source.field, source.symmetry, source.provenance, strategy, request, path);
+  return encode_view(source.matrix, source.field, source.symmetry, source.provenance, source.share, strategy, request,
+                     path);
 }
 
 EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, ByteSink& sink) {
@@ -223,16 +237,17 @@ EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, By
 
 EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,
                     ByteSink& sink) {
-  return encode_view(source.matrix, source.field, source.symmetry, source.provenance, strategy, request, sink);
+  return encode_view(source.matrix, source.field, source.symmetry, source.provenance, source.share, strategy, request,
+                     sink);
 }
 
 EncodeResult encode(const CsrView& matrix, const EncodeRequest& request, const std::string& path) {
-  return encode_view(matrix, Field::real, Symmetry::general, provenance_of(matrix), find_strategy(request.strategy),
+  return encode_view(matrix, Field::real, Symmetry::general, provenance_of(matrix), {}, find_strategy(request.strategy),
                      request, path);
 }
 
 EncodeResult encode(const CsrView& matrix, const EncodeRequest& request, ByteSink& sink) {
-  return encode_view(matrix, Field::real, Symmetry::general, provenance_of(matrix), find_strategy(request.strategy),
+  return encode_view(matrix, Field::real, Symmetry::general, provenance_of(matrix), {}, find_strategy(request.strategy),
                      request, sink);
 }
 

@@ -38,6 +38,9 @@ class Facts:
         symmetry: of the source: "general", "symmetric" or "skew-symmetric"; arrays are "general".
         bitwise_symmetry: what the entries are, bit for bit, which encode() finds.
         digest: 32 hexadecimal digits, the same for every layout of one matrix.
+        share: None, or of a matrix that is one rank's share of another (`encode --ranks`) a dict of rank, ranks,
+            global_shape, global_nnz, first_row, first_column, own_columns and global_digest. Products take the rank's own
+            elements of x, then those of its ghosts.
         provenance: where it came from and how it was encoded.
     """
 
@@ -53,6 +56,7 @@ class Facts:
         self.symmetry: str = info["symmetry"]
         self.bitwise_symmetry: str = info["bitwise_symmetry"]
         self.digest: str = info["digest"]
+        self.share: dict[str, Any] | None = info["share"]
         self.provenance: dict[str, Any] = info["provenance"]
 
     @property

@@ -99,6 +99,19 @@ nb::dict info_of(const Container& container) {
   info["symmetry"] = std::string(to_string(facts.symmetry));
   info["bitwise_symmetry"] = std::string(to_string(facts.bitwise_symmetry()));
   info["digest"] = facts.digest.to_string();
+  info["share"] = nb::none();
+  if (const auto& share = facts.share) {
+    nb::dict of;
+    of["rank"] = share->rank;
+    of["ranks"] = share->ranks;
+    of["global_shape"] = nb::make_tuple(share->global_rows, share->global_cols);
+    of["global_nnz"] = share->global_nnz;
+    of["first_row"] = share->first_row;
+    of["first_column"] = share->first_col;
+    of["own_columns"] = share->own_cols;
+    of["global_digest"] = share->global_digest.to_string();
+    info["share"] = of;
+  }
   info["device_bytes"] = container.device_bytes();
   info["transpose_device_bytes"] = container.device_bytes(format::Role::transpose);
   info["has_transpose"] = has_transpose(facts, container.parts());

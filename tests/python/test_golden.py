@@ -62,11 +62,21 @@ def test_what_is_accepted_multiplies():
                 assert np.all(np.abs(y - op @ np.ones(op.shape[1])) <= bound), path.stem
 
 
+def test_shares():
+    share = sp.load(GOLDEN / "accept" / "share_1.spmvc")
+    assert share.shape == (1, 3)
+    assert {k: v for k, v in share.share.items() if k != "global_digest"} == {
+        "rank": 1, "ranks": 3, "global_shape": (5, 7), "global_nnz": 6, "first_row": 2, "first_column": 3, "own_columns": 2}
+    assert len(share.share["global_digest"]) == 32
+    assert sp.encode(np.eye(2)).share is None
+
+
 def test_what_is_rejected_is_rejected():
     found = {"": 0}
     for path in files("reject"):
         exit_code, stage = path.with_suffix(".txt").read_text().rstrip("\n").split(" ", 1)
-        contents = stage in ("digest", "field and symmetry") or "parts_share_" in path.stem
+        contents = (stage in ("digest", "field and symmetry") or "parts_share_" in path.stem
+                    or stage == "structure" and path.stem.startswith("share_"))
         unread = path.stem == "block_bit_of_unknown_section"
         for source in (path, path.read_bytes()):
             code, m = code_of(lambda source=source: sp.load(source))

@@ -672,7 +672,31 @@ def containers():
     yield "unknown_sections_not_decoded", m, [part], [loose]
 
 
+def shares():
+    """The matrix small() in shares of three ranks, of rows 0-1, 2 and 3-4, and columns 0-2, 3-4 and 5-6; and in two,
+    renumbered."""
+    whole = small()
+    for rank, (rows, columns, ghosts) in enumerate((((0, 2), (0, 3), []), ((2, 3), (3, 5), [1]), ((3, 5), (5, 7), [0, 1]))):
+        place = {c: i for i, c in enumerate([*range(*columns), *ghosts])}
+        share = Matrix(rows[1] - rows[0], len(place),
+                       sorted((r - rows[0], place[c], v) for r, c, v in whole.entries if rows[0] <= r < rows[1]))
+        image = Image(share, [csr(share)], [w.share_list("ghosts", ghosts), provenance(COMMENTED)])
+        yield f"share_{rank}", share, image.share_of(whole, rank, 3, rows[0], columns[0], columns[1] - columns[0])
+    square = Matrix(3, 3, [(0, 0, 1.0), (1, 0, 2.0), (1, 2, 3.0), (2, 1, 4.0)])
+    # Rank 1 has row 1 of the source, rank 0 the others, which the whole calls 2, 0 and 1.
+    share = Matrix(1, 3, [(0, 1, 2.0), (0, 2, 3.0)])
+    lists = [w.share_list("original_rows", [1]).zstd(0, 0, w.raw_frame), w.share_list("ghosts", [0, 1])]
+    yield "share_renumbered", share, Image(share, [coo(share)], lists).share_of(square, 1, 2, 2, 2, 1)
+    nobody = Matrix(0, 0, [])
+    empty = Image(nobody, [csr(nobody)], [w.share_list("ghosts", [])])
+    yield "share_without_rows", nobody, empty.share_of(square, 1, 3, 3, 3, 0)
+    yield "share_of_one_rank", square, Image(square, [csr(square)], [w.share_list("ghosts", [])]).share_of(
+        square, 0, 1, 0, 0, 3)
+
+
 def accept():
+    for name, matrix, image in shares():
+        yield name, matrix, image.pack()
     for name, matrix, parts, *loose in containers():
         yield name, matrix, Image(matrix, parts, *loose).pack()
     image = Image(small(), [csr(small())])

@@ -74,14 +74,48 @@ def whole_file():
     yield "tables_checksum", 4, "tables checksum", bend(image(), "header", tables_checksum=1).pack()
 
 
+def shares():
+    """A share of 2 x 4 in rank 1 of 3: rows 2 and 3 of 5, columns 3 and 4 of 7, and ghosts 1 and 6."""
+    m, whole = Matrix(2, 4, [(0, 0, 1.0), (0, 2, 2.0), (1, 3, 3.0)]), small()
+
+    def share(ghosts=(1, 6), rows=None, loose=None):
+        lists = [w.share_list("ghosts", list(ghosts))] + ([] if rows is None else [w.share_list("original_rows", rows)])
+        return Image(m, [csr(m)], lists if loose is None else loose).share_of(whole, 1, 3, 2, 3, 2)
+
+    for name, exit_code, fields in (
+        ("global_rows", 5, {"global_rows": TOO_MANY}), ("global_columns", 5, {"global_columns": TOO_MANY}),
+        ("rank", 4, {"rank": 3}), ("ranks", 4, {"ranks": 0}), ("first_row", 4, {"first_row": 4}),
+        ("first_row_wraps", 4, {"first_row": WRAP - 1}), ("first_column", 4, {"first_column": 6}),
+        ("first_column_wraps", 4, {"first_column": WRAP - 1}), ("own_columns", 4, {"own_columns": 5, "first_column": 1}),
+        ("columns", 4, {"global_columns": 3, "first_column": 0}), ("global_nonzeros", 4, {"global_nonzeros": 2}),
+        ("rank_0_row", 4, {"rank": 0, "first_column": 0}), ("rank_0_column", 4, {"rank": 0, "first_row": 0}),
+        ("last_rank_row", 4, {"rank": 2, "first_column": 5}), ("last_rank_column", 4, {"rank": 2, "first_row": 3})):
+        yield f"share_{name}", exit_code, "header field", bend(share(), "header", **fields).pack()
+    for name, img in (("without_ghosts", share(loose=[])), ("ghosts_count", share([1, 5, 6])),
+                      ("original_rows_count", share(rows=[1])), ("ghosts_required", bend(share(), "sections", "ghosts", flags=1)),
+                      ("ghosts_type", share(loose=[Section("ghosts", "u64", [1, 6], flags=0)])),
+                      ("own_columns_fewer", bend(share(), "header", own_columns=1))):
+        yield f"share_{name}", 4, "tables", img.pack()
+    for name in ("ghosts", "original_rows"):
+        yield f"share_{name}_of_no_share", 4, "tables", image(loose=[w.share_list(name, [])]).pack()
+    for name, lists in (("ghosts_fall", ([6, 1],)), ("ghosts_twice", ([1, 1],)), ("ghosts_end", ([1, 7],)),
+                        ("ghosts_own", ([1, 4],)), ("original_rows_fall", ([1, 6], [3, 2])),
+                        ("original_rows_end", ([1, 6], [2, 5]))):
+        yield f"share_{name}", 4, "structure", share(*lists).pack()
+
+
 def header_fields():
     for name, exit_code, fields in (
         ("header_bytes", 4, {"header_bytes": 8192}), ("required_feature_0", 5, {"required": 1}),
         ("required_feature_63", 5, {"required": 1 << 63}), ("rows", 5, {"rows": TOO_MANY}),
         ("columns", 5, {"columns": TOO_MANY}), ("rows_64_bit", 5, {"rows": 2**63 + 5}),
         ("reserved_60", 4, {"zero_60": nonzero(4)}), ("reserved_124", 4, {"zero_124": nonzero(4)}),
-        ("reserved_160", 4, {"zero_160": nonzero(3928)}), ("global_rows", 5, {"global_rows": 5}),
-        ("global_columns", 5, {"global_columns": 7}), ("first_row", 5, {"first_row": 1}),
+        ("reserved_216", 4, {"zero_216": nonzero(3872)}), ("global_rows", 4, {"global_rows": 5}),
+        ("global_columns", 4, {"global_columns": 7}),
+        ("first_row", 4, {"first_row": 1}), ("rank", 4, {"rank": 1}), ("ranks", 4, {"ranks": 1}),
+        ("first_column", 4, {"first_column": 1}), ("own_columns", 4, {"own_columns": 1}),
+        ("global_nonzeros", 4, {"global_nonzeros": 6}), ("partition", 4, {"partition": 1}),
+        ("global_digest", 4, {"global_digest": nonzero(16)}),
         ("tables_bytes", 4, {"tables_bytes": lambda n: n + 16}),
         ("tables_offset", 4, {"tables_offset": lambda n: n - 256}), ("tables_offset_zero", 4, {"tables_offset": 0}),
         ("parts", 4, {"P": 2}), ("parameters", 4, {"Q": 2}), ("parameters_most", 4, {"Q": TOO_MANY}),
@@ -1430,6 +1464,7 @@ def claims():
 def reject():
     yield from whole_file()
     yield from header_fields()
+    yield from shares()
     for name, exit_code, img in list(parts()) + list(parameters()) + list(layout_parts()) + list(permuted_parts()) + list(sections()):
         yield name, exit_code, "tables", img.pack()
     yield from payload()

@@ -12,6 +12,7 @@ NO_PART = 0xFFFFFFFF
 MOST_PARTS, MOST_PARAMETERS, MOST_ROW_SHARE, MOST_PROVENANCE = 65536, 16, 64, 1 << 20  # the limits of sections 2, 3, 8
 MAGIC = bytes.fromhex("89 53 50 56 0D 0A 1A 0A")
 RESERVED_ELEMENTS, RESERVED_WIDTH, SIGNATURE = (7, 8), 16, "signature"
+GHOSTS, ORIGINAL_ROWS = "ghosts", "original_rows"
 ELEMENTS = {1: "<u1", 2: "<u2", 3: "<u4", 4: "<u8", 5: "<f4", 6: "<f8"}
 VALUE_ELEMENT = {1: 6, 2: 5}  # value type -> element type
 U8, U16, U32, U64 = 1, 2, 3, 4
@@ -27,7 +28,10 @@ HEADER = (("magic", "8s"), ("version_major", "H"), ("version_minor", "H"), ("hea
           ("symmetry", "B"), ("digest_algorithm", "B"), ("reserved_60", "4s"), ("file_length", "Q"), ("digest", "16s"),
           ("tables_offset", "Q"), ("tables_bytes", "Q"), ("tables_checksum", "Q"), ("parts", "I"), ("parameters", "I"),
           ("sections", "I"), ("reserved_124", "4s"), ("blocks", "Q"), ("global_rows", "Q"), ("global_columns", "Q"),
-          ("first_row", "Q"), ("reserved_160", "3928s"), ("checksum", "Q"))
+          ("first_row", "Q"), ("rank", "I"), ("ranks", "I"), ("first_column", "Q"), ("own_columns", "Q"),
+          ("global_nonzeros", "Q"), ("partition", "Q"), ("global_digest", "16s"), ("reserved_216", "3872s"),
+          ("checksum", "Q"))
+SHARE = ("global_columns", "first_row", "rank", "ranks", "first_column", "own_columns", "global_nonzeros", "partition")
 PART = (("layout", "16s"), ("value_type", "B"), ("role", "B"), ("row_map", "B"), ("column_map", "B"),
         ("reserved_20", "4s"), ("row_begin", "Q"), ("row_count", "Q"), ("column_begin", "Q"), ("column_count", "Q"),
         ("nonzeros", "Q"), ("first_section", "I"), ("sections", "I"), ("first_parameter", "I"), ("parameters", "I"),

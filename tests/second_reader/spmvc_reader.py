@@ -20,9 +20,9 @@ import xxhash
 import zstandard
 
 from spmvc_format import (BLOCK, BLOCK_ENTRY, CODEC_NONE, CODEC_ZSTD, DEVICE, ELEMENTS, FILTER_DELTA, FILTER_NONE,
-                          FILTER_SHUFFLE, HEADER, MAGIC, MAP_ALL, MAP_LIST, MAP_RANGE, MOST_PARAMETERS, MOST_PARTS,
-                          MOST_PROVENANCE, MOST_ROW_SHARE, NO_PART, PARAMETER, PART, REQUIRED, RESERVED_ELEMENTS,
-                          RESERVED_WIDTH, ROLE_A, ROLE_TRANSPOSE, SECTION, SIGNATURE, U8, U32, VALUE_ELEMENT,
+                          FILTER_SHUFFLE, GHOSTS, HEADER, MAGIC, MAP_ALL, MAP_LIST, MAP_RANGE, MOST_PARAMETERS, MOST_PARTS,
+                          MOST_PROVENANCE, MOST_ROW_SHARE, NO_PART, ORIGINAL_ROWS, PARAMETER, PART, REQUIRED, RESERVED_ELEMENTS,
+                          RESERVED_WIDTH, ROLE_A, ROLE_TRANSPOSE, SECTION, SHARE, SIGNATURE, U8, U32, VALUE_ELEMENT,
                           SpmvcError, align, require, supported, unpack, unpack_name, within)
 from spmvc_layouts import LAYOUTS, rises
 
@@ -52,7 +52,7 @@ def read_header(data):
                                          ("digest algorithm", h.digest_algorithm, (1,), range(2, 256))):
         supported(value not in reserved, stage, f"{what} {value} is reserved")
         require(value in known, stage, f"{what} {value} is not defined")
-    supported(h.global_rows == h.global_columns == h.first_row == 0, stage, "the share of a matrix")
+    check_share(h)
     # What the writer has found about a matrix whose source says that it is general.
     found = [kind for bit, kind in ((2, 2), (4, 3)) if h.optional & bit]
     require(not found or (len(found) == 1 and h.symmetry == 1), stage, f"several symmetries: {h.symmetry}, {found}")
@@ -65,6 +65,22 @@ def read_header(data):
     require(h.tables_offset >= 4096 and h.tables_offset % 256 == 0, stage, f"tables offset {h.tables_offset}")
     require(h.tables_offset + h.tables_bytes == h.file_length, stage, "the tables do not end where the file ends")
     return h
+
+
+def check_share(h):
+    stage = "header field"
+    if h.global_rows == 0:
+        require(not any(getattr(h, name) for name in SHARE) and not any(h.global_digest), stage, "fields of no share")
+        return
+    supported(h.global_rows < 2**32 - 1 and h.global_columns < 2**32 - 1, stage, "the whole is too large")
+    row_end, column_end = h.first_row + h.rows, h.first_column + h.own_columns
+    require(h.rank < h.ranks, stage, f"rank {h.rank} of {h.ranks}")
+    require(row_end <= h.global_rows and column_end <= h.global_columns, stage, "the share lies outside of the whole")
+    require(h.own_columns <= h.columns <= h.global_columns, stage, f"{h.own_columns} own columns of {h.columns}")
+    require(h.nonzeros <= h.global_nonzeros, stage, f"{h.nonzeros} of {h.global_nonzeros} nonzeros")
+    require(h.rank != 0 or h.first_row == h.first_column == 0, stage, "rank 0 does not begin at 0")
+    require(h.rank != h.ranks - 1 or (row_end, column_end) == (h.global_rows, h.global_columns), stage,
+            "the last rank does not end where the whole does")
 
 
 def read_tables(data, h):
@@ -130,10 +146,16 @@ def check_sections(h, parts, sections, blocks):
         end = s.offset + s.stored_bytes
         if s.part == NO_PART:
             supported(s.name != SIGNATURE, stage, "a signature, which this reader does not know")
-            supported(s.name == "provenance" or not s.flags & REQUIRED, stage, f"unknown required section '{s.name}'")
+            supported(s.name in ("provenance", GHOSTS, ORIGINAL_ROWS) or not s.flags & REQUIRED, stage, f"unknown required section '{s.name}'")
+            if s.name in (GHOSTS, ORIGINAL_ROWS):
+                require(h.global_rows != 0, stage, f"'{s.name}' of a whole matrix")
+                require(s.element == U32 and s.flags == 0, stage, f"'{s.name}' is u32 and not for the device")
+                require(s.count == (h.columns - h.own_columns if s.name == GHOSTS else h.rows), stage,
+                        f"{s.count} elements of '{s.name}'")
             if s.name == "provenance":
                 require(s.element == U8 and s.flags == 0, stage, "provenance is optional, u8 and not for the device")
                 within(s.raw_bytes <= MOST_PROVENANCE, stage, f"a provenance of {s.raw_bytes} bytes")
+    require(h.global_rows == 0 or (NO_PART, GHOSTS) in names, stage, "a share without ghosts")
     require(next_block == len(blocks), stage, "blocks that no section uses")
     require(h.tables_offset == align(end), stage, f"tables offset {h.tables_offset}")
 
@@ -360,6 +382,8 @@ def read(data):
     # Everything is decoded before any structure is judged.
     decoded = [{s.name: decode_section(data, s) for s in p.known_sections} for p in parts]
     for s in sections:
+        if s.part == NO_PART and s.name in (GHOSTS, ORIGINAL_ROWS):
+            check_list(h, s.name, decode_section(data, s).astype(np.int64))
         if s.part == NO_PART and s.name == "provenance":
             s.lines = provenance_lines(decode_section(data, s).tobytes())
     entries = [unpack_part(p, arrays, f"part {i}") for i, (p, arrays) in enumerate(zip(parts, decoded))]
@@ -368,6 +392,13 @@ def read(data):
         require(matrix.digest() == h.digest, "digest", "the matrix is not the one that the header names")
     check_fit(h, matrices[0])
     return h, parts, sections, matrices[0]
+
+
+def check_list(h, name, listed):
+    size = h.global_columns if name == GHOSTS else h.global_rows
+    require(np.all(np.diff(listed) > 0) and np.all(listed < size), "structure", f"'{name}' does not rise below {size}")
+    require(name != GHOSTS or not np.any((listed >= h.first_column) & (listed < h.first_column + h.own_columns)),
+            "structure", "a ghost that is the rank's own")
 
 
 def assemble(h, entries, role):
@@ -431,6 +462,9 @@ def summary(h, parts, sections):
     yield f"{h.rows} x {h.columns}, {h.nonzeros} nonzeros, {('f64', 'f32')[h.value_type - 1]}, {field} {symmetry}{found}"
     yield f"{h.file_length} bytes, {sum(s.raw_bytes for s in sections if s.flags & DEVICE)} on the device"
     yield f"digest {h.digest.hex()}"
+    if h.global_rows != 0:
+        yield (f"share of rank {h.rank} of {h.ranks}, {h.global_rows} x {h.global_columns}, {h.global_nonzeros} nonzeros, "
+               f"from row {h.first_row}, column {h.first_column}: {h.own_columns} columns of its own")
     for i, p in enumerate(parts):
         yield f"part {i}: {'' if p.role == ROLE_A else 'transpose, '}{p.layout} {p.row_count} x {p.column_count}, {p.nonzeros} nonzeros, parameters {p.parameters}"
     for s in sections:

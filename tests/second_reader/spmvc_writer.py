@@ -780,8 +780,16 @@ class Image:
             "file_length": 4096 + len(self.payload) + tables_bytes, "digest": matrix.digest(),
             "tables_offset": 4096 + len(self.payload), "tables_bytes": tables_bytes, "tables_checksum": None,
             "P": len(parts), "Q": len(self.parameters), "S": len(owned), "zero_124": bytes(4), "B": len(self.blocks),
-            "global_rows": 0, "global_columns": 0, "first_row": 0, "zero_160": bytes(3928)
+            "global_rows": 0, "global_columns": 0, "first_row": 0, "rank": 0, "ranks": 0, "first_column": 0,
+            "own_columns": 0, "global_nonzeros": 0, "partition": 0, "global_digest": bytes(16), "zero_216": bytes(3872)
         }
+
+    def share_of(self, whole, rank, ranks, first_row, first_column, own_columns, partition=0x0123456789ABCDEF):
+        """Makes it the share of a matrix that begins there; its lists are among the loose sections."""
+        self.header.update(global_rows=whole.rows, global_columns=whole.columns, first_row=first_row, rank=rank,
+                           ranks=ranks, first_column=first_column, own_columns=own_columns,
+                           global_nonzeros=len(whole.entries), partition=partition, global_digest=whole.digest())
+        return self
 
     def tables_bytes(self):
         return 96 * len(self.parts) + 24 * len(self.parameters) + 96 * len(self.sections) + 16 * len(self.blocks)
@@ -803,8 +811,12 @@ class Image:
         header = dict(self.header)
         if header["tables_checksum"] is None:
             header["tables_checksum"] = xxhash.xxh3_64_intdigest(tables)
-        packed = struct.pack("<8sHHIQQQQQ4B4sQ16sQQQ3I4sQ3Q3928s", *header.values())
+        packed = struct.pack("<8sHHIQQQQQ4B4sQ16sQQQ3I4sQ3Q2I4Q16s3872s", *header.values())
         return packed + struct.pack("<Q", xxhash.xxh3_64_intdigest(packed)) + bytes(self.payload) + tables
+
+
+def share_list(name, numbers):
+    return Section(name, "u32", numbers, flags=0, alignment=4)
 
 
 def provenance(text):

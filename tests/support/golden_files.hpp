@@ -26,9 +26,10 @@ struct GoldenFile {
   [[nodiscard]] bool is_of_whole_files() const {
     return (stage == "structure" && name().starts_with("provenance_")) || named("block_bit_of_unknown_section");
   }
-  /// Whether only unpacking finds what is wrong: LoadOptions::check_contents.
+  /// Whether only check_contents() finds what is wrong: LoadOptions::check_contents.
   [[nodiscard]] bool is_of_contents() const {
-    return stage == "digest" || stage == "field and symmetry" || named("parts_share_");
+    return stage == "digest" || stage == "field and symmetry" || named("parts_share_") ||
+           (stage == "structure" && name().starts_with("share_"));
   }
 };
 

@@ -8,6 +8,7 @@
 #include "output.hpp"
 #include "progress.hpp"
 #include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/share.hpp"
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/sources/matrix_market.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
@@ -42,6 +43,11 @@ void run(const Invocation& invocation) {
   source.field = container.facts().field;
   source.symmetry = container.facts().symmetry;
   source.provenance = container.provenance();
+  if (const auto& share = container.facts().share)
+    print_warning(
+        fmt::format("{} is the share of {}; what is written is this matrix alone, whose columns are the "
+                    "rank's own, then its ghosts",
+                    escape(container.name(), 4096), to_text(*share)));
   // The matrix may go to the terminal that shows progress.
   clear_progress();
   const bool to_standard_output = output == "-";

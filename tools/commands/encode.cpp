@@ -9,9 +9,11 @@
 
 #include "commands/command.hpp"
 #include "commands/encoding.hpp"
+#include "commands/partition.hpp"
 #include "commands/tuning.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "spmvpack/container/share.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
@@ -57,13 +59,21 @@ std::string details() {
          "--tune measures up to 8 layouts that auto predicts within 1.5 times its best,\n"
          "with cold and warm caches, takes the fastest, and says so in the provenance. The\n"
          "bytes then depend on this machine and its noise; without --tune they never do.\n\n"
+         "Shares of several ranks (processes):\n"
+         "      --ranks P               a container for the share of each of P ranks\n"
+         "      --partition rows|metis  who has which rows (default: rows)\n"
+         "--ranks 4 writes A.0of4.spmvc to A.3of4.spmvc, all of them or none: each has the\n"
+         "rows of one rank, over its own columns, then those of other ranks that it needs,\n"
+         "its ghosts. --partition rows keeps the order of rows, with as many nonzeros for\n"
+         "each rank; metis looks for few ghosts and renumbers rows and columns alike.\n\n"
          "'pays' is the number of multiplies after which encoding has taken less time\n"
          "altogether than csr, which needs none; reading is left out, writing is not.\n\n"
          "Examples:\n"
          "  spmvpack encode A.mtx.gz                       writes A.spmvc\n"
          "  spmvpack encode A.mtx -o A32.spmvc --value-type f32 --codec zstd:9\n"
          "  spmvpack encode A.spmvc -o A.csr.spmvc --layout csr\n"
-         "  spmvpack encode A.mtx --tune gpu               what is fastest on this GPU\n";
+         "  spmvpack encode A.mtx --tune gpu               what is fastest on this GPU\n"
+         "  spmvpack encode A.mtx --ranks 4                a container for each of 4 ranks\n";
 }
 
 /// The output for the input `path` if none is named.
@@ -88,16 +98,21 @@ void run(const Invocation& invocation) {
   auto source_options = invocation.common<sources::SourceOptions>();
   if (invocation.options.count("value-type") != 0)
     source_options.value_type = parse_value_type(invocation.text("value-type"));
-  check_output(output, OutputForm::container, invocation.flag("force"), invocation.argument);
+  const std::uint64_t ranks = read_ranks(invocation);
+  check_output(output, OutputForm::container, invocation.flag("force") || ranks != 0, invocation.argument);
+  for (std::uint64_t rank = 0; rank < ranks; ++rank)
+    check_output(share_path(output, rank, ranks), OutputForm::container, invocation.flag("force"), invocation.argument);
 
   const Stopwatch watch;
   const SourceMatrix source = sources::read_matrix(invocation.argument, source_options);
+  if (ranks != 0) return encode_ranks_and_tell(source, request, output, ranks, invocation);
   encode_and_tell(source, request, output, invocation, "read", watch.seconds());
 }
 
 }  // namespace
 
 const Command encode_command{
-    "encode", "A.mtx [-o A.spmvc] [options]", "compress a matrix into a container", "A.mtx", add_options, details, run};
+    "encode", "A.mtx [-o A.spmvc] [options]", "compress a matrix into a container", "A.mtx", add_options, details,
+    run,      add_partition_options};
 
 }  // namespace spmvpack::tools

@@ -16,6 +16,7 @@
 #include "output.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/share.hpp"
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/time_model.hpp"
@@ -97,6 +98,28 @@ Json map_json(const IndexMap& map) {
   return {{"map", name_of(map_names, map.kind)}, {"begin", map.begin}, {"count", map.count}};
 }
 
+/// What is said of a share; null for a whole matrix.
+Json share_json(const Container& c) {
+  const auto& share = c.facts().share;
+  if (!share) return {};
+  const std::span<const SectionInfo> sections = c.sections();
+  const bool renumbered = std::any_of(sections.begin(), sections.end(), [](const SectionInfo& s) {
+    return s.part == format::no_part && s.name == format::original_rows_section;
+  });
+  return {{"rank", share->rank},
+          {"ranks", share->ranks},
+          {"global_rows", share->global_rows},
+          {"global_columns", share->global_cols},
+          {"global_nonzeros", share->global_nnz},
+          {"first_row", share->first_row},
+          {"first_column", share->first_col},
+          {"own_columns", share->own_cols},
+          {"ghosts", c.facts().cols - share->own_cols},
+          {"renumbered", renumbered},
+          {"partition", fmt::format("{:016x}", share->partition)},
+          {"global_digest", share->global_digest.to_string()}};
+}
+
 Json measured_json(const Provenance& p) {
   Json json = Json::array();
   for (const MeasuredLayout& m : p.measured)
@@ -110,6 +133,7 @@ std::string to_json(const Container& c) {
   Json json{{"file_bytes", c.file_bytes()},
             {"format_version", fmt::format("{}.{}", format::version_major, format::version_minor)},
             {"matrix", facts_json(c.facts())},
+            {"share", share_json(c)},
             {"device_bytes", c.device_bytes()},
             {"transpose_device_bytes", c.device_bytes(format::Role::transpose)},
             {"provenance",
@@ -219,6 +243,12 @@ std::string to_text(const Container& c) {
       c.parts(format::Role::transpose).empty()
           ? ""
           : fmt::format(", {} with A^T", grouped(c.device_bytes(format::Role::transpose))));
+  if (f.share)
+    text += fmt::format("  share       {}, {}\n              {}\n              {}, then {}\n", to_text(*f.share),
+                        counted(f.share->global_nnz, "nonzero"),
+                        map_text({format::MapKind::range, f.share->first_row, f.rows}, "row"),
+                        map_text({format::MapKind::range, f.share->first_col, f.share->own_cols}, "column"),
+                        counted(f.cols - f.share->own_cols, "ghost"));
   // A container without provenance yields an empty one; every writer states its version.
   if (const Provenance p = c.provenance(); !p.version.empty()) text += provenance_text(p);
 

@@ -8,6 +8,8 @@
 
 #include "commands/command.hpp"
 #include "commands/encoding.hpp"
+#include "commands/partition.hpp"
+#include "commands/report_ranks.hpp"
 #include "commands/report_table.hpp"
 #include "failures.hpp"
 #include "options.hpp"
@@ -37,6 +39,12 @@ void add_options(po::options_description& options) {
       ("pcie", po::value<std::string>()->value_name("GB/s"), "speed of copies to and from it (default: 55)");
 }
 
+void add_special_options(po::options_description& options) {
+  add_partition_options(options);
+  options.add_options()("link", po::value<std::string>()->value_name("GB/s"))(
+      "latency", po::value<std::string>()->value_name("us"));
+}
+
 std::string details() {
   return "Reads A.mtx (any source that 'encode' accepts) and plans every layout; writes\n"
          "nothing. Device bytes are what a multiply reads of the matrix; file bytes are\n"
@@ -53,6 +61,16 @@ std::string details() {
          "its whole report, and --json is an array; they are read one after the other.\n" +
          std::string(several_files_help) +
          "\n"
+         "Several ranks (processes), instead of layouts:\n"
+         "      --ranks P               what each of P ranks has, sends and receives\n"
+         "      --partition rows|metis  who has which rows (default: rows)\n"
+         "      --link GB/s             of a rank's messages, each way (default: 55)\n"
+         "      --latency us            what each of them takes besides (default: 1)\n"
+         "--ranks predicts from the matrix alone what shares 'encode --ranks' makes: each\n"
+         "rank's ghosts, the ranks that it gets elements of x from and sends them to, and\n"
+         "which part of a multiply the exchange takes, by equations 2 to 4 of Kreutzer et\n"
+         "al. (docs/PETSC.md, \"Many ranks\"), with --bandwidth for each rank's memory. A\n"
+         "multiply is csr's. --json is described in docs/ranks.schema.json.\n\n"
          "--csv has a header, then a line for each layout of each matrix with the members\n"
          "of --json; 'recommended' is true in one of them. CSR's line has the bytes that\n"
          "overhead_percent is relative to. What is not known is empty.\n\n"
@@ -61,6 +79,7 @@ std::string details() {
          "  spmvpack report matrices/*.mtx.gz --csv > matrices.csv\n"
          "  spmvpack report A.mtx --value-type f32 --set ccoo.k=4\n"
          "  spmvpack report A.mtx --bandwidth 2970 --pcie 25\n"
+         "  spmvpack report A.mtx --ranks 32 --link 25 --latency 2\n"
          "  spmvpack report A.mtx --json | jq '.layouts[] | {name, device_bytes}'\n";
 }
 
@@ -105,7 +124,46 @@ class Output {
   std::string array_;
 };
 
+/// report --ranks: a plan for each matrix.
+void run_ranks(const Invocation& invocation, std::uint64_t ranks, const sources::SourceOptions& source) {
+  for (const char* const other : {"csv", "details", "transpose"})
+    if (invocation.flag(other))
+      throw Error(errc::usage, fmt::format("--{} with --ranks", other), {}, "give one of them");
+  analyzer::RankSpeeds speeds;
+  if (invocation.options.count("bandwidth") != 0)
+    speeds.memory = parse_speed("--bandwidth", invocation.text("bandwidth"));
+  if (invocation.options.count("link") != 0) speeds.link = parse_speed("--link", invocation.text("link"));
+  if (invocation.options.count("latency") != 0)
+    speeds.latency = 1e-6 * parse_quantity("--latency", invocation.text("latency"), "us");
+  const bool json = invocation.flag("json"), several = invocation.arguments.size() > 1;
+  std::string array;
+  bool first = true;
+  Failures failures("spmvpack report", invocation.arguments.size());
+  for (const std::string& path : invocation.arguments)
+    failures.attempt(path, [&] {
+      const SourceMatrix matrix = sources::read_matrix(path, source);
+      const std::string how = invocation.options.count("partition") != 0 ? invocation.text("partition") : "rows";
+      const NamedPlan plan{
+          input_name(path), how,
+          analyzer::plan_ranks(matrix.matrix, partition(matrix.matrix, ranks, invocation), speeds, invocation.threads)};
+      if (!json) {
+        print((first ? "" : "\n") + ranks_text(plan));
+      } else {
+        const std::string text = ranks_json(plan);
+        if (!several) print(text);
+        array += (first ? "" : ",\n") + text.substr(0, text.size() - 1);
+      }
+      first = false;
+    });
+  if (json && several) print(first ? "[]\n" : "[\n" + array + "\n]\n");
+  failures.finish();
+}
+
 void run(const Invocation& invocation) {
+  const std::uint64_t ranks = read_ranks(invocation);
+  for (const char* const name : {"link", "latency"})
+    if (ranks == 0 && invocation.options.count(name) != 0)
+      throw Error(errc::usage, fmt::format("--{} without --ranks", name), {}, "say how many ranks there are");
   analyzer::ReportOptions options;
   options.workspace = [](const PartInfo& part) { return gpu_loader::workspace_bytes(part, {}, part.value_type); };
   options.threads = invocation.threads;
@@ -126,6 +184,7 @@ void run(const Invocation& invocation) {
   source.threads = invocation.threads;
   source.memory_limit = invocation.memory_limit;
   source.progress = invocation.progress;
+  if (ranks != 0) return run_ranks(invocation, ranks, source);
   Output output(invocation);
   Failures failures("spmvpack report", invocation.arguments.size());
   for (const std::string& path : invocation.arguments)
@@ -146,7 +205,7 @@ const Command report_command{"report",
                              add_options,
                              details,
                              run,
-                             nullptr,
+                             add_special_options,
                              nullptr,
                              {},
                              true};

@@ -10,6 +10,7 @@
 #include "commands/command.hpp"
 #include "output.hpp"
 #include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/share.hpp"
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 
@@ -27,6 +28,7 @@ std::string details() {
   return "Reads every byte of A.spmvc and checks the tables, the checksum of every block,\n"
          "the structure of every part, and that the matrix has the digest in the header.\n"
          "A^T, if A.spmvc has it, is compared with A's transpose, bit for bit.\n"
+         "Of a rank's share, the lists of ghosts and rows are checked, too.\n"
          "--against takes any source that 'encode' accepts; its values are first rounded\n"
          "to the container's value type. A.spmvc may be -, for standard input.\n\n"
          "Example:\n"
@@ -103,6 +105,7 @@ void run(const Invocation& invocation) {
   const CsrMatrix matrix = unpack(container, load);
   const bool transpose = !container.parts(format::Role::transpose).empty();
   if (transpose) static_cast<void>(unpack(container, load, format::Role::transpose));
+  const std::shared_ptr<const Share> share = read_share(container, load);
   static_cast<void>(container.provenance());
   std::uint64_t blocks = 0;
   for (const SectionInfo& section : container.sections()) blocks += section.block_count;
@@ -114,6 +117,8 @@ void run(const Invocation& invocation) {
       "  digest     {}\n",
       escape(container.name(), 4096), counted(blocks, "block"), counted(container.sections().size(), "section"),
       parts_text(container.parts(format::Role::a)), container.facts().digest.to_string());
+  if (share)
+    text += fmt::format("  share      {}; {}\n", to_text(share->facts), counted(share->ghosts.size(), "ghost"));
   if (transpose)
     text += fmt::format("  transpose  {}: A^T bit for bit\n", parts_text(container.parts(format::Role::transpose)));
 

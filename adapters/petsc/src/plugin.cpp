@@ -68,6 +68,7 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_spmvpack_petsc() {
   PetscCall(check_petsc());
   PetscCall(MatRegister(seq_type, create_seq));
   PetscCall(MatRegister(mpi_type, create_mpi));
+  PetscCall(register_types_that_load());
   PetscCall(MatRegisterRootName(root_type, seq_type, mpi_type));
   PetscCall(MatSeqAIJRegister(seq_type, convert_to_seq));
   PetscCall(register_gpu_types());

@@ -20,6 +20,8 @@ PetscErrorCode create_seq(Mat a);
 PetscErrorCode create_mpi(Mat a);
 /// Registers the types on a GPU. Without CUDA, in PETSc or in this build, they refuse with a sentence.
 PetscErrorCode register_gpu_types();
+/// Registers both again, so that MatLoad() also takes containers (load.cpp).
+PetscErrorCode register_types_that_load();
 /// A converter as MatSeqAIJRegister() and MatConvert() take it: from any type that begins with seqaij.
 PetscErrorCode convert_to_seq(Mat a, MatType type, MatReuse reuse, Mat* converted);
 /// The same for types that begin with mpiaij.

@@ -15,6 +15,7 @@
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/share.hpp"
 #include "spmvpack/container/text.hpp"
 
 namespace spmvpack::sources {
@@ -107,7 +108,7 @@ SourceMatrix read_container(const Container& container, const SourceOptions& opt
   load.memory_limit = options.memory_limit;
   load.progress = options.progress;
   SourceMatrix source{unpack(container, load), container.facts().field, container.facts().symmetry,
-                      container.provenance(load)};
+                      container.provenance(load), read_share(container, load)};
   convert(source, path, options);
   return source;
 }

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +16,25 @@
 
 namespace spmvpack {
 
+/// Of a matrix that is one rank's share of another one, the *whole*: where it lies there (share.hpp). Ranks hold rows
+/// and own columns in the order of their numbers. The whole's numbering may be another than its source's.
+struct ShareFacts {
+  std::uint64_t global_rows = 0, global_cols = 0, global_nnz = 0;  ///< of the whole
+  std::uint64_t first_row = 0;                                     ///< the share's, in the whole
+  std::uint64_t first_col = 0, own_cols = 0;                       ///< local columns 0, 1, ...; the others are ghosts
+  std::uint32_t rank = 0, ranks = 1;
+  std::uint64_t partition = 0;  ///< the same number in all shares of one partition, and hardly in those of another
+  Digest global_digest;         ///< of the whole, as its source numbers it
+  bool operator==(const ShareFacts&) const = default;
+};
+
+/// A share's facts and lists.
+struct Share {
+  ShareFacts facts;
+  Array<std::uint32_t> ghosts;  ///< the whole's columns that local columns own_cols, own_cols + 1, ... are; they rise
+  Array<std::uint32_t> original_rows;  ///< the source's number of each row; they rise. Empty: those of the whole
+};
+
 /// Facts about the matrix itself, the same in every layout.
 struct MatrixFacts {
   std::uint64_t rows = 0, cols = 0, nnz = 0;
@@ -23,6 +44,7 @@ struct MatrixFacts {
   Digest digest;
   /// What the entries are, bit for bit, of a matrix whose source says that it is general, as far as the writer looked.
   Symmetry found = Symmetry::general;
+  std::optional<ShareFacts> share = {};  ///< unset: the matrix is a whole one
 
   /// Whether A^T is A (symmetric) or -A (skew-symmetric), bit for bit, as the source says or the writer has found.
   [[nodiscard]] constexpr Symmetry bitwise_symmetry() const noexcept {
@@ -71,6 +93,7 @@ struct SourceMatrix {
   Field field = Field::real;
   Symmetry symmetry = Symmetry::general;
   Provenance provenance;
+  std::shared_ptr<const Share> share = {};  ///< null: the matrix is a whole one
 };
 
 /// Which rows or columns of the matrix a part's local indices 0, 1, ... stand for.

@@ -99,6 +99,10 @@ class SPMVPACK_EXPORT OutputFile final : public ByteSink {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
+  friend void commit_all(std::span<const std::unique_ptr<OutputFile>> files);
+  void flush();                     ///< to disk, and closes
+  void take_name();                 ///< the temporary file becomes `path`
+  void flush_directory() noexcept;  ///< the name must survive a crash, too
   /// Counts towards unfinished_outputs() from before the temporary file exists until after it is gone.
   struct Counted {
     Counted() noexcept;
@@ -112,10 +116,14 @@ class SPMVPACK_EXPORT OutputFile final : public ByteSink {
   std::string path_, target_, temporary_;  ///< target_: path_ with links resolved
   void create(std::uint32_t mode);
 
-  bool overwrite_ = false;
-  int fd_ = -1, lock_ = -1;  ///< the same open file: the lock is kept until the file has its name
+  bool overwrite_ = false, replaced_ = false;  ///< replaced_: an older file has gone
+  int fd_ = -1, lock_ = -1;                    ///< the same open file: the lock is kept until the file has its name
   std::uint64_t end_ = 0;
 };
+
+/// Commits files that belong together, once all of them are on disk: if one cannot have its name, those before it lose
+/// theirs again, but for those that have replaced older files. Errors: those of OutputFile::commit().
+SPMVPACK_EXPORT void commit_all(std::span<const std::unique_ptr<OutputFile>> files);
 
 /// Text being written: to a file that appears whole (OutputFile), to standard output for "-", or straight into a
 /// character device or FIFO, such as /dev/null, which is neither replaced nor removed.

@@ -80,6 +80,9 @@ inline constexpr std::uint8_t last_element_type = 6, last_reserved_element_type 
 inline constexpr std::uint8_t max_filter_width = 8, reserved_filter_width = 16;       ///< 16: of c128
 inline constexpr std::string_view signature_section = "signature";                    ///< of no part
 
+// Sections of no part that only shares have: optional, u32, not device.
+inline constexpr std::string_view ghosts_section = "ghosts", original_rows_section = "original_rows";
+
 inline constexpr std::uint8_t section_required = 1;  ///< a reader that does not know the section must refuse the file
 inline constexpr std::uint8_t section_device = 2;    ///< a multiply reads the section, so it counts as device bytes
 
@@ -97,8 +100,12 @@ struct Header {  // 4,096 bytes
   std::uint32_t part_count, parameter_count, section_count;
   std::array<std::uint8_t, 4> reserved1;
   std::uint64_t block_count;
-  std::uint64_t global_rows, global_cols, first_row;  ///< reserved for a share of a matrix; 0: it is all of one
-  std::array<std::uint8_t, 3928> reserved2;
+  // Of a matrix that is one rank's share of another one; all are 0 if it is none.
+  std::uint64_t global_rows, global_cols, first_row;
+  std::uint32_t rank, ranks;
+  std::uint64_t first_col, own_cols, global_nnz, partition;
+  std::uint64_t global_digest_low, global_digest_high;
+  std::array<std::uint8_t, 3872> reserved2;
   std::uint64_t header_checksum;  ///< XXH3-64 of the 4,088 bytes before it
 };
 static_assert(sizeof(Header) == header_bytes);

@@ -118,7 +118,8 @@ SPMVPACK_EXPORT CsrMatrix unpack(const Container& container, const LoadOptions& 
                                  format::Role role = format::Role::a);
 
 /// Unpacks A, and A^T if the container has it, for what unpack() checks: that A has the header's digest, field and
-/// symmetry, and that A^T is A's transpose. Takes the time and memory of unpack(). Errors: those of unpack().
+/// symmetry, and that A^T is A's transpose; checks the lists of a share (share.hpp). Takes the time and memory of
+/// unpack(). Errors: those of unpack().
 SPMVPACK_EXPORT void check_contents(const Container& container, const LoadOptions& options = {});
 
 }  // namespace spmvpack

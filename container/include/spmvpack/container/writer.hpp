@@ -46,6 +46,9 @@ struct ContainerSource {
 /// which fit_comments() prevents but for other lines that are as long.
 SPMVPACK_EXPORT SectionSource provenance_section(const Provenance& provenance);
 
+/// The sections of a share's lists, which go with MatrixFacts::share; none if it is null.
+SPMVPACK_EXPORT std::vector<SectionSource> share_sections(const std::shared_ptr<const Share>& share);
+
 struct WriteOptions {
   format::Codec codec = format::Codec::none;
   int level = 3;  ///< of zstd, 1 to 19

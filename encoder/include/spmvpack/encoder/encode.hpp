@@ -95,10 +95,12 @@ struct PlannedMatrix {
   const Plan& plan;
 };
 /// The container that encode() would write for a recorded() request, from which a report gets exact sizes; with a
-/// tuner, they are the same whatever it measures. The matrices and the plans must outlive it.
+/// tuner, they are the same whatever it measures. The matrices and the plans must outlive it. `share`: SourceMatrix's,
+/// whose facts are among `facts`.
 SPMVPACK_EXPORT ContainerSource container_source(const MatrixFacts& facts, const Provenance& source,
                                                  const PlannedMatrix& matrix, const EncodeRequest& request,
                                                  const std::optional<PlannedMatrix>& transpose = {},
-                                                 const std::optional<Tuning>& tuning = {});
+                                                 const std::optional<Tuning>& tuning = {},
+                                                 const std::shared_ptr<const Share>& share = {});
 
 }  // namespace spmvpack::encoder
