@@ -153,6 +153,20 @@ PetscErrorCode multiply_on_gpu(Mat a, const State& state, const Multiplier& with
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// AIJCUSPARSE writes to the device memory of any vector, which those of types without any would never read.
+PetscErrorCode require_cuda(Vec z) {
+  VecType type = nullptr;
+  PetscBool cuda = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(z), &cuda, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(VecGetType(z, &type));
+  PetscCheck(cuda != PETSC_FALSE, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "spmvpack: AIJCUSPARSE cannot multiply into a vector of type %s; take those of MatCreateVecs(), or "
+             "-vec_type cuda",
+             type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// z = op(A) x, or with `y`, which may be z, op(A) x + y. Vectors may be parallel: this rank's elements are meant.
 PetscErrorCode multiply(Mat a, bool transpose, Vec x, Vec y, Vec z) {
   State* state = nullptr;
@@ -161,14 +175,14 @@ PetscErrorCode multiply(Mat a, bool transpose, Vec x, Vec y, Vec z) {
   PetscFunctionBegin;
   PetscCall(state_of(a, &state));
   PetscCall(find_multiplier(a, *state, transpose, &with));
-  if (with.device != nullptr) {
-    if (y != nullptr && y != z) {
-      PetscCall(VecCopy(y, z));
-      y = z;
-    }
-    PetscCall(multiply_on_gpu(a, *state, with, y != nullptr, x, z, &done));
+  // In place for AIJCUSPARSE, too: of two vectors, PETSc 3.26.1 adds to A^T x + y what z was.
+  if (y != nullptr && y != z) {
+    PetscCall(VecCopy(y, z));
+    y = z;
   }
+  if (with.device != nullptr) PetscCall(multiply_on_gpu(a, *state, with, y != nullptr, x, z, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(require_cuda(z));
   if (y == nullptr)
     PetscCall((transpose ? state->aij.mult_transpose : state->aij.mult)(a, x, z));
   else

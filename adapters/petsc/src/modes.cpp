@@ -187,6 +187,8 @@ PetscErrorCode contents_of(Mat block, BlockContents* contents) {
 PetscErrorCode update_merged(Mat a, const Mat (&blocks)[2], ParallelState& state, TakeOver* take_over) {
   BlockContents now[2];
   State* before = nullptr;
+  PetscBool on_gpu = PETSC_FALSE;
+  bool own = false;
   PetscFunctionBegin;
   bool same = true, same_pattern = state.merged != nullptr;
   for (int k = 0; k < 2; ++k) {
@@ -196,14 +198,24 @@ PetscErrorCode update_merged(Mat a, const Mat (&blocks)[2], ParallelState& state
     same_pattern = same_pattern && now[k].id == then.id && now[k].pattern == then.pattern;
   }
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(blocks[0]), MATSEQAIJCUSPARSE, &on_gpu));
+  same_pattern = same_pattern && on_gpu == PETSC_FALSE;
   Mat merged = same_pattern ? state.merged : nullptr;
   PetscCall(MatMPIAIJGetLocalMatMerge(a, same_pattern ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, nullptr, &merged));
+  if (on_gpu != PETSC_FALSE) {
+    // A multiply by the matrix that PETSc 3.26.1 merges on a GPU crashes: cuSPARSE takes scalars in device memory for
+    // ones on the host. A copy is like any other matrix.
+    Mat copy = nullptr;
+    PetscCall(MatDuplicate(merged, MAT_COPY_VALUES, &copy));
+    PetscCall(MatDestroy(&merged));
+    merged = copy;
+  }
   if (!same_pattern) {
     PetscCall(take_over(merged));
-    if (state.merged != nullptr) PetscCall(host_state_of(state.merged, &before));
-    if (before != nullptr) {
+    if (state.merged != nullptr) PetscCall(find_state(state.merged, &before, &own));
+    if (before != nullptr && own) {
       State* after = nullptr;
-      PetscCall(host_state_of(merged, &after));
+      PetscCall(find_state(merged, &after, &own));
       after->changes = before->changes + (before->a.decided ? 1 : 0);
     }
     PetscCall(MatDestroy(&state.merged));
