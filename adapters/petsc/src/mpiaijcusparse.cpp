@@ -71,19 +71,24 @@ PetscErrorCode duplicate(Mat a, MatDuplicateOption option, Mat* copy) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// MatHeaderMerge(), which MatAXPY() calls, gives a matrix the blocks of another, without an assembly.
-PetscErrorCode mult(Mat a, Vec x, Vec y) {
+/// z = A x, or with `y`, A x + y. MatHeaderMerge(), which MatAXPY() calls, gives a matrix the blocks of another,
+/// without an assembly. PETSc does not merge the blocks of a matrix that is bound to the CPU.
+PetscErrorCode multiply(Mat a, Vec x, Vec y, Vec z) {
+  PetscBool bound = PETSC_FALSE;
   PetscFunctionBegin;
-  PetscCall(take_over_blocks(a));
-  PetscCall(multiply_by_mode(a, x, nullptr, y, take_over_seq));
+  PetscCall(MatBoundToCPU(a, &bound));
+  if (bound == PETSC_FALSE) {
+    PetscCall(take_over_blocks(a));
+    PetscCall(multiply_by_mode(a, x, y, z, take_over_seq));
+  } else if (y == nullptr) {
+    PetscCall(of_aijcusparse.mult(a, x, z));
+  } else {
+    PetscCall(of_aijcusparse.mult_add(a, x, y, z));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-PetscErrorCode mult_add(Mat a, Vec x, Vec y, Vec z) {
-  PetscFunctionBegin;
-  PetscCall(take_over_blocks(a));
-  PetscCall(multiply_by_mode(a, x, y, z, take_over_seq));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+PetscErrorCode mult(Mat a, Vec x, Vec y) { return multiply(a, x, nullptr, y); }
+PetscErrorCode mult_add(Mat a, Vec x, Vec y, Vec z) { return multiply(a, x, y, z); }
 
 constexpr ParallelFunctions ours{assembly_end, duplicate, mult, mult_add};
 
