@@ -179,7 +179,7 @@ struct Agreement {
 };
 
 /// All ranks go on, or none does, with the same sentence. The only exchange before it is that of numbers of rows.
-PetscErrorCode agree(MPI_Comm comm, const char* name, const Local& local, PetscBool* renumbered) {
+PetscErrorCode agree_on_shares(MPI_Comm comm, const char* name, const Local& local, PetscBool* renumbered) {
   PetscMPIInt rank = 0, ranks = 0;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
@@ -242,7 +242,7 @@ PetscErrorCode load_container(Mat a, const char* name) {
     local.failed = e.what();
   }
   PetscCall(check_sizes(a, local));
-  PetscCall(agree(comm, name, local, &renumbered));
+  PetscCall(agree_on_shares(comm, name, local, &renumbered));
   const ShareFacts& f = local.facts;
   PetscCall(MatSetSizes(a, local.rows(), static_cast<PetscInt>(f.own_cols), static_cast<PetscInt>(f.global_rows),
                         static_cast<PetscInt>(f.global_cols)));
