@@ -24,6 +24,11 @@ if(SPMVPACK_WITH_PETSC)  # a plug-in: not for programs to link with
   install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libspmvpack-petsc RENAME copyright COMPONENT petsc)
 endif()
 
+if("encoder" IN_LIST spmvpack_rooms AND "host_loader" IN_LIST spmvpack_rooms)  # a header for programs of Trilinos
+  install(DIRECTORY adapters/tpetra/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+  install(FILES docs/OPERATORS.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+endif()
+
 # An export of its own for each room, so that find_package() loads what is asked for and needs no other libraries.
 foreach(room ${spmvpack_rooms})
   set_target_properties(spmvpack_${room} PROPERTIES INSTALL_RPATH "$ORIGIN")

@@ -24,6 +24,7 @@ HERE = pathlib.Path(__file__).parent / "petsc"
 ROOT = pathlib.Path(__file__).parent.parent
 SKIPPED = 77
 RANKS = (1, 3)
+MOST_ITERATIONS = 2000  # of solve.py
 
 
 def python_paths():
@@ -96,12 +97,24 @@ class Tests:
             assert expected.keys() == found.keys() and len(expected) > 10
             for name, (iterations, residual, norm) in expected.items():
                 # A residual of 1e-8 of the first one is made of rounding to a larger part than the solution. A hundred
-                # steps of a short recurrence carry rounding on to when they end.
+                # steps of a short recurrence carry rounding on to when they end; BiCGSTAB's residuals go up and down by
+                # orders of magnitude, and CGNE does not converge on the larger system.
                 apart = abs(found[name][0] - iterations)
-                if (apart > iterations // 50 or abs(found[name][2] - norm) > 1e-9 * norm
+                norms = 1e-9 if apart == 0 else 1e-8
+                if iterations == MOST_ITERATIONS:
+                    norms = 1e-4
+                if (apart > iterations // (10 if "bcgs" in name else 50) or abs(found[name][2] - norm) > norms * norm
                         or apart == 0 and not residual / 2 < max(found[name][1], 1e-11) < 2 * max(residual, 1e-11)):
                     sys.exit(f"{name}, {layout}, {ranks} ranks: {found[name]} instead of {expected[name]}")
             print(f"{len(expected)} solves at {ranks} ranks with {layout}: as with AIJ; {encoded} matrices encoded")
+
+    def elements(self, ranks, size):
+        for layout, plain, path, encoded in self.both(ranks, "dolfinx_poisson.py", ["csell"], 2 * ranks, size):
+            expected, found = (json.loads(p.read_text()) for p in (plain, path))
+            for name, (iterations, _, norm) in expected.items():
+                if abs(found[name][0] - iterations) > iterations // 50 or abs(found[name][2] - norm) > 1e-8 * norm:
+                    sys.exit(f"dolfinx, {name}, {layout}, {ranks} ranks: {found[name]} instead of {expected[name]}")
+            print(f"dolfinx at {ranks} ranks with {layout}: as with AIJ, {expected}; {encoded} matrices encoded")
 
     def mutations(self, ranks, layouts):
         for layout, plain, path, encoded in self.both(ranks, "mutate.py", layouts, 40):
@@ -176,6 +189,10 @@ def main():
                 tests.eigenvalues(ranks)
             else:
                 print("skipped: no slepc4py")
+            if has_module("dolfinx.fem.petsc"):
+                tests.elements(ranks, 96 if whole else 24)
+            else:
+                print("skipped: no dolfinx")
         tests.log()
         tests.refusals(other)
         tests.examples(example)

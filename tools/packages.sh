@@ -11,7 +11,11 @@ test_packages=(catch2 ccache clang-14 clang-format-14 clang-tidy-14 libomp-14-de
   "${wheel_packages[@]}" python3 python3-numpy python3-scipy python3-xxhash python3-zstandard python3-jsonschema)
 # For PETSc's plug-in and its test: 130 packages with those that they need, most of them other solvers.
 # shellcheck disable=SC2034
-petsc_packages=(libpetsc-real-dev openmpi-bin python3-petsc4py-real python3-slepc4py-real)
+petsc_packages=(libpetsc-real-dev openmpi-bin python3-petsc4py-real python3-slepc4py-real python3-dolfinx-real)
+# For the operators of docs/OPERATORS.md: 10 MB more.
+# shellcheck disable=SC2034
+solver_packages=(libtrilinos-belos-dev libtrilinos-tpetra-dev libtrilinos-teuchos-dev libtrilinos-kokkos-dev
+  libtrilinos-kokkos-kernels-dev libhypre-dev)
 
 # Installs the named packages that are missing; needs root or sudo only if there are any.
 install_missing() {

@@ -67,7 +67,7 @@ for stage in "${stages[@]}"; do
     exit 2
   fi
 done
-install_missing "${build_packages[@]}" "${test_packages[@]}" "${petsc_packages[@]}"
+install_missing "${build_packages[@]}" "${test_packages[@]}" "${petsc_packages[@]}" "${solver_packages[@]}"
 
 # All stages run, whatever fails, so that one run shows everything.
 summary=()

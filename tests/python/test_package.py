@@ -38,6 +38,18 @@ def test_the_documentation_of_torch_is_true():
     assert count > 5 and failed == 0
 
 
+def test_the_documentation_of_operators_is_true(monkeypatch):
+    text = (ROOT / "docs/OPERATORS.md").read_text()
+    on_petsc = text[text.index("## petsc4py") : text.index("## Trilinos")]
+    failed, count = run_examples(text.replace(on_petsc, ""), "OPERATORS.md")
+    assert count > 10 and failed == 0
+    for path in pathlib.Path("/usr/lib/petscdir").glob("petsc*/*-real/lib/python3/dist-packages"):  # Debian's
+        monkeypatch.syspath_prepend(str(path))
+    pytest.importorskip("petsc4py.PETSc")
+    failed, count = run_examples(text, "OPERATORS.md")
+    assert count > 25 and failed == 0
+
+
 def test_the_readme_is_true():
     blocks = re.findall(r"^```pycon test\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     assert len(blocks) == 1

@@ -1,0 +1,97 @@
+# Decides whether the examples and tests of spmvpack's operators in Trilinos and hypre are built (docs/OPERATORS.md); if so,
+# sets SPMVPACK_WITH_TRILINOS, SPMVPACK_WITH_HYPRE and makes targets of them. Nothing else depends on either.
+set(SPMVPACK_WITH_TRILINOS OFF)
+set(SPMVPACK_WITH_HYPRE OFF)
+foreach(solver TRILINOS HYPRE)
+  set(SPMVPACK_${solver} AUTO CACHE STRING "Build the operator's example and tests: AUTO (if all is found), ON or OFF")
+  set_property(CACHE SPMVPACK_${solver} PROPERTY STRINGS AUTO ON OFF)
+endforeach()
+
+# What is missing: an error if it is asked for. Sets `missing`, by which the caller goes on.
+macro(spmvpack_without solver problem remedy)
+  if(SPMVPACK_${solver} STREQUAL "ON")
+    message(FATAL_ERROR "SPMVPACK_${solver}=ON, but ${problem}; ${remedy}, or configure with -DSPMVPACK_${solver}=OFF.")
+  endif()
+  message(STATUS "The operator's example and tests (SPMVPACK_${solver}) are not built: ${problem}")
+  set(missing ON)
+endmacro()
+
+# Whether to look at all. Examples and tests have no place in another build; MPI leaks, which AddressSanitizer would report.
+macro(spmvpack_consider solver)
+  set(missing OFF)
+  if(SPMVPACK_${solver} STREQUAL "OFF")
+    set(missing ON)
+  elseif(SPMVPACK_${solver} STREQUAL "AUTO" AND (NOT SPMVPACK_TESTS OR CMAKE_CXX_FLAGS MATCHES "-fsanitize"))
+    set(missing ON)
+  elseif(NOT encoder IN_LIST spmvpack_rooms OR NOT host_loader IN_LIST spmvpack_rooms)
+    spmvpack_without(${solver} "encoder or host_loader is not among the rooms" "add them to SPMVPACK_ROOMS")
+  else()
+    find_package(PkgConfig REQUIRED)
+    pkg_search_module(spmvpack_mpi QUIET IMPORTED_TARGET mpi-c ompi-c mpich mpi)
+    if(NOT spmvpack_mpi_FOUND)
+      spmvpack_without(${solver} "pkg-config finds no MPI" "install one (on Debian libopenmpi-dev)")
+    endif()
+  endif()
+endmacro()
+
+# Makes spmvpack_<solver> of headers and libraries that are found by their names.
+function(spmvpack_solver_target solver headers)
+  add_library(spmvpack_${solver}_libraries INTERFACE)
+  target_include_directories(spmvpack_${solver}_libraries SYSTEM INTERFACE ${headers})
+  target_link_libraries(spmvpack_${solver}_libraries INTERFACE ${ARGN} PkgConfig::spmvpack_mpi)
+  # C++ of MPI, which OpenMPI's mpi.h declares unless told, is in another library, and long deprecated.
+  target_compile_definitions(spmvpack_${solver}_libraries INTERFACE OMPI_SKIP_MPICXX)
+endfunction()
+
+# By headers and libraries rather than find_package(): Debian's BelosConfig.cmake stops the configuration unless a dozen
+# packages of Trilinos are there that programs of Belos do not need.
+spmvpack_consider(TRILINOS)
+if(NOT missing)
+  set(absent "")
+  foreach(header BelosTpetraAdapter Tpetra_CrsMatrix KokkosSparse_CrsMatrix Kokkos_Core Teuchos_RCP)
+    find_path(SPMVPACK_TRILINOS_${header} ${header}.hpp PATH_SUFFIXES trilinos)
+    mark_as_advanced(SPMVPACK_TRILINOS_${header})
+    if(NOT SPMVPACK_TRILINOS_${header})
+      list(APPEND absent ${header}.hpp)
+    endif()
+  endforeach()
+  set(libraries "")
+  foreach(library belostpetra belos tpetra kokkoskernels teuchoskokkoscomm teuchosnumerics teuchoscomm
+                  teuchosparameterlist teuchoscore kokkoscontainers kokkoscore)
+    find_library(SPMVPACK_TRILINOS_LIB_${library} NAMES trilinos_${library} ${library})
+    mark_as_advanced(SPMVPACK_TRILINOS_LIB_${library})
+    if(NOT SPMVPACK_TRILINOS_LIB_${library})
+      list(APPEND absent lib${library})
+    endif()
+    list(APPEND libraries ${SPMVPACK_TRILINOS_LIB_${library}})
+  endforeach()
+  if(absent)
+    list(JOIN absent ", " absent)
+    spmvpack_without(TRILINOS "of Trilinos there is no ${absent}"
+      "install it (on Debian the packages in docs/OPERATORS.md), or name its prefix in CMAKE_PREFIX_PATH")
+  else()
+    set(SPMVPACK_WITH_TRILINOS ON)
+    spmvpack_solver_target(trilinos ${SPMVPACK_TRILINOS_Tpetra_CrsMatrix} ${libraries})
+  endif()
+endif()
+
+spmvpack_consider(HYPRE)
+if(NOT missing)
+  find_path(SPMVPACK_HYPRE_HEADERS _hypre_parcsr_ls.h PATH_SUFFIXES hypre)
+  find_library(SPMVPACK_HYPRE_LIBRARY NAMES HYPRE)
+  mark_as_advanced(SPMVPACK_HYPRE_HEADERS SPMVPACK_HYPRE_LIBRARY)
+  if(NOT SPMVPACK_HYPRE_HEADERS OR NOT SPMVPACK_HYPRE_LIBRARY)
+    spmvpack_without(HYPRE "there is no hypre: _hypre_parcsr_ls.h and libHYPRE"
+      "install it (on Debian libhypre-dev), or name its prefix in CMAKE_PREFIX_PATH")
+  else()
+    file(STRINGS ${SPMVPACK_HYPRE_HEADERS}/HYPRE_config.h others
+         REGEX "^#define +HYPRE_(COMPLEX|SINGLE|LONG_DOUBLE|BIGINT|USING_GPU)([ \t]|$)")
+    if(others)
+      spmvpack_without(HYPRE "this hypre has complex numbers, another precision than double, 64-bit indices or a GPU"
+        "name the prefix of another one in CMAKE_PREFIX_PATH, and remove CMakeCache.txt")
+    else()
+      set(SPMVPACK_WITH_HYPRE ON)
+      spmvpack_solver_target(hypre ${SPMVPACK_HYPRE_HEADERS} ${SPMVPACK_HYPRE_LIBRARY})
+    endif()
+  endif()
+endif()
