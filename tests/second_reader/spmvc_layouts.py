@@ -381,6 +381,62 @@ class Amb:
         return rows
 
 
+class Pkt:
+    names = ("packet_ptr", "step_ptr", "rows", "local_idx", "values")
+    parameters = ("packet_rows", "threads")
+    PADDING = 0xFFFFFFFF
+
+    @staticmethod
+    def expect(p, what):
+        packet_rows, threads = p.parameters.values()
+        require(packet_rows <= 3072, "tables", f"{what}: packet_rows is {packet_rows}")
+        require(1 <= threads <= 1024, "tables", f"{what}: threads is {threads}")
+        require(p.row_count == p.column_count, "tables", f"{what}: not as many rows as columns")
+        require(p.nonzeros <= p.counts["local_idx"], "tables", f"{what}: fewer slots than entries")
+        return (("packet_ptr", U32, range(1, 2**32), 16), ("step_ptr", U32, p.counts["packet_ptr"], 16),
+                ("rows", U32, p.row_count, 16), ("local_idx", U32, range(0, 2**32 * threads, threads), 16),
+                ("values", VALUE_ELEMENT[p.value_type], p.counts["local_idx"], 16))
+
+    @staticmethod
+    def unpack(p, what, packet_ptr, step_ptr, rows, local_idx, values):
+        packet_rows, threads = p.parameters.values()
+        steps = len(local_idx) // threads
+        packet_ptr, step_ptr, rows = (a.astype(np.int64) for a in (packet_ptr, step_ptr, rows))
+        sizes, heights = np.diff(packet_ptr), np.diff(step_ptr)
+        require(packet_ptr[0] == step_ptr[0] == 0, "structure", f"{what}: packets do not begin at 0")
+        require(packet_ptr[-1] == p.row_count and step_ptr[-1] == steps, "structure",
+                f"{what}: packets do not end with the rows and the steps")
+        require(np.all((sizes >= 1) & (sizes <= packet_rows)), "structure", f"{what}: a packet of no or too many rows")
+        require(np.all(heights >= 0), "structure", f"{what}: step_ptr falls")
+        require(np.array_equal(np.sort(rows), np.arange(p.row_count)), "structure", f"{what}: not every row is once")
+        packet_of = np.repeat(np.arange(len(sizes)), sizes)
+        require(np.all((np.diff(rows) > 0) | (np.diff(packet_of) != 0)), "structure", f"{what}: rows of a packet fall")
+
+        # Steps by threads.
+        packet = np.repeat(np.arange(len(heights)), heights)
+        local = local_idx.reshape(steps, threads)
+        entry = local != Pkt.PADDING
+        require(not np.any(has_bits(values).reshape(entry.shape) & ~entry), "structure", f"{what}: padding with a value")
+        first = np.isin(np.arange(steps), step_ptr)[:, None]
+        before = np.vstack((np.zeros((1, threads), bool), entry[:-1])) if steps else entry
+        require(not np.any(entry & ~before & ~first), "structure", f"{what}: an entry after padding")
+        last = step_ptr[1:][heights > 0] - 1
+        require(np.all(entry[last].any(axis=1)), "structure", f"{what}: more steps than the longest thread has")
+        row, column = (local >> 16).astype(np.int64), (local & 0xFFFF).astype(np.int64)
+        inside = (row < sizes[packet][:, None]) & (column < sizes[packet][:, None])
+        require(np.all(inside | ~entry), "structure", f"{what}: an entry outside of its packet")
+        follows = np.vstack((np.ones((1, threads), bool), local[1:] > local[:-1])) if steps else entry
+        require(np.all(follows | first | ~entry), "structure", f"{what}: the entries of a thread do not rise")
+
+        step, thread = np.nonzero(entry)
+        place = packet_ptr[packet[step]] + row[step, thread]  # in `rows`
+        owners = np.unique(np.stack((place, thread)), axis=1)[0]
+        require(len(np.unique(owners)) == len(owners), "structure", f"{what}: a row of two threads")
+        columns = rows[packet_ptr[packet[step]] + column[step, thread]]
+        order = np.lexsort((columns, rows[place]))
+        return rows[place][order], columns[order], values.reshape(entry.shape)[entry][order]
+
+
 class Csell:
     names = ("slices", "patterns", "stream", "values", "tiles", "references")
     parameters = ("source", "block", "sums", "tile_slices", "largest_tile", "patterns_only")
@@ -949,4 +1005,4 @@ class Taken:
 
 
 LAYOUTS = {"csr": Csr, "coo": Coo, "ell": Ell, "ellpack_r": EllpackR, "sell": Sell, "pjds": Pjds, "dia": Dia,
-           "ccoo": Ccoo, "amb": Amb, "csell": Csell, "bitflag": Bitflag, "sjds": Sjds}
+           "ccoo": Ccoo, "amb": Amb, "pkt": Pkt, "csell": Csell, "bitflag": Bitflag, "sjds": Sjds}

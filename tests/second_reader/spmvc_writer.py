@@ -330,6 +330,29 @@ def amb_part(matrix, segment_cols, block, chunk_rows, chunks, **override):
                        {"segment_cols": segment_cols, "block": block, "chunk_rows": chunk_rows}, col_idx="u16")
 
 
+def pkt(matrix, packets, threads, **override):
+    """A pkt part of the entries inside of `packets`, lists of rows: dealt to threads, the longest first, each to the one
+    that has the fewest."""
+    steps, local_idx, values = [0], [], []
+    for packet in packets:
+        inside = [[(packet.index(c), v) for c, v in rows_of(matrix)[r] if c in packet] for r in packet]
+        dealt = [[] for _ in range(threads)]
+        for row in sorted(range(len(packet)), key=lambda row: -len(inside[row])):
+            min(dealt, key=lambda rows: sum(len(inside[r]) for r in rows)).append(row)
+        dealt = [[(row << 16 | c, v) for row in sorted(rows) for c, v in inside[row]] for rows in dealt]
+        height = max(map(len, dealt))
+        for step in zip(*(entries + [(0xFFFFFFFF, 0.0)] * (height - len(entries)) for entries in dealt)):
+            local_idx += [at for at, _ in step]
+            values += [v for _, v in step]
+        steps.append(steps[-1] + height)
+    arrays = {"packet_ptr": np.cumsum([0] + [len(packet) for packet in packets]), "step_ptr": steps,
+              "rows": sum(packets, []), "local_idx": local_idx, "values": matrix.value_bytes(values)}
+    part = simple_part("pkt", matrix, {**arrays, **override},
+                       {"packet_rows": max(map(len, packets), default=0), "threads": threads})
+    part.fields["nonzeros"] = sum(at != 0xFFFFFFFF for at in local_idx)
+    return part
+
+
 CSELL_SOURCES = ("raw", "table", "step", "single", "mirror", "skew")
 PATTERNS, OFFSETS_8, OFFSETS_16, OFFSETS_32 = ([[(kind, 0, 2**32)]] for kind in range(4))
 
