@@ -656,6 +656,14 @@ def containers():
         yield f"ccoo_b256_k{k}", n, [ccoo(n, 256, k, [0.1 * i for i in range(1, 12)])]
     n = Matrix(4, 64, [(i // 64, i % 64, i / 256) for i in range(256)], "f32")
     yield "ccoo_lut_of_256", n, [ccoo(n, 64, 2, [i / 256 for i in range(256)])]
+    # One value: padding inside a row and at the end, a row that goes on in the next chunk, columns of 8, 16 and 32 bits.
+    for value, k in (("f64", 2), ("f32", 1)):
+        entries = [(0, c, -0.0) for c in (3, 5, 9)] + [(2, c, -0.0) for c in range(17)]
+        entries += [(300, 7, -0.0), (300, 900, -0.0), (600, 0, -0.0), (600, 99999, -0.0)]
+        n = Matrix(601, 100000, entries, value)
+        yield f"ccoo_single_{value}", n, [ccoo(n, 8, k, [-0.0], single=True)]
+    n = Matrix(2, 40, [(r, c, from_bits(0x7FF8000000000123)) for r in range(2) for c in range(40)])
+    yield "ccoo_single_nan", n, [ccoo(n, 32, 4, [from_bits(0x7FF8000000000123)], single=True)]
     n, lut = all_encodings()
     yield "ccoo_all_encodings", n, [ccoo(n, 8, 1, lut)]
     n = Matrix(8, 30, [(7, 20, 4.0), (7, 24, -1.0), (7, 27, -1.0)])

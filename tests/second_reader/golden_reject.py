@@ -171,6 +171,11 @@ def parts():
     for name, b, k in (("b_0", 0, 1), ("b_4", 4, 1), ("b_12", 12, 1), ("b_512", 512, 1), ("k_0", 8, 0), ("k_3", 8, 3),
                        ("k_16", 8, 16)):
         yield f"part_ccoo_{name}", 4, Image(m, [with_parameters(ccoo_8_2(m), lanes=b, slots=k)])
+    ones = Matrix(2, 2, [(0, 0, 1.0), (1, 1, 1.0)])
+    for name, single, lut in (("2", 2, [1.0]), ("no_value", 1, []), ("two_values", 1, [1.0, 2.0])):
+        part = with_parameters(ccoo(ones, 8, 2, [1.0], single=True), single=single)
+        part.section("lut").raw = ones.value_bytes(lut)
+        yield f"part_ccoo_single_{name}", 4, Image(ones, [part])
 
 
 def parameters():
@@ -674,6 +679,15 @@ def ccoo_structure():
     yield "ccoo_column_wraps", one(col_base=2**32 - 20)
     yield "ccoo_columns_fall", one(content=changed(8 + 7, 3))
     yield "ccoo_id", one(content=changed(16 + 7, 2))
+    ones = Matrix(8, 30, [(r, c, 4.0) for r, c, _ in m.entries])
+
+    def single(encoding, content):
+        return Image(ones, [ccoo_part(ones, 8, 1, [(encoding, 4, 20, content)], [4.0], single=True)])
+    assert single(0x08, blob[:16]).pack()
+    yield "ccoo_single_raw", single(0x00, blob[:16])
+    yield "ccoo_single_raw_values", single(0x00, blob[:16] + ones.value_bytes([4.0] * 8))
+    yield "ccoo_single_with_ids", single(0x08, blob[:16] + bytes(8))
+    yield "ccoo_single_columns_fall", single(0x08, changed(8 + 7, 3)[:16])
     # The last slot as padding: the same row and column as the one before it.
     seven = Matrix(8, 30, m.entries[:7])
     padded = changed(8 + 7, 4)

@@ -227,27 +227,30 @@ class Dia:
 
 class Ccoo:
     names = ("encoding", "row_base", "col_base", "blob_offset", "blob", "lut")
-    parameters = ("lanes", "slots")
+    parameters = ("lanes", "slots", "single")
 
     @staticmethod
     def expect(p, what):
         lanes, slots_per_lane, chunks = p.parameters["lanes"], p.parameters["slots"], p.counts["encoding"]
         require(lanes in (8, 16, 32, 64, 128, 256), "tables", f"{what}: B is {lanes}")
         require(slots_per_lane in (1, 2, 4, 8), "tables", f"{what}: K is {slots_per_lane}")
+        single = p.parameters["single"]
+        require(single in (0, 1), "tables", f"{what}: single is {single}")
         value = VALUE_ELEMENT[p.value_type]
         return (("encoding", U8, ANY, 16), ("row_base", U32, chunks, 16), ("col_base", U32, chunks, 16),
-                ("blob_offset", U64, chunks, 16), ("blob", U8, ANY, 256), ("lut", value, range(257), 16))
+                ("blob_offset", U64, chunks, 16), ("blob", U8, ANY, 256), ("lut", value, 1 if single else range(257), 16))
 
     @staticmethod
     def unpack(p, what, encoding, row_base, col_base, blob_offset, blob, lut):
-        b, k = p.parameters["lanes"], p.parameters["slots"]
+        b, k, single = p.parameters["lanes"], p.parameters["slots"], p.parameters["single"]
         group = min(b, 32)
         one_row, width_code, ids, groups = encoding & 1, encoding >> 1 & 3, encoding >> 3 & 1, (encoding >> 4 & 7) + 1
         require(np.all(width_code != 3), "structure", f"{what}: unused column encoding")
         require(np.all(groups <= b // group), "structure", f"{what}: a chunk of more than B lanes")
+        require(not single or np.all(ids == 1), "structure", f"{what}: raw values beside a single one")
         lanes = groups.astype(np.int64) * group
         column_width = 1 << width_code.astype(np.int64)
-        value_width = np.where(ids == 1, 1, lut.itemsize)
+        value_width = np.where(ids == 1, 0 if single else 1, lut.itemsize)
         sizes = np.where(one_row == 1, 0, lanes) + lanes * k * (column_width + value_width)
         ends = np.cumsum(sizes)
         require(np.array_equal(blob_offset, ends - sizes), "structure", f"{what}: blob_offset")
@@ -256,9 +259,10 @@ class Ccoo:
         chunks = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, lut.dtype))]
         for c in range(len(encoding)):
             chunks.append(
-                Ccoo.unpack_chunk(f"{what}, chunk {c}", blob[ends[c] - sizes[c]:ends[c]].tobytes(), int(lanes[c]), k,
-                                  group, bool(one_row[c]), int(column_width[c]), bool(ids[c]), int(row_base[c]),
-                                  int(col_base[c]), lut))
+                Ccoo.unpack_chunk(f"{what}, chunk {c}",
+                                  blob[ends[c] - sizes[c]:ends[c]].tobytes() + (bytes(lanes[c] * k) if single else b""),
+                                  int(lanes[c]), k, group, bool(one_row[c]), int(column_width[c]), bool(ids[c]),
+                                  int(row_base[c]), int(col_base[c]), lut))
             before = chunks[-2][0]
             continues = c != 0 and before[-1] == chunks[-1][0][0]
             require(continues == bool(encoding[c] >> 7), "structure", f"{what}: chunk {c} continues a row: {continues}")

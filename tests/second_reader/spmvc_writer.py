@@ -710,8 +710,9 @@ def simple_part(layout, matrix, arrays, parameters={}, **elements):
     return Part(layout, matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, parameters)
 
 
-def ccoo(matrix, b, k, lut=(), **override):
-    """A ccoo part. A chunk is closed when it has b lanes or a row would be more than 255 from its base."""
+def ccoo(matrix, b, k, lut=(), single=False, **override):
+    """A ccoo part. A chunk is closed when it has b lanes or a row would be more than 255 from its base. `single`: lut has
+    the value of all entries."""
     lanes = []  # (row, [(column, value)] of length k, padded)
     for row in sorted({e[0] for e in matrix.entries}):
         entries = [(c, v) for r, c, v in matrix.entries if r == row]
@@ -724,11 +725,11 @@ def ccoo(matrix, b, k, lut=(), **override):
             chunks.append([])
         chunks[-1].append(lane)
     continues = [False] + [chunk[0][0] == before[-1][0] for before, chunk in zip(chunks, chunks[1:])]
-    packed = [ccoo_chunk(matrix, chunk, min(b, 32), list(lut), c) for chunk, c in zip(chunks, continues)]
-    return ccoo_part(matrix, b, k, packed, lut, **override)
+    packed = [ccoo_chunk(matrix, chunk, min(b, 32), list(lut), c, single) for chunk, c in zip(chunks, continues)]
+    return ccoo_part(matrix, b, k, packed, lut, single, **override)
 
 
-def ccoo_chunk(matrix, lanes, group, lut, continues):
+def ccoo_chunk(matrix, lanes, group, lut, continues, single=False):
     """(encoding, row base, column base, blob)"""
     while len(lanes) % group:
         row, slots = lanes[-1]
@@ -739,10 +740,12 @@ def ccoo_chunk(matrix, lanes, group, lut, continues):
     widest = max(c for c, _ in slots) - col_base
     code = 0 if widest < 256 else 1 if widest < 65536 else 2
     one_row = rows[0] == rows[-1]
-    ids = all(v is None or v in lut for _, v in slots)
+    ids = single or all(v is None or v in lut for _, v in slots)
     blob = b"" if one_row else bytes(r - row_base for r in rows)
     blob += b"".join((c - col_base).to_bytes(1 << code, "little") for c, _ in slots)
-    if ids:
+    if single:
+        assert len({matrix.value_bytes([v]) for v in lut} | {matrix.value_bytes([v]) for _, v in slots if v is not None}) == 1
+    elif ids:
         blob += bytes(0 if v is None else lut.index(v) for _, v in slots)
     else:
         blob += matrix.value_bytes([0.0 if v is None else v for _, v in slots])
@@ -750,7 +753,7 @@ def ccoo_chunk(matrix, lanes, group, lut, continues):
     return encoding, row_base, col_base, blob
 
 
-def ccoo_part(matrix, b, k, chunks, lut, **override):
+def ccoo_part(matrix, b, k, chunks, lut, single=False, **override):
     offsets = [sum(len(c[3]) for c in chunks[:i]) for i in range(len(chunks))]
     arrays = {"encoding": [c[0] for c in chunks], "row_base": [c[1] for c in chunks],
               "col_base": [c[2] for c in chunks], "blob_offset": offsets, "blob": b"".join(c[3] for c in chunks),
@@ -759,7 +762,8 @@ def ccoo_part(matrix, b, k, chunks, lut, **override):
     elements = {"encoding": "u8", "row_base": "u32", "col_base": "u32", "blob_offset": "u64", "blob": "u8",
                 "lut": matrix.value}
     sections = [Section(name, elements[name], a, alignment=256 if name == "blob" else 16) for name, a in arrays.items()]
-    return Part("ccoo", matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, {"lanes": b, "slots": k})
+    return Part("ccoo", matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections,
+                {"lanes": b, "slots": k, "single": int(single)})
 
 
 # ---- the file

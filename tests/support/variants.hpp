@@ -34,6 +34,7 @@ inline std::vector<Variant> every_layout() {
 inline std::vector<Variant> every_variant() {
   std::vector<Variant> all = every_layout();
   for (const char* const k : {"1", "2", "4", "8"}) all.push_back({"ccoo", {{"ccoo.k", k}}});
+  all.push_back({"ccoo", {{"ccoo.values", "lut"}}});
   all.push_back({"sell", {{"sell.c", "32"}, {"sell.sigma", "1"}}});
   all.push_back({"sell", {{"sell.c", "5"}, {"sell.sigma", "12"}}});
   for (const char* const br : {"1", "4"}) all.push_back({"pjds", {{"pjds.br", br}}});
