@@ -3,6 +3,7 @@
 
     build/release/benchmarks/encode_benchmark 2 encode.json auto target=host optimize=bytes csr coo ...
     benchmarks/fit_encode_times.py encode.json "one core of PROCESSOR"    # keeps what is needed in docs/bench/encode.json
+    benchmarks/fit_encode_times.py --add pkt.json pkt   # adds a strategy, at the speed that csr in the same file tells
     benchmarks/fit_encode_times.py                                        # fits again what was kept
 
 For each strategy, seconds of one core are rows, nonzeros, those of symmetric matrices, sectors of x and device bytes,
@@ -12,6 +13,7 @@ each at a price. Prints how far off the fit is. Needs scipy; build again afterwa
 import json
 import math
 import pathlib
+import statistics
 import sys
 
 import numpy
@@ -37,6 +39,20 @@ def kept(bench, machine):
     return {"machine": machine, "matrices": matrices}
 
 
+def added(kept_before, more, strategy):
+    """What was kept, with a strategy that was measured later, at the speed of the core before: what csr took on the one and
+    the other tells it, in the middle of all matrices."""
+    later = {matrix["matrix"]: matrix["encoded"] for matrix in more["matrices"]}
+    speed = statistics.median(matrix["encoded"]["csr"]["planned"] / later[matrix["matrix"]]["csr"]["planned"]
+                              for matrix in kept_before["matrices"] if "csr" in later.get(matrix["matrix"], {}))
+    print(f"at {speed:.2f} times the seconds of the file")
+    for matrix in kept_before["matrices"]:
+        if of := later.get(matrix["matrix"], {}).get(strategy):
+            matrix["encoded"][strategy] = (
+                of | {key: round(speed * of[key], 4) for key in ("seconds", "planned")} | {"speed": round(speed, 2)})
+    return kept_before
+
+
 def fit(counts, seconds):
     """A price in picoseconds for each column, none negative: least squares of logarithms, in which what disturbed a
     measurement counts little."""
@@ -54,9 +70,13 @@ def fit(counts, seconds):
 
 def main():
     if len(sys.argv) > 1:
-        if len(sys.argv) != 3:
-            sys.exit("name the machine that the file was made on, too")
-        bench = kept(json.loads(pathlib.Path(sys.argv[1]).read_text()), sys.argv[2])
+        if sys.argv[1] == "--add" and len(sys.argv) == 4:
+            more = kept(json.loads(pathlib.Path(sys.argv[2]).read_text()), "")
+            bench = added(json.loads(KEPT.read_text()), more, sys.argv[3])
+        elif len(sys.argv) == 3 and sys.argv[1] != "--add":
+            bench = kept(json.loads(pathlib.Path(sys.argv[1]).read_text()), sys.argv[2])
+        else:
+            sys.exit("name the machine that the file was made on, too; or --add, the file and the strategy")
         lines = ",\n".join("  " + json.dumps(matrix) for matrix in bench["matrices"])
         KEPT.write_text(f'{{"machine": {json.dumps(bench["machine"])}, "matrices": [\n{lines}\n]}}\n')
     matrices = json.loads(KEPT.read_text())["matrices"]
@@ -65,8 +85,9 @@ def main():
     def add(name, prices):
         numbers = ", ".join(f"{price:.3g}" for price in prices)
         lines.append(f'EncodePrice{{"{name}", {numbers}}},\n')
-    # What all take: checking, the digest, the look for symmetry, checksums.
-    samples = [(m, of) for m in matrices for of in m["encoded"].values() if of["seconds"] > 1.02 * of["planned"]]
+    # What all take: checking, the digest, the look for symmetry, checksums. From one run alone.
+    samples = [(m, of) for m in matrices for of in m["encoded"].values()
+               if of["seconds"] > 1.02 * of["planned"] and "speed" not in of]
     common = fit([[m["nonzeros"], m["nonzeros"] if m["symmetric"] else 0, of["device_bytes"]] for m, of in samples],
                  [of["seconds"] - of["planned"] for m, of in samples])
     for name in dict.fromkeys(name for matrix in matrices for name in matrix["encoded"]):

@@ -4,6 +4,7 @@
     spmvpack bench --suite --json > f64.json          # on the GPU; also --shapes, --value-type f32, other matrices
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --h200 f64.json shapes.json --host host.json
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --again host     # for units that are new
+    benchmarks/fit_times.py --by-name --h200 pkt.json             # of `spmvpack bench --suite --layout pkt --json > pkt.json`
     benchmarks/fit_times.py                                       # fits again what was collected before
     benchmarks/fit_times.py --keep-prices --h200 new.json          # shows how well today's prices foresee what is new
     benchmarks/fit_times.py --left-out       # how well prices foresee the kinds that they were not fitted to; minutes
@@ -11,7 +12,9 @@
 The first form makes every matrix of these files again (or reads it from --matrices), asks `spmvpack report` what each
 layout's multiply does, and keeps this beside the measured times in docs/bench/times_MACHINE.json. Of a
 matrix that several files have, the first that measured a layout counts on a GPU, and the least time on a host. The second
-asks again for what the plans do that were collected before, and keeps their times. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
+asks again for what the plans do that were collected before, and keeps their times. The third adds layouts that auto leaves
+out (pkt) to what was collected, and fits their units to that with all other prices as they are. While there are no such
+times, as now, their prices are not measured but those of a layout of like loops: pkt's are sell's. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
 
 A GPU's prices are the non-negative solution of least squares of the relative errors, made robust by weights that fall
 with the error; layouts that take more than 1.8 times as long as the best one of their matrix (3 times, of the shapes, whose
@@ -42,6 +45,7 @@ YARDSTICKS = {"suite": ("csr", "ccoo", "sell"), "shapes": ("csr", "bitflag")}
 NEAR = {"suite": 1.8, "small": 1.8, "real": 1.8, "shapes": 3}  # times the best of a matrix
 WEIGHT = {"suite": 1.0, "small": 1.0, "real": 1.0, "shapes": 0.5}
 SPREAD = {"suite": 0.1, "small": 0.1, "real": 0.1, "shapes": 0.7}  # errors beyond which a measurement counts less and less
+BY_NAME_ONLY = {"pkt"}  # what auto leaves out: Strategy::by_name_only in encoder
 CACHES = {"h200": "cold cache", "h100": "cold cache", "host": "the geometric mean of cold and warm"}
 MOST_SLOWER = {"suite": 0.049, "shapes": 0.49}  # auto than a yardstick; the goals are 5 and 50 %
 MOST_OFF = 1.99  # predictions of shapes; the goal is 2
@@ -116,7 +120,9 @@ def collect(spmvpack, machine, measurements, matrices):
             else:
                 path = pathlib.Path(matrices) / matrix["name"]
             print(f"{matrix['name']} {matrix['value_type']}", file=sys.stderr)
-            plans = plans_of(spmvpack, path, matrix["value_type"], machine)
+            # Reports plan what auto leaves out if they are asked for details.
+            settings = ["--details"] if any(layout in BY_NAME_ONLY for layout, _ in times) else []
+            plans = plans_of(spmvpack, path, matrix["value_type"], machine, *settings)
             if any(layout == "pjds" and bytes != plans.get("pjds", {}).get("device_bytes") for layout, bytes in times):
                 permuted = plans_of(spmvpack, path, matrix["value_type"], machine, "--set", "pjds.basis=permuted")
                 plans["pjds"] = permuted.get("pjds")
@@ -137,6 +143,13 @@ def collect(spmvpack, machine, measurements, matrices):
 
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 4)) as pool:
         return list(pool.map(entry, measurements))
+
+
+def added(times, collected):
+    """The times with those of other layouts of the same matrices."""
+    more = {(matrix["name"], matrix["value_type"]): matrix["layouts"] for matrix in collected}
+    return {**times, "matrices": [{**m, "layouts": {**m["layouts"], **more.get((m["name"], m["value_type"]), {})}}
+                                  for m in times["matrices"]]}
 
 
 def write_times(path, times):
@@ -277,6 +290,40 @@ def fit_gpu(times, weights):
     return {unit: 0.0 for unit in HOST_ONLY} | {unit: rounded(price) for unit, price in zip(units, solution / scale)}
 
 
+def of_name_only(unit):
+    return unit.partition(".")[0] in BY_NAME_ONLY
+
+
+def by_name_only(prices):
+    return {unit: price for unit, price in prices.items() if of_name_only(unit)}
+
+
+def chosen_from(times):
+    """Without what auto leaves out, which has no say in the prices of others."""
+    return {**times, "matrices": [
+        {**m, "layouts": {name: layout for name, layout in m["layouts"].items() if name not in BY_NAME_ONLY}}
+        for m in times["matrices"]]}
+
+
+def fit_by_name(machine, prices):
+    """The prices of one machine with those of units that auto leaves out: fitted to what the others leave of the times,
+    or as they are while nothing is measured."""
+    import numpy
+    import scipy.optimize
+    samples = [layout for matrix in load(times_path(machine))["matrices"]
+               for name, layout in matrix["layouts"].items() if name in BY_NAME_ONLY]
+    works = [translated(s["work"]) if machine == "host" else s["work"] for s in samples]
+    units = sorted({unit for work in works for unit in work if of_name_only(unit)})
+    if not units:
+        return prices
+    table = numpy.array([[work.get(unit, 0) / (1e6 * s["us"]) for unit in units] for work, s in zip(works, samples)])
+    rest = [sum(prices[unit] * n for unit, n in s["work"].items() if not of_name_only(unit)) / (1e6 * s["us"])
+            for s in samples]
+    scale = table.max(axis=0)
+    solution, _ = scipy.optimize.nnls(table / scale, numpy.maximum(1 - numpy.array(rest), 0))
+    return {**prices, **{unit: rounded(price) for unit, price in zip(units, solution / scale)}}
+
+
 def write_prices(prices):
     lines = ["// Made by benchmarks/fit_times.py from docs/bench/times_*.json: do not edit.\n"]
     for unit in sorted(set().union(*(p.keys() for p in prices.values()))):
@@ -303,7 +350,7 @@ def pick(matrix, prices):
     def cost(name):
         layout = matrix["layouts"][name]
         too_large = layout["device_bytes"] > 2 ** 20 and layout["device_bytes"] // 10 > matrix["csr_bytes"]
-        return (layout["fill_reads_x"] or too_large,
+        return (layout["fill_reads_x"] or too_large or name in BY_NAME_ONLY,
                 predicted(layout, prices) * (1 + 0.02 * layout["device_bytes"] / matrix["csr_bytes"]))
     return min(matrix["layouts"], key=cost)
 
@@ -317,7 +364,8 @@ def best_yardstick(matrix):
 
 def allowed(matrix):
     """{layout: microseconds} of those that auto may take."""
-    return {name: layout["us"] for name, layout in matrix["layouts"].items() if not layout["fill_reads_x"]}
+    return {name: layout["us"] for name, layout in matrix["layouts"].items()
+            if not layout["fill_reads_x"] and name not in BY_NAME_ONLY}
 
 
 def geometric_mean(values):
@@ -457,6 +505,8 @@ def main():
     parser.add_argument("--keep-prices", nargs="*", choices=MACHINES,
                         help="those of a machine, or all: fit nothing, write the tables alone")
     parser.add_argument("--left-out", action="store_true", help="fit without each kind, and show what becomes of it")
+    parser.add_argument("--by-name", action="store_true",
+                        help=f"add and fit what auto leaves out, {' and '.join(BY_NAME_ONLY)}, and nothing else")
     options = parser.parse_args()
     for machine in MACHINES:
         if files := getattr(options, machine):
@@ -466,24 +516,33 @@ def main():
             name, measurements = before["machine"], taken_again(before)
         else:
             continue
-        collected = collect(options.spmvpack, machine, measurements, options.matrices)
-        write_times(times_path(machine), {"machine": name, "matrices": collected})
+        if options.by_name:
+            measurements = [(matrix, {plan: us for plan, us in times.items() if plan[0] in BY_NAME_ONLY})
+                            for matrix, times in measurements]
+            collected = collect(options.spmvpack, machine, measurements, options.matrices)
+            write_times(times_path(machine), added(load(times_path(machine)), collected))
+        else:
+            collected = collect(options.spmvpack, machine, measurements, options.matrices)
+            write_times(times_path(machine), {"machine": name, "matrices": collected})
     if options.collect:
         return
     if options.left_out:
         write_document("left out", "\n".join(
-            left_out(load(times_path(gpu)), lambda times: fit_gpu(times, {})) for gpu in GPUS))
+            left_out(chosen_from(load(times_path(gpu))), lambda times: fit_gpu(times, {})) for gpu in GPUS))
         return
-    kept = MACHINES if options.keep_prices == [] else options.keep_prices or ()
+    kept = MACHINES if options.keep_prices == [] or options.by_name else options.keep_prices or ()
     prices = kept_prices()
     for gpu in GPUS:
         if gpu not in kept:
-            prices[gpu] = settled(load(times_path(gpu)), fit_gpu, MOST_SLOWER)
+            prices[gpu] = by_name_only(prices[gpu]) | settled(chosen_from(load(times_path(gpu))), fit_gpu, MOST_SLOWER)
     if "host" not in kept:
-        units = [unit for unit in prices[GPUS[0]] if unit not in HOST_ONLY]
-        prices["host"] = settled(load(times_path("host")), lambda *a: fit_host(a[0], units, a[1]),
-                                 {"shapes": MOST_SLOWER["shapes"]})
-    if len(kept) < len(MACHINES):
+        units = [unit for unit in prices[GPUS[0]] if unit not in HOST_ONLY and not of_name_only(unit)]
+        prices["host"] = by_name_only(prices["host"]) | settled(
+            chosen_from(load(times_path("host"))), lambda *a: fit_host(a[0], units, a[1]), {"shapes": MOST_SLOWER["shapes"]})
+    for machine in MACHINES:
+        if machine not in kept or options.by_name:
+            prices[machine] = fit_by_name(machine, prices[machine])
+    if options.by_name or len(kept) < len(MACHINES):
         write_prices(prices)
     for machine in MACHINES:
         write_document(f"times: {machine}", show(load(times_path(machine)), prices[machine], CACHES[machine]))

@@ -119,12 +119,13 @@ class GoldenFiles(unittest.TestCase):
             output = pathlib.Path(directory) / "again.spmvc"
             for turn, path in enumerate(some_accepted()):
                 codec = ("zstd", "none")[turn % 2]
-                layout = min(layout_names(), key=lambda name: met[name, codec])
+                expected, source = entries_of(path)
+                takes = [name for name in layout_names() if name != "pkt" or expected.shape[0] == expected.shape[1]]
+                layout = min(takes, key=lambda name: met[name, codec])
                 met[layout, codec] += 1
                 with self.subTest(path.stem, layout=layout):
                     spmvpack("encode", path, "-o", output, "-f", "--layout", layout, "--codec", codec, "--force-size")
                     found, header = entries_of(output)
-                    expected, source = entries_of(path)
                     self.assertIsNone(found.difference(expected))
                     self.assertEqual((header.digest, header.field, header.symmetry),
                                      (source.digest, source.field, source.symmetry))

@@ -47,12 +47,12 @@ def spmvpack(*arguments, expect=0):
 
 @functools.cache
 def layout_names():
-    """The layouts that the command knows, all of which a report for a host has; a strategy that cuts a matrix into
-    parts is none."""
+    """The layouts that the command knows, all of which a report for a host with details has; a strategy that cuts a
+    matrix into parts is none."""
     with tempfile.NamedTemporaryFile("w", suffix=".mtx") as file:
         file.write("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n")
         file.flush()
-        costs = json.loads(spmvpack("report", file.name, "--json", "--target", "host"))["layouts"]
+        costs = json.loads(spmvpack("report", file.name, "--json", "--details", "--target", "host"))["layouts"]
     names = [c["name"] for c in costs if [part["layout"] for part in c["parts"]] == [c["name"]]]
     assert names
     return names
@@ -61,7 +61,7 @@ def layout_names():
 def layouts_for(source, *options):
     """All that --layout takes for a matrix, without those whose padding makes megabytes of it: encode takes what is
     left with --force-size."""
-    costs = json.loads(spmvpack("report", source, "--json", "--target", "host", *options))["layouts"]
+    costs = json.loads(spmvpack("report", source, "--json", "--details", "--target", "host", *options))["layouts"]
     device_bytes = {c["name"]: c["device_bytes"] for c in costs}
     return [name for name, size in device_bytes.items() if size <= max(2**20, 10 * device_bytes["csr"])]
 

@@ -87,10 +87,11 @@ std::string layouts_help() {
   add(true);
   return text +
          "\n"
-         "auto, the default, weighs all of them; 'spmvpack report A.mtx' shows what each\n"
-         "takes, with --details those of papers, too. hyb, segmented_sell, nus_sell and\n"
-         "split cut the matrix into parts, in other layouts. 'spmvpack help encode' says\n"
-         "what all are and lists their settings; docs/LAYOUTS.md has examples.\n";
+         "auto, the default, weighs all of them but pkt; 'spmvpack report A.mtx' shows\n"
+         "what each takes, with --details those of papers, too. pkt, hyb, segmented_sell,\n"
+         "nus_sell and split cut the matrix into parts, in other layouts. 'spmvpack help\n"
+         "encode' says what all are and lists their settings; docs/LAYOUTS.md has\n"
+         "examples.\n";
 }
 
 po::options_description common_options() {

@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2034 # used by the scripts that source this file
 build_packages=(g++ cmake ninja-build pkg-config libboost-program-options-dev libzstd-dev libxxhash-dev libisal-dev
-  libarchive-dev liblzma-dev libfmt-dev libfast-float-dev nlohmann-json3-dev)
+  libarchive-dev liblzma-dev libfmt-dev libfast-float-dev nlohmann-json3-dev libmetis-dev)
 # shellcheck disable=SC2034
 wheel_packages=(libbz2-dev nettle-dev zlib1g-dev python3-dev python3-venv)
 # shellcheck disable=SC2034

@@ -7,6 +7,7 @@
 #include "build_facts.hpp"
 #include "spmvpack/container/format.hpp"
 #include "spmvpack/container/instruction_set.hpp"
+#include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 
 namespace spmvpack::tools {
@@ -20,17 +21,18 @@ std::string dotted(unsigned number) {
 }  // namespace
 
 std::string version_text() {
-  const std::string_view git = SPMVPACK_GIT_DESCRIBE;
+  const std::string_view git = SPMVPACK_GIT_DESCRIBE, metis = encoder::metis_version();
   return fmt::format(
       "spmvpack {}{}\n"
       "  format     {}.{}\n"
       "  compiler   {}, {}\n"
       "  CUDA       {}\n"
-      "  libraries  zstd {}, xxHash {}, ISA-L {}, fmt {}\n"
+      "  libraries  zstd {}, xxHash {}, ISA-L {}, fmt {}{}\n"
       "  processor  {}\n",
       SPMVPACK_VERSION, git.empty() ? "" : fmt::format(" (git {})", git), format::version_major, format::version_minor,
       SPMVPACK_COMPILER, SPMVPACK_BUILD_TYPE, gpu_loader::built_with_cuda() ? SPMVPACK_CUDA_TOOLKIT : "without",
-      ZSTD_versionString(), dotted(XXH_versionNumber()), SPMVPACK_ISAL_VERSION, dotted(FMT_VERSION), instruction_set());
+      ZSTD_versionString(), dotted(XXH_versionNumber()), SPMVPACK_ISAL_VERSION, dotted(FMT_VERSION),
+      metis.empty() ? ", no METIS" : fmt::format(", METIS {}", metis), instruction_set());
 }
 
 }  // namespace spmvpack::tools

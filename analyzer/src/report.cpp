@@ -93,7 +93,8 @@ void recommend(Report& report, std::uint64_t csr_bytes, std::vector<std::optiona
   std::vector<encoder::Candidate> candidates;
   for (std::size_t i = 0; i < report.layouts.size(); ++i) {
     const LayoutCost& cost = harmless[i] ? harmless[i]->cost : report.layouts[i];
-    candidates.push_back({report.layouts[i].name, cost.device_bytes, cost.predicted_seconds, cost.fill_reads_x});
+    candidates.push_back(
+        {report.layouts[i].name, cost.device_bytes, cost.predicted_seconds, cost.fill_reads_x || cost.by_name_only});
   }
   encoder::Choice choice = encoder::choose(candidates, csr_bytes, report.aim.optimize);
   report.recommended = choice.index;
@@ -174,6 +175,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const std::shar
     LayoutCost cost = cost_of(plan, a.rows(), report.x_sectors, options);
     cost.name = strategy.name;
     cost.reproduction = strategy.reproduction;
+    cost.by_name_only = strategy.by_name_only;
     cost.file_bytes = file_bytes_as(plan, strategy);
     relate(cost, a.nnz(), csr_bytes);
     return cost;
@@ -183,6 +185,11 @@ Report report_of(const CsrView& a, const Provenance& provenance, const std::shar
     report_progress(options.progress, "analyze", 1 + report.layouts.size(), steps);
     if (!strategy.suits_target(options.aim.target)) {
       report.refused.push_back({strategy.name, "it is made for CPUs; the report for --target host has it", true});
+      continue;
+    }
+    if (strategy.by_name_only && !options.by_name_only && encoder::settings_of(strategy, options.settings).empty()) {
+      report.refused.push_back(
+          {strategy.name, "auto never takes it; spmvpack report --details has it", strategy.reproduction, true});
       continue;
     }
     const MemoryScope planning("planning " + strategy.name);

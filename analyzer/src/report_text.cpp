@@ -65,7 +65,8 @@ std::string sparing_text(const Report& report) {
   if (report.aim.optimize != encoder::Objective::time || best.bytes_of_csr < hardly || csr == nullptr) return "";
   const LayoutCost* smallest = nullptr;
   for (const LayoutCost& cost : report.layouts)
-    if (!cost.fill_reads_x && cost.time_of_csr && (smallest == nullptr || cost.device_bytes < smallest->device_bytes))
+    if (!cost.fill_reads_x && !cost.by_name_only && cost.time_of_csr &&
+        (smallest == nullptr || cost.device_bytes < smallest->device_bytes))
       smallest = &cost;
   if (smallest == nullptr) return "";
   if (smallest->bytes_of_csr >= hardly)
@@ -112,14 +113,17 @@ std::string layouts_text(const Report& report, Detail detail) {
     else
       left_out.emplace_back(cost.name);
   for (const Refusal& refusal : report.refused)
-    if (detail == Detail::full || !refusal.reproduction) refused.emplace_back(refusal.name);
+    if (refusal.not_planned)
+      left_out.emplace_back(refusal.name);
+    else if (detail == Detail::full || !refusal.reproduction)
+      refused.emplace_back(refusal.name);
   std::stable_sort(sorted.begin(), sorted.end(), [&](const LayoutCost* a, const LayoutCost* b) {
     if ((a == first) != (b == first)) return a == first;
     return report.aim.optimize == encoder::Objective::time ? a->predicted_seconds < b->predicted_seconds
                                                            : a->device_bytes < b->device_bytes;
   });
   std::vector<Row> rows{{"", "bytes", "per nonzero", "of csr's", "time", "of csr's", ""}};
-  bool any_too_large = false, any_fill_reads_x = false;
+  bool any_too_large = false, any_fill_reads_x = false, any_by_name_only = false;
   for (const LayoutCost* cost : sorted) {
     // Whoever wants the digits of what is too large finds them in the details.
     const bool long_number = cost->device_bytes >= 1'000'000'000'000;
@@ -128,9 +132,12 @@ std::string layouts_text(const Report& report, Detail detail) {
          long_number ? fmt::format("{:.2e}", static_cast<double>(cost->device_bytes)) : grouped(cost->device_bytes),
          per_nonzero(cost->device_bytes, report.facts.nnz), percent_text(cost->bytes_of_csr),
          time_text(cost->predicted_seconds), cost->time_of_csr ? percent_text(*cost->time_of_csr) : "-",
-         std::string(cost->too_large ? "*" : " ") + (cost->fill_reads_x ? "~" : " ")});
+         std::string(cost->too_large ? "*" : " ") + (cost->fill_reads_x   ? "~"
+                                                     : cost->by_name_only ? "^"
+                                                                          : " ")});
     any_too_large = any_too_large || cost->too_large;
     any_fill_reads_x = any_fill_reads_x || cost->fill_reads_x;
+    any_by_name_only = any_by_name_only || cost->by_name_only;
   }
   std::string text = table(rows, 1);
   text += fmt::format("  bytes: of the matrix, all read by each multiply; time: predicted, {}\n",
@@ -142,6 +149,7 @@ std::string layouts_text(const Report& report, Detail detail) {
     text +=
         "  ~ multiplies its padding, too: an Inf or NaN in x may spread to rows that do\n"
         "    not have its column; taken only if asked for (--layout)\n";
+  if (any_by_name_only) text += "  ^ taken only if asked for (--layout)\n";
   if (!refused.empty()) text += fmt::format("  not possible here: {}\n", fmt::join(refused, ", "));
   if (!left_out.empty()) text += fmt::format("  --details also has {}\n", fmt::join(left_out, ", "));
   return text;

@@ -57,7 +57,7 @@ struct MatrixResult {
 struct MeasureOptions {
   int runs = 30;
   std::uint64_t seed = 1;                       ///< of x
-  std::vector<std::string> layouts;             ///< to encode in; empty: all
+  std::vector<std::string> layouts;             ///< to encode in; empty: all but those that auto never takes
   std::map<std::string, std::string> settings;  ///< of these layouts
   bool all_kernels = true;                      ///< else each layout's default
   std::vector<std::string> peers;               ///< of the libraries' formats; empty: all

@@ -74,6 +74,7 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
   ReportOptions options;
   options.settings = settings;
   options.threads = 1;
+  options.by_name_only = true;
   options.workspace = [](const PartInfo& part) { return part.nnz + 1; };
   const Report report = make_report(source, options);
   const CsrMatrix& m = source.matrix;
@@ -81,7 +82,8 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
   CAPTURE(m.rows, m.cols, nnz, value_size);
   std::vector<std::string> named;  // auto has none, nor what is made for hosts alone in a report for a GPU
   for (const encoder::Strategy& s : encoder::strategies())
-    if (!s.chooses && s.suits_target(options.aim.target)) named.push_back(s.name);
+    if (!s.chooses && s.suits_target(options.aim.target) && (s.name != "pkt" || m.rows == m.cols))
+      named.push_back(s.name);
   REQUIRE(report.layouts.size() == named.size());
   CHECK(std::count_if(report.refused.begin(), report.refused.end(),
                       [](const Refusal& r) { return r.name == "sjds"; }) == 1);
@@ -157,6 +159,30 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
 }
 
 }  // namespace
+
+TEST_CASE("what auto never takes is planned if asked for, by a setting of its own or with details") {
+  SourceMatrix source;
+  source.matrix = allocate_csr(3, 3, 0, ValueType::f64);
+  std::fill(source.matrix.row_ptr.begin(), source.matrix.row_ptr.end(), std::uint64_t{0});
+  const auto has = [](const auto& all) {
+    return std::any_of(all.begin(), all.end(), [](const auto& of) { return of.name == "pkt"; });
+  };
+  const Report plain = make_report(source);
+  CHECK_FALSE(has(plain.layouts));
+  CHECK(has(plain.refused));
+  CHECK(to_text(plain).find("nus_sell, pkt\n") != std::string::npos);
+  CHECK(to_text(plain, Detail::full).find("\nNo pkt: auto never takes it; spmvpack report --details has it\n") !=
+        std::string::npos);
+  ReportOptions details, setting;
+  details.by_name_only = true;
+  setting.settings = {{"pkt.threads", "3"}};
+  for (const ReportOptions& options : {details, setting}) {
+    const Report report = make_report(source, options);
+    CHECK(has(report.layouts));
+    CHECK_FALSE(has(report.refused));
+    CHECK(to_text(report, Detail::full).find("\n  ^ taken only if asked for (--layout)\n") != std::string::npos);
+  }
+}
 
 TEST_CASE("of a layout whose fill reads x, what is weighed is the plan without fill") {
   // Nine of ten pairs of columns are whole: blocks of two take fewer bytes than single columns, but have fill.

@@ -17,6 +17,7 @@
 #include "spmvpack/container/layouts/bitflag_check.hpp"
 #include "spmvpack/container/layouts/ccoo_check.hpp"
 #include "spmvpack/container/layouts/csell_check.hpp"
+#include "spmvpack/container/layouts/pkt_check.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/layouts/sjds_check.hpp"
 
@@ -171,6 +172,31 @@ bool device_takes_amb(const PartView& part) {
 }
 
 template <class T>
+bool device_takes_pkt(const PartView& part) {
+  using namespace layouts::pkt;
+  const View<T> v = view<T>(part);
+  const bool ok = all_sound(v.packets, [&](std::uint64_t p) { return check_packet(v, p); });
+  if (check_end(v, part.rows()) != sound || !ok) return false;
+  std::vector<std::uint8_t> rows(part.rows()), places(part.rows());
+  const auto seen = [&](std::uint32_t row) { return std::exchange(rows[row], std::uint8_t{1}) != 0; };
+  const auto taken = [&](std::uint64_t i) { return std::exchange(places[i], std::uint8_t{1}) != 0; };
+  std::uint64_t entries = 0;
+  return all_sound(v.packets,
+                   [&](std::uint64_t p) {
+                     std::uint32_t found = check_length(v, p);
+                     for (std::uint64_t i = v.packet_ptr[p]; i < v.packet_ptr[p + 1]; ++i)
+                       found |= check_row(v, part.rows(), p, i, seen);
+                     for (std::uint64_t t = 0; t < v.threads; ++t) {
+                       const ThreadCheck of_thread = check_thread(v, p, t, taken);
+                       found |= of_thread.found;
+                       entries += of_thread.entries;
+                     }
+                     return found;
+                   }) &&
+         entries == part.info().nnz;
+}
+
+template <class T>
 bool device_takes_sjds(const PartView& part) {
   using namespace layouts::sjds;
   const View<T> v = view<T>(part);
@@ -195,6 +221,7 @@ bool device_takes(const PartView& part) {
     if (part.info().layout == "ccoo") return device_takes_ccoo<T>(part);
     if (part.info().layout == "bitflag") return device_takes_bitflag<T>(part);
     if (part.info().layout == "csell") return device_takes_csell<T>(part);
+    if (part.info().layout == "pkt") return device_takes_pkt<T>(part);
     if (part.info().layout == "sjds") return device_takes_sjds<T>(part);
     return device_takes_amb<T>(part);
   });
@@ -293,7 +320,8 @@ TEST_CASE("what a GPU's checks take and refuse, the host's do, of golden files a
       if (verdict_of([&] { container = Container::open(file.path); }) != 0) continue;
       for (std::size_t p = 0; p < container->parts().size(); ++p) {
         const std::string layout = container->parts()[p].layout;
-        if (layout != "amb" && layout != "bitflag" && layout != "ccoo" && layout != "csell" && layout != "sjds")
+        if (layout != "amb" && layout != "bitflag" && layout != "ccoo" && layout != "csell" && layout != "pkt" &&
+            layout != "sjds")
           continue;
         std::optional<LoadedPart> part;
         if (verdict_of([&] { part = container->load_part(p, {.threads = 1, .check_structure = false}); }) != 0)
@@ -309,7 +337,7 @@ TEST_CASE("what a GPU's checks take and refuse, the host's do, of golden files a
         }
       }
     }
-  REQUIRE(verdicts.size() == 5);
+  REQUIRE(verdicts.size() == 6);
   for (const auto& [layout, of_layout] : verdicts) {
     INFO(layout);
     CHECK(of_layout[0] > 300);

@@ -21,6 +21,7 @@
 #include "spmvpack/container/layouts/ell.hpp"
 #include "spmvpack/container/layouts/ellpack_r.hpp"
 #include "spmvpack/container/layouts/pjds.hpp"
+#include "spmvpack/container/layouts/pkt_entries.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/container/layouts/sell.hpp"
 #include "spmvpack/container/layouts/sjds_entries.hpp"
@@ -164,6 +165,17 @@ void enumerate_csell(const PartView& part, Found<T>& found) {
 }
 
 template <class T>
+void enumerate_pkt(const PartView& part, Found<T>& found) {
+  using namespace layouts::pkt;
+  const View<T> v = view<T>(part);
+  for (std::uint64_t p = 0; p < v.packets; ++p)
+    for (std::uint64_t t = 0; t < v.threads; ++t)
+      each_entry(v, p, t, [&](std::uint32_t row, std::uint32_t column, const ValueSlot& slot) {
+        found.add(row, column, v.values, slot, ValuesAre::own);
+      });
+}
+
+template <class T>
 void enumerate_sjds(const PartView& part, Found<T>& found) {
   using namespace layouts::sjds;
   const View<T> v = view<T>(part);
@@ -195,6 +207,7 @@ bool enumerate(const PartView& part, Found<T>& found) {
   if (name == "pjds") return enumerate_padded(part, of::pjds::geometry(part), found), true;
   if (name == "dia") return enumerate_dia(part, found), true;
   if (name == "amb") return enumerate_amb(part, found), true;
+  if (name == "pkt") return enumerate_pkt(part, found), true;
   if (name == "ccoo") return enumerate_ccoo(part, found), true;
   if (name == "csell") return enumerate_csell(part, found), true;
   if (name == "sjds") return enumerate_sjds(part, found), true;

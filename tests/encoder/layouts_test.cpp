@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <bit>
 #include <cstring>
 
 #include "catch.hpp"
@@ -151,6 +152,7 @@ TEST_CASE("ccoo gives back random matrices for every K and B") {
     for (const char* const b : {"256", "64", "8"}) DYNAMIC_SECTION("K " << k << ", B " << b) {
         all_matrices<double>({"ccoo"}, {{"ccoo.k", k}, {"ccoo.b", b}}, 2);
         all_matrices<float>({"ccoo"}, {{"ccoo.k", k}, {"ccoo.b", b}}, 4);
+        all_matrices<double>({"ccoo"}, {{"ccoo.k", k}, {"ccoo.b", b}}, 0);  // one value, which chunks do not store
       }
 }
 
@@ -267,6 +269,42 @@ TEST_CASE("the worked example of docs/LAYOUTS.md") {
   CHECK(elements<std::uint8_t>(ccoo, "blob") == U8{0, 1, 1, 3, 3, 3, 3, 3,                            // rows
                                                    0, 1, 0, 1, 4, 4, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4,    // columns
                                                    0, 1, 1, 0, 2, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0});  // ids
+}
+
+TEST_CASE("ccoo stores no values where all have the same bits") {
+  const Settings small{{"ccoo.b", "8"}, {"ccoo.k", "2"}};
+  const auto with = [&](double first, double other) {
+    return make_csr(4, 5, {{{0, 0}, first}, {{0, 1}, other}, {{1, 4}, other}, {{3, 3}, other}});
+  };
+  const auto nan = [](std::uint64_t payload) { return std::bit_cast<double>(0x7FF8000000000000 | payload); };
+  const auto single_of = [](const Container& c) { return c.parts()[0].params[layouts::ccoo::param_single]; };
+  using U8 = std::vector<std::uint8_t>;
+  for (const double value : {2.0, -0.0, nan(0x123)}) {
+    const CsrMatrix a = with(value, value);
+    const Container c = open(encode(a, "ccoo", small).bytes);
+    CHECK(single_of(c) == 1);
+    CHECK(elements<std::uint8_t>(c, "encoding") == U8{0x08});  // as with ids
+    REQUIRE(elements<double>(c, "lut").size() == 1);
+    CHECK(std::bit_cast<std::uint64_t>(elements<double>(c, "lut")[0]) == std::bit_cast<std::uint64_t>(value));
+    CHECK(elements<std::uint8_t>(c, "blob") == U8{0, 1, 3, 3, 3, 3, 3, 3,                            // rows
+                                                  0, 1, 4, 4, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3});  // columns
+    CHECK(equal_bits(a, unpack(c)));
+    // As in the paper.
+    Settings ids = small;
+    ids["ccoo.values"] = "lut";
+    const Container stored = open(encode(a, "ccoo", ids).bytes);
+    CHECK(single_of(stored) == 0);
+    CHECK(stored.parts()[0].counts[layouts::ccoo::section_blob] == 8 + 16 + 16);
+    CHECK(equal_bits(a, unpack(stored)));
+  }
+  for (const auto& [first, other] : {std::pair{0.0, -0.0}, std::pair{nan(1), nan(2)}}) {
+    const CsrMatrix a = with(first, other);
+    const Container c = open(encode(a, "ccoo", small).bytes);
+    CHECK(single_of(c) == 0);
+    CHECK(equal_bits(a, unpack(c)));
+  }
+  CHECK(single_of(open(encode(make_csr(0, 0, {}), "ccoo").bytes)) == 0);
+  CHECK_THROWS_WITH(encode(with(1, 1), "ccoo", {{"ccoo.values", "raw"}}), Catch::Contains("auto or lut"));
 }
 
 TEST_CASE("bytes of ccoo by the paper's rules: published.bytes") {

@@ -126,6 +126,7 @@ TEST_CASE("a grid with a few long rows is cut, and costs less than in any one la
   for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) {
     INFO(layout.name);
     const encoder::Strategy& alone = encoder::find_strategy(layout.name);
+    if (alone.by_name_only) continue;
     CHECK(seconds(plan) < seconds(alone.plan(a, {.aim = aim})));
   }
   CHECK(encoder::find_strategy("auto").plan(a, {.aim = aim}).strategy == "split");

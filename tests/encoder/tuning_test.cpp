@@ -88,7 +88,7 @@ std::vector<std::string> expected_names(const CsrMatrix& a, Target target) {
   const std::uint64_t csr_bytes = encoder::find_strategy("csr").plan(a, options).device_bytes();
   std::vector<std::pair<double, std::string>> costs;
   for (const encoder::Strategy& s : encoder::strategies()) try {
-      if (s.chooses || !s.suits_target(target)) continue;
+      if (s.chooses || s.by_name_only || !s.suits_target(target)) continue;
       const encoder::Plan plan = s.plan(a, options);
       if (!plan.fill_reads_x() && !encoder::too_large(plan.device_bytes(), csr_bytes))
         costs.emplace_back(encoder::predicted_seconds(encoder::work_of(plan, a.rows, x), target), s.name);

@@ -443,27 +443,17 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
       for (const std::uint64_t listed : {0U, 1U, 1000U}) {
         const std::uint64_t v = size_of(vectors), chunks = (n + 255) / 256;
         const std::map<std::string_view, std::uint64_t> expected{
-            {"csr/ipcsr", 0},
-            {"csr/vector", 0},
-            {"csr/vector32", 0},
-            {"csr/scalar", 0},
-            {"csr/pcsr", n * v},
-            {"csr/merge", chunks * 2 * v},
-            {"csr/long", 7 * 16 * v},
-            {"coo/balanced", chunks * 2 * (v + 4)},
-            {"coo/atomic", 0},
-            {"ccoo/ordered", n * 2 * v},
-            {"ell/rows", 0},
-            {"ell/padded", 0},
-            {"ellpack_r/rows", 0},
-            {"sell/rows", 0},
-            {"pjds/rows", 0},
-            {"dia/rows", 0},
-            {"amb/ordered", n * v},
-            {"amb/atomic", 0},
-            {"csell/slices", 0},
-            {"sjds/lanes", 0},
-            {"bitflag/tiles", (n * v + 255) / 256 * 256 + n % 2 * 6 * v},
+            {"csr/ipcsr", 0},         {"csr/vector", 0},
+            {"csr/vector32", 0},      {"csr/scalar", 0},
+            {"csr/pcsr", n * v},      {"csr/merge", chunks * 2 * v},
+            {"csr/long", 7 * 16 * v}, {"coo/balanced", chunks * 2 * (v + 4)},
+            {"coo/atomic", 0},        {"ccoo/ordered", n * 2 * v},
+            {"ell/rows", 0},          {"ell/padded", 0},
+            {"ellpack_r/rows", 0},    {"sell/rows", 0},
+            {"pjds/rows", 0},         {"dia/rows", 0},
+            {"amb/ordered", n * v},   {"amb/atomic", 0},
+            {"pkt/packets", 0},       {"csell/slices", 0},
+            {"sjds/lanes", 0},        {"bitflag/tiles", (n * v + 255) / 256 * 256 + n % 2 * 6 * v},
             {"ccoo/atomic", 0}};
         for (const Layout* const layout : layouts_known())
           for (const KernelInfo& kernel : kernels(layout->name)) {

@@ -514,7 +514,7 @@ TEST_CASE("small matrices take one launch in every layout without carries", "[sh
   const CsrMatrix m = from_rows<double>(3000, 3000, rng, 3, [&](std::uint64_t r) {
     return std::vector<std::uint32_t>{static_cast<std::uint32_t>(r), static_cast<std::uint32_t>((r * 7) % 3000)};
   });
-  for (const char* const layout : {"csr", "ell", "ellpack_r", "sell", "pjds", "amb", "csell"}) {
+  for (const char* const layout : {"csr", "ell", "ellpack_r", "sell", "pjds", "amb", "pkt", "csell"}) {
     INFO(layout);
     const DeviceMatrix a = load_device(encode(m, layout).bytes);
     CHECK(launches(a, "", 0.5) == 1);

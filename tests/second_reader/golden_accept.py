@@ -6,7 +6,8 @@ import xxhash
 
 import spmvc_writer as w
 from spmvc_writer import (OFFSETS_8, OFFSETS_16, OFFSETS_32, PATTERNS, Image, Matrix, Part, Section, amb, bitflag, ccoo,
-                          ccoo_part, coo, csell, csell_part, csr, dia, ell, ellpack_r, pjds, provenance, sell, sjds)
+                          ccoo_part, coo, csell, csell_part, csr, dia, ell, ellpack_r, pjds, pkt,
+                          provenance, sell, sjds)
 
 # Rows 0 and 3 are empty.
 SMALL = [(1, 0, 1.5), (1, 2, -2.0), (2, 1, 0.1), (4, 0, 1e300), (4, 1, 3.0), (4, 6, -0.25)]
@@ -284,6 +285,50 @@ def blocked():
     yield "amb_most_lanes", n, [amb(n, 1, 1, 1024, 1)]
     n = Matrix(3, 131077, [(r, c, r + 0.5) for r in (0, 2) for c in (0, 65535, 65536, 131071, 131072, 131076)])
     yield "amb_widest_segments", n, [amb(n, 65536, 4, 2, 3)]
+
+
+def with_rest(matrix, packets, threads):
+    """The entries inside of packets, and the others in a coo part."""
+    packet_of = {r: i for i, packet in enumerate(packets) for r in packet}
+    rest = [e for e in matrix.entries if packet_of[e[0]] != packet_of[e[1]]]
+    part = pkt(matrix, packets, threads)
+    return [part, coo(Matrix(matrix.rows, matrix.columns, rest, matrix.value))] if rest else [part]
+
+
+def pkt_example():
+    """That of docs/LAYOUTS.md."""
+    columns = [[0, 2, 4], [1, 3], [0, 2, 5], [3], [], [0, 5]]
+    places = [(r, c) for r, row in enumerate(columns) for c in row]
+    return Matrix(6, 6, [(r, c, 1.0 + k) for k, (r, c) in enumerate(places)])
+
+
+TWO_PACKETS = [[0, 2, 4], [1, 3, 5]]
+
+
+def in_packets():
+    n = pkt_example()
+    yield "pkt_example", n, with_rest(n, TWO_PACKETS, 2)
+    for value in ("f64", "f32"):
+        n = Matrix(7, 7, small(value).entries, value)
+        yield f"pkt_{value}", n, with_rest(n, [[1, 2, 5, 6], [0, 3, 4]], 3)
+    n = Matrix(10, 10, special_values().entries)
+    yield "pkt_special_values", n, with_rest(n, [list(range(10))], 2)
+    n = banded(70, 5, [0.1 * i for i in range(1, 12)] + [0.0, -0.0])
+    for threads in (1, 3, 32):
+        yield f"pkt_t{threads}", n, with_rest(n, [list(range(70))], threads)
+    yield "pkt_many_packets", n, with_rest(n, [list(range(i, 70, 9)) for i in (4, 0, 8, 1, 7, 2, 6, 3, 5)], 4)
+    yield "pkt_of_neighbours", n, with_rest(n, [list(range(i, min(i + 12, 70))) for i in range(0, 70, 12)], 5)
+    yield "pkt_one_row_each", n, with_rest(n, [[r] for r in range(70)], 2)
+    n = Matrix(1, 1, [(0, 0, 1.0)], "f32")
+    yield "pkt_most_threads", n, [pkt(n, [[0]], 1024)]
+    n = Matrix(3073, 3073, [(r, c, r + 0.5) for r in (0, 1, 3071) for c in (0, 1700, 3071)] + [(3072, 3072, 1.0)])
+    yield "pkt_largest_packet", n, [pkt(n, [list(range(3072)), [3072]], 2)]
+    n = pkt_example()
+    part = pkt(n, TWO_PACKETS, 2)
+    part.parameters["packet_rows"] = 3072
+    yield "pkt_room_for_more", n, [part, *with_rest(n, TWO_PACKETS, 2)[1:]]
+    t = n.transposed()
+    yield "pkt_transpose", n, with_rest(n, TWO_PACKETS, 2) + [p.transpose() for p in with_rest(t, TWO_PACKETS, 2)]
 
 
 # Of every kind of columns; those of rows near the diagonal are patterns.
@@ -611,6 +656,14 @@ def containers():
         yield f"ccoo_b256_k{k}", n, [ccoo(n, 256, k, [0.1 * i for i in range(1, 12)])]
     n = Matrix(4, 64, [(i // 64, i % 64, i / 256) for i in range(256)], "f32")
     yield "ccoo_lut_of_256", n, [ccoo(n, 64, 2, [i / 256 for i in range(256)])]
+    # One value: padding inside a row and at the end, a row that goes on in the next chunk, columns of 8, 16 and 32 bits.
+    for value, k in (("f64", 2), ("f32", 1)):
+        entries = [(0, c, -0.0) for c in (3, 5, 9)] + [(2, c, -0.0) for c in range(17)]
+        entries += [(300, 7, -0.0), (300, 900, -0.0), (600, 0, -0.0), (600, 99999, -0.0)]
+        n = Matrix(601, 100000, entries, value)
+        yield f"ccoo_single_{value}", n, [ccoo(n, 8, k, [-0.0], single=True)]
+    n = Matrix(2, 40, [(r, c, from_bits(0x7FF8000000000123)) for r in range(2) for c in range(40)])
+    yield "ccoo_single_nan", n, [ccoo(n, 32, 4, [from_bits(0x7FF8000000000123)], single=True)]
     n, lut = all_encodings()
     yield "ccoo_all_encodings", n, [ccoo(n, 8, 1, lut)]
     n = Matrix(8, 30, [(7, 20, 4.0), (7, 24, -1.0), (7, 27, -1.0)])
@@ -622,6 +675,7 @@ def containers():
     yield from padded()
     yield from diagonals()
     yield from blocked()
+    yield from in_packets()
     yield from sliced()
     yield from flagged()
     yield from jagged()
@@ -640,6 +694,8 @@ def containers():
         for part in (csr(n), coo(n), ell(n), ellpack_r(n), sell(n, 32), pjds(n), dia(n), ccoo(n, 256, 4),
                      amb(n, 65536, 4, 32, 32), csell(n), bitflag(n), sjds(n)):
             yield f"empty_{rows}x{columns}_{name_of(part)}", n, [part]
+        if rows == columns:
+            yield f"empty_{rows}x{columns}_pkt", n, [pkt(n, [list(range(rows))] if rows else [], 2)]
     yield "no_parts", Matrix(3, 3, []), []
     yield from two_parts()
     yield from transposes()
@@ -661,6 +717,9 @@ def containers():
         yield f"lists_in_any_order_{name_of(part)}", m, [part.row_list(rows).column_list(columns)]
     n = Matrix(5, 7, [(r, columns.index(c), v) for r, c, v in SMALL])
     yield "lists_in_any_order_pjds", m, [pjds(n).column_list(columns)]
+    square, order, other = pkt_example(), [3, 0, 5, 1, 4, 2], [1, 5, 0, 4, 2, 3]
+    n = Matrix(6, 6, [(order.index(r), other.index(c), v) for r, c, v in square.entries])
+    yield "lists_in_any_order_pkt", square, [pkt(n, [list(range(6))], 2).row_list(order).column_list(other)]
     part = csr(m)
     part.sections.append(Section("hint_17", "u16", [1, 2, 3], flags=0, alignment=2))
     yield "unknown_optional_sections", m, [part], [Section("note", "u8", b"anything", flags=0, alignment=1)]

@@ -8,10 +8,10 @@ import struct
 import numpy as np
 
 import spmvc_writer as w
-from golden_accept import (BOUND_OF_VALUES, amb_4_2, chunk_ends, figure_2, long_frame, long_provenance, most_rows,
+from golden_accept import (BOUND_OF_VALUES, TWO_PACKETS, amb_4_2, chunk_ends, figure_2, long_frame, long_provenance, most_rows,
                            name_of, permuted, sell_2, small)
 from spmvc_writer import (PATTERNS, Image, Matrix, Section, SjdsSlices, amb, amb_part, bitflag, ccoo, ccoo_part, coo,
-                          csell, csell_part, csr, dia, ell, ellpack_r, pjds, sell, sjds)
+                          csell, csell_part, csr, dia, ell, ellpack_r, pjds, pkt, sell, sjds)
 
 TOO_MANY = 2**32 - 1
 NO_COLUMN = NO_ROW = 2**32 - 1
@@ -205,6 +205,11 @@ def parts():
     for name, b, k in (("b_0", 0, 1), ("b_4", 4, 1), ("b_12", 12, 1), ("b_512", 512, 1), ("k_0", 8, 0), ("k_3", 8, 3),
                        ("k_16", 8, 16)):
         yield f"part_ccoo_{name}", 4, Image(m, [with_parameters(ccoo_8_2(m), lanes=b, slots=k)])
+    ones = Matrix(2, 2, [(0, 0, 1.0), (1, 1, 1.0)])
+    for name, single, lut in (("2", 2, [1.0]), ("no_value", 1, []), ("two_values", 1, [1.0, 2.0])):
+        part = with_parameters(ccoo(ones, 8, 2, [1.0], single=True), single=single)
+        part.section("lut").raw = ones.value_bytes(lut)
+        yield f"part_ccoo_single_{name}", 4, Image(ones, [part])
 
 
 def parameters():
@@ -297,6 +302,20 @@ def layout_parts():
         yield f"part_bitflag_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
     for name, matrix, part, parameters in sjds_parts():
         yield f"part_sjds_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
+    for name, matrix, part, parameters in pkt_parts():
+        yield f"part_pkt_{name}", 4, Image(matrix, [with_parameters(part, **parameters)])
+    for name, element in (("packet_ptr", "u64"), ("step_ptr", "u64"), ("rows", "u16"), ("local_idx", "u16"),
+                          ("values", "u64")):
+        part = one_packet()
+        part.section(name).element = element
+        yield f"section_pkt_{name}_element", 4, Image(inside_packets(), [part])
+    for name, size in (("packet_ptr", 4), ("step_ptr", 4), ("rows", 4), ("local_idx", 8), ("values", 8)):
+        part = one_packet()
+        part.section(name).raw += bytes(size)
+        yield f"section_pkt_{name}_count", 4, Image(inside_packets(), [part])
+        part = one_packet()
+        part.sections.remove(part.section(name))
+        yield f"section_pkt_{name}_not_there", 4, Image(inside_packets(), [part])
     for source, name, size in (("raw", "windows", 4), ("raw", "slices", 4), ("raw", "values", 8), ("raw", "codes", 4),
                                ("code", "slices", 4)):
         part = sjds(m, source)
@@ -373,6 +392,29 @@ def csell_parts():
     yield "tile_slices_of_raw", m, csell(m, tiles=[0, 0]), {"tile_slices": 1}
     yield "tile_slices_0", m, csell(m, "table", tile_slices=1, tiles=[]), {"tile_slices": 0}
     yield "tile_slices_far", m, csell(m, tiles=[0, 8]), {"source": 1, "tile_slices": 2**32, "largest_tile": 8}
+
+
+def inside_packets():
+    """Rows 0, 2 and 4, and 1, 3 and 5, with what is inside of these packets."""
+    return Matrix(6, 6, [(0, 0, 1.0), (0, 2, 2.0), (0, 4, 3.0), (1, 1, 4.0), (1, 3, 5.0), (2, 0, 6.0), (2, 2, 7.0),
+                         (3, 3, 8.0), (5, 5, 9.0)])
+
+
+def one_packet(threads=2):
+    return pkt(inside_packets(), TWO_PACKETS, threads)
+
+
+def pkt_parts():
+    n, nothing = inside_packets(), Matrix(3, 3, [])
+    yield "packet_rows_3073", n, one_packet(), {"packet_rows": 3073}
+    yield "packet_rows_far", n, one_packet(), {"packet_rows": 2**63}
+    yield "threads_0", nothing, pkt(nothing, [[0, 1, 2]], 1), {"threads": 0}
+    yield "threads_1025", nothing, pkt(nothing, [[0, 1, 2]], 1), {"threads": 1025}
+    yield "threads_3", n, one_packet(), {"threads": 3}
+    yield "no_pointers", nothing, pkt(nothing, [[0, 1, 2]], 1, packet_ptr=[], step_ptr=[]), {}
+    yield "fewer_slots_than_entries", n, pkt(n, TWO_PACKETS, 2, local_idx=[0, 1], values=n.value_bytes([1, 2])), {}
+    wide = Matrix(6, 7, n.entries)
+    yield "not_square", wide, pkt(wide, TWO_PACKETS, 2), {}
 
 
 def bitflag_parts():
@@ -618,7 +660,7 @@ def structure():
     yield "column_map_beyond", Image(m, [coo(m).column_list([0, 1, 2, 3, 4, 5, 7])])
     nothing = Matrix(5, 7, [])
     yield "row_map_of_empty_part_twice", Image(nothing, [csr(Matrix(2, 7, [])).row_list([4, 4])])
-    for layouts in (ell_structure, sell_structure, pjds_structure, dia_structure, amb_structure, csell_structure,
+    for layouts in (ell_structure, sell_structure, pjds_structure, dia_structure, amb_structure, pkt_structure, csell_structure,
                     csell_mirrors, bitflag_structure,
                     bitflag_segments, bitflag_values,
                     sjds_windows, sjds_slices, sjds_pieces, sjds_stream, sjds_columns):
@@ -671,6 +713,15 @@ def ccoo_structure():
     yield "ccoo_column_wraps", one(col_base=2**32 - 20)
     yield "ccoo_columns_fall", one(content=changed(8 + 7, 3))
     yield "ccoo_id", one(content=changed(16 + 7, 2))
+    ones = Matrix(8, 30, [(r, c, 4.0) for r, c, _ in m.entries])
+
+    def single(encoding, content):
+        return Image(ones, [ccoo_part(ones, 8, 1, [(encoding, 4, 20, content)], [4.0], single=True)])
+    assert single(0x08, blob[:16]).pack()
+    yield "ccoo_single_raw", single(0x00, blob[:16])
+    yield "ccoo_single_raw_values", single(0x00, blob[:16] + ones.value_bytes([4.0] * 8))
+    yield "ccoo_single_with_ids", single(0x08, blob[:16] + bytes(8))
+    yield "ccoo_single_columns_fall", single(0x08, changed(8 + 7, 3)[:16])
     # The last slot as padding: the same row and column as the one before it.
     seven = Matrix(8, 30, m.entries[:7])
     padded = changed(8 + 7, 4)
@@ -822,6 +873,38 @@ def dia_structure():
     part = dia(n)
     part.sections.pop()
     yield "dia_without_stored_zeros", n, part
+
+
+def pkt_structure():
+    """Slots of packet 0: 0 2, 0 2, 0 -, of rows; of packet 1: 1 3, 1 5."""
+    n = inside_packets()
+    good = one_packet()
+    local = [0, 1 << 16, 1, 1 << 16 | 1, 2, NO_ROW, 0, 1 << 16 | 1, 1, 2 << 16 | 2]
+    assert good.section("local_idx").raw == struct.pack("<10I", *local)
+    assert good.section("step_ptr").raw == struct.pack("<3I", 0, 3, 5)
+    for name, changes in (
+        ("starts_late", {"packet_ptr": {0: 1}}), ("steps_start_late", {"step_ptr": {0: 1}}),
+        ("ends_early", {"packet_ptr": {2: 5}}), ("ends_late", {"packet_ptr": {2: 7}}),
+        ("ends_far", {"packet_ptr": {2: TOO_MANY}}), ("steps_end_early", {"step_ptr": {2: 4}}),
+        ("steps_end_late", {"step_ptr": {2: 6}}), ("steps_end_far", {"step_ptr": {2: TOO_MANY}}),
+        ("packets_fall", {"packet_ptr": {1: 6}}), ("packet_of_no_rows", {"packet_ptr": {1: 0}}),
+        ("packet_too_large", {"packet_ptr": {1: 2}}), ("steps_fall", {"step_ptr": {1: 6}}),
+        ("row_twice", {"rows": {3: 2}}), ("row_beyond", {"rows": {5: 6}}), ("row_far", {"rows": {5: TOO_MANY}}),
+        ("rows_fall", {"rows": {0: 2, 1: 0}}), ("row_outside", {"local_idx": {9: 3 << 16 | 2}}),
+        ("column_outside", {"local_idx": {9: 2 << 16 | 3}}), ("row_far_outside", {"local_idx": {9: 0xFFFE0002}}),
+        ("column_far_outside", {"local_idx": {9: 0x0002FFFF}}), ("columns_fall", {"local_idx": {2: 0, 0: 1}}),
+        ("column_twice", {"local_idx": {2: 0}}), ("rows_of_thread_fall", {"local_idx": {7: 2 << 16 | 2, 9: 1 << 16 | 1}}),
+        ("row_of_two_threads", {"local_idx": {7: 1}}), ("row_of_two_threads_later", {"local_idx": {8: 2 << 16}}),
+        ("entry_after_padding", {"local_idx": {3: NO_ROW}, "values": {3: 0}}),
+        ("entry_after_padding_at_once", {"local_idx": {1: NO_ROW, 5: 1 << 16 | 2}, "values": {1: 0, 5: 1.0}}),
+        ("padding_with_value", {"values": {5: 1.0}}), ("padding_of_minus_0", {"values": {5: -0.0}}),
+        ("entry_more", {"local_idx": {5: 1 << 16 | 2}, "values": {5: 1.0}}),
+        ("entry_less", {"local_idx": {9: NO_ROW}, "values": {9: 0}})):
+        yield f"pkt_{name}", n, patched(one_packet(), **changes)
+    part = pkt(n, TWO_PACKETS, 2, step_ptr=[0, 3, 6], local_idx=[*local, NO_ROW, NO_ROW],
+               values=n.value_bytes([1, 6, 2, 7, 3, 0, 4, 8, 5, 9, 0, 0]))
+    part.fields["nonzeros"] = 9
+    yield "pkt_steps_of_padding", n, part
 
 
 def amb_structure():

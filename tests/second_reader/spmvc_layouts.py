@@ -227,27 +227,30 @@ class Dia:
 
 class Ccoo:
     names = ("encoding", "row_base", "col_base", "blob_offset", "blob", "lut")
-    parameters = ("lanes", "slots")
+    parameters = ("lanes", "slots", "single")
 
     @staticmethod
     def expect(p, what):
         lanes, slots_per_lane, chunks = p.parameters["lanes"], p.parameters["slots"], p.counts["encoding"]
         require(lanes in (8, 16, 32, 64, 128, 256), "tables", f"{what}: B is {lanes}")
         require(slots_per_lane in (1, 2, 4, 8), "tables", f"{what}: K is {slots_per_lane}")
+        single = p.parameters["single"]
+        require(single in (0, 1), "tables", f"{what}: single is {single}")
         value = VALUE_ELEMENT[p.value_type]
         return (("encoding", U8, ANY, 16), ("row_base", U32, chunks, 16), ("col_base", U32, chunks, 16),
-                ("blob_offset", U64, chunks, 16), ("blob", U8, ANY, 256), ("lut", value, range(257), 16))
+                ("blob_offset", U64, chunks, 16), ("blob", U8, ANY, 256), ("lut", value, 1 if single else range(257), 16))
 
     @staticmethod
     def unpack(p, what, encoding, row_base, col_base, blob_offset, blob, lut):
-        b, k = p.parameters["lanes"], p.parameters["slots"]
+        b, k, single = p.parameters["lanes"], p.parameters["slots"], p.parameters["single"]
         group = min(b, 32)
         one_row, width_code, ids, groups = encoding & 1, encoding >> 1 & 3, encoding >> 3 & 1, (encoding >> 4 & 7) + 1
         require(np.all(width_code != 3), "structure", f"{what}: unused column encoding")
         require(np.all(groups <= b // group), "structure", f"{what}: a chunk of more than B lanes")
+        require(not single or np.all(ids == 1), "structure", f"{what}: raw values beside a single one")
         lanes = groups.astype(np.int64) * group
         column_width = 1 << width_code.astype(np.int64)
-        value_width = np.where(ids == 1, 1, lut.itemsize)
+        value_width = np.where(ids == 1, 0 if single else 1, lut.itemsize)
         sizes = np.where(one_row == 1, 0, lanes) + lanes * k * (column_width + value_width)
         ends = np.cumsum(sizes)
         require(np.array_equal(blob_offset, ends - sizes), "structure", f"{what}: blob_offset")
@@ -256,9 +259,10 @@ class Ccoo:
         chunks = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, lut.dtype))]
         for c in range(len(encoding)):
             chunks.append(
-                Ccoo.unpack_chunk(f"{what}, chunk {c}", blob[ends[c] - sizes[c]:ends[c]].tobytes(), int(lanes[c]), k,
-                                  group, bool(one_row[c]), int(column_width[c]), bool(ids[c]), int(row_base[c]),
-                                  int(col_base[c]), lut))
+                Ccoo.unpack_chunk(f"{what}, chunk {c}",
+                                  blob[ends[c] - sizes[c]:ends[c]].tobytes() + (bytes(lanes[c] * k) if single else b""),
+                                  int(lanes[c]), k, group, bool(one_row[c]), int(column_width[c]), bool(ids[c]),
+                                  int(row_base[c]), int(col_base[c]), lut))
             before = chunks[-2][0]
             continues = c != 0 and before[-1] == chunks[-1][0][0]
             require(continues == bool(encoding[c] >> 7), "structure", f"{what}: chunk {c} continues a row: {continues}")
@@ -379,6 +383,62 @@ class Amb:
         rows = np.where(row_idx < Amb.SHARED, row_idx, -1)
         rows[is_shared] = shared_rows[numbers]
         return rows
+
+
+class Pkt:
+    names = ("packet_ptr", "step_ptr", "rows", "local_idx", "values")
+    parameters = ("packet_rows", "threads")
+    PADDING = 0xFFFFFFFF
+
+    @staticmethod
+    def expect(p, what):
+        packet_rows, threads = p.parameters.values()
+        require(packet_rows <= 3072, "tables", f"{what}: packet_rows is {packet_rows}")
+        require(1 <= threads <= 1024, "tables", f"{what}: threads is {threads}")
+        require(p.row_count == p.column_count, "tables", f"{what}: not as many rows as columns")
+        require(p.nonzeros <= p.counts["local_idx"], "tables", f"{what}: fewer slots than entries")
+        return (("packet_ptr", U32, range(1, 2**32), 16), ("step_ptr", U32, p.counts["packet_ptr"], 16),
+                ("rows", U32, p.row_count, 16), ("local_idx", U32, range(0, 2**32 * threads, threads), 16),
+                ("values", VALUE_ELEMENT[p.value_type], p.counts["local_idx"], 16))
+
+    @staticmethod
+    def unpack(p, what, packet_ptr, step_ptr, rows, local_idx, values):
+        packet_rows, threads = p.parameters.values()
+        steps = len(local_idx) // threads
+        packet_ptr, step_ptr, rows = (a.astype(np.int64) for a in (packet_ptr, step_ptr, rows))
+        sizes, heights = np.diff(packet_ptr), np.diff(step_ptr)
+        require(packet_ptr[0] == step_ptr[0] == 0, "structure", f"{what}: packets do not begin at 0")
+        require(packet_ptr[-1] == p.row_count and step_ptr[-1] == steps, "structure",
+                f"{what}: packets do not end with the rows and the steps")
+        require(np.all((sizes >= 1) & (sizes <= packet_rows)), "structure", f"{what}: a packet of no or too many rows")
+        require(np.all(heights >= 0), "structure", f"{what}: step_ptr falls")
+        require(np.array_equal(np.sort(rows), np.arange(p.row_count)), "structure", f"{what}: not every row is once")
+        packet_of = np.repeat(np.arange(len(sizes)), sizes)
+        require(np.all((np.diff(rows) > 0) | (np.diff(packet_of) != 0)), "structure", f"{what}: rows of a packet fall")
+
+        # Steps by threads.
+        packet = np.repeat(np.arange(len(heights)), heights)
+        local = local_idx.reshape(steps, threads)
+        entry = local != Pkt.PADDING
+        require(not np.any(has_bits(values).reshape(entry.shape) & ~entry), "structure", f"{what}: padding with a value")
+        first = np.isin(np.arange(steps), step_ptr)[:, None]
+        before = np.vstack((np.zeros((1, threads), bool), entry[:-1])) if steps else entry
+        require(not np.any(entry & ~before & ~first), "structure", f"{what}: an entry after padding")
+        last = step_ptr[1:][heights > 0] - 1
+        require(np.all(entry[last].any(axis=1)), "structure", f"{what}: more steps than the longest thread has")
+        row, column = (local >> 16).astype(np.int64), (local & 0xFFFF).astype(np.int64)
+        inside = (row < sizes[packet][:, None]) & (column < sizes[packet][:, None])
+        require(np.all(inside | ~entry), "structure", f"{what}: an entry outside of its packet")
+        follows = np.vstack((np.ones((1, threads), bool), local[1:] > local[:-1])) if steps else entry
+        require(np.all(follows | first | ~entry), "structure", f"{what}: the entries of a thread do not rise")
+
+        step, thread = np.nonzero(entry)
+        place = packet_ptr[packet[step]] + row[step, thread]  # in `rows`
+        owners = np.unique(np.stack((place, thread)), axis=1)[0]
+        require(len(np.unique(owners)) == len(owners), "structure", f"{what}: a row of two threads")
+        columns = rows[packet_ptr[packet[step]] + column[step, thread]]
+        order = np.lexsort((columns, rows[place]))
+        return rows[place][order], columns[order], values.reshape(entry.shape)[entry][order]
 
 
 class Csell:
@@ -949,4 +1009,4 @@ class Taken:
 
 
 LAYOUTS = {"csr": Csr, "coo": Coo, "ell": Ell, "ellpack_r": EllpackR, "sell": Sell, "pjds": Pjds, "dia": Dia,
-           "ccoo": Ccoo, "amb": Amb, "csell": Csell, "bitflag": Bitflag, "sjds": Sjds}
+           "ccoo": Ccoo, "amb": Amb, "pkt": Pkt, "csell": Csell, "bitflag": Bitflag, "sjds": Sjds}

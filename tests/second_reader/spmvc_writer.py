@@ -330,6 +330,29 @@ def amb_part(matrix, segment_cols, block, chunk_rows, chunks, **override):
                        {"segment_cols": segment_cols, "block": block, "chunk_rows": chunk_rows}, col_idx="u16")
 
 
+def pkt(matrix, packets, threads, **override):
+    """A pkt part of the entries inside of `packets`, lists of rows: dealt to threads, the longest first, each to the one
+    that has the fewest."""
+    steps, local_idx, values = [0], [], []
+    for packet in packets:
+        inside = [[(packet.index(c), v) for c, v in rows_of(matrix)[r] if c in packet] for r in packet]
+        dealt = [[] for _ in range(threads)]
+        for row in sorted(range(len(packet)), key=lambda row: -len(inside[row])):
+            min(dealt, key=lambda rows: sum(len(inside[r]) for r in rows)).append(row)
+        dealt = [[(row << 16 | c, v) for row in sorted(rows) for c, v in inside[row]] for rows in dealt]
+        height = max(map(len, dealt))
+        for step in zip(*(entries + [(0xFFFFFFFF, 0.0)] * (height - len(entries)) for entries in dealt)):
+            local_idx += [at for at, _ in step]
+            values += [v for _, v in step]
+        steps.append(steps[-1] + height)
+    arrays = {"packet_ptr": np.cumsum([0] + [len(packet) for packet in packets]), "step_ptr": steps,
+              "rows": sum(packets, []), "local_idx": local_idx, "values": matrix.value_bytes(values)}
+    part = simple_part("pkt", matrix, {**arrays, **override},
+                       {"packet_rows": max(map(len, packets), default=0), "threads": threads})
+    part.fields["nonzeros"] = sum(at != 0xFFFFFFFF for at in local_idx)
+    return part
+
+
 CSELL_SOURCES = ("raw", "table", "step", "single", "mirror", "skew")
 PATTERNS, OFFSETS_8, OFFSETS_16, OFFSETS_32 = ([[(kind, 0, 2**32)]] for kind in range(4))
 
@@ -687,8 +710,9 @@ def simple_part(layout, matrix, arrays, parameters={}, **elements):
     return Part(layout, matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, parameters)
 
 
-def ccoo(matrix, b, k, lut=(), **override):
-    """A ccoo part. A chunk is closed when it has b lanes or a row would be more than 255 from its base."""
+def ccoo(matrix, b, k, lut=(), single=False, **override):
+    """A ccoo part. A chunk is closed when it has b lanes or a row would be more than 255 from its base. `single`: lut has
+    the value of all entries."""
     lanes = []  # (row, [(column, value)] of length k, padded)
     for row in sorted({e[0] for e in matrix.entries}):
         entries = [(c, v) for r, c, v in matrix.entries if r == row]
@@ -701,11 +725,11 @@ def ccoo(matrix, b, k, lut=(), **override):
             chunks.append([])
         chunks[-1].append(lane)
     continues = [False] + [chunk[0][0] == before[-1][0] for before, chunk in zip(chunks, chunks[1:])]
-    packed = [ccoo_chunk(matrix, chunk, min(b, 32), list(lut), c) for chunk, c in zip(chunks, continues)]
-    return ccoo_part(matrix, b, k, packed, lut, **override)
+    packed = [ccoo_chunk(matrix, chunk, min(b, 32), list(lut), c, single) for chunk, c in zip(chunks, continues)]
+    return ccoo_part(matrix, b, k, packed, lut, single, **override)
 
 
-def ccoo_chunk(matrix, lanes, group, lut, continues):
+def ccoo_chunk(matrix, lanes, group, lut, continues, single=False):
     """(encoding, row base, column base, blob)"""
     while len(lanes) % group:
         row, slots = lanes[-1]
@@ -716,10 +740,12 @@ def ccoo_chunk(matrix, lanes, group, lut, continues):
     widest = max(c for c, _ in slots) - col_base
     code = 0 if widest < 256 else 1 if widest < 65536 else 2
     one_row = rows[0] == rows[-1]
-    ids = all(v is None or v in lut for _, v in slots)
+    ids = single or all(v is None or v in lut for _, v in slots)
     blob = b"" if one_row else bytes(r - row_base for r in rows)
     blob += b"".join((c - col_base).to_bytes(1 << code, "little") for c, _ in slots)
-    if ids:
+    if single:
+        assert len({matrix.value_bytes([v]) for v in lut} | {matrix.value_bytes([v]) for _, v in slots if v is not None}) == 1
+    elif ids:
         blob += bytes(0 if v is None else lut.index(v) for _, v in slots)
     else:
         blob += matrix.value_bytes([0.0 if v is None else v for _, v in slots])
@@ -727,7 +753,7 @@ def ccoo_chunk(matrix, lanes, group, lut, continues):
     return encoding, row_base, col_base, blob
 
 
-def ccoo_part(matrix, b, k, chunks, lut, **override):
+def ccoo_part(matrix, b, k, chunks, lut, single=False, **override):
     offsets = [sum(len(c[3]) for c in chunks[:i]) for i in range(len(chunks))]
     arrays = {"encoding": [c[0] for c in chunks], "row_base": [c[1] for c in chunks],
               "col_base": [c[2] for c in chunks], "blob_offset": offsets, "blob": b"".join(c[3] for c in chunks),
@@ -736,7 +762,8 @@ def ccoo_part(matrix, b, k, chunks, lut, **override):
     elements = {"encoding": "u8", "row_base": "u32", "col_base": "u32", "blob_offset": "u64", "blob": "u8",
                 "lut": matrix.value}
     sections = [Section(name, elements[name], a, alignment=256 if name == "blob" else 16) for name, a in arrays.items()]
-    return Part("ccoo", matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, {"lanes": b, "slots": k})
+    return Part("ccoo", matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections,
+                {"lanes": b, "slots": k, "single": int(single)})
 
 
 # ---- the file

@@ -94,9 +94,16 @@ inline encoder::PartPlan plan_of(const CsrView& a, std::string_view layout, cons
   return encoder::find_layout_encoder(layout).plan(encoder::PartMatrix::whole(a, options), options);
 }
 
-/// Whether tests of many matrices take this one in this layout: not if padding makes megabytes of it.
-inline bool suits(const CsrView& a, std::string_view layout) {
-  return plan_of(a, layout).device_bytes() <= std::max(encoder::always_allowed, encoder::max_growth * a.bytes());
+/// Whether tests of many matrices take this one in this layout: not if padding makes megabytes of it, or if the layout
+/// refuses it.
+inline bool suits(const CsrView& a, std::string_view layout, const encoder::PlanOptions& options = {}) {
+  try {
+    return plan_of(a, layout, options).device_bytes() <=
+           std::max(encoder::always_allowed, encoder::max_growth * a.bytes());
+  } catch (const Error& e) {
+    if (e.code() != errc::unsupported) throw;
+    return false;
+  }
 }
 
 /// A file with these parts, as they were planned, of a matrix of which they need not be all. `whole`: the entries of

@@ -80,10 +80,10 @@ std::string shipped() {
 
 std::string details() {
   return fmt::format(
-      "Measures multiplies of {} generated matrices by every layout, with cold and warm\n"
-      "caches, for about two minutes, and fits to them what each unit of work costs: a\n"
-      "profile, whose file encode, report and generate take as their target. It starts\n"
-      "from the nearest profile of the package ({}), whose prices, times\n"
+      "Measures multiplies of {} generated matrices by every layout but pkt, with cold\n"
+      "and warm caches, for about two minutes, and fits to them what each unit of work\n"
+      "costs: a profile, whose file encode, report and generate take as their target. It\n"
+      "starts from the nearest profile of the package ({}), whose prices, times\n"
       "a factor, remain where the matrices say nothing. The machine should do nothing\n"
       "else.\n\n"
       "The profile is called as its file without .json, and files that are encoded for\n"

@@ -58,7 +58,8 @@ std::string details() {
          "that time is predicted, too, for one core, without reading and writing files.\n"
          "-q silences progress and the closing hint, not the report.\n\n"
          "Of several files, each gets a line with its recommended layout, with --details\n"
-         "its whole report, and --json is an array; they are read one after the other.\n" +
+         "its whole report, and --json is an array; they are read one after the other.\n"
+         "With --details, all forms have pkt, too, whose plan takes longer than all else.\n" +
          std::string(several_files_help) +
          "\n"
          "Several ranks (processes), instead of layouts:\n"
@@ -170,6 +171,7 @@ void run(const Invocation& invocation) {
   options.memory_limit = invocation.memory_limit;
   options.progress = invocation.progress;
   options.transpose = invocation.flag("transpose");
+  options.by_name_only = invocation.flag("details");
   if (invocation.options.count("set") != 0)
     options.settings = parse_settings(invocation.options["set"].as<std::vector<std::string>>());
   encoder::check_settings(options.settings);

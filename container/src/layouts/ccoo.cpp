@@ -142,13 +142,16 @@ std::uint64_t check_chunk(const PartView& part, const View<T>& v, const Sizes& n
 template <class T>
 void check_part_shape(const PartView& part) {
   const auto& params = part.info().params;
-  const std::uint64_t lanes = params[param_lanes], slots = params[param_slots];
+  const std::uint64_t lanes = params[param_lanes], slots = params[param_slots], single = params[param_single];
   part.require(std::has_single_bit(lanes) && lanes >= 8 && lanes <= default_lanes, {},
                [&] { return fmt::format("parameter B is {}", lanes); });
   part.require(std::has_single_bit(slots) && slots <= 8, {}, [&] { return fmt::format("parameter K is {}", slots); });
+  part.require(single <= 1, {}, [&] { return fmt::format("parameter single is {}", single); });
   const std::uint64_t lut_size = part.get<T>("lut").size();
   part.require(lut_size <= lut_capacity, "lut",
                [&] { return fmt::format("{} values, at most {}", lut_size, lut_capacity); });
+  part.require(single == 0 || lut_size == 1, "lut",
+               [&] { return fmt::format("{} values, but all entries have the same", lut_size); });
 }
 
 template <class T>
@@ -238,6 +241,7 @@ View<T> view(const PartView& part) {
   const auto& params = part.info().params;
   return {static_cast<std::uint32_t>(params[param_lanes]),
           static_cast<std::uint32_t>(params[param_slots]),
+          params[param_single] != 0,
           chunks_of(part.info()),
           part.get<std::uint8_t>("encoding").data(),
           part.get<std::uint32_t>("row_base").data(),

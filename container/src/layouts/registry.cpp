@@ -14,6 +14,7 @@
 #include "spmvpack/container/layouts/ell.hpp"
 #include "spmvpack/container/layouts/ellpack_r.hpp"
 #include "spmvpack/container/layouts/pjds.hpp"
+#include "spmvpack/container/layouts/pkt.hpp"
 #include "spmvpack/container/layouts/sell.hpp"
 #include "spmvpack/container/layouts/sjds.hpp"
 #include "spmvpack/container/text.hpp"
@@ -22,9 +23,10 @@ namespace spmvpack {
 namespace {
 
 constexpr std::array all{
-    &layouts::csr::layout,  &layouts::coo::layout,   &layouts::ell::layout,     &layouts::ellpack_r::layout,
-    &layouts::sell::layout, &layouts::pjds::layout,  &layouts::dia::layout,     &layouts::ccoo::layout,
-    &layouts::amb::layout,  &layouts::csell::layout, &layouts::bitflag::layout, &layouts::sjds::layout,
+    &layouts::csr::layout,  &layouts::coo::layout,  &layouts::ell::layout,   &layouts::ellpack_r::layout,
+    &layouts::sell::layout, &layouts::pjds::layout, &layouts::dia::layout,   &layouts::ccoo::layout,
+    &layouts::amb::layout,  &layouts::pkt::layout,  &layouts::csell::layout, &layouts::bitflag::layout,
+    &layouts::sjds::layout,
 };
 
 }  // namespace

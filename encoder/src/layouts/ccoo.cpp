@@ -23,10 +23,13 @@ using namespace spmvpack::layouts::ccoo;  // what the bytes mean
 enum SectionIndex : std::uint8_t { encoding, row_base, col_base, blob_offset, blob, lut };
 constexpr std::uint64_t header_bytes = 1 + 4 + 4 + 8;  ///< of a chunk, over the four arrays
 constexpr std::array<std::uint32_t, 4> slot_choices{1, 2, 4, 8};
-constexpr std::array<Setting, 2> settings{
+constexpr std::array<Setting, 3> settings{
     Setting{"ccoo.k", "auto, 1, 2, 4 or 8", "slots per lane (K); auto minimises device bytes"},
-    Setting{"ccoo.b", "auto, 8, 16, 32, 64, 128 or 256",
-            "lanes of a chunk (B), 256 unless set; GPUs take 32 and more"}};
+    Setting{"ccoo.b", "auto, 8, 16, 32, 64, 128 or 256", "lanes of a chunk (B), 256 unless set; GPUs take 32 and more"},
+    Setting{"ccoo.values", "auto or lut", "lut: ids as in the paper, even if all values are the same"}};
+
+/// Of the chunks: none, as all are the one of the table; ids where the table has all of a chunk's; raw.
+enum class Values : std::uint8_t { single, ids, raw };
 
 struct Chunk {
   std::uint64_t first_entry = 0, blob_offset = 0;
@@ -68,12 +71,13 @@ std::uint64_t next_row(const CsrView& a, std::uint64_t row) {
 /// Splits the entries into chunks and determines every chunk's encoding, for one K. O(rows + chunks).
 class Chunker {
  public:
-  Chunker(const CsrView& a, const RawEntries& raw, std::uint32_t lanes, std::uint32_t slots, bool allow_lut)
+  /// `values`: how chunks may have them; ids takes raw ones where the table lacks any.
+  Chunker(const CsrView& a, const RawEntries& raw, std::uint32_t lanes, std::uint32_t slots, Values values)
       : a_(a),
         raw_(raw),
         lanes_(lanes),
         value_size_(static_cast<std::uint32_t>(size_of(a.value_type()))),
-        allow_lut_(allow_lut) {
+        values_(values) {
     out_.slots = slots;
   }
 
@@ -108,7 +112,7 @@ class Chunker {
     continues_ = !out_.chunks.empty() && row == last_row_;
     smallest_ = ~0U;
     largest_ = 0;
-    has_raw_ = !allow_lut_;
+    has_raw_ = values_ == Values::raw;
   }
 
   void close() {
@@ -118,7 +122,8 @@ class Chunker {
     chunk_.encoding = make_encoding(last_row_ == chunk_.row_base, column_code_for(largest_ - smallest_), !has_raw_,
                                     groups, continues_);
     chunk_.blob_offset = out_.blob_bytes();
-    const BlobLayout at = blob_layout(chunk_.encoding, stored, out_.slots, value_size_);
+    const BlobLayout at =
+        blob_layout(chunk_.encoding, stored, out_.slots, value_size_, values_ == Values::single ? 0 : 1);
     out_.row_bytes += at.columns;
     out_.column_bytes += at.values - at.columns;
     out_.value_bytes += at.end - at.values;
@@ -132,7 +137,7 @@ class Chunker {
   const CsrView& a_;
   const RawEntries& raw_;
   std::uint32_t lanes_, value_size_;
-  bool allow_lut_;
+  Values values_;
   Chunking out_;
   Chunk chunk_;
   std::uint32_t used_ = 0, last_row_ = 0, smallest_ = 0, largest_ = 0;
@@ -155,7 +160,8 @@ class ChunkedPart {
   ChunkedPart(const PartMatrix& part, const PlanOptions& options)
       : values_(part.values ? part.values : ValueTable::count(part.a, options.threads)),
         ids_(lut_bits(*values_)),
-        lanes_(power_setting(options, "ccoo.b", 8, default_lanes).value_or(default_lanes)) {
+        lanes_(power_setting(options, "ccoo.b", 8, default_lanes).value_or(default_lanes)),
+        single_(!wants_ids(options) && values_->distinct() == 1) {
     const std::optional<std::uint32_t> chosen = power_setting(options, "ccoo.k", 1, 8);
     const CsrView& a = part.a;
     const RawEntries raw(a, ids_, values_->covered(lut_capacity) != a.nnz(), options.threads);
@@ -163,11 +169,11 @@ class ChunkedPart {
 
     std::array<Chunking, slot_choices.size()> all;
     parallel_for(all.size(), options.threads, [&](std::uint64_t i) {
-      all[i] = Chunker(a, raw, lanes_, slot_choices[i], true).run();
+      all[i] = Chunker(a, raw, lanes_, slot_choices[i], single_ ? Values::single : Values::ids).run();
       // A few small chunks may not pay for the table.
       Chunking plain;
-      if (all[i].uses_lut && all[i].chunks.size() <= lut_capacity) {
-        plain = Chunker(a, raw, lanes_, slot_choices[i], false).run();
+      if (!single_ && all[i].uses_lut && all[i].chunks.size() <= lut_capacity) {
+        plain = Chunker(a, raw, lanes_, slot_choices[i], Values::raw).run();
         if (plain.device_bytes(lut_bytes) <= all[i].device_bytes(lut_bytes)) all[i] = std::move(plain);
       }
     });
@@ -213,6 +219,7 @@ class ChunkedPart {
     const std::uint64_t chunks = c.chunks.size();
     plan.info.params[param_lanes] = lanes_;
     plan.info.params[param_slots] = c.slots;
+    plan.info.params[param_single] = single_ ? 1 : 0;
     plan.info.counts[section_encoding] = chunks;
     plan.info.counts[section_blob] = blob_bytes();
     plan.info.counts[section_lut] = lut_size();
@@ -236,8 +243,9 @@ class ChunkedPart {
                      {"chunks.columns_8", columns[0]},
                      {"chunks.columns_16", columns[1]},
                      {"chunks.columns_32", columns[2]},
-                     {"chunks.values_lut", with_lut},
+                     {"chunks.values_lut", single_ ? 0 : with_lut},
                      {"chunks.values_raw", chunks - with_lut}};
+    if (single_) plan.counters.push_back({"chunks.values_single", chunks});
     if (published_bytes_) plan.counters.push_back({"published.bytes", *published_bytes_});
     plan.counters.insert(plan.counters.end(), considered_.begin(), considered_.end());
     plan.work = {{"ccoo.multiplies", 1},
@@ -251,6 +259,12 @@ class ChunkedPart {
   [[nodiscard]] std::uint64_t lut_size() const { return chunking_.uses_lut ? values_->most_frequent().size() : 0; }
 
  private:
+  static bool wants_ids(const PlanOptions& options) {
+    const auto found = options.settings.find("ccoo.values");
+    if (found == options.settings.end() || found->second == "auto") return false;
+    if (found->second != "lut") refuse_setting(found->first, found->second, "auto or lut");
+    return true;
+  }
   static std::vector<ValueKey> lut_bits(const ValueTable& table) {
     std::vector<ValueKey> bits;
     for (const ValueCount& v : table.most_frequent()) bits.push_back(v.bits);
@@ -296,7 +310,7 @@ class ChunkedPart {
     const Chunk& chunk = chunking_.chunks[c];
     const std::uint64_t stop = c + 1 < chunking_.chunks.size() ? chunking_.chunks[c + 1].first_entry : a.nnz();
     const std::uint32_t slots = chunking_.slots, stored = chunk.encoding.groups() * group_lanes(lanes_);
-    const BlobLayout at = blob_layout(chunk.encoding, stored, slots, sizeof(T));
+    const BlobLayout at = blob_layout(chunk.encoding, stored, slots, sizeof(T), single_ ? 0 : 1);
     const T* const values = a.values<T>();
     auto* const rows = reinterpret_cast<std::uint8_t*>(out);
     std::byte* const columns = out + at.columns;
@@ -318,7 +332,9 @@ class ChunkedPart {
         put_column(first + i);
       }
       for (std::size_t slot = first + n; slot < last; ++slot) put_column(slot);
-      if (chunk.encoding.lut()) {
+      if (single_) {
+        // The table says it all.
+      } else if (chunk.encoding.lut()) {
         for (std::uint64_t i = 0; i < n; ++i)
           raw[first + i] = static_cast<std::byte>(ids_.find(value_bits(values[entry + i])));
         std::memset(raw + first + n, 0, last - first - n);
@@ -331,7 +347,7 @@ class ChunkedPart {
     }
     // Lanes that fill up the last group repeat the last row and column.
     const std::size_t first = std::size_t{lane} * slots, last = std::size_t{stored} * slots;
-    const std::size_t value_size = chunk.encoding.lut() ? 1 : sizeof(T);
+    const std::size_t value_size = single_ ? 0 : chunk.encoding.lut() ? 1 : sizeof(T);
     if (!chunk.encoding.one_row()) std::memset(rows + lane, static_cast<int>(row - chunk.row_base), stored - lane);
     for (std::size_t slot = first; slot < last; ++slot) put_column(slot);
     std::memset(raw + first * value_size, 0, (last - first) * value_size);
@@ -340,6 +356,7 @@ class ChunkedPart {
   std::shared_ptr<const ValueTable> values_;
   ValueIds ids_;
   std::uint32_t lanes_;
+  bool single_;  ///< whether all values have the same bits, and chunks have none
   Chunking chunking_;
   std::vector<Counter> considered_;               ///< device bytes for every K
   std::optional<std::uint64_t> published_bytes_;  ///< by the paper's rules, if a report asks
@@ -365,7 +382,7 @@ void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint
 Least least(const Survey& s) {
   const std::uint64_t nnz = s.a.nnz(), ids = s.values->covered(lut_capacity);
   const std::uint64_t raw_bytes = (nnz - ids) * size_of(s.a.value_type());
-  return {nnz + ids + raw_bytes,
+  return {nnz + (s.values->distinct() == 1 ? 0 : ids) + raw_bytes,
           false,
           {{"ccoo.multiplies", 1},
            {"ccoo.slots", nnz},

@@ -8,13 +8,13 @@
 
 namespace spmvpack::encoder {
 namespace layouts {
-extern const LayoutEncoder csr, coo, ell, ellpack_r, sell, pjds, dia, ccoo, amb, csell, bitflag, sjds;
+extern const LayoutEncoder csr, coo, ell, ellpack_r, sell, pjds, dia, ccoo, amb, pkt, csell, bitflag, sjds;
 }
 
 std::span<const LayoutEncoder> layout_encoders() {
-  static const std::array all{layouts::csr,  layouts::coo,   layouts::ell,     layouts::ellpack_r,
-                              layouts::sell, layouts::pjds,  layouts::dia,     layouts::ccoo,
-                              layouts::amb,  layouts::csell, layouts::bitflag, layouts::sjds};
+  static const std::array all{layouts::csr,   layouts::coo,     layouts::ell,  layouts::ellpack_r, layouts::sell,
+                              layouts::pjds,  layouts::dia,     layouts::ccoo, layouts::amb,       layouts::pkt,
+                              layouts::csell, layouts::bitflag, layouts::sjds};
   return all;
 }
 

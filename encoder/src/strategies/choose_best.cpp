@@ -79,8 +79,9 @@ class Weighing {
         times_(times),
         by_time_(options.aim.optimize == Objective::time),
         csr_bytes_(spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type())) {
-    std::copy_if(all.begin(), all.end(), std::back_inserter(strategies_),
-                 [&](const Strategy& s) { return !s.chooses && s.suits_target(options.aim.target); });
+    std::copy_if(all.begin(), all.end(), std::back_inserter(strategies_), [&](const Strategy& s) {
+      return !s.chooses && !s.by_name_only && s.suits_target(options.aim.target);
+    });
     options_.only_own = true;
     if (!options_.values) options_.values = ValueTable::count(a, options.threads);
     if (by_time_) x_ = x_sectors(a, options.threads, profile_of(options.aim).x_caches);
@@ -217,7 +218,8 @@ std::vector<WeighedPlan> plans_within(double times, std::size_t most, const CsrV
 
 Strategy choose_best(std::vector<Strategy> others) {
   std::vector<Setting> settings;
-  for (const Strategy& s : others) settings.insert(settings.end(), s.settings.begin(), s.settings.end());
+  for (const Strategy& s : others)
+    if (!s.by_name_only) settings.insert(settings.end(), s.settings.begin(), s.settings.end());
   return {.name = "auto",
           .summary = "the layout of the least predicted time, or of the fewest bytes",
           .suits = "what is predicted fastest, or smallest with --optimize bytes",

@@ -55,6 +55,23 @@ void copy_placed(const CsrView& a, const Cut& cut, CsrMatrix& to, int threads) {
   });
 }
 
+/// Copies entries whose row and column are in different groups, of a part over all rows and columns.
+template <class T>
+void copy_between_groups(const CsrView& a, const Cut& cut, CsrMatrix& to, int threads) {
+  auto& values = std::get<Array<T>>(to.values);
+  const CountedVector<std::uint32_t>& group = *cut.group;
+  parallel_pieces(to.rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t r = first; r < last; ++r) {
+      std::uint64_t at = to.row_ptr[r];
+      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
+        if (group[a.col_idx()[k]] == group[r]) continue;
+        to.col_idx[at] = a.col_idx()[k];
+        std::memcpy(&values[at++], a.values<T>() + k, sizeof(T));
+      }
+    }
+  });
+}
+
 /// Copied when they are first wanted.
 class CutEntries final : public PartEntries {
  public:
@@ -76,7 +93,9 @@ class CutEntries final : public PartEntries {
       counted_ = MemoryReservation(copy_.nnz() * (4 + size_of(copy_.value_type())),
                                    fmt::format("a part of {} nonzeros", copy_.nnz()));
       dispatch(copy_.value_type(), [&]<class T>(T) {
-        (cut_.place == nullptr ? copy_runs<T> : copy_placed<T>)(whole, cut_, copy_, threads_);
+        (cut_.group != nullptr   ? copy_between_groups<T>
+         : cut_.place != nullptr ? copy_placed<T>
+                                 : copy_runs<T>)(whole, cut_, copy_, threads_);
       });
     });
     return view();

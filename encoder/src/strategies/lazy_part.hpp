@@ -20,6 +20,8 @@ struct Cut {
   /// `begin` on. Rows are sorted by place.
   std::shared_ptr<const CountedVector<std::uint32_t>> place = {};
   std::uint64_t begin = 0;
+  /// If it has the entries whose row and column are in different groups: the group of each, of a square matrix.
+  std::shared_ptr<const CountedVector<std::uint32_t>> group = {};
 };
 
 /// The part with a copy of its entries, for plans that look at them.

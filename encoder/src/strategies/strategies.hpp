@@ -9,6 +9,8 @@ namespace spmvpack::encoder::strategy {
 Strategy one_layout(const LayoutEncoder& layout);
 /// An ell part and a coo part over the same rows.
 Strategy hyb();
+/// A pkt part and a coo part over the same rows.
+Strategy pkt();
 /// sell parts of segments of columns: of equal widths; of doubling widths, the densest columns first.
 Strategy segmented_sell();
 Strategy nus_sell();

@@ -11,7 +11,7 @@
 // Every layout that a GPU multiplies with: the only list of them. Each defines tables::NAME, and with CUDA
 // layouts::NAME (layout.hpp).
 #define SPMVPACK_GPU_LAYOUTS(X) \
-  X(csr) X(coo) X(ell) X(ellpack_r) X(sell) X(pjds) X(dia) X(ccoo) X(amb) X(csell) X(bitflag) X(sjds)
+  X(csr) X(coo) X(ell) X(ellpack_r) X(sell) X(pjds) X(dia) X(ccoo) X(amb) X(pkt) X(csell) X(bitflag) X(sjds)
 
 namespace spmvpack::gpu_loader {
 

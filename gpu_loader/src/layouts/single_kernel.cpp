@@ -10,7 +10,8 @@ namespace {
 constexpr std::array kernels{
     KernelInfo{.name = "csell/slices", .layout = "csell"},       KernelInfo{.name = "dia/rows", .layout = "dia"},
     KernelInfo{.name = "ellpack_r/rows", .layout = "ellpack_r"}, KernelInfo{.name = "pjds/rows", .layout = "pjds"},
-    KernelInfo{.name = "sell/rows", .layout = "sell"},           KernelInfo{.name = "sjds/lanes", .layout = "sjds"}};
+    KernelInfo{.name = "pkt/packets", .layout = "pkt"},          KernelInfo{.name = "sell/rows", .layout = "sell"},
+    KernelInfo{.name = "sjds/lanes", .layout = "sjds"}};
 
 constexpr KernelTable table_of(const KernelInfo& kernel) {
   return {.layout = kernel.layout, .kernels = {&kernel, 1}, .workspace_bytes = no_workspace};
@@ -19,6 +20,7 @@ constexpr KernelTable table_of(const KernelInfo& kernel) {
 }  // namespace
 
 const KernelTable csell = table_of(kernels[0]), dia = table_of(kernels[1]), ellpack_r = table_of(kernels[2]),
-                  pjds = table_of(kernels[3]), sell = table_of(kernels[4]), sjds = table_of(kernels[5]);
+                  pjds = table_of(kernels[3]), pkt = table_of(kernels[4]), sell = table_of(kernels[5]),
+                  sjds = table_of(kernels[6]);
 
 }  // namespace spmvpack::gpu_loader::tables

@@ -51,6 +51,10 @@ Carries<V>& carries_of_this_thread(std::uint64_t chunks) {
 // Gathers do not vectorise well: compilers would turn the lanes' short loops into shuffles and spills.
 #define SPMVPACK_KEEP_SCALAR asm volatile("")
 
+/// The ids of a chunk that has none, as all entries have the table's first value: they stay in the first-level cache,
+/// and no other code is needed.
+constexpr std::array<std::byte, most_slots> no_ids{};
+
 /// sum + value * x for one slot, rounded once.
 template <class A, class V, class Offset, bool Lut>
 SPMVPACK_INLINE V add_slot(const Offset* offsets, const std::byte* values, std::size_t slot, const A* lut, const V* x,
@@ -125,10 +129,10 @@ SPMVPACK_INLINE void chunk(const View<A>& v, std::uint64_t c, std::uint32_t slot
   const Encoding e{v.encoding[c]};
   const std::uint32_t group = group_lanes(v.lanes), groups = e.groups(), lanes = groups * group, base = v.row_base[c];
   const std::byte* const blob = v.blob + v.blob_offset[c];
-  const BlobLayout at = blob_layout(e, lanes, slots, sizeof(A));
+  const BlobLayout at = blob_layout(e, lanes, slots, sizeof(A), v.single ? 0 : 1);
   const auto* const rows = reinterpret_cast<const std::uint8_t*>(blob);
   const auto* const offsets = reinterpret_cast<const Offset*>(blob + at.columns);
-  const std::byte* const values = blob + at.values;
+  const std::byte* const values = v.single ? no_ids.data() : blob + at.values;
   const bool continues = e.continues(), goes_on = c + 1 < v.chunks && Encoding{v.encoding[c + 1]}.continues();
   const std::uint32_t used = used_lanes(offsets, rows, e.one_row(), lanes, slots);
   const V* const x = to.x + v.col_base[c];

@@ -50,7 +50,7 @@ template <Source source, std::uint32_t block, class A, class V, class Column>
 SPMVPACK_INLINE void add_step(std::uint32_t mask, const StepValues<A>& from, const V* x,
                               Sums<rows_summed(source, block), V>& sums, Column&& columns) {
   const auto n = static_cast<std::uint32_t>(std::popcount(mask));
-  const auto add = [&](std::uint32_t lane, std::uint32_t rank) {
+  const auto add = [&](std::uint32_t lane, std::uint32_t rank) __attribute__((always_inline)) {
     const V* const elements = x + std::uint64_t{columns(lane)} * block;
     for (std::uint32_t r = 0; r < rows_summed(source, block); ++r)
       for (std::uint32_t c = 0; c < block; ++c) {
@@ -76,7 +76,8 @@ SPMVPACK_INLINE void add_step(std::uint32_t mask, const StepValues<A>& from, con
     add(static_cast<std::uint32_t>(std::countr_zero(mask)), rank);
 }
 
-/// The slices [begin, end). Group g adds to sum g mod `sums`; the sums are added from left to right.
+/// The slices [begin, end). Lambdas that are not inlined would be compiled for any processor, on which std::fma is a
+/// call. Group g adds to sum g mod `sums`; the sums are added from left to right.
 template <Source source, std::uint32_t block, class A, class V>
 SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
   constexpr std::uint32_t summed = rows_summed(source, block);
@@ -104,7 +105,7 @@ SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin
               slice.stream + slice.at.ids * unit + (g * block * block * lanes * group_steps + k) * slice.id_bytes;
         if constexpr (source == Source::step)
           from.values += ((v.slices[s].first_group() + g) * group_steps + k) * block * block;
-        const auto add = [&](auto&& columns) {
+        const auto add = [&](auto&& columns) __attribute__((always_inline)) {
           if constexpr (source == Source::mirror) {
             for (std::uint32_t left = mask; left != 0; left &= left - 1) {
               const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
@@ -114,21 +115,21 @@ SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin
             add_step<source, block>(mask, from, operands.x, mine, columns);
           }
         };
-        const auto offset = [&]<class T>(T, std::uint32_t lane) {
+        const auto offset = [&]<class T>(T, std::uint32_t lane) __attribute__((always_inline)) {
           return base + reinterpret_cast<const T*>(words)[lane * group_steps + k];
         };
         switch (kind) {
           case Columns::pattern:
-            add([&](std::uint32_t lane) { return base + (row + lane); });
+            add([&](std::uint32_t lane) __attribute__((always_inline)) { return base + (row + lane); });
             break;
           case Columns::offset_8:
-            add([&](std::uint32_t lane) { return offset(std::uint8_t{}, lane); });
+            add([&](std::uint32_t lane) __attribute__((always_inline)) { return offset(std::uint8_t{}, lane); });
             break;
           case Columns::offset_16:
-            add([&](std::uint32_t lane) { return offset(std::uint16_t{}, lane); });
+            add([&](std::uint32_t lane) __attribute__((always_inline)) { return offset(std::uint16_t{}, lane); });
             break;
           default:
-            add([&](std::uint32_t lane) { return offset(std::uint32_t{}, lane); });
+            add([&](std::uint32_t lane) __attribute__((always_inline)) { return offset(std::uint32_t{}, lane); });
         }
         raw += static_cast<std::uint32_t>(std::popcount(mask)) * block * block;
       }

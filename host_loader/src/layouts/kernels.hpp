@@ -84,7 +84,7 @@ using Multiply = void (*)(const PartView& part, const LayoutState* state, const 
 
 // Every layout that the host multiplies with: the only list of them.
 #define SPMVPACK_HOST_LAYOUTS(X) \
-  X(csr) X(coo) X(ell) X(ellpack_r) X(sell) X(pjds) X(dia) X(ccoo) X(amb) X(csell) X(bitflag) X(sjds)
+  X(csr) X(coo) X(ell) X(ellpack_r) X(sell) X(pjds) X(dia) X(ccoo) X(amb) X(pkt) X(csell) X(bitflag) X(sjds)
 
 namespace layouts {
 /// A is the type of the stored values. They are widened to V, exactly, before anything is computed.

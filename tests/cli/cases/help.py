@@ -27,7 +27,7 @@ assert spmvpack("encode", "no-such-file", "-h") == spmvpack("encode", "-h")
 text = spmvpack("help", "layouts")
 assert max(map(len, text.splitlines())) <= 80, text
 ours, papers = (re.findall(r"^  (\w+) +\S", part, re.MULTILINE) for part in text.split("\nLayouts as papers have them"))
-assert papers == ["ellpack_r", "pjds", "amb", "hyb", "segmented_sell", "nus_sell"], text
+assert papers == ["ellpack_r", "pjds", "amb", "pkt", "hyb", "segmented_sell", "nus_sell"], text
 assert ours == ["auto", *(name for name in layouts() if name not in papers)], text
 assert "help layouts" in overview
 # Every other layout is named where one is chosen, and all are described.

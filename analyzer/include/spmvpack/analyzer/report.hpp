@@ -30,6 +30,7 @@ struct PartCost {
 struct LayoutCost {
   std::string name;
   bool reproduction = false;                     ///< encoder::Strategy::reproduction
+  bool by_name_only = false;                     ///< encoder::Strategy::by_name_only, which `auto` never takes
   std::uint64_t device_bytes = 0;                ///< what a multiply reads of the matrix
   std::uint64_t file_bytes = 0;                  ///< the file that encode() writes with these settings and codec none
   std::optional<std::uint64_t> workspace_bytes;  ///< of one multiply, from ReportOptions::workspace
@@ -59,6 +60,7 @@ struct LayoutCost {
 struct Refusal {
   std::string name, reason;
   bool reproduction = false;  ///< encoder::Strategy::reproduction
+  bool not_planned = false;   ///< left out by ReportOptions::by_name_only, whether or not it would refuse
 };
 
 /// What A^T costs beside A: nothing if it is A or -A.
@@ -102,6 +104,9 @@ struct ReportOptions {
   Speeds speeds = {};
   encoder::Aim aim = {};
   bool transpose = false;  ///< also what A^T costs
+  /// Whether strategies that `auto` never takes (encoder::Strategy::by_name_only) are planned without a setting of
+  /// theirs, too: METIS takes longer than the rest of a report.
+  bool by_name_only = false;
   ProgressCallback progress = {};
 };
 

@@ -201,6 +201,9 @@ SPMVPACK_EXPORT std::span<const LayoutEncoder> layout_encoders();
 /// The layout with that name. Error(errc::usage), listing the known ones, if there is none.
 SPMVPACK_EXPORT const LayoutEncoder& find_layout_encoder(std::string_view name);
 
+/// The version of METIS that this build cuts packets with (layout pkt), such as "5.1.0"; empty: it has none.
+SPMVPACK_EXPORT std::string_view metis_version() noexcept;
+
 /// A way to encode a whole matrix. Each single layout is a strategy, too, under the layout's name.
 struct Strategy {
   std::string name;
@@ -224,6 +227,8 @@ struct Strategy {
   /// A setting with which its plans have no fill that reads x, and which `auto` makes if it was not given, but the plan
   /// without it has such fill. Empty: there is none.
   std::pair<std::string, std::string> without_fill = {};
+  /// Whether it is taken by its name alone: `auto` leaves it out, with its settings.
+  bool by_name_only = false;
 
   [[nodiscard]] bool suits_target(Target target) const noexcept { return !hosts_only || target == Target::host; }
 };
@@ -233,7 +238,7 @@ struct Candidate {
   std::string_view strategy;
   std::uint64_t device_bytes = 0;
   double seconds = 0;         ///< predicted_seconds() of the aim's target (time_model.hpp)
-  bool fill_reads_x = false;  ///< PartPlan::fill_reads_x
+  bool fill_reads_x = false;  ///< PartPlan::fill_reads_x; or Strategy::by_name_only, as neither is chosen
 };
 struct Choice {
   std::size_t index = 0;  ///< of the chosen candidate

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_compiled.bl
     next = header_of(v, c + stride, rows);
     const std::byte* const bytes = v.blob + h.offset;
     Scratch<V>& mine = scratch[warp];
-    chunk<A, V, K>(h, bytes, lut, x, mine, to);
+    chunk<A, V, K>(h, bytes, v.single, lut, x, mine, to);
   }
 }
 
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(tuning::ccoo_most_threads, tuning::ccoo_compil
     const ChunkHeader h = next;
     next = header_of(v, c + gridDim.x, rows);
     const std::byte* const bytes = v.blob + h.offset;
-    team_chunk<A, V, K>(h, bytes, lut, x, scratch[turn], stages, to);
+    team_chunk<A, V, K>(h, bytes, v.single, lut, x, scratch[turn], stages, to);
   }
 }
 
@@ -129,8 +129,7 @@ __global__ void __launch_bounds__(atomic_threads)
     const std::byte* const bytes = v.blob + h.offset;
     const unsigned lanes = h.encoding.groups() * 32;
     if (threadIdx.x >= lanes) continue;
-    const BlobLayout at = blob_layout(h.encoding, lanes, K, sizeof(A));
-    const Blob blob{bytes, bytes + at.columns, bytes + at.values};
+    const Blob blob = Blob::of<A, K>(h.encoding, bytes, lanes, v.single);
     const std::uint32_t row = spmvpack::layouts::ccoo::lane_row(h.encoding, h.row_base, bytes, threadIdx.x);
     V sum[1] = {};
     std::uint32_t first = 0, last = 0;

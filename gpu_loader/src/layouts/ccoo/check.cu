@@ -59,7 +59,9 @@ __global__ void check_count_kernel(const unsigned long long* entries, std::uint6
 }  // namespace
 
 const std::array<std::string_view, 11> check_names{{
-    "encoding: column offsets of a width that does not exist, or more groups than a chunk has",
+    "encoding: column offsets of a width that does not exist, raw values beside a single one, or more groups than a "
+    "chunk "
+    "has",
     "blob_offset: a chunk does not start where the one before it ends, or ends past the blob",
     "row_base: a row is not below the part's rows",
     "col_base: a column is not below the part's columns",

@@ -94,9 +94,20 @@ __device__ void with_format(Encoding e, Function&& f) {
   }
 }
 
+/// The ids of a chunk that has none, as all entries have the table's first value: they stay in caches, and no kernel
+/// has a format more.
+__device__ constexpr std::uint64_t no_ids[spmvpack::layouts::ccoo::most_slots / 8] = {};
+
 /// The arrays of a chunk's blob.
 struct Blob {
   const std::byte *rows, *columns, *values;
+
+  /// `bytes`: the blob of a chunk with `lanes` stored lanes of K slots.
+  template <class A, int K>
+  static __device__ Blob of(Encoding e, const std::byte* bytes, unsigned lanes, bool single) {
+    const BlobLayout at = blob_layout(e, lanes, K, sizeof(A), 1);  // only where values begin
+    return {bytes, bytes + at.columns, single ? reinterpret_cast<const std::byte*>(no_ids) : bytes + at.values};
+  }
 };
 
 /// The sums of `U` lanes that are 32 apart, starting with `lane`; all loads come before all sums. `first` and `last`
@@ -261,14 +272,13 @@ __device__ typename F::V sum_lanes(const Blob& blob, bool one_row, unsigned grou
 /// Multiplies one chunk, and writes the empty rows from its last row to the next chunk's. What formats share is outside
 /// of them: six times the code would take as much longer to compile.
 template <class A, class V, int K>
-__device__ void chunk(const ChunkHeader& header, const std::byte* bytes, const V* lut, const V* __restrict__ x,
-                      Scratch<V>& scratch, const RowSums<V>& to) {
+__device__ void chunk(const ChunkHeader& header, const std::byte* bytes, bool single, const V* lut,
+                      const V* __restrict__ x, Scratch<V>& scratch, const RowSums<V>& to) {
   const unsigned lane = lane_id();
   const Encoding e = header.encoding;
   const bool one_row = e.one_row();
   const unsigned lanes = e.groups() * 32;
-  const BlobLayout at = blob_layout(e, lanes, K, sizeof(A));
-  const Blob blob{bytes, bytes + at.columns, bytes + at.values};
+  const Blob blob = Blob::of<A, K>(e, bytes, lanes, single);
   std::uint64_t row_bytes = 0;
   if (!one_row && lane * 8 < lanes) row_bytes = __ldcs(reinterpret_cast<const unsigned long long*>(blob.rows) + lane);
   std::uint32_t first = 0, last = 0, last_row = header.row_base;

@@ -71,14 +71,14 @@ __device__ typename F::V staged_sum(const Blob& blob, const typename F::V* __res
 /// Multiplies one chunk, and writes the empty rows from its last row to the next chunk's, by a block of two warps or
 /// more. All of them must pass a barrier between two chunks with the same scratch. `stages`: for each warp.
 template <class A, class V, int K>
-__device__ void team_chunk(const ChunkHeader& header, const std::byte* bytes, const V* lut, const V* __restrict__ x,
-                           TeamScratch<V>& scratch, StagedValues::Stage* stages, const RowSums<V>& to) {
+__device__ void team_chunk(const ChunkHeader& header, const std::byte* bytes, bool single, const V* lut,
+                           const V* __restrict__ x, TeamScratch<V>& scratch, StagedValues::Stage* stages,
+                           const RowSums<V>& to) {
   const unsigned lane = lane_id(), warp = threadIdx.x / 32, warps = blockDim.x / 32;
   const Encoding e = header.encoding;
   const bool one_row = e.one_row();
   const unsigned groups = e.groups(), lanes = groups * 32;
-  const BlobLayout at = blob_layout(e, lanes, K, sizeof(A));
-  const Blob blob{bytes, bytes + at.columns, bytes + at.values};
+  const Blob blob = Blob::of<A, K>(e, bytes, lanes, single);
   std::uint64_t row_bytes = 0;
   if (warp == 0 && !one_row && lane * 8 < lanes)
     row_bytes = __ldcs(reinterpret_cast<const unsigned long long*>(blob.rows) + lane);

@@ -6,8 +6,8 @@
 
 namespace spmvpack::launch_rules::host_tasks {
 
-/// Rows of coo; chunks of amb.
-inline constexpr std::uint64_t coo_rows = 2048, amb_chunks = 64;
+/// Rows of coo; chunks of amb; packets of pkt.
+inline constexpr std::uint64_t coo_rows = 2048, amb_chunks = 64, pkt_packets = 1;
 
 /// Rows of ell, sell and pjds that are added up together: neighbouring rows' slots share cache lines.
 inline constexpr std::uint64_t padded_block = 64;

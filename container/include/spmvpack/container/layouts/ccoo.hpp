@@ -13,8 +13,9 @@ namespace spmvpack::layouts::ccoo {
 inline constexpr std::uint32_t default_lanes = 256;  ///< B, lanes of a full chunk
 inline constexpr std::uint32_t max_row_span = 255;   ///< the largest offset of a row byte
 inline constexpr std::uint32_t lut_capacity = 256;
-enum Param : std::uint8_t { param_lanes = 0, param_slots = 1 };  ///< B, K
-inline constexpr std::array<std::string_view, 2> parameters{"lanes", "slots"};
+inline constexpr std::uint32_t most_slots = default_lanes * 8;                     ///< of a chunk
+enum Param : std::uint8_t { param_lanes = 0, param_slots = 1, param_single = 2 };  ///< B, K, whether there is one value
+inline constexpr std::array<std::string_view, 3> parameters{"lanes", "slots", "single"};
 enum Section : std::uint8_t { section_encoding = 0, section_blob = 4, section_lut = 5 };  ///< places in `sections`
 
 constexpr std::uint64_t chunks_of(const PartInfo& part) noexcept { return part.counts[section_encoding]; }
@@ -65,17 +66,19 @@ struct BlobLayout {
 /// @param lanes       stored lanes of the chunk (groups times lanes per group)
 /// @param slots       K
 /// @param value_bytes 8 or 4, the size of a raw value
+/// @param id_bytes    1, or 0 if all entries have the value lut[0]
 constexpr SPMVPACK_HOST_DEVICE BlobLayout blob_layout(Encoding e, std::uint32_t lanes, std::uint32_t slots,
-                                                      std::uint32_t value_bytes) noexcept {
+                                                      std::uint32_t value_bytes, std::uint32_t id_bytes) noexcept {
   const std::uint32_t columns = e.one_row() ? 0 : lanes;
   const std::uint32_t values = columns + lanes * slots * e.column_bytes();
-  return {columns, values, values + lanes * slots * (e.lut() ? 1 : value_bytes)};
+  return {columns, values, values + lanes * slots * (e.lut() ? id_bytes : value_bytes)};
 }
 
 /// The arrays of a ccoo part. T is the value type.
 template <class T>
 struct View {
   std::uint32_t lanes = 0, slots = 0;  ///< B, K
+  bool single = false;                 ///< whether all entries have the value lut[0], and blobs no ids
   std::uint64_t chunks = 0;
   const std::uint8_t* encoding = nullptr;
   const std::uint32_t* row_base = nullptr;
@@ -94,7 +97,7 @@ constexpr SPMVPACK_HOST_DEVICE std::uint32_t stored_lanes(const View<T>& v, std:
 }
 template <class T>
 constexpr SPMVPACK_HOST_DEVICE BlobLayout blob_layout(const View<T>& v, std::uint64_t c) noexcept {
-  return blob_layout({v.encoding[c]}, stored_lanes(v, c), v.slots, sizeof(T));
+  return blob_layout({v.encoding[c]}, stored_lanes(v, c), v.slots, sizeof(T), v.single ? 0 : 1);
 }
 
 /// The row of lane `lane`; `rows` points to the start of the chunk's blob.

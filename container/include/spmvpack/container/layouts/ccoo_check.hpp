@@ -51,7 +51,7 @@ SPMVPACK_HOST_DEVICE std::uint64_t blob_begin(const View<T>& v, std::uint64_t c)
 template <class T>
 SPMVPACK_HOST_DEVICE Violation check_place(const View<T>& v, const Sizes& n, std::uint64_t c) {
   const Encoding e{v.encoding[c]};
-  if (!e.valid() || stored_lanes(v, c) > v.lanes) return bad_encoding;
+  if (!e.valid() || stored_lanes(v, c) > v.lanes || (v.single && !e.lut())) return bad_encoding;
   const std::uint64_t begin = v.blob_offset[c], bytes = blob_layout(v, c).end;
   if (begin != blob_begin(v, c)) return blob_elsewhere;
   return begin > n.blob || bytes > n.blob - begin ? blob_past_end : sound;
@@ -88,7 +88,7 @@ SPMVPACK_HOST_DEVICE Violation check_slot(const View<T>& v, const Sizes& n, std:
   if (offset >= n.cols - v.col_base[c]) return column_out_of_range;
   if (slot != 0 && offset < s.offset(slot - 1) && s.row(slot / k) == s.row((slot - 1) / k)) return columns_fall;
   const bool lut = blob.encoding.lut();
-  const std::size_t size = lut ? 1 : sizeof(T);
+  const std::size_t size = v.single ? 0 : lut ? 1 : sizeof(T);
   const std::byte* const value = blob.values + slot * size;
   if (is_padding(s, k, slot)) {
     if ((slot & (group_lanes(v.lanes) * k - 1)) == 0) return group_of_padding;
@@ -99,7 +99,7 @@ SPMVPACK_HOST_DEVICE Violation check_slot(const View<T>& v, const Sizes& n, std:
     // Kernels expect padding at the end of a lane, and lanes of padding at the end of a chunk, but nowhere else.
     return entry_after_padding;
   }
-  return lut && static_cast<std::uint64_t>(*value) >= n.lut ? id_out_of_range : sound;
+  return lut && !v.single && static_cast<std::uint64_t>(*value) >= n.lut ? id_out_of_range : sound;
 }
 
 /// The first and last slot of a chunk, for comparison with its neighbours.

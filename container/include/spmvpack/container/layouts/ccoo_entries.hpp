@@ -58,10 +58,13 @@ SPMVPACK_HOST_DEVICE void each_entry(const View<T>& v, std::uint64_t c, const Sl
   const std::uint32_t count = stored_lanes(v, c) * v.slots;
   const std::uint64_t values = v.blob_offset[c] + blob_layout(v, c).values;
   const bool lut = Encoding{v.encoding[c]}.lut();
+  const auto id = [&](std::uint32_t slot) {
+    return v.single ? std::uint8_t{0} : static_cast<std::uint8_t>(v.blob[values + slot]);
+  };
   for (std::uint32_t slot = 0; slot < count; ++slot)
     if (!is_padding(s, v.slots, slot))
       f(s.row(slot / v.slots), v.col_base[c] + s.offset(slot),
-        lut ? element_slot<T>(static_cast<std::uint8_t>(v.blob[values + slot])) : ValueSlot{values + slot * sizeof(T)});
+        lut ? element_slot<T>(id(slot)) : ValueSlot{values + slot * sizeof(T)});
 }
 
 }  // namespace spmvpack::layouts::ccoo

@@ -1,0 +1,66 @@
+// pkt on the GPU: the host's bits from packets and threads of all sizes, with the remainder in coo. Part of gpu_test.
+
+#include "catch.hpp"
+#include "device.hpp"
+#include "matrices.hpp"
+#include "spmvpack/host_loader/host_matrix.hpp"
+
+namespace spmvpack::test {
+namespace {
+
+using gpu_loader::DeviceMatrix;
+using Settings = std::map<std::string, std::string>;
+
+template <class V>
+void require_bits_of_host(const CsrMatrix& matrix, const Settings& settings) {
+  const Encoded file = encode(matrix, "pkt", settings);
+  const auto host = host_loader::HostMatrix::load(open(file.bytes));
+  const DeviceMatrix a = load_device(file.bytes);
+  REQUIRE(a.device_bytes() == file.device_bytes);
+  const auto x = random_vector<V>(matrix.cols, 7), y0 = random_vector<V>(matrix.rows, 8);
+  std::vector<V> sums(matrix.rows), scaled = y0;
+  host.multiply<V>(1, x, 0, sums, 2);
+  host.multiply<V>(V{-2.5}, x, V{0.75}, scaled, 2);
+  REQUIRE(same_bits(multiply<V>(a, x, ""), sums));
+  REQUIRE(same_bits(multiply<V>(a, x, "", 1, 0, nullptr, 1), sums));
+  REQUIRE(same_bits(multiply<V>(a, x, "", V{-2.5}, V{0.75}, &y0), scaled));
+}
+
+/// Rows of 0 to `longest` entries, most of them near the diagonal.
+template <class T>
+CsrMatrix near_diagonal(std::uint64_t n, std::uint32_t longest) {
+  std::mt19937_64 rng(n);
+  return from_rows<T>(n, n, rng, 3, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row(rng() % (longest + 1));
+    for (std::uint32_t& c : row)
+      c = static_cast<std::uint32_t>(rng() % 50 == 0 ? rng() % n : std::min(n - 1, r + rng() % 40));
+    return row;
+  });
+}
+
+template <class A, class V>
+void all_packets() {
+  for (const std::uint64_t n : {1U, 2U, 31U, 3071U, 3072U})
+    for (const char* const threads : {"1", "33", "512", "1024"}) {
+      INFO(n << " rows, " << threads << " threads");
+      require_bits_of_host<V>(near_diagonal<A>(n, 12), {{"pkt.threads", threads}});
+    }
+  const CsrMatrix large = near_diagonal<A>(100'003, 12);
+  require_bits_of_host<V>(near_diagonal<A>(3001, 12), {{"pkt.rows", "1"}, {"pkt.threads", "2"}});  // more than blocks
+  if (encoder::metis_version().empty()) return;
+  for (const char* const rows : {"20", "1000", "3072"})
+    for (const char* const threads : {"32", "100", "512"}) {
+      INFO("packets of " << rows << " rows, " << threads << " threads");
+      require_bits_of_host<V>(large, {{"pkt.rows", rows}, {"pkt.threads", threads}});
+    }
+}
+
+}  // namespace
+
+TEST_CASE("pkt gives the host's bits, in packets of one row to all, with a remainder or without", "[short]") {
+  all_packets<double, double>();
+  all_packets<float, float>();
+  all_packets<float, double>();
+}
+
+}  // namespace spmvpack::test
