@@ -298,7 +298,7 @@ static PetscErrorCode assembly_on_device(void) {
   Mat peer, ours;
   PetscCount count = 0;
   PetscInt *rows = NULL, *cols = NULL;
-  PetscScalar *values = NULL, *on_device = NULL;
+  PetscScalar *values = NULL, *staged = NULL, *on_device = NULL;
   PetscDeviceContext context;
 
   PetscFunctionBeginUser;
@@ -308,8 +308,12 @@ static PetscErrorCode assembly_on_device(void) {
   for (int times = 1; times < 5; ++times) {
     PetscCall(entries(times, PETSC_FALSE, &count, &rows, &cols, &values));
     PetscCall(PetscDeviceMalloc(context, PETSC_MEMTYPE_CUDA, (size_t)count, &on_device));
-    PetscCall(PetscDeviceArrayCopy(context, on_device, values, (size_t)count));
+    PetscCall(
+        PetscDeviceMalloc(context, PETSC_MEMTYPE_HOST, (size_t)count, &staged)); /* PETSc copies from its own alone */
+    PetscCall(PetscArraycpy(staged, values, count));
+    PetscCall(PetscDeviceArrayCopy(context, on_device, staged, (size_t)count));
     PetscCall(PetscDeviceContextSynchronize(context));
+    PetscCall(PetscDeviceFree(context, staged));
     PetscCall(MatSetValuesCOO(peer, on_device, times % 2 ? INSERT_VALUES : ADD_VALUES));
     PetscCall(MatSetValuesCOO(ours, on_device, times % 2 ? INSERT_VALUES : ADD_VALUES));
     PetscCall(PetscDeviceContextSynchronize(context));
