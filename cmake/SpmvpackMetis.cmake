@@ -1,5 +1,5 @@
-# Decides whether encoder cuts packets (layout pkt) with METIS; if so, sets SPMVPACK_WITH_METIS and makes the target
-# spmvpack_metis. METIS has neither a module of pkg-config nor one of CMake.
+# Decides whether encoder cuts packets (layout pkt), and the command cuts matrices for ranks, with METIS; if so, sets
+# SPMVPACK_WITH_METIS and makes the target spmvpack_metis. METIS has neither a module of pkg-config nor one of CMake.
 set(SPMVPACK_WITH_METIS OFF)
 set(SPMVPACK_METIS AUTO CACHE STRING "Encode the layout pkt with METIS: AUTO (if METIS is found), ON or OFF")
 set_property(CACHE SPMVPACK_METIS PROPERTY STRINGS AUTO ON OFF)
@@ -34,4 +34,5 @@ endif()
 add_library(spmvpack_metis INTERFACE)
 target_include_directories(spmvpack_metis SYSTEM INTERFACE ${SPMVPACK_METIS_INCLUDE})
 target_link_libraries(spmvpack_metis INTERFACE ${SPMVPACK_METIS_LIBRARY})
+set(SPMVPACK_METIS_SONAME libmetis.so.${major})
 set(SPMVPACK_WITH_METIS ON)

@@ -31,13 +31,13 @@
 namespace spmvpack::test {
 namespace {
 
-CsrMatrix small_matrix() {
+CsrMatrix small_matrix(std::uint32_t cols = 17) {
   std::mt19937_64 rng(4);
   Entries entries;
   for (std::uint32_t r = 0; r < 12; ++r)
     for (std::uint32_t i = 0; i < r % 5; ++i)
-      entries[{r, (r * 3 + i * 2) % 17}] = i == 0 ? 1.0 : random_value<double>(rng, 3);
-  return make_csr(12, 17, entries);
+      entries[{r, (r * 3 + i * 2) % cols}] = i == 0 ? 1.0 : random_value<double>(rng, 3);
+  return make_csr(12, cols, entries);
 }
 
 /// The kind of error that work() ends with; 0 if none.
@@ -71,7 +71,8 @@ SourceMatrix source_of(const CsrMatrix& a) { return {clone(a), Field::integer, S
 TEST_CASE("every changed byte of a file is noticed", "[sequential]") {
   for (const std::string& layout : layout_names())
     for (const format::Codec codec : {format::Codec::none, format::Codec::zstd}) {
-      std::vector<std::byte> bytes = encode(small_matrix(), layout, {}, codec).bytes;
+      const std::uint32_t cols = layout == "pkt" ? 12 : 17;  // it takes square ones
+      std::vector<std::byte> bytes = encode(small_matrix(cols), layout, {}, codec).bytes;
       REQUIRE(verdict(bytes) == errc{});
       for (std::size_t i = 0; i < bytes.size(); ++i) {
         const errc expected = i < 8 ? errc::bad_input : i < 12 ? errc::unsupported : errc::corrupt;

@@ -127,7 +127,14 @@ PetscErrorCode multiply_on_gpu(Mat a, const State& state, const Multiplier& with
   const PetscScalar* from = nullptr;
   PetscScalar* to = nullptr;
   PetscMemType of_x = PETSC_MEMTYPE_HOST, of_z = PETSC_MEMTYPE_HOST;
+  PetscBool x_bound = PETSC_FALSE, z_bound = PETSC_FALSE;
   PetscFunctionBegin;
+  // AIJCUSPARSE multiplies into the device's copy of a vector that is bound to the CPU; to look at its host array would
+  // make that one the newest.
+  PetscCall(VecBoundToCPU(x, &x_bound));
+  PetscCall(VecBoundToCPU(z, &z_bound));
+  *done = false;
+  if (x_bound != PETSC_FALSE || z_bound != PETSC_FALSE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayReadAndMemType(x, &from, &of_x));
   if (adds)
     PetscCall(VecGetArrayAndMemType(z, &to, &of_z));

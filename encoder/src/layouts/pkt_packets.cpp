@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "partition.hpp"
+#include "metis.hpp"
 #include "spmvpack/container/layouts/pkt.hpp"
 
 namespace spmvpack::encoder::layouts {

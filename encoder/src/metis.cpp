@@ -1,3 +1,6 @@
+#include "metis.hpp"
+
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <metis.h>
 
@@ -5,7 +8,6 @@
 #include <limits>
 #include <mutex>
 
-#include "partition.hpp"
 #include "spmvpack/container/error.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/layout.hpp"
@@ -17,6 +19,24 @@ namespace {
 #define SPMVPACK_TEXT(number) SPMVPACK_TEXT_OF(number)
 constexpr std::string_view version =
     SPMVPACK_TEXT(METIS_VER_MAJOR) "." SPMVPACK_TEXT(METIS_VER_MINOR) "." SPMVPACK_TEXT(METIS_VER_SUBMINOR);
+
+/// What is called of METIS's library, which is opened when it is first needed and stays; null if it is not there.
+struct Metis {
+  decltype(&METIS_SetDefaultOptions) set_default_options = nullptr;
+  decltype(&METIS_PartGraphKway) part_graph_kway = nullptr;
+
+  Metis() noexcept {
+    void* const library = dlopen(SPMVPACK_METIS_SONAME, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return;
+    set_default_options = reinterpret_cast<decltype(set_default_options)>(dlsym(library, "METIS_SetDefaultOptions"));
+    part_graph_kway = reinterpret_cast<decltype(part_graph_kway)>(dlsym(library, "METIS_PartGraphKway"));
+  }
+  [[nodiscard]] bool found() const noexcept { return set_default_options != nullptr && part_graph_kway != nullptr; }
+};
+const Metis& metis() noexcept {
+  static const Metis metis;
+  return metis;
+}
 
 /// The rows that have an entry in each column, rising.
 struct Columns {
@@ -93,9 +113,13 @@ std::mutex& one_at_a_time() {
 
 }  // namespace
 
-std::string_view metis_version() noexcept { return version; }
+std::string_view metis_version() noexcept { return metis().found() ? version : std::string_view{}; }
 
 CountedVector<std::uint32_t> partition_rows(const CsrView& a, std::uint64_t parts, int threads) {
+  if (!metis().found())
+    throw Error(errc::unsupported,
+                fmt::format("cutting {} rows takes METIS, and " SPMVPACK_METIS_SONAME " is not found", a.rows()), {},
+                "install METIS (on Debian libmetis5), or name its directory in LD_LIBRARY_PATH");
   Graph graph(a, threads);
   CountedVector<std::uint32_t> part_of(a.rows());
   if (graph.neighbours.empty()) {  // METIS refuses a graph without edges, of which any parts are as good
@@ -109,7 +133,7 @@ CountedVector<std::uint32_t> partition_rows(const CsrView& a, std::uint64_t part
   Array<idx_t> found(a.rows());
   // Whatever decides the result is said, though most of it is METIS's default.
   std::array<idx_t, METIS_NOPTIONS> options{};
-  METIS_SetDefaultOptions(options.data());
+  metis().set_default_options(options.data());
   options[METIS_OPTION_OBJTYPE] = METIS_OBJTYPE_CUT;
   options[METIS_OPTION_CTYPE] = METIS_CTYPE_SHEM;
   options[METIS_OPTION_IPTYPE] = METIS_IPTYPE_METISRB;
@@ -124,8 +148,8 @@ CountedVector<std::uint32_t> partition_rows(const CsrView& a, std::uint64_t part
   int status = METIS_OK;
   {
     const std::lock_guard lock(one_at_a_time());
-    status = METIS_PartGraphKway(&vertices, &constraints, graph.ptr.data(), graph.neighbours.data(), nullptr, nullptr,
-                                 nullptr, &wanted, nullptr, nullptr, options.data(), &cut, found.data());
+    status = metis().part_graph_kway(&vertices, &constraints, graph.ptr.data(), graph.neighbours.data(), nullptr,
+                                     nullptr, nullptr, &wanted, nullptr, nullptr, options.data(), &cut, found.data());
   }
   if (status == METIS_ERROR_MEMORY)
     throw Error(errc::out_of_memory, fmt::format("METIS has not the memory to cut {} rows into {}", a.rows(), parts),

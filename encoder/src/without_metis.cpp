@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "partition.hpp"
+#include "metis.hpp"
 #include "spmvpack/container/error.hpp"
 #include "spmvpack/encoder/layout.hpp"
 
