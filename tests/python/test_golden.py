@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import spmvpack as sp
 
@@ -68,7 +69,7 @@ def test_shares():
     assert {k: v for k, v in share.share.items() if k != "global_digest"} == {
         "rank": 1, "ranks": 3, "global_shape": (5, 7), "global_nnz": 6, "first_row": 2, "first_column": 3, "own_columns": 2}
     assert len(share.share["global_digest"]) == 32
-    assert sp.encode(np.eye(2)).share is None
+    assert sp.encode(sparse.csr_array(np.eye(2))).share is None
 
 
 def test_what_is_rejected_is_rejected():
