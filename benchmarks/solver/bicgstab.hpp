@@ -13,7 +13,7 @@ namespace spmvpack::bench {
 /// y = A x of vectors in device memory, started on the stream of the solver. It must be able to be captured.
 using DeviceMultiply = std::function<void(double* x, double* y)>;
 
-/// Solves A x = b in double precision. One iteration is two multiplies and six kernels, among them all sums of a step
+/// Solves A x = b in double precision. One iteration is two multiplies and eight kernels, among them all sums of a step
 /// at once, in an order that does not depend on time; scalars stay on the device. It is captured once as a CUDA graph,
 /// so that no multiply waits for the processor.
 class Bicgstab {
