@@ -149,7 +149,10 @@ class Tests:
         for layout, plain, path, encoded in self.both(ranks, "dolfinx_poisson.py", ["csell"], 2 * ranks, size):
             expected, found = (json.loads(p.read_text()) for p in (plain, path))
             for name, (iterations, _, norm) in expected.items():
-                if abs(found[name][0] - iterations) > iterations // 50 or abs(found[name][2] - norm) > 1e-8 * norm:
+                # The coarse grids of gamg depend on the order in which ranks' messages come: AIJ alone has taken 19
+                # steps in one run and 21 in another.
+                most = max(4, iterations // 4) if "gamg" in name and ranks > 1 else iterations // 50
+                if abs(found[name][0] - iterations) > most or abs(found[name][2] - norm) > 1e-8 * norm:
                     sys.exit(f"dolfinx, {name}, {layout}, {ranks} ranks: {found[name]} instead of {expected[name]}")
             print(f"dolfinx at {ranks} ranks with {layout}: as with AIJ, {expected}; {encoded} matrices encoded")
 
