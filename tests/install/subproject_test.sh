@@ -39,9 +39,10 @@ quietly "$CMAKE" --install static --prefix installed
 [[ $(files installed) == ./bin/multiply ]] || { files installed && fail "installed what is not the parent's"; }
 
 step "FetchContent; shared libraries, installed with the parent"
-configure shared -DFETCH=ON -DBUILD_SHARED_LIBS=ON "${quick[@]}" -DSPMVPACK_INSTALL=ON
-quietly "$CMAKE" --build shared
-quietly "$CMAKE" --install shared --prefix whole
+# Where the static ones are: the same objects, which are compiled alike, are linked otherwise.
+configure static --fresh -DCMAKE_CXX_STANDARD=20 -DFETCH=ON -DBUILD_SHARED_LIBS=ON "${quick[@]}" -DSPMVPACK_INSTALL=ON
+quietly "$CMAKE" --build static
+quietly "$CMAKE" --install static --prefix whole
 LD_LIBRARY_PATH=whole/lib whole/bin/multiply A.spmvc | diff - y || fail "another y with shared libraries"
 [[ -e whole/lib/libspmvpack_host_loader.so && ! -e whole/bin/spmvpack ]] || { files whole && fail "installed otherwise"; }
 use=("$CMAKE" -S "$source/tests/install/consumer" -B use -G Ninja -DCMAKE_PREFIX_PATH="$scratch/whole")
