@@ -283,8 +283,9 @@ def fit_gpu(times, weights):
     weight = near
     for _ in range(12):
         row = (weight / picoseconds)[:, None]
-        orthogonal, triangle = numpy.linalg.qr(work / scale * row)  # as many rows as prices: the same solution
-        solution, _ = scipy.optimize.nnls(triangle, orthogonal.T @ weight)
+        # As many rows as prices, with the right side as one more column: the same solution.
+        triangle = numpy.linalg.qr(numpy.column_stack((work / scale * row, weight)), mode="r")
+        solution, _ = scipy.optimize.nnls(triangle[:-1, :-1], triangle[:-1, -1])
         errors = numpy.log(numpy.maximum((work / scale) @ solution / picoseconds, 1e-3))
         weight = near / numpy.sqrt(1 + (errors / spread) ** 2)
     return {unit: 0.0 for unit in HOST_ONLY} | {unit: rounded(price) for unit, price in zip(units, solution / scale)}
