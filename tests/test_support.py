@@ -7,6 +7,7 @@ import argparse
 import functools
 import importlib
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -19,6 +20,7 @@ MODULES = ("numpy", "scipy", "xxhash", "zstandard")
 SKIPPED = 77
 
 command = None  # path of spmvpack
+WHOLE = os.environ.get("SPMVPACK_TEST_WHOLE", "0") != "0"  # all of what is otherwise taken by turns
 
 
 def skip_without_modules():
