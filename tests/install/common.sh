@@ -20,6 +20,16 @@ refused() {
   tr -s '[:space:]' ' ' < log | grep -qF "$text" || { cat log && fail "refused without '$text': $*"; }
 }
 
+# From here on, builds that have $REUSE_OBJECTS as their launcher take objects from the build $1, a finished one, where its
+# commands are the same: what is checked is how they are put together. $2: what their objects have before their names.
+reuse_objects_of() {
+  export REUSE_OBJECTS=${BASH_SOURCE[0]%/*}/reuse_objects.sh
+  ninja -C "$1" -t commands > "$scratch/commands"
+  export REUSE_BUILD=$1 REUSE_PREFIX=${2:-} REUSE_COMMANDS=$scratch/commands REUSE_LOG=$scratch/objects
+  export REUSE_LAUNCHER=${LAUNCHER:-}
+}
+tell_reused() { cut -d ' ' -f 1 "$REUSE_LOG" | sort | uniq -c; }
+
 cat > A.mtx << 'MATRIX'
 %%MatrixMarket matrix coordinate real general
 3 4 5

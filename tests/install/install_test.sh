@@ -34,8 +34,7 @@ check_command() {
 check_libraries() {
   local prefix=$1 program=$2 name=${1//\//_} components=()
   if (($# > 2)); then components=(-DCOMPONENTS="$(IFS=';' && echo "${*:3}")"); fi
-  quietly "$CMAKE" -S "$consumer" -B "consumer$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release \
-    "${components[@]}"
+  quietly "$CMAKE" -S "$consumer" -B "consumer$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" "${components[@]}"
   quietly "$CMAKE" --build "consumer$name"
   "./consumer$name/multiply" A.spmvc | diff - y || fail "another y"
   if (($# == 2)); then
@@ -104,20 +103,21 @@ check_command "$scratch/static"
 check_libraries "$scratch/static" "$scratch/static/bin/spmvpack"
 
 step "Shared libraries, c, sources and those below them"
-# The others are made by the same rules. Without CUDA, in few large sources and without optimisation: what is checked is
-# how libraries are linked, installed and found.
-quietly "$CMAKE" -S "$source" -B shared-build -G Ninja -DBUILD_SHARED_LIBS=ON -DSPMVPACK_ROOMS='c;sources' -DCMAKE_UNITY_BUILD=ON \
-  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DSPMVPACK_CUDA=OFF -DSPMVPACK_PETSC=OFF -DSPMVPACK_WERROR="$WERROR" \
-  -DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER"
+# The others are made by the same rules. Without CUDA, and of the build's objects where they are the same: what is checked
+# is how libraries are linked, installed and found.
+reuse_objects_of "$build"
+quietly "$CMAKE" -S "$source" -B shared-build -G Ninja -DBUILD_SHARED_LIBS=ON -DSPMVPACK_ROOMS='c;sources' \
+  -DCMAKE_BUILD_TYPE=Release -DSPMVPACK_CUDA=OFF -DSPMVPACK_PETSC=OFF -DSPMVPACK_WERROR="$WERROR" \
+  -DCMAKE_CXX_COMPILER_LAUNCHER="$REUSE_OBJECTS"
 quietly "$CMAKE" --build shared-build
+tell_reused
 quietly "$CMAKE" --install shared-build --prefix "$scratch/shared"
 without_cuda=$scratch/without_cuda # what spmvpack --version says
 printf '#!/bin/sh\necho "CUDA  without"\n' > "$without_cuda"
 chmod +x "$without_cuda"
-check_libraries "$scratch/shared" "$without_cuda" container sources encoder host_loader gpu_loader c
 # Hidden is what SPMVPACK_EXPORT does not mark, such as the functions of private headers.
 "$source/tests/install/exported_symbols.sh" "$scratch/shared/lib" || fail "other symbols are exported"
-# The tree can be moved.
+# The tree can be moved: nothing in it refers to where it was installed, so that it is checked at another place alone.
 mv shared moved
 check_libraries "$scratch/moved" "$without_cuda" container sources encoder host_loader gpu_loader c
 # The command finds shared libraries beside it: only configured.

@@ -2,16 +2,17 @@
 # Builds spmvpack as a part of another project: one room of it, without the libraries that only other rooms, tools and
 # tests need, and without a trace in the project around it.
 #
-# usage: subproject_test.sh SOURCE SPMVPACK     SPMVPACK: the command; $CXX, $CMAKE, $LAUNCHER and $WERROR as in its build
-source=$1 program=$2
+# usage: subproject_test.sh SOURCE BUILD SPMVPACK     SPMVPACK: the command of BUILD; $CXX, $CMAKE, $LAUNCHER and $WERROR as there
+source=$1 program=$3
 # shellcheck source=tests/install/common.sh
 source "$source/tests/install/common.sh"
 quietly "$program" encode A.mtx
+reuse_objects_of "$2" spmvpack/
 
 configure() {
   local build=$1
   shift
-  quietly "$CMAKE" -S "$source/tests/install/parent" -B "$build" -G Ninja -DCMAKE_CXX_COMPILER_LAUNCHER="$LAUNCHER" \
+  quietly "$CMAKE" -S "$source/tests/install/parent" -B "$build" -G Ninja -DCMAKE_CXX_COMPILER_LAUNCHER="$REUSE_OBJECTS" \
     -DSPMVPACK_SOURCE_DIR="$source" -DSPMVPACK_ROOMS=host_loader -DSPMVPACK_CUDA=OFF \
     -DCMAKE_DISABLE_FIND_PACKAGE_{Boost,Catch2,FastFloat,nlohmann_json}=ON "$@"
 }
@@ -28,11 +29,11 @@ if commands static | grep -qe '-Werror'; then fail "warnings are errors"; fi
 if [[ -e static/compile_commands.json ]]; then fail "compile commands that the parent did not ask for"; fi
 if grep -qiE 'archive|isal|:PATH=.*boost' static/CMakeCache.txt; then fail "looks for libraries of other rooms"; fi
 
-# From here on what is checked is how things are put together: in few large sources and without optimisation.
-quick=(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_UNITY_BUILD=ON -DSPMVPACK_WERROR="$WERROR")
+alike=(-DCMAKE_CXX_STANDARD=20 -DCMAKE_BUILD_TYPE=Release -DSPMVPACK_WERROR="$WERROR") # as in BUILD
 step "add_subdirectory"
-configure static -DCMAKE_CXX_STANDARD=20 "${quick[@]}"
+configure static "${alike[@]}"
 quietly "$CMAKE" --build static
+tell_reused
 static/multiply A.spmvc | diff - y || fail "another y"
 [[ $("$(dirname "$CMAKE")/ctest" -N --test-dir static) == *$'\nTotal Tests: 1' ]] || fail "tests that are not the parent's"
 quietly "$CMAKE" --install static --prefix installed
@@ -40,7 +41,7 @@ quietly "$CMAKE" --install static --prefix installed
 
 step "FetchContent; shared libraries, installed with the parent"
 # Where the static ones are: the same objects, which are compiled alike, are linked otherwise.
-configure static --fresh -DCMAKE_CXX_STANDARD=20 -DFETCH=ON -DBUILD_SHARED_LIBS=ON "${quick[@]}" -DSPMVPACK_INSTALL=ON
+configure static --fresh -DFETCH=ON -DBUILD_SHARED_LIBS=ON "${alike[@]}" -DSPMVPACK_INSTALL=ON
 quietly "$CMAKE" --build static
 quietly "$CMAKE" --install static --prefix whole
 LD_LIBRARY_PATH=whole/lib whole/bin/multiply A.spmvc | diff - y || fail "another y with shared libraries"
