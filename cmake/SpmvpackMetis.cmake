@@ -1,7 +1,7 @@
-# Decides whether encoder cuts packets (layout pkt), and the command cuts matrices for ranks, with METIS; if so, sets
-# SPMVPACK_WITH_METIS and makes the target spmvpack_metis. METIS has neither a module of pkg-config nor one of CMake.
+# Decides whether encoder cuts packets (layout pkt), and matrices for ranks, with METIS; if so, sets SPMVPACK_WITH_METIS,
+# SPMVPACK_METIS_INCLUDE and SPMVPACK_METIS_SONAME. METIS has neither a module of pkg-config nor one of CMake.
 set(SPMVPACK_WITH_METIS OFF)
-set(SPMVPACK_METIS AUTO CACHE STRING "Encode the layout pkt with METIS: AUTO (if METIS is found), ON or OFF")
+set(SPMVPACK_METIS AUTO CACHE STRING "Cut packets (layout pkt), and matrices for ranks, with METIS: AUTO (if it is found), ON or OFF")
 set_property(CACHE SPMVPACK_METIS PROPERTY STRINGS AUTO ON OFF)
 if(SPMVPACK_METIS STREQUAL "OFF" OR NOT encoder IN_LIST spmvpack_rooms)
   return()
@@ -28,11 +28,8 @@ if(problem)
     message(FATAL_ERROR "SPMVPACK_METIS=ON, but ${problem}; install METIS 5 (on Debian libmetis-dev), name its directory in "
                         "CMAKE_PREFIX_PATH, or configure with -DSPMVPACK_METIS=OFF.")
   endif()
-  message(STATUS "The layout pkt is not encoded: ${problem}")
+  message(STATUS "The layout pkt is not encoded, and there is no partition by METIS: ${problem}")
   return()
 endif()
-add_library(spmvpack_metis INTERFACE)
-target_include_directories(spmvpack_metis SYSTEM INTERFACE ${SPMVPACK_METIS_INCLUDE})
-target_link_libraries(spmvpack_metis INTERFACE ${SPMVPACK_METIS_LIBRARY})
 set(SPMVPACK_METIS_SONAME libmetis.so.${major})
 set(SPMVPACK_WITH_METIS ON)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <metis.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <mutex>
@@ -72,9 +73,9 @@ void each_neighbour(const CsrView& a, const Columns& columns, std::uint64_t r, F
 }
 
 struct Graph {
-  Array<idx_t> ptr, neighbours;
+  Array<idx_t> ptr, neighbours, weights;  ///< weights: of vertices; empty if all weigh the same
 
-  Graph(const CsrView& a, int threads) : ptr(a.rows() + 1) {
+  Graph(const CsrView& a, const GraphCut& cut, int threads) : ptr(a.rows() + 1) {
     const Columns columns(a);
     Array<std::uint64_t> ends(a.rows() + 1);
     ends[0] = 0;
@@ -91,17 +92,22 @@ struct Graph {
     });
     for (std::uint64_t r = 0; r < a.rows(); ++r) ends[r + 1] += ends[r];
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<idx_t>::max());
-    if (a.rows() > most || ends[a.rows()] > most)
+    // METIS adds up the weights in its integers, too.
+    if (a.rows() > most || ends[a.rows()] > most || (cut.as_heavy_as_rows && a.nnz() > most - a.rows()))
       throw Error(errc::unsupported,
                   fmt::format("{} rows with {} neighbours are more than METIS {} of this build takes, {}", a.rows(),
                               ends[a.rows()], version, most),
-                  {}, "use another layout, or build with a METIS of 64-bit indices");
+                  {}, fmt::format("{}, or build with a METIS of 64-bit indices", cut.instead));
     for (std::uint64_t r = 0; r <= a.rows(); ++r) ptr[r] = static_cast<idx_t>(ends[r]);
     neighbours = Array<idx_t>(ends[a.rows()]);
     each_row([&](std::uint64_t r) {
       std::uint64_t k = ends[r];
       each_neighbour(a, columns, r, [&](std::uint32_t neighbour) { neighbours[k++] = static_cast<idx_t>(neighbour); });
     });
+    if (!cut.as_heavy_as_rows) return;
+    weights = Array<idx_t>(a.rows());
+    for (std::uint64_t r = 0; r < a.rows(); ++r)
+      weights[r] = static_cast<idx_t>(std::max<std::uint64_t>(a.row_length(r), 1));
   }
 };
 
@@ -115,15 +121,16 @@ std::mutex& one_at_a_time() {
 
 std::string_view metis_version() noexcept { return metis().found() ? version : std::string_view{}; }
 
-CountedVector<std::uint32_t> partition_rows(const CsrView& a, std::uint64_t parts, int threads) {
+CountedVector<std::uint32_t> cut_rows(const CsrView& a, const GraphCut& cut, int threads) {
   if (!metis().found())
     throw Error(errc::unsupported,
                 fmt::format("cutting {} rows takes METIS, and " SPMVPACK_METIS_SONAME " is not found", a.rows()), {},
-                "install METIS (on Debian libmetis5), or name its directory in LD_LIBRARY_PATH");
-  Graph graph(a, threads);
+                fmt::format("install METIS (on Debian libmetis5), or name its directory in LD_LIBRARY_PATH, or {}",
+                            cut.instead));
+  Graph graph(a, cut, threads);
   CountedVector<std::uint32_t> part_of(a.rows());
   if (graph.neighbours.empty()) {  // METIS refuses a graph without edges, of which any parts are as good
-    for (std::uint64_t r = 0; r < a.rows(); ++r) part_of[r] = static_cast<std::uint32_t>(r * parts / a.rows());
+    for (std::uint64_t r = 0; r < a.rows(); ++r) part_of[r] = static_cast<std::uint32_t>(r * cut.parts / a.rows());
     return part_of;
   }
   // METIS's own memory, which it does not count: about three graphs, with weights, as it makes them smaller by half.
@@ -134,7 +141,7 @@ CountedVector<std::uint32_t> partition_rows(const CsrView& a, std::uint64_t part
   // Whatever decides the result is said, though most of it is METIS's default.
   std::array<idx_t, METIS_NOPTIONS> options{};
   metis().set_default_options(options.data());
-  options[METIS_OPTION_OBJTYPE] = METIS_OBJTYPE_CUT;
+  options[METIS_OPTION_OBJTYPE] = cut.fewest == Fewest::edges ? METIS_OBJTYPE_CUT : METIS_OBJTYPE_VOL;
   options[METIS_OPTION_CTYPE] = METIS_CTYPE_SHEM;
   options[METIS_OPTION_IPTYPE] = METIS_IPTYPE_METISRB;
   options[METIS_OPTION_RTYPE] = METIS_RTYPE_GREEDY;
@@ -143,19 +150,22 @@ CountedVector<std::uint32_t> partition_rows(const CsrView& a, std::uint64_t part
   options[METIS_OPTION_UFACTOR] = 30;
   options[METIS_OPTION_SEED] = 1;
   options[METIS_OPTION_NUMBERING] = 0;
-  auto vertices = static_cast<idx_t>(a.rows()), constraints = idx_t{1}, wanted = static_cast<idx_t>(parts);
-  idx_t cut = 0;
+  auto vertices = static_cast<idx_t>(a.rows()), constraints = idx_t{1}, wanted = static_cast<idx_t>(cut.parts);
+  idx_t value = 0;
   int status = METIS_OK;
   {
     const std::lock_guard lock(one_at_a_time());
-    status = metis().part_graph_kway(&vertices, &constraints, graph.ptr.data(), graph.neighbours.data(), nullptr,
-                                     nullptr, nullptr, &wanted, nullptr, nullptr, options.data(), &cut, found.data());
+    status = metis().part_graph_kway(&vertices, &constraints, graph.ptr.data(), graph.neighbours.data(),
+                                     graph.weights.empty() ? nullptr : graph.weights.data(), nullptr, nullptr, &wanted,
+                                     nullptr, nullptr, options.data(), &value, found.data());
   }
   if (status == METIS_ERROR_MEMORY)
-    throw Error(errc::out_of_memory, fmt::format("METIS has not the memory to cut {} rows into {}", a.rows(), parts),
-                {}, "use another layout, or a machine with more memory");
+    throw Error(errc::out_of_memory,
+                fmt::format("METIS has not the memory to cut {} rows into {}", a.rows(), cut.parts), {},
+                fmt::format("{}, or a machine with more memory", cut.instead));
   if (status != METIS_OK)
-    throw Error(errc::internal, fmt::format("METIS cut {} rows into {} with status {}", a.rows(), parts, status));
+    throw Error(errc::unsupported, fmt::format("METIS cut {} rows into {} with status {}", a.rows(), cut.parts, status),
+                {}, cut.instead);
   for (std::uint64_t r = 0; r < a.rows(); ++r) part_of[r] = static_cast<std::uint32_t>(found[r]);
   return part_of;
 }

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "metis.hpp"
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
 
@@ -96,6 +97,21 @@ Partition partition_of(const CsrView& a, std::span<const std::uint32_t> rank_of_
   for (std::uint64_t row = 0; row < a.rows(); ++row)
     partition.order[next[rank_of_row[row]]++] = static_cast<std::uint32_t>(row);
   return partition;
+}
+
+Partition partition_by_metis(const CsrView& a, std::uint64_t ranks, int threads) {
+  require_ranks(a, ranks);
+  constexpr const char* instead = "cut the rows in order (--partition rows)";
+  if (a.rows() != a.cols())
+    throw Error(errc::unsupported, fmt::format("METIS's partition of a matrix of {} x {}", a.rows(), a.cols()), {},
+                fmt::format("only a square matrix has rows and columns that are renumbered alike: {}", instead));
+  if (ranks == 1) return partition_rows(a, ranks);
+  if (ranks > a.rows())
+    throw Error(errc::unsupported, fmt::format("METIS's partition of {} rows for {} ranks", a.rows(), ranks), {},
+                fmt::format("give fewer ranks, or {}", instead));
+  const MemoryScope memory("METIS's partition");
+  const GraphCut cut{.parts = ranks, .fewest = Fewest::shared_vertices, .as_heavy_as_rows = true, .instead = instead};
+  return partition_of(a, cut_rows(a, cut, threads), ranks);
 }
 
 ShareMaker::ShareMaker(const SourceMatrix& whole, const Partition& partition, int threads)

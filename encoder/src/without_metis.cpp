@@ -8,9 +8,10 @@ namespace spmvpack::encoder {
 
 std::string_view metis_version() noexcept { return {}; }
 
-CountedVector<std::uint32_t> partition_rows(const CsrView& a, std::uint64_t /*parts*/, int /*threads*/) {
-  throw Error(errc::unsupported, fmt::format("cutting {} rows takes METIS, which this build lacks", a.rows()), {},
-              "install METIS (on Debian libmetis-dev) and build with -DSPMVPACK_METIS=ON");
+CountedVector<std::uint32_t> cut_rows(const CsrView& a, const GraphCut& cut, int /*threads*/) {
+  throw Error(
+      errc::unsupported, fmt::format("cutting {} rows takes METIS, which this build lacks", a.rows()), {},
+      fmt::format("install METIS (on Debian libmetis-dev) and build with -DSPMVPACK_METIS=ON, or {}", cut.instead));
 }
 
 }  // namespace spmvpack::encoder

@@ -13,6 +13,7 @@
 
 #include "catch.hpp"
 #include "matrices.hpp"
+#include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::test {
@@ -136,7 +137,51 @@ TEST_CASE("partition_rows: no rank has more than its part of the nonzeros and th
   CHECK(encoder::partition_rows(make_csr(4, 10, Entries{}), 4).first_col == std::vector<std::uint64_t>{0, 3, 6, 8, 10});
 }
 
+TEST_CASE("partition_by_metis: ranks of as many nonzeros, which need fewer columns of each other than rows in order") {
+  if (encoder::metis_version().empty()) {
+    CHECK(message([] {
+            static_cast<void>(encoder::partition_by_metis(make_csr(4, 4, {{{0, 1}, 1}}), 2));
+          }).find("takes METIS, ") != std::string::npos);
+    return;
+  }
+  // A grid of 40 x 40 points, the upper quarter of whose rows have 3 entries more.
+  constexpr std::uint32_t n = 40;
+  Entries entries;
+  for (std::uint32_t r = 0; r < n * n; ++r) {
+    for (const std::uint32_t c : {r, r - 1, r + 1, r - n, r + n})
+      if (c < n * n && (c % n == r % n || c / n == r / n)) entries[{r, c}] = 1;
+    for (std::uint32_t k = 2; r < n * n / 4 && k < 5; ++k) entries[{r, (r / n * n + (r % n + k) % n)}] = 1;
+  }
+  const SourceMatrix whole{make_csr(n * n, n * n, entries), Field::real, Symmetry::general, {}};
+  const auto ghosts_and_most_entries = [&](const encoder::Partition& p) {
+    encoder::ShareMaker maker(whole, p);
+    std::pair<std::uint64_t, std::uint64_t> found{0, 0};
+    for (std::uint64_t rank = 0; rank < p.ranks(); ++rank) {
+      const SourceMatrix share = maker.make(rank);
+      found.first += share.share->ghosts.size();
+      found.second = std::max(found.second, share.matrix.nnz());
+    }
+    return found;
+  };
+  for (const std::uint64_t ranks : {9U, 16U}) {
+    const encoder::Partition p = encoder::partition_by_metis(whole.matrix, ranks, 1);
+    CHECK(std::set(p.order.begin(), p.order.end()).size() == n * n);
+    const auto [ghosts, most] = ghosts_and_most_entries(p);
+    CHECK(ghosts < ghosts_and_most_entries(encoder::partition_rows(whole.matrix, ranks)).first);
+    CHECK(static_cast<double>(most) < 1.1 * static_cast<double>(whole.matrix.nnz()) / static_cast<double>(ranks));
+    CHECK(encoder::partition_by_metis(whole.matrix, ranks, 3).order == p.order);
+  }
+  // Without edges, which METIS does not take, rows are shared out in order.
+  CHECK(encoder::partition_by_metis(make_csr(4, 4, {{{1, 1}, 1}}), 2).first_row == std::vector<std::uint64_t>{0, 2, 4});
+}
+
 TEST_CASE("partitions that nobody can make are refused") {
+  CHECK(message([] {
+          static_cast<void>(encoder::partition_by_metis(make_csr(2, 3, Entries{}), 2));
+        }).find("METIS's partition of a matrix of 2 x 3") != std::string::npos);
+  CHECK(message([] {
+          static_cast<void>(encoder::partition_by_metis(make_csr(2, 2, Entries{}), 3));
+        }).find("METIS's partition of 2 rows for 3 ranks") != std::string::npos);
   CHECK(message([&] {
           static_cast<void>(encoder::partition_rows(make_csr(0, 3, Entries{}), 2));
         }).find("a matrix without rows") != std::string::npos);

@@ -35,7 +35,7 @@ std::uint64_t read_ranks(const Invocation& invocation) {
 encoder::Partition partition(const CsrView& a, std::uint64_t ranks, const Invocation& invocation) {
   if (invocation.options.count("partition") == 0 || invocation.text("partition") == "rows")
     return encoder::partition_rows(a, ranks);
-  return metis_partition(a, ranks);
+  return encoder::partition_by_metis(a, ranks, invocation.threads);
 }
 
 void encode_ranks_and_tell(const SourceMatrix& source, const encoder::EncodeRequest& request, const std::string& output,

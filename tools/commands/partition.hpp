@@ -15,11 +15,6 @@ std::uint64_t read_ranks(const Invocation& invocation);
 /// The partition that the options make.
 encoder::Partition partition(const CsrView& a, std::uint64_t ranks, const Invocation& invocation);
 
-/// METIS's partition of a square matrix: ranks with about as many nonzeros each, and as few columns as it finds that
-/// several ranks need. The same in every run. Error(errc::unsupported) in a build without METIS, or if the matrix is
-/// not square, has fewer rows than ranks, or is too large for METIS's indices.
-encoder::Partition metis_partition(const CsrView& a, std::uint64_t ranks);
-
 /// Writes a container for each rank and prints a summary. An existing output is only overwritten with --force.
 void encode_ranks_and_tell(const SourceMatrix& source, const encoder::EncodeRequest& request, const std::string& output,
                            std::uint64_t ranks, const Invocation& invocation);

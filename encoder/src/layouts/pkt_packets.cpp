@@ -81,7 +81,7 @@ std::shared_ptr<const Packets> cut_into_packets(const CsrView& a, const PlanOpti
   CountedVector<std::uint32_t> part_of;
   std::uint64_t parts = div_up(a.rows() * 20, most * 19);
   for (int i = 0; i < attempts; ++i, parts += div_up(parts, 20)) {
-    part_of = partition_rows(a, std::min(parts, a.rows()), options.threads);
+    part_of = cut_rows(a, {.parts = std::min(parts, a.rows()), .instead = "use another layout"}, options.threads);
     if (RowsOfParts(part_of).largest() <= most) break;
   }
   return std::make_shared<const Packets>(packets_of(part_of, most));

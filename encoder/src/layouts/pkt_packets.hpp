@@ -20,7 +20,7 @@ struct Packets {
   [[nodiscard]] bool has(std::uint64_t row, std::uint32_t column) const { return packet_of[row] == packet_of[column]; }
 };
 
-/// What partition_rows() says of each row, as packets; parts without rows are none, and those of more than `most` rows
+/// What cut_rows() says of each row, as packets; parts without rows are none, and those of more than `most` rows
 /// become several.
 Packets packets_of(const CountedVector<std::uint32_t>& part_of, std::uint64_t most);
 

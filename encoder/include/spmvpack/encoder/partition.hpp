@@ -26,6 +26,11 @@ struct Partition {
 /// evenly, the first ranks having one more (as PETSc does if it decides). Error(errc::usage): no rank; a matrix without
 /// rows.
 SPMVPACK_EXPORT Partition partition_rows(const CsrView& a, std::uint64_t ranks);
+/// METIS's partition of a square matrix: ranks with about as many nonzeros each, and as few columns as it finds that
+/// several ranks need. The same for the same version of METIS. Error(errc::usage): no rank; errc::unsupported: there is
+/// no METIS (metis_version()), or the matrix is not square, has fewer rows than ranks, or is too large for METIS's
+/// indices.
+SPMVPACK_EXPORT Partition partition_by_metis(const CsrView& a, std::uint64_t ranks, int threads = 0);
 /// The rank of each row, and column, of a square matrix, which is renumbered so that every rank's rows follow one
 /// another, in their old order. Error(errc::usage): a rank that is not below `ranks`, or a matrix that is not square.
 SPMVPACK_EXPORT Partition partition_of(const CsrView& a, std::span<const std::uint32_t> rank_of_row,
