@@ -142,8 +142,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
       std::uint64_t k = row.is_shared() ? partial[row.index()] : m.row_ptr[row.index()];
       each_entry(v, c, lane, has_entry, [&](std::uint32_t column, const ValueSlot& slot) {
         m.col_idx[k] = column;
-        const bits_of<T> bits = value_bits<T>(v.values, slot);
-        std::memcpy(&to[k++], &bits, sizeof bits);
+        copy_value<T>(v.values, slot, &to[k++]);
       });
     });
   });

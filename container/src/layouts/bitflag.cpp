@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 
 #include "spmvpack/container/layouts/bitflag_check.hpp"
 #include "spmvpack/container/layouts/bitflag_entries.hpp"
@@ -195,8 +194,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
               static_cast<T>(chunk.integer(e) / powers_of_ten[chunk.chunk.info.exponent() + chunk.more_exponent(e)]);
           return;
         }
-        const bits_of<T> bits = value_bits<T>(section, value_slot<T>(chunk, e));
-        std::memcpy(&to[target], &bits, sizeof bits);
+        copy_value<T>(section, value_slot<T>(chunk, e), &to[target]);
       });
     });
   });

@@ -214,8 +214,7 @@ CsrMatrix unpack_part(const PartView& part, int threads) {
       std::uint64_t to = start[c];
       each_entry(v, c, s, [&](std::uint32_t /*row*/, std::uint32_t column, const ValueSlot& slot) {
         m.col_idx[to] = column;
-        const bits_of<T> bits = value_bits<T>(section, slot);
-        std::memcpy(&values[to++], &bits, sizeof bits);
+        copy_value<T>(section, slot, &values[to++]);
       });
     }
   });

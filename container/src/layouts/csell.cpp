@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -225,8 +224,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
                    row = static_cast<std::uint32_t>(r % v.block);
         each_entry(v, slice, before, s, lane, row, [&](std::uint32_t column, const ValueSlot& slot) {
           m.col_idx[at] = column;
-          const bits_of<T> bits = value_bits<T>(v.values, slot);
-          std::memcpy(&to[at++], &bits, sizeof bits);
+          copy_value<T>(v.values, slot, &to[at++]);
         });
       }
     });

@@ -69,8 +69,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
         std::uint64_t k = m.row_ptr[r];
         each_entry<T>(d, r, has_entry, [&](std::uint32_t column, const ValueSlot& slot) {
           m.col_idx[k] = column;
-          const bits_of<T> bits = value_bits<T>(from, slot);
-          std::memcpy(&to[k++], &bits, sizeof bits);
+          copy_value<T>(from, slot, &to[k++]);
         });
       }
     });

@@ -110,8 +110,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
     each([&](std::uint32_t row, std::uint32_t column, const ValueSlot& slot) {
       const std::uint64_t k = next[row]++;
       m.col_idx[k] = column;
-      const bits_of<T> bits = value_bits<T>(v.values, slot);
-      std::memcpy(&to[k], &bits, sizeof bits);
+      copy_value<T>(v.values, slot, &to[k]);
     });
   });
   return m;

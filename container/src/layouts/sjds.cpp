@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <utility>
 
 #include "spmvpack/container/layouts/sjds_check.hpp"
@@ -117,8 +116,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
     const auto put_at = [&](std::uint64_t k) {
       return [&, k](std::uint64_t column, const ValueSlot& slot) mutable {
         m.col_idx[k] = static_cast<std::uint32_t>(column);
-        const bits_of<T> bits = value_bits<T>(v.values, slot);
-        std::memcpy(&to[k++], &bits, sizeof bits);
+        copy_value<T>(v.values, slot, &to[k++]);
       };
     };
     each_slice(0, v.row_slices(), [&](std::uint64_t /*s*/, const SliceView& slice) {

@@ -41,4 +41,11 @@ SPMVPACK_HOST_DEVICE bits_of<T> value_bits(const void* section, const ValueSlot&
   return slot.change == Change::negate ? bits ^ ValueTraits<T>::sign_bits : bits;
 }
 
+/// Writes the value there, bit for bit.
+template <class T>
+SPMVPACK_HOST_DEVICE void copy_value(const void* section, const ValueSlot& slot, T* to) noexcept {
+  const bits_of<T> bits = value_bits<T>(section, slot);
+  std::memcpy(to, &bits, sizeof bits);
+}
+
 }  // namespace spmvpack::layouts
