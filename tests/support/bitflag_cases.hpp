@@ -48,7 +48,7 @@ inline std::vector<std::uint32_t> awkward_lengths() {
     lengths.resize(lengths.size() + gap);
     for (const std::uint32_t n : {1U, 40U, 8U}) lengths.push_back(n);
   }
-  lengths.insert(lengths.end(), {sanitized ? 20000U : 70000U, 5, 8192, 0, 8193, 1});
+  lengths.insert(lengths.end(), {sanitized ? 45000U : 70000U, 5, 8192, 0, 8193, 1});
   return lengths;
 }
 

@@ -161,7 +161,7 @@ void add_mirror_cases(Add&& add) {
   };
   for (const std::uint32_t b : {1U, 2U, 3U, 4U}) {
     const std::string blocks = b == 1 ? "" : ", blocks of " + std::to_string(b);
-    const std::uint64_t rows = b == 1 ? 1001 : 333, scattered_rows = sanitized ? rows : 1001;
+    const std::uint64_t rows = b == 1 ? 1001 : 333, scattered_rows = sanitized ? 601 : 1001;
     add("both halves of a band" + blocks, "mirror", both_halves<T>(band<T>(rows, 5, 0), b),
         {"groups.pattern", "mirrors.by_steps"});
     add("both halves of a band, with single entries" + blocks, "mirror",
