@@ -9,22 +9,20 @@
 
 #include "device.hpp"
 #include "errors.hpp"
+#include "functions.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "types.hpp"
 
 namespace spmvpack::petsc {
 namespace {
 
-PetscErrorCode mult(Mat a, Vec x, Vec y);
-PetscErrorCode mult_add(Mat a, Vec x, Vec y, Vec z);
-PetscErrorCode mult_transpose(Mat a, Vec x, Vec y);
-PetscErrorCode mult_transpose_add(Mat a, Vec x, Vec y, Vec z);
-PetscErrorCode view(Mat a, PetscViewer viewer);
+PetscErrorCode state_of(Mat a, State** state);
+PetscErrorCode multiply(Mat a, bool transpose, Vec x, Vec y, Vec z);
 PetscErrorCode bind_to_cpu(Mat a, PetscBool bind);
 PetscErrorCode duplicate(Mat a, MatDuplicateOption option, Mat* copy);
 PetscErrorCode convert_to_gpu_seq(Mat a, MatType type, MatReuse reuse, Mat* converted);
 
-constexpr Functions ours{mult, mult_add, mult_transpose, mult_transpose_add, view};
+constexpr const Functions& ours = FunctionsBy<multiply, state_of>::all;
 
 /// PETSc's own, the same for every MATSEQAIJCUSPARSE that is not bound to the CPU.
 struct OfAijcusparse {
@@ -197,19 +195,6 @@ PetscErrorCode multiply(Mat a, bool transpose, Vec x, Vec y, Vec z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode mult(Mat a, Vec x, Vec y) { return multiply(a, false, x, nullptr, y); }
-PetscErrorCode mult_add(Mat a, Vec x, Vec y, Vec z) { return multiply(a, false, x, y, z); }
-PetscErrorCode mult_transpose(Mat a, Vec x, Vec y) { return multiply(a, true, x, nullptr, y); }
-PetscErrorCode mult_transpose_add(Mat a, Vec x, Vec y, Vec z) { return multiply(a, true, x, y, z); }
-
-PetscErrorCode view(Mat a, PetscViewer viewer) {
-  State* state = nullptr;
-  PetscFunctionBegin;
-  PetscCall(state_of(a, &state));
-  PetscCall(view_with_state(a, *state, viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// PETSc's sets the functions of a matrix anew: AIJ's while it is bound, AIJCUSPARSE's afterwards.
 PetscErrorCode bind_to_cpu(Mat a, PetscBool bind) {
   PetscFunctionBegin;
@@ -227,11 +212,8 @@ PetscErrorCode duplicate(Mat a, MatDuplicateOption option, Mat* copy) {
 
 PetscErrorCode convert_to_gpu_seq(Mat a, MatType /*type*/, MatReuse reuse, Mat* converted) {
   Mat b = *converted;
-  PetscBool is_aijcusparse = PETSC_FALSE;
   PetscFunctionBegin;
-  PetscCall(matrix_to_change(a, reuse, &b));
-  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(b), MATSEQAIJCUSPARSE, &is_aijcusparse));
-  if (is_aijcusparse == PETSC_FALSE) PetscCall(MatConvert(b, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &b));
+  PetscCall(matrix_to_change_of(MATSEQAIJCUSPARSE, a, reuse, &b));
   PetscCall(take_over_seq(b));
   *converted = b;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -272,7 +254,7 @@ PetscErrorCode take_over_seq(Mat a) {
   PetscFunctionBegin;
   PetscCall(MatGetFactorType(a, &factor));
   PetscCall(get_operation(a, MATOP_MULT, &of_matrix));
-  if (factor != MAT_FACTOR_NONE || of_matrix == mult) PetscFunctionReturn(PETSC_SUCCESS);
+  if (factor != MAT_FACTOR_NONE || of_matrix == ours.mult) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatBoundToCPU(a, &bound));
   if (bound != PETSC_FALSE) PetscCall(MatBindToCPU(a, PETSC_FALSE));
   if (of_aijcusparse.bind_to_cpu == nullptr) {

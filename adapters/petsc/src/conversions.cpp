@@ -68,4 +68,13 @@ PetscErrorCode matrix_to_change(Mat a, MatReuse reuse, Mat* changed) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode matrix_to_change_of(MatType type, Mat a, MatReuse reuse, Mat* changed) {
+  PetscBool is_of_type = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(matrix_to_change(a, reuse, changed));
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(*changed), type, &is_of_type));
+  if (is_of_type == PETSC_FALSE) PetscCall(MatConvert(*changed, type, MAT_INPLACE_MATRIX, changed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 }  // namespace spmvpack::petsc

@@ -1,37 +1,14 @@
 // MATMPIAIJ whose two local blocks are of type seqaijspmvpack, and whose ranks multiply together in one of the modes.
 
+#include "functions.hpp"
 #include "modes.hpp"
 #include "types.hpp"
 
 namespace spmvpack::petsc {
 namespace {
 
-using AssemblyEnd = PetscErrorCode(Mat, MatAssemblyType);
-
-/// The functions of a matrix's table that are replaced.
-struct ParallelFunctions {
-  AssemblyEnd* assembly_end = nullptr;
-  Mult* mult = nullptr;
-  MultAdd* mult_add = nullptr;
-};
-
 /// Those of MATMPIAIJ. They are not kept with each matrix, since MatHeaderMerge() takes away what is composed with one.
 ParallelFunctions functions_of_mpiaij;
-
-PetscErrorCode get_functions(Mat a, ParallelFunctions* f) {
-  PetscFunctionBegin;
-  PetscCall(get_operation(a, MATOP_ASSEMBLY_END, &f->assembly_end));
-  PetscCall(get_operation(a, MATOP_MULT, &f->mult));
-  PetscCall(get_operation(a, MATOP_MULT_ADD, &f->mult_add));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode set_functions(Mat a, const ParallelFunctions& f) {
-  PetscFunctionBegin;
-  PetscCall(set_operation(a, MATOP_ASSEMBLY_END, f.assembly_end));
-  PetscCall(set_operation(a, MATOP_MULT, f.mult));
-  PetscCall(set_operation(a, MATOP_MULT_ADD, f.mult_add));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /// Converts both blocks in place.
 PetscErrorCode convert_blocks(Mat a, MatType type) {
@@ -68,7 +45,7 @@ PetscErrorCode take_over(Mat block) { return MatConvert(block, seq_type, MAT_INP
 PetscErrorCode parallel_mult(Mat a, Vec x, Vec y) { return multiply_by_mode(a, x, nullptr, y, take_over); }
 PetscErrorCode parallel_mult_add(Mat a, Vec x, Vec y, Vec z) { return multiply_by_mode(a, x, y, z, take_over); }
 
-constexpr ParallelFunctions parallel_functions{assembly_end, parallel_mult, parallel_mult_add};
+constexpr ParallelFunctions parallel_functions{assembly_end, nullptr, parallel_mult, parallel_mult_add};
 
 /// What may fail on one rank alone when a matrix becomes one of ours.
 PetscErrorCode prepare(Mat a) {

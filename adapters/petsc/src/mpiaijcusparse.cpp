@@ -1,42 +1,15 @@
 // MATMPIAIJCUSPARSE whose two local blocks have our multiply, and whose ranks multiply together in one of the modes. As
 // with the blocks, the name of the type stays.
 
+#include "functions.hpp"
 #include "modes.hpp"
 #include "types.hpp"
 
 namespace spmvpack::petsc {
 namespace {
 
-using AssemblyEnd = PetscErrorCode(Mat, MatAssemblyType);
-using Duplicate = PetscErrorCode(Mat, MatDuplicateOption, Mat*);
-
-/// The functions of a matrix's table that are replaced.
-struct ParallelFunctions {
-  AssemblyEnd* assembly_end = nullptr;
-  Duplicate* duplicate = nullptr;
-  Mult* mult = nullptr;
-  MultAdd* mult_add = nullptr;
-};
-
 /// Those of every MATMPIAIJCUSPARSE.
 ParallelFunctions of_aijcusparse;
-
-PetscErrorCode get_functions(Mat a, ParallelFunctions* f) {
-  PetscFunctionBegin;
-  PetscCall(get_operation(a, MATOP_ASSEMBLY_END, &f->assembly_end));
-  PetscCall(get_operation(a, MATOP_DUPLICATE, &f->duplicate));
-  PetscCall(get_operation(a, MATOP_MULT, &f->mult));
-  PetscCall(get_operation(a, MATOP_MULT_ADD, &f->mult_add));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode set_functions(Mat a, const ParallelFunctions& f) {
-  PetscFunctionBegin;
-  PetscCall(set_operation(a, MATOP_ASSEMBLY_END, f.assembly_end));
-  PetscCall(set_operation(a, MATOP_DUPLICATE, f.duplicate));
-  PetscCall(set_operation(a, MATOP_MULT, f.mult));
-  PetscCall(set_operation(a, MATOP_MULT_ADD, f.mult_add));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode take_over_blocks(Mat a) {
   Mat blocks[2] = {};
@@ -115,11 +88,8 @@ PetscErrorCode take_over(Mat a) {
 
 PetscErrorCode convert_to_gpu_mpi(Mat a, MatType /*type*/, MatReuse reuse, Mat* converted) {
   Mat b = *converted;
-  PetscBool is_aijcusparse = PETSC_FALSE;
   PetscFunctionBegin;
-  PetscCall(matrix_to_change(a, reuse, &b));
-  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(b), MATMPIAIJCUSPARSE, &is_aijcusparse));
-  if (is_aijcusparse == PETSC_FALSE) PetscCall(MatConvert(b, MATMPIAIJCUSPARSE, MAT_INPLACE_MATRIX, &b));
+  PetscCall(matrix_to_change_of(MATMPIAIJCUSPARSE, a, reuse, &b));
   PetscCall(take_over(b));
   *converted = b;
   PetscFunctionReturn(PETSC_SUCCESS);

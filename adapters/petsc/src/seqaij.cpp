@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "errors.hpp"
-#include "types.hpp"
+#include "functions.hpp"
 
 namespace spmvpack::petsc {
 
@@ -13,14 +13,11 @@ namespace {
 constexpr const char* retrieve_name = "MatRetrieveValues_C";
 constexpr const char* aij_retrieve_name = "MatRetrieveValues_spmvpack_aij_C";
 
-PetscErrorCode mult(Mat a, Vec x, Vec y);
-PetscErrorCode mult_add(Mat a, Vec x, Vec y, Vec z);
-PetscErrorCode mult_transpose(Mat a, Vec x, Vec y);
-PetscErrorCode mult_transpose_add(Mat a, Vec x, Vec y, Vec z);
-PetscErrorCode view(Mat a, PetscViewer viewer);
+PetscErrorCode state_of(Mat a, State** state);
+PetscErrorCode multiply(Mat a, bool transpose, Vec x, Vec y, Vec z);
 PetscErrorCode convert_to_seqaij(Mat a, MatType type, MatReuse reuse, Mat* converted);
 
-constexpr Functions ours{mult, mult_add, mult_transpose, mult_transpose_add, view};
+constexpr const Functions& ours = FunctionsBy<multiply, state_of>::all;
 
 /// MatRetrieveValues() before PETSc 3.26 changes values and leaves the matrix's state as it is.
 PetscErrorCode retrieve_values(Mat a) {
@@ -143,19 +140,6 @@ PetscErrorCode multiply(Mat a, bool transpose, Vec x, Vec y, Vec z) {
   else
     PetscCall(VecRestoreArrayWrite(z, &to));
   PetscCall(VecRestoreArrayRead(x, &from));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode mult(Mat a, Vec x, Vec y) { return multiply(a, false, x, nullptr, y); }
-PetscErrorCode mult_add(Mat a, Vec x, Vec y, Vec z) { return multiply(a, false, x, y, z); }
-PetscErrorCode mult_transpose(Mat a, Vec x, Vec y) { return multiply(a, true, x, nullptr, y); }
-PetscErrorCode mult_transpose_add(Mat a, Vec x, Vec y, Vec z) { return multiply(a, true, x, y, z); }
-
-PetscErrorCode view(Mat a, PetscViewer viewer) {
-  State* state = nullptr;
-  PetscFunctionBegin;
-  PetscCall(state_of(a, &state));
-  PetscCall(view_with_state(a, *state, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -40,6 +40,8 @@ PetscErrorCode compose_conversions(Mat a, const char* base, const char* own, Con
 PetscErrorCode remove_conversions(Mat a, const char* base, const char* own);
 /// The matrix that a converter changes: `a` itself, a copy, or one that the caller has.
 PetscErrorCode matrix_to_change(Mat a, MatReuse reuse, Mat* changed);
+/// The same, as a matrix of this type of PETSc's.
+PetscErrorCode matrix_to_change_of(MatType type, Mat a, MatReuse reuse, Mat* changed);
 
 /// The State of a matrix of type seqaijspmvpack, null for others.
 PetscErrorCode host_state_of(Mat a, State** state);
