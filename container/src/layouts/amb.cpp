@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "spmvpack/container/layouts/amb_check.hpp"
@@ -79,7 +78,6 @@ void check_rows(const PartView& part, const View<T>& v, const Sizes& n) {
 }
 
 void check(const PartView& part, int threads) {
-  std::atomic<std::uint64_t> entries{0};
   dispatch(part.info().value_type, [&]<class T>(T) {
     const View<T> v = view<T>(part);
     const Sizes n = sizes_of(part);
@@ -89,22 +87,17 @@ void check(const PartView& part, int threads) {
     const Slots<T> slots(part);
     slots.check_zeros(part);
     const auto has_entry = [&](std::uint64_t slot) { return slots.has_entry(slot); };
-    parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-      std::uint64_t sum = 0;
-      for (std::uint64_t c = first; c < last; ++c) {
-        for (std::uint64_t lane = 0; lane < v.chunk_rows; ++lane) {
-          const LaneCheck of_lane = check_lane(v, n, c, lane, has_entry, true);
-          require_sound(of_lane.found, part, texts, c, of_lane.step, lane);
-          sum += of_lane.entries;
-        }
-        require_sound(check_length(v, c), part, texts, c);
+    check_pieces(part, v.chunks, chunks_per_task, threads, [&](std::uint64_t c) {
+      std::uint64_t entries = 0;
+      for (std::uint64_t lane = 0; lane < v.chunk_rows; ++lane) {
+        const LaneCheck of_lane = check_lane(v, n, c, lane, has_entry, true);
+        require_sound(of_lane.found, part, texts, c, of_lane.step, lane);
+        entries += of_lane.entries;
       }
-      entries += sum;
+      require_sound(check_length(v, c), part, texts, c);
+      return entries;
     });
   });
-  const std::uint64_t nnz = part.info().nnz;
-  part.require(entries == nnz, {},
-               [&] { return fmt::format("{} entries, the part table says {}", entries.load(), nnz); });
 }
 
 /// Chunks are in the order of their segments or not; each row's entries go behind those of its earlier segments.

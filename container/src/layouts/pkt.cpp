@@ -1,7 +1,6 @@
 #include "spmvpack/container/layouts/pkt.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "spmvpack/container/layouts/pkt_check.hpp"
@@ -62,7 +61,6 @@ void check_rows(const PartView& part, const View<T>& v) {
 }
 
 void check(const PartView& part, int threads) {
-  std::atomic<std::uint64_t> entries{0};
   dispatch(part.info().value_type, [&]<class T>(T) {
     const View<T> v = view<T>(part);
     for (std::uint64_t p = 0; p < v.packets; ++p) require_sound(check_packet(v, p), part, texts, p);
@@ -70,22 +68,17 @@ void check(const PartView& part, int threads) {
     check_rows(part, v);
     CountedVector<std::uint8_t> marks(part.rows());  // bytes: packets are checked side by side
     const auto taken = [&](std::uint64_t i) { return std::exchange(marks[i], std::uint8_t{1}) != 0; };
-    parallel_pieces(v.packets, packets_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-      std::uint64_t sum = 0;
-      for (std::uint64_t p = first; p < last; ++p) {
-        for (std::uint32_t thread = 0; thread < v.threads; ++thread) {
-          const ThreadCheck of_thread = check_thread(v, p, thread, taken);
-          require_sound(of_thread.found, part, texts, p, thread, of_thread.step);
-          sum += of_thread.entries;
-        }
-        require_sound(check_length(v, p), part, texts, p);
+    check_pieces(part, v.packets, packets_per_task, threads, [&](std::uint64_t p) {
+      std::uint64_t entries = 0;
+      for (std::uint32_t thread = 0; thread < v.threads; ++thread) {
+        const ThreadCheck of_thread = check_thread(v, p, thread, taken);
+        require_sound(of_thread.found, part, texts, p, thread, of_thread.step);
+        entries += of_thread.entries;
       }
-      entries += sum;
+      require_sound(check_length(v, p), part, texts, p);
+      return entries;
     });
   });
-  const std::uint64_t nnz = part.info().nnz;
-  part.require(entries == nnz, {},
-               [&] { return fmt::format("{} entries, the part table says {}", entries.load(), nnz); });
 }
 
 CsrMatrix unpack(const PartView& part, int threads) {

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/container/layouts/violation.hpp"
+#include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::layouts {
 
@@ -25,6 +27,21 @@ void require_sound(std::uint32_t found, const PartView& part, std::span<const Vi
   if (found == 0) return;
   const auto& [section, text] = texts[number_of(found) - 1];
   part.fail(fmt::format(fmt::runtime(text), numbers...), section);
+}
+
+/// Checks pieces of a part in parallel, several in a task, and that they have as many entries as the part table says.
+/// check(i): of a piece, returns its entries.
+template <class F>
+void check_pieces(const PartView& part, std::uint64_t pieces, std::uint64_t pieces_per_task, int threads, F&& check) {
+  std::atomic<std::uint64_t> entries{0};
+  parallel_pieces(pieces, pieces_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = first; i < last; ++i) sum += check(i);
+    entries += sum;
+  });
+  const std::uint64_t nnz = part.info().nnz;
+  part.require(entries == nnz, {},
+               [&] { return fmt::format("{} entries, the part table says {}", entries.load(), nnz); });
 }
 
 }  // namespace spmvpack::layouts
