@@ -129,7 +129,7 @@ void measure_as(MatrixResult& result, Machine& machine, const Speeds& speeds, co
       encoder::EncodeRequest request;
       request.strategy = strategy.name;
       request.settings = encoder::settings_of(strategy, options.settings);
-      if (strategy.aims && machine.facts().kind == "host") request.aim.target = encoder::Target::host;
+      if (strategy.aims) request.aim = options.aim;
       request.threads = options.load.threads;
       request.progress = options.load.progress;
       measurement.encoded(request, source);

@@ -7,6 +7,7 @@
 
 #include "bench/machine.hpp"
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/encoder/layout.hpp"
 
 namespace spmvpack::bench {
 
@@ -59,6 +60,7 @@ struct MeasureOptions {
   std::uint64_t seed = 1;                       ///< of x
   std::vector<std::string> layouts;             ///< to encode in; empty: all but those that auto never takes
   std::map<std::string, std::string> settings;  ///< of these layouts
+  encoder::Aim aim;                             ///< of layouts that have one
   bool all_kernels = true;                      ///< else each layout's default
   std::vector<std::string> peers;               ///< of the libraries' formats; empty: all
   bool host_vectors = false;                    ///< also with x and y copied from and to the host
