@@ -187,7 +187,8 @@ class Benchmark {
     options_.peers = words(invocation, "peer");
     options_.host_vectors = invocation.flag("host-vectors");
     options_.load = invocation.common<LoadOptions>();
-    if (invocation_.options.count("target") != 0) encoder::set_target(options_.aim, invocation_.text("target"));
+    if (invocation_.options.count("target") != 0)
+      encoder::set_target(options_.aim.emplace(), invocation_.text("target"));
     read_types();
     run_.version = invocation.version;
     run_.runs = options_.runs;
@@ -199,8 +200,8 @@ class Benchmark {
     run_.suite = invocation_.flag("suite");
     std::vector<const bench::SuiteMember*> members = choose_members();
     machine_ = choose_machine(invocation_, options_.load);
-    if (invocation_.options.count("target") == 0) encoder::set_target(options_.aim, machine_->facts().kind);
-    run_.target = encoder::target_name(options_.aim);
+    if (!options_.aim) options_.aim = bench::aim_of(*machine_);
+    run_.target = encoder::target_name(*options_.aim);
     for (const bench::SuiteMember* member : members) bench_member(*member);
     Failures failures("spmvpack bench", invocation_.arguments.size());
     for (const std::string& path : invocation_.arguments) failures.attempt(path, [&] { bench_argument(path); });
