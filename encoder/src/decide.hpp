@@ -2,8 +2,8 @@
 // The one rule of what is chosen: a layout by `auto`, where rows are cut by `split`, where values are by csell and
 // bitflag. Whoever plans offers what there could be, with its bytes and its work.
 
-#include <compare>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "spmvpack/encoder/layout.hpp"
@@ -25,7 +25,9 @@ struct Rank {
   double seconds = 0;  ///< 0 if bytes are what counts
   std::uint64_t device_bytes = 0;
 
-  friend auto operator<=>(const Rank&, const Rank&) = default;
+  friend bool operator<(const Rank& a, const Rank& b) {
+    return std::tie(a.seconds, a.device_bytes) < std::tie(b.seconds, b.device_bytes);
+  }
 };
 /// Saving all bytes of csr, which takes `csr_bytes`, is worth 2 % of the time: predictions are no better than that, and
 /// of what takes about as long the smaller is better.
