@@ -5,6 +5,7 @@
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --h200 f64.json shapes.json --host host.json
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --again host     # for units that are new
     benchmarks/fit_times.py --by-name --h200 pkt.json             # of `spmvpack bench --suite --layout pkt --json > pkt.json`
+    benchmarks/fit_times.py --by-name --variants csell.values=mirror --h100 mirror.json
     benchmarks/fit_times.py                                       # fits again what was collected before
     benchmarks/fit_times.py --keep-prices --h200 new.json          # shows how well today's prices foresee what is new
     benchmarks/fit_times.py --left-out       # how well prices foresee the kinds that they were not fitted to; minutes
@@ -14,7 +15,9 @@ layout's multiply does, and keeps this beside the measured times in docs/bench/t
 matrix that several files have, the first that measured a layout counts on a GPU, and the least time on a host. The second
 asks again for what the plans do that were collected before, and keeps their times. The third adds layouts that auto leaves
 out (pkt) to what was collected, and fits their units to that with all other prices as they are. While there are no such
-times, as now, their prices are not measured but those of a layout of like loops: pkt's are sell's. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
+times, as now, their prices are not measured but those of a layout of like loops: pkt's are sell's. It also fits the units
+of docs/bench/variants_MACHINE.json: of settings that auto's own plans seldom have (csell's mirrors), measured by
+`spmvpack bench --layout csell --set csell.values=mirror --json`, which --variants adds there. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
 
 A GPU's prices are the non-negative solution of least squares of the relative errors, made robust by weights that fall
 with the error; layouts that take more than 1.8 times as long as the best one of their matrix (3 times, of the shapes, whose
@@ -46,6 +49,7 @@ NEAR = {"suite": 1.8, "small": 1.8, "real": 1.8, "shapes": 3}  # times the best 
 WEIGHT = {"suite": 1.0, "small": 1.0, "real": 1.0, "shapes": 0.5}
 SPREAD = {"suite": 0.1, "small": 0.1, "real": 0.1, "shapes": 0.7}  # errors beyond which a measurement counts less and less
 BY_NAME_ONLY = {"pkt"}  # what auto leaves out: Strategy::by_name_only in encoder
+OF_VARIANTS = {"csell.mirrors", "csell.mirror_blocks"}  # units of variants, which times_MACHINE.json has not or hardly
 CACHES = {"h200": "cold cache", "h100": "cold cache", "host": "the geometric mean of cold and warm"}
 MOST_SLOWER = {"suite": 0.049, "shapes": 0.49}  # auto than a yardstick; the goals are 5 and 50 %
 MOST_OFF = 1.99  # predictions of shapes; the goal is 2
@@ -54,6 +58,10 @@ MOST_WEIGHT = 15  # of a fault; more of them would leave others out
 
 def times_path(machine):
     return ROOT / f"docs/bench/times_{machine}.json"
+
+
+def variants_path(machine):
+    return ROOT / f"docs/bench/variants_{machine}.json"
 
 
 def load(path):
@@ -107,7 +115,7 @@ def taken_again(times):
                {(name, layout["device_bytes"]): layout["us"] for name, layout in matrix["layouts"].items()})
 
 
-def collect(spmvpack, machine, measurements, matrices):
+def collect(spmvpack, machine, measurements, matrices, *variant):
     """The matrices with their times, each with the work that `spmvpack report` says its plan does."""
     def entry(measurement):
         matrix, times = measurement
@@ -121,7 +129,7 @@ def collect(spmvpack, machine, measurements, matrices):
                 path = pathlib.Path(matrices) / matrix["name"]
             print(f"{matrix['name']} {matrix['value_type']}", file=sys.stderr)
             # Reports plan what auto leaves out if they are asked for details.
-            settings = ["--details"] if any(layout in BY_NAME_ONLY for layout, _ in times) else []
+            settings = [*variant, "--details"] if any(layout in BY_NAME_ONLY for layout, _ in times) else variant
             plans = plans_of(spmvpack, path, matrix["value_type"], machine, *settings)
             if any(layout == "pjds" and bytes != plans.get("pjds", {}).get("device_bytes") for layout, bytes in times):
                 permuted = plans_of(spmvpack, path, matrix["value_type"], machine, "--set", "pjds.basis=permuted")
@@ -150,6 +158,18 @@ def added(times, collected):
     more = {(matrix["name"], matrix["value_type"]): matrix["layouts"] for matrix in collected}
     return {**times, "matrices": [{**m, "layouts": {**m["layouts"], **more.get((m["name"], m["value_type"]), {})}}
                                   for m in times["matrices"]]}
+
+
+def write_variants(path, times, settings):
+    """Adds a variant of each matrix, or puts it in the place of one that is there."""
+    kept = load(path)
+    new = [{**{key: matrix[key] for key in ("name", "value_type", "nonzeros")}, "settings": settings,
+            **{key: layout[key] for key in ("us", "device_bytes", "work")}}
+           for matrix in times for layout in matrix["layouts"].values()]
+    named = [(v["name"], v["value_type"], v["settings"]) for v in new]
+    old = [v for v in kept["variants"] if (v["name"], v["value_type"], v["settings"]) not in named]
+    lines = ",\n".join("  " + json.dumps(variant) for variant in old + new)
+    path.write_text(f'{{\n "machine": {json.dumps(kept["machine"])},\n "variants": [\n{lines}\n ]\n}}\n')
 
 
 def write_times(path, times):
@@ -292,7 +312,7 @@ def fit_gpu(times, weights):
 
 
 def of_name_only(unit):
-    return unit.partition(".")[0] in BY_NAME_ONLY
+    return unit.partition(".")[0] in BY_NAME_ONLY or unit in OF_VARIANTS
 
 
 def by_name_only(prices):
@@ -311,15 +331,20 @@ def fit_by_name(machine, prices):
     or as they are while nothing is measured."""
     import numpy
     import scipy.optimize
+    def rest_of(work):
+        return sum(prices[unit] * n for unit, n in work.items() if not of_name_only(unit)) / 1e6
+
+    def microseconds(sample):
+        """As on the profile's machine: a variant that was measured on another, beside a plan of which prices are known."""
+        beside = sample.get("beside")
+        return sample["us"] * (rest_of(beside["work"]) / beside["us"] if beside else 1)
+
     samples = [layout for matrix in load(times_path(machine))["matrices"]
                for name, layout in matrix["layouts"].items() if name in BY_NAME_ONLY]
-    works = [translated(s["work"]) if machine == "host" else s["work"] for s in samples]
-    units = sorted({unit for work in works for unit in work if of_name_only(unit)})
-    if not units:
-        return prices
-    table = numpy.array([[work.get(unit, 0) / (1e6 * s["us"]) for unit in units] for work, s in zip(works, samples)])
-    rest = [sum(prices[unit] * n for unit, n in s["work"].items() if not of_name_only(unit)) / (1e6 * s["us"])
-            for s in samples]
+    samples += load(variants_path(machine))["variants"]
+    units = sorted({unit for s in samples for unit in s["work"] if of_name_only(unit)})
+    table = numpy.array([[s["work"].get(unit, 0) / (1e6 * microseconds(s)) for unit in units] for s in samples])
+    rest = [rest_of(s["work"]) / microseconds(s) for s in samples]
     scale = table.max(axis=0)
     solution, _ = scipy.optimize.nnls(table / scale, numpy.maximum(1 - numpy.array(rest), 0))
     return {**prices, **{unit: rounded(price) for unit, price in zip(units, solution / scale)}}
@@ -508,6 +533,7 @@ def main():
     parser.add_argument("--left-out", action="store_true", help="fit without each kind, and show what becomes of it")
     parser.add_argument("--by-name", action="store_true",
                         help=f"add and fit what auto leaves out, {' and '.join(BY_NAME_ONLY)}, and nothing else")
+    parser.add_argument("--variants", metavar="NAME=VALUE", help="with --by-name: what is added was measured with this setting")
     options = parser.parse_args()
     for machine in MACHINES:
         if files := getattr(options, machine):
@@ -517,7 +543,10 @@ def main():
             name, measurements = before["machine"], taken_again(before)
         else:
             continue
-        if options.by_name:
+        if options.variants:
+            collected = collect(options.spmvpack, machine, measurements, options.matrices, "--set", options.variants)
+            write_variants(variants_path(machine), collected, options.variants)
+        elif options.by_name:
             measurements = [(matrix, {plan: us for plan, us in times.items() if plan[0] in BY_NAME_ONLY})
                             for matrix, times in measurements]
             collected = collect(options.spmvpack, machine, measurements, options.matrices)

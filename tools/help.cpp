@@ -7,6 +7,7 @@
 
 #include "exit_code.hpp"
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 
 namespace spmvpack::tools {
 namespace {
@@ -72,6 +73,7 @@ std::string overview(std::span<const Command* const> commands, bool full) {
       "  spmvpack COMMAND -h         a command's options, on one screen\n"
       "  spmvpack COMMAND --help     its full help; same as spmvpack help COMMAND\n"
       "  spmvpack help layouts       the layouts, and which matrices each suits\n"
+      "  spmvpack help targets       the machines that 'auto' can choose for\n"
       "  spmvpack --help, --version\n";
   return full ? fmt::format("{}\n{}\n{}", text, examples, exit_codes_help) : text;
 }
@@ -92,6 +94,22 @@ std::string layouts_help() {
          "nus_sell and split cut the matrix into parts, in other layouts. 'spmvpack help\n"
          "encode' says what all are and lists their settings; docs/LAYOUTS.md has\n"
          "examples.\n";
+}
+
+std::string targets_help() {
+  std::string text = "Targets (--target NAME), and the machine whose measured times each goes by:\n\n";
+  for (const std::string_view name : encoder::target_names()) {
+    encoder::Aim aim;
+    encoder::set_target(aim, std::string(name));
+    const encoder::Profile& profile = encoder::profile_of(aim);
+    text += fmt::format("  {:<6}  {}{}\n", name, profile.machine,
+                        profile.id == name ? "" : fmt::format(", the same as {}", profile.id));
+  }
+  return text +
+         "\n"
+         "gpu is the default, whatever machine this is. --target also takes the file of a\n"
+         "profile: 'spmvpack calibrate' measures one, and 'calibrate --print NAME' writes\n"
+         "those above.\n";
 }
 
 po::options_description common_options() {

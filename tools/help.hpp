@@ -21,4 +21,7 @@ std::string command_help(const Command& command, bool full);
 /// What `help layouts` prints: which matrices each layout suits.
 std::string layouts_help();
 
+/// What `help targets` prints: the names that --target takes. Completion reads them there.
+std::string targets_help();
+
 }  // namespace spmvpack::tools

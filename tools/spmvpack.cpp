@@ -32,7 +32,7 @@ constexpr std::array commands{&encode_command,   &report_command, &inspect_comma
                               &verify_command,   &decode_command, &multiply_command,
                               &generate_command, &bench_command,  &calibrate_command};
 
-constexpr std::array<std::string_view, 1> help_topics{"layouts"};
+constexpr std::array<std::string_view, 2> help_topics{"layouts", "targets"};
 constexpr std::array<std::string_view, 2> other_words{"help", "version"};
 
 po::options_description options_of(const Command& command) {
@@ -137,9 +137,11 @@ void run(const std::vector<std::string>& words) {
   if (words[0] == "help") {
     if (words.size() > 2)
       throw Error(errc::usage, fmt::format("unexpected argument '{}'", words[2]), {},
-                  "usage: spmvpack help COMMAND, or spmvpack help layouts");
+                  "usage: spmvpack help COMMAND, or spmvpack help layouts or targets");
     if (words.size() == 1) return print(overview(commands, true));
-    return print(words[1] == "layouts" ? layouts_help() : command_help(find_command(words[1], help_topics), true));
+    if (words[1] == "layouts") return print(layouts_help());
+    if (words[1] == "targets") return print(targets_help());
+    return print(command_help(find_command(words[1], help_topics), true));
   }
   run_command(find_command(words[0], other_words), {words.begin() + 1, words.end()});
 }

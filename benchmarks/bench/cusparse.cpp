@@ -103,8 +103,8 @@ Candidate between(const Context& context, Candidate made, const Vector& x, const
 }
 
 /// The multiply of a description by cusparseSpMVOp, after its planning.
-Candidate op_candidate(const Context& context, const std::string& name, const Description& a,
-                       SpmvOpFunctions::Algorithm algorithm) {
+Candidate by_spmv_op(const Context& context, const std::string& name, const Description& a,
+                     SpmvOpFunctions::Algorithm algorithm) {
   const auto x = describe_vector(context, a.cols, context.vectors.x);
   const auto y = describe_vector(context, a.rows, context.vectors.y);
   const CusparseLibrary& library = *context.library;
@@ -133,8 +133,7 @@ Candidate op_candidate(const Context& context, const std::string& name, const De
 }
 
 /// The multiply of a description by one algorithm, after its preprocessing.
-Candidate candidate(const Context& context, const std::string& name, const Description& a,
-                    cusparseSpMVAlg_t algorithm) {
+Candidate by_spmv(const Context& context, const std::string& name, const Description& a, cusparseSpMVAlg_t algorithm) {
   const auto x = describe_vector(context, a.cols, context.vectors.x);
   const auto y = describe_vector(context, a.rows, context.vectors.y);
   const Scalars scalars(context.vectors.type);
@@ -252,9 +251,9 @@ class LoadedCusparse final : public Cusparse {
                          const Description described = matrix();
                          try {
                            if constexpr (std::is_same_v<decltype(algorithm), SpmvOpFunctions::Algorithm>)
-                             return op_candidate(context, name, described, algorithm);
+                             return by_spmv_op(context, name, described, algorithm);
                            else
-                             return candidate(context, name, described, algorithm);
+                             return by_spmv(context, name, described, algorithm);
                          } catch (const Error& e) {
                            if (e.code() != errc::unsupported || vectors.type == a.value_type()) throw;
                            throw Error(errc::unsupported, "f32 values with f64 vectors: " + e.message());

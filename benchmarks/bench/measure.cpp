@@ -129,7 +129,7 @@ void measure_as(MatrixResult& result, Machine& machine, const Speeds& speeds, co
       encoder::EncodeRequest request;
       request.strategy = strategy.name;
       request.settings = encoder::settings_of(strategy, options.settings);
-      if (strategy.aims && machine.facts().kind == "host") request.aim.target = encoder::Target::host;
+      if (strategy.aims) request.aim = options.aim.value_or(aim_of(machine));
       request.threads = options.load.threads;
       request.progress = options.load.progress;
       measurement.encoded(request, source);
@@ -148,6 +148,10 @@ XFloors x_floors(const Speeds& speeds, std::uint64_t sectors, std::uint64_t line
   if (speeds.l2_bytes != 0) floors.l2 = static_cast<double>(sectors * sector_bytes) / speeds.l2_speed();
   if (speeds.gathers != 0) floors.gathers = static_cast<double>(lines) / speeds.gather_speed();
   return floors;
+}
+
+encoder::Aim aim_of(Machine& machine) {
+  return {.target = machine.facts().kind == "host" ? encoder::Target::host : encoder::Target::gpu};
 }
 
 void measure(MatrixResult& result, Machine& machine, const Speeds& speeds, const SourceMatrix& source,

@@ -2,11 +2,13 @@
 /// One matrix on a machine: every layout and kernel, and the peers.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/machine.hpp"
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/encoder/layout.hpp"
 
 namespace spmvpack::bench {
 
@@ -59,12 +61,16 @@ struct MeasureOptions {
   std::uint64_t seed = 1;                       ///< of x
   std::vector<std::string> layouts;             ///< to encode in; empty: all but those that auto never takes
   std::map<std::string, std::string> settings;  ///< of these layouts
+  std::optional<encoder::Aim> aim;              ///< of layouts that have one; unset: aim_of() the machine
   bool all_kernels = true;                      ///< else each layout's default
   std::vector<std::string> peers;               ///< of the libraries' formats; empty: all
   bool host_vectors = false;                    ///< also with x and y copied from and to the host
   std::optional<ValueType> vectors;             ///< type of x and y; unset: the matrix's
   LoadOptions load;                             ///< threads, memory limit, progress
 };
+
+/// The aim of what is measured on this machine, unless another is given.
+encoder::Aim aim_of(Machine& machine);
 
 /// Fills in everything of `result` but its name, group, source and seconds. The matrix is encoded in each layout, or,
 /// where there is a `container`, multiplied as that has it.

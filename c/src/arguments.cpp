@@ -5,6 +5,12 @@
 #include <cstring>
 #include <string_view>
 #include <type_traits>
+#include <vector>
+
+#include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/gpu_loader/device.hpp"
+#include "spmvpack/gpu_loader/timing.hpp"
+#include "spmvpack/host_loader/timing.hpp"
 
 namespace spmvpack::c {
 namespace {
@@ -40,7 +46,62 @@ T sized(const T* c, std::size_t first_size, const char* made_by) {
   return result;
 }
 
+void set_aim(const spmvpack_encode_options& c, encoder::Aim& aim) {
+  const auto is_given = [&] { return c.target_name != nullptr || c.target == SPMVPACK_TARGET_HOST; };
+  require(c.tune == SPMVPACK_TUNE_NONE || c.tune == SPMVPACK_TUNE_GPU || c.tune == SPMVPACK_TUNE_HOST,
+          "no such machine to tune on");
+  if (c.target_name != nullptr) encoder::set_target(aim, c.target_name);
+  if (c.target == SPMVPACK_TARGET_HOST) {
+    require(c.target_name == nullptr || aim.target == encoder::Target::host,
+            "target is a host, and target_name is not");
+    aim.target = encoder::Target::host;
+  }
+  if (c.tune == SPMVPACK_TUNE_NONE) return;
+  const encoder::Target tuned = c.tune == SPMVPACK_TUNE_HOST ? encoder::Target::host : encoder::Target::gpu;
+  if (!is_given()) aim.target = tuned;
+  if (aim.target != tuned)
+    throw Error(errc::usage, "tune is for another kind of machine than the target", {},
+                "leave out the target, which tune implies");
+}
+
+/// What measures.
+encoder::Tuner tuner_of(const spmvpack_encode_options& c) {
+  if (c.tune == SPMVPACK_TUNE_HOST) return {host_loader::processor_name(), host_loader::measure_on_host(c.threads)};
+  if (!gpu_loader::built_with_cuda())
+    throw Error(errc::unsupported, "this library was built without CUDA", {}, "tune on the host, or build with CUDA");
+  const std::vector<gpu_loader::DeviceInfo> devices = gpu_loader::devices();
+  if (devices.empty())
+    throw Error(errc::no_device, "no GPU, or no driver for one", {}, "tune on the host, or check nvidia-smi");
+  if (c.tune_device < 0 || static_cast<std::size_t>(c.tune_device) >= devices.size())
+    throw Error(errc::usage, "tune_device is " + std::to_string(c.tune_device), {},
+                "there are " + std::to_string(devices.size()) + " GPUs, counted from 0");
+  return {devices[static_cast<std::size_t>(c.tune_device)].name,
+          gpu_loader::measure_on_device(c.tune_device, c.threads)};
+}
+
 }  // namespace
+
+spmvpack_payback payback_of(const encoder::EncodeResult& result) {
+  spmvpack_payback payback = spmvpack_payback_default();
+  if (!result.plan.beside_csr) return payback;
+  payback.seconds = result.plan.beside_csr->seconds;
+  payback.csr_seconds = result.plan.beside_csr->csr_seconds;
+  payback.encode_seconds = result.plan_seconds + result.write_seconds;
+  payback.multiplies = result.pays_after().value_or(SPMVPACK_NEVER);
+  payback.known = 1;
+  payback.measured = result.plan.beside_csr->measured ? 1 : 0;
+  return payback;
+}
+
+void give(const spmvpack_payback& payback, spmvpack_payback* to) {
+  const std::size_t size = to->size;
+  if (size < sizeof payback || size > SPMVPACK_MAX_STRUCT_SIZE)  // the first version's
+    throw Error(errc::usage, "the structure has a size of " + std::to_string(size), {},
+                "start from spmvpack_payback_default()");
+  std::memset(to, 0, size);
+  std::memcpy(to, &payback, sizeof payback);
+  to->size = size;
+}
 
 ValueType type_of(spmvpack_type type) {
   for (const ValueType known : spmvpack::value_types)
@@ -74,7 +135,8 @@ encoder::EncodeRequest request_of(const spmvpack_encode_options& c) {
   require(c.optimize == SPMVPACK_OPTIMIZE_TIME || c.optimize == SPMVPACK_OPTIMIZE_BYTES, "no such objective");
   require(c.zstd_level >= 0 && c.zstd_level <= 19, "zstd_level is not between 0 and 19");
   request.strategy = c.layout;
-  if (c.target == SPMVPACK_TARGET_HOST) request.aim.target = encoder::Target::host;
+  set_aim(c, request.aim);
+  if (c.tune != SPMVPACK_TUNE_NONE) request.tuner = tuner_of(c);
   if (c.optimize == SPMVPACK_OPTIMIZE_BYTES) request.aim.optimize = encoder::Objective::bytes;
   for (const char* const* setting = c.settings; setting != nullptr && *setting != nullptr; ++setting) {
     const std::string_view text = *setting;

@@ -23,7 +23,14 @@ spmvpack_info info_of(const MatrixFacts& facts, std::uint64_t device_bytes);
 spmvpack_encode_options options_of(const spmvpack_encode_options* c);
 LoadOptions options_of(const spmvpack_load_options* c);
 
+/// Errors of the aim and of what is to measure, too.
 encoder::EncodeRequest request_of(const spmvpack_encode_options& c);
+
+/// Figures as C has them: none if nothing was predicted.
+spmvpack_payback payback_of(const encoder::EncodeResult& result);
+/// Writes them to the caller's structure, whose size may be that of an older or a newer header: fields that this
+/// version lacks become 0.
+void give(const spmvpack_payback& payback, spmvpack_payback* to);
 
 /// The caller's description, whose type of vectors is known.
 spmvpack_multiply_description sized_description(const spmvpack_multiply_description* description);

@@ -19,6 +19,7 @@
 
 struct spmvpack_container {
   spmvpack::Container container;
+  spmvpack_payback payback = spmvpack_payback_default();
 };
 
 struct spmvpack_host_matrix {
@@ -42,8 +43,8 @@ decltype(auto) with_indices(spmvpack_index type, const void* place, std::uint64_
                               : f(std::span(static_cast<const std::int32_t*>(place), size));
 }
 
-/// The container of a matrix in the caller's arrays.
-Container encode(const spmvpack_csr& c, const spmvpack_encode_options& options) {
+/// The container of a matrix in the caller's arrays, with its figures.
+spmvpack_container encode(const spmvpack_csr& c, const spmvpack_encode_options& options) {
   const encoder::EncodeRequest request = request_of(options);
   const ValueType type = type_of(c.value_type);
   const MemoryScope memory(options.memory_limit, "encoding");
@@ -66,11 +67,11 @@ Container encode(const spmvpack_csr& c, const spmvpack_encode_options& options) 
     });
   });
   MemorySink sink(options.memory_limit);
-  if (view.columns_increase(request.threads))
-    encoder::encode(view, request, sink);
-  else
-    encoder::encode(assemble(view, request.threads, options.memory_limit), request, sink);
-  return Container::open(memory_source(sink.take()), "memory");
+  const encoder::EncodeResult result =
+      view.columns_increase(request.threads)
+          ? encoder::encode(view, request, sink)
+          : encoder::encode(assemble(view, request.threads, options.memory_limit), request, sink);
+  return {Container::open(memory_source(sink.take()), "memory"), payback_of(result)};
 }
 
 /// Copies row pointers or columns to the caller's array.
@@ -194,7 +195,10 @@ spmvpack_encode_options spmvpack_encode_default(void) {
           .transpose = 0,
           .target = SPMVPACK_TARGET_GPU,
           .optimize = SPMVPACK_OPTIMIZE_TIME,
-          .memory_limit = 0};
+          .memory_limit = 0,
+          .target_name = nullptr,
+          .tune = SPMVPACK_TUNE_NONE,
+          .tune_device = 0};
 }
 
 spmvpack_load_options spmvpack_load_default(void) {
@@ -207,7 +211,7 @@ spmvpack_status spmvpack_encode(const spmvpack_csr* matrix, const spmvpack_encod
     require_pointer(matrix, "matrix");
     require_pointer(container, "container");
     *container = nullptr;
-    *container = new spmvpack_container{encode(*matrix, options_of(options))};
+    *container = new spmvpack_container(encode(*matrix, options_of(options)));
   });
 }
 
@@ -261,6 +265,20 @@ spmvpack_status spmvpack_get_container_info(const spmvpack_container* container,
     require_pointer(container, "container");
     require_pointer(info, "info");
     *info = info_of(container->container.facts(), container->container.device_bytes());
+  });
+}
+
+spmvpack_payback spmvpack_payback_default(void) {
+  spmvpack_payback payback{};
+  payback.size = sizeof payback;
+  return payback;
+}
+
+spmvpack_status spmvpack_get_payback(const spmvpack_container* container, spmvpack_payback* payback) {
+  return guarded([&] {
+    require_pointer(container, "container");
+    require_pointer(payback, "payback");
+    give(container->payback, payback);
   });
 }
 

@@ -4,11 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "spmvpack/container/file_io.hpp"
+#include "spmvpack/container/layouts/bitflag.hpp"
+#include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/container/text.hpp"
 
 namespace spmvpack::encoder {
@@ -16,11 +20,29 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the order of keys
 
-constexpr std::string_view schema = "spmvpack-profile-1";
+constexpr std::string_view schema = "spmvpack-profile-2", first_schema = "spmvpack-profile-1";
+/// Units that came with the second schema: in a file of the first they cost what they do by the default of its target.
+constexpr std::array<std::string_view, 2> second_units{"csell.mirror_blocks", "csell.mirrors"};
 constexpr std::size_t longest_id = 64;
 constexpr double most_picoseconds = 1e18;  // beyond any machine; sums of such stay finite
 constexpr std::uint64_t least_cache = 1024, most_cache = std::uint64_t{1} << 30U;
 constexpr std::uint64_t most_file_bytes = std::uint64_t{1} << 20U;
+
+/// A number of a device, and what it may be.
+struct DeviceNumber {
+  std::string_view name;
+  std::uint64_t Device::*member;
+  std::uint64_t least, most;
+};
+constexpr std::array device_numbers{
+    DeviceNumber{"multiprocessors", &Device::multiprocessors, 1, 4096},
+    DeviceNumber{"small_entries", &Device::small_entries, 0, std::uint64_t{1} << 40U},
+    DeviceNumber{"in_flight_bytes", &Device::in_flight_bytes, 1024, std::uint64_t{1} << 40U},
+    DeviceNumber{"table_values", &Device::table_values, 256, spmvpack::layouts::csell::max_table},
+    DeviceNumber{"staging_bytes", &Device::staging_bytes, 0, std::uint64_t{1} << 30U},
+    DeviceNumber{"segment_columns", &Device::segment_columns, 2, spmvpack::layouts::bitflag::max_segment},
+    DeviceNumber{"hot_bytes", &Device::hot_bytes, 0, spmvpack::layouts::bitflag::max_hot* std::uint64_t{sizeof(float)}},
+};
 
 /// The profile, and what it refers to.
 struct OwnProfile {
@@ -68,6 +90,10 @@ void check_numbers(const ProfileFacts& facts, const Place& place) {
     if (bytes < least_cache || bytes > most_cache)
       place.refuse(name, fmt::format("a cache of {} bytes", grouped(bytes)),
                    fmt::format("give {} to {}", grouped(least_cache), grouped(most_cache)));
+  for (const DeviceNumber& number : device_numbers)
+    if (const std::uint64_t n = facts.device.*number.member; n < number.least || n > number.most)
+      place.refuse(fmt::format("device.{}", number.name), fmt::format("{}", grouped(n)),
+                   fmt::format("give {} to {}", grouped(number.least), grouped(number.most)));
   if (facts.picoseconds.size() != units().size())
     place.refuse("picoseconds", fmt::format("{} prices for {} units", facts.picoseconds.size(), units().size()),
                  "give one for each of units(), in their order");
@@ -85,7 +111,7 @@ std::shared_ptr<const Profile> checked(ProfileFacts facts, const Place& place) {
   const auto own = std::make_shared<OwnProfile>();
   own->facts = std::move(facts);
   const ProfileFacts& kept = own->facts;
-  own->profile = {kept.id, kept.machine, kept.target, kept.picoseconds, kept.x_caches};
+  own->profile = {kept.id, kept.machine, kept.target, kept.picoseconds, kept.x_caches, kept.device};
   return {own, &own->profile};
 }
 
@@ -134,12 +160,16 @@ class Members {
   std::vector<std::string> asked_;
 };
 
-/// The prices, with all that are missing in one message.
-std::vector<double> prices_of(const Json& json, const Place& place) {
+/// The prices, with all that are missing in one message. `older`: what has those of second_units; null if the file
+/// does.
+std::vector<double> prices_of(const Json& json, const Profile* older, const Place& place) {
   Members members(json, "picoseconds", place);
+  const auto is_of_older = [&](std::string_view unit) {
+    return older != nullptr && std::find(second_units.begin(), second_units.end(), unit) != second_units.end();
+  };
   std::vector<std::string_view> missing;
   for (const std::string_view unit : units())
-    if (!json.contains(std::string(unit))) missing.push_back(unit);
+    if (!json.contains(std::string(unit)) && !is_of_older(unit)) missing.push_back(unit);
   if (!missing.empty()) {
     constexpr std::size_t listed = 3;
     const std::size_t more = missing.size() - std::min(listed, missing.size());
@@ -150,9 +180,40 @@ std::vector<double> prices_of(const Json& json, const Place& place) {
         "every unit needs one: 'spmvpack calibrate' measures them");
   }
   std::vector<double> prices;
-  for (const std::string_view unit : units()) prices.push_back(members.number(std::string(unit)));
+  for (const std::string_view unit : units())
+    prices.push_back(is_of_older(unit) ? older->price(unit) : members.number(std::string(unit)));
   members.end();
   return prices;
+}
+
+}  // namespace
+
+namespace {
+
+/// JSON in which no object has a member twice: a reader would take one of them, and silently.
+Json parse_once(std::string_view json, const Place& place) {
+  struct Object {
+    std::set<std::string> members;
+    std::string name;    ///< as messages call it
+    std::string member;  ///< that is being read
+  };
+  std::vector<Object> open;
+  const auto full = [](const Object& object) {
+    return object.name.empty() ? object.member : fmt::format("{}.{}", object.name, object.member);
+  };
+  return Json::parse(json, [&](int, Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::object_start) {
+      open.push_back({{}, open.empty() ? "" : full(open.back()), ""});
+    } else if (event == Json::parse_event_t::object_end) {
+      open.pop_back();
+    } else if (event == Json::parse_event_t::key) {
+      Object& object = open.back();
+      object.member = escape(parsed.get<std::string>());
+      if (!object.members.insert(object.member).second)
+        place.refuse(full(object), "this member is there twice", "leave the one that is meant");
+    }
+    return true;
+  });
 }
 
 }  // namespace
@@ -165,15 +226,17 @@ std::shared_ptr<const Profile> parse_profile(std::string_view json, const std::s
   const Place place{errc::bad_input, escape(name, 4096)};
   Json all;
   try {
-    all = Json::parse(json);
+    all = parse_once(json, place);
   } catch (const Json::exception&) {
     // A number beyond all doubles is one of these, too.
     place.refuse("", "this is no profile: not JSON", "give gpu, host, a measured machine, or a file of 'calibrate'");
   }
   Members members(all, "", place);
-  if (const std::string found = members.text("schema"); found != schema)
+  const std::string found = members.text("schema");
+  const bool is_first = found == first_schema;
+  if (!is_first && found != schema)
     place.refuse("schema", fmt::format("the schema is '{}'", escape(found)),
-                 fmt::format("this version reads {}", schema));
+                 fmt::format("this version reads {} and {}", schema, first_schema));
   ProfileFacts facts;
   facts.id = members.text("id");
   facts.machine = members.text("machine");
@@ -184,7 +247,13 @@ std::shared_ptr<const Profile> parse_profile(std::string_view json, const std::s
   Members caches(members.get("x_caches"), "x_caches", place);
   facts.x_caches = {caches.count("device_bytes"), caches.count("block_bytes")};
   caches.end();
-  facts.picoseconds = prices_of(members.get("picoseconds"), place);
+  if (!is_first) {
+    Members device(members.get("device"), "device", place);
+    for (const DeviceNumber& number : device_numbers)
+      facts.device.*number.member = device.count(std::string(number.name));
+    device.end();
+  }
+  facts.picoseconds = prices_of(members.get("picoseconds"), is_first ? &default_profile(facts.target) : nullptr, place);
   members.end();
   return checked(std::move(facts), place);
 }
@@ -202,12 +271,15 @@ std::shared_ptr<const Profile> read_profile(const std::string& path) {
 std::string to_json(const Profile& profile, std::string_view id) {
   Json prices = Json::object();
   for (const std::string_view unit : units()) prices[std::string(unit)] = profile.price(unit);
+  Json device = Json::object();
+  for (const DeviceNumber& number : device_numbers) device[std::string(number.name)] = profile.device.*number.member;
   const Json json{
       {"schema", schema},
       {"id", id.empty() ? profile.id : id},
       {"machine", profile.machine},
       {"target", profile.target == Target::gpu ? "gpu" : "host"},
       {"x_caches", {{"device_bytes", profile.x_caches.device_bytes}, {"block_bytes", profile.x_caches.block_bytes}}},
+      {"device", std::move(device)},
       {"picoseconds", std::move(prices)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }

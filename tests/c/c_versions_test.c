@@ -1,5 +1,6 @@
 /* Structures that grow: what a program compiled with an older or a newer spmvpack.h passes. */
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -16,6 +17,21 @@ typedef struct encode_options_0_1 {
   int force_size;
   int transpose;
 } encode_options_0_1;
+
+/* With the target of before target_name. */
+typedef struct encode_options_with_target {
+  encode_options_0_1 old;
+  spmvpack_target target;
+  spmvpack_objective optimize;
+  uint64_t memory_limit;
+} encode_options_with_target;
+
+typedef struct payback_first {
+  size_t size;
+  double seconds, csr_seconds, encode_seconds;
+  uint64_t multiplies;
+  int known, measured;
+} payback_first;
 
 typedef struct multiply_description_0_1 {
   size_t size;
@@ -96,6 +112,83 @@ static int encode_options(void) {
   return 0;
 }
 
+/* What target_name and tune add does nothing for a program that knows only the target. */
+static int targets(void) {
+  struct {
+    encode_options_with_target old;
+    unsigned char beyond[64];
+  } before;
+  spmvpack_encode_options now = spmvpack_encode_default();
+  memset(&before, 0xFF, sizeof before);
+  memset(&before.old, 0, sizeof before.old);
+  before.old.old.size = sizeof before.old, before.old.old.layout = "auto";
+  REQUIRE(sizeof before.old == offsetof(spmvpack_encode_options, target_name));
+  REQUIRE(encode(&before) == SPMVPACK_OK);
+  before.old.target = SPMVPACK_TARGET_HOST, before.old.optimize = SPMVPACK_OPTIMIZE_BYTES;
+  REQUIRE(encode(&before) == SPMVPACK_OK);
+  before.old.target = (spmvpack_target)2;
+  REQUIRE(encode(&before) == SPMVPACK_USAGE);
+
+  now.target_name = "h100";
+  REQUIRE(encode(&now) == SPMVPACK_OK);
+  now.target = SPMVPACK_TARGET_HOST;
+  REQUIRE(encode(&now) == SPMVPACK_USAGE && strstr(spmvpack_error_text(), "target_name is not") != NULL);
+  now.target_name = "host";
+  REQUIRE(encode(&now) == SPMVPACK_OK);
+  now.target_name = "tpu";
+  REQUIRE(encode(&now) == SPMVPACK_USAGE && strstr(spmvpack_error_text(), "tpu") != NULL);
+  now.target_name = "./none.json";
+  REQUIRE(encode(&now) == SPMVPACK_IO);
+  return 0;
+}
+
+static int figures(void) {
+  struct {
+    payback_first old;
+    unsigned char beyond[64];
+  } first;
+  struct {
+    spmvpack_payback known;
+    uint64_t unknown;
+  } later;
+  spmvpack_container *predicted = NULL, *tuned = NULL, *forced = NULL;
+  spmvpack_encode_options options = spmvpack_encode_default();
+  spmvpack_payback payback = spmvpack_payback_default();
+  memset(&first, 0xFF, sizeof first);
+  memset(&later, 0xFF, sizeof later);
+  REQUIRE(spmvpack_encode(&matrix, NULL, &predicted) == SPMVPACK_OK);
+  REQUIRE(spmvpack_get_payback(predicted, &payback) == SPMVPACK_OK && payback.size == sizeof payback);
+  REQUIRE(payback.known && !payback.measured && payback.seconds > 0 && payback.csr_seconds >= payback.seconds);
+  REQUIRE(payback.encode_seconds > 0 && payback.multiplies != 0);
+  if (payback.csr_seconds == payback.seconds) REQUIRE(payback.multiplies == SPMVPACK_NEVER);
+  options.layout = "csr", options.threads = 1;
+  REQUIRE(spmvpack_encode(&matrix, &options, &forced) == SPMVPACK_OK);
+  REQUIRE(spmvpack_get_payback(forced, &payback) == SPMVPACK_OK && !payback.known && payback.multiplies == 0);
+  options.tune = SPMVPACK_TUNE_HOST; /* csr leaves no choice */
+  REQUIRE(encode(&options) == SPMVPACK_USAGE);
+  options.layout = "auto";
+  REQUIRE(spmvpack_encode(&matrix, &options, &tuned) == SPMVPACK_OK);
+  REQUIRE(spmvpack_get_payback(tuned, &payback) == SPMVPACK_OK && payback.known && payback.measured);
+  options.target_name = "h100";
+  REQUIRE(encode(&options) == SPMVPACK_USAGE && strstr(spmvpack_error_text(), "another kind of machine") != NULL);
+  options.target_name = NULL, options.optimize = SPMVPACK_OPTIMIZE_BYTES;
+  REQUIRE(encode(&options) == SPMVPACK_USAGE);
+  options.optimize = SPMVPACK_OPTIMIZE_TIME, options.tune = (spmvpack_tune)3;
+  REQUIRE(encode(&options) == SPMVPACK_USAGE);
+
+  first.old.size = sizeof first.old;
+  REQUIRE(spmvpack_get_payback(tuned, (spmvpack_payback*)(void*)&first) == SPMVPACK_OK);
+  REQUIRE(first.old.known && first.old.seconds == payback.seconds && first.beyond[0] == 0xFF);
+  first.old.size -= 1;
+  REQUIRE(spmvpack_get_payback(tuned, (spmvpack_payback*)(void*)&first) == SPMVPACK_USAGE);
+  REQUIRE(strstr(spmvpack_error_text(), "start from spmvpack_payback_default()") != NULL);
+  later.known.size = sizeof later;
+  REQUIRE(spmvpack_get_payback(tuned, &later.known) == SPMVPACK_OK && later.unknown == 0);
+  REQUIRE(later.known.size == sizeof later);
+  spmvpack_close(predicted), spmvpack_close(tuned), spmvpack_close(forced);
+  return 0;
+}
+
 static int load_options(const spmvpack_container* c) {
   spmvpack_host_matrix* m = NULL;
   load_options_0_1 old = {sizeof old, 0, 1, 0};
@@ -160,7 +253,7 @@ static int descriptions(void) {
 
 int main(void) {
   spmvpack_container* c = NULL;
-  REQUIRE(encode_options() == 0 && descriptions() == 0);
+  REQUIRE(encode_options() == 0 && targets() == 0 && figures() == 0 && descriptions() == 0);
   REQUIRE(spmvpack_encode(&matrix, NULL, &c) == SPMVPACK_OK && load_options(c) == 0);
   spmvpack_close(c);
   return 0;

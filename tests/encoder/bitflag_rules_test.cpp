@@ -8,7 +8,8 @@ namespace spmvpack::encoder::layouts::bitflag_plans {
 namespace {
 
 const Aim time_on_gpu{}, time_on_host{Objective::time, Target::host}, fewest_bytes{Objective::bytes, Target::gpu};
-constexpr std::uint64_t many = 4 * small_entries;
+constexpr Device device{};
+constexpr std::uint64_t small_entries = device.small_entries, many = 4 * small_entries;
 
 PartFacts with_values(std::uint64_t entries, std::uint64_t size, std::uint64_t distinct) {
   return {.rows = 100, .cols = 100, .entries = entries, .value_size = size, .distinct_values = distinct};
@@ -34,7 +35,7 @@ TEST_CASE("windows and decimals are for fewer bytes") {
 
 TEST_CASE("segments are for long rows of many entries") {
   const auto segments = [](std::uint64_t rows, std::uint64_t cols, std::uint64_t entries, std::uint64_t sums = 0) {
-    return usual_segments({.rows = rows, .cols = cols, .entries = entries, .sums_of_few = sums});
+    return usual_segments({.rows = rows, .cols = cols, .entries = entries, .sums_of_few = sums}, device);
   };
   CHECK(segments(1000, 19200, many) == 4);  // few and narrow ones
   CHECK(segments(1000, 14400, many) == 1);  // three are enough
@@ -59,20 +60,20 @@ TEST_CASE("segments are for long rows of many entries") {
 TEST_CASE("hot columns are for time on a GPU, where few columns have much of many entries") {
   const PartFacts part{.rows = 100, .cols = 32769, .entries = small_entries};
   PartFacts other = part;
-  CHECK(hot_columns_to_count(part, time_on_gpu) == 8192);
-  CHECK(hot_columns_to_count(part, time_on_host) == 0);
-  CHECK(hot_columns_to_count(part, fewest_bytes) == 0);
+  CHECK(hot_columns_to_count(part, time_on_gpu, device) == 8192);
+  CHECK(hot_columns_to_count(part, time_on_host, device) == 0);
+  CHECK(hot_columns_to_count(part, fewest_bytes, device) == 0);
   other.value_size = 4;
-  CHECK(hot_columns_to_count(other, time_on_gpu) == 16384);
+  CHECK(hot_columns_to_count(other, time_on_gpu, device) == 16384);
   other = part;
   --other.cols;
-  CHECK(hot_columns_to_count(other, time_on_gpu) == 0);
+  CHECK(hot_columns_to_count(other, time_on_gpu, device) == 0);
   other = part;
   --other.entries;
-  CHECK(hot_columns_to_count(other, time_on_gpu) == 0);
+  CHECK(hot_columns_to_count(other, time_on_gpu, device) == 0);
   other = part;
   other.cols = std::uint64_t{hot_bit} + 1;
-  CHECK(hot_columns_to_count(other, time_on_gpu) == 0);
+  CHECK(hot_columns_to_count(other, time_on_gpu, device) == 0);
 
   constexpr std::uint64_t enough = std::uint64_t{1} << 20;
   CHECK(worth_hot_columns(enough, 12 * enough, 4));
@@ -83,12 +84,12 @@ TEST_CASE("hot columns are for time on a GPU, where few columns have much of man
 }
 
 TEST_CASE("a tile has two chunks, or of few entries the longest row, or much of it") {
-  CHECK(usual_tile(0, 0) == 2);
-  CHECK(usual_tile(1000, 2 * chunk_entries) == 2);
-  CHECK(usual_tile(1000, 2 * chunk_entries + 1) == 4);
-  CHECK(usual_tile(small_entries, 2 * chunk_entries + 1) == 2);
-  CHECK(usual_tile(small_entries - 1, std::uint64_t{max_tile_chunks} * chunk_entries) == max_tile_chunks);
-  CHECK(usual_tile(small_entries - 1, std::uint64_t{max_tile_chunks} * chunk_entries + 1) == 8);
+  CHECK(usual_tile(0, 0, device) == 2);
+  CHECK(usual_tile(1000, 2 * chunk_entries, device) == 2);
+  CHECK(usual_tile(1000, 2 * chunk_entries + 1, device) == 4);
+  CHECK(usual_tile(small_entries, 2 * chunk_entries + 1, device) == 2);
+  CHECK(usual_tile(small_entries - 1, std::uint64_t{max_tile_chunks} * chunk_entries, device) == max_tile_chunks);
+  CHECK(usual_tile(small_entries - 1, std::uint64_t{max_tile_chunks} * chunk_entries + 1, device) == 8);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "catch.hpp"
+#include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/generators/kinds.hpp"
@@ -61,6 +62,20 @@ constexpr NamedChoice choices[]{
      "csr.scattered_entries"},
 };
 
+/// Where csell has its values, which the aim's profile decides, too.
+struct NamedValues {
+  const char *matrix, *target, *values;  ///< values: the source, as csell.values has it
+};
+constexpr NamedValues values_chosen[]{
+    {"hpcg --grid 48x48x48 --coefficients random", "gpu", "raw"},
+    {"hpcg --grid 48x48x48 --coefficients random", "h100", "mirror"},  // bytes are dearer there
+    {"hpcg --grid 48x48x48 --coefficients random", "host", "raw"},
+    {"elasticity --grid 12x12x12 --materials random --mesh jittered", "gpu", "mirror"},
+    {"elasticity --grid 12x12x12 --materials random --mesh jittered", "host", "raw"},
+    {"convection-diffusion --grid 30x30x30 --coefficients random", "h100", "raw"},  // without mirrors
+    {"hpcg --grid 30x30x30", "h100", "step"},
+};
+
 struct Predicted {
   double seconds = 0, of_unit = 0;
 };
@@ -92,6 +107,27 @@ TEST_CASE("auto's choices of named matrices, and what decides each") {
     INFO(choice.over << ": " << 1e6 * other.seconds << " us, of which " << 1e6 * other.of_unit << " for "
                      << choice.because << "; " << choice.takes << ": " << 1e6 * taken.seconds << " us");
     CHECK(other.seconds - other.of_unit < taken.seconds);
+  }
+}
+
+TEST_CASE(
+    "csell has values where the aim's profile predicts the least time, and the fewest bytes whatever the profile") {
+  for (const NamedValues& choice : values_chosen) {
+    INFO(choice.matrix << ", " << choice.target);
+    auto [kind, options] = generators::parse_kind(choice.matrix);
+    const SourceMatrix source = generators::build_generated(*kind.make(options), {}, {}, {});
+    const auto planned = [&](encoder::Objective optimize) {
+      encoder::Aim aim{.optimize = optimize};
+      encoder::set_target(aim, choice.target);
+      return encoder::find_strategy("csell").plan(source.matrix, {.aim = aim});
+    };
+    const encoder::Plan fast = planned(encoder::Objective::time), small = planned(encoder::Objective::bytes);
+    using namespace spmvpack::layouts::csell;
+    CHECK(source_names.at(fast.parts[0].info.params[param_source]) == choice.values);
+    CHECK(small.device_bytes() <= fast.device_bytes());
+    encoder::Aim other{.optimize = encoder::Objective::bytes};
+    encoder::set_target(other, "h100");
+    CHECK(encoder::find_strategy("csell").plan(source.matrix, {.aim = other}).device_bytes() == small.device_bytes());
   }
 }
 

@@ -2,44 +2,106 @@
 
 #include "layouts/csell_rules.hpp"
 
+#include <string_view>
 #include <vector>
 
 #include "catch.hpp"
+#include "decide.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {
 namespace {
 
 using Sources = std::vector<Source>;
-const Aim time_on_gpu{}, time_on_host{Objective::time, Target::host}, bytes{Objective::bytes, Target::gpu};
+constexpr Device device{};
 
-TEST_CASE("values are planned where they may be smallest") {
-  const PartFacts different{small_entries, max_step_values + 1, 1};
-  CHECK(sources_to_plan({100, 1, 1}, {}, bytes) == Sources{Source::single});
-  CHECK(sources_to_plan({100, 1, 1}, Source::raw, time_on_gpu) == Sources{Source::raw});
-  CHECK(sources_to_plan({100, 2, 1}, Source::single, time_on_gpu).empty());
-  CHECK(sources_to_plan({100, 2, 1}, {}, time_on_gpu) == Sources{Source::step, Source::table, Source::raw});
-  CHECK(sources_to_plan({9999, max_step_values, 1}, {}, time_on_gpu).front() == Source::step);
-  CHECK(sources_to_plan(different, {}, time_on_gpu) == Sources{Source::table, Source::raw});
-  CHECK(sources_to_plan(different, Source::step, time_on_gpu) == Sources{Source::step});
-  CHECK(sources_to_plan(different, Source::skew, time_on_gpu) == Sources{Source::skew});
-  CHECK(sources_to_plan(different, {}, bytes) == Sources{Source::table, Source::raw, Source::mirror, Source::skew});
+TEST_CASE("values are planned where they may be best") {
+  const PartFacts different{1000, max_step_values + 1, 1};
+  CHECK(sources_to_plan({100, 1, 1}, {}) == Sources{Source::single});
+  CHECK(sources_to_plan({100, 1, 1}, Source::raw) == Sources{Source::raw});
+  CHECK(sources_to_plan({100, 2, 1}, Source::single).empty());
+  CHECK(sources_to_plan({9999, max_step_values, 1}, {}).front() == Source::step);
+  CHECK(sources_to_plan(different, {}) == Sources{Source::table, Source::raw, Source::mirror, Source::skew});
+  CHECK(sources_to_plan(different, Source::step) == Sources{Source::step});
+  CHECK(sources_to_plan(different, Source::skew) == Sources{Source::skew});
 }
 
-TEST_CASE("mirrors save time in large parts of large blocks on a GPU") {
-  CHECK(mirrors_save_time({small_entries, 9, 3}, Target::gpu));
-  CHECK_FALSE(mirrors_save_time({small_entries, 9, 3}, Target::host));
-  CHECK_FALSE(mirrors_save_time({small_entries - 1, 9, 3}, Target::gpu));
-  CHECK_FALSE(mirrors_save_time({small_entries, 9, 2}, Target::gpu));
-  CHECK(sources_to_plan({small_entries, 9, 3}, {}, time_on_gpu).back() == Source::skew);
-  CHECK(sources_to_plan({small_entries, 9, 3}, {}, time_on_host).back() == Source::raw);
-  CHECK(may_be_smaller_with_mirrors(100, 10, 8, 141));
-  CHECK_FALSE(may_be_smaller_with_mirrors(100, 10, 8, 140));
+TEST_CASE("mirrors are looked for where most blocks have one, and named by steps where that takes little") {
   CHECK(are_many_mirrors(25, 100));
   CHECK_FALSE(are_many_mirrors(24, 100));
   CHECK_FALSE(are_many_mirrors(0, 0));
   CHECK(slots_by_steps(max_slots, 20, 10));
   CHECK_FALSE(slots_by_steps(max_slots, 21, 10));
   CHECK_FALSE(slots_by_steps(max_slots + 1, 0, 10));
+}
+
+/// A way without mirrors, of 10,000 slices of 32 rows of 8 entries that are patterns.
+WayFacts patterns(std::uint32_t block) {
+  return {.source = Source::raw,
+          .block = block,
+          .rows = 320'000 * block,
+          .entries = 2'560'000 * block * block,
+          .slices = 10'000,
+          .pattern_groups = 20'000,
+          .longest = 2,
+          .device_bytes = 2'560'000 * 8 * block * block + 200'000};
+}
+std::uint64_t count_of(const WayFacts& f, std::string_view unit_name) {
+  for (const Counter& c : work_of(f, device))
+    if (c.name == unit_name) return c.value;
+  return 0;
+}
+
+TEST_CASE("the work of a way follows from its counts") {
+  const WayFacts raw = patterns(1);
+  CHECK(count_of(raw, "csell.patterns") == 20'000 * 128);
+  CHECK(count_of(raw, "csell.raw_entries") == raw.entries);
+  CHECK(count_of(raw, "csell.mirrors") == 0);
+  CHECK(count_of(raw, "csell.teams") == 0);
+  WayFacts mirrored = with_mirrors(raw, Source::mirror, 1'280'000, 200'000, device);
+  CHECK(mirrored.device_bytes == 200'000 + 1'280'000 * 8);
+  CHECK(count_of(mirrored, "csell.mirrors") == 20'000 * 128);
+  CHECK(count_of(mirrored, "csell.patterns") == 20'000 * 128);
+  CHECK(count_of(mirrored, "csell.raw_entries") == 0);
+  CHECK(count_of(mirrored, "x.sectors") == 1'280'000 * 8 / 32);  // values side by side
+  mirrored.mirrors_by_steps = 0;
+  CHECK(count_of(mirrored, "x.sectors") == 1'280'000);
+  CHECK(count_of(with_mirrors(patterns(3), Source::mirror, 1'280'000, 200'000, device), "csell.mirror_blocks") ==
+        20'000 * 128 * 9);
+  // Few slices have a kernel of their own, unless they have mirrors; how few depends on the device.
+  WayFacts small = patterns(1);
+  small.slices = 1000;
+  CHECK(count_of(small, "csell.few") == 20'000 * 128);
+  CHECK(count_of(with_mirrors(small, Source::mirror, 10, 0, device), "csell.few") == 0);
+  Device half = device;
+  half.multiprocessors = 62;
+  CHECK(work_of(small, half)[1].name == "csell.patterns");
+}
+
+TEST_CASE("of raw values and mirrors the aim's profile takes what it predicts faster") {
+  const auto takes_mirrors = [](std::uint32_t block, std::uint64_t value_size, const char* target) {
+    Aim aim;
+    set_target(aim, target);
+    WayFacts raw = patterns(block);
+    raw.slices *= 10;
+    raw.rows *= 10;
+    raw.entries *= 10;
+    raw.pattern_groups *= 10;
+    raw.value_size = value_size;
+    raw.device_bytes = raw.entries * value_size + 2'000'000;
+    const WayFacts mirrored = with_mirrors(raw, Source::mirror, raw.entries / block / block / 2, 2'000'000, device);
+    const std::uint64_t csr_bytes = raw.entries * (value_size + 4);
+    const auto rank = [&](const WayFacts& f) { return rank_of({f.device_bytes, work_of(f, device)}, csr_bytes, aim); };
+    return rank(mirrored) < rank(raw);
+  };
+  // Bytes are dearer on an H100.
+  CHECK_FALSE(takes_mirrors(1, 8, "h200"));
+  CHECK(takes_mirrors(1, 8, "h100"));
+  CHECK(takes_mirrors(3, 8, "h200"));
+  CHECK(takes_mirrors(3, 8, "h100"));
+  CHECK_FALSE(takes_mirrors(1, 4, "h200"));
+  CHECK_FALSE(takes_mirrors(1, 8, "host"));
+  CHECK_FALSE(takes_mirrors(3, 8, "host"));
 }
 
 TEST_CASE("a pattern has half as many steps again as a row has entries, or four times as many with values") {
@@ -62,17 +124,17 @@ TEST_CASE("values stand in steps while there are few of these") {
 }
 
 TEST_CASE("warps share slices that are few and long, or full of mirrors") {
-  CHECK(sums_of({0, 0, 0}) == 1);
-  CHECK(sums_of({few_slices, 100 * few_slices, 0}) == 1);
-  CHECK(sums_of({1000, 3999, 0}) == 1);
-  CHECK(sums_of({1000, 4000, 0}) == 2);
-  CHECK(sums_of({1000, 8000, 0}) == 4);
-  CHECK(sums_of({1, 1000, 0}) == 4);
+  CHECK(sums_of({0, 0, 0}, device) == 1);
+  CHECK(sums_of({few_slices(device), 100 * few_slices(device), 0}, device) == 1);
+  CHECK(sums_of({1000, 3999, 0}, device) == 1);
+  CHECK(sums_of({1000, 4000, 0}, device) == 2);
+  CHECK(sums_of({1000, 8000, 0}, device) == 4);
+  CHECK(sums_of({1, 1000, 0}, device) == 4);
   // 4,224 slices in flight of 10 KB each are more than a cache has.
-  CHECK(sums_of({10000, 20000, 100'000'000}) == 2);
-  CHECK(sums_of({10000, 19999, 100'000'000}) == 1);
-  CHECK(sums_of({10000, 20000, 90'000'000}) == 1);
-  CHECK(sums_of({10000, 40000, 200'000'000}) == 4);
+  CHECK(sums_of({10000, 20000, 100'000'000}, device) == 2);
+  CHECK(sums_of({10000, 19999, 100'000'000}, device) == 1);
+  CHECK(sums_of({10000, 20000, 90'000'000}, device) == 1);
+  CHECK(sums_of({10000, 40000, 200'000'000}, device) == 4);
 }
 
 }  // namespace

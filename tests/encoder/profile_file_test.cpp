@@ -37,7 +37,7 @@ std::string refusal(const std::string& json) {
 }
 
 encoder::ProfileFacts facts() {
-  encoder::ProfileFacts f{"mine", "a machine", Target::host, {}, {}};
+  encoder::ProfileFacts f{"mine", "a machine", Target::host, {}, {}, {}};
   f.picoseconds.assign(encoder::units().size(), 2);
   return f;
 }
@@ -58,6 +58,7 @@ TEST_CASE("a profile of the package comes back from a file with another id") {
     CHECK(read.machine == profile.machine);
     CHECK(read.target == profile.target);
     CHECK(read.x_caches == profile.x_caches);
+    CHECK(read.device == profile.device);
     CHECK(std::equal(read.picoseconds.begin(), read.picoseconds.end(), profile.picoseconds.begin(),
                      profile.picoseconds.end()));
     CHECK(encoder::to_json(read) == encoder::to_json(profile, "mine"));
@@ -137,7 +138,8 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
       {"{\"schema\": ", "F: this is no profile: not JSON; "},
       {"[]", "F: expected an object"},
       {without("", "schema"), "F: no member \"schema\"; start from"},
-      {with("/schema", "spmvpack-profile-2"), "F: schema: the schema is 'spmvpack-profile-2'; this version reads"},
+      {with("/schema", "spmvpack-profile-3"),
+       "F: schema: the schema is 'spmvpack-profile-3'; this version reads spmvpack-profile-2 and spmvpack-profile-1"},
       {without("", "id"), "F: no member \"id\""},
       {with("/id", 7), "F: id: expected a string"},
       {with("/id", ""), "F: id: the id is ''"},
@@ -158,6 +160,12 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
       {with("/x_caches/device_bytes", -1), "F: x_caches.device_bytes: expected a whole number"},
       {with("/x_caches/device_bytes", 1e6), "F: x_caches.device_bytes: expected a whole number"},
       {with("/x_caches/more", 1), "F: x_caches.more: not known to this version"},
+      {without("", "device"), "F: no member \"device\""},
+      {with("/schema", "spmvpack-profile-1"), "F: picoseconds.csell.mirror_blocks: not known to this version"},
+      {without("/device", "hot_bytes"), "F: device: no member \"hot_bytes\""},
+      {with("/device/multiprocessors", 0), "F: device.multiprocessors: 0; give 1 to 4,096"},
+      {with("/device/segment_columns", 65537), "F: device.segment_columns: 65,537; give 2 to 65,536"},
+      {with("/device/threads", 1), "F: device.threads: not known to this version"},
       {with("/picoseconds", Json::array()), "F: picoseconds: "},
       {with("/picoseconds", Json::object()), "F: picoseconds: no price of amb.alone, amb.chain, amb.empty_rows and "},
       {without("/picoseconds", "csr.rows"), "F: picoseconds: no price of csr.rows; every unit needs one"},
@@ -181,9 +189,53 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
     other.replace(other.find(price), price.size(), std::string("\"csr.rows\":") + wrong);
     CHECK_THAT(refusal(other), Catch::StartsWith("F: "));
   }
+  // What is there twice, of which a reader would take one.
+  for (const auto& [member, place] :
+       {std::pair{"\"id\":\"mine\"", "id"}, std::pair{"\"csr.rows\":3.03", "picoseconds.csr.rows"},
+        std::pair{"\"hot_bytes\":65536", "device.hot_bytes"}}) {
+    std::string other = json;
+    REQUIRE(other.find(member) != std::string::npos);
+    other.insert(other.find(member), std::string(member) + ",");
+    CHECK(refusal(other) == fmt::format("F: {}: this member is there twice; leave the one that is meant", place));
+  }
   Json all_free = good();
   for (auto& [unit, picoseconds] : all_free["picoseconds"].items()) picoseconds = 0;
   CHECK_THAT(refusal(all_free.dump()), Catch::StartsWith("F: picoseconds: all prices are 0"));
+}
+
+TEST_CASE("a file of the first schema has the numbers of the package's devices, and its prices of mirrors") {
+  Json json = good();
+  json["schema"] = "spmvpack-profile-1";
+  json.erase("device");
+  json["picoseconds"].erase("csell.mirrors");
+  json["picoseconds"].erase("csell.mirror_blocks");
+  json["picoseconds"]["csr.rows"] = 7;
+  const auto read = encoder::parse_profile(json.dump(), "F");
+  CHECK(read->device == encoder::Device{});
+  CHECK(read->price("csr.rows") == 7);
+  CHECK(read->price("csell.mirrors") == encoder::default_profile(Target::gpu).price("csell.mirrors"));
+  json["picoseconds"]["csell.mirrors"] = 1;
+  CHECK_THAT(refusal(json.dump()), Catch::StartsWith("F: picoseconds.csell.mirrors: not known to this version"));
+}
+
+TEST_CASE("plans go by the numbers of the profile's device") {
+  // A thread for each of 2,000 rows is few for 132 multiprocessors, and not for one.
+  Entries entries;
+  for (std::uint32_t r = 0; r < 2000; ++r)
+    for (std::uint32_t c = 0; c < 28; ++c) entries[{r, c}] = r + c;
+  const CsrMatrix a = make_csr(2000, 32, entries);
+  const auto chain = [&](std::uint64_t multiprocessors) {
+    Json json = good();
+    json["device"]["multiprocessors"] = multiprocessors;
+    encoder::PlanOptions options;
+    options.aim.profile = encoder::parse_profile(json.dump(), "F");
+    const encoder::Plan plan = encoder::find_strategy("ell").plan(a, options);
+    for (const encoder::Counter& c : plan.parts[0].work)
+      if (c.name == "ell.chain") return c.value;
+    return std::uint64_t{0};
+  };
+  CHECK(chain(132) == 2 * 2);  // 14 of 28 steps at once
+  CHECK(chain(1) == 2 * 7);    // four
 }
 
 TEST_CASE("facts of no machine make no profile") {

@@ -19,6 +19,7 @@
 #include "progress.hpp"
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 #include "suggestion.hpp"
@@ -48,8 +49,8 @@ void add_options(po::options_description& options) {
 }
 
 void add_special_options(po::options_description& options) {
-  options.add_options()("kernels", po::value<std::string>())("peer", po::value<std::vector<std::string>>())(
-      "host-vectors", po::bool_switch());
+  options.add_options()("target", po::value<std::string>())("kernels", po::value<std::string>())(
+      "peer", po::value<std::vector<std::string>>())("host-vectors", po::bool_switch());
 }
 
 /// Wraps `text` into indented lines of at most 80 columns.
@@ -92,6 +93,9 @@ std::string details() {
       "and whose y is copied back, cold as well. Beside them is what the kernel's time\n"
       "and the speed of such copies, measured in the same run, predict.\n"
       "\n"
+      "--target NAME|FILE, as encode has it (default: the device's kind): with --layout\n"
+      "auto, what auto chooses for that machine is measured on this one.\n"
+      "\n"
       "--device gpu exits with 5 if the build has no CUDA and with 6 if there is no\n"
       "GPU. Containers are written to files in $TMPDIR, else /dev/shm, else /tmp.\n"
       "\n"
@@ -115,7 +119,8 @@ std::string details() {
          "Examples:\n"
          "  spmvpack bench A.mtx B.mtx.gz --device host\n"
          "  spmvpack bench --suite --value-type f32 --json > suite.json\n"
-         "  spmvpack bench --suite --only lp-wide --layout ccoo\n";
+         "  spmvpack bench --suite --only lp-wide --layout ccoo\n"
+         "  spmvpack bench --suite --layout auto --target h100\n";
 }
 
 /// The values of an option that may be repeated.
@@ -182,6 +187,8 @@ class Benchmark {
     options_.peers = words(invocation, "peer");
     options_.host_vectors = invocation.flag("host-vectors");
     options_.load = invocation.common<LoadOptions>();
+    if (invocation_.options.count("target") != 0)
+      encoder::set_target(options_.aim.emplace(), invocation_.text("target"));
     read_types();
     run_.version = invocation.version;
     run_.runs = options_.runs;
@@ -193,6 +200,8 @@ class Benchmark {
     run_.suite = invocation_.flag("suite");
     std::vector<const bench::SuiteMember*> members = choose_members();
     machine_ = choose_machine(invocation_, options_.load);
+    if (!options_.aim) options_.aim = bench::aim_of(*machine_);
+    run_.target = encoder::target_name(*options_.aim);
     for (const bench::SuiteMember* member : members) bench_member(*member);
     Failures failures("spmvpack bench", invocation_.arguments.size());
     for (const std::string& path : invocation_.arguments) failures.attempt(path, [&] { bench_argument(path); });

@@ -119,6 +119,7 @@ std::string to_json(const BenchRun& run) {
                           : Json(nullptr)},
       {"runs", run.runs},
       {"seed", run.seed},
+      {"target", run.target},
       {"seconds", run.seconds},
       {"matrices", matrices},
       {"summary", run.suite ? summary_json(run.matrices) : Json(nullptr)}};

@@ -15,6 +15,7 @@ struct BenchRun {
   bench::Speeds speeds;
   int runs = 0;
   std::uint64_t seed = 0;
+  std::string target;  ///< for which layouts with an aim are planned: encoder::target_name()
   bool suite = false;
   double seconds = 0;
   std::vector<bench::MatrixResult> matrices;

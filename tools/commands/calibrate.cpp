@@ -128,6 +128,7 @@ void print_profile(const Invocation& invocation) {
                              std::string(profile->machine),
                              profile->target,
                              profile->x_caches,
+                             profile->device,
                              {profile->picoseconds.begin(), profile->picoseconds.end()}},
                             output);
   write(output, invocation.flag("force"), encoder::to_json(*own));
@@ -163,6 +164,7 @@ void run(const Invocation& invocation) {
   }
   const encoder::FittedPrices fitted = encoder::fit_prices(measured, target);
   facts.x_caches = fitted.from->x_caches;
+  facts.device = fitted.from->device;
   facts.picoseconds = fitted.picoseconds;
   write(output, invocation.flag("force"), encoder::to_json(*encoder::make_profile(facts, output)));
   if (invocation.quiet) return;

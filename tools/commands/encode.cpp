@@ -34,6 +34,11 @@ void add_options(po::options_description& options) {
   add_tune_option(options);
 }
 
+void add_special_options(po::options_description& options) {
+  add_partition_options(options);
+  options.add_options()("json", po::bool_switch());
+}
+
 std::string details() {
   std::string text = "Layouts and their settings:\n";
   for (const encoder::Strategy& s : encoder::strategies()) {
@@ -66,6 +71,8 @@ std::string details() {
          "rows of one rank, over its own columns, then those of other ranks that it needs,\n"
          "its ghosts. --partition rows keeps the order of rows, with as many nonzeros for\n"
          "each rank; metis looks for few ghosts and renumbers rows and columns alike.\n\n"
+         "--json prints instead of the summary what was decided, what it takes and what\n"
+         "--tune measured (docs/encode.schema.json), with -q, too.\n\n"
          "'pays' is the number of multiplies after which encoding has taken less time\n"
          "altogether than csr, which needs none; reading is left out, writing is not.\n\n"
          "Examples:\n"
@@ -99,6 +106,9 @@ void run(const Invocation& invocation) {
   if (invocation.options.count("value-type") != 0)
     source_options.value_type = parse_value_type(invocation.text("value-type"));
   const std::uint64_t ranks = read_ranks(invocation);
+  if (ranks != 0 && invocation.flag("json"))
+    throw Error(errc::usage, "--json with --ranks, which writes several containers", {},
+                "omit --json: 'inspect --json' tells of each");
   check_output(output, OutputForm::container, invocation.flag("force") || ranks != 0, invocation.argument);
   for (std::uint64_t rank = 0; rank < ranks; ++rank)
     check_output(share_path(output, rank, ranks), OutputForm::container, invocation.flag("force"), invocation.argument);
@@ -111,8 +121,13 @@ void run(const Invocation& invocation) {
 
 }  // namespace
 
-const Command encode_command{
-    "encode", "A.mtx [-o A.spmvc] [options]", "compress a matrix into a container", "A.mtx", add_options, details,
-    run,      add_partition_options};
+const Command encode_command{"encode",
+                             "A.mtx [-o A.spmvc] [options]",
+                             "compress a matrix into a container",
+                             "A.mtx",
+                             add_options,
+                             details,
+                             run,
+                             add_special_options};
 
 }  // namespace spmvpack::tools

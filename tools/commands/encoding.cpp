@@ -7,6 +7,7 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <vector>
 
+#include "commands/encoding_json.hpp"
 #include "commands/tuning.hpp"
 #include "options.hpp"
 #include "output.hpp"
@@ -163,7 +164,10 @@ void encode_and_tell(const SourceMatrix& source, const encoder::EncodeRequest& r
   if (result.comments_left_out != 0)
     print_warning(fmt::format("{} of the source left out: a container has room for 1 MiB of them",
                               counted(result.comments_left_out, "comment line")));
-  if (!invocation.quiet) print(summary(output, source, result, request.transpose, getting, seconds_getting));
+  if (invocation.options.count("json") != 0 && invocation.flag("json"))
+    print(to_json({source, request, result, output, invocation.version, seconds_getting}));
+  else if (!invocation.quiet)
+    print(summary(output, source, result, request.transpose, getting, seconds_getting));
 }
 
 }  // namespace spmvpack::tools

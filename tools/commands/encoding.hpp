@@ -28,8 +28,9 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Writes `source` to `output` according to `request` and prints a summary. `seconds` is the time that it took to get
-/// the source, and `getting` names that step. An existing output is only overwritten with --force.
+/// Writes `source` to `output` according to `request` and prints a summary, or with --json what was decided. `seconds`
+/// is the time that it took to get the source, and `getting` names that step. An existing output is only overwritten
+/// with --force.
 void encode_and_tell(const SourceMatrix& source, const encoder::EncodeRequest& request, const std::string& output,
                      const Invocation& invocation, std::string_view getting, double seconds);
 

@@ -11,6 +11,9 @@ _spmvpack_words() {
 
 _spmvpack_commands() { "$1" -h 2> /dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p'; }
 
+# What --target takes by name; without the lines that the sed commands in the second argument delete.
+_spmvpack_targets() { "$1" help targets 2> /dev/null | sed -n "${2-}"'s/^  \([a-z0-9]*\)  .*/\1/p'; }
+
 _spmvpack() {
   local program=$1 word=$2 before=$3 command=${COMP_WORDS[1]} candidates='' files=''
   COMPREPLY=()
@@ -24,7 +27,7 @@ _spmvpack() {
   if ((COMP_CWORD == 1)); then
     candidates="$(_spmvpack_commands "$program") help --help --version"
   elif [[ $command == help ]]; then
-    if ((COMP_CWORD == 2)); then candidates="$(_spmvpack_commands "$program") layouts"; fi
+    if ((COMP_CWORD == 2)); then candidates="$(_spmvpack_commands "$program") layouts targets"; fi
   else
     case $before in
       --layout) candidates=$("$program" encode --help 2> /dev/null | sed -n '/^Layouts/,/^$/s/^  \([a-z_0-9]*\)$/\1/p') ;;
@@ -37,13 +40,11 @@ _spmvpack() {
       --x | --against | -o | --output) files='*' ;;
       --device | --tune) candidates='gpu host' ;;
       --target)
-        candidates=$("$program" encode --help 2> /dev/null | tr -s '\n ' ' ' |
-          sed -n 's/.*--target NAME|FILE \([a-z0-9, ]*\) or a FILE.*/\1/p' | tr -d ',')
+        candidates=$(_spmvpack_targets "$program")
         if [[ $word == *[./]* ]]; then candidates='' files='*.json'; fi
         ;;
       --print)
-        candidates=$("$program" calibrate --help 2> /dev/null | tr -s '\n ' ' ' |
-          sed -n 's/.*profile of the package (\([a-z0-9, ]*\)).*/\1/p' | tr -d ',')
+        candidates=$(_spmvpack_targets "$program" '/, the same as /d;')
         ;;
       --optimize) candidates='time bytes' ;;
       --peers) candidates='cusparse none' ;;

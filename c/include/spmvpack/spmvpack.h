@@ -83,6 +83,14 @@ typedef enum spmvpack_objective SPMVPACK_ANY_INT {
   SPMVPACK_OPTIMIZE_BYTES = 1
 } spmvpack_objective;
 
+/* Whether "auto" measures, and where: as encode --tune of the command. The container's bytes then depend on the machine
+   and its noise. */
+typedef enum spmvpack_tune SPMVPACK_ANY_INT {
+  SPMVPACK_TUNE_NONE = 0,
+  SPMVPACK_TUNE_GPU = 1, /* SPMVPACK_UNSUPPORTED in a build without CUDA, SPMVPACK_NO_DEVICE without a GPU */
+  SPMVPACK_TUNE_HOST = 2 /* on `threads` threads */
+} spmvpack_tune;
+
 /* How to encode. Start from spmvpack_encode_default(). */
 typedef struct spmvpack_encode_options {
   size_t size;                 /* sizeof this struct when the caller was compiled */
@@ -97,6 +105,10 @@ typedef struct spmvpack_encode_options {
   spmvpack_objective optimize;
   uint64_t memory_limit; /* bytes for the container, and for a copy of the matrix if its columns are not in order; more
                             is SPMVPACK_OUT_OF_MEMORY. 0: what is available */
+  const char* target_name; /* "gpu", "host", "h200", "h100" or the file of a profile, as encode --target of the command;
+                              null: `target`, which is otherwise SPMVPACK_TARGET_GPU or of the same kind */
+  spmvpack_tune tune;      /* implies a target of its kind, unless one of the same kind is given */
+  int tune_device;         /* the number of the GPU that measures, from 0 on */
 } spmvpack_encode_options;
 
 /* Layout auto for a GPU, no codec, all threads, A alone. */
@@ -108,6 +120,27 @@ typedef struct spmvpack_container spmvpack_container;
 /* Encodes the matrix into a container in memory. `options` may be null: spmvpack_encode_default(). */
 SPMVPACK_EXPORT spmvpack_status spmvpack_encode(const spmvpack_csr* matrix, const spmvpack_encode_options* options,
                                                 spmvpack_container** container);
+
+/* The multiplies of spmvpack_payback if encoding never pays. */
+#define SPMVPACK_NEVER UINT64_MAX
+
+/* When does encoding pay? A multiply takes less time than one by csr, which needs no encoding. Start from
+   spmvpack_payback_default(). */
+typedef struct spmvpack_payback {
+  size_t size;           /* sizeof this struct when the caller was compiled */
+  double seconds;        /* of a multiply */
+  double csr_seconds;    /* of one by csr */
+  double encode_seconds; /* what spmvpack_encode() took to plan, to measure if it was asked to, and to write */
+  uint64_t multiplies;   /* after which encoding has taken less time altogether than csr; or SPMVPACK_NEVER */
+  int known;             /* 0: there are no such figures, and all others are 0 */
+  int measured;          /* nonzero: by `tune`; 0: predicted for the target */
+} spmvpack_payback;
+
+/* No figures. */
+SPMVPACK_EXPORT spmvpack_payback spmvpack_payback_default(void);
+/* Of a container that spmvpack_encode() has made with layout "auto" for the least time; of others, nothing is known. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_get_payback(const spmvpack_container* container, spmvpack_payback* payback);
+
 /* Opens a file, whose header and tables are read and checked; it must not change while the container is open. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_open(const char* path, spmvpack_container** container);
 /* The same for `size` bytes in memory, which are copied. */

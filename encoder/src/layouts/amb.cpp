@@ -11,6 +11,7 @@
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/survey.hpp"
+#include "spmvpack/launch_rules/device.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
 
 namespace spmvpack::encoder::layouts {
@@ -295,7 +296,7 @@ class AmbPlanner {
       dispatch(a_.value_type(), [&]<class T>(T) { out_.zeros = BlockedEntries(out_, a_).zeros<T>(); });
   }
 
-  void describe(PartPlan& plan) const {
+  void describe(PartPlan& plan, const Device& device) const {
     plan.info.params[param_segment_cols] = choices_.segment_cols;
     plan.info.params[param_block] = out_.block;
     plan.info.params[param_chunk_rows] = choices_.chunk_rows;
@@ -313,7 +314,9 @@ class AmbPlanner {
                  {"amb.slots", slots},
                  {"amb.steps", steps_ * choices_.chunk_rows},
                  {"amb.partial_sums", out_.shared.size()},
-                 {"amb.chain", are_few_threads(a_.rows()) ? chain_of(longest * out_.block, max_block) : 0},
+                 {"amb.chain", launch_rules::are_few_threads(a_.rows(), device.multiprocessors)
+                                   ? chain_of(longest * out_.block, max_block)
+                                   : 0},
                  {"amb.alone", host_tasks::alone(slots, out_.cl.size(), host_tasks::amb_chunks)},
                  {"amb.empty_rows", out_.empty.size()}};
     plan.counters = {
@@ -418,7 +421,7 @@ class AmbPlanner {
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   AmbPlanner planner(part, options);
   PartPlan plan = begin_plan(layout, part);
-  planner.describe(plan);
+  planner.describe(plan, device_of(options));
   const auto blocked = std::make_shared<const Blocked>(planner.take());
   add_sections(plan, std::span(sections).first(blocked->zeros.empty() ? 7 : 8));
   plan.choices = blocked;
@@ -448,7 +451,9 @@ Least least(const Survey& s) {
            {"amb.slots", nnz},
            {"amb.steps", std::max(s.far_apart, div_up(nnz, max_block))},
            {"amb.partial_sums", s.shared_pieces},
-           {"amb.chain", are_few_threads(s.a.rows()) ? chain_of(div_up(s.longest_row, segments), max_block) : 0}}};
+           {"amb.chain", launch_rules::are_few_threads(s.a.rows(), s.device.multiprocessors)
+                             ? chain_of(div_up(s.longest_row, segments), max_block)
+                             : 0}}};
 }
 
 }  // namespace

@@ -164,14 +164,14 @@ class BitflagWriter {
 
 class BitflagPlanner {
  public:
-  BitflagPlanner(const PartMatrix& part, const PlanOptions& options) : a_(part.a) {
+  BitflagPlanner(const PartMatrix& part, const PlanOptions& options) : a_(part.a), device_(device_of(options)) {
     const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads, false);
     facts_ = {.rows = a_.rows(),
               .cols = a_.cols(),
               .entries = a_.nnz(),
               .value_size = size_of(a_.value_type()),
               .distinct_values = values->distinct()};
-    for (std::uint64_t r = 0; r < a_.rows() && a_.nnz() >= small_entries; ++r)
+    for (std::uint64_t r = 0; r < a_.rows() && a_.nnz() >= device_.small_entries; ++r)
       facts_.sums_of_few += std::min(a_.row_length(r), launch_rules::bitflag::few_segments);
     choose_source(*values, options);
     const std::uint64_t rows = a_.rows();
@@ -226,19 +226,19 @@ class BitflagPlanner {
                      {"hot.columns", out_.hot.columns.size()},
                      {"hot.entries", out_.hot.entries}};
     const std::uint64_t filled = filled_rows(a_, threads);
-    plan.work = {
-        {"bitflag.multiplies", 1},
-        {"bitflag.entries", a_.nnz()},
-        {"bitflag.few_raw_bytes", out_.source == Source::raw && a_.nnz() < small_entries ? out_.chunks.value_bytes : 0},
-        {"bitflag.carries", out_.chunks.continued != 0 ? 1U : 0U},
-        {"bitflag.long_carries", 2 * out_.chunks.continued * tile_ > count ? 1U : 0U},
-        {"bitflag.hot", out_.hot.columns.empty() ? 0U : 1U},
-        {"bitflag.hot_entries", out_.hot.entries},
-        {"bitflag.segment_rows", out_.segments == 1 ? 0 : a_.rows()},
-        {"bitflag.segment_rounds", (out_.segments - 1) / device_blocks},
-        {"bitflag.run_entries", entries_in_runs(a_, lane_entries, threads)},
-        {"bitflag.rows", filled},
-        {"bitflag.empty_rows", out_.segments == 1 ? a_.rows() - filled : 0}};
+    plan.work = {{"bitflag.multiplies", 1},
+                 {"bitflag.entries", a_.nnz()},
+                 {"bitflag.few_raw_bytes",
+                  out_.source == Source::raw && a_.nnz() < device_.small_entries ? out_.chunks.value_bytes : 0},
+                 {"bitflag.carries", out_.chunks.continued != 0 ? 1U : 0U},
+                 {"bitflag.long_carries", 2 * out_.chunks.continued * tile_ > count ? 1U : 0U},
+                 {"bitflag.hot", out_.hot.columns.empty() ? 0U : 1U},
+                 {"bitflag.hot_entries", out_.hot.entries},
+                 {"bitflag.segment_rows", out_.segments == 1 ? 0 : a_.rows()},
+                 {"bitflag.segment_rounds", (out_.segments - 1) / device_blocks(device_)},
+                 {"bitflag.run_entries", entries_in_runs(a_, lane_entries, threads)},
+                 {"bitflag.rows", filled},
+                 {"bitflag.empty_rows", out_.segments == 1 ? a_.rows() - filled : 0}};
   }
 
   /// Once it is described.
@@ -335,7 +335,7 @@ class BitflagPlanner {
         out_.hot = hot_columns_of(a_, *wanted, options.threads);
       return;
     }
-    const std::uint64_t count = hot_columns_to_count(facts_, options.aim);
+    const std::uint64_t count = hot_columns_to_count(facts_, options.aim, device_);
     if (count == 0) return;
     Hot hot = hot_columns_of(a_, count, options.threads);
     if (worth_hot_columns(hot.entries, a_.nnz(), bytes_of_columns(a_))) out_.hot = std::move(hot);
@@ -354,18 +354,19 @@ class BitflagPlanner {
       out_.segments = *wanted;
       return;
     }
-    if (hot_wanted(options).value_or(0) == 0) out_.segments = usual_segments(facts_);
+    if (hot_wanted(options).value_or(0) == 0) out_.segments = usual_segments(facts_, device_);
   }
 
   void choose_tile(const PlanOptions& options) {
     if (const auto wanted = read_setting(options, "bitflag.tile", 1, max_tile_chunks, "auto")) {
       tile_ = static_cast<std::uint32_t>(*wanted);
     } else {
-      tile_ = usual_tile(a_.nnz(), a_.longest_row(options.threads));
+      tile_ = usual_tile(a_.nnz(), a_.longest_row(options.threads), device_);
     }
   }
 
   CsrView a_;
+  const Device& device_;
   PartFacts facts_;
   Flags out_;
   std::uint32_t tile_ = 0;

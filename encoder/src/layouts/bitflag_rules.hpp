@@ -4,20 +4,18 @@
 #include <cstdint>
 
 #include "spmvpack/container/layouts/bitflag.hpp"
+#include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/launch_rules/bitflag.hpp"
-#include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::encoder::layouts::bitflag_plans {
 
 using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 
-/// Parts of fewer entries are bound by latency: no second launch for rows in several tiles, no copy of hot columns, no
-/// segments.
-inline constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
-/// Blocks that an H200 holds at once, each with a segment of x.
-inline constexpr std::uint64_t device_blocks =
-    launch_rules::bitflag::resident_blocks(launch_rules::planned_multiprocessors);
+/// Blocks that a device holds at once, each with a segment of x.
+constexpr std::uint64_t device_blocks(const Device& device) {
+  return launch_rules::bitflag::resident_blocks(device.multiprocessors);
+}
 
 struct PartFacts {
   std::uint64_t rows = 0, cols = 0, entries = 0;
@@ -59,13 +57,14 @@ constexpr double bytes_but_values(double column_bytes) {
 }
 
 /// Segments; 1: none.
-constexpr std::uint64_t usual_segments(const PartFacts& part) {
-  if (part.entries < small_entries) return 1;
+constexpr std::uint64_t usual_segments(const PartFacts& part, const Device& device) {
+  if (part.entries < device.small_entries) return 1;
   // Of at most `of_x` columns each, as many as keep all multiprocessors busy to the end.
   const auto segments_of = [&](std::uint64_t of_x) {
     const std::uint64_t least = div_up(part.cols, of_x);
-    if (least == 0 || least > device_blocks) return least;
-    std::uint64_t segments = device_blocks / (device_blocks / least);
+    const std::uint64_t blocks = device_blocks(device);
+    if (least == 0 || least > blocks) return least;
+    std::uint64_t segments = blocks / (blocks / least);
     while (segments > least && (segments - 1) * div_up(part.cols, segments) >= part.cols) --segments;
     return segments;
   };
@@ -76,10 +75,9 @@ constexpr std::uint64_t usual_segments(const PartFacts& part) {
   };
   // Narrow ones leave room for loads on their way in the cache that shared memory is a part of: powerlaw of 60,000 rows
   // takes 49 us with 7 of them, 41 with 14. They must be few, so that a thread can add up a row's sums; most of these
-  // may be empty, as short rows' are (powerlaw of 100,000: 45 us, 70 without segments). Wide ones fit half of the
-  // shared memory of an H200's multiprocessor, which has two such blocks.
+  // may be empty, as short rows' are (powerlaw of 100,000: 45 us, 70 without segments). Wide ones are as wide as fits.
   constexpr std::uint64_t entries_of_sum = 8;
-  const std::uint64_t narrow = segments_of(4800), wide = segments_of(9600);
+  const std::uint64_t narrow = segments_of(device.segment_columns / 2), wide = segments_of(device.segment_columns);
   if (narrow <= launch_rules::bitflag::few_segments && enough(narrow, 3) &&
       part.sums_of_few * entries_of_sum <= part.entries)
     return narrow;
@@ -95,11 +93,11 @@ constexpr bool can_have_segments(const PartFacts& part, std::uint64_t segments) 
 /// Hot columns to look for; 0: none. They take more bytes, and on a host no less time: rmat of scale 18 cold 6.0
 /// without and 6.8 ms with them. An x of few columns stays in the first-level cache, of which elements of x in shared
 /// memory leave enough if they are not more.
-constexpr std::uint64_t hot_columns_to_count(const PartFacts& part, const Aim& aim) {
-  constexpr std::uint64_t hot_x_bytes = 65536, least_cols = 32768;
+constexpr std::uint64_t hot_columns_to_count(const PartFacts& part, const Aim& aim, const Device& device) {
+  constexpr std::uint64_t least_cols = 32768;
   if (aim.optimize == Objective::bytes || aim.target == Target::host) return 0;
-  if (part.entries < small_entries || part.cols <= least_cols || part.cols > hot_bit) return 0;
-  return hot_x_bytes / part.value_size;
+  if (part.entries < device.small_entries || part.cols <= least_cols || part.cols > hot_bit) return 0;
+  return device.hot_bytes / part.value_size;
 }
 /// Whether those with so many of the part's entries are worth it. `column_bytes`: of a column without them, on average;
 /// with them it has four. docs/BENCHMARKS.md, "bitflag".
@@ -116,9 +114,9 @@ constexpr bool worth_hot_columns(std::uint64_t hot_entries, std::uint64_t entrie
 /// Chunks of a tile. Its warps wait for one another: rmat takes 73.5 us with two, 76.7 with four, 80 with 16 (H200).
 /// Of few entries no row is to lie in several, if that can be; if not, in fewer: an arrow of 200,000 rows takes 14.3 us
 /// with two, 11.7 with eight, lp1 17.6 and 15.4.
-constexpr std::uint32_t usual_tile(std::uint64_t entries, std::uint64_t longest_row) {
+constexpr std::uint32_t usual_tile(std::uint64_t entries, std::uint64_t longest_row, const Device& device) {
   constexpr std::uint32_t usual = 2, of_long_row = 8;
-  if (entries >= small_entries) return usual;
+  if (entries >= device.small_entries) return usual;
   if (longest_row > std::uint64_t{max_tile_chunks} * chunk_entries) return of_long_row;
   std::uint32_t tile = usual;
   while (std::uint64_t{tile} * chunk_entries < longest_row) tile *= 2;

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "decide.hpp"
 #include "layouts/csell_columns.hpp"
 #include "layouts/csell_mirrors.hpp"
 #include "layouts/csell_rules.hpp"
@@ -15,6 +16,7 @@
 #include "layouts/csell_tables.hpp"
 #include "layouts/csell_writer.hpp"
 #include "layouts/layouts.hpp"
+#include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 #include "spmvpack/launch_rules/csell.hpp"
@@ -26,15 +28,14 @@ namespace {
 constexpr std::array<Setting, 3> settings{
     Setting{"csell.block", "auto, or 1 to 4", "rows and columns of a block; auto takes the largest that has no fill"},
     Setting{"csell.values", "auto, raw, table, step, single, mirror or skew",
-            "where values are; auto minimises device bytes"},
+            "where values are; auto takes what is predicted fastest, or smallest"},
     Setting{"csell.sums", "auto, 1, 2 or 4", "sums of a row, each by a warp; auto takes several if rows are few"}};
 
 class CsellPlanner {
  public:
-  CsellPlanner(const PartMatrix& part, const PlanOptions& options) : a_(part.a) {
+  CsellPlanner(const PartMatrix& part, const PlanOptions& options) : a_(part.a), device_(device_of(options)) {
     const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads, false);
     choose(*values, options);
-    choose_sums(options);
     place();
   }
 
@@ -42,7 +43,7 @@ class CsellPlanner {
     auto& p = plan.info.params;
     p[param_source] = static_cast<std::uint64_t>(out_.source);
     p[param_block] = out_.columns.block;
-    p[param_sums] = sums_;
+    p[param_sums] = facts_.sums;
     p[param_tile_slices] = out_.tables.slices;
     for (const Tile& tile : out_.tiles)
       p[param_largest_tile] = std::max<std::uint64_t>(p[param_largest_tile], tile.count);
@@ -53,9 +54,6 @@ class CsellPlanner {
     plan.info.counts[section_patterns] = out_.columns.patterns.size() * (sizeof(Group) / sizeof(std::uint32_t));
     plan.info.counts[section_stream] = stream_units_ * (unit / sizeof(std::uint32_t));
     plan.info.counts[section_values] = value_count_;
-    std::array<std::uint64_t, 4> groups{};
-    for (const SliceGroups& g : out_.columns.groups)
-      for (std::size_t kind = 0; kind < 4; ++kind) groups.at(kind) += g.of[kind];
     // Slots without an entry are in offsets and ids, and with mirrors among the values.
     const BlockRows rows(a_, out_.columns.block);
     for (std::uint64_t i = 0; i < out_.columns.groups.size(); ++i) {
@@ -67,19 +65,10 @@ class CsellPlanner {
       const std::uint64_t mirrored = out_.mirrors->mirrored * out_.columns.block * out_.columns.block;
       plan.padding += value_count_ - (a_.nnz() - mirrored);
     }
-    std::uint64_t longest = 0;
-    for (const SliceGroups& g : out_.columns.groups) longest = std::max(longest, g.total());
-    // Where a GPU's warps are all busy at once, each loads four groups together.
-    const bool few =
-        launch_rules::csell::are_few(out_.columns.slices.size(), sums_, launch_rules::planned_multiprocessors) &&
-        out_.columns.block == 1 && out_.tiles.size() <= 1 && !out_.mirrors;
-    plan.work = work_of_groups(groups[0], groups[1] + groups[2] + groups[3], few);
-    plan.work.push_back({"csell.chain", chain_of(longest, sums_ * (few ? launch_rules::csell::groups_of_few : 1))});
-    plan.work.push_back({"csell.entries", a_.nnz()});
-    if (out_.source == Source::raw) plan.work.push_back({"csell.raw_entries", a_.nnz()});
-    if (out_.mirrors) plan.work.push_back({"x.sectors", mirror_sectors()});  // which come from the same cache
+    plan.work = work_of(facts_, device_);
+    const std::array<std::uint64_t, 4> groups = out_.columns.group_sums().of;
     plan.counters = {{"block", out_.columns.block},
-                     {"sums", sums_},
+                     {"sums", facts_.sums},
                      {"slices", out_.columns.slices.size()},
                      {"slices.pattern", out_.columns.slices_in_patterns},
                      {"patterns", out_.columns.lists},
@@ -100,34 +89,8 @@ class CsellPlanner {
   Slices take() { return std::move(out_); }
 
  private:
-  /// Slots of blocks, or else of the kernels that a GPU has for few slices, for patterns alone and for any columns.
-  [[nodiscard]] std::vector<Counter> work_of_groups(std::uint64_t patterns, std::uint64_t offsets, bool few) const {
-    const std::uint64_t slots = group_steps * lanes * out_.columns.block * out_.columns.block;
-    const bool table = out_.source == Source::table;
-    const char* const unit = out_.columns.block > 1        ? table ? "csell.table_blocks" : "csell.blocks"
-                             : few                         ? "csell.few"
-                             : out_.source == Source::step ? "csell.step"
-                             : offsets == 0                ? table ? "csell.table_patterns" : "csell.patterns"
-                             : table                       ? "csell.table_offsets"
-                                                           : "csell.offsets";
-    std::vector<Counter> work{{"csell.multiplies", 1}, {unit, slots * (patterns + offsets)}, {"csell.rows", a_.rows()}};
-    if (!few && sums_ > 1) work.push_back({"csell.teams", 1});  // warps that wait for one another, in few blocks
-    if (few && offsets != 0) {
-      work.push_back({"csell.few_multiplies", 1});
-      work.push_back({"csell.few_offsets", slots * offsets});
-    }
-    return work;
-  }
   void choose(const ValueTable& values, const PlanOptions& options);
-  void choose_sums(const PlanOptions& options);
   void place();
-  /// What a multiply reads a second time, in sectors of 32 bytes: values side by side where references are those of
-  /// steps, and else each in a sector of its own.
-  [[nodiscard]] std::uint64_t mirror_sectors() const {
-    const std::uint64_t alone = out_.mirrors->mirrored - out_.mirrors->by_steps;
-    return (alone + div_up(out_.mirrors->by_steps * size_of(a_.value_type()), unit)) * out_.columns.block *
-           out_.columns.block;
-  }
   [[nodiscard]] std::uint64_t raw_bytes(const ColumnsPlan& columns) const {
     const std::size_t size = size_of(a_.value_type());
     const BlockRows rows(a_, columns.block);
@@ -136,9 +99,28 @@ class CsellPlanner {
       sum += round_up(rows.blocks(s) * columns.block * columns.block * size, unit);
     return sum;
   }
+  /// Of these columns, in a way without mirrors that takes so many bytes.
+  [[nodiscard]] WayFacts facts_of(Source source, const ColumnsPlan& columns, std::uint64_t bytes,
+                                  std::optional<std::uint64_t> sums) const {
+    const ColumnsPlan::GroupSums groups = columns.group_sums();
+    WayFacts f{.source = source,
+               .block = columns.block,
+               .rows = a_.rows(),
+               .entries = a_.nnz(),
+               .value_size = size_of(a_.value_type()),
+               .slices = columns.slices.size(),
+               .pattern_groups = groups.of[0],
+               .offset_groups = groups.of[1] + groups.of[2] + groups.of[3],
+               .longest = groups.longest,
+               .device_bytes = bytes};
+    f.sums = sums ? *sums : sums_of({f.slices, f.pattern_groups + f.offset_groups, 0}, device_);
+    return f;
+  }
   CsrView a_;
+  const Device& device_;
   Slices out_;
-  std::uint64_t sums_ = 1, stream_units_ = 0, value_count_ = 0;
+  WayFacts facts_;  ///< of what is chosen
+  std::uint64_t stream_units_ = 0, value_count_ = 0;
   std::vector<Counter> considered_;
 };
 
@@ -174,45 +156,78 @@ void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) 
   const BlockRows rows(a_, block);
   std::optional<ColumnsPlan> plain, in_steps;
 
-  // Every way with its device bytes; the fewest win, ties go to the first.
-  std::uint64_t best = ~std::uint64_t{0};
-  const auto consider = [&](Source source, std::uint64_t bytes) {
-    considered_.push_back({fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(source))), bytes});
-    if (bytes >= best) return false;
-    best = bytes;
-    out_.source = source;
+  // Every way with its bytes and its work; the least for the aim wins, of equals the first.
+  const std::uint64_t csr_bytes = spmvpack::layouts::csr::device_bytes(a_.rows(), a_.nnz(), a_.value_type());
+  const std::optional<std::uint64_t> sums = sums_setting(options);
+  std::optional<Rank> best;
+  const auto is_best = [&](const WayFacts& f) {
+    return !best || rank_of({f.device_bytes, work_of(f, device_)}, csr_bytes, options.aim) < *best;
+  };
+  const auto consider = [&](const WayFacts& f) {
+    considered_.push_back(
+        {fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(f.source))), f.device_bytes});
+    if (!is_best(f)) return false;
+    best = rank_of({f.device_bytes, work_of(f, device_)}, csr_bytes, options.aim);
+    out_.source = f.source;
     out_.tables = {};
+    out_.mirrors.reset();
+    facts_ = f;
     return true;
   };
-  for (const Source source : sources_to_plan({a_.nnz(), values.distinct(), block}, wanted, options.aim)) {
+  /// Whether mirrors may be best if half of all blocks have one, and if as many have as in a sample.
+  const auto may_have_mirrors = [&](Source source) {
+    const WayFacts without = facts_of(Source::raw, *plain, 0, sums);
+    const auto with = [&](std::uint64_t mirrors) {
+      WayFacts f = with_mirrors(without, source, mirrors, plain->bytes(), device_);
+      if (sums) f.sums = *sums;
+      return f;
+    };
+    const std::uint64_t blocks = a_.nnz() / block / block;
+    if (!is_best(with(blocks / 2))) return false;
+    const MirrorSample sample = sample_mirrors(rows, source);
+    if (!are_many_mirrors(sample.mirrors, sample.blocks)) return false;
+    return options.aim.optimize == Objective::bytes ||
+           is_best(with(std::min(blocks / 2, blocks * sample.mirrors / sample.blocks)));
+  };
+  for (const Source source : sources_to_plan({a_.nnz(), values.distinct(), block}, wanted)) {
     if (source == Source::step) {
       in_steps = plan_columns(rows, true, options.threads);
-      if (in_steps) consider(source, in_steps->bytes());
+      if (in_steps) consider(facts_of(source, *in_steps, in_steps->bytes(), sums));
       continue;
     }
     if (!plain) plain = plan_columns(rows, false, options.threads);
     if (source == Source::single) {
       out_.single = {values.most_frequent()[0].bits};
-      consider(source, plain->bytes() + size);
+      consider(facts_of(source, *plain, plain->bytes() + size, sums));
     } else if (source == Source::table) {
-      const TableLimits limits{small_entries, wanted.has_value(), options.aim.optimize == Objective::bytes};
+      const TableLimits limits{.least_entries = device_.small_entries,
+                               .asked_for = wanted.has_value(),
+                               .fewest_bytes = options.aim.optimize == Objective::bytes,
+                               .staged_values = device_.table_values,
+                               .staging_bytes = device_.staging_bytes};
       auto tables = plan_tables(rows, values, plain->groups, limits, options.threads);
-      if (tables && consider(source, plain->bytes() + tables->bytes(plain->groups, size)))
-        out_.tables = std::move(*tables);
+      if (!tables) continue;
+      WayFacts f = facts_of(source, *plain, plain->bytes() + tables->bytes(plain->groups, size), sums);
+      f.tiles = tables->values.size();
+      if (consider(f)) out_.tables = std::move(*tables);
     } else if (source == Source::raw) {
-      consider(source, plain->bytes() + raw_bytes(*plain));
-    } else if (wanted ||
-               (may_be_smaller_with_mirrors(plain->bytes(), a_.nnz(), size, best) && worth_mirrors(rows, source))) {
+      consider(facts_of(source, *plain, plain->bytes() + raw_bytes(*plain), sums));
+    } else if (wanted || may_have_mirrors(source)) {
       auto mirrors = plan_mirrors(rows, source, plain->slices, plain->groups, plain->patterns, options.threads);
-      if (mirrors && consider(source, mirrors->bytes(plain->groups, block, size))) out_.mirrors = std::move(mirrors);
+      if (!mirrors) continue;
+      WayFacts f = facts_of(source, *plain, mirrors->bytes(plain->groups, block, size), sums);
+      f.mirrors = mirrors->mirrored;
+      f.mirrors_by_steps = mirrors->by_steps;
+      if (!sums) f.sums = sums_of({f.slices, f.pattern_groups + f.offset_groups, f.device_bytes}, device_);
+      if (consider(f)) out_.mirrors = std::move(mirrors);
     }
   }
-  if (best == ~std::uint64_t{0} && has_mirrors(*wanted))
+  if (!best && has_mirrors(*wanted))
     refuse(fmt::format("csell.values is {}, but no {} has the bits of its transposed one{}, or a row has too many",
                        source_names.at(static_cast<std::size_t>(*wanted)), block == 1 ? "entry" : "block",
                        *wanted == Source::skew ? " with the sign flipped" : ""),
            "use csell.values=raw, or auto");
-  if (best == ~std::uint64_t{0})
+  if (!best)
     refuse(fmt::format("csell.values is {}, but the values do not repeat like that",
                        source_names.at(static_cast<std::size_t>(*wanted))),
            "use csell.values=raw, or auto");
@@ -222,13 +237,6 @@ void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) 
   out_.columns.lists = out_.mirrors->lists;
   for (std::uint64_t s = 0; s < out_.columns.slices.size(); ++s)
     out_.columns.slices[s].pattern = out_.mirrors->place[s] | std::uint32_t{out_.mirrors->reference_bytes[s]} << 30U;
-}
-
-void CsellPlanner::choose_sums(const PlanOptions& options) {
-  const std::optional<std::uint64_t> wanted = sums_setting(options);
-  const std::uint64_t mirror_bytes =
-      out_.mirrors ? out_.mirrors->bytes(out_.columns.groups, out_.columns.block, size_of(a_.value_type())) : 0;
-  sums_ = wanted ? *wanted : sums_of({out_.columns.slices.size(), out_.columns.total_groups(), mirror_bytes});
 }
 
 /// Where each slice's pieces are, now that all choices are made.

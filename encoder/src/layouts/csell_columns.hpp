@@ -1,6 +1,8 @@
 #pragma once
 // How csell stores the columns of each slice: by a pattern of the dictionary, or by offsets.
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -32,10 +34,18 @@ struct ColumnsPlan {
     else
       to.arrange_offsets(slice, offsets[slice / slices_per_task], offsets_of[slice]);
   }
-  [[nodiscard]] std::uint64_t total_groups() const {
-    std::uint64_t n = 0;
-    for (const SliceGroups& g : groups) n += g.total();
-    return n;
+  /// Groups of all slices by their kind, and those of the longest slice.
+  struct GroupSums {
+    std::array<std::uint64_t, 4> of{};
+    std::uint64_t longest = 0;
+  };
+  [[nodiscard]] GroupSums group_sums() const {
+    GroupSums sums;
+    for (const SliceGroups& g : groups) {
+      for (std::size_t kind = 0; kind < 4; ++kind) sums.of.at(kind) += g.of[kind];
+      sums.longest = std::max(sums.longest, g.total());
+    }
+    return sums;
   }
 };
 

@@ -288,19 +288,19 @@ std::uint64_t Mirrors::bytes(std::span<const SliceGroups> groups, std::uint32_t 
   return sum;
 }
 
-bool worth_mirrors(const BlockRows& rows, Source source) {
-  std::uint64_t mirrors = 0, blocks = 0;
+MirrorSample sample_mirrors(const BlockRows& rows, Source source) {
+  MirrorSample of;
   dispatch(rows.matrix().value_type(), [&]<class T>(T) {
     const Pairs<T> pairs(rows, source);
     MirrorSearch<T> search(pairs);
     for (std::uint64_t s = rows.slices() / 2 % slices_per_sample; s < rows.slices(); s += slices_per_sample) {
-      blocks += rows.blocks(s);
+      of.blocks += rows.blocks(s);
       each_row(rows, s, [&](std::uint64_t row) {
-        search(row, [&](std::uint32_t, std::uint32_t other) { mirrors += other != no_block ? 1 : 0; });
+        search(row, [&](std::uint32_t, std::uint32_t other) { of.mirrors += other != no_block ? 1 : 0; });
       });
     }
   });
-  return are_many_mirrors(mirrors, blocks);
+  return of;
 }
 
 std::optional<Mirrors> plan_mirrors(const BlockRows& rows, Source source, std::span<const Slice> slices,

@@ -27,8 +27,11 @@ struct Mirrors {
                                     std::size_t value_size) const;
 };
 
-/// are_many_mirrors() in a sample of the slices.
-bool worth_mirrors(const BlockRows& rows, Source source);
+/// What a sample of the slices has.
+struct MirrorSample {
+  std::uint64_t mirrors = 0, blocks = 0;
+};
+MirrorSample sample_mirrors(const BlockRows& rows, Source source);
 
 /// For slices whose columns are planned: a dictionary of `patterns`, whose places are in `slices`. None if no block has
 /// a mirror, or a slice would have more than max_slots slots. O(nnz log(row length)), parallel.

@@ -5,10 +5,12 @@
 #include <optional>
 #include <vector>
 
+#include "layouts/layouts.hpp"
 #include "spmvpack/container/layouts/csell.hpp"
+#include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoder/value_table.hpp"
-#include "spmvpack/launch_rules/device.hpp"
+#include "spmvpack/launch_rules/csell.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {
 
@@ -16,40 +18,23 @@ using namespace spmvpack::layouts::csell;  // what the bytes mean
 
 /// More distinct values than this do not stand in patterns.
 inline constexpr std::uint64_t max_step_values = 4096;
-/// Smaller parts are bound by latency: a table for each tile makes them slower, whatever it saves (xenon1, 1.2 M
-/// nonzeros: 52 us, raw 14; H200).
-inline constexpr std::uint64_t small_entries = std::uint64_t{1} << 21;
-/// Mirrors are read while the slices that they are in are still in the L2 cache of a GPU: several warps share a slice
-/// if those that are in flight together are more bytes than this, so that fewer are (elasticity: 521 MB from memory
-/// with a warp a slice, 306 with four; H200).
-inline constexpr std::uint64_t in_flight_bytes = 40'000'000;
-/// With fewer slices than this, several warps share one (the multiprocessors of an H200, and the warps of one).
-inline constexpr std::uint64_t few_slices = launch_rules::planned_multiprocessors * 32;
+/// With fewer slices than this, several warps share one: the warps that are on a device together.
+constexpr std::uint64_t few_slices(const Device& device) { return device.multiprocessors * 32; }
 
 struct PartFacts {
   std::uint64_t entries = 0, distinct_values = 0;
   std::uint32_t block = 1;
 };
 
-/// Whether a multiply with mirrors takes less time than with raw values: the only rule by which a plan that aims at
-/// time takes mirrors without being asked for them. Measured on one H200: 3 x 3 blocks take 100 us instead of 134 (62 M
-/// nonzeros) and 13.0 instead of 15.3 (3 M), where single entries lose, 27 points 107 instead of 104, others more.
-constexpr bool mirrors_save_time(const PartFacts& part, Target target) {
-  return target == Target::gpu && part.block >= 3 && part.entries >= small_entries;
-}
-
 /// Where values may be, in the order in which ties go to the first. `wanted` is the only one if it can be.
-inline std::vector<Source> sources_to_plan(const PartFacts& part, std::optional<Source> wanted, const Aim& aim) {
+inline std::vector<Source> sources_to_plan(const PartFacts& part, std::optional<Source> wanted) {
   const auto tried = [&](Source source) { return !wanted || *wanted == source; };
   if (tried(Source::single) && part.distinct_values == 1) return {Source::single};
   std::vector<Source> sources;
   if (tried(Source::step) && part.distinct_values <= (wanted ? ValueTable::max_distinct : max_step_values))
     sources.push_back(Source::step);
-  for (const Source source : {Source::table, Source::raw})
+  for (const Source source : {Source::table, Source::raw, Source::mirror, Source::skew})
     if (tried(source)) sources.push_back(source);
-  if (wanted || aim.optimize == Objective::bytes || mirrors_save_time(part, aim.target))
-    for (const Source source : {Source::mirror, Source::skew})
-      if (tried(source)) sources.push_back(source);
   return sources;
 }
 
@@ -78,11 +63,6 @@ constexpr bool worth_values_in_steps(const StepFacts& f) {
   return f.steps <= 2 * f.width + few_steps && f.list_bytes <= f.blocks * f.block_bytes / 2 + few_bytes;
 }
 
-/// Whether mirrors are worth a look at the matrix: of two opposite entries one is stored, with the columns of both.
-constexpr bool may_be_smaller_with_mirrors(std::uint64_t column_bytes, std::uint64_t entries, std::uint64_t value_size,
-                                           std::uint64_t best) {
-  return column_bytes + entries / 2 * value_size < best;
-}
 /// Whether so many mirrors in a sample of blocks are worth a plan: most blocks of a (skew-)symmetric matrix come in
 /// pairs.
 constexpr bool are_many_mirrors(std::uint64_t mirrors, std::uint64_t blocks) {
@@ -100,14 +80,81 @@ struct SumFacts {
   std::uint64_t mirror_bytes = 0;  ///< of everything if there are mirrors
 };
 /// Sums of a row, each by a warp.
-constexpr std::uint64_t sums_of(const SumFacts& f) {
+constexpr std::uint64_t sums_of(const SumFacts& f, const Device& device) {
   std::uint64_t sums = 1;
   if (f.slices == 0) return sums;
-  while (sums < max_sums && f.slices * sums < few_slices && f.groups >= 4 * sums * f.slices) sums *= 2;
+  const std::uint64_t few = few_slices(device);
+  while (sums < max_sums && f.slices * sums < few && f.groups >= 4 * sums * f.slices) sums *= 2;
   const std::uint64_t slice_bytes = div_up(f.mirror_bytes, f.slices);
-  while (sums < max_sums && few_slices / sums * slice_bytes > in_flight_bytes && f.groups >= sums * 2 * f.slices)
+  while (sums < max_sums && few / sums * slice_bytes > device.in_flight_bytes && f.groups >= sums * 2 * f.slices)
     sums *= 2;
   return sums;
+}
+
+/// A way to store a part.
+struct WayFacts {
+  Source source = Source::raw;
+  std::uint32_t block = 1;
+  std::uint64_t rows = 0, entries = 0, value_size = 8;
+  std::uint64_t slices = 0, pattern_groups = 0, offset_groups = 0;
+  std::uint64_t longest = 0;  ///< groups of a slice
+  std::uint64_t tiles = 0;
+  std::uint64_t mirrors = 0, mirrors_by_steps = 0;  ///< blocks; those of them in slices that refer step by step
+  std::uint64_t sums = 1;
+  std::uint64_t device_bytes = 0;
+};
+constexpr bool has_mirrors_of(const WayFacts& f) { return f.source == Source::mirror || f.source == Source::skew; }
+
+/// What is read a second time for mirrors, in sectors of 32 bytes: values side by side where references are those of
+/// steps, and else each in a sector of its own.
+constexpr std::uint64_t mirror_sectors(const WayFacts& f) {
+  return (f.mirrors - f.mirrors_by_steps + div_up(f.mirrors_by_steps * f.value_size, unit)) * f.block * f.block;
+}
+
+/// PartPlan::work. Slots are those of blocks, or else of the kernels that a GPU has for few slices, for patterns alone
+/// and for any columns.
+inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
+  const std::uint64_t groups = f.pattern_groups + f.offset_groups, in_block = std::uint64_t{f.block} * f.block;
+  const std::uint64_t slots = group_steps * lanes * in_block;
+  // Where a GPU's warps are all busy at once, each loads four groups together.
+  const bool few = launch_rules::csell::are_few(f.slices, f.sums, device.multiprocessors) && f.block == 1 &&
+                   f.tiles <= 1 && !has_mirrors_of(f);
+  const bool table = f.source == Source::table;
+  const char* const unit_of_slots = f.block > 1                ? table ? "csell.table_blocks" : "csell.blocks"
+                                    : few                      ? "csell.few"
+                                    : f.source == Source::step ? "csell.step"
+                                    : f.offset_groups == 0     ? table ? "csell.table_patterns" : "csell.patterns"
+                                    : table                    ? "csell.table_offsets"
+                                                               : "csell.offsets";
+  std::vector<Counter> work{{"csell.multiplies", 1}, {unit_of_slots, slots * groups}, {"csell.rows", f.rows}};
+  if (!few && f.sums > 1) work.push_back({"csell.teams", 1});  // warps that wait for one another, in few blocks
+  if (few && f.offset_groups != 0) {
+    work.push_back({"csell.few_multiplies", 1});
+    work.push_back({"csell.few_offsets", slots * f.offset_groups});
+  }
+  work.push_back({"csell.chain", chain_of(f.longest, f.sums * (few ? launch_rules::csell::groups_of_few : 1))});
+  work.push_back({"csell.entries", f.entries});
+  if (f.source == Source::raw) work.push_back({"csell.raw_entries", f.entries});
+  if (has_mirrors_of(f)) {
+    work.push_back({"x.sectors", mirror_sectors(f)});  // which come from the same cache
+    work.push_back({f.block > 1 ? "csell.mirror_blocks" : "csell.mirrors", slots * groups});
+  }
+  return work;
+}
+
+/// The least that a way with mirrors takes, if so many blocks have one: of two opposite entries one is stored, with the
+/// columns of both, which is known already of a way without them.
+inline WayFacts with_mirrors(WayFacts without, Source source, std::uint64_t mirrors, std::uint64_t column_bytes,
+                             const Device& device) {
+  const std::uint64_t in_block = std::uint64_t{without.block} * without.block;
+  WayFacts f = without;
+  f.source = source;
+  f.tiles = 0;
+  f.mirrors = mirrors;
+  f.mirrors_by_steps = f.pattern_groups != 0 ? mirrors : 0;
+  f.device_bytes = column_bytes + (f.entries - mirrors * in_block) * f.value_size;
+  f.sums = sums_of({f.slices, f.pattern_groups + f.offset_groups, f.device_bytes}, device);
+  return f;
 }
 
 }  // namespace spmvpack::encoder::layouts::csell_plans

@@ -9,12 +9,13 @@
 namespace spmvpack::encoder::layouts::csell_plans {
 namespace {
 
-/// Slices of the smallest tile and of the largest; and the most values of a tile: 64 KiB of shared memory.
+/// Slices of the smallest tile and of the largest.
 constexpr std::uint64_t smallest_tile(std::uint32_t block) { return block == 1 ? 16 : block == 2 ? 8 : 4; }
-constexpr std::uint64_t largest_tile = 128, most_staged_values = 8192;
-/// What a block could have loaded while it waits for a tile's table: 0.7 us at its share of 4 TB/s (H200); blocks of
-/// several rows are so many entries that the warps of small tiles would be few.
-constexpr std::uint64_t staging_bytes(std::uint32_t block_values) { return block_values == 1 ? 8192 : 16384; }
+constexpr std::uint64_t largest_tile = 128;
+/// Blocks of several rows are so many entries that the warps of small tiles would be few.
+constexpr std::uint64_t staging_bytes(std::uint32_t block_values, const TableLimits& limits) {
+  return block_values == 1 ? limits.staging_bytes : 2 * limits.staging_bytes;
+}
 
 /// The matrix entries before a slice.
 std::uint64_t entries_before(const BlockRows& rows, std::uint64_t slice) {
@@ -39,7 +40,8 @@ CountedVector<ValueKey> distinct_values(const BlockRows& rows, std::uint64_t fir
 /// Device bytes, and what staging the tables costs.
 std::uint64_t cost(const Tables& tables, std::span<const SliceGroups> groups, std::size_t value_size,
                    const TableLimits& limits) {
-  const std::uint64_t staging = limits.fewest_bytes ? 0 : tables.values.size() * staging_bytes(tables.block_values);
+  const std::uint64_t staging =
+      limits.fewest_bytes ? 0 : tables.values.size() * staging_bytes(tables.block_values, limits);
   return tables.bytes(groups, value_size) + staging;
 }
 
@@ -89,7 +91,7 @@ std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, 
   parallel_for(tables.values.size(), threads, [&](std::uint64_t t) {
     if (too_many) return;
     tables.values[t] = distinct_values(rows, t * smallest, (t + 1) * smallest);
-    if (tables.values[t].size() > (limits.asked_for || limits.fewest_bytes ? max_table : most_staged_values))
+    if (tables.values[t].size() > (limits.asked_for || limits.fewest_bytes ? max_table : limits.staged_values))
       too_many = true;
   });
   if (too_many) return {};
@@ -105,7 +107,7 @@ std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, 
       }
       const auto &left = tables.values[i], &right = tables.values[i + 1];
       std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(wider.values[t]));
-      if (wider.values[t].size() > (limits.fewest_bytes ? max_table : most_staged_values)) too_many = true;
+      if (wider.values[t].size() > (limits.fewest_bytes ? max_table : limits.staged_values)) too_many = true;
     });
     if (too_many) break;
     tables = std::move(wider);

@@ -33,6 +33,8 @@ struct TableLimits {
   std::uint64_t least_entries;  ///< of the matrix, unless one of the next is set
   bool asked_for;               ///< whatever they cost; even the smallest tiles may have more values than are staged
   bool fewest_bytes;            ///< only bytes count: any tile may, and have any number of slices
+  std::uint64_t staged_values;  ///< of a tile at most, unless one of these is set
+  std::uint64_t staging_bytes;  ///< what a table costs besides: Device::staging_bytes, for entries alone
 };
 
 /// The tables that cost least; none if values do not repeat nearby.

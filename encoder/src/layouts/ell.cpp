@@ -27,7 +27,7 @@ PartPlan plan_of(const spmvpack::Layout& layout, const PartMatrix& part, const P
   const std::uint64_t width = a.longest_row(options.threads), slots = checked_mul(a.rows(), width, "slots of ell");
   *find_count(plan.info, "col_idx") = slots;
   add_sections(plan, layout.sections);
-  describe_slots(plan, a, slots, "ell", Steps::of_all_rows, false);
+  describe_slots(plan, a, slots, "ell", Steps::of_all_rows, false, device_of(options));
   plan.counters = {{"width", width}};
   return plan;
 }

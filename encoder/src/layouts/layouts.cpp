@@ -7,8 +7,11 @@
 
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 
 namespace spmvpack::encoder::layouts {
+
+const Device& device_of(const PlanOptions& options) { return profile_of(options.aim).device; }
 
 PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part) {
   PartPlan plan;

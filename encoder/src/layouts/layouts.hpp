@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "spmvpack/container/layouts/layout.hpp"
+#include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/launch_rules/device.hpp"
 
@@ -18,6 +19,9 @@ PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part);
 void add_section(PartPlan& plan, const SectionDescription& description);
 /// The same for several.
 void add_sections(PartPlan& plan, std::span<const SectionDescription> descriptions);
+
+/// Of the aim's profile.
+const Device& device_of(const PlanOptions& options);
 
 /// What the layout has put into PartPlan::choices.
 template <class Choices>
@@ -39,13 +43,9 @@ bool stores_zeros(const CsrView& a, int threads);
 /// The unit NAME.chain of PartPlan::work: loads that wait for one another in a lane with so many steps, `at_once` of
 /// which are loaded together: their columns or places, then what these name.
 constexpr std::uint64_t chain_of(std::uint64_t steps, std::uint64_t at_once) { return 2 * div_up(steps, at_once); }
-/// Whether so few threads run that an H200 waits for the loads of each.
-constexpr bool are_few_threads(std::uint64_t threads) {
-  return launch_rules::are_few_threads(threads, launch_rules::planned_multiprocessors);
-}
-/// The same where a thread has a row: it loads more steps together if rows are few.
-constexpr std::uint64_t chain_of_rows(std::uint64_t rows, std::uint64_t longest) {
-  return chain_of(longest, are_few_threads(rows) ? 14 : 4);
+/// Where a thread has a row, it loads more steps together if rows are few.
+constexpr std::uint64_t chain_of_rows(std::uint64_t rows, std::uint64_t longest, const Device& device) {
+  return chain_of(longest, launch_rules::are_few_threads(rows, device.multiprocessors) ? 14 : 4);
 }
 
 /// Entries in runs of columns side by side that are so long that neighbouring lanes, of `lane_entries` each, have the

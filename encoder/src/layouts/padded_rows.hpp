@@ -63,6 +63,6 @@ enum class Steps { of_all_rows, of_slices };
 /// What the plan, whose sections are there, says of its slots; the units of its work start with `kernel`. `listed`:
 /// rows have an order.
 void describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, const std::string& kernel, Steps steps,
-                    bool listed);
+                    bool listed, const Device& device);
 
 }  // namespace spmvpack::encoder::layouts

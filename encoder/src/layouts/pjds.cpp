@@ -85,7 +85,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.params[param_block_rows] = block == warp_rows ? 0 : block;
   add_sections(plan, sections);
   plan.choices = choices;
-  describe_slots(plan, a, start.back(), "pjds", Steps::of_all_rows, !choices->order.empty());
+  describe_slots(plan, a, start.back(), "pjds", Steps::of_all_rows, !choices->order.empty(), device_of(options));
   plan.counters = {{"width", width}, {"br", block}, {"permuted", permuted ? 1U : 0U}};
   return plan;
 }

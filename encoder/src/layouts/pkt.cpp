@@ -200,9 +200,12 @@ PartPlan plan_packets(const PartMatrix& part, std::shared_ptr<const Packets> pac
   share_by_section(plan);
   plan.padding = slots_of(plan.info) - plan.info.nnz;
   plan.near_entries = plan.info.nnz;
-  plan.work = {{"pkt.multiplies", 1},
-               {"pkt.slots", slots_of(plan.info)},
-               {"pkt.chain", are_few_threads(all.count() * choices->threads) ? div_up(longest, loads_at_once) : 0}};
+  plan.work = {
+      {"pkt.multiplies", 1},
+      {"pkt.slots", slots_of(plan.info)},
+      {"pkt.chain", launch_rules::are_few_threads(all.count() * choices->threads, device_of(options).multiprocessors)
+                        ? div_up(longest, loads_at_once)
+                        : 0}};
   plan.counters = {{"packets", all.count()},          {"packet_rows", largest},
                    {"threads", choices->threads},     {"steps", steps},
                    {"entries.inside", plan.info.nnz}, {"entries.outside", a.nnz() - plan.info.nnz}};

@@ -183,7 +183,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.params[param_slice_rows] = slice_rows;
   plan.info.counts[section_col_idx] = checked_mul(best.steps, slice_rows, "slots of sell");
   add_sections(plan, sections);
-  describe_slots(plan, part.a, slots_of(plan.info), "sell", Steps::of_slices, !best.order.empty());
+  describe_slots(plan, part.a, slots_of(plan.info), "sell", Steps::of_slices, !best.order.empty(), device_of(options));
   plan.counters = {{"slice_rows", slice_rows}, {"sigma", best.sigma}, {"slices", best.slice_ptr.size() - 1}};
   plan.choices = std::make_shared<const Sorted>(std::move(best));
   return plan;
@@ -206,7 +206,7 @@ Least least(const Survey& s) {
   const std::uint64_t nnz = s.a.nnz();
   return {nnz * slot_bytes(size_of(s.a.value_type())),
           false,
-          {{"sell.multiplies", 1}, {"sell.slots", nnz}, {"sell.chain", chain_of_rows(0, s.longest_row)}}};
+          {{"sell.multiplies", 1}, {"sell.slots", nnz}, {"sell.chain", chain_of_rows(0, s.longest_row, s.device)}}};
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <iterator>
 #include <limits>
 #include <optional>
-#include <tuple>
 #include <utility>
 
+#include "decide.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/encode.hpp"
@@ -18,14 +18,12 @@
 namespace spmvpack::encoder {
 
 Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Objective optimize) {
-  // Of layouts that take about as long, the smaller: predictions are not better than that.
-  constexpr double worth_of_csr = 0.02;
   const auto share = [&](std::uint64_t bytes) {
     return csr_bytes == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(csr_bytes);
   };
   const auto cost = [&](const Candidate& c) {
-    const double seconds = optimize == Objective::bytes ? 0.0 : c.seconds * (1 + worth_of_csr * share(c.device_bytes));
-    return std::tuple{c.fill_reads_x || too_large(c.device_bytes, csr_bytes), seconds, c.device_bytes};
+    return std::pair{c.fill_reads_x || too_large(c.device_bytes, csr_bytes),
+                     rank_of(c.device_bytes, c.seconds, csr_bytes, optimize)};
   };
   Choice choice;
   for (std::size_t i = 1; i < candidates.size(); ++i)
@@ -90,6 +88,7 @@ class Weighing {
     for (const Strategy& s : strategies_) candidates_.push_back({s.name});
     Survey survey = survey_of(a, options_.values, options.threads);
     survey.fewest_bytes = !by_time_;
+    survey.device = profile_of(options.aim).device;
     for (std::size_t i = 0; i < strategies_.size(); ++i) {
       const Strategy& s = strategies_[i];
       if (!s.least || !settings_of(s, options.settings).empty()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "decide.hpp"
 #include "layouts/bitflag_chunks.hpp"
 #include "layouts/bitflag_rules.hpp"
 #include "layouts/layouts.hpp"
@@ -193,9 +194,8 @@ void SplitCosts::sample_csell(const ShortRows& of) {
 }
 
 double SplitCosts::cost(std::uint64_t bytes, std::uint64_t y_elements, std::vector<Counter> work) const {
-  if (options_.aim.optimize == Objective::bytes) return static_cast<double>(bytes);
-  work.push_back({"bytes", bytes + y_elements * size_});
-  return predicted_seconds(work, profile_of(options_.aim));
+  work.push_back({"bytes", y_elements * size_});
+  return cost_of({bytes, std::move(work)}, options_.aim);
 }
 
 double SplitCosts::of_short(std::string_view layout, const ShortRows& s) const {
@@ -209,7 +209,7 @@ double SplitCosts::sell(const ShortRows& s) const {
               {{"sell.multiplies", 1},
                {"sell.slots", slots},
                {"sell.rows", a_.rows()},
-               {"sell.chain", chain_of_rows(a_.rows(), s.longest)},
+               {"sell.chain", chain_of_rows(a_.rows(), s.longest, device())},
                {"sell.listed", a_.rows()}});
 }
 
@@ -242,7 +242,8 @@ std::uint64_t SplitCosts::segments_of_long(const ShortRows& s) const {
   return bitflag::usual_segments({.rows = rows,
                                   .cols = a_.cols(),
                                   .entries = entries,
-                                  .sums_of_few = std::min(entries, rows * launch_rules::bitflag::few_segments)});
+                                  .sums_of_few = std::min(entries, rows * launch_rules::bitflag::few_segments)},
+                                 device());
 }
 
 double SplitCosts::spared_gathers(const ShortRows& s) const {
@@ -267,8 +268,8 @@ double SplitCosts::far_gathers(const ShortRows& s) const { return most_spared_ -
 
 double SplitCosts::of_long(const ShortRows& s, std::uint64_t longest) const {
   const std::uint64_t entries = a_.nnz() - s.entries, rows = a_.rows() - s.rows;
-  const bool few = entries < bitflag::small_entries, listed = s.rows != 0;
-  const std::uint64_t tile = std::uint64_t{bitflag::usual_tile(entries, longest)} * bitflag::chunk_entries;
+  const bool few = entries < device().small_entries, listed = s.rows != 0;
+  const std::uint64_t tile = std::uint64_t{bitflag::usual_tile(entries, longest, device())} * bitflag::chunk_entries;
   const bool carries = longest > tile;
   const std::uint64_t value_bytes = times(flag_value_bytes_, entries);
   const std::uint64_t segments = segments_of_long(s);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "layouts/layouts.hpp"
 #include "spmvpack/container/csr_matrix.hpp"
 #include "spmvpack/encoder/layout.hpp"
 
@@ -57,6 +58,7 @@ class SplitCosts {
   [[nodiscard]] std::uint64_t segments_of_long(const ShortRows& s) const;
   [[nodiscard]] double spared_gathers(const ShortRows& s) const;
   void look_at_columns();
+  [[nodiscard]] const Device& device() const { return layouts::device_of(options_); }
 
   CsrView a_;
   const PlanOptions& options_;

@@ -17,6 +17,7 @@ offer ''
 offer e
 offer help mu
 offer help la
+offer help ta
 offer help encode -
 offer -
 offer encode --

@@ -22,6 +22,7 @@ struct ProfileFacts {
   std::string machine;  ///< what was measured, in 1 to most_machine_bytes without control characters
   Target target = Target::gpu;
   XCaches x_caches = {};
+  Device device = {};
   std::vector<double> picoseconds;  ///< Profile::picoseconds
 };
 

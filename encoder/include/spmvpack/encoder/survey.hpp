@@ -3,6 +3,7 @@
 
 #include "spmvpack/container/csr_matrix.hpp"
 #include "spmvpack/container/export.hpp"
+#include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::encoder {
@@ -20,6 +21,7 @@ struct Survey {
   /// least.
   std::uint64_t columns = 0, segments = 0, diagonals = 0;
   bool fewest_bytes = false;  ///< whether plans are to take the fewest bytes, not the least time
+  Device device = {};         ///< of the aim
 };
 
 /// O(nnz), parallel; the result does not depend on the number of threads.

@@ -9,6 +9,7 @@
 
 #include "spmvpack/container/csr_matrix.hpp"
 #include "spmvpack/container/export.hpp"
+#include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoder/survey.hpp"
 
@@ -31,6 +32,7 @@ struct Profile {
   Target target = Target::gpu;
   std::span<const double> picoseconds;  ///< of units(), in their order; none is negative
   XCaches x_caches = {};
+  Device device = {};
 
   /// Error(errc::internal) if there is no such unit.
   [[nodiscard]] SPMVPACK_EXPORT double price(std::string_view unit) const;

@@ -5,9 +5,6 @@
 
 namespace spmvpack::launch_rules {
 
-/// The multiprocessors of an H100 and an H200: the encoder predicts for these. A loader takes those of the GPU at hand.
-inline constexpr std::uint64_t planned_multiprocessors = 132;
-
 /// The most threads that a multiprocessor holds, by __CUDA_ARCH__ (CUDA C++ Programming Guide, technical
 /// specifications per compute capability).
 constexpr unsigned multiprocessor_threads(int architecture) {
