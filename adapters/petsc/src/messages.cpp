@@ -58,11 +58,12 @@ Pinned pinned_memory(std::size_t count) {
   return Pinned(static_cast<double*>(p));
 }
 
-/// What is opened to others is to be an allocation of its own, not a part of one.
-std::size_t whole_pages(std::size_t elements) {
-  constexpr std::size_t page = (std::size_t{1} << 21) / sizeof(double);
-  return (elements + page - 1) / page * page;
+std::size_t rounded_up(std::size_t elements, std::size_t bytes) {
+  const std::size_t unit = bytes / sizeof(double);
+  return (elements + unit - 1) / unit * unit;
 }
+constexpr std::size_t alignment = 256;              // as cudaMalloc() has it
+constexpr std::size_t page = std::size_t{1} << 21;  // what is opened to others is to be an allocation of its own
 
 struct Event {
   cudaEvent_t event = nullptr;
@@ -101,9 +102,10 @@ struct Messages::Implementation {
       : plan(std::move(of)),
         elements_out(elements_of(plan.sent)),
         elements_in(elements_of(plan.received)),
+        stride(rounded_up(elements_in, alignment)),
         indices(device_memory<int>(elements_out)),
         out(device_memory<double>(elements_out)),
-        in(device_memory<double>(whole_pages(2 * elements_in))),
+        in(device_memory<double>(rounded_up(2 * stride, page))),
         host_out(pinned_memory(elements_out)),
         host_in(pinned_memory(elements_in)) {
     require(cudaMemcpy(indices.get(), plan.indices.data(), elements_out * sizeof(int), cudaMemcpyHostToDevice),
@@ -126,10 +128,10 @@ struct Messages::Implementation {
   }
   bool open_targets();
   void make_requests();
-  double* buffer(int k) const noexcept { return in.get() + (k != 0 ? elements_in : 0); }
+  double* buffer(int k) const noexcept { return in.get() + (k != 0 ? stride : 0); }
 
   MessagePlan plan;
-  std::size_t elements_out, elements_in;
+  std::size_t elements_out, elements_in, stride;
   OnDevice<int> indices;
   OnDevice<double> out, in;  ///< `in`: two buffers
   Pinned host_out, host_in;
@@ -152,7 +154,7 @@ bool Messages::Implementation::open_targets() {
   std::size_t offset = 0;
   constexpr int bytes = sizeof(Address);
   for (std::size_t k = 0; k < own.size(); ++k) {
-    own[k] = {handle, offset, elements_in, exported ? 1 : 0};
+    own[k] = {handle, offset, stride, exported ? 1 : 0};
     offset += plan.received[k].count;
     require(MPI_Isend(&own[k], bytes, MPI_BYTE, plan.received[k].rank, tag, comm, &waiting[k]), "sending addresses");
   }
