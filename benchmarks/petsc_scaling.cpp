@@ -25,30 +25,37 @@ constexpr char help[] =
     "  -peer TYPE        PETSc's type of matrices (aij)\n"
     "  -type TYPE        the plug-in's (aijspmvpack)\n"
     "  -round SECONDS    of a round (0.05)\n"
-    "  -rounds N         (15)\n";
+    "  -rounds N         (15)\n"
+    "  -result FILE      A x of mode task, in PETSc's binary format\n";
 
 struct Options {
-  char words[1024] = "", file[4096] = "", peer[64] = "aij", type[64] = "aijspmvpack";
+  char words[1024] = "", file[4096] = "", result[4096] = "", peer[64] = "aij", type[64] = "aijspmvpack";
   PetscReal round = 0.05;
   PetscInt rounds = 15;
 };
 
 constexpr const char* modes[] = {"vector", "naive", "task"};
-constexpr const char* events[] = {"SpmvpackLocal", "SpmvpackNonlocal", "SpmvpackComm"};
-
-/// A type of matrix, in a mode. Times are the slowest rank's, in seconds for one multiply, by round; `exchange` is that
-/// of the rank with the least, which the others do not keep waiting.
+/// A type of matrix, in a mode. Times are the slowest rank's, in seconds for one multiply, by round.
 struct Variant {
   std::string name;
   Mat matrix = nullptr;
-  std::vector<double> whole, parts[std::size(events)], exchange;
+  std::vector<double> seconds;
   double norm = 0;
+};
+
+/// What a multiply consists of, each by itself while nothing else runs: the blocks' multiplies, and PETSc's exchange.
+struct Parts {
+  Mat diagonal = nullptr, off_diagonal = nullptr;
+  VecScatter exchange = nullptr;
+  Vec own = nullptr, ghosts = nullptr, product = nullptr;
+  std::vector<double> local, nonlocal, comm;
 };
 
 PetscErrorCode read_options(Options* o) {
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-generate", o->words, sizeof o->words, nullptr));
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-load", o->file, sizeof o->file, nullptr));
+  PetscCall(PetscOptionsGetString(nullptr, nullptr, "-result", o->result, sizeof o->result, nullptr));
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-peer", o->peer, sizeof o->peer, nullptr));
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-type", o->type, sizeof o->type, nullptr));
   PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-round", &o->round, nullptr));
@@ -106,40 +113,65 @@ PetscErrorCode of_ranks(MPI_Op op, double own, double* of_all) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Seconds in the events so far, of this rank.
-PetscErrorCode seconds_of_events(double (&seconds)[std::size(events)]) {
+/// Seconds of one f(), the slowest rank's. The norm of the result waits for a GPU.
+template <class F>
+PetscErrorCode measure(PetscInt times, Vec result, std::vector<double>* seconds, double* norm, F&& f) {
+  PetscLogDouble start = 0, end = 0;
+  double slowest = 0;
   PetscFunctionBeginUser;
-  for (std::size_t k = 0; k < std::size(events); ++k) {
-    PetscLogEvent event = -1;
-    PetscEventPerfInfo info{};
-    PetscCall(PetscLogEventGetId(events[k], &event));
-    if (event >= 0) PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
-    seconds[k] = info.time;
-  }
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  PetscCall(PetscTime(&start));
+  for (PetscInt k = 0; k < times; ++k) PetscCall(f());
+  PetscCall(VecNorm(result, NORM_2, norm));
+  PetscCall(PetscTime(&end));
+  PetscCall(of_ranks(MPI_MAX, (end - start) / static_cast<double>(times), &slowest));
+  seconds->push_back(slowest);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The norm of the last result waits for a GPU.
-PetscErrorCode measure(Variant& v, PetscInt multiplies, Vec x, Vec y, double* seconds) {
-  double before[std::size(events)], after[std::size(events)];
-  PetscLogDouble start = 0, end = 0;
+PetscErrorCode measure_parts(Parts& p, PetscInt times, Vec x) {
+  double norm = 0;
   PetscFunctionBeginUser;
-  PetscCall(seconds_of_events(before));
-  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
-  PetscCall(PetscTime(&start));
-  for (PetscInt k = 0; k < multiplies; ++k) PetscCall(MatMult(v.matrix, x, y));
-  PetscCall(VecNorm(y, NORM_2, &v.norm));
-  PetscCall(PetscTime(&end));
-  PetscCall(seconds_of_events(after));
-  PetscCall(of_ranks(MPI_MAX, (end - start) / multiplies, seconds));
-  v.whole.push_back(*seconds);
-  double part = 0;
-  for (std::size_t k = 0; k < std::size(events); ++k) {
-    PetscCall(of_ranks(MPI_MAX, (after[k] - before[k]) / multiplies, &part));
-    v.parts[k].push_back(part);
-  }
-  PetscCall(of_ranks(MPI_MIN, (after[2] - before[2]) / multiplies, &part));
-  v.exchange.push_back(part);
+  PetscCall(measure(times, p.product, &p.local, &norm, [&] { return MatMult(p.diagonal, p.own, p.product); }));
+  PetscCall(measure(times, p.product, &p.nonlocal, &norm,
+                    [&] { return MatMultAdd(p.off_diagonal, p.ghosts, p.product, p.product); }));
+  PetscCall(measure(times, p.ghosts, &p.comm, &norm, [&]() -> PetscErrorCode {
+    PetscCall(VecScatterBegin(p.exchange, x, p.ghosts, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(VecScatterEnd(p.exchange, x, p.ghosts, INSERT_VALUES, SCATTER_FORWARD));
+    return PETSC_SUCCESS;
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode make_parts(Mat a, Vec x, Parts* p) {
+  const PetscInt* columns = nullptr;
+  PetscInt count = 0;
+  IS wanted = nullptr;
+  PetscFunctionBeginUser;
+  PetscCall(MatMPIAIJGetSeqAIJ(a, &p->diagonal, &p->off_diagonal, &columns));
+  PetscCall(MatCreateVecs(p->diagonal, &p->own, &p->product));
+  PetscCall(MatCreateVecs(p->off_diagonal, &p->ghosts, nullptr));
+  PetscCall(VecSetRandom(p->own, nullptr));
+  PetscCall(VecGetLocalSize(p->ghosts, &count));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, count, columns, PETSC_COPY_VALUES, &wanted));
+  PetscCall(VecScatterCreate(x, wanted, p->ghosts, nullptr, &p->exchange));
+  PetscCall(ISDestroy(&wanted));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode destroy_parts(Parts* p) {
+  PetscFunctionBeginUser;
+  PetscCall(VecScatterDestroy(&p->exchange));
+  for (Vec* v : {&p->own, &p->ghosts, &p->product}) PetscCall(VecDestroy(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode write(Vec y, const char* path) {
+  PetscViewer file = nullptr;
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, path, FILE_MODE_WRITE, &file));
+  PetscCall(VecView(y, file));
+  PetscCall(PetscViewerDestroy(&file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,32 +197,39 @@ PetscErrorCode run() {
   PetscCall(MatCreateVecs(a, &x, &y));
   PetscCall(VecSetRandom(x, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-mat_spmvpack_after", &after, nullptr));
-  variants.push_back({"peer", a, {}, {}, {}, 0});
+  variants.push_back({"peer", a, {}, 0});
   for (const char* const mode : modes) {
     PetscCall(PetscOptionsSetValue(nullptr, "-mat_spmvpack_mode", mode));
-    variants.push_back({mode, nullptr, {}, {}, {}, 0});
+    variants.push_back({mode, nullptr, {}, 0});
     PetscCall(MatConvert(a, o.type, MAT_INITIAL_MATRIX, &variants.back().matrix));
   }
-  double seconds = 0;
-  for (Variant& v : variants) PetscCall(measure(v, after + 3, x, y, &seconds));  // encoded after this
-  PetscCall(measure(variants.front(), 3, x, y, &seconds));
-  const auto multiplies = static_cast<PetscInt>(std::clamp(std::ceil(o.round / seconds), 1.0, 1e6));
-  for (Variant& v : variants) {
-    v.whole.clear();
-    v.exchange.clear();
-    for (auto& part : v.parts) part.clear();
-  }
-  for (PetscInt k = 0; k < o.rounds; ++k)
-    for (Variant& v : variants) PetscCall(measure(v, multiplies, x, y, &seconds));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  Parts parts;
+  if (ranks > 1) PetscCall(make_parts(variants.back().matrix, x, &parts));
+  const auto measure_all = [&](PetscInt times) -> PetscErrorCode {
+    for (Variant& v : variants)
+      PetscCall(measure(times, y, &v.seconds, &v.norm, [&] { return MatMult(v.matrix, x, y); }));
+    if (ranks > 1) PetscCall(measure_parts(parts, times, x));
+    return PETSC_SUCCESS;
+  };
+  PetscCall(measure_all(after + 3));  // encoded after this
+  PetscCall(measure_all(3));
+  const auto times = static_cast<PetscInt>(std::clamp(std::ceil(o.round / variants.front().seconds.back()), 1.0, 1e6));
+  for (Variant& v : variants) v.seconds.clear();
+  for (auto* seconds : {&parts.local, &parts.nonlocal, &parts.comm}) seconds->clear();
+  for (PetscInt k = 0; k < o.rounds; ++k) PetscCall(measure_all(times));
   nlohmann::ordered_json result{{"ranks", ranks}, {"rows", rows}, {"nonzeros", info.nz_used}};
-  for (const Variant& v : variants) {
-    auto& one = result[v.name];
-    one = {{"seconds", median(v.whole)}, {"norm", v.norm}, {"exchange", median(v.exchange)}};
-    for (std::size_t k = 0; k < std::size(events) && v.name != "peer"; ++k) one[events[k]] = median(v.parts[k]);
+  for (const Variant& v : variants) result[v.name] = {{"seconds", median(v.seconds)}, {"norm", v.norm}};
+  if (ranks > 1) {
+    result["local"] = median(parts.local);
+    result["nonlocal"] = median(parts.nonlocal);
+    result["comm"] = median(parts.comm);
   }
   if (rank == 0) std::cout << result.dump() << std::endl;
+  if (*o.result != 0) PetscCall(MatMult(variants.back().matrix, x, y));
+  if (*o.result != 0) PetscCall(write(y, o.result));
+  PetscCall(destroy_parts(&parts));
   for (Variant& v : variants) PetscCall(MatDestroy(&v.matrix));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
@@ -202,7 +241,6 @@ PetscErrorCode run() {
 int main(int argc, char** argv) {
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, nullptr, help));
-  PetscCall(PetscLogDefaultBegin());
   try {
     PetscCall(run());
   } catch (const std::exception& e) {  // of the generators, on all ranks alike

@@ -32,21 +32,6 @@ struct OfAijcusparse {
 };
 OfAijcusparse of_aijcusparse;
 
-/// The stream on which PETSc works now, with vectors, too.
-PetscErrorCode current_stream(gpu_loader::Stream* stream) {
-  PetscDeviceContext context = nullptr;
-  PetscDeviceType type = PETSC_DEVICE_HOST;
-  void* handle = nullptr;
-  PetscFunctionBegin;
-  PetscCall(PetscDeviceContextGetCurrentContext(&context));
-  PetscCall(PetscDeviceContextGetDeviceType(context, &type));
-  PetscCheck(type == PETSC_DEVICE_CUDA, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-             "spmvpack: PETSc's current device context is not one of CUDA");
-  PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
-  *stream = *static_cast<gpu_loader::Stream*>(handle);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// The number of the GPU that PETSc has chosen for this rank.
 PetscErrorCode current_device(int* number) {
   PetscDeviceContext context = nullptr;
@@ -244,6 +229,20 @@ PetscErrorCode create_every_mpi(Mat a) {
 }
 
 }  // namespace
+
+PetscErrorCode current_stream(CUstream_st** stream) {
+  PetscDeviceContext context = nullptr;
+  PetscDeviceType type = PETSC_DEVICE_HOST;
+  void* handle = nullptr;
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextGetDeviceType(context, &type));
+  PetscCheck(type == PETSC_DEVICE_CUDA, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "spmvpack: PETSc's current device context is not one of CUDA");
+  PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
+  *stream = *static_cast<gpu_loader::Stream*>(handle);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode take_over_seq(Mat a) {
   const auto object = reinterpret_cast<PetscObject>(a);

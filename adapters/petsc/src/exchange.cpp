@@ -19,7 +19,7 @@ PetscErrorCode ghosts_of(Mat a, const PetscInt** columns, PetscInt* count) {
 
 }  // namespace
 
-PetscErrorCode make_exchange(Mat a, bool with_own, Exchange* exchange) {
+PetscErrorCode make_exchange(Mat a, bool with_own, bool beside, Exchange* exchange) {
   const PetscInt* columns = nullptr;
   PetscInt count = 0, first = 0, last = 0, size = 0;
   PetscLayout layout = nullptr;
@@ -41,6 +41,8 @@ PetscErrorCode make_exchange(Mat a, bool with_own, Exchange* exchange) {
   PetscCall(PetscSFSetFromOptions(exchange->sf));
   PetscCall(PetscSFSetGraphLayout(exchange->sf, layout, size, nullptr, PETSC_COPY_VALUES, wanted.data()));
   PetscCall(PetscSFSetUp(exchange->sf));
+  if (beside) PetscCall(make_gpu_exchange(a, exchange->sf, &exchange->gpu));
+  if (exchange->gpu) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetVecType(a, &type));
   PetscCall(VecCreate(PETSC_COMM_SELF, &exchange->received));
   PetscCall(VecSetSizes(exchange->received, size, size));
@@ -51,7 +53,8 @@ PetscErrorCode make_exchange(Mat a, bool with_own, Exchange* exchange) {
 PetscErrorCode destroy_exchange(Exchange* exchange) {
   PetscFunctionBegin;
   PetscCall(PetscSFDestroy(&exchange->sf));
-  PetscCall(VecDestroy(&exchange->received));
+  if (!exchange->gpu) PetscCall(VecDestroy(&exchange->received));
+  exchange->gpu.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,6 +69,10 @@ PetscErrorCode exchange_is_of(Mat a, const Exchange& exchange, bool* same) {
 
 PetscErrorCode begin_exchange(Exchange& e, Vec x) {
   PetscFunctionBegin;
+  if (e.gpu) {
+    PetscCall(e.gpu->begin(x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecGetArrayReadAndMemType(x, &e.from, &e.from_place));
   PetscCall(VecGetArrayWriteAndMemType(e.received, &e.to, &e.to_place));
   PetscCall(PetscSFBcastWithMemTypeBegin(e.sf, MPIU_SCALAR, e.from_place, e.from, e.to_place, e.to, MPI_REPLACE));
@@ -74,6 +81,10 @@ PetscErrorCode begin_exchange(Exchange& e, Vec x) {
 
 PetscErrorCode end_exchange(Exchange& e, Vec x) {
   PetscFunctionBegin;
+  if (e.gpu) {
+    PetscCall(e.gpu->end(&e.received));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscSFBcastEnd(e.sf, MPIU_SCALAR, e.from, e.to, MPI_REPLACE));
   PetscCall(VecRestoreArrayWriteAndMemType(e.received, &e.to));
   PetscCall(VecRestoreArrayReadAndMemType(x, &e.from));

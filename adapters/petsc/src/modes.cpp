@@ -26,6 +26,15 @@ struct ModeOptions {
   PetscBool view = PETSC_FALSE;
 };
 
+/// Whether both blocks are, and multiply there.
+PetscErrorCode is_on_gpu(Mat a, bool* on_gpu) {
+  PetscBool is_aijcusparse = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(a), "mpiaijcusparse", &is_aijcusparse));
+  *on_gpu = is_aijcusparse != PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// What is known of a block when something is made of it.
 struct BlockContents {
   PetscObjectId id = 0;
@@ -58,7 +67,10 @@ Mode mode_of(const std::string& name) {
 PetscErrorCode read_options(Mat a, ModeOptions* options) {
   char name[64] = "naive";
   int provided = 0;
+  bool on_gpu = false;
   PetscFunctionBegin;
+  PetscCall(is_on_gpu(a, &on_gpu));
+  if (on_gpu) PetscCall(PetscStrncpy(name, "task", sizeof name));
   PetscObjectOptionsBegin(reinterpret_cast<PetscObject>(a));
   PetscCall(PetscOptionsString("-mat_spmvpack_mode", "How ranks multiply together: vector, naive or task", "", name,
                                name, sizeof name, nullptr));
@@ -68,7 +80,7 @@ PetscErrorCode read_options(Mat a, ModeOptions* options) {
   PetscCallMPI(MPI_Query_thread(&provided));
   PetscCall(guarded([&] {
     options->mode = mode_of(name);
-    if (options->mode == Mode::task && provided < MPI_THREAD_FUNNELED)
+    if (options->mode == Mode::task && !on_gpu && provided < MPI_THREAD_FUNNELED)
       throw Error(errc::unsupported,
                   "-mat_spmvpack_mode task multiplies in a second thread, and MPI has been initialised for one thread",
                   {}, "call MPI_Init_thread() with MPI_THREAD_FUNNELED, or take mode naive, which gives the same bits");
@@ -78,8 +90,9 @@ PetscErrorCode read_options(Mat a, ModeOptions* options) {
 
 std::string description_of(const ParallelState& state) {
   const bool merged = state.options.mode == Mode::vector;
-  return fmt::format("mode {}, {} of x from other ranks: {}; {} {}{}, exchange {}\n",
+  return fmt::format("mode {}, {} of x from other ranks{}: {}; {} {}{}, exchange {}\n",
                      mode_names[static_cast<int>(state.options.mode)], counted(state.exchange.ghosts.size(), "element"),
+                     state.exchange.gpu ? fmt::format(" (way {})", state.exchange.gpu->way()) : "",
                      counted(static_cast<std::uint64_t>(state.multiplies), "multiply", "multiplies"),
                      merged ? "merged" : "local", time_text(state.local_seconds),
                      merged ? "" : fmt::format(", nonlocal {}", time_text(state.nonlocal_seconds)),
@@ -137,7 +150,7 @@ PetscErrorCode state_of(Mat a, ParallelState** state) {
   PetscCall(agree(a, read_options(a, &(*state)->options)));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm(object), &ranks));
   const bool with_own = (*state)->options.mode == Mode::vector && ranks > 1;
-  PetscCall(make_exchange(a, with_own, &(*state)->exchange));
+  PetscCall(make_exchange(a, with_own, (*state)->options.mode == Mode::task, &(*state)->exchange));
   (*state)->pattern = pattern;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -328,15 +341,17 @@ class HelpedMultiply {
 };
 
 /// Local, while others' elements are on their way: by this thread (naive), or by another while this one drives MPI. On
-/// a GPU the multiply is launched, and runs while this thread drives MPI, in both modes.
+/// a GPU the multiply is launched, and runs while this thread drives MPI, in both modes; in mode naive this thread has
+/// waited for what is sent before.
 PetscErrorCode multiply_during_exchange(Mat a, Mat block, ParallelState& state, Vec x, Vec y, Vec z) {
   HelpedMultiply helped(a, x, y, z);
   bool started = false;
   PetscFunctionBegin;
-  PetscCall(timed(events.exchange, a, &state.exchange_seconds, [&] { return begin_exchange(state.exchange, x); }));
   // Errors wait until the exchange has ended: others wait for it.
-  PetscErrorCode error = PETSC_SUCCESS;
-  if (state.options.mode == Mode::task) error = helped.start(block, &started);
+  PetscErrorCode error =
+      timed(events.exchange, a, &state.exchange_seconds, [&] { return begin_exchange(state.exchange, x); });
+  if (!state.exchange.gpu) PetscCall(error);
+  if (error == PETSC_SUCCESS && state.options.mode == Mode::task) error = helped.start(block, &started);
   if (error == PETSC_SUCCESS && !started)
     error = timed(events.local, a, &state.local_seconds, [&] { return helped.here(block); });
   if (started) PetscCall(PetscLogEventBegin(events.local, a, 0, 0, 0));

@@ -3,6 +3,8 @@
 
 #include "state.hpp"
 
+struct CUstream_st;
+
 namespace spmvpack::petsc {
 
 inline constexpr const char* seq_type = "seqaijspmvpack";
@@ -32,6 +34,9 @@ PetscErrorCode take_over_seq(Mat a);
 /// MatSetType(A, gpu_mpi_type), and its converter: MATMPIAIJCUSPARSE.
 PetscErrorCode create_gpu_mpi(Mat a);
 PetscErrorCode convert_to_gpu_mpi(Mat a, MatType type, MatReuse reuse, Mat* converted);
+
+/// The stream on which PETSc works now, with vectors, too. Error if that is not one of CUDA.
+PetscErrorCode current_stream(CUstream_st** stream);
 
 using Converter = PetscErrorCode(Mat, MatType, MatReuse, Mat*);
 /// Lets `a`, of type `own`, be converted to whatever AIJ's type `base` can be, by AIJ's converters, to `base` itself

@@ -1,5 +1,6 @@
 // The names of the types on a GPU, where they cannot be had.
 
+#include "exchange.hpp"
 #include "types.hpp"
 
 namespace spmvpack::petsc {
@@ -29,6 +30,12 @@ PetscErrorCode register_gpu_types() {
   PetscCall(MatRegisterRootName(gpu_root_type, gpu_seq_type, gpu_mpi_type));
   PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-mat_spmvpack_aijcusparse", &every, nullptr));
   if (every != PETSC_FALSE) PetscCall(refuse(nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode make_gpu_exchange(Mat /*a*/, PetscSF /*sf*/, std::unique_ptr<GpuExchange>* exchange) {
+  PetscFunctionBegin;
+  exchange->reset();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,279 @@
+#include "messages.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <exception>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "gather.hpp"
+#include "spmvpack/container/error.hpp"
+
+namespace spmvpack::petsc {
+namespace {
+
+constexpr int tag = 32;
+
+void require(cudaError_t status, const char* doing) {
+  if (status == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // PETSc would find it again
+  throw Error(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::no_device,
+              std::string(doing) + ": " + cudaGetErrorString(status), {}, "check the GPU with nvidia-smi");
+}
+
+void require(int status, const char* doing) {
+  if (status == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(status, text, &length);
+  throw Error(errc::internal, std::string(doing) + ": " + text);
+}
+
+std::size_t elements_of(const std::vector<Part>& parts) {
+  return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
+                         [](std::size_t sum, const Part& part) { return sum + part.count; });
+}
+
+struct Free {
+  void operator()(void* p) const noexcept { cudaFree(p); }
+};
+struct FreePinned {
+  void operator()(void* p) const noexcept { cudaFreeHost(p); }
+};
+template <class T>
+using OnDevice = std::unique_ptr<T[], Free>;
+using Pinned = std::unique_ptr<double[], FreePinned>;
+
+template <class T>
+OnDevice<T> device_memory(std::size_t count) {
+  void* p = nullptr;
+  require(cudaMalloc(&p, std::max<std::size_t>(count, 1) * sizeof(T)), "allocating buffers of messages");
+  return OnDevice<T>(static_cast<T*>(p));
+}
+Pinned pinned_memory(std::size_t count) {
+  void* p = nullptr;
+  require(cudaMallocHost(&p, std::max<std::size_t>(count, 1) * sizeof(double)), "allocating buffers of messages");
+  return Pinned(static_cast<double*>(p));
+}
+
+std::size_t rounded_up(std::size_t elements, std::size_t bytes) {
+  const std::size_t unit = bytes / sizeof(double);
+  return (elements + unit - 1) / unit * unit;
+}
+constexpr std::size_t alignment = 256;              // as cudaMalloc() has it
+constexpr std::size_t page = std::size_t{1} << 21;  // what is opened to others is to be an allocation of its own
+
+struct Event {
+  cudaEvent_t event = nullptr;
+  Event() { require(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event"); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event() { cudaEventDestroy(event); }
+};
+
+struct OwnStream {
+  cudaStream_t stream = nullptr;
+  // PETSc's stream may be the one for which others wait.
+  OwnStream() { require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream"); }
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+  ~OwnStream() { cudaStreamDestroy(stream); }
+};
+
+/// What a rank tells each one that sends to it: where in its memory, and how much from one buffer to the other.
+struct Address {
+  cudaIpcMemHandle_t handle;
+  std::size_t offset, stride;
+  int exported;
+};
+
+/// Another rank's buffers, as they are to be written to.
+struct Target {
+  double* base = nullptr;
+  std::size_t offset = 0, stride = 0;
+};
+
+}  // namespace
+
+struct Messages::Implementation {
+  explicit Implementation(MessagePlan of)
+      : plan(std::move(of)),
+        elements_out(elements_of(plan.sent)),
+        elements_in(elements_of(plan.received)),
+        stride(rounded_up(elements_in, alignment)),
+        indices(device_memory<int>(elements_out)),
+        out(device_memory<double>(elements_out)),
+        in(device_memory<double>(rounded_up(2 * stride, page))),
+        host_out(pinned_memory(elements_out)),
+        host_in(pinned_memory(elements_in)) {
+    require(cudaMemcpy(indices.get(), plan.indices.data(), elements_out * sizeof(int), cudaMemcpyHostToDevice),
+            "copying what is sent to the GPU");
+  }
+  ~Implementation() {
+    for (MPI_Request& request : requests) MPI_Request_free(&request);
+    for (const Target& target : targets)
+      if (target.base != nullptr) cudaIpcCloseMemHandle(target.base);
+    if (comm == MPI_COMM_NULL) return;
+    MPI_Barrier(comm);  // nobody frees what another has open
+    MPI_Comm_free(&comm);
+  }
+
+  /// Whether all ranks say so.
+  [[nodiscard]] bool all(bool own) const {
+    int mine = own ? 1 : 0, least = 0;
+    require(MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, comm), "agreeing on a way");
+    return least != 0;
+  }
+  bool open_targets();
+  void make_requests();
+  double* buffer(int k) const noexcept { return in.get() + (k != 0 ? stride : 0); }
+
+  MessagePlan plan;
+  std::size_t elements_out, elements_in, stride;
+  OnDevice<int> indices;
+  OnDevice<double> out, in;  ///< `in`: two buffers
+  Pinned host_out, host_in;
+  OwnStream copies;
+  Event gathered, sent, arrived;
+  MPI_Comm comm = MPI_COMM_NULL;
+  Way way = Way::staged;
+  std::vector<Target> targets;  ///< of plan.sent
+  std::vector<MPI_Request> requests;
+  int current = 0;  ///< of the two
+};
+
+/// Whether this rank can write to all that it sends to. Collective.
+bool Messages::Implementation::open_targets() {
+  const auto addresses_of = [](std::size_t count) { return std::vector<Address>(count); };
+  std::vector<Address> own = addresses_of(plan.received.size()), others = addresses_of(plan.sent.size());
+  std::vector<MPI_Request> waiting(own.size() + others.size(), MPI_REQUEST_NULL);
+  cudaIpcMemHandle_t handle{};
+  const bool exported = cudaIpcGetMemHandle(&handle, in.get()) == cudaSuccess;
+  std::size_t offset = 0;
+  constexpr int bytes = sizeof(Address);
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    own[k] = {handle, offset, stride, exported ? 1 : 0};
+    offset += plan.received[k].count;
+    require(MPI_Isend(&own[k], bytes, MPI_BYTE, plan.received[k].rank, tag, comm, &waiting[k]), "sending addresses");
+  }
+  for (std::size_t k = 0; k < others.size(); ++k)
+    require(MPI_Irecv(&others[k], bytes, MPI_BYTE, plan.sent[k].rank, tag, comm, &waiting[own.size() + k]),
+            "receiving addresses");
+  require(MPI_Waitall(static_cast<int>(waiting.size()), waiting.data(), MPI_STATUSES_IGNORE), "receiving addresses");
+  bool opened = exported;
+  for (const Address& other : others) {
+    Target target{nullptr, other.offset, other.stride};
+    void* base = nullptr;
+    if (other.exported != 0 && cudaIpcOpenMemHandle(&base, other.handle, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess)
+      target.base = static_cast<double*>(base);
+    opened = opened && target.base != nullptr;
+    targets.push_back(target);
+  }
+  static_cast<void>(cudaGetLastError());  // another way is no error
+  return opened;
+}
+
+void Messages::Implementation::make_requests() {
+  const auto neighbours = [&](bool receive, const std::vector<Part>& parts, double* from) {
+    for (const Part& part : parts) {
+      const int count = way == Way::peer ? 0 : static_cast<int>(part.count);
+      MPI_Request request = MPI_REQUEST_NULL;
+      require(receive ? MPI_Recv_init(from, count, MPI_DOUBLE, part.rank, tag, comm, &request)
+                      : MPI_Send_init(from, count, MPI_DOUBLE, part.rank, tag, comm, &request),
+              "preparing messages");
+      requests.push_back(request);
+      from += part.count;
+    }
+  };
+  if (way == Way::peer) {
+    // To and from all that are sent something or send something: who has sent has read what came before.
+    std::vector<Part> all = plan.sent;
+    all.insert(all.end(), plan.received.begin(), plan.received.end());
+    const auto by_rank = [](const Part& a, const Part& b) { return a.rank < b.rank; };
+    std::sort(all.begin(), all.end(), by_rank);
+    all.erase(std::unique(all.begin(), all.end(), [](const Part& a, const Part& b) { return a.rank == b.rank; }),
+              all.end());
+    neighbours(true, all, host_in.get());
+    neighbours(false, all, host_out.get());
+  } else {
+    const bool device = way == Way::device;
+    neighbours(true, plan.received, device ? in.get() : host_in.get());
+    neighbours(false, plan.sent, device ? out.get() : host_out.get());
+  }
+}
+
+Messages::Messages(MessagePlan plan) : here_(std::make_unique<Implementation>(std::move(plan))) {}
+Messages::~Messages() = default;
+
+void Messages::connect(MPI_Comm comm, Way wanted, Way otherwise) {
+  Implementation& m = *here_;
+  require(MPI_Comm_dup(comm, &m.comm), "duplicating a communicator");
+  MPI_Comm host = MPI_COMM_NULL;
+  int ranks = 0, of_host = 0;
+  require(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "finding the ranks of this host");
+  require(MPI_Comm_size(host, &of_host), "finding the ranks of this host");
+  require(MPI_Comm_free(&host), "finding the ranks of this host");
+  require(MPI_Comm_size(comm, &ranks), "finding the ranks of this host");
+  m.way = wanted;
+  if (wanted == Way::peer) {
+    const bool one_host = m.all(of_host == ranks);
+    if (!one_host || !m.all(m.open_targets())) m.way = otherwise;
+  }
+  m.make_requests();
+}
+
+Way Messages::way() const noexcept { return here_->way; }
+const double* Messages::received(int which) const noexcept { return here_->buffer(which); }
+
+void Messages::begin(const double* x, bool on_device, gpu_loader::Stream stream) {
+  Implementation& m = *here_;
+  m.current = m.way == Way::peer ? 1 - m.current : 0;
+  if (on_device) {
+    require(gather(x, m.indices.get(), m.elements_out, m.out.get(), stream), "gathering elements of x");
+  } else {
+    for (std::size_t i = 0; i < m.elements_out; ++i) m.host_out[i] = x[m.plan.indices[i]];
+    require(
+        cudaMemcpyAsync(m.out.get(), m.host_out.get(), m.elements_out * sizeof(double), cudaMemcpyHostToDevice, stream),
+        "copying elements of x");
+  }
+  require(cudaEventRecord(m.gathered.event, stream), "recording an event");
+  if (m.way == Way::device) return;
+  require(cudaStreamWaitEvent(m.copies.stream, m.gathered.event, 0), "waiting for an event");
+  if (m.way == Way::staged) {
+    require(cudaMemcpyAsync(m.host_out.get(), m.out.get(), m.elements_out * sizeof(double), cudaMemcpyDeviceToHost,
+                            m.copies.stream),
+            "copying to the host");
+  } else {
+    const double* from = m.out.get();
+    for (std::size_t k = 0; k < m.targets.size(); ++k) {
+      const Target& target = m.targets[k];
+      const std::size_t count = m.plan.sent[k].count;
+      require(cudaMemcpyAsync(target.base + target.offset + (m.current != 0 ? target.stride : 0), from,
+                              count * sizeof(double), cudaMemcpyDeviceToDevice, m.copies.stream),
+              "copying to another GPU");
+      from += count;
+    }
+  }
+  require(cudaEventRecord(m.sent.event, m.copies.stream), "recording an event");
+}
+
+int Messages::end(gpu_loader::Stream stream) {
+  Implementation& m = *here_;
+  const cudaError_t ready = cudaEventSynchronize(m.way == Way::device ? m.gathered.event : m.sent.event);
+  const auto count = static_cast<int>(m.requests.size());
+  require(MPI_Startall(count, m.requests.data()), "sending");
+  require(MPI_Waitall(count, m.requests.data(), MPI_STATUSES_IGNORE), "receiving");
+  require(ready, "sending elements of x");
+  if (m.way == Way::staged) {
+    require(cudaMemcpyAsync(m.buffer(m.current), m.host_in.get(), m.elements_in * sizeof(double),
+                            cudaMemcpyHostToDevice, m.copies.stream),
+            "copying to the GPU");
+    require(cudaEventRecord(m.arrived.event, m.copies.stream), "recording an event");
+    require(cudaStreamWaitEvent(stream, m.arrived.event, 0), "waiting for an event");
+  }
+  return m.current;
+}
+
+}  // namespace spmvpack::petsc
