@@ -193,7 +193,8 @@ def measure(command, most, seconds, runs, only=(), before=None):
             why = f"no time left, of {seconds} s"
         else:
             # With 70 the figures are there, and say which of them are wrong.
-            why = None if done.returncode in (0, 70) else done.stderr.strip().splitlines()[0]
+            said = done.stderr.strip() or f"exit code {done.returncode}, without a word"
+            why = None if done.returncode in (0, 70) else said.splitlines()[0]
         if why is None:
             bench = json.loads(done.stdout)
             if "machine" in facts and bench["machine"]["name"] != facts["machine"]["name"]:
