@@ -4,7 +4,8 @@
 usage: benchmarks/papers.py                        print them, from docs/bench/papers_{reports,times,solver}.json
        benchmarks/papers.py --run SPMVPACK [--solver SOLVER_BENCHMARK]
                                                    first measure all times on this machine's GPU, into the file that
-                                                   --times names, and solvers, into that of --solver-times
+                                                   --times names, and solvers, into that of --solver-times; with
+                                                   --missing only what that file has no times of
        benchmarks/papers.py --collect SPMVPACK     first make the matrices and reports again (minutes, some GB);
                                                    with --missing only those that there are none of
        benchmarks/papers.py --write                put them into docs/PAPERS.md, between <!-- papers: NAME --> and
@@ -65,14 +66,20 @@ def main():
     parser.add_argument("--runs", type=int, default=15, help="of each kernel")
     parser.add_argument("--collect", metavar="SPMVPACK")
     parser.add_argument("--missing", action="store_true")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only this matrix of the papers, by "
+                        "their name, such as UHBR; with --missing, which keeps the others; may be repeated")
     parser.add_argument("--most", type=int, default=230_000_000, metavar="NONZEROS")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
+    if options.only and not options.missing:
+        parser.error("--only takes --missing, which keeps what there is of other matrices")
     if options.collect:
-        write(REPORTS, papers_measure.collect(options.collect, options.most, read(REPORTS) if options.missing else {}))
+        write(REPORTS, papers_measure.collect(options.collect, options.most, read(REPORTS) if options.missing else {},
+                                              options.only))
     if options.run:
-        write(options.times, papers_measure.measure(options.run, options.most, options.seconds, options.runs))
+        write(options.times, papers_measure.measure(options.run, options.most, options.seconds, options.runs,
+                                                    options.only, read(options.times) if options.missing else None))
     if options.solver:
         subprocess.run([options.solver, options.solver_times], check=True, stdout=sys.stderr)
     tables = Tables(read(REPORTS), papers_measure.Times(read(options.times)), read(options.solver_times)).all()

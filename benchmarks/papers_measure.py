@@ -16,6 +16,8 @@ CUSPARSE_COO = ("coo-alg1", "coo-alg2")
 CUSPARSE_BSR = ("bsr-2", "bsr-3", "bsr-4")
 # The six kernels of Bell and Garland's paper and of CUSP.
 CUSP = ("coo/balanced", "csr/scalar", "csr/vector32", "dia/rows", "ell/rows", "hyb/default")
+# The formats of the paper, which CUSP has but for PKT.
+BELL = (*CUSP, "pkt/packets")
 
 # ---- Reports --------------------------------------------------------------------------------------------------------
 
@@ -48,12 +50,16 @@ def facts_of(report):
     }
 
 
-def collect(command, most, facts):
+def wanted(stand, only):
+    return not only or bool(set(stand.names) & set(only))
+
+
+def collect(command, most, facts, only=()):
     """Reports of all matrices but those that are known, the paper's K = 4 of ccoo among the settings."""
     with tempfile.TemporaryDirectory() as directory:
         for stand, value_type in stands():
             key = f"{stand.words} {value_type}"
-            if key in facts or stand.nonzeros > most:
+            if key in facts or stand.nonzeros > most or not wanted(stand, only):
                 continue
             print(f"{key} ...", file=sys.stderr, flush=True)
             path = os.path.join(directory, "A.spmvc")
@@ -104,6 +110,8 @@ JOBS = (
     Job(first(published.GAO), "f64", CUSP_LAYOUTS, CUSPARSE_CSR),
     Job(published.BELL, "f64", CUSP_LAYOUTS),
     Job(published.BELL, "f32", CUSP_LAYOUTS),
+    Job(published.BELL, "f64", ("pkt",)),
+    Job(published.BELL, "f32", ("pkt",)),
     Job(published.ALIAGA, "f64", ("coo", "ccoo"), CUSPARSE_CSR + CUSPARSE_COO, ("ccoo.k=4",)),
     Job(published.KREUTZER, "f64", ("ell", "ellpack_r", "pjds"), host_vectors=True),
     Job(published.KREUTZER, "f64", ("pjds",), settings=("pjds.basis=permuted",), only=("spmvpack pjds/permuted",)),
@@ -141,20 +149,34 @@ def add_bench(times, job, bench):
                 of["kernels"][kernel_name(result)] = kept(result)
 
 
-def measure(command, most, seconds, runs):
-    """Times on this machine's GPU, of as many matrices as `seconds` suffice for; why others have none."""
+def measure(command, most, seconds, runs, only=(), before=None):
+    """Times on this machine's GPU, of as many matrices as `seconds` suffice for; why others have none. What there is
+    `before`, of the same GPU, is kept, with the bandwidths that were measured then."""
     begin = time.monotonic()
-    times = {"schema": "spmvpack-papers-1", "runs": runs, "times": {}, "not_measured": {}}
+    times = before or {"schema": "spmvpack-papers-1", "runs": runs, "times": {}, "not_measured": {}}
+    spent, facts = times.pop("seconds", 0), {key: times[key] for key in ("version", "copy", "link", "machine") if key in times}
+
+    def key_of(job, stand):
+        return f"{stand.words} {job.value_type} {'+'.join(job.layouts)}"
 
     def leave_out(job, stand, why):
-        times["not_measured"][f"{stand.words} {job.value_type} {'+'.join(job.layouts)}"] = why
+        times["not_measured"][key_of(job, stand)] = why
+
+    def is_missing(job, stand):
+        kernels = times["times"].get(f"{stand.words} {job.value_type}", {"kernels": {}})["kernels"]
+        if job.only:
+            return not all(kernel in kernels for kernel in job.only)
+        return not set(job.layouts) <= {kernel.removeprefix("spmvpack ").split("/")[0] for kernel in kernels}
 
     batches = []
     for job in JOBS:
         for stand in job.stands:
-            if stand.nonzeros > most:
+            if stand.nonzeros > most and is_missing(job, stand):
                 leave_out(job, stand, f"{stand.nonzeros:,} nonzeros are more than {most:,}")
-        taken = [stand for stand in job.stands if stand.nonzeros <= most]
+        taken = [stand for stand in job.stands
+                 if stand.nonzeros <= most and wanted(stand, only) and is_missing(job, stand)]
+        for stand in taken:
+            times["not_measured"].pop(key_of(job, stand), None)
         if small := [stand for stand in taken if stand.nonzeros <= LARGE]:
             batches.append((0, job, small))
         batches += [(stand.nonzeros, job, [stand]) for stand in taken if stand.nonzeros > LARGE]
@@ -171,16 +193,22 @@ def measure(command, most, seconds, runs):
             why = f"no time left, of {seconds} s"
         else:
             # With 70 the figures are there, and say which of them are wrong.
-            why = None if done.returncode in (0, 70) else done.stderr.strip().splitlines()[0]
+            said = done.stderr.strip() or f"exit code {done.returncode}, without a word"
+            why = None if done.returncode in (0, 70) else said.splitlines()[0]
         if why is None:
-            add_bench(times, job, json.loads(done.stdout))
+            bench = json.loads(done.stdout)
+            if "machine" in facts and bench["machine"]["name"] != facts["machine"]["name"]:
+                sys.exit(f"papers.py: the times that there are were measured on an {facts['machine']['name']}, not an "
+                         f"{bench['machine']['name']}: leave out --missing")
+            add_bench(times, job, bench)
         else:
             print(f"  {why}", file=sys.stderr)
             for stand in batch:
                 leave_out(job, stand, why)
     if "machine" not in times:
         sys.exit("papers.py: nothing has been measured: see above")
-    times["seconds"] = round(time.monotonic() - begin, 1)
+    times |= facts
+    times["seconds"] = round(spent + time.monotonic() - begin, 1)
     return times
 
 

@@ -1,7 +1,7 @@
 """The tables of docs/PAPERS.md, for benchmarks/papers.py."""
 
 import papers_published as published
-from papers_measure import CUSP, CUSPARSE_BSR, CUSPARSE_COO, CUSPARSE_CSR, mean_of, median_of
+from papers_measure import BELL, CUSP, CUSPARSE_BSR, CUSPARSE_COO, CUSPARSE_CSR, mean_of, median_of
 
 DASH = "-"
 
@@ -296,12 +296,12 @@ class Tables:
         for value_type in ("f64", "f32"):
             for stand in published.BELL:
                 cells = []
-                for kernel in CUSP:
+                for kernel in BELL:
                     found = timed.of(stand, value_type, kernel)
                     nonzeros = found and self.times.measured["times"][f"{stand.words} {value_type}"]["nonzeros"]
                     cells.append(f"{2e-3 * nonzeros / found['median']:.0f}" if found else DASH)
                 rows.append([f"{stand.names[0]}, {value_type}", code(stand), published.BELL_GFLOPS[value_type], *cells])
-        return table(["GFLOP/s", "`spmvpack generate`", "the paper, GTX 280", *(f"`{k}`" for k in CUSP)],
+        return table(["GFLOP/s", "`spmvpack generate`", "the paper, GTX 280", *(f"`{k}`" for k in BELL)],
                      rows) + timed.below()
 
     def not_compared(self):
