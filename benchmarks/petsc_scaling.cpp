@@ -202,6 +202,7 @@ PetscErrorCode run() {
     PetscCall(PetscOptionsSetValue(nullptr, "-mat_spmvpack_mode", mode));
     variants.push_back({mode, nullptr, {}, 0});
     PetscCall(MatConvert(a, o.type, MAT_INITIAL_MATRIX, &variants.back().matrix));
+    PetscCall(MatMult(variants.back().matrix, x, y));  // which reads the mode
   }
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));

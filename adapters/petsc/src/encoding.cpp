@@ -99,7 +99,7 @@ class Planner {
     std::vector<Planned> plans;
     std::vector<encoder::Candidate> candidates;
     for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) {
-      if (layout.reproduction) continue;
+      if (layout.reproduction || (layout.hosts_only && plan_options_.aim.target != encoder::Target::host)) continue;
       try {
         plans.push_back(timed(plan_of_filled(layout)));
       } catch (const Error& e) {
