@@ -66,7 +66,7 @@ function(spmvpack_group_sources target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
   list(LENGTH sources count)
-  math(EXPR groups "(${count} + 7) / 8")
+  math(EXPR groups "(${count} + 15) / 16")
   set(order ${sources})
   list(FILTER order INCLUDE REGEX "(^|/)(layouts|strategies|commands)/")  # the longest, spread over all groups
   if(target MATCHES "^spmvpack_(host_loader|tools)$")

@@ -16,7 +16,7 @@ struct EncodePrice {
   std::string_view strategy;
   double row, nonzero, symmetric_nonzero, x_sector, byte;
 };
-constexpr std::array prices{
+constexpr std::array encode_prices{
 #include "encode_prices.inc"
 };
 
@@ -54,9 +54,9 @@ std::string pays_text(std::optional<std::uint64_t> multiplies) {
 
 std::optional<double> predicted_encode_seconds(std::string_view strategy, const Aim& aim, const EncodeWork& work) {
   const std::string name = priced_as(strategy, aim);
-  const auto* const price =
-      std::find_if(prices.begin(), prices.end(), [&](const EncodePrice& p) { return p.strategy == name; });
-  if (price == prices.end()) return {};
+  const auto* const price = std::find_if(encode_prices.begin(), encode_prices.end(),
+                                         [&](const EncodePrice& p) { return p.strategy == name; });
+  if (price == encode_prices.end()) return {};
   const auto of = [](std::uint64_t count, double picoseconds) { return static_cast<double>(count) * picoseconds; };
   return 1e-12 * (of(work.rows, price->row) + of(work.nonzeros, price->nonzero) +
                   of(work.symmetry_found ? work.nonzeros : 0, price->symmetric_nonzero) +

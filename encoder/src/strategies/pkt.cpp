@@ -22,7 +22,7 @@ Cut outside(const CsrView& a, const std::shared_ptr<const layouts::Packets>& pac
   return part;
 }
 
-Plan plan(const CsrView& a, const PlanOptions& options) {
+Plan plan_packets(const CsrView& a, const PlanOptions& options) {
   Plan plan;
   plan.strategy = "pkt";
   const auto packets = layouts::cut_into_packets(a, options);
@@ -42,7 +42,7 @@ Strategy pkt() {
           .summary = std::string(layout.summary),
           .suits = std::string(layout.suits),
           .settings = {layout.settings.begin(), layout.settings.end()},
-          .plan = plan,
+          .plan = plan_packets,
           .reproduction = layout.reproduction,
           .by_name_only = true};
 }

@@ -11,7 +11,7 @@
 namespace spmvpack::sources {
 namespace {
 
-[[noreturn]] void refuse(const char* p, const char* expected, std::string remedy = {}) {
+[[noreturn]] void refuse_number(const char* p, const char* expected, std::string remedy = {}) {
   throw LineError{p, errc::bad_input, fmt::format("found {}, expected {}", found_at(p), expected), std::move(remedy)};
 }
 
@@ -56,11 +56,11 @@ const char* read_real_carefully(const char* p, T& value) {
     return p + token.size();
   }
   // fast_float also accepts signs and words of its own. They start with other characters and are refused.
-  if (number.empty() || (!is_digit(number[0]) && number[0] != '.')) refuse(p, expected);
+  if (number.empty() || (!is_digit(number[0]) && number[0] != '.')) refuse_number(p, expected);
   std::replace_if(
       number.begin(), number.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');
   const auto [after, error] = fast_float::from_chars(number.data(), number.data() + number.size(), value);
-  if (error != std::errc() || after != number.data() + number.size()) refuse(p, expected);
+  if (error != std::errc() || after != number.data() + number.size()) refuse_number(p, expected);
   if (std::isinf(value)) refuse_range<T>(p, "value", "scale the matrix");
   if (negative) value = -value;
   return p + token.size();
@@ -72,7 +72,8 @@ const char* read_integer_carefully(const char* p, T& value) {
   const bool has_sign = !token.empty() && (token[0] == '+' || token[0] == '-');
   std::string_view digits = token.substr(has_sign ? 1 : 0);
   if (digits.empty() || !std::all_of(digits.begin(), digits.end(), is_digit))
-    refuse(p, "an integer", token.find_first_of(".eEdD") != std::string_view::npos ? "declare the field real" : "");
+    refuse_number(p, "an integer",
+                  token.find_first_of(".eEdD") != std::string_view::npos ? "declare the field real" : "");
   digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size() - 1));
   const auto [after, error] = fast_float::from_chars(digits.data(), digits.data() + digits.size(), value);
   // The digits of a floating-point integer written out in full are exact.
