@@ -14,8 +14,8 @@ The first form makes every matrix of these files again (or reads it from --matri
 layout's multiply does, and keeps this beside the measured times in docs/bench/times_MACHINE.json. Of a
 matrix that several files have, the first that measured a layout counts on a GPU, and the least time on a host. The second
 asks again for what the plans do that were collected before, and keeps their times. The third adds layouts that auto leaves
-out (pkt) to what was collected, and fits their units to that with all other prices as they are. While there are no such
-times, as now, their prices are not measured but those of a layout of like loops: pkt's are sell's. It also fits the units
+out (pkt) to what was collected, and fits their units to that with all other prices as they are. Of a machine without such
+times, as now of h100 and host, their prices are those of a layout of like loops: pkt's are sell's. It also fits the units
 of docs/bench/variants_MACHINE.json: of settings that auto's own plans seldom have (csell's mirrors), measured by
 `spmvpack bench --layout csell --set csell.values=mirror --json`, which --variants adds there. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
 

@@ -17,7 +17,9 @@ comm are the multiplies by both blocks and PETSc's exchange, each by itself whil
 (T_vector - T_mode) / T_comm, the share of the exchange that a mode hides. With --peer aijcusparse --type
 aijcusparsespmvpack all is on GPUs, whose memory in use is read by nvidia-smi, everything on them included. With more
 ranks than processors the figures are good for nothing, and marked. --table prints results as rows of a table, with the
-efficiency: of strong scaling over the time of one rank, of weak scaling over one rank with its share of the rows.
+efficiency: of strong scaling over the time of one rank, of weak scaling over one rank with its share of the rows; and
+the share of the exchange that task hides by the parts' own times, (local + nonlocal + comm - T_task) / comm, beside
+overlap, for which T_vector has to be as fast as these. What several files have counts as the last one has it.
 """
 
 import argparse
@@ -101,28 +103,53 @@ def runs_of(options):
                 yield name, "weak", ranks, words.format("x".join(map(str, (*sides[:-1], layers * ranks))))
 
 
+def read(paths):
+    """The results of files, with the machine of the last that names one; a later file's replace those of the same run."""
+    machine, results = {}, {}
+    for path in paths:
+        content = json.loads(path.read_text())
+        if isinstance(content, list):
+            content = {"results": content}
+        machine |= {key: value for key, value in content.items() if key != "results"}
+        for r in content["results"]:
+            results[r["words"], r["scaling"], r["ranks"], r.get("options", "")] = r
+    return machine, list(results.values())
+
+
+def of_one(r, results):
+    """The result of one rank that the efficiency of r is over: of the same matrix, or of a rank's share of it."""
+    for o in results:
+        if (o["ranks"], o["matrix"], o["scaling"], o.get("options")) != (1, r["matrix"], r["scaling"], r.get("options")):
+            continue
+        rows = r["rows"] / o["rows"] if r["scaling"] == "weak" else 1
+        if o["words"] == r["words"] or (r["scaling"] == "weak" and abs(rows - r["ranks"]) < 0.1 * r["ranks"]):
+            return o
+    return None
+
+
 def table(paths):
     """Rows of markdown."""
-    print("| | | ranks | rows | nonzeros | peer | vector | naive | task | efficiency (peer) | local | nonlocal | exchange "
-          "| hidden by naive | by task | most memory, MiB |\n" + "|---" * 16 + "|")
-    for path in paths:
-        results = json.loads(path.read_text())
-        for r in results:
-            one = next((o for o in results if o["ranks"] == 1 and o["matrix"] == r["matrix"]
-                        and o["scaling"] == r["scaling"]), None)
-            efficiency = ["-", "-"]
-            if one is not None and r["ranks"] > 1:
-                work = r["ranks"] if r["scaling"] == "strong" else 1
-                efficiency = [f"{100 * min(one[k]['seconds'] for k in kinds) / work / min(r[k]['seconds'] for k in kinds):.0f} %"
-                              for kinds in (MODES, ("peer",))]
-            parts = [f"{1e6 * r[part]:.1f}" if part in r else "" for part in ("local", "nonlocal", "comm")]
-            overlap = [r[mode].get("overlap") for mode in MODES[1:]]
-            cells = (r["matrix"], r["scaling"], r["ranks"], f"{r['rows']:,}", f"{r['nonzeros']:,.0f}",
-                     *(f"{1e6 * r[kind]['seconds']:.1f}" for kind in ("peer", *MODES)),
-                     f"{efficiency[0]} ({efficiency[1]})", *parts,
-                     *("" if o is None else f"{100 * o:.0f} %" for o in overlap),
-                     max(r.get("gpu_mebibytes", {}).values(), default=""))
-            print("| " + " | ".join(map(str, cells)) + " |")
+    lines = ["| | | ranks | rows | nonzeros | peer | vector | naive | task | efficiency (peer) | local | nonlocal | exchange "
+             "| overlap of naive | of task | task hides | most memory, MiB |", "|---" * 17 + "|"]
+    results = read(paths)[1]
+    for r in results:
+        one = of_one(r, results)
+        efficiency = ["-", "-"]
+        if one is not None and r["ranks"] > 1:
+            work = r["ranks"] if r["scaling"] == "strong" else 1
+            efficiency = [f"{100 * min(one[k]['seconds'] for k in kinds) / work / min(r[k]['seconds'] for k in kinds):.0f} %"
+                          for kinds in (MODES, ("peer",))]
+        parts = [f"{1e6 * r[part]:.1f}" if part in r else "" for part in ("local", "nonlocal", "comm")]
+        shares = [r[mode].get("overlap") for mode in MODES[1:]]
+        shares.append((r["local"] + r["nonlocal"] + r["comm"] - r["task"]["seconds"]) / r["comm"] if r.get("comm") else None)
+        cells = (" ".join((r["matrix"].removeprefix("generate "), f"`{r['options']}`" if r.get("options") else "")).strip(),
+                 r["scaling"], r["ranks"], f"{r['rows']:,}", f"{r['nonzeros']:,.0f}",
+                 *(f"{1e6 * r[kind]['seconds']:.1f}" for kind in ("peer", *MODES)),
+                 "-" if one is None or r["ranks"] == 1 else f"{efficiency[0]} ({efficiency[1]})", *parts,
+                 *("" if o is None else f"{100 * o:.0f} %" for o in shares),
+                 max(r.get("gpu_mebibytes", {}).values(), default=""))
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines)
 
 
 def main():
@@ -130,7 +157,7 @@ def main():
     for_petsc = arguments[arguments.index("--") + 1:] if "--" in arguments else []
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     if arguments[:1] == ["--table"]:
-        table([pathlib.Path(path) for path in arguments[1:]])
+        print(table([pathlib.Path(path) for path in arguments[1:]]))
         return
     parser.add_argument("plugin")
     parser.add_argument("program")
@@ -155,7 +182,8 @@ def main():
         if (ranks, words) not in measured:
             measured[ranks, words] = with_overlap(measure(options, for_petsc, ranks, words))
         r = measured[ranks, words]
-        r = {"matrix": name, "scaling": kind, "words": words, "shared": ranks > processors, **r}
+        r = {"matrix": name, "scaling": kind, "words": words, "shared": ranks > processors,
+             **({"options": " ".join(for_petsc)} if for_petsc else {}), **r}
         results.append(r)
         overlap = [r[mode].get("overlap") for mode in MODES[1:]]
         marks = [mark for mark, holds in (("ranks share processors", ranks > processors),

@@ -28,6 +28,7 @@ import bench_table  # noqa: E402
 import papers  # noqa: E402
 import papers_measure  # noqa: E402
 import papers_tables  # noqa: E402
+import petsc_scaling  # noqa: E402
 NO_GPU = {5: "built without CUDA", 6: "no GPU"}
 
 
@@ -275,6 +276,8 @@ def check_committed():
                     check_result(bench, matrix, result)
     assert {"spmvpack-bench-1", "spmvpack-bench-2"} <= schemas  # what older versions wrote stays readable
     subprocess.run([sys.executable, ROOT / "benchmarks" / "bench_table.py", "--check"], check=True)
+    scaling = ROOT / "docs" / "bench" / "petsc_scaling_h200.json"
+    assert petsc_scaling.table([scaling]) in (ROOT / "docs" / "PETSC.md").read_text(encoding="utf-8"), scaling
 
 
 def check_gathers():
