@@ -1,5 +1,5 @@
 // csell on the GPU: the host's bits from every source of values and kind of columns, and what its checks refuse. Also
-// amb where threads take two lanes. Part of gpu_test.
+// amb where threads take two lanes, or a row's. Part of gpu_test.
 
 #include "catch.hpp"
 #include "csell_cases.hpp"
@@ -172,10 +172,11 @@ TEST_CASE("amb in single precision gives the host's bits where threads take two 
     std::vector<std::uint32_t> row;
     const auto first = static_cast<std::uint32_t>(rng() % 4990);
     for (std::uint32_t c = 0; c < r % 7; ++c) row.push_back(first + c);
+    if (r == 77777) row = {0, 1000, 2000, 3000, 4000};  // too many segments of 900 for one thread
     return row;
   });
   for (const char* const block : {"1", "2", "3", "4", "5", "6", "7", "8"})
-    for (const char* const segment : {"65536", "2000"}) {
+    for (const char* const segment : {"65536", "900"}) {
       INFO("blocks of " << block << ", segments of " << segment);
       const Settings settings{{"amb.block", block}, {"amb.segment", segment}};
       for (const CsrMatrix* const m : {&a, &uneven}) {
@@ -183,6 +184,40 @@ TEST_CASE("amb in single precision gives the host's bits where threads take two 
         require_bits_of_host<double>(*m, "amb", settings);
       }
     }
+}
+
+TEST_CASE("amb: a thread takes the lanes of a row where all have four at most, with the host's bits", "[short]") {
+  for (const std::uint32_t most : {2U, 4U, 5U, 40U})
+    for (const char* const block : {"1", "3"})
+      for (const char* const segment : {"100", "1000"}) {  // of those, there are four
+        INFO(most << " lanes, blocks of " << block << ", segments of " << segment);
+        const Settings settings{{"amb.block", block}, {"amb.segment", segment}};
+        const CsrMatrix d = rows_over_ranges<double>(3000, 40, 100, most),
+                        f = rows_over_ranges<float>(3000, 40, 100, most);
+        require_bits_of_host<double>(d, "amb", settings);
+        require_bits_of_host<float>(f, "amb", settings);
+        require_bits_of_host<double>(f, "amb", settings);
+        const std::vector<std::byte> file = encode(d, "amb", settings).bytes;
+        const DeviceMatrix a = load_device(file);
+        const bool four_segments = segment == std::string("1000"), one_kernel = four_segments || most <= 4;
+        CHECK(launches(a, "", 0.5) == (one_kernel ? 1 : 2));
+        CHECK((a.workspace_bytes(by<double>("amb/ordered")) == 0) == four_segments);
+        // alpha = 0: x is not read.
+        const std::vector<double> nan(d.cols, std::nan("")), y0 = random_vector<double>(d.rows, 8);
+        std::vector<double> half(y0);
+        for (double& y : half) y *= 0.5;
+        REQUIRE(same_bits(multiply<double>(a, nan, "", 0, 0.5, &y0), half));
+        REQUIRE(same_bits(multiply<double>(a, nan, "", 0), std::vector<double>(d.rows)));
+        if (!one_kernel || four_segments) continue;
+        // Without memory for it, the second kernel.
+        gpu_loader::DeviceLoadOptions options;
+        options.memory_limit = a.allocated_bytes() - 1;
+        const DeviceMatrix small = DeviceMatrix::load(open(file), nullptr, options);
+        CHECK(small.allocated_bytes() < a.allocated_bytes());
+        CHECK(launches(small, "", 0.5) == 2);
+        const auto x = random_vector<double>(d.cols, 7);
+        REQUIRE(same_bits(multiply<double>(small, x, "", -2.5, 0.5, &y0), multiply<double>(a, x, "", -2.5, 0.5, &y0)));
+      }
 }
 
 }  // namespace spmvpack::test

@@ -442,6 +442,7 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
     for (const ValueType vectors : {ValueType::f32, ValueType::f64})
       for (const std::uint64_t listed : {0U, 1U, 1000U}) {
         const std::uint64_t v = size_of(vectors), chunks = (n + 255) / 256;
+        const std::uint64_t sums = listed == 1 ? 0 : n * v;  // a column is one segment
         const std::map<std::string_view, std::uint64_t> expected{
             {"csr/ipcsr", 0},         {"csr/vector", 0},
             {"csr/vector32", 0},      {"csr/scalar", 0},
@@ -451,7 +452,7 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
             {"ell/rows", 0},          {"ell/padded", 0},
             {"ellpack_r/rows", 0},    {"sell/rows", 0},
             {"pjds/rows", 0},         {"dia/rows", 0},
-            {"amb/ordered", n * v},   {"amb/atomic", 0},
+            {"amb/ordered", sums},    {"amb/atomic", 0},
             {"pkt/packets", 0},       {"csell/slices", 0},
             {"sjds/lanes", 0},        {"bitflag/tiles", (n * v + 255) / 256 * 256 + n % 2 * 6 * v},
             {"ccoo/atomic", 0}};
@@ -473,6 +474,8 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
           if (part.layout == "amb") {                                    // n partial sums of three times as many lanes
             *find_count(part, "shared_rows") = n;
             *find_count(part, "cl") = 3 * n;
+            part.params[spmvpack::layouts::amb::param_segment_cols] = 2;
+            if (listed == 0) part.cols = {format::MapKind::range, 0, 9};
             part.params[spmvpack::layouts::amb::param_chunk_rows] = 1;
           }
           if (part.layout == "bitflag") {  // three tiles, n hot columns
@@ -491,7 +494,10 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
           if (part.layout == "amb" && n != 0) {  // twice as many lanes: a place for each
             PartInfo lanes = part;
             *find_count(lanes, "cl") = 2 * n;
-            CHECK(workspace_bytes(lanes, find_kernel("amb/ordered"), vectors) == 2 * n * v + gathered);
+            lanes.cols = {format::MapKind::range, 0, 9};
+            CHECK(workspace_bytes(lanes, find_kernel("amb/ordered"), vectors) == 2 * n * v);
+            lanes.cols.count = 8;  // four segments
+            CHECK(workspace_bytes(lanes, find_kernel("amb/ordered"), vectors) == 0);
           }
           // The default, by its name, without one, and where a kernel is another layout's.
           const KernelId of_another = find_kernel(part.layout == "coo" ? "csr/pcsr" : "coo/balanced");

@@ -103,6 +103,17 @@ TEST_CASE("a list of some rows: as a range of rows, and the rows of no part beco
     }
 }
 
+TEST_CASE("a list of rows of amb, which lie in few segments or in many", "[short]") {
+  for (const std::uint32_t most : {4U, 5U, 40U}) {
+    const NamedMatrix m{std::to_string(most) + " segments", rows_over_ranges<double>(3000, 40, 100, most)};
+    for (const char* const block : {"1", "2"}) {
+      const Variant variant{"amb", {{"amb.segment", "100"}, {"amb.block", block}}};
+      const Rows listed{6003, 0, some_rows(3000, 6003, most)};
+      require_same_rows(variant, m, 3, listed, with_rows(m.matrix, variant.layout, variant.settings, {6003, 3, {}}), 3);
+    }
+  }
+}
+
 TEST_CASE("short rows and long ones, split: each row's own sum and beta y, by a launch for each part", "[short]") {
   // Integers, of which all sums are exact; rows of 0 to 8 entries, and some of 300.
   std::mt19937_64 rng(8);

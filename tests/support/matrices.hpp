@@ -91,6 +91,23 @@ CsrMatrix from_rows(std::uint64_t rows, std::uint64_t cols, std::mt19937_64& rng
   return a;
 }
 
+/// A third of the rows have entries in none to `most` ranges of `width` columns; the others in one.
+template <class T>
+CsrMatrix rows_over_ranges(std::uint64_t rows, std::uint32_t ranges, std::uint32_t width, std::uint32_t most) {
+  std::mt19937_64 rng(most);
+  return from_rows<T>(rows, std::uint64_t{ranges} * width, rng, 3, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row, of(ranges);
+    for (std::uint32_t i = 0; i < ranges; ++i) of[i] = i;
+    std::shuffle(of.begin(), of.end(), rng);
+    of.resize(r % 3 == 0 ? r / 3 % (most + 1) : 1);
+    for (const std::uint32_t range : of) {
+      const auto first = static_cast<std::uint32_t>(rng() % (width - 3));
+      for (std::uint32_t c = 0; c <= r % 4; ++c) row.push_back(range * width + first + c);
+    }
+    return row;
+  });
+}
+
 /// A sanitizer makes tests ten times as long: what takes the same templates in f32 as in f64 is then run in f64.
 #ifdef SPMVPACK_TEST_SANITIZED
 inline constexpr bool sanitized = true;

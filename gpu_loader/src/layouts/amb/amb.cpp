@@ -16,9 +16,10 @@ constexpr std::array kernels{
     KernelInfo{.name = "amb/atomic", .layout = "amb", .determinism = Determinism::not_guaranteed},
 };
 
-/// `ordered`: the partial sums, or as many as there are lanes.
+/// `ordered`: the partial sums, or as many as there are lanes. Of more segments, only load finds that no row has many
+/// lanes; the workspace is then not used.
 std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors) {
-  if (kernel == layouts::amb_kernels::atomic) return 0;
+  if (kernel == layouts::amb_kernels::atomic || layouts::amb_kernels::has_few_segments(part)) return 0;
   return checked_mul(layouts::amb_kernels::partials_by_lane(part) ? spmvpack::layouts::amb::lanes_of(part)
                                                                   : spmvpack::layouts::amb::shared_of(part),
                      size_of(vectors), "workspace bytes");

@@ -49,10 +49,15 @@ struct Lane {
   std::uint32_t first_step;
 };
 
+template <class A, class Index>
+__device__ Lane load_lane(const Chunks<A>& c, Index i, LaneRow to) {
+  const auto chunk = static_cast<std::uint32_t>(i / c.chunk_rows);
+  return {to, {__ldg(c.cl + chunk)}, __ldg(c.cs + chunk)};
+}
+
 template <class A>
 __device__ Lane load_lane(const Chunks<A>& c, std::uint64_t i) {
-  const auto chunk = static_cast<std::uint32_t>(i / c.chunk_rows);
-  return {{__ldcs(c.row_idx + i)}, {__ldg(c.cl + chunk)}, __ldg(c.cs + chunk)};
+  return load_lane(c, i, LaneRow{__ldcs(c.row_idx + i)});
 }
 
 /// The sum of lane number `in_chunk` of its chunk. `together`: the loads of a batch of blocks are issued before the
@@ -115,6 +120,20 @@ __device__ V lane_sum(const Chunks<A>& c, const Lane& lane, std::uint32_t in_chu
   return sum;
 }
 
+/// Where a kernel writes rows of y.
+template <class V>
+struct Output {
+  V* y;
+  RowMap map;
+  V alpha, beta;
+
+  __device__ void put(std::uint32_t row, V sum, bool has_entries) const {
+    V* const at = y + map(row);
+    const V before = scaled(beta, at);
+    *at = has_entries && alpha != V{0} ? fma(alpha, sum, before) : before;
+  }
+};
+
 /// Writes the rows that have one lane, or none; the sums of the others go to `partial`. A grid-stride loop, by whole
 /// chunks.
 template <int block, class A, class V>
@@ -124,12 +143,8 @@ __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 
   allow_next_kernel();
   const std::uint64_t stride = std::uint64_t{gridDim.x} * threads / c.chunk_rows * c.chunk_rows;
   const std::uint64_t first = std::uint64_t{blockIdx.x} * threads + threadIdx.x, lanes = c.chunks * c.chunk_rows;
-  const V alpha = alpha_in.get(), beta = beta_in.get();
-  const auto put = [&](std::uint32_t row, V sum, bool has_entries) {
-    V* const at = y + map(row);
-    const V before = scaled(beta, at);
-    *at = has_entries && alpha != V{0} ? fma(alpha, sum, before) : before;
-  };
+  const V alpha = alpha_in.get();
+  const Output<V> out{y, map, alpha, beta_in.get()};
   const auto in_chunk = static_cast<std::uint32_t>(first % c.chunk_rows);
   if (first < stride && first < lanes) {
     Lane lane = load_lane(c, first);
@@ -142,13 +157,54 @@ __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 
         if (lane.to.is_shared())
           partial.put(i, lane.to, sum);
         else
-          put(lane.to.index(), sum, true);
+          out.put(lane.to.index(), sum, true);
       }
       if (!more) break;
       lane = next;
     }
   }
-  for (std::uint64_t i = first; i < c.empty; i += std::uint64_t{gridDim.x} * threads) put(c.empty_rows[i], V{0}, false);
+  for (std::uint64_t i = first; i < c.empty; i += std::uint64_t{gridDim.x} * threads)
+    out.put(c.empty_rows[i], V{0}, false);
+}
+
+/// As lanes_kernel, where `lanes_of` leads from each row's first lane to its others: the thread of the first one goes
+/// on with them, and no partial sums are in memory. Below 2^31 lanes.
+template <int block, class A, class V>
+__global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 1)
+    rows_kernel(Chunks<A> c, LanesOfRows lanes_of, DeviceScalar<V> alpha_in, const V* __restrict__ x,
+                DeviceScalar<V> beta_in, V* y, RowMap map) {
+  const auto lanes = static_cast<std::uint32_t>(c.chunks * c.chunk_rows);
+  const std::uint32_t stride = gridDim.x * threads / c.chunk_rows * c.chunk_rows;
+  const std::uint32_t first = blockIdx.x * threads + threadIdx.x;
+  const V alpha = alpha_in.get();
+  const Output<V> out{y, map, alpha, beta_in.get()};
+  const auto sum_of = [&](const Lane& lane, std::uint32_t in_chunk) {
+    return lane_sum<block, issues_together<block>, A, V>(c, lane, in_chunk, x);
+  };
+  const auto load_head = [&](std::uint32_t i) { return load_lane(c, i, LaneRow{__ldcs(lanes_of.heads + i)}); };
+  const std::uint32_t in_chunk = first % c.chunk_rows;
+  if (first < stride && first < lanes) {
+    Lane lane = load_head(first);
+    for (std::uint32_t i = first;; i += stride) {
+      const bool more = may_go_on<block> && i + stride < lanes;
+      const Lane following = more ? load_head(i + stride) : lane;
+      if (!lane.to.is_none()) {
+        V sum = 0;
+        if (alpha != V{0}) {
+          const bool shared = lane.to.is_shared();
+          sum = sum_of(lane, in_chunk);
+          if (shared)
+            for (std::uint32_t n = __ldcs(lanes_of.next + i); n != LaneRow::none; n = __ldcs(lanes_of.next + n))
+              sum = sum + sum_of(load_lane(c, n, LaneRow{}), n % c.chunk_rows);
+        }
+        out.put(lane.to.index(), sum, true);
+      }
+      if (!more) break;
+      lane = following;
+    }
+  }
+  for (std::uint64_t i = first; i < c.empty; i += std::uint64_t{gridDim.x} * threads)
+    out.put(c.empty_rows[i], V{0}, false);
 }
 
 /// What a thread of pairs_kernel starts from: two neighbouring lanes of a chunk.
@@ -234,12 +290,8 @@ __global__ void __launch_bounds__(pair_threads, pair_blocks)
                  RowMap map, Partials<V> partial) {
   allow_next_kernel();
   const std::uint64_t thread = std::uint64_t{blockIdx.x} * pair_threads + threadIdx.x, first = thread * 2;
-  const V alpha = alpha_in.get(), beta = beta_in.get();
-  const auto put = [&](std::uint32_t row, V sum, bool has_entries) {
-    V* const at = y + map(row);
-    const V before = scaled(beta, at);
-    *at = has_entries && alpha != V{0} ? fma(alpha, sum, before) : before;
-  };
+  const V alpha = alpha_in.get();
+  const Output<V> out{y, map, alpha, beta_in.get()};
   if (first < c.chunks * c.chunk_rows) {
     const Pair lanes = load_lanes(c, first);
     V sum[2] = {};
@@ -251,11 +303,11 @@ __global__ void __launch_bounds__(pair_threads, pair_blocks)
       if (to.is_shared())
         partial.put(first + static_cast<unsigned>(l), to, sum[l]);
       else
-        put(to.index(), sum[l], true);
+        out.put(to.index(), sum[l], true);
     }
   }
   for (std::uint64_t i = thread; i < c.empty; i += std::uint64_t{gridDim.x} * pair_threads)
-    put(c.empty_rows[i], V{0}, false);
+    out.put(c.empty_rows[i], V{0}, false);
 }
 
 /// The second of the paper's two kernels; the first sets y to beta y.
@@ -288,6 +340,13 @@ void multiply_blocks(const DevicePart& on_device, const MultiplyCall& call) {
     return;
   }
   const State& state = static_cast<const State&>(*on_device.state);
+  unsigned blocks = blocks_for(std::max(lanes + spmvpack::layouts::amb::max_chunk_rows, c.empty), threads);
+  if (may_go_on<block> && state.found.longest <= longest_that_goes_on)
+    blocks = std::min(blocks, resident_blocks * call.device.multiprocessors);
+  if (state.heads != nullptr) {
+    launch(rows_kernel<block, A, V>, blocks, threads, call.stream, c, state.lanes(), alpha, x, beta, y, map);
+    return;
+  }
   const Partials<V> partial{reinterpret_cast<V*>(call.workspace), partials_by_lane(part.info())};
   bool pairs = false;
   if constexpr (may_take_pairs<block, V>) {
@@ -296,12 +355,8 @@ void multiply_blocks(const DevicePart& on_device, const MultiplyCall& call) {
       launch(pairs_kernel<block, A, V>, blocks_for(std::max(lanes / 2, c.empty), pair_threads), pair_threads,
              call.stream, c, alpha, x, beta, y, map, partial);
   }
-  if (!pairs && lanes + c.empty != 0) {
-    unsigned blocks = blocks_for(std::max(lanes + spmvpack::layouts::amb::max_chunk_rows, c.empty), threads);
-    if (may_go_on<block> && state.found.longest <= longest_that_goes_on)
-      blocks = std::min(blocks, resident_blocks * call.device.multiprocessors);
+  if (!pairs && lanes + c.empty != 0)
     launch(lanes_kernel<block, A, V>, blocks, threads, call.stream, c, alpha, x, beta, y, map, partial);
-  }
   const SharedRows rows = state.rows();
   if (rows.count != 0)
     launch_early(call.device, add_partials_kernel<V>, blocks_for(rows.count, threads), threads, call.stream, rows,

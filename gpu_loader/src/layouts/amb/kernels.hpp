@@ -10,6 +10,22 @@ namespace spmvpack::gpu_loader::layouts::amb_kernels {
 
 enum Kernel : std::size_t { ordered, atomic };  // places in the kernel table
 
+/// Where no row has more lanes, `ordered` gives a row's to the thread of the first one, instead of writing partial sums
+/// that another kernel adds up (H200, FP64, us: 88 instead of 92 on 5-point-random, 147 instead of 173 on 7-point, 132
+/// instead of 138 on 27-point). More of them take turns with memory for too long: random 672 instead of 243, logdist
+/// 542 instead of 166, circuit 2,907 instead of 362.
+inline constexpr std::uint64_t most_lanes_of_thread = 4;
+
+/// Whether that kernel can number the lanes, in 32 bits.
+inline bool has_numbered_lanes(const PartInfo& part) {
+  return spmvpack::layouts::amb::lanes_of(part) <= std::uint64_t{1} << 31;
+}
+/// Whether no row can have more lanes than that, as each has one in a segment at most.
+inline bool has_few_segments(const PartInfo& part) {
+  return part.cols.count <= most_lanes_of_thread * part.params[spmvpack::layouts::amb::param_segment_cols] &&
+         has_numbered_lanes(part);
+}
+
 /// Whether `ordered` writes partial sums by lane, side by side, instead of by row: by row, each is alone in a sector of
 /// memory, because the segments of a row lie far apart (16 segments of random columns: 651 us by row, 264 by lane;
 /// H200). Not where that would take more than twice the memory.

@@ -1,5 +1,6 @@
 #pragma once
-// amb: rows with several lanes, whose partial sums `ordered` adds up by a second kernel.
+// amb: rows with several lanes. Where all have few, `ordered` gives each row to a thread; otherwise a second kernel
+// adds up its partial sums.
 
 #include <algorithm>
 #include <memory>
@@ -45,6 +46,37 @@ __global__ void lanes_of_kernel(const std::uint32_t* row_idx, std::uint64_t lane
     const LaneRow to{row_idx[i]};
     if (!to.is_none() && to.is_shared()) lane_of[to.index()] = static_cast<std::uint32_t>(i);
   }
+}
+
+/// From each row's first lane to its others. Of each lane: the row that begins there, with LaneRow::shared_bit if it
+/// has others, or none; and its next lane, or none.
+struct LanesOfRows {
+  const std::uint32_t *heads, *next;
+};
+
+__global__ void lanes_of_rows_kernel(const std::uint32_t* row_idx, std::uint64_t lanes,
+                                     const std::uint32_t* shared_rows, std::uint32_t shared,
+                                     const std::uint32_t* lane_of, std::uint32_t* heads, std::uint32_t* next) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < lanes; i += stride) {
+    const LaneRow to{row_idx[i]};
+    std::uint32_t head = to.bits, then = LaneRow::none;
+    if (!to.is_none() && to.is_shared()) {
+      const std::uint32_t k = to.index(), row = shared_rows[k];
+      head = k == 0 || shared_rows[k - 1] != row ? row | LaneRow::shared_bit : LaneRow::none;
+      if (k + 1 < shared && shared_rows[k + 1] == row) then = lane_of[k + 1];
+    }
+    heads[i] = head;
+    next[i] = then;
+  }
+}
+
+/// Whether a row has more than `most` lanes.
+__global__ void many_lanes_kernel(const std::uint32_t* shared_rows, std::uint64_t shared, std::uint64_t most,
+                                  std::uint32_t* many) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i + most < shared; i += stride)
+    if (shared_rows[i] == shared_rows[i + most]) *many = 1;
 }
 
 /// The steps of the longest chunk.
@@ -118,14 +150,18 @@ __global__ void __launch_bounds__(threads)
   *at = alpha != V{0} ? fma(alpha, sum, before) : before;
 }
 
-/// For `ordered`.
+/// For `ordered`. Without memory if no row has several lanes.
 struct State final : LayoutState {
-  std::shared_ptr<void> lane_of;  ///< of partial sums; empty if they are written in their own order
-  std::shared_ptr<void> list;     ///< of rows with several lanes
+  std::shared_ptr<void> heads, next;  ///< of all lanes, where rows_kernel takes them; otherwise:
+  std::shared_ptr<void> lane_of;      ///< of partial sums; empty if they are written in their own order
+  std::shared_ptr<void> list;         ///< of rows with several lanes
   struct Found {
-    std::uint32_t shared_rows = 0, longest = 0;  ///< rows in the list; steps of the longest chunk
+    std::uint32_t longest = 0, many_lanes = 0, shared_rows = 0;  ///< steps of the longest chunk; rows in the list
   } found;
 
+  [[nodiscard]] LanesOfRows lanes() const {
+    return {static_cast<const std::uint32_t*>(heads.get()), static_cast<const std::uint32_t*>(next.get())};
+  }
   [[nodiscard]] SharedRows rows() const {
     return {static_cast<const SharedRow*>(list.get()), static_cast<const std::uint32_t*>(lane_of.get()),
             found.shared_rows};
@@ -141,22 +177,44 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
   if (cl.empty()) return state;
   const std::shared_ptr<void> memory = context.scratch(sizeof(State::Found));
   auto* const found = static_cast<State::Found*>(memory.get());
+  const auto read_back = [&] {
+    require_cuda(cudaMemcpyAsync(&state->found, found, sizeof *found, cudaMemcpyDeviceToHost, context.stream),
+                 "reading back what was counted");
+    require_cuda(cudaStreamSynchronize(context.stream), "reading back what was counted");
+  };
   require_cuda(cudaMemsetAsync(found, 0, sizeof *found, context.stream), "clearing device memory");
   launch(longest_kernel, stride_blocks(cl.size(), threads), threads, context.stream, cl.data(), cl.size(),
          &found->longest);
-  if (shared != 0) {
-    if (partials_by_lane(part.info())) {
-      state->lane_of = context.allocate(shared * sizeof(std::uint32_t));
-      launch(lanes_of_kernel, stride_blocks(rows.size(), threads), threads, context.stream, rows.data(), rows.size(),
-             static_cast<std::uint32_t*>(state->lane_of.get()));
-    }
-    state->list = context.allocate(shared / 2 * sizeof(SharedRow));  // a row in it has two partial sums at least
-    launch(shared_rows_kernel, blocks_for(shared, threads), threads, context.stream, shared_rows.data(),
-           static_cast<std::uint32_t>(shared), static_cast<SharedRow*>(state->list.get()), &found->shared_rows);
+  if (shared != 0)
+    launch(many_lanes_kernel, stride_blocks(shared, threads), threads, context.stream, shared_rows.data(), shared,
+           most_lanes_of_thread, &found->many_lanes);
+  read_back();
+  if (shared == 0) return state;
+  const auto find_lanes = [&](const std::shared_ptr<void>& lane_of) {
+    launch(lanes_of_kernel, stride_blocks(rows.size(), threads), threads, context.stream, rows.data(), rows.size(),
+           static_cast<std::uint32_t*>(lane_of.get()));
+  };
+  const std::uint64_t lanes_bytes = rows.size() * sizeof(std::uint32_t);
+  if (has_few_segments(part.info()) ||
+      (state->found.many_lanes == 0 && has_numbered_lanes(part.info()) && 2 * lanes_bytes <= context.room)) {
+    const std::shared_ptr<void> lane_of = context.scratch(shared * sizeof(std::uint32_t));
+    find_lanes(lane_of);
+    state->heads = context.allocate(lanes_bytes);
+    state->next = context.allocate(lanes_bytes);
+    launch(lanes_of_rows_kernel, stride_blocks(rows.size(), threads), threads, context.stream, rows.data(), rows.size(),
+           shared_rows.data(), static_cast<std::uint32_t>(shared), static_cast<const std::uint32_t*>(lane_of.get()),
+           static_cast<std::uint32_t*>(state->heads.get()), static_cast<std::uint32_t*>(state->next.get()));
+    require_cuda(cudaStreamSynchronize(context.stream), "finding the lanes of rows");  // before lane_of is released
+    return state;
   }
-  require_cuda(cudaMemcpyAsync(&state->found, found, sizeof *found, cudaMemcpyDeviceToHost, context.stream),
-               "reading back what was counted");
-  require_cuda(cudaStreamSynchronize(context.stream), "reading back what was counted");
+  if (partials_by_lane(part.info())) {
+    state->lane_of = context.allocate(shared * sizeof(std::uint32_t));
+    find_lanes(state->lane_of);
+  }
+  state->list = context.allocate(shared / 2 * sizeof(SharedRow));  // a row in it has two partial sums at least
+  launch(shared_rows_kernel, blocks_for(shared, threads), threads, context.stream, shared_rows.data(),
+         static_cast<std::uint32_t>(shared), static_cast<SharedRow*>(state->list.get()), &found->shared_rows);
+  read_back();
   return state;
 }
 
