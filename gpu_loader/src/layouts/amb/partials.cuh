@@ -196,7 +196,7 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
   };
   const std::uint64_t lanes_bytes = rows.size() * sizeof(std::uint32_t);
   if (has_few_segments(part.info()) ||
-      (state->found.many_lanes == 0 && has_numbered_lanes(part.info()) && 2 * lanes_bytes <= context.room)) {
+      (state->found.many_lanes == 0 && may_take_rows(part.info()) && 2 * lanes_bytes <= context.room)) {
     const std::shared_ptr<void> lane_of = context.scratch(shared * sizeof(std::uint32_t));
     find_lanes(lane_of);
     state->heads = context.allocate(lanes_bytes);
