@@ -203,7 +203,8 @@ TEST_CASE("amb: a thread takes the lanes of a row where all have four at most, w
         CHECK(launches(a, "", 0.5) == (one_kernel ? 1 : 2));
         CHECK((a.workspace_bytes(by<double>("amb/ordered")) == 0) == four_segments);
         if (one_kernel)  // single precision with blocks: never
-          CHECK(launches(load_device(encode(f, "amb", settings).bytes), "", 0.5) == (block == std::string("1") ? 1 : 2));
+          CHECK(launches(load_device(encode(f, "amb", settings).bytes), "", 0.5) ==
+                (block == std::string("1") ? 1 : 2));
         // alpha = 0: x is not read.
         const std::vector<double> nan(d.cols, std::nan("")), y0 = random_vector<double>(d.rows, 8);
         std::vector<double> half(y0);
