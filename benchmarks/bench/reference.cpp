@@ -13,7 +13,7 @@ namespace {
 // The reference's own rounding must not matter beside that of a double.
 static_assert(std::numeric_limits<long double>::digits >= 64);
 
-constexpr std::uint64_t rows_per_piece = 4096;
+constexpr std::uint64_t rows_at_once = 4096;
 
 /// |value - reference| over the bound. A negative bound: sums on the way may be too large for the type.
 double share(long double value, long double reference, double bound) {
@@ -54,7 +54,7 @@ Reference::Reference(const CsrView& a, std::span<const T> x, int threads) : y_(a
 template <class Value, class T>
 void Reference::fill(const CsrView& a, const Value* values, std::span<const T> x, int threads) {
   constexpr long double unit = std::numeric_limits<T>::epsilon() / 2, smallest = std::numeric_limits<T>::denorm_min();
-  parallel_pieces(a.rows(), rows_per_piece, threads, [&](std::uint64_t first, std::uint64_t last) {
+  parallel_pieces(a.rows(), rows_at_once, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i < last; ++i) {
       long double sum = 0, size = 0;
       for (std::uint64_t k = a.row_ptr(i); k < a.row_ptr(i + 1); ++k) {
@@ -74,7 +74,7 @@ template <class T>
 double Reference::worst(std::span<const T> y, int threads) const {
   double largest = 0;
   std::mutex guard;
-  parallel_pieces(y_.size(), rows_per_piece, threads, [&](std::uint64_t first, std::uint64_t last) {
+  parallel_pieces(y_.size(), rows_at_once, threads, [&](std::uint64_t first, std::uint64_t last) {
     double local = 0;
     for (std::uint64_t i = first; i < last; ++i)
       local = std::max(local, share(static_cast<long double>(y[i]), y_[i], bound_[i]));
