@@ -28,8 +28,7 @@ configure() { # PRESET [CMAKE OPTION ...]
 build_and_test() { # PRESET TARGET [CTEST OPTION ...]
   configure "$1"
   cmake --build --preset "$1" --target "$2"
-  # One test more than cores: many wait for something now and then.
-  ctest --preset "$1" --parallel "$(($(nproc) + 1))" "${@:3}"
+  ctest --preset "$1" --parallel "$(nproc)" "${@:3}"
 }
 
 stage_lint() {
