@@ -29,7 +29,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
 
 # Words of `spmvpack generate`, sides of the lattice; the last side is the one that ranks cut.
 MATRICES = {
@@ -50,10 +49,12 @@ def measure(options, for_petsc, ranks, words):
                *for_petsc]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     memory = {}
-    while "cusparse" in options.peer and process.poll() is None:
-        note_memory(memory)
-        time.sleep(0.3)
-    out, err = process.communicate()
+    while True:
+        try:
+            out, err = process.communicate(timeout=0.3 if "cusparse" in options.peer else None)
+            break
+        except subprocess.TimeoutExpired:
+            note_memory(memory)
     lines = [line for line in out.splitlines() if line.startswith('{"ranks"')]
     if process.returncode != 0 or len(lines) != 1:
         sys.exit(f"{' '.join(command)} exited with {process.returncode}:\n{out}{err}")

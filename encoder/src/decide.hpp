@@ -1,6 +1,6 @@
 #pragma once
-// The one rule of what is chosen: a layout by `auto`, where rows are cut by `split`, where values are by csell and
-// bitflag. Whoever plans offers what there could be, with its bytes and its work.
+// The one rule of what is chosen: a layout by `auto`, where rows are cut by `split`, where values are by csell.
+// Whoever plans offers what there could be, with its bytes and its work.
 
 #include <cstdint>
 #include <tuple>

@@ -203,6 +203,10 @@ Json parse_once(std::string_view json, const Place& place) {
   };
   return Json::parse(json, [&](int, Json::parse_event_t event, const Json& parsed) {
     if (event == Json::parse_event_t::object_start) {
+      constexpr std::size_t most_levels = 8;  // a profile has three; names grow with them
+      if (open.size() == most_levels)
+        place.refuse(full(open.front()), "objects lie too deep in each other",
+                     "compare it with docs/profile.schema.json");
       open.push_back({{}, open.empty() ? "" : full(open.back()), ""});
     } else if (event == Json::parse_event_t::object_end) {
       open.pop_back();

@@ -50,6 +50,9 @@ TEST_CASE("segments are for long rows of many entries") {
   CHECK(segments(many / 24, 9600 * 20, many) == 1);
   CHECK(segments(1000, 9600 * 100, many) == 132);  // half of all blocks, rather than 100 of 264
   CHECK(segments(1000, 9600 * 300, many) == 300);
+  Device eager = device;
+  eager.small_entries = 0;
+  CHECK(usual_segments({.rows = 0, .cols = 38400, .entries = 0, .sums_of_few = 0}, eager) == 1);
   CHECK(can_have_segments({.rows = 10, .cols = 100, .entries = 50}, 4));
   CHECK_FALSE(can_have_segments({.rows = 10, .cols = 3, .entries = 50}, 4));
   CHECK_FALSE(can_have_segments({.rows = 10, .cols = 5, .entries = 50}, 4));  // of two columns: the last has none

@@ -198,6 +198,9 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
     other.insert(other.find(member), std::string(member) + ",");
     CHECK(refusal(other) == fmt::format("F: {}: this member is there twice; leave the one that is meant", place));
   }
+  std::string deep;  // names of what lies deep grow with it
+  for (int level = 0; level < 20'000; ++level) deep += "{\"a\":";
+  CHECK_THAT(refusal(deep), Catch::StartsWith("F: a: objects lie too deep in each other"));
   Json all_free = good();
   for (auto& [unit, picoseconds] : all_free["picoseconds"].items()) picoseconds = 0;
   CHECK_THAT(refusal(all_free.dump()), Catch::StartsWith("F: picoseconds: all prices are 0"));

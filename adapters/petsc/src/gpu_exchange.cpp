@@ -86,6 +86,11 @@ class OnGpu : public GpuExchange {
     int which = 0;
     PetscCall(guarded([&] { which = messages_->end(stream); }));
     PetscCall(error);
+    // The vector does not see what others write, and may have a copy on the host.
+    PetscScalar* array = nullptr;
+    PetscMemType place = PETSC_MEMTYPE_HOST;
+    PetscCall(VecGetArrayWriteAndMemType(received_[which], &array, &place));
+    PetscCall(VecRestoreArrayWriteAndMemType(received_[which], &array));
     *received = received_[which];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -126,7 +131,7 @@ PetscErrorCode make_gpu_exchange(Mat a, PetscSF sf, std::unique_ptr<GpuExchange>
   PetscCall(guarded([&] { made = std::make_unique<OnGpu>(); }));
   PetscCall(agree(a, made->prepare(sf, ghosts)));
   PetscCall(agree(a, read_way(a, &way, &otherwise)));
-  PetscCall(made->connect(PetscObjectComm(reinterpret_cast<PetscObject>(a)), way, otherwise));
+  PetscCall(agree(a, made->connect(PetscObjectComm(reinterpret_cast<PetscObject>(a)), way, otherwise)));
   *exchange = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

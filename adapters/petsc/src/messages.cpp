@@ -110,6 +110,7 @@ struct Messages::Implementation {
         host_in(pinned_memory(elements_in)) {
     require(cudaMemcpy(indices.get(), plan.indices.data(), elements_out * sizeof(int), cudaMemcpyHostToDevice),
             "copying what is sent to the GPU");
+    require(cudaStreamSynchronize(nullptr), "copying what is sent to the GPU");  // the copy may still be on its way
   }
   ~Implementation() {
     for (MPI_Request& request : requests) MPI_Request_free(&request);
@@ -141,7 +142,8 @@ struct Messages::Implementation {
   Way way = Way::staged;
   std::vector<Target> targets;  ///< of plan.sent
   std::vector<MPI_Request> requests;
-  int current = 0;  ///< of the two
+  int current = 0;     ///< of the two
+  bool begun = false;  ///< all that begin() does has been launched
 };
 
 /// Whether this rank can write to all that it sends to. Collective.
@@ -229,7 +231,7 @@ const double* Messages::received(int which) const noexcept { return here_->buffe
 
 void Messages::begin(const double* x, bool on_device, gpu_loader::Stream stream) {
   Implementation& m = *here_;
-  m.current = m.way == Way::peer ? 1 - m.current : 0;
+  const int next = m.way == Way::peer ? 1 - m.current : 0;
   if (on_device) {
     require(gather(x, m.indices.get(), m.elements_out, m.out.get(), stream), "gathering elements of x");
   } else {
@@ -239,7 +241,10 @@ void Messages::begin(const double* x, bool on_device, gpu_loader::Stream stream)
         "copying elements of x");
   }
   require(cudaEventRecord(m.gathered.event, stream), "recording an event");
-  if (m.way == Way::device) return;
+  if (m.way == Way::device) {
+    m.begun = true;
+    return;
+  }
   require(cudaStreamWaitEvent(m.copies.stream, m.gathered.event, 0), "waiting for an event");
   if (m.way == Way::staged) {
     require(cudaMemcpyAsync(m.host_out.get(), m.out.get(), m.elements_out * sizeof(double), cudaMemcpyDeviceToHost,
@@ -250,18 +255,28 @@ void Messages::begin(const double* x, bool on_device, gpu_loader::Stream stream)
     for (std::size_t k = 0; k < m.targets.size(); ++k) {
       const Target& target = m.targets[k];
       const std::size_t count = m.plan.sent[k].count;
-      require(cudaMemcpyAsync(target.base + target.offset + (m.current != 0 ? target.stride : 0), from,
+      require(cudaMemcpyAsync(target.base + target.offset + (next != 0 ? target.stride : 0), from,
                               count * sizeof(double), cudaMemcpyDeviceToDevice, m.copies.stream),
               "copying to another GPU");
       from += count;
     }
   }
   require(cudaEventRecord(m.sent.event, m.copies.stream), "recording an event");
+  m.begun = true;
 }
 
 int Messages::end(gpu_loader::Stream stream) {
   Implementation& m = *here_;
-  const cudaError_t ready = cudaEventSynchronize(m.way == Way::device ? m.gathered.event : m.sent.event);
+  // Others change buffers whether begin() has come to its end here or not.
+  m.current = m.way == Way::peer ? 1 - m.current : 0;
+  cudaError_t ready = cudaSuccess;
+  if (m.begun) {
+    ready = cudaEventSynchronize(m.way == Way::device ? m.gathered.event : m.sent.event);
+  } else {  // without its events, what has read the buffers before is waited for
+    static_cast<void>(cudaStreamSynchronize(stream));
+    static_cast<void>(cudaStreamSynchronize(m.copies.stream));
+  }
+  m.begun = false;
   const auto count = static_cast<int>(m.requests.size());
   require(MPI_Startall(count, m.requests.data()), "sending");
   require(MPI_Waitall(count, m.requests.data(), MPI_STATUSES_IGNORE), "receiving");

@@ -55,7 +55,7 @@ class Messages {
   void begin(const double* x, bool on_device, gpu_loader::Stream stream);
   /// Waits until all have come, and makes the stream wait. x may be changed from here on. Whoever has begun has to end,
   /// whether begin() has thrown or not: others wait for it. Returns which of two buffers has the elements now: what the
-  /// stream does with it next has to be before the begin() after the next one.
+  /// stream does with it has to be given to it before the next begin().
   int end(gpu_loader::Stream stream);
   [[nodiscard]] const double* received(int which) const noexcept;
 

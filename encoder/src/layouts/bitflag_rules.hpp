@@ -58,7 +58,7 @@ constexpr double bytes_but_values(double column_bytes) {
 
 /// Segments; 1: none.
 constexpr std::uint64_t usual_segments(const PartFacts& part, const Device& device) {
-  if (part.entries < device.small_entries) return 1;
+  if (part.rows == 0 || part.entries < device.small_entries) return 1;
   // Of at most `of_x` columns each, as many as keep all multiprocessors busy to the end.
   const auto segments_of = [&](std::uint64_t of_x) {
     const std::uint64_t least = div_up(part.cols, of_x);

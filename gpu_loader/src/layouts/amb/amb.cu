@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 
 }
 
 /// As lanes_kernel, where `lanes_of` leads from each row's first lane to its others: the thread of the first one goes
-/// on with them, and no partial sums are in memory. Below 2^31 lanes.
+/// on with them, and no partial sums are in memory. Up to 2^30 lanes.
 template <int block, class A, class V>
 __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 1)
     rows_kernel(Chunks<A> c, LanesOfRows lanes_of, DeviceScalar<V> alpha_in, const V* __restrict__ x,

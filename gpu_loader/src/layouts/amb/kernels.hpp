@@ -16,11 +16,13 @@ enum Kernel : std::size_t { ordered, atomic };  // places in the kernel table
 /// 542 instead of 166, circuit 2,907 instead of 362.
 inline constexpr std::uint64_t most_lanes_of_thread = 4;
 
-/// Whether that kernel may be taken, where rows have few lanes. It numbers lanes in 32 bits. In single precision,
-/// blocks of several columns are faster by pairs of lanes, even with partial sums (27 points on an H200: 79 us and 84).
+/// Whether that kernel may be taken, where rows have few lanes. It numbers lanes in 32 bits, and a grid's stride is
+/// added to them. In single precision, blocks of several columns are faster by pairs of lanes, even with partial sums
+/// (27 points on an H200: 79 us and 84).
 inline bool may_take_rows(const PartInfo& part) {
   namespace amb = spmvpack::layouts::amb;
-  return amb::lanes_of(part) <= std::uint64_t{1} << 31 &&
+  return amb::lanes_of(part) <= std::uint64_t{1} << 30 &&
+         part.rows.count < std::uint64_t{1} << 31 &&  // a row's number has a bit beside it
          (part.value_type != ValueType::f32 || part.params[amb::param_block] == 1);
 }
 /// Whether it is taken for all of the part's matrices: a row has one lane in a segment at most.
