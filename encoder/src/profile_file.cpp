@@ -92,7 +92,7 @@ void check_numbers(const ProfileFacts& facts, const Place& place) {
                    fmt::format("give {} to {}", grouped(least_cache), grouped(most_cache)));
   for (const DeviceNumber& number : device_numbers)
     if (const std::uint64_t n = facts.device.*number.member; n < number.least || n > number.most)
-      place.refuse(fmt::format("device.{}", number.name), fmt::format("{}", grouped(n)),
+      place.refuse(fmt::format("device.{}", number.name), grouped(n),
                    fmt::format("give {} to {}", grouped(number.least), grouped(number.most)));
   if (facts.picoseconds.size() != units().size())
     place.refuse("picoseconds", fmt::format("{} prices for {} units", facts.picoseconds.size(), units().size()),
@@ -185,10 +185,6 @@ std::vector<double> prices_of(const Json& json, const Profile* older, const Plac
   members.end();
   return prices;
 }
-
-}  // namespace
-
-namespace {
 
 /// JSON in which no object has a member twice: a reader would take one of them, and silently.
 Json parse_once(std::string_view json, const Place& place) {

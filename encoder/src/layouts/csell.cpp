@@ -160,14 +160,16 @@ void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) 
   const std::uint64_t csr_bytes = spmvpack::layouts::csr::device_bytes(a_.rows(), a_.nnz(), a_.value_type());
   const std::optional<std::uint64_t> sums = sums_setting(options);
   std::optional<Rank> best;
-  const auto is_best = [&](const WayFacts& f) {
-    return !best || rank_of({f.device_bytes, work_of(f, device_)}, csr_bytes, options.aim) < *best;
+  const auto rank = [&](const WayFacts& f) {
+    return rank_of({f.device_bytes, work_of(f, device_)}, csr_bytes, options.aim);
   };
+  const auto is_best = [&](const Rank& of) { return !best || of < *best; };
   const auto consider = [&](const WayFacts& f) {
     considered_.push_back(
         {fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(f.source))), f.device_bytes});
-    if (!is_best(f)) return false;
-    best = rank_of({f.device_bytes, work_of(f, device_)}, csr_bytes, options.aim);
+    const Rank of = rank(f);
+    if (!is_best(of)) return false;
+    best = of;
     out_.source = f.source;
     out_.tables = {};
     out_.mirrors.reset();
@@ -183,11 +185,11 @@ void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) 
       return f;
     };
     const std::uint64_t blocks = a_.nnz() / block / block;
-    if (!is_best(with(blocks / 2))) return false;
+    if (!is_best(rank(with(blocks / 2)))) return false;
     const MirrorSample sample = sample_mirrors(rows, source);
     if (!are_many_mirrors(sample.mirrors, sample.blocks)) return false;
     return options.aim.optimize == Objective::bytes ||
-           is_best(with(std::min(blocks / 2, blocks * sample.mirrors / sample.blocks)));
+           is_best(rank(with(std::min(blocks / 2, blocks * sample.mirrors / sample.blocks))));
   };
   for (const Source source : sources_to_plan({a_.nnz(), values.distinct(), block}, wanted)) {
     if (source == Source::step) {
