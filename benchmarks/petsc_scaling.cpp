@@ -197,14 +197,15 @@ PetscErrorCode run() {
   PetscCall(MatCreateVecs(a, &x, &y));
   PetscCall(VecSetRandom(x, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-mat_spmvpack_after", &after, nullptr));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   variants.push_back({"peer", a, {}, 0});
   for (const char* const mode : modes) {
+    if (ranks == 1 && variants.size() > 1) continue;  // which has no modes
     PetscCall(PetscOptionsSetValue(nullptr, "-mat_spmvpack_mode", mode));
     variants.push_back({mode, nullptr, {}, 0});
     PetscCall(MatConvert(a, o.type, MAT_INITIAL_MATRIX, &variants.back().matrix));
     PetscCall(MatMult(variants.back().matrix, x, y));  // which reads the mode
   }
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   Parts parts;
   if (ranks > 1) PetscCall(make_parts(variants.back().matrix, x, &parts));
@@ -222,6 +223,8 @@ PetscErrorCode run() {
   for (PetscInt k = 0; k < o.rounds; ++k) PetscCall(measure_all(times));
   nlohmann::ordered_json result{{"ranks", ranks}, {"rows", rows}, {"nonzeros", info.nz_used}};
   for (const Variant& v : variants) result[v.name] = {{"seconds", median(v.seconds)}, {"norm", v.norm}};
+  if (ranks == 1)
+    for (const char* const mode : modes) result[mode] = result[variants.back().name];
   if (ranks > 1) {
     result["local"] = median(parts.local);
     result["nonlocal"] = median(parts.nonlocal);

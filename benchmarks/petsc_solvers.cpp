@@ -4,8 +4,8 @@
 ///
 /// Matrices are members of the benchmark suite (`spmvpack bench --help`). For each: the multiply alone, in PETSc with
 /// both types and outside of PETSc (gpu_loader on the same vectors and stream); steps of CG and BiCGSTAB with jacobi
-/// and of CG with GAMG, `steps` of them without a test of convergence; whole solves to 1e-8, encoding apart and
-/// included. Figures are medians over rounds.
+/// and of CG, or BiCGSTAB where a matrix is not definite, with GAMG, `steps` of them without a test of convergence;
+/// whole solves to 1e-8, encoding apart and included. Figures are medians over rounds.
 
 #include <fmt/format.h>
 #include <petscdevice.h>
@@ -213,9 +213,12 @@ json multiplies(const Problem& p, int rounds) {
 
 struct Solver {
   const char *name, *ksp, *pc;
+  bool definite, indefinite;  ///< the matrices for which it is run
 };
-constexpr Solver solvers[] = {
-    {"cg, jacobi", KSPCG, PCJACOBI}, {"bcgs, jacobi", KSPBCGS, PCJACOBI}, {"cg, gamg", KSPCG, PCGAMG}};
+constexpr Solver solvers[] = {{"cg, jacobi", KSPCG, PCJACOBI, true, true},
+                              {"bcgs, jacobi", KSPBCGS, PCJACOBI, true, true},
+                              {"cg, gamg", KSPCG, PCGAMG, true, false},
+                              {"bcgs, gamg", KSPBCGS, PCGAMG, false, true}};
 
 /// One type of matrix in one solver.
 class Run {
@@ -341,7 +344,7 @@ json measure(const Member& member, int rounds, PetscInt steps, bool gamg) {
   result["encoded"] = result["said"].get<std::string>().find("A in ") == 0;
   result["solvers"] = json::array();
   for (const Solver& solver : solvers)
-    if (member.definite || std::string(solver.ksp) != KSPCG || std::string(solver.pc) == PCJACOBI)
+    if (member.definite ? solver.definite : solver.indefinite)
       if (gamg || std::string(solver.pc) != PCGAMG)
         result["solvers"].push_back(solves(solver, p, std::min(rounds, 5), steps, encoding));
   return result;

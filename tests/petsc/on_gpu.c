@@ -385,6 +385,100 @@ static PetscErrorCode places(void) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Multiplies on one stream and another by turns, which nothing but the matrix has in common. */
+static PetscErrorCode streams(void) {
+  enum { count = 3 };
+  Mat peer, ours;
+  Vec x[count], y[count], z[count];
+  PetscDeviceContext contexts[count];
+  PetscDevice device;
+  PetscRandom random;
+
+  PetscFunctionBeginUser;
+  PetscCall(make(PEER, PETSC_FALSE, PETSC_FALSE, &peer));
+  PetscCall(make(OURS, PETSC_FALSE, PETSC_FALSE, &ours));
+  PetscCall(compare("on one stream", peer, ours));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
+  PetscCall(PetscDeviceContextGetCurrentContext(&contexts[0]));
+  PetscCall(PetscDeviceContextGetDevice(contexts[0], &device));
+  for (int k = 0; k < count; ++k) {
+    PetscCall(MatCreateVecs(peer, &x[k], &y[k]));
+    PetscCall(VecDuplicate(y[k], &z[k]));
+    PetscCall(VecSetRandom(x[k], random));
+    PetscCall(MatMult(peer, x[k], y[k]));
+    if (k == 0) continue;
+    PetscCall(PetscDeviceContextCreate(&contexts[k]));
+    PetscCall(PetscDeviceContextSetDevice(contexts[k], device));
+    PetscCall(PetscDeviceContextSetStreamType(contexts[k], PETSC_STREAM_NONBLOCKING));
+    PetscCall(PetscDeviceContextSetUp(contexts[k]));
+  }
+  PetscCall(PetscDeviceContextSynchronize(contexts[0]));
+  for (int times = 0; times < 10; ++times) {
+    for (int k = 0; k < count; ++k) {
+      PetscCall(PetscDeviceContextSetCurrentContext(contexts[k]));
+      PetscCall(MatMult(ours, x[k], z[k]));
+    }
+  }
+  for (int k = count; k-- > 0;) {
+    PetscCall(PetscDeviceContextSynchronize(contexts[k]));
+    PetscCall(PetscDeviceContextSetCurrentContext(contexts[0]));
+    if (k > 0) PetscCall(PetscDeviceContextDestroy(&contexts[k]));
+  }
+  for (int k = 0; k < count; ++k) {
+    PetscCall(same("on several streams", y[k], z[k]));
+    PetscCall(VecDestroy(&x[k]));
+    PetscCall(VecDestroy(&y[k]));
+    PetscCall(VecDestroy(&z[k]));
+  }
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(MatDestroy(&peer));
+  PetscCall(MatDestroy(&ours));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One rank after the other fails before it has sent anything: in mode task nobody waits for it, and the next multiply
+   is right again. */
+static PetscErrorCode failing_ranks(void) {
+  Mat peer, ours;
+  Vec x, y, z;
+  char mode[64] = "task";
+  PetscDeviceContext context, host;
+  PetscDevice device;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_spmvpack_mode", mode, sizeof(mode), NULL));
+  if (ranks == 1 || strcmp(mode, "task") != 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(make(PEER, PETSC_FALSE, PETSC_FALSE, &peer));
+  PetscCall(make(OURS, PETSC_FALSE, PETSC_FALSE, &ours));
+  PetscCall(compare("before", peer, ours));
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextCreate(&host));
+  PetscCall(PetscDeviceCreate(PETSC_DEVICE_HOST, PETSC_DECIDE, &device));
+  PetscCall(PetscDeviceContextSetDevice(host, device));
+  PetscCall(PetscDeviceContextSetUp(host));
+  for (PetscMPIInt failing = 0; failing < ranks; ++failing) {
+    PetscCall(MatCreateVecs(ours, &x, &y)); /* a failed multiply leaves its own locked */
+    PetscCall(VecDuplicate(y, &z));
+    PetscCall(VecSet(x, 1 + failing));
+    PetscCall(VecSet(z, 0));
+    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+    if (rank == failing) PetscCall(PetscDeviceContextSetCurrentContext(host)); /* which has no stream of CUDA */
+    const PetscErrorCode error = MatMult(ours, x, z);
+    if (rank == failing) PetscCall(PetscDeviceContextSetCurrentContext(context));
+    PetscCall(PetscPopErrorHandler());
+    if ((error != PETSC_SUCCESS) != (rank == failing)) fail("error %d where rank %d fails", (int)error, (int)failing);
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&y));
+    PetscCall(VecDestroy(&z));
+    PetscCall(compare("after a rank has failed", peer, ours));
+  }
+  PetscCall(PetscDeviceContextDestroy(&host));
+  PetscCall(PetscDeviceDestroy(&device));
+  PetscCall(MatDestroy(&peer));
+  PetscCall(MatDestroy(&ours));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode solve(Mat a, KSPType ksp_type, PCType pc_type, PetscInt* iterations, PetscReal* norm) {
   Vec x, b;
   KSP ksp;
@@ -450,6 +544,8 @@ int main(int argc, char** argv) {
   } groups[] = {{"changed matrices", mutations},
                 {"assembly on the device", assembly_on_device},
                 {"copies, conversions, bound to the CPU", places},
+                {"several streams", streams},
+                {"ranks that fail", failing_ranks},
                 {"solvers", solvers}};
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));

@@ -9,6 +9,7 @@
 
 #include "device.hpp"
 #include "errors.hpp"
+#include "exchange.hpp"
 #include "functions.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "types.hpp"
@@ -278,6 +279,7 @@ PetscErrorCode register_gpu_types() {
   PetscCall(MatRegister(gpu_seq_type, create_gpu_seq));
   PetscCall(MatRegister(gpu_mpi_type, create_gpu_mpi));
   PetscCall(MatRegisterRootName(gpu_root_type, gpu_seq_type, gpu_mpi_type));
+  PetscCall(PetscRegisterFinalize(release_gpu_exchanges));
   PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-mat_spmvpack_aijcusparse", &every, nullptr));
   if (every != PETSC_FALSE) {
     PetscCall(PetscFunctionListFind(MatList, MATSEQAIJCUSPARSE, &create_aijcusparse));

@@ -22,6 +22,7 @@ PetscErrorCode ghosts_of(Mat a, const PetscInt** columns, PetscInt* count) {
 PetscErrorCode make_exchange(Mat a, bool with_own, bool beside, Exchange* exchange) {
   const PetscInt* columns = nullptr;
   PetscInt count = 0, first = 0, last = 0, size = 0;
+  PetscBool on_gpu = PETSC_FALSE;
   PetscLayout layout = nullptr;
   VecType type = nullptr;
   std::vector<PetscInt> wanted;
@@ -39,6 +40,9 @@ PetscErrorCode make_exchange(Mat a, bool with_own, bool beside, Exchange* exchan
   PetscCall(MatGetLayouts(a, nullptr, &layout));
   PetscCall(PetscSFCreate(PetscObjectComm(reinterpret_cast<PetscObject>(a)), &exchange->sf));
   PetscCall(PetscSFSetFromOptions(exchange->sf));
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(a), "mpiaijcusparse", &on_gpu));
+  // The exchange on GPUs only asks it who sends what to whom, and window does not tell.
+  if (beside && on_gpu != PETSC_FALSE) PetscCall(PetscSFSetType(exchange->sf, PETSCSFBASIC));
   PetscCall(PetscSFSetGraphLayout(exchange->sf, layout, size, nullptr, PETSC_COPY_VALUES, wanted.data()));
   PetscCall(PetscSFSetUp(exchange->sf));
   if (beside) PetscCall(make_gpu_exchange(a, exchange->sf, &exchange->gpu));

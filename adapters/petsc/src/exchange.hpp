@@ -44,5 +44,7 @@ PetscErrorCode end_exchange(Exchange& exchange, Vec x);
 
 /// For a matrix on GPUs, with the messages of `sf`; null for others. Collective.
 PetscErrorCode make_gpu_exchange(Mat a, PetscSF sf, std::unique_ptr<GpuExchange>* exchange);
+/// When PETSc ends: what exchanges that are no more have kept for other ranks.
+PetscErrorCode release_gpu_exchanges();
 
 }  // namespace spmvpack::petsc

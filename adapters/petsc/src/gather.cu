@@ -15,9 +15,10 @@ __global__ void __launch_bounds__(threads)
 
 cudaError_t gather(const double* x, const int* indices, std::size_t count, double* to, cudaStream_t stream) {
   if (count == 0) return cudaSuccess;
-  gather_elements<<<static_cast<unsigned>((count + threads - 1) / threads), threads, 0, stream>>>(x, indices, count,
-                                                                                                  to);
-  return cudaGetLastError();
+  // Its own status, and not the last error, which may be somebody else's.
+  void* arguments[] = {&x, &indices, &count, &to};
+  return cudaLaunchKernel(reinterpret_cast<const void*>(gather_elements),
+                          static_cast<unsigned>((count + threads - 1) / threads), threads, arguments, 0, stream);
 }
 
 }  // namespace spmvpack::petsc

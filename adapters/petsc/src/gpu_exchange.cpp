@@ -63,9 +63,19 @@ class OnGpu : public GpuExchange {
       PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, ghosts, messages_->received(k), &received_[k]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode connect(MPI_Comm comm, Way wanted, Way otherwise) {
+  /// With PETSc's communicator, which all matrices share, and a tag of its own.
+  PetscErrorCode connect(Mat a, Way wanted, Way otherwise) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    PetscMPIInt tag = 0;
     PetscFunctionBegin;
-    PetscCall(guarded([&] { messages_->connect(comm, wanted, otherwise); }));
+    PetscCall(PetscCommDuplicate(PetscObjectComm(reinterpret_cast<PetscObject>(a)), &comm, &tag));
+    PetscCall(guarded([&] {
+      const auto destroy = [](MPI_Comm* c) {
+        (void)PetscCommDestroy(c);
+        delete c;  // NOLINT(cppcoreguidelines-owning-memory)
+      };
+      messages_->connect(std::shared_ptr<MPI_Comm>(new MPI_Comm(comm), destroy), tag, wanted, otherwise);
+    }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode begin(Vec x) override {
@@ -119,6 +129,12 @@ PetscErrorCode read_way(Mat a, Way* way, Way* otherwise) {
 
 }  // namespace
 
+PetscErrorCode release_gpu_exchanges() {
+  PetscFunctionBegin;
+  Messages::release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode make_gpu_exchange(Mat a, PetscSF sf, std::unique_ptr<GpuExchange>* exchange) {
   PetscBool is_aijcusparse = PETSC_FALSE;
   PetscInt ghosts = 0;
@@ -131,7 +147,7 @@ PetscErrorCode make_gpu_exchange(Mat a, PetscSF sf, std::unique_ptr<GpuExchange>
   PetscCall(guarded([&] { made = std::make_unique<OnGpu>(); }));
   PetscCall(agree(a, made->prepare(sf, ghosts)));
   PetscCall(agree(a, read_way(a, &way, &otherwise)));
-  PetscCall(agree(a, made->connect(PetscObjectComm(reinterpret_cast<PetscObject>(a)), way, otherwise)));
+  PetscCall(agree(a, made->connect(a, way, otherwise)));
   *exchange = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

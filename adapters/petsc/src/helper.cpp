@@ -1,13 +1,25 @@
 #include "helper.hpp"
 
-#include <condition_variable>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <exception>
-#include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "spmvpack/container/parallel.hpp"
+
 namespace spmvpack::petsc {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// To be woken up takes tens of microseconds, and may end on another core, whose caches have nothing of the matrix. So
+/// a thread looks out for what it waits for first, for at most so long.
+constexpr Clock::duration patience = std::chrono::milliseconds(10);
 
 class Helper {
  public:
@@ -15,57 +27,69 @@ class Helper {
   Helper(const Helper&) = delete;
   Helper& operator=(const Helper&) = delete;
   ~Helper() {
-    change([this] { stop_ = true; });
+    change(stopped);
     thread_.join();
   }
   void start(std::function<void()> work) {
-    change([&] { work_ = std::move(work); });
+    work_ = std::move(work);
+    processors_.emplace().arrive();
+    change(working);
   }
   void finish() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !work_; });
+    wait_while(working, patience);
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
 
  private:
-  template <class F>
-  void change(F&& f) {
-    {
-      const std::lock_guard lock(mutex_);
-      f();
-    }
-    changed_.notify_all();
+  enum Phase : int { idle, working, stopped };
+
+  void change(Phase to) {
+    phase_.store(to, std::memory_order_release);
+    phase_.notify_all();
+  }
+  void wait_while(Phase phase, Clock::duration looking_out) {
+    const auto until = Clock::now() + looking_out;
+    do {
+      for (int k = 0; k < 64; ++k) {
+        if (phase_.load(std::memory_order_acquire) != phase) return;
+        __builtin_ia32_pause();
+      }
+      std::this_thread::yield();  // to the other one, should it have no core
+    } while (Clock::now() < until);
+    phase_.wait(phase, std::memory_order_acquire);
   }
   void run() {
-    for (std::unique_lock lock(mutex_);;) {
-      changed_.wait(lock, [this] { return stop_ || work_; });
-      if (stop_) return;
-      lock.unlock();
-      std::exception_ptr error;
+    // Between multiplies it looks out no longer than one has taken: it is busy half of the time at least.
+    for (Clock::duration last{};;) {
+      wait_while(idle, std::min(last, patience));
+      if (phase_.load(std::memory_order_acquire) == stopped) return;
+      const auto start = Clock::now();
+      processors_->arrive();  // the other one waits for MPI without sleeping
       try {
         work_();
       } catch (...) {
-        error = std::current_exception();
+        error_ = std::current_exception();
       }
-      change([&] {
-        error_ = std::move(error);
-        work_ = nullptr;
-      });
-      lock.lock();
+      last = Clock::now() - start;
+      change(idle);
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  std::atomic<Phase> phase_ = idle;  ///< what is below belongs to the helper while it works, else to the other thread
   std::function<void()> work_;
+  std::optional<TeamProcessors> processors_;  ///< of the two
   std::exception_ptr error_;
-  bool stop_ = false;
   std::thread thread_;  // the last one: it uses the others
 };
 
 Helper* helper = nullptr;
 
 }  // namespace
+
+bool has_processor_for_helper() {
+  cpu_set_t processors;
+  return sched_getaffinity(0, sizeof processors, &processors) != 0 || CPU_COUNT(&processors) > 1;
+}
 
 void start_helper(std::function<void()> work) {
   if (helper == nullptr) helper = new Helper;

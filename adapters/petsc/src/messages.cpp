@@ -1,9 +1,12 @@
 #include "messages.hpp"
 
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
+#include <new>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -13,8 +16,6 @@
 
 namespace spmvpack::petsc {
 namespace {
-
-constexpr int tag = 32;
 
 void require(cudaError_t status, const char* doing) {
   if (status == cudaSuccess) return;
@@ -46,16 +47,23 @@ template <class T>
 using OnDevice = std::unique_ptr<T[], Free>;
 using Pinned = std::unique_ptr<double[], FreePinned>;
 
+/// A buffer for messages, by an allocator of CUDA's.
+template <class T>
+T* allocated(cudaError_t (*allocate)(void**, std::size_t), std::size_t count, const char* where) {
+  void* p = nullptr;
+  const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(T);
+  const cudaError_t status = allocate(&p, bytes);
+  if (status != cudaSuccess) require(status, fmt::format("allocating {} bytes {} for messages", bytes, where).c_str());
+  return static_cast<T*>(p);
+}
 template <class T>
 OnDevice<T> device_memory(std::size_t count) {
-  void* p = nullptr;
-  require(cudaMalloc(&p, std::max<std::size_t>(count, 1) * sizeof(T)), "allocating buffers of messages");
-  return OnDevice<T>(static_cast<T*>(p));
+  return OnDevice<T>(
+      allocated<T>([](void** p, std::size_t bytes) { return cudaMalloc(p, bytes); }, count, "on the GPU"));
 }
 Pinned pinned_memory(std::size_t count) {
-  void* p = nullptr;
-  require(cudaMallocHost(&p, std::max<std::size_t>(count, 1) * sizeof(double)), "allocating buffers of messages");
-  return Pinned(static_cast<double*>(p));
+  return Pinned(allocated<double>([](void** p, std::size_t bytes) { return cudaMallocHost(p, bytes); }, count,
+                                  "of pinned memory"));
 }
 
 std::size_t rounded_up(std::size_t elements, std::size_t bytes) {
@@ -95,6 +103,28 @@ struct Target {
   std::size_t offset = 0, stride = 0;
 };
 
+/// The buffers of Messages that are no more, until all that could write to them have said that they have closed them.
+struct Kept {
+  std::shared_ptr<const MPI_Comm> comm;
+  std::vector<MPI_Request> requests;
+  OnDevice<double> in;
+};
+auto* const kept = new std::vector<Kept>;  // never destroyed: MPI and CUDA may have ended then
+
+/// Frees what others have closed; with `all`, the rest as well.
+void free_kept(bool all) noexcept {
+  std::erase_if(*kept, [&](Kept& k) {
+    int done = 0;
+    MPI_Testall(static_cast<int>(k.requests.size()), k.requests.data(), &done, MPI_STATUSES_IGNORE);
+    if (done == 0 && !all) return false;
+    for (MPI_Request& request : k.requests) {
+      if (done == 0) MPI_Cancel(&request);
+      MPI_Request_free(&request);
+    }
+    return true;
+  });
+}
+
 }  // namespace
 
 struct Messages::Implementation {
@@ -105,29 +135,41 @@ struct Messages::Implementation {
         stride(rounded_up(elements_in, alignment)),
         indices(device_memory<int>(elements_out)),
         out(device_memory<double>(elements_out)),
-        in(device_memory<double>(rounded_up(2 * stride, page))),
-        host_out(pinned_memory(elements_out)),
-        host_in(pinned_memory(elements_in)) {
+        in(device_memory<double>(rounded_up(2 * stride, page))) {
     require(cudaMemcpy(indices.get(), plan.indices.data(), elements_out * sizeof(int), cudaMemcpyHostToDevice),
             "copying what is sent to the GPU");
     require(cudaStreamSynchronize(nullptr), "copying what is sent to the GPU");  // the copy may still be on its way
   }
   ~Implementation() {
+    const bool open = !targets.empty() || way == Way::peer;
+    close_targets();
+    if (open) {
+      // Others may still write to `in`: one more round of messages says who does not.
+      try {
+        kept->reserve(kept->size() + 1);
+        MPI_Startall(static_cast<int>(requests.size()), requests.data());
+        kept->push_back({comm, std::exchange(requests, {}), std::move(in)});
+      } catch (const std::bad_alloc&) {
+        static_cast<void>(in.release());  // rather lost than written to when it is another's
+      }
+    }
     for (MPI_Request& request : requests) MPI_Request_free(&request);
-    for (const Target& target : targets)
-      if (target.base != nullptr) cudaIpcCloseMemHandle(target.base);
-    if (comm == MPI_COMM_NULL) return;
-    MPI_Barrier(comm);  // nobody frees what another has open
-    MPI_Comm_free(&comm);
+    free_kept(false);
   }
 
   /// Whether all ranks say so.
-  [[nodiscard]] bool all(bool own) const {
-    int mine = own ? 1 : 0, least = 0;
-    require(MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, comm), "agreeing on a way");
-    return least != 0;
+  [[nodiscard]] bool all(bool own) const { return most(own ? 0 : 1) == 0; }
+  [[nodiscard]] int most(int own) const {
+    int of_all = 0;
+    require(MPI_Allreduce(&own, &of_all, 1, MPI_INT, MPI_MAX, *comm), "agreeing on a way");
+    return of_all;
   }
   bool open_targets();
+  void close_targets() noexcept {
+    for (const Target& target : targets)
+      if (target.base != nullptr) cudaIpcCloseMemHandle(target.base);
+    targets.clear();
+  }
   void make_requests();
   double* buffer(int k) const noexcept { return in.get() + (k != 0 ? stride : 0); }
 
@@ -135,15 +177,17 @@ struct Messages::Implementation {
   std::size_t elements_out, elements_in, stride;
   OnDevice<int> indices;
   OnDevice<double> out, in;  ///< `in`: two buffers
-  Pinned host_out, host_in;
+  Pinned host_out, host_in;  ///< where they are needed
   OwnStream copies;
   Event gathered, sent, arrived;
-  MPI_Comm comm = MPI_COMM_NULL;
+  std::shared_ptr<const MPI_Comm> comm;
+  int tag = 0;
   Way way = Way::staged;
   std::vector<Target> targets;  ///< of plan.sent
   std::vector<MPI_Request> requests;
-  int current = 0;     ///< of the two
-  bool begun = false;  ///< all that begin() does has been launched
+  gpu_loader::Stream last = nullptr;  ///< what has read the buffers last
+  int current = 0;                    ///< of the two
+  bool begun = false;                 ///< all that begin() does has been launched
 };
 
 /// Whether this rank can write to all that it sends to. Collective.
@@ -158,10 +202,10 @@ bool Messages::Implementation::open_targets() {
   for (std::size_t k = 0; k < own.size(); ++k) {
     own[k] = {handle, offset, stride, exported ? 1 : 0};
     offset += plan.received[k].count;
-    require(MPI_Isend(&own[k], bytes, MPI_BYTE, plan.received[k].rank, tag, comm, &waiting[k]), "sending addresses");
+    require(MPI_Isend(&own[k], bytes, MPI_BYTE, plan.received[k].rank, tag, *comm, &waiting[k]), "sending addresses");
   }
   for (std::size_t k = 0; k < others.size(); ++k)
-    require(MPI_Irecv(&others[k], bytes, MPI_BYTE, plan.sent[k].rank, tag, comm, &waiting[own.size() + k]),
+    require(MPI_Irecv(&others[k], bytes, MPI_BYTE, plan.sent[k].rank, tag, *comm, &waiting[own.size() + k]),
             "receiving addresses");
   require(MPI_Waitall(static_cast<int>(waiting.size()), waiting.data(), MPI_STATUSES_IGNORE), "receiving addresses");
   bool opened = exported;
@@ -173,7 +217,7 @@ bool Messages::Implementation::open_targets() {
     opened = opened && target.base != nullptr;
     targets.push_back(target);
   }
-  static_cast<void>(cudaGetLastError());  // another way is no error
+  if (!opened) static_cast<void>(cudaGetLastError());  // another way is no error
   return opened;
 }
 
@@ -182,11 +226,11 @@ void Messages::Implementation::make_requests() {
     for (const Part& part : parts) {
       const int count = way == Way::peer ? 0 : static_cast<int>(part.count);
       MPI_Request request = MPI_REQUEST_NULL;
-      require(receive ? MPI_Recv_init(from, count, MPI_DOUBLE, part.rank, tag, comm, &request)
-                      : MPI_Send_init(from, count, MPI_DOUBLE, part.rank, tag, comm, &request),
+      require(receive ? MPI_Recv_init(from, count, MPI_DOUBLE, part.rank, tag, *comm, &request)
+                      : MPI_Send_init(from, count, MPI_DOUBLE, part.rank, tag, *comm, &request),
               "preparing messages");
       requests.push_back(request);
-      from += part.count;
+      if (from != nullptr) from += part.count;
     }
   };
   if (way == Way::peer) {
@@ -197,8 +241,8 @@ void Messages::Implementation::make_requests() {
     std::sort(all.begin(), all.end(), by_rank);
     all.erase(std::unique(all.begin(), all.end(), [](const Part& a, const Part& b) { return a.rank == b.rank; }),
               all.end());
-    neighbours(true, all, host_in.get());
-    neighbours(false, all, host_out.get());
+    neighbours(true, all, nullptr);
+    neighbours(false, all, nullptr);
   } else {
     const bool device = way == Way::device;
     neighbours(true, plan.received, device ? in.get() : host_in.get());
@@ -209,21 +253,44 @@ void Messages::Implementation::make_requests() {
 Messages::Messages(MessagePlan plan) : here_(std::make_unique<Implementation>(std::move(plan))) {}
 Messages::~Messages() = default;
 
-void Messages::connect(MPI_Comm comm, Way wanted, Way otherwise) {
+void Messages::connect(std::shared_ptr<const MPI_Comm> comm, int tag, Way wanted, Way otherwise) {
   Implementation& m = *here_;
-  require(MPI_Comm_dup(comm, &m.comm), "duplicating a communicator");
+  m.comm = std::move(comm);
+  m.tag = tag;
   MPI_Comm host = MPI_COMM_NULL;
   int ranks = 0, of_host = 0;
-  require(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "finding the ranks of this host");
+  require(MPI_Comm_split_type(*m.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+          "finding the ranks of this host");
   require(MPI_Comm_size(host, &of_host), "finding the ranks of this host");
   require(MPI_Comm_free(&host), "finding the ranks of this host");
-  require(MPI_Comm_size(comm, &ranks), "finding the ranks of this host");
-  m.way = wanted;
-  if (wanted == Way::peer) {
-    const bool one_host = m.all(of_host == ranks);
-    if (!one_host || !m.all(m.open_targets())) m.way = otherwise;
+  require(MPI_Comm_size(*m.comm, &ranks), "finding the ranks of this host");
+  auto way = static_cast<Way>(m.most(static_cast<int>(wanted)));
+  otherwise = static_cast<Way>(m.most(static_cast<int>(otherwise)));
+  if (way == Way::peer) {
+    if (!m.all(of_host == ranks)) {
+      way = otherwise;
+    } else if (!m.all(m.open_targets())) {
+      way = otherwise;
+      m.close_targets();
+      static_cast<void>(m.all(true));  // nobody frees what another has open
+    }
+  }
+  // From here on what may fail on one rank alone.
+  m.way = way;
+  if (way == Way::staged) {
+    m.host_out = pinned_memory(m.elements_out);
+    m.host_in = pinned_memory(m.elements_in);
   }
   m.make_requests();
+}
+
+void Messages::release() noexcept {
+  // Others come here, too, unless something has failed.
+  const auto start = std::chrono::steady_clock::now();
+  do {
+    free_kept(false);
+  } while (!kept->empty() && std::chrono::steady_clock::now() - start < std::chrono::seconds(1));
+  free_kept(true);
 }
 
 Way Messages::way() const noexcept { return here_->way; }
@@ -232,9 +299,12 @@ const double* Messages::received(int which) const noexcept { return here_->buffe
 void Messages::begin(const double* x, bool on_device, gpu_loader::Stream stream) {
   Implementation& m = *here_;
   const int next = m.way == Way::peer ? 1 - m.current : 0;
+  // What is sent tells others that the multiply before has read its buffer. On another stream it may not have.
+  if (stream != std::exchange(m.last, stream)) require(cudaDeviceSynchronize(), "waiting for another stream");
   if (on_device) {
     require(gather(x, m.indices.get(), m.elements_out, m.out.get(), stream), "gathering elements of x");
   } else {
+    if (!m.host_out) m.host_out = pinned_memory(m.elements_out);
     for (std::size_t i = 0; i < m.elements_out; ++i) m.host_out[i] = x[m.plan.indices[i]];
     require(
         cudaMemcpyAsync(m.out.get(), m.host_out.get(), m.elements_out * sizeof(double), cudaMemcpyHostToDevice, stream),

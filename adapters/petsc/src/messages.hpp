@@ -44,11 +44,12 @@ class Messages {
   explicit Messages(MessagePlan plan);
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
-  /// Collective, as others' memory is no longer used.
+  /// Waits for nobody. Memory that others may still write to is kept until they say that they do not.
   ~Messages();
-  /// Takes a way, the same on all ranks: `wanted`, or where a rank cannot reach another's memory, `otherwise`. To be
-  /// called once, before all else. Collective.
-  void connect(MPI_Comm comm, Way wanted, Way otherwise);
+  /// Takes a way, the same on all ranks: the last in the order of Way that one of them has `wanted`, or where a rank
+  /// cannot reach another's memory, `otherwise`. `tag` is for this alone. To be called once, before all else.
+  /// Collective.
+  void connect(std::shared_ptr<const MPI_Comm> comm, int tag, Way wanted, Way otherwise);
   [[nodiscard]] Way way() const noexcept;
 
   /// Sends this rank's elements of x, which is on the device or not, without waiting.
@@ -58,6 +59,9 @@ class Messages {
   /// stream does with it has to be given to it before the next begin().
   int end(gpu_loader::Stream stream);
   [[nodiscard]] const double* received(int which) const noexcept;
+
+  /// Lets go of everything that is kept for others. To be called when MPI is about to end.
+  static void release() noexcept;
 
  private:
   struct Implementation;

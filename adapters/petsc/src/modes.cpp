@@ -88,6 +88,21 @@ PetscErrorCode read_options(Mat a, ModeOptions* options) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// On GPUs mode task has another exchange, and ranks in different modes would wait for each other.
+PetscErrorCode check_same_mode(Mat a, Mode mode) {
+  bool on_gpu = false;
+  const int own[2] = {static_cast<int>(mode), -static_cast<int>(mode)};
+  int most[2] = {};
+  PetscFunctionBegin;
+  PetscCall(is_on_gpu(a, &on_gpu));
+  if (!on_gpu) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(own, most, 2, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(a))));
+  PetscCheck(most[0] == -most[1], PETSC_COMM_SELF, PETSC_ERR_USER_INPUT,
+             "spmvpack: -mat_spmvpack_mode is %s on one rank and %s on another; give all ranks the same",
+             mode_names[-most[1]], mode_names[most[0]]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 std::string description_of(const ParallelState& state) {
   const bool merged = state.options.mode == Mode::vector;
   return fmt::format("mode {}, {} of x from other ranks{}: {}; {} {}{}, exchange {}\n",
@@ -148,6 +163,7 @@ PetscErrorCode state_of(Mat a, ParallelState** state) {
   PetscCall(PetscContainerDestroy(&container));
   PetscCall(PetscObjectGetId(object, &(*state)->owner));
   PetscCall(agree(a, read_options(a, &(*state)->options)));
+  PetscCall(check_same_mode(a, (*state)->options.mode));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm(object), &ranks));
   const bool with_own = (*state)->options.mode == Mode::vector && ranks > 1;
   PetscCall(make_exchange(a, with_own, (*state)->options.mode == Mode::task, &(*state)->exchange));
@@ -304,6 +320,10 @@ class HelpedMultiply {
 
  private:
   bool start_thread() {
+    if (!has_processor_for_helper()) {
+      (void)PetscInfo(a_, "spmvpack: this rank has one processor alone, mode naive instead\n");
+      return false;
+    }
     try {
       start_helper([this] { multiply(); });
       return true;
