@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The multiply of PETSc's AIJ beside that of spmvpack's plug-in, on one rank.
+"""The local multiply of PETSc's AIJ beside that of spmvpack's plug-in, on one rank or more.
 
-usage: petsc_multiply.py PLUGIN MATRIX... [--least NONZEROS] [--rounds N] [--json FILE] [-- PETSC OPTIONS]
+usage: [mpiexec -n RANKS] petsc_multiply.py PLUGIN MATRIX... [--least NONZEROS] [--rounds N] [--json FILE] [-- PETSC OPTIONS]
 
 MATRIX is a Matrix Market file, plain or compressed by gzip or zstd; those with fewer nonzeros than --least are left out.
 For each, both types of matrices multiply by turns, in rounds of as many multiplies as take about 5 ms; the figures are
 medians over the rounds. Options of PETSc choose what is measured, such as -mat_spmvpack_layout csell. A matrix that
-stays on AIJ has a ratio of about 1, by noise alone: it is marked, and counted as 1 in the geometric mean.
+stays on AIJ has a ratio of about 1, by noise alone: it is marked, and counted as 1 in the geometric mean. Of several
+ranks, each multiplies by its diagonal block, all at the same time, and the slowest counts.
 
 Needs petsc4py, NumPy, SciPy and, for .zst, the command zstd.
 """
@@ -44,25 +45,44 @@ def read(path):
     return a
 
 
-def seconds_of(multiplies, a, x, y):
+class Ranks:
+    """What the ranks have in common. PETSc's vectors do what messages would."""
+
+    def __init__(self, petsc):
+        self.number, self.own = petsc.COMM_WORLD.getSize(), petsc.COMM_WORLD.getRank()
+        self.values = petsc.Vec().createMPI((1, self.number))
+
+    def most(self, value):
+        self.values.setArray([value])
+        return self.values.max()[1]
+
+    def block(self, csr, petsc):
+        """This rank's block of rows and columns, as PETSc shares them out."""
+        rows, columns = (slice(*petsc.Vec().createMPI(n).getOwnershipRange()) for n in csr.shape)
+        return csr[rows, columns]
+
+
+def seconds_of(multiplies, a, x, y, ranks):
+    ranks.most(0)  # all begin together
     start = time.perf_counter()
     for _ in range(multiplies):
         a.mult(x, y)
-    return (time.perf_counter() - start) / multiplies
+    return ranks.most((time.perf_counter() - start) / multiplies)
 
 
 def what_became_of(a, petsc):
     """The line that MatView() adds."""
     with tempfile.NamedTemporaryFile("r") as file:
-        viewer = petsc.Viewer().createASCII(file.name)
+        viewer = petsc.Viewer().createASCII(file.name, comm=petsc.COMM_SELF)
         viewer.pushFormat(petsc.Viewer.Format.ASCII_INFO)
         a.view(viewer)
         viewer.destroy()
         return next(line.strip() for line in file if "spmvpack:" in line)
 
 
-def measure(path, csr, rounds, petsc):
-    aij = petsc.Mat().createAIJ(csr.shape, csr=(csr.indptr, csr.indices, csr.data.astype(float)))
+def measure(path, whole, rounds, petsc, ranks):
+    csr = ranks.block(whole, petsc)
+    aij = petsc.Mat().createAIJ(csr.shape, csr=(csr.indptr, csr.indices, csr.data.astype(float)), comm=petsc.COMM_SELF)
     ours = aij.convert("seqaijspmvpack", petsc.Mat())
     x, y = aij.createVecs()
     x.setArray(np.random.default_rng(1).standard_normal(csr.shape[1]))
@@ -74,17 +94,18 @@ def measure(path, csr, rounds, petsc):
     scale = abs(csr) @ np.abs(x.getArray())
     if not np.allclose(y.getArray(), z.getArray(), rtol=0, atol=1e-12 * scale.max()):
         sys.exit(f"{path.name}: the results differ")
-    multiplies = max(1, round(ROUND_SECONDS / seconds_of(3, aij, x, y)))
+    multiplies = max(1, round(ROUND_SECONDS / seconds_of(3, aij, x, y, ranks)))
     times = {"aij": [], "ours": []}
     for _ in range(rounds):
-        times["aij"].append(seconds_of(multiplies, aij, x, y))
-        times["ours"].append(seconds_of(multiplies, ours, x, z))
+        times["aij"].append(seconds_of(multiplies, aij, x, y, ranks))
+        times["ours"].append(seconds_of(multiplies, ours, x, z, ranks))
     line = what_became_of(ours, petsc)
     result = {
         "matrix": path.name,
-        "rows": csr.shape[0],
-        "nonzeros": int(csr.nnz),
-        "encoded": " A in " in line,
+        "ranks": ranks.number,
+        "rows": whole.shape[0],
+        "nonzeros": int(whole.nnz),
+        "encoded": ranks.most(0 if " A in " in line else 1) == 0,
         "aij_us": 1e6 * statistics.median(times["aij"]),
         "ours_us": 1e6 * statistics.median(times["ours"]),
         "said": line,
@@ -107,13 +128,15 @@ def main():
     petsc4py.init(["petsc_multiply", "-dll_append", options.plugin, *for_petsc.split()])
     from petsc4py import PETSc
 
-    results = []
+    results, ranks = [], Ranks(PETSc)
+    if ranks.own != 0:
+        sys.stdout = io.StringIO()
     print(f"{'matrix':28} {'nonzeros':>10} {'AIJ us':>9} {'ours us':>9} {'ratio':>6}")
     for path in options.matrices:
         csr = read(path)
         if csr is None or csr.nnz < options.least:
             continue
-        r = measure(path, csr, options.rounds, PETSc)
+        r = measure(path, csr, options.rounds, PETSc, ranks)
         results.append(r)
         print(f"{r['matrix']:28} {r['nonzeros']:10,} {r['aij_us']:9.1f} {r['ours_us']:9.1f} {r['ratio']:6.2f}  "
               f"{r['said'].partition('nonzeros: ')[2]}", flush=True)
@@ -121,7 +144,7 @@ def main():
     mean = math.exp(sum(math.log(r["ratio"]) for r in encoded) / max(1, len(results)))
     print(f"{len(encoded)} of {len(results)} encoded; AIJ's time over ours: {mean:.3f} (geometric mean, 1 for the others)"
           + (f", least {min(r['ratio'] for r in encoded):.3f}" if encoded else ""))
-    if options.json:
+    if options.json and ranks.own == 0:
         options.json.write_text(json.dumps(results, indent=1) + "\n")
 
 

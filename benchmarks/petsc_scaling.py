@@ -12,7 +12,8 @@ format. --scale makes the lattices smaller or larger, to about that share of the
 at all numbers of ranks; weak scaling has as many layers for each rank as strong scaling has for one of --ranks' most, so
 that both have the same matrix at the most ranks. Each rank makes its own rows.
 
-The types are measured by turns in one run; times are medians over its rounds, the slowest rank's. local, nonlocal and
+The types are measured by turns in one run, naive and task with one matrix between them; times are medians over its
+rounds, the slowest rank's. local, nonlocal and
 comm are the multiplies by both blocks and PETSc's exchange, each by itself while nothing else runs. overlap is
 (T_vector - T_mode) / T_comm, the share of the exchange that a mode hides. With --peer aijcusparse --type
 aijcusparsespmvpack all is on GPUs, whose memory in use is read by nvidia-smi, everything on them included. With more

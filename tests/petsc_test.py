@@ -176,6 +176,8 @@ class Tests:
     def own_types(self, ranks):
         said = succeed(ranks, program("matrix_types.py", "-dll_append", self.plugin))
         assert said.count("spmvpack: a matrix stays on AIJ: ") >= 1, said  # that of one rank
+        # Ranks may write into each other's lines. One block of each is not enough.
+        assert said.count("A in ccoo") >= (ranks + 1 if ranks > 1 else 1) and "A in sell" in said, said
         print(f"types, conversions, options at {ranks} ranks: ok")
 
     def refusals(self, other):
@@ -213,7 +215,10 @@ class Tests:
                            + f" -mat_type aijspmvpack -mat_spmvpack_mode {mode}")
             for event in ("SpmvpackLocal", "SpmvpackComm", *events):
                 assert re.search(rf"^{event} +[1-9]", text, re.MULTILINE), text
-        print("-log_view, -mat_spmvpack_view: ok")
+        text = succeed(2, ["taskset", "-c", str(min(os.sched_getaffinity(0))), *program("solve.py", self.folder / "log.json", 17)],
+                       f"{self.use} -mat_type aijspmvpack -mat_spmvpack_layout csell -mat_spmvpack_mode task -info :mat")
+        assert "this rank has one processor alone, mode naive instead" in text, text
+        print("-log_view, -mat_spmvpack_view, -info: ok")
 
 
 def main():

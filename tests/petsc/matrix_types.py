@@ -16,8 +16,9 @@ RANKS = PETSc.COMM_WORLD.getSize()
 OURS, AIJ = ("seqaijspmvpack", "seqaij") if RANKS == 1 else ("mpiaijspmvpack", "mpiaij")
 
 
-def matrix(n=200, kind=None):
+def matrix(n=200, kind=None, prefix=None):
     a = PETSc.Mat().create()
+    a.setOptionsPrefix(prefix)
     a.setSizes([n, n])
     a.setType(AIJ if kind is None else kind)
     a.setPreallocationNNZ(4)
@@ -140,6 +141,20 @@ for prefix, expected in ((None, "on AIJ so far"), ("own_", "A in ccoo")):
         viewer.destroy()
         text = file.read()
     assert expected in text, text
+
+# So have both blocks, and in mode vector the matrix of both: petsc_test.py counts what is printed.
+options.setValue("own_mat_spmvpack_view", True)
+for mode, layout, before in (("naive", "ccoo", False), ("vector", "sell", False), ("naive", "bitflag", True)):
+    options.setValue("own_mat_spmvpack_mode", mode)
+    options.setValue("own_mat_spmvpack_layout", layout)
+    if before:  # blocks that are ours before the whole is
+        options.setValue("mat_seqaij_type", "seqaijspmvpack")
+    a = matrix(kind="aijspmvpack", prefix="own_")
+    require_same(a, OURS)
+    if mode == "naive" or RANKS == 1:
+        assert f"A in {layout}" in viewed(a), viewed(a)
+    a.destroy()
+options.delValue("mat_seqaij_type")
 
 # A layout that one rank cannot encode in: it says why, multiplies by AIJ, and all others go on.
 options.setValue("mat_spmvpack_layout", "dia" if PETSc.COMM_WORLD.getRank() == RANKS - 1 else "csell")

@@ -41,8 +41,9 @@ PetscErrorCode make_exchange(Mat a, bool with_own, bool beside, Exchange* exchan
   PetscCall(PetscSFCreate(PetscObjectComm(reinterpret_cast<PetscObject>(a)), &exchange->sf));
   PetscCall(PetscSFSetFromOptions(exchange->sf));
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(a), "mpiaijcusparse", &on_gpu));
+  exchange->on_gpu = on_gpu != PETSC_FALSE;
   // The exchange on GPUs only asks it who sends what to whom, and window does not tell.
-  if (beside && on_gpu != PETSC_FALSE) PetscCall(PetscSFSetType(exchange->sf, PETSCSFBASIC));
+  if (beside && exchange->on_gpu) PetscCall(PetscSFSetType(exchange->sf, PETSCSFBASIC));
   PetscCall(PetscSFSetGraphLayout(exchange->sf, layout, size, nullptr, PETSC_COPY_VALUES, wanted.data()));
   PetscCall(PetscSFSetUp(exchange->sf));
   if (beside) PetscCall(make_gpu_exchange(a, exchange->sf, &exchange->gpu));
@@ -73,6 +74,7 @@ PetscErrorCode exchange_is_of(Mat a, const Exchange& exchange, bool* same) {
 
 PetscErrorCode begin_exchange(Exchange& e, Vec x) {
   PetscFunctionBegin;
+  if (e.on_gpu) PetscCall(begin_on_stream(&e.streams, !e.gpu));
   if (e.gpu) {
     PetscCall(e.gpu->begin(x));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -90,6 +92,7 @@ PetscErrorCode end_exchange(Exchange& e, Vec x) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscSFBcastEnd(e.sf, MPIU_SCALAR, e.from, e.to, MPI_REPLACE));
+  if (e.on_gpu) PetscCall(end_on_stream(e.streams));
   PetscCall(VecRestoreArrayWriteAndMemType(e.received, &e.to));
   PetscCall(VecRestoreArrayReadAndMemType(x, &e.from));
   PetscFunctionReturn(PETSC_SUCCESS);

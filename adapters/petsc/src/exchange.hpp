@@ -19,12 +19,20 @@ class GpuExchange {
   [[nodiscard]] virtual const char* way() const noexcept = 0;
 };
 
+/// The streams of CUDA on which an exchange has been used: the first time, and last.
+struct Streams {
+  const void *first = nullptr, *last = nullptr;
+  bool used = false;
+};
+
 struct Exchange {
   std::vector<PetscInt> ghosts;  ///< the columns that others have, in the order of the off-diagonal block
   bool with_own = false;         ///< `received` begins with this rank's own elements
   PetscSF sf = nullptr;
   Vec received = nullptr;
   std::unique_ptr<GpuExchange> gpu;  ///< or null: the PetscSF
+  bool on_gpu = false;
+  Streams streams;
   // Between begin_exchange() and end_exchange():
   const PetscScalar* from = nullptr;
   PetscScalar* to = nullptr;
@@ -44,6 +52,10 @@ PetscErrorCode end_exchange(Exchange& exchange, Vec x);
 
 /// For a matrix on GPUs, with the messages of `sf`; null for others. Collective.
 PetscErrorCode make_gpu_exchange(Mat a, PetscSF sf, std::unique_ptr<GpuExchange>* exchange);
+/// Waits for the GPU if an exchange begins on another stream than the one before, whose multiply may still read its
+/// buffers, or on another than the first, if the exchange `keeps_first`, as a PetscSF does. end_on_stream(): the same.
+PetscErrorCode begin_on_stream(Streams* streams, bool keeps_first);
+PetscErrorCode end_on_stream(const Streams& streams);
 /// When PETSc ends: what exchanges that are no more have kept for other ranks.
 PetscErrorCode release_gpu_exchanges();
 

@@ -1,5 +1,6 @@
 // The exchange of mode task between GPUs: the messages of a PetscSF, sent by Messages beside what PETSc's stream does.
 
+#include <cuda_runtime_api.h>
 #include <petscdevice.h>
 
 #include <algorithm>
@@ -127,7 +128,33 @@ PetscErrorCode read_way(Mat a, Way* way, Way* otherwise) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode wait_for_gpu() {
+  PetscFunctionBegin;
+  const cudaError_t status = cudaDeviceSynchronize();
+  PetscCheck(status == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "spmvpack: waiting for the GPU: %s",
+             cudaGetErrorString(status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 }  // namespace
+
+PetscErrorCode begin_on_stream(Streams* streams, bool keeps_first) {
+  gpu_loader::Stream now = nullptr;
+  PetscFunctionBegin;
+  PetscCall(current_stream(&now));
+  if (!streams->used || !keeps_first) streams->first = now;
+  const bool same = !streams->used || (streams->last == now && streams->first == now);
+  streams->used = true;
+  streams->last = now;
+  if (!same) PetscCall(wait_for_gpu());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode end_on_stream(const Streams& streams) {
+  PetscFunctionBegin;
+  if (streams.last != streams.first) PetscCall(wait_for_gpu());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode release_gpu_exchanges() {
   PetscFunctionBegin;

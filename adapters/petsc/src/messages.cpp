@@ -185,9 +185,8 @@ struct Messages::Implementation {
   Way way = Way::staged;
   std::vector<Target> targets;  ///< of plan.sent
   std::vector<MPI_Request> requests;
-  gpu_loader::Stream last = nullptr;  ///< what has read the buffers last
-  int current = 0;                    ///< of the two
-  bool begun = false;                 ///< all that begin() does has been launched
+  int current = 0;     ///< of the two
+  bool begun = false;  ///< all that begin() does has been launched
 };
 
 /// Whether this rank can write to all that it sends to. Collective.
@@ -299,8 +298,6 @@ const double* Messages::received(int which) const noexcept { return here_->buffe
 void Messages::begin(const double* x, bool on_device, gpu_loader::Stream stream) {
   Implementation& m = *here_;
   const int next = m.way == Way::peer ? 1 - m.current : 0;
-  // What is sent tells others that the multiply before has read its buffer. On another stream it may not have.
-  if (stream != std::exchange(m.last, stream)) require(cudaDeviceSynchronize(), "waiting for another stream");
   if (on_device) {
     require(gather(x, m.indices.get(), m.elements_out, m.out.get(), stream), "gathering elements of x");
   } else {

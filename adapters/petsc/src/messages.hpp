@@ -52,7 +52,8 @@ class Messages {
   void connect(std::shared_ptr<const MPI_Comm> comm, int tag, Way wanted, Way otherwise);
   [[nodiscard]] Way way() const noexcept;
 
-  /// Sends this rank's elements of x, which is on the device or not, without waiting.
+  /// Sends this rank's elements of x, which is on the device or not, without waiting. Others take it that the stream
+  /// has read what came before the last time: with another stream than then, the caller waits for that first.
   void begin(const double* x, bool on_device, gpu_loader::Stream stream);
   /// Waits until all have come, and makes the stream wait. x may be changed from here on. Whoever has begun has to end,
   /// whether begin() has thrown or not: others wait for it. Returns which of two buffers has the elements now: what the

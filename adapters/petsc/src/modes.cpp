@@ -240,6 +240,7 @@ PetscErrorCode update_merged(Mat a, const Mat (&blocks)[2], ParallelState& state
     merged = copy;
   }
   if (!same_pattern) {
+    PetscCall(take_prefix(a, merged));
     PetscCall(take_over(merged));
     if (state.merged != nullptr) PetscCall(find_state(state.merged, &before, &own));
     if (before != nullptr && own) {

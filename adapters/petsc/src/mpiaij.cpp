@@ -15,8 +15,11 @@ PetscErrorCode convert_blocks(Mat a, MatType type) {
   Mat blocks[2] = {};
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(a, &blocks[0], &blocks[1], nullptr));
-  for (Mat block : blocks)
-    if (block != nullptr) PetscCall(MatConvert(block, type, MAT_INPLACE_MATRIX, &block));
+  for (Mat block : blocks) {
+    if (block == nullptr) continue;
+    PetscCall(take_prefix(a, block));
+    PetscCall(MatConvert(block, type, MAT_INPLACE_MATRIX, &block));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

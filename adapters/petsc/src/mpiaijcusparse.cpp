@@ -19,7 +19,9 @@ PetscErrorCode take_over_blocks(Mat a) {
     PetscBool is_aijcusparse = PETSC_FALSE;
     if (block != nullptr)
       PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(block), MATSEQAIJCUSPARSE, &is_aijcusparse));
-    if (is_aijcusparse != PETSC_FALSE) PetscCall(take_over_seq(block));
+    if (is_aijcusparse == PETSC_FALSE) continue;
+    PetscCall(take_prefix(a, block));
+    PetscCall(take_over_seq(block));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -66,11 +66,17 @@ PetscErrorCode detach(Mat a, const Functions& aij) {
 /// The functions of any MATSEQAIJ.
 PetscErrorCode functions_of_seqaij(Functions* aij) {
   Mat plain = nullptr;
+  State* state = nullptr;
+  bool own = false;
   PetscFunctionBegin;
   PetscCall(MatCreate(PETSC_COMM_SELF, &plain));
   PetscCall(MatSetSizes(plain, 0, 0, 0, 0));
   PetscCall(MatSetType(plain, MATSEQAIJ));
-  PetscCall(get_functions(plain, aij));
+  PetscCall(find_state(plain, &state, &own));
+  if (state != nullptr)  // -mat_seqaij_type has made it one of ours
+    *aij = state->aij;
+  else
+    PetscCall(get_functions(plain, aij));
   PetscCall(MatDestroy(&plain));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

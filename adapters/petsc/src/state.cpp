@@ -183,6 +183,17 @@ PetscErrorCode remove_state(Mat a) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode take_prefix(Mat whole, Mat block) {
+  const char *of_whole = nullptr, *own = nullptr;
+  PetscFunctionBegin;
+  PetscCall(MatGetOptionsPrefix(whole, &of_whole));
+  PetscCall(MatGetOptionsPrefix(block, &own));
+  if (of_whole == nullptr || own != nullptr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSetOptionsPrefix(block, of_whole));
+  PetscCall(remove_state(block));  // of one that was ours before
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode view_with_state(Mat a, State& state, PetscViewer viewer) {
   PetscBool ascii = PETSC_FALSE;
   PetscViewerFormat format = PETSC_VIEWER_DEFAULT;

@@ -91,6 +91,9 @@ PetscErrorCode make_state(Mat a, const Place& place, const Functions& aij, State
 /// The State that is composed with the matrix, which may be of another one; null if there is none.
 PetscErrorCode find_state(Mat a, State** state, bool* own);
 PetscErrorCode remove_state(Mat a);
+/// Gives a local block, or what is made of both, the prefix of the whole matrix, unless it has one: PETSc's have none,
+/// and options are read with it.
+PetscErrorCode take_prefix(Mat whole, Mat block);
 
 PetscErrorCode get_functions(Mat a, Functions* functions);
 PetscErrorCode set_functions(Mat a, const Functions& functions);

@@ -33,6 +33,9 @@ PetscErrorCode register_gpu_types() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode begin_on_stream(Streams* /*streams*/, bool /*keeps_first*/) { return PETSC_SUCCESS; }
+PetscErrorCode end_on_stream(const Streams& /*streams*/) { return PETSC_SUCCESS; }
+
 PetscErrorCode make_gpu_exchange(Mat /*a*/, PetscSF /*sf*/, std::unique_ptr<GpuExchange>* exchange) {
   PetscFunctionBegin;
   exchange->reset();
