@@ -108,6 +108,7 @@ def measure(path, whole, rounds, petsc, ranks):
         "encoded": ranks.most(0 if " A in " in line else 1) == 0,
         "aij_us": 1e6 * statistics.median(times["aij"]),
         "ours_us": 1e6 * statistics.median(times["ours"]),
+        "least_us": {kind: 1e6 * min(times[kind]) for kind in times},  # for a machine that others use, too
         "said": line,
     }
     result["ratio"] = statistics.median(a / o for a, o in zip(times["aij"], times["ours"]))
