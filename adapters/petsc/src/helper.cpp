@@ -50,7 +50,7 @@ class Helper {
   void wait_while(Phase phase, Clock::duration looking_out) {
     const auto until = Clock::now() + looking_out;
     do {
-      for (int k = 0; k < 1000; ++k) {  // tens of microseconds, in which a core leaves what it has to its other thread
+      for (int k = 0; k < 64; ++k) {
         if (phase_.load(std::memory_order_acquire) != phase) return;
         __builtin_ia32_pause();
       }
