@@ -21,6 +21,12 @@ using Clock = std::chrono::steady_clock;
 /// a thread looks out for what it waits for first, for at most so long.
 constexpr Clock::duration patience = std::chrono::milliseconds(10);
 
+void pause() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
 class Helper {
  public:
   Helper() : thread_([this] { run(); }) {}
@@ -52,7 +58,7 @@ class Helper {
     do {
       for (int k = 0; k < 64; ++k) {
         if (phase_.load(std::memory_order_acquire) != phase) return;
-        __builtin_ia32_pause();
+        pause();
       }
       std::this_thread::yield();  // to the other one, should it have no core
     } while (Clock::now() < until);
