@@ -46,6 +46,11 @@ function(spmvpack_set_options target)
   if(NOT target MATCHES "^spmvpack_(container|sources|encoder|host_loader)$")
     target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O2>)
   endif()
+  # Alignment is checked where bytes of files become arrays. Everywhere, with sums of pointers, whose loads and stores
+  # AddressSanitizer sees, it takes a third of the time to compile (preset asan).
+  if(CMAKE_CXX_FLAGS MATCHES "undefined" AND target MATCHES "^spmvpack_(container|sources)$")
+    target_compile_options(${target} PRIVATE -fsanitize=alignment)
+  endif()
   if(SPMVPACK_WERROR)
     target_compile_options(${target} PRIVATE
       "$<$<COMPILE_LANGUAGE:C,CXX>:-Werror>" "$<$<COMPILE_LANGUAGE:CUDA>:-Werror;all-warnings>")

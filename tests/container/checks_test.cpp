@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "golden_files.hpp"
+#include "sanitized.hpp"
 #include "spmvpack/container/layouts/amb_check.hpp"
 #include "spmvpack/container/layouts/bitflag_check.hpp"
 #include "spmvpack/container/layouts/ccoo_check.hpp"
@@ -306,11 +307,7 @@ void require_same(const PartView& part, std::array<int, 2>& verdicts) {
 }  // namespace
 
 TEST_CASE("what a GPU's checks take and refuse, the host's do, of golden files and of mutants") {
-#ifdef SPMVPACK_TEST_SANITIZED
-  constexpr int mutants = 30;
-#else
-  constexpr int mutants = 200;
-#endif
+  constexpr int mutants = sanitized ? 30 : 200;
   constexpr std::uint64_t most_rows = 100'000;  // others are not mutated
   std::map<std::string, std::array<int, 2>> verdicts;
   for (const char* const kind : {"accept", "reject"})

@@ -15,6 +15,7 @@
 #include "columns.hpp"
 #include "golden_files.hpp"
 #include "products.hpp"
+#include "sanitized.hpp"
 #include "spmvpack/container/multiply.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
@@ -284,6 +285,7 @@ TEST_CASE("every golden file to accept multiplies several columns as one at a ti
       const bool plain = operation == Operation::none;
       for (const T alpha : {T(2), T(0)})
         for (const T beta : {T(0.5), T(0)}) {
+          if (sanitized && (alpha == 0) != (beta == 0)) continue;
           INFO((plain ? "A, " : "A^T, ") << to_string(description.vectors) << ", alpha " << alpha << ", beta " << beta);
           compare_columns<T>(
               plain ? facts.cols : facts.rows, plain ? facts.rows : facts.cols,
@@ -309,7 +311,7 @@ TEST_CASE("every golden file to accept multiplies several columns as one at a ti
     in_all_ways(double{});
     if (facts.value_type == ValueType::f32 && facts.rows + facts.cols < 10'000) in_all_ways(float{});
   }
-  CHECK(multiplied > 20'000);
+  CHECK(multiplied > (sanitized ? 10'000 : 20'000));
 }
 
 TEST_CASE("every golden file to reject is rejected, for what it is, by every way of loading") {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "sanitized.hpp"
 #include "spmvpack/container/types.hpp"
 
 using namespace spmvpack;
@@ -96,12 +97,12 @@ LineError error_of(T (*read)(const std::string&), const std::string& token) {
 TEST_CASE("printed doubles read back to their bits, with few digits and many") {
   std::mt19937_64 random(1);
   std::size_t wrong = 0;
-  for (int i = 0; i < 400000; ++i) {
+  for (int i = 0; i < test::trials(400000); ++i) {
     const auto value = std::bit_cast<double>(random());
     if (!std::isfinite(value)) continue;
     wrong += !agrees(fmt::format("{:.{}e}", value, random() % 25));
   }
-  for (int i = 0; i < 400000; ++i) {
+  for (int i = 0; i < test::trials(400000); ++i) {
     const double value = std::ldexp(static_cast<double>(random() >> 11), -static_cast<int>(random() % 80));
     wrong += !agrees(fmt::format("{}{:.{}f}", i % 2 ? "-" : "", value, random() % 22));
     if (i % 4 == 0) wrong += !agrees(fmt::format("{:.{}g}", static_cast<float>(value), 1 + random() % 12));
@@ -112,7 +113,7 @@ TEST_CASE("printed doubles read back to their bits, with few digits and many") {
 TEST_CASE("random digit strings of any length are correctly rounded") {
   std::mt19937_64 random(2);
   std::size_t wrong = 0;
-  for (int i = 0; i < 200000; ++i) {
+  for (int i = 0; i < test::trials(200000); ++i) {
     std::string token;
     const std::size_t length = 1 + random() % (i % 100 == 0 ? 900 : 40), point = random() % (length + 1);
     for (std::size_t k = 0; k < length; ++k) {
@@ -131,7 +132,7 @@ TEST_CASE("ties and their neighbours are correctly rounded, subnormals and the l
   const auto check = [&](long double tie) {
     for (const std::string& token : around(in_full(tie))) wrong += !agrees(token);
   };
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < test::trials(20000); ++i) {
     const double value = std::fabs(std::bit_cast<double>(i % 4 ? random() : random() & 0x800FFFFFFFFFFFFF));
     if (!std::isfinite(value) || value == DBL_MAX) continue;
     check((static_cast<long double>(value) + std::nextafter(value, INFINITY)) / 2);
@@ -200,7 +201,7 @@ TEST_CASE("integers are exact or refused") {
 
 TEST_CASE("digits of every length") {
   std::mt19937_64 random(4);
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < test::trials(100000); ++i) {
     const std::uint64_t expected = random() >> (random() % 64);
     const Line line(std::string(random() % 9, '0') + std::to_string(expected));
     std::uint64_t value = 0;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "sanitized.hpp"
 
 using namespace spmvpack;
 using namespace spmvpack::sources;
@@ -101,7 +102,7 @@ std::string real(std::mt19937_64& random) {
 
 TEST_CASE("what is no digit is found, by the portable way too") {
   std::mt19937_64 random(1);
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < test::trials(20000); ++i) {
     char bytes[64] = {};
     std::uint64_t marks = 0;
     for (unsigned k = 0; k < 64; ++k) {
@@ -117,7 +118,7 @@ TEST_CASE("what is no digit is found, by the portable way too") {
 TEST_CASE("plain lines are read to the bits that strtod gives") {
   std::mt19937_64 random(2);
   std::size_t not_plain = 0, wrong = 0;
-  for (int i = 0; i < 1000000; ++i) {
+  for (int i = 0; i < test::trials(1000000); ++i) {
     const std::string line = index(random) + " " + index(random) + " " + real(random) + (i % 5 ? "\n" : "\r\n");
     Entry entry;
     if (!read<Field::real>(line, entry, i % 2 ? "1 2 3\n" : ""))
@@ -127,7 +128,7 @@ TEST_CASE("plain lines are read to the bits that strtod gives") {
   }
   CHECK(wrong == 0);
   CHECK(not_plain < 10000);  // halfway cases, which are left to a careful reader
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < test::trials(100000); ++i) {
     const std::string line = index(random) + " " + index(random) + (i % 2 ? " -" : " ") + index(random) + "\n";
     Entry entry;
     REQUIRE(read<Field::integer>(line, entry));
@@ -158,7 +159,7 @@ TEST_CASE("a line with a mistake is not plain") {
     check_field(read<Field::integer>(line, entry, rest), Field::integer);
     check_field(read<Field::pattern>(line, entry, rest), Field::pattern);
   };
-  for (int i = 0; i < 60000; ++i) {
+  for (int i = 0; i < test::trials(60000); ++i) {
     std::string line = index(random) + " " + index(random);
     if (i % 3 != 0) line += " " + (i % 3 == 1 ? real(random) : "-" + index(random));
     line += "\n";

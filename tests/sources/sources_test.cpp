@@ -111,7 +111,7 @@ const std::string boeing = fmt::format(
 
 TEST_CASE("bzip2 and xz are told by content and inflated") {
   const auto filter = GENERATE(as<int>{}, ARCHIVE_FILTER_BZIP2, ARCHIVE_FILTER_XZ);
-  const std::string text = lines(200000);
+  const std::string text = lines(sanitized ? 50000 : 200000);
   const std::string bytes = compress(text, filter);
   for (const std::size_t step : {std::size_t{1000}, std::size_t{65536}, text.size() * 2}) {
     CHECK(text_of(*inflate(std::make_shared<MemoryStream>("file", bytes)), step) == text);

@@ -10,6 +10,7 @@
 
 #include "catch.hpp"
 #include "memory_stream.hpp"
+#include "sanitized.hpp"
 #include "source/inflate.hpp"
 #include "spmvpack/container/memory.hpp"
 #include "text/text_batches.hpp"
@@ -110,7 +111,7 @@ std::string lines(std::size_t count, unsigned seed) {
 /// Any bit of a compressed file from byte `begin` on is missed, at a place, after the same text at any step.
 void check_flipped_bits(const std::string& bytes, std::size_t begin) {
   std::mt19937_64 random(7);
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < test::trials(300); ++i) {
     std::string damaged = bytes;
     const std::size_t at = begin + random() % (bytes.size() - begin);
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << random() % 8));
@@ -168,7 +169,7 @@ TEST_CASE("truncated compressed files are refused at every length") {
   const std::string text = lines(40, 5);
   for (const std::string& whole :
        {gzip(text), zstd(text), xz(text), gzip(text) + gzip(text), zstd(text) + zstd(text), xz(text) + xz(text)}) {
-    for (std::size_t length = 6; length < whole.size(); ++length) {
+    for (std::size_t length = 6; length < whole.size(); length += test::sanitized ? 3 : 1) {
       if (2 * length == whole.size()) continue;  // one whole member of two
       const auto [before, error] = damage_of(whole.substr(0, length), 100);
       REQUIRE(error.code() == errc::bad_input);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sanitized.hpp"
 #include "spmvpack/container/csr_matrix.hpp"
 
 namespace spmvpack::test {
@@ -108,12 +109,6 @@ CsrMatrix rows_over_ranges(std::uint64_t rows, std::uint32_t ranges, std::uint32
   });
 }
 
-/// A sanitizer makes tests ten times as long: what takes the same templates in f32 as in f64 is then run in f64.
-#ifdef SPMVPACK_TEST_SANITIZED
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
 /// Of each of the three longest rows below.
 inline constexpr std::uint64_t entries_of_long_row = sanitized ? 20000 : 60000;
 /// What the rows of others, which are all alike, are divided by.

@@ -1,0 +1,14 @@
+#pragma once
+// What sanitizers take less of, because they make tests ten times as long: release runs all of it.
+
+namespace spmvpack::test {
+
+#ifdef SPMVPACK_TEST_SANITIZED
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+/// Of so many random trials, those that a sanitizer gets.
+constexpr int trials(int count) { return sanitized ? count / 10 : count; }
+
+}  // namespace spmvpack::test
