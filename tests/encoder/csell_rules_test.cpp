@@ -58,7 +58,7 @@ TEST_CASE("the work of a way follows from its counts") {
   CHECK(count_of(raw, "csell.raw_entries") == raw.entries);
   CHECK(count_of(raw, "csell.mirrors") == 0);
   CHECK(count_of(raw, "csell.teams") == 0);
-  WayFacts mirrored = with_mirrors(raw, Source::mirror, 1'280'000, 200'000, device);
+  WayFacts mirrored = with_mirrors(raw, Source::mirror, 1'280'000, 200'000);
   CHECK(mirrored.device_bytes == 200'000 + 1'280'000 * 8);
   CHECK(count_of(mirrored, "csell.mirrors") == 20'000 * 128);
   CHECK(count_of(mirrored, "csell.patterns") == 20'000 * 128);
@@ -66,13 +66,13 @@ TEST_CASE("the work of a way follows from its counts") {
   CHECK(count_of(mirrored, "x.sectors") == 1'280'000 * 8 / 32);  // values side by side
   mirrored.mirrors_by_steps = 0;
   CHECK(count_of(mirrored, "x.sectors") == 1'280'000);
-  CHECK(count_of(with_mirrors(patterns(3), Source::mirror, 1'280'000, 200'000, device), "csell.mirror_blocks") ==
+  CHECK(count_of(with_mirrors(patterns(3), Source::mirror, 1'280'000, 200'000), "csell.mirror_blocks") ==
         20'000 * 128 * 9);
   // Few slices have a kernel of their own, unless they have mirrors; how few depends on the device.
   WayFacts small = patterns(1);
   small.slices = 1000;
   CHECK(count_of(small, "csell.few") == 20'000 * 128);
-  CHECK(count_of(with_mirrors(small, Source::mirror, 10, 0, device), "csell.few") == 0);
+  CHECK(count_of(with_mirrors(small, Source::mirror, 10, 0), "csell.few") == 0);
   Device half = device;
   half.multiprocessors = 62;
   CHECK(work_of(small, half)[1].name == "csell.patterns");
@@ -89,9 +89,12 @@ TEST_CASE("of raw values and mirrors the aim's profile takes what it predicts fa
     raw.pattern_groups *= 10;
     raw.value_size = value_size;
     raw.device_bytes = raw.entries * value_size + 2'000'000;
-    const WayFacts mirrored = with_mirrors(raw, Source::mirror, raw.entries / block / block / 2, 2'000'000, device);
+    const WayFacts mirrored = with_mirrors(raw, Source::mirror, raw.entries / block / block / 2, 2'000'000);
     const std::uint64_t csr_bytes = raw.entries * (value_size + 4);
-    const auto rank = [&](const WayFacts& f) { return rank_of({f.device_bytes, work_of(f, device)}, csr_bytes, aim); };
+    const auto rank = [&](WayFacts f) {
+      f.sums = sums_of(f, device);
+      return rank_of({f.device_bytes, work_of(f, device)}, csr_bytes, aim);
+    };
     return rank(mirrored) < rank(raw);
   };
   // Bytes are dearer on an H100.
@@ -135,6 +138,13 @@ TEST_CASE("warps share slices that are few and long, or full of mirrors") {
   CHECK(sums_of({10000, 19999, 100'000'000}, device) == 1);
   CHECK(sums_of({10000, 20000, 90'000'000}, device) == 1);
   CHECK(sums_of({10000, 40000, 200'000'000}, device) == 4);
+  // Only mirrors are looked for in slices that are in flight.
+  WayFacts way = patterns(1);
+  way.pattern_groups = 4 * way.slices;
+  way.device_bytes = 200'000'000;
+  CHECK(sums_of(way, device) == 1);
+  way.source = Source::skew;
+  CHECK(sums_of(way, device) == 4);
 }
 
 }  // namespace

@@ -99,22 +99,19 @@ class CsellPlanner {
       sum += round_up(rows.blocks(s) * columns.block * columns.block * size, unit);
     return sum;
   }
-  /// Of these columns, in a way without mirrors that takes so many bytes.
-  [[nodiscard]] WayFacts facts_of(Source source, const ColumnsPlan& columns, std::uint64_t bytes,
-                                  std::optional<std::uint64_t> sums) const {
+  /// Of these columns, in a way that takes so many bytes.
+  [[nodiscard]] WayFacts facts_of(Source source, const ColumnsPlan& columns, std::uint64_t bytes) const {
     const ColumnsPlan::GroupSums groups = columns.group_sums();
-    WayFacts f{.source = source,
-               .block = columns.block,
-               .rows = a_.rows(),
-               .entries = a_.nnz(),
-               .value_size = size_of(a_.value_type()),
-               .slices = columns.slices.size(),
-               .pattern_groups = groups.of[0],
-               .offset_groups = groups.of[1] + groups.of[2] + groups.of[3],
-               .longest = groups.longest,
-               .device_bytes = bytes};
-    f.sums = sums ? *sums : sums_of({f.slices, f.pattern_groups + f.offset_groups, 0}, device_);
-    return f;
+    return {.source = source,
+            .block = columns.block,
+            .rows = a_.rows(),
+            .entries = a_.nnz(),
+            .value_size = size_of(a_.value_type()),
+            .slices = columns.slices.size(),
+            .pattern_groups = groups.of[0],
+            .offset_groups = groups.of[1] + groups.of[2] + groups.of[3],
+            .longest = groups.longest,
+            .device_bytes = bytes};
   }
   CsrView a_;
   const Device& device_;
@@ -160,11 +157,12 @@ void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) 
   const std::uint64_t csr_bytes = spmvpack::layouts::csr::device_bytes(a_.rows(), a_.nnz(), a_.value_type());
   const std::optional<std::uint64_t> sums = sums_setting(options);
   std::optional<Rank> best;
-  const auto rank = [&](const WayFacts& f) {
+  const auto rank = [&](WayFacts& f) {
+    f.sums = sums ? *sums : sums_of(f, device_);
     return rank_of({f.device_bytes, work_of(f, device_)}, csr_bytes, options.aim);
   };
   const auto is_best = [&](const Rank& of) { return !best || of < *best; };
-  const auto consider = [&](const WayFacts& f) {
+  const auto consider = [&](WayFacts f) {
     considered_.push_back(
         {fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(f.source))), f.device_bytes});
     const Rank of = rank(f);
@@ -178,29 +176,28 @@ void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) 
   };
   /// Whether mirrors may be best if half of all blocks have one, and if as many have as in a sample.
   const auto may_have_mirrors = [&](Source source) {
-    const WayFacts without = facts_of(Source::raw, *plain, 0, sums);
-    const auto with = [&](std::uint64_t mirrors) {
-      WayFacts f = with_mirrors(without, source, mirrors, plain->bytes(), device_);
-      if (sums) f.sums = *sums;
-      return f;
+    const WayFacts without = facts_of(Source::raw, *plain, 0);
+    const auto is_best_with = [&](std::uint64_t mirrors) {
+      WayFacts f = with_mirrors(without, source, mirrors, plain->bytes());
+      return is_best(rank(f));
     };
     const std::uint64_t blocks = a_.nnz() / block / block;
-    if (!is_best(rank(with(blocks / 2)))) return false;
+    if (!is_best_with(blocks / 2)) return false;
     const MirrorSample sample = sample_mirrors(rows, source);
     if (!are_many_mirrors(sample.mirrors, sample.blocks)) return false;
     return options.aim.optimize == Objective::bytes ||
-           is_best(rank(with(std::min(blocks / 2, blocks * sample.mirrors / sample.blocks))));
+           is_best_with(std::min(blocks / 2, blocks * sample.mirrors / sample.blocks));
   };
   for (const Source source : sources_to_plan({a_.nnz(), values.distinct(), block}, wanted)) {
     if (source == Source::step) {
       in_steps = plan_columns(rows, true, options.threads);
-      if (in_steps) consider(facts_of(source, *in_steps, in_steps->bytes(), sums));
+      if (in_steps) consider(facts_of(source, *in_steps, in_steps->bytes()));
       continue;
     }
     if (!plain) plain = plan_columns(rows, false, options.threads);
     if (source == Source::single) {
       out_.single = {values.most_frequent()[0].bits};
-      consider(facts_of(source, *plain, plain->bytes() + size, sums));
+      consider(facts_of(source, *plain, plain->bytes() + size));
     } else if (source == Source::table) {
       const TableLimits limits{.least_entries = device_.small_entries,
                                .asked_for = wanted.has_value(),
@@ -209,18 +206,17 @@ void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) 
                                .staging_bytes = device_.staging_bytes};
       auto tables = plan_tables(rows, values, plain->groups, limits, options.threads);
       if (!tables) continue;
-      WayFacts f = facts_of(source, *plain, plain->bytes() + tables->bytes(plain->groups, size), sums);
+      WayFacts f = facts_of(source, *plain, plain->bytes() + tables->bytes(plain->groups, size));
       f.tiles = tables->values.size();
       if (consider(f)) out_.tables = std::move(*tables);
     } else if (source == Source::raw) {
-      consider(facts_of(source, *plain, plain->bytes() + raw_bytes(*plain), sums));
+      consider(facts_of(source, *plain, plain->bytes() + raw_bytes(*plain)));
     } else if (wanted || may_have_mirrors(source)) {
       auto mirrors = plan_mirrors(rows, source, plain->slices, plain->groups, plain->patterns, options.threads);
       if (!mirrors) continue;
-      WayFacts f = facts_of(source, *plain, mirrors->bytes(plain->groups, block, size), sums);
+      WayFacts f = facts_of(source, *plain, mirrors->bytes(plain->groups, block, size));
       f.mirrors = mirrors->mirrored;
       f.mirrors_by_steps = mirrors->by_steps;
-      if (!sums) f.sums = sums_of({f.slices, f.pattern_groups + f.offset_groups, f.device_bytes}, device_);
       if (consider(f)) out_.mirrors = std::move(mirrors);
     }
   }

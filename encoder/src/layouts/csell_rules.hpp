@@ -104,6 +104,9 @@ struct WayFacts {
   std::uint64_t device_bytes = 0;
 };
 constexpr bool has_mirrors_of(const WayFacts& f) { return f.source == Source::mirror || f.source == Source::skew; }
+constexpr std::uint64_t sums_of(const WayFacts& f, const Device& device) {
+  return sums_of({f.slices, f.pattern_groups + f.offset_groups, has_mirrors_of(f) ? f.device_bytes : 0}, device);
+}
 
 /// What is read a second time for mirrors, in sectors of 32 bytes: values side by side where references are those of
 /// steps, and else each in a sector of its own.
@@ -144,8 +147,7 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
 
 /// The least that a way with mirrors takes, if so many blocks have one: of two opposite entries one is stored, with the
 /// columns of both, which is known already of a way without them.
-inline WayFacts with_mirrors(WayFacts without, Source source, std::uint64_t mirrors, std::uint64_t column_bytes,
-                             const Device& device) {
+inline WayFacts with_mirrors(WayFacts without, Source source, std::uint64_t mirrors, std::uint64_t column_bytes) {
   const std::uint64_t in_block = std::uint64_t{without.block} * without.block;
   WayFacts f = without;
   f.source = source;
@@ -153,7 +155,6 @@ inline WayFacts with_mirrors(WayFacts without, Source source, std::uint64_t mirr
   f.mirrors = mirrors;
   f.mirrors_by_steps = f.pattern_groups != 0 ? mirrors : 0;
   f.device_bytes = column_bytes + (f.entries - mirrors * in_block) * f.value_size;
-  f.sums = sums_of({f.slices, f.pattern_groups + f.offset_groups, f.device_bytes}, device);
   return f;
 }
 
