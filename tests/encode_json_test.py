@@ -7,27 +7,13 @@ usage: encode_json_test.py SPMVPACK SCHEMA
 import json
 import os
 import subprocess
-import sys
 import tempfile
 
-try:
-    import jsonschema
-except ImportError as error:
-    print(f"SKIPPED: {error}")
-    sys.exit(77)
-
-SPMVPACK, SCHEMA = sys.argv[1:]
-with open(SCHEMA) as file:
-    VALIDATOR = jsonschema.Draft202012Validator(json.load(file))
-
-
-def run(*arguments):
-    return subprocess.run([SPMVPACK, *arguments], check=True, stdout=subprocess.PIPE).stdout
+from json_support import SPMVPACK, run, told_by
 
 
 def encode(*options):
-    told = json.loads(run("encode", "A.mtx", "-f", "-o", "A.spmvc", "--json", *options))
-    VALIDATOR.validate(told)
+    told = told_by("encode", "A.mtx", "-f", "-o", "A.spmvc", "--json", *options)
     inspected = json.loads(run("inspect", "A.spmvc", "--json"))
     assert told["file_bytes"] == os.path.getsize("A.spmvc"), told
     assert told["plan"]["device_bytes"] == inspected["device_bytes"], (told, inspected)

@@ -7,12 +7,12 @@ usage: report_json_test.py SPMVPACK SCHEMA
 import csv
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
+from json_support import VALIDATOR, run, told_by
+
 try:
-    import jsonschema
     import numpy as np
     import scipy.io
     import scipy.sparse
@@ -20,21 +20,9 @@ except ImportError as error:
     print(f"SKIPPED: {error}")
     sys.exit(77)
 
-SPMVPACK, SCHEMA = sys.argv[1:]
-
-
-def run(*arguments):
-    return subprocess.run([SPMVPACK, *arguments], check=True, stdout=subprocess.PIPE).stdout
-
-
-def strict(name):
-    raise ValueError(f"{name} is not JSON")
-
 
 def report(path, *options):
-    result = json.loads(run("report", path, "--json", *options), parse_constant=strict)
-    VALIDATOR.validate(result)
-    return result
+    return told_by("report", path, "--json", *options)
 
 
 def check_equal(found, expected, what):
@@ -173,11 +161,6 @@ def write(name, text):
         file.write(text)
     return path
 
-
-with open(SCHEMA, encoding="utf-8") as schema_file:
-    schema = json.load(schema_file)
-jsonschema.Draft202012Validator.check_schema(schema)
-VALIDATOR = jsonschema.Draft202012Validator(schema)
 
 with tempfile.TemporaryDirectory() as DIRECTORY:
     rng = np.random.default_rng(1)
