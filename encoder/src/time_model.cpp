@@ -107,6 +107,15 @@ void set_target(Aim& aim, const std::string& name) {
   aim.target = aim.profile->target;
 }
 
+void set_tuned_target(Aim& aim, Target machine, bool target_is_given) {
+  const std::string_view name = kinds.at(static_cast<std::size_t>(machine));
+  if (!target_is_given) set_target(aim, std::string(name));
+  if (aim.target != machine)
+    throw Error(errc::usage,
+                fmt::format("tuning on {} is for another kind of machine than target {}", name, target_name(aim)), {},
+                "leave out the target, which tuning implies");
+}
+
 std::string_view target_name(const Aim& aim) {
   return aim.profile != nullptr ? aim.profile->id : kinds.at(static_cast<std::size_t>(aim.target));
 }

@@ -8,6 +8,19 @@ namespace spmvpack::gpu_loader {
 
 std::string_view built_for() noexcept { return SPMVPACK_CUDA_TARGETS; }
 
+std::string device_name(int device, std::string_view otherwise) {
+  if (!built_with_cuda())
+    throw Error(errc::unsupported, "this spmvpack was built without CUDA", {},
+                fmt::format("{}, or build with CUDA", otherwise));
+  const std::vector<DeviceInfo> all = devices();
+  if (all.empty())
+    throw Error(errc::no_device, "no GPU, or no driver for one", {}, fmt::format("{}, or check nvidia-smi", otherwise));
+  if (device < 0 || static_cast<std::size_t>(device) >= all.size())
+    throw Error(errc::usage, fmt::format("there is no GPU {}", device), {},
+                fmt::format("{}, or one of {} GPUs, counted from 0", otherwise, all.size()));
+  return all[static_cast<std::size_t>(device)].name;
+}
+
 Error no_code_error(std::string_view device, int compute_major, int compute_minor, std::string_view built_for,
                     std::string_view cuda) {
   constexpr int oldest_major = 8;

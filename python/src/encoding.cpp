@@ -169,11 +169,7 @@ void tune(encoder::EncodeRequest& request, std::optional<int> device) {
     request.tuner = encoder::Tuner{host_loader::processor_name(), host_loader::measure_on_host(request.threads)};
     return;
   }
-  const std::vector<gpu_loader::DeviceInfo> devices = gpu_loader::devices();
-  if (devices.empty())
-    throw Error(errc::no_device, "no GPU, or no driver for one", {}, "tune='host', or check nvidia-smi");
-  const gpu_loader::CurrentDevice exists(*device);
-  request.tuner = encoder::Tuner{devices.at(static_cast<std::size_t>(*device)).name,
+  request.tuner = encoder::Tuner{gpu_loader::device_name(*device, "tune='host'"),
                                  gpu_loader::measure_on_device(*device, request.threads)};
 }
 

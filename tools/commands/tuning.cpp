@@ -12,23 +12,7 @@
 #include "spmvpack/host_loader/timing.hpp"
 
 namespace spmvpack::tools {
-namespace {
-
 namespace po = boost::program_options;
-
-/// Of the first GPU.
-encoder::Tuner gpu_tuner(int threads, std::string_view option) {
-  if (!gpu_loader::built_with_cuda())
-    throw Error(errc::unsupported, "this spmvpack was built without CUDA", {},
-                fmt::format("use {} host, or build with CUDA", option));
-  const std::vector<gpu_loader::DeviceInfo> devices = gpu_loader::devices();
-  if (devices.empty())
-    throw Error(errc::no_device, "no GPU, or no driver for one", {},
-                fmt::format("use {} host, or check nvidia-smi", option));
-  return {devices.front().name, gpu_loader::measure_on_device(0, threads)};
-}
-
-}  // namespace
 
 encoder::Target read_machine(std::string_view option, const std::string& machine) {
   if (machine != "gpu" && machine != "host")
@@ -37,7 +21,8 @@ encoder::Target read_machine(std::string_view option, const std::string& machine
 }
 
 encoder::Tuner tuner_of(encoder::Target target, int threads, std::string_view option) {
-  if (target == encoder::Target::gpu) return gpu_tuner(threads, option);
+  if (target == encoder::Target::gpu)
+    return {gpu_loader::device_name(0, fmt::format("use {} host", option)), gpu_loader::measure_on_device(0, threads)};
   return {host_loader::processor_name(), host_loader::measure_on_host(threads)};
 }
 
@@ -54,11 +39,7 @@ void read_tuner(const Invocation& invocation, encoder::EncodeRequest& request) {
                 "omit one of them");
   if (request.aim.optimize == encoder::Objective::bytes)
     throw Error(errc::usage, "--tune with --optimize bytes, which needs no measuring", {}, "omit one of them");
-  if (invocation.options["target"].defaulted())
-    encoder::set_target(request.aim, machine);
-  else if (request.aim.target != target)
-    throw Error(errc::usage, fmt::format("--tune {} with --target {}", machine, invocation.text("target")), {},
-                "omit --target, which --tune implies");
+  encoder::set_tuned_target(request.aim, target, !invocation.options["target"].defaulted());
   request.tuner = tuner_of(target, invocation.threads, "--tune");
 }
 

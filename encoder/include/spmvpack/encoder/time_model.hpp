@@ -52,6 +52,9 @@ SPMVPACK_EXPORT std::span<const std::string_view> target_names();
 /// Sets target and profile to one of target_names(), or to the profile in a file: any other name that has a dot or a
 /// slash, or that a file has. Errors: errc::usage if there is no such target; those of read_profile().
 SPMVPACK_EXPORT void set_target(Aim& aim, const std::string& name);
+/// What tuning on such a machine implies: unless a target is given, the default one of its kind. Error(errc::usage),
+/// which names both, if a target of another kind is.
+SPMVPACK_EXPORT void set_tuned_target(Aim& aim, Target machine, bool target_is_given);
 /// What files and reports call the target of this aim: one of target_names(), or the id of its profile.
 SPMVPACK_EXPORT std::string_view target_name(const Aim& aim);
 

@@ -33,6 +33,11 @@ struct DeviceInfo {
 /// CUDA.
 SPMVPACK_EXPORT std::vector<DeviceInfo> devices();
 
+/// The name of a device, counted from 0 as devices() does, for who is about to use it. Errors, whose remedy begins with
+/// `otherwise`: errc::unsupported in a build without CUDA; errc::no_device if there is none; errc::usage if there are
+/// not so many.
+SPMVPACK_EXPORT std::string device_name(int device, std::string_view otherwise);
+
 /// Makes a device, counted from 0 as devices() does, the current one of this thread, and what was current before the
 /// current one again at the end. For programs that do not call CUDA themselves. Error(errc::no_device) if there is no
 /// such device, Error(errc::unsupported) in a build without CUDA.
