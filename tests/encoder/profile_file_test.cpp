@@ -241,6 +241,41 @@ TEST_CASE("plans go by the numbers of the profile's device") {
   CHECK(chain(1) == 2 * 7);    // four
 }
 
+TEST_CASE("for fewest bytes, plans do not go by the profile's device") {
+  // Columns of one row in eight are scattered, so that there are patterns and offsets; one row is long; values repeat.
+  Entries entries;
+  for (std::uint32_t r = 0; r < 2048; ++r)
+    for (std::uint32_t c = 0; c < 20; ++c)
+      entries[{r, r % 8 == 0 ? (r * 37 + c * 101) % 2048 : (r + c) % 2048}] = c % 3 + 1.5;
+  for (std::uint32_t c = 0; c < 2048; ++c) entries[{5, c}] = c % 3 + 1.5;
+  const CsrMatrix a = make_csr(2048, 2048, entries);
+  Json json = good();
+  for (const char* const name : {"multiprocessors", "small_entries"}) json["device"][name] = 1;
+  const auto planned = [&](std::string_view layout, encoder::Objective optimize, bool of_file) {
+    encoder::PlanOptions options;
+    options.aim.optimize = optimize;
+    if (of_file) options.aim.profile = encoder::parse_profile(json.dump(), "F");
+    return encoder::find_strategy(layout).plan(a, options);
+  };
+  for (const std::string_view layout : {"csell", "bitflag", "ell", "split", "auto"}) {
+    INFO(layout);
+    const auto same = [&](encoder::Objective optimize) {
+      const encoder::Plan package = planned(layout, optimize, false), file = planned(layout, optimize, true);
+      return package.layouts() == file.layouts() && package.device_bytes() == file.device_bytes() &&
+             std::equal(package.parts.begin(), package.parts.end(), file.parts.begin(), file.parts.end(),
+                        [](const encoder::PartPlan& p, const encoder::PartPlan& q) {
+                          return p.info.params == q.info.params && p.info.counts == q.info.counts &&
+                                 std::equal(p.work.begin(), p.work.end(), q.work.begin(), q.work.end(),
+                                            [](const auto& m, const auto& n) {
+                                              return m.name == n.name && m.value == n.value;
+                                            });
+                        });
+    };
+    CHECK(same(encoder::Objective::bytes));
+    if (layout != "split" && layout != "auto") CHECK_FALSE(same(encoder::Objective::time));
+  }
+}
+
 TEST_CASE("facts of no machine make no profile") {
   CHECK(encoder::make_profile(facts())->price("csr.rows") == 2);
   const auto code_of = [](encoder::ProfileFacts f) {

@@ -11,7 +11,10 @@
 
 namespace spmvpack::encoder::layouts {
 
-const Device& device_of(const PlanOptions& options) { return profile_of(options.aim).device; }
+const Device& device_of(const PlanOptions& options) {
+  static const Device usual;
+  return options.aim.optimize == Objective::bytes ? usual : profile_of(options.aim).device;
+}
 
 PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part) {
   PartPlan plan;

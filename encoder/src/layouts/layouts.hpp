@@ -20,7 +20,7 @@ void add_section(PartPlan& plan, const SectionDescription& description);
 /// The same for several.
 void add_sections(PartPlan& plan, std::span<const SectionDescription> descriptions);
 
-/// Of the aim's profile.
+/// Of the aim's profile; the package's for fewest bytes, which no target changes.
 const Device& device_of(const PlanOptions& options);
 
 /// What the layout has put into PartPlan::choices.
