@@ -5,7 +5,6 @@
 #include <cstring>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
@@ -25,17 +24,46 @@ spmvpack_type c_type_of(ValueType type) {
   throw Error(errc::unsupported, "C has no name for the type of the values");
 }
 
-/// The caller's structure, whose size may be that of an older or a newer header, as spmvpack.h promises: fields that it
-/// lacks are 0, and those that this version lacks must be. `first_size` is that of the structure's first version.
+/// Of a structure that begins with `size`: the size of its first version, and what makes its default.
 template <class T>
-T sized(const T* c, std::size_t first_size, const char* made_by) {
-  static_assert(std::has_unique_object_representations_v<T>, "padding would hide a field of the next version");
-  const std::size_t size = c->size;
-  if (size < first_size || size > SPMVPACK_MAX_STRUCT_SIZE)
+struct Growing;
+template <>
+struct Growing<spmvpack_encode_options> {
+  static constexpr std::size_t first_size = offsetof(spmvpack_encode_options, target);
+  static constexpr const char* made_by = "spmvpack_encode_default()";
+};
+template <>
+struct Growing<spmvpack_load_options> {
+  static constexpr std::size_t first_size = sizeof(spmvpack_load_options);
+  static constexpr const char* made_by = "spmvpack_load_default()";
+};
+template <>
+struct Growing<spmvpack_multiply_description> {
+  static constexpr std::size_t first_size = offsetof(spmvpack_multiply_description, order_x);
+  static constexpr const char* made_by = "spmvpack_multiply_default()";
+};
+template <>
+struct Growing<spmvpack_payback> {
+  static constexpr std::size_t first_size = offsetof(spmvpack_payback, measured) + sizeof(int);
+  static constexpr const char* made_by = "spmvpack_payback_default()";
+};
+
+template <class T>
+void require_size(std::size_t size) {
+  if (size < Growing<T>::first_size || size > SPMVPACK_MAX_STRUCT_SIZE)
     throw Error(
         errc::usage,
         "the structure has a size of " + std::to_string(size) + ", this version's has " + std::to_string(sizeof(T)), {},
-        std::string("start from ") + made_by);
+        std::string("start from ") + Growing<T>::made_by);
+}
+
+/// The caller's structure, whose size may be that of an older or a newer header, as spmvpack.h promises: fields that it
+/// lacks are 0, and those that this version lacks must be.
+template <class T>
+T sized(const T* c) {
+  static_assert(std::has_unique_object_representations_v<T>, "padding would hide a field of the next version");
+  const std::size_t size = c->size;
+  require_size<T>(size);
   const auto* const bytes = reinterpret_cast<const unsigned char*>(c);
   for (std::size_t i = sizeof(T); i < size; ++i)
     if (bytes[i] != 0)
@@ -46,8 +74,18 @@ T sized(const T* c, std::size_t first_size, const char* made_by) {
   return result;
 }
 
+/// The way back: writes `from` to a structure of `size` bytes. Fields that this version lacks become 0, and those that
+/// the caller's lacks are not there.
+template <class T>
+void write_sized(T* c, std::size_t size, const T& from) {
+  require_pointer(c, "the structure");
+  require_size<T>(size);
+  std::memset(c, 0, size);
+  std::memcpy(c, &from, std::min(size, sizeof(T)));
+  std::memcpy(c, &size, sizeof size);  // its first member
+}
+
 void set_aim(const spmvpack_encode_options& c, encoder::Aim& aim) {
-  const auto is_given = [&] { return c.target_name != nullptr || c.target == SPMVPACK_TARGET_HOST; };
   require(c.tune == SPMVPACK_TUNE_NONE || c.tune == SPMVPACK_TUNE_GPU || c.tune == SPMVPACK_TUNE_HOST,
           "no such machine to tune on");
   if (c.target_name != nullptr) encoder::set_target(aim, c.target_name);
@@ -56,30 +94,60 @@ void set_aim(const spmvpack_encode_options& c, encoder::Aim& aim) {
             "target is a host, and target_name is not");
     aim.target = encoder::Target::host;
   }
-  if (c.tune == SPMVPACK_TUNE_NONE) return;
-  const encoder::Target tuned = c.tune == SPMVPACK_TUNE_HOST ? encoder::Target::host : encoder::Target::gpu;
-  if (!is_given()) aim.target = tuned;
-  if (aim.target != tuned)
-    throw Error(errc::usage, "tune is for another kind of machine than the target", {},
-                "leave out the target, which tune implies");
+  if (c.tune != SPMVPACK_TUNE_NONE)
+    encoder::set_tuned_target(aim, c.tune == SPMVPACK_TUNE_HOST ? encoder::Target::host : encoder::Target::gpu,
+                              c.target_name != nullptr || c.target == SPMVPACK_TARGET_HOST);
 }
 
 /// What measures.
 encoder::Tuner tuner_of(const spmvpack_encode_options& c) {
   if (c.tune == SPMVPACK_TUNE_HOST) return {host_loader::processor_name(), host_loader::measure_on_host(c.threads)};
-  if (!gpu_loader::built_with_cuda())
-    throw Error(errc::unsupported, "this library was built without CUDA", {}, "tune on the host, or build with CUDA");
-  const std::vector<gpu_loader::DeviceInfo> devices = gpu_loader::devices();
-  if (devices.empty())
-    throw Error(errc::no_device, "no GPU, or no driver for one", {}, "tune on the host, or check nvidia-smi");
-  if (c.tune_device < 0 || static_cast<std::size_t>(c.tune_device) >= devices.size())
-    throw Error(errc::usage, "tune_device is " + std::to_string(c.tune_device), {},
-                "there are " + std::to_string(devices.size()) + " GPUs, counted from 0");
-  return {devices[static_cast<std::size_t>(c.tune_device)].name,
+  return {gpu_loader::device_name(c.tune_device, "tune on the host"),
           gpu_loader::measure_on_device(c.tune_device, c.threads)};
 }
 
 }  // namespace
+
+void initialize(spmvpack_encode_options* c, std::size_t size) {
+  write_sized(c, size,
+              {.size = size,
+               .layout = "auto",
+               .settings = nullptr,
+               .zstd_level = 0,
+               .threads = 0,
+               .force_size = 0,
+               .transpose = 0,
+               .target = SPMVPACK_TARGET_GPU,
+               .optimize = SPMVPACK_OPTIMIZE_TIME,
+               .memory_limit = 0,
+               .target_name = nullptr,
+               .tune = SPMVPACK_TUNE_NONE,
+               .tune_device = 0});
+}
+
+void initialize(spmvpack_load_options* c, std::size_t size) {
+  write_sized(c, size, {.size = size, .memory_limit = 0, .threads = 0, .check_contents = 0});
+}
+
+void initialize(spmvpack_multiply_description* c, std::size_t size, spmvpack_type vectors) {
+  write_sized(c, size,
+              {.size = size,
+               .operation = SPMVPACK_OPERATION_N,
+               .vectors = vectors,
+               .right_hand_sides = 1,
+               .ldx = 0,
+               .ldy = 0,
+               .scalars_on_device = 0,
+               .kernel = 0,
+               .order_x = SPMVPACK_ORDER_COLUMNS,
+               .order_y = SPMVPACK_ORDER_COLUMNS});
+}
+
+void initialize(spmvpack_payback* c, std::size_t size) {
+  spmvpack_payback none{};
+  none.size = size;
+  write_sized(c, size, none);
+}
 
 spmvpack_payback payback_of(const encoder::EncodeResult& result) {
   spmvpack_payback payback = spmvpack_payback_default();
@@ -93,15 +161,7 @@ spmvpack_payback payback_of(const encoder::EncodeResult& result) {
   return payback;
 }
 
-void give(const spmvpack_payback& payback, spmvpack_payback* to) {
-  const std::size_t size = to->size;
-  if (size < sizeof payback || size > SPMVPACK_MAX_STRUCT_SIZE)  // the first version's
-    throw Error(errc::usage, "the structure has a size of " + std::to_string(size), {},
-                "start from spmvpack_payback_default()");
-  std::memset(to, 0, size);
-  std::memcpy(to, &payback, sizeof payback);
-  to->size = size;
-}
+void give(const spmvpack_payback& payback, spmvpack_payback* to) { write_sized(to, to->size, payback); }
 
 ValueType type_of(spmvpack_type type) {
   for (const ValueType known : spmvpack::value_types)
@@ -115,12 +175,12 @@ spmvpack_info info_of(const MatrixFacts& facts, std::uint64_t device_bytes) {
 
 spmvpack_encode_options options_of(const spmvpack_encode_options* c) {
   if (c == nullptr) return spmvpack_encode_default();
-  return sized(c, offsetof(spmvpack_encode_options, target), "spmvpack_encode_default()");
+  return sized(c);
 }
 
 LoadOptions options_of(const spmvpack_load_options* c) {
   if (c == nullptr) return {};
-  const spmvpack_load_options options = sized(c, sizeof *c, "spmvpack_load_default()");
+  const spmvpack_load_options options = sized(c);
   LoadOptions all;
   all.threads = options.threads;
   all.memory_limit = options.memory_limit;
@@ -155,7 +215,7 @@ encoder::EncodeRequest request_of(const spmvpack_encode_options& c) {
 
 spmvpack_multiply_description sized_description(const spmvpack_multiply_description* description) {
   require_pointer(description, "description");
-  const auto c = sized(description, offsetof(spmvpack_multiply_description, order_x), "spmvpack_multiply_default()");
+  const auto c = sized(description);
   (void)type_of(c.vectors);  // which refuses what is none, whatever else is wrong
   return c;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // What callers in C pass, checked and as C++ has it; and what they get back.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -19,6 +20,12 @@ ValueType type_of(spmvpack_type type);
 
 spmvpack_info info_of(const MatrixFacts& facts, std::uint64_t device_bytes);
 
+/// Writes the defaults to a structure of the caller with room for `size` bytes: what this version lacks becomes 0.
+void initialize(spmvpack_encode_options* c, std::size_t size);
+void initialize(spmvpack_load_options* c, std::size_t size);
+void initialize(spmvpack_multiply_description* c, std::size_t size, spmvpack_type vectors);
+void initialize(spmvpack_payback* c, std::size_t size);
+
 /// The defaults if there are none.
 spmvpack_encode_options options_of(const spmvpack_encode_options* c);
 LoadOptions options_of(const spmvpack_load_options* c);
@@ -28,8 +35,7 @@ encoder::EncodeRequest request_of(const spmvpack_encode_options& c);
 
 /// Figures as C has them: none if nothing was predicted.
 spmvpack_payback payback_of(const encoder::EncodeResult& result);
-/// Writes them to the caller's structure, whose size may be that of an older or a newer header: fields that this
-/// version lacks become 0.
+/// Writes them to the caller's structure, whose size may be that of an older or a newer header.
 void give(const spmvpack_payback& payback, spmvpack_payback* to);
 
 /// The caller's description, whose type of vectors is known.

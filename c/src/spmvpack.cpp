@@ -172,37 +172,21 @@ const char* spmvpack_error_text(void) { return last_error_text(); }
 
 const char* spmvpack_version(void) { return SPMVPACK_VERSION; }
 
-spmvpack_multiply_description spmvpack_multiply_default(spmvpack_type vectors) {
-  return {sizeof(spmvpack_multiply_description),
-          SPMVPACK_OPERATION_N,
-          vectors,
-          1,
-          0,
-          0,
-          0,
-          0,
-          SPMVPACK_ORDER_COLUMNS,
-          SPMVPACK_ORDER_COLUMNS};
+spmvpack_status spmvpack_multiply_description_init(spmvpack_multiply_description* description, size_t size,
+                                                   spmvpack_type vectors) {
+  return guarded([&] { initialize(description, size, vectors); });
 }
 
-spmvpack_encode_options spmvpack_encode_default(void) {
-  return {.size = sizeof(spmvpack_encode_options),
-          .layout = "auto",
-          .settings = nullptr,
-          .zstd_level = 0,
-          .threads = 0,
-          .force_size = 0,
-          .transpose = 0,
-          .target = SPMVPACK_TARGET_GPU,
-          .optimize = SPMVPACK_OPTIMIZE_TIME,
-          .memory_limit = 0,
-          .target_name = nullptr,
-          .tune = SPMVPACK_TUNE_NONE,
-          .tune_device = 0};
+spmvpack_status spmvpack_encode_options_init(spmvpack_encode_options* options, size_t size) {
+  return guarded([&] { initialize(options, size); });
 }
 
-spmvpack_load_options spmvpack_load_default(void) {
-  return {.size = sizeof(spmvpack_load_options), .memory_limit = 0, .threads = 0, .check_contents = 0};
+spmvpack_status spmvpack_load_options_init(spmvpack_load_options* options, size_t size) {
+  return guarded([&] { initialize(options, size); });
+}
+
+spmvpack_status spmvpack_payback_init(spmvpack_payback* payback, size_t size) {
+  return guarded([&] { initialize(payback, size); });
 }
 
 spmvpack_status spmvpack_encode(const spmvpack_csr* matrix, const spmvpack_encode_options* options,
@@ -266,12 +250,6 @@ spmvpack_status spmvpack_get_container_info(const spmvpack_container* container,
     require_pointer(info, "info");
     *info = info_of(container->container.facts(), container->container.device_bytes());
   });
-}
-
-spmvpack_payback spmvpack_payback_default(void) {
-  spmvpack_payback payback{};
-  payback.size = sizeof payback;
-  return payback;
 }
 
 spmvpack_status spmvpack_get_payback(const spmvpack_container* container, spmvpack_payback* payback) {

@@ -50,6 +50,12 @@ typedef struct load_options_0_1 {
   int check_contents;
 } load_options_0_1;
 
+/* That of before tune, whose programs had their defaults from a function that returned as much as it knew. */
+typedef struct encode_options_with_name {
+  encode_options_with_target old;
+  const char* target_name;
+} encode_options_with_name;
+
 /* Those of a header to come. */
 typedef struct encode_options_later {
   spmvpack_encode_options known;
@@ -251,9 +257,83 @@ static int descriptions(void) {
   return 0;
 }
 
+typedef spmvpack_status init_function(void* structure, size_t size);
+
+static spmvpack_status init_encode(void* structure, size_t size) {
+  return spmvpack_encode_options_init((spmvpack_encode_options*)structure, size);
+}
+static spmvpack_status init_load(void* structure, size_t size) {
+  return spmvpack_load_options_init((spmvpack_load_options*)structure, size);
+}
+static spmvpack_status init_multiply(void* structure, size_t size) {
+  return spmvpack_multiply_description_init((spmvpack_multiply_description*)structure, size, SPMVPACK_F64);
+}
+static spmvpack_status init_payback(void* structure, size_t size) {
+  return spmvpack_payback_init((spmvpack_payback*)structure, size);
+}
+
+/* A structure of any header has its default in so many bytes, and not one more is written. */
+static int defaults_of(init_function* init, const char* remedy, size_t first, size_t now, const void* expected) {
+  union {
+    size_t size;
+    uint64_t aligned;
+    unsigned char bytes[SPMVPACK_MAX_STRUCT_SIZE + 8];
+  } room;
+  const size_t sizes[] = {first, now, now + 24, SPMVPACK_MAX_STRUCT_SIZE};
+  size_t i, k;
+  for (i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+    const size_t size = sizes[i], known = size < now ? size : now;
+    memset(&room, 0xA5, sizeof room);
+    REQUIRE(init(&room, size) == SPMVPACK_OK && room.size == size);
+    REQUIRE(memcmp(room.bytes + sizeof(size_t), (const char*)expected + sizeof(size_t), known - sizeof(size_t)) == 0);
+    for (k = known; k < size; ++k) REQUIRE(room.bytes[k] == 0);
+    for (k = size; k < sizeof room; ++k) REQUIRE(room.bytes[k] == 0xA5);
+  }
+  memset(&room, 0xA5, sizeof room);
+  REQUIRE(init(&room, first - 1) == SPMVPACK_USAGE && strstr(spmvpack_error_text(), remedy) != NULL);
+  REQUIRE(init(&room, SPMVPACK_MAX_STRUCT_SIZE + 1) == SPMVPACK_USAGE && init(&room, 0) == SPMVPACK_USAGE);
+  for (k = 0; k < sizeof room; ++k) REQUIRE(room.bytes[k] == 0xA5);
+  REQUIRE(init(NULL, now) == SPMVPACK_USAGE && strstr(spmvpack_error_text(), "null") != NULL);
+  return 0;
+}
+
+static int defaults(void) {
+  const spmvpack_encode_options encoded = spmvpack_encode_default();
+  const spmvpack_load_options loaded = spmvpack_load_default();
+  const spmvpack_multiply_description multiplied = spmvpack_multiply_default(SPMVPACK_F64);
+  const spmvpack_payback paid = spmvpack_payback_default();
+  struct {
+    encode_options_with_name old;
+    unsigned char beyond[64];
+  } before;
+  REQUIRE(encoded.size == sizeof encoded && strcmp(encoded.layout, "auto") == 0 && encoded.settings == NULL);
+  REQUIRE(encoded.zstd_level == 0 && encoded.threads == 0 && !encoded.force_size && !encoded.transpose);
+  REQUIRE(encoded.target == SPMVPACK_TARGET_GPU && encoded.optimize == SPMVPACK_OPTIMIZE_TIME);
+  REQUIRE(encoded.memory_limit == 0 && encoded.target_name == NULL && encoded.tune == SPMVPACK_TUNE_NONE);
+  REQUIRE(encoded.tune_device == 0);
+  REQUIRE(loaded.size == sizeof loaded && loaded.memory_limit == 0 && !loaded.threads && !loaded.check_contents);
+  REQUIRE(multiplied.size == sizeof multiplied && multiplied.operation == SPMVPACK_OPERATION_N);
+  REQUIRE(multiplied.vectors == SPMVPACK_F64 && multiplied.right_hand_sides == 1 && multiplied.kernel == 0);
+  REQUIRE(multiplied.ldx == 0 && multiplied.ldy == 0 && !multiplied.scalars_on_device);
+  REQUIRE(multiplied.order_x == SPMVPACK_ORDER_COLUMNS && multiplied.order_y == SPMVPACK_ORDER_COLUMNS);
+  REQUIRE(paid.size == sizeof paid && paid.multiplies == 0 && !paid.known && !paid.measured && paid.seconds == 0);
+  REQUIRE(defaults_of(init_encode, "encode_default()", sizeof(encode_options_0_1), sizeof encoded, &encoded) == 0);
+  REQUIRE(defaults_of(init_load, "load_default()", sizeof(load_options_0_1), sizeof loaded, &loaded) == 0);
+  REQUIRE(defaults_of(init_multiply, "multiply_default()", sizeof(multiply_description_0_1), sizeof multiplied,
+                      &multiplied) == 0);
+  REQUIRE(defaults_of(init_payback, "payback_default()", sizeof(payback_first), sizeof paid, &paid) == 0);
+
+  memset(&before, 0xFF, sizeof before);
+  REQUIRE(sizeof before.old == offsetof(spmvpack_encode_options, tune));
+  REQUIRE(init_encode(&before.old, sizeof before.old) == SPMVPACK_OK && before.beyond[0] == 0xFF);
+  REQUIRE(before.old.old.old.size == sizeof before.old && before.old.target_name == NULL);
+  REQUIRE(encode(&before.old) == SPMVPACK_OK);
+  return 0;
+}
+
 int main(void) {
   spmvpack_container* c = NULL;
-  REQUIRE(encode_options() == 0 && targets() == 0 && figures() == 0 && descriptions() == 0);
+  REQUIRE(defaults() == 0 && encode_options() == 0 && targets() == 0 && figures() == 0 && descriptions() == 0);
   REQUIRE(spmvpack_encode(&matrix, NULL, &c) == SPMVPACK_OK && load_options(c) == 0);
   spmvpack_close(c);
   return 0;

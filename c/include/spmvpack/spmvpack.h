@@ -5,8 +5,9 @@
    that need a device return SPMVPACK_UNSUPPORTED.
 
    Structures that begin with `size` grow at their end in later versions; a field that is new does nothing if it is 0.
-   Start from the function that makes their default. A program that was compiled with an older header goes on working:
-   fields that it does not know are 0. One that was compiled with a newer header works as long as the fields that this
+   Start from their default: ..._default(), or ..._init(), which writes no more than `size` bytes, the sizeof of the
+   caller's structure. A program that was compiled with an older header goes on working: fields that it does not know
+   are 0. One that was compiled with a newer header works as long as the fields that this
    library does not know are 0; otherwise it gets SPMVPACK_UNSUPPORTED. A size below that of the first version, or above
    SPMVPACK_MAX_STRUCT_SIZE, is SPMVPACK_USAGE. Other structures do not change. */
 #ifndef SPMVPACK_H
@@ -111,8 +112,13 @@ typedef struct spmvpack_encode_options {
   int tune_device;         /* the number of the GPU that measures, from 0 on */
 } spmvpack_encode_options;
 
-/* Layout auto for a GPU, no codec, all threads, A alone. */
-SPMVPACK_EXPORT spmvpack_encode_options spmvpack_encode_default(void);
+/* Layout auto for a GPU, no codec, all threads, A alone. SPMVPACK_USAGE if no version has such a size. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_encode_options_init(spmvpack_encode_options* options, size_t size);
+static inline spmvpack_encode_options spmvpack_encode_default(void) {
+  spmvpack_encode_options options;
+  (void)spmvpack_encode_options_init(&options, sizeof options);
+  return options;
+}
 
 /* A container, in memory or an open file. Immutable. */
 typedef struct spmvpack_container spmvpack_container;
@@ -136,8 +142,14 @@ typedef struct spmvpack_payback {
   int measured;          /* nonzero: by `tune`; 0: predicted for the target */
 } spmvpack_payback;
 
-/* No figures. */
-SPMVPACK_EXPORT spmvpack_payback spmvpack_payback_default(void);
+/* No figures. SPMVPACK_USAGE if no version has such a size. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_payback_init(spmvpack_payback* payback, size_t size);
+static inline spmvpack_payback spmvpack_payback_default(void) {
+  spmvpack_payback payback;
+  (void)spmvpack_payback_init(&payback, sizeof payback);
+  return payback;
+}
+
 /* Of a container that spmvpack_encode() has made with layout "auto" for the least time; of others, nothing is known. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_get_payback(const spmvpack_container* container, spmvpack_payback* payback);
 
@@ -168,8 +180,13 @@ typedef struct spmvpack_load_options {
                             may be any matrix of its size. SPMVPACK_CORRUPT if something is wrong */
 } spmvpack_load_options;
 
-/* All threads, and what memory is available. */
-SPMVPACK_EXPORT spmvpack_load_options spmvpack_load_default(void);
+/* All threads, and what memory is available. SPMVPACK_USAGE if no version has such a size. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_load_options_init(spmvpack_load_options* options, size_t size);
+static inline spmvpack_load_options spmvpack_load_default(void) {
+  spmvpack_load_options options;
+  (void)spmvpack_load_options_init(&options, sizeof options);
+  return options;
+}
 
 /* Arrays that receive a CSR matrix. Sizes and types are the caller's, from spmvpack_get_container_info(). */
 typedef struct spmvpack_csr_arrays {
@@ -217,8 +234,15 @@ typedef struct spmvpack_multiply_description {
   spmvpack_order order_x, order_y;
 } spmvpack_multiply_description;
 
-/* A description of y = alpha A x + beta y: one right-hand side, scalars in host memory, the default kernel, columns. */
-SPMVPACK_EXPORT spmvpack_multiply_description spmvpack_multiply_default(spmvpack_type vectors);
+/* A description of y = alpha A x + beta y: one right-hand side, scalars in host memory, the default kernel, columns.
+   SPMVPACK_USAGE if no version has such a size. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_multiply_description_init(spmvpack_multiply_description* description,
+                                                                   size_t size, spmvpack_type vectors);
+static inline spmvpack_multiply_description spmvpack_multiply_default(spmvpack_type vectors) {
+  spmvpack_multiply_description description;
+  (void)spmvpack_multiply_description_init(&description, sizeof description, vectors);
+  return description;
+}
 
 /* ---- on the host */
 
