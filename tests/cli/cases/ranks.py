@@ -30,11 +30,12 @@ def check(a, ranks, *options):
     spmvpack("encode", "A.mtx", "-f", "-q", "--ranks", ranks, *options)
     names = [f"A.{rank}of{ranks}.spmvc" for rank in range(ranks)]
     rng = np.random.default_rng(1)
-    x, y, order, shares = rng.standard_normal(a.shape[1]), [], [], []
+    x, y, order, ghosts, shares = rng.standard_normal(a.shape[1]), [], [], [], []
     for name in names:
         assert spmvpack("verify", name).startswith(f"{name}: ok\n")
         facts = json.loads(spmvpack("inspect", name, "--json"))
         shares.append(facts["share"] | {"rows": facts["matrix"]["rows"]})
+        ghosts.append(u32(name, facts, "ghosts"))
         text = spmvpack("inspect", name)
         assert f"rank {facts['share']['rank']} of {ranks}" in text and max(map(len, text.splitlines())) <= 80, text
         order.append(u32(name, facts, "original_rows") if facts["share"]["renumbered"]
@@ -43,10 +44,10 @@ def check(a, ranks, *options):
     assert sorted(order) == list(range(a.shape[0]))
     columns = order if a.shape[0] == a.shape[1] else np.arange(a.shape[1])
     begin = {"rows": 0, "columns": 0}
-    for name, share in zip(names, shares):
+    for name, share, others in zip(names, shares, ghosts):
         assert (share["first_row"], share["first_column"]) == (begin["rows"], begin["columns"])
         own = np.arange(share["first_column"], share["first_column"] + share["own_columns"])
-        local = np.concatenate([own, u32(name, json.loads(spmvpack("inspect", name, "--json")), "ghosts")]).astype(int)
+        local = np.concatenate([own, others]).astype(int)
         y.append(product(name, x[columns[local]]))
         begin["rows"] += share["rows"]
         begin["columns"] += share["own_columns"]

@@ -4,7 +4,10 @@ spmvpack encode A.mtx -q
 spmvpack encode A.spmvc; echo "exit $?"
 names=$(spmvpack report A.mtx --json | python3 -c 'import json, sys; print(*(l["name"] for l in json.load(sys.stdin)["layouts"]))')
 chain=()
-for layout in $names; do chain+=("--layout $layout" "--layout $layout --codec zstd"); done
+for layout in $names; do
+  if [[ -z ${SPMVPACK_TEST_SANITIZED:-} ]]; then chain+=("--layout $layout"); fi # whose processes start slowly
+  chain+=("--layout $layout --codec zstd")
+done
 chain+=("--layout ccoo --set ccoo.k=8 --codec zstd:19" "--layout ccoo --set ccoo.k=1" "--layout csr --codec zstd:1")
 previous=A.spmvc
 for options in "${chain[@]}"; do
