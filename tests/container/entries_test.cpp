@@ -5,6 +5,7 @@
 #include <bit>
 #include <map>
 #include <set>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -247,7 +248,8 @@ TEST_CASE("golden files: each entry's value lies where the enumeration says") {
 
 TEMPLATE_TEST_CASE("matrices in every layout: each entry's value lies where the enumeration says", "", double, float) {
   std::map<std::string, int> enumerated;
-  for (const int values : {0, 1, 3, 4})
+  for (const int values : {0, 1, 3, 4}) {
+    if (sanitized && (values % 3 == 0) != std::is_same_v<TestType, double>) continue;
     for (const NamedMatrix& m : random_matrices<TestType>(static_cast<std::uint64_t>(values), values)) {
       if (m.matrix.nnz() > 20'000) continue;
       for (const Variant& variant : every_variant()) {
@@ -256,6 +258,7 @@ TEMPLATE_TEST_CASE("matrices in every layout: each entry's value lies where the 
         check_parts(open(encode(m.matrix, variant.layout, variant.settings).bytes), enumerated);
       }
     }
+  }
   for (const std::string& layout : layout_names()) {
     INFO(layout);
     CHECK(enumerated[layout] > 5);
