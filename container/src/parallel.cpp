@@ -3,6 +3,12 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+#include "cpu_quota.hpp"
+
 namespace spmvpack {
 namespace {
 
@@ -31,6 +37,19 @@ void leave(IsTaken&& is_taken) noexcept {
 
 bool lost_threads_in_fork() noexcept { return lost.load(std::memory_order_relaxed); }
 void note_threads() noexcept { started.store(true, std::memory_order_relaxed); }
+
+int quota_threads() noexcept {
+  static const int quota = [] {
+    if (std::getenv("OMP_NUM_THREADS") != nullptr)
+      return std::numeric_limits<int>::max();  // NOLINT(concurrency-mt-unsafe)
+    try {
+      return cgroup_quota().value_or(std::numeric_limits<int>::max());
+    } catch (const std::bad_alloc&) {
+      return std::numeric_limits<int>::max();
+    }
+  }();
+  return quota;
+}
 
 void TeamProcessors::arrive() noexcept {
 #ifdef __linux__
