@@ -40,12 +40,13 @@ void note_threads() noexcept { started.store(true, std::memory_order_relaxed); }
 
 int quota_threads() noexcept {
   static const int quota = [] {
-    if (std::getenv("OMP_NUM_THREADS") != nullptr)
-      return std::numeric_limits<int>::max();  // NOLINT(concurrency-mt-unsafe)
+    constexpr int none = std::numeric_limits<int>::max();
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): read when first asked
+    if (std::getenv("OMP_NUM_THREADS") != nullptr) return none;
     try {
-      return cgroup_quota().value_or(std::numeric_limits<int>::max());
+      return cgroup_quota().value_or(none);
     } catch (const std::bad_alloc&) {
-      return std::numeric_limits<int>::max();
+      return none;
     }
   }();
   return quota;
