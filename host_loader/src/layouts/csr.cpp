@@ -11,8 +11,8 @@
 namespace spmvpack::host_loader::layouts {
 namespace {
 
-/// From so many bytes of columns and values on, a third of a last cache, they are fetched before they are needed; below,
-/// that costs 5 to 15 %.
+/// From so many bytes of columns and values on, a third of a last cache, they are fetched before they are needed;
+/// below, that costs 5 to 15 %.
 constexpr std::uint64_t fetched_bytes = std::uint64_t{10} << 20U;
 /// How far ahead: two windows, as visits within one are in no order that a processor foresees, but not farther than
 /// its caches hold.
