@@ -25,7 +25,8 @@ behind.
 ENVIRONMENT = """\
 .TP
 .B OMP_NUM_THREADS
-The number of threads if \\-\\-threads is not given.
+The number of threads if \\-\\-threads is not given. Without it, one per core, but not more than control groups leave
+time for (cpu.max).
 .TP
 .B SPMVPACK_ISA
 .I generic

@@ -3,6 +3,12 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+#include "cpu_quota.hpp"
+
 namespace spmvpack {
 namespace {
 
@@ -31,6 +37,20 @@ void leave(IsTaken&& is_taken) noexcept {
 
 bool lost_threads_in_fork() noexcept { return lost.load(std::memory_order_relaxed); }
 void note_threads() noexcept { started.store(true, std::memory_order_relaxed); }
+
+int quota_threads() noexcept {
+  static const int quota = [] {
+    constexpr int none = std::numeric_limits<int>::max();
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): read when first asked
+    if (std::getenv("OMP_NUM_THREADS") != nullptr) return none;
+    try {
+      return cgroup_quota().value_or(none);
+    } catch (const std::bad_alloc&) {
+      return none;
+    }
+  }();
+  return quota;
+}
 
 void TeamProcessors::arrive() noexcept {
 #ifdef __linux__

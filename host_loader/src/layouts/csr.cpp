@@ -11,9 +11,9 @@
 namespace spmvpack::host_loader::layouts {
 namespace {
 
-/// From so many bytes of columns and values on, half of a last cache, they are fetched before they are needed; below,
-/// that costs 5 to 10 %.
-constexpr std::uint64_t fetched_bytes = std::uint64_t{16} << 20U;
+/// From so many bytes of columns and values on, a third of a last cache, they are fetched before they are needed;
+/// below, that costs 5 to 15 %.
+constexpr std::uint64_t fetched_bytes = std::uint64_t{10} << 20U;
 /// How far ahead: two windows, as visits within one are in no order that a processor foresees, but not farther than
 /// its caches hold.
 constexpr std::uint64_t windows_ahead = 2, most_ahead = 16384;

@@ -20,6 +20,10 @@ SPMVPACK_EXPORT bool lost_threads_in_fork() noexcept;
 /// Tells lost_threads_in_fork() of processes to come that this one has started threads.
 SPMVPACK_EXPORT void note_threads() noexcept;
 
+/// How many threads control groups leave time for, unless OMP_NUM_THREADS says how many there are to be; the largest
+/// int if they set no limit. As they are when first asked.
+SPMVPACK_EXPORT int quota_threads() noexcept;
+
 /// The processors that a team's threads run on. The scheduler may leave two threads on one, and another idle, for
 /// seconds, if they wait for each other without going to sleep.
 class SPMVPACK_EXPORT TeamProcessors {
@@ -33,14 +37,16 @@ class SPMVPACK_EXPORT TeamProcessors {
   std::array<std::atomic<std::uint64_t>, known / word_bits> taken_{};
 };
 
-/// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores), but
-/// not more than a machine of any size has a use for: OpenMP ends the process if it cannot start a thread. 1 if
-/// lost_threads_in_fork().
+/// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores or,
+/// if that is less, quota_threads()), but not more than a machine of any size has a use for: OpenMP ends the process if
+/// it cannot start a thread. 1 if lost_threads_in_fork().
 inline int thread_count(int requested) {
   if (lost_threads_in_fork()) return 1;
   if (requested > 0) return requested;
   constexpr int always_allowed = 64, per_core = 4;
-  const int wanted = omp_get_max_threads();
+  int wanted = omp_get_max_threads();
+  if (wanted == omp_get_num_procs() && quota_threads() < wanted)
+    wanted = quota_threads();  // nobody has asked for others
   if (wanted <= always_allowed) return wanted;
   const int most = per_core * omp_get_num_procs();
   return wanted < most ? wanted : most < always_allowed ? always_allowed : most;
