@@ -252,6 +252,7 @@ class ChunkedPart {
                  {"ccoo.slots", c.stored_slots},
                  {"ccoo.lanes", c.stored_slots / c.slots},
                  {"ccoo.raw_bytes", c.raw_bytes},
+                 {"ccoo.long_rows", has_long_row(a.longest_row(threads), std::uint64_t{lanes_} * c.slots)},
                  {"ccoo.empty_rows", a.rows() - filled_rows(a, threads)},
                  {"ccoo.run_entries", c.slots == 1 ? 0 : entries_in_runs(a, c.slots, threads)}};
   }

@@ -114,6 +114,8 @@ class CsellPlanner {
                .longest = groups.longest,
                .device_bytes = bytes};
     f.sums = sums ? *sums : sums_of({f.slices, f.pattern_groups + f.offset_groups, 0}, device_);
+    if ((source == Source::step || source == Source::single) && f.block == 1 && f.sums == 1 && f.offset_groups == 0)
+      f.windows = columns.windows();
     return f;
   }
   CsrView a_;
