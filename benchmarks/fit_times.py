@@ -196,8 +196,8 @@ def on_host(unit):
     layout, _, what = unit.partition(".")
     if what in ("chain", "first", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "block_entries",
                 "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies",
-                "scalar_chain", "vector_turns", "vector_waves", "long_rows", "idle_entries", "few_tables", "few_teams",
-                "turns", "window_rounds", "copies",
+                "scalar_chain", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_tables",
+                "few_teams", "turns", "window_rounds", "copies",
                 "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",
                 "segment_rounds"):
         return ()

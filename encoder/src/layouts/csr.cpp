@@ -58,7 +58,7 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest, const Device&
       break;
     case rules::vector:
       work.push_back({"csr.vector_entries", a.nnz()});
-      work.push_back({"csr.vector_turns", rules::vector_turns(a.rows(), longest, a.nnz())});
+      work.push_back({"csr.vector_chain", rules::vector_turns(a.rows(), longest, a.nnz())});
       work.push_back({"csr.vector_waves", waves(a.rows() * rules::lanes_per_row(a.rows(), a.nnz()), device)});
       break;
     case rules::ipcsr: {
