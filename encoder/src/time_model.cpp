@@ -54,8 +54,6 @@ void add(std::vector<Counter>& work, const std::string& unit, std::uint64_t coun
     found->value += count;
 }
 
-bool is_gather(std::string_view unit) { return unit == "x.sectors" || unit == "x.warp_sectors"; }
-
 /// Until a device has so many entries to load, it waits for memory more than it hands it out: the first of them take
 /// longer than those after them, in each layout.
 void add_first(std::vector<Counter>& work) {
@@ -181,11 +179,11 @@ std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSe
 
 double predicted_seconds(std::span<const Counter> work, const Profile& profile) {
   double sum = 0, bytes = 0, gathers = 0;
-  for (const Counter& c : work)
-    (profile.target == Target::host ? sum
-     : c.name == "bytes"            ? bytes
-     : is_gather(c.name)            ? gathers
-                                    : sum) += profile.price(c.name) * static_cast<double>(c.value);
+  for (const Counter& c : work) {
+    const Overlap overlap = profile.target == Target::gpu ? overlaps(c.name) : Overlap::none;
+    double& of = overlap == Overlap::bytes ? bytes : overlap == Overlap::gathers ? gathers : sum;
+    of += profile.price(c.name) * static_cast<double>(c.value);
+  }
   return (sum + std::sqrt(bytes * bytes + gathers * gathers)) * 1e-12;
 }
 

@@ -73,6 +73,13 @@ SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t row
 /// The least that a multiply by any plan does.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSectors& x);
 
+/// What a GPU waits for at once: bytes, and gathers of x.
+enum class Overlap : std::uint8_t { none, bytes, gathers };
+constexpr Overlap overlaps(std::string_view unit) {
+  if (unit == "bytes") return Overlap::bytes;
+  return unit == "x.sectors" || unit == "x.warp_sectors" ? Overlap::gathers : Overlap::none;
+}
+
 /// Seconds of a multiply that does this: the sum of the prices of all units, in which those of bytes and of the gathers
 /// of x ("x.sectors", "x.warp_sectors"), b and g, are sqrt(b^2 + g^2) on a GPU, which waits for both at once.
 /// Error(errc::internal) if a unit has no price.
