@@ -286,9 +286,12 @@ void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint
 
 Least least(const Survey& s) {
   const std::uint64_t groups = div_up(s.longest_row, max_block * group_steps);
-  return {0,
-          false,
-          {{"csell.multiplies", 1}, {"csell.chain", chain_of(groups, max_sums * launch_rules::csell::groups_of_few)}}};
+  std::vector<Counter> work{{"csell.multiplies", 1}};
+  // A part of few values and short rows may have windows instead.
+  const std::uint64_t in_windows = 3 * launch_rules::csell::most_windows(div_up(s.a.rows(), lanes));
+  if (s.longest_row > in_windows || s.values->distinct() > max_step_values)
+    work.push_back({"csell.chain", chain_of(groups, max_sums * launch_rules::csell::groups_of_few)});
+  return {0, false, std::move(work)};
 }
 
 }  // namespace
