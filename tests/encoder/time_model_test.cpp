@@ -125,9 +125,9 @@ TEST_CASE("a GPU's turns, waves and idle multiprocessors are work") {
     return encoder::work_of(encoder::find_strategy(layout).plan(a, {}), a.rows, {});
   };
   // csr/vector: 32 lanes have 4 entries each on their way together; 270,336 threads are on 132 multiprocessors.
-  const auto lanes = work(square(9000, 64, false, 257), "csr");
-  CHECK(count_of(lanes, "csr.vector_entries") == 9000 * 64 - 64 + 257);
-  CHECK(count_of(lanes, "csr.vector_chain") == 2);
+  const auto lanes = work(square(9000, 64, false, 256), "csr");
+  CHECK(count_of(lanes, "csr.vector_entries") == 9000 * 64 - 64 + 256);
+  CHECK(count_of(lanes, "csr.vector_chain") == 1);
   CHECK(count_of(lanes, "csr.vector_waves") == 1);
   CHECK(count_of(work(square(2000, 64, false, 128), "csr"), "csr.vector_chain") == 0);
   CHECK(count_of(work(square(2000, 64, false, 128), "csr"), "csr.vector_waves") == 0);
@@ -173,20 +173,20 @@ TEST_CASE("csell: windows of x, tables, and warps that share slices of few") {
     options.settings.emplace("csell.values", values);
     return encoder::find_strategy("csell").plan(a, options).parts[0].work;
   };
-  const auto five = work(grid(4096, {-64, -1, 0, 1, 64}, 1), "single");
+  const auto five = work(grid(4096, {-64, -1, 0, 1, 64}, 0), "single");
   CHECK(count_of(five, "csell.window_rounds") == 1);
   CHECK(count_of(five, "csell.chain") == 0);
-  CHECK(count_of(work(grid(4096, {-640, -64, -1, 0, 1, 64, 640}, 1), "single"), "csell.window_rounds") == 2);
-  const auto table = work(grid(4096, {-64, -1, 0, 1, 64}, 9), "table");
+  CHECK(count_of(work(grid(4096, {-640, -64, -1, 0, 1, 64, 640}, 0), "single"), "csell.window_rounds") == 2);
+  const auto table = work(grid(4096, {-64, -1, 0, 1, 64}, 1), "table");
   CHECK(count_of(table, "csell.window_rounds") == 0);
   CHECK(count_of(table, "csell.few_tables") == 1);
   CHECK(count_of(table, "csell.few_teams") == 0);
   std::vector<std::int64_t> wide(40);
   for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = 3 * static_cast<std::int64_t>(i);
-  CHECK(count_of(work(grid(4096, wide, 0), "raw"), "csell.few_teams") == 1);
+  CHECK(count_of(work(grid(4096, wide, 3), "raw"), "csell.few_teams") == 1);
   // 4,224 warps are on 132 multiprocessors at once, each with a slice of 32 rows.
-  CHECK(count_of(work(grid(4224 * 32, {0, 5}, 0), "raw"), "csell.turns") == 0);
-  CHECK(count_of(work(grid(4224 * 32 + 1, {0, 5}, 0), "raw"), "csell.turns") == 1);
+  CHECK(count_of(work(grid(4224 * 32, {0, 5}, 3), "raw"), "csell.turns") == 0);
+  CHECK(count_of(work(grid(4224 * 32 + 1, {0, 5}, 3), "raw"), "csell.turns") == 1);
 }
 
 TEST_CASE("what one of two threads does while the other has none") {
