@@ -1,4 +1,4 @@
-// What auto minimises: predicted times, which are sums of work at its price, or bytes.
+// What auto minimises: predicted times, of work at its price, or bytes.
 
 #include "spmvpack/encoder/time_model.hpp"
 
