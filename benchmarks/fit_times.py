@@ -19,8 +19,8 @@ times, as now of h100 and host, their prices are those of a layout of like loops
 of docs/bench/variants_MACHINE.json: of settings that auto's own plans seldom have (csell's mirrors), measured by
 `spmvpack bench --layout csell --set csell.values=mirror --json`, which --variants adds there. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
 
-A GPU's prices are the non-negative solution of least squares of the relative errors, made robust by weights that fall
-with the error; layouts that take more than 1.8 times as long as the best one of their matrix (3 times, of the shapes, whose
+A GPU's prices are the non-negative solution of least squares of the relative errors, step by step as bytes and gathers of
+x overlap there (microseconds_of()), made robust by weights that fall with the error; layouts that take more than 1.8 times as long as the best one of their matrix (3 times, of the shapes, whose
 predictions are held to that) count a tenth, and shapes a half. Needs scipy, unless it is to --collect only.
 
 --left-out fits a GPU's prices once for each kind of generated matrix without its matrices (grids of 5, 7 and 27 points
