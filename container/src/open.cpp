@@ -17,7 +17,6 @@
 namespace spmvpack {
 namespace {
 
-constexpr const char* remedy_damaged = "get the file again, or encode it again";
 constexpr const char* remedy_newer = "use the version that wrote the file";
 constexpr const char* remedy_older =
     "decode it with the release that wrote it, or go back to its source, and encode the matrix with this one";

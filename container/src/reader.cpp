@@ -16,8 +16,6 @@ namespace {
 
 using format::MapKind;
 
-constexpr const char* remedy_damaged = "get the file again, or encode it again";
-
 /// The first element of a list that came before, or its size. Time and memory are those of the list, however large the
 /// indices are: a file may say that a matrix has 2^32 rows and list three of them.
 std::size_t first_repeated(std::span<const std::uint32_t> list, std::uint64_t size) {
