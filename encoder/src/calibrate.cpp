@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -61,24 +60,6 @@ class RidgeProblem {
   std::size_t n_;
   std::vector<double> matrix_, right_;
 };
-
-/// Rows with which a sum is at q what predicted_seconds() is on a GPU, and near q about that: bytes and gathers of x,
-/// which overlap, times what the root of their squares grows by with each. Without a constant term, as it grows with
-/// all prices alike.
-std::vector<std::vector<double>> tangents_of(std::vector<std::vector<double>> rows, const std::vector<double>& q) {
-  constexpr double least = 1e-3;  // of a row's share, so that no price is lost from sight
-  for (std::vector<double>& row : rows) {
-    std::array<double, 2> of{};
-    const auto overlap = [](std::size_t unit) { return overlaps(units()[unit]); };
-    for (std::size_t i = 0; i < q.size(); ++i)
-      if (overlap(i) != Overlap::none) of.at(overlap(i) == Overlap::bytes ? 0 : 1) += row[i] * q[i];
-    const double both = std::sqrt(of[0] * of[0] + of[1] * of[1]);
-    if (both == 0) continue;
-    for (std::size_t i = 0; i < q.size(); ++i)
-      if (overlap(i) != Overlap::none) row[i] *= std::max(of.at(overlap(i) == Overlap::bytes ? 0 : 1) / both, least);
-  }
-  return rows;
-}
 
 /// log(predicted / measured) of each.
 std::vector<double> errors_of(std::span<const MeasuredWork> measured, const Profile& profile) {
@@ -174,20 +155,16 @@ FittedPrices fit_prices(std::span<const MeasuredWork> measured, Target target) {
   // Slow layouts count as much as others: with few matrices, a price that is too low where a layout is slow would be
   // found out by no other.
   std::vector<double> q(units().size(), 1.0);
-  const int rounds = target == Target::gpu ? 24 : 12;
+  constexpr int rounds = 12;
   for (int round = 0; round < rounds; ++round) {
-    const std::vector<std::vector<double>> tangents = target == Target::gpu ? tangents_of(rows, q) : rows;
     std::vector<double> weights(rows.size(), 1.0);
     for (std::size_t r = 0; r < rows.size(); ++r) {
       double sum = 0;
-      for (std::size_t i = 0; i < q.size(); ++i) sum += tangents[r][i] * q[i];
+      for (std::size_t i = 0; i < q.size(); ++i) sum += rows[r][i] * q[i];
       const double off = std::log(std::max(sum, 1e-6)) / spread;
       weights[r] /= std::sqrt(std::sqrt(1 + off * off));
     }
-    const std::vector<double> before = q;
-    RidgeProblem(tangents, weights).solve(q);
-    if (target == Target::gpu)
-      for (std::size_t i = 0; i < q.size(); ++i) q[i] = (q[i] + before[i]) / 2;
+    RidgeProblem(rows, weights).solve(q);
   }
   for (std::size_t i = 0; i < q.size(); ++i) fitted.picoseconds.push_back(q[i] * from[i] * fitted.factor);
   Profile own = *fitted.from;

@@ -6,9 +6,8 @@ namespace spmvpack::encoder {
 namespace {
 
 double seconds_of(const Variant& variant, const Aim& aim) {
-  std::vector<Counter> work = variant.work;
-  work.push_back({"bytes", variant.device_bytes});
-  return predicted_seconds(work, profile_of(aim));
+  const Profile& profile = profile_of(aim);
+  return predicted_seconds(variant.work, profile) + predicted_seconds({{{"bytes", variant.device_bytes}}}, profile);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <string>
 #include <type_traits>
@@ -142,7 +141,7 @@ XSectors x_sectors(const CsrView& a, int threads, const XCaches& caches) {
 
 std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x) {
   std::uint64_t bytes = plan.device_bytes() + sector_bytes * x.from_memory, passes = 1;
-  std::uint64_t entries = 0, far = 0, copies = 0;
+  std::uint64_t entries = 0, far = 0;
   // A first part over all rows makes y beta y along the way; without one a pass over y comes first.
   const bool covered = !plan.parts.empty() && plan.parts[0].info.rows.count == rows;
   if (!covered) {
@@ -153,7 +152,6 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
   for (const PartPlan& part : plan.parts) {
     entries += part.info.nnz;
     far += part.info.nnz - part.near_entries;
-    copies += part.info.cols.kind == format::MapKind::list ? 1 : 0;
   }
   const auto missed = [&](std::uint64_t sectors) {  // as if near entries missed as often as others
     if (far == entries) return sectors;
@@ -167,7 +165,6 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     for (const Counter& c : part.work) add(work, c.name, c.value);
   }
   work[0].value = bytes;
-  if (copies != 0) work.push_back({"x.copies", copies});
   if (!covered) {
     work.push_back({"y.passes", 1});
     work.push_back({"y.rows", rows});
@@ -187,13 +184,9 @@ std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSe
 }
 
 double predicted_seconds(std::span<const Counter> work, const Profile& profile) {
-  double sum = 0, bytes = 0, gathers = 0;
-  for (const Counter& c : work) {
-    const Overlap overlap = profile.target == Target::gpu ? overlaps(c.name) : Overlap::none;
-    double& of = overlap == Overlap::bytes ? bytes : overlap == Overlap::gathers ? gathers : sum;
-    of += profile.price(c.name) * static_cast<double>(c.value);
-  }
-  return (sum + std::sqrt(bytes * bytes + gathers * gathers)) * 1e-12;
+  double picoseconds = 0;
+  for (const Counter& c : work) picoseconds += profile.price(c.name) * static_cast<double>(c.value);
+  return picoseconds * 1e-12;
 }
 
 }  // namespace spmvpack::encoder

@@ -41,7 +41,7 @@ struct Machine {
   encoder::Profile profile;
   Machine(const encoder::Profile& from, double factor, std::mt19937_64& rng) : profile(from) {
     for (const double price : from.picoseconds)
-      picoseconds.push_back(price * factor * std::exp2(static_cast<double>(rng() % 1001) / 2000 - 0.25));
+      picoseconds.push_back(price * factor * std::exp2(static_cast<double>(rng() % 1001) / 500 - 1));
     profile.picoseconds = picoseconds;
   }
 };
@@ -57,7 +57,7 @@ TEST_CASE("known prices are recovered from the times of multiplies") {
     encoder::Aim aim;
     encoder::set_target(aim, name);
     const encoder::Profile& from = encoder::profile_of(aim);
-    const Machine machine(from, 3, rng);  // three times as slow, and each unit up to a fifth off that
+    const Machine machine(from, 3, rng);  // three times as slow, and each unit between half and twice that
     std::vector<MeasuredWork> measured = made_up_work(from, 20, 300, rng);
     for (MeasuredWork& m : measured) m.seconds = encoder::predicted_seconds(m.work, machine.profile);
 

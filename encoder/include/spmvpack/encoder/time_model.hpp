@@ -1,6 +1,6 @@
 #pragma once
-/// How long a multiply takes, predicted from what its plan says: what it does, each thing at its price. It orders
-/// layouts; it does not time anything, and knows nothing of the machine that it runs on.
+/// How long a multiply takes, predicted from what its plan says: the sum of what it does, each thing at its price. It
+/// orders layouts; it does not time anything, and knows nothing of the machine that it runs on.
 
 #include <cstdint>
 #include <span>
@@ -76,16 +76,7 @@ SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t row
 /// The least that a multiply by any plan does.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSectors& x);
 
-/// What a GPU waits for at once: bytes, and gathers of x.
-enum class Overlap : std::uint8_t { none, bytes, gathers };
-constexpr Overlap overlaps(std::string_view unit) {
-  if (unit == "bytes") return Overlap::bytes;
-  return unit == "x.sectors" || unit == "x.warp_sectors" ? Overlap::gathers : Overlap::none;
-}
-
-/// Seconds of a multiply that does this: the sum of the prices of all units, in which those of bytes and of the gathers
-/// of x ("x.sectors", "x.warp_sectors"), b and g, are sqrt(b^2 + g^2) on a GPU, which waits for both at once.
-/// Error(errc::internal) if a unit has no price.
+/// Seconds of a multiply that does this. Error(errc::internal) if a unit has no price.
 SPMVPACK_EXPORT double predicted_seconds(std::span<const Counter> work, const Profile& profile);
 inline double predicted_seconds(std::span<const Counter> work, Target target) {
   return predicted_seconds(work, default_profile(target));
