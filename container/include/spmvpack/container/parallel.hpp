@@ -45,8 +45,9 @@ inline int thread_count(int requested) {
   if (requested > 0) return requested;
   constexpr int always_allowed = 64, per_core = 4;
   int wanted = omp_get_max_threads();
-  if (wanted == omp_get_num_procs() && quota_threads() < wanted)
-    wanted = quota_threads();  // nobody has asked for others
+  // The number of processors, which is a call of the system, is asked for only where it matters: if it is the number of
+  // threads, nobody has asked for others.
+  if (quota_threads() < wanted && wanted == omp_get_num_procs()) wanted = quota_threads();
   if (wanted <= always_allowed) return wanted;
   const int most = per_core * omp_get_num_procs();
   return wanted < most ? wanted : most < always_allowed ? always_allowed : most;
