@@ -6,8 +6,8 @@
 
 MATRIX is a file, or "generate ..." as that command has it; @FILE has one of them a line. Times are the geometric means of
 cold and warm medians, which is what the tuner goes by; where the tuner's is not the least, it and the least are measured
-twice more, and medians count. Layouts whose padding reads x, which auto leaves alone, cannot be the
-best, nor can layouts for hosts. No matrix is begun after LIMIT. What auto takes without measuring is in the file, too.
+twice more, and medians count. Layouts whose padding reads x, which auto leaves alone, cannot be the best, nor, on a GPU,
+can those for hosts. No matrix is begun after LIMIT. What auto takes without measuring is in the file, too.
 """
 
 import argparse
