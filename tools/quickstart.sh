@@ -21,6 +21,7 @@ install_missing "${build_packages[@]}"
 step "Build of the command (build/quickstart)"
 if command -v ccache > /dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+  export CCACHE_SLOPPINESS=pch_defines,time_macros # or it passes over what includes precompiled headers
 fi
 # Sources in groups: headers are read a few times, not a hundred.
 cmake --preset release -B build/quickstart -DSPMVPACK_TESTS=OFF -DCMAKE_UNITY_BUILD=ON

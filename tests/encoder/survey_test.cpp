@@ -108,10 +108,10 @@ TEST_CASE("no plan takes less than its strategy says that all do") {
       INFO(m.name << ", values " << values);
       check_least(m.matrix);
     }
-    for (const NamedMatrix& m : random_matrices<float>(227, values)) {
-      INFO(m.name << ", f32, values " << values);
-      check_least(m.matrix);
-    }
+  }
+  for (const NamedMatrix& m : random_matrices<float>(227, 3)) {
+    INFO(m.name << ", f32");
+    check_least(m.matrix);
   }
   for (const CsellCase& c : csell_cases<double>()) {
     INFO(c.name << ", " << c.values);
