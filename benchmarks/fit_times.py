@@ -19,6 +19,9 @@ times, as now of h100 and host, their prices are those of a layout of like loops
 of docs/bench/variants_MACHINE.json: of settings that auto's own plans seldom have (csell's mirrors), measured by
 `spmvpack bench --layout csell --set csell.values=mirror --json`, which --variants adds there. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
 
+A matrix may have "other_plans" there, which auto's planner had before and which were measured, too: prices are fitted to
+them, and of both that is taken which they rank first. --again leaves them as they are.
+
 A GPU's prices are the non-negative solution of least squares of the relative errors, made robust by weights that fall
 with the error; layouts that take more than 1.8 times as long as the best one of their matrix (3 times, of the shapes, whose
 predictions are held to that) count a tenth, and shapes a half. Needs scipy, unless it is to --collect only.
@@ -51,7 +54,7 @@ SPREAD = {"suite": 0.1, "small": 0.1, "real": 0.1, "shapes": 0.7}  # errors beyo
 BY_NAME_ONLY = {"pkt"}  # what auto leaves out: Strategy::by_name_only in encoder
 OF_VARIANTS = {"csell.mirrors", "csell.mirror_blocks"}  # units of variants, which times_MACHINE.json has not or hardly
 CACHES = {"h200": "cold cache", "h100": "cold cache", "host": "the geometric mean of cold and warm"}
-MOST_SLOWER = {"suite": 0.049, "shapes": 0.49}  # auto than a yardstick; the goals are 5 and 50 %
+MOST_SLOWER = {"suite": 0.099, "shapes": 0.49}  # auto than a yardstick; the goals are 5 and 50 %
 MOST_OFF = 1.99  # predictions of shapes; the goal is 2
 MOST_WEIGHT = 15  # of a fault; more of them would leave others out
 
@@ -195,7 +198,8 @@ def on_host(unit):
     layout, _, what = unit.partition(".")
     if what in ("chain", "first", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "block_entries",
                 "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies",
-                "scalar_chain", "vector_chain",
+                "scalar_chain", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_idle", "few_raw", "few_tables",
+                "few_teams", "turns", "window_rounds", "copies",
                 "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",
                 "segment_rounds"):
         return ()
@@ -253,17 +257,23 @@ def rounded(price):
 
 def settled(times, fit, most_slower):
     """The prices, {unit: picoseconds}, that fit(times, weights) ends with. Where auto would be too much slower than a
-    yardstick, what it takes and the yardstick count a tenth more, and so does a prediction that is too far off,
-    until that is so nowhere in the groups of `most_slower`: the best choice, not the best prediction, is what prices are
-    for."""
+    yardstick, what it takes and the yardstick count a tenth more, and so do a layout's plans where it would have one that
+    is as much slower than another, and a prediction that is too far off, until that is so nowhere in the groups of
+    `most_slower`: the best choice, not the best prediction, is what prices are for."""
     weights, best = {}, None
     for _ in range(40):
         prices = fit(times, weights)
         faults, cliffs = [], 0
-        for at, matrix in enumerate(times["matrices"]):
+        for at, measured_matrix in enumerate(times["matrices"]):
+            matrix = planned(measured_matrix, prices)
             group, layouts = matrix["group"], matrix["layouts"]
             heavier = set()
             if group in most_slower:
+                for name in matrix.get("other_plans", {}):
+                    loss = layouts[name]["us"] / allowed(measured_matrix).get(name, layouts[name]["us"]) - 1
+                    if loss > most_slower[group]:
+                        faults.append(loss - most_slower[group])
+                        heavier.add(name)
                 taken, yardstick = pick(matrix, prices), best_yardstick(matrix)
                 loss = layouts[taken]["us"] / layouts[yardstick]["us"] - 1 if yardstick else 0
                 if loss > most_slower[group]:
@@ -292,7 +302,8 @@ def fit_gpu(times, weights):
     import numpy
     import scipy.optimize
     samples = [(layout, min(l["us"] for l in matrix["layouts"].values()), matrix["group"], weights.get((at, name), 1))
-               for at, matrix in enumerate(times["matrices"]) for name, layout in matrix["layouts"].items()]
+               for at, matrix in enumerate(times["matrices"])
+               for name, layout in [*matrix["layouts"].items(), *matrix.get("other_plans", {}).items()]]
     units = sorted({unit for layout, *_ in samples for unit in layout["work"]} - HOST_ONLY)
     picoseconds = numpy.array([1e6 * layout["us"] for layout, *_ in samples])
     work = numpy.array([[layout["work"].get(unit, 0) for unit in units] for layout, *_ in samples], dtype=float)
@@ -371,14 +382,26 @@ def predicted(layout, prices):
     return sum(prices[unit] * n for unit, n in layout["work"].items()) / 1e6
 
 
+def cost(layout, csr_bytes, prices):
+    """rank_of() in encoder/src/decide.cpp."""
+    return predicted(layout, prices) * (1 + 0.02 * layout["device_bytes"] / csr_bytes)
+
+
+def planned(matrix, prices):
+    """The matrix with what a layout's planner takes of its plans that were measured."""
+    layouts = dict(matrix["layouts"])
+    for name, other in matrix.get("other_plans", {}).items():
+        layouts[name] = min(layouts[name], other, key=lambda layout: cost(layout, matrix["csr_bytes"], prices))
+    return {**matrix, "layouts": layouts}
+
+
 def pick(matrix, prices):
     """What auto takes of the measured layouts: choose() in encoder/src/strategies/choose_best.cpp."""
-    def cost(name):
+    def key(name):
         layout = matrix["layouts"][name]
         too_large = layout["device_bytes"] > 2 ** 20 and layout["device_bytes"] // 10 > matrix["csr_bytes"]
-        return (layout["fill_reads_x"] or too_large or name in BY_NAME_ONLY,
-                predicted(layout, prices) * (1 + 0.02 * layout["device_bytes"] / matrix["csr_bytes"]))
-    return min(matrix["layouts"], key=cost)
+        return layout["fill_reads_x"] or too_large or name in BY_NAME_ONLY, cost(layout, matrix["csr_bytes"], prices)
+    return min(matrix["layouts"], key=key)
 
 
 def best_yardstick(matrix):
@@ -389,8 +412,9 @@ def best_yardstick(matrix):
 
 
 def allowed(matrix):
-    """{layout: microseconds} of those that auto may take."""
-    return {name: layout["us"] for name, layout in matrix["layouts"].items()
+    """{layout: microseconds} of those that auto may take, by the fastest plan that was measured."""
+    others = matrix.get("other_plans", {})
+    return {name: min(layout["us"], others.get(name, layout)["us"]) for name, layout in matrix["layouts"].items()
             if not layout["fill_reads_x"] and name not in BY_NAME_ONLY}
 
 
@@ -405,8 +429,9 @@ class Record:
         self.losses, self.errors = [], []  # auto's time over the best one's; predicted over measured, near the best
 
     def add(self, matrix, prices):
-        layouts = matrix["layouts"]
         best = min(allowed(matrix).values())
+        matrix = planned(matrix, prices)
+        layouts = matrix["layouts"]
         self.losses.append(layouts[pick(matrix, prices)]["us"] / best)
         self.errors += [abs(math.log(max(predicted(l, prices), 1e-3) / l["us"])) for l in layouts.values()
                         if l["us"] < NEAR[matrix["group"]] * best]
@@ -480,13 +505,14 @@ def show(times, prices, caches):
             "is how much longer `auto`'s takes than the fastest of `csr`, `ccoo` and `sell`.\n")
     for group, title in (("suite", "suite"), ("small", "small matrices"), ("real", "real matrices"), ("shapes", "shapes")):
         rows, losses, best_losses, errors = [], [], [], []
-        for matrix in times["matrices"]:
+        for measured_matrix in times["matrices"]:
+            matrix = planned(measured_matrix, prices)
             layouts = matrix["layouts"]
             yardstick = best_yardstick(matrix)
             if matrix["group"] != group or not yardstick:
                 continue
             taken = pick(matrix, prices)
-            times_allowed = allowed(matrix)
+            times_allowed = allowed(measured_matrix)
             best = min(times_allowed, key=times_allowed.get)
             loss = layouts[taken]["us"] / layouts[yardstick]["us"] - 1
             losses.append(loss)

@@ -20,9 +20,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the order of keys
 
-constexpr std::string_view schema = "spmvpack-profile-2", first_schema = "spmvpack-profile-1";
-/// Units that came with the second schema: in a file of the first they cost what they do by the default of its target.
-constexpr std::array<std::string_view, 2> second_units{"csell.mirror_blocks", "csell.mirrors"};
+/// A GPU's prices of before the third are those of other counts (csr.vector_chain: of entries, not of turns of four),
+/// and of units that stood for those that are newer: they are refused. A host's stay what they are.
+constexpr std::array<std::string_view, 3> schemas{"spmvpack-profile-1", "spmvpack-profile-2", "spmvpack-profile-3"};
+constexpr std::string_view schema = schemas.back();
+/// Units that came with the second and the third: in an older file they cost what they do by the default of its target.
+struct NewerUnit {
+  std::string_view name;
+  std::size_t since;  ///< schemas, from 0
+};
+constexpr std::array newer_units{
+    NewerUnit{"bitflag.idle_entries", 2}, NewerUnit{"ccoo.long_rows", 2},  NewerUnit{"ccoo.serial", 2},
+    NewerUnit{"coo.long_rows", 2},        NewerUnit{"csell.few_idle", 2},  NewerUnit{"csell.few_raw", 2},
+    NewerUnit{"csell.few_tables", 2},     NewerUnit{"csell.few_teams", 2}, NewerUnit{"csell.mirror_blocks", 1},
+    NewerUnit{"csell.mirrors", 1},        NewerUnit{"csell.turns", 2},     NewerUnit{"csell.window_rounds", 2},
+    NewerUnit{"csr.vector_waves", 2},     NewerUnit{"x.copies", 2}};
 constexpr std::size_t longest_id = 64;
 constexpr double most_picoseconds = 1e18;  // beyond any machine; sums of such stay finite
 constexpr std::uint64_t least_cache = 1024, most_cache = std::uint64_t{1} << 30U;
@@ -160,16 +172,16 @@ class Members {
   std::vector<std::string> asked_;
 };
 
-/// The prices, with all that are missing in one message. `older`: what has those of second_units; null if the file
-/// does.
-std::vector<double> prices_of(const Json& json, const Profile* older, const Place& place) {
+/// The prices of a file of this schema, with all that are missing in one message. `defaults` has those of newer units.
+std::vector<double> prices_of(const Json& json, std::size_t of_schema, const Profile& defaults, const Place& place) {
   Members members(json, "picoseconds", place);
-  const auto is_of_older = [&](std::string_view unit) {
-    return older != nullptr && std::find(second_units.begin(), second_units.end(), unit) != second_units.end();
+  const auto is_newer = [&](std::string_view unit) {
+    return std::any_of(newer_units.begin(), newer_units.end(),
+                       [&](const NewerUnit& newer) { return newer.name == unit && newer.since > of_schema; });
   };
   std::vector<std::string_view> missing;
   for (const std::string_view unit : units())
-    if (!json.contains(std::string(unit)) && !is_of_older(unit)) missing.push_back(unit);
+    if (!json.contains(std::string(unit)) && !is_newer(unit)) missing.push_back(unit);
   if (!missing.empty()) {
     constexpr std::size_t listed = 3;
     const std::size_t more = missing.size() - std::min(listed, missing.size());
@@ -181,7 +193,7 @@ std::vector<double> prices_of(const Json& json, const Profile* older, const Plac
   }
   std::vector<double> prices;
   for (const std::string_view unit : units())
-    prices.push_back(is_of_older(unit) ? older->price(unit) : members.number(std::string(unit)));
+    prices.push_back(is_newer(unit) ? defaults.price(unit) : members.number(std::string(unit)));
   members.end();
   return prices;
 }
@@ -233,10 +245,10 @@ std::shared_ptr<const Profile> parse_profile(std::string_view json, const std::s
   }
   Members members(all, "", place);
   const std::string found = members.text("schema");
-  const bool is_first = found == first_schema;
-  if (!is_first && found != schema)
+  const auto of_schema = static_cast<std::size_t>(std::find(schemas.begin(), schemas.end(), found) - schemas.begin());
+  if (of_schema == schemas.size())
     place.refuse("schema", fmt::format("the schema is '{}'", escape(found)),
-                 fmt::format("this version reads {} and {}", schema, first_schema));
+                 fmt::format("this version reads {}", fmt::join(schemas, ", ")));
   ProfileFacts facts;
   facts.id = members.text("id");
   facts.machine = members.text("machine");
@@ -244,16 +256,19 @@ std::shared_ptr<const Profile> parse_profile(std::string_view json, const std::s
   if (target != "gpu" && target != "host")
     place.refuse("target", fmt::format("the target is '{}'", escape(target)), "give gpu or host");
   facts.target = target == "host" ? Target::host : Target::gpu;
+  if (facts.target == Target::gpu && found != schema)
+    place.refuse("schema", fmt::format("a GPU's prices of {}, for work that is counted in another way now", found),
+                 "measure them again: spmvpack calibrate");
   Members caches(members.get("x_caches"), "x_caches", place);
   facts.x_caches = {caches.count("device_bytes"), caches.count("block_bytes")};
   caches.end();
-  if (!is_first) {
+  if (of_schema != 0) {
     Members device(members.get("device"), "device", place);
     for (const DeviceNumber& number : device_numbers)
       facts.device.*number.member = device.count(std::string(number.name));
     device.end();
   }
-  facts.picoseconds = prices_of(members.get("picoseconds"), is_first ? &default_profile(facts.target) : nullptr, place);
+  facts.picoseconds = prices_of(members.get("picoseconds"), of_schema, default_profile(facts.target), place);
   members.end();
   return checked(std::move(facts), place);
 }

@@ -141,7 +141,7 @@ XSectors x_sectors(const CsrView& a, int threads, const XCaches& caches) {
 
 std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x) {
   std::uint64_t bytes = plan.device_bytes() + sector_bytes * x.from_memory, passes = 1;
-  std::uint64_t entries = 0, far = 0;
+  std::uint64_t entries = 0, far = 0, copies = 0;
   // A first part over all rows makes y beta y along the way; without one a pass over y comes first.
   const bool covered = !plan.parts.empty() && plan.parts[0].info.rows.count == rows;
   if (!covered) {
@@ -152,6 +152,7 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
   for (const PartPlan& part : plan.parts) {
     entries += part.info.nnz;
     far += part.info.nnz - part.near_entries;
+    copies += part.info.cols.kind == format::MapKind::list ? 1 : 0;
   }
   const auto missed = [&](std::uint64_t sectors) {  // as if near entries missed as often as others
     if (far == entries) return sectors;
@@ -165,6 +166,7 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     for (const Counter& c : part.work) add(work, c.name, c.value);
   }
   work[0].value = bytes;
+  if (copies != 0) work.push_back({"x.copies", copies});
   if (!covered) {
     work.push_back({"y.passes", 1});
     work.push_back({"y.rows", rows});

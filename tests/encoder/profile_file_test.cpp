@@ -138,8 +138,12 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
       {"{\"schema\": ", "F: this is no profile: not JSON; "},
       {"[]", "F: expected an object"},
       {without("", "schema"), "F: no member \"schema\"; start from"},
-      {with("/schema", "spmvpack-profile-3"),
-       "F: schema: the schema is 'spmvpack-profile-3'; this version reads spmvpack-profile-2 and spmvpack-profile-1"},
+      {with("/schema", "spmvpack-profile-4"),
+       "F: schema: the schema is 'spmvpack-profile-4'; this version reads spmvpack-profile-1, spmvpack-profile-2, "
+       "spmvpack-profile-3"},
+      {with("/schema", "spmvpack-profile-2"),
+       "F: schema: a GPU's prices of spmvpack-profile-2, for work that is counted in another way now; measure "
+       "them again: spmvpack calibrate"},
       {without("", "id"), "F: no member \"id\""},
       {with("/id", 7), "F: id: expected a string"},
       {with("/id", ""), "F: id: the id is ''"},
@@ -161,7 +165,6 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
       {with("/x_caches/device_bytes", 1e6), "F: x_caches.device_bytes: expected a whole number"},
       {with("/x_caches/more", 1), "F: x_caches.more: not known to this version"},
       {without("", "device"), "F: no member \"device\""},
-      {with("/schema", "spmvpack-profile-1"), "F: picoseconds.csell.mirror_blocks: not known to this version"},
       {without("/device", "hot_bytes"), "F: device: no member \"hot_bytes\""},
       {with("/device/multiprocessors", 0), "F: device.multiprocessors: 0; give 1 to 4,096"},
       {with("/device/segment_columns", 65537), "F: device.segment_columns: 65,537; give 2 to 65,536"},
@@ -182,7 +185,7 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
   }
   // Not numbers of JSON at all: NaN, and one that no double holds.
   std::string json = good().dump();
-  const std::string price = "\"csr.rows\":3.03";
+  const std::string price = "\"csr.rows\":" + good()["picoseconds"]["csr.rows"].dump();
   for (const char* const wrong : {"NaN", "Infinity", "1e999"}) {
     std::string other = json;
     REQUIRE(other.find(price) != std::string::npos);
@@ -191,7 +194,7 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
   }
   // What is there twice, of which a reader would take one.
   for (const auto& [member, place] :
-       {std::pair{"\"id\":\"mine\"", "id"}, std::pair{"\"csr.rows\":3.03", "picoseconds.csr.rows"},
+       {std::pair{"\"id\":\"mine\"", "id"}, std::pair{price.c_str(), "picoseconds.csr.rows"},
         std::pair{"\"hot_bytes\":65536", "device.hot_bytes"}}) {
     std::string other = json;
     REQUIRE(other.find(member) != std::string::npos);
@@ -206,8 +209,17 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
   CHECK_THAT(refusal(all_free.dump()), Catch::StartsWith("F: picoseconds: all prices are 0"));
 }
 
-TEST_CASE("a file of the first schema has the numbers of the package's devices, and its prices of mirrors") {
-  Json json = good();
+TEST_CASE("a host's file of an older schema has the package's prices of newer units, and numbers of its devices") {
+  const Profile& host = encoder::default_profile(Target::host);
+  Json json = Json::parse(encoder::to_json(host, "mine"));
+  json["schema"] = "spmvpack-profile-2";
+  const std::vector<const char*> of_third{"bitflag.idle_entries", "ccoo.long_rows",   "ccoo.serial",
+                                          "coo.long_rows",        "csell.few_idle",   "csell.few_raw",
+                                          "csell.few_tables",     "csell.few_teams",  "csell.turns",
+                                          "csell.window_rounds",  "csr.vector_waves", "x.copies"};
+  for (const char* const unit : of_third) json["picoseconds"].erase(unit);
+  json["picoseconds"]["csell.mirrors"] = 5;
+  CHECK(encoder::parse_profile(json.dump(), "F")->price("csell.mirrors") == 5);
   json["schema"] = "spmvpack-profile-1";
   json.erase("device");
   json["picoseconds"].erase("csell.mirrors");
@@ -216,7 +228,8 @@ TEST_CASE("a file of the first schema has the numbers of the package's devices, 
   const auto read = encoder::parse_profile(json.dump(), "F");
   CHECK(read->device == encoder::Device{});
   CHECK(read->price("csr.rows") == 7);
-  CHECK(read->price("csell.mirrors") == encoder::default_profile(Target::gpu).price("csell.mirrors"));
+  for (const char* const unit : {"csell.mirrors", "csell.mirror_blocks", "x.copies"})
+    CHECK(read->price(unit) == host.price(unit));
   json["picoseconds"]["csell.mirrors"] = 1;
   CHECK_THAT(refusal(json.dump()), Catch::StartsWith("F: picoseconds.csell.mirrors: not known to this version"));
 }

@@ -33,6 +33,14 @@ CsrMatrix grid(std::uint32_t side) {
   return make_csr(side * side, side * side, entries);
 }
 
+/// A diagonal and a row of 250 entries, of which csr is slow on a GPU: a thread adds up that row alone.
+CsrMatrix one_longer_row() {
+  Entries entries;
+  for (std::uint32_t i = 0; i < 4000; ++i) entries[{i, i}] = 4;
+  for (std::uint32_t i = 0; i < 250; ++i) entries[{2000, 16 * i}] = i + 1;
+  return make_csr(4000, 4000, entries);
+}
+
 SourceMatrix source_of(const CsrMatrix& a) { return {clone(a), Field::real, Symmetry::general, {}}; }
 
 /// Measures what a list says, in the order of the calls.
@@ -113,6 +121,7 @@ TEST_CASE("what auto predicts within 1.5 times its best is measured, and csr, at
   bool all_eight = false, some_fewer = false, with_slow_csr = false;
   std::vector<NamedMatrix> matrices = random_matrices<double>(31, 1);
   matrices.push_back({"grid", grid(60)});
+  matrices.push_back({"one longer row", one_longer_row()});
   for (const NamedMatrix& m : matrices)
     for (const Target target : {Target::gpu, Target::host}) {
       INFO(m.name << (target == Target::gpu ? ", gpu" : ", host"));

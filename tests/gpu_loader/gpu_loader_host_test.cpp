@@ -208,7 +208,7 @@ TEST_CASE("launch numbers: Hopper's own, safe ones for all others") {
       CHECK(n->blocks(slots) >= 1);
       CHECK(n->blocks(slots) * ccoo_threads <= 2048);
     }
-    CHECK(n->team_blocks * ccoo_team_threads <= 2048);
+    CHECK(launch_rules::ccoo::team_blocks * ccoo_team_threads <= 2048);
   }
   // Whole warps, and no more threads than a block may have.
   for (const unsigned threads : {ccoo_threads, ccoo_team_threads, csr_rows_threads, pcsr_product_threads,
@@ -216,9 +216,9 @@ TEST_CASE("launch numbers: Hopper's own, safe ones for all others") {
     CHECK(threads % 32 == 0);
     CHECK(threads <= 1024);
   }
-  CHECK(ccoo_takes_team(1000000, 10, 0));
-  CHECK(ccoo_takes_team(640, 10, 256));
-  CHECK(!ccoo_takes_team(641, 10, 256));
+  CHECK(launch_rules::ccoo::takes_team(1000000, 10, 0));
+  CHECK(launch_rules::ccoo::takes_team(640, 10, 256));
+  CHECK(!launch_rules::ccoo::takes_team(641, 10, 256));
 }
 
 TEST_CASE("sections are placed on 256-byte boundaries, beyond 2^32 too; host-only ones are not") {

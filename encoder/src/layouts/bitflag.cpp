@@ -226,19 +226,21 @@ class BitflagPlanner {
                      {"hot.columns", out_.hot.columns.size()},
                      {"hot.entries", out_.hot.entries}};
     const std::uint64_t filled = filled_rows(a_, threads);
-    plan.work = {{"bitflag.multiplies", 1},
-                 {"bitflag.entries", a_.nnz()},
-                 {"bitflag.few_raw_bytes",
-                  out_.source == Source::raw && a_.nnz() < device_.small_entries ? out_.chunks.value_bytes : 0},
-                 {"bitflag.carries", out_.chunks.continued != 0 ? 1U : 0U},
-                 {"bitflag.long_carries", 2 * out_.chunks.continued * tile_ > count ? 1U : 0U},
-                 {"bitflag.hot", out_.hot.columns.empty() ? 0U : 1U},
-                 {"bitflag.hot_entries", out_.hot.entries},
-                 {"bitflag.segment_rows", out_.segments == 1 ? 0 : a_.rows()},
-                 {"bitflag.segment_rounds", (out_.segments - 1) / device_blocks(device_)},
-                 {"bitflag.run_entries", entries_in_runs(a_, lane_entries, threads)},
-                 {"bitflag.rows", filled},
-                 {"bitflag.empty_rows", out_.segments == 1 ? a_.rows() - filled : 0}};
+    plan.work = {
+        {"bitflag.multiplies", 1},
+        {"bitflag.entries", a_.nnz()},
+        {"bitflag.idle_entries", out_.segments == 1 ? idle_entries(a_.nnz(), count / tile_, tile_, device_) : 0},
+        {"bitflag.few_raw_bytes",
+         out_.source == Source::raw && a_.nnz() < device_.small_entries ? out_.chunks.value_bytes : 0},
+        {"bitflag.carries", out_.chunks.continued != 0 ? 1U : 0U},
+        {"bitflag.long_carries", 2 * out_.chunks.continued * tile_ > count ? 1U : 0U},
+        {"bitflag.hot", out_.hot.columns.empty() ? 0U : 1U},
+        {"bitflag.hot_entries", out_.hot.entries},
+        {"bitflag.segment_rows", out_.segments == 1 ? 0 : a_.rows()},
+        {"bitflag.segment_rounds", (out_.segments - 1) / device_blocks(device_)},
+        {"bitflag.run_entries", entries_in_runs(a_, lane_entries, threads)},
+        {"bitflag.rows", filled},
+        {"bitflag.empty_rows", out_.segments == 1 ? a_.rows() - filled : 0}};
   }
 
   /// Once it is described.

@@ -123,4 +123,12 @@ constexpr std::uint32_t usual_tile(std::uint64_t entries, std::uint64_t longest_
   return tile;
 }
 
+/// Entries that multiprocessors could take while the one with the most tiles has those: tiles are not divided, and with
+/// few large ones most multiprocessors have none.
+constexpr std::uint64_t idle_entries(std::uint64_t entries, std::uint64_t tiles, std::uint64_t tile,
+                                     const Device& device) {
+  const std::uint64_t all = div_up(tiles, device.multiprocessors) * device.multiprocessors * tile * chunk_entries;
+  return all > entries ? all - entries : 0;
+}
+
 }  // namespace spmvpack::encoder::layouts::bitflag_plans

@@ -13,6 +13,7 @@
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/value_table.hpp"
+#include "spmvpack/launch_rules/ccoo.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace ccoo_plans {
@@ -214,7 +215,7 @@ class ChunkedPart {
   }
 
   /// Adds what the plan says about the chunks.
-  void describe(PartPlan& plan, const CsrView& a, int threads) const {
+  void describe(PartPlan& plan, const CsrView& a, const Device& device, int threads) const {
     const Chunking& c = chunking_;
     const std::uint64_t chunks = c.chunks.size();
     plan.info.params[param_lanes] = lanes_;
@@ -252,6 +253,9 @@ class ChunkedPart {
                  {"ccoo.slots", c.stored_slots},
                  {"ccoo.lanes", c.stored_slots / c.slots},
                  {"ccoo.raw_bytes", c.raw_bytes},
+                 {"ccoo.long_rows", has_long_row(a.longest_row(threads), std::uint64_t{lanes_} * c.slots)},
+                 {"ccoo.serial", launch_rules::ccoo::serial_entries(a.rows(), chunks, lanes_, c.slots, lut_size(),
+                                                                    device.multiprocessors)},
                  {"ccoo.empty_rows", a.rows() - filled_rows(a, threads)},
                  {"ccoo.run_entries", c.slots == 1 ? 0 : entries_in_runs(a, c.slots, threads)}};
   }
@@ -365,7 +369,7 @@ class ChunkedPart {
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const auto chunked = std::make_shared<const ChunkedPart>(part, options);
   PartPlan plan = begin_plan(layout, part);
-  chunked->describe(plan, part.a, options.threads);
+  chunked->describe(plan, part.a, device_of(options), options.threads);
   for (const SectionShape& map : plan.sections) plan.byte_shares.push_back({map.name, map.raw_bytes()});
   for (std::size_t i = 0; i < sections.size(); ++i) {
     add_section(plan, sections[i]);

@@ -1,6 +1,7 @@
 #include "spmvpack/container/layouts/coo.hpp"
 
 #include "layouts/layouts.hpp"
+#include "spmvpack/launch_rules/csr.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
 
 namespace spmvpack::encoder::layouts {
@@ -11,7 +12,7 @@ using namespace spmvpack::layouts::coo;  // what the bytes mean
 
 namespace host_tasks = launch_rules::host_tasks;
 
-PartPlan plan(const PartMatrix& part, const PlanOptions& /*options*/) {
+PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   PartPlan plan = begin_plan(layout, part);
   add_sections(plan, sections);
   share_by_section(plan);
@@ -19,6 +20,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& /*options*/) {
   plan.work = {{"coo.multiplies", 1},
                {"coo.entries", entries},
                {"coo.rows", rows},
+               {"coo.long_rows", has_long_row(part.a.longest_row(options.threads), launch_rules::csr::chunk_entries)},
                {"coo.alone", host_tasks::alone(entries, rows, host_tasks::coo_rows)}};
   return plan;
 }

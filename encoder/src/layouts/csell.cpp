@@ -102,16 +102,19 @@ class CsellPlanner {
   /// Of these columns, in a way that takes so many bytes.
   [[nodiscard]] WayFacts facts_of(Source source, const ColumnsPlan& columns, std::uint64_t bytes) const {
     const ColumnsPlan::GroupSums groups = columns.group_sums();
-    return {.source = source,
-            .block = columns.block,
-            .rows = a_.rows(),
-            .entries = a_.nnz(),
-            .value_size = size_of(a_.value_type()),
-            .slices = columns.slices.size(),
-            .pattern_groups = groups.of[0],
-            .offset_groups = groups.of[1] + groups.of[2] + groups.of[3],
-            .longest = groups.longest,
-            .device_bytes = bytes};
+    WayFacts f{.source = source,
+               .block = columns.block,
+               .rows = a_.rows(),
+               .entries = a_.nnz(),
+               .value_size = size_of(a_.value_type()),
+               .slices = columns.slices.size(),
+               .pattern_groups = groups.of[0],
+               .offset_groups = groups.of[1] + groups.of[2] + groups.of[3],
+               .longest = groups.longest,
+               .device_bytes = bytes};
+    if ((source == Source::step || source == Source::single) && f.block == 1 && f.offset_groups == 0)
+      f.windows = columns.windows();
+    return f;
   }
   CsrView a_;
   const Device& device_;
@@ -280,9 +283,12 @@ void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint
 
 Least least(const Survey& s) {
   const std::uint64_t groups = div_up(s.longest_row, max_block * group_steps);
-  return {0,
-          false,
-          {{"csell.multiplies", 1}, {"csell.chain", chain_of(groups, max_sums * launch_rules::csell::groups_of_few)}}};
+  std::vector<Counter> work{{"csell.multiplies", 1}};
+  // A part of few values and short rows may have windows instead.
+  const std::uint64_t in_windows = 3 * launch_rules::csell::most_windows(div_up(s.a.rows(), lanes));
+  if (s.longest_row > in_windows || s.values->distinct() > max_step_values)
+    work.push_back({"csell.chain", least_chain(groups)});
+  return {0, false, std::move(work)};
 }
 
 }  // namespace

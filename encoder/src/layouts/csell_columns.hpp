@@ -39,6 +39,9 @@ struct ColumnsPlan {
     std::array<std::uint64_t, 4> of{};
     std::uint64_t longest = 0;
   };
+  /// About how many windows of x a GPU has for a pair of slices, if all are patterns: the most of any pair's first one.
+  /// 0 if that is more for all pairs that differ than a part may have.
+  [[nodiscard]] std::uint64_t windows() const;
   [[nodiscard]] GroupSums group_sums() const {
     GroupSums sums;
     for (const SliceGroups& g : groups) {

@@ -1,6 +1,7 @@
 #pragma once
 // What csell decides, from counts alone. Here are no loops over a matrix, and there no rules.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -101,6 +102,7 @@ struct WayFacts {
   std::uint64_t tiles = 0;
   std::uint64_t mirrors = 0, mirrors_by_steps = 0;  ///< blocks; those of them in slices that refer step by step
   std::uint64_t sums = 1;
+  std::uint64_t windows = 0;  ///< of x that a pair of slices has, with one sum; 0: the part has none
   std::uint64_t device_bytes = 0;
 };
 constexpr bool has_mirrors_of(const WayFacts& f) { return f.source == Source::mirror || f.source == Source::skew; }
@@ -114,6 +116,37 @@ constexpr std::uint64_t mirror_sectors(const WayFacts& f) {
   return (f.mirrors - f.mirrors_by_steps + div_up(f.mirrors_by_steps * f.value_size, unit)) * f.block * f.block;
 }
 
+/// How often all warps of a device have a slice, and more slices are left.
+constexpr std::uint64_t turns(const WayFacts& f, const Device& device) {
+  const std::uint64_t at_once =
+      launch_rules::csell::warps(f.source == Source::table, f.tiles > 1) * device.multiprocessors;
+  return f.slices == 0 ? 0 : (f.slices * f.sums - 1) / at_once;
+}
+
+/// The least that csell.chain is with a longest slice of so many groups.
+constexpr std::uint64_t least_chain(std::uint64_t groups) {
+  return chain_of(groups, max_sums * launch_rules::csell::groups_of_few);
+}
+/// Loads that wait for one another in the longest slice, beyond those of other turns: while a warp has that slice,
+/// others have several, of average length.
+constexpr std::uint64_t chain_beyond(std::uint64_t turns, const WayFacts& f) {
+  const std::uint64_t longest = chain_of(f.longest, f.sums), warps = f.slices * f.sums;
+  if (turns == 0) return longest;
+  const std::uint64_t loads = 2 * (f.pattern_groups + f.offset_groups);
+  const std::uint64_t average = std::min(longest, div_up(loads, warps)),
+                      hidden = std::min(longest, loads * turns / warps);
+  return std::max({longest - hidden, average, least_chain(f.longest)});
+}
+
+/// Of few slices with several sums: the groups that multiprocessors could take while the one with the most slices has
+/// those. Warps that share a slice are in one block.
+constexpr std::uint64_t idle_groups(const WayFacts& f, const Device& device) {
+  constexpr std::uint64_t warps = launch_rules::csell::threads_of_few / lanes;
+  const std::uint64_t blocks = div_up(f.slices * f.sums, warps), groups = f.pattern_groups + f.offset_groups;
+  if (f.sums == 1 || blocks == 0) return 0;
+  return groups * (div_up(blocks, device.multiprocessors) * device.multiprocessors - blocks) / blocks;
+}
+
 /// PartPlan::work. Slots are those of blocks, or else of the kernels that a GPU has for few slices, for patterns alone
 /// and for any columns.
 inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
@@ -123,19 +156,32 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
   const bool few = launch_rules::csell::are_few(f.slices, f.sums, device.multiprocessors) && f.block == 1 &&
                    f.tiles <= 1 && !has_mirrors_of(f);
   const bool table = f.source == Source::table;
-  const char* const unit_of_slots = f.block > 1                ? table ? "csell.table_blocks" : "csell.blocks"
-                                    : few                      ? "csell.few"
-                                    : f.source == Source::step ? "csell.step"
-                                    : f.offset_groups == 0     ? table ? "csell.table_patterns" : "csell.patterns"
-                                    : table                    ? "csell.table_offsets"
-                                                               : "csell.offsets";
+  const std::uint64_t windows = few || f.sums > 1 ? 0 : f.windows;  // few slices take as long with as without
+  const char* const unit_of_slots = f.block > 1 ? table ? "csell.table_blocks" : "csell.blocks"
+                                    : few       ? "csell.few"
+                                    : f.source == Source::step || windows != 0 ? "csell.step"
+                                    : f.offset_groups == 0 ? table ? "csell.table_patterns" : "csell.patterns"
+                                    : table                ? "csell.table_offsets"
+                                                           : "csell.offsets";
   std::vector<Counter> work{{"csell.multiplies", 1}, {unit_of_slots, slots * groups}, {"csell.rows", f.rows}};
   if (!few && f.sums > 1) work.push_back({"csell.teams", 1});  // warps that wait for one another, in few blocks
   if (few && f.offset_groups != 0) {
     work.push_back({"csell.few_multiplies", 1});
     work.push_back({"csell.few_offsets", slots * f.offset_groups});
   }
-  work.push_back({"csell.chain", chain_of(f.longest, f.sums * (few ? launch_rules::csell::groups_of_few : 1))});
+  if (few && table) work.push_back({"csell.few_tables", 1});
+  if (few && f.source == Source::raw) work.push_back({"csell.few_raw", f.entries});
+  if (few && f.sums > 1) {
+    work.push_back({"csell.few_teams", 1});
+    work.push_back({"csell.few_idle", slots * idle_groups(f, device)});
+  }
+  const std::uint64_t more_turns = few || f.block > 1 || windows != 0 ? 0 : turns(f, device);
+  work.push_back({"csell.turns", more_turns});
+  if (windows != 0)
+    work.push_back({"csell.window_rounds", div_up(windows, launch_rules::csell::window_batch)});
+  else
+    work.push_back({"csell.chain", few ? chain_of(f.longest, f.sums * launch_rules::csell::groups_of_few)
+                                       : chain_beyond(more_turns, f)});
   work.push_back({"csell.entries", f.entries});
   if (f.source == Source::raw) work.push_back({"csell.raw_entries", f.entries});
   if (has_mirrors_of(f)) {

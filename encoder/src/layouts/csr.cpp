@@ -5,6 +5,7 @@
 
 #include "layouts/layouts.hpp"
 #include "spmvpack/launch_rules/csr.hpp"
+#include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace csr_plans {
@@ -36,8 +37,13 @@ Turns longest_turns(const CsrView& a) {
   return most;
 }
 
+/// How often a device has all the threads that it holds, and more to come.
+std::uint64_t waves(std::uint64_t threads, const Device& device) {
+  return (threads - 1) / (std::uint64_t{launch_rules::multiprocessor_threads(900)} * device.multiprocessors);
+}
+
 /// Of the kernel that is a GPU's default.
-std::vector<Counter> work(const CsrView& a, std::uint64_t longest) {
+std::vector<Counter> work(const CsrView& a, std::uint64_t longest, const Device& device) {
   std::vector<Counter> work{{"csr.multiplies", 1}, {"csr.entries", a.nnz()}, {"csr.rows", a.rows()}};
   if (a.nnz() == 0) return work;
   switch (rules::default_kernel(a.rows(), longest, a.nnz())) {
@@ -52,7 +58,8 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest) {
       break;
     case rules::vector:
       work.push_back({"csr.vector_entries", a.nnz()});
-      work.push_back({"csr.vector_chain", div_up(longest, rules::lanes_per_row(a.rows(), a.nnz()))});
+      work.push_back({"csr.vector_chain", rules::vector_turns(a.rows(), longest, a.nnz())});
+      work.push_back({"csr.vector_waves", waves(a.rows() * rules::lanes_per_row(a.rows(), a.nnz()), device)});
       break;
     case rules::ipcsr: {
       const Turns most = longest_turns(a);
@@ -77,7 +84,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   add_sections(plan, sections);
   share_by_section(plan);
   plan.counters = {{"row_ptr.bits", has_wide_pointers(plan.info) ? 64U : 32U}};
-  plan.work = work(a, plan.info.params[param_longest_row]);
+  plan.work = work(a, plan.info.params[param_longest_row], device_of(options));
   if (options.aim.target == Target::host) {
     const UnevenRows rows = uneven_rows(a, options.threads);
     plan.work.push_back({"csr.uneven_rows", rows.uneven});

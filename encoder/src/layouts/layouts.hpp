@@ -48,6 +48,10 @@ constexpr std::uint64_t chain_of_rows(std::uint64_t rows, std::uint64_t longest,
   return chain_of(longest, launch_rules::are_few_threads(rows, device.multiprocessors) ? 14 : 4);
 }
 
+/// Whether the longest row is in so many chunks of so many entries that whole warps add up its sums, where a lane does
+/// those of others.
+constexpr bool has_long_row(std::uint64_t longest, std::uint64_t chunk_entries) { return longest > 8 * chunk_entries; }
+
 /// Entries in runs of columns side by side that are so long that neighbouring lanes, of `lane_entries` each, have the
 /// same run: what they load of x at a time lies as far apart as the elements that each of them has, in few banks.
 std::uint64_t entries_in_runs(const CsrView& a, std::uint64_t lane_entries, int threads);

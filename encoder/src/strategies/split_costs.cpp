@@ -222,7 +222,7 @@ double SplitCosts::csell(const ShortRows& s) const {
       c.value = chain_of(div_up(s.longest, group_steps), 1);
     else if (c.name == "csell.rows")
       c.value = a_.rows();
-    else if (c.value > 1)
+    else if (c.value > 1 && c.name != "csell.turns" && c.name != "csell.window_rounds")
       c.value = times(slots, c.value);
   const auto bytes = static_cast<std::uint64_t>(slot_bytes_ * slots + entry_bytes_ * entries);
   return cost(bytes + div_up(a_.rows(), slice_rows) * sizeof(csell::Slice), a_.rows(), std::move(work));
@@ -278,6 +278,9 @@ double SplitCosts::of_long(const ShortRows& s, std::uint64_t longest) const {
   return cost(value_bytes + times(bitflag::bytes_but_values(of_column), entries) + list_bytes, listed ? 2 * rows : rows,
               {{"bitflag.multiplies", 1},
                {"bitflag.entries", entries},
+               {"bitflag.idle_entries", segments == 1 ? bitflag::idle_entries(entries, div_up(entries, tile),
+                                                                              tile / bitflag::chunk_entries, device())
+                                                      : 0},
                {"bitflag.rows", rows},
                {"bitflag.few_raw_bytes", few && flag_value_bytes_ > 1 ? value_bytes : 0},
                {"bitflag.segment_rows", segments == 1 ? 0 : segments * rows},

@@ -183,13 +183,14 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
     gpu_loader::launch(config, kernel, v, lut_size, part.view.rows(), alpha, x, beta, y, map, workspace);
     add_carries<V>(shared_rows(v), workspace, workspace + v.chunks, alpha, beta, y, map, call);
   };
-  unsigned team = tuned.small_threads(v.chunks, call.device.multiprocessors);
-  if (team == 0 && K == 8 && tuning::ccoo_takes_team(part.view.rows(), v.chunks, lut_size))
+  unsigned team = launch_rules::ccoo::small_threads(v.chunks, call.device.multiprocessors);
+  if (team == 0 && K == 8 && launch_rules::ccoo::takes_team(part.view.rows(), v.chunks, lut_size))
     team = tuning::ccoo_team_threads;
   if (team != 0)
     run(team_kernel<A, V, K>,
-        static_cast<unsigned>(std::min<std::uint64_t>(v.chunks, call.device.multiprocessors * tuned.team_blocks)), team,
-        stage_bytes<A, K>(team));
+        static_cast<unsigned>(
+            std::min<std::uint64_t>(v.chunks, call.device.multiprocessors * launch_rules::ccoo::team_blocks)),
+        team, stage_bytes<A, K>(team));
   else
     run(chunk_kernel<A, V, K>, blocks, tuning::ccoo_threads, 0);
 }

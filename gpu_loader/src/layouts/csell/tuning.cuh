@@ -22,7 +22,7 @@ enum class Size : std::uint8_t { few, patterns, tiled, any };
 /// 256; 5 points 68 us with one block of 1,024 and two groups on their way, 90 with three of 512 and one (H200). Tables
 /// are the other way round: 27 points 80 us with four blocks of 512, 91 with two and two groups.
 template <Source source, int block, Size size>
-inline constexpr unsigned max_threads = size == Size::few         ? 128
+inline constexpr unsigned max_threads = size == Size::few         ? launch_rules::csell::threads_of_few
                                         : source == Source::table ? 512
                                                                   : 1024;
 template <Source source, int block, Size size>

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "spmvpack/container/layouts/csell.hpp"
+#include "spmvpack/launch_rules/csell.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
@@ -46,10 +47,9 @@ inline constexpr std::uint32_t program_all_rows = 1U << 31U;
 /// Its windows reach past x from rows of the pair: elements must be loaded with care.
 inline constexpr std::uint32_t program_at_edge = 1U << 30U;
 inline constexpr std::uint32_t program_count = program_at_edge - 1;
-inline constexpr std::uint32_t window_batch = 3;
+using launch_rules::csell::window_batch;
 inline constexpr std::uint32_t pair_rows = 2 * spmvpack::layouts::csell::lanes;
-/// Of a part's windows: as many bytes as the headers of its slices.
-constexpr std::uint64_t most_windows(std::uint64_t slices) { return 256 + slices / 4; }
+using launch_rules::csell::most_windows;
 
 /// Collects the programs of a part's pairs of slices.
 template <class T>

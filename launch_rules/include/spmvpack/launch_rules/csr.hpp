@@ -88,6 +88,14 @@ constexpr std::uint32_t lanes_per_row(std::uint64_t rows, std::uint64_t nnz) {
   return lanes;
 }
 
+/// Entries of a lane of `vector` that are on their way together, if its row has all 32 lanes.
+inline constexpr std::uint64_t vector_entries_at_once = 4;
+/// How often its lanes wait for entries once more, in the longest row.
+constexpr std::uint64_t vector_turns(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz) {
+  const std::uint64_t of_turn = lanes_per_row(rows, nnz) * vector_entries_at_once;
+  return longest == 0 ? 0 : (longest - 1) / of_turn;
+}
+
 /// Entries of a chunk of `merge`, the work of a warp, and chunks of a row that shares them that are added up together.
 inline constexpr std::uint64_t chunk_entries = 256, chunks_at_once = 1024;
 
