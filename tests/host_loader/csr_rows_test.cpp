@@ -75,6 +75,33 @@ TEST_CASE("csr with row pointers of 64 bits, fetched ahead or not, by all instru
   in_order<float, double>(narrow);
 }
 
+TEST_CASE("csr's rows are visited as they follow each other where their lengths repeat, and else by length") {
+  constexpr std::uint64_t windows = 8, rows = windows * RowOrder::window;
+  constexpr std::array<std::uint64_t, 4> lengths{5, 9, 0, 13};
+  std::mt19937_64 random(5);
+  const CsrMatrix a = from_rows<double>(rows, 8000, random, 3, [&](std::uint64_t r) {
+    const bool repeats = r / RowOrder::window % 2 == 0;
+    std::vector<std::uint32_t> columns(r == 700 ? 5000 : repeats ? lengths.at(r % lengths.size()) : 1 + random() % 12);
+    std::iota(columns.begin(), columns.end(), static_cast<std::uint32_t>(random() % 3000));
+    return columns;
+  });
+  in_order<double, double>(a);
+  const auto order =
+      RowOrderOf(std::span<const std::uint64_t>(a.row_ptr), std::span<const std::uint32_t>(a.col_idx), 2).take();
+  std::vector<int> visits(rows);
+  for (const RowOrder::Run& run : order->runs) {
+    const std::uint64_t window = run.first / RowOrder::window, last = run.first + run.rows_less_1;
+    if (run.kind >= RowOrder::by_fours && run.kind != RowOrder::at_end)
+      CHECK((run.kind == RowOrder::mixed) == (window % 2 == 0));
+    for (std::uint64_t i = run.first; i <= last; ++i) ++visits[window * RowOrder::window + order->row[i]];
+  }
+  for (const RowOrder::Piece& piece : order->pieces) {
+    CHECK(piece.row == 700);
+    if (piece.number == 0) ++visits[piece.row];
+  }
+  CHECK(visits == std::vector<int>(rows, 1));
+}
+
 TEST_CASE("shares of csr's rows: together all of them, each of about the same cost") {
   std::mt19937_64 random(4);
   const CsrMatrix a = from_rows<double>(5000, 20000, random, 3, [&](std::uint64_t r) {

@@ -15,16 +15,17 @@
 
 namespace spmvpack::host_loader::layouts {
 
-/// The rows of each window of neighbouring rows by falling length: where lengths vary, a processor cannot guess where a
-/// row ends, and loses the time of some ten entries at most rows.
+/// The rows of each window of neighbouring rows as they follow each other; or, where lengths vary so that a processor
+/// cannot guess where a row ends, which costs the time of some ten entries, by falling length.
 struct RowOrder final : LayoutState {
   static constexpr std::uint64_t window = 256;
   /// Longer rows are cut into pieces of so many entries, the last with fewer, which threads share.
   static constexpr std::uint64_t piece = 4096;
 
   /// What rows of a run have in common: up to 7 their number of entries; from `by_fours` on how many fours of entries
-  /// they have, the last of which need not be full, plus that; or that their last four would end behind the arrays.
-  enum Kind : std::uint16_t { by_fours = 8, at_end = 0xFFFE, in_pieces = 0xFFFF };
+  /// they have, the last of which need not be full, plus that; that they follow each other and have any lengths; or
+  /// that their last four would end behind the arrays.
+  enum Kind : std::uint16_t { by_fours = 8, mixed = 0xFFFD, at_end = 0xFFFE, in_pieces = 0xFFFF };
   struct Run {
     std::uint32_t first;  ///< element of `row`
     std::uint16_t kind;
@@ -62,13 +63,15 @@ class RowOrderOf {
         rows_(row_ptr.size() - 1),
         windows_((rows_ + RowOrder::window - 1) / RowOrder::window),
         most_(std::clamp<std::uint64_t>(row_ptr[rows_] / parts, least_run, most_run)),
+        of_windows_(windows_),
         order_(std::make_unique<RowOrder>()) {
     order_->row = Array<std::uint8_t>(rows_);
     Array<std::uint64_t> first_run(windows_ + 1), first_piece(windows_ + 1);
     first_run[0] = first_piece[0] = 0;
     parallel_pieces(windows_, windows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      Foresight foresight;
       for (std::uint64_t w = begin; w < end; ++w) {
-        sort(w);
+        sort(w, foresight);
         first_run[w + 1] = first_piece[w + 1] = 0;
         each_item(
             w, [&](const RowOrder::Run&, std::uint64_t) { ++first_run[w + 1]; },
@@ -104,10 +107,14 @@ class RowOrderOf {
 
  private:
   static constexpr std::uint64_t windows_per_task = 256;
-  /// What a row and an item cost besides their entries. Runs are cut at `most_` entries: parts of a matrix, so that
-  /// shares can be equal, but no smaller and no larger than these.
+  /// What a row and an item cost besides their entries, in entries. Runs are cut at `most_` entries: parts of a matrix,
+  /// so that shares can be equal, but no smaller and no larger than these.
   static constexpr std::uint64_t of_row = 4, of_item = 16, parts = 128, least_run = 256, most_run = 8192;
-  static constexpr std::uint64_t least_shifted = 8;  ///< rows of a run
+  static constexpr std::uint64_t least_shifted = 8, least_alike = 16;  ///< rows of a run
+  /// Of a row: what it costs if its length is not foreseen; if it does not follow the one before, besides half of its
+  /// entries, up to so many.
+  static constexpr std::uint64_t of_surprise = 15, of_jump = 5, most_jumped = 48;
+  static constexpr std::uint8_t by_length = 0xFF;  ///< a window whose rows are sorted
 
   [[nodiscard]] std::uint64_t length(std::uint64_t r) const { return row_ptr_[r + 1] - row_ptr_[r]; }
   [[nodiscard]] std::uint16_t kind(std::uint64_t r) const {
@@ -117,20 +124,44 @@ class RowOrderOf {
     if (row_ptr_[r] + 4 * fours > row_ptr_[rows_]) return RowOrder::at_end;
     return static_cast<std::uint16_t>(RowOrder::by_fours + fours);
   }
+  [[nodiscard]] std::uint64_t cost_of_jump(std::uint64_t r) const {
+    return of_jump + std::min(length(r), most_jumped) / 2;
+  }
   [[nodiscard]] std::uint64_t rows_of(std::uint64_t w) const {
     return std::min(RowOrder::window, rows_ - w * RowOrder::window);
   }
 
-  void sort(std::uint64_t w) {
+  /// What a processor foresees of rows' lengths: as a predictor of branches, what followed the last time that the same
+  /// kinds came before.
+  class Foresight {
+   public:
+    /// Whether it foresees the next row's.
+    bool foresees(std::uint16_t kind) {
+      constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;  // of a multiplicative hash
+      std::uint16_t& next = followed_[last_ * factor >> (64U - bits)];
+      last_ = last_ << 16U | kind;
+      return std::exchange(next, kind) == kind;
+    }
+
+   private:
+    static constexpr std::uint32_t bits = 12;
+    std::uint64_t last_ = 0;  ///< four kinds
+    std::array<std::uint16_t, 1U << bits> followed_{};
+  };
+
+  void sort(std::uint64_t w, Foresight& foresight) {
     std::array<std::uint32_t, RowOrder::window> keys;  // kinds, the highest first, then rows
     constexpr std::uint32_t kinds = 1U << 16U, places = 256;
     const std::uint64_t first = w * RowOrder::window, rows = rows_of(w);
-    bool sorted = true;
+    std::uint64_t surprises = 0, jumps = 0;  // what they cost in either order
     for (std::uint64_t i = 0; i < rows; ++i) {
-      keys[i] = (kinds - 1 - kind(first + i)) * places + static_cast<std::uint32_t>(i);
-      sorted = sorted && (i == 0 || keys[i - 1] < keys[i]);
+      const std::uint16_t k = kind(first + i);
+      keys[i] = (kinds - 1 - k) * places + static_cast<std::uint32_t>(i);
+      if (!foresight.foresees(k)) surprises += of_surprise;
+      jumps += cost_of_jump(first + i);
     }
-    if (!sorted) std::sort(keys.begin(), keys.begin() + rows);
+    of_windows_[w] = jumps < surprises ? by_length : static_cast<std::uint8_t>(surprises / rows);
+    if (of_windows_[w] == by_length) std::sort(keys.begin(), keys.begin() + rows);
     for (std::uint64_t i = 0; i < rows; ++i) order_->row[first + i] = static_cast<std::uint8_t>(keys[i] % places);
   }
 
@@ -153,10 +184,30 @@ class RowOrderOf {
       }
       std::uint64_t cost = of_item;
       const auto take = [&](std::uint64_t count) {
-        for (; count != 0 && cost < most_; --count) cost += length(row(next++)) + of_row;
+        for (; count != 0 && cost < most_; --count) {
+          const std::uint64_t r = row(next++);
+          cost += length(r) + of_row + (of_windows_[w] == by_length ? cost_of_jump(r) : of_windows_[w]);
+        }
       };
       const auto of_kind = [&] { return next < rows && cost < most_ && kind(row(next)) == k; };
       next = i;
+      if (of_windows_[w] != by_length && k != RowOrder::at_end) {
+        std::uint64_t alike = i + 1;  // rows of up to 7 entries as many as the first
+        while (k < RowOrder::by_fours && alike < rows && alike < i + least_alike && kind(first + alike) == k) ++alike;
+        const auto begins_another = [&] {
+          const std::uint16_t other = kind(first + next);
+          return other >= RowOrder::mixed ||
+                 shifted_rows(w, next, std::min(rows, next + least_shifted)) == least_shifted;
+        };
+        if (alike != i + least_alike && !begins_another()) {
+          do take(1);
+          while (next < rows && cost < most_ && !begins_another());
+          on_run(RowOrder::Run{static_cast<std::uint32_t>(first + i), RowOrder::mixed,
+                               static_cast<std::uint8_t>(next - i - 1), RowOrder::in_order},
+                 cost);
+          continue;
+        }
+      }
       auto shape = RowOrder::shifted;
       if (const std::uint64_t together = shifted_rows(w, i, rows); together >= least_shifted) {
         take(together);
@@ -191,6 +242,7 @@ class RowOrderOf {
   std::span<const Pointer> row_ptr_;
   const std::uint32_t* col_idx_;
   std::uint64_t rows_, windows_, most_;
+  Array<std::uint8_t> of_windows_;  ///< by_length; or what surprises cost a row of it
   std::unique_ptr<RowOrder> order_;
 };
 

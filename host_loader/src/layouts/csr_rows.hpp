@@ -91,11 +91,14 @@ struct CsrRows {
       of_length<n>(how, row, run.rows_less_1 + std::uint64_t{1}, first);
   }
 
-  /// Rows of any lengths but 0.
+  /// Rows of any lengths.
   SPMVPACK_INLINE void any(const std::uint8_t* row, std::uint64_t count, std::uint64_t first) const {
     for (std::uint64_t i = 0; i < count; ++i) {
-      const std::uint64_t r = first + row[i];
-      operands.put(r, sum(row_ptr[r], row_ptr[r + 1] - row_ptr[r]));
+      const std::uint64_t r = first + row[i], n = row_ptr[r + 1] - row_ptr[r];
+      if (n != 0)
+        operands.put(r, sum(row_ptr[r], n));
+      else
+        operands.scale(r, r + 1);
     }
   }
 

@@ -260,6 +260,29 @@ SPMVPACK_INLINE_V3 std::uint64_t shifted_many_v3(const Rows& a, std::uint64_t n,
   return r;
 }
 
+/// Rows of any lengths that follow each other, which a processor fetches ahead by itself. A function of its own, with a
+/// copy, so that registers hold what its loops need.
+template <class How, class Rows>
+[[gnu::noinline]] SPMVPACK_TARGET_V3 void mixed_v3(const Rows& all, std::uint64_t r, std::uint64_t end) {
+  const Rows a = all;
+  for (; r < end; ++r) {
+    const std::uint64_t at = a.row_ptr[r], n = a.row_ptr[r + 1] - at;
+    typename Rows::Vector sum = 0;
+    if (n >= RowOrder::by_fours) {
+      sum = sum_v3<false>(a, at, n);
+    } else if (n != 0) {
+      for (std::uint64_t k = at; k < at + n; ++k) a.add(sum, k);
+    } else if constexpr (How::plain) {
+      a.operands.y[r] = 0;
+      continue;
+    } else {
+      a.operands.scale(r, r + 1);
+      continue;
+    }
+    a.template put<How::plain>(r, sum);
+  }
+}
+
 template <class How, class Rows>
 SPMVPACK_TARGET_V3 void all_runs_v3(How how, Rows a, const RowOrder& order, std::uint64_t begin, std::uint64_t end) {
   for (; begin < end; ++begin) {
@@ -270,6 +293,8 @@ SPMVPACK_TARGET_V3 void all_runs_v3(How how, Rows a, const RowOrder& order, std:
       shifted_v3<How>(a, run.kind, first + row[0], count);
     } else if (run.kind < RowOrder::by_fours) {
       a.few(how, run, row, first);
+    } else if (run.kind == RowOrder::mixed) {
+      mixed_v3<How>(a, first + row[0], first + row[0] + count);
     } else if (run.kind == RowOrder::at_end) [[unlikely]] {
       a.any(row, count, first);
     } else {
