@@ -20,6 +20,14 @@ std::atomic<bool> started{false}, lost{false};
     pthread_atfork(nullptr, nullptr, [] { lost.store(started.load(std::memory_order_relaxed)); });
 
 #ifdef __linux__
+/// Of each processor the team of which a thread has arrived last: in a cache line of its own, so that threads that
+/// arrive together do not wait for one another.
+struct alignas(64) Processor {
+  std::atomic<std::uint64_t> team{0};
+};
+std::array<Processor, CPU_SETSIZE> processors;
+std::atomic<std::uint64_t> teams{0};
+
 /// Moves the calling thread off the processors for which is_taken() holds, if it may run on others.
 template <class IsTaken>
 void leave(IsTaken&& is_taken) noexcept {
@@ -52,15 +60,18 @@ int quota_threads() noexcept {
   return quota;
 }
 
+TeamProcessors::TeamProcessors() noexcept : team_(0) {
+#ifdef __linux__
+  team_ = 1 + teams.fetch_add(1, std::memory_order_relaxed);
+#endif
+}
+
 void TeamProcessors::arrive() noexcept {
 #ifdef __linux__
-  static_assert(known == CPU_SETSIZE);
   const auto processor = static_cast<std::size_t>(::sched_getcpu());  // of an error, -1, a large number
-  if (processor >= known) return;
-  const auto bit = [](std::size_t p) { return std::uint64_t{1} << p % word_bits; };
-  std::atomic<std::uint64_t>& word = taken_[processor / word_bits];
-  if ((word.fetch_or(bit(processor), std::memory_order_relaxed) & bit(processor)) == 0) return;
-  leave([&](std::size_t p) { return (taken_[p / word_bits].load(std::memory_order_relaxed) & bit(p)) != 0; });
+  if (processor >= processors.size()) return;
+  if (processors[processor].team.exchange(team_, std::memory_order_relaxed) != team_) return;
+  leave([&](std::size_t p) { return processors[p].team.load(std::memory_order_relaxed) == team_; });
 #endif
 }
 

@@ -4,6 +4,8 @@
 
 #include <sched.h>
 
+#include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,9 +25,9 @@ cpu_set_t allowed() {
 }
 
 /// How often parallel_shares() has called each share, and that it has returned.
-std::vector<int> calls_of(int shares) {
+std::vector<int> calls_of(int shares, int threads = 4) {
   std::vector<std::atomic<int>> calls(static_cast<std::size_t>(std::max(shares, 0)));
-  parallel_shares(shares, [&](int share) { ++calls.at(static_cast<std::size_t>(share)); });
+  parallel_shares(shares, threads, [&](int share) { ++calls.at(static_cast<std::size_t>(share)); });
   return {calls.begin(), calls.end()};
 }
 
@@ -34,7 +36,7 @@ std::vector<int> calls_of(int shares) {
 TEST_CASE("shares: each is called once, whatever their number and wherever the caller is") {
   for (const int shares : {0, 1, 2, 3, 16, 70}) {
     const std::vector<int> once(static_cast<std::size_t>(shares), 1);
-    CHECK(calls_of(shares) == once);
+    for (const int threads : {1, 2, 3, 70, 2000}) CHECK(calls_of(shares, threads) == once);
     // In a program's own team OpenMP gives no other threads; threads of the program have teams of their own.
     std::vector<std::vector<int>> nested(3), own(3);
 #pragma omp parallel for num_threads(3)
@@ -56,7 +58,7 @@ TEST_CASE("shares: the exception of the smallest one that throws, after all have
     std::atomic<int> calls{0};
     std::string what;
     try {
-      parallel_shares(shares, [&](int share) {
+      parallel_shares(shares, shares, [&](int share) {
         ++calls;
         if (share % 3 == 1 || shares == 1) throw Error(errc::internal, std::to_string(share));
       });
@@ -68,18 +70,38 @@ TEST_CASE("shares: the exception of the smallest one that throws, after all have
   }
 }
 
+TEST_CASE("a thread that ends early takes the shares that another one has not begun with") {
+  constexpr int shares = 8;
+  std::atomic<int> others{0};
+  bool taken = false;
+  parallel_shares(shares, 2, [&](int share) {
+    if (share != 0) {
+      ++others;
+      return;
+    }
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (others < shares - 1 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    taken = others == shares - 1;
+  });
+  CHECK(taken);
+}
+
 TEST_CASE("shares count what they allocate against the caller's budget") {
   const MemoryScope scope(1 << 20, "the test");
-  CHECK_THROWS_AS(parallel_shares(2, [](int) { const Array<double> array(200'000); }), Error);
+  CHECK_THROWS_AS(parallel_shares(2, 2, [](int) { const Array<double> array(200'000); }), Error);
 }
 
 TEST_CASE("work is cut into as many shares as it has a use for") {
-  CHECK(share_count(0, 4) == 1);
-  CHECK(share_count(4999, 4) == 1);
-  CHECK(share_count(5000, 4) == 2);
+  CHECK(worth_threads(0, 4) == 1);
+  CHECK(worth_threads(4999, 4) == 1);
+  CHECK(worth_threads(5000, 4) == 2);
+  CHECK(worth_threads(1'000'000, 1) == 1);
+  CHECK(worth_threads(1'000'000, 4) == 4);
+  CHECK(worth_threads(std::uint64_t{1} << 40U, 3) == 3);
   CHECK(share_count(1'000'000, 1) == 1);
-  CHECK(share_count(1'000'000, 4) == 4);
-  CHECK(share_count(std::uint64_t{1} << 40U, 3) == 3);
+  CHECK(share_count(1'000'000, 2) == 2);
+  CHECK(share_count(8000, 3) == 6);
+  CHECK(share_count(1'000'000, 3) == 12);
 }
 
 TEST_CASE("a thread that begins on another one's processor moves away, and may run where it could before") {

@@ -43,8 +43,8 @@ void multiply(const PartView& part, const RowOrder& order, const Operands<V>& op
   const auto kernel = kernels<CsrRows<A, V, Pointer>>();
   const std::uint64_t runs = order.runs.size();
   Array<V> sums(order.pieces.size());
-  const int shares = share_count(nnz + count, threads);
-  parallel_shares(shares, [&](int share) {
+  const int team = worth_threads(nnz + count, threads), shares = share_count(nnz + count, team);
+  parallel_shares(shares, team, [&](int share) {
     const std::uint64_t begin = order.first_of(share, shares), end = order.first_of(share + 1, shares);
     if (begin < runs) kernel.runs(rows, order, begin, std::min(end, runs));
     if (end > runs) kernel.pieces(rows, order, std::max(begin, runs) - runs, end - runs, sums.data());

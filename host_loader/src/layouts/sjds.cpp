@@ -172,9 +172,9 @@ void multiply(const PartView& part, const View<A>& v, const Operands<V>& to, int
   const Product<A, V> p{v, to, coded, piece_sums.data()};
   const bool fetched = part.info().counts[section_stream] * unit + part.info().nnz * sizeof(A) >= fetched_from;
   const Kernel<A, V> kernel = fetched ? kernel_of<A, V, source, true>() : kernel_of<A, V, source, false>();
-  const int count = share_count(part.info().nnz, threads);
+  const int team = worth_threads(part.info().nnz, threads), count = share_count(part.info().nnz, team);
   const Shares<A> shares(v, static_cast<std::uint64_t>(count));
-  parallel_shares(count, [&](int i) { kernel(p, shares[static_cast<std::uint64_t>(i)]); });
+  parallel_shares(count, team, [&](int i) { kernel(p, shares[static_cast<std::uint64_t>(i)]); });
   // Sums of long rows are added up in the order of their pieces. Their windows have been scaled.
   const Operands<V> scaled = p.to_scaled();
   for (std::uint64_t i = 0; i < v.piece_count;) {

@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -28,13 +29,13 @@ SPMVPACK_EXPORT int quota_threads() noexcept;
 /// seconds, if they wait for each other without going to sleep.
 class SPMVPACK_EXPORT TeamProcessors {
  public:
+  TeamProcessors() noexcept;
   /// The calling thread begins its work. If another one of the team has begun on the same processor, this one moves to
   /// a processor that none of them is on, if it may run on one; after that it may run where it could before.
   void arrive() noexcept;
 
  private:
-  static constexpr std::size_t word_bits = 64, known = 1024;
-  std::array<std::atomic<std::uint64_t>, known / word_bits> taken_{};
+  std::uint64_t team_;  ///< its number: of all in this process
 };
 
 /// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores or,
@@ -105,24 +106,46 @@ void parallel_pieces(std::uint64_t n, std::uint64_t piece, int threads, F&& f) {
   });
 }
 
-/// Into how many shares a multiply of so many entries is cut, for so many threads (0: all): with less work than that, a
+/// How many threads a multiply of so many entries has a use for, of so many (0: all): with less work than that, a
 /// thread is not worth waking.
-inline int share_count(std::uint64_t entries, int threads) {
+inline int worth_threads(std::uint64_t entries, int threads) {
   constexpr std::uint64_t least_share = 2500;
   if (entries < 2 * least_share) return 1;
   const auto wanted = static_cast<std::uint64_t>(thread_count(threads)), worth = entries / least_share;
   return static_cast<int>(wanted < worth ? wanted : worth);
 }
 
-/// Calls f(share) for every share in [0, shares), each on a thread of its own if OpenMP gives as many. For work of
-/// microseconds that has been cut into equal shares: nothing is handed out, and nothing is shared but the end. If calls
-/// throw, all others are made, and the exception of the smallest share is rethrown. What the calls allocate counts
-/// against the caller's budget.
+/// Into how many shares its work is cut: of three threads and more, some are slower than others, as two may be on one
+/// core; of two, hardly.
+inline int share_count(std::uint64_t entries, int threads) {
+  constexpr std::uint64_t least_share = 1000, of_thread = 4;
+  if (threads <= 2) return threads;
+  const auto team = static_cast<std::uint64_t>(threads);
+  return static_cast<int>(team * std::clamp<std::uint64_t>(entries / (team * least_share), 1, of_thread));
+}
+
+/// Calls f(share) for every share in [0, shares) on up to `threads` threads. For work of microseconds that has been cut
+/// into equal shares: each thread has as many that follow each other, the same ones each time, and those that end early
+/// take what others have not begun with. If calls throw, all others are made, and the exception of the smallest share
+/// is rethrown. What the calls allocate counts against the caller's budget.
 template <class F>
-void parallel_shares(int shares, F&& f) {
-  if (shares <= 1 || lost_threads_in_fork()) {
+void parallel_shares(int shares, int threads, F&& f) {
+  constexpr int most_threads = 1024;
+  threads = std::min({threads, shares, most_threads});
+  if (threads <= 1 || lost_threads_in_fork()) {
     for (int share = 0; share < shares; ++share) f(share);
     return;
+  }
+  /// A thread's shares that nobody has begun with, in a cache line of its own.
+  struct alignas(64) Left {
+    int next, end;
+  };
+  std::array<Left, most_threads> left;  // NOLINT(*-member-init): of the team alone
+  const auto first_of = [&](int thread) {
+    return static_cast<int>(static_cast<std::int64_t>(shares) * thread / threads);
+  };
+  for (int thread = 0; thread < threads; ++thread) {
+    left[static_cast<std::size_t>(thread)] = {first_of(thread), first_of(thread + 1)};
   }
   int failed = shares;
   std::exception_ptr error;
@@ -130,18 +153,24 @@ void parallel_shares(int shares, F&& f) {
   note_threads();
   TeamProcessors processors;
   const MemoryScope* const memory = detail::memory_scope();
-#pragma omp parallel num_threads(shares)
+#pragma omp parallel num_threads(threads)
   {
     processors.arrive();
     const detail::MemoryScopeOf of_caller(memory);
-    for (int share = omp_get_thread_num(); share < shares; share += omp_get_num_threads()) {
-      try {
-        f(share);
-      } catch (...) {
-        const std::lock_guard lock(guard);
-        if (share < failed) {
-          failed = share;
-          error = std::current_exception();
+    for (int i = 0; i < threads; ++i) {
+      Left& of = left[static_cast<std::size_t>((omp_get_thread_num() + i) % threads)];
+      const std::atomic_ref next(of.next);
+      while (next.load(std::memory_order_relaxed) < of.end) {
+        const int share = next.fetch_add(1, std::memory_order_relaxed);
+        if (share >= of.end) break;
+        try {
+          f(share);
+        } catch (...) {
+          const std::lock_guard lock(guard);
+          if (share < failed) {
+            failed = share;
+            error = std::current_exception();
+          }
         }
       }
     }
