@@ -60,13 +60,13 @@ int quota_threads() noexcept {
   return quota;
 }
 
-TeamProcessors::TeamProcessors() noexcept : team_(0) {
+TeamProcessors::TeamProcessors() noexcept {
 #ifdef __linux__
   team_ = 1 + teams.fetch_add(1, std::memory_order_relaxed);
 #endif
 }
 
-void TeamProcessors::arrive() noexcept {
+void TeamProcessors::arrive() const noexcept {
 #ifdef __linux__
   const auto processor = static_cast<std::size_t>(::sched_getcpu());  // of an error, -1, a large number
   if (processor >= processors.size()) return;

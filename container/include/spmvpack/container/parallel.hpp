@@ -32,10 +32,10 @@ class SPMVPACK_EXPORT TeamProcessors {
   TeamProcessors() noexcept;
   /// The calling thread begins its work. If another one of the team has begun on the same processor, this one moves to
   /// a processor that none of them is on, if it may run on one; after that it may run where it could before.
-  void arrive() noexcept;
+  void arrive() const noexcept;
 
  private:
-  std::uint64_t team_;  ///< its number: of all in this process
+  std::uint64_t team_ = 0;  ///< its number: of all in this process
 };
 
 /// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores or,
