@@ -258,9 +258,10 @@ def rounded(price):
 
 def settled(times, fit, most_slower, rival=None):
     """The prices, {unit: picoseconds}, that fit(times, weights) ends with. Where auto would be too much slower than a
-    rival, a yardstick unless rival(matrix) names another, what it takes and the yardstick count a tenth more, and so do a layout's plans where it would have one that
-    is as much slower than another, and a prediction that is too far off, until that is so nowhere in the groups of
-    `most_slower`: the best choice, not the best prediction, is what prices are for."""
+    rival, a yardstick unless rival(matrix) names another, what it takes and the rival count a tenth more, and so do a
+    layout's plans where it would have one that is as much slower than another, and a prediction that is too far off,
+    until that is so nowhere in the groups of `most_slower`: the best choice, not the best prediction, is what prices are
+    for."""
     weights, best = {}, None
     for _ in range(40):
         prices = fit(times, weights)
