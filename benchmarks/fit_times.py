@@ -188,6 +188,7 @@ def write_times(path, times):
 
 
 HOST_ONLY = {"amb.alone", "amb.empty_rows", "bitflag.empty_rows", "bitflag.rows", "bitflag.table_entries",
+             "bytes.from_memory",
              "coo.alone", "csell.entries",
              "csr.empty_rows", "csr.scattered_entries", "csr.uneven_rows",
              "csell.raw_entries", "dia.task_diagonals", "ell.alone", "ell.page_slots", "pjds.alone", "pjds.page_slots", "sell.alone",
@@ -241,7 +242,7 @@ def fit_host(times, weights, units, before):
 
     def weighted_cauchy(squares):
         """A weight is how often an error counts: within the logarithm it would hardly count at all."""
-        spread = 0.45 ** 2
+        spread = 0.55 ** 2
         ratio = 1 + squares / spread
         return weight * numpy.array([spread * numpy.log(ratio), 1 / ratio, -1 / (spread * ratio ** 2)])
     start, _ = scipy.optimize.nnls(table / scale / picoseconds[:, None], numpy.ones(len(layouts)))

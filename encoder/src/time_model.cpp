@@ -139,6 +139,16 @@ XSectors x_sectors(const CsrView& a, int threads, const XCaches& caches) {
   return x;
 }
 
+namespace {
+
+/// Of the bytes that are moved, those that a host's last cache does not keep from one multiply to the next.
+void add_from_memory(std::vector<Counter>& work, std::uint64_t bytes) {
+  constexpr std::uint64_t cached_bytes = 32U << 20U;
+  if (bytes > cached_bytes) work.push_back({"bytes.from_memory", bytes - cached_bytes});
+}
+
+}  // namespace
+
 std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x) {
   std::uint64_t bytes = plan.device_bytes() + sector_bytes * x.from_memory, passes = 1;
   std::uint64_t entries = 0, far = 0, copies = 0;
@@ -166,6 +176,7 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     for (const Counter& c : part.work) add(work, c.name, c.value);
   }
   work[0].value = bytes;
+  add_from_memory(work, bytes);
   if (copies != 0) work.push_back({"x.copies", copies});
   if (!covered) {
     work.push_back({"y.passes", 1});
@@ -180,6 +191,7 @@ std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSe
   std::vector<Counter> work{{"bytes", least.device_bytes + sector_bytes * x.from_memory + y_bytes},
                             {"x.sectors", least.near ? 0 : x.from_l2},
                             {"x.warp_sectors", least.near ? 0 : x.of_warps}};
+  add_from_memory(work, work[0].value);
   work.insert(work.end(), least.work.begin(), least.work.end());
   add_first(work);
   return work;

@@ -28,10 +28,10 @@ constexpr NamedChoice choices[]{
     {"laplace2d --grid 300x300", "host", "csr", "csell", "csell.rows"},
     {"convection-diffusion --grid 48x48x58", "gpu", "csell", "csr", "bytes"},
     {"convection-diffusion --grid 48x48x58", "h100", "csell", "sell", "bytes"},
-    {"convection-diffusion --grid 48x48x58", "host", "csr", "ccoo", "ccoo.slots"},
+    {"convection-diffusion --grid 48x48x58", "host", "sjds", "csr", "csr.entries"},
     {"convection-diffusion --grid 48x48x58 --coefficients random", "gpu", "csell", "ell", "bytes"},
     {"convection-diffusion --grid 48x48x58 --coefficients random", "h100", "csell", "csr", "bytes"},
-    {"convection-diffusion --grid 48x48x58 --coefficients random", "host", "csr", "sjds", "sjds.windows"},
+    {"convection-diffusion --grid 48x48x58 --coefficients random", "host", "sjds", "csr", "csr.entries"},
     {"hpcg --grid 30x30x30", "gpu", "csell", "bitflag", "bitflag.multiplies"},
     {"hpcg --grid 30x30x30", "host", "csell", "csr", "bytes"},
     {"elasticity --grid 12x12x12 --materials random --mesh jittered", "gpu", "csr", "sell", "sell.chain"},
@@ -57,8 +57,7 @@ constexpr NamedChoice choices[]{
     {"scattered --rows 300000 --entries 3000", "h100", "sell", "bitflag", "bitflag.multiplies"},
     {"scattered --rows 300000 --entries 3000", "host", "bitflag", "sjds", "sjds.scaled_rows"},
     {"triangles --grid 150x150 --numbering shuffled:1024 --coefficients random", "gpu", "ell", "csr", "csr.multiplies"},
-    {"triangles --grid 150x150 --numbering shuffled:1024 --coefficients random", "host", "sjds", "csr",
-     "csr.scattered_entries"},
+    {"triangles --grid 150x150 --numbering shuffled:1024 --coefficients random", "host", "csr", "sjds", "sjds.steps"},
 };
 
 /// Where csell has its values, which the aim's profile decides, too.

@@ -109,7 +109,7 @@ TEST_CASE("rows that are all short, or all long, are one part") {
   }
 }
 
-TEST_CASE("a grid with a few long rows is cut, and costs less than in any one layout") {
+TEST_CASE("a grid with a few long rows is cut, and costs less than in any layout that does not cut rows itself") {
   const CsrMatrix a = grid_with_long_rows(150, 500, 3000, 3);  // 45 long rows with a ninth of all entries
   const encoder::XSectors x = encoder::x_sectors(a);
   const Aim aim{Objective::time, Target::host};
@@ -126,10 +126,11 @@ TEST_CASE("a grid with a few long rows is cut, and costs less than in any one la
   for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) {
     INFO(layout.name);
     const encoder::Strategy& alone = encoder::find_strategy(layout.name);
-    if (alone.by_name_only) continue;
+    if (alone.by_name_only || layout.name == "sjds") continue;
     CHECK(seconds(plan) < seconds(alone.plan(a, {.aim = aim})));
   }
-  CHECK(encoder::find_strategy("auto").plan(a, {.aim = aim}).strategy == "split");
+  const bool is_faster = seconds(plan) < seconds(encoder::find_strategy("sjds").plan(a, {.aim = aim}));
+  CHECK(encoder::find_strategy("auto").plan(a, {.aim = aim}).strategy == (is_faster ? "split" : "sjds"));
   // Two launches take longer than anything that a GPU does with so few entries.
   CHECK(split(a).parts.size() == 1);
 }
