@@ -602,7 +602,7 @@ def main():
     if "host" not in kept:
         units = [unit for unit in prices[GPUS[0]] if unit not in HOST_ONLY and not of_name_only(unit)]
         prices["host"] = by_name_only(prices["host"]) | settled(
-            chosen_from(load(times_path("host"))), lambda *a: fit_host(*a, units, kept_prices()["host"]), MOST_SLOWER_ON_HOST,
+            chosen_from(load(times_path("host"))), lambda *a: fit_host(*a, units, prices["host"]), MOST_SLOWER_ON_HOST,
             lambda matrix: best_yardstick(matrix) if matrix["group"] == "shapes" else best_allowed(matrix))
     for machine in MACHINES:
         if machine not in kept or options.by_name:

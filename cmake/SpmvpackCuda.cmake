@@ -15,21 +15,11 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(CMAKE_CUDA_ARCHITECTURES 90)  # so that CMake chooses none; what we choose depends on the toolkit
   set(spmvpack_choose_architectures ON)
 endif()
-# Where there is an nvcc, enable_language() shows whether it works. check_language() would try it in another build first,
-# which takes three seconds.
-if(DEFINED CMAKE_CUDA_COMPILER)
-  set(spmvpack_nvcc ${CMAKE_CUDA_COMPILER})
-else()
-  find_program(SPMVPACK_NVCC nvcc PATHS ENV CUDA_PATH PATH_SUFFIXES bin)
-  mark_as_advanced(SPMVPACK_NVCC)
-  set(spmvpack_nvcc ${SPMVPACK_NVCC})
-  if(NOT spmvpack_nvcc)
-    include(CheckLanguage)
-    check_language(CUDA)
-    set(spmvpack_nvcc ${CMAKE_CUDA_COMPILER})
-  endif()
+# enable_language() shows whether it works. check_language() would try it in another build first, which takes three seconds.
+if(NOT DEFINED CMAKE_CUDA_COMPILER)
+  find_program(CMAKE_CUDA_COMPILER NAMES $ENV{CUDACXX} nvcc PATHS ENV CUDA_PATH PATH_SUFFIXES bin)
 endif()
-if(NOT spmvpack_nvcc)
+if(NOT CMAKE_CUDA_COMPILER)
   if(SPMVPACK_CUDA STREQUAL "ON")
     message(FATAL_ERROR "SPMVPACK_CUDA=ON, but no CUDA compiler was found; put nvcc on the PATH, set CMAKE_CUDA_COMPILER, "
                         "or configure with -DSPMVPACK_CUDA=OFF.")

@@ -183,9 +183,8 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
     gpu_loader::launch(config, kernel, v, lut_size, part.view.rows(), alpha, x, beta, y, map, workspace);
     add_carries<V>(shared_rows(v), workspace, workspace + v.chunks, alpha, beta, y, map, call);
   };
-  unsigned team = launch_rules::ccoo::small_threads(v.chunks, call.device.multiprocessors);
-  if (team == 0 && K == 8 && launch_rules::ccoo::takes_team(part.view.rows(), v.chunks, lut_size))
-    team = tuning::ccoo_team_threads;
+  const unsigned team =
+      launch_rules::ccoo::block_threads(part.view.rows(), v.chunks, K, lut_size, call.device.multiprocessors);
   if (team != 0)
     run(team_kernel<A, V, K>,
         static_cast<unsigned>(

@@ -27,11 +27,17 @@ constexpr unsigned small_threads(std::uint64_t chunks, std::uint64_t multiproces
   return 0;
 }
 
+/// The threads of a chunk's block; 0: chunks have a warp each.
+constexpr unsigned block_threads(std::uint64_t rows, std::uint64_t chunks, std::uint64_t slots, std::uint64_t lut_size,
+                                 std::uint64_t multiprocessors) {
+  const unsigned threads = small_threads(chunks, multiprocessors);
+  return threads == 0 && slots == largest_slots && takes_team(rows, chunks, lut_size) ? team_threads : threads;
+}
+
 /// Of a part of K slots a lane whose chunks have blocks: the entries that a thread takes in turn, beyond its first K.
 constexpr std::uint64_t serial_entries(std::uint64_t rows, std::uint64_t chunks, std::uint64_t lanes,
                                        std::uint64_t slots, std::uint64_t lut_size, std::uint64_t multiprocessors) {
-  unsigned threads = small_threads(chunks, multiprocessors);
-  if (threads == 0 && slots == largest_slots && takes_team(rows, chunks, lut_size)) threads = team_threads;
+  const unsigned threads = block_threads(rows, chunks, slots, lut_size, multiprocessors);
   if (threads == 0 || chunks == 0) return 0;
   const std::uint64_t held = multiprocessors * team_blocks * team_threads / threads;
   const std::uint64_t turns = (chunks + held - 1) / held * ((lanes + threads - 1) / threads);
