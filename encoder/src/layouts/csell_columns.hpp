@@ -39,8 +39,8 @@ struct ColumnsPlan {
     std::array<std::uint64_t, 4> of{};
     std::uint64_t longest = 0;
   };
-  /// Of blocks of one entry: the most windows of x that gpu_loader makes for a pair of slices, of a part with `columns`.
-  /// 0 if it makes none.
+  /// Of blocks of one entry: the most windows of x that gpu_loader makes for a pair of slices, of a part with
+  /// `columns`. 0 if it makes none.
   [[nodiscard]] std::uint64_t windows(std::uint64_t columns) const;
   [[nodiscard]] GroupSums group_sums() const {
     GroupSums sums;
