@@ -304,23 +304,33 @@ def fit_gpu(times, weights):
     """With these weights, for each matrix and layout that has one."""
     import numpy
     import scipy.optimize
-    samples = [(layout, min(l["us"] for l in matrix["layouts"].values()), matrix["group"], weights.get((at, name), 1))
-               for at, matrix in enumerate(times["matrices"])
-               for name, layout in [*matrix["layouts"].items(), *matrix.get("other_plans", {}).items()]]
+    import scipy.sparse
+    samples = []
+    for at, matrix in enumerate(times["matrices"]):
+        near = NEAR[matrix["group"]] * min(layout["us"] for layout in matrix["layouts"].values())
+        for name, layout in [*matrix["layouts"].items(), *matrix.get("other_plans", {}).items()]:
+            weight = WEIGHT[matrix["group"]] * weights.get((at, name), 1)
+            samples.append((layout, weight if layout["us"] < near else 0.1 * weight, SPREAD[matrix["group"]]))
     units = sorted({unit for layout, *_ in samples for unit in layout["work"]} - HOST_ONLY)
-    picoseconds = numpy.array([1e6 * layout["us"] for layout, *_ in samples])
-    work = numpy.array([[layout["work"].get(unit, 0) for unit in units] for layout, *_ in samples], dtype=float)
-    near = numpy.array([(1.0 if layout["us"] < NEAR[group] * best else 0.1) * WEIGHT[group] * weight
-                        for layout, best, group, weight in samples])
-    spread = numpy.array([SPREAD[group] for _, _, group, _ in samples])
-    scale = numpy.maximum(work.max(axis=0), 1)
+    place = {unit: column for column, unit in enumerate(units)}
+    # Of the measured time, what each unit takes at a picosecond; a plan does few kinds of work.
+    parts = [(n / (1e6 * layout["us"]), row, place[unit]) for row, (layout, *_) in enumerate(samples)
+             for unit, n in layout["work"].items() if unit in place]
+    share, row, column = zip(*parts)
+    work = scipy.sparse.csr_matrix((share, (row, column)))
+    near, spread = (numpy.array([sample[i] for sample in samples]) for i in (1, 2))
     weight = near
     for _ in range(12):
-        row = (weight / picoseconds)[:, None]
-        # As many rows as prices, with the right side as one more column: the same solution.
-        triangle = numpy.linalg.qr(numpy.column_stack((work / scale * row, weight)), mode="r")
-        solution, _ = scipy.optimize.nnls(triangle[:-1, :-1], triangle[:-1, -1])
-        errors = numpy.log(numpy.maximum((work / scale) @ solution / picoseconds, 1e-3))
+        weighted = scipy.sparse.diags(weight) @ work
+        # As many rows as prices, or fewer where units are always in proportion: the same squares but for a constant.
+        squares = (weighted.T @ weighted).toarray()
+        scale = numpy.sqrt(squares.diagonal())
+        sizes, vectors = numpy.linalg.eigh(squares / scale / scale[:, None])
+        kept = sizes > 1e-13 * sizes[-1]
+        roots = numpy.sqrt(sizes[kept])
+        solution, _ = scipy.optimize.nnls(vectors[:, kept].T * roots[:, None],
+                                          vectors[:, kept].T @ (weighted.T @ weight / scale) / roots)
+        errors = numpy.log(numpy.maximum(work @ (solution / scale), 1e-3))
         weight = near / numpy.sqrt(1 + (errors / spread) ** 2)
     return {unit: 0.0 for unit in HOST_ONLY} | {unit: rounded(price) for unit, price in zip(units, solution / scale)}
 

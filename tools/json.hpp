@@ -1,13 +1,10 @@
 #pragma once
 /// What the commands that print JSON share.
 
-#include <nlohmann/json.hpp>
-
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/json/json.hpp"
 
 namespace spmvpack::tools {
-
-using Json = nlohmann::ordered_json;  ///< keys in the order in which they are given
 
 inline Json facts_json(const MatrixFacts& f) {
   return {{"rows", f.rows},

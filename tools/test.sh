@@ -23,6 +23,7 @@ configure() { # PRESET [CMAKE OPTION ...]
   if command -v ccache > /dev/null; then
     options=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
     export CCACHE_SLOPPINESS=pch_defines,time_macros # or it passes over what includes precompiled headers
+    export CCACHE_DEPEND=1 CCACHE_NOCOMPRESS=1       # what is compiled for the first time takes a tenth less
   fi
   cmake --preset "$1" -DSPMVPACK_TESTS=ON -DSPMVPACK_WERROR=ON "${options[@]}" "${@:2}"
 }

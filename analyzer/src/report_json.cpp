@@ -2,25 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "spmvpack/analyzer/report.hpp"
+#include "spmvpack/json/json.hpp"
 
 namespace spmvpack::analyzer {
 namespace {
-
-using Json = nlohmann::ordered_json;  // keeps the order of keys
-
-Json counters_json(const std::vector<encoder::Counter>& counters) {
-  Json json = Json::object();
-  for (const encoder::Counter& counter : counters) json[counter.name] = counter.value;
-  return json;
-}
-
-template <class T>
-Json optional_json(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json row_lengths_json(const RowLengths& lengths) {
   Json percentiles = Json::object();

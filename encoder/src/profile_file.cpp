@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -14,11 +13,10 @@
 #include "spmvpack/container/layouts/bitflag.hpp"
 #include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/container/text.hpp"
+#include "spmvpack/json/json.hpp"
 
 namespace spmvpack::encoder {
 namespace {
-
-using Json = nlohmann::ordered_json;  // keeps the order of keys
 
 /// A GPU's prices of before the third are those of other counts (csr.vector_chain: of entries, not of turns of four),
 /// and of units that stood for those that are newer: they are refused. A host's stay what they are.

@@ -125,7 +125,7 @@ void Cage::for_moves(const CageState& state, F&& f) const {
       if (state.vertex(b) == centre) visited[state.up(b) ? 1 : 0][state.vertex(b + 1)] = true;
       if (state.vertex(b + 1) == centre) visited[state.up(b) ? 0 : 1][state.vertex(b)] = true;
     }
-    std::array<Choice, 2 * per_direction + 2> choices{};
+    std::array<Move, 2 * per_direction + 2> choices{};
     std::size_t n = 0, current = choices.size();
     const bool is_up = m == 0 ? !state.up(0) : state.up(m - 1);
     for (const bool up : {false, true}) {
@@ -146,7 +146,7 @@ void Cage::for_moves(const CageState& state, F&& f) const {
 
 void Cage::row(std::uint64_t i, Row& out) const {
   const CageState& state = states_[i];
-  const auto weight = [](const Choice& c) { return c.ways * (c.up ? weight_up : weight_down); };
+  const auto weight = [](const Move& c) { return c.ways * (c.up ? weight_up : weight_down); };
   struct Sum {
     Place from;
     std::uint64_t weight;
@@ -154,7 +154,7 @@ void Cage::row(std::uint64_t i, Row& out) const {
   std::vector<Sum> sums;
   std::uint64_t stay = unit * monomers_;
   // Whatever a monomer comes from, it goes to a choice with this choice's weight.
-  for_moves(state, [&](unsigned monomer, std::span<const Choice> choices, std::size_t current) {
+  for_moves(state, [&](unsigned monomer, std::span<const Move> choices, std::size_t current) {
     for (std::size_t c = 0; c < choices.size(); ++c) {
       if (c == current) continue;
       const CageState other = moved(state, monomer, choices[c].vertex, choices[c].up);

@@ -247,10 +247,12 @@ def _tuned_aim(optimize: str, target: str | os.PathLike[str] | None, tune: Any) 
     if isinstance(tune, str) and tune != "host" and not tune.startswith("cuda"):
         raise ValueError(f"tune is {tune!r}, expected 'host', 'cuda' or 'cuda:N'")
     device = None if tune is None or (isinstance(tune, str) and tune == "host") else device_index(tune)
-    implied = "gpu" if tune is None or device is not None else "host"
-    aim = aim_of(optimize, implied if target is None else target)
-    if tune is not None and aim.on_host != (implied == "host"):
-        raise ValueError(f"tune is {tune!r}, which implies target {implied!r}, but target is {target!r}")
+    aim = aim_of(optimize, "gpu" if target is None else target)
+    if tune is not None:
+        try:
+            aim.tune(device is None, target is not None)
+        except Error as error:
+            raise ValueError(f"tune is {tune!r}, target is {target!r}: {error}") from None
     return aim, device
 
 

@@ -197,7 +197,13 @@ void bind_encoding(nb::module_& m) {
             encoder::set_target(*new (aim) encoder::Aim{optimize}, target);
           },
           "optimize"_a, "target"_a)
-      .def_prop_ro("on_host", [](const encoder::Aim& aim) { return aim.target == encoder::Target::host; });
+      .def(
+          "tune",
+          [](encoder::Aim& aim, bool on_host, bool target_is_given) {
+            encoder::set_tuned_target(aim, on_host ? encoder::Target::host : encoder::Target::gpu, target_is_given);
+          },
+          "on_host"_a, "target_is_given"_a,
+          "Makes the machine to tune on the target, or refuses the one that is given: encoder::set_tuned_target().");
   nb::class_<encoder::EncodeRequest>(m, "Request", "How to encode: spmvpack::encoder::EncodeRequest.")
       .def(nb::init<>())
       .def_rw("layout", &encoder::EncodeRequest::strategy)

@@ -323,7 +323,7 @@ TEST_CASE("every golden file to reject is rejected, for what it is, by every way
     for (const auto& [way, open_it] : ways_to_open(file)) {
       INFO(way);
       std::optional<Container> container;
-      int found = verdict_of([&] { container = open_it(); });
+      int found = verdict_of([&, &open = open_it] { container = open(); });
       if (container) found = verdict(*container);
       CHECK(found == file.exit_code);
       // What is wrong with header and tables does not wait for a loader.

@@ -1,4 +1,5 @@
-// The windows of x that the GPU loader makes of csell's patterns, multiplied here as its kernel does it.
+// The windows of x that the GPU loader makes of csell's patterns, multiplied here as its kernel does it, and counted
+// beside what encoder predicts with.
 
 #include <cmath>
 #include <limits>
@@ -7,6 +8,8 @@
 #include "containers.hpp"
 #include "csell_cases.hpp"
 #include "layouts/csell/windows.hpp"
+#include "layouts/csell_columns.hpp"
+#include "matrices.hpp"
 #include "orders/csell.hpp"
 #include "products.hpp"
 
@@ -37,6 +40,11 @@ Part<T> part_of(const Container& file) {
           elements<T>(file, "values")};
 }
 
+/// REQUIRE() where it would take most of the time.
+void require(bool holds, int line = __builtin_LINE()) {
+  if (!holds) FAIL("line " << line);
+}
+
 /// A x by the programs; nothing if a pair has none.
 template <class A, class V>
 std::optional<std::vector<V>> by_windows(const Container& file, const std::vector<V>& x, std::uint64_t most_windows) {
@@ -57,25 +65,25 @@ std::optional<std::vector<V>> by_windows(const Container& file, const std::vecto
       bool has_entry = false;
       for (std::uint32_t w = program.first; w < program.first + count; ++w) {
         const Window<A>& window = programs.windows().at(w);
-        REQUIRE(window.base % 2 == 0);
+        require(window.base % 2 == 0);
         const std::int64_t even_column = static_cast<std::int64_t>(row - odd) + window.base;
         if ((program.count & program_at_edge) == 0) {  // what lanes load for themselves, and for their neighbours
-          REQUIRE(even_column - 1 >= 0);
-          REQUIRE(even_column + 2 < static_cast<std::int64_t>(x.size()));
+          require(even_column - 1 >= 0);
+          require(even_column + 2 < static_cast<std::int64_t>(x.size()));
         }
-        REQUIRE(even_column + 1 <= static_cast<std::int64_t>(pair * pair_rows + pair_rows) + programs.furthest());
+        require(even_column + 1 <= static_cast<std::int64_t>(pair * pair_rows + pair_rows) + programs.furthest());
         for (std::uint32_t kind = 0; kind < 3; ++kind) {
           const bool on = (window.mask.at(kind).at(odd) >> lane & 1U) != 0;
-          if ((window.kinds & window_full) != 0) REQUIRE(on == ((window.kinds >> kind & 1U) != 0));
+          if ((window.kinds & window_full) != 0) require(on == ((window.kinds >> kind & 1U) != 0));
           if (!on) continue;
-          REQUIRE((window.kinds >> kind & 1U) != 0);
+          require((window.kinds >> kind & 1U) != 0);
           sum = std::fma(V{window.value.at(kind)},
                          x.at(static_cast<std::size_t>(even_column - 1 + kind + static_cast<std::int64_t>(odd))), sum);
           has_entry = true;
         }
       }
-      REQUIRE(((program.rows.at(odd) >> lane & 1U) != 0) == has_entry);
-      if ((program.count & program_all_rows) != 0) REQUIRE(has_entry);
+      require(((program.rows.at(odd) >> lane & 1U) != 0) == has_entry);
+      if ((program.count & program_all_rows) != 0) require(has_entry);
       if (row < rows) y[row] = has_entry ? std::fma(V{1}, sum, V{0}) : V{0};
     }
   }
@@ -119,7 +127,61 @@ Group group(const std::vector<std::int32_t>& columns) {
   return g;
 }
 
+/// The windows of the pair that has the most, of all that load makes; 0 if it makes none.
+template <class A>
+std::uint64_t most_windows_of(const CsrMatrix& a, const std::string& values) {
+  const std::vector<std::byte> bytes = encode(a, "csell", {{"csell.values", values}, {"csell.sums", "1"}}).bytes;
+  Part<A> part = part_of<A>(open(bytes));
+  const std::uint64_t slices = part.slices.size();
+  if (slices % 2 != 0) part.slices.push_back({});
+  WindowPrograms<A> programs(part.patterns, part.values, a.cols, most_windows(slices));
+  std::uint64_t most = 0;
+  for (std::uint64_t pair = 0; pair < part.slices.size() / 2; ++pair) {
+    const auto number = programs.program(pair, part.slices[2 * pair], part.slices[2 * pair + 1]);
+    if (!number) return 0;
+    most = std::max<std::uint64_t>(most, programs.programs().at(*number).count & program_count);
+  }
+  return most;
+}
+
+template <class A>
+void require_counts(const std::string& values) {
+  std::mt19937_64 rng(7);
+  std::size_t with = 0, without = 0;
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    // Slices of a few shapes, in any order: columns near the diagonal, fewer in some rows, also past x.
+    const std::uint64_t rows = 1 + rng() % 2000, shapes = 1 + rng() % 40;
+    std::vector<std::uint64_t> shape_of(rows / 32 + 1);
+    for (std::uint64_t& shape : shape_of) shape = rng() % shapes;
+    CsrMatrix a = from_rows<A>(rows, rows + i % 3, rng, 0, [&](std::uint64_t r) {
+      std::mt19937_64 of_shape(shape_of[r / 32]);
+      std::vector<std::uint32_t> row;
+      for (std::uint64_t c = r + of_shape() % 3, n = of_shape() % 9; n != 0 && c < rows; --n, c += 1 + of_shape() % 3)
+        if (rng() % 8 != 0 || of_shape() % 2 == 0) row.push_back(static_cast<std::uint32_t>(c));
+      return row;
+    });
+    for (std::uint64_t r = 0; r < rows && values == "step"; ++r)
+      for (std::uint64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
+        std::get<Array<A>>(a.values)[k] = static_cast<A>(1 + (a.col_idx[k] - r) * shape_of[r / 32] % 3);
+    const auto columns = encoder::layouts::csell_plans::plan_columns({a, 1}, values == "step", 1);
+    if (!columns) continue;  // encode() would refuse
+    const std::uint64_t expected = most_windows_of<A>(a, values);
+    INFO(values << ", matrix " << i);
+    CHECK(columns->windows(a.cols) == expected);
+    ++(expected == 0 ? without : with);
+  }
+  CHECK(with >= 10);
+  CHECK(without >= 3);
+}
+
 }  // namespace
+
+TEST_CASE("encoder counts the windows that load makes") {
+  require_counts<double>("single");
+  require_counts<float>("single");
+  require_counts<double>("step");
+  require_counts<float>("step");
+}
 
 TEST_CASE("windows add in csell's order, whatever the lines' length") {
   SECTION("f64") { require_orders<double, double>(); }

@@ -498,7 +498,7 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
             CHECK(workspace_bytes(lanes, find_kernel("amb/ordered"), vectors) == 2 * n * v);
             lanes.cols.count = 8;  // four segments
             CHECK(workspace_bytes(lanes, find_kernel("amb/ordered"), vectors) == 0);
-            for (const std::uint64_t block : {1, 3}) {
+            for (const std::uint64_t block : {1U, 3U}) {
               lanes.value_type = ValueType::f32;
               lanes.params[spmvpack::layouts::amb::param_block] = block;
               CHECK(workspace_bytes(lanes, find_kernel("amb/ordered"), vectors) == (block == 1 ? 0 : 2 * n * v));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "matrices.hpp"
+#include "sanitized.hpp"
 
 namespace spmvpack::test {
 
@@ -54,7 +55,7 @@ inline std::vector<std::uint32_t> awkward_lengths() {
 
 /// For values of type T.
 template <class T>
-std::vector<BitflagCase> bitflag_cases() {
+SPMVPACK_TEST_ONCE std::vector<BitflagCase> bitflag_cases() {
   std::vector<BitflagCase> all;
   const auto add = [&](std::string name, std::map<std::string, std::string> settings, CsrMatrix a,
                        std::vector<std::string> counters) {

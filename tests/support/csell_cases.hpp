@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "matrices.hpp"
+#include "sanitized.hpp"
 
 namespace spmvpack::test {
 
@@ -142,7 +143,7 @@ CsrMatrix with_single_entries(CsrMatrix a) {
 
 /// Matrices for csell.values=mirror and skew.
 template <class T, class Add>
-void add_mirror_cases(Add&& add) {
+SPMVPACK_TEST_ONCE void add_mirror_cases(Add&& add) {
   const auto near = [](std::uint64_t rows, std::uint32_t spread, std::uint32_t per_row) {
     std::mt19937_64 rng(rows + spread);
     return from_rows<T>(rows, rows + spread, rng, 0, [&](std::uint64_t r) {
@@ -184,7 +185,7 @@ void add_mirror_cases(Add&& add) {
 
 /// For values of type T. No number of rows is a multiple of 32.
 template <class T>
-std::vector<CsellCase> csell_cases() {
+SPMVPACK_TEST_ONCE std::vector<CsellCase> csell_cases() {
   std::vector<CsellCase> all;
   const auto add = [&](std::string name, std::string values, CsrMatrix a, std::vector<std::string> counters) {
     all.push_back({std::move(name), std::move(values), std::move(a), std::move(counters)});

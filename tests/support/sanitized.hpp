@@ -1,6 +1,14 @@
 #pragma once
 // What sanitizers take less of, because they make tests ten times as long: release runs all of it.
 
+/// Before functions of many statements that each run once: optimised, Clang compiles them with AddressSanitizer for
+/// longer than all else of a test, half a minute.
+#ifdef __clang__
+#define SPMVPACK_TEST_ONCE [[clang::optnone]]
+#else
+#define SPMVPACK_TEST_ONCE
+#endif
+
 namespace spmvpack::test {
 
 #ifdef SPMVPACK_TEST_SANITIZED

@@ -1,16 +1,14 @@
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "bench/summary.hpp"
 #include "commands/bench_output.hpp"
+#include "spmvpack/json/json.hpp"
 
 namespace spmvpack::tools {
 
 using namespace bench;  // what was measured
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);

@@ -7,24 +7,16 @@
 namespace spmvpack::tools {
 namespace {
 
-template <class T>
-Json optional_json(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json plan_json(const encoder::Plan& plan) {
   Json parts = Json::array();
-  for (const encoder::PartPlan& part : plan.parts) {
-    Json counters = Json::object();
-    for (const encoder::Counter& c : part.counters) counters[c.name] = c.value;
+  for (const encoder::PartPlan& part : plan.parts)
     parts.push_back({{"layout", part.info.layout},
                      {"rows", part.info.rows.count},
                      {"columns", part.info.cols.count},
                      {"nonzeros", part.info.nnz},
                      {"device_bytes", part.device_bytes()},
                      {"padding", part.padding},
-                     {"counters", std::move(counters)}});
-  }
+                     {"counters", counters_json(part.counters)}});
   return {{"layout", plan.strategy},           {"made_with", plan.made_with},         {"reason", plan.reason},
           {"parts_reason", plan.parts_reason}, {"device_bytes", plan.device_bytes()}, {"parts", std::move(parts)}};
 }

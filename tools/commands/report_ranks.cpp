@@ -22,8 +22,6 @@ std::string entries_text(const std::optional<double>& entries) {
                           : grouped(static_cast<std::uint64_t>(std::llround(std::min(*entries, 1e15))));
 }
 
-Json optional_json(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
-
 std::string line(const std::string& rank, const std::string& rows, const std::string& nonzeros,
                  const std::string& bytes, const std::string& ghosts, const std::string& from, const std::string& to,
                  const std::string& received, const std::string& sent, const std::string& share) {

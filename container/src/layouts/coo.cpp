@@ -1,31 +1,29 @@
 #include "spmvpack/container/layouts/coo.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 #include <cstring>
 
+#include "spmvpack/container/layouts/coo_check.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "violations.hpp"
 
 namespace spmvpack::layouts::coo {
 namespace {
 
 constexpr std::uint64_t piece = 1U << 18;
 
+/// By the violations' numbers; of an entry, the part's rows, its columns.
+constexpr std::array<ViolationText, 3> texts{{{"row_idx", "entry {0} is in row {1} of {2}"},
+                                              {"col_idx", "entry {0} is in column {3} of {4}"},
+                                              {"row_idx", "entry {0} does not follow the one before it"}}};
+
 void check(const PartView& part, int threads) {
-  const std::uint64_t nnz = part.info().nnz;
-  const auto rows = part.get<std::uint32_t>("row_idx");
-  const auto cols = part.get<std::uint32_t>("col_idx");
-  parallel_pieces(nnz, piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t i = begin; i < end; ++i) {
-      part.require(rows[i] < part.rows(), "row_idx",
-                   [&] { return fmt::format("entry {} is in row {} of {}", i, rows[i], part.rows()); });
-      part.require(cols[i] < part.cols(), "col_idx",
-                   [&] { return fmt::format("entry {} is in column {} of {}", i, cols[i], part.cols()); });
-      if (i == 0) continue;
-      part.require(rows[i] > rows[i - 1] || (rows[i] == rows[i - 1] && cols[i] > cols[i - 1]), "row_idx",
-                   [&] { return fmt::format("entry {} does not follow the one before it", i); });
-    }
+  const Entries e{part.get<std::uint32_t>("row_idx").data(), part.get<std::uint32_t>("col_idx").data(), part.rows(),
+                  part.cols()};
+  parallel_pieces(part.info().nnz, piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i)
+      require_sound(check_entry(e, i), part, texts, i, e.row_idx[i], e.rows, e.col_idx[i], e.cols);
   });
 }
 

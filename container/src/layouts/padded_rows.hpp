@@ -4,43 +4,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
-#include <bit>
-#include <cstring>
-#include <span>
 
 #include "spmvpack/container/layouts/layout.hpp"
-#include "spmvpack/container/layouts/padded_rows.hpp"
+#include "spmvpack/container/layouts/padded_rows_check.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "violations.hpp"
 
 namespace spmvpack::layouts::padded_rows {
 
 inline constexpr std::uint64_t rows_per_task = 1024;
 
-/// Columns that rise and are in range, padding behind them that is empty. Returns the row's length.
-template <class T, class Row>
-std::uint64_t check_row(const PartView& part, std::uint64_t r, const Row& row, const std::uint32_t* order) {
-  const auto columns = part.get<std::uint32_t>("col_idx");
-  const auto values = part.get<T>("values");
-  const std::uint64_t entries = row_entries(columns.data(), row);
-  for (std::uint64_t step = 0; row.has(step); ++step) {
-    const std::uint64_t slot = row.slot(step);
-    const std::uint32_t column = columns[slot];
-    const auto require = [&](bool ok, std::string_view section, std::string_view what) {
-      part.require(ok, section, [&] { return fmt::format("row {}, slot {}: {}", r, step, what); });
-    };
-    if (step >= entries) {
-      require(column == no_column, "col_idx", "an entry after padding");
-      require(std::bit_cast<bits_of<T>>(values[slot]) == 0, "values", "padding with a value");
-      continue;
-    }
-    require(column < part.cols(), "col_idx", "a column out of range");
-    if (step == 0) continue;
-    const std::uint32_t before = columns[row.slot(step - 1)];
-    require(order != nullptr ? order[column] > order[before] : column > before, "col_idx", "columns do not rise");
-  }
-  return entries;
-}
+/// By the violations' numbers; of a row, its step, the part's rows.
+inline constexpr std::array<ViolationText, 5> texts{{{"col_idx", "row {0}, slot {1}: a column out of range"},
+                                                     {"col_idx", "row {0}, slot {1}: columns do not rise"},
+                                                     {"col_idx", "row {0}, slot {1}: an entry after padding"},
+                                                     {"values", "row {0}, slot {1}: padding with a value"},
+                                                     {"col_idx", "an entry in row {0} of {2}"}}};
 
 /// Checks the first `lanes` rows of the geometry, of which those from part.rows() on are empty, and that there are as
 /// many entries as the part table says. Columns rise by order[column], if there is an order. Returns the entries of the
@@ -51,14 +32,16 @@ std::uint64_t check(const PartView& part, const Geometry& geometry, std::uint64_
   std::atomic<std::uint64_t> entries{0}, longest{0};
   if (part.get<std::uint32_t>("col_idx").empty()) lanes = 0;  // rows without slots, of which a small file may have many
   dispatch(part.info().value_type, [&]<class T>(T) {
+    const std::uint32_t* const columns = part.get<std::uint32_t>("col_idx").data();
+    const T* const values = part.get<T>("values").data();
+    const RowSizes sizes{part.rows(), part.cols(), order};
     parallel_pieces(lanes, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
       std::uint64_t sum = 0, most = 0;
       for (std::uint64_t r = first; r < last; ++r) {
-        const std::uint64_t n = check_row<T>(part, r, geometry(r), order);
-        part.require(n == 0 || r < part.rows(), "col_idx",
-                     [&] { return fmt::format("an entry in row {} of {}", r, part.rows()); });
-        sum += n;
-        most = std::max(most, n);
+        const RowCheck row = check_row(columns, values, geometry(r), r, sizes);
+        require_sound(row.found, part, texts, r, row.step, sizes.rows);
+        sum += row.entries;
+        most = std::max(most, row.entries);
       }
       entries += sum;
       std::uint64_t known = longest;

@@ -19,7 +19,7 @@
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/value_table.hpp"
-#include "spmvpack/launch_rules/csell.hpp"
+#include "spmvpack/launch_rules/csell_windows.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace csell_plans {
@@ -113,7 +113,7 @@ class CsellPlanner {
                .longest = groups.longest,
                .device_bytes = bytes};
     if ((source == Source::step || source == Source::single) && f.block == 1 && f.offset_groups == 0)
-      f.windows = columns.windows();
+      f.windows = columns.windows(a_.cols());
     return f;
   }
   CsrView a_;

@@ -5,13 +5,13 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
-#include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 
 #include "layouts/csell_rules.hpp"
 #include "spmvpack/container/parallel.hpp"
-#include "spmvpack/launch_rules/csell.hpp"
+#include "spmvpack/launch_rules/csell_windows.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {
 namespace {
@@ -153,38 +153,33 @@ std::vector<std::uint32_t> make_patterns(const Lists& lists, std::size_t block_b
 
 }  // namespace
 
-std::uint64_t ColumnsPlan::windows() const {
-  // As gpu_loader makes them: steps of columns b - 1, b and b + 1 are one, of an even b.
-  const auto of_slice = [&](const Slice& slice) {
-    std::uint64_t count = 0;
-    std::int64_t base = 0, kind = 0;
-    for (std::uint32_t g = 0; g < slice.counts; ++g)
-      for (std::uint32_t k = 0; k < group_steps; ++k) {
-        const Group& group = patterns[slice.first_group() + g];
-        if (group.mask[k] == 0) break;
-        const std::int64_t column = static_cast<std::int32_t>(group.base[k]);
-        const std::int64_t kind_here = count != 0 && column == base + 1 ? 2 : column % 2 == 0 ? 1 : 0;
-        if (const std::int64_t base_here = column + 1 - kind_here; count == 0 || base_here != base || kind >= kind_here)
-          ++count, base = base_here;
-        kind = kind_here;
-      }
-    return round_up(count, std::uint64_t{launch_rules::csell::window_batch});
+std::uint64_t ColumnsPlan::windows(std::uint64_t columns) const {
+  namespace rules = launch_rules::csell;
+  rules::ProgramNumbers<std::uint64_t> numbers(columns, rules::most_windows(slices.size()));
+  using Steps = rules::ProgramNumbers<std::uint64_t>::Steps;
+  const std::size_t value_bytes =
+      patterns.empty() || !by_value ? 0 : step_values.size() / (patterns.size() * group_steps);
+  const auto append = [&](const Slice& slice, unsigned half, Steps& steps) {
+    const auto pattern = std::span(patterns).subspan(slice.first_group(), slice.counts);
+    return rules::append_steps(steps, pattern, half, [&](std::size_t g, std::size_t k) {
+      std::uint64_t bits = 0;
+      if (value_bytes != 0)
+        std::memcpy(&bits, step_values.data() + ((slice.first_group() + g) * group_steps + k) * value_bytes,
+                    value_bytes);
+      return bits;
+    });
   };
-  using Pair = std::array<std::uint32_t, 4>;
-  std::set<Pair> known;
-  Pair latest{};
-  std::uint64_t most = 0, all = 0;
   for (std::uint64_t s = 0; s < slices.size(); s += 2) {
-    const Slice second = s + 1 < slices.size() ? slices[s + 1] : Slice{};
-    const Pair pair{slices[s].pattern, slices[s].counts, second.pattern, second.counts};
-    if ((s != 0 && pair == latest) || !known.insert(pair).second) continue;
-    if (!slices[s].is_pattern() || !second.is_pattern()) return 0;
-    latest = pair;
-    const std::uint64_t count = of_slice(slices[s]);
-    most = std::max(most, count);
-    if ((all += count) > launch_rules::csell::most_windows(slices.size())) return 0;
+    const Slice first = slices[s], second = s + 1 < slices.size() ? slices[s + 1] : Slice{};
+    const auto find_steps = [&](Steps& steps) {
+      return first.is_pattern() && second.is_pattern() && append(first, 0, steps) && append(second, 1, steps);
+    };
+    const auto number = numbers.of_pair(
+        s / 2, {first.pattern, first.counts, second.pattern, second.counts}, find_steps, [](const Steps&) {},
+        [](std::uint16_t) {});
+    if (!number) return 0;
   }
-  return most;
+  return numbers.longest();
 }
 
 std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, int threads) {

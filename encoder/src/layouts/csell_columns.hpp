@@ -39,9 +39,9 @@ struct ColumnsPlan {
     std::array<std::uint64_t, 4> of{};
     std::uint64_t longest = 0;
   };
-  /// About how many windows of x a GPU has for a pair of slices, if all are patterns: the most of any pair's first one.
-  /// 0 if that is more for all pairs that differ than a part may have.
-  [[nodiscard]] std::uint64_t windows() const;
+  /// Of blocks of one entry: the most windows of x that gpu_loader makes for a pair of slices, of a part with
+  /// `columns`. 0 if it makes none.
+  [[nodiscard]] std::uint64_t windows(std::uint64_t columns) const;
   [[nodiscard]] GroupSums group_sums() const {
     GroupSums sums;
     for (const SliceGroups& g : groups) {

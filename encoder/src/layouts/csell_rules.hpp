@@ -12,6 +12,7 @@
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 #include "spmvpack/launch_rules/csell.hpp"
+#include "spmvpack/launch_rules/csell_windows.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {
 

@@ -23,18 +23,26 @@ std::uint64_t entries_before(const BlockRows& rows, std::uint64_t slice) {
   return a.row_ptr(std::min(a.rows(), slice * lanes * rows.block()));
 }
 
-CountedVector<ValueKey> distinct_values(const BlockRows& rows, std::uint64_t first_slice, std::uint64_t last_slice) {
+/// Returns use(the CountTable of the values of these slices).
+template <class Use>
+auto count_values(const BlockRows& rows, std::uint64_t first_slice, std::uint64_t last_slice, Use&& use) {
   const CsrView& a = rows.matrix();
   const std::uint64_t begin = entries_before(rows, first_slice), end = entries_before(rows, last_slice);
-  CountedVector<ValueKey> bits;
-  dispatch(a.value_type(), [&]<class T>(T) {
+  return dispatch(a.value_type(), [&]<class T>(T) {
     CountTable<typename ValueTraits<T>::Key> table;
     table.add(a.values<T>() + begin, end - begin);
+    return use(table);
+  });
+}
+
+CountedVector<ValueKey> distinct_values(const BlockRows& rows, std::uint64_t first_slice, std::uint64_t last_slice) {
+  return count_values(rows, first_slice, last_slice, [](const auto& table) {
+    CountedVector<ValueKey> bits;
     bits.reserve(table.size());
     for (const ValueCount& value : table.entries()) bits.push_back(value.bits);
+    std::sort(bits.begin(), bits.end());
+    return bits;
   });
-  std::sort(bits.begin(), bits.end());
-  return bits;
 }
 
 /// Device bytes, and what staging the tables costs.
@@ -76,10 +84,13 @@ std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, 
   tables.values.resize(div_up(slices, smallest));
   // Where few tiles here and there have hardly any repeated value, the others are not looked at.
   constexpr std::uint64_t samples = 32;
-  std::uint64_t distinct = 0, entries = 0;
+  std::uint64_t distinct = 0, entries = 0, latest = tables.values.size(), of_latest = 0;
   for (std::uint64_t i = 0; i < samples; ++i) {
     const std::uint64_t t = tables.values.size() * i / samples, first = t * smallest, last = first + smallest;
-    distinct += distinct_values(rows, first, last).size();
+    if (t != latest)  // again and again the same, where there are few
+      of_latest = count_values(rows, first, last, [](const auto& table) { return std::uint64_t{table.size()}; });
+    latest = t;
+    distinct += of_latest;
     entries += entries_before(rows, last) - entries_before(rows, first);
   }
   const auto hardly_any_repeated = [](std::uint64_t of_distinct, std::uint64_t of_all) {

@@ -12,11 +12,12 @@
 #include "kernels/scalar.cuh"
 #include "kernels/tuning.cuh"
 #include "layouts/layout.hpp"
-#include "spmvpack/container/layouts/padded_rows.hpp"
+#include "spmvpack/container/layouts/padded_rows_check.hpp"
 #include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::gpu_loader::padded_rows {
 
+using namespace spmvpack::layouts::padded_rows;
 using spmvpack::layouts::no_column;
 
 /// Slots of a row whose loads are on their way together, and threads of a block, by the type of vectors. Where rows are
@@ -53,16 +54,9 @@ Slots<A> slots_of(const PartView& part) {
 
 // ---- checks
 
-/// Bits of errors[0]. The layouts' own come last; kernels that follow a geometry do nothing if bad_geometry is set.
-enum CheckBit : std::uint32_t {
-  bad_column = 1,
-  column_falls = 2,
-  entry_after_padding = 4,
-  padding_with_value = 8,
-  bad_totals = 16,
-  bad_geometry = 32,
-  own = 64
-};
+/// Bits of errors[0] beside the violations of rows. The layouts' own come last; kernels that follow a geometry do
+/// nothing if bad_geometry is set.
+enum CheckBit : std::uint32_t { bad_totals = 16, bad_geometry = 32, own = 64 };
 constexpr std::array<std::string_view, 7> check_names(std::string_view geometry, std::string_view its_own) {
   return {"col_idx: a column is not below the part's columns",
           "col_idx: columns do not rise within a row",
@@ -73,51 +67,22 @@ constexpr std::array<std::string_view, 7> check_names(std::string_view geometry,
           its_own};
 }
 
-/// The first slot of a row without an entry.
-template <class Row>
-__device__ std::uint64_t length_of(const std::uint32_t* col_idx, const Row& row) {
-  std::uint64_t n = 0;
-  while (row.has(n) && col_idx[row.slot(n)] != no_column) ++n;
-  return n;
-}
-
-/// Checks the first `lanes` rows of the geometry. Counts the entries, and raises `longest` to the longest row. Columns
-/// rise by order[column], if there is an order. `row_len`, if any, has the length of each row.
+/// Checks the first `lanes` rows of the geometry. Counts the entries, and raises `longest` to the longest row.
+/// `row_len`, if any, has the length of each row.
 template <class A, class Geometry>
-__global__ void check_kernel(Geometry geometry, Slots<A> s, std::uint64_t lanes, std::uint64_t rows, std::uint64_t cols,
-                             const std::uint32_t* order, const std::uint32_t* row_len, std::uint32_t* errors,
-                             std::uint32_t* longest, unsigned long long* entries) {
+__global__ void check_kernel(Geometry geometry, Slots<A> s, std::uint64_t lanes, RowSizes sizes,
+                             const std::uint32_t* row_len, std::uint32_t* errors, std::uint32_t* longest,
+                             unsigned long long* entries) {
   if ((*errors & bad_geometry) != 0) return;
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   std::uint32_t found = 0, most = 0;
   unsigned long long count = 0;
   for (std::uint64_t r = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; r < lanes; r += stride) {
-    const auto row = geometry(r);
-    std::uint32_t length = 0, before = 0;
-    bool ended = false;
-    for (std::uint64_t step = 0; row.has(step); ++step) {
-      const std::uint64_t slot = row.slot(step);
-      const std::uint32_t column = s.col_idx[slot];
-      if (column == no_column) {
-        ended = true;
-        bits_of<A> bits = 0;
-        memcpy(&bits, s.values + slot, sizeof bits);
-        if (bits != 0) found |= padding_with_value;
-        continue;
-      }
-      if (ended || r >= rows) found |= entry_after_padding;
-      if (column >= cols) {
-        found |= bad_column;
-        continue;
-      }
-      const std::uint32_t place = order != nullptr ? order[column] : column;
-      if (length != 0 && place <= before) found |= column_falls;
-      before = place;
-      ++length;
-    }
-    if (row_len != nullptr && row_len[r] != length) found |= own;
-    most = length > most ? length : most;
-    count += length;
+    const RowCheck row = check_row(s.col_idx, s.values, geometry(r), r, sizes);
+    found |= row.found & violation_kinds;
+    if (row.found == sound && row_len != nullptr && row_len[r] != row.entries) found |= own;
+    most = max(most, static_cast<std::uint32_t>(row.entries));
+    count += row.entries;
   }
   if (found != 0) atomicOr(errors, found);
   if (count != 0) atomicAdd(entries, count);
@@ -128,7 +93,9 @@ inline constexpr std::uint64_t any_length = ~std::uint64_t{0};
 
 static __global__ void check_totals_kernel(const std::uint32_t* longest, const unsigned long long* entries,
                                            std::uint64_t expected_longest, std::uint64_t nnz, std::uint32_t* errors) {
-  if (*entries != nnz || (expected_longest != any_length && *longest != expected_longest)) atomicOr(errors, bad_totals);
+  // With other errors, rows may not have been counted.
+  if (*errors == 0 && (*entries != nnz || (expected_longest != any_length && *longest != expected_longest)))
+    *errors = bad_totals;
 }
 
 /// Launches these kernels. `width` is the length of the longest row, or any_length.
@@ -141,7 +108,8 @@ void check(const PartView& part, const Geometry& geometry, std::uint64_t lanes, 
   if (lanes != 0)
     dispatch(part.info().value_type, [&]<class A>(A) {
       launch(check_kernel<A, Geometry>, stride_blocks(lanes, tuning::check_threads), tuning::check_threads, stream,
-             geometry, slots_of<A>(part), lanes, part.rows(), part.cols(), order, row_len, errors, longest, entries);
+             geometry, slots_of<A>(part), lanes, RowSizes{part.rows(), part.cols(), order}, row_len, errors, longest,
+             entries);
     });
   launch(check_totals_kernel, 1, 1, stream, longest, entries, width, part.info().nnz, errors);
 }

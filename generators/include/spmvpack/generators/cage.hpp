@@ -63,7 +63,7 @@ class Cage final : public MatrixGenerator {
 
  private:
   /// Where a monomer may go: to a vertex that others are at, or to any of `ways` others.
-  struct Choice {
+  struct Move {
     unsigned vertex;
     bool up;
     unsigned ways;

@@ -49,7 +49,7 @@ class SPMVPACK_EXPORT CurrentDevice {
   ~CurrentDevice();
 
  private:
-  int before_ = 0, device_ = 0;
+  [[maybe_unused]] int before_ = 0, device_ = 0;  // unused without CUDA
 };
 
 }  // namespace spmvpack::gpu_loader

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "kernels/launch.cuh"
+#include "kernels/checks.cuh"
 #include "layouts/amb/kernels.hpp"
 #include "spmvpack/container/layouts/amb_check.hpp"
 
@@ -20,24 +20,12 @@ constexpr std::array<std::string_view, 6> names{
      "values: padding with a value, or a block without an entry",
      "the entries are not as many as the part table says"}};
 
-__device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
-
 template <class A>
 __global__ void check_chunks_kernel(Chunks<A> v, Sizes n, std::uint32_t* errors) {
   std::uint32_t found = first_item() == 0 ? check_steps(v) : sound;
   for (std::uint64_t c = first_item(); c < v.chunks; c += stride()) found |= check_chunk(v, n, c);
   if (found != 0) atomicOr(errors, found & violation_kinds);
 }
-
-/// A bit for each row, 0 before.
-struct Marks {
-  std::uint32_t* words;
-  __device__ bool operator()(std::uint32_t row) const {
-    const std::uint32_t mask = 1U << row % 32;
-    return (atomicOr(words + row / 32, mask) & mask) != 0;
-  }
-};
 
 /// `segments`: of each partial sum. All 0 before.
 template <class A>

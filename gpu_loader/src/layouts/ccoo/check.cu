@@ -1,6 +1,6 @@
 // The container's check() of ccoo, on the device.
 
-#include "kernels/launch.cuh"
+#include "kernels/checks.cuh"
 #include "kernels/reduce.cuh"
 #include "layouts/ccoo/check.hpp"
 #include "spmvpack/container/layouts/ccoo_check.hpp"
@@ -51,11 +51,6 @@ __global__ void check_kernel(View<T> v, Sizes n, std::uint32_t* errors, unsigned
   if (count != 0) atomicAdd(entries, count);
 }
 
-__global__ void check_count_kernel(const unsigned long long* entries, std::uint64_t nnz, std::uint32_t* errors) {
-  // With other errors, chunks may not have been counted.
-  if (*errors == 0 && *entries != nnz) *errors = bad_count;
-}
-
 }  // namespace
 
 const std::array<std::string_view, 11> check_names{{
@@ -86,7 +81,7 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
       launch(check_kernel<T>, stride_blocks(v.chunks * 32, tuning::check_threads), tuning::check_threads, stream, v, n,
              errors, entries);
   });
-  launch(check_count_kernel, 1, 1, stream, entries, part.info().nnz, errors);
+  launch(check_count_kernel, 1, 1, stream, entries, part.info().nnz, bad_count, errors);
 }
 
 }  // namespace spmvpack::gpu_loader::layouts::ccoo_kernels

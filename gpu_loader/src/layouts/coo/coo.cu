@@ -6,6 +6,7 @@
 #include "kernels/vectors.hpp"
 #include "layouts/coo/kernels.hpp"
 #include "spmvpack/container/layouts/coo.hpp"
+#include "spmvpack/container/layouts/coo_check.hpp"
 
 namespace spmvpack::gpu_loader::layouts {
 namespace coo_kernels {
@@ -15,26 +16,19 @@ constexpr std::array<std::string_view, 3> check_names{
     {"row_idx: a row is not below the part's rows", "col_idx: a column is not below the part's columns",
      "row_idx and col_idx: an entry does not follow the one before it"}};
 
-__global__ void check_kernel(const std::uint32_t* row_idx, const std::uint32_t* col_idx, std::uint64_t nnz,
-                             std::uint64_t rows, std::uint64_t cols, std::uint32_t* errors) {
+__global__ void check_kernel(spmvpack::layouts::coo::Entries e, std::uint64_t nnz, std::uint32_t* errors) {
   std::uint32_t found = 0;
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < nnz; k += stride) {
-    const std::uint32_t row = row_idx[k], col = col_idx[k];
-    if (row >= rows) found |= 1U;
-    if (col >= cols) found |= 2U;
-    if (k == 0) continue;
-    const std::uint32_t row_before = row_idx[k - 1];
-    if (row < row_before || (row == row_before && col <= col_idx[k - 1])) found |= 4U;
-  }
-  if (found != 0) atomicOr(errors, found);
+  for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < nnz; k += stride)
+    found |= check_entry(e, k);
+  if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
   const auto rows = part.get<std::uint32_t>("row_idx"), cols = part.get<std::uint32_t>("col_idx");
   if (rows.empty()) return;
-  launch(check_kernel, stride_blocks(rows.size(), tuning::check_threads), tuning::check_threads, stream, rows.data(),
-         cols.data(), rows.size(), part.rows(), part.cols(), errors);
+  launch(check_kernel, stride_blocks(rows.size(), tuning::check_threads), tuning::check_threads, stream,
+         spmvpack::layouts::coo::Entries{rows.data(), cols.data(), part.rows(), part.cols()}, rows.size(), errors);
 }
 
 /// The rows of entries are stored with them.

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "kernels/launch.cuh"
+#include "kernels/checks.cuh"
 #include "layouts/csell/kernels.hpp"
 #include "spmvpack/container/layouts/csell_check.hpp"
 
@@ -22,9 +22,6 @@ constexpr std::array<std::string_view, 10> names{
      "references or stream: a slot that the slice does not have, or of two entries",
      "references or stream: a mirror of another entry than the transposed one, or of a mirror",
      "slices: whether all are patterns is not what the part table says"}};
-
-__device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
 
 /// One thread, in order.
 template <class A>

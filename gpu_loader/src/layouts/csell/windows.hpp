@@ -8,19 +8,22 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "spmvpack/container/layouts/csell.hpp"
-#include "spmvpack/launch_rules/csell.hpp"
+#include "spmvpack/launch_rules/csell_windows.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
-/// Steps of a window, as bits of its `kinds`: that of column base - 1, base and base + 1, seen from the row.
-enum WindowKind : std::uint32_t { window_before = 1, window_at = 2, window_after = 4 };
-/// Beside them: all rows have all of these steps.
+using launch_rules::csell::most_windows;
+using launch_rules::csell::pair_rows;
+using launch_rules::csell::window_after;
+using launch_rules::csell::window_at;
+using launch_rules::csell::window_batch;
+using launch_rules::csell::window_before;
+/// Beside kinds: all rows have all of these steps.
 inline constexpr std::uint32_t window_full = 8;
 
 /// A step for each of a window's kinds. T: the type of values.
@@ -47,9 +50,7 @@ inline constexpr std::uint32_t program_all_rows = 1U << 31U;
 /// Its windows reach past x from rows of the pair: elements must be loaded with care.
 inline constexpr std::uint32_t program_at_edge = 1U << 30U;
 inline constexpr std::uint32_t program_count = program_at_edge - 1;
-using launch_rules::csell::window_batch;
-inline constexpr std::uint32_t pair_rows = 2 * spmvpack::layouts::csell::lanes;
-using launch_rules::csell::most_windows;
+static_assert(pair_rows == 2 * spmvpack::layouts::csell::lanes);
 
 /// Collects the programs of a part's pairs of slices.
 template <class T>
@@ -62,7 +63,7 @@ class WindowPrograms {
   /// `most_windows`.
   WindowPrograms(std::span<const Group> patterns, std::span<const T> values, std::uint64_t columns,
                  std::uint64_t most_windows)
-      : patterns_(patterns), values_(values), columns_(columns), most_windows_(most_windows) {}
+      : patterns_(patterns), values_(values), numbers_(columns, most_windows) {}
 
   /// The number of the program of pair `pair` of slices. None if one is not a pattern or has steps that do not come in
   /// the order of their columns, or if programs, or their windows, get too many.
@@ -71,30 +72,17 @@ class WindowPrograms {
   [[nodiscard]] const std::vector<WindowProgram>& programs() const { return programs_; }
   [[nodiscard]] const std::vector<Window<T>>& windows() const { return windows_; }
   /// The furthest column that a window reaches, from a pair's first row.
-  [[nodiscard]] std::int32_t furthest() const { return furthest_; }
+  [[nodiscard]] std::int32_t furthest() const { return numbers_.furthest(); }
 
  private:
-  struct Step {
-    std::int32_t base;
-    T value;
-    std::array<std::uint32_t, 2> mask;  ///< of the lanes' even and odd rows
-  };
-  struct Known {
-    std::uint16_t inside, at_edge;     ///< the programs' numbers; `none`: not made yet
-    std::int32_t least = 0, most = 0;  ///< the columns that windows reach, from a pair's first row
-  };
-  static constexpr std::uint16_t none = 0xFFFF;
-  bool append_steps(const Slice& slice, unsigned half);
-  std::optional<Known> build(const Slice& first, const Slice& second);
+  using Numbers = launch_rules::csell::ProgramNumbers<bits_of<T>>;
+  using Steps = typename Numbers::Steps;
+  bool append(const Slice& slice, unsigned half, Steps& steps) const;
+  void make(const Steps& steps);
 
   std::span<const Group> patterns_;
   std::span<const T> values_;
-  std::uint64_t columns_, most_windows_;
-  using Key = std::array<std::uint32_t, 4>;
-  std::map<Key, Known> known_;
-  typename std::map<Key, Known>::iterator latest_ = known_.end();
-  std::int32_t furthest_ = 0;
-  std::vector<Step> steps_;
+  Numbers numbers_;
   std::vector<WindowProgram> programs_;
   std::vector<Window<T>> windows_;
 };

@@ -44,7 +44,7 @@ __global__ void check_order_kernel(PjdsGeometry geometry, const std::uint32_t* c
   bool found = false;
   for (std::uint64_t r = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; r < rows; r += stride) {
     const auto row = geometry(r), next = geometry(r + 1);
-    const std::uint64_t length = padded_rows::length_of(col_idx, row);
+    const std::uint64_t length = spmvpack::layouts::row_entries(col_idx, row);
     found = found || (r % geometry.block_rows == 0 && row.has(length));
     found = found || (r + 1 < rows && next.has(length) && col_idx[next.slot(length)] != no_column);
   }

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "kernels/launch.cuh"
+#include "kernels/checks.cuh"
 #include "layouts/pkt/kernels.hpp"
 #include "spmvpack/container/layouts/pkt_check.hpp"
 
@@ -18,18 +18,6 @@ constexpr std::array<std::string_view, 5> names{
      "local_idx: a row or column outside of its packet, entries that do not rise, a row of two threads, an entry after "
      "padding, or a last step without one",
      "values: padding with a value", "the entries are not as many as the part table says"}};
-
-__device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
-
-/// A bit for each element, 0 before.
-struct Marks {
-  std::uint32_t* words;
-  __device__ bool operator()(std::uint64_t i) const {
-    const std::uint32_t mask = 1U << i % 32;
-    return (atomicOr(words + i / 32, mask) & mask) != 0;
-  }
-};
 
 template <class A>
 __global__ void check_packets_kernel(View<A> v, std::uint64_t rows, std::uint32_t* errors) {
@@ -60,11 +48,6 @@ __global__ void check_entries_kernel(View<A> v, std::uint64_t rows, Marks seen, 
   if (count != 0) atomicAdd(entries, count);
 }
 
-__global__ void check_totals_kernel(const unsigned long long* entries, std::uint64_t nnz, std::uint32_t* errors) {
-  // With other errors, threads may not have been counted.
-  if (*errors == 0 && *entries != nnz) *errors = bad_totals;
-}
-
 std::uint64_t mark_words(std::uint64_t rows) { return div_up(rows, 32); }
 
 }  // namespace
@@ -83,7 +66,7 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
       launch(check_entries_kernel<A>, stride_blocks(v.packets, 1), tuning::check_threads, stream, v, part.rows(),
              Marks{scratch}, Marks{scratch + mark_words(part.rows())}, errors, entries);
   });
-  launch(check_totals_kernel, 1, 1, stream, entries, part.info().nnz, errors);
+  launch(check_count_kernel, 1, 1, stream, entries, part.info().nnz, bad_totals, errors);
 }
 
 }  // namespace spmvpack::gpu_loader::layouts::pkt_kernels

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "kernels/launch.cuh"
+#include "kernels/checks.cuh"
 #include "layouts/sjds/kernels.hpp"
 #include "spmvpack/container/layouts/sjds_check.hpp"
 
@@ -19,9 +19,6 @@ constexpr std::array<std::string_view, 7> names{
      "stream: a column out of range, or columns that do not rise", "stream: a code out of range",
      "the entries are not as many as the part table says"}};
 
-__device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
-
 template <class A>
 __global__ void check_places_kernel(View<A> v, Sizes n, std::uint32_t* errors) {
   std::uint32_t found = sound;
@@ -31,15 +28,11 @@ __global__ void check_places_kernel(View<A> v, Sizes n, std::uint32_t* errors) {
   if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
-/// `marks`: a bit for each row, 0 before.
+/// `seen`: of the rows.
 template <class A>
-__global__ void check_entries_kernel(View<A> v, Sizes n, std::uint32_t* marks, std::uint32_t* errors,
+__global__ void check_entries_kernel(View<A> v, Sizes n, Marks seen, std::uint32_t* errors,
                                      unsigned long long* entries) {
   if (*errors != 0) return;
-  const auto seen = [&](std::uint32_t row) {
-    const std::uint32_t mask = 1U << row % 32;
-    return (atomicOr(marks + row / 32, mask) & mask) != 0;
-  };
   std::uint32_t found = sound;
   unsigned long long count = 0;
   for (std::uint64_t s = first_item(); s < v.slice_count; s += stride()) {
@@ -48,11 +41,6 @@ __global__ void check_entries_kernel(View<A> v, Sizes n, std::uint32_t* marks, s
   }
   if (found != 0) atomicOr(errors, found & violation_kinds);
   if (count != 0) atomicAdd(entries, count);
-}
-
-__global__ void check_totals_kernel(const unsigned long long* entries, std::uint64_t nnz, std::uint32_t* errors) {
-  // With other errors, slices may not have been counted.
-  if (*errors == 0 && *entries != nnz) *errors = bad_totals;
 }
 
 }  // namespace
@@ -67,9 +55,10 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
     const View<A> v = view<A>(part);
     const unsigned blocks = stride_blocks(v.slice_count + v.window_count + 1, tuning::check_threads);
     launch(check_places_kernel<A>, blocks, tuning::check_threads, stream, v, sizes_of(part), errors);
-    launch(check_entries_kernel<A>, blocks, tuning::check_threads, stream, v, sizes_of(part), scratch, errors, entries);
+    launch(check_entries_kernel<A>, blocks, tuning::check_threads, stream, v, sizes_of(part), Marks{scratch}, errors,
+           entries);
   });
-  launch(check_totals_kernel, 1, 1, stream, entries, part.info().nnz, errors);
+  launch(check_count_kernel, 1, 1, stream, entries, part.info().nnz, bad_totals, errors);
 }
 
 }  // namespace spmvpack::gpu_loader::layouts::sjds_kernels

@@ -18,7 +18,7 @@ constexpr unsigned threads = 256;
 __device__ std::uint64_t this_thread() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
 template <class V>
-struct Target {
+struct Operands {
   DeviceScalar<V> alpha, beta;
   const V* x;
   V* y;
@@ -33,7 +33,7 @@ struct Target {
 
 /// Rows of windows that have rows in no slice.
 template <class A, class V>
-__global__ void scale_kernel(View<A> v, Target<V> to) {
+__global__ void scale_kernel(View<A> v, Operands<V> to) {
   const std::uint64_t row = this_thread();
   if (row >= v.rows || !v.windows[row / v.window_rows].has_others()) return;
   V* const element = to.y + to.rows(row);
@@ -41,7 +41,7 @@ __global__ void scale_kernel(View<A> v, Target<V> to) {
 }
 
 template <class A, class V>
-__device__ V lane_sum(const View<A>& v, const SliceView& slice, std::uint32_t lane, const Target<V>& to) {
+__device__ V lane_sum(const View<A>& v, const SliceView& slice, std::uint32_t lane, const Operands<V>& to) {
   if (to.alpha.get() == V{0}) return V{0};  // x must not be read
   const V* const x = to.x;
   const auto value = [&](std::uint64_t step, std::uint64_t before) {
@@ -58,7 +58,7 @@ __device__ V lane_sum(const View<A>& v, const SliceView& slice, std::uint32_t la
 }
 
 template <class A, class V>
-__global__ void slices_kernel(View<A> v, Target<V> to) {
+__global__ void slices_kernel(View<A> v, Operands<V> to) {
   const std::uint64_t s = this_thread() / lanes;
   const auto lane = static_cast<std::uint32_t>(this_thread() % lanes);
   if (s >= v.row_slices()) return;
@@ -70,7 +70,7 @@ __global__ void slices_kernel(View<A> v, Target<V> to) {
 
 /// Eight threads for each long row, whose pieces they take one after the other. After scale_kernel.
 template <class A, class V>
-__global__ void pieces_kernel(View<A> v, Target<V> to) {
+__global__ void pieces_kernel(View<A> v, Operands<V> to) {
   std::uint64_t piece = this_thread() / lanes;
   const auto lane = static_cast<std::uint32_t>(this_thread() % lanes);
   if (piece >= v.piece_count || v.slices[v.row_slices() + piece].continues()) return;
@@ -92,8 +92,8 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
   const PartView& view = part.view;
   dispatch_types(view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     const View<A> v = spmvpack::layouts::sjds::view<A>(view);
-    const Target<V> to{device_scalar<V>(call.alpha), device_scalar<V>(call.beta), static_cast<const V*>(call.x),
-                       static_cast<V*>(call.y), RowMap{call.row_list}};
+    const Operands<V> to{device_scalar<V>(call.alpha), device_scalar<V>(call.beta), static_cast<const V*>(call.x),
+                         static_cast<V*>(call.y), RowMap{call.row_list}};
     const auto over = [&](std::uint64_t work, auto kernel) {
       if (work != 0) launch(kernel, blocks_for(work, threads), threads, call.stream, v, to);
     };

@@ -20,9 +20,4 @@ inline constexpr unsigned threads_of_few = 128;
 /// thread, or with tables half of that if there are several tiles, as blocks wait for theirs.
 constexpr std::uint64_t warps(bool table, bool tiled) { return table && !tiled ? 64 : 32; }
 
-/// Of windows of x (gpu_loader's csell_kernels): how many are on their way together, and the most of a part, as many
-/// bytes as the headers of its slices.
-inline constexpr std::uint32_t window_batch = 3;
-constexpr std::uint64_t most_windows(std::uint64_t slices) { return 256 + slices / 4; }
-
 }  // namespace spmvpack::launch_rules::csell

@@ -1,0 +1,169 @@
+#pragma once
+// csell: the windows of x that its kernel for patterns has. gpu_loader makes them so, and encoder counts them so: here
+// are steps alone, and no slices.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace spmvpack::launch_rules::csell {
+
+/// How many windows are on their way together, and the most of a part, as many bytes as the headers of its slices.
+inline constexpr std::uint32_t window_batch = 3;
+constexpr std::uint64_t most_windows(std::uint64_t slices) { return 256 + slices / 4; }
+/// Rows of a pair of slices.
+inline constexpr std::uint32_t pair_rows = 64;
+
+/// Steps of a window, as bits of its `kinds`: that of column base - 1, base and base + 1, seen from the row.
+enum WindowKind : std::uint32_t { window_before = 1, window_at = 2, window_after = 4 };
+
+/// A step of a pair of slices. Value: the bits of its value.
+template <class Value>
+struct PairStep {
+  std::int32_t base;
+  Value value;
+  std::array<std::uint32_t, 2> mask;  ///< of the lanes' even and odd rows
+};
+
+/// Every second bit of a slice's mask, from `first` on, as those of the warp's half.
+constexpr std::uint32_t rows_of_half(std::uint32_t mask, unsigned first, unsigned half) {
+  std::uint32_t bits = 0;
+  for (unsigned lane = 0; lane < 16; ++lane) bits |= (mask >> (2 * lane + first) & 1U) << (16 * half + lane);
+  return bits;
+}
+
+/// Adds the steps of a slice, the pair's first (half 0) or second. groups: csell's, from which base and mask are taken;
+/// value_of(group, k): the value of step k. False if the steps do not come in the order of their columns.
+template <class Value, class Groups, class ValueOf>
+bool append_steps(std::vector<PairStep<Value>>& steps, const Groups& groups, unsigned half, ValueOf&& value_of) {
+  const std::size_t begin = steps.size();
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (std::size_t k = 0; k < std::size(groups[g].mask) && groups[g].mask[k] != 0; ++k) {
+      const auto base = static_cast<std::int32_t>(groups[g].base[k]);
+      const std::uint32_t mask = groups[g].mask[k];
+      if (steps.size() > begin && base < steps.back().base) return false;
+      steps.push_back({base, value_of(g, k), {rows_of_half(mask, 0, half), rows_of_half(mask, 1, half)}});
+    }
+  return true;
+}
+
+/// Steps of the two slices that differ in their rows alone become one. Those of one column may come in any order, as no
+/// row has two of them.
+template <class Value>
+void merge_steps(std::vector<PairStep<Value>>& steps) {
+  using Step = PairStep<Value>;
+  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.base < b.base; });
+  std::size_t merged = 0;
+  for (const Step& step : steps) {
+    std::size_t at = merged;
+    while (at > 0 && steps[at - 1].base == step.base && steps[at - 1].value != step.value) --at;
+    if (at > 0 && steps[at - 1].base == step.base)
+      for (std::size_t odd = 0; odd < 2; ++odd) steps[at - 1].mask[odd] |= step.mask[odd];
+    else
+      steps[merged++] = step;
+  }
+  steps.resize(merged);
+}
+
+/// Calls place(step, base, kind, is_new) for each of a pair's steps: the window of this base has it, which is a new one
+/// or the one of the step before.
+template <class Value, class Place>
+void each_in_window(const std::vector<PairStep<Value>>& steps, Place&& place) {
+  bool is_open = false;
+  std::int32_t open = 0;
+  std::uint32_t latest = 0;  // kind
+  for (const PairStep<Value>& step : steps) {
+    // The open window takes the step if that is the next of its kinds.
+    std::uint32_t kind = (step.base & 1) != 0 ? window_before : window_at;
+    if (is_open && step.base == open + 1) kind = window_after;
+    const std::int32_t base = step.base + (kind == window_before ? 1 : kind == window_after ? -1 : 0);
+    const bool is_new = !is_open || open != base || latest >= kind;
+    place(step, base, kind, is_new);
+    is_open = true;
+    open = base;
+    latest = kind;
+  }
+}
+
+/// A program is the windows of a pair of slices, and serves all pairs alike. They are numbered as they come, and there
+/// is one more for pairs alike from whose rows windows reach past x.
+template <class Value>
+class ProgramNumbers {
+ public:
+  using Steps = std::vector<PairStep<Value>>;
+  using Key = std::array<std::uint32_t, 4>;  ///< what pairs alike have in common
+
+  /// columns: of the part.
+  ProgramNumbers(std::uint64_t columns, std::uint64_t most_windows) : columns_(columns), most_windows_(most_windows) {}
+
+  /// The number of the program of pair `pair` of slices. None if find_steps(steps) finds none and returns false, or if
+  /// programs, or their windows, get too many. make(steps) makes the next program, and copy(number) the next one of
+  /// that one, past x.
+  template <class FindSteps, class Make, class Copy>
+  std::optional<std::uint16_t> of_pair(std::uint64_t pair, const Key& key, FindSteps&& find_steps, Make&& make,
+                                       Copy&& copy) {
+    if (latest_ == known_.end() || latest_->first != key) {
+      latest_ = known_.find(key);
+      if (latest_ == known_.end()) {
+        steps_.clear();
+        if (!find_steps(steps_)) return std::nullopt;
+        merge_steps(steps_);
+        const std::optional<Known> known = count();
+        if (!known) return std::nullopt;
+        make(steps_);
+        latest_ = known_.emplace(key, *known).first;
+      }
+    }
+    Known& known = latest_->second;
+    const std::int64_t row = static_cast<std::int64_t>(pair) * pair_rows;
+    // The last odd row reads the element after its own.
+    if (row + known.least >= 0 && row + known.most + pair_rows < static_cast<std::int64_t>(columns_))
+      return known.inside;
+    if (known.at_edge == none) {
+      if (programs_ >= none) return std::nullopt;
+      known.at_edge = static_cast<std::uint16_t>(programs_++);
+      copy(known.inside);
+    }
+    return known.at_edge;
+  }
+  /// The most windows of a program, in batches.
+  [[nodiscard]] std::uint64_t longest() const { return longest_; }
+  /// The furthest column that a window reaches, from a pair's first row.
+  [[nodiscard]] std::int32_t furthest() const { return furthest_; }
+
+ private:
+  static constexpr std::uint16_t none = 0xFFFF;
+  struct Known {
+    std::uint16_t inside, at_edge;     ///< the programs' numbers; `none`: not made yet
+    std::int32_t least = 0, most = 0;  ///< the columns that windows reach, from a pair's first row
+  };
+  std::optional<Known> count() {
+    Known known{static_cast<std::uint16_t>(programs_), none};
+    std::uint64_t windows = 0;
+    each_in_window(steps_, [&](const auto&, std::int32_t base, std::uint32_t, bool is_new) {
+      windows += is_new ? 1 : 0;
+      known.least = std::min(known.least, base - 1);
+      known.most = std::max(known.most, base);
+    });
+    windows = (windows + window_batch - 1) / window_batch * window_batch;
+    windows_ += windows;
+    if (windows_ > most_windows_ || programs_ >= none) return std::nullopt;
+    ++programs_;
+    longest_ = std::max(longest_, windows);
+    furthest_ = std::max(furthest_, known.most);
+    return known;
+  }
+
+  std::uint64_t columns_, most_windows_, windows_ = 0, longest_ = 0;
+  std::uint32_t programs_ = 0;
+  std::int32_t furthest_ = 0;
+  std::map<Key, Known> known_;
+  typename std::map<Key, Known>::iterator latest_ = known_.end();
+  Steps steps_;
+};
+
+}  // namespace spmvpack::launch_rules::csell
