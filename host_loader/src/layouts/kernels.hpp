@@ -95,6 +95,7 @@ SPMVPACK_HOST_LAYOUTS(SPMVPACK_DECLARE)
 #undef SPMVPACK_DECLARE
 /// May be null.
 std::unique_ptr<const LayoutState> prepare_csr(const PartView& part, int threads);
+std::unique_ptr<const LayoutState> prepare_sjds(const PartView& part, int threads);
 }  // namespace layouts
 
 }  // namespace spmvpack::host_loader

@@ -126,6 +126,40 @@ Kernel<A, V> kernel_of() {
   return generic::share<A, V, source, fetched>;
 }
 
+/// The pieces of long rows in the order of the visits.
+struct PieceOrder final : LayoutState {
+  Array<PieceVisit> visits;
+
+  template <class A>
+  explicit PieceOrder(const View<A>& v) : visits(v.piece_count) {
+    for (std::uint64_t i = 0; i < v.piece_count; ++i)
+      visits[i] = {static_cast<std::uint32_t>(i), columns_of(SliceView::of(v, v.row_slices() + i))};
+    std::stable_sort(visits.begin(), visits.end(), [](const PieceVisit& a, const PieceVisit& b) {
+      return a.columns.first < b.columns.first;
+    });
+  }
+
+ private:
+  /// About: of its first and its last steps.
+  static PieceColumns columns_of(const SliceView& piece) {
+    const Slice& slice = piece.slice;
+    PieceColumns columns{~0U, 0};
+    const auto take = [&](std::uint64_t column) {
+      columns.first = std::min(columns.first, static_cast<std::uint32_t>(column));
+      columns.last = std::max(columns.last, static_cast<std::uint32_t>(column));
+    };
+    if (slice.windows() != 0) {
+      take(piece.window_steps()[0].column(0));
+      take(piece.window_steps()[slice.windows() - 1].column(lanes - 1));
+    }
+    if (const std::uint64_t others = std::uint64_t{slice.steps()} * lanes + slice.tail_entries(); others != 0) {
+      take(piece.column(0));
+      take(piece.column(others - 1));
+    }
+    return columns;
+  }
+};
+
 /// Shares of about as many entries. A window whose rows are scaled as a whole is one thread's.
 template <class A>
 class Shares {
@@ -163,13 +197,13 @@ class Shares {
 };
 
 template <class A, class V, Source source>
-void multiply(const PartView& part, const View<A>& v, const Operands<V>& to, int threads) {
+void multiply(const PartView& part, const PieceOrder& order, const View<A>& v, const Operands<V>& to, int threads) {
   CodedValues<V> coded;
   if (source == Source::code)
     for (std::uint64_t i = 0; i < part.info().counts[section_values]; ++i)
       coded.values.at(coded.count++) = V{v.values[i]};
   Array<V> piece_sums(v.piece_count);
-  const Product<A, V> p{v, to, coded, piece_sums.data()};
+  const Product<A, V> p{v, to, coded, order.visits.data(), piece_sums.data()};
   const bool fetched = part.info().counts[section_stream] * unit + part.info().nnz * sizeof(A) >= fetched_from;
   const Kernel<A, V> kernel = fetched ? kernel_of<A, V, source, true>() : kernel_of<A, V, source, false>();
   const int team = worth_threads(part.info().nnz, threads), count = share_count(part.info().nnz, team);
@@ -187,13 +221,18 @@ void multiply(const PartView& part, const View<A>& v, const Operands<V>& to, int
 
 }  // namespace
 
+std::unique_ptr<const LayoutState> prepare_sjds(const PartView& part, int /*threads*/) {
+  return dispatch(part.info().value_type, [&]<class A>(A) { return std::make_unique<const PieceOrder>(view<A>(part)); });
+}
+
 template <class A, class V>
-void multiply_sjds(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
+void multiply_sjds(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads) {
+  const auto& order = *static_cast<const PieceOrder*>(state);
   const View<A> v = view<A>(part);
   if (v.source == Source::code)
-    multiply<A, V, Source::code>(part, v, operands, threads);
+    multiply<A, V, Source::code>(part, order, v, operands, threads);
   else
-    multiply<A, V, Source::raw>(part, v, operands, threads);
+    multiply<A, V, Source::raw>(part, order, v, operands, threads);
 }
 SPMVPACK_INSTANTIATE(multiply_sjds)
 

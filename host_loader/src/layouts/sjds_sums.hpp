@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels.hpp"
+#include "long_rows.hpp"
 #include "spmvpack/container/layouts/sjds.hpp"
 
 namespace spmvpack::host_loader::layouts::sjds_sums {
@@ -22,12 +23,19 @@ struct CodedValues {
   std::uint32_t count = 0;
 };
 
+/// A piece of a long row in the order of the visits.
+struct PieceVisit {
+  std::uint32_t piece;
+  PieceColumns columns;
+};
+
 /// What a multiply's slices share.
 template <class A, class V>
 struct Product {
   View<A> v;
   Operands<V> to;
   const CodedValues<V>& coded;
+  const PieceVisit* visits;
   V* piece_sums;  ///< of all pieces
 
   /// Of a row in a window that was scaled as a whole.
@@ -38,7 +46,7 @@ struct Product {
   }
 };
 
-/// What a thread does: slices of rows [begin, end), of windows from first_window to last_window; pieces.
+/// What a thread does: slices of rows [begin, end), of windows from first_window to last_window; visits to pieces.
 struct Share {
   std::uint64_t begin, end, first_window, last_window, first_piece, last_piece;
 };
