@@ -63,7 +63,7 @@ SPMVPACK_INLINE void put_reached(const Diagonals& d, const Operands<V>& operands
     if (reach.first >= std::min(reach.last, unwritten)) continue;
     const std::uint64_t last = std::min(reach.last, unwritten);
     operands.scale(last, unwritten);
-    for (std::uint64_t r = reach.first; r < last; ++r) operands.put(r, sums[r - begin]);
+    operands.put_all(reach.first, last, sums + (reach.first - begin));
     unwritten = reach.first;
   }
   operands.scale(begin, unwritten);

@@ -53,6 +53,21 @@ struct Operands {
     V& element = at(row);
     element = std::fma(alpha, sum, scaled(beta, element));
   }
+  /// Rows [begin, end), which have entries. Their sums are nowhere in y.
+  SPMVPACK_INLINE void put_all(std::uint64_t begin, std::uint64_t end, const V* sums) const {
+    if (rows != nullptr) [[unlikely]] {
+      for (; begin < end; ++begin, ++sums) put(begin, *sums);
+      return;
+    }
+    const V a = alpha, b = beta;  // which no element of y is
+    V* const to = y;
+    if (b == 0)
+#pragma GCC ivdep
+      for (std::uint64_t r = begin; r < end; ++r) to[r] = std::fma(a, sums[r - begin], V{0});
+    else
+#pragma GCC ivdep
+      for (std::uint64_t r = begin; r < end; ++r) to[r] = std::fma(a, sums[r - begin], b * to[r]);
+  }
   /// Rows [begin, end), which have none; no rows if begin is behind end.
   SPMVPACK_INLINE void scale(std::uint64_t begin, std::uint64_t end) const {
     if (begin >= end) return;

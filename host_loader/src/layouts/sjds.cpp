@@ -49,6 +49,7 @@ struct Lanes {
   struct Table {
     const V* values;
     explicit Table(const CodedValues<V>& coded) : values(coded.values.data()) {}
+    [[nodiscard]] SPMVPACK_INLINE V one() const { return values[0]; }
     [[nodiscard]] SPMVPACK_INLINE Lanes of(std::uint32_t codes) const { return pick(values, codes); }
   };
   SPMVPACK_INLINE void add_products(const Lanes& a, const Lanes& b, std::uint32_t n = lanes) {
@@ -69,9 +70,9 @@ struct Columns {
 #include "sjds_loops.hpp"
 #undef SPMVPACK_SJDS_INLINE
 
-template <class A, class V, Source source, bool fetched>
+template <class A, class V, Values values, bool fetched>
 SPMVPACK_TARGET_GENERIC void share(const Product<A, V>& p, const Share& share) {
-  multiply_share<source, fetched>(p, share);
+  multiply_share<values, fetched>(p, share);
 }
 
 }  // namespace generic
@@ -88,9 +89,9 @@ using Columns = EightColumns<Column>;
 #include "sjds_loops.hpp"
 #undef SPMVPACK_SJDS_INLINE
 
-template <class A, class V, Source source, bool fetched>
+template <class A, class V, Values values, bool fetched>
 SPMVPACK_TARGET_V3 void share(const Product<A, V>& p, const Share& share) {
-  multiply_share<source, fetched>(p, share);
+  multiply_share<values, fetched>(p, share);
 }
 
 }  // namespace v3
@@ -106,9 +107,9 @@ using Columns = EightColumns<Column>;
 #include "sjds_loops.hpp"
 #undef SPMVPACK_SJDS_INLINE
 
-template <class A, class V, Source source, bool fetched>
+template <class A, class V, Values values, bool fetched>
 SPMVPACK_TARGET_V4 void share(const Product<A, V>& p, const Share& share) {
-  multiply_share<source, fetched>(p, share);
+  multiply_share<values, fetched>(p, share);
 }
 
 }  // namespace v4
@@ -117,13 +118,13 @@ SPMVPACK_TARGET_V4 void share(const Product<A, V>& p, const Share& share) {
 template <class A, class V>
 using Kernel = void (*)(const Product<A, V>&, const Share&);
 
-template <class A, class V, Source source, bool fetched>
+template <class A, class V, Values values, bool fetched>
 Kernel<A, V> kernel_of() {
 #if SPMVPACK_HAS_V3
-  if (use_v4()) return v4::share<A, V, source, fetched>;
-  if (use_v3()) return v3::share<A, V, source, fetched>;
+  if (use_v4()) return v4::share<A, V, values, fetched>;
+  if (use_v3()) return v3::share<A, V, values, fetched>;
 #endif
-  return generic::share<A, V, source, fetched>;
+  return generic::share<A, V, values, fetched>;
 }
 
 /// The pieces of long rows in the order of the visits.
@@ -196,16 +197,16 @@ class Shares {
   std::uint64_t count_;
 };
 
-template <class A, class V, Source source>
+template <class A, class V, Values values>
 void multiply(const PartView& part, const PieceOrder& order, const View<A>& v, const Operands<V>& to, int threads) {
   CodedValues<V> coded;
-  if (source == Source::code)
+  if (values != Values::raw)
     for (std::uint64_t i = 0; i < part.info().counts[section_values]; ++i)
       coded.values.at(coded.count++) = V{v.values[i]};
   Array<V> piece_sums(v.piece_count);
   const Product<A, V> p{v, to, coded, order.visits.data(), piece_sums.data()};
   const bool fetched = part.info().counts[section_stream] * unit + part.info().nnz * sizeof(A) >= fetched_from;
-  const Kernel<A, V> kernel = fetched ? kernel_of<A, V, source, true>() : kernel_of<A, V, source, false>();
+  const Kernel<A, V> kernel = fetched ? kernel_of<A, V, values, true>() : kernel_of<A, V, values, false>();
   const int team = worth_threads(part.info().nnz, threads), count = share_count(part.info().nnz, team);
   const Shares<A> shares(v, static_cast<std::uint64_t>(count));
   parallel_shares(count, team, [&](int i) { kernel(p, shares[static_cast<std::uint64_t>(i)]); });
@@ -229,10 +230,12 @@ template <class A, class V>
 void multiply_sjds(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads) {
   const auto& order = *static_cast<const PieceOrder*>(state);
   const View<A> v = view<A>(part);
-  if (v.source == Source::code)
-    multiply<A, V, Source::code>(part, order, v, operands, threads);
+  if (v.source == Source::raw)
+    multiply<A, V, Values::raw>(part, order, v, operands, threads);
+  else if (part.info().counts[section_values] == 1)
+    multiply<A, V, Values::one>(part, order, v, operands, threads);
   else
-    multiply<A, V, Source::raw>(part, order, v, operands, threads);
+    multiply<A, V, Values::code>(part, order, v, operands, threads);
 }
 SPMVPACK_INSTANTIATE(multiply_sjds)
 

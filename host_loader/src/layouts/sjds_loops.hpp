@@ -25,7 +25,7 @@ struct Place {
 
 /// Slice after slice. A slice's places in the arrays follow from those of the one before, so that its entries are loaded
 /// before its header has arrived.
-template <Source source, bool fetched, class A, class V>
+template <Values values, bool fetched, class A, class V>
 struct Reader : Place<A> {
   using Place<A>::stream;
   using Place<A>::raw;
@@ -39,14 +39,16 @@ struct Reader : Place<A> {
   /// The values of the next step, of all lanes or of the first n.
   template <class... Count>
   SPMVPACK_SJDS_INLINE Lanes<V> value(Count... n) {
-    if constexpr (source == Source::code) {
+    if constexpr (values == Values::one) {
+      return Lanes<V>::all(table.one());
+    } else if constexpr (values == Values::code) {
       if (fetched) prefetch(codes, ahead_bytes);
       return table.of(*codes++);
     } else {
       if (fetched) prefetch(raw, ahead_bytes);
-      const Lanes<V> values = Lanes<V>::load(raw, n...);
+      const Lanes<V> next = Lanes<V>::load(raw, n...);
       raw += sizeof...(n) == 0 ? lanes : (0 + ... + n);
-      return values;
+      return next;
     }
   }
 
@@ -56,8 +58,8 @@ struct Reader : Place<A> {
     for (std::uint32_t k = slice.windows(); k != 0; --k, stream += sizeof(WindowStep)) {
       const auto* const step = reinterpret_cast<const WindowStep*>(stream);
       if (fetched) prefetch(step, ahead_bytes);
-      const Lanes<V> values = value();
-      sum.add_products(values, Lanes<V>::pick(x + step->base, step->places));
+      const Lanes<V> factors = value();
+      sum.add_products(factors, Lanes<V>::pick(x + step->base, step->places));
     }
     const auto* const tail = reinterpret_cast<const std::uint8_t*>(stream);
     if (slice.tail() != 0) stream += (slice.tail() + unit - 1) / unit * unit;
@@ -69,8 +71,8 @@ struct Reader : Place<A> {
     const auto* columns = reinterpret_cast<const Column*>(stream);
     for (; n != 0; --n, columns += lanes) {
       if (fetched) prefetch(columns, ahead_bytes);
-      const Lanes<V> values = value();
-      sum.add_products(values, Lanes<V>::gather(from, Columns<Column>(columns)));
+      const Lanes<V> factors = value();
+      sum.add_products(factors, Lanes<V>::gather(from, Columns<Column>(columns)));
     }
     stream = reinterpret_cast<const std::byte*>(columns);
   }
@@ -82,9 +84,9 @@ struct Reader : Place<A> {
       const Column* next = columns;
       for (std::uint32_t k = 0; k < slice.tail(); ++k) {
         const std::uint32_t n = tail[k];
-        const Lanes<V> values = value(n);
+        const Lanes<V> factors = value(n);
         // Eight columns are there, of the steps that follow, or 0.
-        sum.add_products(values, Lanes<V>::gather(from, Columns<Column>(next)), n);
+        sum.add_products(factors, Lanes<V>::gather(from, Columns<Column>(next)), n);
         next += n;
       }
       columns += slice.tail_entries() + tail_padding;
@@ -131,11 +133,11 @@ SPMVPACK_SJDS_INLINE void put(const Slice& slice, const std::uint16_t* list, con
 }
 
 /// Slices [begin, end) of rows.
-template <Source source, bool fetched, class A, class V>
+template <Values values, bool fetched, class A, class V>
 SPMVPACK_SJDS_INLINE void multiply_slices(const Product<A, V>& p, const typename Lanes<V>::Table& table, Operands<V> to,
                                           std::uint64_t begin, std::uint64_t end) {
   const Lanes<V> alpha = Lanes<V>::all(to.alpha);
-  Reader<source, fetched, A, V> reader(p, table, Place<A>(p.v, begin));
+  Reader<values, fetched, A, V> reader(p, table, Place<A>(p.v, begin));
   for (std::uint64_t s = begin; s < end; ++s) {
     const Slice slice = p.v.slices[s];
     const auto* const list = reinterpret_cast<const std::uint16_t*>(reader.stream);
@@ -152,10 +154,10 @@ SPMVPACK_SJDS_INLINE V tree(const Lanes<V>& sums) {
 }
 
 /// Pieces that follow each other, some steps of each in turn.
-template <Source source, bool fetched, class A, class V>
+template <Values values, bool fetched, class A, class V>
 SPMVPACK_SJDS_INLINE void multiply_together(const Product<A, V>& p, const typename Lanes<V>::Table& table,
                                             const PieceVisit* pieces, std::uint64_t count) {
-  using PieceReader = Reader<source, fetched, A, V>;
+  using PieceReader = Reader<values, fetched, A, V>;
   /// How far a piece has been added up.
   struct State {
     Place<A> at;
@@ -207,7 +209,7 @@ SPMVPACK_SJDS_INLINE void multiply_together(const Product<A, V>& p, const typena
 }
 
 /// The visits [begin, end) to pieces of long rows.
-template <Source source, bool fetched, class A, class V>
+template <Values values, bool fetched, class A, class V>
 SPMVPACK_SJDS_INLINE void multiply_pieces(const Product<A, V>& p, const typename Lanes<V>::Table& table,
                                           std::uint64_t begin, std::uint64_t end) {
   while (begin < end) {
@@ -216,15 +218,15 @@ SPMVPACK_SJDS_INLINE void multiply_pieces(const Product<A, V>& p, const typename
         end - begin, [&](std::uint64_t i) __attribute__((always_inline)) { return pieces[i].columns; });
     if (count == 1) {
       const std::uint64_t s = p.v.row_slices() + pieces->piece;
-      p.piece_sums[pieces->piece] = tree(Reader<source, fetched, A, V>(p, table, Place<A>(p.v, s)).sums(p.v.slices[s]));
+      p.piece_sums[pieces->piece] = tree(Reader<values, fetched, A, V>(p, table, Place<A>(p.v, s)).sums(p.v.slices[s]));
     } else {
-      multiply_together<source, fetched>(p, table, pieces, count);
+      multiply_together<values, fetched>(p, table, pieces, count);
     }
     begin += count;
   }
 }
 
-template <Source source, bool fetched, class A, class V>
+template <Values values, bool fetched, class A, class V>
 SPMVPACK_SJDS_INLINE void multiply_share(const Product<A, V>& p, const Share& share) {
   const typename Lanes<V>::Table table(p.coded);
   for (std::uint64_t w = share.first_window, s = share.begin; w <= share.last_window && w < p.v.window_count; ++w) {
@@ -232,8 +234,8 @@ SPMVPACK_SJDS_INLINE void multiply_share(const Product<A, V>& p, const Share& sh
     const bool has_others = p.v.windows[w].has_others();
     if (has_others && w < share.last_window)
       p.to.scale(w * p.v.window_rows, std::min((w + 1) * p.v.window_rows, p.v.rows));
-    if (s < end) multiply_slices<source, fetched>(p, table, has_others ? p.to_scaled() : p.to, s, end);
+    if (s < end) multiply_slices<values, fetched>(p, table, has_others ? p.to_scaled() : p.to, s, end);
     s = end;
   }
-  multiply_pieces<source, fetched>(p, table, share.first_piece, share.last_piece);
+  multiply_pieces<values, fetched>(p, table, share.first_piece, share.last_piece);
 }

@@ -16,6 +16,9 @@ using namespace spmvpack::layouts::sjds;  // what the bytes mean
 /// Loads are fetched so far ahead.
 constexpr std::size_t ahead_bytes = 8192;
 
+/// What values come from: the array; codes; one value, which all codes name.
+enum class Values : std::uint8_t { raw, code, one };
+
 /// The values that codes name.
 template <class V>
 struct CodedValues {
