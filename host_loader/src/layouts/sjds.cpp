@@ -127,40 +127,6 @@ Kernel<A, V> kernel_of() {
   return generic::share<A, V, values, fetched>;
 }
 
-/// The pieces of long rows in the order of the visits.
-struct PieceOrder final : LayoutState {
-  Array<PieceVisit> visits;
-
-  template <class A>
-  explicit PieceOrder(const View<A>& v) : visits(v.piece_count) {
-    for (std::uint64_t i = 0; i < v.piece_count; ++i)
-      visits[i] = {static_cast<std::uint32_t>(i), columns_of(SliceView::of(v, v.row_slices() + i))};
-    std::stable_sort(visits.begin(), visits.end(), [](const PieceVisit& a, const PieceVisit& b) {
-      return a.columns.first < b.columns.first;
-    });
-  }
-
- private:
-  /// About: of its first and its last steps.
-  static PieceColumns columns_of(const SliceView& piece) {
-    const Slice& slice = piece.slice;
-    PieceColumns columns{~0U, 0};
-    const auto take = [&](std::uint64_t column) {
-      columns.first = std::min(columns.first, static_cast<std::uint32_t>(column));
-      columns.last = std::max(columns.last, static_cast<std::uint32_t>(column));
-    };
-    if (slice.windows() != 0) {
-      take(piece.window_steps()[0].column(0));
-      take(piece.window_steps()[slice.windows() - 1].column(lanes - 1));
-    }
-    if (const std::uint64_t others = std::uint64_t{slice.steps()} * lanes + slice.tail_entries(); others != 0) {
-      take(piece.column(0));
-      take(piece.column(others - 1));
-    }
-    return columns;
-  }
-};
-
 /// Shares of about as many entries. A window whose rows are scaled as a whole is one thread's.
 template <class A>
 class Shares {
@@ -197,8 +163,46 @@ class Shares {
   std::uint64_t count_;
 };
 
+/// The pieces of long rows in the order of the visits; the shares of a team.
+struct Order final : LayoutState {
+  Array<PieceVisit> visits;
+  Array<Share> shares;
+
+  template <class A>
+  Order(const View<A>& v, int share_count)
+      : visits(v.piece_count), shares(static_cast<std::uint64_t>(share_count)) {
+    const Shares<A> all(v, shares.size());
+    for (std::uint64_t i = 0; i < shares.size(); ++i) shares[i] = all[i];
+    for (std::uint64_t i = 0; i < v.piece_count; ++i)
+      visits[i] = {static_cast<std::uint32_t>(i), columns_of(SliceView::of(v, v.row_slices() + i))};
+    std::stable_sort(visits.begin(), visits.end(), [](const PieceVisit& a, const PieceVisit& b) {
+      return a.columns.first < b.columns.first;
+    });
+  }
+
+ private:
+  /// About: of its first and its last steps.
+  static PieceColumns columns_of(const SliceView& piece) {
+    const Slice& slice = piece.slice;
+    PieceColumns columns{~0U, 0};
+    const auto take = [&](std::uint64_t column) {
+      columns.first = std::min(columns.first, static_cast<std::uint32_t>(column));
+      columns.last = std::max(columns.last, static_cast<std::uint32_t>(column));
+    };
+    if (slice.windows() != 0) {
+      take(piece.window_steps()[0].column(0));
+      take(piece.window_steps()[slice.windows() - 1].column(lanes - 1));
+    }
+    if (const std::uint64_t others = std::uint64_t{slice.steps()} * lanes + slice.tail_entries(); others != 0) {
+      take(piece.column(0));
+      take(piece.column(others - 1));
+    }
+    return columns;
+  }
+};
+
 template <class A, class V, Values values>
-void multiply(const PartView& part, const PieceOrder& order, const View<A>& v, const Operands<V>& to, int threads) {
+void multiply(const PartView& part, const Order& order, const View<A>& v, const Operands<V>& to, int threads) {
   CodedValues<V> coded;
   if (values != Values::raw)
     for (std::uint64_t i = 0; i < part.info().counts[section_values]; ++i)
@@ -209,7 +213,11 @@ void multiply(const PartView& part, const PieceOrder& order, const View<A>& v, c
   const Kernel<A, V> kernel = fetched ? kernel_of<A, V, values, true>() : kernel_of<A, V, values, false>();
   const int team = worth_threads(part.info().nnz, threads), count = share_count(part.info().nnz, team);
   const Shares<A> shares(v, static_cast<std::uint64_t>(count));
-  parallel_shares(count, team, [&](int i) { kernel(p, shares[static_cast<std::uint64_t>(i)]); });
+  const bool has_shares = order.shares.size() == static_cast<std::uint64_t>(count);  // or it was loaded for other threads
+  parallel_shares(count, team, [&](int i) {
+    const auto share = static_cast<std::uint64_t>(i);
+    kernel(p, has_shares ? order.shares[share] : shares[share]);
+  });
   // Sums of long rows are added up in the order of their pieces. Their windows have been scaled.
   const Operands<V> scaled = p.to_scaled();
   for (std::uint64_t i = 0; i < v.piece_count;) {
@@ -222,13 +230,15 @@ void multiply(const PartView& part, const PieceOrder& order, const View<A>& v, c
 
 }  // namespace
 
-std::unique_ptr<const LayoutState> prepare_sjds(const PartView& part, int /*threads*/) {
-  return dispatch(part.info().value_type, [&]<class A>(A) { return std::make_unique<const PieceOrder>(view<A>(part)); });
+std::unique_ptr<const LayoutState> prepare_sjds(const PartView& part, int threads) {
+  const std::uint64_t nnz = part.info().nnz;
+  const int shares = share_count(nnz, worth_threads(nnz, threads));
+  return dispatch(part.info().value_type, [&]<class A>(A) { return std::make_unique<const Order>(view<A>(part), shares); });
 }
 
 template <class A, class V>
 void multiply_sjds(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads) {
-  const auto& order = *static_cast<const PieceOrder*>(state);
+  const auto& order = *static_cast<const Order*>(state);
   const View<A> v = view<A>(part);
   if (v.source == Source::raw)
     multiply<A, V, Values::raw>(part, order, v, operands, threads);
