@@ -42,8 +42,8 @@ struct RowOrder final : LayoutState {
 
   Array<std::uint8_t> row;  ///< in the order of the visits, from the first one of the window
   Array<Run> runs;
-  Array<Piece> pieces;             ///< by their first columns, so that those which follow each other share elements of x
-  Array<std::uint32_t> piece_row;  ///< by place
+  Array<Piece> pieces;  ///< by their first columns, so that those which follow each other share elements of x
+  Array<std::uint32_t> piece_row;    ///< by place
   std::uint64_t entries = 0;         ///< of the matrix
   Array<std::uint64_t> cost_before;  ///< of each run, then of each piece, about in entries; last, of all of them
 
@@ -178,9 +178,8 @@ class RowOrderOf {
   }
   void sort_pieces() {
     const auto first_column = [&](RowOrder::Piece p) { return col_idx_[row_ptr_[p.row] + p.number * RowOrder::piece]; };
-    std::stable_sort(order_->pieces.begin(), order_->pieces.end(), [&](RowOrder::Piece a, RowOrder::Piece b) {
-      return first_column(a) < first_column(b);
-    });
+    std::stable_sort(order_->pieces.begin(), order_->pieces.end(),
+                     [&](RowOrder::Piece a, RowOrder::Piece b) { return first_column(a) < first_column(b); });
   }
 
   /// Calls on_run(run, cost) and on_piece(piece) for those of a window.

@@ -340,13 +340,14 @@ void runs_v3(Rows a, const RowOrder& order, std::uint64_t begin, std::uint64_t e
   else
     all_runs_v3(How<false, true>(), a, order, begin, end);
 }
-/// The sums of pieces that follow each other, whose columns begin alike: some entries of each in turn, so that what they
-/// take of x is in the nearest cache.
+/// The sums of pieces that follow each other, whose columns begin alike: some entries of each in turn, so that what
+/// they take of x is in the nearest cache.
 template <class Rows>
 SPMVPACK_INLINE_V3 void together_v3(const Rows& a, const RowOrder::Piece* pieces, std::uint64_t count,
                                     std::uint64_t entries, typename Rows::Vector* sums) {
   using V = typename Rows::Vector;
-  const std::uint64_t in_turn = entries_in_turn(a.entries_of(*pieces).second, a.columns_of(*pieces));
+  const std::uint64_t in_turn =
+      count == 1 ? RowOrder::piece : entries_in_turn(a.entries_of(*pieces).second, a.columns_of(*pieces));
   std::array<std::array<V, 8>, most_together> lanes;
   for (std::uint64_t from = 0; from < RowOrder::piece; from += in_turn) {
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -376,8 +377,8 @@ SPMVPACK_TARGET_V3 void pieces_v3(Rows a, const RowOrder& order, std::uint64_t b
   while (begin < end) {
     const RowOrder::Piece* const pieces = &order.pieces[begin];
     const auto [first, n] = a.entries_of(*pieces);
-    const std::uint64_t count = pieces_together(
-        end - begin, [&](std::uint64_t i) { return a.columns_of(pieces[i]); });
+    const std::uint64_t count =
+        pieces_together(end - begin, n, [&](std::uint64_t i) { return a.columns_of(pieces[i]); });
     if (count == 1 && n == RowOrder::piece)  // which reads no entry but its own
       sums[pieces->place] = sum_v3<true>(a, first, n);
     else

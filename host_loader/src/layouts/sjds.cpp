@@ -169,15 +169,13 @@ struct Order final : LayoutState {
   Array<Share> shares;
 
   template <class A>
-  Order(const View<A>& v, int share_count)
-      : visits(v.piece_count), shares(static_cast<std::uint64_t>(share_count)) {
+  Order(const View<A>& v, int share_count) : visits(v.piece_count), shares(static_cast<std::uint64_t>(share_count)) {
     const Shares<A> all(v, shares.size());
     for (std::uint64_t i = 0; i < shares.size(); ++i) shares[i] = all[i];
     for (std::uint64_t i = 0; i < v.piece_count; ++i)
       visits[i] = {static_cast<std::uint32_t>(i), columns_of(SliceView::of(v, v.row_slices() + i))};
-    std::stable_sort(visits.begin(), visits.end(), [](const PieceVisit& a, const PieceVisit& b) {
-      return a.columns.first < b.columns.first;
-    });
+    std::stable_sort(visits.begin(), visits.end(),
+                     [](const PieceVisit& a, const PieceVisit& b) { return a.columns.first < b.columns.first; });
   }
 
  private:
@@ -213,7 +211,8 @@ void multiply(const PartView& part, const Order& order, const View<A>& v, const 
   const Kernel<A, V> kernel = fetched ? kernel_of<A, V, values, true>() : kernel_of<A, V, values, false>();
   const int team = worth_threads(part.info().nnz, threads), count = share_count(part.info().nnz, team);
   const Shares<A> shares(v, static_cast<std::uint64_t>(count));
-  const bool has_shares = order.shares.size() == static_cast<std::uint64_t>(count);  // or it was loaded for other threads
+  const bool has_shares =
+      order.shares.size() == static_cast<std::uint64_t>(count);  // or it was loaded for other threads
   parallel_shares(count, team, [&](int i) {
     const auto share = static_cast<std::uint64_t>(i);
     kernel(p, has_shares ? order.shares[share] : shares[share]);
@@ -233,7 +232,8 @@ void multiply(const PartView& part, const Order& order, const View<A>& v, const 
 std::unique_ptr<const LayoutState> prepare_sjds(const PartView& part, int threads) {
   const std::uint64_t nnz = part.info().nnz;
   const int shares = share_count(nnz, worth_threads(nnz, threads));
-  return dispatch(part.info().value_type, [&]<class A>(A) { return std::make_unique<const Order>(view<A>(part), shares); });
+  return dispatch(part.info().value_type,
+                  [&]<class A>(A) { return std::make_unique<const Order>(view<A>(part), shares); });
 }
 
 template <class A, class V>

@@ -23,8 +23,8 @@ struct Place {
   Place() = default;
 };
 
-/// Slice after slice. A slice's places in the arrays follow from those of the one before, so that its entries are loaded
-/// before its header has arrived.
+/// Slice after slice. A slice's places in the arrays follow from those of the one before, so that its entries are
+/// loaded before its header has arrived.
 template <Values values, bool fetched, class A, class V>
 struct Reader : Place<A> {
   using Place<A>::stream;
@@ -52,7 +52,8 @@ struct Reader : Place<A> {
     }
   }
 
-  /// Adds up the window steps of a slice that begins here. Returns how many lanes have an entry in each step of its tail.
+  /// Adds up the window steps of a slice that begins here. Returns how many lanes have an entry in each step of its
+  /// tail.
   SPMVPACK_SJDS_INLINE const std::uint8_t* add_windows(Lanes<V>& sum, const Slice& slice) {
     if (slice.is_listed()) stream += lanes * sizeof(std::uint16_t);
     for (std::uint32_t k = slice.windows(); k != 0; --k, stream += sizeof(WindowStep)) {
@@ -166,7 +167,7 @@ SPMVPACK_SJDS_INLINE void multiply_together(const Product<A, V>& p, const typena
     std::array<V, lanes> sums;
   };
   std::array<State, most_together> states;
-  const auto slice_of = [&](std::uint64_t i) __attribute__((always_inline)) -> const Slice& {
+  const auto slice_of = [&](std::uint64_t i) __attribute__((always_inline))->const Slice& {
     return p.v.slices[p.v.row_slices() + pieces[i].piece];
   };
   std::uint32_t most = 0;
@@ -214,8 +215,9 @@ SPMVPACK_SJDS_INLINE void multiply_pieces(const Product<A, V>& p, const typename
                                           std::uint64_t begin, std::uint64_t end) {
   while (begin < end) {
     const PieceVisit* const pieces = p.visits + begin;
+    const std::uint64_t entries = p.v.slices[p.v.row_slices() + pieces->piece].entries();
     const std::uint64_t count = pieces_together(
-        end - begin, [&](std::uint64_t i) __attribute__((always_inline)) { return pieces[i].columns; });
+        end - begin, entries, [&](std::uint64_t i) __attribute__((always_inline)) { return pieces[i].columns; });
     if (count == 1) {
       const std::uint64_t s = p.v.row_slices() + pieces->piece;
       p.piece_sums[pieces->piece] = tree(Reader<values, fetched, A, V>(p, table, Place<A>(p.v, s)).sums(p.v.slices[s]));
