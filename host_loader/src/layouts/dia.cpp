@@ -69,6 +69,36 @@ SPMVPACK_INLINE void put_reached(const Diagonals& d, const Operands<V>& operands
   operands.scale(begin, unwritten);
 }
 
+/// Rows [begin, end), which all n diagonals reach, n of at most `together`: each sum is in a register until y has it,
+/// so that y is written while the diagonals and x are read.
+template <std::size_t n, class A, class V>
+SPMVPACK_INLINE void rows_at_once(const Diagonals& d, const A* values, const Operands<V>& operands, std::uint64_t begin,
+                                  std::uint64_t end) {
+  if constexpr (n + 1 <= together)
+    if (d.count > n) return rows_at_once<n + 1>(d, values, operands, begin, end);
+  std::array<const A*, n> a;
+  std::array<const V*, n> b;
+  for (std::size_t k = 0; k < n; ++k) {
+    a[k] = values + k * d.rows + begin;
+    b[k] = operands.x + column_of(begin, d.offsets[k], d.rows);
+  }
+  const V alpha = operands.alpha, beta = operands.beta;  // which no element of y is
+  V* const y = operands.y + begin;
+  const std::uint64_t count = end - begin;
+  const auto sum_of = [&](std::uint64_t r) __attribute__((always_inline)) {
+    V sum = 0;
+    for (std::size_t k = 0; k < n; ++k) sum = std::fma(V{a[k][r]}, b[k][r], sum);
+    return sum;
+  };
+  if (beta == 0) {
+#pragma GCC ivdep  // x and y do not overlap
+    for (std::uint64_t r = 0; r < count; ++r) y[r] = std::fma(alpha, sum_of(r), V{0});
+  } else {
+#pragma GCC ivdep
+    for (std::uint64_t r = 0; r < count; ++r) y[r] = std::fma(alpha, sum_of(r), beta * y[r]);
+  }
+}
+
 /// Rows [begin, end), at most rows_per_task, diagonal by diagonal.
 template <class A, class V>
 SPMVPACK_INLINE void rows(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
@@ -124,7 +154,17 @@ SPMVPACK_INLINE void one_row(Diagonals d, const A* values, Operands<V> operands,
 template <class A, class V>
 SPMVPACK_INLINE void task(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
   if (end - begin == 1) return one_row(d, values, operands, begin);
-  rows(d, values, operands, begin, end);
+  if (d.count == 0 || d.count > together || operands.rows != nullptr) return rows(d, values, operands, begin, end);
+  std::uint64_t first = begin, last = end;  // of the rows that all diagonals reach
+  for (std::uint64_t i = 0; i < d.count; ++i) {
+    const Reach reach(d, d.offsets[i], begin, end);
+    first = std::max(first, reach.first);
+    last = std::min(last, reach.last);
+  }
+  if (first >= last) return rows(d, values, operands, begin, end);
+  if (begin < first) rows(d, values, operands, begin, first);
+  rows_at_once<1>(d, values, operands, first, last);
+  if (last < end) rows(d, values, operands, last, end);
 }
 template <class A, class V>
 SPMVPACK_TARGET_V3 void task_v3(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin,
