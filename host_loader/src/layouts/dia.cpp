@@ -184,8 +184,16 @@ void multiply_dia(const PartView& part, const LayoutState* /*state*/, const Oper
   const Diagonals d{offsets.data(), offsets.size(), part.rows(), part.cols()};
   const A* const values = part.get<A>("values").data();
   const auto kernel = use_v3() ? task_v3<A, V> : task_generic<A, V>;
-  parallel_pieces(part.rows(), part.rows() <= few_rows ? 1 : rows_per_task, threads,
-                  [&](std::uint64_t begin, std::uint64_t end) { kernel(d, values, operands, begin, end); });
+  // The same rows are the same thread's each time: what it has of y stays in its cache.
+  const std::uint64_t task = part.rows() <= few_rows ? 1 : rows_per_task, tasks = div_up(part.rows(), task);
+  const int team = worth_threads(part.rows() * d.count, threads), count = share_count(part.rows() * d.count, team);
+  const auto first_of = [&](int share) {
+    return tasks * static_cast<std::uint64_t>(share) / static_cast<std::uint64_t>(count);
+  };
+  parallel_shares(count, team, [&](int share) {
+    for (std::uint64_t t = first_of(share), end = first_of(share + 1); t < end; ++t)
+      kernel(d, values, operands, t * task, std::min(part.rows(), (t + 1) * task));
+  });
 }
 SPMVPACK_INSTANTIATE(multiply_dia)
 
