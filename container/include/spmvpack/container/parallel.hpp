@@ -115,11 +115,11 @@ inline int worth_threads(std::uint64_t entries, int threads) {
   return static_cast<int>(wanted < worth ? wanted : worth);
 }
 
-/// Into how many shares its work is cut: some threads are slower than others, as two may be on one core, and no two
-/// entries take equally long.
+/// Into how many shares its work is cut: of three threads and more, some are slower than others, as two may be on one
+/// core; of two, hardly.
 inline int share_count(std::uint64_t entries, int threads) {
   constexpr std::uint64_t least_share = 1000, of_thread = 4;
-  if (threads <= 1) return threads;
+  if (threads <= 2) return threads;
   const auto team = static_cast<std::uint64_t>(threads);
   return static_cast<int>(team * std::clamp<std::uint64_t>(entries / (team * least_share), 1, of_thread));
 }
