@@ -420,7 +420,7 @@ TEST_CASE("dia: up to four diagonals, which end within tasks, and five") {
     for (std::uint32_t r = 0; r < rows; ++r)
       for (const std::int64_t d : diagonals)
         if (const std::int64_t c = r + d; c >= 0 && c < rows)
-          entries[{r, static_cast<std::uint32_t>(c)}] = 1.0 / (1 + r + c);
+          entries[{r, static_cast<std::uint32_t>(c)}] = 1.0 / static_cast<double>(1 + r + c);
     const CsrMatrix matrix = make_csr<double>(rows, rows, entries);
     const HostMatrix a = load(encode(matrix, "dia"));
     INFO(diagonals.size() << " diagonals, the first " << diagonals[0]);

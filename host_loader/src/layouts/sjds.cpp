@@ -131,7 +131,7 @@ Kernel<A, V> kernel_of() {
 template <class A>
 class Shares {
  public:
-  Shares(const View<A>& v, std::uint64_t count) : v_(v), count_(count) {}
+  Shares(const View<A>& v, const OtherRows& others, std::uint64_t count) : v_(v), others_(others), count_(count) {}
 
   [[nodiscard]] Share operator[](std::uint64_t i) const {
     const Place first = place(i), last = place(i + 1);
@@ -156,21 +156,24 @@ class Shares {
         std::lower_bound(begin, end, target, [](const Slice& s, std::uint64_t t) { return s.values < t; });
     if (at == end) return {v_.row_slices(), v_.window_count};
     const std::uint64_t w = at->row / v_.window_rows;
-    return {v_.windows[w].has_others() ? v_.windows[w].first_slice() : static_cast<std::uint64_t>(at - begin), w};
+    return {others_.as_whole[w] != 0 ? v_.windows[w].first_slice() : static_cast<std::uint64_t>(at - begin), w};
   }
 
   View<A> v_;
+  const OtherRows& others_;
   std::uint64_t count_;
 };
 
 /// The pieces of long rows in the order of the visits; the shares of a team.
 struct Order final : LayoutState {
+  OtherRows others;
   Array<PieceVisit> visits;
   Array<Share> shares;
 
   template <class A>
-  Order(const View<A>& v, int share_count) : visits(v.piece_count), shares(static_cast<std::uint64_t>(share_count)) {
-    const Shares<A> all(v, shares.size());
+  Order(const View<A>& v, int share_count)
+      : others(v), visits(v.piece_count), shares(static_cast<std::uint64_t>(share_count)) {
+    const Shares<A> all(v, others, shares.size());
     for (std::uint64_t i = 0; i < shares.size(); ++i) shares[i] = all[i];
     for (std::uint64_t i = 0; i < v.piece_count; ++i)
       visits[i] = {static_cast<std::uint32_t>(i), columns_of(SliceView::of(v, v.row_slices() + i))};
@@ -206,11 +209,11 @@ void multiply(const PartView& part, const Order& order, const View<A>& v, const 
     for (std::uint64_t i = 0; i < part.info().counts[section_values]; ++i)
       coded.values.at(coded.count++) = V{v.values[i]};
   Array<V> piece_sums(v.piece_count);
-  const Product<A, V> p{v, to, coded, order.visits.data(), piece_sums.data()};
+  const Product<A, V> p{v, to, coded, order.others, order.visits.data(), piece_sums.data()};
   const bool fetched = part.info().counts[section_stream] * unit + part.info().nnz * sizeof(A) >= fetched_from;
   const Kernel<A, V> kernel = fetched ? kernel_of<A, V, values, true>() : kernel_of<A, V, values, false>();
   const int team = worth_threads(part.info().nnz, threads), count = share_count(part.info().nnz, team);
-  const Shares<A> shares(v, static_cast<std::uint64_t>(count));
+  const Shares<A> shares(v, order.others, static_cast<std::uint64_t>(count));
   const bool has_shares =
       order.shares.size() == static_cast<std::uint64_t>(count);  // or it was loaded for other threads
   parallel_shares(count, team, [&](int i) {

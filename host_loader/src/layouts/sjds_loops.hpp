@@ -233,10 +233,13 @@ SPMVPACK_SJDS_INLINE void multiply_share(const Product<A, V>& p, const Share& sh
   const typename Lanes<V>::Table table(p.coded);
   for (std::uint64_t w = share.first_window, s = share.begin; w <= share.last_window && w < p.v.window_count; ++w) {
     const std::uint64_t end = std::min<std::uint64_t>(share.end, p.v.windows[w + 1].first_slice());
-    const bool has_others = p.v.windows[w].has_others();
-    if (has_others && w < share.last_window)
-      p.to.scale(w * p.v.window_rows, std::min((w + 1) * p.v.window_rows, p.v.rows));
-    if (s < end) multiply_slices<values, fetched>(p, table, has_others ? p.to_scaled() : p.to, s, end);
+    const bool as_whole = p.others.as_whole[w] != 0;
+    if (w < share.last_window) {
+      if (as_whole) p.to.scale(w * p.v.window_rows, std::min((w + 1) * p.v.window_rows, p.v.rows));
+      for (std::uint64_t i = p.others.first[w]; i < p.others.first[w + 1]; ++i)
+        p.to.scale(p.others.rows[i], p.others.rows[i] + std::uint64_t{1});
+    }
+    if (s < end) multiply_slices<values, fetched>(p, table, as_whole ? p.to_scaled() : p.to, s, end);
     s = end;
   }
   multiply_pieces<values, fetched>(p, table, share.first_piece, share.last_piece);
