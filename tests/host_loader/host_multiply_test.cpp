@@ -473,10 +473,10 @@ TEST_CASE("csr: rows of more than 4,096 entries are added up in pieces, which th
 TEST_CASE("pieces of long rows that are added up in turn have the documented order") {
   require_order_of_csr<double>(scattered_long_rows<double>(0));
   require_order_of_csr<float>(scattered_long_rows<float>(0));
-  for (const int values : {0, 1, 3}) {
-    INFO(values << " values");
+  for (const int values : {0, 1, 3}) {  // kinds of random_value()
+    INFO("values " << values);
     require_order_of_sjds<double>(scattered_long_rows<double>(values), {});
-    require_order_of_sjds<float>(scattered_long_rows<float>(values), {{"sjds.values", values == 0 ? "raw" : "code"}});
+    require_order_of_sjds<float>(scattered_long_rows<float>(values), {{"sjds.values", values == 3 ? "raw" : "code"}});
   }
 }
 
@@ -498,7 +498,7 @@ TEST_CASE("csell adds in the documented order, whatever its columns, values, blo
 }
 
 TEST_CASE("csell: slices that are cut by lanes, as they are fewer than threads, have the same order") {
-  for (const int values : {1, 3, 40}) {
+  for (const int values : {0, 1, 2}) {
     std::mt19937_64 random(5);
     const CsrMatrix matrix = from_rows<double>(45, 4000, random, values, [&](std::uint64_t r) {
       std::vector<std::uint32_t> columns;
