@@ -91,10 +91,10 @@ SPMVPACK_INLINE void rows_at_once(const Diagonals& d, const A* values, const Ope
     return sum;
   };
   if (beta == 0) {
-#pragma GCC ivdep  // x and y do not overlap
-    for (std::uint64_t r = 0; r < count; ++r) y[r] = std::fma(alpha, sum_of(r), V{0});
+    SPMVPACK_INDEPENDENT  // x and y do not overlap
+        for (std::uint64_t r = 0; r < count; ++r) y[r] = std::fma(alpha, sum_of(r), V{0});
   } else {
-#pragma GCC ivdep
+    SPMVPACK_INDEPENDENT
     for (std::uint64_t r = 0; r < count; ++r) y[r] = std::fma(alpha, sum_of(r), beta * y[r]);
   }
 }

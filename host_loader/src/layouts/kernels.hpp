@@ -16,6 +16,13 @@ namespace spmvpack::host_loader {
 /// Of functions written with AVX2's intrinsics, as all of their callers are.
 #define SPMVPACK_INLINE_V3 SPMVPACK_TARGET_V3 SPMVPACK_INLINE
 
+/// Before a loop whose turns do not depend on one another, whatever its pointers point at.
+#ifdef __clang__
+#define SPMVPACK_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SPMVPACK_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 /// beta y, with no y read where beta is 0.
 template <class V>
 SPMVPACK_INLINE V scaled(V beta, const V& y) {
@@ -61,12 +68,13 @@ struct Operands {
     }
     const V a = alpha, b = beta;  // which no element of y is
     V* const to = y;
-    if (b == 0)
-#pragma GCC ivdep
+    if (b == 0) {
+      SPMVPACK_INDEPENDENT
       for (std::uint64_t r = begin; r < end; ++r) to[r] = std::fma(a, sums[r - begin], V{0});
-    else
-#pragma GCC ivdep
+    } else {
+      SPMVPACK_INDEPENDENT
       for (std::uint64_t r = begin; r < end; ++r) to[r] = std::fma(a, sums[r - begin], b * to[r]);
+    }
   }
   /// Rows [begin, end), which have none; no rows if begin is behind end.
   SPMVPACK_INLINE void scale(std::uint64_t begin, std::uint64_t end) const {
