@@ -25,7 +25,7 @@ struct NamedChoice {
 
 constexpr NamedChoice choices[]{
     {"laplace2d --grid 300x300", "gpu", "csell", "csr", "bytes"},
-    {"laplace2d --grid 300x300", "host", "csr", "csell", "csell.rows"},
+    {"laplace2d --grid 300x300", "host", "sjds", "csr", "csr.entries"},
     {"convection-diffusion --grid 48x48x58", "gpu", "csell", "csr", "bytes"},
     {"convection-diffusion --grid 48x48x58", "h100", "csell", "sell", "bytes"},
     {"convection-diffusion --grid 48x48x58", "host", "sjds", "csr", "csr.entries"},
@@ -40,15 +40,15 @@ constexpr NamedChoice choices[]{
     {"circuit --rows 100000", "h100", "bitflag", "sell", "sell.chain"},
     {"circuit --rows 100000", "host", "sjds", "csr", "csr.uneven_rows"},
     {"rmat --scale 14 --edge-factor 16", "gpu", "bitflag", "sell", "sell.chain"},
-    {"rmat --scale 14 --edge-factor 16", "host", "bitflag", "sjds", "sjds.tail"},
+    {"rmat --scale 14 --edge-factor 16", "host", "sjds", "bitflag", "bitflag.entries"},
     {"lp --rows 500 --cols 40000 --per-row 400", "gpu", "bitflag", "csr", "csr.block_multiplies"},
     {"lp --rows 500 --cols 40000 --per-row 400", "h100", "bitflag", "sell", "sell.chain"},
     {"random --rows 40000 --per-row 16", "gpu", "ell", "csr", "csr.multiplies"},
-    {"random --rows 40000 --per-row 16", "host", "csr", "sjds", "sjds.steps"},
+    {"random --rows 40000 --per-row 16", "host", "sjds", "csr", "csr.scattered_entries"},
     {"powerlaw --rows 20000 --exponent 1.8 --longest 8000", "gpu", "bitflag", "sell", "sell.chain"},
     {"powerlaw --rows 20000 --exponent 1.8 --longest 8000", "host", "sjds", "csr", "csr.scattered_entries"},
     {"band --rows 20000 --below 20 --above 20", "gpu", "ell", "csr", "csr.vector_entries"},
-    {"band --rows 20000 --below 20 --above 20", "host", "csr", "sjds", "sjds.windows"},
+    {"band --rows 20000 --below 20 --above 20", "host", "sjds", "csr", "csr.entries"},
     {"arrow --rows 50000", "gpu", "bitflag", "csr", "csr.carry_rounds"},
     {"arrow --rows 50000", "host", "sjds", "csr", "csr.scattered_entries"},
     {"full --rows 600 --cols 600", "gpu", "bitflag", "csell", "csell.chain"},
@@ -57,7 +57,8 @@ constexpr NamedChoice choices[]{
     {"scattered --rows 300000 --entries 3000", "h100", "sell", "bitflag", "bitflag.multiplies"},
     {"scattered --rows 300000 --entries 3000", "host", "bitflag", "sjds", "sjds.scaled_rows"},
     {"triangles --grid 150x150 --numbering shuffled:1024 --coefficients random", "gpu", "ell", "csr", "csr.multiplies"},
-    {"triangles --grid 150x150 --numbering shuffled:1024 --coefficients random", "host", "csr", "sjds", "sjds.steps"},
+    {"triangles --grid 150x150 --numbering shuffled:1024 --coefficients random", "host", "sjds", "csr",
+     "csr.scattered_entries"},
 };
 
 /// Where csell has its values, which the aim's profile decides, too.

@@ -32,8 +32,8 @@ std::vector<V> multiply(const CsrMatrix& a, const std::vector<V>& x, std::uint64
   run(rows, *order, 0, order->runs.size());
   piece(rows, *order, 0, sums.size(), sums.data());
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    V& element = y[order->pieces[i].row];
-    element = order->pieces[i].number == 0 ? sums[i] : element + sums[i];
+    V& element = y[order->piece_row[i]];
+    element = i == 0 || order->piece_row[i - 1] != order->piece_row[i] ? sums[i] : element + sums[i];
   }
   return y;
 }

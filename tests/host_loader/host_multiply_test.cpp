@@ -104,22 +104,28 @@ void amb_in_order() {
 }
 
 template <class A>
+void require_order_of_sjds(const CsrMatrix& matrix, const std::map<std::string, std::string>& settings) {
+  const Container file = open(encode(matrix, "sjds", settings).bytes);
+  const std::uint64_t window_rows = file.parts()[0].params[layouts::sjds::param_window_rows];
+  const HostMatrix a = HostMatrix::load(file);
+  with_vectors<A>([&]<class V>(V) {
+    INFO("vectors " << sizeof(V));
+    const auto x = random_vector<V>(matrix.cols, 3);
+    const std::vector<V> y = multiply(a, x);
+    REQUIRE(same_bits(y, OrderOfSjds<A, V>(matrix, window_rows).multiply(x)));
+    REQUIRE(same_bits(y, multiply(a, x, 5)));
+  });
+}
+
+template <class A>
 void sjds_in_order() {
   for (const Variant& variant : every_variant()) {
     if (variant.layout != "sjds") continue;
-    for (const int values : {0, 3})
+    for (const int values : {0, 1, 3})
       for (const NamedMatrix& m : random_matrices<A>(53, values)) {
         if (!suits(m.matrix, variant)) continue;
-        const Container file = open(encode(m.matrix, variant.layout, variant.settings).bytes);
-        const std::uint64_t window_rows = file.parts()[0].params[layouts::sjds::param_window_rows];
-        const HostMatrix a = HostMatrix::load(file);
-        with_vectors<A>([&]<class V>(V) {
-          INFO(variant.name() << ", " << m.name << ", values " << values << ", vectors " << sizeof(V));
-          const auto x = random_vector<V>(m.matrix.cols, 3);
-          const std::vector<V> y = multiply(a, x);
-          REQUIRE(same_bits(y, OrderOfSjds<A, V>(m.matrix, window_rows).multiply(x)));
-          REQUIRE(same_bits(y, multiply(a, x, 5)));
-        });
+        INFO(variant.name() << ", " << m.name << ", values " << values);
+        require_order_of_sjds<A>(m.matrix, variant.settings);
       }
   }
 }
@@ -288,6 +294,23 @@ void rows_in_pieces() {
   }
 }
 
+/// Long rows whose pieces begin alike and are far apart in x, so that some entries of each are added up in turn; the
+/// last one's pieces end where the arrays do.
+template <class A>
+CsrMatrix scattered_long_rows(int values) {
+  constexpr std::uint64_t cols = 150'000;
+  const std::vector<std::uint64_t> lengths{9000, 4097, 12'295, 3, 0, 8192, 9003, 20'001};
+  std::mt19937_64 random(9);
+  return from_rows<A>(lengths.size(), cols, random, values, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> columns(lengths[r]);
+    for (std::uint64_t i = 0; i < columns.size(); ++i) {
+      const std::uint64_t step = cols / columns.size();
+      columns[i] = static_cast<std::uint32_t>(i * step + random() % step);
+    }
+    return columns;
+  });
+}
+
 /// Rows of lengths that nothing foretells: they are visited by length, in windows. In others they can be foretold.
 template <class A>
 void rows_visited_by_length(std::uint64_t rows, std::uint64_t longest, std::uint64_t very_long_row) {
@@ -389,6 +412,29 @@ TEST_CASE("dia: few rows, of which each is a task, add their entries in turn") {
   }
 }
 
+TEST_CASE("dia: up to four diagonals, which end within tasks, and five") {
+  constexpr std::uint32_t rows = 5000;
+  for (const std::vector<std::int64_t>& diagonals : std::vector<std::vector<std::int64_t>>{
+           {0}, {-1}, {3000}, {-2500, 7}, {-1, 0, 1}, {-4000, -3, 100, 2100}, {-4000, -3, 0, 100, 2100}}) {
+    Entries entries;
+    for (std::uint32_t r = 0; r < rows; ++r)
+      for (const std::int64_t d : diagonals)
+        if (const std::int64_t c = r + d; c >= 0 && c < rows)
+          entries[{r, static_cast<std::uint32_t>(c)}] = 1.0 / static_cast<double>(1 + r + c);
+    const CsrMatrix matrix = make_csr<double>(rows, rows, entries);
+    const HostMatrix a = load(encode(matrix, "dia"));
+    INFO(diagonals.size() << " diagonals, the first " << diagonals[0]);
+    for (const int threads : {1, 3}) require_in_turn<double>(matrix, a, threads);
+    const auto x = random_vector<double>(rows, 1), y0 = random_vector<double>(rows, 2), sums = multiply(a, x);
+    auto y = y0;
+    a.multiply<double>(-2.5, x, 0.75, y, 2);
+    for (std::size_t r = 0; r < y.size(); ++r) {
+      const bool empty = matrix.row_ptr[r] == matrix.row_ptr[r + 1];
+      REQUIRE(y[r] == (empty ? 0.75 * y0[r] : std::fma(-2.5, sums[r], 0.75 * y0[r])));
+    }
+  }
+}
+
 TEST_CASE("csr adds in the documented order, whatever the lengths of rows") {
   SECTION("f64") { rows_of_all_lengths<double>(); }
   SECTION("f32, with vectors of both types") { rows_of_all_lengths<float>(); }
@@ -424,6 +470,16 @@ TEST_CASE("csr: rows of more than 4,096 entries are added up in pieces, which th
   SECTION("f32, with vectors of both types") { rows_in_pieces<float>(); }
 }
 
+TEST_CASE("pieces of long rows that are added up in turn have the documented order") {
+  require_order_of_csr<double>(scattered_long_rows<double>(0));
+  require_order_of_csr<float>(scattered_long_rows<float>(0));
+  for (const int values : {0, 1, 3}) {  // kinds of random_value()
+    INFO("values " << values);
+    require_order_of_sjds<double>(scattered_long_rows<double>(values), {});
+    require_order_of_sjds<float>(scattered_long_rows<float>(values), {{"sjds.values", values == 3 ? "raw" : "code"}});
+  }
+}
+
 TEST_CASE("sjds adds in the documented order, whatever its windows, slices and pieces") {
   SECTION("f64") { sjds_in_order<double>(); }
   SECTION("f32, with vectors of both types") { sjds_in_order<float>(); }
@@ -439,6 +495,24 @@ TEST_CASE("csell adds in the documented order, whatever its columns, values, blo
   if (!sanitized) SECTION("f32, with vectors of both types") {
       csell_in_order<float>();
     }
+}
+
+TEST_CASE("csell: slices that are cut by lanes, as they are fewer than threads, have the same order") {
+  for (const int values : {0, 1, 2}) {
+    std::mt19937_64 random(5);
+    const CsrMatrix matrix = from_rows<double>(45, 4000, random, values, [&](std::uint64_t r) {
+      std::vector<std::uint32_t> columns;
+      for (std::uint32_t c = 0; c < 4000 && r % 9 != 4; c += 1 + static_cast<std::uint32_t>(random() % 7))
+        columns.push_back(c);
+      return columns;
+    });
+    const HostMatrix a = load(encode(matrix, "csell"));
+    const auto x = random_vector<double>(matrix.cols, 3);
+    INFO(values << " values");
+    require_order<double, OrderOfCsell>("csell", matrix, {});
+    const auto y = multiply(a, x, 1);
+    for (const int threads : {2, 3, 16}) CHECK(same_bits(y, multiply(a, x, threads)));
+  }
 }
 
 TEST_CASE("bitflag adds in the documented order, whatever its columns, values, tiles and rows", "[sequential]") {

@@ -101,7 +101,8 @@ void each_piece(const CsrView& a, std::uint32_t row, F&& f) {
 }
 
 /// From so many entries on, codes save time, too: values are then 8 MiB, more than most second-level caches. Of fewer,
-/// AVX2 decodes more slowly than it loads (pkustk02, 0.8 M entries: 305 us, raw 230; an EPYC of family 25).
+/// AVX2 decodes more slowly than it loads (0.8 M entries: 305 us, raw 230; an EPYC of family 25). Codes of one value
+/// save time at once, as nothing is decoded.
 constexpr std::uint64_t entries_for_codes = std::uint64_t{1} << 20U;
 
 /// The distinct values, if there are at most 16 and they are to have codes.
@@ -111,9 +112,11 @@ std::vector<ValueKey> table_of(const PartMatrix& part, const PlanOptions& option
   if (wanted != "auto" && wanted != "raw" && wanted != "code")
     refuse_setting("sjds.values", wanted, settings[1].values);
   if (wanted == "raw") return {};
-  if (wanted == "auto" && options.aim.optimize == Objective::time && part.a.nnz() < entries_for_codes) return {};
   const std::shared_ptr<const ValueTable> values =
       part.values != nullptr ? part.values : ValueTable::count(part.a, options.threads, false);
+  if (wanted == "auto" && options.aim.optimize == Objective::time && part.a.nnz() < entries_for_codes &&
+      values->distinct() != 1)
+    return {};
   std::vector<ValueKey> table;
   if (values->distinct() <= max_table)
     for (const ValueCount& v : values->most_frequent()) table.push_back(v.bits);
@@ -148,7 +151,7 @@ Places place_slices(CountedVector<Slice>& slices, Source source) {
 }
 
 /// What a multiply on a host does.
-std::vector<Counter> work_of(const Choices& choices, std::uint64_t rows, std::uint64_t window_rows, bool has_codes) {
+std::vector<Counter> work_of(const Choices& choices, std::uint64_t rows, std::uint64_t window_rows) {
   std::uint64_t windows = 0, steps = 0, tail = 0, listed = 0;
   for (const Slice& s : choices.slices) {
     windows += s.windows();
@@ -163,7 +166,7 @@ std::vector<Counter> work_of(const Choices& choices, std::uint64_t rows, std::ui
                             {"sjds.windows", windows},    {"sjds.steps", steps},
                             {"sjds.tail", tail},          {"sjds.listed", listed},
                             {"sjds.scaled_rows", scaled}, {"sjds.pieces", choices.pieces}};
-  if (has_codes) work.push_back({"sjds.codes", windows + steps + tail});
+  if (choices.table.size() > 1) work.push_back({"sjds.codes", windows + steps + tail});
   return work;
 }
 
@@ -208,7 +211,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.counts[section_codes] = source == Source::raw ? 0 : end.values;
   add_sections(plan, sections);
   share_by_section(plan);
-  plan.work = work_of(choices, a.rows(), window_rows, source == Source::code);
+  plan.work = work_of(choices, a.rows(), window_rows);
   std::uint64_t window_entries = 0;
   for (const Slice& s : choices.slices) window_entries += std::uint64_t{s.windows()} * lanes;
   plan.counters = {{"source." + std::string(source_names.at(static_cast<std::size_t>(source))), 1},
@@ -280,8 +283,8 @@ void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint
 /// Every entry takes its value and, in a window step, a byte for its column; or of codes, four bits.
 Least least(const Survey& s) {
   const std::uint64_t nnz = s.a.nnz(), steps = nnz / lanes;
-  const bool codes =
-      s.values != nullptr && s.values->distinct() <= max_table && (s.fewest_bytes || nnz >= entries_for_codes);
+  const bool codes = s.values != nullptr && s.values->distinct() <= max_table &&
+                     (s.fewest_bytes || nnz >= entries_for_codes || s.values->distinct() == 1);
   const std::uint64_t bytes = nnz + (codes ? nnz / 2 : nnz * size_of(s.a.value_type()));
   return {bytes, false, {{"sjds.multiplies", 1}, {"sjds.windows", steps}}};
 }

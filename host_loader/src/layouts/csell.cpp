@@ -150,32 +150,44 @@ SPMVPACK_TARGET_GENERIC void slices_generic(View<A> v, Operands<V> operands, std
 template <class A, class V>
 using Kernel = void (*)(View<A>, Operands<V>, std::uint64_t, std::uint64_t);
 
+/// A kernel, and into how many parts it cuts a slice: what it takes are parts.
+template <class A, class V>
+struct SliceKernel {
+  Kernel<A, V> run;
+  std::uint32_t parts = 1;
+};
+
 template <class A, class V, Source source, std::uint32_t... blocks>
-Kernel<A, V> kernel_of(std::uint32_t block, std::integer_sequence<std::uint32_t, blocks...> /*sizes*/) {
+SliceKernel<A, V> kernel_of(std::uint32_t block, bool few, std::integer_sequence<std::uint32_t, blocks...> /*sizes*/) {
   constexpr std::array v3{&slices_v3<source, blocks + 1, A, V>...},
       generic{&slices_generic<source, blocks + 1, A, V>...};
 #if SPMVPACK_HAS_V3
   if constexpr (source == Source::table || source == Source::step || source == Source::single)
-    if (block == 1 && use_v4()) return &csell_v4::slices<source, A, V>;
+    if (block == 1 && use_v4()) {
+      constexpr std::uint32_t parts = 4;
+      if (few) return {&csell_v4::slices<source, parts, A, V>, parts};
+      return {&csell_v4::slices<source, 1, A, V>};
+    }
 #endif
-  return use_v3() ? v3.at(block - 1) : generic.at(block - 1);
+  return {use_v3() ? v3.at(block - 1) : generic.at(block - 1)};
 }
 
+/// `few`: there are not enough slices for all threads.
 template <class A, class V>
-Kernel<A, V> kernel_of(Source source, std::uint32_t block) {
+SliceKernel<A, V> kernel_of(Source source, std::uint32_t block, bool few) {
   constexpr std::make_integer_sequence<std::uint32_t, max_block> blocks{};
   switch (source) {
     case Source::raw:
-      return kernel_of<A, V, Source::raw>(block, blocks);
+      return kernel_of<A, V, Source::raw>(block, few, blocks);
     case Source::table:
-      return kernel_of<A, V, Source::table>(block, blocks);
+      return kernel_of<A, V, Source::table>(block, few, blocks);
     case Source::step:
-      return kernel_of<A, V, Source::step>(block, blocks);
+      return kernel_of<A, V, Source::step>(block, few, blocks);
     case Source::mirror:
     case Source::skew:
-      return kernel_of<A, V, Source::mirror>(block, blocks);
+      return kernel_of<A, V, Source::mirror>(block, few, blocks);
     default:
-      return kernel_of<A, V, Source::single>(block, blocks);
+      return kernel_of<A, V, Source::single>(block, few, blocks);
   }
 }
 
@@ -184,12 +196,14 @@ Kernel<A, V> kernel_of(Source source, std::uint32_t block) {
 template <class A, class V>
 void multiply_csell(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const View<A> v = view<A>(part);
-  const Kernel<A, V> kernel = kernel_of<A, V>(source_of(part.info()), v.block);
   const std::uint64_t tasks = tasks_per_thread * static_cast<std::uint64_t>(thread_count(threads)),
-                      of_slice = part.info().nnz / std::max<std::uint64_t>(v.slice_count, 1),
+                      of_slice = part.info().nnz / std::max<std::uint64_t>(v.slice_count, 1);
+  const bool few = v.slice_count < static_cast<std::uint64_t>(thread_count(threads)) && of_slice >= least_entries;
+  const SliceKernel<A, V> kernel = kernel_of<A, V>(source_of(part.info()), v.block, few);
+  const std::uint64_t parts = v.slice_count * kernel.parts,
                       least = std::min(most_slices, least_entries / std::max<std::uint64_t>(of_slice, 1) + 1);
-  parallel_pieces(v.slice_count, std::clamp(v.slice_count / tasks, least, most_slices), threads,
-                  [&](std::uint64_t begin, std::uint64_t end) { kernel(v, operands, begin, end); });
+  parallel_pieces(parts, std::clamp(parts / tasks, least, most_slices), threads,
+                  [&](std::uint64_t begin, std::uint64_t end) { kernel.run(v, operands, begin, end); });
 }
 SPMVPACK_INSTANTIATE(multiply_csell)
 

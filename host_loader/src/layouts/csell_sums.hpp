@@ -18,14 +18,16 @@ constexpr std::uint32_t rows_summed(spmvpack::layouts::csell::Source source, std
   return source == spmvpack::layouts::csell::Source::single ? 1 : block;
 }
 
-/// Completes the rows of slice s, of which each block has `summed`. The sums of a row are added from left to right.
+/// Completes the rows of slice s, or of its lanes [first, last): of each block there are `summed`. The sums of a row
+/// are added from left to right.
 template <std::uint32_t block, std::uint32_t summed, class A, class V>
 SPMVPACK_INLINE void put_sums(const spmvpack::layouts::csell::View<A>& v, std::uint64_t s, std::uint32_t has_entries,
                               const std::array<Sums<summed, V>, spmvpack::layouts::csell::max_sums>& sums,
-                              const Operands<V>& operands) {
+                              const Operands<V>& operands, std::uint64_t first = 0,
+                              std::uint64_t last = spmvpack::layouts::csell::lanes) {
   constexpr std::uint64_t lanes = spmvpack::layouts::csell::lanes;
-  const std::uint64_t last = std::min<std::uint64_t>(lanes, v.rows - s * lanes);
-  for (std::uint64_t lane = 0; lane < last; ++lane)
+  last = std::min(last, v.rows - s * lanes);
+  for (std::uint64_t lane = first; lane < last; ++lane)
     for (std::uint32_t r = 0; r < block; ++r) {
       const std::uint64_t local = (s * lanes + lane) * block + r;
       if ((has_entries >> lane & 1U) == 0) {

@@ -66,6 +66,7 @@ struct SliceSums {
   const V* x;
   const A* values;  ///< the table; of the slice's first step; the only one
   std::uint32_t row, sum_count;
+  std::uint32_t first_lane, last_lane;  ///< those that are added up
   std::uint64_t group_index = 0;
   std::uint32_t has_entries = 0;
   alignas(cache_line) std::array<Sums<1, V>, max_sums> sums{};
@@ -83,7 +84,7 @@ struct SliceSums {
       if constexpr (source == Source::table) prefetch_ahead(ids, slots * id_bytes);
       V* const mine = sums[group_index % sum_count][0].data();
       for (const std::uint32_t mask : group->mask) has_entries |= mask;
-      for (std::uint32_t lane = 0; lane < lanes; lane += together) {
+      for (std::uint32_t lane = first_lane; lane < last_lane; lane += together) {
         EightWords<width == 0 ? 1 : width> offsets;
         if constexpr (width != 0) offsets = offsets.load(words + lane * group_steps * width);
         Eight sum = Eight::load(mine + lane, 0xFF);
@@ -124,20 +125,24 @@ struct SliceSums {
   }
 };
 
-/// The slices [begin, end): as slices() does, the same sums.
-template <Source source, class A, class V>
+/// The parts [begin, end) of slices, of which each has `parts`: as slices() does, the same sums.
+template <Source source, std::uint32_t parts, class A, class V>
 SPMVPACK_TARGET_V4 void slices(View<A> v, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
-  for (std::uint64_t s = begin; s < end; ++s) {
+  constexpr std::uint32_t of_part = lanes / parts;
+  for (std::uint64_t i = begin; i < end; ++i) {
+    const std::uint64_t s = i / parts;
+    const auto first_lane = static_cast<std::uint32_t>(i % parts) * of_part;
     const SliceView slice = SliceView::of(v, s);
     const A* const values = source == Source::table  ? v.values + v.tiles[s / v.tile_slices].begin
                             : source == Source::step ? v.values + std::uint64_t{v.slices[s].first_group()} * group_steps
                                                      : v.values;
-    SliceSums<source, A, V> all{slice, operands.x, values, static_cast<std::uint32_t>(s * lanes), v.sums};
+    SliceSums<source, A, V> all{slice,      operands.x,          values, static_cast<std::uint32_t>(s * lanes), v.sums,
+                                first_lane, first_lane + of_part};
     if (source == Source::table && slice.id_bytes == 2)
       all.template add_all<2>();
     else
       all.template add_all<1>();
-    put_sums<1, 1>(v, s, all.has_entries, all.sums, operands);
+    put_sums<1, 1>(v, s, all.has_entries, all.sums, operands, first_lane, first_lane + of_part);
   }
 }
 

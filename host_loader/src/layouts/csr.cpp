@@ -50,9 +50,9 @@ void multiply(const PartView& part, const RowOrder& order, const Operands<V>& op
     if (end > runs) kernel.pieces(rows, order, std::max(begin, runs) - runs, end - runs, sums.data());
   });
   for (std::uint64_t i = 0; i < sums.size();) {
-    const std::uint32_t row = order.pieces[i].row;
+    const std::uint32_t row = order.piece_row[i];
     V sum = sums[i];
-    for (++i; i < sums.size() && order.pieces[i].row == row; ++i) sum = sum + sums[i];
+    for (++i; i < sums.size() && order.piece_row[i] == row; ++i) sum = sum + sums[i];
     operands.put(row, sum);
   }
 }

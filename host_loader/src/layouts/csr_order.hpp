@@ -37,11 +37,14 @@ struct RowOrder final : LayoutState {
   enum Shape : std::uint8_t { listed, in_order, shifted };
   struct Piece {
     std::uint32_t row, number;
+    std::uint32_t place;  ///< among all pieces, by row and number
   };
 
   Array<std::uint8_t> row;  ///< in the order of the visits, from the first one of the window
   Array<Run> runs;
-  Array<Piece> pieces;
+  Array<Piece> pieces;  ///< by their first columns, so that those which follow each other share elements of x
+  Array<std::uint32_t> piece_row;    ///< by place
+  std::uint64_t entries = 0;         ///< of the matrix
   Array<std::uint64_t> cost_before;  ///< of each run, then of each piece, about in entries; last, of all of them
 
   /// The first item of a share: a run, or, from runs.size() on, a piece.
@@ -65,6 +68,7 @@ class RowOrderOf {
         most_(std::clamp<std::uint64_t>(row_ptr[rows_] / parts, least_run, most_run)),
         of_windows_(windows_),
         order_(std::make_unique<RowOrder>()) {
+    order_->entries = row_ptr_[rows_];
     order_->row = Array<std::uint8_t>(rows_);
     Array<std::uint64_t> first_run(windows_ + 1), first_piece(windows_ + 1);
     first_run[0] = first_piece[0] = 0;
@@ -75,7 +79,7 @@ class RowOrderOf {
         first_run[w + 1] = first_piece[w + 1] = 0;
         each_item(
             w, [&](const RowOrder::Run&, std::uint64_t) { ++first_run[w + 1]; },
-            [&](const RowOrder::Piece&, std::uint64_t) { ++first_piece[w + 1]; });
+            [&](const RowOrder::Piece&) { ++first_piece[w + 1]; });
       }
     });
     std::partial_sum(first_run.begin(), first_run.end(), first_run.begin());
@@ -83,6 +87,7 @@ class RowOrderOf {
     const std::uint64_t runs = first_run[windows_], pieces = first_piece[windows_];
     order_->runs = Array<RowOrder::Run>(runs);
     order_->pieces = Array<RowOrder::Piece>(pieces);
+    order_->piece_row = Array<std::uint32_t>(pieces);
     Array<std::uint64_t>& cost = order_->cost_before;
     cost = Array<std::uint64_t>(runs + pieces + 1);
     cost[0] = 0;
@@ -95,11 +100,14 @@ class RowOrderOf {
               cost[run + 1] = of_run;
               order_->runs[run++] = r;
             },
-            [&](const RowOrder::Piece& p, std::uint64_t of_piece) {
-              cost[runs + piece + 1] = of_piece;
-              order_->pieces[piece++] = p;
+            [&](const RowOrder::Piece& p) {
+              order_->piece_row[piece] = p.row;
+              order_->pieces[piece] = {p.row, p.number, static_cast<std::uint32_t>(piece)};
+              ++piece;
             });
     });
+    sort_pieces();
+    for (std::uint64_t i = 0; i < pieces; ++i) cost[runs + i + 1] = entries_of(order_->pieces[i]) + of_item;
     std::partial_sum(cost.begin(), cost.end(), cost.begin());
   }
 
@@ -165,7 +173,16 @@ class RowOrderOf {
     for (std::uint64_t i = 0; i < rows; ++i) order_->row[first + i] = static_cast<std::uint8_t>(keys[i] % places);
   }
 
-  /// Calls on_run(run, cost) and on_piece(piece, cost) for those of a window.
+  [[nodiscard]] std::uint64_t entries_of(RowOrder::Piece p) const {
+    return std::min(length(p.row) - p.number * RowOrder::piece, RowOrder::piece);
+  }
+  void sort_pieces() {
+    const auto first_column = [&](RowOrder::Piece p) { return col_idx_[row_ptr_[p.row] + p.number * RowOrder::piece]; };
+    std::stable_sort(order_->pieces.begin(), order_->pieces.end(),
+                     [&](RowOrder::Piece a, RowOrder::Piece b) { return first_column(a) < first_column(b); });
+  }
+
+  /// Calls on_run(run, cost) and on_piece(piece) for those of a window.
   template <class OnRun, class OnPiece>
   void each_item(std::uint64_t w, OnRun&& on_run, OnPiece&& on_piece) const {
     const std::uint64_t first = w * RowOrder::window, rows = rows_of(w);
@@ -173,12 +190,9 @@ class RowOrderOf {
     for (std::uint64_t i = 0, next = 0; i < rows; i = next) {
       const std::uint16_t k = kind(row(i));
       if (k == RowOrder::in_pieces) {
-        for (std::uint64_t number = 0, left = length(row(i)); left != 0; ++number) {
-          const std::uint64_t of_piece = std::min(left, RowOrder::piece);
-          on_piece(RowOrder::Piece{static_cast<std::uint32_t>(row(i)), static_cast<std::uint32_t>(number)},
-                   of_piece + of_item);
-          left -= of_piece;
-        }
+        const auto pieces = (length(row(i)) + RowOrder::piece - 1) / RowOrder::piece;
+        for (std::uint64_t number = 0; number < pieces; ++number)
+          on_piece(RowOrder::Piece{static_cast<std::uint32_t>(row(i)), static_cast<std::uint32_t>(number), 0});
         next = i + 1;
         continue;
       }

@@ -6,6 +6,7 @@
 
 #include "csr_order.hpp"
 #include "kernels.hpp"
+#include "long_rows.hpp"
 
 namespace spmvpack::host_loader::layouts {
 
@@ -107,6 +108,10 @@ struct CsrRows {
     const std::uint64_t begin = row_ptr[piece.row] + piece.number * RowOrder::piece;
     return {begin, std::min<std::uint64_t>(row_ptr[piece.row + std::uint64_t{1}] - begin, RowOrder::piece)};
   }
+  SPMVPACK_INLINE PieceColumns columns_of(RowOrder::Piece piece) const {
+    const auto [begin, n] = entries_of(piece);
+    return {col_idx[begin], col_idx[begin + n - 1]};
+  }
 };
 
 /// How runs are gone through: whether what comes is fetched before it is needed, and whether y only becomes alpha A x.
@@ -133,7 +138,7 @@ SPMVPACK_TARGET_GENERIC void pieces_generic(Rows a, const RowOrder& order, std::
                                             typename Rows::Vector* sums) {
   for (; begin < end; ++begin) {
     const auto [first, n] = a.entries_of(order.pieces[begin]);
-    sums[begin] = a.sum(first, n);
+    sums[order.pieces[begin].place] = a.sum(first, n);
   }
 }
 

@@ -137,6 +137,24 @@ struct EightSums {
     }
     return low.sum(high);
   }
+  /// The last 1 to 8 entries, of which whole fours are read unless they end behind the matrix's.
+  template <class Rows>
+  SPMVPACK_INLINE_V3 V finish(const Rows& a, std::uint64_t at, std::uint64_t n, std::uint64_t entries) {
+    if (at + (n + 3) / 4 * 4 <= entries) return finish<false>(a, at, n, n > 4);
+    std::array<V, 8> lanes;
+    store(lanes.data());
+    for (std::uint64_t i = 0; i < n; ++i) a.add(lanes[i], at + i);
+    load(lanes.data());
+    return low.sum(high);
+  }
+  SPMVPACK_INLINE_V3 void load(const V* lanes) {
+    low.v = FourLanes<V>::load(lanes);
+    high.v = FourLanes<V>::load(lanes + 4);
+  }
+  SPMVPACK_INLINE_V3 void store(V* lanes) const {
+    low.store(lanes);
+    high.store(lanes + 4);
+  }
 };
 
 /// Two rows of so many fours of entries side by side: one's chain of fma and its sum do not keep a processor busy.
@@ -322,14 +340,50 @@ void runs_v3(Rows a, const RowOrder& order, std::uint64_t begin, std::uint64_t e
   else
     all_runs_v3(How<false, true>(), a, order, begin, end);
 }
-/// The sums of pieces [begin, end). Of a row's last piece, entries before the arrays' end are read.
+/// The sums of pieces that follow each other, whose columns begin alike: some entries of each in turn, so that what
+/// they take of x is in the nearest cache.
+template <class Rows>
+SPMVPACK_INLINE_V3 void together_v3(const Rows& a, const RowOrder::Piece* pieces, std::uint64_t count,
+                                    std::uint64_t entries, typename Rows::Vector* sums) {
+  using V = typename Rows::Vector;
+  const std::uint64_t in_turn =
+      count == 1 ? RowOrder::piece : entries_in_turn(a.entries_of(*pieces).second, a.columns_of(*pieces));
+  std::array<std::array<V, 8>, most_together> lanes;
+  for (std::uint64_t from = 0; from < RowOrder::piece; from += in_turn) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto [first, n] = a.entries_of(pieces[i]);
+      if (n <= from) continue;
+      const std::uint64_t full = (n - 1) / 8 * 8, to = std::min(from + in_turn, full);
+      const std::uint64_t next = i + 1 < count ? a.entries_of(pieces[i + 1]).first : first + in_turn;
+      EightSums<V> mine;
+      if (from != 0) mine.load(lanes[i].data());
+      for (std::uint64_t k = from; k < to; k += 8) {
+        prefetch(a.values + next, k * sizeof *a.values);
+        prefetch(a.col_idx + next, k * sizeof *a.col_idx);
+        mine.template add<false>(a, first + k);
+      }
+      if (full < from + in_turn)
+        sums[pieces[i].place] = mine.finish(a, first + full, n - full, entries);
+      else
+        mine.store(lanes[i].data());
+    }
+  }
+}
+
+/// The sums of pieces [begin, end).
 template <class Rows>
 SPMVPACK_TARGET_V3 void pieces_v3(Rows a, const RowOrder& order, std::uint64_t begin, std::uint64_t end,
                                   typename Rows::Vector* sums) {
-  for (; begin < end; ++begin) {
-    const auto [first, n] = a.entries_of(order.pieces[begin]);
-    // A full piece reads no entry but its own.
-    sums[begin] = n == RowOrder::piece ? sum_v3<true>(a, first, n) : a.sum(first, n);
+  while (begin < end) {
+    const RowOrder::Piece* const pieces = &order.pieces[begin];
+    const auto [first, n] = a.entries_of(*pieces);
+    const std::uint64_t count =
+        pieces_together(end - begin, n, [&](std::uint64_t i) { return a.columns_of(pieces[i]); });
+    if (count == 1 && n == RowOrder::piece)  // which reads no entry but its own
+      sums[pieces->place] = sum_v3<true>(a, first, n);
+    else
+      together_v3(a, pieces, count, order.entries, sums);
+    begin += count;
   }
 }
 

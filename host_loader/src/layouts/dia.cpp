@@ -63,10 +63,40 @@ SPMVPACK_INLINE void put_reached(const Diagonals& d, const Operands<V>& operands
     if (reach.first >= std::min(reach.last, unwritten)) continue;
     const std::uint64_t last = std::min(reach.last, unwritten);
     operands.scale(last, unwritten);
-    for (std::uint64_t r = reach.first; r < last; ++r) operands.put(r, sums[r - begin]);
+    operands.put_all(reach.first, last, sums + (reach.first - begin));
     unwritten = reach.first;
   }
   operands.scale(begin, unwritten);
+}
+
+/// Rows [begin, end), which all n diagonals reach, n of at most `together`: each sum is in a register until y has it,
+/// so that y is written while the diagonals and x are read.
+template <std::size_t n, class A, class V>
+SPMVPACK_INLINE void rows_at_once(const Diagonals& d, const A* values, const Operands<V>& operands, std::uint64_t begin,
+                                  std::uint64_t end) {
+  if constexpr (n + 1 <= together)
+    if (d.count > n) return rows_at_once<n + 1>(d, values, operands, begin, end);
+  std::array<const A*, n> a;
+  std::array<const V*, n> b;
+  for (std::size_t k = 0; k < n; ++k) {
+    a[k] = values + k * d.rows + begin;
+    b[k] = operands.x + column_of(begin, d.offsets[k], d.rows);
+  }
+  const V alpha = operands.alpha, beta = operands.beta;  // which no element of y is
+  V* const y = operands.y + begin;
+  const std::uint64_t count = end - begin;
+  const auto sum_of = [&](std::uint64_t r) __attribute__((always_inline)) {
+    V sum = 0;
+    for (std::size_t k = 0; k < n; ++k) sum = std::fma(V{a[k][r]}, b[k][r], sum);
+    return sum;
+  };
+  if (beta == 0) {
+    SPMVPACK_INDEPENDENT  // x and y do not overlap
+        for (std::uint64_t r = 0; r < count; ++r) y[r] = std::fma(alpha, sum_of(r), V{0});
+  } else {
+    SPMVPACK_INDEPENDENT
+    for (std::uint64_t r = 0; r < count; ++r) y[r] = std::fma(alpha, sum_of(r), beta * y[r]);
+  }
 }
 
 /// Rows [begin, end), at most rows_per_task, diagonal by diagonal.
@@ -124,7 +154,17 @@ SPMVPACK_INLINE void one_row(Diagonals d, const A* values, Operands<V> operands,
 template <class A, class V>
 SPMVPACK_INLINE void task(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
   if (end - begin == 1) return one_row(d, values, operands, begin);
-  rows(d, values, operands, begin, end);
+  if (d.count == 0 || d.count > together || operands.rows != nullptr) return rows(d, values, operands, begin, end);
+  std::uint64_t first = begin, last = end;  // of the rows that all diagonals reach
+  for (std::uint64_t i = 0; i < d.count; ++i) {
+    const Reach reach(d, d.offsets[i], begin, end);
+    first = std::max(first, reach.first);
+    last = std::min(last, reach.last);
+  }
+  if (first >= last) return rows(d, values, operands, begin, end);
+  if (begin < first) rows(d, values, operands, begin, first);
+  rows_at_once<1>(d, values, operands, first, last);
+  if (last < end) rows(d, values, operands, last, end);
 }
 template <class A, class V>
 SPMVPACK_TARGET_V3 void task_v3(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin,
@@ -144,8 +184,16 @@ void multiply_dia(const PartView& part, const LayoutState* /*state*/, const Oper
   const Diagonals d{offsets.data(), offsets.size(), part.rows(), part.cols()};
   const A* const values = part.get<A>("values").data();
   const auto kernel = use_v3() ? task_v3<A, V> : task_generic<A, V>;
-  parallel_pieces(part.rows(), part.rows() <= few_rows ? 1 : rows_per_task, threads,
-                  [&](std::uint64_t begin, std::uint64_t end) { kernel(d, values, operands, begin, end); });
+  // The same rows are the same thread's each time: what it has of y stays in its cache.
+  const std::uint64_t task = part.rows() <= few_rows ? 1 : rows_per_task, tasks = div_up(part.rows(), task);
+  const int team = worth_threads(part.rows() * d.count, threads), count = share_count(part.rows() * d.count, team);
+  const auto first_of = [&](int share) {
+    return tasks * static_cast<std::uint64_t>(share) / static_cast<std::uint64_t>(count);
+  };
+  parallel_shares(count, team, [&](int share) {
+    for (std::uint64_t t = first_of(share), end = first_of(share + 1); t < end; ++t)
+      kernel(d, values, operands, t * task, std::min(part.rows(), (t + 1) * task));
+  });
 }
 SPMVPACK_INSTANTIATE(multiply_dia)
 

@@ -16,6 +16,13 @@ namespace spmvpack::host_loader {
 /// Of functions written with AVX2's intrinsics, as all of their callers are.
 #define SPMVPACK_INLINE_V3 SPMVPACK_TARGET_V3 SPMVPACK_INLINE
 
+/// Before a loop whose turns do not depend on one another, whatever its pointers point at.
+#ifdef __clang__
+#define SPMVPACK_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SPMVPACK_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 /// beta y, with no y read where beta is 0.
 template <class V>
 SPMVPACK_INLINE V scaled(V beta, const V& y) {
@@ -52,6 +59,22 @@ struct Operands {
   SPMVPACK_INLINE void put(std::uint64_t row, V sum) const {
     V& element = at(row);
     element = std::fma(alpha, sum, scaled(beta, element));
+  }
+  /// Rows [begin, end), which have entries. Their sums are nowhere in y.
+  SPMVPACK_INLINE void put_all(std::uint64_t begin, std::uint64_t end, const V* sums) const {
+    if (rows != nullptr) [[unlikely]] {
+      for (; begin < end; ++begin, ++sums) put(begin, *sums);
+      return;
+    }
+    const V a = alpha, b = beta;  // which no element of y is
+    V* const to = y;
+    if (b == 0) {
+      SPMVPACK_INDEPENDENT
+      for (std::uint64_t r = begin; r < end; ++r) to[r] = std::fma(a, sums[r - begin], V{0});
+    } else {
+      SPMVPACK_INDEPENDENT
+      for (std::uint64_t r = begin; r < end; ++r) to[r] = std::fma(a, sums[r - begin], b * to[r]);
+    }
   }
   /// Rows [begin, end), which have none; no rows if begin is behind end.
   SPMVPACK_INLINE void scale(std::uint64_t begin, std::uint64_t end) const {
@@ -95,6 +118,7 @@ SPMVPACK_HOST_LAYOUTS(SPMVPACK_DECLARE)
 #undef SPMVPACK_DECLARE
 /// May be null.
 std::unique_ptr<const LayoutState> prepare_csr(const PartView& part, int threads);
+std::unique_ptr<const LayoutState> prepare_sjds(const PartView& part, int threads);
 }  // namespace layouts
 
 }  // namespace spmvpack::host_loader

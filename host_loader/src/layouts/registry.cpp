@@ -12,6 +12,7 @@ namespace {
 
 constexpr LayoutMultiply with_prepare(LayoutMultiply layout) {
   if (layout.name == "csr") layout.prepare = layouts::prepare_csr;
+  if (layout.name == "sjds") layout.prepare = layouts::prepare_sjds;
   return layout;
 }
 

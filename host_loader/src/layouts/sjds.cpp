@@ -49,6 +49,7 @@ struct Lanes {
   struct Table {
     const V* values;
     explicit Table(const CodedValues<V>& coded) : values(coded.values.data()) {}
+    [[nodiscard]] SPMVPACK_INLINE V one() const { return values[0]; }
     [[nodiscard]] SPMVPACK_INLINE Lanes of(std::uint32_t codes) const { return pick(values, codes); }
   };
   SPMVPACK_INLINE void add_products(const Lanes& a, const Lanes& b, std::uint32_t n = lanes) {
@@ -69,9 +70,9 @@ struct Columns {
 #include "sjds_loops.hpp"
 #undef SPMVPACK_SJDS_INLINE
 
-template <class A, class V, Source source, bool fetched>
+template <class A, class V, Values values, bool fetched>
 SPMVPACK_TARGET_GENERIC void share(const Product<A, V>& p, const Share& share) {
-  multiply_share<source, fetched>(p, share);
+  multiply_share<values, fetched>(p, share);
 }
 
 }  // namespace generic
@@ -88,9 +89,9 @@ using Columns = EightColumns<Column>;
 #include "sjds_loops.hpp"
 #undef SPMVPACK_SJDS_INLINE
 
-template <class A, class V, Source source, bool fetched>
+template <class A, class V, Values values, bool fetched>
 SPMVPACK_TARGET_V3 void share(const Product<A, V>& p, const Share& share) {
-  multiply_share<source, fetched>(p, share);
+  multiply_share<values, fetched>(p, share);
 }
 
 }  // namespace v3
@@ -106,9 +107,9 @@ using Columns = EightColumns<Column>;
 #include "sjds_loops.hpp"
 #undef SPMVPACK_SJDS_INLINE
 
-template <class A, class V, Source source, bool fetched>
+template <class A, class V, Values values, bool fetched>
 SPMVPACK_TARGET_V4 void share(const Product<A, V>& p, const Share& share) {
-  multiply_share<source, fetched>(p, share);
+  multiply_share<values, fetched>(p, share);
 }
 
 }  // namespace v4
@@ -117,20 +118,20 @@ SPMVPACK_TARGET_V4 void share(const Product<A, V>& p, const Share& share) {
 template <class A, class V>
 using Kernel = void (*)(const Product<A, V>&, const Share&);
 
-template <class A, class V, Source source, bool fetched>
+template <class A, class V, Values values, bool fetched>
 Kernel<A, V> kernel_of() {
 #if SPMVPACK_HAS_V3
-  if (use_v4()) return v4::share<A, V, source, fetched>;
-  if (use_v3()) return v3::share<A, V, source, fetched>;
+  if (use_v4()) return v4::share<A, V, values, fetched>;
+  if (use_v3()) return v3::share<A, V, values, fetched>;
 #endif
-  return generic::share<A, V, source, fetched>;
+  return generic::share<A, V, values, fetched>;
 }
 
 /// Shares of about as many entries. A window whose rows are scaled as a whole is one thread's.
 template <class A>
 class Shares {
  public:
-  Shares(const View<A>& v, std::uint64_t count) : v_(v), count_(count) {}
+  Shares(const View<A>& v, const OtherRows& others, std::uint64_t count) : v_(v), others_(others), count_(count) {}
 
   [[nodiscard]] Share operator[](std::uint64_t i) const {
     const Place first = place(i), last = place(i + 1);
@@ -155,26 +156,70 @@ class Shares {
         std::lower_bound(begin, end, target, [](const Slice& s, std::uint64_t t) { return s.values < t; });
     if (at == end) return {v_.row_slices(), v_.window_count};
     const std::uint64_t w = at->row / v_.window_rows;
-    return {v_.windows[w].has_others() ? v_.windows[w].first_slice() : static_cast<std::uint64_t>(at - begin), w};
+    return {others_.as_whole[w] != 0 ? v_.windows[w].first_slice() : static_cast<std::uint64_t>(at - begin), w};
   }
 
   View<A> v_;
+  const OtherRows& others_;
   std::uint64_t count_;
 };
 
-template <class A, class V, Source source>
-void multiply(const PartView& part, const View<A>& v, const Operands<V>& to, int threads) {
+/// The pieces of long rows in the order of the visits; the shares of a team.
+struct Order final : LayoutState {
+  OtherRows others;
+  Array<PieceVisit> visits;
+  Array<Share> shares;
+
+  template <class A>
+  Order(const View<A>& v, int share_count)
+      : others(v), visits(v.piece_count), shares(static_cast<std::uint64_t>(share_count)) {
+    const Shares<A> all(v, others, shares.size());
+    for (std::uint64_t i = 0; i < shares.size(); ++i) shares[i] = all[i];
+    for (std::uint64_t i = 0; i < v.piece_count; ++i)
+      visits[i] = {static_cast<std::uint32_t>(i), columns_of(SliceView::of(v, v.row_slices() + i))};
+    std::stable_sort(visits.begin(), visits.end(),
+                     [](const PieceVisit& a, const PieceVisit& b) { return a.columns.first < b.columns.first; });
+  }
+
+ private:
+  /// About: of its first and its last steps.
+  static PieceColumns columns_of(const SliceView& piece) {
+    const Slice& slice = piece.slice;
+    PieceColumns columns{~0U, 0};
+    const auto take = [&](std::uint64_t column) {
+      columns.first = std::min(columns.first, static_cast<std::uint32_t>(column));
+      columns.last = std::max(columns.last, static_cast<std::uint32_t>(column));
+    };
+    if (slice.windows() != 0) {
+      take(piece.window_steps()[0].column(0));
+      take(piece.window_steps()[slice.windows() - 1].column(lanes - 1));
+    }
+    if (const std::uint64_t others = std::uint64_t{slice.steps()} * lanes + slice.tail_entries(); others != 0) {
+      take(piece.column(0));
+      take(piece.column(others - 1));
+    }
+    return columns;
+  }
+};
+
+template <class A, class V, Values values>
+void multiply(const PartView& part, const Order& order, const View<A>& v, const Operands<V>& to, int threads) {
   CodedValues<V> coded;
-  if (source == Source::code)
+  if (values != Values::raw)
     for (std::uint64_t i = 0; i < part.info().counts[section_values]; ++i)
       coded.values.at(coded.count++) = V{v.values[i]};
   Array<V> piece_sums(v.piece_count);
-  const Product<A, V> p{v, to, coded, piece_sums.data()};
+  const Product<A, V> p{v, to, coded, order.others, order.visits.data(), piece_sums.data()};
   const bool fetched = part.info().counts[section_stream] * unit + part.info().nnz * sizeof(A) >= fetched_from;
-  const Kernel<A, V> kernel = fetched ? kernel_of<A, V, source, true>() : kernel_of<A, V, source, false>();
+  const Kernel<A, V> kernel = fetched ? kernel_of<A, V, values, true>() : kernel_of<A, V, values, false>();
   const int team = worth_threads(part.info().nnz, threads), count = share_count(part.info().nnz, team);
-  const Shares<A> shares(v, static_cast<std::uint64_t>(count));
-  parallel_shares(count, team, [&](int i) { kernel(p, shares[static_cast<std::uint64_t>(i)]); });
+  const Shares<A> shares(v, order.others, static_cast<std::uint64_t>(count));
+  const bool has_shares =
+      order.shares.size() == static_cast<std::uint64_t>(count);  // or it was loaded for other threads
+  parallel_shares(count, team, [&](int i) {
+    const auto share = static_cast<std::uint64_t>(i);
+    kernel(p, has_shares ? order.shares[share] : shares[share]);
+  });
   // Sums of long rows are added up in the order of their pieces. Their windows have been scaled.
   const Operands<V> scaled = p.to_scaled();
   for (std::uint64_t i = 0; i < v.piece_count;) {
@@ -187,13 +232,23 @@ void multiply(const PartView& part, const View<A>& v, const Operands<V>& to, int
 
 }  // namespace
 
+std::unique_ptr<const LayoutState> prepare_sjds(const PartView& part, int threads) {
+  const std::uint64_t nnz = part.info().nnz;
+  const int shares = share_count(nnz, worth_threads(nnz, threads));
+  return dispatch(part.info().value_type,
+                  [&]<class A>(A) { return std::make_unique<const Order>(view<A>(part), shares); });
+}
+
 template <class A, class V>
-void multiply_sjds(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
+void multiply_sjds(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads) {
+  const auto& order = *static_cast<const Order*>(state);
   const View<A> v = view<A>(part);
-  if (v.source == Source::code)
-    multiply<A, V, Source::code>(part, v, operands, threads);
+  if (v.source == Source::raw)
+    multiply<A, V, Values::raw>(part, order, v, operands, threads);
+  else if (part.info().counts[section_values] == 1)
+    multiply<A, V, Values::one>(part, order, v, operands, threads);
   else
-    multiply<A, V, Source::raw>(part, v, operands, threads);
+    multiply<A, V, Values::code>(part, order, v, operands, threads);
 }
 SPMVPACK_INSTANTIATE(multiply_sjds)
 

@@ -57,6 +57,7 @@ struct LanesV4 : EightOf<V> {
   struct Table {
     const V* values;
     SPMVPACK_INLINE_V4 explicit Table(const CodedValues<V>& coded) : values(coded.values.data()) {}
+    [[nodiscard]] SPMVPACK_INLINE V one() const { return values[0]; }
     [[nodiscard]] SPMVPACK_INLINE_V4 LanesV4 of(std::uint32_t codes) const { return pick(values, codes); }
   };
   SPMVPACK_INLINE_V4 void add_products(const LanesV4& a, const LanesV4& b) { this->add_product(a, b); }
@@ -83,6 +84,7 @@ struct PairTable {
       for (std::uint32_t low = 0; low < coded.count; ++low)
         pairs[high * max_table + low] = {coded.values[low], coded.values[high]};
   }
+  [[nodiscard]] SPMVPACK_INLINE V one() const { return pairs[0][0]; }
   /// Of lanes 2 i and 2 i + 1.
   [[nodiscard]] SPMVPACK_INLINE const V* of(std::uint32_t codes, std::uint32_t i) const {
     return pairs[codes >> 8 * i & 0xFF].data();

@@ -2,62 +2,92 @@
 // has Lanes<V> and Columns<N>, and defines SPMVPACK_SJDS_INLINE, as functions of GCC have the instructions that they
 // name. There is no guard: it is included several times.
 
-/// Slice after slice: what comes next of each array. A slice's places in them follow from those of the one before, so
-/// that its entries are loaded before its header has arrived.
-template <Source source, bool fetched, class A, class V>
-struct Reader {
+/// What comes next of each array.
+template <class A>
+struct Place {
   const std::byte* stream;
   const A* raw;
   const std::uint32_t* codes;
-  const typename Lanes<V>::Table& table;
-  const V* x;
 
   /// From slice s on.
-  SPMVPACK_SJDS_INLINE Reader(const Product<A, V>& p, const typename Lanes<V>::Table& of_codes, std::uint64_t s)
-      : stream(reinterpret_cast<const std::byte*>(p.v.stream)),
-        raw(p.v.values),
-        codes(p.v.codes),
-        table(of_codes),
-        x(p.to.x) {
-    if (s == p.v.slice_count) return;
-    const Slice& slice = p.v.slices[s];
+  SPMVPACK_SJDS_INLINE Place(const View<A>& v, std::uint64_t s)
+      : stream(reinterpret_cast<const std::byte*>(v.stream)), raw(v.values), codes(v.codes) {
+    if (s == v.slice_count) return;
+    const Slice& slice = v.slices[s];
     stream += std::uint64_t{slice.begin} * unit;
-    if constexpr (source == Source::raw)
+    if (v.source == Source::raw)
       raw += slice.values;
     else
       codes += slice.values;
   }
+  Place() = default;
+};
+
+/// Slice after slice. A slice's places in the arrays follow from those of the one before, so that its entries are
+/// loaded before its header has arrived.
+template <Values values, bool fetched, class A, class V>
+struct Reader : Place<A> {
+  using Place<A>::stream;
+  using Place<A>::raw;
+  using Place<A>::codes;
+  const typename Lanes<V>::Table& table;
+  const V* x;
+
+  SPMVPACK_SJDS_INLINE Reader(const Product<A, V>& p, const typename Lanes<V>::Table& of_codes, Place<A> at)
+      : Place<A>(at), table(of_codes), x(p.to.x) {}
 
   /// The values of the next step, of all lanes or of the first n.
   template <class... Count>
   SPMVPACK_SJDS_INLINE Lanes<V> value(Count... n) {
-    if constexpr (source == Source::code) {
+    if constexpr (values == Values::one) {
+      return Lanes<V>::all(table.one());
+    } else if constexpr (values == Values::code) {
       if (fetched) prefetch(codes, ahead_bytes);
       return table.of(*codes++);
     } else {
       if (fetched) prefetch(raw, ahead_bytes);
-      const Lanes<V> values = Lanes<V>::load(raw, n...);
+      const Lanes<V> next = Lanes<V>::load(raw, n...);
       raw += sizeof...(n) == 0 ? lanes : (0 + ... + n);
-      return values;
+      return next;
     }
   }
 
-  /// Adds up the steps whose columns are stored one by one. `tail`: lanes of each of the last ones.
-  template <class Column>
-  SPMVPACK_SJDS_INLINE void add_others(Lanes<V>& sum, const Slice& slice, const std::uint8_t* tail, const V* from) {
-    const auto* columns = reinterpret_cast<const Column*>(stream);
-    for (std::uint32_t k = slice.steps(); k != 0; --k, columns += lanes) {
-      if (fetched) prefetch(columns, ahead_bytes);
-      const Lanes<V> values = value();
-      sum.add_products(values, Lanes<V>::gather(from, Columns<Column>(columns)));
+  /// Adds up the window steps of a slice that begins here. Returns how many lanes have an entry in each step of its
+  /// tail.
+  SPMVPACK_SJDS_INLINE const std::uint8_t* add_windows(Lanes<V>& sum, const Slice& slice) {
+    if (slice.is_listed()) stream += lanes * sizeof(std::uint16_t);
+    for (std::uint32_t k = slice.windows(); k != 0; --k, stream += sizeof(WindowStep)) {
+      const auto* const step = reinterpret_cast<const WindowStep*>(stream);
+      if (fetched) prefetch(step, ahead_bytes);
+      const Lanes<V> factors = value();
+      sum.add_products(factors, Lanes<V>::pick(x + step->base, step->places));
     }
+    const auto* const tail = reinterpret_cast<const std::uint8_t*>(stream);
+    if (slice.tail() != 0) stream += (slice.tail() + unit - 1) / unit * unit;
+    return tail;
+  }
+  /// Adds up the next n steps of all lanes whose columns are stored one by one.
+  template <class Column>
+  SPMVPACK_SJDS_INLINE void add_steps(Lanes<V>& sum, std::uint32_t n, const V* from) {
+    const auto* columns = reinterpret_cast<const Column*>(stream);
+    for (; n != 0; --n, columns += lanes) {
+      if (fetched) prefetch(columns, ahead_bytes);
+      const Lanes<V> factors = value();
+      sum.add_products(factors, Lanes<V>::gather(from, Columns<Column>(columns)));
+    }
+    stream = reinterpret_cast<const std::byte*>(columns);
+  }
+  /// Adds up the steps of the tail, and goes on to the next slice.
+  template <class Column>
+  SPMVPACK_SJDS_INLINE void add_tail(Lanes<V>& sum, const Slice& slice, const std::uint8_t* tail, const V* from) {
+    const auto* columns = reinterpret_cast<const Column*>(stream);
     if (slice.tail() != 0) {
       const Column* next = columns;
       for (std::uint32_t k = 0; k < slice.tail(); ++k) {
         const std::uint32_t n = tail[k];
-        const Lanes<V> values = value(n);
+        const Lanes<V> factors = value(n);
         // Eight columns are there, of the steps that follow, or 0.
-        sum.add_products(values, Lanes<V>::gather(from, Columns<Column>(next)), n);
+        sum.add_products(factors, Lanes<V>::gather(from, Columns<Column>(next)), n);
         next += n;
       }
       columns += slice.tail_entries() + tail_padding;
@@ -69,19 +99,14 @@ struct Reader {
   /// The sums of the lanes of a slice, the next one.
   SPMVPACK_SJDS_INLINE Lanes<V> sums(const Slice& slice) {
     Lanes<V> sum = Lanes<V>::all(0);
-    if (slice.is_listed()) stream += lanes * sizeof(std::uint16_t);
-    for (std::uint32_t k = slice.windows(); k != 0; --k, stream += sizeof(WindowStep)) {
-      const auto* const step = reinterpret_cast<const WindowStep*>(stream);
-      if (fetched) prefetch(step, ahead_bytes);
-      const Lanes<V> values = value();
-      sum.add_products(values, Lanes<V>::pick(x + step->base, step->places));
+    const std::uint8_t* const tail = add_windows(sum, slice);
+    if (slice.is_wide()) {
+      add_steps<std::uint32_t>(sum, slice.steps(), x);
+      add_tail<std::uint32_t>(sum, slice, tail, x);
+    } else {
+      add_steps<std::uint16_t>(sum, slice.steps(), x + slice.column);
+      add_tail<std::uint16_t>(sum, slice, tail, x + slice.column);
     }
-    const auto* const tail = reinterpret_cast<const std::uint8_t*>(stream);
-    if (slice.tail() != 0) stream += (slice.tail() + unit - 1) / unit * unit;
-    if (slice.is_wide())
-      add_others<std::uint32_t>(sum, slice, tail, x);
-    else
-      add_others<std::uint16_t>(sum, slice, tail, x + slice.column);
     return sum;
   }
 };
@@ -109,11 +134,11 @@ SPMVPACK_SJDS_INLINE void put(const Slice& slice, const std::uint16_t* list, con
 }
 
 /// Slices [begin, end) of rows.
-template <Source source, bool fetched, class A, class V>
+template <Values values, bool fetched, class A, class V>
 SPMVPACK_SJDS_INLINE void multiply_slices(const Product<A, V>& p, const typename Lanes<V>::Table& table, Operands<V> to,
                                           std::uint64_t begin, std::uint64_t end) {
   const Lanes<V> alpha = Lanes<V>::all(to.alpha);
-  Reader<source, fetched, A, V> reader(p, table, begin);
+  Reader<values, fetched, A, V> reader(p, table, Place<A>(p.v, begin));
   for (std::uint64_t s = begin; s < end; ++s) {
     const Slice slice = p.v.slices[s];
     const auto* const list = reinterpret_cast<const std::uint16_t*>(reader.stream);
@@ -121,28 +146,101 @@ SPMVPACK_SJDS_INLINE void multiply_slices(const Product<A, V>& p, const typename
   }
 }
 
-/// Pieces [begin, end) of long rows. The lanes of each are added up by the tree.
-template <Source source, bool fetched, class A, class V>
-SPMVPACK_SJDS_INLINE void multiply_pieces(const Product<A, V>& p, const typename Lanes<V>::Table& table,
-                                          std::uint64_t begin, std::uint64_t end) {
-  Reader<source, fetched, A, V> reader(p, table, p.v.row_slices() + begin);
-  for (std::uint64_t i = begin; i < end; ++i) {
-    std::array<V, lanes> s;
-    reader.sums(p.v.slices[p.v.row_slices() + i]).store(s.data());
-    p.piece_sums[i] = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+/// The lanes of a piece are added up by the tree.
+template <class V>
+SPMVPACK_SJDS_INLINE V tree(const Lanes<V>& sums) {
+  std::array<V, lanes> s;
+  sums.store(s.data());
+  return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+/// Pieces that follow each other, some steps of each in turn.
+template <Values values, bool fetched, class A, class V>
+SPMVPACK_SJDS_INLINE void multiply_together(const Product<A, V>& p, const typename Lanes<V>::Table& table,
+                                            const PieceVisit* pieces, std::uint64_t count) {
+  using PieceReader = Reader<values, fetched, A, V>;
+  /// How far a piece has been added up.
+  struct State {
+    Place<A> at;
+    const std::uint8_t* tail;
+    std::uint32_t steps;
+    std::array<V, lanes> sums;
+  };
+  std::array<State, most_together> states;
+  const auto slice_of = [&](std::uint64_t i) __attribute__((always_inline))->const Slice& {
+    return p.v.slices[p.v.row_slices() + pieces[i].piece];
+  };
+  std::uint32_t most = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    PieceReader reader(p, table, Place<A>(p.v, p.v.row_slices() + pieces[i].piece));
+    Lanes<V> sum = Lanes<V>::all(0);
+    const std::uint8_t* const tail = reader.add_windows(sum, slice_of(i));
+    states[i].at = reader;
+    states[i].tail = tail;
+    states[i].steps = slice_of(i).steps();
+    sum.store(states[i].sums.data());
+    most = std::max(most, states[i].steps);
+  }
+  const auto in_turn = static_cast<std::uint32_t>(entries_in_turn(slice_of(0).entries(), pieces->columns) / lanes);
+  for (std::uint32_t from = 0; from < most; from += in_turn)
+    for (std::uint64_t i = 0; i < count; ++i) {
+      State& state = states[i];
+      const Slice& slice = slice_of(i);
+      const std::uint32_t n = std::min(in_turn, state.steps);
+      PieceReader reader(p, table, state.at);
+      Lanes<V> sum = Lanes<V>::load(state.sums.data());
+      if (slice.is_wide())
+        reader.template add_steps<std::uint32_t>(sum, n, p.to.x);
+      else
+        reader.template add_steps<std::uint16_t>(sum, n, p.to.x + slice.column);
+      state.at = reader;
+      state.steps -= n;
+      sum.store(state.sums.data());
+    }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Slice& slice = slice_of(i);
+    PieceReader reader(p, table, states[i].at);
+    Lanes<V> sum = Lanes<V>::load(states[i].sums.data());
+    if (slice.is_wide())
+      reader.template add_tail<std::uint32_t>(sum, slice, states[i].tail, p.to.x);
+    else
+      reader.template add_tail<std::uint16_t>(sum, slice, states[i].tail, p.to.x + slice.column);
+    p.piece_sums[pieces[i].piece] = tree(sum);
   }
 }
 
-template <Source source, bool fetched, class A, class V>
+/// The visits [begin, end) to pieces of long rows.
+template <Values values, bool fetched, class A, class V>
+SPMVPACK_SJDS_INLINE void multiply_pieces(const Product<A, V>& p, const typename Lanes<V>::Table& table,
+                                          std::uint64_t begin, std::uint64_t end) {
+  while (begin < end) {
+    const PieceVisit* const pieces = p.visits + begin;
+    const std::uint64_t entries = p.v.slices[p.v.row_slices() + pieces->piece].entries();
+    const std::uint64_t count = pieces_together(
+        end - begin, entries, [&](std::uint64_t i) __attribute__((always_inline)) { return pieces[i].columns; });
+    if (count == 1) {
+      const std::uint64_t s = p.v.row_slices() + pieces->piece;
+      p.piece_sums[pieces->piece] = tree(Reader<values, fetched, A, V>(p, table, Place<A>(p.v, s)).sums(p.v.slices[s]));
+    } else {
+      multiply_together<values, fetched>(p, table, pieces, count);
+    }
+    begin += count;
+  }
+}
+
+template <Values values, bool fetched, class A, class V>
 SPMVPACK_SJDS_INLINE void multiply_share(const Product<A, V>& p, const Share& share) {
   const typename Lanes<V>::Table table(p.coded);
   for (std::uint64_t w = share.first_window, s = share.begin; w <= share.last_window && w < p.v.window_count; ++w) {
     const std::uint64_t end = std::min<std::uint64_t>(share.end, p.v.windows[w + 1].first_slice());
-    const bool has_others = p.v.windows[w].has_others();
-    if (has_others && w < share.last_window)
-      p.to.scale(w * p.v.window_rows, std::min((w + 1) * p.v.window_rows, p.v.rows));
-    if (s < end) multiply_slices<source, fetched>(p, table, has_others ? p.to_scaled() : p.to, s, end);
+    const bool as_whole = p.others.as_whole[w] != 0;
+    if (w < share.last_window) {
+      if (as_whole) p.to.scale(w * p.v.window_rows, std::min((w + 1) * p.v.window_rows, p.v.rows));
+      for (std::uint64_t i = p.others.first[w]; i < p.others.first[w + 1]; ++i)
+        p.to.scale(p.others.rows[i], p.others.rows[i] + std::uint64_t{1});
+    }
+    if (s < end) multiply_slices<values, fetched>(p, table, as_whole ? p.to_scaled() : p.to, s, end);
     s = end;
   }
-  multiply_pieces<source, fetched>(p, table, share.first_piece, share.last_piece);
+  multiply_pieces<values, fetched>(p, table, share.first_piece, share.last_piece);
 }

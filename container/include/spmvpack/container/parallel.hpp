@@ -158,6 +158,8 @@ void parallel_shares(int shares, int threads, F&& f) {
     processors.arrive();
     const detail::MemoryScopeOf of_caller(memory);
     for (int i = 0; i < threads; ++i) {
+      if (i == 1)  // the lines of all others at a time
+        for (int other = 0; other < threads; ++other) __builtin_prefetch(&left[static_cast<std::size_t>(other)]);
       Left& of = left[static_cast<std::size_t>((omp_get_thread_num() + i) % threads)];
       const std::atomic_ref next(of.next);
       while (next.load(std::memory_order_relaxed) < of.end) {

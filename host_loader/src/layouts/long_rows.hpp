@@ -1,0 +1,42 @@
+#pragma once
+// Pieces of long rows, in csr and sjds. They are visited by their first columns; of those whose columns begin alike,
+// some entries of each are added up in turn, so that what they take of x stays in the nearest cache. The sum of each
+// piece is a number of its own, in the same order of additions.
+
+#include <algorithm>
+#include <cstdint>
+
+namespace spmvpack::host_loader::layouts {
+
+/// The first and the last column of a piece.
+struct PieceColumns {
+  std::uint32_t first, last;
+  [[nodiscard]] std::uint64_t count() const { return std::uint64_t{last} - first + 1; }
+};
+
+/// Pieces that may be added up together.
+constexpr std::uint64_t most_together = 64;
+
+/// Columns that a piece may take of x before it is the turn of the next one: half of a first cache.
+constexpr std::uint64_t columns_in_turn = 2048;
+/// How many of a piece's entries have these, eights of them.
+inline std::uint64_t entries_in_turn(std::uint64_t entries, PieceColumns columns) {
+  return columns_in_turn * entries / columns.count() / 8 * 8;
+}
+
+/// Of pieces that follow each other, of which there are `most`, how many are added up together: the first one alone, of
+/// so many entries, if what it takes of x is in a second cache anyway, or its turns would be too short for a processor
+/// to fetch what they read. columns_of(i): of piece i of them.
+template <class ColumnsOf>
+[[gnu::always_inline]] inline std::uint64_t pieces_together(std::uint64_t most, std::uint64_t entries,
+                                                            ColumnsOf&& columns_of) {
+  constexpr std::uint64_t cached_columns = 32768, least_in_turn = 64;
+  const PieceColumns columns = columns_of(0);
+  if (columns.count() <= cached_columns || entries_in_turn(entries, columns) < least_in_turn) return 1;
+  std::uint64_t count = 1;
+  for (most = std::min(most, most_together); count < most; ++count)
+    if (columns_of(count).first - std::uint64_t{columns.first} > columns.count() / 2) break;
+  return count;
+}
+
+}  // namespace spmvpack::host_loader::layouts
