@@ -212,6 +212,9 @@ TEST_CASE("a layout that cannot take a matrix is left out of auto's choice, and 
   const std::map<std::string, std::string> settings{{"amb.segment", "65535"}};
   CHECK_THROWS_AS(amb.plan(wide, {.settings = settings}), Error);
   CHECK(encoder::find_strategy("auto").plan(wide, {.settings = settings}).strategy != "amb");
+  // Sorting columns takes memory for each.
+  CHECK_THROWS_WITH(encoder::find_strategy("nus_sell").plan(wide, {}),
+                    "nus_sell: 4294967294 columns for 2 nonzeros; use segmented_sell, which does not sort columns");
 }
 
 }  // namespace spmvpack::test

@@ -187,6 +187,9 @@ CountedVector<std::uint32_t> densest_first(const CsrView& a) {
 
 constexpr std::uint64_t default_width = 65536, default_first_width = 16384;
 
+/// Columns, and columns for each nonzero, of which nus_sell refuses more.
+constexpr std::uint64_t many_columns = std::uint64_t{1} << 24, columns_per_entry = 16;
+
 /// At least so many parts, whose slots and chains add up to no less than those of one.
 Least least_of_parts(const Survey& survey, std::uint64_t parts) {
   Least least = find_layout_encoder("sell").least(survey);
@@ -242,6 +245,10 @@ Strategy nus_sell() {
        .least = least_of_nus,
        .plan =
            [](const CsrView& a, const PlanOptions& options) {
+             // Sorting takes some 17 bytes of memory for each column, most of which would be empty.
+             if (a.cols() > many_columns && a.cols() / columns_per_entry > a.nnz())
+               throw Error(errc::unsupported, fmt::format("nus_sell: {} columns for {} nonzeros", a.cols(), a.nnz()),
+                           {}, "use segmented_sell, which does not sort columns");
              const MemoryScope sorting(fmt::format("sorting {} columns", a.cols()));
              Segments segments;
              segments.cols = a.cols();
