@@ -255,7 +255,7 @@ TEST_CASE("each check on the device has a file that lies to it, and names it", "
       {"ccoo_entry_missing", "the entries are not as many"},
       {"ellpack_r_column", "col_idx: a column is not below"},
       {"ellpack_r_falls", "col_idx: columns do not rise"},
-      {"ellpack_r_gap", "col_idx: an entry after padding"},
+      {"ellpack_r_gap", "values: padding with a value"},
       {"ellpack_r_padding_value", "values: padding with a value"},
       {"ellpack_r_row_len_far", "row_len: a row does not have"},
       {"ellpack_r_row_len_less", "row_len: a row does not have"},
