@@ -206,6 +206,7 @@ void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) 
                                .asked_for = wanted.has_value(),
                                .fewest_bytes = options.aim.optimize == Objective::bytes,
                                .staged_values = device_.table_values,
+                               .least_tiles = block == 1 ? device_.multiprocessors : 1,
                                .staging_bytes = device_.staging_bytes};
       auto tables = plan_tables(rows, values, plain->groups, limits, options.threads);
       if (!tables) continue;

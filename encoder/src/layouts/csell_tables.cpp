@@ -107,7 +107,9 @@ std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, 
   });
   if (too_many) return {};
   Tables best = tables;
-  while ((limits.fewest_bytes || tables.slices < largest_tile) && tables.values.size() > 1) {
+  const std::uint64_t least_tiles = limits.asked_for || limits.fewest_bytes ? 1 : limits.least_tiles;
+  while ((limits.fewest_bytes || tables.slices < largest_tile) && tables.values.size() > 1 &&
+         div_up(tables.values.size(), 2) >= least_tiles) {
     Tables wider{tables.slices * 2, block_values, {}};
     wider.values.resize(div_up(tables.values.size(), 2));
     parallel_for(wider.values.size(), threads, [&](std::uint64_t t) {

@@ -34,6 +34,7 @@ struct TableLimits {
   bool asked_for;               ///< whatever they cost; even the smallest tiles may have more values than are staged
   bool fewest_bytes;            ///< only bytes count: any tile may, and have any number of slices
   std::uint64_t staged_values;  ///< of a tile at most, unless one of these is set
+  std::uint64_t least_tiles;    ///< unless one of these is set: fewer leave multiprocessors without any
   std::uint64_t staging_bytes;  ///< what a table costs besides: Device::staging_bytes, for entries alone
 };
 
