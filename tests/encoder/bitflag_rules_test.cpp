@@ -39,7 +39,18 @@ TEST_CASE("segments are for long rows of many entries") {
   };
   CHECK(segments(1000, 19200, many) == 4);  // few and narrow ones
   CHECK(segments(1000, 14400, many) == 1);  // three are enough
-  CHECK(segments(1000, 38400, small_entries - 1) == 1);
+  // Of few entries, 32 or 64, with four entries for each sum.
+  constexpr std::uint64_t few = small_entries / 4;
+  CHECK(segments(1000, 38400, small_entries - 1) == 32);
+  CHECK(segments(1000, 38400, few) == 32);
+  CHECK(segments(1000, 38400, few - 1) == 1);
+  CHECK(segments(1000, 16383, few) == 1);
+  CHECK(segments(1000, 32 * 6400, few) == 32);
+  CHECK(segments(1000, 32 * 6400 + 1, few) == 64);
+  CHECK(segments(1000, 64 * 9600, few) == 64);
+  CHECK(segments(1000, 64 * 9600 + 1, few) == 1);
+  CHECK(segments(few / 128, 38400, few) == 32);
+  CHECK(segments(few / 128 + 1, 38400, few) == 1);
   CHECK(segments(many / 24, 38400, many) == 8);
   CHECK(segments(many / 24 + 1, 38400, many) == 1);
   CHECK(segments(1000, 38400, many, many / 8) == 8);
@@ -86,13 +97,19 @@ TEST_CASE("hot columns are for time on a GPU, where few columns have much of man
   CHECK_FALSE(worth_hot_columns(enough, 4 * enough, 1.9));
 }
 
-TEST_CASE("a tile has two chunks, or of few entries the longest row, or much of it") {
-  CHECK(usual_tile(0, 0, device) == 2);
-  CHECK(usual_tile(1000, 2 * chunk_entries, device) == 2);
-  CHECK(usual_tile(1000, 2 * chunk_entries + 1, device) == 4);
-  CHECK(usual_tile(small_entries, 2 * chunk_entries + 1, device) == 2);
-  CHECK(usual_tile(small_entries - 1, std::uint64_t{max_tile_chunks} * chunk_entries, device) == max_tile_chunks);
-  CHECK(usual_tile(small_entries - 1, std::uint64_t{max_tile_chunks} * chunk_entries + 1, device) == 8);
+TEST_CASE("a tile has two chunks, or of few entries four or more, for the longest row, if enough are busy") {
+  constexpr std::uint64_t all = std::uint64_t{max_tile_chunks} * chunk_entries;
+  CHECK(usual_tile(0, 0, device) == 4);
+  CHECK(usual_tile(1000, 4 * chunk_entries, device) == 4);
+  CHECK(usual_tile(1000, 4 * chunk_entries + 1, device) == 8);
+  CHECK(usual_tile(small_entries, 4 * chunk_entries + 1, device) == 2);
+  CHECK(usual_tile(small_entries - 1, all, device) == max_tile_chunks);
+  CHECK(usual_tile(small_entries - 1, all + 1, device) == 8);
+  // 66 tiles for 132 multiprocessors, and 65.
+  CHECK(usual_tile(66 * 16 * chunk_entries, 16 * chunk_entries, device) == 16);
+  CHECK(usual_tile(65 * 16 * chunk_entries, 16 * chunk_entries, device) == 4);
+  CHECK(usual_tile(65 * all + 1, all, device) == max_tile_chunks);
+  CHECK(usual_tile(65 * all, all, device) == 4);
 }
 
 }  // namespace

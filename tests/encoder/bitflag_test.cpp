@@ -220,12 +220,13 @@ TEST_CASE("a chunk has 256 entries, and the tile goes on after it") {
 TEST_CASE("tiles share no row that fits one") {
   CHECK(continued(round_trip(rows_of<double>({5, 2048, 7}, 4000, 3), {{"bitflag.tile", "8"}})) == 0);
   CHECK(continued(round_trip(rows_of<double>({5, 2049, 7}, 4000, 3), {{"bitflag.tile", "8"}})) == 1);
-  // Below 2^21 nonzeros tiles grow with the longest row.
-  const auto plan = [](const Lengths& lengths) { return plan_of(rows_of<double>(lengths, 20000, 3), "bitflag"); };
+  // Below 2^21 nonzeros tiles grow with the longest row, up to eight chunks if there are few.
+  const auto plan = [](const Lengths& lengths) { return plan_of(rows_of<double>(lengths, 16000, 3), "bitflag"); };
   CHECK(counter(plan({2048}), "tile_chunks") == 8);
-  CHECK(counter(plan({2049}), "tile_chunks") == 16);
-  CHECK(counter(plan({4097, 8192}), "tile_chunks") == 32);
-  CHECK(counter(plan({4097, 8192}), "tiles.continued") == 0);
+  CHECK(counter(plan({2049}), "tile_chunks") == 4);
+  const Lengths many(140, 4097);
+  CHECK(counter(plan(many), "tile_chunks") == 32);
+  CHECK(counter(plan(many), "tiles.continued") == 0);
   CHECK(counter(plan({8193}), "tile_chunks") == 8);  // no tile has room for it
   CHECK(counter(plan({8193}), "tiles.continued") == 4);
   // Whatever lies between rows: gaps take chunks of the tile, too.
@@ -236,7 +237,7 @@ TEST_CASE("tiles share no row that fits one") {
       lengths.push_back(static_cast<std::uint32_t>(rng() % (i % 2 == 0 ? 8193 : 600)));
       if (rng() % 2 == 0) lengths.resize(lengths.size() + rng() % 15000);
     }
-    const Container c = container_of(rows_of<double>(lengths, 8192, 0), {});
+    const Container c = container_of(rows_of<double>(lengths, 8192, 0), {{"bitflag.tile", "32"}});
     CHECK(continued(c) == 0);
   }
 }
@@ -552,7 +553,8 @@ TEST_CASE("auto cuts wide matrices of long rows into segments, unless hot column
   CHECK(segments({{"bitflag.segments", "1"}}) == 1);
   CHECK(segments({{"bitflag.hot", "5"}}) == 1);
   CHECK(segments({{"bitflag.hot", "0"}}) > 4);
-  CHECK(counter(plan_of(rows_of<double>(Lengths(270, 7000), 80000, 0), "bitflag"), "segments") == 1);  // few entries
+  CHECK(counter(plan_of(rows_of<double>(Lengths(270, 7000), 80000, 0), "bitflag"), "segments") == 32);
+  CHECK(counter(plan_of(rows_of<double>(Lengths(74, 7000), 80000, 0), "bitflag"), "segments") == 1);   // few entries
   CHECK(counter(plan_of(rows_of<double>(Lengths(300000, 8), 80000, 0), "bitflag"), "segments") == 1);  // short rows
 }
 

@@ -56,9 +56,23 @@ constexpr double bytes_but_values(double column_bytes) {
          static_cast<double>(sizeof(Chunk)) / chunk_entries;
 }
 
+/// Segments of a part with few entries; 1: none. Rows must be long, so that each has some entries in a segment: 64 rows
+/// of 16,000 in 200,000 columns take 18.2 us without and 12.8 with 32, 4,096 rows of 292 in 60,000 columns 16.4
+/// and 12.9, but of 73 they take 9.0 and 11.9. Wide ones leave no room for loads on their way: two rows of 300,000
+/// take 15.5 us with 32, 13.1 with 64, and 256 rows of 4,687 in 600,000 columns 18.1 without and 15.8 with 64 (H200).
+constexpr std::uint64_t segments_of_few(const PartFacts& part, const Device& device) {
+  constexpr std::uint64_t least_columns = 16384, entries_of_sum = 4;
+  if (part.entries < device.small_entries / 4 || part.cols < least_columns) return 1;
+  constexpr std::uint64_t few = launch_rules::bitflag::few_segments;
+  const std::uint64_t segments = 3 * div_up(part.cols, few) <= 2 * device.segment_columns ? few : 2 * few;
+  const bool fit = div_up(part.cols, segments) <= device.segment_columns;
+  return fit && segments * part.rows * entries_of_sum <= part.entries ? segments : 1;
+}
+
 /// Segments; 1: none.
 constexpr std::uint64_t usual_segments(const PartFacts& part, const Device& device) {
-  if (part.rows == 0 || part.entries < device.small_entries) return 1;
+  if (part.rows == 0) return 1;
+  if (part.entries < device.small_entries) return segments_of_few(part, device);
   // Of at most `of_x` columns each, as many as keep all multiprocessors busy to the end.
   const auto segments_of = [&](std::uint64_t of_x) {
     const std::uint64_t least = div_up(part.cols, of_x);
@@ -111,16 +125,19 @@ constexpr bool worth_hot_columns(std::uint64_t hot_entries, std::uint64_t entrie
          bytes_of_miss * share >= hot_column_bytes - column_bytes;
 }
 
-/// Chunks of a tile. Its warps wait for one another: rmat takes 73.5 us with two, 76.7 with four, 80 with 16 (H200).
-/// Of few entries no row is to lie in several, if that can be; if not, in fewer: an arrow of 200,000 rows takes 14.3 us
-/// with two, 11.7 with eight, lp1 17.6 and 15.4.
+/// Chunks of a tile. Its warps wait for one another: of many entries, rmat takes 73.5 us with two, 76.7 with four, 80
+/// with 16 (H200). Of few entries four take 2.2 % less than two (geometric mean of 51 matrices). No row of these is to
+/// lie in several tiles, if that can be; if not, in fewer: an arrow of 200,000 rows takes 14.3 us with two, 11.7 with
+/// eight, lp1 17.6 and 15.4. But tiles of more than eight are not to leave most multiprocessors without any:
+/// lp_maros-r7 takes 8.7 us with 32 and 7.6 with four, circuit of 28,017 rows 10.2 and 7.8.
 constexpr std::uint32_t usual_tile(std::uint64_t entries, std::uint64_t longest_row, const Device& device) {
-  constexpr std::uint32_t usual = 2, of_long_row = 8;
-  if (entries >= device.small_entries) return usual;
+  constexpr std::uint32_t of_many = 2, of_few = 4, of_long_row = 8;
+  if (entries >= device.small_entries) return of_many;
   if (longest_row > std::uint64_t{max_tile_chunks} * chunk_entries) return of_long_row;
-  std::uint32_t tile = usual;
+  std::uint32_t tile = of_few;
   while (std::uint64_t{tile} * chunk_entries < longest_row) tile *= 2;
-  return tile;
+  const std::uint64_t tiles = div_up(entries, std::uint64_t{tile} * chunk_entries);
+  return tile > of_long_row && 2 * tiles < device.multiprocessors ? of_few : tile;
 }
 
 /// Entries that multiprocessors could take while the one with the most tiles has those: tiles are not divided, and with
