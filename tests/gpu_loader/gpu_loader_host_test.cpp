@@ -24,7 +24,9 @@
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 #include "spmvpack/gpu_loader/timing.hpp"
+#include "spmvpack/launch_rules/amb.hpp"
 #include "spmvpack/launch_rules/csr.hpp"
+#include "spmvpack/launch_rules/padded_rows.hpp"
 
 namespace spmvpack::gpu_loader {
 namespace {
@@ -154,6 +156,60 @@ TEST_CASE("rows are few and long where each has work for its threads, and none h
   CHECK(LongRows::blocks(17, 131073, 131073 * 16) == 16);
   CHECK(LongRows::blocks(1, 1'000'000, 1'000'000) == 512);
   CHECK(LongRows::blocks(1, std::uint64_t{1} << 31U, std::uint64_t{1} << 31U) == 512);
+}
+
+TEST_CASE("rows with a thread each: as many slots on their way as leaves room for all of them on the device") {
+  const auto launch = [](std::uint64_t rows, std::uint64_t of_row, bool single) {
+    const auto [batch, threads] = launch_rules::padded_rows::launch_of(rows, rows * of_row, single, 10);
+    return std::pair(batch, threads);
+  };
+  using Launch = std::pair<int, unsigned>;
+  for (const bool single : {false, true}) {
+    CHECK(launch(0, 0, single) == Launch(7, 128));
+    CHECK(launch(5120, 8, single) == Launch(7, 128));
+    CHECK(launch(5120, 9, single) == Launch(single ? 14 : 16, 128));
+    CHECK(launch(5121, 9, single) == Launch(7, 128));
+    CHECK(launch(10240, 9, single) == Launch(7, 128));
+    CHECK(launch(10241, 9, single) == Launch(4, 256));
+  }
+  CHECK(launch(15360, 9, false) == Launch(4, 256));
+  CHECK(launch(15361, 9, false) == Launch(7, 128));
+  CHECK(launch(23040, 9, false) == Launch(7, 128));
+  CHECK(launch(23041, 9, false) == Launch(4, 256));
+  CHECK(launch(20480, 9, true) == Launch(4, 256));
+  CHECK(launch(20481, 9, true) == Launch(7, 512));
+  CHECK(launch(20481, 8, true) == Launch(7, 256));
+}
+
+TEST_CASE("the encoder's chains of padded rows and of amb are those of the kernels that run") {
+  const auto work_of = [](const char* layout, std::uint64_t rows, std::uint64_t length, std::uint64_t cols) {
+    std::mt19937_64 rng(3);
+    const CsrMatrix a = test::from_rows<double>(rows, cols, rng, 1, [&](std::uint64_t) {
+      std::vector<std::uint32_t> row(length);
+      for (std::uint64_t k = 0; k < length; ++k) row[k] = static_cast<std::uint32_t>(k * (cols / length));
+      return row;
+    });
+    std::map<std::string, std::uint64_t> work;
+    const encoder::Plan plan = encoder::find_strategy(layout).plan(a, {});
+    for (const encoder::Counter& c : plan.parts[0].work) work[c.name] = c.value;
+    return work;
+  };
+  // 132 multiprocessors: batches of 16 slots up to 67,584 rows, then of 7. Two loads wait for each other in each.
+  CHECK(work_of("ell", 1000, 17, 100)["ell.chain"] == 4);
+  CHECK(work_of("ell", 67585, 17, 100)["ell.chain"] == 6);
+  CHECK(work_of("sell", 1000, 8, 100)["sell.chain"] == 4);  // short rows: batches of 7
+  // Rows of amb with up to four lanes, one for each segment of 65,536 columns, are one thread's; others' sums are added
+  // up by a second kernel, eight at a time.
+  auto amb = work_of("amb", 100, 20, 4 * 65536);
+  CHECK(amb["amb.partial_sums"] == 400);
+  CHECK(amb["amb.sum_multiplies"] == 0);
+  CHECK(amb["amb.chain"] == 4 * 2);
+  amb = work_of("amb", 100, 90, 9 * 65536);
+  CHECK(amb["amb.partial_sums"] == 900);
+  CHECK(amb["amb.added_sums"] == 900);
+  CHECK(amb["amb.sum_multiplies"] == 1);
+  CHECK(amb["amb.sum_chain"] == 4);
+  CHECK(amb["amb.chain"] == 2 * 2);
 }
 
 TEST_CASE("no step of a grid over bitflag's tiles passes 2^32") {

@@ -11,7 +11,7 @@
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/survey.hpp"
-#include "spmvpack/launch_rules/device.hpp"
+#include "spmvpack/launch_rules/amb.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
 
 namespace spmvpack::encoder::layouts {
@@ -21,6 +21,7 @@ namespace {
 using namespace spmvpack::layouts::amb;  // what the bytes mean
 
 namespace host_tasks = launch_rules::host_tasks;
+namespace rules = launch_rules::amb;
 
 constexpr std::array<Setting, 4> settings{
     Setting{"amb.segment", "1 to 65536", "columns of a segment, 65536 unless set"},
@@ -275,6 +276,16 @@ class BlockedEntries {
   CsrView a_;
 };
 
+/// How many partial sums the row with most of them has; 1 if there are none. Those of a row are neighbours.
+std::uint64_t most_of_a_row(std::span<const std::uint32_t> shared_rows) {
+  std::uint64_t most = 1, first = 0;
+  for (std::uint64_t i = 0; i < shared_rows.size(); ++i) {
+    if (shared_rows[i] != shared_rows[first]) first = i;
+    most = std::max(most, i + 1 - first);
+  }
+  return most;
+}
+
 class AmbPlanner {
  public:
   AmbPlanner(const PartMatrix& part, const PlanOptions& options)
@@ -296,7 +307,7 @@ class AmbPlanner {
       dispatch(a_.value_type(), [&]<class T>(T) { out_.zeros = BlockedEntries(out_, a_).zeros<T>(); });
   }
 
-  void describe(PartPlan& plan, const Device& device) const {
+  void describe(PartPlan& plan) const {
     plan.info.params[param_segment_cols] = choices_.segment_cols;
     plan.info.params[param_block] = out_.block;
     plan.info.params[param_chunk_rows] = choices_.chunk_rows;
@@ -310,13 +321,19 @@ class AmbPlanner {
     plan.fill_reads_x = blocks_ * out_.block > a_.nnz();
     std::uint64_t longest = 0;
     for (const std::uint32_t length : out_.cl) longest = std::max<std::uint64_t>(longest, ChunkLength{length}.steps());
+    const std::uint64_t lanes = out_.lanes.size(), shared = out_.shared.size(), most_lanes = most_of_a_row(out_.shared);
+    const bool takes_rows = most_lanes <= rules::most_lanes_of_thread &&
+                            rules::may_take_rows(a_.rows(), lanes, out_.block, a_.value_type() == ValueType::f32);
+    const bool adds = shared != 0 && !takes_rows;
     plan.work = {{"amb.multiplies", 1},
                  {"amb.slots", slots},
                  {"amb.steps", steps_ * choices_.chunk_rows},
-                 {"amb.partial_sums", out_.shared.size()},
-                 {"amb.chain", launch_rules::are_few_threads(a_.rows(), device.multiprocessors)
-                                   ? chain_of(longest * out_.block, max_block)
-                                   : 0},
+                 {"amb.lanes", lanes},
+                 {"amb.partial_sums", shared},
+                 {"amb.chain", chain_of(longest * out_.block, rules::values_in_flight) * (adds ? 1 : most_lanes)},
+                 {"amb.sum_multiplies", std::uint64_t{adds ? 1U : 0U}},
+                 {"amb.added_sums", adds ? shared : 0},
+                 {"amb.sum_chain", adds ? chain_of(most_lanes, rules::sums_in_flight) : 0},
                  {"amb.alone", host_tasks::alone(slots, out_.cl.size(), host_tasks::amb_chunks)},
                  {"amb.empty_rows", out_.empty.size()}};
     plan.counters = {
@@ -421,7 +438,7 @@ class AmbPlanner {
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   AmbPlanner planner(part, options);
   PartPlan plan = begin_plan(layout, part);
-  planner.describe(plan, device_of(options));
+  planner.describe(plan);
   const auto blocked = std::make_shared<const Blocked>(planner.take());
   add_sections(plan, std::span(sections).first(blocked->zeros.empty() ? 7 : 8));
   plan.choices = blocked;
@@ -451,9 +468,7 @@ Least least(const Survey& s) {
            {"amb.slots", nnz},
            {"amb.steps", std::max(s.far_apart, div_up(nnz, max_block))},
            {"amb.partial_sums", s.shared_pieces},
-           {"amb.chain", launch_rules::are_few_threads(s.a.rows(), s.device.multiprocessors)
-                             ? chain_of(div_up(s.longest_row, segments), max_block)
-                             : 0}}};
+           {"amb.chain", chain_of(div_up(s.longest_row, segments), rules::values_in_flight)}}};
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
-#include "spmvpack/launch_rules/device.hpp"
+#include "spmvpack/launch_rules/padded_rows.hpp"
 
 namespace spmvpack::encoder::layouts {
 
@@ -43,9 +43,16 @@ bool stores_zeros(const CsrView& a, int threads);
 /// The unit NAME.chain of PartPlan::work: loads that wait for one another in a lane with so many steps, `at_once` of
 /// which are loaded together: their columns or places, then what these name.
 constexpr std::uint64_t chain_of(std::uint64_t steps, std::uint64_t at_once) { return 2 * div_up(steps, at_once); }
-/// Where a thread has a row, it loads more steps together if rows are few.
-constexpr std::uint64_t chain_of_rows(std::uint64_t rows, std::uint64_t longest, const Device& device) {
-  return chain_of(longest, launch_rules::are_few_threads(rows, device.multiprocessors) ? 14 : 4);
+/// The units of the kernels that give each row a thread, by the longest row.
+struct RowChain {
+  std::uint64_t loads;  ///< NAME.chain
+  std::uint64_t slots;  ///< NAME.chain_slots: those of the batches that it is loaded in
+};
+constexpr RowChain chain_of_rows(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz, ValueType type,
+                                 const Device& device) {
+  const auto launch = launch_rules::padded_rows::launch_of(rows, nnz, type == ValueType::f32, device.multiprocessors);
+  const auto batch = static_cast<std::uint64_t>(launch.batch);
+  return {chain_of(longest, batch), div_up(longest, batch) * batch};
 }
 
 /// Whether the longest row is in so many chunks of so many entries that whole warps add up its sums, where a lane does

@@ -12,6 +12,7 @@
 #include "falling_sort.hpp"
 #include "layouts/pkt_packets.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace pkt_plans {

@@ -206,7 +206,10 @@ Least least(const Survey& s) {
   const std::uint64_t nnz = s.a.nnz();
   return {nnz * slot_bytes(size_of(s.a.value_type())),
           false,
-          {{"sell.multiplies", 1}, {"sell.slots", nnz}, {"sell.chain", chain_of_rows(0, s.longest_row, s.device)}}};
+          {{"sell.multiplies", 1},
+           {"sell.slots", nnz},
+           {"sell.chain", chain_of(s.longest_row, launch_rules::padded_rows::large_batch(false))},
+           {"sell.chain_slots", s.longest_row}}};
 }
 
 }  // namespace

@@ -204,12 +204,14 @@ double SplitCosts::of_short(std::string_view layout, const ShortRows& s) const {
 
 double SplitCosts::sell(const ShortRows& s) const {
   const auto slots = static_cast<std::uint64_t>(s.sell_slots);
+  const layouts::RowChain chain = chain_of_rows(a_.rows(), s.longest, s.entries, a_.value_type(), device());
   return cost(slots * layouts::slot_bytes(size_) + (a_.rows() + div_up(a_.rows(), s.sell_rows)) * sizeof(std::uint32_t),
               a_.rows(),
               {{"sell.multiplies", 1},
                {"sell.slots", slots},
                {"sell.rows", a_.rows()},
-               {"sell.chain", chain_of_rows(a_.rows(), s.longest, device())},
+               {"sell.chain", chain.loads},
+               {"sell.chain_slots", chain.slots},
                {"sell.listed", a_.rows()}});
 }
 

@@ -12,33 +12,15 @@
 #include "kernels/scalar.cuh"
 #include "kernels/tuning.cuh"
 #include "layouts/layout.hpp"
+#include "spmvpack/container/layouts/padded_rows.hpp"
 #include "spmvpack/container/layouts/padded_rows_check.hpp"
-#include "spmvpack/launch_rules/device.hpp"
+#include "spmvpack/launch_rules/padded_rows.hpp"
 
 namespace spmvpack::gpu_loader::padded_rows {
 
+namespace rules = launch_rules::padded_rows;
 using namespace spmvpack::layouts::padded_rows;
 using spmvpack::layouts::no_column;
-
-/// Slots of a row whose loads are on their way together, and threads of a block, by the type of vectors. Where rows are
-/// too few to fill the device, a thread has more on their way, and blocks are smaller, so that every multiprocessor
-/// gets some: 81 slots in each of 41,472 rows take 18 instead of 22 us (f64, H200). In f32, large blocks find more of x
-/// in the first-level cache where rows are long (log-distance columns 86 instead of 90 us), and 27 points in 110,592
-/// rows take 12.5 instead of 14.5; where they are short, small blocks are faster (5 points 63 instead of 67 us).
-template <class V>
-inline constexpr int batch_of_many = sizeof(V) == 4 ? 7 : 4;
-template <class V>
-inline constexpr int batch_of_few = sizeof(V) == 4 ? 14 : 16;
-template <class V>
-inline constexpr unsigned most_threads = sizeof(V) == 4 ? 512 : 256;
-inline constexpr unsigned threads_of_short_rows = 256;
-template <class V>
-inline constexpr unsigned threads_of_few = sizeof(V) == 4 ? 128 : 64;
-/// Rows are short if they have up to so many entries on average; where they are few, so many slots are on their way.
-inline constexpr int short_row = 8;
-/// The same for medium rows in slices, whose places are read first: 27 points take 16.4 us with 14 slots on their way,
-/// 16.6 with 16. Without slices it is the other way round (18.5 and 16.3; f64, H200).
-inline constexpr int medium_row = 28, medium_batch = 14;
 
 /// A part's slots in device memory.
 template <class A>
@@ -166,21 +148,14 @@ void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall
              device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
              static_cast<V*>(call.y), RowMap{call.row_list});
     };
-    const bool few = launch_rules::are_few_threads(rows, call.device.multiprocessors);
-    const std::uint64_t nnz = part.info().nnz;
-    const bool short_rows = nnz <= std::uint64_t{short_row} * rows;
-    constexpr bool in_slices = std::is_same_v<Geometry, spmvpack::layouts::SellGeometry>;
-    const bool medium =
-        few && in_slices && nnz > std::uint64_t{batch_of_few<V>} * rows && nnz <= std::uint64_t{medium_row} * rows;
-    if (few && short_rows)
-      start(rows_kernel<short_row, threads_of_few<V>, A, V, Geometry>, threads_of_few<V>);
-    else if (medium)
-      start(rows_kernel<medium_batch, threads_of_few<V>, A, V, Geometry>, threads_of_few<V>);
-    else if (few)
-      start(rows_kernel<batch_of_few<V>, threads_of_few<V>, A, V, Geometry>, threads_of_few<V>);
+    constexpr bool single = sizeof(V) == 4;
+    const auto [batch, block_threads] = rules::launch_of(rows, part.info().nnz, single, call.device.multiprocessors);
+    if (batch == rules::large_batch(single))
+      start(rows_kernel<rules::large_batch(single), rules::threads_of_large, A, V, Geometry>, block_threads);
+    else if (batch == rules::medium_batch)
+      start(rows_kernel<rules::medium_batch, rules::threads_of_medium(single), A, V, Geometry>, block_threads);
     else
-      start(rows_kernel<batch_of_many<V>, most_threads<V>, A, V, Geometry>,
-            short_rows ? std::min(most_threads<V>, threads_of_short_rows) : most_threads<V>);
+      start(rows_kernel<rules::small_batch, rules::threads_of_small, A, V, Geometry>, block_threads);
   });
 }
 

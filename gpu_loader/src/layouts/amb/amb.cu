@@ -17,7 +17,7 @@ namespace spmvpack::gpu_loader::layouts {
 namespace amb_kernels {
 namespace {
 
-constexpr int values_in_flight = 8;  ///< of a lane: the loads of so many values are on their way together
+using launch_rules::amb::values_in_flight;
 /// Of lanes of single columns, `ordered` has them issued together; with longer blocks that is slower.
 template <int block>
 inline constexpr bool issues_together = block == 1;

@@ -104,8 +104,7 @@ __global__ void shared_rows_kernel(const std::uint32_t* shared_rows, std::uint32
   list[place] = {i, end - i, shared_rows[i]};
 }
 
-/// Of a row: most have no more, and then wait for memory once.
-constexpr int sums_in_flight = 8;
+using launch_rules::amb::sums_in_flight;
 
 /// Adds up the partial sums of each row, in order. Neighbouring rows have theirs near each other in each segment. What
 /// does not change between multiplies is loaded before the kernel that writes the sums has ended.
@@ -187,7 +186,7 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
          &found->longest);
   if (shared != 0)
     launch(many_lanes_kernel, stride_blocks(shared, threads), threads, context.stream, shared_rows.data(), shared,
-           most_lanes_of_thread, &found->many_lanes);
+           launch_rules::amb::most_lanes_of_thread, &found->many_lanes);
   read_back();
   if (shared == 0) return state;
   const auto find_lanes = [&](const std::shared_ptr<void>& lane_of) {
