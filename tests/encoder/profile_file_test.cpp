@@ -170,7 +170,7 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
       {with("/device/segment_columns", 65537), "F: device.segment_columns: 65,537; give 2 to 65,536"},
       {with("/device/threads", 1), "F: device.threads: not known to this version"},
       {with("/picoseconds", Json::array()), "F: picoseconds: "},
-      {with("/picoseconds", Json::object()), "F: picoseconds: no price of amb.alone, amb.chain, amb.empty_rows and "},
+      {with("/picoseconds", Json::object()), "F: picoseconds: no price of amb.added_sums, amb.alone, amb.chain and "},
       {without("/picoseconds", "csr.rows"), "F: picoseconds: no price of csr.rows; every unit needs one"},
       {with("/picoseconds/csr.miracles", 1), "F: picoseconds.csr.miracles: not known to this version"},
       {with("/picoseconds/csr.rows", -1), "F: picoseconds.csr.rows: a price of -1; give a finite number from 0"},
@@ -250,8 +250,32 @@ TEST_CASE("plans go by the numbers of the profile's device") {
       if (c.name == "ell.chain") return c.value;
     return std::uint64_t{0};
   };
-  CHECK(chain(132) == 2 * 2);  // 14 of 28 steps at once
-  CHECK(chain(1) == 2 * 7);    // four
+  CHECK(chain(132) == 2 * 2);  // 16 of 28 steps at once
+  CHECK(chain(1) == 2 * 4);    // seven
+}
+
+TEST_CASE("csell's tables are wide, but leave no multiprocessor of the profile's device without any") {
+  Entries entries;
+  for (std::uint32_t r = 0; r < 16384; ++r)
+    for (std::uint32_t c = 0; c < 6; ++c) entries[{r, (r + c * c) % 16384}] = r / 64 + 0.25 * (c % 3);
+  const CsrMatrix a = make_csr(16384, 16384, entries);  // 512 slices, 768 values
+  const auto tile_slices = [&](std::uint64_t multiprocessors) {
+    Json json = good();
+    json["device"]["multiprocessors"] = multiprocessors;
+    json["device"]["small_entries"] = 0;
+    for (const char* const dear : {"offsets", "patterns", "few", "few_offsets", "few_raw", "step", "mirrors"})
+      json["picoseconds"][std::string("csell.") + dear] = 1e6;
+    encoder::PlanOptions options;
+    options.aim.profile = encoder::parse_profile(json.dump(), "F");
+    const encoder::Plan plan = encoder::find_strategy("csell").plan(a, options);
+    for (const encoder::Counter& c : plan.parts[0].counters)
+      if (c.name == "tile_slices") return c.value;
+    return std::uint64_t{0};
+  };
+  CHECK(tile_slices(1) > 32);
+  CHECK(tile_slices(16) == 32);
+  CHECK(tile_slices(17) == 16);  // 32 tiles; there are none of less
+  CHECK(tile_slices(132) == 16);
 }
 
 TEST_CASE("for fewest bytes, plans do not go by the profile's device") {
