@@ -16,8 +16,8 @@ namespace spmvpack::host_loader {
 /// Of functions written with AVX2's intrinsics, as all of their callers are.
 #define SPMVPACK_INLINE_V3 SPMVPACK_TARGET_V3 SPMVPACK_INLINE
 
-/// Before a loop whose turns do not depend on one another, whatever its pointers point at. Clang's hint is a warning where
-/// loops are not optimised; without one it compares the pointers when the loop begins.
+/// Before a loop whose turns do not depend on one another, whatever its pointers point at. Clang's hint is a warning
+/// where loops are not optimised; without one it compares the pointers when the loop begins.
 #ifdef __clang__
 #define SPMVPACK_INDEPENDENT
 #else
