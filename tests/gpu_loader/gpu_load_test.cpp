@@ -257,6 +257,7 @@ TEST_CASE("each check on the device has a file that lies to it, and names it", "
       {"ellpack_r_falls", "col_idx: columns do not rise"},
       {"ellpack_r_gap", "values: padding with a value"},
       {"ellpack_r_padding_value", "values: padding with a value"},
+      {"sell_gap", "col_idx: an entry after padding"},
       {"ellpack_r_row_len_far", "row_len: a row does not have"},
       {"ellpack_r_row_len_less", "row_len: a row does not have"},
       {"sell_slice_ptr_falls", "slice_ptr: it does not start at 0"},
