@@ -257,9 +257,9 @@ def rounded(price):
     return float(f"{price:.3g}") if price >= 1e-3 else 0.0
 
 
-def settled(times, fit, most_slower, rival=None):
+def settled(times, fit, most_slower, rival):
     """The prices, {unit: picoseconds}, that fit(times, weights) ends with. Where auto would be too much slower than a
-    rival, a yardstick unless rival(matrix) names another, what it takes and the rival count a tenth more, and so do a
+    rival, which rival(matrix) names, what it takes and the rival count a tenth more, and so do a
     layout's plans where it would have one that is as much slower than another, and a prediction that is too far off,
     until that is so nowhere in the groups of `most_slower`: the best choice, not the best prediction, is what prices are
     for."""
@@ -277,11 +277,11 @@ def settled(times, fit, most_slower, rival=None):
                     if loss > most_slower[group]:
                         faults.append(loss - most_slower[group])
                         heavier.add(name)
-                taken, yardstick = pick(matrix, prices), (rival or best_yardstick)(matrix)
+                taken, yardstick = pick(matrix, prices), rival(matrix)
                 loss = layouts[taken]["us"] / layouts[yardstick]["us"] - 1 if yardstick else 0
                 if loss > most_slower[group]:
                     faults.append(loss - most_slower[group])
-                    cliffs += 1 if rival is None or group == "shapes" else 0
+                    cliffs += 1 if group == "shapes" else 0
                     heavier |= {taken, yardstick}
             if group == "shapes":
                 fastest = min(layout["us"] for layout in layouts.values())

@@ -12,7 +12,6 @@
 #include "falling_sort.hpp"
 #include "layouts/pkt_packets.hpp"
 #include "spmvpack/container/parallel.hpp"
-#include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace pkt_plans {
@@ -26,6 +25,8 @@ constexpr std::array<Setting, 2> settings{
 
 constexpr std::uint64_t default_threads = 512;
 constexpr std::uint64_t packets_per_task = 4;
+/// Threads of a multiprocessor that hide one another's waiting for loads.
+constexpr std::uint64_t busy_threads = 1024;
 constexpr std::uint64_t loads_at_once = 4;  ///< steps that a thread of a GPU loads together; x is near
 
 struct Choices {
@@ -201,12 +202,11 @@ PartPlan plan_packets(const PartMatrix& part, std::shared_ptr<const Packets> pac
   share_by_section(plan);
   plan.padding = slots_of(plan.info) - plan.info.nnz;
   plan.near_entries = plan.info.nnz;
-  plan.work = {
-      {"pkt.multiplies", 1},
-      {"pkt.slots", slots_of(plan.info)},
-      {"pkt.chain", launch_rules::are_few_threads(all.count() * choices->threads, device_of(options).multiprocessors)
-                        ? div_up(longest, loads_at_once)
-                        : 0}};
+  plan.work = {{"pkt.multiplies", 1},
+               {"pkt.slots", slots_of(plan.info)},
+               {"pkt.chain", all.count() * choices->threads < busy_threads * device_of(options).multiprocessors
+                                 ? div_up(longest, loads_at_once)
+                                 : 0}};
   plan.counters = {{"packets", all.count()},          {"packet_rows", largest},
                    {"threads", choices->threads},     {"steps", steps},
                    {"entries.inside", plan.info.nnz}, {"entries.outside", a.nnz() - plan.info.nnz}};

@@ -31,7 +31,7 @@ constexpr RowLaunch launch_of(std::uint64_t rows, std::uint64_t nnz, bool single
   constexpr std::uint64_t short_row = 8;  // entries on average; no more of them would be on their way
   const bool are_short = nnz <= short_row * rows;
   const auto at_most = [&](std::uint64_t threads) { return rows <= threads * multiprocessors; };
-  constexpr RowLaunch small{small_batch, threads_of_small}, medium{medium_batch, 128};
+  constexpr RowLaunch small{small_batch, threads_of_small}, medium{medium_batch, threads_of_medium(false)};
   if (at_most(512) && !are_short) return {large_batch(single), threads_of_large};
   if (at_most(1024)) return medium;
   if (single) {
