@@ -2,10 +2,12 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "cuda_error.hpp"
 #include "kernels/wait.hpp"
+#include "matrix.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 
 namespace spmvpack::gpu_loader {
@@ -20,17 +22,9 @@ struct StreamDeleter {
 struct EventDeleter {
   void operator()(CUevent_st* event) const { static_cast<void>(cudaEventDestroy(event)); }
 };
-struct DeviceDeleter {
-  void operator()(std::byte* memory) const { static_cast<void>(cudaFree(memory)); }
-};
-using DeviceBytes = std::unique_ptr<std::byte, DeviceDeleter>;
 
 /// At least one byte.
-DeviceBytes device_bytes(std::uint64_t bytes) {
-  void* memory = nullptr;
-  require_cuda(cudaMalloc(&memory, bytes == 0 ? 1 : bytes), "allocating device memory");
-  return DeviceBytes(static_cast<std::byte*>(memory));
-}
+std::shared_ptr<void> device_bytes(std::uint64_t bytes) { return allocate({}, std::max<std::uint64_t>(bytes, 1)); }
 
 std::unique_ptr<CUevent_st, EventDeleter> make_event() {
   cudaEvent_t event = nullptr;
@@ -43,13 +37,13 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 template <class T>
 MultiplyTimes measure(const DeviceMatrix& matrix, DeviceTimer& timer, double seconds) {
   const std::uint64_t cols = matrix.facts().cols, rows = matrix.facts().rows;
-  const DeviceBytes x = device_bytes(cols * sizeof(T)), y = device_bytes(rows * sizeof(T));
+  const std::shared_ptr<void> x = device_bytes(cols * sizeof(T)), y = device_bytes(rows * sizeof(T));
   // Bytes that are a normal number of either type.
   require_cuda(cudaMemset(x.get(), 0x3F, cols * sizeof(T)), "making x");
   const DeviceMultiplier multiplier(matrix, describe<T>());
   const auto multiply = [&] {
-    multiplier.multiply<T>(T{1}, {reinterpret_cast<const T*>(x.get()), cols}, T{0},
-                           DenseView<T>(reinterpret_cast<T*>(y.get()), rows), timer.stream());
+    multiplier.multiply<T>(T{1}, {static_cast<const T*>(x.get()), cols}, T{0},
+                           DenseView<T>(static_cast<T*>(y.get()), rows), timer.stream());
   };
   return time_runs({[&](bool cold) { return timer.run(multiply, cold); }, [] { return now(); }}, seconds);
 }
@@ -59,7 +53,7 @@ MultiplyTimes measure(const DeviceMatrix& matrix, DeviceTimer& timer, double sec
 struct DeviceTimer::Impl {
   std::unique_ptr<CUstream_st, StreamDeleter> stream;
   std::unique_ptr<CUevent_st, EventDeleter> begin = make_event(), end = make_event();
-  DeviceBytes buffer = device_bytes(flush_bytes);
+  std::shared_ptr<void> buffer = device_bytes(flush_bytes);
   int turn = 0;
 };
 

@@ -15,7 +15,7 @@ __device__ void mirror_sums(const View<A>& v, const Walk& walk, std::uint32_t sl
                             std::uint32_t every, std::uint32_t row, const V* __restrict__ x, V (&sum)[block],
                             std::uint32_t& seen) {
   constexpr int steps = static_cast<int>(group_steps), block_values = block * block;
-  constexpr int batch = tuning::mirror_batch<block>;
+  constexpr int batch = tuning::policy(Source::mirror, block, tuning::Size::any).batch;
   const std::uint32_t lane = threadIdx.x % 32;
   const bool skew = v.source == Source::skew;
   for (std::uint32_t g = first; g < walk.groups; g += every) {

@@ -10,22 +10,22 @@
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
-using tuning::Size;
+using tuning::Kind, tuning::Size;
 
 /// What is known of a slice's sums as their kernel is compiled. `one_group`: groups are loaded one at a time, whatever
-/// tuning::depth says.
-template <Source value_source, int block_rows, Size size, bool one_group>
+/// the kind's depth is.
+template <class K, bool one_group>
 struct SumsPolicy {
-  static constexpr Source source = value_source;
-  static constexpr int block = block_rows, block_values = block * block;
+  static constexpr Source source = K::source;
+  static constexpr int block = K::block, block_values = block * block;
   static constexpr int steps = static_cast<int>(group_steps);  ///< of a group
   static constexpr bool raw = source == Source::raw;
   /// Where raw values begin follows from the masks of all groups before: they are added up as the warp goes, or, with
   /// scan, for 32 groups at once, so that no group waits for the masks of another.
-  static constexpr bool scan = raw && size == Size::few, running = raw && !scan;
+  static constexpr bool scan = raw && K::size == Size::few, running = raw && !scan;
   /// Groups that are loaded together, and how many of their steps are.
-  static constexpr int depth = one_group ? 1 : tuning::depth<source, block, size>;
-  static constexpr int batch = tuning::batch<source, block, size> / (tuning::depth<source, block, size> / depth);
+  static constexpr int depth = one_group ? 1 : K::policy.depth;
+  static constexpr int batch = K::policy.batch / (K::policy.depth / depth);
   static_assert(depth * steps % batch == 0);
   /// Values are near, and read when the elements of x have come, so that no registers hold them until then.
   static constexpr bool late = source == Source::table;

@@ -27,10 +27,10 @@ struct Team {
 };
 
 /// The sums of the warps of each team, and the lanes with entries.
-template <int block, unsigned warps, class V>
+template <class K, class V>
 struct Partial {
-  V sum[warps][block][32];
-  std::uint32_t seen[warps];
+  V sum[K::max_warps][K::block][32];
+  std::uint32_t seen[K::max_warps];
 };
 
 /// Tiles in pieces, which are dealt to blocks. One tile is not cut: the grid strides over all slices.
@@ -39,10 +39,12 @@ struct Tiles {
 };
 
 /// One slice, by a team of v.sums warps.
-template <Source source, int block, Size size, class A, class V, class Walk, class Table>
+template <class K, class A, class V, class Walk, class Table>
 __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& slice, std::uint32_t id_bytes,
                                const Team& team, const Table* values, const Operands<V>& operands,
-                               Partial<block, tuning::max_threads<source, block, size> / 32, V>& partial) {
+                               Partial<K, V>& partial) {
+  constexpr Source source = K::source;
+  constexpr int block = K::block;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const Walk walk(slice, v.patterns, v.stream, source == Source::mirror ? slice.reference_bytes() : id_bytes);
   const std::uint32_t row = s * lanes + lane;
@@ -55,12 +57,10 @@ __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& s
   } else {
     // Where raw values begin is added up from group to group, unless it is scanned: a warp that does not take all
     // groups cannot load several.
-    if (size == Size::few || tuning::depth<source, block, size> == 1 || team.warps == 1)
-      slice_sums<SumsPolicy<source, block, size, false>>(walk, team.mine, team.warps, row, values, operands.x, sum,
-                                                         seen);
+    if (K::size == Size::few || K::policy.depth == 1 || team.warps == 1)
+      slice_sums<SumsPolicy<K, false>>(walk, team.mine, team.warps, row, values, operands.x, sum, seen);
     else
-      slice_sums<SumsPolicy<source, block, size, true>>(walk, team.mine, team.warps, row, values, operands.x, sum,
-                                                        seen);
+      slice_sums<SumsPolicy<K, true>>(walk, team.mine, team.warps, row, values, operands.x, sum, seen);
   }
   if (team.warps > 1) {
 #pragma unroll
@@ -108,14 +108,13 @@ __device__ void stage(const A* from, std::uint32_t count, V* to) {
 
 /// A team of warps for each slice. The grid strides over the slices, or over tiles of them, so that neighbours are
 /// multiplied at the same time, and a block stages a table once.
-template <Source source, int block, Size size, class A, class V>
-__global__ void __launch_bounds__(tuning::max_threads<source, block, size>, tuning::bound_blocks<source, block, size>)
+template <class K, class A, class V>
+__global__ void __launch_bounds__(K::policy.threads, tuning::bound_blocks(K::policy))
     slices_kernel(View<A> v, Tiles tiles, std::uint32_t staged, Operands<V> operands) {
   extern __shared__ __align__(16)
       std::byte shared_bytes[];  // a table of `staged` bytes; if there are teams, their sums
-  auto& partial =
-      *reinterpret_cast<Partial<block, tuning::max_threads<source, block, size> / 32, V>*>(shared_bytes + staged);
-  if (operands.alpha.get() == V{0}) return operands.scale_all(v.rows * block);  // x must not be read
+  auto& partial = *reinterpret_cast<Partial<K, V>*>(shared_bytes + staged);
+  if (operands.alpha.get() == V{0}) return operands.scale_all(v.rows * K::block);  // x must not be read
   const Team team(v.sums);
   const std::uint32_t teams = blockDim.x / 32 >> Team::shift(v.sums);
   // Of the slices [begin, end) those of team number `mine` of `all`, by turns. Headers are loaded ahead.
@@ -125,15 +124,15 @@ __global__ void __launch_bounds__(tuning::max_threads<source, block, size>, tuni
     for (std::uint32_t s = begin + mine; s < end; s += all) {
       const Slice slice = next;
       next = load_slice(v.slices, s + all, end);
-      if (size == Size::patterns || slice.is_pattern())
-        multiply_slice<source, block, size, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands, partial);
-      else if constexpr (size != Size::patterns)
-        multiply_slice<source, block, size, A, V, AnyWalk>(v, s, slice, id_bytes, team, values, operands, partial);
+      if (K::size == Size::patterns || slice.is_pattern())
+        multiply_slice<K, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands, partial);
+      else if constexpr (K::size != Size::patterns)
+        multiply_slice<K, A, V, AnyWalk>(v, s, slice, id_bytes, team, values, operands, partial);
     }
   };
   const auto count = static_cast<std::uint32_t>(v.slice_count), all_teams = gridDim.x * teams,
              block_team = blockIdx.x * teams + team.number;
-  if constexpr (source == Source::table) {
+  if constexpr (K::source == Source::table) {
     V* const table = reinterpret_cast<V*>(shared_bytes);
     std::uint32_t loaded = ~0U;  // the tile whose table is in shared memory
     const bool one = tiles.count == 1;
@@ -164,21 +163,19 @@ __global__ void __launch_bounds__(tuning::max_threads<source, block, size>, tuni
 
 /// Lets the kernel have tables of any size. At load, as it takes away the last error of the runtime, which may be the
 /// caller's; and to the most, as the limit is the kernel's, and others may be multiplied at the same time.
-template <Source source, int block, Size size, class A, class V>
+template <class K, class A, class V>
 void reserve_shared() {
-  constexpr std::size_t partial_bytes = sizeof(Partial<block, tuning::max_threads<source, block, size> / 32, V>);
-  require_cuda(
-      cudaFuncSetAttribute(slices_kernel<source, block, size, A, V>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           static_cast<int>(tuning::max_staged_bytes + partial_bytes)),
-      "reserving shared memory");
+  constexpr std::size_t partial_bytes = sizeof(Partial<K, V>);
+  require_cuda(cudaFuncSetAttribute(slices_kernel<K, A, V>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(tuning::max_staged_bytes + partial_bytes)),
+               "reserving shared memory");
 }
 
-template <Source source, int block, Size size, class A, class V>
+template <class K, class A, class V>
 void launch_slices(const DevicePart& part, const MultiplyCall& call) {
-  constexpr unsigned resident_blocks = tuning::resident_blocks<source, block, size>,
-                     max_threads = tuning::max_threads<source, block, size>;
+  constexpr tuning::Policy policy = K::policy;
   const View<A> v = view<A>(part.view);
-  unsigned threads = tuning::threads_limit(max_threads, v.sums);
+  unsigned threads = tuning::threads_limit(policy.threads, v.sums);
   const std::uint64_t tile_count = tiles_of(part.view.info());
   if (tile_count > 1) threads = std::min(threads, tuning::most_threads_of_tiles);  // others work while one stages
   const auto too_many = [&] {  // for a tile, or so that some multiprocessors have none
@@ -187,11 +184,12 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
            v.slice_count * v.sums < at_once * 2 * call.device.multiprocessors;
   };
   while (threads > tuning::least_threads && too_many()) threads /= 2;
-  const std::uint64_t resident = std::uint64_t{call.device.multiprocessors} * resident_blocks * (max_threads / threads);
+  const std::uint64_t resident =
+      std::uint64_t{call.device.multiprocessors} * policy.blocks * (policy.threads / threads);
   const std::uint32_t teams = threads / 32 / v.sums;
   std::uint64_t staged = 0, work = div_up(v.slice_count, teams);
   Tiles tiles{static_cast<std::uint32_t>(tile_count), 1, 0};
-  if constexpr (source == Source::table) {
+  if constexpr (K::source == Source::table) {
     staged = round_up(part.view.info().params[param_largest_tile] * sizeof(V), alignof(double2));
     if (staged > tuning::max_staged_bytes) staged = 0;
     if (tiles.count > 1) {
@@ -200,8 +198,8 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
       work = std::uint64_t{tiles.count} * tiles.pieces;
     }
   }
-  const auto kernel = slices_kernel<source, block, size, A, V>;
-  const std::uint64_t shared = staged + (v.sums > 1 ? sizeof(Partial<block, max_threads / 32, V>) : 0);
+  const auto kernel = slices_kernel<K, A, V>;
+  const std::uint64_t shared = staged + (v.sums > 1 ? sizeof(Partial<K, V>) : 0);
   cudaLaunchConfig_t config = launch_config(static_cast<unsigned>(std::min(work, resident)), threads, call.stream);
   config.dynamicSmemBytes = shared;
   launch(config, kernel, v, tiles, static_cast<std::uint32_t>(staged),
@@ -210,7 +208,7 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
 }
 
 template <Source source, int block, class A, class V>
-void launch_slices(const DevicePart& part, const MultiplyCall& call) {
+void launch_blocks(const DevicePart& part, const MultiplyCall& call) {
   const bool few = launch_rules::csell::are_few(slices_of(part.view.info()), part.view.info().params[param_sums],
                                                 call.device.multiprocessors);
   const bool patterns_only = part.view.info().params[param_patterns_only] != 0;
@@ -218,17 +216,18 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
   if constexpr (source == Source::step) {
     // A pattern of more than 255 groups is no is_pattern(): so rare that the kernel for few slices serves for any
     // number.
-    if (patterns_only && !few) return launch_slices<source, block, Size::patterns, A, V>(part, call);
-    launch_slices<source, block, Size::few, A, V>(part, call);
+    if (patterns_only && !few) return launch_slices<Kind<source, block, Size::patterns>, A, V>(part, call);
+    launch_slices<Kind<source, block, Size::few>, A, V>(part, call);
   } else {
     if constexpr (source != Source::mirror && (source != Source::table || block == 1)) {
-      if (few && !tiled) return launch_slices<source, block, Size::few, A, V>(part, call);
+      if (few && !tiled) return launch_slices<Kind<source, block, Size::few>, A, V>(part, call);
     }
-    if (patterns_only) return launch_slices<source, block, Size::patterns, A, V>(part, call);
+    if (patterns_only) return launch_slices<Kind<source, block, Size::patterns>, A, V>(part, call);
     if constexpr (source == Source::table) {
-      if (block != 1 || tiled) return launch_slices<source, block, Size::tiled, A, V>(part, call);
+      if (block != 1 || tiled) return launch_slices<Kind<source, block, Size::tiled>, A, V>(part, call);
     }
-    if constexpr (source != Source::table || block == 1) launch_slices<source, block, Size::any, A, V>(part, call);
+    if constexpr (source != Source::table || block == 1)
+      launch_slices<Kind<source, block, Size::any>, A, V>(part, call);
   }
 }
 
@@ -237,13 +236,13 @@ void multiply_source(const DevicePart& part, const MultiplyCall& call) {
   dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     switch (part.view.info().params[param_block]) {
       case 1:
-        return launch_slices<source, 1, A, V>(part, call);
+        return launch_blocks<source, 1, A, V>(part, call);
       case 2:
-        return launch_slices<source, 2, A, V>(part, call);
+        return launch_blocks<source, 2, A, V>(part, call);
       case 3:
-        return launch_slices<source, 3, A, V>(part, call);
+        return launch_blocks<source, 3, A, V>(part, call);
       default:
-        return launch_slices<source, 4, A, V>(part, call);
+        return launch_blocks<source, 4, A, V>(part, call);
     }
   });
 }

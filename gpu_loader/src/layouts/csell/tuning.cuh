@@ -17,48 +17,55 @@ using spmvpack::layouts::csell::Source;
 /// several tables, for which blocks wait; or any.
 enum class Size : std::uint8_t { few, patterns, tiled, any };
 
-/// Threads of a block, and blocks that a multiprocessor holds: its registers are divided by them. Large blocks, whose
-/// slices are neighbours, find more of x in the first-level cache: triangles take 98 us with 1,024 threads, 105 with
-/// 256; 5 points 68 us with one block of 1,024 and two groups on their way, 90 with three of 512 and one (H200). Tables
-/// are the other way round: 27 points 80 us with four blocks of 512, 91 with two and two groups.
-template <Source source, int block, Size size>
-inline constexpr unsigned max_threads = size == Size::few         ? launch_rules::csell::threads_of_few
-                                        : source == Source::table ? 512
-                                                                  : 1024;
-template <Source source, int block, Size size>
-inline constexpr unsigned resident_blocks = size == Size::few                  ? 4
-                                            : source != Source::table          ? 1
-                                            : block > 1 || size == Size::tiled ? 2
-                                                                               : 4;
+/// Launch numbers of a kernel.
+struct Policy {
+  unsigned threads;  ///< of a block, at most
+  unsigned blocks;   ///< that a multiprocessor holds: its registers are divided by threads * blocks
+  int depth;         ///< groups whose loads are on their way together
+  int batch;         ///< steps whose values and elements of x are
+};
+
+/// Large blocks, whose slices are neighbours, find more of x in the first-level cache: triangles take 98 us with 1,024
+/// threads, 105 with 256; 5 points 68 us with one block of 1,024 and two groups on their way, 90 with three of 512 and
+/// one. Tables are the other way round: 27 points 80 us with four blocks of 512, 91 with two and two groups (H200).
+constexpr Policy policy(Source source, int block, Size size) {
+  if (size == Size::few) {
+    constexpr unsigned threads = launch_rules::csell::threads_of_few;
+    return block == 1 ? Policy{threads, 4, 4, 16} : Policy{threads, 4, 1, block == 4 ? 1 : 2};
+  }
+  switch (source) {
+    case Source::table:
+      if (block > 1) return {512, 2, 1, 2};
+      return size == Size::tiled ? Policy{512, 2, 2, 8} : Policy{512, 4, 1, 4};
+    case Source::mirror:
+      return {1024, 1, 1, block == 1 ? 4 : block == 2 ? 2 : 1};
+    default:
+      if (block > 1) return {1024, 1, 1, block == 2 ? 2 : 1};
+      return size == Size::patterns ? Policy{1024, 1, 2, 8} : Policy{1024, 1, 1, 4};
+  }
+}
+
+/// What a kernel of slices is compiled for.
+template <Source value_source, int block_rows, Size slices_size>
+struct Kind {
+  static constexpr Source source = value_source;
+  static constexpr int block = block_rows;
+  static constexpr Size size = slices_size;
+  static constexpr Policy policy = tuning::policy(source, block, size);
+  static constexpr unsigned max_warps = policy.threads / 32;
+};
+
 /// Threads that a multiprocessor holds, of the architecture that is compiled for.
 #ifdef __CUDA_ARCH__
 inline constexpr unsigned multiprocessor_threads = launch_rules::multiprocessor_threads(__CUDA_ARCH__);
 #else
 inline constexpr unsigned multiprocessor_threads = launch_rules::multiprocessor_threads(0);
 #endif
-template <Source source, int block, Size size>
-inline constexpr unsigned bound_blocks =
-    resident_blocks<source, block, size>* max_threads<source, block, size> > multiprocessor_threads
-        ? multiprocessor_threads / max_threads<source, block, size>
-        : resident_blocks<source, block, size>;
-/// Groups whose loads are on their way together, and steps whose values and elements of x are.
-template <Source source, int block, Size size>
-inline constexpr int depth = block > 1                                      ? 1
-                             : size == Size::few                            ? 4
-                             : size == Size::tiled                          ? 2
-                             : source == Source::table || size == Size::any ? 1
-                                                                            : 2;
-template <Source source, int block, Size size>
-inline constexpr int batch = block == 1                        ? 4 * depth<source, block, size>
-                             : source == Source::table         ? 2
-                             : block == 4                      ? 1
-                             : block == 2 || size == Size::few ? 2
-                                                               : 1;
-/// With mirrors: steps whose values and elements of x are on their way together.
-template <int block>
-inline constexpr int mirror_batch = block == 1   ? 4
-                                    : block == 2 ? 2
-                                                 : 1;
+/// Policy::blocks, as far as the architecture has room for their threads.
+constexpr unsigned bound_blocks(const Policy& policy) {
+  const unsigned room = multiprocessor_threads / policy.threads;
+  return policy.blocks < room ? policy.blocks : room;
+}
 /// Larger tables are read through the caches: every device has room for these, beside the sums of teams.
 inline constexpr std::uint32_t max_staged_bytes = 64U << 10U;
 
