@@ -1,22 +1,14 @@
 #include "spmvpack/container/layouts/csell.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <string>
 #include <utility>
 
-#include "decide.hpp"
-#include "layouts/csell_columns.hpp"
-#include "layouts/csell_mirrors.hpp"
 #include "layouts/csell_rules.hpp"
 #include "layouts/csell_slice.hpp"
-#include "layouts/csell_tables.hpp"
+#include "layouts/csell_ways.hpp"
 #include "layouts/csell_writer.hpp"
 #include "layouts/layouts.hpp"
-#include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 #include "spmvpack/launch_rules/csell_windows.hpp"
@@ -25,17 +17,30 @@ namespace spmvpack::encoder::layouts {
 namespace csell_plans {
 namespace {
 
-constexpr std::array<Setting, 3> settings{
-    Setting{"csell.block", "auto, or 1 to 4", "rows and columns of a block; auto takes the largest that has no fill"},
-    Setting{"csell.values", "auto, raw, table, step, single, mirror or skew",
-            "where values are; auto takes what is predicted fastest, or smallest"},
-    Setting{"csell.sums", "auto, 1, 2 or 4", "sums of a row, each by a warp; auto takes several if rows are few"}};
+Slices slices_of(ChosenWay chosen, const ValueTable& values) {
+  Slices out{.source = chosen.way.facts.source,
+             .columns = std::move(chosen.columns),
+             .tables = std::move(chosen.way.tables),
+             .tiles = {},
+             .mirrors = std::move(chosen.way.mirrors),
+             .single = {}};
+  if (out.source == Source::single) out.single = {values.most_frequent()[0].bits};
+  if (!out.mirrors) return out;
+  out.columns.patterns = std::move(out.mirrors->patterns);
+  out.columns.lists = out.mirrors->lists;
+  for (std::uint64_t s = 0; s < out.columns.slices.size(); ++s)
+    out.columns.slices[s].pattern = out.mirrors->place[s] | std::uint32_t{out.mirrors->reference_bytes[s]} << 30U;
+  return out;
+}
 
 class CsellPlanner {
  public:
   CsellPlanner(const PartMatrix& part, const PlanOptions& options) : a_(part.a), device_(device_of(options)) {
     const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads, false);
-    choose(*values, options);
+    ChosenWay chosen = choose_way(a_, *values, options);
+    facts_ = chosen.way.facts;
+    considered_ = std::move(chosen.considered);
+    out_ = slices_of(std::move(chosen), *values);
     place();
   }
 
@@ -89,33 +94,7 @@ class CsellPlanner {
   Slices take() { return std::move(out_); }
 
  private:
-  void choose(const ValueTable& values, const PlanOptions& options);
   void place();
-  [[nodiscard]] std::uint64_t raw_bytes(const ColumnsPlan& columns) const {
-    const std::size_t size = size_of(a_.value_type());
-    const BlockRows rows(a_, columns.block);
-    std::uint64_t sum = 0;
-    for (std::uint64_t s = 0; s < rows.slices(); ++s)
-      sum += round_up(rows.blocks(s) * columns.block * columns.block * size, unit);
-    return sum;
-  }
-  /// Of these columns, in a way that takes so many bytes.
-  [[nodiscard]] WayFacts facts_of(Source source, const ColumnsPlan& columns, std::uint64_t bytes) const {
-    const ColumnsPlan::GroupSums groups = columns.group_sums();
-    WayFacts f{.source = source,
-               .block = columns.block,
-               .rows = a_.rows(),
-               .entries = a_.nnz(),
-               .value_size = size_of(a_.value_type()),
-               .slices = columns.slices.size(),
-               .pattern_groups = groups.of[0],
-               .offset_groups = groups.of[1] + groups.of[2] + groups.of[3],
-               .longest = groups.longest,
-               .device_bytes = bytes};
-    if ((source == Source::step || source == Source::single) && f.block == 1 && f.offset_groups == 0)
-      f.windows = columns.windows(a_.cols());
-    return f;
-  }
   CsrView a_;
   const Device& device_;
   Slices out_;
@@ -123,123 +102,6 @@ class CsellPlanner {
   std::uint64_t stream_units_ = 0, value_count_ = 0;
   std::vector<Counter> considered_;
 };
-
-std::optional<Source> source_setting(const PlanOptions& options) {
-  const auto found = options.settings.find("csell.values");
-  if (found == options.settings.end() || found->second == "auto") return {};
-  const auto name = std::find(source_names.begin(), source_names.end(), found->second);
-  if (name == source_names.end()) refuse_setting("csell.values", found->second, settings[1].values);
-  return static_cast<Source>(name - source_names.begin());
-}
-
-std::optional<std::uint64_t> sums_setting(const PlanOptions& options) {
-  const auto found = options.settings.find("csell.sums");
-  if (found == options.settings.end() || found->second == "auto") return {};
-  for (const std::uint64_t sums : {1U, 2U, 4U})
-    if (found->second == std::to_string(sums)) return sums;
-  refuse_setting("csell.sums", found->second, settings[2].values);
-}
-
-void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) {
-  const std::optional<Source> wanted = source_setting(options);
-  const auto wanted_block = read_setting(options, "csell.block", 1, max_block, "auto");
-  const auto refuse = [](std::string what, const char* remedy) {
-    throw Error(errc::unsupported, "csell: " + std::move(what), {}, remedy);
-  };
-  std::uint32_t block = 1;
-  for (std::uint32_t b = max_block; b > 1 && block == 1; --b)
-    if ((!wanted_block || *wanted_block == b) && a_.nnz() != 0 && full_blocks(a_, b, options.threads)) block = b;
-  if (wanted_block && *wanted_block != block)
-    refuse(fmt::format("the matrix is not made of full blocks of {} by {}", *wanted_block, *wanted_block),
-           "use another csell.block, or amb, whose blocks may have fill");
-  const std::size_t size = size_of(a_.value_type());
-  const BlockRows rows(a_, block);
-  std::optional<ColumnsPlan> plain, in_steps;
-
-  // Every way with its bytes and its work; the least for the aim wins, of equals the first.
-  const std::uint64_t csr_bytes = spmvpack::layouts::csr::device_bytes(a_.rows(), a_.nnz(), a_.value_type());
-  const std::optional<std::uint64_t> sums = sums_setting(options);
-  std::optional<Rank> best;
-  const auto rank = [&](WayFacts& f) {
-    f.sums = sums ? *sums : sums_of(f, device_);
-    return rank_of({f.device_bytes, work_of(f, device_)}, csr_bytes, options.aim);
-  };
-  const auto is_best = [&](const Rank& of) { return !best || of < *best; };
-  const auto consider = [&](WayFacts f) {
-    considered_.push_back(
-        {fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(f.source))), f.device_bytes});
-    const Rank of = rank(f);
-    if (!is_best(of)) return false;
-    best = of;
-    out_.source = f.source;
-    out_.tables = {};
-    out_.mirrors.reset();
-    facts_ = f;
-    return true;
-  };
-  /// Whether mirrors may be best if half of all blocks have one, and if as many have as in a sample.
-  const auto may_have_mirrors = [&](Source source) {
-    const WayFacts without = facts_of(Source::raw, *plain, 0);
-    const auto is_best_with = [&](std::uint64_t mirrors) {
-      WayFacts f = with_mirrors(without, source, mirrors, plain->bytes());
-      return is_best(rank(f));
-    };
-    const std::uint64_t blocks = a_.nnz() / block / block;
-    if (!is_best_with(blocks / 2)) return false;
-    const MirrorSample sample = sample_mirrors(rows, source);
-    if (!are_many_mirrors(sample.mirrors, sample.blocks)) return false;
-    return options.aim.optimize == Objective::bytes ||
-           is_best_with(std::min(blocks / 2, blocks * sample.mirrors / sample.blocks));
-  };
-  for (const Source source : sources_to_plan({a_.nnz(), values.distinct(), block}, wanted)) {
-    if (source == Source::step) {
-      in_steps = plan_columns(rows, true, options.threads);
-      if (in_steps) consider(facts_of(source, *in_steps, in_steps->bytes()));
-      continue;
-    }
-    if (!plain) plain = plan_columns(rows, false, options.threads);
-    if (source == Source::single) {
-      out_.single = {values.most_frequent()[0].bits};
-      consider(facts_of(source, *plain, plain->bytes() + size));
-    } else if (source == Source::table) {
-      const TableLimits limits{.least_entries = device_.small_entries,
-                               .asked_for = wanted.has_value(),
-                               .fewest_bytes = options.aim.optimize == Objective::bytes,
-                               .staged_values = device_.table_values,
-                               .least_tiles = block == 1 ? device_.multiprocessors : 1,
-                               .staging_bytes = device_.staging_bytes};
-      auto tables = plan_tables(rows, values, plain->groups, limits, options.threads);
-      if (!tables) continue;
-      WayFacts f = facts_of(source, *plain, plain->bytes() + tables->bytes(plain->groups, size));
-      f.tiles = tables->values.size();
-      if (consider(f)) out_.tables = std::move(*tables);
-    } else if (source == Source::raw) {
-      consider(facts_of(source, *plain, plain->bytes() + raw_bytes(*plain)));
-    } else if (wanted || may_have_mirrors(source)) {
-      auto mirrors = plan_mirrors(rows, source, plain->slices, plain->groups, plain->patterns, options.threads);
-      if (!mirrors) continue;
-      WayFacts f = facts_of(source, *plain, mirrors->bytes(plain->groups, block, size));
-      f.mirrors = mirrors->mirrored;
-      f.mirrors_by_steps = mirrors->by_steps;
-      if (consider(f)) out_.mirrors = std::move(mirrors);
-    }
-  }
-  if (!best && has_mirrors(*wanted))
-    refuse(fmt::format("csell.values is {}, but no {} has the bits of its transposed one{}, or a row has too many",
-                       source_names.at(static_cast<std::size_t>(*wanted)), block == 1 ? "entry" : "block",
-                       *wanted == Source::skew ? " with the sign flipped" : ""),
-           "use csell.values=raw, or auto");
-  if (!best)
-    refuse(fmt::format("csell.values is {}, but the values do not repeat like that",
-                       source_names.at(static_cast<std::size_t>(*wanted))),
-           "use csell.values=raw, or auto");
-  out_.columns = std::move(out_.source == Source::step ? *in_steps : *plain);
-  if (!out_.mirrors) return;
-  out_.columns.patterns = std::move(out_.mirrors->patterns);
-  out_.columns.lists = out_.mirrors->lists;
-  for (std::uint64_t s = 0; s < out_.columns.slices.size(); ++s)
-    out_.columns.slices[s].pattern = out_.mirrors->place[s] | std::uint32_t{out_.mirrors->reference_bytes[s]} << 30U;
-}
 
 /// Where each slice's pieces are, now that all choices are made.
 void CsellPlanner::place() {
