@@ -16,9 +16,8 @@ constexpr std::uint32_t word_bits = 32;
 /// repetition.
 __global__ void check_map_kernel(const std::uint32_t* list, std::uint64_t count, std::uint64_t size,
                                  std::uint32_t* seen, std::uint32_t bit, std::uint32_t* errors) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   bool found = false;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
+  for (std::uint64_t i = first_item(); i < count; i += stride()) {
     const std::uint32_t index = list[i], mask = 1U << index % word_bits;
     if (index >= size || (atomicOr(seen + index / word_bits, mask) & mask) != 0) found = true;
   }

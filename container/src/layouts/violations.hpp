@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -30,10 +31,11 @@ void require_sound(std::uint32_t found, const PartView& part, std::span<const Vi
 }
 
 /// Checks pieces of a part in parallel, several in a task, and that they have as many entries as the part table says.
-/// check(i): of a piece, returns its entries.
+/// check(i): of a piece, returns its entries. `others`: entries that are in no piece.
 template <class F>
-void check_pieces(const PartView& part, std::uint64_t pieces, std::uint64_t pieces_per_task, int threads, F&& check) {
-  std::atomic<std::uint64_t> entries{0};
+void check_pieces(const PartView& part, std::uint64_t pieces, std::uint64_t pieces_per_task, int threads, F&& check,
+                  std::uint64_t others = 0) {
+  std::atomic<std::uint64_t> entries{others};
   parallel_pieces(pieces, pieces_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     std::uint64_t sum = 0;
     for (std::uint64_t i = first; i < last; ++i) sum += check(i);

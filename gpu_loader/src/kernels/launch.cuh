@@ -26,6 +26,10 @@ inline unsigned stride_blocks(std::uint64_t work, unsigned threads) {
   return static_cast<unsigned>(blocks < tuning::grid_stride_blocks ? blocks : tuning::grid_stride_blocks);
 }
 
+/// Of a loop over the grid's threads: a thread's first item, and how far apart its items are.
+__device__ inline std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+__device__ inline std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
+
 /// Launches a kernel, or throws. Unlike <<<>>>, it reports errors of this launch only, not those left behind by earlier
 /// calls: after polling an event, a caller would otherwise see its multiply fail.
 template <class... Parameters, class... Arguments>

@@ -77,12 +77,6 @@ __global__ void check_lanes_kernel(Chunks<A> v, Sizes n, bool zeros, std::uint32
   if (count != 0) atomicAdd(entries, count);
 }
 
-__global__ void check_totals_kernel(const unsigned long long* entries, std::uint64_t zeros, std::uint64_t nnz,
-                                    std::uint32_t* errors) {
-  // With other errors, lanes may not have been counted.
-  if (*errors == 0 && *entries + zeros != nnz) *errors = bad_totals;
-}
-
 std::uint64_t row_words(std::uint64_t rows) { return div_up(rows, 32); }
 
 }  // namespace
@@ -109,7 +103,7 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
     over(n.rows, check_marks_kernel, n.rows, scratch, errors);
     over(lanes, check_lanes_kernel<A>, v, n, zeros != 0, errors, entries);
   });
-  launch(check_totals_kernel, 1, 1, stream, entries, zeros, part.info().nnz, errors);
+  launch(check_count_kernel, 1, 1, stream, entries, part.info().nnz - zeros, bad_totals, errors);
 }
 
 }  // namespace spmvpack::gpu_loader::layouts::amb_kernels

@@ -15,9 +15,8 @@ constexpr std::uint32_t bad_count = 1U << 7;
 /// `continued`: tiles that begin inside a row.
 template <class T>
 __global__ void check_headers_kernel(View<T> v, Sizes n, std::uint32_t* errors, std::uint32_t* continued) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   std::uint32_t found = 0, tiles = 0;
-  for (std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; c <= v.chunk_count; c += stride) {
+  for (std::uint64_t c = first_item(); c <= v.chunk_count; c += stride()) {
     found |= check_header(v, n, c);
     tiles += continues_tile(v, c) ? 1 : 0;
   }
@@ -29,11 +28,11 @@ __global__ void check_headers_kernel(View<T> v, Sizes n, std::uint32_t* errors, 
 template <class T>
 __global__ void check_kernel(View<T> v, Sizes n, std::uint32_t* errors, unsigned long long* entries_in_all) {
   if (__any_sync(full_warp, static_cast<int>(*errors != 0)) != 0) return;  // all lanes, or none
-  const std::uint64_t warps = std::uint64_t{gridDim.x} * blockDim.x / 32;
+  const std::uint64_t warps = stride() / 32;
   const unsigned lane = lane_id(), lanes_before = (1U << lane) - 1;
   std::uint32_t found = 0;
   unsigned long long entries = 0;
-  for (std::uint64_t c = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32; c < v.chunk_count; c += warps) {
+  for (std::uint64_t c = first_item() / 32; c < v.chunk_count; c += warps) {
     const ChunkView chunk = ChunkView::of(v, c);
     const std::uint32_t count = chunk.chunk.info.entries();
     if (count == 0) continue;

@@ -14,10 +14,8 @@ constexpr std::uint32_t bad_count = 1U << 10;
 
 template <class T>
 __global__ void check_places_kernel(View<T> v, Sizes n, std::uint32_t* errors) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  const std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  std::uint32_t found = first == 0 ? check_end(v, n) : sound;
-  for (std::uint64_t c = first; c < v.chunks; c += stride) found |= check_place(v, n, c);
+  std::uint32_t found = first_item() == 0 ? check_end(v, n) : sound;
+  for (std::uint64_t c = first_item(); c < v.chunks; c += stride()) found |= check_place(v, n, c);
   if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
@@ -25,11 +23,11 @@ __global__ void check_places_kernel(View<T> v, Sizes n, std::uint32_t* errors) {
 template <class T>
 __global__ void check_kernel(View<T> v, Sizes n, std::uint32_t* errors, unsigned long long* entries) {
   if (__any_sync(full_warp, static_cast<int>(*errors != 0)) != 0) return;  // all lanes, or none
-  const std::uint64_t warps = std::uint64_t{gridDim.x} * blockDim.x / 32;
+  const std::uint64_t warps = stride() / 32;
   const unsigned lane = lane_id();
   std::uint32_t found = 0;
   unsigned long long count = 0;
-  for (std::uint64_t c = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32; c < v.chunks; c += warps) {
+  for (std::uint64_t c = first_item() / 32; c < v.chunks; c += warps) {
     const std::uint32_t of_bases = check_bases(v, n, c);
     found |= of_bases;
     if (of_bases != 0) continue;

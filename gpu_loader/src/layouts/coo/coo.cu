@@ -18,9 +18,7 @@ constexpr std::array<std::string_view, 3> check_names{
 
 __global__ void check_kernel(spmvpack::layouts::coo::Entries e, std::uint64_t nnz, std::uint32_t* errors) {
   std::uint32_t found = 0;
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < nnz; k += stride)
-    found |= check_entry(e, k);
+  for (std::uint64_t k = first_item(); k < nnz; k += stride()) found |= check_entry(e, k);
   if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
