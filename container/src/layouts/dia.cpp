@@ -1,6 +1,7 @@
 #include "spmvpack/container/layouts/dia_check.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "stored_zeros.hpp"
+#include "unpacking.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::dia {
@@ -39,29 +40,11 @@ void check(const PartView& part, int threads) {
 CsrMatrix unpack(const PartView& part, int threads) {
   const View d = view(part);
   CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  m.row_ptr[0] = 0;
   dispatch(m.value_type(), [&]<class T>(T) {
     const Slots<T> slots(part);
     const auto has_entry = [&](std::uint64_t slot) { return slots.has_entry(slot); };
-    const T* const from = part.get<T>("values").data();
-    auto& to = std::get<Array<T>>(m.values);
-    parallel_pieces(m.rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-      for (std::uint64_t r = first; r < last; ++r) {
-        std::uint64_t n = 0;
-        each_entry<T>(d, r, has_entry, [&](std::uint32_t /*column*/, const ValueSlot& /*slot*/) { ++n; });
-        m.row_ptr[r + 1] = n;
-      }
-    });
-    for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
-    parallel_pieces(m.rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-      for (std::uint64_t r = first; r < last; ++r) {
-        std::uint64_t k = m.row_ptr[r];
-        each_entry<T>(d, r, has_entry, [&](std::uint32_t column, const ValueSlot& slot) {
-          m.col_idx[k] = column;
-          copy_value<T>(from, slot, &to[k++]);
-        });
-      }
-    });
+    unpack_rows<T>(m, part.get<T>("values").data(), rows_per_task, threads,
+                   [&](std::uint64_t r, auto&& f) { each_entry<T>(d, r, has_entry, f); });
   });
   return m;
 }

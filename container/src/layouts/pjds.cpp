@@ -43,13 +43,10 @@ void check(const PartView& part, int threads) {
     part.require(std::equal(rows.begin(), rows.end(), cols.begin(), cols.end()), "col_map",
                  [] { return std::string("is not the list of rows"); });
   }
-  const std::uint64_t longest = padded_rows::check(part, g, part.rows(), threads, column_order(part));
-  part.require(longest == g.width, {}, [&] { return fmt::format("no row has the width of {} entries", g.width); });
+  padded_rows::check(part, g, part.rows(), g.width, threads, column_order(part));
   const std::uint32_t* const columns = part.get<std::uint32_t>("col_idx").data();
-  parallel_pieces(part.rows(), padded_rows::rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t r = first; r < last; ++r)
-      require_sound(check_length(g, columns, part.rows(), r), part, texts, r);
-  });
+  parallel_items(part.rows(), padded_rows::rows_per_task, threads,
+                 [&](std::uint64_t r) { require_sound(check_length(g, columns, part.rows(), r), part, texts, r); });
 }
 
 CsrMatrix unpack(const PartView& part, int threads) { return padded_rows::unpack(part, geometry(part), threads); }

@@ -24,11 +24,10 @@ void check(const PartView& part, int threads) {
   const std::uint64_t slices = slices_of(part.info());
   require_sound(check_ends(g, slices, steps_of(part.info())), part, texts);
   for (std::uint64_t s = 0; s < slices; ++s) require_sound(check_slice(g, s), part, texts, s + 1);
-  padded_rows::check(part, g, slices * g.slice_rows, threads);
+  padded_rows::check(part, g, slices * g.slice_rows, {}, threads);
   const std::uint32_t* const columns = part.get<std::uint32_t>("col_idx").data();
-  parallel_pieces(slices, padded_rows::rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t s = first; s < last; ++s) require_sound(check_steps(g, columns, s), part, texts, s);
-  });
+  parallel_items(slices, padded_rows::rows_per_task, threads,
+                 [&](std::uint64_t s) { require_sound(check_steps(g, columns, s), part, texts, s); });
 }
 
 CsrMatrix unpack(const PartView& part, int threads) { return padded_rows::unpack(part, geometry(part), threads); }

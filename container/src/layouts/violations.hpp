@@ -30,6 +30,12 @@ void require_sound(std::uint32_t found, const PartView& part, std::span<const Vi
   part.fail(fmt::format(fmt::runtime(text), numbers...), section);
 }
 
+/// The part has as many entries as the part table says.
+inline void require_entries(const PartView& part, std::uint64_t entries) {
+  const std::uint64_t nnz = part.info().nnz;
+  part.require(entries == nnz, {}, [&] { return fmt::format("{} entries, the part table says {}", entries, nnz); });
+}
+
 /// Checks pieces of a part in parallel, several in a task, and that they have as many entries as the part table says.
 /// check(i): of a piece, returns its entries. `others`: entries that are in no piece.
 template <class F>
@@ -41,9 +47,7 @@ void check_pieces(const PartView& part, std::uint64_t pieces, std::uint64_t piec
     for (std::uint64_t i = first; i < last; ++i) sum += check(i);
     entries += sum;
   });
-  const std::uint64_t nnz = part.info().nnz;
-  part.require(entries == nnz, {},
-               [&] { return fmt::format("{} entries, the part table says {}", entries.load(), nnz); });
+  require_entries(part, entries);
 }
 
 }  // namespace spmvpack::layouts

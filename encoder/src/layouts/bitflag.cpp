@@ -66,27 +66,14 @@ class BitflagWriter {
  private:
   template <class T>
   void fill_stream(std::uint64_t begin, std::span<std::byte> out) const {
-    if (out.empty()) return;
     const CountedVector<PlannedChunk>& all = p_.chunks.all;
-    const std::uint64_t end = begin + out.size();
-    auto c = static_cast<std::size_t>(
-        std::upper_bound(all.begin(), all.end(), begin / unit,
-                         [](std::uint64_t at, const PlannedChunk& p) { return at < p.chunk.place; }) -
-        all.begin() - 1);
-    std::vector<std::byte> bytes;
-    for (; c + 1 < all.size() && std::uint64_t{all[c].chunk.place} * unit < end; ++c) {
-      const std::uint64_t at = std::uint64_t{all[c].chunk.place} * unit,
-                          size = std::uint64_t{all[c + 1].chunk.place} * unit - at;
-      if (size == 0 || at + size <= begin) continue;
-      if (begin <= at && at + size <= end) {
-        std::memset(out.data() + (at - begin), 0, size);
-        write_chunk<T>(all[c], out.data() + (at - begin));
-        continue;
-      }
-      bytes.assign(size, {});
-      write_chunk<T>(all[c], bytes.data());
-      copy_overlap(begin, out, at, bytes);
-    }
+    fill_pieces(
+        all.size() - 1, [&](std::uint64_t c) { return std::uint64_t{all[c].chunk.place} * unit; }, begin, out,
+        [&](std::uint64_t c, std::span<std::byte> bytes) {
+          if (bytes.empty()) return;
+          std::memset(bytes.data(), 0, bytes.size());
+          write_chunk<T>(all[c], bytes.data());
+        });
   }
 
   template <class T>

@@ -155,23 +155,10 @@ class ChunkedPart {
 
   void fill_blob(const CsrView& a, std::uint64_t begin, std::span<std::byte> out) const {
     const CountedVector<Chunk>& chunks = chunking_.chunks;
-    const std::uint64_t end = begin + out.size();
-    auto after = std::upper_bound(chunks.begin(), chunks.end(), begin,
-                                  [](std::uint64_t at, const Chunk& c) { return at < c.blob_offset; });
-    std::vector<std::byte> whole;
-    for (std::size_t c = static_cast<std::size_t>(after - chunks.begin()) - 1; c < chunks.size(); ++c) {
-      const std::uint64_t first = chunks[c].blob_offset;
-      const std::uint64_t last = c + 1 < chunks.size() ? chunks[c + 1].blob_offset : chunking_.blob_bytes();
-      if (first >= end) break;
-      if (begin <= first && last <= end) {
-        fill_chunk(a, c, out.data() + (first - begin));
-        continue;
-      }
-      // The requested bytes cover only part of this chunk.
-      whole.resize(last - first);
-      fill_chunk(a, c, whole.data());
-      copy_overlap(begin, out, first, whole);
-    }
+    fill_pieces(
+        chunks.size(),
+        [&](std::uint64_t c) { return c < chunks.size() ? chunks[c].blob_offset : chunking_.blob_bytes(); }, begin, out,
+        [&](std::uint64_t c, std::span<std::byte> bytes) { fill_chunk(a, c, bytes.data()); });
   }
 
   void fill_chunk(const CsrView& a, std::size_t c, std::byte* out) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/encoder/device.hpp"
@@ -91,6 +92,33 @@ inline void copy_overlap(std::uint64_t begin, std::span<std::byte> out, std::uin
                          std::span<const std::byte> from) {
   const std::uint64_t first = std::max(begin, at), last = std::min(begin + out.size(), at + from.size());
   if (first < last) std::memcpy(out.data() + (first - begin), from.data() + (first - at), last - first);
+}
+
+/// Fills a section that is made of pieces, piece by piece. begin_of(i): the byte at which piece i begins, or of i =
+/// count the section's end; the first is 0, and none falls. write(i, bytes): writes all bytes of a piece.
+template <class BeginOf, class Write>
+void fill_pieces(std::uint64_t count, BeginOf&& begin_of, std::uint64_t begin, std::span<std::byte> out,
+                 Write&& write) {
+  if (count == 0) return;
+  const std::uint64_t end = begin + out.size();
+  std::uint64_t i = 0;  // the last piece that does not begin behind `begin`
+  for (std::uint64_t n = count; n > 1;) {
+    const std::uint64_t half = n / 2;
+    const bool behind = begin_of(i + half) > begin;
+    i += behind ? 0 : half;
+    n = behind ? half : n - half;
+  }
+  std::vector<std::byte> whole;
+  for (; i < count && begin_of(i) < end; ++i) {
+    const std::uint64_t at = begin_of(i), size = begin_of(i + 1) - at;
+    if (begin <= at && at + size <= end) {
+      write(i, out.subspan(at - begin, size));
+      continue;
+    }
+    whole.resize(size);
+    write(i, std::span<std::byte>(whole));
+    copy_overlap(begin, out, at, whole);
+  }
 }
 
 /// Fills elements of type T one by one, calling element(i) for those that touch bytes [begin, begin + out.size()).

@@ -198,23 +198,19 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   return plan;
 }
 
-/// Fills an array of elements of so many bytes, of which each slice has an extent: writes slice by slice those that the
-/// bytes of `out` belong to. write(s, lanes, bytes): what slice s has of it; the bytes are 0 before.
+/// Fills an array of elements of so many bytes, of which each slice has an extent. write(s, lanes, bytes): what slice s
+/// has of it; the bytes are 0 before.
 template <class Write>
 void fill_by_slices(const Choices& choices, const CsrView& a, std::uint64_t window_rows, Extent (*extent)(const Slice&),
                     std::uint64_t element_bytes, std::uint64_t begin, std::span<std::byte> out, Write&& write) {
-  const auto after =
-      std::upper_bound(choices.slices.begin(), choices.slices.end(), begin,
-                       [&](std::uint64_t byte, const Slice& s) { return byte < extent(s).begin * element_bytes; });
-  CountedVector<std::byte> bytes;
-  for (auto s = static_cast<std::uint64_t>(after - choices.slices.begin()) - (after == choices.slices.begin() ? 0 : 1);
-       s < choices.slices.size(); ++s) {
-    const Extent has = extent(choices.slices[s]);
-    if (has.begin * element_bytes >= begin + out.size()) break;
-    bytes.assign(has.count * element_bytes, std::byte{0});
-    write(s, choices.lanes_of(a, window_rows, s), std::span<std::byte>(bytes));
-    copy_overlap(begin, out, has.begin * element_bytes, bytes);
-  }
+  const auto begin_of = [&](std::uint64_t s) {
+    const Extent has = extent(choices.slices[std::min(s, choices.slices.size() - 1)]);
+    return (has.begin + (s < choices.slices.size() ? 0 : has.count)) * element_bytes;
+  };
+  fill_pieces(choices.slices.size(), begin_of, begin, out, [&](std::uint64_t s, std::span<std::byte> bytes) {
+    std::fill(bytes.begin(), bytes.end(), std::byte{0});
+    write(s, choices.lanes_of(a, window_rows, s), bytes);
+  });
 }
 
 void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin, std::span<std::byte> out) {
