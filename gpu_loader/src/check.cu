@@ -33,8 +33,8 @@ void check_map(const PartView& part, const IndexMap& map, std::string_view name,
                std::uint32_t* seen, std::uint32_t* errors, Stream stream) {
   if (map.kind != format::MapKind::list || map.count == 0) return;
   clear(seen, div_up(size, word_bits), stream);
-  launch(check_map_kernel, stride_blocks(map.count, tuning::check_threads), tuning::check_threads, stream,
-         part.get<std::uint32_t>(name).data(), map.count, size, seen, bit, errors);
+  launch_check(check_map_kernel, map.count, stream, part.get<std::uint32_t>(name).data(), map.count, size, seen, bit,
+               errors);
 }
 
 /// The rows and columns that a part's lists are of: those of A or of its transpose.

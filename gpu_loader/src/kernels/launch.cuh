@@ -52,6 +52,13 @@ void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cu
   launch(launch_config(blocks, threads, stream), kernel, std::forward<Arguments>(arguments)...);
 }
 
+/// Launches a kernel of a structure check, whose threads share so many items: first_item(), stride().
+template <class... Parameters, class... Arguments>
+void launch_check(void (*kernel)(Parameters...), std::uint64_t items, cudaStream_t stream, Arguments&&... arguments) {
+  launch(kernel, stride_blocks(items, tuning::check_threads), tuning::check_threads, stream,
+         std::forward<Arguments>(arguments)...);
+}
+
 /// Loads before it are issued before loads after it. Left alone, the compiler moves each load down to its use to save
 /// registers, and a thread then waits for one after the other.
 __device__ inline void issue_loads() { __syncwarp(__activemask()); }

@@ -92,9 +92,8 @@ void check(const PartView& part, const Geometry& geometry, std::uint64_t lanes, 
   auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
   if (lanes != 0)
     dispatch(part.info().value_type, [&]<class A>(A) {
-      launch(check_kernel<A, Geometry>, stride_blocks(lanes, tuning::check_threads), tuning::check_threads, stream,
-             geometry, slots_of<A>(part), lanes, RowSizes{part.rows(), part.cols(), order}, row_len, errors, longest,
-             entries);
+      launch_check(check_kernel<A, Geometry>, lanes, stream, geometry, slots_of<A>(part), lanes,
+                   RowSizes{part.rows(), part.cols(), order}, row_len, errors, longest, entries);
     });
   launch(check_totals_kernel, 1, 1, stream, longest, entries, width, part.info().nnz, errors);
 }

@@ -91,17 +91,14 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
   dispatch(part.info().value_type, [&]<class A>(A) {
     const Chunks<A> v = view<A>(part);
     const Sizes n = sizes_of(part);
-    const auto over = [&](std::uint64_t work, auto kernel, auto... arguments) {
-      launch(kernel, stride_blocks(work + 1, tuning::check_threads), tuning::check_threads, stream, arguments...);
-    };
     const std::uint64_t lanes = v.chunks * v.chunk_rows;
     const Marks seen{scratch};
     std::uint32_t* const segments = scratch + row_words(n.rows);
-    over(v.chunks, check_chunks_kernel<A>, v, n, errors);
-    over(lanes, check_targets_kernel<A>, v, n, seen, segments, errors);
-    over(v.shared + v.empty, check_rows_kernel<A>, v, n, seen, segments, errors);
-    over(n.rows, check_marks_kernel, n.rows, scratch, errors);
-    over(lanes, check_lanes_kernel<A>, v, n, zeros != 0, errors, entries);
+    launch_check(check_chunks_kernel<A>, v.chunks + 1, stream, v, n, errors);
+    launch_check(check_targets_kernel<A>, lanes + 1, stream, v, n, seen, segments, errors);
+    launch_check(check_rows_kernel<A>, v.shared + v.empty + 1, stream, v, n, seen, segments, errors);
+    launch_check(check_marks_kernel, n.rows + 1, stream, n.rows, scratch, errors);
+    launch_check(check_lanes_kernel<A>, lanes + 1, stream, v, n, zeros != 0, errors, entries);
   });
   launch(check_count_kernel, 1, 1, stream, entries, part.info().nnz - zeros, bad_totals, errors);
 }

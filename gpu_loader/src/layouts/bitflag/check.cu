@@ -93,13 +93,10 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
   dispatch(part.info().value_type, [&]<class T>(T) {
     const View<T> v = view<T>(part);
     const Sizes n = sizes_of(part);
-    const auto over = [&](std::uint64_t work, auto kernel, auto... arguments) {
-      launch(kernel, stride_blocks(work, tuning::check_threads), tuning::check_threads, stream, arguments...);
-    };
-    over(v.chunk_count + 1, check_headers_kernel<T>, v, n, errors, continued);
-    if (v.hot_count != 0) over(v.hot_count, check_hot_kernel<T>, v, n, errors);
-    if (v.segment_count > 1) over(v.segment_count + 1, check_segments_kernel<T>, v, errors);
-    if (v.chunk_count != 0) over(v.chunk_count * 32, check_kernel<T>, v, n, errors, entries);
+    launch_check(check_headers_kernel<T>, v.chunk_count + 1, stream, v, n, errors, continued);
+    if (v.hot_count != 0) launch_check(check_hot_kernel<T>, v.hot_count, stream, v, n, errors);
+    if (v.segment_count > 1) launch_check(check_segments_kernel<T>, v.segment_count + 1, stream, v, errors);
+    if (v.chunk_count != 0) launch_check(check_kernel<T>, v.chunk_count * 32, stream, v, n, errors, entries);
   });
   launch(check_totals_kernel, 1, 1, stream, entries, part.info().nnz, continued, part.info().params[param_continued],
          errors);

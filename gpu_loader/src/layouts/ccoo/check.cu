@@ -72,12 +72,9 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
   dispatch(part.info().value_type, [&]<class T>(T) {
     const View<T> v = view<T>(part);
     const Sizes n = sizes_of<T>(part);
-    launch(check_places_kernel<T>, stride_blocks(v.chunks + 1, tuning::check_threads), tuning::check_threads, stream, v,
-           n, errors);
+    launch_check(check_places_kernel<T>, v.chunks + 1, stream, v, n, errors);
     // Without chunks, there may be no blob.
-    if (v.chunks != 0)
-      launch(check_kernel<T>, stride_blocks(v.chunks * 32, tuning::check_threads), tuning::check_threads, stream, v, n,
-             errors, entries);
+    if (v.chunks != 0) launch_check(check_kernel<T>, v.chunks * 32, stream, v, n, errors, entries);
   });
   launch(check_count_kernel, 1, 1, stream, entries, part.info().nnz, bad_count, errors);
 }

@@ -25,8 +25,9 @@ __global__ void check_kernel(spmvpack::layouts::coo::Entries e, std::uint64_t nn
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
   const auto rows = part.get<std::uint32_t>("row_idx"), cols = part.get<std::uint32_t>("col_idx");
   if (rows.empty()) return;
-  launch(check_kernel, stride_blocks(rows.size(), tuning::check_threads), tuning::check_threads, stream,
-         spmvpack::layouts::coo::Entries{rows.data(), cols.data(), part.rows(), part.cols()}, rows.size(), errors);
+  launch_check(check_kernel, rows.size(), stream,
+               spmvpack::layouts::coo::Entries{rows.data(), cols.data(), part.rows(), part.cols()}, rows.size(),
+               errors);
 }
 
 /// The rows of entries are stored with them.

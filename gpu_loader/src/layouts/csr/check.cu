@@ -54,8 +54,8 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
   auto* const falls = reinterpret_cast<unsigned long long*>(errors + 2);
   with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     const std::uint64_t work = a.nnz > a.rows ? a.nnz : std::uint64_t{a.rows} + 1;
-    launch(check_kernel<P>, stride_blocks(work, tuning::check_threads), tuning::check_threads, stream, a.row_ptr,
-           a.col_idx, a.rows, part.cols(), a.nnz, errors, longest, falls);
+    launch_check(check_kernel<P>, work, stream, a.row_ptr, a.col_idx, a.rows, part.cols(), a.nnz, errors, longest,
+                 falls);
   });
   launch(check_totals_kernel, 1, 1, stream, falls, longest,
          part.info().params[spmvpack::layouts::csr::param_longest_row], errors);

@@ -55,15 +55,12 @@ __global__ void check_values_kernel(Diagonals<A> d, std::uint32_t* errors, unsig
 }
 
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
-  constexpr unsigned check_threads = tuning::check_threads;
   auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
   dispatch(part.info().value_type, [&]<class A>(A) {
     const Diagonals<A> d = diagonals_of<A>(part);
     if (d.count == 0) return;
-    launch(check_diagonals_kernel, stride_blocks(d.count, check_threads), check_threads, stream, d, errors);
-    if (d.rows != 0)
-      launch(check_values_kernel<A>, stride_blocks(d.count * d.rows, check_threads), check_threads, stream, d, errors,
-             entries);
+    launch_check(check_diagonals_kernel, d.count, stream, d, errors);
+    if (d.rows != 0) launch_check(check_values_kernel<A>, d.count * d.rows, stream, d, errors, entries);
   });
   // The host alone has the list of zeros that are entries.
   launch(check_count_kernel, 1, 1, stream, entries, part.info().nnz - stored_zeros(part), bad_totals, errors);

@@ -46,18 +46,15 @@ __global__ void check_lists_kernel(const std::uint32_t* rows, const std::uint32_
 }
 
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
-  constexpr unsigned threads = tuning::check_threads;
   const PjdsGeometry g = geometry(part);
-  launch(check_columns_kernel, stride_blocks(g.width + 1, threads), threads, stream, g, part.rows(),
-         slots_of(part.info()), errors);
+  launch_check(check_columns_kernel, g.width + 1, stream, g, part.rows(), slots_of(part.info()), errors);
   padded_rows::check(part, g, part.rows(), g.width, errors, stream, column_order(part));
   if (part.rows() == 0) return;
-  const unsigned blocks = stride_blocks(part.rows(), threads);
-  launch(check_lengths_kernel, blocks, threads, stream, g, part.get<std::uint32_t>("col_idx").data(), part.rows(),
-         errors);
+  launch_check(check_lengths_kernel, part.rows(), stream, g, part.get<std::uint32_t>("col_idx").data(), part.rows(),
+               errors);
   if (const std::uint32_t* const cols = column_order(part); cols != nullptr)
-    launch(check_lists_kernel, blocks, threads, stream, part.get<std::uint32_t>("row_map").data(), cols, part.rows(),
-           errors);
+    launch_check(check_lists_kernel, part.rows(), stream, part.get<std::uint32_t>("row_map").data(), cols, part.rows(),
+                 errors);
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {

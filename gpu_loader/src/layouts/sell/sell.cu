@@ -33,11 +33,9 @@ __global__ void check_steps_kernel(SellGeometry geometry, const std::uint32_t* c
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
   const SellGeometry g = geometry(part);
   const std::uint64_t slices = slices_of(part.info());
-  const unsigned blocks = stride_blocks(slices + 1, tuning::check_threads);
-  launch(check_slices_kernel, blocks, tuning::check_threads, stream, g, slices, steps_of(part.info()), errors);
+  launch_check(check_slices_kernel, slices + 1, stream, g, slices, steps_of(part.info()), errors);
   padded_rows::check(part, g, slices * g.slice_rows, padded_rows::any_length, errors, stream);
-  launch(check_steps_kernel, blocks, tuning::check_threads, stream, g, part.get<std::uint32_t>("col_idx").data(),
-         slices, errors);
+  launch_check(check_steps_kernel, slices + 1, stream, g, part.get<std::uint32_t>("col_idx").data(), slices, errors);
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
