@@ -148,6 +148,12 @@ std::shared_ptr<const ValueTable> ValueTable::count(const CsrView& a, int thread
   return result;
 }
 
+std::vector<ValueKey> ValueTable::frequent_keys() const {
+  std::vector<ValueKey> keys;
+  for (const ValueCount& v : most_frequent_) keys.push_back(v.bits);
+  return keys;
+}
+
 std::uint64_t ValueTable::covered(std::size_t k) const noexcept {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < std::min(k, most_frequent_.size()); ++i) sum += most_frequent_[i].count;

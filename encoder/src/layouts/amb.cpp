@@ -173,6 +173,7 @@ WorkFacts facts_of(const Blocked& part, const CsrView& a, std::uint64_t steps) {
           .most_of_a_row = most_of_a_row(part.shared)};
 }
 
+/// published.bytes: of the arrays that table 2 of the paper counts; the lists of shared and of empty rows are ours.
 std::vector<Counter> counters_of(const Blocked& part, const PartFacts& facts) {
   const std::uint64_t chunks = part.cl.size(), lanes = part.lanes.size();
   std::vector<Counter> counters{{"block", part.block},
@@ -181,8 +182,6 @@ std::vector<Counter> counters_of(const Blocked& part, const PartFacts& facts) {
                                 {"lanes", lanes},
                                 {"lanes.shared", part.shared.size()},
                                 {"rows.empty", part.empty.size()},
-                                // Table 2 of the paper counts these arrays; the lists of shared and of empty rows are
-                                // ours.
                                 {"published.bytes", chunks * 8 + lanes * 4 + bytes_with(facts, part.block)}};
   for (std::uint64_t b = 1; b <= max_block; ++b)
     counters.push_back({fmt::format("block_{}.bytes", b), bytes_with(facts, b)});

@@ -24,6 +24,7 @@ constexpr std::array<Setting, 3> settings{
     Setting{"ccoo.k", "auto, 1, 2, 4 or 8", "slots per lane (K); auto minimises device bytes"},
     Setting{"ccoo.b", "auto, 8, 16, 32, 64, 128 or 256", "lanes of a chunk (B), 256 unless set; GPUs take 32 and more"},
     Setting{"ccoo.values", "auto or lut", "lut: ids as in the paper, even if all values are the same"}};
+constexpr std::array<std::string_view, 1> lut_name{"lut"};
 
 /// A power of two from `least` to `most`; none if the setting is absent or "auto".
 std::optional<std::uint32_t> power_setting(const PlanOptions& options, const std::string& name, std::uint32_t least,
@@ -40,13 +41,15 @@ class ChunkedPart {
  public:
   ChunkedPart(const PartMatrix& part, const PlanOptions& options)
       : values_(part.values ? part.values : ValueTable::count(part.a, options.threads)),
-        ids_(lut_bits(*values_)),
+        table_(values_->frequent_keys()),
+        ids_(table_),
         lanes_(power_setting(options, "ccoo.b", 8, default_lanes).value_or(default_lanes)),
-        single_(usual_values(values_->distinct(), wants_ids(options)) == Values::single) {
+        single_(usual_values(values_->distinct(), read_name<bool>(options, settings[2], lut_name).has_value()) ==
+                Values::single) {
     const std::optional<std::uint32_t> wanted = power_setting(options, "ccoo.k", 1, 8);
     const CsrView& a = part.a;
     const RawEntries raw(a, ids_, values_->covered(lut_capacity) != a.nnz(), options.threads);
-    const std::uint64_t lut_bytes = values_->most_frequent().size() * size_of(a.value_type());
+    const std::uint64_t lut_bytes = table_.size() * size_of(a.value_type());
 
     std::array<Chunking, slot_choices.size()> all;
     std::array<WayFacts, slot_choices.size()> ways;
@@ -83,10 +86,7 @@ class ChunkedPart {
       case blob:
         return fill_blob(a, begin, out);
       default:
-        dispatch(a.value_type(), [&]<class T>(T) {
-          compute_elements<bits_of<T>>(
-              begin, out, [&](std::uint64_t i) { return static_cast<bits_of<T>>(values_->most_frequent()[i].bits); });
-        });
+        fill_table(a.value_type(), table_, begin, out);
     }
   }
 
@@ -138,21 +138,9 @@ class ChunkedPart {
                         device);
   }
   [[nodiscard]] std::uint64_t blob_bytes() const { return chunking_.blob_bytes(); }
-  [[nodiscard]] std::uint64_t lut_size() const { return chunking_.uses_lut ? values_->most_frequent().size() : 0; }
+  [[nodiscard]] std::uint64_t lut_size() const { return chunking_.uses_lut ? table_.size() : 0; }
 
  private:
-  static bool wants_ids(const PlanOptions& options) {
-    const auto found = options.settings.find("ccoo.values");
-    if (found == options.settings.end() || found->second == "auto") return false;
-    if (found->second != "lut") refuse_setting(found->first, found->second, "auto or lut");
-    return true;
-  }
-  static std::vector<ValueKey> lut_bits(const ValueTable& table) {
-    std::vector<ValueKey> bits;
-    for (const ValueCount& v : table.most_frequent()) bits.push_back(v.bits);
-    return bits;
-  }
-
   void fill_blob(const CsrView& a, std::uint64_t begin, std::span<std::byte> out) const {
     const CountedVector<Chunk>& chunks = chunking_.chunks;
     fill_pieces(
@@ -223,6 +211,7 @@ class ChunkedPart {
   }
 
   std::shared_ptr<const ValueTable> values_;
+  std::vector<ValueKey> table_;
   ValueIds ids_;
   std::uint32_t lanes_;
   bool single_;  ///< whether all values have the same bits, and chunks have none

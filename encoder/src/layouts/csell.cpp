@@ -124,24 +124,8 @@ class CsellPlanner {
   std::vector<Counter> considered_;
 };
 
-std::optional<Source> source_setting(const PlanOptions& options) {
-  const auto found = options.settings.find("csell.values");
-  if (found == options.settings.end() || found->second == "auto") return {};
-  const auto name = std::find(source_names.begin(), source_names.end(), found->second);
-  if (name == source_names.end()) refuse_setting("csell.values", found->second, settings[1].values);
-  return static_cast<Source>(name - source_names.begin());
-}
-
-std::optional<std::uint64_t> sums_setting(const PlanOptions& options) {
-  const auto found = options.settings.find("csell.sums");
-  if (found == options.settings.end() || found->second == "auto") return {};
-  for (const std::uint64_t sums : {1U, 2U, 4U})
-    if (found->second == std::to_string(sums)) return sums;
-  refuse_setting("csell.sums", found->second, settings[2].values);
-}
-
 void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) {
-  const std::optional<Source> wanted = source_setting(options);
+  const auto wanted = read_name<Source>(options, settings[1], source_names);
   const auto wanted_block = read_setting(options, "csell.block", 1, max_block, "auto");
   const auto refuse = [](std::string what, const char* remedy) {
     throw Error(errc::unsupported, "csell: " + std::move(what), {}, remedy);
@@ -158,10 +142,11 @@ void CsellPlanner::choose(const ValueTable& values, const PlanOptions& options) 
 
   // Every way with its bytes and its work; the least for the aim wins, of equals the first.
   const std::uint64_t csr_bytes = spmvpack::layouts::csr::device_bytes(a_.rows(), a_.nnz(), a_.value_type());
-  const std::optional<std::uint64_t> sums = sums_setting(options);
+  constexpr std::array<std::string_view, 3> powers{"1", "2", "4"};
+  const auto sums = read_name<std::uint64_t>(options, settings[2], powers);
   std::optional<Rank> best;
   const auto rank = [&](WayFacts& f) {
-    f.sums = sums ? *sums : sums_of(f, device_);
+    f.sums = sums ? std::uint64_t{1} << *sums : sums_of(f, device_);
     return rank_of({f.device_bytes, work_of(f, device_)}, csr_bytes, options.aim);
   };
   const auto is_best = [&](const Rank& of) { return !best || of < *best; };

@@ -8,6 +8,7 @@
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/encoder/value_table.hpp"
 #include "spmvpack/launch_rules/padded_rows.hpp"
 
 namespace spmvpack::encoder::layouts {
@@ -37,6 +38,17 @@ const Choices& choices_of(const PartPlan& plan) {
 /// (empty: there is none). Error(errc::usage).
 std::optional<std::uint64_t> read_setting(const PlanOptions& options, const std::string& name, std::uint64_t least,
                                           std::uint64_t most, std::string_view word);
+
+/// The place among `names` of a setting's value; none if it is absent or is the `word`. Error(errc::usage).
+template <class Place>
+std::optional<Place> read_name(const PlanOptions& options, const Setting& setting,
+                               std::span<const std::string_view> names, std::string_view word = "auto") {
+  const auto found = options.settings.find(std::string(setting.name));
+  if (found == options.settings.end() || found->second == word) return {};
+  const auto name = std::find(names.begin(), names.end(), found->second);
+  if (name == names.end()) refuse_setting(found->first, found->second, setting.values);
+  return static_cast<Place>(name - names.begin());
+}
 
 /// Whether any entry is +0. Most matrices have none, and need no list of them.
 bool stores_zeros(const CsrView& a, int threads);
@@ -131,6 +143,13 @@ void compute_elements(std::uint64_t begin, std::span<std::byte> out, F&& element
     std::memcpy(out.data() + at, reinterpret_cast<const std::byte*>(&value) + within, n);
     at += n;
   }
+}
+
+/// Fills a table of values.
+inline void fill_table(ValueType type, std::span<const ValueKey> table, std::uint64_t begin, std::span<std::byte> out) {
+  dispatch(type, [&]<class T>(T) {
+    compute_elements<bits_of<T>>(begin, out, [&](std::uint64_t i) { return static_cast<bits_of<T>>(table[i]); });
+  });
 }
 
 }  // namespace spmvpack::encoder::layouts

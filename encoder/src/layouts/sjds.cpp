@@ -91,20 +91,15 @@ void each_piece(const CsrView& a, std::uint32_t row, F&& f) {
 
 /// The values that codes name; none if values are raw.
 std::vector<ValueKey> table_of(const PartMatrix& part, const PlanOptions& options) {
-  const auto found = options.settings.find("sjds.values");
-  const std::string wanted = found == options.settings.end() ? "auto" : found->second;
-  if (wanted != "auto" && wanted != "raw" && wanted != "code")
-    refuse_setting("sjds.values", wanted, settings[1].values);
-  if (wanted == "raw") return {};
+  const auto wanted = read_name<Source>(options, settings[1], source_names);
+  if (wanted == Source::raw) return {};
   const std::shared_ptr<const ValueTable> values =
       part.values != nullptr ? part.values : ValueTable::count(part.a, options.threads, false);
   const PartFacts facts{part.a.nnz(), values->distinct()};
-  if (wanted == "auto" && usual_source(facts, options.aim.optimize) == Source::raw) return {};
+  if (!wanted && usual_source(facts, options.aim.optimize) == Source::raw) return {};
   if (!fit_codes(facts))
     throw Error(errc::unsupported, "sjds: more than 16 distinct values have no codes", {}, "use sjds.values=raw");
-  std::vector<ValueKey> table;
-  for (const ValueCount& v : values->most_frequent()) table.push_back(v.bits);
-  return table;
+  return values->frequent_keys();
 }
 
 /// What a slice has of an array: elements from its place on.
@@ -243,10 +238,7 @@ void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint
                          [&](std::uint64_t s, const Lanes& from, std::span<std::byte> bytes) {
                            write_values(a, choices.slices[s], from, bytes);
                          });
-      dispatch(a.value_type(), [&]<class T>(T) {
-        compute_elements<bits_of<T>>(begin, out,
-                                     [&](std::uint64_t i) { return static_cast<bits_of<T>>(choices.table[i]); });
-      });
+      fill_table(a.value_type(), choices.table, begin, out);
   }
 }
 
