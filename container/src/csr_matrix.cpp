@@ -73,13 +73,11 @@ bool CsrView::columns_increase(int threads) const {
 
 Array<std::uint32_t> narrow_indices(std::span<const std::int64_t> indices, std::uint64_t size, int threads) {
   Array<std::uint32_t> narrow(indices.size());
-  parallel_pieces(indices.size(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t k = first; k < last; ++k) {
-      const auto index = static_cast<std::uint64_t>(indices[k]);  // negative ones become too large
-      if (index >= size || index >= max_dimension)
-        throw Error(errc::bad_input, fmt::format("index {} of entry {} is not below {}", indices[k], k, size));
-      narrow[k] = static_cast<std::uint32_t>(index);
-    }
+  parallel_items(indices.size(), rows_per_task, threads, [&](std::uint64_t k) {
+    const auto index = static_cast<std::uint64_t>(indices[k]);  // negative ones become too large
+    if (index >= size || index >= max_dimension)
+      throw Error(errc::bad_input, fmt::format("index {} of entry {} is not below {}", indices[k], k, size));
+    narrow[k] = static_cast<std::uint32_t>(index);
   });
   return narrow;
 }
@@ -118,9 +116,8 @@ bool equal_bits(const CsrView& a, const CsrView& b, int threads) {
   if (a.rows() != b.rows() || a.cols() != b.cols() || a.nnz() != b.nnz() || a.value_type() != b.value_type())
     return false;
   std::atomic<bool> equal{true};
-  parallel_pieces(a.rows() + 1, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t r = first; r < last; ++r)
-      if (a.row_ptr(r) != b.row_ptr(r)) equal = false;
+  parallel_items(a.rows() + 1, rows_per_task, threads, [&](std::uint64_t r) {
+    if (a.row_ptr(r) != b.row_ptr(r)) equal = false;
   });
   const auto compare = [&](const void* p, const void* q, std::uint64_t bytes) {
     parallel_pieces(bytes, std::uint64_t{1} << 20, threads, [&](std::uint64_t first, std::uint64_t last) {

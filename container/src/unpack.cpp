@@ -109,11 +109,10 @@ void check_claims(const Container& container, const CsrView& a, int threads) {
            (facts.field == Field::pattern ? v == 1 : std::isfinite(v) && std::trunc(v) == v);
   };
   constexpr std::uint64_t rows_per_task = 4096;
-  parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t r = first; r < last; ++r)
-      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k)
-        if (!fits_field(values[k]))
-          fail(fmt::format("row {}, column {}: the value {}", r, columns[k], values[k]), to_string(facts.field));
+  parallel_items(a.rows(), rows_per_task, threads, [&](std::uint64_t r) {
+    for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k)
+      if (!fits_field(values[k]))
+        fail(fmt::format("row {}, column {}: the value {}", r, columns[k], values[k]), to_string(facts.field));
   });
   if (symmetry == Symmetry::general) return;
   if (const std::uint64_t k = first_without_mirror(a, symmetry, threads); k != a.nnz())

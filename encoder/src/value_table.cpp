@@ -50,9 +50,7 @@ bool clearly_exceeds(const T* values, std::uint64_t n, int threads) {
   constexpr std::uint64_t looked_at = 2 * ValueTable::max_distinct;
   if (n <= ValueTable::max_distinct) return false;
   SharedBits hashes(short_hashes);
-  parallel_pieces(std::min(n, looked_at), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t i = begin; i < end; ++i) hashes.set(short_hash(values[i]));
-  });
+  parallel_items(std::min(n, looked_at), piece, threads, [&](std::uint64_t i) { hashes.set(short_hash(values[i])); });
   return hashes.count() > ValueTable::max_distinct;
 }
 
@@ -148,6 +146,12 @@ std::shared_ptr<const ValueTable> ValueTable::count(const CsrView& a, int thread
   keep_most_frequent(result->most_frequent_, max_frequent);
   result->most_frequent_.shrink_to_fit();
   return result;
+}
+
+std::vector<ValueKey> ValueTable::frequent_keys() const {
+  std::vector<ValueKey> keys;
+  for (const ValueCount& v : most_frequent_) keys.push_back(v.bits);
+  return keys;
 }
 
 std::uint64_t ValueTable::covered(std::size_t k) const noexcept {

@@ -16,9 +16,8 @@ constexpr std::uint32_t word_bits = 32;
 /// repetition.
 __global__ void check_map_kernel(const std::uint32_t* list, std::uint64_t count, std::uint64_t size,
                                  std::uint32_t* seen, std::uint32_t bit, std::uint32_t* errors) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   bool found = false;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
+  for (std::uint64_t i = first_item(); i < count; i += stride()) {
     const std::uint32_t index = list[i], mask = 1U << index % word_bits;
     if (index >= size || (atomicOr(seen + index / word_bits, mask) & mask) != 0) found = true;
   }
@@ -34,8 +33,8 @@ void check_map(const PartView& part, const IndexMap& map, std::string_view name,
                std::uint32_t* seen, std::uint32_t* errors, Stream stream) {
   if (map.kind != format::MapKind::list || map.count == 0) return;
   clear(seen, div_up(size, word_bits), stream);
-  launch(check_map_kernel, stride_blocks(map.count, tuning::check_threads), tuning::check_threads, stream,
-         part.get<std::uint32_t>(name).data(), map.count, size, seen, bit, errors);
+  launch_check(check_map_kernel, map.count, stream, part.get<std::uint32_t>(name).data(), map.count, size, seen, bit,
+               errors);
 }
 
 /// The rows and columns that a part's lists are of: those of A or of its transpose.

@@ -33,6 +33,16 @@ std::vector<int> calls_of(int shares, int threads = 4) {
 
 }  // namespace
 
+TEST_CASE("items: each is called once, whatever their number and that of neighbours in a task") {
+  for (const std::uint64_t items : {0, 1, 7, 64, 1000})
+    for (const std::uint64_t piece : {1, 7, 64, 2000})
+      for (const int threads : {1, 3}) {
+        std::vector<std::atomic<int>> calls(items);
+        parallel_items(items, piece, threads, [&](std::uint64_t i) { ++calls.at(i); });
+        CHECK(std::vector<int>(calls.begin(), calls.end()) == std::vector<int>(items, 1));
+      }
+}
+
 TEST_CASE("shares: each is called once, whatever their number and wherever the caller is") {
   for (const int shares : {0, 1, 2, 3, 16, 70}) {
     const std::vector<int> once(static_cast<std::size_t>(shares), 1);

@@ -26,6 +26,16 @@ TEST_CASE("values are one, in a table, or raw") {
   CHECK(usual_source(with_values(many, 8, max_table + 1)) == Source::raw);
 }
 
+TEST_CASE("values can be in a table or one if there are so few") {
+  CHECK(fit(with_values(10, 8, max_table), Source::table));
+  CHECK_FALSE(fit(with_values(10, 8, max_table + 1), Source::table));
+  CHECK_FALSE(fit(with_values(0, 8, 0), Source::table));
+  CHECK(fit(with_values(10, 8, 1), Source::single));
+  CHECK_FALSE(fit(with_values(10, 8, 2), Source::single));
+  CHECK(fit(with_values(10, 8, max_table + 1), Source::raw));
+  CHECK(fit(with_values(10, 8, max_table + 1), Source::window));
+}
+
 TEST_CASE("windows and decimals are for fewer bytes") {
   CHECK(decimal_bytes({100, 8, 800}, 30) == 430);
   CHECK(most_window_values({100, 8, 800}) == 74);  // 592 of 599 bytes

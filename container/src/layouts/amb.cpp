@@ -5,6 +5,7 @@
 #include "spmvpack/container/layouts/amb_entries.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "stored_zeros.hpp"
+#include "unpacking.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::amb {
@@ -107,13 +108,11 @@ CsrMatrix unpack(const PartView& part, int threads) {
     const View<T> v = view<T>(part);
     const Slots<T> slots(part);
     const auto has_entry = [&](std::uint64_t slot) { return slots.has_entry(slot); };
-    auto& to = std::get<Array<T>>(m.values);
     // Entries of each lane; then, for shared rows, of each partial sum, by which the row's entries are in order.
     const auto each_lane = [&](auto&& f) {
-      parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t c = first; c < last; ++c)
-          for (std::uint64_t lane = 0; lane < v.chunk_rows; ++lane)
-            if (!LaneRow{v.row_idx[c * v.chunk_rows + lane]}.is_none()) f(c, lane);
+      parallel_items(v.chunks, chunks_per_task, threads, [&](std::uint64_t c) {
+        for (std::uint64_t lane = 0; lane < v.chunk_rows; ++lane)
+          if (!LaneRow{v.row_idx[c * v.chunk_rows + lane]}.is_none()) f(c, lane);
       });
     };
     Array<std::uint64_t> partial(v.shared);
@@ -125,18 +124,15 @@ CsrMatrix unpack(const PartView& part, int threads) {
       (row.is_shared() ? partial[row.index()] : m.row_ptr[row.index() + std::uint64_t{1}]) = n;
     });
     for (std::uint64_t i = 0; i < partial.size(); ++i) m.row_ptr[v.shared_rows[i] + std::uint64_t{1}] += partial[i];
-    for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
+    add_up_lengths(m);
     for (std::uint64_t i = 0, begin = 0; i < partial.size(); ++i) {  // now the place of its first entry
       begin = i != 0 && v.shared_rows[i] == v.shared_rows[i - 1] ? begin : m.row_ptr[v.shared_rows[i]];
       begin += std::exchange(partial[i], begin);
     }
     each_lane([&](std::uint64_t c, std::uint64_t lane) {
       const LaneRow row{v.row_idx[c * v.chunk_rows + lane]};
-      std::uint64_t k = row.is_shared() ? partial[row.index()] : m.row_ptr[row.index()];
-      each_entry(v, c, lane, has_entry, [&](std::uint32_t column, const ValueSlot& slot) {
-        m.col_idx[k] = column;
-        copy_value<T>(v.values, slot, &to[k++]);
-      });
+      const std::uint64_t first = row.is_shared() ? partial[row.index()] : m.row_ptr[row.index()];
+      each_entry(v, c, lane, has_entry, put_from<T>(m, v.values, first));
     });
   });
   return m;

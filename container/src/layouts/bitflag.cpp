@@ -139,9 +139,8 @@ void check(const PartView& part, int threads) {
 /// Calls f(c, chunk) for all chunks in parallel.
 template <class T, class F>
 void each_chunk(const View<T>& v, int threads, F&& f) {
-  parallel_pieces(v.chunk_count, chunks_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t c = begin; c < end; ++c)
-      if (v.chunks[c].info.entries() != 0) f(c, ChunkView::of(v, c));
+  parallel_items(v.chunk_count, chunks_per_task, threads, [&](std::uint64_t c) {
+    if (v.chunks[c].info.entries() != 0) f(c, ChunkView::of(v, c));
   });
 }
 
@@ -154,18 +153,15 @@ CsrMatrix unpack(const PartView& part, int threads) {
     // Where the entries of each row of a segment begin among the chunks', then where they belong.
     CountedVector<std::uint64_t> first_entry(v.chunk_count + 1), begin(rows + 1, part.info().nnz);
     for (std::uint64_t c = 0; c < v.chunk_count; ++c) first_entry[c + 1] = first_entry[c] + v.chunks[c].info.entries();
-    parallel_pieces(v.chunk_count, chunks_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-      for (std::uint64_t c = first; c < last; ++c) {
-        // A row starts where its entry does; an empty one where the next does.
-        const ChunkView chunk = ChunkView::of(v, c);
-        std::uint32_t starts = 0;
-        std::uint64_t row = chunk.chunk.begin();
-        for (std::uint32_t e = 0; e < chunk.chunk.info.entries(); ++e)
-          if (chunk.starts_row(e))
-            for (const std::uint64_t end = chunk.start_row(starts++); row <= end; ++row)
-              begin[row] = first_entry[c] + e;
-        for (; row < v.chunks[c + 1].begin(); ++row) begin[row] = first_entry[c + 1];
-      }
+    parallel_items(v.chunk_count, chunks_per_task, threads, [&](std::uint64_t c) {
+      // A row starts where its entry does; an empty one where the next does.
+      const ChunkView chunk = ChunkView::of(v, c);
+      std::uint32_t starts = 0;
+      std::uint64_t row = chunk.chunk.begin();
+      for (std::uint32_t e = 0; e < chunk.chunk.info.entries(); ++e)
+        if (chunk.starts_row(e))
+          for (const std::uint64_t end = chunk.start_row(starts++); row <= end; ++row) begin[row] = first_entry[c] + e;
+      for (; row < v.chunks[c + 1].begin(); ++row) begin[row] = first_entry[c + 1];
     });
     CountedVector<std::uint64_t> place(rows);
     std::uint64_t at = 0;

@@ -9,6 +9,7 @@
 
 #include "spmvpack/container/layouts/ccoo_check.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "unpacking.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::ccoo {
@@ -158,9 +159,8 @@ template <class T>
 void check_part(const PartView& part, int threads) {
   const View<T> v = view<T>(part);
   const Sizes n = sizes_of<T>(part);
-  parallel_pieces(v.chunks, places_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t c = first; c < last; ++c) require_sound(check_place(v, n, c), part, v, n, c);
-  });
+  parallel_items(v.chunks, places_per_task, threads,
+                 [&](std::uint64_t c) { require_sound(check_place(v, n, c), part, v, n, c); });
   require_sound(check_end(v, n), part, v, n, v.chunks);
 
   std::atomic<std::uint64_t> entries{0};
@@ -175,15 +175,13 @@ void check_part(const PartView& part, int threads) {
     }
     entries += sum;
   });
-  part.require(entries == part.info().nnz, {},
-               [&] { return fmt::format("{} entries, the part table says {}", entries.load(), part.info().nnz); });
+  require_entries(part, entries);
 }
 
 template <class T>
 CsrMatrix unpack_part(const PartView& part, int threads) {
   const View<T> v = view<T>(part);
   CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  auto& values = std::get<Array<T>>(m.values);
   std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
 
   // Entries are in CSR order, so each chunk's position follows from the counts of those before it.
@@ -204,18 +202,15 @@ CsrMatrix unpack_part(const PartView& part, int threads) {
     }
   });
   for (std::uint64_t c = 0; c < v.chunks; ++c) start[c + 1] += start[c];
-  for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
+  add_up_lengths(m);
 
   parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     Slots s;
     for (std::uint64_t c = first; c < last; ++c) {
       decode(v, c, s);
-      const void* const section = value_section(v, c);
-      std::uint64_t to = start[c];
-      each_entry(v, c, s, [&](std::uint32_t /*row*/, std::uint32_t column, const ValueSlot& slot) {
-        m.col_idx[to] = column;
-        copy_value<T>(section, slot, &values[to++]);
-      });
+      auto put = put_from<T>(m, value_section(v, c), start[c]);
+      each_entry(v, c, s,
+                 [&](std::uint32_t /*row*/, std::uint32_t column, const ValueSlot& slot) { put(column, slot); });
     }
   });
   return m;

@@ -21,9 +21,8 @@ constexpr std::array<ViolationText, 3> texts{{{"row_idx", "entry {0} is in row {
 void check(const PartView& part, int threads) {
   const Entries e{part.get<std::uint32_t>("row_idx").data(), part.get<std::uint32_t>("col_idx").data(), part.rows(),
                   part.cols()};
-  parallel_pieces(part.info().nnz, piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t i = begin; i < end; ++i)
-      require_sound(check_entry(e, i), part, texts, i, e.row_idx[i], e.rows, e.col_idx[i], e.cols);
+  parallel_items(part.info().nnz, piece, threads, [&](std::uint64_t i) {
+    require_sound(check_entry(e, i), part, texts, i, e.row_idx[i], e.rows, e.col_idx[i], e.cols);
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include "spmvpack/container/layouts/csell_check.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "unpacking.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::csell {
@@ -131,31 +132,26 @@ void check_places(const PartView& part, const View<T>& v, const Sizes& n, int th
   Tables tables;
   for (std::uint64_t t = 0; t < n.tiles; ++t) require_sound(tables.add(v.tiles[t], n), part, texts, t);
   require_sound(tables.check(v.source, n), part, texts, tables.largest, n.largest_tile);
-  parallel_pieces(n.patterns, places_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t g = first; g < last; ++g)
-      require_sound(v.patterns[g].is_sound() ? sound : bad_pattern, part, texts, g);
+  parallel_items(n.patterns, places_per_task, threads, [&](std::uint64_t g) {
+    require_sound(v.patterns[g].is_sound() ? sound : bad_pattern, part, texts, g);
   });
   std::atomic<bool> others{false};  // slices that are no patterns
-  parallel_pieces(v.slice_count, places_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t s = first; s < last; ++s) {
-      require_slice(check_slice(v, n, s), part, v, n, s);
-      require_sound(check_kind(v.slices[s], n), part, texts, s);
-      if (!v.slices[s].is_pattern()) others = true;
-    }
+  parallel_items(v.slice_count, places_per_task, threads, [&](std::uint64_t s) {
+    require_slice(check_slice(v, n, s), part, v, n, s);
+    require_sound(check_kind(v.slices[s], n), part, texts, s);
+    if (!v.slices[s].is_pattern()) others = true;
   });
   require_sound(check_kinds(others, n), part, texts, v.slice_count);
   require_slice(check_no_slices(v, n), part, v, n, 0);
-  parallel_pieces(n.patterns * group_steps, places_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t step = first; step < last; ++step) require_sound(check_step(v, step), part, texts, step);
-  });
+  parallel_items(n.patterns * group_steps, places_per_task, threads,
+                 [&](std::uint64_t step) { require_sound(check_step(v, step), part, texts, step); });
 }
 
 /// Calls f(slice, lane) for the lanes of slices in parallel; what it finds is of that lane.
 template <class F>
 void check_lanes(const PartView& part, std::uint64_t slices, int threads, F&& f) {
-  parallel_pieces(slices, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t s = first; s < last; ++s)
-      for (std::uint32_t lane = 0; lane < lanes; ++lane) require_sound(f(s, lane), part, texts, s, lane);
+  parallel_items(slices, slices_per_task, threads, [&](std::uint64_t s) {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) require_sound(f(s, lane), part, texts, s, lane);
   });
 }
 
@@ -200,14 +196,10 @@ void check(const PartView& part, int threads) {
 
 CsrMatrix unpack(const PartView& part, int threads) {
   CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  m.row_ptr[0] = 0;
   dispatch(m.value_type(), [&]<class T>(T) {
     const View<T> v = view<T>(part);
-    auto& to = std::get<Array<T>>(m.values);
     const auto each_slice = [&](auto&& f) {
-      parallel_pieces(v.slice_count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t s = first; s < last; ++s) f(s, SliceView::of(v, s));
-      });
+      parallel_items(v.slice_count, slices_per_task, threads, [&](std::uint64_t s) { f(s, SliceView::of(v, s)); });
     };
     each_slice([&](std::uint64_t s, const SliceView& slice) {
       for (std::uint64_t row = s * lanes; row < std::min((s + 1) * lanes, v.rows); ++row) {
@@ -215,17 +207,13 @@ CsrMatrix unpack(const PartView& part, int threads) {
         for (std::uint64_t r = row * v.block; r < (row + 1) * v.block; ++r) m.row_ptr[r + 1] = n * v.block;
       }
     });
-    for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
+    add_up_lengths(m);
     each_slice([&](std::uint64_t s, const SliceView& slice) {
       const EntriesBefore before = EntriesBefore::of(slice);
       for (std::uint64_t r = s * lanes * v.block; r < std::min((s + 1) * lanes * v.block, m.rows); ++r) {
-        std::uint64_t at = m.row_ptr[r];
         const auto lane = static_cast<std::uint32_t>(r / v.block % lanes),
                    row = static_cast<std::uint32_t>(r % v.block);
-        each_entry(v, slice, before, s, lane, row, [&](std::uint32_t column, const ValueSlot& slot) {
-          m.col_idx[at] = column;
-          copy_value<T>(v.values, slot, &to[at++]);
-        });
+        each_entry(v, slice, before, s, lane, row, put_from<T>(m, v.values, m.row_ptr[r]));
       }
     });
   });

@@ -27,9 +27,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
   const CsrView a = view(part);
   CsrMatrix m = allocate_csr(a.rows(), a.cols(), a.nnz(), a.value_type());
   constexpr std::uint64_t piece = 1U << 18;
-  parallel_pieces(a.rows() + 1, piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t r = begin; r < end; ++r) m.row_ptr[r] = a.row_ptr(r);
-  });
+  parallel_items(a.rows() + 1, piece, threads, [&](std::uint64_t r) { m.row_ptr[r] = a.row_ptr(r); });
   dispatch(a.value_type(), [&]<class T>(T) {
     auto& values = std::get<Array<T>>(m.values);
     parallel_pieces(a.nnz(), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {

@@ -12,10 +12,9 @@ void check(const PartView& part, int threads) {
   const auto columns = part.get<std::uint32_t>("col_idx");
   const EllGeometry slots = ell::geometry(part);
   ell::layout.check(part, threads);
-  parallel_pieces(part.rows(), padded_rows::rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t r = first; r < last; ++r)
-      part.require(row_len[r] == row_entries(columns.data(), slots(r)), "row_len",
-                   [&] { return fmt::format("row {} does not have {} entries", r, row_len[r]); });
+  parallel_items(part.rows(), padded_rows::rows_per_task, threads, [&](std::uint64_t r) {
+    part.require(row_len[r] == row_entries(columns.data(), slots(r)), "row_len",
+                 [&] { return fmt::format("row {} does not have {} entries", r, row_len[r]); });
   });
 }
 

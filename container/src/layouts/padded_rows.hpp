@@ -3,13 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
+#include <optional>
 
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/container/layouts/padded_rows_check.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "unpacking.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::padded_rows {
@@ -24,60 +25,38 @@ inline constexpr std::array<ViolationText, 5> texts{{{"col_idx", "row {0}, slot 
                                                      {"col_idx", "an entry in row {0} of {2}"}}};
 
 /// Checks the first `lanes` rows of the geometry, of which those from part.rows() on are empty, and that there are as
-/// many entries as the part table says. Columns rise by order[column], if there is an order. Returns the entries of the
-/// longest row.
+/// many entries as the part table says, `width` of them in the longest row (none: any number). Columns rise by
+/// order[column], if there is an order.
 template <class Geometry>
-std::uint64_t check(const PartView& part, const Geometry& geometry, std::uint64_t lanes, int threads,
-                    const std::uint32_t* order = nullptr) {
-  std::atomic<std::uint64_t> entries{0}, longest{0};
+void check(const PartView& part, const Geometry& geometry, std::uint64_t lanes, std::optional<std::uint64_t> width,
+           int threads, const std::uint32_t* order = nullptr) {
+  std::atomic<std::uint64_t> longest{0};
   if (part.get<std::uint32_t>("col_idx").empty()) lanes = 0;  // rows without slots, of which a small file may have many
   dispatch(part.info().value_type, [&]<class T>(T) {
     const std::uint32_t* const columns = part.get<std::uint32_t>("col_idx").data();
     const T* const values = part.get<T>("values").data();
     const RowSizes sizes{part.rows(), part.cols(), order};
-    parallel_pieces(lanes, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-      std::uint64_t sum = 0, most = 0;
-      for (std::uint64_t r = first; r < last; ++r) {
-        const RowCheck row = check_row(columns, values, geometry(r), r, sizes);
-        require_sound(row.found, part, texts, r, row.step, sizes.rows);
-        sum += row.entries;
-        most = std::max(most, row.entries);
-      }
-      entries += sum;
+    check_pieces(part, lanes, rows_per_task, threads, [&](std::uint64_t r) {
+      const RowCheck row = check_row(columns, values, geometry(r), r, sizes);
+      require_sound(row.found, part, texts, r, row.step, sizes.rows);
       std::uint64_t known = longest;
-      while (known < most && !longest.compare_exchange_weak(known, most)) {
+      while (known < row.entries && !longest.compare_exchange_weak(known, row.entries)) {
       }
+      return row.entries;
     });
   });
-  const std::uint64_t nnz = part.info().nnz;
-  part.require(entries == nnz, {},
-               [&] { return fmt::format("{} entries, the part table says {}", entries.load(), nnz); });
-  return longest;
+  part.require(!width || longest == *width, {},
+               [&] { return fmt::format("no row has the width of {} entries", *width); });
 }
 
 /// The rows as they are stored: a row's columns are in the order of its slots.
 template <class Geometry>
 CsrMatrix unpack(const PartView& part, const Geometry& geometry, int threads) {
-  const std::uint64_t rows = part.rows();
   const std::uint32_t* const columns = part.get<std::uint32_t>("col_idx").data();
-  CsrMatrix m = allocate_csr(rows, part.cols(), part.info().nnz, part.info().value_type);
-  m.row_ptr[0] = 0;
-  parallel_pieces(rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t r = first; r < last; ++r) m.row_ptr[r + 1] = row_entries(columns, geometry(r));
-  });
-  for (std::uint64_t r = 0; r < rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
+  CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
   dispatch(m.value_type(), [&]<class T>(T) {
-    const T* const from = part.get<T>("values").data();
-    auto& to = std::get<Array<T>>(m.values);
-    parallel_pieces(rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-      for (std::uint64_t r = first; r < last; ++r) {
-        std::uint64_t k = m.row_ptr[r];
-        each_entry<T>(columns, geometry(r), [&](std::uint32_t column, const ValueSlot& slot) {
-          m.col_idx[k] = column;
-          copy_value<T>(from, slot, &to[k++]);
-        });
-      }
-    });
+    unpack_rows<T>(m, part.get<T>("values").data(), rows_per_task, threads,
+                   [&](std::uint64_t r, auto&& f) { each_entry<T>(columns, geometry(r), f); });
   });
   return m;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "padded_rows.hpp"
+#include "spmvpack/container/layouts/pjds_check.hpp"
 
 namespace spmvpack::layouts::pjds {
 namespace {
@@ -25,46 +26,27 @@ void check_shape(const PartView& part) {
   });
 }
 
-/// Reads nothing outside col_start.
-void check_starts(const PartView& part) {
-  const auto start = part.get<std::uint64_t>("col_start");
-  const auto require = [&](bool ok, std::string_view what) {
-    part.require(ok, "col_start", [&] { return std::string(what); });
-  };
-  require(start.front() == 0 && start.back() == slots_of(part.info()), "does not start at 0 and end at the slots");
-  const std::uint64_t block = block_rows_of(part.info());
-  std::uint64_t before = part.rows();
-  for (std::uint64_t s = 1; s < start.size(); ++s) {
-    const std::uint64_t length = start[s] - start[s - 1];  // a fall makes it longer than the rows
-    require(length >= 1 && length <= before, "a jagged column is empty, or longer than the one before it");
-    require(length == part.rows() || length % block == 0, "a jagged column ends inside a block of rows");
-    before = length;
-  }
-}
+/// By the violations' numbers; of a row.
+constexpr std::array<ViolationText, 5> texts{
+    {{"col_start", "does not start at 0 and end at the slots"},
+     {"col_start", "a jagged column is empty, or longer than the one before it"},
+     {"col_start", "a jagged column ends inside a block of rows"},
+     {"col_idx", "row {} is the first of a block and has padding"},
+     {"col_idx", "row {} is shorter than the next"}}};
 
 void check(const PartView& part, int threads) {
-  check_starts(part);
+  const PjdsGeometry g = geometry(part);
+  require_sound(check_ends(g, slots_of(part.info())), part, texts);
+  for (std::uint64_t s = 0; s < g.width; ++s) require_sound(check_column(g, part.rows(), s), part, texts);
   if (permuted(part.info())) {
     const auto rows = part.get<std::uint32_t>("row_map"), cols = part.get<std::uint32_t>("col_map");
     part.require(std::equal(rows.begin(), rows.end(), cols.begin(), cols.end()), "col_map",
                  [] { return std::string("is not the list of rows"); });
   }
-  const std::uint64_t longest = padded_rows::check(part, geometry(part), part.rows(), threads, column_order(part));
-  const std::uint64_t width = width_of(part.info());
-  part.require(longest == width, {}, [&] { return fmt::format("no row has the width of {} entries", width); });
-  const auto columns = part.get<std::uint32_t>("col_idx");
-  const PjdsGeometry rows = geometry(part);
-  parallel_pieces(part.rows(), padded_rows::rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t r = first; r < last; ++r) {
-      const std::uint64_t length = row_entries(columns.data(), rows(r));
-      const auto require = [&](bool ok, std::string_view what) {
-        part.require(ok, "col_idx", [&] { return fmt::format("row {} {}", r, what); });
-      };
-      require(r % rows.block_rows != 0 || !rows(r).has(length), "is the first of a block and has padding");
-      require(r + 1 == part.rows() || !rows(r + 1).has(length) || columns[rows(r + 1).slot(length)] == no_column,
-              "is shorter than the next");
-    }
-  });
+  padded_rows::check(part, g, part.rows(), g.width, threads, column_order(part));
+  const std::uint32_t* const columns = part.get<std::uint32_t>("col_idx").data();
+  parallel_items(part.rows(), padded_rows::rows_per_task, threads,
+                 [&](std::uint64_t r) { require_sound(check_length(g, columns, part.rows(), r), part, texts, r); });
 }
 
 CsrMatrix unpack(const PartView& part, int threads) { return padded_rows::unpack(part, geometry(part), threads); }

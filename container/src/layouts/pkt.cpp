@@ -6,6 +6,7 @@
 #include "spmvpack/container/layouts/pkt_check.hpp"
 #include "spmvpack/container/layouts/pkt_entries.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "unpacking.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::pkt {
@@ -87,9 +88,8 @@ CsrMatrix unpack(const PartView& part, int threads) {
     const View<T> v = view<T>(part);
     auto& to = std::get<Array<T>>(m.values);
     const auto each = [&](auto&& f) {
-      parallel_pieces(v.packets, packets_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t p = first; p < last; ++p)
-          for (std::uint32_t thread = 0; thread < v.threads; ++thread) each_entry(v, p, thread, f);
+      parallel_items(v.packets, packets_per_task, threads, [&](std::uint64_t p) {
+        for (std::uint32_t thread = 0; thread < v.threads; ++thread) each_entry(v, p, thread, f);
       });
     };
     // A row is one thread's, so that no two tasks count or place entries of the same one.
@@ -97,7 +97,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
     each([&](std::uint32_t row, std::uint32_t /*column*/, const ValueSlot& /*slot*/) {
       ++m.row_ptr[row + std::uint64_t{1}];
     });
-    for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
+    add_up_lengths(m);
     Array<std::uint64_t> next(m.rows);
     std::copy(m.row_ptr.begin(), m.row_ptr.begin() + static_cast<std::ptrdiff_t>(m.rows), next.begin());
     each([&](std::uint32_t row, std::uint32_t column, const ValueSlot& slot) {

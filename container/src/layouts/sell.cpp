@@ -1,8 +1,7 @@
 #include "spmvpack/container/layouts/sell.hpp"
 
-#include <algorithm>
-
 #include "padded_rows.hpp"
+#include "spmvpack/container/layouts/sell_check.hpp"
 
 namespace spmvpack::layouts::sell {
 namespace {
@@ -15,23 +14,20 @@ void check_shape(const PartView& part) {
                [&] { return fmt::format("{} slots in steps of {}", slots, slice_rows); });
 }
 
+/// By the violations' numbers; of a slice.
+constexpr std::array<ViolationText, 3> texts{{{"slice_ptr", "does not start at 0 and end at the steps"},
+                                              {"slice_ptr", "falls at slice {}"},
+                                              {"slice_ptr", "slice {} has more steps than its longest row"}}};
+
 void check(const PartView& part, int threads) {
-  const auto slice_ptr = part.get<std::uint32_t>("slice_ptr");
-  part.require(slice_ptr.front() == 0 && slice_ptr.back() == steps_of(part.info()), "slice_ptr",
-               [] { return std::string("does not start at 0 and end at the steps"); });
-  for (std::uint64_t s = 1; s < slice_ptr.size(); ++s)
-    part.require(slice_ptr[s] >= slice_ptr[s - 1], "slice_ptr", [&] { return fmt::format("falls at slice {}", s); });
-  const std::uint64_t slice_rows = part.info().params[param_slice_rows], slices = slices_of(part.info());
-  padded_rows::check(part, geometry(part), slices * slice_rows, threads);
-  const auto columns = part.get<std::uint32_t>("col_idx");
-  parallel_pieces(slices, padded_rows::rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t s = first; s < last; ++s) {
-      if (slice_ptr[s + 1] == slice_ptr[s]) continue;
-      const auto step = columns.subspan((slice_ptr[s + 1] - std::uint64_t{1}) * slice_rows, slice_rows);
-      part.require(std::any_of(step.begin(), step.end(), [](std::uint32_t column) { return column != no_column; }),
-                   "slice_ptr", [&] { return fmt::format("slice {} has more steps than its longest row", s); });
-    }
-  });
+  const SellGeometry g = geometry(part);
+  const std::uint64_t slices = slices_of(part.info());
+  require_sound(check_ends(g, slices, steps_of(part.info())), part, texts);
+  for (std::uint64_t s = 0; s < slices; ++s) require_sound(check_slice(g, s), part, texts, s + 1);
+  padded_rows::check(part, g, slices * g.slice_rows, {}, threads);
+  const std::uint32_t* const columns = part.get<std::uint32_t>("col_idx").data();
+  parallel_items(slices, padded_rows::rows_per_task, threads,
+                 [&](std::uint64_t s) { require_sound(check_steps(g, columns, s), part, texts, s); });
 }
 
 CsrMatrix unpack(const PartView& part, int threads) { return padded_rows::unpack(part, geometry(part), threads); }

@@ -6,6 +6,7 @@
 
 #include "spmvpack/container/layouts/sjds_check.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "unpacking.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::sjds {
@@ -66,9 +67,8 @@ void check(const PartView& part, int threads) {
     const View<T> v = view<T>(part);
     const Sizes n = sizes_of(part);
     for (std::uint64_t w = 0; w <= v.window_count; ++w) require_sound(check_window(v, w), part, texts, w);
-    parallel_pieces(v.slice_count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-      for (std::uint64_t s = first; s < last; ++s) require_sound(check_slice(v, n, s), part, texts, s);
-    });
+    parallel_items(v.slice_count, slices_per_task, threads,
+                   [&](std::uint64_t s) { require_sound(check_slice(v, n, s), part, texts, s); });
     if (v.slice_count == 0) require_sound(check_end(v, n), part, texts, 0);
     CountedVector<std::uint8_t> marks(v.rows);  // bytes, as windows are checked at a time
     const auto seen = [&](std::uint32_t row) { return std::exchange(marks[row], std::uint8_t{1}) != 0; };
@@ -87,8 +87,7 @@ void check(const PartView& part, int threads) {
     parallel_pieces(v.piece_count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
       check_slices(v.row_slices() + first, v.row_slices() + last);
     });
-    part.require(entries == part.info().nnz, {},
-                 [&] { return fmt::format("{} entries, the part table says {}", entries.load(), part.info().nnz); });
+    require_entries(part, entries);
   });
 }
 
@@ -97,7 +96,6 @@ CsrMatrix unpack(const PartView& part, int threads) {
   std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
   dispatch(m.value_type(), [&]<class T>(T) {
     const View<T> v = view<T>(part);
-    auto& to = std::get<Array<T>>(m.values);
     const auto each_slice = [&](std::uint64_t begin, std::uint64_t count, auto&& f) {
       parallel_pieces(count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
         for (std::uint64_t s = begin + first; s < begin + last; ++s) f(s, SliceView::of(v, s));
@@ -112,21 +110,15 @@ CsrMatrix unpack(const PartView& part, int threads) {
     });
     for (std::uint64_t s = v.row_slices(); s < v.slice_count; ++s)
       m.row_ptr[v.slices[s].row + std::uint64_t{1}] += v.slices[s].entries();
-    for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
-    const auto put_at = [&](std::uint64_t k) {
-      return [&, k](std::uint64_t column, const ValueSlot& slot) mutable {
-        m.col_idx[k] = static_cast<std::uint32_t>(column);
-        copy_value<T>(v.values, slot, &to[k++]);
-      };
-    };
+    add_up_lengths(m);
     each_slice(0, v.row_slices(), [&](std::uint64_t /*s*/, const SliceView& slice) {
       for (std::uint32_t lane = 0; lane < slice.slice.rows(); ++lane)
-        each_entry<T>(slice, lane, put_at(m.row_ptr[slice.row(lane)]));
+        each_entry<T>(slice, lane, put_from<T>(m, v.values, m.row_ptr[slice.row(lane)]));
     });
     each_slice(v.row_slices(), v.piece_count, [&](std::uint64_t s, const SliceView& slice) {
       std::uint64_t first = s;  // of the row's pieces, all of which but the last are full
       while (v.slices[first].continues()) --first;
-      each_entry_of_piece<T>(slice, put_at(m.row_ptr[slice.slice.row] + (s - first) * max_entries));
+      each_entry_of_piece<T>(slice, put_from<T>(m, v.values, m.row_ptr[slice.slice.row] + (s - first) * max_entries));
     });
   });
   return m;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -29,19 +30,24 @@ void require_sound(std::uint32_t found, const PartView& part, std::span<const Vi
   part.fail(fmt::format(fmt::runtime(text), numbers...), section);
 }
 
+/// The part has as many entries as the part table says.
+inline void require_entries(const PartView& part, std::uint64_t entries) {
+  const std::uint64_t nnz = part.info().nnz;
+  part.require(entries == nnz, {}, [&] { return fmt::format("{} entries, the part table says {}", entries, nnz); });
+}
+
 /// Checks pieces of a part in parallel, several in a task, and that they have as many entries as the part table says.
-/// check(i): of a piece, returns its entries.
+/// check(i): of a piece, returns its entries. `others`: entries that are in no piece.
 template <class F>
-void check_pieces(const PartView& part, std::uint64_t pieces, std::uint64_t pieces_per_task, int threads, F&& check) {
-  std::atomic<std::uint64_t> entries{0};
+void check_pieces(const PartView& part, std::uint64_t pieces, std::uint64_t pieces_per_task, int threads, F&& check,
+                  std::uint64_t others = 0) {
+  std::atomic<std::uint64_t> entries{others};
   parallel_pieces(pieces, pieces_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     std::uint64_t sum = 0;
     for (std::uint64_t i = first; i < last; ++i) sum += check(i);
     entries += sum;
   });
-  const std::uint64_t nnz = part.info().nnz;
-  part.require(entries == nnz, {},
-               [&] { return fmt::format("{} entries, the part table says {}", entries.load(), nnz); });
+  require_entries(part, entries);
 }
 
 }  // namespace spmvpack::layouts

@@ -52,10 +52,7 @@ class BitflagWriter {
       case section_stream:
         return dispatch(a_.value_type(), [&]<class T>(T) { fill_stream<T>(begin, out); });
       case section_values:
-        return dispatch(a_.value_type(), [&]<class T>(T) {
-          compute_elements<bits_of<T>>(begin, out,
-                                       [&](std::uint64_t i) { return static_cast<bits_of<T>>(p_.table[i]); });
-        });
+        return fill_table(a_.value_type(), p_.table, begin, out);
       case section_hot:
         return compute_elements<std::uint32_t>(begin, out, [&](std::uint64_t i) { return p_.hot.columns[i]; });
       default:
@@ -66,27 +63,14 @@ class BitflagWriter {
  private:
   template <class T>
   void fill_stream(std::uint64_t begin, std::span<std::byte> out) const {
-    if (out.empty()) return;
     const CountedVector<PlannedChunk>& all = p_.chunks.all;
-    const std::uint64_t end = begin + out.size();
-    auto c = static_cast<std::size_t>(
-        std::upper_bound(all.begin(), all.end(), begin / unit,
-                         [](std::uint64_t at, const PlannedChunk& p) { return at < p.chunk.place; }) -
-        all.begin() - 1);
-    std::vector<std::byte> bytes;
-    for (; c + 1 < all.size() && std::uint64_t{all[c].chunk.place} * unit < end; ++c) {
-      const std::uint64_t at = std::uint64_t{all[c].chunk.place} * unit,
-                          size = std::uint64_t{all[c + 1].chunk.place} * unit - at;
-      if (size == 0 || at + size <= begin) continue;
-      if (begin <= at && at + size <= end) {
-        std::memset(out.data() + (at - begin), 0, size);
-        write_chunk<T>(all[c], out.data() + (at - begin));
-        continue;
-      }
-      bytes.assign(size, {});
-      write_chunk<T>(all[c], bytes.data());
-      copy_overlap(begin, out, at, bytes);
-    }
+    fill_pieces(
+        all.size() - 1, [&](std::uint64_t c) { return std::uint64_t{all[c].chunk.place} * unit; }, begin, out,
+        [&](std::uint64_t c, std::span<std::byte> bytes) {
+          if (bytes.empty()) return;
+          std::memset(bytes.data(), 0, bytes.size());
+          write_chunk<T>(all[c], bytes.data());
+        });
   }
 
   template <class T>
@@ -164,7 +148,8 @@ class BitflagWriter {
 
 class BitflagPlanner {
  public:
-  BitflagPlanner(const PartMatrix& part, const PlanOptions& options) : a_(part.a), device_(device_of(options)) {
+  BitflagPlanner(const PartMatrix& part, const PlanOptions& options)
+      : a_(part.a), device_(device_of(options)), wanted_(read_name<Source>(options, settings[0], source_names)) {
     const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads, false);
     facts_ = {.rows = a_.rows(),
               .cols = a_.cols(),
@@ -173,7 +158,7 @@ class BitflagPlanner {
               .distinct_values = values->distinct()};
     for (std::uint64_t r = 0; r < a_.rows() && a_.nnz() >= device_.small_entries; ++r)
       facts_.sums_of_few += std::min(a_.row_length(r), launch_rules::bitflag::few_segments);
-    choose_source(*values, options);
+    choose_source(*values);
     const std::uint64_t rows = a_.rows();
     choose_segments(options);
     choose_hot(options);
@@ -248,36 +233,17 @@ class BitflagPlanner {
   Flags take() { return std::move(out_); }
 
  private:
-  static std::string values_wanted(const PlanOptions& options) {
-    const auto found = options.settings.find("bitflag.values");
-    return found == options.settings.end() ? "auto" : found->second;
-  }
-
-  [[noreturn]] static void refuse_values(const std::string& wanted, std::string_view because) {
+  [[noreturn]] void refuse_values(std::string_view because) const {
+    const std::string_view wanted = source_names.at(static_cast<std::size_t>(*wanted_));
     throw Error(errc::unsupported, fmt::format("bitflag: bitflag.values is {}, but {}", wanted, because), {},
                 "use bitflag.values=raw, or auto");
   }
 
-  void choose_source(const ValueTable& values, const PlanOptions& options) {
-    const std::string wanted = values_wanted(options);
-    if (wanted == "auto")
-      out_.source = usual_source(facts_);
-    else if (wanted == "raw")
-      out_.source = Source::raw;
-    else if (wanted == "table" && fit_table(facts_))
-      out_.source = Source::table;
-    else if (wanted == "single" && facts_.distinct_values == 1)
-      out_.source = Source::single;
-    else if (wanted == "window")
-      out_.source = Source::window;
-    else if (wanted == "decimal")
-      out_.source = Source::decimal;
-    else if (wanted == "table" || wanted == "single")
-      refuse_values(wanted, "the values do not repeat like that");
-    else
-      refuse_setting("bitflag.values", wanted, settings[0].values);
+  void choose_source(const ValueTable& values) {
+    if (wanted_ && !fit(facts_, *wanted_)) refuse_values("the values do not repeat like that");
+    out_.source = wanted_.value_or(usual_source(facts_));
     if (out_.source == Source::table || out_.source == Source::single)
-      for (const ValueCount& v : values.most_frequent()) out_.table.push_back(v.bits);
+      for (const ValueKey key : values.frequent_keys()) out_.table.push_back(key);
     if (out_.source == Source::table) out_.ids.emplace(out_.table);
   }
 
@@ -286,16 +252,15 @@ class BitflagPlanner {
   CountedVector<std::uint16_t> choose_by_chunk(const PlanOptions& options) {
     if (out_.source == Source::window) {
       auto windows = plan_windows(a_, out_.chunks, max_window_values);
-      if (!windows) refuse_values("window", "the values do not repeat like that");
+      if (!windows) refuse_values("the values do not repeat like that");
       return take(std::move(*windows));
     }
     if (out_.source == Source::decimal) {
       auto decimals = plan_decimals(a_, out_.chunks, options.threads);
-      if (!decimals) refuse_values("decimal", "a value is no f64 that is an integer of 32 bits over a power of ten");
+      if (!decimals) refuse_values("a value is no f64 that is an integer of 32 bits over a power of ten");
       return std::move(decimals->of_chunks);
     }
-    if (values_wanted(options) != "auto" || options.aim.optimize != Objective::bytes || out_.source == Source::single)
-      return {};
+    if (wanted_ || options.aim.optimize != Objective::bytes || out_.source == Source::single) return {};
     const std::uint64_t size = facts_.value_size;
     ValueFacts facts{a_.nnz() + out_.chunks.padding, size, 0};
     facts.bytes = facts.slots * stored_bytes(out_.source, size) + out_.table.size() * size;
@@ -370,6 +335,7 @@ class BitflagPlanner {
 
   CsrView a_;
   const Device& device_;
+  std::optional<Source> wanted_;
   PartFacts facts_;
   Flags out_;
   std::uint32_t tile_ = 0;

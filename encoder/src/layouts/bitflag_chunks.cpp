@@ -201,15 +201,13 @@ CsrMatrix in_segments(const CsrView& a, std::uint64_t segments, int threads) {
   constexpr std::uint64_t rows_per_task = 1024;
   // Calls f(row of its segment, first entry, end) for each row's entries in each segment.
   const auto each = [&](auto&& f) {
-    parallel_pieces(rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-      for (std::uint64_t r = first; r < last; ++r) {
-        std::uint64_t entry = a.row_ptr(r);
-        const std::uint64_t end = a.row_ptr(r + 1);
-        for (std::uint64_t s = 0; s < segments; ++s) {
-          const std::uint64_t begin = entry;
-          while (entry < end && col_idx[entry] < (s + 1) * columns) ++entry;
-          f(s * rows + r, begin, entry);
-        }
+    parallel_items(rows, rows_per_task, threads, [&](std::uint64_t r) {
+      std::uint64_t entry = a.row_ptr(r);
+      const std::uint64_t end = a.row_ptr(r + 1);
+      for (std::uint64_t s = 0; s < segments; ++s) {
+        const std::uint64_t begin = entry;
+        while (entry < end && col_idx[entry] < (s + 1) * columns) ++entry;
+        f(s * rows + r, begin, entry);
       }
     });
   };

@@ -26,6 +26,11 @@ struct PartFacts {
 /// Whether a table has all values, and ids.
 constexpr bool fit_table(const PartFacts& part) { return part.distinct_values <= max_table && part.entries != 0; }
 
+/// Whether values can be there. Of windows and decimals, chunks say it.
+constexpr bool fit(const PartFacts& part, Source source) {
+  return source == Source::table ? fit_table(part) : source != Source::single || part.distinct_values == 1;
+}
+
 /// Where values are if nothing is asked for: at first, as chunk by chunk fewest_bytes() may choose others.
 constexpr Source usual_source(const PartFacts& part) {
   if (part.distinct_values == 1) return Source::single;

@@ -7,143 +7,24 @@
 #include <bit>
 #include <optional>
 
+#include "layouts/ccoo_chunks.hpp"
 #include "layouts/ccoo_published.hpp"
-#include "layouts/ccoo_values.hpp"
+#include "layouts/ccoo_rules.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/value_table.hpp"
-#include "spmvpack/launch_rules/ccoo.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace ccoo_plans {
 namespace {
 
-using namespace spmvpack::layouts::ccoo;  // what the bytes mean
-
 enum SectionIndex : std::uint8_t { encoding, row_base, col_base, blob_offset, blob, lut };
-constexpr std::uint64_t header_bytes = 1 + 4 + 4 + 8;  ///< of a chunk, over the four arrays
-constexpr std::array<std::uint32_t, 4> slot_choices{1, 2, 4, 8};
 constexpr std::array<Setting, 3> settings{
     Setting{"ccoo.k", "auto, 1, 2, 4 or 8", "slots per lane (K); auto minimises device bytes"},
     Setting{"ccoo.b", "auto, 8, 16, 32, 64, 128 or 256", "lanes of a chunk (B), 256 unless set; GPUs take 32 and more"},
     Setting{"ccoo.values", "auto or lut", "lut: ids as in the paper, even if all values are the same"}};
-
-/// Of the chunks: none, as all are the one of the table; ids where the table has all of a chunk's; raw.
-enum class Values : std::uint8_t { single, ids, raw };
-
-struct Chunk {
-  std::uint64_t first_entry = 0, blob_offset = 0;
-  std::uint32_t row_base = 0, col_base = 0;
-  Encoding encoding;
-};
-
-/// All chunks for one K, and their cost.
-struct Chunking {
-  std::uint32_t slots = 1;  ///< K
-  CountedVector<Chunk> chunks;
-  std::uint64_t row_bytes = 0, column_bytes = 0, value_bytes = 0, stored_slots = 0;
-  std::uint64_t raw_bytes = 0;  ///< of value_bytes, those that are not ids
-  bool uses_lut = false;
-
-  [[nodiscard]] std::uint64_t blob_bytes() const { return row_bytes + column_bytes + value_bytes; }
-  [[nodiscard]] std::uint64_t device_bytes(std::uint64_t lut_bytes) const {
-    return blob_bytes() + chunks.size() * header_bytes + (uses_lut ? lut_bytes : 0);
-  }
-};
-
-/// The first row from `row` on that has entries; a.rows() if none has. O(log of the number of rows skipped).
-std::uint64_t next_row(const CsrView& a, std::uint64_t row) {
-  if (row >= a.rows()) return a.rows();
-  const std::uint64_t entry = a.row_ptr(row);
-  std::uint64_t step = 1;
-  while (row < a.rows() && a.row_ptr(row + 1) == entry) {
-    // Rows `row` to row + step - 1 are empty if row + step starts where `row` does.
-    if (step > a.rows() - row || a.row_ptr(row + step) != entry) {
-      step /= 2;
-      continue;
-    }
-    row += step;
-    step *= 2;
-  }
-  return row;
-}
-
-/// Splits the entries into chunks and determines every chunk's encoding, for one K. O(rows + chunks).
-class Chunker {
- public:
-  /// `values`: how chunks may have them; ids takes raw ones where the table lacks any.
-  Chunker(const CsrView& a, const RawEntries& raw, std::uint32_t lanes, std::uint32_t slots, Values values)
-      : a_(a),
-        raw_(raw),
-        lanes_(lanes),
-        value_size_(static_cast<std::uint32_t>(size_of(a.value_type()))),
-        values_(values) {
-    out_.slots = slots;
-  }
-
-  Chunking run() {
-    for (std::uint64_t r = next_row(a_, 0); r < a_.rows(); r = next_row(a_, r + 1))
-      add_row(static_cast<std::uint32_t>(r), a_.row_ptr(r), a_.row_ptr(r + 1));
-    close();
-    return std::move(out_);
-  }
-
- private:
-  void add_row(std::uint32_t row, std::uint64_t entry, std::uint64_t end) {
-    if (used_ != 0 && entry < end && row - chunk_.row_base > max_row_span) close();
-    while (entry < end) {
-      if (used_ == 0) open(row, entry);
-      const std::uint64_t needed = div_up(end - entry, out_.slots);
-      const auto taken = static_cast<std::uint32_t>(std::min<std::uint64_t>(needed, lanes_ - used_));
-      const std::uint64_t stop = std::min(end, entry + std::uint64_t{taken} * out_.slots);
-      smallest_ = std::min(smallest_, a_.col_idx()[entry]);
-      largest_ = std::max(largest_, a_.col_idx()[stop - 1]);
-      has_raw_ = has_raw_ || raw_.any(entry, stop);
-      used_ += taken;
-      last_row_ = row;
-      entry = stop;
-      if (used_ == lanes_) close();
-    }
-  }
-
-  void open(std::uint32_t row, std::uint64_t entry) {
-    chunk_.first_entry = entry;
-    chunk_.row_base = row;
-    continues_ = !out_.chunks.empty() && row == last_row_;
-    smallest_ = ~0U;
-    largest_ = 0;
-    has_raw_ = values_ == Values::raw;
-  }
-
-  void close() {
-    if (used_ == 0) return;
-    const std::uint32_t group = group_lanes(lanes_), groups = (used_ + group - 1) / group, stored = groups * group;
-    chunk_.col_base = smallest_;
-    chunk_.encoding = make_encoding(last_row_ == chunk_.row_base, column_code_for(largest_ - smallest_), !has_raw_,
-                                    groups, continues_);
-    chunk_.blob_offset = out_.blob_bytes();
-    const BlobLayout at =
-        blob_layout(chunk_.encoding, stored, out_.slots, value_size_, values_ == Values::single ? 0 : 1);
-    out_.row_bytes += at.columns;
-    out_.column_bytes += at.values - at.columns;
-    out_.value_bytes += at.end - at.values;
-    out_.raw_bytes += has_raw_ ? at.end - at.values : 0;
-    out_.stored_slots += std::uint64_t{stored} * out_.slots;
-    out_.uses_lut = out_.uses_lut || !has_raw_;
-    out_.chunks.push_back(chunk_);
-    used_ = 0;
-  }
-
-  const CsrView& a_;
-  const RawEntries& raw_;
-  std::uint32_t lanes_, value_size_;
-  Values values_;
-  Chunking out_;
-  Chunk chunk_;
-  std::uint32_t used_ = 0, last_row_ = 0, smallest_ = 0, largest_ = 0;
-  bool has_raw_ = false, continues_ = false;
-};
+constexpr std::array<std::string_view, 1> lut_name{"lut"};
 
 /// A power of two from `least` to `most`; none if the setting is absent or "auto".
 std::optional<std::uint32_t> power_setting(const PlanOptions& options, const std::string& name, std::uint32_t least,
@@ -160,32 +41,30 @@ class ChunkedPart {
  public:
   ChunkedPart(const PartMatrix& part, const PlanOptions& options)
       : values_(part.values ? part.values : ValueTable::count(part.a, options.threads)),
-        ids_(lut_bits(*values_)),
+        table_(values_->frequent_keys()),
+        ids_(table_),
         lanes_(power_setting(options, "ccoo.b", 8, default_lanes).value_or(default_lanes)),
-        single_(!wants_ids(options) && values_->distinct() == 1) {
-    const std::optional<std::uint32_t> chosen = power_setting(options, "ccoo.k", 1, 8);
+        single_(usual_values(values_->distinct(), read_name<bool>(options, settings[2], lut_name).has_value()) ==
+                Values::single) {
+    const std::optional<std::uint32_t> wanted = power_setting(options, "ccoo.k", 1, 8);
     const CsrView& a = part.a;
     const RawEntries raw(a, ids_, values_->covered(lut_capacity) != a.nnz(), options.threads);
-    const std::uint64_t lut_bytes = values_->most_frequent().size() * size_of(a.value_type());
+    const std::uint64_t lut_bytes = table_.size() * size_of(a.value_type());
 
     std::array<Chunking, slot_choices.size()> all;
+    std::array<WayFacts, slot_choices.size()> ways;
     parallel_for(all.size(), options.threads, [&](std::uint64_t i) {
-      all[i] = Chunker(a, raw, lanes_, slot_choices[i], single_ ? Values::single : Values::ids).run();
-      // A few small chunks may not pay for the table.
-      Chunking plain;
-      if (!single_ && all[i].uses_lut && all[i].chunks.size() <= lut_capacity) {
-        plain = Chunker(a, raw, lanes_, slot_choices[i], Values::raw).run();
-        if (plain.device_bytes(lut_bytes) <= all[i].device_bytes(lut_bytes)) all[i] = std::move(plain);
-      }
+      all[i] = split_into_chunks(a, raw, lanes_, slot_choices[i], single_ ? Values::single : Values::ids);
+      ways[i] = all[i].facts(lut_bytes);
+      if (single_ || !may_not_pay_for_table(ways[i])) return;
+      Chunking plain = split_into_chunks(a, raw, lanes_, slot_choices[i], Values::raw);
+      if (device_bytes(plain.facts(0)) > device_bytes(ways[i])) return;
+      ways[i] = plain.facts(0);
+      all[i] = std::move(plain);
     });
-    std::size_t best = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const bool better = all[i].device_bytes(lut_bytes) < all[best].device_bytes(lut_bytes);
-      if (chosen ? all[i].slots == *chosen : better) best = i;
-    }
-    for (const Chunking& c : all)
-      considered_.push_back({fmt::format("k{}.device_bytes", c.slots), c.device_bytes(lut_bytes)});
-    chunking_ = std::move(all[best]);
+    for (const WayFacts& way : ways)
+      considered_.push_back({fmt::format("k{}.device_bytes", way.slots), device_bytes(way)});
+    chunking_ = std::move(all.at(choose_slots(ways, wanted)));
     if (options.for_report)
       published_bytes_ = published_bytes(a, *values_, raw, lanes_, chunking_.slots, options.threads);
   }
@@ -207,10 +86,7 @@ class ChunkedPart {
       case blob:
         return fill_blob(a, begin, out);
       default:
-        dispatch(a.value_type(), [&]<class T>(T) {
-          compute_elements<bits_of<T>>(
-              begin, out, [&](std::uint64_t i) { return static_cast<bits_of<T>>(values_->most_frequent()[i].bits); });
-        });
+        fill_table(a.value_type(), table_, begin, out);
     }
   }
 
@@ -249,51 +125,28 @@ class ChunkedPart {
     if (single_) plan.counters.push_back({"chunks.values_single", chunks});
     if (published_bytes_) plan.counters.push_back({"published.bytes", *published_bytes_});
     plan.counters.insert(plan.counters.end(), considered_.begin(), considered_.end());
-    plan.work = {{"ccoo.multiplies", 1},
-                 {"ccoo.slots", c.stored_slots},
-                 {"ccoo.lanes", c.stored_slots / c.slots},
-                 {"ccoo.raw_bytes", c.raw_bytes},
-                 {"ccoo.long_rows", has_long_row(a.longest_row(threads), std::uint64_t{lanes_} * c.slots)},
-                 {"ccoo.serial", launch_rules::ccoo::serial_entries(a.rows(), chunks, lanes_, c.slots, lut_size(),
-                                                                    device.multiprocessors)},
-                 {"ccoo.empty_rows", a.rows() - filled_rows(a, threads)},
-                 {"ccoo.run_entries", c.slots == 1 ? 0 : entries_in_runs(a, c.slots, threads)}};
+    plan.work = work_of({.rows = a.rows(),
+                         .empty_rows = a.rows() - filled_rows(a, threads),
+                         .longest_row = a.longest_row(threads),
+                         .lanes = lanes_,
+                         .slots = c.slots,
+                         .chunks = chunks,
+                         .stored_slots = c.stored_slots,
+                         .raw_bytes = c.raw_bytes,
+                         .lut_size = lut_size(),
+                         .run_entries = c.slots == 1 ? 0 : entries_in_runs(a, c.slots, threads)},
+                        device);
   }
   [[nodiscard]] std::uint64_t blob_bytes() const { return chunking_.blob_bytes(); }
-  [[nodiscard]] std::uint64_t lut_size() const { return chunking_.uses_lut ? values_->most_frequent().size() : 0; }
+  [[nodiscard]] std::uint64_t lut_size() const { return chunking_.uses_lut ? table_.size() : 0; }
 
  private:
-  static bool wants_ids(const PlanOptions& options) {
-    const auto found = options.settings.find("ccoo.values");
-    if (found == options.settings.end() || found->second == "auto") return false;
-    if (found->second != "lut") refuse_setting(found->first, found->second, "auto or lut");
-    return true;
-  }
-  static std::vector<ValueKey> lut_bits(const ValueTable& table) {
-    std::vector<ValueKey> bits;
-    for (const ValueCount& v : table.most_frequent()) bits.push_back(v.bits);
-    return bits;
-  }
-
   void fill_blob(const CsrView& a, std::uint64_t begin, std::span<std::byte> out) const {
     const CountedVector<Chunk>& chunks = chunking_.chunks;
-    const std::uint64_t end = begin + out.size();
-    auto after = std::upper_bound(chunks.begin(), chunks.end(), begin,
-                                  [](std::uint64_t at, const Chunk& c) { return at < c.blob_offset; });
-    std::vector<std::byte> whole;
-    for (std::size_t c = static_cast<std::size_t>(after - chunks.begin()) - 1; c < chunks.size(); ++c) {
-      const std::uint64_t first = chunks[c].blob_offset;
-      const std::uint64_t last = c + 1 < chunks.size() ? chunks[c + 1].blob_offset : chunking_.blob_bytes();
-      if (first >= end) break;
-      if (begin <= first && last <= end) {
-        fill_chunk(a, c, out.data() + (first - begin));
-        continue;
-      }
-      // The requested bytes cover only part of this chunk.
-      whole.resize(last - first);
-      fill_chunk(a, c, whole.data());
-      copy_overlap(begin, out, first, whole);
-    }
+    fill_pieces(
+        chunks.size(),
+        [&](std::uint64_t c) { return c < chunks.size() ? chunks[c].blob_offset : chunking_.blob_bytes(); }, begin, out,
+        [&](std::uint64_t c, std::span<std::byte> bytes) { fill_chunk(a, c, bytes.data()); });
   }
 
   void fill_chunk(const CsrView& a, std::size_t c, std::byte* out) const {
@@ -358,6 +211,7 @@ class ChunkedPart {
   }
 
   std::shared_ptr<const ValueTable> values_;
+  std::vector<ValueKey> table_;
   ValueIds ids_;
   std::uint32_t lanes_;
   bool single_;  ///< whether all values have the same bits, and chunks have none

@@ -35,10 +35,10 @@ Table table_with(const ValueTable& values, std::uint64_t padding) {
 }
 
 /// Those that have no id, either, without the last value.
-RawEntries raw_without_last(const CsrView& a, std::span<const ValueCount> frequent, int threads) {
-  std::vector<ValueKey> bits;
-  for (const ValueCount& v : frequent.first(frequent.size() - 1)) bits.push_back(v.bits);
-  return {a, ValueIds(bits), true, threads};
+RawEntries raw_without_last(const CsrView& a, const ValueTable& values, int threads) {
+  std::vector<ValueKey> keys = values.frequent_keys();
+  keys.pop_back();
+  return {a, ValueIds(keys), true, threads};
 }
 
 /// Adds up chunks of lanes.
@@ -113,7 +113,7 @@ std::uint64_t published_bytes(const CsrView& a, const ValueTable& values, const 
     for (std::uint64_t r = 0; r < a.rows(); ++r) chunks.add_row(r);
     return chunks.finish(table.size * size_of(a.value_type()));
   };
-  return table.lost_last ? bytes_with(raw_without_last(a, values.most_frequent(), threads)) : bytes_with(raw);
+  return table.lost_last ? bytes_with(raw_without_last(a, values, threads)) : bytes_with(raw);
 }
 
 }  // namespace spmvpack::encoder::layouts

@@ -14,20 +14,11 @@
 namespace spmvpack::encoder::layouts::csell_plans {
 namespace {
 
-std::optional<Source> source_setting(const PlanOptions& options) {
-  const auto found = options.settings.find("csell.values");
-  if (found == options.settings.end() || found->second == "auto") return {};
-  const auto name = std::find(source_names.begin(), source_names.end(), found->second);
-  if (name == source_names.end()) refuse_setting("csell.values", found->second, settings[1].values);
-  return static_cast<Source>(name - source_names.begin());
-}
-
+/// Sums of a row, from the number of their name.
 std::optional<std::uint64_t> sums_setting(const PlanOptions& options) {
-  const auto found = options.settings.find("csell.sums");
-  if (found == options.settings.end() || found->second == "auto") return {};
-  for (const std::uint64_t sums : {1U, 2U, 4U})
-    if (found->second == std::to_string(sums)) return sums;
-  refuse_setting("csell.sums", found->second, settings[2].values);
+  constexpr std::array<std::string_view, 3> powers{"1", "2", "4"};
+  const auto power = read_name<std::uint64_t>(options, settings[2], powers);
+  return power ? std::optional{std::uint64_t{1} << *power} : std::nullopt;
 }
 
 [[noreturn]] void refuse(std::string what, const char* remedy) {
@@ -107,7 +98,7 @@ class WayPlanner {
         values_(values),
         options_(options),
         device_(device_of(options)),
-        wanted_(source_setting(options)),
+        wanted_(read_name<Source>(options, settings[1], source_names)),
         block_(choose_block(a, options)),
         rows_(a, block_) {}
 

@@ -20,9 +20,8 @@ constexpr std::uint64_t rows_per_task = 1U << 14;
 CountedVector<std::uint64_t> diagonals(const CsrView& a, int threads) {
   if (a.nnz() == 0) return {};
   SharedBits used(a.rows() + a.cols() - 1);
-  parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t r = first; r < last; ++r)
-      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) used.set(offset_of(r, a.col_idx()[k], a.rows()));
+  parallel_items(a.rows(), rows_per_task, threads, [&](std::uint64_t r) {
+    for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) used.set(offset_of(r, a.col_idx()[k], a.rows()));
   });
   CountedVector<std::uint64_t> offsets;
   used.each([&](std::uint64_t offset) { offsets.push_back(offset); });

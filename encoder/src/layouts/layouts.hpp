@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/encoder/value_table.hpp"
 #include "spmvpack/launch_rules/padded_rows.hpp"
 
 namespace spmvpack::encoder::layouts {
@@ -36,6 +38,17 @@ const Choices& choices_of(const PartPlan& plan) {
 /// (empty: there is none). Error(errc::usage).
 std::optional<std::uint64_t> read_setting(const PlanOptions& options, const std::string& name, std::uint64_t least,
                                           std::uint64_t most, std::string_view word);
+
+/// The place among `names` of a setting's value; none if it is absent or is the `word`. Error(errc::usage).
+template <class Place>
+std::optional<Place> read_name(const PlanOptions& options, const Setting& setting,
+                               std::span<const std::string_view> names, std::string_view word = "auto") {
+  const auto found = options.settings.find(std::string(setting.name));
+  if (found == options.settings.end() || found->second == word) return {};
+  const auto name = std::find(names.begin(), names.end(), found->second);
+  if (name == names.end()) refuse_setting(found->first, found->second, setting.values);
+  return static_cast<Place>(name - names.begin());
+}
 
 /// Whether any entry is +0. Most matrices have none, and need no list of them.
 bool stores_zeros(const CsrView& a, int threads);
@@ -93,6 +106,33 @@ inline void copy_overlap(std::uint64_t begin, std::span<std::byte> out, std::uin
   if (first < last) std::memcpy(out.data() + (first - begin), from.data() + (first - at), last - first);
 }
 
+/// Fills a section that is made of pieces, piece by piece. begin_of(i): the byte at which piece i begins, or of i =
+/// count the section's end; the first is 0, and none falls. write(i, bytes): writes all bytes of a piece.
+template <class BeginOf, class Write>
+void fill_pieces(std::uint64_t count, BeginOf&& begin_of, std::uint64_t begin, std::span<std::byte> out,
+                 Write&& write) {
+  if (count == 0) return;
+  const std::uint64_t end = begin + out.size();
+  std::uint64_t i = 0;  // the last piece that does not begin behind `begin`
+  for (std::uint64_t n = count; n > 1;) {
+    const std::uint64_t half = n / 2;
+    const bool behind = begin_of(i + half) > begin;
+    i += behind ? 0 : half;
+    n = behind ? half : n - half;
+  }
+  std::vector<std::byte> whole;
+  for (; i < count && begin_of(i) < end; ++i) {
+    const std::uint64_t at = begin_of(i), size = begin_of(i + 1) - at;
+    if (begin <= at && at + size <= end) {
+      write(i, out.subspan(at - begin, size));
+      continue;
+    }
+    whole.resize(size);
+    write(i, std::span<std::byte>(whole));
+    copy_overlap(begin, out, at, whole);
+  }
+}
+
 /// Fills elements of type T one by one, calling element(i) for those that touch bytes [begin, begin + out.size()).
 template <class T, class F>
 void compute_elements(std::uint64_t begin, std::span<std::byte> out, F&& element) {
@@ -103,6 +143,13 @@ void compute_elements(std::uint64_t begin, std::span<std::byte> out, F&& element
     std::memcpy(out.data() + at, reinterpret_cast<const std::byte*>(&value) + within, n);
     at += n;
   }
+}
+
+/// Fills a table of values.
+inline void fill_table(ValueType type, std::span<const ValueKey> table, std::uint64_t begin, std::span<std::byte> out) {
+  dispatch(type, [&]<class T>(T) {
+    compute_elements<bits_of<T>>(begin, out, [&](std::uint64_t i) { return static_cast<bits_of<T>>(table[i]); });
+  });
 }
 
 }  // namespace spmvpack::encoder::layouts

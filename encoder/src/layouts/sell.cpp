@@ -43,10 +43,9 @@ Sorted sort(const PartMatrix& part, std::uint64_t sigma, std::uint64_t slice_row
   s.rows = reordered(part.rows, s.order);
   const std::uint64_t slices = div_up(a.rows(), slice_rows);
   CountedVector<std::uint64_t> widths(slices);
-  parallel_pieces(slices, div_up(1U << 15, slice_rows), threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t slice = first; slice < last; ++slice)
-      for (std::uint64_t i = slice * slice_rows; i < std::min(a.rows(), (slice + 1) * slice_rows); ++i)
-        widths[slice] = std::max(widths[slice], a.row_length(s.order.empty() ? i : s.order[i]));
+  parallel_items(slices, div_up(1U << 15, slice_rows), threads, [&](std::uint64_t slice) {
+    for (std::uint64_t i = slice * slice_rows; i < std::min(a.rows(), (slice + 1) * slice_rows); ++i)
+      widths[slice] = std::max(widths[slice], a.row_length(s.order.empty() ? i : s.order[i]));
   });
   s.slice_ptr.push_back(0);
   s.slice_ptr.reserve(slices + 1);

@@ -7,6 +7,7 @@
 
 #include "falling_sort.hpp"
 #include "layouts/layouts.hpp"
+#include "layouts/sjds_rules.hpp"
 #include "layouts/sjds_slices.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/survey.hpp"
@@ -18,18 +19,6 @@ namespace {
 constexpr std::array<Setting, 2> settings{
     Setting{"sjds.sigma", "auto, or 8 to 65536", "rows sorted together, rounded up to eights; auto: 256 to 1024"},
     Setting{"sjds.values", "auto, raw or code", "values, or 4-bit codes of at most 16; auto: codes of 2^20 and more"}};
-
-/// Rows that are sorted together: a sixteenth, so that x and y stay near, of few rows and of many.
-std::uint64_t auto_window(std::uint64_t rows) {
-  return std::clamp<std::uint64_t>(rows / 16 / lanes * lanes, 256, 1024);
-}
-
-/// Whether a row is added up by all lanes: in a lane of a slice with the next rows, which have `sum` entries with it,
-/// it would leave more than a fifth of the slice's time to itself.
-constexpr bool is_long(std::uint64_t length, std::uint64_t sum) {
-  constexpr std::uint64_t least = 32;
-  return length > max_entries || (length >= least && 4 * lanes * length > 5 * sum);
-}
 
 struct Choices {
   std::uint64_t pieces = 0;
@@ -100,29 +89,17 @@ void each_piece(const CsrView& a, std::uint32_t row, F&& f) {
   }
 }
 
-/// From so many entries on, codes save time, too: values are then 8 MiB, more than most second-level caches. Of fewer,
-/// AVX2 decodes more slowly than it loads (0.8 M entries: 305 us, raw 230; an EPYC of family 25). Codes of one value
-/// save time at once, as nothing is decoded.
-constexpr std::uint64_t entries_for_codes = std::uint64_t{1} << 20U;
-
-/// The distinct values, if there are at most 16 and they are to have codes.
+/// The values that codes name; none if values are raw.
 std::vector<ValueKey> table_of(const PartMatrix& part, const PlanOptions& options) {
-  const auto found = options.settings.find("sjds.values");
-  const std::string wanted = found == options.settings.end() ? "auto" : found->second;
-  if (wanted != "auto" && wanted != "raw" && wanted != "code")
-    refuse_setting("sjds.values", wanted, settings[1].values);
-  if (wanted == "raw") return {};
+  const auto wanted = read_name<Source>(options, settings[1], source_names);
+  if (wanted == Source::raw) return {};
   const std::shared_ptr<const ValueTable> values =
       part.values != nullptr ? part.values : ValueTable::count(part.a, options.threads, false);
-  if (wanted == "auto" && options.aim.optimize == Objective::time && part.a.nnz() < entries_for_codes &&
-      values->distinct() != 1)
-    return {};
-  std::vector<ValueKey> table;
-  if (values->distinct() <= max_table)
-    for (const ValueCount& v : values->most_frequent()) table.push_back(v.bits);
-  else if (wanted == "code")
+  const PartFacts facts{part.a.nnz(), values->distinct()};
+  if (!wanted && usual_source(facts, options.aim.optimize) == Source::raw) return {};
+  if (!fit_codes(facts))
     throw Error(errc::unsupported, "sjds: more than 16 distinct values have no codes", {}, "use sjds.values=raw");
-  return table;
+  return values->frequent_keys();
 }
 
 /// What a slice has of an array: elements from its place on.
@@ -150,30 +127,23 @@ Places place_slices(CountedVector<Slice>& slices, Source source) {
   return next;
 }
 
-/// What a multiply on a host does.
-std::vector<Counter> work_of(const Choices& choices, std::uint64_t rows, std::uint64_t window_rows) {
-  std::uint64_t windows = 0, steps = 0, tail = 0, listed = 0;
+WorkFacts facts_of(const Choices& choices, std::uint64_t rows, std::uint64_t window_rows) {
+  WorkFacts f{.slices = choices.slices.size(), .pieces = choices.pieces, .decodes = choices.table.size() > 1};
   for (const Slice& s : choices.slices) {
-    windows += s.windows();
-    steps += s.steps();
-    tail += s.tail();
-    listed += s.is_listed() ? s.rows() : 0;
+    f.windows += s.windows();
+    f.steps += s.steps();
+    f.tail += s.tail();
+    f.listed += s.is_listed() ? s.rows() : 0;
   }
-  std::uint64_t scaled = 0;
   for (std::uint64_t w = 0; w + 1 < choices.windows.size(); ++w)
-    if (choices.windows[w].has_others()) scaled += std::min(window_rows, rows - w * window_rows);
-  std::vector<Counter> work{{"sjds.multiplies", 1},       {"sjds.slices", choices.slices.size()},
-                            {"sjds.windows", windows},    {"sjds.steps", steps},
-                            {"sjds.tail", tail},          {"sjds.listed", listed},
-                            {"sjds.scaled_rows", scaled}, {"sjds.pieces", choices.pieces}};
-  if (choices.table.size() > 1) work.push_back({"sjds.codes", windows + steps + tail});
-  return work;
+    if (choices.windows[w].has_others()) f.scaled_rows += std::min(window_rows, rows - w * window_rows);
+  return f;
 }
 
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const CsrView& a = part.a;
   const auto sigma = read_setting(options, "sjds.sigma", lanes, max_window_rows, "auto");
-  const std::uint64_t window_rows = sigma ? round_up(*sigma, lanes) : auto_window(a.rows()),
+  const std::uint64_t window_rows = sigma ? round_up(*sigma, lanes) : usual_window(a.rows()),
                       windows = div_up(a.rows(), window_rows);
   Choices choices;
   choices.table = table_of(part, options);
@@ -211,36 +181,31 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.counts[section_codes] = source == Source::raw ? 0 : end.values;
   add_sections(plan, sections);
   share_by_section(plan);
-  plan.work = work_of(choices, a.rows(), window_rows);
-  std::uint64_t window_entries = 0;
-  for (const Slice& s : choices.slices) window_entries += std::uint64_t{s.windows()} * lanes;
+  const WorkFacts work = facts_of(choices, a.rows(), window_rows);
+  plan.work = work_of(work);
   plan.counters = {{"source." + std::string(source_names.at(static_cast<std::size_t>(source))), 1},
                    {"sigma", window_rows},
                    {"slices", choices.row_slices()},
                    {"long_rows", long_rows.size()},
                    {"pieces", choices.pieces},
-                   {"entries.windows", window_entries}};
+                   {"entries.windows", work.windows * lanes}};
   plan.choices = std::make_shared<const Choices>(std::move(choices));
   return plan;
 }
 
-/// Fills an array of elements of so many bytes, of which each slice has an extent: writes slice by slice those that the
-/// bytes of `out` belong to. write(s, lanes, bytes): what slice s has of it; the bytes are 0 before.
+/// Fills an array of elements of so many bytes, of which each slice has an extent. write(s, lanes, bytes): what slice s
+/// has of it; the bytes are 0 before.
 template <class Write>
 void fill_by_slices(const Choices& choices, const CsrView& a, std::uint64_t window_rows, Extent (*extent)(const Slice&),
                     std::uint64_t element_bytes, std::uint64_t begin, std::span<std::byte> out, Write&& write) {
-  const auto after =
-      std::upper_bound(choices.slices.begin(), choices.slices.end(), begin,
-                       [&](std::uint64_t byte, const Slice& s) { return byte < extent(s).begin * element_bytes; });
-  CountedVector<std::byte> bytes;
-  for (auto s = static_cast<std::uint64_t>(after - choices.slices.begin()) - (after == choices.slices.begin() ? 0 : 1);
-       s < choices.slices.size(); ++s) {
-    const Extent has = extent(choices.slices[s]);
-    if (has.begin * element_bytes >= begin + out.size()) break;
-    bytes.assign(has.count * element_bytes, std::byte{0});
-    write(s, choices.lanes_of(a, window_rows, s), std::span<std::byte>(bytes));
-    copy_overlap(begin, out, has.begin * element_bytes, bytes);
-  }
+  const auto begin_of = [&](std::uint64_t s) {
+    const Extent has = extent(choices.slices[std::min(s, choices.slices.size() - 1)]);
+    return (has.begin + (s < choices.slices.size() ? 0 : has.count)) * element_bytes;
+  };
+  fill_pieces(choices.slices.size(), begin_of, begin, out, [&](std::uint64_t s, std::span<std::byte> bytes) {
+    std::fill(bytes.begin(), bytes.end(), std::byte{0});
+    write(s, choices.lanes_of(a, window_rows, s), bytes);
+  });
 }
 
 void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin, std::span<std::byte> out) {
@@ -273,18 +238,15 @@ void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint
                          [&](std::uint64_t s, const Lanes& from, std::span<std::byte> bytes) {
                            write_values(a, choices.slices[s], from, bytes);
                          });
-      dispatch(a.value_type(), [&]<class T>(T) {
-        compute_elements<bits_of<T>>(begin, out,
-                                     [&](std::uint64_t i) { return static_cast<bits_of<T>>(choices.table[i]); });
-      });
+      fill_table(a.value_type(), choices.table, begin, out);
   }
 }
 
 /// Every entry takes its value and, in a window step, a byte for its column; or of codes, four bits.
 Least least(const Survey& s) {
   const std::uint64_t nnz = s.a.nnz(), steps = nnz / lanes;
-  const bool codes = s.values != nullptr && s.values->distinct() <= max_table &&
-                     (s.fewest_bytes || nnz >= entries_for_codes || s.values->distinct() == 1);
+  const Objective optimize = s.fewest_bytes ? Objective::bytes : Objective::time;
+  const bool codes = s.values != nullptr && usual_source({nnz, s.values->distinct()}, optimize) == Source::code;
   const std::uint64_t bytes = nnz + (codes ? nnz / 2 : nnz * size_of(s.a.value_type()));
   return {bytes, false, {{"sjds.multiplies", 1}, {"sjds.windows", steps}}};
 }

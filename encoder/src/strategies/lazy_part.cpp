@@ -60,14 +60,12 @@ template <class T>
 void copy_between_groups(const CsrView& a, const Cut& cut, CsrMatrix& to, int threads) {
   auto& values = std::get<Array<T>>(to.values);
   const CountedVector<std::uint32_t>& group = *cut.group;
-  parallel_pieces(to.rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t r = first; r < last; ++r) {
-      std::uint64_t at = to.row_ptr[r];
-      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
-        if (group[a.col_idx()[k]] == group[r]) continue;
-        to.col_idx[at] = a.col_idx()[k];
-        std::memcpy(&values[at++], a.values<T>() + k, sizeof(T));
-      }
+  parallel_items(to.rows, rows_per_task, threads, [&](std::uint64_t r) {
+    std::uint64_t at = to.row_ptr[r];
+    for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
+      if (group[a.col_idx()[k]] == group[r]) continue;
+      to.col_idx[at] = a.col_idx()[k];
+      std::memcpy(&values[at++], a.values<T>() + k, sizeof(T));
     }
   });
 }

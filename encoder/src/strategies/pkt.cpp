@@ -10,12 +10,10 @@ namespace {
 Cut outside(const CsrView& a, const std::shared_ptr<const layouts::Packets>& packets, int threads) {
   Cut part{PartIndices::all(a.rows()), PartIndices::all(a.cols()), Array<std::uint64_t>(a.rows() + 1)};
   part.row_ptr[0] = 0;
-  parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t r = first; r < last; ++r) {
-      std::uint64_t n = 0;
-      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) n += packets->has(r, a.col_idx()[k]) ? 0 : 1;
-      part.row_ptr[r + 1] = n;
-    }
+  parallel_items(a.rows(), rows_per_task, threads, [&](std::uint64_t r) {
+    std::uint64_t n = 0;
+    for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) n += packets->has(r, a.col_idx()[k]) ? 0 : 1;
+    part.row_ptr[r + 1] = n;
   });
   for (std::uint64_t r = 0; r < a.rows(); ++r) part.row_ptr[r + 1] += part.row_ptr[r];
   part.group = std::shared_ptr<const CountedVector<std::uint32_t>>(packets, &packets->packet_of);

@@ -61,11 +61,8 @@ PartPlan plan_short(const CsrView& a, const RowCut& choice, const PlanOptions& o
 }
 
 std::optional<std::string_view> layout_setting(const PlanOptions& options) {
-  const auto found = options.settings.find("split.short");
-  if (found == options.settings.end() || found->second == "auto") return {};
-  const auto* const layout = std::find(short_layouts.begin(), short_layouts.end(), found->second);
-  if (layout == short_layouts.end()) layouts::refuse_setting("split.short", found->second, settings[1].values);
-  return *layout;
+  const auto place = layouts::read_name<std::size_t>(options, settings[1], short_layouts);
+  return place ? std::optional(short_layouts.at(*place)) : std::nullopt;
 }
 
 /// The cheapest of `rows` in a layout, with the longer rows in bitflag.

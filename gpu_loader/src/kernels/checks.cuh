@@ -5,10 +5,6 @@
 
 namespace spmvpack::gpu_loader {
 
-/// Of a loop over the grid's threads: a thread's first item, and how far apart its items are.
-__device__ inline std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ inline std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
-
 /// A bit for each of some indices, 0 before: marks one, and returns whether it was marked.
 struct Marks {
   std::uint32_t* words;

@@ -26,6 +26,10 @@ inline unsigned stride_blocks(std::uint64_t work, unsigned threads) {
   return static_cast<unsigned>(blocks < tuning::grid_stride_blocks ? blocks : tuning::grid_stride_blocks);
 }
 
+/// Of a loop over the grid's threads: a thread's first item, and how far apart its items are.
+__device__ inline std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+__device__ inline std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
+
 /// Launches a kernel, or throws. Unlike <<<>>>, it reports errors of this launch only, not those left behind by earlier
 /// calls: after polling an event, a caller would otherwise see its multiply fail.
 template <class... Parameters, class... Arguments>
@@ -46,6 +50,13 @@ template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream,
             Arguments&&... arguments) {
   launch(launch_config(blocks, threads, stream), kernel, std::forward<Arguments>(arguments)...);
+}
+
+/// Launches a kernel of a structure check, whose threads share so many items: first_item(), stride().
+template <class... Parameters, class... Arguments>
+void launch_check(void (*kernel)(Parameters...), std::uint64_t items, cudaStream_t stream, Arguments&&... arguments) {
+  launch(kernel, stride_blocks(items, tuning::check_threads), tuning::check_threads, stream,
+         std::forward<Arguments>(arguments)...);
 }
 
 /// Loads before it are issued before loads after it. Left alone, the compiler moves each load down to its use to save

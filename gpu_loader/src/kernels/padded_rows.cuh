@@ -38,7 +38,11 @@ Slots<A> slots_of(const PartView& part) {
 
 /// Bits of errors[0] beside the violations of rows. The layouts' own come last; kernels that follow a geometry do
 /// nothing if bad_geometry is set.
-enum CheckBit : std::uint32_t { bad_totals = 16, bad_geometry = 32, own = 64 };
+enum CheckBit : std::uint32_t {
+  bad_totals = 1U << kind_of_totals,
+  bad_geometry = 1U << kind_of_geometry,
+  own = 1U << own_kind
+};
 constexpr std::array<std::string_view, 7> check_names(std::string_view geometry, std::string_view its_own) {
   return {"col_idx: a column is not below the part's columns",
           "col_idx: columns do not rise within a row",
@@ -56,10 +60,9 @@ __global__ void check_kernel(Geometry geometry, Slots<A> s, std::uint64_t lanes,
                              const std::uint32_t* row_len, std::uint32_t* errors, std::uint32_t* longest,
                              unsigned long long* entries) {
   if ((*errors & bad_geometry) != 0) return;
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   std::uint32_t found = 0, most = 0;
   unsigned long long count = 0;
-  for (std::uint64_t r = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; r < lanes; r += stride) {
+  for (std::uint64_t r = first_item(); r < lanes; r += stride()) {
     const RowCheck row = check_row(s.col_idx, s.values, geometry(r), r, sizes);
     found |= row.found & violation_kinds;
     if (row.found == sound && row_len != nullptr && row_len[r] != row.entries) found |= own;
@@ -89,9 +92,8 @@ void check(const PartView& part, const Geometry& geometry, std::uint64_t lanes, 
   auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
   if (lanes != 0)
     dispatch(part.info().value_type, [&]<class A>(A) {
-      launch(check_kernel<A, Geometry>, stride_blocks(lanes, tuning::check_threads), tuning::check_threads, stream,
-             geometry, slots_of<A>(part), lanes, RowSizes{part.rows(), part.cols(), order}, row_len, errors, longest,
-             entries);
+      launch_check(check_kernel<A, Geometry>, lanes, stream, geometry, slots_of<A>(part), lanes,
+                   RowSizes{part.rows(), part.cols(), order}, row_len, errors, longest, entries);
     });
   launch(check_totals_kernel, 1, 1, stream, longest, entries, width, part.info().nnz, errors);
 }

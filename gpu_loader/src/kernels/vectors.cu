@@ -6,9 +6,6 @@
 namespace spmvpack::gpu_loader {
 namespace {
 
-__device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
-
 template <class V>
 __global__ void scale_kernel(DeviceScalar<V> beta, V* y, RowMap map, std::uint64_t n) {
   const V b = beta.get();

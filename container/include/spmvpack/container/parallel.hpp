@@ -106,6 +106,14 @@ void parallel_pieces(std::uint64_t n, std::uint64_t piece, int threads, F&& f) {
   });
 }
 
+/// Calls f(i) for every i in [0, n), in parallel, up to `piece` neighbours in a task.
+template <class F>
+void parallel_items(std::uint64_t n, std::uint64_t piece, int threads, F&& f) {
+  parallel_pieces(n, piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) f(i);
+  });
+}
+
 /// How many threads a multiply of so many entries has a use for, of so many (0: all): with less work than that, a
 /// thread is not worth waking.
 inline int worth_threads(std::uint64_t entries, int threads) {

@@ -57,6 +57,8 @@ class SPMVPACK_EXPORT ValueTable {
   /// these are the most frequent of up to 4,096 candidates: the values that occur most often, and at least twice, among
   /// 2^20 sampled entries (one at a hashed place in each of 2^20 equal stretches).
   [[nodiscard]] std::span<const ValueCount> most_frequent() const noexcept { return most_frequent_; }
+  /// The keys of these.
+  [[nodiscard]] std::vector<ValueKey> frequent_keys() const;
   /// Entries whose value is one of the first `k` of most_frequent().
   [[nodiscard]] std::uint64_t covered(std::size_t k) const noexcept;
 

@@ -77,12 +77,6 @@ __global__ void check_lanes_kernel(Chunks<A> v, Sizes n, bool zeros, std::uint32
   if (count != 0) atomicAdd(entries, count);
 }
 
-__global__ void check_totals_kernel(const unsigned long long* entries, std::uint64_t zeros, std::uint64_t nnz,
-                                    std::uint32_t* errors) {
-  // With other errors, lanes may not have been counted.
-  if (*errors == 0 && *entries + zeros != nnz) *errors = bad_totals;
-}
-
 std::uint64_t row_words(std::uint64_t rows) { return div_up(rows, 32); }
 
 }  // namespace
@@ -97,19 +91,16 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
   dispatch(part.info().value_type, [&]<class A>(A) {
     const Chunks<A> v = view<A>(part);
     const Sizes n = sizes_of(part);
-    const auto over = [&](std::uint64_t work, auto kernel, auto... arguments) {
-      launch(kernel, stride_blocks(work + 1, tuning::check_threads), tuning::check_threads, stream, arguments...);
-    };
     const std::uint64_t lanes = v.chunks * v.chunk_rows;
     const Marks seen{scratch};
     std::uint32_t* const segments = scratch + row_words(n.rows);
-    over(v.chunks, check_chunks_kernel<A>, v, n, errors);
-    over(lanes, check_targets_kernel<A>, v, n, seen, segments, errors);
-    over(v.shared + v.empty, check_rows_kernel<A>, v, n, seen, segments, errors);
-    over(n.rows, check_marks_kernel, n.rows, scratch, errors);
-    over(lanes, check_lanes_kernel<A>, v, n, zeros != 0, errors, entries);
+    launch_check(check_chunks_kernel<A>, v.chunks + 1, stream, v, n, errors);
+    launch_check(check_targets_kernel<A>, lanes + 1, stream, v, n, seen, segments, errors);
+    launch_check(check_rows_kernel<A>, v.shared + v.empty + 1, stream, v, n, seen, segments, errors);
+    launch_check(check_marks_kernel, n.rows + 1, stream, n.rows, scratch, errors);
+    launch_check(check_lanes_kernel<A>, lanes + 1, stream, v, n, zeros != 0, errors, entries);
   });
-  launch(check_totals_kernel, 1, 1, stream, entries, zeros, part.info().nnz, errors);
+  launch(check_count_kernel, 1, 1, stream, entries, part.info().nnz - zeros, bad_totals, errors);
 }
 
 }  // namespace spmvpack::gpu_loader::layouts::amb_kernels

@@ -41,8 +41,7 @@ struct SharedRows {
 
 /// Where the partial sum of each lane is wanted: element k of `lane_of` is the lane of partial sum k.
 __global__ void lanes_of_kernel(const std::uint32_t* row_idx, std::uint64_t lanes, std::uint32_t* lane_of) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < lanes; i += stride) {
+  for (std::uint64_t i = first_item(); i < lanes; i += stride()) {
     const LaneRow to{row_idx[i]};
     if (!to.is_none() && to.is_shared()) lane_of[to.index()] = static_cast<std::uint32_t>(i);
   }
@@ -57,8 +56,7 @@ struct LanesOfRows {
 __global__ void lanes_of_rows_kernel(const std::uint32_t* row_idx, std::uint64_t lanes,
                                      const std::uint32_t* shared_rows, std::uint32_t shared,
                                      const std::uint32_t* lane_of, std::uint32_t* heads, std::uint32_t* next) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < lanes; i += stride) {
+  for (std::uint64_t i = first_item(); i < lanes; i += stride()) {
     const LaneRow to{row_idx[i]};
     std::uint32_t head = to.bits, then = LaneRow::none;
     if (!to.is_none() && to.is_shared()) {
@@ -74,17 +72,14 @@ __global__ void lanes_of_rows_kernel(const std::uint32_t* row_idx, std::uint64_t
 /// Whether a row has more than `most` lanes.
 __global__ void many_lanes_kernel(const std::uint32_t* shared_rows, std::uint64_t shared, std::uint64_t most,
                                   std::uint32_t* many) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i + most < shared; i += stride)
+  for (std::uint64_t i = first_item(); i + most < shared; i += stride())
     if (shared_rows[i] == shared_rows[i + most]) *many = 1;
 }
 
 /// The steps of the longest chunk.
 __global__ void longest_kernel(const std::uint32_t* cl, std::uint64_t chunks, std::uint32_t* longest) {
   std::uint32_t most = 0;
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < chunks; i += stride)
-    most = max(most, ChunkLength{cl[i]}.steps());
+  for (std::uint64_t i = first_item(); i < chunks; i += stride()) most = max(most, ChunkLength{cl[i]}.steps());
   if (most != 0) atomicMax(longest, most);
 }
 

@@ -15,9 +15,8 @@ constexpr std::uint32_t bad_count = 1U << 7;
 /// `continued`: tiles that begin inside a row.
 template <class T>
 __global__ void check_headers_kernel(View<T> v, Sizes n, std::uint32_t* errors, std::uint32_t* continued) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   std::uint32_t found = 0, tiles = 0;
-  for (std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; c <= v.chunk_count; c += stride) {
+  for (std::uint64_t c = first_item(); c <= v.chunk_count; c += stride()) {
     found |= check_header(v, n, c);
     tiles += continues_tile(v, c) ? 1 : 0;
   }
@@ -29,11 +28,11 @@ __global__ void check_headers_kernel(View<T> v, Sizes n, std::uint32_t* errors, 
 template <class T>
 __global__ void check_kernel(View<T> v, Sizes n, std::uint32_t* errors, unsigned long long* entries_in_all) {
   if (__any_sync(full_warp, static_cast<int>(*errors != 0)) != 0) return;  // all lanes, or none
-  const std::uint64_t warps = std::uint64_t{gridDim.x} * blockDim.x / 32;
+  const std::uint64_t warps = stride() / 32;
   const unsigned lane = lane_id(), lanes_before = (1U << lane) - 1;
   std::uint32_t found = 0;
   unsigned long long entries = 0;
-  for (std::uint64_t c = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32; c < v.chunk_count; c += warps) {
+  for (std::uint64_t c = first_item() / 32; c < v.chunk_count; c += warps) {
     const ChunkView chunk = ChunkView::of(v, c);
     const std::uint32_t count = chunk.chunk.info.entries();
     if (count == 0) continue;
@@ -94,13 +93,10 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
   dispatch(part.info().value_type, [&]<class T>(T) {
     const View<T> v = view<T>(part);
     const Sizes n = sizes_of(part);
-    const auto over = [&](std::uint64_t work, auto kernel, auto... arguments) {
-      launch(kernel, stride_blocks(work, tuning::check_threads), tuning::check_threads, stream, arguments...);
-    };
-    over(v.chunk_count + 1, check_headers_kernel<T>, v, n, errors, continued);
-    if (v.hot_count != 0) over(v.hot_count, check_hot_kernel<T>, v, n, errors);
-    if (v.segment_count > 1) over(v.segment_count + 1, check_segments_kernel<T>, v, errors);
-    if (v.chunk_count != 0) over(v.chunk_count * 32, check_kernel<T>, v, n, errors, entries);
+    launch_check(check_headers_kernel<T>, v.chunk_count + 1, stream, v, n, errors, continued);
+    if (v.hot_count != 0) launch_check(check_hot_kernel<T>, v.hot_count, stream, v, n, errors);
+    if (v.segment_count > 1) launch_check(check_segments_kernel<T>, v.segment_count + 1, stream, v, errors);
+    if (v.chunk_count != 0) launch_check(check_kernel<T>, v.chunk_count * 32, stream, v, n, errors, entries);
   });
   launch(check_totals_kernel, 1, 1, stream, entries, part.info().nnz, continued, part.info().params[param_continued],
          errors);

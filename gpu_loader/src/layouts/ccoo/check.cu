@@ -14,10 +14,8 @@ constexpr std::uint32_t bad_count = 1U << 10;
 
 template <class T>
 __global__ void check_places_kernel(View<T> v, Sizes n, std::uint32_t* errors) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  const std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  std::uint32_t found = first == 0 ? check_end(v, n) : sound;
-  for (std::uint64_t c = first; c < v.chunks; c += stride) found |= check_place(v, n, c);
+  std::uint32_t found = first_item() == 0 ? check_end(v, n) : sound;
+  for (std::uint64_t c = first_item(); c < v.chunks; c += stride()) found |= check_place(v, n, c);
   if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
@@ -25,11 +23,11 @@ __global__ void check_places_kernel(View<T> v, Sizes n, std::uint32_t* errors) {
 template <class T>
 __global__ void check_kernel(View<T> v, Sizes n, std::uint32_t* errors, unsigned long long* entries) {
   if (__any_sync(full_warp, static_cast<int>(*errors != 0)) != 0) return;  // all lanes, or none
-  const std::uint64_t warps = std::uint64_t{gridDim.x} * blockDim.x / 32;
+  const std::uint64_t warps = stride() / 32;
   const unsigned lane = lane_id();
   std::uint32_t found = 0;
   unsigned long long count = 0;
-  for (std::uint64_t c = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32; c < v.chunks; c += warps) {
+  for (std::uint64_t c = first_item() / 32; c < v.chunks; c += warps) {
     const std::uint32_t of_bases = check_bases(v, n, c);
     found |= of_bases;
     if (of_bases != 0) continue;
@@ -74,12 +72,9 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
   dispatch(part.info().value_type, [&]<class T>(T) {
     const View<T> v = view<T>(part);
     const Sizes n = sizes_of<T>(part);
-    launch(check_places_kernel<T>, stride_blocks(v.chunks + 1, tuning::check_threads), tuning::check_threads, stream, v,
-           n, errors);
+    launch_check(check_places_kernel<T>, v.chunks + 1, stream, v, n, errors);
     // Without chunks, there may be no blob.
-    if (v.chunks != 0)
-      launch(check_kernel<T>, stride_blocks(v.chunks * 32, tuning::check_threads), tuning::check_threads, stream, v, n,
-             errors, entries);
+    if (v.chunks != 0) launch_check(check_kernel<T>, v.chunks * 32, stream, v, n, errors, entries);
   });
   launch(check_count_kernel, 1, 1, stream, entries, part.info().nnz, bad_count, errors);
 }

@@ -18,17 +18,16 @@ constexpr std::array<std::string_view, 3> check_names{
 
 __global__ void check_kernel(spmvpack::layouts::coo::Entries e, std::uint64_t nnz, std::uint32_t* errors) {
   std::uint32_t found = 0;
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < nnz; k += stride)
-    found |= check_entry(e, k);
+  for (std::uint64_t k = first_item(); k < nnz; k += stride()) found |= check_entry(e, k);
   if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
   const auto rows = part.get<std::uint32_t>("row_idx"), cols = part.get<std::uint32_t>("col_idx");
   if (rows.empty()) return;
-  launch(check_kernel, stride_blocks(rows.size(), tuning::check_threads), tuning::check_threads, stream,
-         spmvpack::layouts::coo::Entries{rows.data(), cols.data(), part.rows(), part.cols()}, rows.size(), errors);
+  launch_check(check_kernel, rows.size(), stream,
+               spmvpack::layouts::coo::Entries{rows.data(), cols.data(), part.rows(), part.cols()}, rows.size(),
+               errors);
 }
 
 /// The rows of entries are stored with them.

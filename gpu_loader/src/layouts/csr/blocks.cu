@@ -23,8 +23,7 @@ template <class A, class V, class P>
 __global__ void __launch_bounds__(tuning::pcsr_product_threads)
     pcsr_product_kernel(Arrays<A, P> a, DeviceScalar<V> alpha, const V* __restrict__ x, V* products) {
   if (alpha.get() == V{0}) return;
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < a.nnz; k += stride)
+  for (std::uint64_t k = first_item(); k < a.nnz; k += stride())
     products[k] = static_cast<V>(a.values[k]) * x[a.col_idx[k]];
 }
 
@@ -164,8 +163,7 @@ __global__ void __launch_bounds__(threads)
 template <class A, class P>
 __global__ void row_block_rows_kernel(Arrays<A, P> a, std::uint64_t first, std::uint64_t count, std::uint8_t* more) {
   static_assert(limits.threads <= 256);
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride)
+  for (std::uint64_t i = first_item(); i < count; i += stride())
     more[i] = static_cast<std::uint8_t>(
         row_block_rows([&](std::uint64_t r) { return a.row_ptr[r]; }, a.rows, first + i, limits) - 1);
 }

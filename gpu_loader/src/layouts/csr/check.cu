@@ -20,16 +20,14 @@ __global__ void check_kernel(const P* row_ptr, const std::uint32_t* col_idx, std
                              unsigned long long* falls) {
   std::uint32_t found = 0, length = 0;
   unsigned long long more = 0;
-  const std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  if (first == 0 && (row_ptr[0] != 0 || row_ptr[rows] != nnz)) found |= 1U;
-  for (std::uint64_t r = first; r < rows; r += stride) {
+  if (first_item() == 0 && (row_ptr[0] != 0 || row_ptr[rows] != nnz)) found |= 1U;
+  for (std::uint64_t r = first_item(); r < rows; r += stride()) {
     const std::uint64_t begin = row_ptr[r], end = row_ptr[r + 1];
     if (begin > end || end > nnz) found |= 2U;
     if (begin < end) length = max(length, static_cast<std::uint32_t>(min(end - begin, most_length)));
     if (begin != 0 && begin < end && begin < nnz && col_idx[begin] <= col_idx[begin - 1]) --more;
   }
-  for (std::uint64_t k = first; k < nnz; k += stride) {
+  for (std::uint64_t k = first_item(); k < nnz; k += stride()) {
     if (col_idx[k] >= cols) found |= 4U;
     if (k != 0 && col_idx[k] <= col_idx[k - 1]) ++more;
   }
@@ -56,8 +54,8 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
   auto* const falls = reinterpret_cast<unsigned long long*>(errors + 2);
   with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     const std::uint64_t work = a.nnz > a.rows ? a.nnz : std::uint64_t{a.rows} + 1;
-    launch(check_kernel<P>, stride_blocks(work, tuning::check_threads), tuning::check_threads, stream, a.row_ptr,
-           a.col_idx, a.rows, part.cols(), a.nnz, errors, longest, falls);
+    launch_check(check_kernel<P>, work, stream, a.row_ptr, a.col_idx, a.rows, part.cols(), a.nnz, errors, longest,
+                 falls);
   });
   launch(check_totals_kernel, 1, 1, stream, falls, longest,
          part.info().params[spmvpack::layouts::csr::param_longest_row], errors);

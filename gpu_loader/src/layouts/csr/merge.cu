@@ -29,8 +29,7 @@ template <class P>
 __global__ void chunk_ends_kernel(const P* row_ptr, std::uint32_t rows, std::uint64_t nnz, std::uint64_t chunks,
                                   std::uint32_t* first, std::uint32_t* last, std::uint32_t* widest) {
   std::uint32_t most = 0;
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; c < chunks; c += stride) {
+  for (std::uint64_t c = first_item(); c < chunks; c += stride()) {
     const std::uint64_t begin = c * balanced::chunk_entries;
     const std::uint64_t end = nnz - begin < balanced::chunk_entries ? nnz : begin + balanced::chunk_entries;
     const std::uint32_t before = c != 0 ? row_of(row_ptr, 0, rows, begin - 1) : no_row;

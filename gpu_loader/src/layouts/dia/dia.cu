@@ -2,70 +2,56 @@
 
 #include <array>
 
-#include "kernels/launch.cuh"
+#include "kernels/checks.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/tuning.cuh"
 #include "layouts/layout.hpp"
-#include "spmvpack/container/layouts/dia.hpp"
+#include "spmvpack/container/layouts/dia_check.hpp"
 
 namespace spmvpack::gpu_loader::layouts {
 namespace dia_kernels {
 namespace {
 
-using spmvpack::layouts::dia::column_of;
+using namespace spmvpack::layouts::dia;
 
 constexpr unsigned threads = 256;
 constexpr int batch = 4;  // diagonals whose loads are on their way together
 
+constexpr std::uint32_t bad_totals = 1U << 2;
 constexpr std::array<std::string_view, 3> check_names{
     {"offsets: a diagonal outside the matrix, or not after the one before it", "values: a value without a column",
      "the entries are not as many as the part table says"}};
 
 template <class A>
-struct Diagonals {
-  const std::uint64_t* offsets;
+struct Diagonals : View {
   const A* values;
-  std::uint64_t count, rows, cols;
 };
 
 template <class A>
 Diagonals<A> diagonals_of(const PartView& part) {
-  const auto offsets = part.get<std::uint64_t>("offsets");
-  return {offsets.data(), part.get<A>("values").data(), offsets.size(), part.rows(), part.cols()};
+  return {spmvpack::layouts::dia::view(part), part.get<A>("values").data()};
 }
 
-/// Works for a part without rows or columns, too, of which no diagonal is right.
-template <class A>
-__global__ void check_offsets_kernel(Diagonals<A> d, std::uint32_t* errors) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < d.count; i += stride)
-    if (d.rows == 0 || d.cols == 0 || d.offsets[i] >= d.rows + d.cols - 1 ||
-        (i != 0 && d.offsets[i] <= d.offsets[i - 1]))
-      atomicOr(errors, 1U);
+__global__ void check_diagonals_kernel(View d, std::uint32_t* errors) {
+  std::uint32_t found = 0;
+  for (std::uint64_t i = first_item(); i < d.count; i += stride()) found |= check_diagonal(d, i);
+  if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
 template <class A>
 __global__ void check_values_kernel(Diagonals<A> d, std::uint32_t* errors, unsigned long long* entries) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   std::uint32_t found = 0;
   unsigned long long count = 0;
-  for (std::uint64_t slot = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; slot < d.count * d.rows;
-       slot += stride) {
+  for (std::uint64_t slot = first_item(); slot < d.count * d.rows; slot += stride()) {
     bits_of<A> bits = 0;
     memcpy(&bits, d.values + slot, sizeof bits);
     if (bits == 0) continue;
     ++count;
-    if (column_of(slot % d.rows, d.offsets[slot / d.rows], d.rows) >= d.cols) found |= 2U;
+    found |= check_entry(d, slot % d.rows, slot / d.rows);
   }
-  if (found != 0) atomicOr(errors, found);
+  if (found != 0) atomicOr(errors, found & violation_kinds);
   if (count != 0) atomicAdd(entries, count);
-}
-
-/// `zeros` of the entries are in a list that only the host has.
-__global__ void check_totals_kernel(const unsigned long long* entries, std::uint64_t zeros, std::uint64_t nnz,
-                                    std::uint32_t* errors) {
-  if (*entries + zeros != nnz) atomicOr(errors, 4U);
 }
 
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
@@ -73,13 +59,11 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
   dispatch(part.info().value_type, [&]<class A>(A) {
     const Diagonals<A> d = diagonals_of<A>(part);
     if (d.count == 0) return;
-    launch(check_offsets_kernel<A>, stride_blocks(d.count, tuning::check_threads), tuning::check_threads, stream, d,
-           errors);
-    if (d.rows != 0)
-      launch(check_values_kernel<A>, stride_blocks(d.count * d.rows, tuning::check_threads), tuning::check_threads,
-             stream, d, errors, entries);
+    launch_check(check_diagonals_kernel, d.count, stream, d, errors);
+    if (d.rows != 0) launch_check(check_values_kernel<A>, d.count * d.rows, stream, d, errors, entries);
   });
-  launch(check_totals_kernel, 1, 1, stream, entries, stored_zeros(part), part.info().nnz, errors);
+  // The host alone has the list of zeros that are entries.
+  launch(check_count_kernel, 1, 1, stream, entries, part.info().nnz - stored_zeros(part), bad_totals, errors);
 }
 
 template <class A, class V>

@@ -60,8 +60,7 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
   auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
   dispatch(part.info().value_type, [&]<class A>(A) {
     const View<A> v = view<A>(part);
-    launch(check_packets_kernel<A>, stride_blocks(v.packets + 1, tuning::check_threads), tuning::check_threads, stream,
-           v, part.rows(), errors);
+    launch_check(check_packets_kernel<A>, v.packets + 1, stream, v, part.rows(), errors);
     if (v.packets != 0)
       launch(check_entries_kernel<A>, stride_blocks(v.packets, 1), tuning::check_threads, stream, v, part.rows(),
              Marks{scratch}, Marks{scratch + mark_words(part.rows())}, errors, entries);

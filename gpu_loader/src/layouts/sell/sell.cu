@@ -2,51 +2,40 @@
 
 #include "kernels/padded_rows.cuh"
 #include "spmvpack/container/layouts/sell.hpp"
+#include "spmvpack/container/layouts/sell_check.hpp"
 
 namespace spmvpack::gpu_loader::layouts {
 namespace sell_kernels {
 namespace {
 
+using namespace spmvpack::layouts::sell;
 using spmvpack::layouts::SellGeometry;
-using spmvpack::layouts::sell::geometry;
 
 constexpr auto names =
     padded_rows::check_names("slice_ptr: it does not start at 0, falls, or does not end at the steps",
                              "slice_ptr: a slice has more steps than its longest row");
 
-__global__ void check_slices_kernel(const std::uint32_t* slice_ptr, std::uint64_t slices, std::uint64_t steps,
+__global__ void check_slices_kernel(SellGeometry geometry, std::uint64_t slices, std::uint64_t steps,
                                     std::uint32_t* errors) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  const std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  bool found = first == 0 && (slice_ptr[0] != 0 || slice_ptr[slices] != steps);
-  for (std::uint64_t s = first; s < slices; s += stride) found = found || slice_ptr[s] > slice_ptr[s + 1];
-  if (found) atomicOr(errors, padded_rows::bad_geometry);
+  std::uint32_t found = first_item() == 0 ? check_ends(geometry, slices, steps) : sound;
+  for (std::uint64_t s = first_item(); s < slices; s += stride()) found |= check_slice(geometry, s);
+  if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
-/// The last step of each slice holds an entry.
-__global__ void check_widths_kernel(SellGeometry geometry, const std::uint32_t* col_idx, std::uint64_t slices,
-                                    std::uint32_t* errors) {
+__global__ void check_steps_kernel(SellGeometry geometry, const std::uint32_t* col_idx, std::uint64_t slices,
+                                   std::uint32_t* errors) {
   if ((*errors & padded_rows::bad_geometry) != 0) return;
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t s = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; s < slices; s += stride) {
-    const auto row = geometry(s * geometry.slice_rows);
-    bool found = row.width == 0;
-    for (std::uint64_t lane = 0; lane < geometry.slice_rows && !found; ++lane)
-      found = col_idx[row.slot(row.width - 1) + lane] != spmvpack::layouts::no_column;
-    if (!found) atomicOr(errors, padded_rows::own);
-  }
+  std::uint32_t found = 0;
+  for (std::uint64_t s = first_item(); s < slices; s += stride()) found |= check_steps(geometry, col_idx, s);
+  if (found != 0) atomicOr(errors, found & violation_kinds);
 }
 
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream) {
-  using namespace spmvpack::layouts::sell;
+  const SellGeometry g = geometry(part);
   const std::uint64_t slices = slices_of(part.info());
-  const unsigned blocks = stride_blocks(slices + 1, tuning::check_threads);
-  launch(check_slices_kernel, blocks, tuning::check_threads, stream, geometry(part).slice_ptr, slices,
-         steps_of(part.info()), errors);
-  padded_rows::check(part, geometry(part), slices * part.info().params[param_slice_rows], padded_rows::any_length,
-                     errors, stream);
-  launch(check_widths_kernel, blocks, tuning::check_threads, stream, geometry(part),
-         part.get<std::uint32_t>("col_idx").data(), slices, errors);
+  launch_check(check_slices_kernel, slices + 1, stream, g, slices, steps_of(part.info()), errors);
+  padded_rows::check(part, g, slices * g.slice_rows, padded_rows::any_length, errors, stream);
+  launch_check(check_steps_kernel, slices + 1, stream, g, part.get<std::uint32_t>("col_idx").data(), slices, errors);
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {

@@ -53,10 +53,9 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
   auto* const entries = reinterpret_cast<unsigned long long*>(errors + 2);
   dispatch(part.info().value_type, [&]<class A>(A) {
     const View<A> v = view<A>(part);
-    const unsigned blocks = stride_blocks(v.slice_count + v.window_count + 1, tuning::check_threads);
-    launch(check_places_kernel<A>, blocks, tuning::check_threads, stream, v, sizes_of(part), errors);
-    launch(check_entries_kernel<A>, blocks, tuning::check_threads, stream, v, sizes_of(part), Marks{scratch}, errors,
-           entries);
+    const std::uint64_t places = v.slice_count + v.window_count + 1;
+    launch_check(check_places_kernel<A>, places, stream, v, sizes_of(part), errors);
+    launch_check(check_entries_kernel<A>, places, stream, v, sizes_of(part), Marks{scratch}, errors, entries);
   });
   launch(check_count_kernel, 1, 1, stream, entries, part.info().nnz, bad_totals, errors);
 }

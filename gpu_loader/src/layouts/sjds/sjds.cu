@@ -15,8 +15,6 @@ using namespace spmvpack::layouts::sjds;
 
 constexpr unsigned threads = 256;
 
-__device__ std::uint64_t this_thread() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-
 template <class V>
 struct Operands {
   DeviceScalar<V> alpha, beta;
@@ -34,7 +32,7 @@ struct Operands {
 /// Rows of windows that have rows in no slice.
 template <class A, class V>
 __global__ void scale_kernel(View<A> v, Operands<V> to) {
-  const std::uint64_t row = this_thread();
+  const std::uint64_t row = first_item();
   if (row >= v.rows || !v.windows[row / v.window_rows].has_others()) return;
   V* const element = to.y + to.rows(row);
   *element = scaled(to.beta.get(), element);
@@ -59,8 +57,8 @@ __device__ V lane_sum(const View<A>& v, const SliceView& slice, std::uint32_t la
 
 template <class A, class V>
 __global__ void slices_kernel(View<A> v, Operands<V> to) {
-  const std::uint64_t s = this_thread() / lanes;
-  const auto lane = static_cast<std::uint32_t>(this_thread() % lanes);
+  const std::uint64_t s = first_item() / lanes;
+  const auto lane = static_cast<std::uint32_t>(first_item() % lanes);
   if (s >= v.row_slices()) return;
   const SliceView slice = SliceView::of(v, s);
   if (lane >= slice.slice.rows()) return;
@@ -71,8 +69,8 @@ __global__ void slices_kernel(View<A> v, Operands<V> to) {
 /// Eight threads for each long row, whose pieces they take one after the other. After scale_kernel.
 template <class A, class V>
 __global__ void pieces_kernel(View<A> v, Operands<V> to) {
-  std::uint64_t piece = this_thread() / lanes;
-  const auto lane = static_cast<std::uint32_t>(this_thread() % lanes);
+  std::uint64_t piece = first_item() / lanes;
+  const auto lane = static_cast<std::uint32_t>(first_item() % lanes);
   if (piece >= v.piece_count || v.slices[v.row_slices() + piece].continues()) return;
   const std::uint32_t together = 0xFFU << (threadIdx.x % 32 / lanes * lanes),
                       row = v.slices[v.row_slices() + piece].row;

@@ -24,7 +24,8 @@ inline constexpr std::array<SectionDescription, 3> sections{{
 }};
 
 /// The number of an entry's diagonal in `offsets`, counted from the lower left corner: 0 to rows + cols - 2.
-constexpr std::uint64_t offset_of(std::uint64_t row, std::uint64_t column, std::uint64_t rows) noexcept {
+constexpr SPMVPACK_HOST_DEVICE std::uint64_t offset_of(std::uint64_t row, std::uint64_t column,
+                                                       std::uint64_t rows) noexcept {
   return column + rows - 1 - row;
 }
 /// The column of that diagonal in `row`; at least the number of columns if there is none.

@@ -1,0 +1,90 @@
+#pragma once
+// What amb decides, from counts alone.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "layouts/layouts.hpp"
+#include "spmvpack/container/layouts/amb.hpp"
+#include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/launch_rules/amb.hpp"
+#include "spmvpack/launch_rules/host_tasks.hpp"
+
+namespace spmvpack::encoder::layouts::amb_plans {
+
+using namespace spmvpack::layouts::amb;  // what the bytes mean
+
+inline constexpr std::uint64_t default_chunk_rows = 32, default_sigma = 32768;
+
+/// For every block size from 1 to max_block.
+using PerBlock = std::array<std::uint64_t, max_block>;
+
+/// A part cut into chunks.
+struct PartFacts {
+  std::uint64_t cols = 0, segment_cols = max_segment_cols;
+  std::uint64_t chunk_rows = default_chunk_rows, value_size = 8;
+  std::uint64_t partial_sums = 0;
+  PerBlock steps{};  ///< of all chunks
+};
+
+constexpr std::uint64_t segments_of(const PartFacts& f) { return div_up(f.cols, f.segment_cols); }
+
+/// Columns and values of a slot of each lane, with blocks of so many columns.
+constexpr std::uint64_t bytes_of_block(std::uint64_t block, std::uint64_t value_size) { return 2 + block * value_size; }
+/// Of the part.
+constexpr std::uint64_t bytes_with(const PartFacts& f, std::uint64_t block) {
+  return f.steps.at(block - 1) * f.chunk_rows * bytes_of_block(block, f.value_size);
+}
+
+/// A block stays inside its segment: the narrowest, which is the last, must have room for it.
+constexpr std::uint64_t widest_block(const PartFacts& f) {
+  const std::uint64_t segments = segments_of(f);
+  return segments == 0 ? 1 : std::min(f.segment_cols, f.cols - (segments - 1) * f.segment_cols);
+}
+
+/// Columns of a block: those of the fewest bytes; of equals the fewest.
+constexpr std::uint64_t usual_block(const PartFacts& f) {
+  std::uint64_t best = 1;
+  for (std::uint64_t b = 2; b <= std::min(max_block, widest_block(f)); ++b)
+    if (bytes_with(f, b) < bytes_with(f, best)) best = b;
+  return best;
+}
+
+/// Whether 32 bits number what there is of a part with such blocks.
+constexpr bool can_be_numbered(const PartFacts& f, std::uint64_t block) {
+  return f.partial_sums <= max_shared && f.steps.at(block - 1) <= max_steps;
+}
+
+/// What a multiply goes through.
+struct WorkFacts {
+  std::uint64_t rows = 0, empty_rows = 0;
+  bool is_single = false;  ///< whether values are f32
+  std::uint64_t block = 1;
+  std::uint64_t chunks = 0, lanes = 0, longest = 0;  ///< longest: steps of a chunk
+  std::uint64_t lane_steps = 0;                      ///< blocks of all lanes, padding among them
+  std::uint64_t partial_sums = 0, most_of_a_row = 1;
+};
+/// PartPlan::work.
+inline std::vector<Counter> work_of(const WorkFacts& f) {
+  namespace rules = launch_rules::amb;
+  namespace host_tasks = launch_rules::host_tasks;
+  const std::uint64_t slots = f.lane_steps * f.block;
+  const bool takes_rows =
+      f.most_of_a_row <= rules::most_lanes_of_thread && rules::may_take_rows(f.rows, f.lanes, f.block, f.is_single);
+  const bool adds = f.partial_sums != 0 && !takes_rows;  // by another kernel
+  return {{"amb.multiplies", 1},
+          {"amb.slots", slots},
+          {"amb.steps", f.lane_steps},
+          {"amb.lanes", f.lanes},
+          {"amb.partial_sums", f.partial_sums},
+          {"amb.chain", chain_of(f.longest * f.block, rules::values_in_flight) * (adds ? 1 : f.most_of_a_row)},
+          {"amb.sum_multiplies", std::uint64_t{adds ? 1U : 0U}},
+          {"amb.added_sums", adds ? f.partial_sums : 0},
+          {"amb.sum_chain", adds ? chain_of(f.most_of_a_row, rules::sums_in_flight) : 0},
+          {"amb.alone", host_tasks::alone(slots, f.chunks, host_tasks::amb_chunks)},
+          {"amb.empty_rows", f.empty_rows}};
+}
+
+}  // namespace spmvpack::encoder::layouts::amb_plans

@@ -1,0 +1,68 @@
+#pragma once
+// What sjds decides, from counts alone.
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "layouts/layouts.hpp"
+#include "spmvpack/container/layouts/sjds.hpp"
+#include "spmvpack/encoder/layout.hpp"
+
+namespace spmvpack::encoder::layouts::sjds_plans {
+
+using namespace spmvpack::layouts::sjds;  // what the bytes mean
+
+/// Rows that are sorted together: a sixteenth, so that x and y stay near, of few rows and of many.
+constexpr std::uint64_t usual_window(std::uint64_t rows) {
+  return std::clamp<std::uint64_t>(rows / 16 / lanes * lanes, 256, 1024);
+}
+
+/// Whether a row is added up by all lanes: in a lane of a slice with the next rows, which have `sum` entries with it,
+/// it would leave more than a fifth of the slice's time to itself.
+constexpr bool is_long(std::uint64_t length, std::uint64_t sum) {
+  constexpr std::uint64_t least = 32;
+  return length > max_entries || (length >= least && 4 * lanes * length > 5 * sum);
+}
+
+struct PartFacts {
+  std::uint64_t entries = 0, distinct_values = 0;
+};
+
+/// Whether values can have codes.
+constexpr bool fit_codes(const PartFacts& part) { return part.distinct_values <= max_table; }
+
+/// From so many entries on, codes save time, too: values are then 8 MiB, more than most second-level caches. Of fewer,
+/// AVX2 decodes more slowly than it loads (0.8 M entries: 305 us, raw 230; an EPYC of family 25). Codes of one value
+/// save time at once, as nothing is decoded.
+inline constexpr std::uint64_t entries_for_codes = std::uint64_t{1} << 20U;
+
+/// What an entry's value is if nothing is asked for.
+constexpr Source usual_source(const PartFacts& part, Objective optimize) {
+  const bool save = optimize == Objective::bytes || part.entries >= entries_for_codes || part.distinct_values == 1;
+  return save && part.distinct_values != 0 && fit_codes(part) ? Source::code : Source::raw;
+}
+
+/// What a multiply goes through.
+struct WorkFacts {
+  std::uint64_t slices = 0, pieces = 0;
+  std::uint64_t windows = 0, steps = 0, tail = 0;  ///< steps of each kind
+  std::uint64_t listed = 0;                        ///< rows in lists
+  std::uint64_t scaled_rows = 0;                   ///< of windows with rows in no slice
+  bool decodes = false;                            ///< codes of several values
+};
+/// PartPlan::work, on a host.
+inline std::vector<Counter> work_of(const WorkFacts& f) {
+  std::vector<Counter> work{{"sjds.multiplies", 1},
+                            {"sjds.slices", f.slices},
+                            {"sjds.windows", f.windows},
+                            {"sjds.steps", f.steps},
+                            {"sjds.tail", f.tail},
+                            {"sjds.listed", f.listed},
+                            {"sjds.scaled_rows", f.scaled_rows},
+                            {"sjds.pieces", f.pieces}};
+  if (f.decodes) work.push_back({"sjds.codes", f.windows + f.steps + f.tail});
+  return work;
+}
+
+}  // namespace spmvpack::encoder::layouts::sjds_plans
