@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(tuning::balanced_threads, tuning::balanced_blo
     return;
   }
   const unsigned warp = threadIdx.x / 32;
-  const std::uint64_t c = first_item() / 32;
+  const std::uint64_t c = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
   if (c < rows.ends.count)
     chunk<A, V>(rows, c, col_idx, values, nnz, x, staged + (Rows::stages ? warp * chunk_entries : 0), beta, to);
 }

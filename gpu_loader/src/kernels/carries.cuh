@@ -33,7 +33,8 @@ struct RowSums {
   }
   /// Writes this thread's share of the rows, as if all were without entries.
   __device__ void scale_share(std::uint64_t rows) const {
-    for (std::uint64_t r = first_item(); r < rows; r += stride()) scale(r);
+    const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+    for (std::uint64_t r = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; r < rows; r += stride) scale(r);
   }
 };
 

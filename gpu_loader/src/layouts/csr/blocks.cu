@@ -23,7 +23,8 @@ template <class A, class V, class P>
 __global__ void __launch_bounds__(tuning::pcsr_product_threads)
     pcsr_product_kernel(Arrays<A, P> a, DeviceScalar<V> alpha, const V* __restrict__ x, V* products) {
   if (alpha.get() == V{0}) return;
-  for (std::uint64_t k = first_item(); k < a.nnz; k += stride())
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < a.nnz; k += stride)
     products[k] = static_cast<V>(a.values[k]) * x[a.col_idx[k]];
 }
 
