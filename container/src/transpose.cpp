@@ -103,14 +103,15 @@ std::uint64_t first_without_mirror(const CsrView& a, Symmetry symmetry, int thre
   const bool skew = symmetry == Symmetry::skew_symmetric;
   std::atomic<std::uint64_t> found{a.nnz()};
   dispatch(a.value_type(), [&]<class T>(T) {
-    parallel_items(a.rows(), rows_per_task, threads, [&](std::uint64_t r) {
-      for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
-        std::uint64_t known = found;
-        if (k >= known) return;
-        if (has_mirror<T>(a, r, k, skew)) continue;
-        while (k < known && !found.compare_exchange_weak(known, k)) continue;
-        return;
-      }
+    parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t r = begin; r < end; ++r)
+        for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
+          std::uint64_t known = found;
+          if (k >= known) return;
+          if (has_mirror<T>(a, r, k, skew)) continue;
+          while (k < known && !found.compare_exchange_weak(known, k)) continue;
+          return;
+        }
     });
   });
   return found;

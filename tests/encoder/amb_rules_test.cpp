@@ -15,7 +15,7 @@ PartFacts with_steps(std::uint64_t value_size, PerBlock steps) {
 }
 
 TEST_CASE("blocks are of the columns with the fewest bytes, of equals of the fewest") {
-  // Bytes of a slot: 10, 18, 26, 34, ... of f64, 6, 10, 14, 18, ... of f32.
+  // Bytes of a block: 10, 18, 26, 34, ... of f64, 6, 10, 14, 18, ... of f32.
   CHECK(bytes_with(with_steps(8, {7}), 1) == 7 * 32 * 10);
   CHECK(bytes_with(with_steps(4, {7, 5}), 2) == 5 * 32 * 10);
   CHECK(usual_block(with_steps(8, {900, 500, 500, 500, 500, 500, 500, 500})) == 1);  // 9000 bytes either way

@@ -32,7 +32,7 @@ TEST_CASE("raw values are tried where ids of few chunks may not pay for their ta
 
 TEST_CASE("of all numbers of slots that of the fewest bytes is chosen, of equals the least") {
   const auto of_bytes = [](std::array<std::uint64_t, 4> bytes) {
-    std::array<WayFacts, 4> ways;
+    std::array<ChunkingFacts, 4> ways;
     for (std::size_t i = 0; i < ways.size(); ++i) ways.at(i) = {.slots = slot_choices.at(i), .blob_bytes = bytes.at(i)};
     return ways;
   };
@@ -42,7 +42,7 @@ TEST_CASE("of all numbers of slots that of the fewest bytes is chosen, of equals
   CHECK(choose_slots(of_bytes({5, 4, 3, 2}), {}) == 3);
   for (std::size_t i = 0; i < 4; ++i) CHECK(choose_slots(of_bytes({5, 4, 3, 4}), slot_choices.at(i)) == i);
   // Headers and the table count, too.
-  std::array<WayFacts, 4> ways = of_bytes({100, 99, 200, 200});
+  std::array<ChunkingFacts, 4> ways = of_bytes({100, 99, 200, 200});
   ways[1].chunks = 1;
   CHECK(choose_slots(ways, {}) == 0);
   ways[0].lut_bytes = 17;

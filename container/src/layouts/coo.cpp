@@ -17,6 +17,7 @@ constexpr std::uint64_t piece = 1U << 18;
 constexpr std::array<ViolationText, 3> texts{{{"row_idx", "entry {0} is in row {1} of {2}"},
                                               {"col_idx", "entry {0} is in column {3} of {4}"},
                                               {"row_idx", "entry {0} does not follow the one before it"}}};
+static_assert(texts.size() == number_of(not_after_last));
 
 void check(const PartView& part, int threads) {
   const Entries e{part.get<std::uint32_t>("row_idx").data(), part.get<std::uint32_t>("col_idx").data(), part.rows(),

@@ -13,6 +13,7 @@ constexpr std::uint64_t rows_per_task = 1024;
 constexpr std::array<ViolationText, 3> texts{{{"offsets", "diagonal {}: outside the matrix"},
                                               {"offsets", "diagonal {}: offsets do not rise"},
                                               {"values", "row {}, diagonal {}: a value without a column"}}};
+static_assert(texts.size() == number_of(value_without_column));
 
 void check(const PartView& part, int threads) {
   const View d = view(part);

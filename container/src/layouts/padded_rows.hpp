@@ -23,6 +23,7 @@ inline constexpr std::array<ViolationText, 5> texts{{{"col_idx", "row {0}, slot 
                                                      {"col_idx", "row {0}, slot {1}: an entry after padding"},
                                                      {"values", "row {0}, slot {1}: padding with a value"},
                                                      {"col_idx", "an entry in row {0} of {2}"}}};
+static_assert(texts.size() == number_of(row_out_of_range));
 
 /// Checks the first `lanes` rows of the geometry, of which those from part.rows() on are empty, and that there are as
 /// many entries as the part table says, `width` of them in the longest row (none: any number). Columns rise by

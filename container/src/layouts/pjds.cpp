@@ -26,13 +26,14 @@ void check_shape(const PartView& part) {
   });
 }
 
-/// By the violations' numbers; of a row.
+/// By the violations' numbers; the last two of a row.
 constexpr std::array<ViolationText, 5> texts{
     {{"col_start", "does not start at 0 and end at the slots"},
      {"col_start", "a jagged column is empty, or longer than the one before it"},
      {"col_start", "a jagged column ends inside a block of rows"},
      {"col_idx", "row {} is the first of a block and has padding"},
      {"col_idx", "row {} is shorter than the next"}}};
+static_assert(texts.size() == number_of(rows_rise));
 
 void check(const PartView& part, int threads) {
   const PjdsGeometry g = geometry(part);

@@ -14,10 +14,11 @@ void check_shape(const PartView& part) {
                [&] { return fmt::format("{} slots in steps of {}", slots, slice_rows); });
 }
 
-/// By the violations' numbers; of a slice.
+/// By the violations' numbers; of a slice, or the element of slice_ptr behind it.
 constexpr std::array<ViolationText, 3> texts{{{"slice_ptr", "does not start at 0 and end at the steps"},
                                               {"slice_ptr", "falls at slice {}"},
                                               {"slice_ptr", "slice {} has more steps than its longest row"}}};
+static_assert(texts.size() == number_of(too_many_steps));
 
 void check(const PartView& part, int threads) {
   const SellGeometry g = geometry(part);

@@ -1,7 +1,7 @@
 #pragma once
 // How the entries of a part become a matrix by rows.
 
-#include <utility>
+#include <variant>
 
 #include "spmvpack/container/csr_matrix.hpp"
 #include "spmvpack/container/layouts/value_slot.hpp"
@@ -9,8 +9,8 @@
 
 namespace spmvpack::layouts {
 
-/// Takes the entries of a row one after the other, of which the next is the matrix's entry k. `section`: that of their
-/// slots.
+/// Takes entries that are neighbours in the matrix one after the other, the next of which is its entry k. `section`:
+/// the one that their slots are in.
 template <class T>
 auto put_from(CsrMatrix& m, const void* section, std::uint64_t k) {
   return [col_idx = m.col_idx.data(), values = std::get<Array<T>>(m.values).data(), section, k](

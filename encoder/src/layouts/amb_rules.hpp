@@ -31,9 +31,9 @@ struct PartFacts {
 
 constexpr std::uint64_t segments_of(const PartFacts& f) { return div_up(f.cols, f.segment_cols); }
 
-/// Columns and values of a slot of each lane, with blocks of so many columns.
+/// Bytes of a block of so many columns: 2 for the first of them, and its values.
 constexpr std::uint64_t bytes_of_block(std::uint64_t block, std::uint64_t value_size) { return 2 + block * value_size; }
-/// Of the part.
+/// Bytes of the part's columns and values with such blocks.
 constexpr std::uint64_t bytes_with(const PartFacts& f, std::uint64_t block) {
   return f.steps.at(block - 1) * f.chunk_rows * bytes_of_block(block, f.value_size);
 }
@@ -62,7 +62,7 @@ struct WorkFacts {
   std::uint64_t rows = 0, empty_rows = 0;
   bool is_single = false;  ///< whether values are f32
   std::uint64_t block = 1;
-  std::uint64_t chunks = 0, lanes = 0, longest = 0;  ///< longest: steps of a chunk
+  std::uint64_t chunks = 0, lanes = 0, longest = 0;  ///< longest: steps of the longest chunk
   std::uint64_t lane_steps = 0;                      ///< blocks of all lanes, padding among them
   std::uint64_t partial_sums = 0, most_of_a_row = 1;
 };

@@ -24,7 +24,6 @@ constexpr std::array<Setting, 3> settings{
     Setting{"ccoo.k", "auto, 1, 2, 4 or 8", "slots per lane (K); auto minimises device bytes"},
     Setting{"ccoo.b", "auto, 8, 16, 32, 64, 128 or 256", "lanes of a chunk (B), 256 unless set; GPUs take 32 and more"},
     Setting{"ccoo.values", "auto or lut", "lut: ids as in the paper, even if all values are the same"}};
-constexpr std::array<std::string_view, 1> lut_name{"lut"};
 
 /// A power of two from `least` to `most`; none if the setting is absent or "auto".
 std::optional<std::uint32_t> power_setting(const PlanOptions& options, const std::string& name, std::uint32_t least,
@@ -44,15 +43,14 @@ class ChunkedPart {
         table_(values_->frequent_keys()),
         ids_(table_),
         lanes_(power_setting(options, "ccoo.b", 8, default_lanes).value_or(default_lanes)),
-        single_(usual_values(values_->distinct(), read_name<bool>(options, settings[2], lut_name).has_value()) ==
-                Values::single) {
+        single_(usual_values(values_->distinct(), has_name(options, settings[2], "lut")) == Values::single) {
     const std::optional<std::uint32_t> wanted = power_setting(options, "ccoo.k", 1, 8);
     const CsrView& a = part.a;
     const RawEntries raw(a, ids_, values_->covered(lut_capacity) != a.nnz(), options.threads);
     const std::uint64_t lut_bytes = table_.size() * size_of(a.value_type());
 
     std::array<Chunking, slot_choices.size()> all;
-    std::array<WayFacts, slot_choices.size()> ways;
+    std::array<ChunkingFacts, slot_choices.size()> ways;
     parallel_for(all.size(), options.threads, [&](std::uint64_t i) {
       all[i] = split_into_chunks(a, raw, lanes_, slot_choices[i], single_ ? Values::single : Values::ids);
       ways[i] = all[i].facts(lut_bytes);
@@ -62,7 +60,7 @@ class ChunkedPart {
       ways[i] = plain.facts(0);
       all[i] = std::move(plain);
     });
-    for (const WayFacts& way : ways)
+    for (const ChunkingFacts& way : ways)
       considered_.push_back({fmt::format("k{}.device_bytes", way.slots), device_bytes(way)});
     chunking_ = std::move(all.at(choose_slots(ways, wanted)));
     if (options.for_report)

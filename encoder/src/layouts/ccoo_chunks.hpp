@@ -23,7 +23,7 @@ struct Chunking {
   bool uses_lut = false;
 
   [[nodiscard]] std::uint64_t blob_bytes() const { return row_bytes + column_bytes + value_bytes; }
-  [[nodiscard]] WayFacts facts(std::uint64_t lut_bytes) const {
+  [[nodiscard]] ChunkingFacts facts(std::uint64_t lut_bytes) const {
     return {slots, chunks.size(), blob_bytes(), uses_lut ? lut_bytes : 0};
   }
 };

@@ -28,24 +28,26 @@ constexpr Values usual_values(std::uint64_t distinct_values, bool wants_ids) {
   return distinct_values == 1 && !wants_ids ? Values::single : Values::ids;
 }
 
-/// A way to store a part.
-struct WayFacts {
+/// A part in chunks.
+struct ChunkingFacts {
   std::uint64_t slots = 1;  ///< K
   std::uint64_t chunks = 0, blob_bytes = 0;
   std::uint64_t lut_bytes = 0;  ///< 0: no chunk has ids
 };
-constexpr std::uint64_t device_bytes(const WayFacts& f) { return f.blob_bytes + f.chunks * header_bytes + f.lut_bytes; }
+constexpr std::uint64_t device_bytes(const ChunkingFacts& f) {
+  return f.blob_bytes + f.chunks * header_bytes + f.lut_bytes;
+}
 
 /// Whether the same chunks with raw values may take fewer bytes: a few small ones may not pay for the table.
-constexpr bool may_not_pay_for_table(const WayFacts& with_ids) {
+constexpr bool may_not_pay_for_table(const ChunkingFacts& with_ids) {
   return with_ids.lut_bytes != 0 && with_ids.chunks <= lut_capacity;
 }
 
-/// The number of the way with the fewest bytes, of equals the first; or with the `wanted` slots, which one has.
-constexpr std::size_t choose_slots(std::span<const WayFacts> ways, std::optional<std::uint32_t> wanted) {
+/// The number of the chunking with the fewest bytes, of equals the first; or with the `wanted` slots, which one has.
+constexpr std::size_t choose_slots(std::span<const ChunkingFacts> chunkings, std::optional<std::uint32_t> wanted) {
   std::size_t best = 0;
-  for (std::size_t i = 0; i < ways.size(); ++i)
-    if (wanted ? ways[i].slots == *wanted : device_bytes(ways[i]) < device_bytes(ways[best])) best = i;
+  for (std::size_t i = 0; i < chunkings.size(); ++i)
+    if (wanted ? chunkings[i].slots == *wanted : device_bytes(chunkings[i]) < device_bytes(chunkings[best])) best = i;
   return best;
 }
 

@@ -17,7 +17,7 @@ namespace spmvpack::encoder::layouts {
 namespace csell_plans {
 namespace {
 
-Slices slices_of(ChosenWay chosen, const ValueTable& values) {
+Slices chosen_slices(ChosenWay chosen, const ValueTable& values) {
   Slices out{.source = chosen.way.facts.source,
              .columns = std::move(chosen.columns),
              .tables = std::move(chosen.way.tables),
@@ -40,7 +40,7 @@ class CsellPlanner {
     ChosenWay chosen = choose_way(a_, *values, options);
     facts_ = chosen.way.facts;
     considered_ = std::move(chosen.considered);
-    out_ = slices_of(std::move(chosen), *values);
+    out_ = chosen_slices(std::move(chosen), *values);
     place();
   }
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "spmvpack/container/layouts/layout.hpp"
@@ -48,6 +51,12 @@ std::optional<Place> read_name(const PlanOptions& options, const Setting& settin
   const auto name = std::find(names.begin(), names.end(), found->second);
   if (name == names.end()) refuse_setting(found->first, found->second, setting.values);
   return static_cast<Place>(name - names.begin());
+}
+
+/// Whether a setting has the one name that it may have beside the `word`. Error(errc::usage).
+inline bool has_name(const PlanOptions& options, const Setting& setting, std::string_view name,
+                     std::string_view word = "auto") {
+  return read_name<std::size_t>(options, setting, std::span(&name, 1), word).has_value();
 }
 
 /// Whether any entry is +0. Most matrices have none, and need no list of them.
@@ -111,7 +120,7 @@ inline void copy_overlap(std::uint64_t begin, std::span<std::byte> out, std::uin
 template <class BeginOf, class Write>
 void fill_pieces(std::uint64_t count, BeginOf&& begin_of, std::uint64_t begin, std::span<std::byte> out,
                  Write&& write) {
-  if (count == 0) return;
+  if (count == 0 || out.empty()) return;
   const std::uint64_t end = begin + out.size();
   std::uint64_t i = 0;  // the last piece that does not begin behind `begin`
   for (std::uint64_t n = count; n > 1;) {

@@ -17,8 +17,7 @@ constexpr std::array<Setting, 2> settings{
     Setting{"pjds.br", "1 to 65536", "rows that are padded alike (b_r), 32 unless set; 1 is JDS"}};
 
 bool wants_permuted(const PartMatrix& part, const PlanOptions& options) {
-  constexpr std::array<std::string_view, 1> permuted{"permuted"};
-  if (!read_name<bool>(options, settings[0], permuted, "user")) return false;
+  if (!has_name(options, settings[0], "permuted", "user")) return false;
   if (part.rows.map.kind != format::MapKind::all || part.cols.map.kind != format::MapKind::all ||
       part.a.rows() != part.a.cols())
     throw Error(errc::unsupported,

@@ -26,7 +26,8 @@ inline unsigned stride_blocks(std::uint64_t work, unsigned threads) {
   return static_cast<unsigned>(blocks < tuning::grid_stride_blocks ? blocks : tuning::grid_stride_blocks);
 }
 
-/// Of a loop over the grid's threads: a thread's first item, and how far apart its items are.
+/// Of a loop over the grid's threads: a thread's first item, which is also its number, and how far apart its items are.
+/// Some multiplies write both out: with these, nvcc gives them other registers.
 __device__ inline std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 __device__ inline std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
 

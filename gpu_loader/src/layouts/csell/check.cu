@@ -118,8 +118,7 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
     const View<A> v = view<A>(part);
     const Sizes n = sizes_of(part);
     const auto over = [&](std::uint64_t work, auto kernel, auto... arguments) {
-      launch(kernel, stride_blocks(work + 1, tuning::check_threads), tuning::check_threads, stream, v, n, errors,
-             arguments...);
+      launch_check(kernel, work + 1, stream, v, n, errors, arguments...);
     };
     launch(check_tiles_kernel<A>, 1, 1, stream, v, n, errors);
     over(n.patterns * group_steps, check_patterns_kernel<A>);
