@@ -49,16 +49,12 @@ inline constexpr int depth = block > 1                                      ? 1
                              : source == Source::table || size == Size::any ? 1
                                                                             : 2;
 template <Source source, int block, Size size>
-inline constexpr int batch = block == 1                        ? 4 * depth<source, block, size>
-                             : source == Source::table         ? 2
-                             : block == 4                      ? 1
-                             : block == 2 || size == Size::few ? 2
-                                                               : 1;
+inline constexpr int batch = block == 1                ? 4 * depth<source, block, size>
+                             : source == Source::table ? 2
+                                                       : launch_rules::csell::steps_of_blocks(block, size == Size::few);
 /// With mirrors: steps whose values and elements of x are on their way together.
 template <int block>
-inline constexpr int mirror_batch = block == 1   ? 4
-                                    : block == 2 ? 2
-                                                 : 1;
+inline constexpr int mirror_batch = launch_rules::csell::steps_of_mirrors(block);
 /// Larger tables are read through the caches: every device has room for these, beside the sums of teams.
 inline constexpr std::uint32_t max_staged_bytes = 64U << 10U;
 
