@@ -20,7 +20,7 @@ of docs/bench/variants_MACHINE.json: of settings that auto's own plans seldom ha
 `spmvpack bench --layout csell --set csell.values=mirror --json`, which --variants adds there. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
 
 A matrix may have "other_plans" there, which auto's planner had before and which were measured, too: prices are fitted to
-them, and of both that is taken which they rank first. --again leaves them as they are.
+them, and of both that is taken which they rank first.
 
 A GPU's prices are the non-negative solution of least squares of the relative errors, made robust by weights that fall
 with the error; layouts that take more than 1.8 times as long as the best one of their matrix (3 times, of the shapes, whose
@@ -48,9 +48,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 GPUS = ("h200", "h100")
 MACHINES = (*GPUS, "host")  # the columns of the prices: encoder/src/time_model.cpp
 YARDSTICKS = {"suite": ("csr", "ccoo", "sell"), "shapes": ("csr", "bitflag")}
-NEAR = {"suite": 1.8, "small": 1.8, "real": 1.8, "shapes": 3}  # times the best of a matrix
-WEIGHT = {"suite": 1.0, "small": 1.0, "real": 1.0, "shapes": 0.5}
-SPREAD = {"suite": 0.1, "small": 0.1, "real": 0.1, "shapes": 0.7}  # errors beyond which a measurement counts less and less
+# "partial": small matrices of which some layouts were measured, so that the best is not known: prices are fitted to them,
+# and no table has them.
+NEAR = {"suite": 1.8, "small": 1.8, "partial": 1.8, "real": 1.8, "shapes": 3}  # times the best of a matrix
+WEIGHT = {"suite": 1.0, "small": 1.0, "partial": 1.0, "real": 1.0, "shapes": 0.5}
+SPREAD = {"suite": 0.1, "small": 0.1, "partial": 0.1, "real": 0.1, "shapes": 0.7}  # errors beyond which a measurement counts less and less
 BY_NAME_ONLY = {"pkt"}  # what auto leaves out: Strategy::by_name_only in encoder
 OF_VARIANTS = {"csell.mirrors", "csell.mirror_blocks"}  # units of variants, which times_MACHINE.json has not or hardly
 CACHES = {"h200": "cold cache", "h100": "cold cache", "host": "the geometric mean of cold and warm"}
@@ -103,6 +105,17 @@ def plans_of(spmvpack, path, value_type, target, *settings):
     return {plan["name"]: plan for plan in report["layouts"]}
 
 
+def csell_ways(sizes, own, plan_with):
+    """{device bytes: plan} of csell: its own plan, and those with values elsewhere, until there is one of each size."""
+    ways = {own["device_bytes"]: own} if own else {}
+    for values in ("raw", "mirror", "table", "step", "skew"):
+        if sizes <= set(ways):
+            break
+        if plan := plan_with(f"csell.values={values}"):
+            ways.setdefault(plan["device_bytes"], plan)
+    return ways
+
+
 def taken(files):
     """What collect() needs of bench files: an entry for each matrix, with the times of its plans."""
     for (name, value_type), (matrix, times) in sorted(measured(files).items(), key=lambda item: item[0]):
@@ -138,9 +151,16 @@ def collect(spmvpack, machine, measurements, matrices, *variant):
             if any(layout == "pjds" and bytes != plans.get("pjds", {}).get("device_bytes") for layout, bytes in times):
                 permuted = plans_of(spmvpack, path, matrix["value_type"], machine, "--set", "pjds.basis=permuted")
                 plans["pjds"] = permuted.get("pjds")
+            others = matrix.get("other_plans", {})
+            ways = csell_ways({bytes for layout, bytes in times if layout == "csell"} |
+                              {other["device_bytes"] for name, other in others.items() if name == "csell"}, plans.get("csell"),
+                              lambda way: plans_of(spmvpack, path, matrix["value_type"], machine, "--set", way).get("csell"))
+            for name, other in others.items():
+                if plan := ways.get(other["device_bytes"]) if name == "csell" else None:
+                    other["work"] = {unit: n for unit, n in plan["work"].items() if n != 0}
             layouts = {}
             for (layout, device_bytes), microseconds in times.items():
-                plan = plans.get(layout)
+                plan = ways.get(device_bytes) if layout == "csell" else plans.get(layout)
                 if plan is None or plan["device_bytes"] != device_bytes:
                     print(f"  {layout}: measured with another plan, left out", file=sys.stderr)
                     continue
@@ -201,10 +221,10 @@ def on_host(unit):
     layout, _, what = unit.partition(".")
     if what in ("chain", "chain_slots", "first", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "block_entries",
                 "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies",
-                "scalar_chain", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_idle", "few_raw", "few_tables",
+                "scalar_chain", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_idle", "few_raw", "few_groups", "tables",
                 "few_teams", "turns", "window_rounds", "copies",
                 "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",
-                "segment_rounds", "sum_multiplies", "added_sums", "sum_chain") or unit == "amb.lanes":
+                "segment_rounds", "segments", "segment_columns", "sum_multiplies", "added_sums", "sum_chain") or unit == "amb.lanes":
         return ()
     if what in ("multiplies", "passes"):
         return ("multiplies",)
@@ -610,7 +630,7 @@ def main():
         if gpu not in kept:
             prices[gpu] = by_name_only(prices[gpu]) | settled(
                 chosen_from(load(times_path(gpu))), fit_gpu, MOST_SLOWER,
-                lambda matrix: best_allowed(matrix) if matrix["group"] == "real" else best_yardstick(matrix))
+                lambda matrix: best_allowed(matrix) if matrix["group"] in ("real", "suite") else best_yardstick(matrix))
     if "host" not in kept:
         units = [unit for unit in prices[GPUS[0]] if unit not in HOST_ONLY and not of_name_only(unit)]
         prices["host"] = by_name_only(prices["host"]) | settled(

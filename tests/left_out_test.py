@@ -49,7 +49,7 @@ def check(found, told, what):
 
 
 def recompute(gpu):
-    times = fit_times.load(fit_times.times_path(gpu))
+    times = fit_times.chosen_from(fit_times.load(fit_times.times_path(gpu)))
     groups = [group for group in TITLES if any(m["group"] == group for m in times["matrices"])]
     told = {group: lines_of(gpu, TITLES[group]) for group in groups}
     found = {group: {"all": fit_times.Record()} for group in groups}
@@ -57,7 +57,7 @@ def recompute(gpu):
     for kind in kinds:
         rest = {"machine": times["machine"], "matrices": [m for m in times["matrices"] if fit_times.kind_of(m) != kind]}
         prices = collections.defaultdict(float, fit_times.fit_gpu(rest, {}))
-        for matrix in times["matrices"]:
+        for matrix in (m for m in times["matrices"] if m["group"] in found):
             if fit_times.kind_of(matrix) == kind:
                 for line in (kind, "all") if matrix["group"] != "real" else ("all", ):
                     found[matrix["group"]].setdefault(line, fit_times.Record()).add(matrix, prices)

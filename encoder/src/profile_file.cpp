@@ -27,14 +27,27 @@ struct NewerUnit {
   std::string_view name;
   std::size_t since;  ///< schemas, from 0
 };
-constexpr std::array newer_units{NewerUnit{"bitflag.idle_entries", 2}, NewerUnit{"bitflag.table_entries", 2},
-                                 NewerUnit{"bytes.from_memory", 2},    NewerUnit{"ccoo.long_rows", 2},
-                                 NewerUnit{"ccoo.serial", 2},          NewerUnit{"coo.long_rows", 2},
-                                 NewerUnit{"csell.few_idle", 2},       NewerUnit{"csell.few_raw", 2},
-                                 NewerUnit{"csell.few_tables", 2},     NewerUnit{"csell.few_teams", 2},
-                                 NewerUnit{"csell.mirror_blocks", 1},  NewerUnit{"csell.mirrors", 1},
-                                 NewerUnit{"csell.turns", 2},          NewerUnit{"csell.window_rounds", 2},
-                                 NewerUnit{"csr.vector_waves", 2},     NewerUnit{"x.copies", 2}};
+constexpr std::array newer_units{NewerUnit{"bitflag.idle_entries", 2},
+                                 NewerUnit{"bitflag.segment_columns", 2},
+                                 NewerUnit{"bitflag.segments", 2},
+                                 NewerUnit{"bitflag.table_entries", 2},
+                                 NewerUnit{"bytes.from_memory", 2},
+                                 NewerUnit{"ccoo.long_rows", 2},
+                                 NewerUnit{"ccoo.serial", 2},
+                                 NewerUnit{"coo.long_rows", 2},
+                                 NewerUnit{"csell.block_chain", 2},
+                                 NewerUnit{"csell.few_groups", 2},
+                                 NewerUnit{"csell.few_idle", 2},
+                                 NewerUnit{"csell.few_raw", 2},
+                                 NewerUnit{"csell.few_teams", 2},
+                                 NewerUnit{"csell.mirror_blocks", 1},
+                                 NewerUnit{"csell.mirrors", 1},
+                                 NewerUnit{"csell.tables", 2},
+                                 NewerUnit{"csell.turns", 2},
+                                 NewerUnit{"csell.window_rounds", 2},
+                                 NewerUnit{"csr.vector_waves", 2},
+                                 NewerUnit{"x.copies", 2},
+                                 NewerUnit{"x.first", 2}};
 constexpr std::size_t longest_id = 64;
 constexpr double most_picoseconds = 1e18;  // beyond any machine; sums of such stay finite
 constexpr std::uint64_t least_cache = 1024, most_cache = std::uint64_t{1} << 30U;

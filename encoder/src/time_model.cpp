@@ -54,14 +54,16 @@ void add(std::vector<Counter>& work, const std::string& unit, std::uint64_t coun
 }
 
 /// Until a device has so many entries to load, it waits for memory more than it hands it out: the first of them take
-/// longer than those after them, in each layout.
+/// longer than those after them, in each layout, and so do the first sectors of x that warps ask for.
 void add_first(std::vector<Counter>& work) {
   constexpr std::uint64_t first = std::uint64_t{1} << 20U;
   std::vector<Counter> more;
-  for (const Counter& c : work)
+  for (const Counter& c : work) {
+    if (c.name == "x.warp_sectors") add(more, "x.first", std::min(c.value, first));
     for (const std::string_view of : {".entries", ".slots"})
       if (c.name.ends_with(of))
         add(more, c.name.substr(0, c.name.size() - of.size()) + ".first", std::min(c.value, first));
+  }
   work.insert(work.end(), more.begin(), more.end());
 }
 
@@ -134,7 +136,8 @@ XSectors x_sectors(const CsrView& a, int threads, const XCaches& caches) {
   cache.bytes = caches.block_bytes;
   cache.rows_per_cache = block_rows;
   x.from_l2 = x_lines_loaded(a, cache, threads);
-  cache.rows_per_cache = warp_rows;
+  cache.rows_per_cache = 0;
+  cache.entries_per_cache = warp_entries;
   x.of_warps = x_lines_loaded(a, cache, threads);
   return x;
 }

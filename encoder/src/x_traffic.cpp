@@ -123,25 +123,32 @@ std::uint64_t lines_of_one_cache(const CsrView& a, std::uint64_t sets, int shift
   return misses[0];
 }
 
-/// A cache for each group of rows. A group of fewer entries than the cache has lines fills none: its distinct lines are
-/// counted, exactly, and without a cache to empty.
+/// A cache for each group of rows, or of entries. A group of fewer entries than the cache has lines fills none: its
+/// distinct lines are counted, exactly, and without a cache to empty.
 std::uint64_t lines_of_many_caches(const CsrView& a, const XCache& cache, std::uint64_t lines, std::uint64_t sets,
                                    int shift, int threads) {
   struct Scratch {
-    Array<std::uint32_t> seen;  // the group that touched a line last, plus one; there are less than 2^32 rows
+    Array<std::uint32_t> seen;  // the group that touched a line last, plus one; there are less than 2^32 of them
     Cache cache{0};
   };
   std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
-  const std::uint64_t groups = div_up(a.rows(), cache.rows_per_cache);
-  const std::uint64_t groups_per_task = div_up(rows_per_task, cache.rows_per_cache);
+  const bool by_rows = cache.entries_per_cache == 0;
+  const std::uint64_t all = by_rows ? a.rows() : a.nnz(),
+                      of_group = by_rows ? cache.rows_per_cache : cache.entries_per_cache;
+  const std::uint64_t groups = div_up(all, of_group);
+  const std::uint64_t groups_per_task = div_up(by_rows ? rows_per_task : entries_per_piece, of_group);
+  const auto first_entry = [&](std::uint64_t group) {
+    const std::uint64_t first = std::min(group * of_group, all);
+    return by_rows ? a.row_ptr(first) : first;
+  };
   const bool fits = lines <= sets * ways;
   std::atomic<std::uint64_t> total{0};
   parallel_for(div_up(groups, groups_per_task), threads, [&](std::uint64_t task, std::uint64_t worker) {
     Scratch& mine = scratch[worker];
     std::uint64_t count = 0;
     for (std::uint64_t g = task * groups_per_task; g < std::min((task + 1) * groups_per_task, groups); ++g) {
-      const std::uint32_t* column = a.col_idx() + a.row_ptr(g * cache.rows_per_cache);
-      const std::uint32_t* const end = a.col_idx() + a.row_ptr(std::min((g + 1) * cache.rows_per_cache, a.rows()));
+      const std::uint32_t* column = a.col_idx() + first_entry(g);
+      const std::uint32_t* const end = a.col_idx() + first_entry(g + 1);
       if (fits || static_cast<std::uint64_t>(end - column) <= sets * ways) {
         if (mine.seen.empty()) mine.seen = Array<std::uint32_t>(lines, 0);
         const auto mark = static_cast<std::uint32_t>(g + 1);
@@ -169,7 +176,9 @@ std::uint64_t x_lines_loaded(const CsrView& a, const XCache& cache, int threads)
   const int shift = std::countr_zero(per_line);
   const std::uint64_t lines = div_up(a.cols(), per_line);
   const std::uint64_t sets = div_up(div_up(cache.bytes, cache.line_bytes), ways);
-  if (cache.rows_per_cache != 0 && cache.rows_per_cache < a.rows())
+  const bool by_rows = cache.entries_per_cache == 0;
+  const std::uint64_t of_group = by_rows ? cache.rows_per_cache : cache.entries_per_cache;
+  if (of_group != 0 && of_group < (by_rows ? a.rows() : a.nnz()))
     return lines_of_many_caches(a, cache, lines, std::min(sets, lines), shift, threads);
   return lines <= sets * ways ? distinct_lines(a, lines, shift, threads) : lines_of_one_cache(a, sets, shift, threads);
 }

@@ -73,6 +73,21 @@ TEST_CASE("the work of a way follows from its counts") {
   small.slices = 1000;
   CHECK(count_of(small, "csell.few") == 20'000 * 128);
   CHECK(count_of(with_mirrors(small, Source::mirror, 10, 0), "csell.few") == 0);
+  // A warp waits for the values of blocks batch by batch: of 3 x 3 one step each, of few slices two.
+  WayFacts blocks = patterns(3);
+  blocks.longest = 10;
+  CHECK(count_of(blocks, "csell.block_chain") == 10 * 4);
+  blocks.slices = 1000;
+  CHECK(count_of(blocks, "csell.block_chain") == 10 * 2);
+  CHECK(count_of(with_mirrors(blocks, Source::mirror, 10, 0), "csell.block_chain") == 10 * 4);
+  blocks.source = Source::step;  // values that all slices share
+  CHECK(count_of(blocks, "csell.block_chain") == 0);
+  WayFacts scattered = small;
+  scattered.longest = 10;
+  CHECK(count_of(scattered, "csell.few_groups") == 0);
+  scattered.offset_groups = scattered.pattern_groups;
+  scattered.pattern_groups = 0;
+  CHECK(count_of(scattered, "csell.few_groups") == 9);
   Device half = device;
   half.multiprocessors = 62;
   CHECK(work_of(small, half)[1].name == "csell.patterns");

@@ -125,7 +125,8 @@ std::string refusal_with(const CsrMatrix& a, const Settings& settings, layouts::
 }  // namespace
 
 TEST_CASE("the worked example of docs/LAYOUTS.md in csell") {
-  const Encoded file = encode(worked_example(), "csell");
+  const Settings in_steps{{"csell.values", "step"}};
+  const Encoded file = encode(worked_example(), "csell", in_steps);
   const Container c = open(file.bytes);
   CHECK(parameters_of(c) == U64{2, 1, 1, 0, 0, 1});
   CHECK(elements<std::uint32_t>(c, "slices") == U32{0, 0, 0, 1});
@@ -136,7 +137,7 @@ TEST_CASE("the worked example of docs/LAYOUTS.md in csell") {
   CHECK(file.device_bytes == 80);
   CHECK(file.bytes.size() == file.predicted_bytes);
   CHECK(equal_bits(unpack(c), worked_example()));
-  const encoder::PartPlan plan = plan_of(worked_example(), "csell");
+  const encoder::PartPlan plan = plan_of(worked_example(), "csell", {.settings = in_steps});
   CHECK(plan.padding == 0);
   CHECK_FALSE(plan.fill_reads_x);
 }
@@ -190,7 +191,7 @@ TEST_CASE("the second worked example: columns that are offsets") {
 TEST_CASE("a block is stored element by element, the lanes of a step side by side") {
   CsrMatrix a = in_blocks<double>(make_csr(2, 2, {{{0, 0}, 1.0}, {{1, 1}, 1.0}}), 2, 0, 1);
   std::copy_n(F64{1, 2, 3, 4, 5, 6, 7, 8}.begin(), 8, std::get<Array<double>>(a.values).begin());
-  const Container c = container_of(a, {});
+  const Container c = container_of(a, {{"csell.values", "raw"}});
   CHECK(parameters_of(c) == U64{0, 2, 1, 0, 0, 1});
   CHECK(elements<std::uint32_t>(c, "patterns") == U32{0, 0, 0, 0, 0b11, 0, 0, 0});
   CHECK(elements<double>(c, "values") == F64{1, 5, 2, 6, 3, 7, 4, 8});

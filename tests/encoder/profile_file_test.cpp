@@ -213,10 +213,25 @@ TEST_CASE("a host's file of an older schema has the package's prices of newer un
   const Profile& host = encoder::default_profile(Target::host);
   Json json = Json::parse(encoder::to_json(host, "mine"));
   json["schema"] = "spmvpack-profile-2";
-  const std::vector<const char*> of_third{
-      "bitflag.idle_entries", "bitflag.table_entries", "bytes.from_memory", "ccoo.long_rows",   "ccoo.serial",
-      "coo.long_rows",        "csell.few_idle",        "csell.few_raw",     "csell.few_tables", "csell.few_teams",
-      "csell.turns",          "csell.window_rounds",   "csr.vector_waves",  "x.copies"};
+  const std::vector<const char*> of_third{"bitflag.idle_entries",
+                                          "bitflag.segment_columns",
+                                          "bitflag.segments",
+                                          "bitflag.table_entries",
+                                          "bytes.from_memory",
+                                          "ccoo.long_rows",
+                                          "ccoo.serial",
+                                          "coo.long_rows",
+                                          "csell.block_chain",
+                                          "csell.few_groups",
+                                          "csell.few_idle",
+                                          "csell.few_raw",
+                                          "csell.few_teams",
+                                          "csell.tables",
+                                          "csell.turns",
+                                          "csell.window_rounds",
+                                          "csr.vector_waves",
+                                          "x.copies",
+                                          "x.first"};
   for (const char* const unit : of_third) json["picoseconds"].erase(unit);
   json["picoseconds"]["csell.mirrors"] = 5;
   CHECK(encoder::parse_profile(json.dump(), "F")->price("csell.mirrors") == 5);

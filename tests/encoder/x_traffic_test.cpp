@@ -63,6 +63,7 @@ std::uint64_t exact_lru(const CsrView& a, const XCache& cache) {
   for (std::uint64_t i = 0; i < a.rows(); ++i) {
     if (cache.rows_per_cache != 0 && i % cache.rows_per_cache == 0) recent.clear(), where.clear();
     for (std::uint64_t k = a.row_ptr(i); k < a.row_ptr(i + 1); ++k) {
+      if (cache.entries_per_cache != 0 && k % cache.entries_per_cache == 0) recent.clear(), where.clear();
       const std::uint64_t line = a.col_idx()[k] * cache.element_bytes / cache.line_bytes;
       if (const auto found = where.find(line); found != where.end()) {
         recent.splice(recent.begin(), recent, found->second);
@@ -185,6 +186,17 @@ TEST_CASE("groups of rows have a cache each") {
   const CsrMatrix a = uniform(5'000, 50'000, 9, 3);
   for (const std::uint64_t bytes : {4096U, 1U << 20U})  // a group of all rows is no group
     CHECK(estimate(a, {.bytes = bytes, .rows_per_cache = 5'000}) == estimate(a, {.bytes = bytes}));
+}
+
+TEST_CASE("groups of entries have a cache each, wherever rows end") {
+  for (const CsrMatrix& a : {uniform(5'000, 50'000, 9, 1), skewed(5'000, 50'000, 9, 2), banded(5'000, {-70, 0, 3})})
+    for (const std::uint64_t entries : {1U, 7U, 256U, 8192U}) {
+      CAPTURE(entries);
+      const XCache cache{.bytes = std::uint64_t{1} << 19U, .entries_per_cache = entries};
+      CHECK(estimate(a, cache) == exact_lru(a, cache));
+    }
+  const CsrMatrix a = uniform(5'000, 50'000, 9, 3);
+  CHECK(estimate(a, {.bytes = 4096, .entries_per_cache = a.nnz()}) == estimate(a, {.bytes = 4096}));
 }
 
 TEST_CASE("a line is a power of two of elements") {

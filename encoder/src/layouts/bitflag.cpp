@@ -222,6 +222,8 @@ class BitflagPlanner {
         {"bitflag.long_carries", 2 * out_.chunks.continued * tile_ > count ? 1U : 0U},
         {"bitflag.hot", out_.hot.columns.empty() ? 0U : 1U},
         {"bitflag.hot_entries", out_.hot.entries},
+        {"bitflag.segments", out_.segments == 1 ? 0U : 1U},
+        {"bitflag.segment_columns", out_.segments == 1 ? 0 : div_up(a_.cols(), out_.segments)},
         {"bitflag.segment_rows", out_.segments == 1 ? 0 : a_.rows()},
         {"bitflag.segment_rounds", (out_.segments - 1) / device_blocks(device_)},
         {"bitflag.run_entries", entries_in_runs(a_, lane_entries, threads)},

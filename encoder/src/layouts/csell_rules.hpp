@@ -138,6 +138,30 @@ constexpr std::uint64_t chain_beyond(std::uint64_t turns, const WayFacts& f) {
                       hidden = std::min(longest, loads * turns / warps);
   return std::max({longest - hidden, average, least_chain(f.longest)});
 }
+/// csell.chain: with so few slices that they have a kernel of their own or not, and so many other turns.
+constexpr std::uint64_t chain(const WayFacts& f, bool few, std::uint64_t turns) {
+  if (few) return chain_of(f.longest, f.sums * launch_rules::csell::groups_of_few);
+  const std::uint64_t loads = chain_beyond(turns, f);
+  // Where a mirror's slot begins is loaded after the group that names it, and before its value.
+  return has_mirrors_of(f) && f.block == 1 ? loads / 2 * 3 : loads;
+}
+
+/// csell.block_chain: how often a warp waits for values that are stored one by one in the longest slice, where those of
+/// a group's blocks are loaded in several batches.
+constexpr std::uint64_t block_chain(const WayFacts& f, bool few) {
+  if (f.block == 1 || !(f.source == Source::raw || has_mirrors_of(f))) return 0;
+  const int steps = has_mirrors_of(f) ? launch_rules::csell::steps_of_mirrors(f.block)
+                                      : launch_rules::csell::steps_of_blocks(f.block, few);
+  return div_up(f.longest, f.sums) * (group_steps / static_cast<std::uint64_t>(steps));
+}
+/// csell.few_groups: groups with offsets, which name scattered elements of x, that a warp has in the longest slice
+/// after the first.
+constexpr std::uint64_t few_groups(const WayFacts& f) {
+  const std::uint64_t groups = f.pattern_groups + f.offset_groups;
+  if (f.offset_groups == 0) return 0;
+  const std::uint64_t of_warp = div_up(f.longest * f.offset_groups / groups, f.sums);
+  return of_warp == 0 ? 0 : of_warp - 1;
+}
 
 /// Of few slices with several sums: the groups that multiprocessors could take while the one with the most slices has
 /// those. Warps that share a slice are in one block.
@@ -154,10 +178,11 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
   const std::uint64_t groups = f.pattern_groups + f.offset_groups, in_block = std::uint64_t{f.block} * f.block;
   const std::uint64_t slots = group_steps * lanes * in_block;
   // Where a GPU's warps are all busy at once, each loads four groups together.
-  const bool few = launch_rules::csell::are_few(f.slices, f.sums, device.multiprocessors) && f.block == 1 &&
-                   f.tiles <= 1 && !has_mirrors_of(f);
   const bool table = f.source == Source::table;
-  const std::uint64_t windows = few || f.sums > 1 ? 0 : f.windows;  // few slices take as long with as without
+  const bool are_few = launch_rules::csell::are_few(f.slices, f.sums, device.multiprocessors) && f.tiles <= 1 &&
+                       !has_mirrors_of(f) && (!table || f.block == 1);
+  const bool few = are_few && f.block == 1;
+  const std::uint64_t windows = f.sums > 1 ? 0 : f.windows;
   const char* const unit_of_slots = f.block > 1 ? table ? "csell.table_blocks" : "csell.blocks"
                                     : few       ? "csell.few"
                                     : f.source == Source::step || windows != 0 ? "csell.step"
@@ -169,8 +194,9 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
   if (few && f.offset_groups != 0) {
     work.push_back({"csell.few_multiplies", 1});
     work.push_back({"csell.few_offsets", slots * f.offset_groups});
+    work.push_back({"csell.few_groups", few_groups(f)});
   }
-  if (few && table) work.push_back({"csell.few_tables", 1});
+  if (table) work.push_back({"csell.tables", 1});
   if (few && f.source == Source::raw) work.push_back({"csell.few_raw", f.entries});
   if (few && f.sums > 1) {
     work.push_back({"csell.few_teams", 1});
@@ -181,8 +207,8 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
   if (windows != 0)
     work.push_back({"csell.window_rounds", div_up(windows, launch_rules::csell::window_batch)});
   else
-    work.push_back({"csell.chain", few ? chain_of(f.longest, f.sums * launch_rules::csell::groups_of_few)
-                                       : chain_beyond(more_turns, f)});
+    work.push_back({"csell.chain", chain(f, few, more_turns)});
+  work.push_back({"csell.block_chain", block_chain(f, are_few)});
   work.push_back({"csell.entries", f.entries});
   if (f.source == Source::raw) work.push_back({"csell.raw_entries", f.entries});
   if (has_mirrors_of(f)) {

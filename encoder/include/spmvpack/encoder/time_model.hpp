@@ -22,7 +22,7 @@ struct XCaches {
 
   friend bool operator==(const XCaches&, const XCaches&) = default;
 };
-inline constexpr std::uint64_t block_rows = 1024, warp_rows = 32, sector_bytes = 32;
+inline constexpr std::uint64_t block_rows = 1024, warp_entries = 256, sector_bytes = 32;
 
 /// A machine, with what one unit of work costs on it: measured multiplies, fitted by benchmarks/fit_times.py, or read
 /// from a file (profile_file.hpp).
@@ -62,7 +62,7 @@ SPMVPACK_EXPORT std::string_view target_name(const Aim& aim);
 struct XSectors {
   std::uint64_t from_memory = 0;  ///< behind the shared cache
   std::uint64_t from_l2 = 0;      ///< behind the blocks' caches: the gathers that miss
-  std::uint64_t of_warps = 0;     ///< those that each 32 consecutive rows touch
+  std::uint64_t of_warps = 0;     ///< those that each 256 consecutive entries touch, what a warp has on its way
 };
 /// Estimates them. O(nnz), parallel; the result does not depend on the number of threads.
 SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0, const XCaches& caches = {});
@@ -70,8 +70,8 @@ SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0, const XCac
 /// All that a multiply of a matrix with so many rows does, in units(): PartPlan::work of all parts, the bytes
 /// that it moves ("bytes": those of the plan, x's sectors from memory, and y once for each part, and once more for each
 /// that adds to it), those beyond 32 MiB ("bytes.from_memory"), the sectors of x from L2 and of warps ("x.sectors" and
-/// "x.warp_sectors"), and the pass over y that comes first unless the first part has all rows ("y.passes", and "y.rows"
-/// of it), which then adds to it, too.
+/// "x.warp_sectors", and of these up to 2^20, "x.first"), and the pass over y that comes first unless the first part
+/// has all rows ("y.passes", and "y.rows" of it), which then adds to it, too.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x);
 
 /// The least that a multiply by any plan does.

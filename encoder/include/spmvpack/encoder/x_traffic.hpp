@@ -14,6 +14,8 @@ struct XCache {
   /// Consecutive rows that find what the others have loaded, such as those of a thread block on a multiprocessor with
   /// a cache of its own: each such group starts with an empty cache. 0: all rows share one cache.
   std::uint64_t rows_per_cache = 0;
+  /// The same by consecutive entries, wherever rows end; with 0, by rows.
+  std::uint64_t entries_per_cache = 0;
 };
 
 /// The number of lines of x that a multiply loads: the gathers of the rows in order, entry after entry, go through an

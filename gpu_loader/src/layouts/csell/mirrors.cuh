@@ -10,12 +10,12 @@ namespace spmvpack::gpu_loader::layouts::csell_kernels {
 /// Masks of all steps seen go to `seen`. A mirror's slot begins where the slice of its column says: those of a group's
 /// steps are loaded together, and so are the values and elements of x of a batch of steps. Values are read twice, so
 /// they stay in the second-level cache as long as it has room, and out of the first, which is x's.
-template <int block, class A, class V, class Walk>
+template <class K, class A, class V, class Walk>
 __device__ void mirror_sums(const View<A>& v, const Walk& walk, std::uint32_t slots, std::uint32_t first,
-                            std::uint32_t every, std::uint32_t row, const V* __restrict__ x, V (&sum)[block],
+                            std::uint32_t every, std::uint32_t row, const V* __restrict__ x, V (&sum)[K::block],
                             std::uint32_t& seen) {
-  constexpr int steps = static_cast<int>(group_steps), block_values = block * block;
-  constexpr int batch = tuning::policy(Source::mirror, block, tuning::Size::any).batch;
+  constexpr int steps = static_cast<int>(group_steps), block = K::block, block_values = block * block;
+  constexpr int batch = K::policy.batch;
   const std::uint32_t lane = threadIdx.x % 32;
   const bool skew = v.source == Source::skew;
   for (std::uint32_t g = first; g < walk.groups; g += every) {

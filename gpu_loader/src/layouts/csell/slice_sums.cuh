@@ -10,10 +10,10 @@
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
-using tuning::Kind, tuning::Size;
+using tuning::SliceKernel, tuning::Size;
 
 /// What is known of a slice's sums as their kernel is compiled. `one_group`: groups are loaded one at a time, whatever
-/// the kind's depth is.
+/// the kernel's depth is.
 template <class K, bool one_group>
 struct SumsPolicy {
   static constexpr Source source = K::source;

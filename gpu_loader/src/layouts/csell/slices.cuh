@@ -53,7 +53,7 @@ __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& s
   if constexpr (source == Source::raw) values += std::uint64_t{slice.values} * (unit / sizeof(A));
   if constexpr (source == Source::step) values += std::uint64_t{slice.pattern} * (group_steps * block * block);
   if constexpr (source == Source::mirror) {
-    mirror_sums<block>(v, walk, slice.values, team.mine, team.warps, row, operands.x, sum, seen);
+    mirror_sums<K>(v, walk, slice.values, team.mine, team.warps, row, operands.x, sum, seen);
   } else {
     // Where raw values begin is added up from group to group, unless it is scanned: a warp that does not take all
     // groups cannot load several.
@@ -216,18 +216,18 @@ void launch_blocks(const DevicePart& part, const MultiplyCall& call) {
   if constexpr (source == Source::step) {
     // A pattern of more than 255 groups is no is_pattern(): so rare that the kernel for few slices serves for any
     // number.
-    if (patterns_only && !few) return launch_slices<Kind<source, block, Size::patterns>, A, V>(part, call);
-    launch_slices<Kind<source, block, Size::few>, A, V>(part, call);
+    if (patterns_only && !few) return launch_slices<SliceKernel<source, block, Size::patterns>, A, V>(part, call);
+    launch_slices<SliceKernel<source, block, Size::few>, A, V>(part, call);
   } else {
     if constexpr (source != Source::mirror && (source != Source::table || block == 1)) {
-      if (few && !tiled) return launch_slices<Kind<source, block, Size::few>, A, V>(part, call);
+      if (few && !tiled) return launch_slices<SliceKernel<source, block, Size::few>, A, V>(part, call);
     }
-    if (patterns_only) return launch_slices<Kind<source, block, Size::patterns>, A, V>(part, call);
+    if (patterns_only) return launch_slices<SliceKernel<source, block, Size::patterns>, A, V>(part, call);
     if constexpr (source == Source::table) {
-      if (block != 1 || tiled) return launch_slices<Kind<source, block, Size::tiled>, A, V>(part, call);
+      if (block != 1 || tiled) return launch_slices<SliceKernel<source, block, Size::tiled>, A, V>(part, call);
     }
     if constexpr (source != Source::table || block == 1)
-      launch_slices<Kind<source, block, Size::any>, A, V>(part, call);
+      launch_slices<SliceKernel<source, block, Size::any>, A, V>(part, call);
   }
 }
 

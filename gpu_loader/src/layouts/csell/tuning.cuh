@@ -31,23 +31,24 @@ struct Policy {
 constexpr Policy policy(Source source, int block, Size size) {
   if (size == Size::few) {
     constexpr unsigned threads = launch_rules::csell::threads_of_few;
-    return block == 1 ? Policy{threads, 4, 4, 16} : Policy{threads, 4, 1, block == 4 ? 1 : 2};
+    return block == 1 ? Policy{threads, 4, 4, 16}
+                      : Policy{threads, 4, 1, launch_rules::csell::steps_of_blocks(block, true)};
   }
   switch (source) {
     case Source::table:
       if (block > 1) return {512, 2, 1, 2};
       return size == Size::tiled ? Policy{512, 2, 2, 8} : Policy{512, 4, 1, 4};
     case Source::mirror:
-      return {1024, 1, 1, block == 1 ? 4 : block == 2 ? 2 : 1};
+      return {1024, 1, 1, launch_rules::csell::steps_of_mirrors(block)};
     default:
-      if (block > 1) return {1024, 1, 1, block == 2 ? 2 : 1};
+      if (block > 1) return {1024, 1, 1, launch_rules::csell::steps_of_blocks(block, false)};
       return size == Size::patterns ? Policy{1024, 1, 2, 8} : Policy{1024, 1, 1, 4};
   }
 }
 
 /// What a kernel of slices is compiled for.
 template <Source value_source, int block_rows, Size slices_size>
-struct Kind {
+struct SliceKernel {
   static constexpr Source source = value_source;
   static constexpr int block = block_rows;
   static constexpr Size size = slices_size;

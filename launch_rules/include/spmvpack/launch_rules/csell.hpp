@@ -16,6 +16,11 @@ inline constexpr int groups_of_few = 4;
 /// Threads of its blocks: as many warps as a slice has at most, so that a block's are those of one slice or of several.
 inline constexpr unsigned threads_of_few = 128;
 
+/// Of blocks of 2 x 2 and more, and with mirrors: steps of a group whose values and elements of x are on their way
+/// together, unless values are in tables.
+constexpr int steps_of_blocks(std::uint32_t block, bool few) { return block == 2 || (block == 3 && few) ? 2 : 1; }
+constexpr int steps_of_mirrors(std::uint32_t block) { return block == 1 ? 4 : block == 2 ? 2 : 1; }
+
 /// Warps of a multiprocessor if slices are not few: a warp of each of a slice's sums, with 64 registers for each
 /// thread, or with tables half of that if there are several tiles, as blocks wait for theirs.
 constexpr std::uint64_t warps(bool table, bool tiled) { return table && !tiled ? 64 : 32; }
