@@ -212,6 +212,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   add_sections(plan, sections);
   share_by_section(plan);
   plan.work = work_of(choices, a.rows(), window_rows);
+  if (options.aim.target == Target::host) plan.near_entries = entries_in_turns(a, long_rows, max_entries);
   std::uint64_t window_entries = 0;
   for (const Slice& s : choices.slices) window_entries += std::uint64_t{s.windows()} * lanes;
   plan.counters = {{"source." + std::string(source_names.at(static_cast<std::size_t>(source))), 1},
@@ -286,7 +287,9 @@ Least least(const Survey& s) {
   const bool codes = s.values != nullptr && s.values->distinct() <= max_table &&
                      (s.fewest_bytes || nnz >= entries_for_codes || s.values->distinct() == 1);
   const std::uint64_t bytes = nnz + (codes ? nnz / 2 : nnz * size_of(s.a.value_type()));
-  return {bytes, false, {{"sjds.multiplies", 1}, {"sjds.windows", steps}}};
+  // A piece has turns of 64 of 2,048 columns at least, of more than 32,768.
+  constexpr std::uint64_t least_in_turns = 1024;
+  return {bytes, s.longest_row >= least_in_turns, {{"sjds.multiplies", 1}, {"sjds.windows", steps}}};
 }
 
 }  // namespace
