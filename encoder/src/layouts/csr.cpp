@@ -75,6 +75,16 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest, const Device&
   return work;
 }
 
+/// Of a host: the entries of a piece of a row that is longer.
+constexpr std::uint64_t piece_entries = 4096;
+
+CountedVector<std::uint32_t> rows_longer_than(std::uint64_t entries, const CsrView& a, std::uint64_t longest) {
+  CountedVector<std::uint32_t> rows;
+  for (std::uint64_t r = 0; longest > entries && r < a.rows(); ++r)
+    if (a.row_length(r) > entries) rows.push_back(static_cast<std::uint32_t>(r));
+  return rows;
+}
+
 bool has_wide_pointers(const PartInfo& part) { return sections[0].type(part) == format::ElementType::u64; }
 
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
@@ -90,6 +100,8 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
     plan.work.push_back({"csr.uneven_rows", rows.uneven});
     plan.work.push_back({"csr.empty_rows", rows.empty});
     plan.work.push_back({"csr.scattered_entries", rows.scattered_entries});
+    plan.near_entries =
+        entries_in_turns(a, rows_longer_than(piece_entries, a, plan.info.params[param_longest_row]), piece_entries);
   }
   return plan;
 }

@@ -8,6 +8,7 @@
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/launch_rules/long_rows.hpp"
 
 namespace spmvpack::encoder::layouts {
 
@@ -109,6 +110,29 @@ UnevenRows uneven_rows(const CsrView& a, int threads) {
     scattered_entries += own.scattered_entries;
   });
   return {uneven, empty, scattered_entries};
+}
+
+std::uint64_t entries_in_turns(const CsrView& a, std::span<const std::uint32_t> rows, std::uint64_t piece_entries) {
+  namespace rules = launch_rules::long_rows;
+  struct Piece {
+    rules::PieceColumns columns;
+    std::uint64_t entries;
+  };
+  CountedVector<Piece> pieces;
+  for (const std::uint32_t row : rows)
+    for (std::uint64_t k = a.row_ptr(row), end = a.row_ptr(row + std::uint64_t{1}); k < end; k += piece_entries) {
+      const std::uint64_t n = std::min(piece_entries, end - k);
+      pieces.push_back({{a.col_idx()[k], a.col_idx()[k + n - 1]}, n});
+    }
+  std::stable_sort(pieces.begin(), pieces.end(),
+                   [](const Piece& x, const Piece& y) { return x.columns.first < y.columns.first; });
+  std::uint64_t entries = 0;
+  for (std::uint64_t i = 0; i < pieces.size();) {
+    const std::uint64_t count = rules::pieces_together(pieces.size() - i, pieces[i].entries,
+                                                       [&](std::uint64_t k) { return pieces[i + k].columns; });
+    for (const std::uint64_t end = i + count; i < end; ++i) entries += count == 1 ? 0 : pieces[i].entries;
+  }
+  return entries;
 }
 
 std::uint64_t filled_rows(const CsrView& a, int threads) {

@@ -94,6 +94,10 @@ struct UnevenRows {
 /// O(nnz), parallel.
 UnevenRows uneven_rows(const CsrView& a, int threads);
 
+/// Entries of long rows that a host adds up in turn, so that their elements of x are in a near cache: `rows` are cut
+/// into pieces of so many. O(pieces log pieces).
+std::uint64_t entries_in_turns(const CsrView& a, std::span<const std::uint32_t> rows, std::uint64_t piece_entries);
+
 /// Rows with entries. O(rows), parallel.
 std::uint64_t filled_rows(const CsrView& a, int threads);
 

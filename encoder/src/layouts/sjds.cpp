@@ -183,6 +183,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   share_by_section(plan);
   const WorkFacts work = facts_of(choices, a.rows(), window_rows);
   plan.work = work_of(work);
+  if (options.aim.target == Target::host) plan.near_entries = entries_in_turns(a, long_rows, max_entries);
   plan.counters = {{"source." + std::string(source_names.at(static_cast<std::size_t>(source))), 1},
                    {"sigma", window_rows},
                    {"slices", choices.row_slices()},
@@ -248,7 +249,9 @@ Least least(const Survey& s) {
   const Objective optimize = s.fewest_bytes ? Objective::bytes : Objective::time;
   const bool codes = s.values != nullptr && usual_source({nnz, s.values->distinct()}, optimize) == Source::code;
   const std::uint64_t bytes = nnz + (codes ? nnz / 2 : nnz * size_of(s.a.value_type()));
-  return {bytes, false, {{"sjds.multiplies", 1}, {"sjds.windows", steps}}};
+  // A piece has turns of 64 of 2,048 columns at least, of more than 32,768.
+  constexpr std::uint64_t least_in_turns = 1024;
+  return {bytes, s.longest_row >= least_in_turns, {{"sjds.multiplies", 1}, {"sjds.windows", steps}}};
 }
 
 }  // namespace

@@ -6,9 +6,11 @@
 
 #include "csr_order.hpp"
 #include "kernels.hpp"
-#include "long_rows.hpp"
+#include "spmvpack/launch_rules/long_rows.hpp"
 
 namespace spmvpack::host_loader::layouts {
+
+using namespace launch_rules::long_rows;
 
 /// A matrix, or its rows.
 template <class A, class V, class Pointer>

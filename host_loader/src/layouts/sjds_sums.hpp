@@ -7,13 +7,14 @@
 #include <cstdint>
 
 #include "kernels.hpp"
-#include "long_rows.hpp"
 #include "spmvpack/container/array.hpp"
 #include "spmvpack/container/layouts/sjds.hpp"
+#include "spmvpack/launch_rules/long_rows.hpp"
 
 namespace spmvpack::host_loader::layouts::sjds_sums {
 
 using namespace spmvpack::layouts::sjds;  // what the bytes mean
+using namespace launch_rules::long_rows;
 
 /// Loads are fetched so far ahead.
 constexpr std::size_t ahead_bytes = 8192;

@@ -21,7 +21,7 @@ struct MeasuredWork {
 
 /// Measures a multiply of the matrix by each layout and strategy that `auto` may take, that suits the aim's target and
 /// is no larger than encode() allows, for about so many seconds each. As the prices of the package are, those of a GPU
-/// are for cold caches, those of a host for the mean of cold and warm ones. Errors: those of `measure` but refusals,
+/// are for cold caches, those of a host for warm ones. Errors: those of `measure` but refusals,
 /// which leave a layout out; errc::interrupted.
 SPMVPACK_EXPORT std::vector<MeasuredWork> measure_work(const SourceMatrix& source, const Aim& aim,
                                                        const MeasureMultiply& measure, double seconds, int threads = 0,

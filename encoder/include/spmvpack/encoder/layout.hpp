@@ -117,7 +117,8 @@ struct PartPlan {
   /// Whether slots without an entry are multiplied by elements of x outside the row's pattern: an infinite or NaN
   /// element then reaches rows that do not have it.
   bool fill_reads_x = false;
-  /// Entries whose elements of x a GPU's multiply has in shared memory: they miss no cache.
+  /// Entries whose elements of x a multiply has in a GPU's shared memory, or in the nearest cache of a host: they miss
+  /// none.
   std::uint64_t near_entries = 0;
   /// What one multiply does besides moving bytes and gathering x, in units that the time model prices
   /// (time_model.hpp), such as {"ccoo.slots", 8192}.

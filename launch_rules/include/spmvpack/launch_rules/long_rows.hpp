@@ -1,12 +1,12 @@
 #pragma once
-// Pieces of long rows, in csr and sjds. They are visited by their first columns; of those whose columns begin alike,
-// some entries of each are added up in turn, so that what they take of x stays in the nearest cache. The sum of each
-// piece is a number of its own, in the same order of additions.
+// Pieces of long rows, in csr and sjds on a host. They are visited by their first columns; of those whose columns begin
+// alike, some entries of each are added up in turn, so that what they take of x stays in the nearest cache. The sum of
+// each piece is a number of its own, in the same order of additions.
 
 #include <algorithm>
 #include <cstdint>
 
-namespace spmvpack::host_loader::layouts {
+namespace spmvpack::launch_rules::long_rows {
 
 /// The first and the last column of a piece.
 struct PieceColumns {
@@ -39,4 +39,4 @@ template <class ColumnsOf>
   return count;
 }
 
-}  // namespace spmvpack::host_loader::layouts
+}  // namespace spmvpack::launch_rules::long_rows
