@@ -17,7 +17,7 @@
 namespace spmvpack::encoder {
 namespace {
 
-constexpr std::uint64_t ways = 4, entries_per_piece = std::uint64_t{1} << 18, rows_per_task = 1024;
+constexpr std::uint64_t ways = 4, entries_per_piece = std::uint64_t{1} << 18, rows_per_piece = 1024;
 constexpr std::uint64_t max_per_line = std::uint64_t{1} << 16;
 
 /// Sets of four lines, the most recently used first. Two caches that saw consecutive stretches of one sequence combine
@@ -136,7 +136,7 @@ std::uint64_t lines_of_many_caches(const CsrView& a, const XCache& cache, std::u
   const std::uint64_t all = by_rows ? a.rows() : a.nnz(),
                       of_group = by_rows ? cache.rows_per_cache : cache.entries_per_cache;
   const std::uint64_t groups = div_up(all, of_group);
-  const std::uint64_t groups_per_task = div_up(by_rows ? rows_per_task : entries_per_piece, of_group);
+  const std::uint64_t groups_per_task = div_up(by_rows ? rows_per_piece : entries_per_piece, of_group);
   const auto first_entry = [&](std::uint64_t group) {
     const std::uint64_t first = std::min(group * of_group, all);
     return by_rows ? a.row_ptr(first) : first;
