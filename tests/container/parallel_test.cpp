@@ -34,8 +34,8 @@ std::vector<int> calls_of(int shares, int threads = 4) {
 }  // namespace
 
 TEST_CASE("items: each is called once, whatever their number and that of neighbours in a task") {
-  for (const std::uint64_t items : {0, 1, 7, 64, 1000})
-    for (const std::uint64_t piece : {1, 7, 64, 2000})
+  for (const std::uint64_t items : {0U, 1U, 7U, 64U, 1000U})
+    for (const std::uint64_t piece : {1U, 7U, 64U, 2000U})
       for (const int threads : {1, 3}) {
         std::vector<std::atomic<int>> calls(items);
         parallel_items(items, piece, threads, [&](std::uint64_t i) { ++calls.at(i); });

@@ -6,6 +6,7 @@
 #include "layouts/layouts.hpp"
 #include "spmvpack/launch_rules/csr.hpp"
 #include "spmvpack/launch_rules/device.hpp"
+#include "spmvpack/launch_rules/long_rows.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace csr_plans {
@@ -75,9 +76,6 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest, const Device&
   return work;
 }
 
-/// Of a host: the entries of a piece of a row that is longer.
-constexpr std::uint64_t piece_entries = 4096;
-
 CountedVector<std::uint32_t> rows_longer_than(std::uint64_t entries, const CsrView& a, std::uint64_t longest) {
   CountedVector<std::uint32_t> rows;
   for (std::uint64_t r = 0; longest > entries && r < a.rows(); ++r)
@@ -100,8 +98,8 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
     plan.work.push_back({"csr.uneven_rows", rows.uneven});
     plan.work.push_back({"csr.empty_rows", rows.empty});
     plan.work.push_back({"csr.scattered_entries", rows.scattered_entries});
-    plan.near_entries =
-        entries_in_turns(a, rows_longer_than(piece_entries, a, plan.info.params[param_longest_row]), piece_entries);
+    constexpr std::uint64_t piece = launch_rules::long_rows::csr_piece;
+    plan.near_entries = entries_in_turns(a, rows_longer_than(piece, a, plan.info.params[param_longest_row]), piece);
   }
   return plan;
 }

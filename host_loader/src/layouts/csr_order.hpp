@@ -12,6 +12,7 @@
 #include "kernels.hpp"
 #include "spmvpack/container/array.hpp"
 #include "spmvpack/container/parallel.hpp"
+#include "spmvpack/launch_rules/long_rows.hpp"
 
 namespace spmvpack::host_loader::layouts {
 
@@ -19,8 +20,8 @@ namespace spmvpack::host_loader::layouts {
 /// cannot guess where a row ends, which costs the time of some ten entries, by falling length.
 struct RowOrder final : LayoutState {
   static constexpr std::uint64_t window = 256;
-  /// Longer rows are cut into pieces of so many entries, the last with fewer, which threads share.
-  static constexpr std::uint64_t piece = 4096;
+  /// Entries of the pieces of longer rows, which threads share.
+  static constexpr std::uint64_t piece = launch_rules::long_rows::csr_piece;
 
   /// What rows of a run have in common: up to 7 their number of entries; from `by_fours` on how many fours of entries
   /// they have, the last of which need not be full, plus that; that they follow each other and have any lengths; or

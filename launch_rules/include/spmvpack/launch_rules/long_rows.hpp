@@ -8,6 +8,9 @@
 
 namespace spmvpack::launch_rules::long_rows {
 
+/// Of csr: longer rows are cut into pieces of so many entries, the last with fewer.
+constexpr std::uint64_t csr_piece = 4096;
+
 /// The first and the last column of a piece.
 struct PieceColumns {
   std::uint32_t first, last;
