@@ -123,23 +123,30 @@ std::uint64_t lines_of_one_cache(const CsrView& a, std::uint64_t sets, int shift
   return misses[0];
 }
 
+/// What has a cache of its own: so many rows, or entries, of all that there are; 0: all of them.
+struct Groups {
+  bool are_rows;
+  std::uint64_t size, all;
+};
+Groups groups_of(const XCache& cache, const CsrView& a) {
+  return cache.entries_per_cache == 0 ? Groups{true, cache.rows_per_cache, a.rows()}
+                                      : Groups{false, cache.entries_per_cache, a.nnz()};
+}
+
 /// A cache for each group of rows, or of entries. A group of fewer entries than the cache has lines fills none: its
 /// distinct lines are counted, exactly, and without a cache to empty.
-std::uint64_t lines_of_many_caches(const CsrView& a, const XCache& cache, std::uint64_t lines, std::uint64_t sets,
+std::uint64_t lines_of_many_caches(const CsrView& a, const Groups& of, std::uint64_t lines, std::uint64_t sets,
                                    int shift, int threads) {
   struct Scratch {
     Array<std::uint32_t> seen;  // the group that touched a line last, plus one; there are less than 2^32 of them
     Cache cache{0};
   };
   std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
-  const bool by_rows = cache.entries_per_cache == 0;
-  const std::uint64_t all = by_rows ? a.rows() : a.nnz(),
-                      of_group = by_rows ? cache.rows_per_cache : cache.entries_per_cache;
-  const std::uint64_t groups = div_up(all, of_group);
-  const std::uint64_t groups_per_task = div_up(by_rows ? rows_per_piece : entries_per_piece, of_group);
+  const std::uint64_t groups = div_up(of.all, of.size);
+  const std::uint64_t groups_per_task = div_up(of.are_rows ? rows_per_piece : entries_per_piece, of.size);
   const auto first_entry = [&](std::uint64_t group) {
-    const std::uint64_t first = std::min(group * of_group, all);
-    return by_rows ? a.row_ptr(first) : first;
+    const std::uint64_t first = std::min(group * of.size, of.all);
+    return of.are_rows ? a.row_ptr(first) : first;
   };
   const bool fits = lines <= sets * ways;
   std::atomic<std::uint64_t> total{0};
@@ -176,10 +183,9 @@ std::uint64_t x_lines_loaded(const CsrView& a, const XCache& cache, int threads)
   const int shift = std::countr_zero(per_line);
   const std::uint64_t lines = div_up(a.cols(), per_line);
   const std::uint64_t sets = div_up(div_up(cache.bytes, cache.line_bytes), ways);
-  const bool by_rows = cache.entries_per_cache == 0;
-  const std::uint64_t of_group = by_rows ? cache.rows_per_cache : cache.entries_per_cache;
-  if (of_group != 0 && of_group < (by_rows ? a.rows() : a.nnz()))
-    return lines_of_many_caches(a, cache, lines, std::min(sets, lines), shift, threads);
+  const Groups groups = groups_of(cache, a);
+  if (groups.size != 0 && groups.size < groups.all)
+    return lines_of_many_caches(a, groups, lines, std::min(sets, lines), shift, threads);
   return lines <= sets * ways ? distinct_lines(a, lines, shift, threads) : lines_of_one_cache(a, sets, shift, threads);
 }
 
