@@ -82,7 +82,7 @@ std::optional<std::vector<V>> by_windows(const Container& file, const std::vecto
           has_entry = true;
         }
       }
-      require(((program.rows.at(odd) >> lane & 1U) != 0) == has_entry);
+      require((count != 0 && (programs.windows().at(program.first).rows.at(odd) >> lane & 1U) != 0) == has_entry);
       if ((program.count & program_all_rows) != 0) require(has_entry);
       if (row < rows) y[row] = has_entry ? std::fma(V{1}, sum, V{0}) : V{0};
     }

@@ -13,8 +13,8 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
 /// Windows of x for the pairs of a part's slices, in device memory: what load builds of a part that they suit.
 struct DeviceWindows : LayoutState {
   std::shared_ptr<void> memory;
-  std::uint64_t windows = 0, programs = 0, of_pair = 0;  ///< where each begins, in bytes
-  std::int32_t furthest = 0;                             ///< see WindowPrograms
+  std::uint64_t windows = 0, of_pair = 0;  ///< where each begins, in bytes
+  std::int32_t furthest = 0;               ///< see WindowPrograms
 };
 /// Null if WindowPrograms has none for a pair, or there is no room for them.
 std::unique_ptr<const DeviceWindows> make_windows(const PartView& part, const LoadContext& context);

@@ -21,6 +21,7 @@ void WindowPrograms<T>::make(const Steps& steps) {
   const std::size_t begin = windows_.size();
   WindowProgram program{};
   program.first = static_cast<std::uint32_t>(begin);
+  std::array<std::uint32_t, 2> rows{};
   launch_rules::csell::each_in_window(steps, [&](const auto& step, std::int32_t base, std::uint32_t kind, bool is_new) {
     if (is_new) {
       windows_.push_back({});
@@ -30,7 +31,7 @@ void WindowPrograms<T>::make(const Steps& steps) {
     window.kinds |= kind;
     window.value[kind / 2] = std::bit_cast<T>(step.value);
     window.mask[kind / 2] = step.mask;
-    for (std::size_t r = 0; r < 2; ++r) program.rows[r] |= step.mask[r];
+    for (std::size_t r = 0; r < 2; ++r) rows[r] |= step.mask[r];
   });
   for (std::size_t w = begin; w < windows_.size(); ++w) {
     Window<T>& window = windows_[w];
@@ -44,7 +45,8 @@ void WindowPrograms<T>::make(const Steps& steps) {
     windows_.back().base = windows_[windows_.size() - 2].base;
   }
   program.count = static_cast<std::uint32_t>(windows_.size() - begin);
-  if ((program.rows[0] & program.rows[1]) == ~0U) program.count |= program_all_rows;
+  if (program.count != 0) windows_[begin].rows = rows;
+  if ((rows[0] & rows[1]) == ~0U) program.count |= program_all_rows;
   programs_.push_back(program);
 }
 

@@ -128,9 +128,8 @@ __device__ void add_windows_at_edge(const Window<A>* w, std::uint32_t n, std::ui
 template <class A>
 struct WindowTables {
   const Window<A>* windows;
-  const WindowProgram* programs;
-  const std::uint16_t* of_pair;
-  std::int32_t furthest;  ///< column that windows reach, from a pair's first row
+  const WindowProgram* of_pair;  ///< its own copy: a number of one would be one more load that waits for another
+  std::int32_t furthest;         ///< column that windows reach, from a pair's first row
 };
 
 struct Extent {
@@ -144,17 +143,16 @@ __global__ void __launch_bounds__(tuning::windows_threads, tuning::windows_block
   const std::uint32_t lane = threadIdx.x % 32, stride = gridDim.x * (blockDim.x / 32);
   std::uint32_t p = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
   if (p >= extent.pairs) return;
-  uint2 next = __ldg(reinterpret_cast<const uint2*>(t.programs + __ldg(t.of_pair + p)));  // first and count
+  uint2 next = __ldg(reinterpret_cast<const uint2*>(t.of_pair + p));  // first and count
   for (; p < extent.pairs; p += stride) {
     const uint2 program = next;
-    const std::uint32_t next_number = p + stride < extent.pairs ? __ldg(t.of_pair + p + stride) : 0;
+    if (p + stride < extent.pairs) next = __ldg(reinterpret_cast<const uint2*>(t.of_pair + p + stride));
     const std::uint32_t row = p * pair_rows + 2 * lane;
     V sum[2] = {};
     if ((program.y & program_at_edge) == 0)
       add_windows(t.windows + program.x, program.y & program_count, row, operands.x, sum);
     else
       add_windows_at_edge(t.windows + program.x, program.y & program_count, row, operands.x, extent.columns, sum);
-    next = __ldg(reinterpret_cast<const uint2*>(t.programs + next_number));
     // What the next pair is the first to read of x comes from device memory meanwhile.
     if (lane < pair_rows * sizeof(V) / tuning::prefetched_bytes) {
       const std::uint32_t column = (p + stride) * pair_rows + static_cast<std::uint32_t>(t.furthest) +
@@ -163,7 +161,9 @@ __global__ void __launch_bounds__(tuning::windows_threads, tuning::windows_block
     }
     bool has[2] = {true, true};
     if ((program.y & program_all_rows) == 0) {
-      const uint2 rows = __ldg(reinterpret_cast<const uint2*>(&t.programs[__ldg(t.of_pair + p)].rows));
+      const uint2 rows = (program.y & program_count) == 0
+                             ? uint2{0, 0}
+                             : __ldg(reinterpret_cast<const uint2*>(&t.windows[program.x].rows));
       has[0] = (rows.x >> lane & 1U) != 0;
       has[1] = (rows.y >> lane & 1U) != 0;
     }
@@ -212,7 +212,7 @@ std::unique_ptr<const DeviceWindows> make(const PartView& part, const LoadContex
   const std::vector<Group> patterns = copied_back(std::span(v.patterns, patterns_of(part.info())), context.stream);
   const std::vector<A> values = copied_back(std::span(v.values, values_of(part.info())), context.stream);
   WindowPrograms<A> programs(patterns, values, part.cols(), most_windows(v.slice_count));
-  std::vector<std::uint16_t> of_pair;
+  std::vector<WindowProgram> of_pair;
   constexpr std::uint64_t at_once = 1U << 16U;
   for (std::uint64_t begin = 0; begin < v.slice_count; begin += at_once) {
     std::vector<Slice> slices =
@@ -221,14 +221,13 @@ std::unique_ptr<const DeviceWindows> make(const PartView& part, const LoadContex
     for (std::size_t i = 0; i < slices.size(); i += 2) {
       const auto program = programs.program((begin + i) / 2, slices[i], slices[i + 1]);
       if (!program) return nullptr;
-      of_pair.push_back(*program);
+      of_pair.push_back(programs.programs()[*program]);
     }
   }
   std::vector<std::byte> bytes;
   auto result = std::make_unique<DeviceWindows>();
   result->furthest = programs.furthest();
   result->windows = append(bytes, programs.windows());
-  result->programs = append(bytes, programs.programs());
   result->of_pair = append(bytes, of_pair);
   if (bytes.size() > context.room) return nullptr;
   result->memory = context.allocate(bytes.size());
@@ -250,8 +249,7 @@ bool multiply_windows(const DevicePart& part, const DeviceWindows& windows, cons
     if (reinterpret_cast<std::uintptr_t>(call.x) % sizeof(Two<V>) != 0) return false;
     const auto* const memory = static_cast<const std::byte*>(windows.memory.get());
     const WindowTables<A> tables{reinterpret_cast<const Window<A>*>(memory + windows.windows),
-                                 reinterpret_cast<const WindowProgram*>(memory + windows.programs),
-                                 reinterpret_cast<const std::uint16_t*>(memory + windows.of_pair), windows.furthest};
+                                 reinterpret_cast<const WindowProgram*>(memory + windows.of_pair), windows.furthest};
     const auto rows = static_cast<std::uint32_t>(part.view.rows());
     const auto pairs = static_cast<std::uint32_t>(div_up(part.view.rows(), pair_rows));
     const std::uint64_t resident = std::uint64_t{call.device.multiprocessors} * tuning::windows_blocks;

@@ -34,18 +34,18 @@ struct alignas(16) Window {
   std::array<T, 3> value{};
   /// By kind: which of the lanes' even and odd rows have the step.
   alignas(16) std::array<std::array<std::uint32_t, 2>, 3> mask{};
+  /// Of a program's first window: which of the lanes' even and odd rows have entries in any.
+  std::array<std::uint32_t, 2> rows{};
 };
 static_assert(sizeof(Window<double>) == 64 && sizeof(Window<float>) == 64);
 
 /// The windows of a pair of slices, in the order of their steps. Their number is a multiple of window_batch: those at
-/// the end may have no kinds.
-struct alignas(16) WindowProgram {
+/// the end may have no kinds. A pair without entries has none.
+struct alignas(8) WindowProgram {
   std::uint32_t first = 0;  ///< window
   std::uint32_t count = 0;  ///< windows, and flags
-  /// Which of the lanes' even and odd rows have entries: all if the flag says so.
-  std::array<std::uint32_t, 2> rows{};
 };
-static_assert(sizeof(WindowProgram) == 16);
+static_assert(sizeof(WindowProgram) == 8);
 inline constexpr std::uint32_t program_all_rows = 1U << 31U;
 /// Its windows reach past x from rows of the pair: elements must be loaded with care.
 inline constexpr std::uint32_t program_at_edge = 1U << 30U;
