@@ -226,9 +226,12 @@ TEST_CASE("a host's file of an older schema has the package's prices of newer un
                                           "csell.few_idle",
                                           "csell.few_raw",
                                           "csell.few_teams",
+                                          "csell.pair_windows",
                                           "csell.tables",
                                           "csell.turns",
                                           "csell.window_rounds",
+                                          "csell.window_slots",
+                                          "csell.windows",
                                           "csr.vector_waves",
                                           "x.copies",
                                           "x.first"};

@@ -45,22 +45,33 @@ void require(bool holds, int line = __builtin_LINE()) {
   if (!holds) FAIL("line " << line);
 }
 
-/// A x by the programs; nothing if a pair has none.
+/// Calls use(place, number) for the program of each pair of slices, or of each two; number: none if it has none.
+template <class A, class Use>
+void each_program(WindowPrograms<A>& programs, std::vector<Slice> slices, std::uint32_t pairs, Use&& use) {
+  const std::size_t of_program = std::size_t{2} * pairs;
+  slices.resize((slices.size() + of_program - 1) / of_program * of_program);
+  for (std::uint64_t i = 0; i < slices.size() / of_program; ++i)
+    use(i, programs.program(i, std::span(slices).subspan(i * of_program, of_program)));
+}
+
+/// A x by the programs; nothing if there are none for some slices.
 template <class A, class V>
-std::optional<std::vector<V>> by_windows(const Container& file, const std::vector<V>& x, std::uint64_t most_windows) {
-  Part<A> part = part_of<A>(file);
+std::optional<std::vector<V>> by_windows(const Container& file, const std::vector<V>& x, std::uint64_t most_windows,
+                                         std::uint32_t pairs) {
+  const Part<A> part = part_of<A>(file);
   const std::uint64_t rows = file.parts()[0].rows.count;
-  if (part.slices.size() % 2 != 0) part.slices.push_back({});
-  WindowPrograms<A> programs(part.patterns, part.values, x.size(), most_windows);
+  WindowPrograms<A> programs(part.patterns, part.values, x.size(), most_windows, pairs);
   std::vector<V> y(rows);
-  for (std::uint64_t pair = 0; pair < part.slices.size() / 2; ++pair) {
-    const auto number = programs.program(pair, part.slices[2 * pair], part.slices[2 * pair + 1]);
-    if (!number) return std::nullopt;
+  bool all = true;
+  each_program(programs, part.slices, pairs, [&](std::uint64_t place, std::optional<std::uint16_t> number) {
+    all = all && number;
+    if (!all) return;
     const WindowProgram program = programs.programs().at(*number);
     const std::uint32_t count = program.count & program_count;
     REQUIRE(count % window_batch == 0);
-    for (std::uint64_t local = 0; local < pair_rows; ++local) {
-      const std::uint64_t lane = local / 2, odd = local % 2, row = pair * pair_rows + local;
+    for (std::uint64_t local = 0; local < pairs * pair_rows; ++local) {
+      const std::uint64_t lane = local % pair_rows / 2, odd = local % 2, row = place * pairs * pair_rows + local,
+                          of_lane = local / pair_rows * 2 + odd;
       V sum = 0;
       bool has_entry = false;
       for (std::uint32_t w = program.first; w < program.first + count; ++w) {
@@ -71,9 +82,9 @@ std::optional<std::vector<V>> by_windows(const Container& file, const std::vecto
           require(even_column - 1 >= 0);
           require(even_column + 2 < static_cast<std::int64_t>(x.size()));
         }
-        require(even_column + 1 <= static_cast<std::int64_t>(pair * pair_rows + pair_rows) + programs.furthest());
+        require(even_column + 1 <= static_cast<std::int64_t>((place + 1) * pairs * pair_rows) + programs.furthest());
         for (std::uint32_t kind = 0; kind < 3; ++kind) {
-          const bool on = (window.mask.at(kind).at(odd) >> lane & 1U) != 0;
+          const bool on = (window.rows.at(kind).at(of_lane) >> lane & 1U) != 0;
           if ((window.kinds & window_full) != 0) require(on == ((window.kinds >> kind & 1U) != 0));
           if (!on) continue;
           require((window.kinds >> kind & 1U) != 0);
@@ -82,16 +93,17 @@ std::optional<std::vector<V>> by_windows(const Container& file, const std::vecto
           has_entry = true;
         }
       }
-      require((count != 0 && (programs.windows().at(program.first).rows.at(odd) >> lane & 1U) != 0) == has_entry);
+      require((count != 0 && (programs.windows().at(program.first).rows_of_all.at(of_lane) >> lane & 1U) != 0) ==
+              has_entry);
       if ((program.count & program_all_rows) != 0) require(has_entry);
       if (row < rows) y[row] = has_entry ? std::fma(V{1}, sum, V{0}) : V{0};
     }
-  }
-  return y;
+  });
+  return all ? std::optional(y) : std::nullopt;
 }
 
 template <class A, class V>
-void require_order(const CsellCase& c) {
+void require_order(const CsellCase& c, std::size_t& by_twos) {
   INFO(c.name << ", " << c.values);
   const std::vector<std::byte> bytes =
       encode(c.matrix, "csell", {{"csell.values", c.values}, {"csell.sums", "1"}}).bytes;
@@ -99,22 +111,26 @@ void require_order(const CsellCase& c) {
   std::vector<V> x = random_vector<V>(c.matrix.cols, 3);
   x[x.size() / 2] = std::numeric_limits<V>::infinity();
   x[x.size() / 3] = std::numeric_limits<V>::quiet_NaN();
-  const auto y = by_windows<A, V>(file, x, 100000);
-  REQUIRE(y.has_value());
-  REQUIRE(same_bits(*y, OrderOfCsell<A, V>(file).multiply(x)));
+  const std::vector<V> expected = OrderOfCsell<A, V>(file).multiply(x);
+  const auto by_one = by_windows<A, V>(file, x, 100000, 1), by_two = by_windows<A, V>(file, x, 100000, 2);
+  REQUIRE(by_one.has_value());
+  REQUIRE(same_bits(*by_one, expected));
+  if (by_two) REQUIRE(same_bits(*by_two, expected));
+  by_twos += by_two ? 1 : 0;
 }
 
 template <class A, class V>
 void require_orders() {
-  std::size_t cases = 0;
+  std::size_t cases = 0, by_twos = 0;
   for (const CsellCase& c : csell_cases<A>()) {
     if ((c.values != "step" && c.values != "single") || c.counters != std::vector<std::string>{"groups.pattern"} ||
         c.name.find("blocks") != std::string::npos || c.name.find("many") != std::string::npos)
       continue;
-    require_order<A, V>(c);
+    require_order<A, V>(c, by_twos);
     ++cases;
   }
   CHECK(cases == 7);
+  CHECK(by_twos >= 4);
 }
 
 /// A pattern of one group: these columns, seen from their rows, in all rows.
@@ -127,21 +143,19 @@ Group group(const std::vector<std::int32_t>& columns) {
   return g;
 }
 
-/// The windows of the pair that has the most, of all that load makes; 0 if it makes none.
+/// The windows of the program that has the most, of all that load makes for so many pairs; 0 if it makes none.
 template <class A>
-std::uint64_t most_windows_of(const CsrMatrix& a, const std::string& values) {
+std::uint64_t most_windows_of(const CsrMatrix& a, const std::string& values, std::uint32_t pairs) {
   const std::vector<std::byte> bytes = encode(a, "csell", {{"csell.values", values}, {"csell.sums", "1"}}).bytes;
-  Part<A> part = part_of<A>(open(bytes));
-  const std::uint64_t slices = part.slices.size();
-  if (slices % 2 != 0) part.slices.push_back({});
-  WindowPrograms<A> programs(part.patterns, part.values, a.cols, most_windows(slices));
+  const Part<A> part = part_of<A>(open(bytes));
+  WindowPrograms<A> programs(part.patterns, part.values, a.cols, most_windows(part.slices.size()), pairs);
   std::uint64_t most = 0;
-  for (std::uint64_t pair = 0; pair < part.slices.size() / 2; ++pair) {
-    const auto number = programs.program(pair, part.slices[2 * pair], part.slices[2 * pair + 1]);
-    if (!number) return 0;
-    most = std::max<std::uint64_t>(most, programs.programs().at(*number).count & program_count);
-  }
-  return most;
+  bool all = true;
+  each_program(programs, part.slices, pairs, [&](std::uint64_t, std::optional<std::uint16_t> number) {
+    all = all && number;
+    if (all) most = std::max<std::uint64_t>(most, programs.programs().at(*number).count & program_count);
+  });
+  return all ? most : 0;
 }
 
 template <class A>
@@ -165,13 +179,15 @@ void require_counts(const std::string& values) {
         std::get<Array<A>>(a.values)[k] = static_cast<A>(1 + (a.col_idx[k] - r) * shape_of[r / 32] % 3);
     const auto columns = encoder::layouts::csell_plans::plan_columns({a, 1}, values == "step", 1);
     if (!columns) continue;  // encode() would refuse
-    const std::uint64_t expected = most_windows_of<A>(a, values);
-    INFO(values << ", matrix " << i);
-    CHECK(columns->windows(a.cols) == expected);
-    ++(expected == 0 ? without : with);
+    for (const std::uint32_t pairs : {1U, 2U}) {
+      const std::uint64_t expected = most_windows_of<A>(a, values, pairs);
+      INFO(values << ", matrix " << i << ", pairs " << pairs);
+      CHECK(columns->windows(a.cols, pairs) == expected);
+      ++(expected == 0 ? without : with);
+    }
   }
-  CHECK(with >= 10);
-  CHECK(without >= 3);
+  CHECK(with >= 20);
+  CHECK(without >= 6);
 }
 
 }  // namespace
@@ -192,30 +208,41 @@ TEST_CASE("windows add in csell's order, whatever the lines' length") {
 TEST_CASE("windows of three neighbouring columns are one, and programs are shared") {
   const std::vector<Group> patterns{group({-1, 0, 1})};
   const std::vector<double> one{2.5};
-  WindowPrograms<double> programs(patterns, one, 1000, 100);
-  const Slice slice{0, 0, 0, 1};
-  const auto first = programs.program(0, slice, slice), second = programs.program(1, slice, slice),
-             third = programs.program(2, slice, slice), last = programs.program(15, slice, slice);
-  REQUIRE(first.has_value());
-  REQUIRE(second.has_value());
-  CHECK(first != second);  // column -1
-  CHECK(second == third);
-  CHECK(last == first);  // columns past the last
-  CHECK(programs.windows().size() == window_batch);
-  CHECK(programs.windows()[0].kinds == (window_full | window_before | window_at | window_after));
-  CHECK(programs.programs().size() == 2);
-  CHECK((programs.programs().at(*first).count & program_at_edge) != 0);
-  CHECK((programs.programs().at(*second).count & program_at_edge) == 0);
+  for (const std::uint32_t pairs : {1U, 2U}) {
+    WindowPrograms<double> programs(patterns, one, 1000, 100, pairs);
+    const std::vector<Slice> slices(std::size_t{2} * pairs, {0, 0, 0, 1});
+    const auto first = programs.program(0, slices), second = programs.program(1, slices),
+               third = programs.program(2, slices), last = programs.program(16 / pairs - 1, slices);
+    REQUIRE(first.has_value());
+    REQUIRE(second.has_value());
+    CHECK(first != second);  // column -1
+    CHECK(second == third);
+    CHECK(last == first);  // columns past the last
+    CHECK(programs.windows().size() == window_batch);
+    CHECK(programs.windows()[0].kinds == (window_full | window_before | window_at | window_after));
+    CHECK(programs.programs().size() == 2);
+    CHECK((programs.programs().at(*first).count & program_at_edge) != 0);
+    CHECK((programs.programs().at(*second).count & program_at_edge) == 0);
+  }
 }
 
-TEST_CASE("no windows of steps out of order, of slices with offsets, or of too many") {
+TEST_CASE("no windows of steps out of order, of slices with offsets, of too many, or of two pairs with many") {
   const std::vector<double> one{2.5};
-  const std::vector<Group> patterns{group({3, 2}), group({2, 3, 100, 200}), group({-4, 0, 50, 60})};
-  const Slice unordered{0, 0, 0, 1}, ordered{1, 0, 0, 1}, other{2, 0, 0, 1}, offsets{1, 0, 0, 256};
-  CHECK_FALSE(WindowPrograms<double>(patterns, one, 1000, 100).program(0, ordered, unordered).has_value());
-  CHECK_FALSE(WindowPrograms<double>(patterns, one, 1000, 100).program(0, ordered, offsets).has_value());
-  CHECK(WindowPrograms<double>(patterns, one, 1000, 3).program(0, ordered, ordered).has_value());
-  CHECK_FALSE(WindowPrograms<double>(patterns, one, 1000, 3).program(0, ordered, other).has_value());
+  const std::vector<Group> patterns{group({3, 2}),       group({2, 3, 100, 200}), group({-4, 0, 50, 60}),
+                                    group({0, 3, 6, 9}), group({12, 15}),         group({18})};
+  const Slice unordered{0, 0, 0, 1}, ordered{1, 0, 0, 1}, other{2, 0, 0, 1}, offsets{1, 0, 0, 256}, six{3, 0, 0, 2};
+  const auto has = [&](const std::vector<Slice>& slices, std::uint64_t most = 100) {
+    return WindowPrograms<double>(patterns, one, 1000, most, static_cast<std::uint32_t>(slices.size() / 2))
+        .program(0, slices)
+        .has_value();
+  };
+  CHECK_FALSE(has({ordered, unordered}));
+  CHECK_FALSE(has({ordered, offsets}));
+  CHECK(has({ordered, ordered}, 3));
+  CHECK_FALSE(has({ordered, other}, 3));
+  CHECK(has({six, six, six, six}));
+  CHECK_FALSE(has({six, six, six, {3, 0, 0, 3}}));
+  CHECK(has({six, {3, 0, 0, 3}}));
 }
 
 }  // namespace spmvpack::test

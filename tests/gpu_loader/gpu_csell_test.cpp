@@ -39,6 +39,63 @@ void all_cases() {
     }
 }
 
+/// Rows from which on loading makes windows; lines of so many points that have them.
+std::uint64_t rows_for_windows() {
+  int multiprocessors = 0;
+  REQUIRE(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0) == cudaSuccess);
+  return (std::uint64_t{32} * static_cast<unsigned>(multiprocessors) - 1) * 32 + 1;
+}
+std::uint32_t lines_for_windows(std::uint32_t length) {
+  return static_cast<std::uint32_t>((rows_for_windows() + length - 1) / length);
+}
+
+/// The matrix again and again, below and to the right of itself, until windows are made. Each begins where a slice
+/// does.
+template <class A>
+CsrMatrix repeated(const CsrMatrix& once) {
+  const std::uint64_t rows = (once.rows + 31) / 32 * 32, cols = (once.cols + 31) / 32 * 32,
+                      times = rows_for_windows() / rows + 1;
+  const auto& values = std::get<Array<A>>(once.values);
+  std::mt19937_64 rng(1);
+  CsrMatrix all = from_rows<A>(rows * times, std::max(rows, cols) * times, rng, 0, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row;
+    for (std::uint64_t k = r % rows < once.rows ? once.row_ptr[r % rows] : 0,
+                       end = r % rows < once.rows ? once.row_ptr[r % rows + 1] : 0;
+         k < end; ++k)
+      row.push_back(once.col_idx[k] + static_cast<std::uint32_t>(r / rows * rows));
+    return row;
+  });
+  auto& to = std::get<Array<A>>(all.values);
+  for (std::uint64_t k = 0; k < to.size(); ++k) to[k] = values[k % values.size()];
+  return all;
+}
+
+template <class A, class V>
+void all_windows() {
+  std::size_t cases = 0;
+  const auto require_windows = [&](const CsrMatrix& matrix, const std::string& values) {
+    const Settings settings{{"csell.values", values}, {"csell.sums", "1"}};
+    const DeviceMatrix a = load_device(encode(matrix, "csell", settings).bytes);
+    if (a.prepared_bytes() == 0) return;
+    ++cases;
+    require_bits_of_host<V>(matrix, "csell", settings);
+  };
+  for (const CsellCase& c : csell_cases<A>()) {
+    INFO(c.values << ", " << c.name);
+    if (c.counters == std::vector<std::string>{"groups.pattern"} && (c.values == "step" || c.values == "single") &&
+        c.name.find("blocks") == std::string::npos)
+      require_windows(repeated<A>(c.matrix), c.values);
+  }
+  // Programs of two pairs of slices, and of one; lines that end within both; rows of no whole pair.
+  for (const std::uint32_t length : {64U, 96U, 1000U, 1001U})
+    for (const bool corners : {false, true}) {
+      INFO("lines of " << length << ", corners " << corners);
+      require_windows(stencil<A>(lines_for_windows(length), length, corners, 0), "single");
+    }
+  require_windows(band<A>(rows_for_windows() + 77, 30, 0), "single");
+  CHECK(cases >= 12);
+}
+
 /// What loading on the device says; the host refuses the file, too.
 std::string refusal_on_device(const std::vector<std::byte>& file) {
   CHECK_THROWS_AS(host_loader::HostMatrix::load(open(file)), Error);
@@ -86,7 +143,7 @@ TEST_CASE("csell: the host's bits with more slices than a device works on at onc
 }
 
 TEST_CASE("csell: the same bits with and without windows, which a memory limit can forbid", "[short]") {
-  const CsrMatrix matrix = stencil<double>(301, 96, true, 0);
+  const CsrMatrix matrix = stencil<double>(lines_for_windows(96), 96, true, 0);
   const Encoded file = encode(matrix, "csell", {{"csell.sums", "1"}});
   const auto x = random_vector<double>(matrix.cols, 5);
   const DeviceMatrix with = load_device(file.bytes);
@@ -98,6 +155,14 @@ TEST_CASE("csell: the same bits with and without windows, which a memory limit c
   const DeviceMatrix without = DeviceMatrix::load(open(file.bytes), nullptr, options);
   CHECK(without.prepared_bytes() == 0);
   CHECK(same_bits(multiply<double>(with, x, ""), multiply<double>(without, x, "")));
+  const CsrMatrix few = stencil<double>(lines_for_windows(96) - 1, 96, true, 0);
+  CHECK(load_device(encode(few, "csell", {{"csell.sums", "1"}}).bytes).prepared_bytes() == 0);
+}
+
+TEST_CASE("csell: the host's bits where loading makes windows, for one pair of slices and for two") {
+  SECTION("f64") { all_windows<double, double>(); }
+  SECTION("f32") { all_windows<float, float>(); }
+  SECTION("f32 matrix, f64 vectors") { all_windows<float, double>(); }
 }
 
 TEST_CASE("csell: an error that a caller left behind stays with tables beyond the usual shared memory", "[short]") {

@@ -153,15 +153,15 @@ std::vector<std::uint32_t> make_patterns(const Lists& lists, std::size_t block_b
 
 }  // namespace
 
-std::uint64_t ColumnsPlan::windows(std::uint64_t columns) const {
+std::uint64_t ColumnsPlan::windows(std::uint64_t columns, std::uint32_t pairs) const {
   namespace rules = launch_rules::csell;
-  rules::ProgramNumbers<std::uint64_t> numbers(columns, rules::most_windows(slices.size()));
-  using Steps = rules::ProgramNumbers<std::uint64_t>::Steps;
+  using Numbers = rules::ProgramNumbers<std::uint64_t>;
+  Numbers numbers(columns, rules::most_windows(slices.size()), pairs);
   const std::size_t value_bytes =
       patterns.empty() || !by_value ? 0 : step_values.size() / (patterns.size() * group_steps);
-  const auto append = [&](const Slice& slice, unsigned half, Steps& steps) {
+  const auto append = [&](const Slice& slice, unsigned number, Numbers::Steps& steps) {
     const auto pattern = std::span(patterns).subspan(slice.first_group(), slice.counts);
-    return rules::append_steps(steps, pattern, half, [&](std::size_t g, std::size_t k) {
+    return rules::append_steps(steps, pattern, number, [&](std::size_t g, std::size_t k) {
       std::uint64_t bits = 0;
       if (value_bytes != 0)
         std::memcpy(&bits, step_values.data() + ((slice.first_group() + g) * group_steps + k) * value_bytes,
@@ -169,14 +169,16 @@ std::uint64_t ColumnsPlan::windows(std::uint64_t columns) const {
       return bits;
     });
   };
-  for (std::uint64_t s = 0; s < slices.size(); s += 2) {
-    const Slice first = slices[s], second = s + 1 < slices.size() ? slices[s + 1] : Slice{};
-    const auto find_steps = [&](Steps& steps) {
-      return first.is_pattern() && second.is_pattern() && append(first, 0, steps) && append(second, 1, steps);
+  std::vector<Slice> some(std::size_t{2} * pairs);
+  for (std::uint64_t s = 0; s < slices.size(); s += some.size()) {
+    for (std::uint64_t i = 0; i < some.size(); ++i) some[i] = s + i < slices.size() ? slices[s + i] : Slice{};
+    const auto find_steps = [&](Numbers::Steps& steps) {
+      for (unsigned i = 0; i < some.size(); ++i)
+        if (!some[i].is_pattern() || !append(some[i], i, steps)) return false;
+      return true;
     };
-    const auto number = numbers.of_pair(
-        s / 2, {first.pattern, first.counts, second.pattern, second.counts}, find_steps, [](const Steps&) {},
-        [](std::uint16_t) {});
+    const auto number = numbers.of(
+        s / some.size(), some, find_steps, [](const Numbers::Steps&) {}, [](std::uint16_t) {});
     if (!number) return 0;
   }
   return numbers.longest();

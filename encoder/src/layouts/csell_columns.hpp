@@ -39,9 +39,9 @@ struct ColumnsPlan {
     std::array<std::uint64_t, 4> of{};
     std::uint64_t longest = 0;
   };
-  /// Of blocks of one entry: the most windows of x that gpu_loader makes for a pair of slices, of a part with
-  /// `columns`. 0 if it makes none.
-  [[nodiscard]] std::uint64_t windows(std::uint64_t columns) const;
+  /// Of blocks of one entry: the most windows of x that gpu_loader makes for one or two pairs of slices, of a part with
+  /// `columns`. 0 if it makes none for so many pairs.
+  [[nodiscard]] std::uint64_t windows(std::uint64_t columns, std::uint32_t pairs) const;
   [[nodiscard]] GroupSums group_sums() const {
     GroupSums sums;
     for (const SliceGroups& g : groups) {

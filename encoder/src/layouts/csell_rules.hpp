@@ -103,7 +103,8 @@ struct WayFacts {
   std::uint64_t tiles = 0;
   std::uint64_t mirrors = 0, mirrors_by_steps = 0;  ///< blocks; those of them in slices that refer step by step
   std::uint64_t sums = 1;
-  std::uint64_t windows = 0;  ///< of x that a pair of slices has, with one sum; 0: the part has none
+  std::uint64_t windows = 0;  ///< of x that a program has, with one sum; 0: the part has none
+  std::uint64_t pairs = 1;    ///< of slices that a program is for
   std::uint64_t device_bytes = 0;
 };
 constexpr bool has_mirrors_of(const WayFacts& f) { return f.source == Source::mirror || f.source == Source::skew; }
@@ -140,7 +141,9 @@ constexpr std::uint64_t chain_beyond(std::uint64_t turns, const WayFacts& f) {
 }
 /// csell.chain: with so few slices that they have a kernel of their own or not, and so many other turns.
 constexpr std::uint64_t chain(const WayFacts& f, bool few, std::uint64_t turns) {
-  if (few) return chain_of(f.longest, f.sums * launch_rules::csell::groups_of_few);
+  // Patterns that all slices share, with their values, wait in a cache: as if four groups were loaded together.
+  const bool shared = turns == 0 && f.offset_groups == 0 && (f.source == Source::step || f.source == Source::single);
+  if (few || shared) return chain_of(f.longest, f.sums * launch_rules::csell::groups_of_few);
   const std::uint64_t loads = chain_beyond(turns, f);
   // Where a mirror's slot begins is loaded after the group that names it, and before its value.
   return has_mirrors_of(f) && f.block == 1 ? loads / 2 * 3 : loads;
@@ -183,12 +186,13 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
                        !has_mirrors_of(f) && (!table || f.block == 1);
   const bool few = are_few && f.block == 1;
   const std::uint64_t windows = f.sums > 1 ? 0 : f.windows;
-  const char* const unit_of_slots = f.block > 1 ? table ? "csell.table_blocks" : "csell.blocks"
-                                    : few       ? "csell.few"
-                                    : f.source == Source::step || windows != 0 ? "csell.step"
-                                    : f.offset_groups == 0 ? table ? "csell.table_patterns" : "csell.patterns"
-                                    : table                ? "csell.table_offsets"
-                                                           : "csell.offsets";
+  const char* const unit_of_slots = f.block > 1                ? table ? "csell.table_blocks" : "csell.blocks"
+                                    : few                      ? "csell.few"
+                                    : windows != 0             ? "csell.window_slots"
+                                    : f.source == Source::step ? "csell.step"
+                                    : f.offset_groups == 0     ? table ? "csell.table_patterns" : "csell.patterns"
+                                    : table                    ? "csell.table_offsets"
+                                                               : "csell.offsets";
   std::vector<Counter> work{{"csell.multiplies", 1}, {unit_of_slots, slots * groups}, {"csell.rows", f.rows}};
   if (!few && f.sums > 1) work.push_back({"csell.teams", 1});  // warps that wait for one another, in few blocks
   if (few && f.offset_groups != 0) {
@@ -204,10 +208,13 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
   }
   const std::uint64_t more_turns = few || f.block > 1 || windows != 0 ? 0 : turns(f, device);
   work.push_back({"csell.turns", more_turns});
-  if (windows != 0)
+  if (windows != 0) {
     work.push_back({"csell.window_rounds", div_up(windows, launch_rules::csell::window_batch)});
-  else
+    work.push_back(
+        {f.pairs == 1 ? "csell.pair_windows" : "csell.windows", windows * div_up(f.slices, 2 * f.pairs) * lanes});
+  } else {
     work.push_back({"csell.chain", chain(f, few, more_turns)});
+  }
   work.push_back({"csell.block_chain", block_chain(f, are_few)});
   work.push_back({"csell.entries", f.entries});
   if (f.source == Source::raw) work.push_back({"csell.raw_entries", f.entries});

@@ -10,6 +10,7 @@
 #include "layouts/csell_slice.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
+#include "spmvpack/launch_rules/csell_windows.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {
 namespace {
@@ -167,10 +168,10 @@ class WayPlanner {
     auto mirrors = plan_mirrors(rows_, source, columns.slices, columns.groups, columns.patterns, options_.threads);
     if (!mirrors) return {};
     const std::uint64_t bytes = mirrors->bytes(columns.groups, block_, size_of(a_.value_type()));
-    Way way{facts_of(source, columns, bytes), {}, std::move(mirrors)};
-    way.facts.mirrors = way.mirrors->mirrored;
-    way.facts.mirrors_by_steps = way.mirrors->by_steps;
-    return way;
+    WayFacts facts = facts_of(source, columns, bytes);
+    facts.mirrors = mirrors->mirrored;
+    facts.mirrors_by_steps = mirrors->by_steps;
+    return Way{facts, {}, std::move(mirrors)};
   }
 
   /// Of these columns, in a way that takes so many bytes.
@@ -186,8 +187,12 @@ class WayPlanner {
                .offset_groups = groups.of[1] + groups.of[2] + groups.of[3],
                .longest = groups.longest,
                .device_bytes = bytes};
-    if ((source == Source::step || source == Source::single) && f.block == 1 && f.offset_groups == 0)
-      f.windows = columns.windows(a_.cols());
+    if ((source == Source::step || source == Source::single) && f.block == 1 && f.offset_groups == 0 &&
+        launch_rules::csell::worth_windows(f.slices, device_.multiprocessors)) {
+      f.windows = columns.windows(a_.cols(), 2);
+      f.pairs = f.windows != 0 ? 2 : 1;
+      if (f.windows == 0) f.windows = columns.windows(a_.cols(), 1);
+    }
     return f;
   }
 

@@ -10,13 +10,14 @@ extern const std::span<const std::string_view> check_names;
 std::uint64_t check_scratch(const PartInfo& part);
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, Stream stream);
 
-/// Windows of x for the pairs of a part's slices, in device memory: what load builds of a part that they suit.
+/// Windows of x for a part's slices, in device memory: what load builds of a part that they suit.
 struct DeviceWindows : LayoutState {
   std::shared_ptr<void> memory;
-  std::uint64_t windows = 0, of_pair = 0;  ///< where each begins, in bytes
-  std::int32_t furthest = 0;               ///< see WindowPrograms
+  std::uint64_t windows = 0, programs = 0;  ///< where each begins, in bytes
+  std::uint32_t pairs = 1;                  ///< of slices that a program is for
+  std::int32_t furthest = 0;                ///< see WindowPrograms
 };
-/// Null if WindowPrograms has none for a pair, or there is no room for them.
+/// Null if slices are few, if WindowPrograms has none for some, or if there is no room for them.
 std::unique_ptr<const DeviceWindows> make_windows(const PartView& part, const LoadContext& context);
 /// False, and nothing is done, if x is not aligned to two of its elements.
 bool multiply_windows(const DevicePart& part, const DeviceWindows& windows, const MultiplyCall& call);

@@ -86,9 +86,16 @@ constexpr std::uint32_t pieces_of_tile(std::uint64_t tiles, std::uint32_t tile_s
   return static_cast<std::uint32_t>(wanted < 1 ? 1 : wanted < rounds ? wanted : rounds);
 }
 
-/// Of windows: 48 registers for each thread. 5, 7 and 27 points take 26.9, 33.6 and 32.0 us, with one block of 1,024 on
-/// a multiprocessor 29.6, 38.9 and 34.9, with six blocks, which spill, 38.9, 49.0 and 39.2 (H200).
-inline constexpr unsigned windows_threads = 256, windows_blocks = 5;
+/// Of windows, by pairs of a warp: 48 registers for each thread with one pair. 5, 7 and 27 points then take 26.9, 33.6
+/// and 32.0 us, with one block of 1,024 on a multiprocessor 29.6, 38.9 and 34.9, with six blocks, which spill, 38.9,
+/// 49.0 and 39.2. With two pairs, 72 registers: 5 and 7 points 24.6 and 30.8, with 80 of them and 768 threads 26.0 and
+/// 32.4 (H200).
+struct WindowsPolicy {
+  unsigned threads, blocks;
+};
+constexpr WindowsPolicy windows_policy(std::uint32_t pairs) {
+  return pairs == 1 ? WindowsPolicy{256, 5} : WindowsPolicy{128, 7};
+}
 /// The second-level cache fetches a line. Without, 5 points take 29.6 us.
 inline constexpr std::size_t prefetched_bytes = 128;
 

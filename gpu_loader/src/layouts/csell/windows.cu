@@ -1,5 +1,5 @@
-// The kernel of csell for slices that are patterns, with values in them or one: a warp for two slices, two rows for a
-// lane. docs/LAYOUTS.md, "csell", defines the order of additions.
+// The kernel of csell for slices that are patterns, with values in them or one: a warp for one or two pairs of slices,
+// two rows of each pair for a lane. docs/LAYOUTS.md, "csell", defines the order of additions.
 
 #include "kernels/launch.cuh"
 #include "layouts/csell/kernels.hpp"
@@ -46,39 +46,61 @@ __device__ void load_values(const Window<float>* w, V (&value)[3]) {
 }
 
 /// Adds the steps of a window that rows have. element: those of x in columns base - 1 to base + 2 from the lane's even
-/// row.
-template <class A, class V>
-__device__ void add_some(const Window<A>* w, std::uint32_t lane, const V (&element)[4], V (&sum)[2]) {
+/// row of each pair.
+template <int pairs, class A, class V>
+__device__ void add_some(const Window<A>* w, std::uint32_t lane, const V (&element)[pairs][4], V (&sum)[pairs][2]) {
   V value[3];
   load_values(w, value);
-  const uint4 m = __ldg(reinterpret_cast<const uint4*>(&w->mask));
-  const uint2 n = __ldg(reinterpret_cast<const uint2*>(&w->mask) + 2);
-  const std::uint32_t mask[3][2] = {{m.x, m.y}, {m.z, m.w}, {n.x, n.y}};
 #pragma unroll
   for (int kind = 0; kind < 3; ++kind)
 #pragma unroll
-    for (int r = 0; r < 2; ++r)
-      if ((mask[kind][r] >> lane & 1U) != 0) sum[r] = fma(value[kind], element[kind + r], sum[r]);
+    for (int p = 0; p < pairs; ++p) {
+      const uint2 rows = __ldg(reinterpret_cast<const uint2*>(&w->rows[kind][2 * p]));
+      if ((rows.x >> lane & 1U) != 0) sum[p][0] = fma(value[kind], element[p][kind], sum[p][0]);
+      if ((rows.y >> lane & 1U) != 0) sum[p][1] = fma(value[kind], element[p][kind + 1], sum[p][1]);
+    }
 }
 
-/// Adds windows of a pair that reach no column outside x.
-template <class A, class V>
-__device__ void add_windows(const Window<A>* w, std::uint32_t n, std::uint32_t row, const V* x, V (&sum)[2]) {
+/// Elements of x around the lane's rows of each pair, of which it has the two of `own` and its neighbours the others.
+/// end: what lanes at the ends have no neighbour for.
+template <int pairs, class V>
+__device__ void share(const Two<V> (&own)[pairs], V end, V (&element)[pairs][4]) {
+  const std::uint32_t lane = threadIdx.x % 32;
+#pragma unroll
+  for (int p = 0; p < pairs; ++p) {
+    element[p][1] = own[p].of[0];
+    element[p][2] = own[p].of[1];
+  }
+  element[0][0] = __shfl_up_sync(~0U, own[0].of[1], 1);
+  element[pairs - 1][3] = __shfl_down_sync(~0U, own[pairs - 1].of[0], 1);
+  if constexpr (pairs == 2) {  // where one pair ends and the other begins, the lane at the other end has the neighbour
+    element[0][3] = __shfl_sync(~0U, lane == 0 ? own[1].of[0] : own[0].of[0], (lane + 1) % 32);
+    element[1][0] = __shfl_sync(~0U, lane == 31 ? own[0].of[1] : own[1].of[1], (lane + 31) % 32);
+  }
+  if (lane == 0) element[0][0] = end;
+  if (lane == 31) element[pairs - 1][3] = end;
+}
+
+/// Adds windows of a program that reach no column outside x.
+template <int pairs, class A, class V>
+__device__ void add_windows(const Window<A>* w, std::uint32_t n, std::uint32_t row, const V* x, V (&sum)[pairs][2]) {
   const std::uint32_t lane = threadIdx.x % 32;
   // The lanes at the ends load the elements that no neighbour has.
   const std::uint32_t end_kind = lane == 0 ? window_before : lane == 31 ? window_after : 0;
   for (; n != 0; n -= window_batch, w += window_batch) {
     std::uint32_t kinds[window_batch];
-    Two<V> own[window_batch];
+    Two<V> own[window_batch][pairs];
     V end[window_batch];
 #pragma unroll
     for (int i = 0; i < window_batch; ++i) {
       const uint2 head = __ldg(reinterpret_cast<const uint2*>(w + i));  // base and kinds
       kinds[i] = head.y;
       const V* const from = x + (row + head.x);
-      own[i] = load_two(from);
+#pragma unroll
+      for (int p = 0; p < pairs; ++p) own[i][p] = load_two(from + p * pair_rows);
       end[i] = V{0};
-      if ((kinds[i] & end_kind) != 0) end[i] = __ldg(from + (lane == 0 ? -1 : 2));
+      if ((kinds[i] & end_kind) != 0)
+        end[i] = __ldg(from + (lane == 0 ? -1 : static_cast<int>((pairs - 1) * pair_rows + 2)));
     }
     __syncwarp();  // all loads before the first sum
 #pragma unroll
@@ -87,19 +109,21 @@ __device__ void add_windows(const Window<A>* w, std::uint32_t n, std::uint32_t r
         V value[3];
         load_values(w + i, value);
 #pragma unroll
-        for (int r = 0; r < 2; ++r) sum[r] = fma(value[1], own[i].of[r], sum[r]);
+        for (int p = 0; p < pairs; ++p)
+#pragma unroll
+          for (int r = 0; r < 2; ++r) sum[p][r] = fma(value[1], own[i][p].of[r], sum[p][r]);
       } else if (kinds[i] != 0) {
-        V before = __shfl_up_sync(~0U, own[i].of[1], 1), after = __shfl_down_sync(~0U, own[i].of[0], 1);
-        if (lane == 0) before = end[i];
-        if (lane == 31) after = end[i];
-        const V element[4] = {before, own[i].of[0], own[i].of[1], after};
+        V element[pairs][4];
+        share(own[i], end[i], element);
         if (kinds[i] == (window_full | window_before | window_at | window_after)) {
           V value[3];
           load_values(w + i, value);
 #pragma unroll
           for (int kind = 0; kind < 3; ++kind)
 #pragma unroll
-            for (int r = 0; r < 2; ++r) sum[r] = fma(value[kind], element[kind + r], sum[r]);
+            for (int p = 0; p < pairs; ++p)
+#pragma unroll
+              for (int r = 0; r < 2; ++r) sum[p][r] = fma(value[kind], element[p][kind + r], sum[p][r]);
         } else {
           add_some(w + i, lane, element, sum);
         }
@@ -108,18 +132,20 @@ __device__ void add_windows(const Window<A>* w, std::uint32_t n, std::uint32_t r
   }
 }
 
-/// The same of a pair that may reach further: what is outside x is no element of a row.
-template <class A, class V>
+/// The same of a program that may reach further: what is outside x is no element of a row.
+template <int pairs, class A, class V>
 __device__ void add_windows_at_edge(const Window<A>* w, std::uint32_t n, std::uint32_t row, const V* x,
-                                    std::uint32_t columns, V (&sum)[2]) {
+                                    std::uint32_t columns, V (&sum)[pairs][2]) {
 #pragma unroll 1
   for (; n != 0; --n, ++w) {
-    V element[4];
+    V element[pairs][4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const std::uint32_t column = row + static_cast<std::uint32_t>(w->base + i - 1);
-      element[i] = column < columns ? __ldg(x + column) : V{0};
-    }
+    for (int p = 0; p < pairs; ++p)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const std::uint32_t column = row + p * pair_rows + static_cast<std::uint32_t>(w->base + i - 1);
+        element[p][i] = column < columns ? __ldg(x + column) : V{0};
+      }
     add_some(w, threadIdx.x % 32, element, sum);
   }
 }
@@ -128,61 +154,71 @@ __device__ void add_windows_at_edge(const Window<A>* w, std::uint32_t n, std::ui
 template <class A>
 struct WindowTables {
   const Window<A>* windows;
-  const WindowProgram* of_pair;  ///< its own copy: a number of one would be one more load that waits for another
-  std::int32_t furthest;         ///< column that windows reach, from a pair's first row
+  const WindowProgram* programs;  ///< a copy wherever it serves: its number would be one more load that waits
+  std::int32_t furthest;          ///< column that windows reach, from a program's first row
 };
 
 struct Extent {
-  std::uint32_t pairs, rows, columns;
+  std::uint32_t programs, rows, columns;
+  bool plain;  ///< y = alpha A x with alpha by value, in pairs of rows of y: then neither takes an instruction
 };
 
-template <class A, class V>
-__global__ void __launch_bounds__(tuning::windows_threads, tuning::windows_blocks)
+/// Writes the sums of two consecutive rows of a lane.
+template <class V>
+__device__ void put(const V (&sum)[2], const bool (&has)[2], std::uint32_t row, const Extent& extent,
+                    const Operands<V>& operands) {
+  if (extent.plain && row + 1 < extent.rows) {
+    Two<V> y;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) y.of[r] = has[r] ? fma(operands.alpha.value, sum[r], V{0}) : V{0};
+    *reinterpret_cast<Two<V>*>(operands.y + row) = y;
+    return;
+  }
+  const V alpha = operands.alpha.get(), beta = operands.beta.get();  // here, so that no register keeps them
+#pragma unroll
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    if (row + r >= extent.rows) break;
+    V* const at = operands.y + operands.map(std::uint64_t{row} + r);
+    const V before = scaled(beta, at);
+    *at = has[r] ? fma(alpha, sum[r], before) : before;
+  }
+}
+
+template <int pairs, class A, class V>
+__global__ void __launch_bounds__(tuning::windows_policy(pairs).threads, tuning::windows_policy(pairs).blocks)
     windows_kernel(WindowTables<A> t, Extent extent, Operands<V> operands) {
   if (operands.alpha.get() == V{0}) return operands.scale_all(extent.rows);  // x must not be read
+  constexpr std::uint32_t program_rows = pairs * pair_rows;
   const std::uint32_t lane = threadIdx.x % 32, stride = gridDim.x * (blockDim.x / 32);
-  std::uint32_t p = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-  if (p >= extent.pairs) return;
-  uint2 next = __ldg(reinterpret_cast<const uint2*>(t.of_pair + p));  // first and count
-  for (; p < extent.pairs; p += stride) {
+  std::uint32_t i = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+  if (i >= extent.programs) return;
+  uint2 next = __ldg(reinterpret_cast<const uint2*>(t.programs + i));  // first and count
+  for (; i < extent.programs; i += stride) {
     const uint2 program = next;
-    if (p + stride < extent.pairs) next = __ldg(reinterpret_cast<const uint2*>(t.of_pair + p + stride));
-    const std::uint32_t row = p * pair_rows + 2 * lane;
-    V sum[2] = {};
+    if (i + stride < extent.programs) next = __ldg(reinterpret_cast<const uint2*>(t.programs + i + stride));
+    const std::uint32_t row = i * program_rows + 2 * lane;
+    V sum[pairs][2] = {};
     if ((program.y & program_at_edge) == 0)
       add_windows(t.windows + program.x, program.y & program_count, row, operands.x, sum);
     else
       add_windows_at_edge(t.windows + program.x, program.y & program_count, row, operands.x, extent.columns, sum);
-    // What the next pair is the first to read of x comes from device memory meanwhile.
-    if (lane < pair_rows * sizeof(V) / tuning::prefetched_bytes) {
-      const std::uint32_t column = (p + stride) * pair_rows + static_cast<std::uint32_t>(t.furthest) +
+    // What the next program is the first to read of x comes from device memory meanwhile.
+    if (lane < program_rows * sizeof(V) / tuning::prefetched_bytes) {
+      const std::uint32_t column = (i + stride) * program_rows + static_cast<std::uint32_t>(t.furthest) +
                                    lane * static_cast<std::uint32_t>(tuning::prefetched_bytes / sizeof(V));
       if (column < extent.columns) asm volatile("prefetch.global.L2 [%0];" ::"l"(operands.x + column));
     }
-    bool has[2] = {true, true};
-    if ((program.y & program_all_rows) == 0) {
-      const uint2 rows = (program.y & program_count) == 0
-                             ? uint2{0, 0}
-                             : __ldg(reinterpret_cast<const uint2*>(&t.windows[program.x].rows));
-      has[0] = (rows.x >> lane & 1U) != 0;
-      has[1] = (rows.y >> lane & 1U) != 0;
-    }
-    const V alpha = operands.alpha.get(), beta = operands.beta.get();  // here, so that no register keeps them
-    const bool as_two = operands.map.list == nullptr && beta == V{0} && row + 1 < extent.rows &&
-                        reinterpret_cast<std::uintptr_t>(operands.y) % sizeof(Two<V>) == 0;
-    if (as_two) {
-      Two<V> y;
 #pragma unroll
-      for (int r = 0; r < 2; ++r) y.of[r] = has[r] ? fma(alpha, sum[r], V{0}) : V{0};
-      *reinterpret_cast<Two<V>*>(operands.y + row) = y;
-    } else {
-#pragma unroll
-      for (std::uint32_t r = 0; r < 2; ++r) {
-        if (row + r >= extent.rows) break;
-        V* const at = operands.y + operands.map(std::uint64_t{row} + r);
-        const V before = scaled(beta, at);
-        *at = has[r] ? fma(alpha, sum[r], before) : before;
+    for (int p = 0; p < pairs; ++p) {
+      bool has[2] = {true, true};
+      if ((program.y & program_all_rows) == 0) {
+        const bool none = (program.y & program_count) == 0;
+        const uint2 rows =
+            none ? uint2{0, 0} : __ldg(reinterpret_cast<const uint2*>(&t.windows[program.x].rows_of_all[2 * p]));
+        has[0] = (rows.x >> lane & 1U) != 0;
+        has[1] = (rows.y >> lane & 1U) != 0;
       }
+      put(sum[p], has, row + p * pair_rows, extent, operands);
     }
   }
 }
@@ -206,29 +242,32 @@ std::uint64_t append(std::vector<std::byte>& bytes, const std::vector<T>& array)
   return at;
 }
 
+/// With so many pairs of slices to a program.
 template <class A>
-std::unique_ptr<const DeviceWindows> make(const PartView& part, const LoadContext& context) {
+std::unique_ptr<const DeviceWindows> make(const PartView& part, std::uint32_t pairs, const LoadContext& context) {
   const View<A> v = view<A>(part);
   const std::vector<Group> patterns = copied_back(std::span(v.patterns, patterns_of(part.info())), context.stream);
   const std::vector<A> values = copied_back(std::span(v.values, values_of(part.info())), context.stream);
-  WindowPrograms<A> programs(patterns, values, part.cols(), most_windows(v.slice_count));
-  std::vector<WindowProgram> of_pair;
+  WindowPrograms<A> programs(patterns, values, part.cols(), most_windows(v.slice_count), pairs);
+  std::vector<WindowProgram> in_order;
   constexpr std::uint64_t at_once = 1U << 16U;
+  const std::size_t of_program = std::size_t{2} * pairs;
   for (std::uint64_t begin = 0; begin < v.slice_count; begin += at_once) {
     std::vector<Slice> slices =
         copied_back(std::span(v.slices + begin, std::min(at_once, v.slice_count - begin)), context.stream);
-    if (slices.size() % 2 != 0) slices.push_back({});  // beside the last one, as if it were empty
-    for (std::size_t i = 0; i < slices.size(); i += 2) {
-      const auto program = programs.program((begin + i) / 2, slices[i], slices[i + 1]);
+    slices.resize(round_up(slices.size(), of_program));  // beside the last one, as if they were empty
+    for (std::size_t i = 0; i < slices.size(); i += of_program) {
+      const auto program = programs.program((begin + i) / of_program, std::span(slices).subspan(i, of_program));
       if (!program) return nullptr;
-      of_pair.push_back(programs.programs()[*program]);
+      in_order.push_back(programs.programs()[*program]);
     }
   }
   std::vector<std::byte> bytes;
   auto result = std::make_unique<DeviceWindows>();
+  result->pairs = pairs;
   result->furthest = programs.furthest();
   result->windows = append(bytes, programs.windows());
-  result->of_pair = append(bytes, of_pair);
+  result->programs = append(bytes, in_order);
   if (bytes.size() > context.room) return nullptr;
   result->memory = context.allocate(bytes.size());
   require_cuda(
@@ -238,26 +277,42 @@ std::unique_ptr<const DeviceWindows> make(const PartView& part, const LoadContex
   return result;
 }
 
+template <int pairs, class A, class V>
+void launch_windows(const DevicePart& part, const DeviceWindows& windows, const MultiplyCall& call) {
+  constexpr tuning::WindowsPolicy policy = tuning::windows_policy(pairs);
+  const auto* const memory = static_cast<const std::byte*>(windows.memory.get());
+  const WindowTables<A> tables{reinterpret_cast<const Window<A>*>(memory + windows.windows),
+                               reinterpret_cast<const WindowProgram*>(memory + windows.programs), windows.furthest};
+  const Operands<V> operands{device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
+                             static_cast<V*>(call.y), RowMap{call.row_list}};
+  const auto rows = static_cast<std::uint32_t>(part.view.rows());
+  const auto programs = static_cast<std::uint32_t>(div_up(rows, pairs * pair_rows));
+  const bool plain = operands.alpha.pointer == nullptr && operands.beta.pointer == nullptr &&
+                     operands.beta.value == V{0} && call.row_list == nullptr &&
+                     reinterpret_cast<std::uintptr_t>(call.y) % sizeof(Two<V>) == 0;
+  const std::uint64_t resident = std::uint64_t{call.device.multiprocessors} * policy.blocks;
+  const std::uint64_t blocks = std::min<std::uint64_t>(div_up(programs, policy.threads / 32), resident);
+  launch(windows_kernel<pairs, A, V>, static_cast<unsigned>(blocks), policy.threads, call.stream, tables,
+         Extent{programs, rows, static_cast<std::uint32_t>(part.view.cols()), plain}, operands);
+}
+
 }  // namespace
 
 std::unique_ptr<const DeviceWindows> make_windows(const PartView& part, const LoadContext& context) {
-  return dispatch(part.info().value_type, [&]<class A>(A) { return make<A>(part, context); });
+  if (!launch_rules::csell::worth_windows(slices_of(part.info()), context.device.multiprocessors)) return nullptr;
+  return dispatch(part.info().value_type, [&]<class A>(A) {
+    auto of_two = make<A>(part, 2, context);
+    return of_two ? std::move(of_two) : make<A>(part, 1, context);
+  });
 }
 
 bool multiply_windows(const DevicePart& part, const DeviceWindows& windows, const MultiplyCall& call) {
   return dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     if (reinterpret_cast<std::uintptr_t>(call.x) % sizeof(Two<V>) != 0) return false;
-    const auto* const memory = static_cast<const std::byte*>(windows.memory.get());
-    const WindowTables<A> tables{reinterpret_cast<const Window<A>*>(memory + windows.windows),
-                                 reinterpret_cast<const WindowProgram*>(memory + windows.of_pair), windows.furthest};
-    const auto rows = static_cast<std::uint32_t>(part.view.rows());
-    const auto pairs = static_cast<std::uint32_t>(div_up(part.view.rows(), pair_rows));
-    const std::uint64_t resident = std::uint64_t{call.device.multiprocessors} * tuning::windows_blocks;
-    const std::uint64_t blocks = std::min(div_up(pairs, tuning::windows_threads / 32), resident);
-    launch(windows_kernel<A, V>, static_cast<unsigned>(blocks), tuning::windows_threads, call.stream, tables,
-           Extent{pairs, rows, static_cast<std::uint32_t>(part.view.cols())},
-           Operands<V>{device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
-                       static_cast<V*>(call.y), RowMap{call.row_list}});
+    if (windows.pairs == 2)
+      launch_windows<2, A, V>(part, windows, call);
+    else
+      launch_windows<1, A, V>(part, windows, call);
     return true;
   });
 }

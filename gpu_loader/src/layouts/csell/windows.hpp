@@ -1,10 +1,10 @@
 #pragma once
 /// Windows of x: what load makes of a part whose slices are patterns of few values or one. Needs no device.
 ///
-/// A warp takes two neighbouring slices, and each of its lanes two consecutive rows of them. Their steps of columns
-/// b - 1, b and b + 1, seen from the rows, need four neighbouring elements of x, which are one aligned load of two for
-/// each lane and their neighbours' halves: a third of the loads that take turns in the first-level cache. A pair of
-/// patterns is so made a program of windows once, whichever rows of the two have which of the steps.
+/// A warp takes two or four neighbouring slices, and each of its lanes two consecutive rows of each pair of them. Their
+/// steps of columns b - 1, b and b + 1, seen from the rows, need four neighbouring elements of x, which are one aligned
+/// load of two for each lane and their neighbours' halves: a third of the loads that take turns in the first-level
+/// cache. Patterns are so made a program of windows once, whichever rows of them have which of the steps.
 
 #include <array>
 #include <cstdint>
@@ -17,6 +17,7 @@
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
+using launch_rules::csell::LaneRows;
 using launch_rules::csell::most_windows;
 using launch_rules::csell::pair_rows;
 using launch_rules::csell::window_after;
@@ -32,52 +33,51 @@ struct alignas(16) Window {
   std::int32_t base = 0;  ///< even
   std::uint32_t kinds = 0;
   std::array<T, 3> value{};
-  /// By kind: which of the lanes' even and odd rows have the step.
-  alignas(16) std::array<std::array<std::uint32_t, 2>, 3> mask{};
-  /// Of a program's first window: which of the lanes' even and odd rows have entries in any.
-  std::array<std::uint32_t, 2> rows{};
+  alignas(16) std::array<LaneRows, 3> rows{};  ///< by kind: which have the step
+  LaneRows rows_of_all{};                      ///< of a program's first window: which have entries in any
 };
-static_assert(sizeof(Window<double>) == 64 && sizeof(Window<float>) == 64);
+static_assert(sizeof(Window<double>) == 96 && sizeof(Window<float>) == 96);
 
-/// The windows of a pair of slices, in the order of their steps. Their number is a multiple of window_batch: those at
-/// the end may have no kinds. A pair without entries has none.
+/// The windows of one or two pairs of slices, in the order of their steps. Their number is a multiple of window_batch:
+/// those at the end may have no kinds. Slices without entries have none.
 struct alignas(8) WindowProgram {
   std::uint32_t first = 0;  ///< window
   std::uint32_t count = 0;  ///< windows, and flags
 };
 static_assert(sizeof(WindowProgram) == 8);
 inline constexpr std::uint32_t program_all_rows = 1U << 31U;
-/// Its windows reach past x from rows of the pair: elements must be loaded with care.
+/// Its windows reach past x: elements must be loaded with care.
 inline constexpr std::uint32_t program_at_edge = 1U << 30U;
 inline constexpr std::uint32_t program_count = program_at_edge - 1;
 static_assert(pair_rows == 2 * spmvpack::layouts::csell::lanes);
 
-/// Collects the programs of a part's pairs of slices.
+/// Collects the programs of a part's slices.
 template <class T>
 class WindowPrograms {
  public:
   using Slice = spmvpack::layouts::csell::Slice;
   using Group = spmvpack::layouts::csell::Group;
 
-  /// Patterns, and the values of their steps or the only one, of a part with `columns`. No more windows are made than
-  /// `most_windows`.
+  /// Patterns, and the values of their steps or the only one, of a part with `columns`. A program is for so many pairs
+  /// of slices. No more windows are made than `most_windows`.
   WindowPrograms(std::span<const Group> patterns, std::span<const T> values, std::uint64_t columns,
-                 std::uint64_t most_windows)
-      : patterns_(patterns), values_(values), numbers_(columns, most_windows) {}
+                 std::uint64_t most_windows, std::uint32_t pairs)
+      : patterns_(patterns), values_(values), numbers_(columns, most_windows, pairs) {}
 
-  /// The number of the program of pair `pair` of slices. None if one is not a pattern or has steps that do not come in
-  /// the order of their columns, or if programs, or their windows, get too many.
-  [[nodiscard]] std::optional<std::uint16_t> program(std::uint64_t pair, const Slice& first, const Slice& second);
+  /// The number of the program of the slices that come after `place` times as many. None if one is not a pattern or has
+  /// steps that do not come in the order of their columns, or if programs, their windows, or those of one, get too
+  /// many.
+  [[nodiscard]] std::optional<std::uint16_t> program(std::uint64_t place, std::span<const Slice> slices);
 
   [[nodiscard]] const std::vector<WindowProgram>& programs() const { return programs_; }
   [[nodiscard]] const std::vector<Window<T>>& windows() const { return windows_; }
-  /// The furthest column that a window reaches, from a pair's first row.
+  /// The furthest column that a window reaches, from a program's first row.
   [[nodiscard]] std::int32_t furthest() const { return numbers_.furthest(); }
 
  private:
   using Numbers = launch_rules::csell::ProgramNumbers<bits_of<T>>;
   using Steps = typename Numbers::Steps;
-  bool append(const Slice& slice, unsigned half, Steps& steps) const;
+  bool append(const Slice& slice, unsigned number, Steps& steps) const;
   void make(const Steps& steps);
 
   std::span<const Group> patterns_;

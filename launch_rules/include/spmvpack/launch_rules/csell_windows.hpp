@@ -12,46 +12,63 @@
 
 namespace spmvpack::launch_rules::csell {
 
-/// How many windows are on their way together, and the most of a part, as many bytes as the headers of its slices.
+/// How many windows are on their way together, and the most of a part: 1.5 times the bytes of its slices' headers.
 inline constexpr std::uint32_t window_batch = 3;
 constexpr std::uint64_t most_windows(std::uint64_t slices) { return 256 + slices / 4; }
-/// Rows of a pair of slices.
-inline constexpr std::uint32_t pair_rows = 64;
+
+/// With fewer slices than 32 for each multiprocessor, what windows wait for takes longer than they save: 7 points of
+/// 56x56x28 8.1 us, without them 5.8, 5 points of 350x350 6.3 and 5.8, of 400x400 6.3 and 6.9 (H200).
+constexpr bool worth_windows(std::uint64_t slices, std::uint64_t multiprocessors) {
+  return slices >= 32 * multiprocessors;
+}
+
+/// Rows of a pair of slices; pairs that a warp multiplies together.
+inline constexpr std::uint32_t pair_rows = 64, most_pairs = 2;
+/// Two pairs, if they have at most two batches: half as much is done beside the windows. 7 points of 160 a side 29.7
+/// us, by pairs 32.9; but 27 points, whose registers are too many for as many warps, 31.9 and 31.7, of 104 a side 24.4
+/// and 23.3 (H200).
+constexpr std::uint64_t longest_program(std::uint32_t pairs) {
+  return pairs == 1 ? ~std::uint64_t{0} : 2 * window_batch;
+}
 
 /// Steps of a window, as bits of its `kinds`: that of column base - 1, base and base + 1, seen from the row.
 enum WindowKind : std::uint32_t { window_before = 1, window_at = 2, window_after = 4 };
 
-/// A step of a pair of slices. Value: the bits of its value.
+/// Of 32 lanes, for each pair: which of their even rows, and which of their odd ones.
+using LaneRows = std::array<std::uint32_t, std::size_t{2} * most_pairs>;
+
+/// A step of one or two pairs of slices. Value: the bits of its value.
 template <class Value>
 struct PairStep {
   std::int32_t base;
   Value value;
-  std::array<std::uint32_t, 2> mask;  ///< of the lanes' even and odd rows
+  LaneRows rows;
 };
 
-/// Every second bit of a slice's mask, from `first` on, as those of the warp's half.
-constexpr std::uint32_t rows_of_half(std::uint32_t mask, unsigned first, unsigned half) {
-  std::uint32_t bits = 0;
-  for (unsigned lane = 0; lane < 16; ++lane) bits |= (mask >> (2 * lane + first) & 1U) << (16 * half + lane);
-  return bits;
+/// The bits of a slice's mask, which is number `slice` of its pairs.
+constexpr LaneRows lane_rows(std::uint32_t mask, unsigned slice) {
+  LaneRows rows{};
+  for (unsigned row = 0; row < 32; ++row)
+    rows[slice / 2 * 2 + row % 2] |= (mask >> row & 1U) << (slice % 2 * 16 + row / 2);
+  return rows;
 }
 
-/// Adds the steps of a slice, the pair's first (half 0) or second. groups: csell's, from which base and mask are taken;
+/// Adds the steps of a slice, number `number` of its pairs. groups: csell's, from which base and mask are taken;
 /// value_of(group, k): the value of step k. False if the steps do not come in the order of their columns.
 template <class Value, class Groups, class ValueOf>
-bool append_steps(std::vector<PairStep<Value>>& steps, const Groups& groups, unsigned half, ValueOf&& value_of) {
+bool append_steps(std::vector<PairStep<Value>>& steps, const Groups& groups, unsigned number, ValueOf&& value_of) {
   const std::size_t begin = steps.size();
   for (std::size_t g = 0; g < groups.size(); ++g)
     for (std::size_t k = 0; k < std::size(groups[g].mask) && groups[g].mask[k] != 0; ++k) {
       const auto base = static_cast<std::int32_t>(groups[g].base[k]);
       const std::uint32_t mask = groups[g].mask[k];
       if (steps.size() > begin && base < steps.back().base) return false;
-      steps.push_back({base, value_of(g, k), {rows_of_half(mask, 0, half), rows_of_half(mask, 1, half)}});
+      steps.push_back({base, value_of(g, k), lane_rows(mask, number)});
     }
   return true;
 }
 
-/// Steps of the two slices that differ in their rows alone become one. Those of one column may come in any order, as no
+/// Steps of several slices that differ in their rows alone become one. Those of one column may come in any order, as no
 /// row has two of them.
 template <class Value>
 void merge_steps(std::vector<PairStep<Value>>& steps) {
@@ -62,14 +79,14 @@ void merge_steps(std::vector<PairStep<Value>>& steps) {
     std::size_t at = merged;
     while (at > 0 && steps[at - 1].base == step.base && steps[at - 1].value != step.value) --at;
     if (at > 0 && steps[at - 1].base == step.base)
-      for (std::size_t odd = 0; odd < 2; ++odd) steps[at - 1].mask[odd] |= step.mask[odd];
+      for (std::size_t i = 0; i < step.rows.size(); ++i) steps[at - 1].rows[i] |= step.rows[i];
     else
       steps[merged++] = step;
   }
   steps.resize(merged);
 }
 
-/// Calls place(step, base, kind, is_new) for each of a pair's steps: the window of this base has it, which is a new one
+/// Calls place(step, base, kind, is_new) for each of these steps: the window of this base has it, which is a new one
 /// or the one of the step before.
 template <class Value, class Place>
 void each_in_window(const std::vector<PairStep<Value>>& steps, Place&& place) {
@@ -89,23 +106,25 @@ void each_in_window(const std::vector<PairStep<Value>>& steps, Place&& place) {
   }
 }
 
-/// A program is the windows of a pair of slices, and serves all pairs alike. They are numbered as they come, and there
-/// is one more for pairs alike from whose rows windows reach past x.
+/// A program is the windows of one or two pairs of slices, and serves all that are alike. They are numbered as they
+/// come, and there is one more for those alike from whose rows windows reach past x.
 template <class Value>
 class ProgramNumbers {
  public:
   using Steps = std::vector<PairStep<Value>>;
-  using Key = std::array<std::uint32_t, 4>;  ///< what pairs alike have in common
 
-  /// columns: of the part.
-  ProgramNumbers(std::uint64_t columns, std::uint64_t most_windows) : columns_(columns), most_windows_(most_windows) {}
+  /// columns: of the part; pairs: of a program.
+  ProgramNumbers(std::uint64_t columns, std::uint64_t most_windows, std::uint32_t pairs)
+      : columns_(columns), most_windows_(most_windows), pairs_(pairs) {}
 
-  /// The number of the program of pair `pair` of slices. None if find_steps(steps) finds none and returns false, or if
-  /// programs, or their windows, get too many. make(steps) makes the next program, and copy(number) the next one of
-  /// that one, past x.
-  template <class FindSteps, class Make, class Copy>
-  std::optional<std::uint16_t> of_pair(std::uint64_t pair, const Key& key, FindSteps&& find_steps, Make&& make,
-                                       Copy&& copy) {
+  /// The number of the program of `slices`, of which those of pairs() before it come number `place` times. None if
+  /// find_steps(steps) finds none and returns false, or if programs, their windows, or those of one, get too many.
+  /// make(steps) makes the next program, and copy(number) the next one of that one, past x.
+  template <class Slices, class FindSteps, class Make, class Copy>
+  std::optional<std::uint16_t> of(std::uint64_t place, const Slices& slices, FindSteps&& find_steps, Make&& make,
+                                  Copy&& copy) {
+    Key key{};
+    for (std::size_t i = 0; i < std::size(slices); ++i) key[i] = {slices[i].pattern, slices[i].counts};
     if (latest_ == known_.end() || latest_->first != key) {
       latest_ = known_.find(key);
       if (latest_ == known_.end()) {
@@ -119,10 +138,10 @@ class ProgramNumbers {
       }
     }
     Known& known = latest_->second;
-    const std::int64_t row = static_cast<std::int64_t>(pair) * pair_rows;
+    const std::uint32_t rows = pairs_ * pair_rows;
+    const std::int64_t row = static_cast<std::int64_t>(place) * rows;
     // The last odd row reads the element after its own.
-    if (row + known.least >= 0 && row + known.most + pair_rows < static_cast<std::int64_t>(columns_))
-      return known.inside;
+    if (row + known.least >= 0 && row + known.most + rows < static_cast<std::int64_t>(columns_)) return known.inside;
     if (known.at_edge == none) {
       if (programs_ >= none) return std::nullopt;
       known.at_edge = static_cast<std::uint16_t>(programs_++);
@@ -132,14 +151,17 @@ class ProgramNumbers {
   }
   /// The most windows of a program, in batches.
   [[nodiscard]] std::uint64_t longest() const { return longest_; }
-  /// The furthest column that a window reaches, from a pair's first row.
+  /// The furthest column that a window reaches, from a program's first row.
   [[nodiscard]] std::int32_t furthest() const { return furthest_; }
+  [[nodiscard]] std::uint32_t pairs() const { return pairs_; }
 
  private:
+  /// What slices alike have in common: their patterns and counts.
+  using Key = std::array<std::array<std::uint32_t, 2>, std::size_t{2} * most_pairs>;
   static constexpr std::uint16_t none = 0xFFFF;
   struct Known {
     std::uint16_t inside, at_edge;     ///< the programs' numbers; `none`: not made yet
-    std::int32_t least = 0, most = 0;  ///< the columns that windows reach, from a pair's first row
+    std::int32_t least = 0, most = 0;  ///< the columns that windows reach, from the first row
   };
   std::optional<Known> count() {
     Known known{static_cast<std::uint16_t>(programs_), none};
@@ -151,7 +173,7 @@ class ProgramNumbers {
     });
     windows = (windows + window_batch - 1) / window_batch * window_batch;
     windows_ += windows;
-    if (windows_ > most_windows_ || programs_ >= none) return std::nullopt;
+    if (windows_ > most_windows_ || windows > longest_program(pairs_) || programs_ >= none) return std::nullopt;
     ++programs_;
     longest_ = std::max(longest_, windows);
     furthest_ = std::max(furthest_, known.most);
@@ -159,7 +181,7 @@ class ProgramNumbers {
   }
 
   std::uint64_t columns_, most_windows_, windows_ = 0, longest_ = 0;
-  std::uint32_t programs_ = 0;
+  std::uint32_t pairs_, programs_ = 0;
   std::int32_t furthest_ = 0;
   std::map<Key, Known> known_;
   typename std::map<Key, Known>::iterator latest_ = known_.end();
