@@ -24,10 +24,10 @@ struct NamedChoice {
 };
 
 constexpr NamedChoice choices[]{
-    {"laplace2d --grid 300x300", "gpu", "csell", "csr", "bytes"},
+    {"laplace2d --grid 300x300", "gpu", "csell", "csr", "csr.multiplies"},
     {"laplace2d --grid 300x300", "host", "csr", "sjds", "sjds.windows"},
-    {"convection-diffusion --grid 48x48x58", "gpu", "csell", "csr", "bytes"},
-    {"convection-diffusion --grid 48x48x58", "h100", "csell", "sell", "bytes"},
+    {"convection-diffusion --grid 48x48x58", "gpu", "csell", "csr", "csr.multiplies"},
+    {"convection-diffusion --grid 48x48x58", "h100", "csell", "sell", "sell.multiplies"},
     {"convection-diffusion --grid 48x48x58", "host", "sjds", "csr", "csr.entries"},
     {"convection-diffusion --grid 48x48x58 --coefficients random", "gpu", "csell", "ell", "bytes"},
     {"convection-diffusion --grid 48x48x58 --coefficients random", "h100", "csell", "csr", "bytes"},
@@ -54,7 +54,7 @@ constexpr NamedChoice choices[]{
     {"full --rows 600 --cols 600", "gpu", "bitflag", "csr", "csr.multiplies"},
     {"full --rows 600 --cols 600", "host", "sjds", "csell", "csell.raw_entries"},
     {"scattered --rows 300000 --entries 3000", "gpu", "bitflag", "csr", "csr.rows"},
-    {"scattered --rows 300000 --entries 3000", "h100", "bitflag", "csr", "csr.rows"},
+    {"scattered --rows 300000 --entries 3000", "h100", "csell", "csr", "csr.rows"},
     {"scattered --rows 300000 --entries 3000", "host", "sjds", "csr", "csr.empty_rows"},
     {"triangles --grid 150x150 --numbering shuffled:1024 --coefficients random", "gpu", "ell", "csr", "csr.multiplies"},
     {"triangles --grid 150x150 --numbering shuffled:1024 --coefficients random", "host", "sjds", "csr",

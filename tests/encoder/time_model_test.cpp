@@ -163,14 +163,22 @@ TEST_CASE("csell: windows of x, tables, and warps that share slices of few") {
     options.settings.emplace("csell.values", values);
     return encoder::find_strategy("csell").plan(a, options).parts[0].work;
   };
-  // Few slices, too, are multiplied by windows where these are made.
-  const auto few = work(grid(4096, {-64, -1, 0, 1, 64}, 0), "single");
-  CHECK(count_of(few, "csell.window_rounds") == 1);
-  CHECK(count_of(few, "csell.chain") == 0);
-  const auto five = work(grid(2112 * 32, {-64, -1, 0, 1, 64}, 0), "single");
+  // Windows are made from 32 slices for each multiprocessor on: here 4,224 slices, 1,056 programs of two pairs of them.
+  const auto few = work(grid(4223 * 32, {-64, -1, 0, 1, 64}, 0), "single");
+  CHECK(count_of(few, "csell.window_rounds") == 0);
+  CHECK(count_of(few, "csell.chain") != 0);
+  CHECK(count_of(few, "csell.patterns") != 0);
+  const auto five = work(grid(4224 * 32, {-64, -1, 0, 1, 64}, 0), "single");
   CHECK(count_of(five, "csell.window_rounds") == 1);
+  CHECK(count_of(five, "csell.windows") == 3 * 1056 * 32);
+  CHECK(count_of(five, "csell.window_slots") == (8 * 4224 - 4 * 4) * 32);  // a step less in the first and last lines
+  CHECK(count_of(five, "csell.patterns") == 0);
   CHECK(count_of(five, "csell.chain") == 0);
-  CHECK(count_of(work(grid(2112 * 32, {-640, -64, -1, 0, 1, 64, 640}, 0), "single"), "csell.window_rounds") == 2);
+  // 7 windows are too many for two pairs: 2,112 programs of one.
+  const auto seven = work(grid(4224 * 32, {-640, -320, -64, 0, 64, 320, 640}, 0), "single");
+  CHECK(count_of(seven, "csell.window_rounds") == 3);
+  CHECK(count_of(seven, "csell.windows") == 0);
+  CHECK(count_of(seven, "csell.pair_windows") == 9 * 2112 * 32);
   const auto table = work(grid(4096, {-64, -1, 0, 1, 64}, 1), "table");
   CHECK(count_of(table, "csell.window_rounds") == 0);
   CHECK(count_of(table, "csell.tables") == 1);
