@@ -14,6 +14,17 @@ struct Operands {
   DeviceScalar<V> beta;
   V* y;
   RowMap map;
+  /// y = alpha A x, with alpha by value and y in the order of the rows: then what is stored takes few instructions, of
+  /// which these kernels have most of those that a multiprocessor can take.
+  bool plain;
+
+  explicit Operands(const MultiplyCall& call)
+      : alpha(device_scalar<V>(call.alpha)),
+        x(static_cast<const V*>(call.x)),
+        beta(device_scalar<V>(call.beta)),
+        y(static_cast<V*>(call.y)),
+        map{call.row_list},
+        plain(alpha.pointer == nullptr && beta.pointer == nullptr && beta.value == V{0} && map.list == nullptr) {}
 
   /// y = beta y, by all threads of the grid.
   __device__ void scale_all(std::uint64_t rows) const {

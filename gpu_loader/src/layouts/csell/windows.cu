@@ -160,14 +160,14 @@ struct WindowTables {
 
 struct Extent {
   std::uint32_t programs, rows, columns;
-  bool plain;  ///< y = alpha A x with alpha by value, in pairs of rows of y: then neither takes an instruction
+  bool by_two;  ///< operands are plain, and two elements of y are stored as one
 };
 
 /// Writes the sums of two consecutive rows of a lane.
 template <class V>
 __device__ void put(const V (&sum)[2], const bool (&has)[2], std::uint32_t row, const Extent& extent,
                     const Operands<V>& operands) {
-  if (extent.plain && row + 1 < extent.rows) {
+  if (extent.by_two && row + 1 < extent.rows) {
     Two<V> y;
 #pragma unroll
     for (int r = 0; r < 2; ++r) y.of[r] = has[r] ? fma(operands.alpha.value, sum[r], V{0}) : V{0};
@@ -283,17 +283,14 @@ void launch_windows(const DevicePart& part, const DeviceWindows& windows, const 
   const auto* const memory = static_cast<const std::byte*>(windows.memory.get());
   const WindowTables<A> tables{reinterpret_cast<const Window<A>*>(memory + windows.windows),
                                reinterpret_cast<const WindowProgram*>(memory + windows.programs), windows.furthest};
-  const Operands<V> operands{device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
-                             static_cast<V*>(call.y), RowMap{call.row_list}};
+  const Operands<V> operands(call);
   const auto rows = static_cast<std::uint32_t>(part.view.rows());
   const auto programs = static_cast<std::uint32_t>(div_up(rows, pairs * pair_rows));
-  const bool plain = operands.alpha.pointer == nullptr && operands.beta.pointer == nullptr &&
-                     operands.beta.value == V{0} && call.row_list == nullptr &&
-                     reinterpret_cast<std::uintptr_t>(call.y) % sizeof(Two<V>) == 0;
+  const bool by_two = operands.plain && reinterpret_cast<std::uintptr_t>(call.y) % sizeof(Two<V>) == 0;
   const std::uint64_t resident = std::uint64_t{call.device.multiprocessors} * policy.blocks;
   const std::uint64_t blocks = std::min<std::uint64_t>(div_up(programs, policy.threads / 32), resident);
   launch(windows_kernel<pairs, A, V>, static_cast<unsigned>(blocks), policy.threads, call.stream, tables,
-         Extent{programs, rows, static_cast<std::uint32_t>(part.view.cols()), plain}, operands);
+         Extent{programs, rows, static_cast<std::uint32_t>(part.view.cols()), by_two}, operands);
 }
 
 }  // namespace
