@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "sjds_sums.hpp"
 #include "spmvpack/container/parallel.hpp"
@@ -41,16 +42,19 @@ struct Lanes {
     for (std::uint32_t i = 0; i < lanes; ++i) r.v[i] = x[columns[i]];
     return r;
   }
-  SPMVPACK_INLINE static Lanes pick(const V* from, std::uint32_t places) {
-    Lanes r;
-    for (std::uint32_t i = 0; i < lanes; ++i) r.v[i] = from[places >> 4 * i & 15U];
-    return r;
+  struct Groups {
+    explicit Groups(std::uint32_t /*first_lanes*/) {}
+  };
+  template <class Columns>
+  SPMVPACK_INLINE static Lanes gather(const V* x, const Columns& columns, Groups /*groups*/) {
+    return gather(x, columns);
   }
+  SPMVPACK_INLINE static Lanes window(const V* from, EightPlaces places) { return gather(from, places); }
   struct Table {
     const V* values;
     explicit Table(const CodedValues<V>& coded) : values(coded.values.data()) {}
     [[nodiscard]] SPMVPACK_INLINE V one() const { return values[0]; }
-    [[nodiscard]] SPMVPACK_INLINE Lanes of(std::uint32_t codes) const { return pick(values, codes); }
+    [[nodiscard]] SPMVPACK_INLINE Lanes of(std::uint32_t codes) const { return gather(values, EightPlaces{codes}); }
   };
   SPMVPACK_INLINE void add_products(const Lanes& a, const Lanes& b, std::uint32_t n = lanes) {
     for (std::uint32_t i = 0; i < n; ++i) v[i] = std::fma(a.v[i], b.v[i], v[i]);
@@ -169,10 +173,12 @@ struct Order final : LayoutState {
   OtherRows others;
   Array<PieceVisit> visits;
   Array<Share> shares;
+  Array<Kind> kinds;  ///< of slices of rows
 
   template <class A>
   Order(const View<A>& v, int share_count)
-      : others(v), visits(v.piece_count), shares(static_cast<std::uint64_t>(share_count)) {
+      : others(v), visits(v.piece_count), shares(static_cast<std::uint64_t>(share_count)), kinds(v.row_slices()) {
+    for (std::uint64_t s = 0; s < v.row_slices(); ++s) kinds[s] = kind_of(SliceView::of(v, s));
     const Shares<A> all(v, others, shares.size());
     for (std::uint64_t i = 0; i < shares.size(); ++i) shares[i] = all[i];
     for (std::uint64_t i = 0; i < v.piece_count; ++i)
@@ -182,6 +188,27 @@ struct Order final : LayoutState {
   }
 
  private:
+  static Kind kind_of(const SliceView& view) {
+    constexpr std::uint32_t least = 4;  // steps for which groups are worth it
+    const Slice& slice = view.slice;
+    const WindowStep* const windows = view.window_steps();
+    if (slice.rows() == lanes && !slice.is_listed() && slice.steps() + slice.tail() == 0 &&
+        std::all_of(windows, windows + slice.windows(),
+                    [](const WindowStep& step) { return step.places == consecutive; }))
+      return plain;
+    std::uint32_t first = 1;  // lanes of groups
+    const auto are_few = [&] { return std::popcount(first) <= static_cast<int>(groups); };
+    const auto look = [&](std::uint64_t steps, auto&& column) {
+      for (std::uint64_t k = 0; k < steps && are_few(); ++k)
+        for (std::uint32_t lane = 1; lane < lanes; ++lane)
+          if (column(k, lane) != column(k, lane - 1)) first |= 1U << lane;
+    };
+    look(slice.windows(), [&](std::uint64_t k, std::uint32_t lane) { return windows[k].column(lane); });
+    look(slice.steps(), [&](std::uint64_t k, std::uint32_t lane) { return view.column(k * lanes + lane); });
+    if (slice.full() < least || !are_few()) return any;
+    for (std::uint32_t lane = 1; std::popcount(first) < static_cast<int>(groups); ++lane) first |= 1U << lane;
+    return static_cast<Kind>(first);
+  }
   /// About: of its first and its last steps.
   static PieceColumns columns_of(const SliceView& piece) {
     const Slice& slice = piece.slice;
@@ -209,7 +236,7 @@ void multiply(const PartView& part, const Order& order, const View<A>& v, const 
     for (std::uint64_t i = 0; i < part.info().counts[section_values]; ++i)
       coded.values.at(coded.count++) = V{v.values[i]};
   Array<V> piece_sums(v.piece_count);
-  const Product<A, V> p{v, to, coded, order.others, order.visits.data(), piece_sums.data()};
+  const Product<A, V> p{v, to, coded, order.others, order.kinds.data(), order.visits.data(), piece_sums.data()};
   const bool fetched = part.info().counts[section_stream] * unit + part.info().nnz * sizeof(A) >= fetched_from;
   const Kernel<A, V> kernel = fetched ? kernel_of<A, V, values, true>() : kernel_of<A, V, values, false>();
   const int team = worth_threads(part.info().nnz, threads), count = share_count(part.info().nnz, team);
