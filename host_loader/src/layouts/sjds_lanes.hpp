@@ -41,6 +41,17 @@ struct FourGroups {
   }
 };
 
+/// Lanes with consecutive columns up to one, and from there on again, further along.
+struct TwoRuns {
+  std::uint32_t second;  ///< lane
+  SPMVPACK_INLINE explicit TwoRuns(std::uint32_t lane) : second(lane) {}
+  /// What lane 0 would have of x, were it in the second run: no less than its own column, as columns rise.
+  template <class V, class Columns>
+  SPMVPACK_INLINE const V* from(const V* x, const Columns& c) const {
+    return x + (c[second] - second);
+  }
+};
+
 /// All bits of the first n of eight words.
 SPMVPACK_INLINE_V3 __m256i first_lanes(std::uint32_t n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
@@ -100,6 +111,18 @@ struct LanesV3<double> {
   template <class Columns>
   SPMVPACK_INLINE_V3 static LanesV3 gather(const double* x, const Columns& c, const Groups& g) {
     return spread(four(x + c[g.first[0]], x + c[g.first[1]], x + c[g.first[2]], x + c[g.first[3]]), g);
+  }
+  struct Runs : TwoRuns {
+    __m256d low, high;  ///< masks of the second run
+    SPMVPACK_INLINE_V3 explicit Runs(std::uint32_t lane)
+        : TwoRuns(lane),
+          low(_mm256_castsi256_pd(_mm256_xor_si256(low_mask(lane), _mm256_set1_epi64x(-1)))),
+          high(_mm256_castsi256_pd(_mm256_xor_si256(high_mask(lane), _mm256_set1_epi64x(-1)))) {}
+  };
+  template <class Columns>
+  SPMVPACK_INLINE_V3 static LanesV3 gather(const double* x, const Columns& c, const Runs& r) {
+    const LanesV3 a = load(x + c[0]), b = load(r.from(x, c));
+    return {_mm256_blendv_pd(a.low, b.low, r.low), _mm256_blendv_pd(a.high, b.high, r.high)};
   }
   SPMVPACK_INLINE_V3 static LanesV3 window(const double* from, EightPlaces places) {
     return places.bits == consecutive ? load(from) : gather(from, places);
@@ -167,6 +190,15 @@ struct LanesV3<float> {
     const __m128 four = _mm_setr_ps(x[c[g.first[0]]], x[c[g.first[1]]], x[c[g.first[2]]], x[c[g.first[3]]]);
     return {_mm256_permutevar8x32_ps(_mm256_castps128_ps256(four), g.elements)};
   }
+  struct Runs : TwoRuns {
+    __m256 mask;  ///< of the second run
+    SPMVPACK_INLINE_V3 explicit Runs(std::uint32_t lane)
+        : TwoRuns(lane), mask(_mm256_castsi256_ps(_mm256_xor_si256(first_lanes(lane), _mm256_set1_epi32(-1)))) {}
+  };
+  template <class Columns>
+  SPMVPACK_INLINE_V3 static LanesV3 gather(const float* x, const Columns& c, const Runs& r) {
+    return {_mm256_blendv_ps(load(x + c[0]).v, load(r.from(x, c)).v, r.mask)};
+  }
   SPMVPACK_INLINE_V3 static LanesV3 window(const float* from, EightPlaces places) {
     return places.bits == consecutive ? load(from) : gather(from, places);
   }
@@ -213,6 +245,17 @@ struct LanesV4<double> : LanesV3<double> {
   template <class Columns>
   SPMVPACK_INLINE_V4 static LanesV4 gather(const double* x, const Columns& c, const Groups& g) {
     return spread(four(x + c[g.first[0]], x + c[g.first[1]], x + c[g.first[2]], x + c[g.first[3]]), g);
+  }
+  struct Runs : TwoRuns {
+    __mmask8 mask;  ///< of the second run
+    SPMVPACK_INLINE_V4 explicit Runs(std::uint32_t lane) : TwoRuns(lane), mask(static_cast<__mmask8>(~mask_of(lane))) {}
+  };
+  template <class Columns>
+  SPMVPACK_INLINE_V4 static LanesV4 gather(const double* x, const Columns& c, const Runs& r) {
+    const double* const first = x + c[0];
+    const double* const second = r.from(x, c);
+    return Halves{_mm256_mask_loadu_pd(_mm256_loadu_pd(first), r.mask, second),
+                  _mm256_mask_loadu_pd(_mm256_loadu_pd(first + 4), r.mask >> 4U, second + 4)};
   }
   SPMVPACK_INLINE_V4 static LanesV4 window(const double* from, EightPlaces places) {
     if (places.bits == consecutive) return load(from);
@@ -271,6 +314,10 @@ struct LanesV4<float> : LanesV3<float> {
   template <class Columns>
   SPMVPACK_INLINE_V4 static LanesV4 gather(const float* x, const Columns& c, const Groups& g) {
     return Whole::gather(x, c, g);
+  }
+  template <class Columns>
+  SPMVPACK_INLINE_V4 static LanesV4 gather(const float* x, const Columns& c, const Runs& r) {
+    return Whole::gather(x, c, r);
   }
   SPMVPACK_INLINE_V4 static LanesV4 window(const float* from, EightPlaces places) {
     return places.bits == consecutive ? load(from) : pick(from, places.bits);

@@ -145,6 +145,14 @@ SPMVPACK_SJDS_INLINE void put_eight(const Lanes<V>& sums, const Lanes<V>& alpha,
   product.store(y);
 }
 
+/// The same of a slice whose rows have factors of their own, or places in a list.
+template <class V>
+[[gnu::noinline]] SPMVPACK_SJDS_TARGET void put_each(const Slice& slice, const std::uint16_t* list, const V* sums,
+                                                     const Operands<V>& to) {
+  for (std::uint32_t i = 0; i < slice.rows(); ++i)
+    to.put(std::uint64_t{slice.row} + (slice.is_listed() ? list[i] : i), sums[i]);
+}
+
 /// Writes the sums of a slice's rows. `alpha`: in all lanes.
 template <class V>
 SPMVPACK_SJDS_INLINE void put(const Slice& slice, const std::uint16_t* list, const Lanes<V>& sums,
@@ -152,9 +160,7 @@ SPMVPACK_SJDS_INLINE void put(const Slice& slice, const std::uint16_t* list, con
   alignas(cache_line) std::array<V, lanes> of_lanes;
   if (to.beta != 0 || to.rows != nullptr) {
     sums.store(of_lanes.data());
-    for (std::uint32_t i = 0; i < slice.rows(); ++i)
-      to.put(std::uint64_t{slice.row} + (slice.is_listed() ? list[i] : i), of_lanes[i]);
-    return;
+    return put_each(slice, list, of_lanes.data(), to);
   }
   V* const y = to.y + slice.row;
   if (slice.rows() == lanes && !slice.is_listed()) return put_eight(sums, alpha, y);
@@ -167,24 +173,42 @@ SPMVPACK_SJDS_INLINE void put(const Slice& slice, const std::uint16_t* list, con
     for (std::uint32_t i = 0; i < slice.rows(); ++i) y[slice.is_listed() ? list[i] : i] = of_lanes[i];
 }
 
-/// Slices [begin, end) of rows.
+/// Slices [begin, end) of rows. Functions of their own, so that registers hold what each of their loops needs.
 template <Values values, bool fetched, class A, class V>
-SPMVPACK_SJDS_INLINE void multiply_slices(const Product<A, V>& p, const typename Lanes<V>::Table& table, Operands<V> to,
-                                          std::uint64_t begin, std::uint64_t end) {
+[[gnu::noinline]] SPMVPACK_SJDS_TARGET void multiply_slices(const Product<A, V>& p,
+                                                            const typename Lanes<V>::Table& table, Operands<V> to,
+                                                            std::uint64_t begin, std::uint64_t end) {
+  const Lanes<V> alpha = Lanes<V>::all(to.alpha);
+  Reader<values, fetched, A, V> reader(p, table, Place<A>(p.v, begin));
+  for (std::uint64_t s = begin; s < end; ++s) {
+    const Slice slice = p.v.slices[s];
+    const auto* const list = reinterpret_cast<const std::uint16_t*>(reader.stream);
+    put(slice, list, reader.sums(slice), alpha, to);
+  }
+}
+
+/// The same, of any kinds.
+template <Values values, bool fetched, class A, class V>
+[[gnu::noinline]] SPMVPACK_SJDS_TARGET void multiply_kinds(const Product<A, V>& p,
+                                                           const typename Lanes<V>::Table& table, Operands<V> to,
+                                                           std::uint64_t begin, std::uint64_t end) {
   const Lanes<V> alpha = Lanes<V>::all(to.alpha);
   const bool overwrites = to.beta == 0 && to.rows == nullptr;
   const Slice* const slices = p.v.slices;
   const Kind* const kinds = p.kinds;
   Reader<values, fetched, A, V> reader(p, table, Place<A>(p.v, begin));
   for (std::uint64_t s = begin; s < end; ++s) {
+    if (overwrites)
+      for (; kinds[s] == plain; ++s) {
+        put_eight(reader.plain_sums(slices[s].windows()), alpha, to.y + slices[s].row);
+        if (s + 1 == end) return;
+      }
     const Slice slice = slices[s];
-    if (overwrites && kinds[s] == plain) {
-      put_eight(reader.plain_sums(slice.windows()), alpha, to.y + slice.row);
-      continue;
-    }
     const auto* const list = reinterpret_cast<const std::uint16_t*>(reader.stream);
-    if (kinds[s] > plain)
+    if (kinds[s] > four_groups)
       put(slice, list, reader.sums(slice, typename Lanes<V>::Groups(kinds[s])), alpha, to);
+    else if (kinds[s] > two_runs)
+      put(slice, list, reader.sums(slice, typename Lanes<V>::Runs(kinds[s] - two_runs)), alpha, to);
     else
       put(slice, list, reader.sums(slice), alpha, to);
   }
@@ -255,8 +279,9 @@ SPMVPACK_SJDS_INLINE void multiply_together(const Product<A, V>& p, const typena
 
 /// The visits [begin, end) to pieces of long rows.
 template <Values values, bool fetched, class A, class V>
-SPMVPACK_SJDS_INLINE void multiply_pieces(const Product<A, V>& p, const typename Lanes<V>::Table& table,
-                                          std::uint64_t begin, std::uint64_t end) {
+[[gnu::noinline]] SPMVPACK_SJDS_TARGET void multiply_pieces(const Product<A, V>& p,
+                                                            const typename Lanes<V>::Table& table, std::uint64_t begin,
+                                                            std::uint64_t end) {
   while (begin < end) {
     const PieceVisit* const pieces = p.visits + begin;
     const std::uint64_t entries = p.v.slices[p.v.row_slices() + pieces->piece].entries();
@@ -283,7 +308,9 @@ SPMVPACK_SJDS_INLINE void multiply_share(const Product<A, V>& p, const Share& sh
       for (std::uint64_t i = p.others.first[w]; i < p.others.first[w + 1]; ++i)
         p.to.scale(p.others.rows[i], p.others.rows[i] + std::uint64_t{1});
     }
-    if (s < end) multiply_slices<values, fetched>(p, table, as_whole ? p.to_scaled() : p.to, s, end);
+    const Operands<V> to = as_whole ? p.to_scaled() : p.to;
+    if (s < end && p.kinds == nullptr) multiply_slices<values, fetched>(p, table, to, s, end);
+    if (s < end && p.kinds != nullptr) multiply_kinds<values, fetched>(p, table, to, s, end);
     s = end;
   }
   multiply_pieces<values, fetched>(p, table, share.first_piece, share.last_piece);

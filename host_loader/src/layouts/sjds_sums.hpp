@@ -27,12 +27,15 @@ struct EightPlaces {
 /// Of eight columns that follow each other; and what no eight columns have that lie within eight.
 constexpr std::uint32_t consecutive = 0x76543210, beyond_eight = 0x88888888;
 
-/// What is the same in all steps of eight lanes of a slice of rows, so that no loop asks in each. Kinds above `plain`
-/// are the first lanes of four groups of neighbours, a bit each: the lanes of a group have the same columns, as the
-/// rows of a node of finite elements do.
+/// What is the same in all steps of eight lanes of a slice of rows, so that no loop asks in each.
 using Kind = std::uint8_t;
 constexpr Kind any = 0;
 constexpr Kind plain = 1;  ///< eight rows that follow each other, consecutive window steps, no others
+/// Columns rise, and are consecutive but for one gap, as where a grid's line ends: above this, the lane behind it.
+constexpr Kind two_runs = 1;
+/// Above this, the first lanes of four groups of neighbours, a bit each: the lanes of a group have the same columns, as
+/// the rows of a node of finite elements do.
+constexpr Kind four_groups = 8;
 constexpr std::uint32_t groups = 4;
 
 /// What values come from: the array; codes; one value, which all codes name.
