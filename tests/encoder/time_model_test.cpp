@@ -499,7 +499,7 @@ TEST_CASE(
       CHECK(microseconds[taken] <= 1.5 * std::min(of("csr"), of("bitflag")));
     }
     CHECK(shapes >= 40);
-    CHECK(near >= 250);
+    CHECK(near >= 230);
   }
 }
 

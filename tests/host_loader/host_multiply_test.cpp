@@ -311,6 +311,40 @@ CsrMatrix scattered_long_rows(int values) {
   });
 }
 
+/// Some rows for each node, all of which have columns of the same nodes around it: lanes of slices in groups, of window
+/// steps where `nodes_around` is small.
+template <class A>
+CsrMatrix rows_of_nodes(std::uint32_t nodes, std::uint32_t rows_each, std::uint32_t nodes_around, int values) {
+  std::mt19937_64 random(rows_each);
+  std::vector<std::uint32_t> columns;
+  return from_rows<A>(std::uint64_t{nodes} * rows_each, std::uint64_t{nodes} * rows_each, random, values,
+                      [&](std::uint64_t r) {
+                        if (r % rows_each != 0) return columns;
+                        columns.clear();
+                        const auto node = static_cast<std::uint32_t>(r / rows_each);
+                        for (std::uint32_t i = 0; i < 3 + node / 50 % 4; ++i) {
+                          const auto of = static_cast<std::uint32_t>((node + random() % nodes_around) % nodes);
+                          for (std::uint32_t k = 0; k < rows_each; ++k) columns.push_back(of * rows_each + k);
+                        }
+                        return columns;
+                      });
+}
+
+/// A grid's rows, whose columns are one higher in each but at its ends.
+template <class A>
+CsrMatrix rows_of_grid(std::uint32_t width, std::uint32_t height, int values) {
+  std::mt19937_64 random(width);
+  const std::uint64_t n = std::uint64_t{width} * height;
+  return from_rows<A>(n, n, random, values, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> columns{static_cast<std::uint32_t>(r)};
+    if (r % width != 0) columns.push_back(static_cast<std::uint32_t>(r - 1));
+    if (r % width != width - 1) columns.push_back(static_cast<std::uint32_t>(r + 1));
+    if (r >= width) columns.push_back(static_cast<std::uint32_t>(r - width));
+    if (r + width < n) columns.push_back(static_cast<std::uint32_t>(r + width));
+    return columns;
+  });
+}
+
 /// Rows of lengths that nothing foretells: they are visited by length, in windows. In others they can be foretold.
 template <class A>
 void rows_visited_by_length(std::uint64_t rows, std::uint64_t longest, std::uint64_t very_long_row) {
@@ -483,6 +517,31 @@ TEST_CASE("pieces of long rows that are added up in turn have the documented ord
 TEST_CASE("sjds adds in the documented order, whatever its windows, slices and pieces") {
   SECTION("f64") { sjds_in_order<double>(); }
   SECTION("f32, with vectors of both types") { sjds_in_order<float>(); }
+}
+
+template <class A>
+void sjds_of_nodes_and_grids() {
+  for (const int values : {0, 1, 3})
+    for (const char* const source : {"raw", "code"}) {
+      if (values == 3 && std::string_view(source) == "code") continue;
+      INFO("values " << values << ", " << source);
+      const std::map<std::string, std::string> settings{{"sjds.values", source}};
+      for (const std::uint32_t rows_each : {2U, 3U, 4U, 6U, 8U})
+        for (const std::uint32_t nodes_around : {2U, 40U, 600U}) {
+          INFO("nodes of " << rows_each << " rows, " << nodes_around << " around");
+          require_order_of_sjds<A>(rows_of_nodes<A>(601, rows_each, nodes_around, values), settings);
+        }
+      for (const std::uint32_t width : {9U, 40U, 1000U}) {
+        INFO("a grid " << width << " wide");
+        require_order_of_sjds<A>(rows_of_grid<A>(width, 4000 / width, values), settings);
+      }
+    }
+  if (!sanitized) require_order_of_sjds<A>(rows_of_nodes<A>(25'000, 3, 25'000, 3), {});  // columns of 32 bits
+}
+
+TEST_CASE("sjds adds in the documented order where lanes have the same columns, or consecutive ones") {
+  SECTION("f64") { sjds_of_nodes_and_grids<double>(); }
+  SECTION("f32, with vectors of both types") { sjds_of_nodes_and_grids<float>(); }
 }
 
 TEST_CASE("amb adds in the documented order, whatever its blocks and segments") {

@@ -96,6 +96,8 @@ struct EightDoubles {
   }
   SPMVPACK_INLINE_V4 static EightDoubles all(double value) { return {_mm512_set1_pd(value)}; }
   [[nodiscard]] SPMVPACK_INLINE_V4 double first() const { return _mm512_cvtsd_f64(v); }
+  [[nodiscard]] SPMVPACK_INLINE_V4 __m256d low() const { return _mm512_castpd512_pd256(v); }
+  [[nodiscard]] SPMVPACK_INLINE_V4 __m256d high() const { return _mm512_extractf64x4_pd(v, 1); }
   SPMVPACK_INLINE_V4 void keep(__mmask8 m) { v = _mm512_maskz_mov_pd(m, v); }
   SPMVPACK_INLINE_V4 void take(EightDoubles from, __mmask8 m) { v = _mm512_mask_mov_pd(v, m, from.v); }
   SPMVPACK_INLINE_V4 void add(EightDoubles b, __mmask8 m) { v = _mm512_mask_add_pd(v, m, v, b.v); }

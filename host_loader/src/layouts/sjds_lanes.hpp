@@ -27,47 +27,29 @@ struct EightColumns {
   }
 };
 
-/// AVX-512.
-template <class V>
-struct LanesV4 : EightOf<V> {
-  using Eight = EightOf<V>;
-  SPMVPACK_INLINE_V4 LanesV4(Eight from) : Eight(from) {}  // NOLINT(google-explicit-constructor)
-  SPMVPACK_INLINE_V4 static LanesV4 all(V value) { return Eight::all(value); }
-  template <class A>
-  SPMVPACK_INLINE_V4 static LanesV4 load(const A* p, std::uint32_t n = 8) {
-    return Eight::load(p, mask_of(n));
-  }
-  template <class Columns>
-  SPMVPACK_INLINE_V4 static LanesV4 gather(const V* x, const Columns& columns) {
-    return Eight::gather(x, columns);
-  }
-  /// Of 16 elements those that four bits for each lane say.
-  SPMVPACK_INLINE_V4 static LanesV4 pick(const V* from, std::uint32_t places) {
-    if constexpr (sizeof(V) == 8) {
-      const __m512i i =
-          _mm512_maskz_srlv_epi64(0xFF, _mm512_set1_epi64(places), _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28));
-      return Eight{_mm512_permutex2var_pd(_mm512_loadu_pd(from), i, _mm512_loadu_pd(from + 8))};
-    } else {
-      const __m256i i = _mm256_srlv_epi32(_mm256_set1_epi32(static_cast<int>(places)),
-                                          _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
-      return Eight{_mm256_permutex2var_ps(_mm256_loadu_ps(from), i, _mm256_loadu_ps(from + 8))};
+/// Lanes with the same columns, in four groups of neighbours, whose first lanes are given.
+struct FourGroups {
+  std::uint64_t of_lanes;  ///< a byte each
+  std::array<std::uint32_t, groups> first;
+  SPMVPACK_INLINE_V3 explicit FourGroups(std::uint32_t first_lanes) {
+    constexpr std::uint64_t ones = 0x0101010101010101;
+    of_lanes = _pdep_u64(first_lanes, ones) * ones - ones;
+    for (std::uint32_t& lane : first) {
+      lane = _tzcnt_u32(first_lanes);
+      first_lanes = _blsr_u32(first_lanes);
     }
   }
-  /// What codes stand for.
-  struct Table {
-    const V* values;
-    SPMVPACK_INLINE_V4 explicit Table(const CodedValues<V>& coded) : values(coded.values.data()) {}
-    [[nodiscard]] SPMVPACK_INLINE V one() const { return values[0]; }
-    [[nodiscard]] SPMVPACK_INLINE_V4 LanesV4 of(std::uint32_t codes) const { return pick(values, codes); }
-  };
-  SPMVPACK_INLINE_V4 void add_products(const LanesV4& a, const LanesV4& b) { this->add_product(a, b); }
-  /// In the first n lanes.
-  SPMVPACK_INLINE_V4 void add_products(const LanesV4& a, const LanesV4& b, std::uint32_t n) {
-    this->add_product(a, b, mask_of(n));
-  }
+};
 
- private:
-  SPMVPACK_INLINE_V4 static __mmask8 mask_of(std::uint32_t n) { return static_cast<__mmask8>((1U << n) - 1); }
+/// Lanes with consecutive columns up to one, and from there on again, further along.
+struct TwoRuns {
+  std::uint32_t second;  ///< lane
+  SPMVPACK_INLINE explicit TwoRuns(std::uint32_t lane) : second(lane) {}
+  /// What lane 0 would have of x, were it in the second run: no less than its own column, as columns rise.
+  template <class V, class Columns>
+  SPMVPACK_INLINE const V* from(const V* x, const Columns& c) const {
+    return x + (c[second] - second);
+  }
 };
 
 /// All bits of the first n of eight words.
@@ -114,7 +96,37 @@ struct LanesV3<double> {
   SPMVPACK_INLINE_V3 static LanesV3 gather(const double* x, const Columns& c) {
     return {four(x + c[0], x + c[1], x + c[2], x + c[3]), four(x + c[4], x + c[5], x + c[6], x + c[7])};
   }
-  SPMVPACK_INLINE_V3 static LanesV3 pick(const double* from, std::uint32_t places);
+  struct Groups : FourGroups {
+    __m256i low, high;
+    SPMVPACK_INLINE_V3 explicit Groups(std::uint32_t first_lanes)
+        : FourGroups(first_lanes), low(words_of(of_lanes)), high(words_of(of_lanes >> 32U)) {}
+
+   private:
+    /// The numbers of the two words of each of four elements.
+    SPMVPACK_INLINE_V3 static __m256i words_of(std::uint64_t elements) {
+      const __m256i i = _mm256_cvtepu8_epi64(_mm_cvtsi64_si128(static_cast<std::int64_t>(2 * elements)));
+      return _mm256_add_epi32(_mm256_or_si256(i, _mm256_slli_epi64(i, 32)), _mm256_set1_epi64x(std::int64_t{1} << 32U));
+    }
+  };
+  template <class Columns>
+  SPMVPACK_INLINE_V3 static LanesV3 gather(const double* x, const Columns& c, const Groups& g) {
+    return spread(four(x + c[g.first[0]], x + c[g.first[1]], x + c[g.first[2]], x + c[g.first[3]]), g);
+  }
+  struct Runs : TwoRuns {
+    __m256d low, high;  ///< masks of the second run
+    SPMVPACK_INLINE_V3 explicit Runs(std::uint32_t lane)
+        : TwoRuns(lane),
+          low(_mm256_castsi256_pd(_mm256_xor_si256(low_mask(lane), _mm256_set1_epi64x(-1)))),
+          high(_mm256_castsi256_pd(_mm256_xor_si256(high_mask(lane), _mm256_set1_epi64x(-1)))) {}
+  };
+  template <class Columns>
+  SPMVPACK_INLINE_V3 static LanesV3 gather(const double* x, const Columns& c, const Runs& r) {
+    const LanesV3 a = load(x + c[0]), b = load(r.from(x, c));
+    return {_mm256_blendv_pd(a.low, b.low, r.low), _mm256_blendv_pd(a.high, b.high, r.high)};
+  }
+  SPMVPACK_INLINE_V3 static LanesV3 window(const double* from, EightPlaces places) {
+    return places.bits == consecutive ? load(from) : gather(from, places);
+  }
   struct Table : PairTable<double> {
     using PairTable::PairTable;
     [[nodiscard]] SPMVPACK_INLINE_V3 LanesV3 of(std::uint32_t codes) const {
@@ -135,6 +147,13 @@ struct LanesV3<double> {
   SPMVPACK_INLINE_V3 void store(double* p) const {
     _mm256_storeu_pd(p, low);
     _mm256_storeu_pd(p + 4, high);
+  }
+
+ protected:
+  SPMVPACK_INLINE_V3 static LanesV3 spread(__m256d of_groups, const Groups& g) {
+    const __m256 v = _mm256_castpd_ps(of_groups);
+    return {_mm256_castps_pd(_mm256_permutevar8x32_ps(v, g.low)),
+            _mm256_castps_pd(_mm256_permutevar8x32_ps(v, g.high))};
   }
 
  private:
@@ -160,7 +179,29 @@ struct LanesV3<float> {
   SPMVPACK_INLINE_V3 static LanesV3 gather(const float* x, const Columns& c) {
     return {_mm256_setr_ps(x[c[0]], x[c[1]], x[c[2]], x[c[3]], x[c[4]], x[c[5]], x[c[6]], x[c[7]])};
   }
-  SPMVPACK_INLINE_V3 static LanesV3 pick(const float* from, std::uint32_t places);
+  struct Groups : FourGroups {
+    __m256i elements;
+    SPMVPACK_INLINE_V3 explicit Groups(std::uint32_t first_lanes)
+        : FourGroups(first_lanes),
+          elements(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<std::int64_t>(of_lanes)))) {}
+  };
+  template <class Columns>
+  SPMVPACK_INLINE_V3 static LanesV3 gather(const float* x, const Columns& c, const Groups& g) {
+    const __m128 four = _mm_setr_ps(x[c[g.first[0]]], x[c[g.first[1]]], x[c[g.first[2]]], x[c[g.first[3]]]);
+    return {_mm256_permutevar8x32_ps(_mm256_castps128_ps256(four), g.elements)};
+  }
+  struct Runs : TwoRuns {
+    __m256 mask;  ///< of the second run
+    SPMVPACK_INLINE_V3 explicit Runs(std::uint32_t lane)
+        : TwoRuns(lane), mask(_mm256_castsi256_ps(_mm256_xor_si256(first_lanes(lane), _mm256_set1_epi32(-1)))) {}
+  };
+  template <class Columns>
+  SPMVPACK_INLINE_V3 static LanesV3 gather(const float* x, const Columns& c, const Runs& r) {
+    return {_mm256_blendv_ps(load(x + c[0]).v, load(r.from(x, c)).v, r.mask)};
+  }
+  SPMVPACK_INLINE_V3 static LanesV3 window(const float* from, EightPlaces places) {
+    return places.bits == consecutive ? load(from) : gather(from, places);
+  }
   struct Table : PairTable<float> {
     using PairTable::PairTable;
     [[nodiscard]] SPMVPACK_INLINE_V3 LanesV3 of(std::uint32_t codes) const {
@@ -179,16 +220,127 @@ struct LanesV3<float> {
   SPMVPACK_INLINE_V3 void store(float* p) const { _mm256_storeu_ps(p, v); }
 };
 
-/// Four bits for each lane, as columns.
-struct EightPlaces {
-  std::uint32_t places;
-  SPMVPACK_INLINE std::uint32_t operator[](std::uint32_t lane) const { return places >> 4 * lane & 15U; }
+/// AVX-512, in registers of 256 bits: eight doubles at any place lie in two cache lines, which takes two cycles of an
+/// EPYC (Zen 4), and 1.5 in halves, of which one does (BENCHMARKS.md).
+template <class V>
+struct LanesV4;
+template <>
+struct LanesV4<double> : LanesV3<double> {
+  using Halves = LanesV3<double>;
+  SPMVPACK_INLINE_V4 LanesV4(Halves from) : Halves(from) {}  // NOLINT(google-explicit-constructor)
+  SPMVPACK_INLINE_V4 explicit LanesV4(EightDoubles v) : Halves{v.low(), v.high()} {}
+  SPMVPACK_INLINE_V4 static LanesV4 all(double value) { return Halves::all(value); }
+  template <class A>
+  SPMVPACK_INLINE_V4 static LanesV4 load(const A* p) {
+    return Halves::load(p);
+  }
+  template <class A>
+  SPMVPACK_INLINE_V4 static LanesV4 load(const A* p, std::uint32_t n) {
+    return LanesV4(EightDoubles::load(p, mask_of(n)));
+  }
+  template <class Columns>
+  SPMVPACK_INLINE_V4 static LanesV4 gather(const double* x, const Columns& c) {
+    return Halves{four(x + c[0], x + c[1], x + c[2], x + c[3]), four(x + c[4], x + c[5], x + c[6], x + c[7])};
+  }
+  template <class Columns>
+  SPMVPACK_INLINE_V4 static LanesV4 gather(const double* x, const Columns& c, const Groups& g) {
+    return spread(four(x + c[g.first[0]], x + c[g.first[1]], x + c[g.first[2]], x + c[g.first[3]]), g);
+  }
+  struct Runs : TwoRuns {
+    __mmask8 mask;  ///< of the second run
+    SPMVPACK_INLINE_V4 explicit Runs(std::uint32_t lane) : TwoRuns(lane), mask(static_cast<__mmask8>(~mask_of(lane))) {}
+  };
+  template <class Columns>
+  SPMVPACK_INLINE_V4 static LanesV4 gather(const double* x, const Columns& c, const Runs& r) {
+    const double* const first = x + c[0];
+    const double* const second = r.from(x, c);
+    return Halves{_mm256_mask_loadu_pd(_mm256_loadu_pd(first), r.mask, second),
+                  _mm256_mask_loadu_pd(_mm256_loadu_pd(first + 4), r.mask >> 4U, second + 4)};
+  }
+  SPMVPACK_INLINE_V4 static LanesV4 window(const double* from, EightPlaces places) {
+    if (places.bits == consecutive) return load(from);
+    const __m512i i = indices(places.bits);
+    if ((places.bits & beyond_eight) == 0)
+      return LanesV4(EightDoubles{_mm512_maskz_permutexvar_pd(0xFF, i, _mm512_loadu_pd(from))});
+    return pick(from, i);
+  }
+  /// What codes stand for.
+  struct Table {
+    const double* values;
+    SPMVPACK_INLINE_V4 explicit Table(const CodedValues<double>& coded) : values(coded.values.data()) {}
+    [[nodiscard]] SPMVPACK_INLINE double one() const { return values[0]; }
+    [[nodiscard]] SPMVPACK_INLINE_V4 LanesV4 of(std::uint32_t codes) const { return pick(values, indices(codes)); }
+  };
+  SPMVPACK_INLINE_V4 void add_products(const LanesV4& a, const LanesV4& b) { Halves::add_products(a, b); }
+  /// In the first n lanes.
+  SPMVPACK_INLINE_V4 void add_products(const LanesV4& a, const LanesV4& b, std::uint32_t n) {
+    const __mmask8 m = mask_of(n);
+    low = _mm256_mask3_fmadd_pd(a.low, b.low, low, m);
+    high = _mm256_mask3_fmadd_pd(a.high, b.high, high, m >> 4U);
+  }
+
+ private:
+  /// Four bits for each lane.
+  SPMVPACK_INLINE_V4 static __m512i indices(std::uint32_t bits) {
+    return _mm512_maskz_srlv_epi64(0xFF, _mm512_set1_epi32(static_cast<int>(bits)),
+                                   _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28));
+  }
+  /// Of 16 elements those that indices say.
+  SPMVPACK_INLINE_V4 static LanesV4 pick(const double* from, __m512i i) {
+    return LanesV4(EightDoubles{_mm512_permutex2var_pd(_mm512_loadu_pd(from), i, _mm512_loadu_pd(from + lanes))});
+  }
+  /// As `EightDoubles::of` does.
+  SPMVPACK_INLINE_V4 static __m256d four(const double* a, const double* b, const double* c, const double* d) {
+    __m256d v = _mm256_castpd128_pd256(_mm_load_sd(a));
+    v = _mm256_mask_mov_pd(v, 2, _mm256_set1_pd(*b));
+    v = _mm256_mask_mov_pd(v, 4, _mm256_set1_pd(*c));
+    return _mm256_mask_mov_pd(v, 8, _mm256_set1_pd(*d));
+  }
+  SPMVPACK_INLINE_V4 static __mmask8 mask_of(std::uint32_t n) { return static_cast<__mmask8>((1U << n) - 1); }
 };
-SPMVPACK_INLINE_V3 LanesV3<double> LanesV3<double>::pick(const double* from, std::uint32_t places) {
-  return gather(from, EightPlaces{places});
-}
-SPMVPACK_INLINE_V3 LanesV3<float> LanesV3<float>::pick(const float* from, std::uint32_t places) {
-  return gather(from, EightPlaces{places});
-}
+template <>
+struct LanesV4<float> : LanesV3<float> {
+  using Whole = LanesV3<float>;
+  SPMVPACK_INLINE_V4 LanesV4(Whole from) : Whole(from) {}  // NOLINT(google-explicit-constructor)
+  SPMVPACK_INLINE_V4 static LanesV4 all(float value) { return Whole::all(value); }
+  SPMVPACK_INLINE_V4 static LanesV4 load(const float* p) { return Whole::load(p); }
+  SPMVPACK_INLINE_V4 static LanesV4 load(const float* p, std::uint32_t n) {
+    return Whole{EightFloats::load(p, mask_of(n)).v};
+  }
+  template <class Columns>
+  SPMVPACK_INLINE_V4 static LanesV4 gather(const float* x, const Columns& c) {
+    return Whole{EightFloats::gather(x, c).v};
+  }
+  template <class Columns>
+  SPMVPACK_INLINE_V4 static LanesV4 gather(const float* x, const Columns& c, const Groups& g) {
+    return Whole::gather(x, c, g);
+  }
+  template <class Columns>
+  SPMVPACK_INLINE_V4 static LanesV4 gather(const float* x, const Columns& c, const Runs& r) {
+    return Whole::gather(x, c, r);
+  }
+  SPMVPACK_INLINE_V4 static LanesV4 window(const float* from, EightPlaces places) {
+    return places.bits == consecutive ? load(from) : pick(from, places.bits);
+  }
+  struct Table {
+    const float* values;
+    SPMVPACK_INLINE_V4 explicit Table(const CodedValues<float>& coded) : values(coded.values.data()) {}
+    [[nodiscard]] SPMVPACK_INLINE float one() const { return values[0]; }
+    [[nodiscard]] SPMVPACK_INLINE_V4 LanesV4 of(std::uint32_t codes) const { return pick(values, codes); }
+  };
+  SPMVPACK_INLINE_V4 void add_products(const LanesV4& a, const LanesV4& b) { Whole::add_products(a, b); }
+  SPMVPACK_INLINE_V4 void add_products(const LanesV4& a, const LanesV4& b, std::uint32_t n) {
+    v = _mm256_mask3_fmadd_ps(a.v, b.v, v, mask_of(n));
+  }
+
+ private:
+  /// Of 16 elements those that four bits for each lane say.
+  SPMVPACK_INLINE_V4 static LanesV4 pick(const float* from, std::uint32_t bits) {
+    const __m256i i =
+        _mm256_srlv_epi32(_mm256_set1_epi32(static_cast<int>(bits)), _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
+    return Whole{_mm256_permutex2var_ps(_mm256_loadu_ps(from), i, _mm256_loadu_ps(from + lanes))};
+  }
+  SPMVPACK_INLINE_V4 static __mmask8 mask_of(std::uint32_t n) { return static_cast<__mmask8>((1U << n) - 1); }
+};
 
 }  // namespace spmvpack::host_loader::layouts::sjds_sums

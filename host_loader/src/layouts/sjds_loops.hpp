@@ -53,27 +53,33 @@ struct Reader : Place<A> {
   }
 
   /// Adds up the window steps of a slice that begins here. Returns how many lanes have an entry in each step of its
-  /// tail.
-  SPMVPACK_SJDS_INLINE const std::uint8_t* add_windows(Lanes<V>& sum, const Slice& slice) {
+  /// tail. `groups`: of the lanes, if they have some.
+  template <class... Groups>
+  SPMVPACK_SJDS_INLINE const std::uint8_t* add_windows(Lanes<V>& sum, const Slice& slice, const Groups&... groups) {
     if (slice.is_listed()) stream += lanes * sizeof(std::uint16_t);
-    for (std::uint32_t k = slice.windows(); k != 0; --k, stream += sizeof(WindowStep)) {
-      const auto* const step = reinterpret_cast<const WindowStep*>(stream);
-      if (fetched) prefetch(step, ahead_bytes);
+    for (std::uint32_t k = slice.windows(); k != 0; --k) {
+      const WindowStep& step = next_window();
       const Lanes<V> factors = value();
-      sum.add_products(factors, Lanes<V>::pick(x + step->base, step->places));
+      if constexpr (sizeof...(groups) == 0)
+        sum.add_products(factors, Lanes<V>::window(x + step.base, EightPlaces{step.places}));
+      else
+        sum.add_products(factors, Lanes<V>::gather(x + step.base, EightPlaces{step.places}, groups...));
     }
     const auto* const tail = reinterpret_cast<const std::uint8_t*>(stream);
     if (slice.tail() != 0) stream += (slice.tail() + unit - 1) / unit * unit;
     return tail;
   }
   /// Adds up the next n steps of all lanes whose columns are stored one by one.
-  template <class Column>
-  SPMVPACK_SJDS_INLINE void add_steps(Lanes<V>& sum, std::uint32_t n, const V* from) {
+  template <class Column, class... Groups>
+  SPMVPACK_SJDS_INLINE void add_steps(Lanes<V>& sum, std::uint32_t n, const V* from, const Groups&... groups) {
     const auto* columns = reinterpret_cast<const Column*>(stream);
     for (; n != 0; --n, columns += lanes) {
       if (fetched) prefetch(columns, ahead_bytes);
       const Lanes<V> factors = value();
-      sum.add_products(factors, Lanes<V>::gather(from, Columns<Column>(columns)));
+      if constexpr (sizeof...(groups) == 0)
+        sum.add_products(factors, Lanes<V>::gather(from, Columns<Column>(columns)));
+      else
+        sum.add_products(factors, Lanes<V>::gather(from, columns, groups...));
     }
     stream = reinterpret_cast<const std::byte*>(columns);
   }
@@ -97,19 +103,55 @@ struct Reader : Place<A> {
   }
 
   /// The sums of the lanes of a slice, the next one.
-  SPMVPACK_SJDS_INLINE Lanes<V> sums(const Slice& slice) {
+  template <class... Groups>
+  SPMVPACK_SJDS_INLINE Lanes<V> sums(const Slice& slice, const Groups&... groups) {
     Lanes<V> sum = Lanes<V>::all(0);
-    const std::uint8_t* const tail = add_windows(sum, slice);
+    const std::uint8_t* const tail = add_windows(sum, slice, groups...);
     if (slice.is_wide()) {
-      add_steps<std::uint32_t>(sum, slice.steps(), x);
+      add_steps<std::uint32_t>(sum, slice.steps(), x, groups...);
       add_tail<std::uint32_t>(sum, slice, tail, x);
     } else {
-      add_steps<std::uint16_t>(sum, slice.steps(), x + slice.column);
+      add_steps<std::uint16_t>(sum, slice.steps(), x + slice.column, groups...);
       add_tail<std::uint16_t>(sum, slice, tail, x + slice.column);
     }
     return sum;
   }
+
+  /// The same of a plain slice of so many steps.
+  SPMVPACK_SJDS_INLINE Lanes<V> plain_sums(std::uint32_t steps) {
+    Lanes<V> sum = Lanes<V>::all(0);
+    for (; steps != 0; --steps) {
+      const V* const from = x + next_window().base;
+      const Lanes<V> factors = value();
+      sum.add_products(factors, Lanes<V>::load(from));
+    }
+    return sum;
+  }
+
+ private:
+  SPMVPACK_SJDS_INLINE const WindowStep& next_window() {
+    const auto* const step = reinterpret_cast<const WindowStep*>(stream);
+    if (fetched) prefetch(step, ahead_bytes);
+    stream += sizeof *step;
+    return *step;
+  }
 };
+
+/// Writes the sums of eight rows that follow each other.
+template <class V>
+SPMVPACK_SJDS_INLINE void put_eight(const Lanes<V>& sums, const Lanes<V>& alpha, V* y) {
+  Lanes<V> product = Lanes<V>::all(0);
+  product.add_products(alpha, sums);
+  product.store(y);
+}
+
+/// The same of a slice whose rows have factors of their own, or places in a list.
+template <class V>
+[[gnu::noinline]] SPMVPACK_SJDS_TARGET void put_each(const Slice& slice, const std::uint16_t* list, const V* sums,
+                                                     const Operands<V>& to) {
+  for (std::uint32_t i = 0; i < slice.rows(); ++i)
+    to.put(std::uint64_t{slice.row} + (slice.is_listed() ? list[i] : i), sums[i]);
+}
 
 /// Writes the sums of a slice's rows. `alpha`: in all lanes.
 template <class V>
@@ -118,14 +160,12 @@ SPMVPACK_SJDS_INLINE void put(const Slice& slice, const std::uint16_t* list, con
   alignas(cache_line) std::array<V, lanes> of_lanes;
   if (to.beta != 0 || to.rows != nullptr) {
     sums.store(of_lanes.data());
-    for (std::uint32_t i = 0; i < slice.rows(); ++i)
-      to.put(std::uint64_t{slice.row} + (slice.is_listed() ? list[i] : i), of_lanes[i]);
-    return;
+    return put_each(slice, list, of_lanes.data(), to);
   }
+  V* const y = to.y + slice.row;
+  if (slice.rows() == lanes && !slice.is_listed()) return put_eight(sums, alpha, y);
   Lanes<V> product = Lanes<V>::all(0);
   product.add_products(alpha, sums);
-  V* const y = to.y + slice.row;
-  if (slice.rows() == lanes && !slice.is_listed()) return product.store(y);
   product.store(of_lanes.data());
   if (slice.rows() == lanes)  // no end for a processor to foresee
     for (std::uint32_t i = 0; i < lanes; ++i) y[list[i]] = of_lanes[i];
@@ -133,16 +173,44 @@ SPMVPACK_SJDS_INLINE void put(const Slice& slice, const std::uint16_t* list, con
     for (std::uint32_t i = 0; i < slice.rows(); ++i) y[slice.is_listed() ? list[i] : i] = of_lanes[i];
 }
 
-/// Slices [begin, end) of rows.
+/// Slices [begin, end) of rows. Functions of their own, so that registers hold what each of their loops needs.
 template <Values values, bool fetched, class A, class V>
-SPMVPACK_SJDS_INLINE void multiply_slices(const Product<A, V>& p, const typename Lanes<V>::Table& table, Operands<V> to,
-                                          std::uint64_t begin, std::uint64_t end) {
+[[gnu::noinline]] SPMVPACK_SJDS_TARGET void multiply_slices(const Product<A, V>& p,
+                                                            const typename Lanes<V>::Table& table, Operands<V> to,
+                                                            std::uint64_t begin, std::uint64_t end) {
   const Lanes<V> alpha = Lanes<V>::all(to.alpha);
   Reader<values, fetched, A, V> reader(p, table, Place<A>(p.v, begin));
   for (std::uint64_t s = begin; s < end; ++s) {
     const Slice slice = p.v.slices[s];
     const auto* const list = reinterpret_cast<const std::uint16_t*>(reader.stream);
     put(slice, list, reader.sums(slice), alpha, to);
+  }
+}
+
+/// The same, of any kinds.
+template <Values values, bool fetched, class A, class V>
+[[gnu::noinline]] SPMVPACK_SJDS_TARGET void multiply_kinds(const Product<A, V>& p,
+                                                           const typename Lanes<V>::Table& table, Operands<V> to,
+                                                           std::uint64_t begin, std::uint64_t end) {
+  const Lanes<V> alpha = Lanes<V>::all(to.alpha);
+  const bool overwrites = to.beta == 0 && to.rows == nullptr;
+  const Slice* const slices = p.v.slices;
+  const Kind* const kinds = p.kinds;
+  Reader<values, fetched, A, V> reader(p, table, Place<A>(p.v, begin));
+  for (std::uint64_t s = begin; s < end; ++s) {
+    if (overwrites)
+      for (; kinds[s] == plain; ++s) {
+        put_eight(reader.plain_sums(slices[s].windows()), alpha, to.y + slices[s].row);
+        if (s + 1 == end) return;
+      }
+    const Slice slice = slices[s];
+    const auto* const list = reinterpret_cast<const std::uint16_t*>(reader.stream);
+    if (kinds[s] > four_groups)
+      put(slice, list, reader.sums(slice, typename Lanes<V>::Groups(kinds[s])), alpha, to);
+    else if (kinds[s] > two_runs)
+      put(slice, list, reader.sums(slice, typename Lanes<V>::Runs(kinds[s] - two_runs)), alpha, to);
+    else
+      put(slice, list, reader.sums(slice), alpha, to);
   }
 }
 
@@ -211,8 +279,9 @@ SPMVPACK_SJDS_INLINE void multiply_together(const Product<A, V>& p, const typena
 
 /// The visits [begin, end) to pieces of long rows.
 template <Values values, bool fetched, class A, class V>
-SPMVPACK_SJDS_INLINE void multiply_pieces(const Product<A, V>& p, const typename Lanes<V>::Table& table,
-                                          std::uint64_t begin, std::uint64_t end) {
+[[gnu::noinline]] SPMVPACK_SJDS_TARGET void multiply_pieces(const Product<A, V>& p,
+                                                            const typename Lanes<V>::Table& table, std::uint64_t begin,
+                                                            std::uint64_t end) {
   while (begin < end) {
     const PieceVisit* const pieces = p.visits + begin;
     const std::uint64_t entries = p.v.slices[p.v.row_slices() + pieces->piece].entries();
@@ -239,7 +308,9 @@ SPMVPACK_SJDS_INLINE void multiply_share(const Product<A, V>& p, const Share& sh
       for (std::uint64_t i = p.others.first[w]; i < p.others.first[w + 1]; ++i)
         p.to.scale(p.others.rows[i], p.others.rows[i] + std::uint64_t{1});
     }
-    if (s < end) multiply_slices<values, fetched>(p, table, as_whole ? p.to_scaled() : p.to, s, end);
+    const Operands<V> to = as_whole ? p.to_scaled() : p.to;
+    if (s < end && p.kinds == nullptr) multiply_slices<values, fetched>(p, table, to, s, end);
+    if (s < end && p.kinds != nullptr) multiply_kinds<values, fetched>(p, table, to, s, end);
     s = end;
   }
   multiply_pieces<values, fetched>(p, table, share.first_piece, share.last_piece);
