@@ -238,6 +238,11 @@ TEST_CASE("no windows of steps out of order, of slices with offsets, of too many
   };
   CHECK_FALSE(has({ordered, unordered}));
   CHECK_FALSE(has({ordered, offsets}));
+  for (const std::int32_t base : {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()}) {
+    const std::vector<Group> far{group({base})};
+    const std::vector<Slice> slices(2, {0, 0, 0, 1});
+    CHECK_FALSE(WindowPrograms<double>(far, one, std::uint64_t{1} << 32U, 100, 1).program(0, slices).has_value());
+  }
   CHECK(has({ordered, ordered}, 3));
   CHECK_FALSE(has({ordered, other}, 3));
   CHECK(has({six, six, six, six}));

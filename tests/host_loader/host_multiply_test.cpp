@@ -345,6 +345,20 @@ CsrMatrix rows_of_grid(std::uint32_t width, std::uint32_t height, int values) {
   });
 }
 
+/// Eight rows after eight have consecutive columns up to one row, and from there on again, `gap` further along: too far
+/// for a window of 16.
+template <class A>
+CsrMatrix rows_of_two_runs(std::uint64_t rows, std::uint32_t gap, int values) {
+  std::mt19937_64 random(gap);
+  return from_rows<A>(rows, rows + gap + 40, random, values, [&](std::uint64_t r) {
+    const std::uint64_t second = r / 8 % 9;  // from this row of the eight on; 8: none
+    std::vector<std::uint32_t> columns;
+    for (const std::uint32_t of_step : {0U, 3U, 11U, 12U, 30U})
+      columns.push_back(static_cast<std::uint32_t>(r + of_step + (r % 8 >= second ? gap : 0)));
+    return columns;
+  });
+}
+
 /// Rows of lengths that nothing foretells: they are visited by length, in windows. In others they can be foretold.
 template <class A>
 void rows_visited_by_length(std::uint64_t rows, std::uint64_t longest, std::uint64_t very_long_row) {
@@ -534,6 +548,10 @@ void sjds_of_nodes_and_grids() {
       for (const std::uint32_t width : {9U, 40U, 1000U}) {
         INFO("a grid " << width << " wide");
         require_order_of_sjds<A>(rows_of_grid<A>(width, 4000 / width, values), settings);
+      }
+      for (const std::uint32_t gap : {5U, 100U, 70'000U}) {  // in window steps, columns of 16 bits, of 32
+        INFO("two runs, " << gap << " apart");
+        require_order_of_sjds<A>(rows_of_two_runs<A>(1500, gap, values), settings);
       }
     }
   if (!sanitized) require_order_of_sjds<A>(rows_of_nodes<A>(25'000, 3, 25'000, 3), {});  // columns of 32 bits

@@ -187,8 +187,8 @@ class WayPlanner {
                .offset_groups = groups.of[1] + groups.of[2] + groups.of[3],
                .longest = groups.longest,
                .device_bytes = bytes};
-    if ((source == Source::step || source == Source::single) && f.block == 1 && f.offset_groups == 0 &&
-        launch_rules::csell::worth_windows(f.slices, device_.multiprocessors)) {
+    if (options_.aim.target == Target::gpu && (source == Source::step || source == Source::single) && f.block == 1 &&
+        f.offset_groups == 0 && launch_rules::csell::worth_windows(f.slices, device_.multiprocessors)) {
       f.windows = columns.windows(a_.cols(), 2);
       f.pairs = f.windows != 0 ? 2 : 1;
       if (f.windows == 0) f.windows = columns.windows(a_.cols(), 1);

@@ -95,7 +95,7 @@ struct Product {
   Operands<V> to;
   const CodedValues<V>& coded;
   const OtherRows& others;
-  const Kind* kinds;  ///< of slices of rows
+  const Kind* kinds;  ///< of slices of rows; null: any
   const PieceVisit* visits;
   V* piece_sums;  ///< of all pieces
 

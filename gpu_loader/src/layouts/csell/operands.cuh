@@ -14,8 +14,8 @@ struct Operands {
   DeviceScalar<V> beta;
   V* y;
   RowMap map;
-  /// y = alpha A x, with alpha by value and y in the order of the rows: then what is stored takes few instructions, of
-  /// which these kernels have most of those that a multiprocessor can take.
+  /// y = alpha A x, with alpha by value and y in the order of the rows: a store then takes few instructions, which are
+  /// what bounds these kernels.
   bool plain;
 
   explicit Operands(const MultiplyCall& call)

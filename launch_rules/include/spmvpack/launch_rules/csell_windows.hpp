@@ -54,7 +54,8 @@ constexpr LaneRows lane_rows(std::uint32_t mask, unsigned slice) {
 }
 
 /// Adds the steps of a slice, number `number` of its pairs. groups: csell's, from which base and mask are taken;
-/// value_of(group, k): the value of step k. False if the steps do not come in the order of their columns.
+/// value_of(group, k): the value of step k. False if the steps do not come in the order of their columns, or one is so
+/// far from its row that places beside it are no int32.
 template <class Value, class Groups, class ValueOf>
 bool append_steps(std::vector<PairStep<Value>>& steps, const Groups& groups, unsigned number, ValueOf&& value_of) {
   const std::size_t begin = steps.size();
@@ -62,7 +63,8 @@ bool append_steps(std::vector<PairStep<Value>>& steps, const Groups& groups, uns
     for (std::size_t k = 0; k < std::size(groups[g].mask) && groups[g].mask[k] != 0; ++k) {
       const auto base = static_cast<std::int32_t>(groups[g].base[k]);
       const std::uint32_t mask = groups[g].mask[k];
-      if (steps.size() > begin && base < steps.back().base) return false;
+      constexpr std::int32_t furthest = 1 << 30;
+      if (base < -furthest || base > furthest || (steps.size() > begin && base < steps.back().base)) return false;
       steps.push_back({base, value_of(g, k), lane_rows(mask, number)});
     }
   return true;
