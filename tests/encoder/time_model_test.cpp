@@ -174,6 +174,9 @@ TEST_CASE("csell: windows of x, tables, and warps that share slices of few") {
   CHECK(count_of(five, "csell.window_slots") == (8 * 4224 - 4 * 4) * 32);  // a step less in the first and last lines
   CHECK(count_of(five, "csell.patterns") == 0);
   CHECK(count_of(five, "csell.chain") == 0);
+  const auto two_rounds = work(grid(4224 * 32, {-640, -64, -1, 0, 1, 64, 640}, 0), "single");
+  CHECK(count_of(two_rounds, "csell.window_rounds") == 2);
+  CHECK(count_of(two_rounds, "csell.windows") == 6 * 1056 * 32);
   // 7 windows are too many for two pairs: 2,112 programs of one.
   const auto seven = work(grid(4224 * 32, {-640, -320, -64, 0, 64, 320, 640}, 0), "single");
   CHECK(count_of(seven, "csell.window_rounds") == 3);

@@ -345,8 +345,8 @@ CsrMatrix rows_of_grid(std::uint32_t width, std::uint32_t height, int values) {
   });
 }
 
-/// Eight rows after eight have consecutive columns up to one row, and from there on again, `gap` further along: too far
-/// for a window of 16.
+/// Eight rows after eight have consecutive columns up to one row, and from there on again, `gap` further along: in
+/// windows of 16 if that is small.
 template <class A>
 CsrMatrix rows_of_two_runs(std::uint64_t rows, std::uint32_t gap, int values) {
   std::mt19937_64 random(gap);

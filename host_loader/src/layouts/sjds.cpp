@@ -211,6 +211,7 @@ struct Order final : LayoutState {
         std::all_of(windows, windows + slice.windows(),
                     [](const WindowStep& step) { return step.places == consecutive; }))
       return plain;
+    if (slice.full() < least) return any;
     std::uint32_t others = 0, gaps = 0;  // lanes whose columns differ from the lane's before, are not one higher
     bool rise = true;
     const auto count = [](std::uint32_t bits) { return static_cast<std::uint32_t>(std::popcount(bits)); };
@@ -225,7 +226,6 @@ struct Order final : LayoutState {
     };
     look(slice.windows(), [&](std::uint64_t k, std::uint32_t lane) { return windows[k].column(lane); });
     look(slice.steps(), [&](std::uint64_t k, std::uint32_t lane) { return view.column(k * lanes + lane); });
-    if (slice.full() < least) return any;
     if (rise && count(gaps) <= 1) return static_cast<Kind>(two_runs + (gaps == 0 ? 1 : std::countr_zero(gaps)));
     if (count(others) >= groups) return any;
     std::uint32_t first = others | 1U;
