@@ -84,7 +84,7 @@ std::optional<std::vector<V>> by_windows(const Container& file, const std::vecto
         }
         require(even_column + 1 <= static_cast<std::int64_t>((place + 1) * pairs * pair_rows) + programs.furthest());
         for (std::uint32_t kind = 0; kind < 3; ++kind) {
-          const bool on = (window.rows.at(kind).at(of_lane) >> lane & 1U) != 0;
+          const bool on = (window.rows.at(lane) & row_bit(kind, static_cast<std::uint32_t>(of_lane))) != 0;
           if ((window.kinds & window_full) != 0) require(on == ((window.kinds >> kind & 1U) != 0));
           if (!on) continue;
           require((window.kinds >> kind & 1U) != 0);
@@ -93,8 +93,6 @@ std::optional<std::vector<V>> by_windows(const Container& file, const std::vecto
           has_entry = true;
         }
       }
-      require((count != 0 && (programs.windows().at(program.first).rows_of_all.at(of_lane) >> lane & 1U) != 0) ==
-              has_entry);
       if ((program.count & program_all_rows) != 0) require(has_entry);
       if (row < rows) y[row] = has_entry ? std::fma(V{1}, sum, V{0}) : V{0};
     }

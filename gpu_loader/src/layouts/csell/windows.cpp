@@ -23,36 +23,33 @@ void WindowPrograms<T>::make(const Steps& steps) {
   const std::size_t begin = windows_.size();
   WindowProgram program{};
   program.first = static_cast<std::uint32_t>(begin);
-  LaneRows rows{};
+  const std::uint32_t row_count = 2 * numbers_.pairs();
+  LaneRows all{};  // rows that have entries
+  const auto has_all = [&](const LaneRows& some) {
+    return std::all_of(some.begin(), some.begin() + row_count, [](std::uint32_t bits) { return bits == ~0U; });
+  };
   launch_rules::csell::each_in_window(steps, [&](const auto& step, std::int32_t base, std::uint32_t kind, bool is_new) {
     if (is_new) {
       windows_.push_back({});
       windows_.back().base = base;
+      windows_.back().kinds = window_full;
     }
     Window<T>& window = windows_.back();
     window.kinds |= kind;
     window.value[kind / 2] = std::bit_cast<T>(step.value);
-    window.rows[kind / 2] = step.rows;
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] |= step.rows[i];
+    for (std::uint32_t lane = 0; lane < window.rows.size(); ++lane)
+      for (std::uint32_t row = 0; row < row_count; ++row)
+        if ((step.rows[row] >> lane & 1U) != 0)
+          window.rows[lane] = static_cast<std::uint16_t>(window.rows[lane] | row_bit(kind / 2, row));
+    if (!has_all(step.rows)) window.kinds &= ~window_full;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] |= step.rows[i];
   });
-  const auto has_all = [&](const LaneRows& some) {
-    return std::all_of(some.begin(), some.begin() + 2 * numbers_.pairs(),
-                       [](std::uint32_t bits) { return bits == ~0U; });
-  };
-  for (std::size_t w = begin; w < windows_.size(); ++w) {
-    Window<T>& window = windows_[w];
-    bool full = true;
-    for (std::uint32_t kind = 0; kind < 3; ++kind)
-      full = full && ((window.kinds >> kind & 1U) == 0 || has_all(window.rows[kind]));
-    if (full) window.kinds |= window_full;
-  }
   while ((windows_.size() - begin) % window_batch != 0) {  // reads what the last one does
     windows_.push_back({});
     windows_.back().base = windows_[windows_.size() - 2].base;
   }
   program.count = static_cast<std::uint32_t>(windows_.size() - begin);
-  if (program.count != 0) windows_[begin].rows_of_all = rows;
-  if (has_all(rows)) program.count |= program_all_rows;
+  if (has_all(all)) program.count |= program_all_rows;
   programs_.push_back(program);
 }
 

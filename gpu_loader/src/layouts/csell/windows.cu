@@ -51,14 +51,14 @@ template <int pairs, class A, class V>
 __device__ void add_some(const Window<A>* w, std::uint32_t lane, const V (&element)[pairs][4], V (&sum)[pairs][2]) {
   V value[3];
   load_values(w, value);
+  const std::uint32_t rows = __ldg(&w->rows[lane]);
 #pragma unroll
   for (int kind = 0; kind < 3; ++kind)
 #pragma unroll
-    for (int p = 0; p < pairs; ++p) {
-      const uint2 rows = __ldg(reinterpret_cast<const uint2*>(&w->rows[kind][2 * p]));
-      if ((rows.x >> lane & 1U) != 0) sum[p][0] = fma(value[kind], element[p][kind], sum[p][0]);
-      if ((rows.y >> lane & 1U) != 0) sum[p][1] = fma(value[kind], element[p][kind + 1], sum[p][1]);
-    }
+    for (int p = 0; p < pairs; ++p)
+#pragma unroll
+      for (int r = 0; r < 2; ++r)
+        if ((rows & row_bit(kind, 2 * p + r)) != 0) sum[p][r] = fma(value[kind], element[p][kind + r], sum[p][r]);
 }
 
 /// Elements of x around the lane's rows of each pair, of which it has the two of `own` and its neighbours the others.
@@ -208,15 +208,19 @@ __global__ void __launch_bounds__(tuning::windows_policy(pairs).threads, tuning:
                                    lane * static_cast<std::uint32_t>(tuning::prefetched_bytes / sizeof(V));
       if (column < extent.columns) asm volatile("prefetch.global.L2 [%0];" ::"l"(operands.x + column));
     }
+    std::uint32_t rows = ~0U;  // that have entries
+    if ((program.y & program_all_rows) == 0) {
+      rows = 0;
+      for (std::uint32_t w = 0; w < (program.y & program_count); ++w)
+        rows |= __ldg(&t.windows[program.x + w].rows[lane]);
+    }
 #pragma unroll
     for (int p = 0; p < pairs; ++p) {
-      bool has[2] = {true, true};
-      if ((program.y & program_all_rows) == 0) {
-        const bool none = (program.y & program_count) == 0;
-        const uint2 rows =
-            none ? uint2{0, 0} : __ldg(reinterpret_cast<const uint2*>(&t.windows[program.x].rows_of_all[2 * p]));
-        has[0] = (rows.x >> lane & 1U) != 0;
-        has[1] = (rows.y >> lane & 1U) != 0;
+      bool has[2];
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const std::uint32_t of_kinds = row_bit(0, 2 * p + r) | row_bit(1, 2 * p + r) | row_bit(2, 2 * p + r);
+        has[r] = (rows & of_kinds) != 0;
       }
       put(sum[p], has, row + p * pair_rows, extent, operands);
     }

@@ -33,9 +33,13 @@ struct alignas(16) Window {
   std::int32_t base = 0;  ///< even
   std::uint32_t kinds = 0;
   std::array<T, 3> value{};
-  alignas(16) std::array<LaneRows, 3> rows{};  ///< by kind: which have the step
-  LaneRows rows_of_all{};                      ///< of a program's first window: which have entries in any
+  /// Of each lane, by row (even and odd of each pair): whether it has the step, a bit for each; 4 bits for each kind. A
+  /// lane loads its own, and tests bits of a register.
+  alignas(16) std::array<std::uint16_t, spmvpack::layouts::csell::lanes> rows{};
 };
+/// The bit of a row's step of a kind: 0 for base - 1 and so on.
+constexpr std::uint32_t row_bit(std::uint32_t kind, std::uint32_t row) { return 1U << (4 * kind + row); }
+static_assert(std::size_t{2} * launch_rules::csell::most_pairs <= 4);
 static_assert(sizeof(Window<double>) == 96 && sizeof(Window<float>) == 96);
 
 /// The windows of one or two pairs of slices, in the order of their steps. Their number is a multiple of window_batch:
