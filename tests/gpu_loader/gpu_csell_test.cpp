@@ -1,6 +1,8 @@
 // csell on the GPU: the host's bits from every source of values and kind of columns, and what its checks refuse. Also
 // amb where threads take two lanes, or a row's. Part of gpu_test.
 
+#include <numeric>
+
 #include "catch.hpp"
 #include "csell_cases.hpp"
 #include "device.hpp"
@@ -12,6 +14,7 @@ namespace spmvpack::test {
 namespace {
 
 using gpu_loader::DeviceMatrix;
+using gpu_loader::Scalar;
 using Settings = std::map<std::string, std::string>;
 
 /// The default kernel gives the host's bits, at any place in memory, for sums alone and with alpha and beta.
@@ -96,6 +99,69 @@ void all_windows() {
   CHECK(cases >= 12);
 }
 
+/// A skew-symmetric matrix of few values: diagonals so far from the main one and as far on its other side, in lines of
+/// `length` that neighbours do not cross.
+CsrMatrix skew_diagonals(std::uint64_t rows, std::uint32_t length, const std::vector<std::uint32_t>& distances) {
+  std::mt19937_64 rng(1);
+  CsrMatrix pattern = from_rows<double>(rows, rows, rng, 0, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row;
+    for (const std::uint32_t d : distances) {
+      if (r >= d && (d != 1 || r % length != 0)) row.push_back(static_cast<std::uint32_t>(r - d));
+      if (r + d < rows && (d != 1 || (r + 1) % length != 0)) row.push_back(static_cast<std::uint32_t>(r + d));
+    }
+    return row;
+  });
+  return with_values<double>(std::move(pattern), [](std::uint64_t r, std::uint32_t c) {
+    return static_cast<double>(c) - static_cast<double>(r);
+  });
+}
+
+/// By windows: any alpha and beta, by value and in device memory, of A and of A^T, which is -A; y at any place, and its
+/// rows in any order.
+void require_windows_with_any_operands(const CsrMatrix& matrix) {
+  const encoder::PlanOptions options{.settings = {{"csell.values", "step"}, {"csell.sums", "1"}}};
+  const DeviceMatrix a = load_device(encode(matrix, "csell", options.settings).bytes);
+  REQUIRE(a.prepared_bytes() != 0);
+  std::vector<std::uint32_t> places(matrix.rows);
+  std::iota(places.begin(), places.end(), 3U);
+  std::shuffle(places.begin(), places.end(), std::mt19937_64(2));
+  const DeviceMatrix listed =
+      load_device(with_rows(matrix, "csell", options, encoder::PartIndices::of(places), matrix.rows + 5));
+  REQUIRE(listed.prepared_bytes() != 0);
+  const auto x = random_vector<double>(matrix.cols, 7), y0 = random_vector<double>(matrix.rows + 5, 8);
+  const DeviceVector<double> device_x(x);
+  const std::vector<double> sums = multiply<double>(a, x, "");
+  const auto require_product = [&](const DeviceMatrix& m, bool transpose, bool on_device, double beta,
+                                   std::size_t shift) {
+    constexpr double alpha = -2.5;
+    const auto rows = static_cast<std::size_t>(m.facts().rows);
+    std::vector<double> expected(y0.begin(), y0.begin() + static_cast<std::ptrdiff_t>(rows));
+    DeviceVector<double> y(rows, shift);
+    if (beta != 0) y.set(expected);
+    for (double& e : expected) e = beta == 0 ? 0.0 : beta * e;
+    for (std::size_t r = 0; r < sums.size(); ++r) {
+      double& e = expected[rows == sums.size() ? r : places[r]];
+      if (matrix.row_ptr[r] != matrix.row_ptr[r + 1]) e = std::fma(transpose ? -alpha : alpha, sums[r], e);
+    }
+    const DeviceVector<double> scalars(std::vector<double>{alpha, beta});
+    const auto scalar = [&](double value, int place) {
+      return on_device ? Scalar<double>::on_device(scalars.data() + place) : Scalar<double>(value);
+    };
+    const gpu_loader::DeviceMultiplier multiplier(m,
+                                                  describe<double>(transpose ? Operation::transpose : Operation::none));
+    multiplier.multiply<double>(scalar(alpha, 0), device_x.view(), scalar(beta, 1), y.span(), nullptr);
+    INFO("transpose " << transpose << ", on device " << on_device << ", beta " << beta << ", shift " << shift
+                      << ", listed " << (&m == &listed));
+    REQUIRE(same_bits(y.get(), expected));
+  };
+  for (const bool on_device : {false, true})
+    for (const double beta : {0.0, 0.75}) {
+      for (const bool transpose : {false, true})
+        for (const std::size_t shift : {0, 1}) require_product(a, transpose, on_device, beta, shift);
+      require_product(listed, false, on_device, beta, 0);
+    }
+}
+
 /// What loading on the device says; the host refuses the file, too.
 std::string refusal_on_device(const std::vector<std::byte>& file) {
   CHECK_THROWS_AS(host_loader::HostMatrix::load(open(file)), Error);
@@ -163,6 +229,13 @@ TEST_CASE("csell: the host's bits where loading makes windows, for one pair of s
   SECTION("f64") { all_windows<double, double>(); }
   SECTION("f32") { all_windows<float, float>(); }
   SECTION("f32 matrix, f64 vectors") { all_windows<float, double>(); }
+}
+
+TEST_CASE("csell: windows take scalars in device memory, A^T of a skew-symmetric matrix, and any place of y's rows",
+          "[short]") {
+  const std::uint64_t rows = rows_for_windows() + 77;
+  SECTION("two pairs of slices") { require_windows_with_any_operands(skew_diagonals(rows, 1000, {1, 1000})); }
+  SECTION("one pair") { require_windows_with_any_operands(skew_diagonals(rows, 99, {1, 99, 198, 297, 396})); }
 }
 
 TEST_CASE("csell: an error that a caller left behind stays with tables beyond the usual shared memory", "[short]") {

@@ -20,14 +20,11 @@ struct Rows {
   std::vector<std::uint32_t> list;
 };
 
-/// The matrix as one part, with its rows at these places.
 std::vector<std::byte> with_rows(const CsrMatrix& a, const std::string& layout,
                                  const std::map<std::string, std::string>& settings, const Rows& rows) {
   const auto places =
       rows.list.empty() ? encoder::PartIndices::range(rows.begin, a.rows) : encoder::PartIndices::of(rows.list);
-  const encoder::PartPlan part = encoder::find_layout_encoder(layout).plan(
-      {a, places, encoder::PartIndices::all(a.cols), nullptr, nullptr}, {.settings = settings});
-  return file_of(rows.size, a.cols, a.value_type(), {part}, a);
+  return test::with_rows(a, layout, {.settings = settings}, places, rows.size);
 }
 
 std::vector<std::uint32_t> some_rows(std::uint64_t count, std::uint64_t size, std::uint64_t seed) {

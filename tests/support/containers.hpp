@@ -121,6 +121,14 @@ inline std::vector<std::byte> file_of(std::uint64_t rows, std::uint64_t cols, Va
   return written(source);
 }
 
+/// The matrix as one part, whose rows are at these places of `size` rows.
+inline std::vector<std::byte> with_rows(const CsrView& a, std::string_view layout, const encoder::PlanOptions& options,
+                                        const encoder::PartIndices& places, std::uint64_t size) {
+  const encoder::PartPlan part = encoder::find_layout_encoder(layout).plan(
+      {a, places, encoder::PartIndices::all(a.cols()), nullptr, nullptr}, options);
+  return file_of(size, a.cols(), a.value_type(), {part}, a);
+}
+
 /// The names of all layouts.
 inline std::vector<std::string> layout_names() {
   std::vector<std::string> names;

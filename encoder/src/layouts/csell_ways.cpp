@@ -188,11 +188,12 @@ class WayPlanner {
                .longest = groups.longest,
                .device_bytes = bytes};
     if (options_.aim.target == Target::gpu && (source == Source::step || source == Source::single) && f.block == 1 &&
-        f.offset_groups == 0 && launch_rules::csell::worth_windows(f.slices, device_.multiprocessors)) {
-      f.windows = columns.windows(a_.cols(), 2);
-      f.pairs = f.windows != 0 ? 2 : 1;
-      if (f.windows == 0) f.windows = columns.windows(a_.cols(), 1);
-    }
+        f.offset_groups == 0 && launch_rules::csell::worth_windows(f.slices, device_.multiprocessors))
+      for (const std::uint32_t pairs : launch_rules::csell::pairs_by_preference) {
+        f.pairs = pairs;
+        f.windows = columns.windows(a_.cols(), pairs);
+        if (f.windows != 0) break;
+      }
     return f;
   }
 

@@ -248,11 +248,8 @@ std::uint64_t append(std::vector<std::byte>& bytes, const std::vector<T>& array)
 
 /// With so many pairs of slices to a program.
 template <class A>
-std::unique_ptr<const DeviceWindows> make(const PartView& part, std::uint32_t pairs, const LoadContext& context) {
-  const View<A> v = view<A>(part);
-  const std::vector<Group> patterns = copied_back(std::span(v.patterns, patterns_of(part.info())), context.stream);
-  const std::vector<A> values = copied_back(std::span(v.values, values_of(part.info())), context.stream);
-  WindowPrograms<A> programs(patterns, values, part.cols(), most_windows(v.slice_count), pairs);
+std::unique_ptr<const DeviceWindows> make(const View<A>& v, WindowPrograms<A> programs, std::uint32_t pairs,
+                                          const LoadContext& context) {
   std::vector<WindowProgram> in_order;
   constexpr std::uint64_t at_once = 1U << 16U;
   const std::size_t of_program = std::size_t{2} * pairs;
@@ -301,9 +298,15 @@ void launch_windows(const DevicePart& part, const DeviceWindows& windows, const 
 
 std::unique_ptr<const DeviceWindows> make_windows(const PartView& part, const LoadContext& context) {
   if (!launch_rules::csell::worth_windows(slices_of(part.info()), context.device.multiprocessors)) return nullptr;
-  return dispatch(part.info().value_type, [&]<class A>(A) {
-    auto of_two = make<A>(part, 2, context);
-    return of_two ? std::move(of_two) : make<A>(part, 1, context);
+  return dispatch(part.info().value_type, [&]<class A>(A) -> std::unique_ptr<const DeviceWindows> {
+    const View<A> v = view<A>(part);
+    const std::vector<Group> patterns = copied_back(std::span(v.patterns, patterns_of(part.info())), context.stream);
+    const std::vector<A> values = copied_back(std::span(v.values, values_of(part.info())), context.stream);
+    for (const std::uint32_t pairs : launch_rules::csell::pairs_by_preference) {
+      WindowPrograms<A> programs(patterns, values, part.cols(), most_windows(v.slice_count), pairs);
+      if (auto windows = make(v, std::move(programs), pairs, context)) return windows;
+    }
+    return nullptr;
   });
 }
 

@@ -24,6 +24,8 @@ constexpr bool worth_windows(std::uint64_t slices, std::uint64_t multiprocessors
 
 /// Rows of a pair of slices; pairs that a warp multiplies together.
 inline constexpr std::uint32_t pair_rows = 64, most_pairs = 2;
+/// How many pairs a program is for: the first of these with which all slices have programs.
+inline constexpr std::array<std::uint32_t, 2> pairs_by_preference{2, 1};
 /// Two pairs, if they have at most two batches: half as much is done beside the windows. 7 points of 160 a side 29.7
 /// us, by pairs 32.9; but 27 points, whose registers are too many for as many warps, 31.9 and 31.7, of 104 a side 24.4
 /// and 23.3 (H200).
