@@ -211,7 +211,8 @@ HOST_ONLY = {"amb.alone", "bitflag.empty_rows", "bitflag.rows", "bitflag.table_e
              "coo.alone", "csell.entries",
              "csr.empty_rows", "csr.scattered_entries", "csr.uneven_rows",
              "csell.raw_entries", "dia.task_diagonals", "ell.alone", "ell.page_slots", "pjds.alone", "pjds.page_slots", "sell.alone",
-             "sjds.codes", "sjds.listed", "sjds.multiplies", "sjds.pieces", "sjds.scaled_rows", "sjds.slices", "sjds.steps", "sjds.tail", "sjds.windows",
+             "sjds.codes", "sjds.column_steps", "sjds.group_steps", "sjds.listed", "sjds.multiplies", "sjds.pieces", "sjds.plain_steps", "sjds.run_steps",
+             "sjds.scaled_rows", "sjds.slices", "sjds.steps", "sjds.tail", "sjds.windows",
              "y.rows"}
 
 
