@@ -26,8 +26,8 @@ A GPU's prices are the non-negative solution of least squares of the relative er
 with the error; layouts that take more than 1.8 times as long as the best one of their matrix (3 times, of the shapes, whose
 predictions are held to that) count a tenth, and shapes a half. Needs scipy, unless it is to --collect only.
 
---left-out fits a GPU's prices once for each kind of generated matrix without its matrices (grids of 5, 7 and 27 points
-are one kind), and once for each real one without it, and writes what `auto` would take of what was left out, between
+--left-out fits prices once for each kind of generated matrix without its matrices (grids of 5, 7 and 27 points are one
+kind), and once for each real one without it, and writes what `auto` would take of what was left out, between
 <!-- left out --> in docs/BENCHMARKS.md.
 """
 
@@ -211,7 +211,8 @@ HOST_ONLY = {"amb.alone", "bitflag.empty_rows", "bitflag.rows", "bitflag.table_e
              "coo.alone", "csell.entries",
              "csr.empty_rows", "csr.scattered_entries", "csr.uneven_rows",
              "csell.raw_entries", "dia.task_diagonals", "ell.alone", "ell.page_slots", "pjds.alone", "pjds.page_slots", "sell.alone",
-             "sjds.codes", "sjds.listed", "sjds.multiplies", "sjds.pieces", "sjds.scaled_rows", "sjds.slices", "sjds.steps", "sjds.tail", "sjds.windows",
+             "sjds.codes", "sjds.column_steps", "sjds.group_steps", "sjds.listed", "sjds.multiplies", "sjds.pieces", "sjds.plain_steps", "sjds.run_steps",
+             "sjds.scaled_rows", "sjds.slices", "sjds.steps", "sjds.tail", "sjds.windows",
              "y.rows"}
 
 
@@ -242,9 +243,9 @@ def translated(work):
     return changed
 
 
-def fit_host(times, weights, units, before):
-    """The host's price for each unit that a GPU has: least squares of logarithms, because few matrices and much noise
-    would otherwise pull prices down. What no plan that was measured does (csell's tables) keeps its price of before."""
+def fit_host(times, weights, before):
+    """The host's price for each unit: least squares of logarithms, because few matrices and much noise would otherwise
+    pull prices down. What no plan that was measured does (csell's tables) keeps its price of before."""
     import numpy
     import scipy.optimize
     layouts = [layout for matrix in times["matrices"] for layout in matrix["layouts"].values()]
@@ -269,7 +270,13 @@ def fit_host(times, weights, units, before):
     solution = scipy.optimize.least_squares(errors, start, loss=weighted_cauchy).x
     prices = dict(zip(known, numpy.exp(solution) / scale))
     return {unit: rounded(sum(prices[other] for other in on_host(unit))) if set(on_host(unit)) <= set(known) else before[unit]
-            for unit in HOST_ONLY | set(units)}
+            for unit in before.keys() | HOST_ONLY if not of_name_only(unit)}
+
+
+def fit_once(machine):
+    """A fit of a machine's prices in which no matrix has more weight."""
+    before = kept_prices()[machine]
+    return lambda times: fit_host(times, {}, before) if machine == "host" else fit_gpu(times, {})
 
 
 def rounded(price):
@@ -505,9 +512,9 @@ def constant(matrices, layout):
     return geometric_mean([of[layout] / min(of.values()) for of in times])
 
 
-def left_out(times, fit):
+def left_out(times, fit, caches):
     """Tables of what prices make of matrices that they were not fitted to; `fit`: the prices of times."""
-    text = (f"{times['machine']}, cold cache. Each line's matrices were left out of the fit of the prices that choose "
+    text = (f"{times['machine']}, {caches}. Each line's matrices were left out of the fit of the prices that choose "
             "among their layouts: `auto` over the best, geometric mean and worst; how many are within 3 %; errors of "
             "predictions near the best. No matrix has more weight here for being a yardstick.\n")
     kinds = sorted({kind_of(m) for m in times["matrices"]})
@@ -621,7 +628,7 @@ def main():
         return
     if options.left_out:
         write_document("left out", "\n".join(
-            left_out(chosen_from(load(times_path(gpu))), lambda times: fit_gpu(times, {})) for gpu in GPUS))
+            left_out(chosen_from(load(times_path(machine))), fit_once(machine), CACHES[machine]) for machine in MACHINES))
         return
     kept = MACHINES if options.keep_prices == [] or options.by_name else options.keep_prices or ()
     prices = kept_prices()
@@ -631,9 +638,8 @@ def main():
                 chosen_from(load(times_path(gpu))), fit_gpu, MOST_SLOWER,
                 lambda matrix: best_allowed(matrix) if matrix["group"] in ("real", "suite") else best_yardstick(matrix))
     if "host" not in kept:
-        units = [unit for unit in prices[GPUS[0]] if unit not in HOST_ONLY and not of_name_only(unit)]
         prices["host"] = by_name_only(prices["host"]) | settled(
-            chosen_from(load(times_path("host"))), lambda *a: fit_host(*a, units, prices["host"]), MOST_SLOWER_ON_HOST,
+            chosen_from(load(times_path("host"))), lambda *a: fit_host(*a, prices["host"]), MOST_SLOWER_ON_HOST,
             lambda matrix: best_yardstick(matrix) if matrix["group"] == "shapes" else best_allowed(matrix))
     for machine in MACHINES:
         if machine not in kept or options.by_name:

@@ -3,7 +3,7 @@
 
 usage: left_out_test.py
 
-Fits the prices of each GPU again without each kind of generated matrix, and without each real one, as
+Fits the prices of each machine again without each kind of generated matrix, and without each real one, as
 benchmarks/fit_times.py --left-out does, and compares what becomes of what was left out with its line in the tables.
 """
 
@@ -26,12 +26,12 @@ TITLES = {"suite": "The suite, a kind left out", "small": "Small ones, a kind le
           "shapes": "Plain shapes, a kind left out", "real": "Real matrices, one left out"}
 
 
-def lines_of(gpu, title):
+def lines_of(machine, title):
     """{kind: the numbers of its line} in the table of the document."""
     text = (ROOT / "docs/BENCHMARKS.md").read_text()
     text = re.search(r"<!-- left out -->(.*?)<!-- /left -->", text, re.S)[1]
-    machine = fit_times.load(fit_times.times_path(gpu))["machine"]
-    text = text[text.index(f"\n{machine}, cold cache"):]
+    name = fit_times.load(fit_times.times_path(machine))["machine"]
+    text = text[text.index(f"\n{name}, {fit_times.CACHES[machine]}"):]
     table = text[text.index(f"**{title}**"):].split("\n\n")[1]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
     return {row[0].strip("*"): numbers(row[1:]) for row in rows}
@@ -48,30 +48,31 @@ def check(found, told, what):
             raise AssertionError(f"{what}: {found}, but the document says {told}")
 
 
-def recompute(gpu):
-    times = fit_times.chosen_from(fit_times.load(fit_times.times_path(gpu)))
+def recompute(machine):
+    times = fit_times.chosen_from(fit_times.load(fit_times.times_path(machine)))
+    fit = fit_times.fit_once(machine)
     groups = [group for group in TITLES if any(m["group"] == group for m in times["matrices"])]
-    told = {group: lines_of(gpu, TITLES[group]) for group in groups}
+    told = {group: lines_of(machine, TITLES[group]) for group in groups}
     found = {group: {"all": fit_times.Record()} for group in groups}
     kinds = sorted({fit_times.kind_of(m) for m in times["matrices"]})
     for kind in kinds:
         rest = {"machine": times["machine"], "matrices": [m for m in times["matrices"] if fit_times.kind_of(m) != kind]}
-        prices = collections.defaultdict(float, fit_times.fit_gpu(rest, {}))
+        prices = collections.defaultdict(float, fit(rest))
         for matrix in (m for m in times["matrices"] if m["group"] in found):
             if fit_times.kind_of(matrix) == kind:
                 for line in (kind, "all") if matrix["group"] != "real" else ("all", ):
                     found[matrix["group"]].setdefault(line, fit_times.Record()).add(matrix, prices)
     for group in groups:
         if set(found[group]) != set(told[group]):
-            raise AssertionError(f"{gpu}, {group}: lines of {sorted(told[group])}, expected {sorted(found[group])}")
+            raise AssertionError(f"{machine}, {group}: lines of {sorted(told[group])}, expected {sorted(found[group])}")
         for line, record in found[group].items():
-            check(numbers(record.columns().split("|")), told[group][line], f"{gpu}, {group}, {line}")
-    print(f"{gpu}: {len(kinds)} left out, as docs/BENCHMARKS.md has them")
+            check(numbers(record.columns().split("|")), told[group][line], f"{machine}, {group}, {line}")
+    print(f"{machine}: {len(kinds)} left out, as docs/BENCHMARKS.md has them")
 
 
 def main():
-    for gpu in fit_times.GPUS:
-        recompute(gpu)
+    for machine in fit_times.MACHINES:
+        recompute(machine)
 
 
 if __name__ == "__main__":

@@ -49,6 +49,10 @@ constexpr std::array newer_units{NewerUnit{"bitflag.idle_entries", 2},
                                  NewerUnit{"csell.window_slots", 2},
                                  NewerUnit{"csell.windows", 2},
                                  NewerUnit{"csr.vector_waves", 2},
+                                 NewerUnit{"sjds.column_steps", 2},
+                                 NewerUnit{"sjds.group_steps", 2},
+                                 NewerUnit{"sjds.plain_steps", 2},
+                                 NewerUnit{"sjds.run_steps", 2},
                                  NewerUnit{"x.copies", 2},
                                  NewerUnit{"x.first", 2}};
 constexpr std::size_t longest_id = 64;

@@ -233,6 +233,10 @@ TEST_CASE("a host's file of an older schema has the package's prices of newer un
                                           "csell.window_slots",
                                           "csell.windows",
                                           "csr.vector_waves",
+                                          "sjds.column_steps",
+                                          "sjds.group_steps",
+                                          "sjds.plain_steps",
+                                          "sjds.run_steps",
                                           "x.copies",
                                           "x.first"};
   for (const char* const unit : of_third) json["picoseconds"].erase(unit);
@@ -246,7 +250,7 @@ TEST_CASE("a host's file of an older schema has the package's prices of newer un
   const auto read = encoder::parse_profile(json.dump(), "F");
   CHECK(read->device == encoder::Device{});
   CHECK(read->price("csr.rows") == 7);
-  for (const char* const unit : {"csell.mirrors", "csell.mirror_blocks", "bytes.from_memory"})
+  for (const char* const unit : {"csell.mirrors", "csell.mirror_blocks", "bytes.from_memory", "sjds.plain_steps"})
     CHECK(read->price(unit) == host.price(unit));
   json["picoseconds"]["csell.mirrors"] = 1;
   CHECK_THAT(refusal(json.dump()), Catch::StartsWith("F: picoseconds.csell.mirrors: not known to this version"));

@@ -1,7 +1,9 @@
-// Layout sjds: the worked example of docs/LAYOUTS.md, its bytes; which rows are long; what is refused.
+// Layout sjds: the worked example of docs/LAYOUTS.md, its bytes; which rows are long; what is refused; the work that is
+// counted of its slices' kinds is that of the kinds which a host finds in its bytes.
 
 #include "spmvpack/container/layouts/sjds.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -10,7 +12,10 @@
 #include "containers.hpp"
 #include "matrices.hpp"
 #include "products.hpp"
+#include "sjds_cases.hpp"
+#include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
+#include "spmvpack/launch_rules/sjds_kinds.hpp"
 #include "worked_example.hpp"
 
 namespace spmvpack::test {
@@ -128,6 +133,102 @@ TEST_CASE("sjds sorts the rows of a window, and lists those that do not follow e
   REQUIRE(as_they_are.slices.size() == 3);
   for (const Slice& s : as_they_are.slices) CHECK(!s.is_listed());
   CHECK(as_they_are.slices[2].row == 16);
+}
+
+/// Steps of eight lanes by kinds of slices, as the units of work count them.
+struct StepsOfKinds {
+  std::uint64_t slices = 0, windows = 0, steps = 0;  ///< no plain slices; steps of slices without kind
+  std::uint64_t plain = 0, runs = 0, columns = 0, groups = 0;
+  bool operator==(const StepsOfKinds&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const StepsOfKinds& s) {
+  return out << s.slices << " slices, " << s.windows << " + " << s.steps << ", plain " << s.plain << ", runs " << s.runs
+             << ", columns " << s.columns << ", groups " << s.groups;
+}
+
+StepsOfKinds planned(const CsrMatrix& a) {
+  const encoder::PartPlan plan = plan_of(a, "sjds", {.aim = {.target = encoder::Target::host}});
+  const auto count = [&](std::string_view unit) {
+    const auto found =
+        std::find_if(plan.work.begin(), plan.work.end(), [&](const encoder::Counter& c) { return c.name == unit; });
+    REQUIRE(found != plan.work.end());
+    return found->value;
+  };
+  return {count("sjds.slices"),    count("sjds.windows"),      count("sjds.steps"),      count("sjds.plain_steps"),
+          count("sjds.run_steps"), count("sjds.column_steps"), count("sjds.group_steps")};
+}
+
+/// As a host's loader finds them in the bytes.
+StepsOfKinds loaded(const CsrMatrix& a) {
+  namespace rules = launch_rules::sjds;
+  const LoadedPart part = open(encode(a, "sjds", {}).bytes).load_part(0);
+  const auto v = view<double>(part.view());
+  std::vector<rules::Kind> kinds;
+  for (std::uint64_t s = 0; s < v.row_slices(); ++s) kinds.push_back(rules::kind_of(SliceView::of(v, s)));
+  const auto without = static_cast<std::uint64_t>(std::count(kinds.begin(), kinds.end(), rules::any));
+  if (!rules::worth_kinds(kinds.size() - without, kinds.size())) std::fill(kinds.begin(), kinds.end(), rules::any);
+  kinds.resize(v.slice_count, rules::any);  // pieces
+  StepsOfKinds counts;
+  for (std::uint64_t s = 0; s < v.slice_count; ++s) {
+    const Slice& slice = v.slices[s];
+    counts.slices += kinds[s] == rules::plain ? 0 : 1;
+    if (kinds[s] == rules::any) {
+      counts.windows += slice.windows();
+      counts.steps += slice.steps();
+    } else {
+      (kinds[s] == rules::plain        ? counts.plain
+       : rules::has_runs(kinds[s])     ? counts.runs
+       : kinds[s] == rules::one_column ? counts.columns
+                                       : counts.groups) += slice.full();
+    }
+  }
+  return counts;
+}
+
+TEST_CASE("the planner counts the steps of sjds by the kinds of slices that a host finds in its bytes") {
+  for (const std::uint64_t seed : {7U, 8U, 9U})
+    for (const NamedMatrix& m : random_matrices<double>(seed, 3)) {
+      INFO(m.name);
+      CHECK(planned(m.matrix) == loaded(m.matrix));
+    }
+  StepsOfKinds all;
+  const auto check = [&](const CsrMatrix& a) {
+    const StepsOfKinds counts = planned(a);
+    CHECK(counts == loaded(a));
+    all.plain += counts.plain;
+    all.runs += counts.runs;
+    all.columns += counts.columns;
+    all.groups += counts.groups;
+  };
+  for (const std::uint32_t rows_each : {2U, 3U, 4U, 6U, 8U})
+    for (const std::uint32_t nodes_around : {2U, 40U, 600U}) {
+      INFO("nodes of " << rows_each << " rows, " << nodes_around << " around");
+      check(rows_of_nodes<double>(601, rows_each, nodes_around, 3));
+    }
+  for (const std::uint32_t width : {9U, 40U, 1000U}) {
+    INFO("a grid " << width << " wide");
+    check(rows_of_grid<double>(width, 4000 / width, 3));
+  }
+  for (const std::uint32_t gap : {5U, 100U, 70'000U}) {
+    INFO("two runs, " << gap << " apart");
+    check(rows_of_two_runs<double>(1500, gap, 3));
+  }
+  CHECK((all.plain != 0 && all.runs != 0 && all.columns != 0 && all.groups != 0));
+}
+
+TEST_CASE("a slice of sjds at the last columns is not plain, as its window step begins before them") {
+  // Eight rows with as many consecutive columns, behind `before` others, of 16 and more.
+  const auto steps = [](std::uint32_t before, std::uint64_t cols) {
+    std::vector<std::vector<std::uint32_t>> rows(8);
+    for (std::uint32_t r = 0; r < 8; ++r)
+      for (std::uint32_t k = 0; k < 5; ++k) rows[r].push_back(before + r + 8 * k);
+    const CsrMatrix a = from_lists(rows, cols);
+    CHECK(planned(a) == loaded(a));
+    return planned(a);
+  };
+  CHECK(steps(0, 48).plain == 5);
+  CHECK(steps(1, 48).plain == 0);
+  CHECK(steps(1, 48).runs == 5);
 }
 
 TEST_CASE("settings of sjds that it cannot have are refused") {

@@ -44,6 +44,7 @@ struct WindowPlan {
   CountedVector<Slice> slices;
   CountedVector<std::array<std::uint16_t, lanes>> rows;
   CountedVector<std::uint32_t> long_rows;
+  KindFacts kinds;
   bool has_others = false;
 };
 
@@ -69,9 +70,11 @@ WindowPlan plan_window(const CsrView& a, std::uint64_t begin, std::uint64_t end,
     for (std::size_t lane = 0; lane < n; ++lane) rows.at(lane) = static_cast<std::uint16_t>(order[i + lane]);
     bool in_order = true;
     for (std::size_t lane = 1; lane < n; ++lane) in_order = in_order && order[i + lane] == order[i] + lane;
-    Slice slice = measure(a, Lanes::of_rows(a, begin, {rows.data(), n}));
+    FullSteps full;
+    Slice slice = measure(a, Lanes::of_rows(a, begin, {rows.data(), n}), &full);
     slice.row = static_cast<std::uint32_t>(in_order ? begin + order[i] : begin);
     slice.set_kind(static_cast<std::uint32_t>(n), slice.is_wide(), !in_order, false);
+    plan.kinds.add(slice, full.kind_of(slice, a.cols()));
     plan.slices.push_back(slice);
   }
   return plan;
@@ -127,8 +130,9 @@ Places place_slices(CountedVector<Slice>& slices, Source source) {
   return next;
 }
 
-WorkFacts facts_of(const Choices& choices, std::uint64_t rows, std::uint64_t window_rows) {
+WorkFacts facts_of(const Choices& choices, const KindFacts& kinds, std::uint64_t rows, std::uint64_t window_rows) {
   WorkFacts f{.slices = choices.slices.size(), .pieces = choices.pieces, .decodes = choices.table.size() > 1};
+  if (launch_rules::sjds::worth_kinds(kinds.slices, choices.row_slices())) f.kinds = kinds;
   for (const Slice& s : choices.slices) {
     f.windows += s.windows();
     f.steps += s.steps();
@@ -156,7 +160,9 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
       plans[w] = plan_window(a, w * window_rows, std::min(a.rows(), (w + 1) * window_rows), sort);
   });
   CountedVector<std::uint32_t> long_rows;
+  KindFacts kinds;
   for (const WindowPlan& w : plans) {
+    kinds.add(w.kinds);
     choices.windows.push_back(RowWindow::of(choices.slices.size(), w.has_others));
     choices.slices.insert(choices.slices.end(), w.slices.begin(), w.slices.end());
     choices.rows.insert(choices.rows.end(), w.rows.begin(), w.rows.end());
@@ -181,7 +187,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.counts[section_codes] = source == Source::raw ? 0 : end.values;
   add_sections(plan, sections);
   share_by_section(plan);
-  const WorkFacts work = facts_of(choices, a.rows(), window_rows);
+  const WorkFacts work = facts_of(choices, kinds, a.rows(), window_rows);
   plan.work = work_of(work);
   if (options.aim.target == Target::host) plan.near_entries = entries_in_turns(a, long_rows, max_entries);
   plan.counters = {{"source." + std::string(source_names.at(static_cast<std::size_t>(source))), 1},
@@ -251,7 +257,7 @@ Least least(const Survey& s) {
   const std::uint64_t bytes = nnz + (codes ? nnz / 2 : nnz * size_of(s.a.value_type()));
   // A piece has turns of 64 of 2,048 columns at least, of more than 32,768.
   constexpr std::uint64_t least_in_turns = 1024;
-  return {bytes, s.longest_row >= least_in_turns, {{"sjds.multiplies", 1}, {"sjds.windows", steps}}};
+  return {bytes, s.longest_row >= least_in_turns, {{"sjds.multiplies", 1}, {"sjds.plain_steps", steps}}};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/layouts/sjds.hpp"
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/launch_rules/sjds_kinds.hpp"
 
 namespace spmvpack::encoder::layouts::sjds_plans {
 
@@ -43,20 +44,55 @@ constexpr Source usual_source(const PartFacts& part, Objective optimize) {
   return save && part.distinct_values != 0 && fit_codes(part) ? Source::code : Source::raw;
 }
 
+/// Slices of rows for whose kinds a host's multiply has loops, and their steps of eight lanes.
+struct KindFacts {
+  std::uint64_t slices = 0, plain_slices = 0;
+  std::uint64_t windows = 0, steps = 0;  ///< as in WorkFacts; and both together, by kinds of slices:
+  std::uint64_t plain_steps = 0, run_steps = 0, column_steps = 0, group_steps = 0;
+
+  void add(const Slice& slice, launch_rules::sjds::Kind kind) {
+    using namespace launch_rules::sjds;
+    if (kind == any) return;
+    ++slices;
+    plain_slices += kind == plain ? 1 : 0;
+    windows += slice.windows();
+    steps += slice.steps();
+    (kind == plain        ? plain_steps
+     : has_runs(kind)     ? run_steps
+     : kind == one_column ? column_steps
+                          : group_steps) += slice.full();
+  }
+  void add(const KindFacts& more) {
+    slices += more.slices;
+    plain_slices += more.plain_slices;
+    windows += more.windows;
+    steps += more.steps;
+    plain_steps += more.plain_steps;
+    run_steps += more.run_steps;
+    column_steps += more.column_steps;
+    group_steps += more.group_steps;
+  }
+};
+
 /// What a multiply goes through.
 struct WorkFacts {
   std::uint64_t slices = 0, pieces = 0;
   std::uint64_t windows = 0, steps = 0, tail = 0;  ///< steps of each kind
   std::uint64_t listed = 0;                        ///< rows in lists
   std::uint64_t scaled_rows = 0;                   ///< of windows with rows in no slice
+  KindFacts kinds{};                               ///< slices of these, and their steps, are among those above
   bool decodes = false;                            ///< codes of several values
 };
-/// PartPlan::work, on a host.
+/// PartPlan::work, on a host. Plain slices are no `sjds.slices`: a unit of their own was fitted to take no time.
 inline std::vector<Counter> work_of(const WorkFacts& f) {
   std::vector<Counter> work{{"sjds.multiplies", 1},
-                            {"sjds.slices", f.slices},
-                            {"sjds.windows", f.windows},
-                            {"sjds.steps", f.steps},
+                            {"sjds.slices", f.slices - f.kinds.plain_slices},
+                            {"sjds.windows", f.windows - f.kinds.windows},
+                            {"sjds.steps", f.steps - f.kinds.steps},
+                            {"sjds.plain_steps", f.kinds.plain_steps},
+                            {"sjds.run_steps", f.kinds.run_steps},
+                            {"sjds.column_steps", f.kinds.column_steps},
+                            {"sjds.group_steps", f.kinds.group_steps},
                             {"sjds.tail", f.tail},
                             {"sjds.listed", f.listed},
                             {"sjds.scaled_rows", f.scaled_rows},

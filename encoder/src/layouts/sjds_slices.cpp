@@ -19,17 +19,31 @@ struct Columns {
   [[nodiscard]] bool within(std::uint32_t reach_of) const { return greatest - least < reach_of; }
 };
 
-/// Calls f(step, lanes, columns, is_window) for the steps of a slice in order.
-template <class F>
-void each_step(const CsrView& a, const Lanes& from, F&& f) {
+/// Calls f(step, lanes, columns, is_window) for the steps of a slice in order, and full_step(step, columns of the
+/// lanes) before those of all lanes.
+template <class F, class FullStep>
+void each_step(const CsrView& a, const Lanes& from, F&& f, FullStep&& full_step) {
   const bool has_windows = a.cols() >= reach;
-  for (std::uint32_t step = 0; step < from.steps(); ++step) {
-    const bool full = step < from.full_steps();
-    const std::uint32_t n = full ? lanes : from.lanes_of(step);
+  for (std::uint32_t step = 0; step < from.full_steps(); ++step) {
+    launch_rules::sjds::StepColumns of_lanes;
+    Columns columns;
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      of_lanes[lane] = a.col_idx()[from.entry(lane, step)];
+      columns.take(of_lanes[lane]);
+    }
+    full_step(step, of_lanes);
+    f(step, lanes, columns, has_windows && columns.within(reach));
+  }
+  for (std::uint32_t step = from.full_steps(); step < from.steps(); ++step) {
+    const std::uint32_t n = from.lanes_of(step);
     Columns columns;
     for (std::uint32_t lane = 0; lane < n; ++lane) columns.take(a.col_idx()[from.entry(lane, step)]);
-    f(step, n, columns, full && has_windows && columns.within(reach));
+    f(step, n, columns, false);
   }
+}
+template <class F>
+void each_step(const CsrView& a, const Lanes& from, F&& f) {
+  each_step(a, from, f, [](std::uint32_t, const launch_rules::sjds::StepColumns&) {});
 }
 
 /// Makes `element` element i of the array that the bytes are.
@@ -59,21 +73,32 @@ Lanes Lanes::of_piece(std::uint64_t begin, std::uint64_t count) {
   return from;
 }
 
-Slice measure(const CsrView& a, const Lanes& from) {
-  std::uint32_t windows = 0, steps = 0, tail = 0, tail_entries = 0;
+Slice measure(const CsrView& a, const Lanes& from, FullSteps* full) {
+  std::uint32_t windows = 0, steps = 0, tail = 0, tail_entries = 0, last_base = 0;
   Columns others;
-  each_step(a, from, [&](std::uint32_t step, std::uint32_t n, const Columns& columns, bool is_window) {
-    if (is_window) {
-      ++windows;
-      return;
-    }
-    others.take(columns.least);
-    others.take(columns.greatest);
-    if (step < from.full_steps())
-      ++steps;
-    else
-      ++tail, tail_entries += n;
-  });
+  launch_rules::sjds::CommonColumns common;
+  bool is_open = full != nullptr;
+  each_step(
+      a, from,
+      [&](std::uint32_t step, std::uint32_t n, const Columns& columns, bool is_window) {
+        if (is_window) {
+          ++windows;
+          last_base = std::max(last_base, columns.least);
+          return;
+        }
+        others.take(columns.least);
+        others.take(columns.greatest);
+        if (step < from.full_steps())
+          ++steps;
+        else
+          ++tail, tail_entries += n;
+      },
+      [&](std::uint32_t step, const launch_rules::sjds::StepColumns& columns) {
+        if (!is_open) return;
+        if (launch_rules::sjds::CommonColumns::is_look(step)) is_open = common.is_open();
+        common.take(columns);
+      });
+  if (full != nullptr) *full = {common, last_base};
   Slice slice{};
   const bool any = steps + tail != 0, wide = any && !others.within(narrow_columns);
   slice.column = any && !wide ? others.least : 0;

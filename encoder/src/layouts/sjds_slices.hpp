@@ -7,6 +7,7 @@
 #include "spmvpack/container/csr_matrix.hpp"
 #include "spmvpack/container/layouts/sjds.hpp"
 #include "spmvpack/encoder/value_table.hpp"
+#include "spmvpack/launch_rules/sjds_kinds.hpp"
 
 namespace spmvpack::encoder::layouts::sjds_plans {
 
@@ -39,8 +40,23 @@ class Lanes {
   std::uint32_t stride_ = 1;
 };
 
-/// Counts the steps of each kind and chooses the width of columns. Of the kind of slice, only that is set.
-Slice measure(const CsrView& a, const Lanes& from);
+/// What a slice's steps of all lanes have in common, by which a host's loops go.
+struct FullSteps {
+  launch_rules::sjds::CommonColumns common;
+  std::uint32_t last_base = 0;  ///< the greatest first column of a window step
+
+  /// Of a slice of a part with so many columns.
+  [[nodiscard]] launch_rules::sjds::Kind kind_of(const Slice& slice, std::uint64_t cols) const {
+    // A window step begins before the last columns, so that places of these are others.
+    return launch_rules::sjds::kind_of(
+        slice, [&] { return common.are_consecutive() && last_base + std::uint64_t{reach} <= cols; },
+        [&] { return common; });
+  }
+};
+
+/// Counts the steps of each kind and chooses the width of columns. Of the kind of slice, only that is set. Where
+/// `full` is not null, its steps of all lanes are taken.
+Slice measure(const CsrView& a, const Lanes& from, FullSteps* full = nullptr);
 
 // What belongs to a slice of each section; the bytes of `out` are 0 before.
 

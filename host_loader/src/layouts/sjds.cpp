@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "sjds_sums.hpp"
 #include "spmvpack/container/parallel.hpp"
@@ -14,6 +13,7 @@ namespace spmvpack::host_loader::layouts {
 namespace {
 
 using namespace sjds_sums;
+namespace rules = launch_rules::sjds;
 
 /// A part that takes so many bytes, about half of a last-level cache, is fetched ahead; one that is in the cache would
 /// only take longer.
@@ -49,6 +49,10 @@ struct Lanes {
   template <class Columns>
   SPMVPACK_INLINE static Lanes gather(const V* x, const Columns& columns, Groups /*groups*/) {
     return gather(x, columns);
+  }
+  template <class Columns>
+  SPMVPACK_INLINE static Lanes gather(const V* x, const Columns& columns, OneColumn /*one*/) {
+    return all(x[columns[0]]);
   }
   SPMVPACK_INLINE static Lanes window(const V* from, EightPlaces places) { return gather(from, places); }
   struct Table {
@@ -197,40 +201,10 @@ struct Order final : LayoutState {
   template <class A>
   static Array<Kind> kinds_of(const View<A>& v, int threads) {
     Array<Kind> kinds(v.row_slices());
-    parallel_items(kinds.size(), 4096, threads, [&](std::uint64_t s) { kinds[s] = kind_of(SliceView::of(v, s)); });
-    const auto with_kind = kinds.size() - static_cast<std::uint64_t>(std::count(kinds.begin(), kinds.end(), any));
-    // One of so many is few: the loop for any slices is faster by 5 to 8 % than that for all kinds.
-    constexpr std::uint64_t few = 8;
-    return few * with_kind < kinds.size() ? Array<Kind>() : std::move(kinds);
-  }
-  static Kind kind_of(const SliceView& view) {
-    constexpr std::uint32_t least = 4;  // steps for which that is worth it
-    const Slice& slice = view.slice;
-    const WindowStep* const windows = view.window_steps();
-    if (slice.rows() == lanes && !slice.is_listed() && slice.steps() + slice.tail() == 0 &&
-        std::all_of(windows, windows + slice.windows(),
-                    [](const WindowStep& step) { return step.places == consecutive; }))
-      return plain;
-    if (slice.full() < least) return any;
-    std::uint32_t others = 0, gaps = 0;  // lanes whose columns differ from the lane's before, are not one higher
-    bool rise = true;
-    const auto count = [](std::uint32_t bits) { return static_cast<std::uint32_t>(std::popcount(bits)); };
-    const auto look = [&](std::uint64_t steps, auto&& column) {
-      for (std::uint64_t k = 0; k < steps && (count(others) < groups || (rise && count(gaps) <= 1)); ++k)
-        for (std::uint32_t lane = 1; lane < lanes; ++lane) {
-          const std::uint64_t before = column(k, lane - 1), here = column(k, lane);
-          if (here != before) others |= 1U << lane;
-          if (here != before + 1) gaps |= 1U << lane;
-          rise = rise && before < here;
-        }
-    };
-    look(slice.windows(), [&](std::uint64_t k, std::uint32_t lane) { return windows[k].column(lane); });
-    look(slice.steps(), [&](std::uint64_t k, std::uint32_t lane) { return view.column(k * lanes + lane); });
-    if (rise && count(gaps) <= 1) return static_cast<Kind>(two_runs + (gaps == 0 ? 1 : std::countr_zero(gaps)));
-    if (count(others) >= groups) return any;
-    std::uint32_t first = others | 1U;
-    for (std::uint32_t lane = 1; count(first) < groups; ++lane) first |= 1U << lane;
-    return static_cast<Kind>(first);
+    parallel_items(kinds.size(), 4096, threads,
+                   [&](std::uint64_t s) { kinds[s] = rules::kind_of(SliceView::of(v, s)); });
+    const auto without = static_cast<std::uint64_t>(std::count(kinds.begin(), kinds.end(), rules::any));
+    return rules::worth_kinds(kinds.size() - without, kinds.size()) ? std::move(kinds) : Array<Kind>();
   }
   /// About: of its first and its last steps.
   static PieceColumns columns_of(const SliceView& piece) {

@@ -120,6 +120,10 @@ struct LanesV3<double> {
           high(_mm256_castsi256_pd(_mm256_xor_si256(high_mask(lane), _mm256_set1_epi64x(-1)))) {}
   };
   template <class Columns>
+  SPMVPACK_INLINE_V3 static LanesV3 gather(const double* x, const Columns& c, OneColumn /*one*/) {
+    return all(x[c[0]]);
+  }
+  template <class Columns>
   SPMVPACK_INLINE_V3 static LanesV3 gather(const double* x, const Columns& c, const Runs& r) {
     const LanesV3 a = load(x + c[0]), b = load(r.from(x, c));
     return {_mm256_blendv_pd(a.low, b.low, r.low), _mm256_blendv_pd(a.high, b.high, r.high)};
@@ -196,6 +200,10 @@ struct LanesV3<float> {
         : TwoRuns(lane), mask(_mm256_castsi256_ps(_mm256_xor_si256(first_lanes(lane), _mm256_set1_epi32(-1)))) {}
   };
   template <class Columns>
+  SPMVPACK_INLINE_V3 static LanesV3 gather(const float* x, const Columns& c, OneColumn /*one*/) {
+    return all(x[c[0]]);
+  }
+  template <class Columns>
   SPMVPACK_INLINE_V3 static LanesV3 gather(const float* x, const Columns& c, const Runs& r) {
     return {_mm256_blendv_ps(load(x + c[0]).v, load(r.from(x, c)).v, r.mask)};
   }
@@ -241,6 +249,10 @@ struct LanesV4<double> : LanesV3<double> {
   template <class Columns>
   SPMVPACK_INLINE_V4 static LanesV4 gather(const double* x, const Columns& c) {
     return Halves{four(x + c[0], x + c[1], x + c[2], x + c[3]), four(x + c[4], x + c[5], x + c[6], x + c[7])};
+  }
+  template <class Columns>
+  SPMVPACK_INLINE_V4 static LanesV4 gather(const double* x, const Columns& c, OneColumn one) {
+    return Halves::gather(x, c, one);
   }
   template <class Columns>
   SPMVPACK_INLINE_V4 static LanesV4 gather(const double* x, const Columns& c, const Groups& g) {
@@ -310,6 +322,10 @@ struct LanesV4<float> : LanesV3<float> {
   template <class Columns>
   SPMVPACK_INLINE_V4 static LanesV4 gather(const float* x, const Columns& c) {
     return Whole{EightFloats::gather(x, c).v};
+  }
+  template <class Columns>
+  SPMVPACK_INLINE_V4 static LanesV4 gather(const float* x, const Columns& c, OneColumn one) {
+    return Whole::gather(x, c, one);
   }
   template <class Columns>
   SPMVPACK_INLINE_V4 static LanesV4 gather(const float* x, const Columns& c, const Groups& g) {

@@ -199,16 +199,18 @@ template <Values values, bool fetched, class A, class V>
   Reader<values, fetched, A, V> reader(p, table, Place<A>(p.v, begin));
   for (std::uint64_t s = begin; s < end; ++s) {
     if (overwrites)
-      for (; kinds[s] == plain; ++s) {
+      for (; kinds[s] == rules::plain; ++s) {
         put_eight(reader.plain_sums(slices[s].windows()), alpha, to.y + slices[s].row);
         if (s + 1 == end) return;
       }
     const Slice slice = slices[s];
     const auto* const list = reinterpret_cast<const std::uint16_t*>(reader.stream);
-    if (kinds[s] > four_groups)
+    if (rules::has_groups(kinds[s]))
       put(slice, list, reader.sums(slice, typename Lanes<V>::Groups(kinds[s])), alpha, to);
-    else if (kinds[s] > two_runs)
-      put(slice, list, reader.sums(slice, typename Lanes<V>::Runs(kinds[s] - two_runs)), alpha, to);
+    else if (rules::has_runs(kinds[s]))
+      put(slice, list, reader.sums(slice, typename Lanes<V>::Runs(kinds[s] - rules::two_runs)), alpha, to);
+    else if (kinds[s] == rules::one_column)
+      put(slice, list, reader.sums(slice, OneColumn()), alpha, to);
     else
       put(slice, list, reader.sums(slice), alpha, to);
   }

@@ -10,11 +10,13 @@
 #include "spmvpack/container/array.hpp"
 #include "spmvpack/container/layouts/sjds.hpp"
 #include "spmvpack/launch_rules/long_rows.hpp"
+#include "spmvpack/launch_rules/sjds_kinds.hpp"
 
 namespace spmvpack::host_loader::layouts::sjds_sums {
 
 using namespace spmvpack::layouts::sjds;  // what the bytes mean
 using namespace launch_rules::long_rows;
+using launch_rules::sjds::consecutive, launch_rules::sjds::groups, launch_rules::sjds::Kind;
 
 /// Loads are fetched so far ahead.
 constexpr std::size_t ahead_bytes = 8192;
@@ -24,19 +26,11 @@ struct EightPlaces {
   std::uint32_t bits;
   SPMVPACK_INLINE std::uint32_t operator[](std::uint32_t lane) const { return bits >> 4 * lane & 15U; }
 };
-/// Of eight columns that follow each other; and what no eight columns have that lie within eight.
-constexpr std::uint32_t consecutive = 0x76543210, beyond_eight = 0x88888888;
+/// What no places of eight columns have that lie within eight.
+constexpr std::uint32_t beyond_eight = 0x88888888;
 
-/// What is the same in all steps of eight lanes of a slice of rows, so that no loop asks in each.
-using Kind = std::uint8_t;
-constexpr Kind any = 0;
-constexpr Kind plain = 1;  ///< eight rows that follow each other, consecutive window steps, no others
-/// Columns rise, and are consecutive but for one gap, as where a grid's line ends: above this, the lane behind it.
-constexpr Kind two_runs = 1;
-/// Above this, the first lanes of four groups of neighbours, a bit each: the lanes of a group have the same columns, as
-/// the rows of a node of finite elements do.
-constexpr Kind four_groups = 8;
-constexpr std::uint32_t groups = 4;
+/// All lanes have the same columns.
+struct OneColumn {};
 
 /// What values come from: the array; codes; one value, which all codes name.
 enum class Values : std::uint8_t { raw, code, one };
