@@ -56,11 +56,11 @@ void each_program(WindowPrograms<A>& programs, std::vector<Slice> slices, std::u
 
 /// A x by the programs; nothing if there are none for some slices.
 template <class A, class V>
-std::optional<std::vector<V>> by_windows(const Container& file, const std::vector<V>& x, std::uint64_t most_windows,
+std::optional<std::vector<V>> by_windows(const Container& file, const std::vector<V>& x, const WindowLimits& limits,
                                          std::uint32_t pairs) {
   const Part<A> part = part_of<A>(file);
   const std::uint64_t rows = file.parts()[0].rows.count;
-  WindowPrograms<A> programs(part.patterns, part.values, x.size(), most_windows, pairs);
+  WindowPrograms<A> programs(part.patterns, part.values, x.size(), limits, pairs);
   std::vector<V> y(rows);
   bool all = true;
   each_program(programs, part.slices, pairs, [&](std::uint64_t place, std::optional<std::uint16_t> number) {
@@ -110,7 +110,8 @@ void require_order(const CsellCase& c, std::size_t& by_twos) {
   x[x.size() / 2] = std::numeric_limits<V>::infinity();
   x[x.size() / 3] = std::numeric_limits<V>::quiet_NaN();
   const std::vector<V> expected = OrderOfCsell<A, V>(file).multiply(x);
-  const auto by_one = by_windows<A, V>(file, x, 100000, 1), by_two = by_windows<A, V>(file, x, 100000, 2);
+  const auto by_one = by_windows<A, V>(file, x, {100000, 100000}, 1),
+             by_two = by_windows<A, V>(file, x, {100000, 6}, 2);
   REQUIRE(by_one.has_value());
   REQUIRE(same_bits(*by_one, expected));
   if (by_two) REQUIRE(same_bits(*by_two, expected));
@@ -143,10 +144,12 @@ Group group(const std::vector<std::int32_t>& columns) {
 
 /// The windows of the program that has the most, of all that load makes for so many pairs; 0 if it makes none.
 template <class A>
-std::uint64_t most_windows_of(const CsrMatrix& a, const std::string& values, std::uint32_t pairs) {
+std::uint64_t most_windows_of(const CsrMatrix& a, const std::string& values, std::uint64_t multiprocessors,
+                              std::uint32_t pairs) {
   const std::vector<std::byte> bytes = encode(a, "csell", {{"csell.values", values}, {"csell.sums", "1"}}).bytes;
   const Part<A> part = part_of<A>(open(bytes));
-  WindowPrograms<A> programs(part.patterns, part.values, a.cols, most_windows(part.slices.size()), pairs);
+  const WindowLimits limits = launch_rules::csell::window_limits(part.slices.size(), multiprocessors, pairs);
+  WindowPrograms<A> programs(part.patterns, part.values, a.cols, limits, pairs);
   std::uint64_t most = 0;
   bool all = true;
   each_program(programs, part.slices, pairs, [&](std::uint64_t, std::optional<std::uint16_t> number) {
@@ -176,13 +179,14 @@ void require_counts(const std::string& values) {
       for (std::uint64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
         std::get<Array<A>>(a.values)[k] = static_cast<A>(1 + (a.col_idx[k] - r) * shape_of[r / 32] % 3);
     const auto columns = encoder::layouts::csell_plans::plan_columns({a, 1}, values == "step", 1);
-    if (!columns) continue;  // encode() would refuse
-    for (const std::uint32_t pairs : {1U, 2U}) {
-      const std::uint64_t expected = most_windows_of<A>(a, values, pairs);
-      INFO(values << ", matrix " << i << ", pairs " << pairs);
-      CHECK(columns->windows(a.cols, pairs) == expected);
-      ++(expected == 0 ? without : with);
-    }
+    if (!columns) continue;                                 // encode() would refuse
+    for (const std::uint64_t multiprocessors : {0U, 132U})  // slices for each: many and few
+      for (const std::uint32_t pairs : {1U, 2U}) {
+        const std::uint64_t expected = most_windows_of<A>(a, values, multiprocessors, pairs);
+        INFO(values << ", matrix " << i << ", pairs " << pairs);
+        CHECK(columns->windows(a.cols, multiprocessors, pairs) == expected);
+        ++(expected == 0 ? without : with);
+      }
   }
   CHECK(with >= 20);
   CHECK(without >= 6);
@@ -207,7 +211,7 @@ TEST_CASE("windows of three neighbouring columns are one, and programs are share
   const std::vector<Group> patterns{group({-1, 0, 1})};
   const std::vector<double> one{2.5};
   for (const std::uint32_t pairs : {1U, 2U}) {
-    WindowPrograms<double> programs(patterns, one, 1000, 100, pairs);
+    WindowPrograms<double> programs(patterns, one, 1000, {100, 6}, pairs);
     const std::vector<Slice> slices(std::size_t{2} * pairs, {0, 0, 0, 1});
     const auto first = programs.program(0, slices), second = programs.program(1, slices),
                third = programs.program(2, slices), last = programs.program(16 / pairs - 1, slices);
@@ -229,23 +233,27 @@ TEST_CASE("no windows of steps out of order, of slices with offsets, of too many
   const std::vector<Group> patterns{group({3, 2}),       group({2, 3, 100, 200}), group({-4, 0, 50, 60}),
                                     group({0, 3, 6, 9}), group({12, 15}),         group({18})};
   const Slice unordered{0, 0, 0, 1}, ordered{1, 0, 0, 1}, other{2, 0, 0, 1}, offsets{1, 0, 0, 256}, six{3, 0, 0, 2};
-  const auto has = [&](const std::vector<Slice>& slices, std::uint64_t most = 100) {
-    return WindowPrograms<double>(patterns, one, 1000, most, static_cast<std::uint32_t>(slices.size() / 2))
-        .program(0, slices)
-        .has_value();
+  const auto has = [&](const std::vector<Slice>& slices, std::uint64_t most = 100, std::uint64_t slices_of_part = 0) {
+    const auto pairs = static_cast<std::uint32_t>(slices.size() / 2);
+    const WindowLimits limits{most, launch_rules::csell::window_limits(slices_of_part, 132, pairs).of_program};
+    return WindowPrograms<double>(patterns, one, 1000, limits, pairs).program(0, slices).has_value();
   };
   CHECK_FALSE(has({ordered, unordered}));
   CHECK_FALSE(has({ordered, offsets}));
   for (const std::int32_t base : {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()}) {
     const std::vector<Group> far{group({base})};
     const std::vector<Slice> slices(2, {0, 0, 0, 1});
-    CHECK_FALSE(WindowPrograms<double>(far, one, std::uint64_t{1} << 32U, 100, 1).program(0, slices).has_value());
+    CHECK_FALSE(
+        WindowPrograms<double>(far, one, std::uint64_t{1} << 32U, {100, 100}, 1).program(0, slices).has_value());
   }
   CHECK(has({ordered, ordered}, 3));
   CHECK_FALSE(has({ordered, other}, 3));
   CHECK(has({six, six, six, six}));
-  CHECK_FALSE(has({six, six, six, {3, 0, 0, 3}}));
-  CHECK(has({six, {3, 0, 0, 3}}));
+  const Slice seven{3, 0, 0, 3};
+  CHECK_FALSE(has({six, six, six, seven}));
+  CHECK_FALSE(has({six, six, six, seven}, 100, 128 * 132 - 1));
+  CHECK(has({six, six, six, seven}, 100, 128 * 132));  // 27 points, where all warps have programs
+  CHECK(has({six, seven}));
 }
 
 }  // namespace spmvpack::test

@@ -153,10 +153,10 @@ std::vector<std::uint32_t> make_patterns(const Lists& lists, std::size_t block_b
 
 }  // namespace
 
-std::uint64_t ColumnsPlan::windows(std::uint64_t columns, std::uint32_t pairs) const {
+std::uint64_t ColumnsPlan::windows(std::uint64_t columns, std::uint64_t multiprocessors, std::uint32_t pairs) const {
   namespace rules = launch_rules::csell;
   using Numbers = rules::ProgramNumbers<std::uint64_t>;
-  Numbers numbers(columns, rules::most_windows(slices.size()), pairs);
+  Numbers numbers(columns, rules::window_limits(slices.size(), multiprocessors, pairs), pairs);
   const std::size_t value_bytes =
       patterns.empty() || !by_value ? 0 : step_values.size() / (patterns.size() * group_steps);
   const auto append = [&](const Slice& slice, unsigned number, Numbers::Steps& steps) {

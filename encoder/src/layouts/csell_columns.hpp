@@ -40,8 +40,8 @@ struct ColumnsPlan {
     std::uint64_t longest = 0;
   };
   /// Of blocks of one entry: the most windows of x that gpu_loader makes for one or two pairs of slices, of a part with
-  /// `columns`. 0 if it makes none for so many pairs.
-  [[nodiscard]] std::uint64_t windows(std::uint64_t columns, std::uint32_t pairs) const;
+  /// `columns`, for a device of so many multiprocessors. 0 if it makes none for so many pairs.
+  [[nodiscard]] std::uint64_t windows(std::uint64_t columns, std::uint64_t multiprocessors, std::uint32_t pairs) const;
   [[nodiscard]] GroupSums group_sums() const {
     GroupSums sums;
     for (const SliceGroups& g : groups) {

@@ -191,7 +191,7 @@ class WayPlanner {
         f.offset_groups == 0 && launch_rules::csell::worth_windows(f.slices, device_.multiprocessors))
       for (const std::uint32_t pairs : launch_rules::csell::pairs_by_preference) {
         f.pairs = pairs;
-        f.windows = columns.windows(a_.cols(), pairs);
+        f.windows = columns.windows(a_.cols(), device_.multiprocessors, pairs);
         if (f.windows != 0) break;
       }
     return f;

@@ -303,7 +303,9 @@ std::unique_ptr<const DeviceWindows> make_windows(const PartView& part, const Lo
     const std::vector<Group> patterns = copied_back(std::span(v.patterns, patterns_of(part.info())), context.stream);
     const std::vector<A> values = copied_back(std::span(v.values, values_of(part.info())), context.stream);
     for (const std::uint32_t pairs : launch_rules::csell::pairs_by_preference) {
-      WindowPrograms<A> programs(patterns, values, part.cols(), most_windows(v.slice_count), pairs);
+      const WindowLimits limits =
+          launch_rules::csell::window_limits(v.slice_count, context.device.multiprocessors, pairs);
+      WindowPrograms<A> programs(patterns, values, part.cols(), limits, pairs);
       if (auto windows = make(v, std::move(programs), pairs, context)) return windows;
     }
     return nullptr;

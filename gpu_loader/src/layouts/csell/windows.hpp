@@ -18,12 +18,12 @@
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
 using launch_rules::csell::LaneRows;
-using launch_rules::csell::most_windows;
 using launch_rules::csell::pair_rows;
 using launch_rules::csell::window_after;
 using launch_rules::csell::window_at;
 using launch_rules::csell::window_batch;
 using launch_rules::csell::window_before;
+using launch_rules::csell::WindowLimits;
 /// Beside kinds: all rows have all of these steps.
 inline constexpr std::uint32_t window_full = 8;
 
@@ -63,10 +63,10 @@ class WindowPrograms {
   using Group = spmvpack::layouts::csell::Group;
 
   /// Patterns, and the values of their steps or the only one, of a part with `columns`. A program is for so many pairs
-  /// of slices. No more windows are made than `most_windows`.
+  /// of slices. No more windows are made than `limits` say.
   WindowPrograms(std::span<const Group> patterns, std::span<const T> values, std::uint64_t columns,
-                 std::uint64_t most_windows, std::uint32_t pairs)
-      : patterns_(patterns), values_(values), numbers_(columns, most_windows, pairs) {}
+                 const WindowLimits& limits, std::uint32_t pairs)
+      : patterns_(patterns), values_(values), numbers_(columns, limits, pairs) {}
 
   /// The number of the program of the slices that come after `place` times as many. None if one is not a pattern or has
   /// steps that do not come in the order of their columns, or if programs, their windows, or those of one, get too

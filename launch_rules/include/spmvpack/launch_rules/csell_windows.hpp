@@ -15,6 +15,10 @@ namespace spmvpack::launch_rules::csell {
 /// How many windows are on their way together, and the most of a part: 1.5 times the bytes of its slices' headers.
 inline constexpr std::uint32_t window_batch = 3;
 constexpr std::uint64_t most_windows(std::uint64_t slices) { return 256 + slices / 4; }
+/// The most windows of a part, and of one of its programs.
+struct WindowLimits {
+  std::uint64_t of_part, of_program;
+};
 
 /// With fewer slices than 32 for each multiprocessor, what windows wait for takes longer than they save: 7 points of
 /// 56x56x28 8.1 us, without them 5.8, 5 points of 350x350 6.3 and 5.8, of 400x400 6.3 and 6.9 (H200).
@@ -27,10 +31,11 @@ inline constexpr std::uint32_t pair_rows = 64, most_pairs = 2;
 /// How many pairs a program is for: the first of these with which all slices have programs.
 inline constexpr std::array<std::uint32_t, 2> pairs_by_preference{2, 1};
 /// Two pairs, if they have at most two batches: half as much is done beside the windows. 7 points of 160 a side 29.7
-/// us, by pairs 32.9; but 27 points, whose registers are too many for as many warps, 31.9 and 31.7, of 104 a side 24.4
-/// and 23.3 (H200).
-constexpr std::uint64_t longest_program(std::uint32_t pairs) {
-  return pairs == 1 ? ~std::uint64_t{0} : 2 * window_batch;
+/// us, by pairs 32.9. With three batches, if all warps have programs then: 27 points of 120 a side 26.8 and 29.0, of
+/// 104 21.1 and 22.1, but of 64, 62 slices for each multiprocessor, 10.0 and 9.5 (H200).
+constexpr WindowLimits window_limits(std::uint64_t slices, std::uint64_t multiprocessors, std::uint32_t pairs) {
+  const std::uint64_t batches = slices >= 128 * multiprocessors ? 3 : 2;
+  return {most_windows(slices), pairs == 1 ? ~std::uint64_t{0} : batches * window_batch};
 }
 
 /// Steps of a window, as bits of its `kinds`: that of column base - 1, base and base + 1, seen from the row.
@@ -118,8 +123,8 @@ class ProgramNumbers {
   using Steps = std::vector<PairStep<Value>>;
 
   /// columns: of the part; pairs: of a program.
-  ProgramNumbers(std::uint64_t columns, std::uint64_t most_windows, std::uint32_t pairs)
-      : columns_(columns), most_windows_(most_windows), pairs_(pairs) {}
+  ProgramNumbers(std::uint64_t columns, const WindowLimits& limits, std::uint32_t pairs)
+      : columns_(columns), limits_(limits), pairs_(pairs) {}
 
   /// The number of the program of `slices`, of which those of pairs() before it come number `place` times. None if
   /// find_steps(steps) finds none and returns false, or if programs, their windows, or those of one, get too many.
@@ -177,14 +182,15 @@ class ProgramNumbers {
     });
     windows = (windows + window_batch - 1) / window_batch * window_batch;
     windows_ += windows;
-    if (windows_ > most_windows_ || windows > longest_program(pairs_) || programs_ >= none) return std::nullopt;
+    if (windows_ > limits_.of_part || windows > limits_.of_program || programs_ >= none) return std::nullopt;
     ++programs_;
     longest_ = std::max(longest_, windows);
     furthest_ = std::max(furthest_, known.most);
     return known;
   }
 
-  std::uint64_t columns_, most_windows_, windows_ = 0, longest_ = 0;
+  std::uint64_t columns_, windows_ = 0, longest_ = 0;
+  WindowLimits limits_;
   std::uint32_t pairs_, programs_ = 0;
   std::int32_t furthest_ = 0;
   std::map<Key, Known> known_;
