@@ -222,7 +222,7 @@ def on_host(unit):
     if what in ("chain", "chain_slots", "first", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "block_entries",
                 "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies",
                 "scalar_chain", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_idle", "few_raw", "few_groups", "tables",
-                "few_teams", "turns", "window_rounds", "pair_windows", "copies",
+                "few_teams", "turns", "window_rounds", "copies",
                 "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",
                 "segment_rounds", "segments", "segment_columns", "sum_multiplies", "added_sums", "sum_chain") or unit in ("amb.lanes", "csell.windows"):
         return ()
