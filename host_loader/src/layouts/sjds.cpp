@@ -179,9 +179,9 @@ class Shares {
   std::uint64_t count_;
 };
 
-/// Values of parts that are not fetched ahead, copied so that those of each slice, and with them each step of all
-/// lanes, begin at a multiple of eight: half of the steps' loads would lie in two cache lines each, which some
-/// processors bring from the second cache at half the speed (5 cycles a step and 3).
+/// Values of parts that are not fetched ahead, copied so that each slice's begin at a multiple of eight: as tails are
+/// packed, the values of nearly all steps would lie in two cache lines each, which some processors bring from the
+/// second cache at half the speed.
 struct AlignedValues {
   Array<Slice> slices;  ///< with their places in `values`; none if nothing was copied
   Array<std::byte> values;
@@ -303,7 +303,6 @@ void multiply(const PartView& part, const Order& order, const View<A>& v, const 
       coded.values.at(coded.count++) = V{v.values[i]};
   Array<V> piece_sums(v.piece_count);
   const Product<A, V> p{order.aligned.view(v),
-                        order.aligned.empty() ? 0 : lanes - 1,
                         to,
                         coded,
                         order.others,

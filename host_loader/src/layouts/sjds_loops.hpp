@@ -32,10 +32,9 @@ struct Reader : Place<A> {
   using Place<A>::codes;
   const typename Lanes<V>::Table& table;
   const V* x;
-  const std::uint32_t& padding;
 
   SPMVPACK_SJDS_INLINE Reader(const Product<A, V>& p, const typename Lanes<V>::Table& of_codes, Place<A> at)
-      : Place<A>(at), table(of_codes), x(p.to.x), padding(p.padding) {}
+      : Place<A>(at), table(of_codes), x(p.to.x) {}
 
   /// The values of the next step, of all lanes or of the first n.
   template <class... Count>
@@ -98,7 +97,7 @@ struct Reader : Place<A> {
         next += n;
       }
       columns += slice.tail_entries() + tail_padding;
-      if (values == Values::raw) raw += -slice.tail_entries() & padding;
+      if constexpr (values == Values::raw && !fetched) raw += -slice.tail_entries() % lanes;  // AlignedValues
     }
     const auto end = reinterpret_cast<std::uintptr_t>(columns);
     stream = reinterpret_cast<const std::byte*>(columns) + (unit - end % unit) % unit;

@@ -92,7 +92,6 @@ struct OtherRows {
 template <class A, class V>
 struct Product {
   View<A> v;
-  std::uint32_t padding;  ///< at most so many values are between the tail of a slice and the next one
   Operands<V> to;
   const CodedValues<V>& coded;
   const OtherRows& others;
