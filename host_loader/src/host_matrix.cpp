@@ -97,10 +97,10 @@ HostMatrix HostMatrix::load(const Container& container, const LoadOptions& optio
   require_memory(total, options.memory_limit, fmt::format("loading {}", container.name()));
   for (std::size_t i = 0; i < container.parts().size(); ++i) {
     const LayoutMultiply& layout = find_multiply(container.parts()[i].layout);  // refuses before the bytes are read
-    Part part{container.load_part(i, options), &layout, nullptr};
-    if (layout.prepare != nullptr) part.state = layout.prepare(part.loaded.view(), options.threads);
-    matrix.parts_.push_back(std::move(part));
+    matrix.parts_.push_back({container.load_part(i, options), &layout, nullptr});
   }
+  for (Part& part : matrix.parts_)  // when all that is needed is there, as some of it is not
+    if (part.layout->prepare != nullptr) part.state = part.layout->prepare(part.loaded.view(), options.threads);
   return matrix;
 }
 

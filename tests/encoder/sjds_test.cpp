@@ -260,5 +260,44 @@ TEST_CASE("an infinite or NaN x reaches only the rows that have its column, in s
   require_correct<double>(a, x, y);
 }
 
+TEST_CASE("hosts copy the values of sjds so that slices' are aligned, if memory allows; no bit depends on it") {
+  std::mt19937_64 rng(3);
+  const CsrMatrix a = from_rows<double>(3000, 3000, rng, 3, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row;
+    for (std::uint64_t k = 0; k < r % 23; ++k) row.push_back(static_cast<std::uint32_t>(rng() % 3000));
+    return row;
+  });
+  const std::vector<std::byte> bytes = encode(a, "sjds", {{"sjds.values", "raw"}}).bytes;
+  std::vector<double> x = random_vector<double>(a.cols, 1);
+  const std::uint64_t much = std::uint64_t{1} << 30U;
+  const MemoryScope memory(much, "test");
+  /// Its y, and what it holds beside the file.
+  const auto multiplied = [&](std::uint64_t limit) {
+    const Container file = open(bytes);
+    const std::uint64_t before = current_budget()->left();
+    const auto matrix = host_loader::HostMatrix::load(file, {.memory_limit = limit});
+    const std::uint64_t held = before - current_budget()->left();
+    std::vector<double> y(a.rows);
+    matrix.multiply<double>(1, x, 0, y);
+    return std::pair(y, held);
+  };
+  std::uint64_t refused = 0, loaded = much;
+  while (loaded - refused > 1024) {
+    const std::uint64_t limit = (refused + loaded) / 2;
+    try {
+      multiplied(limit);
+      loaded = limit;
+    } catch (const Error& e) {
+      REQUIRE(e.code() == errc::out_of_memory);
+      refused = limit;
+    }
+  }
+  const auto [aligned, much_held] = multiplied(0);
+  const auto [as_stored, least_held] = multiplied(loaded);
+  require_correct<double>(a, x, aligned);
+  CHECK(same_bits(aligned, as_stored));
+  CHECK(much_held >= least_held + a.nnz() * sizeof(double));
+}
+
 }  // namespace
 }  // namespace spmvpack::test

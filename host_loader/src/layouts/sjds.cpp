@@ -18,6 +18,10 @@ namespace rules = launch_rules::sjds;
 /// A part that takes so many bytes, about half of a last-level cache, is fetched ahead; one that is in the cache would
 /// only take longer.
 constexpr std::uint64_t fetched_from = 16U << 20U;
+template <class A>
+bool is_fetched(const PartView& part) {
+  return part.info().counts[section_stream] * unit + part.info().nnz * sizeof(A) >= fetched_from;
+}
 
 namespace generic {
 
@@ -179,16 +183,59 @@ class Shares {
   std::uint64_t count_;
 };
 
+/// Values of parts that are not fetched ahead, copied so that each slice's begin at a multiple of eight: as tails are
+/// packed, the values of nearly all steps would lie in two cache lines each, which some processors bring from the
+/// second cache at half the speed. None where the limit of memory is near: what is loaded after them has to fit, too.
+struct AlignedValues {
+  Array<Slice> slices;  ///< with their places in `values`; none if nothing was copied
+  Array<std::byte> values;
+
+  template <class A>
+  AlignedValues(const View<A>& v, bool wanted, int threads) {
+    if (!wanted || v.source != Source::raw) return;
+    std::uint64_t count = 0;
+    for (std::uint64_t s = 0; s < v.slice_count; ++s) count += round_up(v.slices[s].entries(), lanes);
+    const std::shared_ptr<MemoryBudget> budget = current_budget();
+    if (budget != nullptr && budget->left() / 2 < count * sizeof(A) + v.slice_count * sizeof(Slice)) return;
+    slices = Array<Slice>(v.slice_count);
+    count = 0;
+    for (std::uint64_t s = 0; s < v.slice_count; ++s) {
+      slices[s] = v.slices[s];
+      slices[s].values = static_cast<std::uint32_t>(count);
+      count += round_up(slices[s].entries(), lanes);
+    }
+    values = Array<std::byte>(count * sizeof(A));
+    auto* const to = reinterpret_cast<A*>(values.data());
+    parallel_items(slices.size(), 4096, threads, [&](std::uint64_t s) {
+      const A* const from = v.values + v.slices[s].values;
+      std::copy(from, from + slices[s].entries(), to + slices[s].values);
+    });
+  }
+  [[nodiscard]] bool empty() const { return slices.size() == 0; }
+  template <class A>
+  [[nodiscard]] View<A> view(View<A> v) const {
+    if (empty()) return v;
+    v.slices = slices.data();
+    v.values = reinterpret_cast<const A*>(values.data());
+    return v;
+  }
+};
+
 /// The pieces of long rows in the order of the visits; the shares of a team.
 struct Order final : LayoutState {
   OtherRows others;
   Array<PieceVisit> visits;
   Array<Share> shares;
   Array<Kind> kinds;  ///< of slices of rows; none if few have one
+  AlignedValues aligned;
 
   template <class A>
-  Order(const View<A>& v, int share_count, int threads)
-      : others(v), visits(v.piece_count), shares(static_cast<std::uint64_t>(share_count)), kinds(kinds_of(v, threads)) {
+  Order(const View<A>& v, bool fetched, int share_count, int threads)
+      : others(v),
+        visits(v.piece_count),
+        shares(static_cast<std::uint64_t>(share_count)),
+        kinds(kinds_of(v, threads)),
+        aligned(v, !fetched, threads) {
     const Shares<A> all(v, others, shares.size());
     for (std::uint64_t i = 0; i < shares.size(); ++i) shares[i] = all[i];
     for (std::uint64_t i = 0; i < v.piece_count; ++i)
@@ -233,14 +280,14 @@ void multiply(const PartView& part, const Order& order, const View<A>& v, const 
     for (std::uint64_t i = 0; i < part.info().counts[section_values]; ++i)
       coded.values.at(coded.count++) = V{v.values[i]};
   Array<V> piece_sums(v.piece_count);
-  const Product<A, V> p{v,
+  const Product<A, V> p{order.aligned.view(v),
                         to,
                         coded,
                         order.others,
                         order.kinds.size() == 0 ? nullptr : order.kinds.data(),
                         order.visits.data(),
                         piece_sums.data()};
-  const bool fetched = part.info().counts[section_stream] * unit + part.info().nnz * sizeof(A) >= fetched_from;
+  const bool fetched = is_fetched<A>(part) || (values == Values::raw && order.aligned.empty());
   const Kernel<A, V> kernel = fetched ? kernel_of<A, V, values, true>() : kernel_of<A, V, values, false>();
   const int team = worth_threads(part.info().nnz, threads), count = share_count(part.info().nnz, team);
   const Shares<A> shares(v, order.others, static_cast<std::uint64_t>(count));
@@ -265,8 +312,9 @@ void multiply(const PartView& part, const Order& order, const View<A>& v, const 
 std::unique_ptr<const LayoutState> prepare_sjds(const PartView& part, int threads) {
   const std::uint64_t nnz = part.info().nnz;
   const int shares = share_count(nnz, worth_threads(nnz, threads));
-  return dispatch(part.info().value_type,
-                  [&]<class A>(A) { return std::make_unique<const Order>(view<A>(part), shares, threads); });
+  return dispatch(part.info().value_type, [&]<class A>(A) {
+    return std::make_unique<const Order>(view<A>(part), is_fetched<A>(part), shares, threads);
+  });
 }
 
 template <class A, class V>

@@ -97,6 +97,7 @@ struct Reader : Place<A> {
         next += n;
       }
       columns += slice.tail_entries() + tail_padding;
+      if constexpr (values == Values::raw && !fetched) raw += -slice.tail_entries() % lanes;  // AlignedValues
     }
     const auto end = reinterpret_cast<std::uintptr_t>(columns);
     stream = reinterpret_cast<const std::byte*>(columns) + (unit - end % unit) % unit;
