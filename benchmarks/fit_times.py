@@ -222,7 +222,7 @@ def on_host(unit):
     if what in ("chain", "chain_slots", "first", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "block_entries",
                 "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies",
                 "scalar_chain", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_idle", "few_raw", "few_groups", "tables",
-                "few_teams", "turns", "window_rounds", "copies",
+                "few_teams", "turns", "window_rounds", "long_windows", "copies",
                 "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",
                 "segment_rounds", "segments", "segment_columns", "sum_multiplies", "added_sums", "sum_chain") or unit in ("amb.lanes", "csell.windows"):
         return ()
@@ -243,8 +243,8 @@ def translated(work):
     return changed
 
 
-def fit_host(times, weights, before):
-    """The host's price for each unit: least squares of logarithms, because few matrices and much noise would otherwise
+def fit_host(times, weights, units, before):
+    """The host's price for each of the units: least squares of logarithms, because few matrices and much noise would otherwise
     pull prices down. What no plan that was measured does (csell's tables) keeps its price of before."""
     import numpy
     import scipy.optimize
@@ -270,13 +270,13 @@ def fit_host(times, weights, before):
     solution = scipy.optimize.least_squares(errors, start, loss=weighted_cauchy).x
     prices = dict(zip(known, numpy.exp(solution) / scale))
     return {unit: rounded(sum(prices[other] for other in on_host(unit))) if set(on_host(unit)) <= set(known) else before[unit]
-            for unit in before.keys() | HOST_ONLY if not of_name_only(unit)}
+            for unit in HOST_ONLY | set(units) if not of_name_only(unit)}
 
 
 def fit_once(machine):
     """A fit of a machine's prices in which no matrix has more weight."""
     before = kept_prices()[machine]
-    return lambda times: fit_host(times, {}, before) if machine == "host" else fit_gpu(times, {})
+    return lambda times: fit_host(times, {}, before.keys(), before) if machine == "host" else fit_gpu(times, {})
 
 
 def rounded(price):
@@ -639,7 +639,7 @@ def main():
                 lambda matrix: best_allowed(matrix) if matrix["group"] in ("real", "suite") else best_yardstick(matrix))
     if "host" not in kept:
         prices["host"] = by_name_only(prices["host"]) | settled(
-            chosen_from(load(times_path("host"))), lambda *a: fit_host(*a, prices["host"]), MOST_SLOWER_ON_HOST,
+            chosen_from(load(times_path("host"))), lambda *a: fit_host(*a, prices["h200"], prices["host"]), MOST_SLOWER_ON_HOST,
             lambda matrix: best_yardstick(matrix) if matrix["group"] == "shapes" else best_allowed(matrix))
     for machine in MACHINES:
         if machine not in kept or options.by_name:

@@ -99,7 +99,8 @@ HostMatrix HostMatrix::load(const Container& container, const LoadOptions& optio
     const LayoutMultiply& layout = find_multiply(container.parts()[i].layout);  // refuses before the bytes are read
     matrix.parts_.push_back({container.load_part(i, options), &layout, nullptr});
   }
-  for (Part& part : matrix.parts_)  // when all that is needed is there, as some of it is not
+  // After all parts: some of what it makes is optional, and must not take their memory.
+  for (Part& part : matrix.parts_)
     if (part.layout->prepare != nullptr) part.state = part.layout->prepare(part.loaded.view(), options.threads);
   return matrix;
 }

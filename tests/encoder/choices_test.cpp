@@ -49,7 +49,7 @@ constexpr NamedChoice choices[]{
     {"powerlaw --rows 20000 --exponent 1.8 --longest 8000", "host", "sjds", "csr", "csr.scattered_entries"},
     {"band --rows 20000 --below 20 --above 20", "gpu", "ell", "csr", "csr.vector_entries"},
     {"band --rows 20000 --below 20 --above 20", "host", "sjds", "csr", "csr.entries"},
-    {"arrow --rows 50000", "gpu", "bitflag", "csr", "csr.merge_multiplies"},
+    {"arrow --rows 50000", "gpu", "bitflag", "csr", "csr.carry_rounds"},
     {"arrow --rows 50000", "host", "sjds", "csr", "csr.entries"},
     {"full --rows 600 --cols 600", "gpu", "bitflag", "csr", "csr.multiplies"},
     {"full --rows 600 --cols 600", "host", "sjds", "csell", "csell.raw_entries"},

@@ -226,6 +226,7 @@ TEST_CASE("a host's file of an older schema has the package's prices of newer un
                                           "csell.few_idle",
                                           "csell.few_raw",
                                           "csell.few_teams",
+                                          "csell.long_windows",
                                           "csell.tables",
                                           "csell.turns",
                                           "csell.window_rounds",

@@ -260,26 +260,40 @@ TEST_CASE("an infinite or NaN x reaches only the rows that have its column, in s
   require_correct<double>(a, x, y);
 }
 
-TEST_CASE("hosts copy the values of sjds so that slices' are aligned, if memory allows; no bit depends on it") {
+TEMPLATE_TEST_CASE("hosts copy the values of sjds so that slices' are aligned, if memory allows; no bit depends on it",
+                   "", double, float) {
   std::mt19937_64 rng(3);
-  const CsrMatrix a = from_rows<double>(3000, 3000, rng, 3, [&](std::uint64_t r) {
+  const CsrMatrix a = from_rows<TestType>(3000, 9000, rng, 3, [&](std::uint64_t r) {
     std::vector<std::uint32_t> row;
-    for (std::uint64_t k = 0; k < r % 23; ++k) row.push_back(static_cast<std::uint32_t>(rng() % 3000));
+    const std::uint64_t length = r == 1000 ? 5000 : r % 23;  // one of pieces
+    for (std::uint64_t k = 0; k < length; ++k) row.push_back(static_cast<std::uint32_t>(rng() % 9000));
     return row;
   });
   const std::vector<std::byte> bytes = encode(a, "sjds", {{"sjds.values", "raw"}}).bytes;
-  std::vector<double> x = random_vector<double>(a.cols, 1);
+  const auto x = random_vector<double>(a.cols, 1), y0 = random_vector<double>(a.rows, 2);
   const std::uint64_t much = std::uint64_t{1} << 30U;
   const MemoryScope memory(much, "test");
-  /// Its y, and what it holds beside the file.
+  struct Multiplied {
+    std::vector<double> sums, scaled;  ///< with alpha 1 and beta 0, and with others
+    std::uint64_t held;                ///< bytes beside the file
+  };
   const auto multiplied = [&](std::uint64_t limit) {
     const Container file = open(bytes);
     const std::uint64_t before = current_budget()->left();
     const auto matrix = host_loader::HostMatrix::load(file, {.memory_limit = limit});
     const std::uint64_t held = before - current_budget()->left();
-    std::vector<double> y(a.rows);
-    matrix.multiply<double>(1, x, 0, y);
-    return std::pair(y, held);
+    Multiplied result{std::vector<double>(a.rows), y0, held};
+    matrix.template multiply<double>(1, x, 0, result.sums);
+    matrix.template multiply<double>(-2.5, x, 0.75, result.scaled);
+    return result;
+  };
+  const Multiplied with = multiplied(0);
+  require_correct<TestType>(a, x, with.sums);
+  const auto require_without = [&](std::uint64_t limit) {
+    const Multiplied without = multiplied(limit);
+    CHECK(same_bits(without.sums, with.sums));
+    CHECK(same_bits(without.scaled, with.scaled));
+    CHECK(with.held >= without.held + a.row_ptr[a.rows] * sizeof(TestType));
   };
   std::uint64_t refused = 0, loaded = much;
   while (loaded - refused > 1024) {
@@ -292,11 +306,11 @@ TEST_CASE("hosts copy the values of sjds so that slices' are aligned, if memory 
       refused = limit;
     }
   }
-  const auto [aligned, much_held] = multiplied(0);
-  const auto [as_stored, least_held] = multiplied(loaded);
-  require_correct<double>(a, x, aligned);
-  CHECK(same_bits(aligned, as_stored));
-  CHECK(much_held >= least_held + a.nnz() * sizeof(double));
+  require_without(loaded);
+  // An outer limit that has room for no more, while the inner one has.
+  const MemoryScope outer(2 * loaded, "outer");
+  const MemoryReservation taken(loaded - (loaded >> 4U), "other things");
+  require_without(2 * loaded - 1);
 }
 
 }  // namespace

@@ -177,10 +177,11 @@ TEST_CASE("csell: windows of x, tables, and warps that share slices of few") {
   const auto two_rounds = work(grid(4224 * 32, {-640, -64, -1, 0, 1, 64, 640}, 0), "single");
   CHECK(count_of(two_rounds, "csell.window_rounds") == 2);
   CHECK(count_of(two_rounds, "csell.windows") == 6 * 1056 * 32);
-  // 7 windows are too many for two pairs: 2,112 programs of one.
+  // 7 windows are too many for two pairs of so few slices: 2,112 programs of one.
   const auto seven = work(grid(4224 * 32, {-640, -320, -64, 0, 64, 320, 640}, 0), "single");
   CHECK(count_of(seven, "csell.window_rounds") == 3);
-  CHECK(count_of(seven, "csell.windows") == 9 * 2112 * 32);
+  CHECK(count_of(seven, "csell.windows") == 0);
+  CHECK(count_of(seven, "csell.long_windows") == 9 * 2112 * 32);
   const auto table = work(grid(4096, {-64, -1, 0, 1, 64}, 1), "table");
   CHECK(count_of(table, "csell.window_rounds") == 0);
   CHECK(count_of(table, "csell.tables") == 1);
@@ -501,6 +502,7 @@ TEST_CASE(
       CHECK(microseconds[taken] <= 1.5 * std::min(of("csr"), of("bitflag")));
     }
     CHECK(shapes >= 40);
+    // On hosts fewer are within three times of the best, which is sjds with kinds of slices: 223 of them.
     CHECK(near >= (profile.target == encoder::Target::host ? 220 : 250));
   }
 }

@@ -111,7 +111,7 @@ void require_order(const CsellCase& c, std::size_t& by_twos) {
   x[x.size() / 3] = std::numeric_limits<V>::quiet_NaN();
   const std::vector<V> expected = OrderOfCsell<A, V>(file).multiply(x);
   const auto by_one = by_windows<A, V>(file, x, {100000, 100000}, 1),
-             by_two = by_windows<A, V>(file, x, {100000, 6}, 2);
+             by_two = by_windows<A, V>(file, x, {100000, 9}, 2);
   REQUIRE(by_one.has_value());
   REQUIRE(same_bits(*by_one, expected));
   if (by_two) REQUIRE(same_bits(*by_two, expected));

@@ -212,7 +212,9 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
   work.push_back({"csell.turns", more_turns});
   if (windows != 0) {
     work.push_back({"csell.window_rounds", div_up(windows, launch_rules::csell::window_batch)});
-    work.push_back({"csell.windows", windows * div_up(f.slices, 2 * f.pairs) * lanes});
+    // Of stencils that need more than two batches most windows have three steps, whose elements lanes have from others.
+    const bool is_long = windows > 2 * launch_rules::csell::window_batch;
+    work.push_back({is_long ? "csell.long_windows" : "csell.windows", windows * div_up(f.slices, 2 * f.pairs) * lanes});
   } else {
     work.push_back({"csell.chain", chain(f, few, more_turns)});
   }

@@ -185,7 +185,8 @@ class Shares {
 
 /// Values of parts that are not fetched ahead, copied so that each slice's begin at a multiple of eight: as tails are
 /// packed, the values of nearly all steps would lie in two cache lines each, which some processors bring from the
-/// second cache at half the speed. None where the limit of memory is near: what is loaded after them has to fit, too.
+/// second cache at half the speed. None where that takes more than a quarter of what the limit of memory leaves: x, y
+/// and what else is loaded have to fit, too.
 struct AlignedValues {
   Array<Slice> slices;  ///< with their places in `values`; none if nothing was copied
   Array<std::byte> values;
@@ -194,17 +195,23 @@ struct AlignedValues {
   AlignedValues(const View<A>& v, bool wanted, int threads) {
     if (!wanted || v.source != Source::raw) return;
     std::uint64_t count = 0;
-    for (std::uint64_t s = 0; s < v.slice_count; ++s) count += round_up(v.slices[s].entries(), lanes);
+    for (std::uint64_t s = 0; s < v.slice_count; ++s) count += aligned_entries(v.slices[s]);
     const std::shared_ptr<MemoryBudget> budget = current_budget();
-    if (budget != nullptr && budget->left() / 2 < count * sizeof(A) + v.slice_count * sizeof(Slice)) return;
-    slices = Array<Slice>(v.slice_count);
+    if (budget != nullptr && budget->left() / 4 < count * sizeof(A) + v.slice_count * sizeof(Slice)) return;
+    try {
+      slices = Array<Slice>(v.slice_count);
+      values = Array<std::byte>(count * sizeof(A));
+    } catch (const Error& e) {
+      if (e.code() != errc::out_of_memory) throw;
+      slices = Array<Slice>();  // an outer limit leaves less
+      return;
+    }
     count = 0;
     for (std::uint64_t s = 0; s < v.slice_count; ++s) {
       slices[s] = v.slices[s];
       slices[s].values = static_cast<std::uint32_t>(count);
-      count += round_up(slices[s].entries(), lanes);
+      count += aligned_entries(slices[s]);
     }
-    values = Array<std::byte>(count * sizeof(A));
     auto* const to = reinterpret_cast<A*>(values.data());
     parallel_items(slices.size(), 4096, threads, [&](std::uint64_t s) {
       const A* const from = v.values + v.slices[s].values;
@@ -221,7 +228,8 @@ struct AlignedValues {
   }
 };
 
-/// The pieces of long rows in the order of the visits; the shares of a team.
+/// The pieces of long rows in the order of the visits, the shares of a team, the kinds of slices, and their values
+/// where these are copied.
 struct Order final : LayoutState {
   OtherRows others;
   Array<PieceVisit> visits;

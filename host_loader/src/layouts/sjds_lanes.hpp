@@ -228,8 +228,8 @@ struct LanesV3<float> {
   SPMVPACK_INLINE_V3 void store(float* p) const { _mm256_storeu_ps(p, v); }
 };
 
-/// AVX-512, in registers of 256 bits: eight doubles at any place lie in two cache lines, which takes two cycles of an
-/// EPYC (Zen 4), and 1.5 in halves, of which one does (BENCHMARKS.md).
+/// AVX-512, in registers of 256 bits: eight doubles at any place, as those of x, lie in two cache lines, which takes
+/// two cycles of an EPYC (Zen 4), and 1.5 in halves, of which one does (BENCHMARKS.md).
 template <class V>
 struct LanesV4;
 template <>

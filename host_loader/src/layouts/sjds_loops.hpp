@@ -24,7 +24,8 @@ struct Place {
 };
 
 /// Slice after slice. A slice's places in the arrays follow from those of the one before, so that its entries are
-/// loaded before its header has arrived.
+/// loaded before its header has arrived. fetched: values are where they are stored, and what comes next is fetched;
+/// else raw values are aligned.
 template <Values values, bool fetched, class A, class V>
 struct Reader : Place<A> {
   using Place<A>::stream;
@@ -97,7 +98,7 @@ struct Reader : Place<A> {
         next += n;
       }
       columns += slice.tail_entries() + tail_padding;
-      if constexpr (values == Values::raw && !fetched) raw += -slice.tail_entries() % lanes;  // AlignedValues
+      if constexpr (values == Values::raw && !fetched) raw += aligned_entries(slice) - slice.entries();
     }
     const auto end = reinterpret_cast<std::uintptr_t>(columns);
     stream = reinterpret_cast<const std::byte*>(columns) + (unit - end % unit) % unit;

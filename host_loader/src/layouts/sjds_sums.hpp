@@ -32,6 +32,11 @@ constexpr std::uint32_t beyond_eight = 0x88888888;
 /// All lanes have the same columns.
 struct OneColumn {};
 
+/// The places of a slice's raw values where each slice's begin at a multiple of eight.
+constexpr std::uint32_t aligned_entries(const Slice& slice) {
+  return static_cast<std::uint32_t>(round_up(slice.entries(), lanes));
+}
+
 /// What values come from: the array; codes; one value, which all codes name.
 enum class Values : std::uint8_t { raw, code, one };
 

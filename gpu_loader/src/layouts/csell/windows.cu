@@ -248,7 +248,7 @@ std::uint64_t append(std::vector<std::byte>& bytes, const std::vector<T>& array)
 
 /// With so many pairs of slices to a program.
 template <class A>
-std::unique_ptr<const DeviceWindows> make(const View<A>& v, WindowPrograms<A> programs, std::uint32_t pairs,
+std::unique_ptr<const DeviceWindows> make(const View<A>& v, WindowPrograms<A>& programs, std::uint32_t pairs,
                                           const LoadContext& context) {
   std::vector<WindowProgram> in_order;
   constexpr std::uint64_t at_once = 1U << 16U;
@@ -306,7 +306,7 @@ std::unique_ptr<const DeviceWindows> make_windows(const PartView& part, const Lo
       const WindowLimits limits =
           launch_rules::csell::window_limits(v.slice_count, context.device.multiprocessors, pairs);
       WindowPrograms<A> programs(patterns, values, part.cols(), limits, pairs);
-      if (auto windows = make(v, std::move(programs), pairs, context)) return windows;
+      if (auto windows = make(v, programs, pairs, context)) return windows;
     }
     return nullptr;
   });

@@ -31,8 +31,9 @@ inline constexpr std::uint32_t pair_rows = 64, most_pairs = 2;
 /// How many pairs a program is for: the first of these with which all slices have programs.
 inline constexpr std::array<std::uint32_t, 2> pairs_by_preference{2, 1};
 /// Two pairs, if they have at most two batches: half as much is done beside the windows. 7 points of 160 a side 29.7
-/// us, by pairs 32.9. With three batches, if all warps have programs then: 27 points of 120 a side 26.8 and 29.0, of
-/// 104 21.1 and 22.1, but of 64, 62 slices for each multiprocessor, 10.0 and 9.5 (H200).
+/// us, by pairs 32.9. With three batches where slices are many: 27 points of 120 a side 26.8 and 29.0, of
+/// 104 21.1 and 22.1, but of 64, 62 slices for each multiprocessor, 10.0 and 9.5 (H200; nothing between
+/// was measured).
 constexpr WindowLimits window_limits(std::uint64_t slices, std::uint64_t multiprocessors, std::uint32_t pairs) {
   const std::uint64_t batches = slices >= 128 * multiprocessors ? 3 : 2;
   return {most_windows(slices), pairs == 1 ? ~std::uint64_t{0} : batches * window_batch};
@@ -125,6 +126,10 @@ class ProgramNumbers {
   /// columns: of the part; pairs: of a program.
   ProgramNumbers(std::uint64_t columns, const WindowLimits& limits, std::uint32_t pairs)
       : columns_(columns), limits_(limits), pairs_(pairs) {}
+  // latest_ is a place in known_, whose end would not move along.
+  ProgramNumbers(const ProgramNumbers&) = delete;
+  ProgramNumbers& operator=(const ProgramNumbers&) = delete;
+  ~ProgramNumbers() = default;
 
   /// The number of the program of `slices`, of which those of pairs() before it come number `place` times. None if
   /// find_steps(steps) finds none and returns false, or if programs, their windows, or those of one, get too many.
