@@ -252,7 +252,7 @@ TEST_CASE("no windows of steps out of order, of slices with offsets, of too many
   const Slice seven{3, 0, 0, 3};
   CHECK_FALSE(has({six, six, six, seven}));
   CHECK_FALSE(has({six, six, six, seven}, 100, 128 * 132 - 1));
-  CHECK(has({six, six, six, seven}, 100, 128 * 132));  // 27 points, where all warps have programs
+  CHECK(has({six, six, six, seven}, 100, 128 * 132));  // 27 points, where slices are many
   CHECK(has({six, seven}));
 }
 

@@ -172,13 +172,8 @@ std::uint64_t ColumnsPlan::windows(std::uint64_t columns, std::uint64_t multipro
   std::vector<Slice> some(std::size_t{2} * pairs);
   for (std::uint64_t s = 0; s < slices.size(); s += some.size()) {
     for (std::uint64_t i = 0; i < some.size(); ++i) some[i] = s + i < slices.size() ? slices[s + i] : Slice{};
-    const auto find_steps = [&](Numbers::Steps& steps) {
-      for (unsigned i = 0; i < some.size(); ++i)
-        if (!some[i].is_pattern() || !append(some[i], i, steps)) return false;
-      return true;
-    };
     const auto number = numbers.of(
-        s / some.size(), some, find_steps, [](const Numbers::Steps&) {}, [](std::uint16_t) {});
+        s / some.size(), some, append, [](const Numbers::Steps&) {}, [](std::uint16_t) {});
     if (!number) return 0;
   }
   return numbers.longest();

@@ -54,7 +54,7 @@ struct Reader : Place<A> {
   }
 
   /// Adds up the window steps of a slice that begins here. Returns how many lanes have an entry in each step of its
-  /// tail. `groups`: Groups or Runs of the lanes, if they have some.
+  /// tail. `groups`: Groups, Runs or OneColumn of the lanes, if they have some.
   template <class... Groups>
   SPMVPACK_SJDS_INLINE const std::uint8_t* add_windows(Lanes<V>& sum, const Slice& slice, const Groups&... groups) {
     if (slice.is_listed()) stream += lanes * sizeof(std::uint16_t);

@@ -55,13 +55,9 @@ void WindowPrograms<T>::make(const Steps& steps) {
 
 template <class T>
 std::optional<std::uint16_t> WindowPrograms<T>::program(std::uint64_t place, std::span<const Slice> slices) {
-  const auto find_steps = [&](Steps& steps) {
-    for (unsigned i = 0; i < slices.size(); ++i)
-      if (!slices[i].is_pattern() || !append(slices[i], i, steps)) return false;
-    return true;
-  };
   return numbers_.of(
-      place, slices, find_steps, [&](const Steps& steps) { make(steps); },
+      place, slices, [&](const Slice& slice, unsigned number, Steps& steps) { return append(slice, number, steps); },
+      [&](const Steps& steps) { make(steps); },
       [&](std::uint16_t inside) {
         programs_.push_back(programs_[inside]);
         programs_.back().count |= program_at_edge;

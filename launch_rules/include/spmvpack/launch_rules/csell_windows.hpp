@@ -31,9 +31,8 @@ inline constexpr std::uint32_t pair_rows = 64, most_pairs = 2;
 /// How many pairs a program is for: the first of these with which all slices have programs.
 inline constexpr std::array<std::uint32_t, 2> pairs_by_preference{2, 1};
 /// Two pairs, if they have at most two batches: half as much is done beside the windows. 7 points of 160 a side 29.7
-/// us, by pairs 32.9. With three batches where slices are many: 27 points of 120 a side 26.8 and 29.0, of
-/// 104 21.1 and 22.1, but of 64, 62 slices for each multiprocessor, 10.0 and 9.5 (H200; nothing between
-/// was measured).
+/// us, by pairs 32.9. With three batches where slices are many: 27 points of 120 a side 26.8 and 29.0, of 104 21.1 and
+/// 22.1, but of 64, 62 slices for each multiprocessor, 10.0 and 9.5 (H200; nothing between was measured).
 constexpr WindowLimits window_limits(std::uint64_t slices, std::uint64_t multiprocessors, std::uint32_t pairs) {
   const std::uint64_t batches = slices >= 128 * multiprocessors ? 3 : 2;
   return {most_windows(slices), pairs == 1 ? ~std::uint64_t{0} : batches * window_batch};
@@ -131,11 +130,12 @@ class ProgramNumbers {
   ProgramNumbers& operator=(const ProgramNumbers&) = delete;
   ~ProgramNumbers() = default;
 
-  /// The number of the program of `slices`, of which those of pairs() before it come number `place` times. None if
-  /// find_steps(steps) finds none and returns false, or if programs, their windows, or those of one, get too many.
-  /// make(steps) makes the next program, and copy(number) the next one of that one, past x.
-  template <class Slices, class FindSteps, class Make, class Copy>
-  std::optional<std::uint16_t> of(std::uint64_t place, const Slices& slices, FindSteps&& find_steps, Make&& make,
+  /// The number of the program of `slices`, of which those of pairs() before it come number `place` times. None if one
+  /// is no pattern or append(slice, its number, steps), as append_steps(), returns false, or if programs, their
+  /// windows, or those of one, get too many. make(steps) makes the next program, and copy(number) the next one of that
+  /// one, past x.
+  template <class Slices, class Append, class Make, class Copy>
+  std::optional<std::uint16_t> of(std::uint64_t place, const Slices& slices, Append&& append, Make&& make,
                                   Copy&& copy) {
     Key key{};
     for (std::size_t i = 0; i < std::size(slices); ++i) key[i] = {slices[i].pattern, slices[i].counts};
@@ -143,7 +143,8 @@ class ProgramNumbers {
       latest_ = known_.find(key);
       if (latest_ == known_.end()) {
         steps_.clear();
-        if (!find_steps(steps_)) return std::nullopt;
+        for (unsigned i = 0; i < std::size(slices); ++i)
+          if (!slices[i].is_pattern() || !append(slices[i], i, steps_)) return std::nullopt;
         merge_steps(steps_);
         const std::optional<Known> known = count();
         if (!known) return std::nullopt;
