@@ -224,18 +224,18 @@ void launch_blocks(const DevicePart& part, const MultiplyCall& call) {
   if constexpr (source == Source::step) {
     // A pattern of more than 255 groups is no is_pattern(): so rare that the kernel for few slices serves for any
     // number.
-    if (patterns_only && !few) return launch_slices<SliceKernel<source, block, Size::patterns>, A, V>(part, call);
-    launch_slices<SliceKernel<source, block, Size::few>, A, V>(part, call);
+    if (patterns_only && !few) return launch_slices<SliceKernel<source, block, Size::patterns, V>, A, V>(part, call);
+    launch_slices<SliceKernel<source, block, Size::few, V>, A, V>(part, call);
   } else {
     if constexpr (source != Source::mirror && (source != Source::table || block == 1)) {
-      if (few && !tiled) return launch_slices<SliceKernel<source, block, Size::few>, A, V>(part, call);
+      if (few && !tiled) return launch_slices<SliceKernel<source, block, Size::few, V>, A, V>(part, call);
     }
-    if (patterns_only) return launch_slices<SliceKernel<source, block, Size::patterns>, A, V>(part, call);
+    if (patterns_only) return launch_slices<SliceKernel<source, block, Size::patterns, V>, A, V>(part, call);
     if constexpr (source == Source::table) {
-      if (block != 1 || tiled) return launch_slices<SliceKernel<source, block, Size::tiled>, A, V>(part, call);
+      if (block != 1 || tiled) return launch_slices<SliceKernel<source, block, Size::tiled, V>, A, V>(part, call);
     }
     if constexpr (source != Source::table || block == 1)
-      launch_slices<SliceKernel<source, block, Size::any>, A, V>(part, call);
+      launch_slices<SliceKernel<source, block, Size::any, V>, A, V>(part, call);
   }
 }
 
