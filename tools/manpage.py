@@ -32,7 +32,11 @@ time for (cpu.max).
 .I generic
 disables AVX-512, AVX2, BMI and FMA instructions on processors that have them,
 .I v3
-AVX-512 alone. Results do not change.
+AVX-512 alone,
+.I v4
+gather instructions of AVX-512, which
+.I gathers
+uses where they are measured to be slow, too. Results do not change.
 """
 
 SEE_ALSO = "The file format, the layouts and the generators are described in FORMAT.md, LAYOUTS.md and GENERATORS.md."

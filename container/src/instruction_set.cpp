@@ -1,8 +1,13 @@
 #include "spmvpack/container/instruction_set.hpp"
 
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #if SPMVPACK_HAS_V3
 #include <cpuid.h>
+#include <immintrin.h>
 #endif
 
 namespace spmvpack {
@@ -19,6 +24,54 @@ bool is_chosen(std::string_view name) noexcept {
 bool has_lzcnt() noexcept {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) != 0 && (ecx >> 5 & 1) != 0;
+}
+
+/// x for both ways to be measured by: within a first cache.
+struct GatherSample {
+  static constexpr std::size_t size = 512, lanes = 8;
+  alignas(64) std::array<double, size> x{};
+  std::array<std::uint16_t, size> columns{};
+  GatherSample() noexcept {
+    constexpr std::uint16_t step = 167;  // prime to the size: scattered
+    for (std::size_t i = 0; i < size; ++i) columns[i] = static_cast<std::uint16_t>(i * step % size);
+  }
+};
+SPMVPACK_TARGET_V4 double sum_by_gathers(const GatherSample& sample) noexcept {
+  __m512d sum = _mm512_setzero_pd();
+  for (std::size_t i = 0; i < GatherSample::size; i += GatherSample::lanes) {
+    const __m128i columns = _mm_loadu_si128(reinterpret_cast<const __m128i*>(&sample.columns[i]));
+    sum = _mm512_add_pd(sum, _mm512_mask_i32gather_pd(_mm512_setzero_pd(), 0xFF, _mm256_cvtepu16_epi32(columns),
+                                                      sample.x.data(), sizeof(double)));
+  }
+  return _mm512_cvtsd_f64(sum);
+}
+SPMVPACK_TARGET_V4 double sum_by_loads(const GatherSample& sample) noexcept {
+  __m512d sum = _mm512_setzero_pd();
+  for (std::size_t i = 0; i < GatherSample::size; i += GatherSample::lanes) {
+    const double* const x = sample.x.data();
+    const std::uint16_t* const c = &sample.columns[i];
+    sum = _mm512_add_pd(sum, _mm512_setr_pd(x[c[0]], x[c[1]], x[c[2]], x[c[3]], x[c[4]], x[c[5]], x[c[6]], x[c[7]]));
+  }
+  return _mm512_cvtsd_f64(sum);
+}
+
+bool gathers_are_faster() noexcept {
+  using Clock = std::chrono::steady_clock;
+  const GatherSample sample;
+  // Least times, of calls in turns: what else runs lasts longer than one, or is in both. By 32 calls, one of 480
+  // processes was wrong.
+  constexpr int calls = 256;
+  auto gathers = Clock::duration::max(), loads = gathers;
+  [[maybe_unused]] volatile double kept = 0;
+  for (int i = 0; i < calls; ++i) {
+    const auto begin = Clock::now();
+    kept = sum_by_gathers(sample);
+    const auto between = Clock::now();
+    kept = sum_by_loads(sample);
+    gathers = std::min(gathers, between - begin);
+    loads = std::min(loads, Clock::now() - between);
+  }
+  return gathers < loads;
 }
 
 }  // namespace
@@ -46,8 +99,20 @@ bool use_v4() noexcept {
 #endif
 }
 
+bool use_gathers() noexcept {
+#if SPMVPACK_HAS_V3
+  static const bool has = use_v4() && !is_chosen("v4") && (is_chosen("gathers") || gathers_are_faster());
+  return has;
+#else
+  return false;
+#endif
+}
+
 std::string_view instruction_set() noexcept {
-  return use_v4() ? "x86-64-v4 (AVX-512)" : use_v3() ? "x86-64-v3 (AVX2, FMA)" : "baseline instructions";
+  return use_gathers() ? "x86-64-v4 (AVX-512, gathers)"
+         : use_v4()    ? "x86-64-v4 (AVX-512)"
+         : use_v3()    ? "x86-64-v3 (AVX2, FMA)"
+                       : "baseline instructions";
 }
 
 }  // namespace spmvpack

@@ -3,8 +3,10 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <array>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <new>
 
 #include "cpu_quota.hpp"
@@ -58,6 +60,36 @@ int quota_threads() noexcept {
     }
   }();
   return quota;
+}
+
+/// Of the thread that calls.
+struct CallersLines {
+  std::unique_ptr<ShareLines::Line[]> lines;  // NOLINT(*-avoid-c-arrays): aligned
+  int count = 0;
+  std::uint64_t next = 1;  ///< the number of the next share
+  bool taken = false;
+};
+
+namespace {
+thread_local CallersLines callers_lines;
+}  // namespace
+
+ShareLines::ShareLines(int shares, int threads) noexcept : shares_(shares), threads_(threads) {
+  CallersLines& of = callers_lines;
+  if (of.taken) return;
+  if (of.count < threads) {
+    of.lines.reset(new (std::nothrow) Line[static_cast<std::size_t>(threads)]);
+    of.count = of.lines == nullptr ? 0 : threads;
+    if (of.count == 0) return;
+  }
+  of.taken = true;
+  begin_ = of.next;
+  of.next += static_cast<std::uint64_t>(shares) + 1;
+  lines_ = of.lines.get();
+}
+
+ShareLines::~ShareLines() {
+  if (!empty()) callers_lines.taken = false;
 }
 
 TeamProcessors::TeamProcessors() noexcept {

@@ -96,6 +96,18 @@ TEST_CASE("a thread that ends early takes the shares that another one has not be
   CHECK(taken);
 }
 
+TEST_CASE("shares within a share, and teams that grow and shrink") {
+  std::vector<int> inner(24);
+  parallel_shares(6, 3, [&](int share) {
+    const std::vector<int> calls = calls_of(4);
+    for (int i = 0; i < 4; ++i) inner[static_cast<std::size_t>(4 * share + i)] = calls[static_cast<std::size_t>(i)];
+  });
+  CHECK(inner == std::vector<int>(24, 1));
+  for (const int threads : {2, 5, 3, 40, 2})
+    for (const int shares : {2, 9, 80})
+      CHECK(calls_of(shares, threads) == std::vector<int>(static_cast<std::size_t>(shares), 1));
+}
+
 TEST_CASE("shares count what they allocate against the caller's budget") {
   const MemoryScope scope(1 << 20, "the test");
   CHECK_THROWS_AS(parallel_shares(2, 2, [](int) { const Array<double> array(200'000); }), Error);

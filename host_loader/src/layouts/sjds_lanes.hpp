@@ -291,15 +291,10 @@ struct LanesV4<double> : LanesV3<double> {
     high = _mm256_mask3_fmadd_pd(a.high, b.high, high, m >> 4U);
   }
 
- private:
   /// Four bits for each lane.
   SPMVPACK_INLINE_V4 static __m512i indices(std::uint32_t bits) {
     return _mm512_maskz_srlv_epi64(0xFF, _mm512_set1_epi32(static_cast<int>(bits)),
                                    _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28));
-  }
-  /// Of 16 elements those that indices say.
-  SPMVPACK_INLINE_V4 static LanesV4 pick(const double* from, __m512i i) {
-    return LanesV4(EightDoubles{_mm512_permutex2var_pd(_mm512_loadu_pd(from), i, _mm512_loadu_pd(from + lanes))});
   }
   /// As `EightDoubles::of` does.
   SPMVPACK_INLINE_V4 static __m256d four(const double* a, const double* b, const double* c, const double* d) {
@@ -309,6 +304,12 @@ struct LanesV4<double> : LanesV3<double> {
     return _mm256_mask_mov_pd(v, 8, _mm256_set1_pd(*d));
   }
   SPMVPACK_INLINE_V4 static __mmask8 mask_of(std::uint32_t n) { return static_cast<__mmask8>((1U << n) - 1); }
+
+ private:
+  /// Of 16 elements those that indices say.
+  SPMVPACK_INLINE_V4 static LanesV4 pick(const double* from, __m512i i) {
+    return LanesV4(EightDoubles{_mm512_permutex2var_pd(_mm512_loadu_pd(from), i, _mm512_loadu_pd(from + lanes))});
+  }
 };
 template <>
 struct LanesV4<float> : LanesV3<float> {

@@ -1,6 +1,6 @@
 // The loops of sjds, once for each instruction set: sjds.cpp includes this in a namespace of its own for each, which
-// has Lanes<V> and Columns<N>, and defines SPMVPACK_SJDS_INLINE, as functions of GCC have the instructions that they
-// name. There is no guard: it is included several times.
+// has Lanes<V>, Columns<N> and near_bytes, and defines SPMVPACK_SJDS_INLINE, as functions of GCC have the instructions
+// that they name. There is no guard: it is included several times.
 
 /// What comes next of each array.
 template <class A>
@@ -124,6 +124,7 @@ struct Reader : Place<A> {
     Lanes<V> sum = Lanes<V>::all(0);
     for (; steps != 0; --steps) {
       const V* const from = x + next_window().base;
+      if constexpr (values == Values::raw && !fetched && near_bytes != 0) prefetch(raw, near_bytes);
       const Lanes<V> factors = value();
       sum.add_products(factors, Lanes<V>::load(from));
     }

@@ -32,6 +32,14 @@ constexpr std::uint32_t beyond_eight = 0x88888888;
 /// All lanes have the same columns.
 struct OneColumn {};
 
+/// Eight columns, loaded one by one or by whoever knows how.
+template <class Column>
+struct ColumnsInMemory {
+  const Column* columns;
+  SPMVPACK_INLINE explicit ColumnsInMemory(const Column* c) : columns(c) {}
+  SPMVPACK_INLINE std::uint64_t operator[](std::uint32_t i) const { return columns[i]; }
+};
+
 /// The places of a slice's raw values where each slice's begin at a multiple of eight.
 constexpr std::uint32_t aligned_entries(const Slice& slice) {
   return static_cast<std::uint32_t>(round_up(slice.entries(), lanes));

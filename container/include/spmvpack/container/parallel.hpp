@@ -3,7 +3,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -36,6 +35,50 @@ class SPMVPACK_EXPORT TeamProcessors {
 
  private:
   std::uint64_t team_ = 0;  ///< its number: of all in this process
+};
+
+/// Which of each thread's shares nobody has begun with, for one call of parallel_shares(). The lines stay from one call
+/// to the next, so that each is where its thread has left it: set up by the caller, all would be fetched twice.
+class SPMVPACK_EXPORT ShareLines {
+ public:
+  /// For shares [0, shares) of so many threads.
+  ShareLines(int shares, int threads) noexcept;
+  ~ShareLines();
+  ShareLines(const ShareLines&) = delete;
+  ShareLines& operator=(const ShareLines&) = delete;
+  /// None if the calling thread is within such a call already, or there is no memory: it is alone then.
+  [[nodiscard]] bool empty() const noexcept { return lines_ == nullptr; }
+  /// Fetches all lines at a time.
+  void prefetch() const noexcept {
+    for (int thread = 0; thread < threads_; ++thread) __builtin_prefetch(lines_ + thread);
+  }
+  /// Calls f(share) for those of a thread that nobody has begun with.
+  template <class F>
+  void take(int thread, F&& f) const {
+    std::atomic<std::uint64_t>& line = lines_[thread].next;
+    const std::uint64_t first = first_of(thread), end = first_of(thread + 1);
+    for (std::uint64_t seen = line.load(std::memory_order_relaxed);;) {
+      const std::uint64_t next = std::max(seen, first);
+      if (next >= end) return;
+      if (!line.compare_exchange_weak(seen, next + 1, std::memory_order_relaxed)) continue;
+      f(static_cast<int>(next - begin_));
+      seen = line.load(std::memory_order_relaxed);
+    }
+  }
+
+ private:
+  friend struct CallersLines;
+  struct alignas(64) Line {
+    std::atomic<std::uint64_t> next{0};  ///< one is below begin_ until its first share is taken
+  };
+  [[nodiscard]] std::uint64_t first_of(int thread) const noexcept {
+    return begin_ + static_cast<std::uint64_t>(shares_) * static_cast<std::uint64_t>(thread) /
+                        static_cast<std::uint64_t>(threads_);
+  }
+
+  Line* lines_ = nullptr;
+  std::uint64_t begin_ = 0;  ///< the number of share 0, of all that this thread's calls have had
+  int shares_, threads_;
 };
 
 /// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores or,
@@ -144,16 +187,10 @@ void parallel_shares(int shares, int threads, F&& f) {
     for (int share = 0; share < shares; ++share) f(share);
     return;
   }
-  /// A thread's shares that nobody has begun with, in a cache line of its own.
-  struct alignas(64) Left {
-    int next, end;
-  };
-  std::array<Left, most_threads> left;  // NOLINT(*-member-init): of the team alone
-  const auto first_of = [&](int thread) {
-    return static_cast<int>(static_cast<std::int64_t>(shares) * thread / threads);
-  };
-  for (int thread = 0; thread < threads; ++thread) {
-    left[static_cast<std::size_t>(thread)] = {first_of(thread), first_of(thread + 1)};
+  const ShareLines lines(shares, threads);
+  if (lines.empty()) {
+    for (int share = 0; share < shares; ++share) f(share);
+    return;
   }
   int failed = shares;
   std::exception_ptr error;
@@ -166,13 +203,8 @@ void parallel_shares(int shares, int threads, F&& f) {
     processors.arrive();
     const detail::MemoryScopeOf of_caller(memory);
     for (int i = 0; i < threads; ++i) {
-      if (i == 1)  // the lines of all others at a time
-        for (int other = 0; other < threads; ++other) __builtin_prefetch(&left[static_cast<std::size_t>(other)]);
-      Left& of = left[static_cast<std::size_t>((omp_get_thread_num() + i) % threads)];
-      const std::atomic_ref next(of.next);
-      while (next.load(std::memory_order_relaxed) < of.end) {
-        const int share = next.fetch_add(1, std::memory_order_relaxed);
-        if (share >= of.end) break;
+      if (i == 1) lines.prefetch();
+      lines.take((omp_get_thread_num() + i) % threads, [&](int share) {
         try {
           f(share);
         } catch (...) {
@@ -182,7 +214,7 @@ void parallel_shares(int shares, int threads, F&& f) {
             error = std::current_exception();
           }
         }
-      }
+      });
     }
   }
   if (error) std::rethrow_exception(error);
