@@ -56,7 +56,7 @@ SPREAD = {"suite": 0.1, "small": 0.1, "partial": 0.1, "real": 0.1, "shapes": 0.7
 BY_NAME_ONLY = {"pkt"}  # what auto leaves out: Strategy::by_name_only in encoder
 OF_VARIANTS = {"csell.mirrors", "csell.mirror_blocks"}  # units of variants, which times_MACHINE.json has not or hardly
 CACHES = {"h200": "cold cache", "h100": "cold cache", "host": "warm"}
-MOST_SLOWER = {"suite": 0.099, "real": 0.08, "shapes": 0.49}  # auto than a yardstick, of real ones than the best
+MOST_SLOWER = {"suite": 0.099, "small": 0.1, "real": 0.08, "shapes": 0.2}  # auto than the best; of shapes, than a yardstick
 MOST_SLOWER_ON_HOST = {"suite": 0.1, "real": 0.15, "shapes": 0.49}  # than the best layout; of shapes, than a yardstick
 MOST_OFF = 1.99  # predictions of shapes; the goal is 2
 MOST_WEIGHT = 15  # of a fault; more of them would leave others out
@@ -210,7 +210,7 @@ HOST_ONLY = {"amb.alone", "bitflag.empty_rows", "bitflag.rows", "bitflag.table_e
              "bytes.from_memory",
              "coo.alone", "csell.entries",
              "csr.empty_rows", "csr.scattered_entries", "csr.uneven_rows",
-             "csell.raw_entries", "dia.task_diagonals", "ell.alone", "ell.page_slots", "pjds.alone", "pjds.page_slots", "sell.alone",
+             "csell.raw_entries", "dia.diagonals", "dia.task_diagonals", "ell.alone", "ell.page_slots", "pjds.alone", "pjds.page_slots", "sell.alone",
              "sjds.codes", "sjds.column_steps", "sjds.group_steps", "sjds.listed", "sjds.multiplies", "sjds.pieces", "sjds.plain_steps", "sjds.run_steps",
              "sjds.scaled_rows", "sjds.slices", "sjds.steps", "sjds.tail", "sjds.windows",
              "y.rows"}
@@ -220,11 +220,11 @@ def on_host(unit):
     """What a host has for this unit: its loops know no warps and no kernels for few slices, and all start threads."""
     layout, _, what = unit.partition(".")
     if what in ("chain", "chain_slots", "first", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "block_entries",
-                "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies",
-                "scalar_chain", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_idle", "few_raw", "few_groups", "tables",
+                "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies", "row_entries", "row_multiplies",
+                "scalar_chain", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_idle", "few_raw_rounds", "few_groups", "tables",
                 "few_teams", "turns", "window_rounds", "long_windows", "copies",
                 "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",
-                "segment_rounds", "segments", "segment_columns", "sum_multiplies", "added_sums", "sum_chain") or unit in ("amb.lanes", "csell.windows"):
+                "segment_rounds", "segments", "segment_columns", "sum_multiplies", "added_sums", "sum_chain") or unit == "amb.lanes":
         return ()
     if what in ("multiplies", "passes"):
         return ("multiplies",)
@@ -636,7 +636,7 @@ def main():
         if gpu not in kept:
             prices[gpu] = by_name_only(prices[gpu]) | settled(
                 chosen_from(load(times_path(gpu))), fit_gpu, MOST_SLOWER,
-                lambda matrix: best_allowed(matrix) if matrix["group"] in ("real", "suite") else best_yardstick(matrix))
+                lambda matrix: best_allowed(matrix) if matrix["group"] in ("real", "suite", "small") else best_yardstick(matrix))
     if "host" not in kept:
         prices["host"] = by_name_only(prices["host"]) | settled(
             chosen_from(load(times_path("host"))), lambda *a: fit_host(*a, prices["h200"], prices["host"]), MOST_SLOWER_ON_HOST,

@@ -56,7 +56,7 @@ constexpr NamedChoice choices[]{
     {"full --rows 1000000 --cols 1", "host", "csr", "sjds", "sjds.slices"},
     {"blocks --rows 64000 --block 16 --coefficients constant", "host", "sjds", "csell", "csell.rows"},
     {"scattered --rows 300000 --entries 3000", "gpu", "bitflag", "csr", "csr.rows"},
-    {"scattered --rows 300000 --entries 3000", "h100", "csell", "csr", "csr.rows"},
+    {"scattered --rows 300000 --entries 3000", "h100", "csr", "csell", "csell.multiplies"},
     {"scattered --rows 300000 --entries 3000", "host", "sjds", "csr", "csr.empty_rows"},
     {"triangles --grid 150x150 --numbering shuffled:1024 --coefficients random", "gpu", "ell", "csr", "csr.multiplies"},
     {"triangles --grid 150x150 --numbering shuffled:1024 --coefficients random", "host", "sjds", "csr",

@@ -203,7 +203,8 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
     work.push_back({"csell.few_groups", few_groups(f)});
   }
   if (table) work.push_back({"csell.tables", 1});
-  if (few && f.source == Source::raw) work.push_back({"csell.few_raw", f.entries});
+  if (few && f.source == Source::raw)
+    work.push_back({"csell.few_raw_rounds", div_up(f.longest, f.sums * launch_rules::csell::groups_of_few)});
   if (few && f.sums > 1) {
     work.push_back({"csell.few_teams", 1});
     work.push_back({"csell.few_idle", slots * idle_groups(f, device)});
@@ -214,7 +215,7 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
     work.push_back({"csell.window_rounds", div_up(windows, launch_rules::csell::window_batch)});
     // Of stencils that need more than two batches most windows have three steps, whose elements lanes have from others.
     const bool is_long = windows > 2 * launch_rules::csell::window_batch;
-    work.push_back({is_long ? "csell.long_windows" : "csell.windows", windows * div_up(f.slices, 2 * f.pairs) * lanes});
+    if (is_long) work.push_back({"csell.long_windows", windows * div_up(f.slices, 2 * f.pairs) * lanes});
   } else {
     work.push_back({"csell.chain", chain(f, few, more_turns)});
   }
