@@ -3,6 +3,7 @@
 
     spmvpack bench --suite --json > f64.json          # on the GPU; also --shapes, --value-type f32, other matrices
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --h200 f64.json shapes.json --host host.json
+    benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --add --h200 new.json    # more matrices, or the same anew
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --again host     # for units that are new
     benchmarks/fit_times.py --by-name --h200 pkt.json             # of `spmvpack bench --suite --layout pkt --json > pkt.json`
     benchmarks/fit_times.py --by-name --variants csell.values=mirror --h100 mirror.json
@@ -12,8 +13,9 @@
 
 The first form makes every matrix of these files again (or reads it from --matrices), asks `spmvpack report` what each
 layout's multiply does, and keeps this beside the measured times in docs/bench/times_MACHINE.json. Of a
-matrix that several files have, the first that measured a layout counts on a GPU, and the least time on a host. The second
-asks again for what the plans do that were collected before, and keeps their times. The third adds layouts that auto leaves
+matrix that several files have, the first that measured a layout counts on a GPU, and the least time on a host. With --add
+the others that were collected before are kept, and so are plans that were not measured again. The third
+asks again for what the plans do that were collected before, and keeps their times. The fourth adds layouts that auto leaves
 out (pkt) to what was collected, and fits their units to that with all other prices as they are. Of a machine without such
 times, as now of h100 and host, their prices are those of a layout of like loops: pkt's are sell's. It also fits the units
 of docs/bench/variants_MACHINE.json: of settings that auto's own plans seldom have (csell's mirrors), measured by
@@ -174,6 +176,22 @@ def collect(spmvpack, machine, measurements, matrices, *variant):
 
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 4)) as pool:
         return list(pool.map(entry, measurements))
+
+
+def renewed(times, collected):
+    """The times with these matrices: new ones, and plans of others in the place of what was measured of them before."""
+    matrices = [{**m} for m in times["matrices"]]
+    known = {(m["name"], m["value_type"]): m for m in matrices}
+    for new in collected:
+        old = known.get((new["name"], new["value_type"]))
+        if old is None:
+            matrices.append(new)
+            continue
+        for name, layout in new["layouts"].items():
+            other = old.get("other_plans", {})
+            is_other = name in other and other[name]["device_bytes"] == layout["device_bytes"]
+            (other if is_other else old["layouts"])[name] = layout
+    return {**times, "matrices": matrices}
 
 
 def added(times, collected):
@@ -597,6 +615,7 @@ def main():
     for machine in MACHINES:
         parser.add_argument(f"--{machine}", nargs="+", default=[], metavar="BENCH.json")
     parser.add_argument("--again", nargs="+", default=[], choices=MACHINES, help="ask what the plans do that were measured before")
+    parser.add_argument("--add", action="store_true", help="keep what was collected before and is not measured again")
     parser.add_argument("--collect", action="store_true", help="only collect what is measured")
     parser.add_argument("--keep-prices", nargs="*", choices=MACHINES,
                         help="those of a machine, or all: fit nothing, write the tables alone")
@@ -623,7 +642,8 @@ def main():
             write_times(times_path(machine), added(load(times_path(machine)), collected))
         else:
             collected = collect(options.spmvpack, machine, measurements, options.matrices)
-            write_times(times_path(machine), {"machine": name, "matrices": collected})
+            write_times(times_path(machine), renewed(load(times_path(machine)), collected) if options.add else
+                        {"machine": name, "matrices": collected})
     if options.collect:
         return
     if options.left_out:

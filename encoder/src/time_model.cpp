@@ -142,7 +142,10 @@ XSectors x_sectors(const CsrView& a, int threads, const XCaches& caches) {
   cache.rows_per_cache = block_rows;
   x.from_l2 = x_lines_loaded(a, cache, threads);
   cache.bytes = caches.chunk_bytes;
-  x.of_chunks = caches.chunk_bytes == caches.block_bytes ? x.from_l2 : x_lines_loaded(a, cache, threads);
+  const bool same =
+      caches.chunk_bytes == caches.block_bytes ||
+      a.cols() * cache.element_bytes <= std::min(caches.chunk_bytes, caches.block_bytes);  // all of x fits
+  x.of_chunks = same ? x.from_l2 : x_lines_loaded(a, cache, threads);
   cache.rows_per_cache = 0;
   cache.entries_per_cache = warp_entries;
   x.of_warps = x_lines_loaded(a, cache, threads);
