@@ -228,6 +228,7 @@ TEST_CASE("a host's file of an older schema has the package's prices of newer un
                                           "csell.few_raw_rounds",
                                           "csell.few_teams",
                                           "csell.long_windows",
+                                          "csell.step_chain",
                                           "csell.tables",
                                           "csell.turns",
                                           "csell.window_rounds",

@@ -151,10 +151,10 @@ constexpr std::uint64_t chain(const WayFacts& f, bool few, std::uint64_t turns) 
   return has_mirrors_of(f) && f.block == 1 ? loads / 2 * 3 : loads;
 }
 
-/// csell.block_chain: how often a warp waits for values that are stored one by one in the longest slice, where those of
-/// a group's blocks are loaded in several batches.
+/// How often a warp waits for values of blocks in the longest slice, where those of a group's steps are loaded in
+/// several batches. csell.block_chain: values that are stored one by one. csell.step_chain: in patterns.
 constexpr std::uint64_t block_chain(const WayFacts& f, bool few) {
-  if (f.block == 1 || !(f.source == Source::raw || has_mirrors_of(f))) return 0;
+  if (f.block == 1 || f.source == Source::single || f.source == Source::table) return 0;
   const int steps = has_mirrors_of(f) ? launch_rules::csell::steps_of_mirrors(f.block)
                                       : launch_rules::csell::steps_of_blocks(f.block, few);
   return div_up(f.longest, f.sums) * (group_steps / static_cast<std::uint64_t>(steps));
@@ -219,7 +219,7 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
   } else {
     work.push_back({"csell.chain", chain(f, few, more_turns)});
   }
-  work.push_back({"csell.block_chain", block_chain(f, are_few)});
+  work.push_back({f.source == Source::step ? "csell.step_chain" : "csell.block_chain", block_chain(f, are_few)});
   work.push_back({"csell.entries", f.entries});
   if (f.source == Source::raw) work.push_back({"csell.raw_entries", f.entries});
   if (has_mirrors_of(f)) {
