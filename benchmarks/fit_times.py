@@ -3,6 +3,7 @@
 
     spmvpack bench --suite --json > f64.json          # on the GPU; also --shapes, --value-type f32, other matrices
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --h200 f64.json shapes.json --host host.json
+    benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --add --h200 new.json    # more matrices, or the same anew
     benchmarks/fit_times.py --spmvpack build/release/tools/spmvpack --again host     # for units that are new
     benchmarks/fit_times.py --by-name --h200 pkt.json             # of `spmvpack bench --suite --layout pkt --json > pkt.json`
     benchmarks/fit_times.py --by-name --variants csell.values=mirror --h100 mirror.json
@@ -12,8 +13,9 @@
 
 The first form makes every matrix of these files again (or reads it from --matrices), asks `spmvpack report` what each
 layout's multiply does, and keeps this beside the measured times in docs/bench/times_MACHINE.json. Of a
-matrix that several files have, the first that measured a layout counts on a GPU, and the least time on a host. The second
-asks again for what the plans do that were collected before, and keeps their times. The third adds layouts that auto leaves
+matrix that several files have, the first that measured a layout counts on a GPU, and the least time on a host. With --add
+the others that were collected before are kept, and so are plans that were not measured again. The third
+asks again for what the plans do that were collected before, and keeps their times. The fourth adds layouts that auto leaves
 out (pkt) to what was collected, and fits their units to that with all other prices as they are. Of a machine without such
 times, as now of h100 and host, their prices are those of a layout of like loops: pkt's are sell's. It also fits the units
 of docs/bench/variants_MACHINE.json: of settings that auto's own plans seldom have (csell's mirrors), measured by
@@ -56,7 +58,7 @@ SPREAD = {"suite": 0.1, "small": 0.1, "partial": 0.1, "real": 0.1, "shapes": 0.7
 BY_NAME_ONLY = {"pkt"}  # what auto leaves out: Strategy::by_name_only in encoder
 OF_VARIANTS = {"csell.mirrors", "csell.mirror_blocks"}  # units of variants, which times_MACHINE.json has not or hardly
 CACHES = {"h200": "cold cache", "h100": "cold cache", "host": "warm"}
-MOST_SLOWER = {"suite": 0.099, "real": 0.08, "shapes": 0.49}  # auto than a yardstick, of real ones than the best
+MOST_SLOWER = {"suite": 0.099, "small": 0.1, "real": 0.08, "shapes": 0.2}  # auto than the best; of shapes, than a yardstick
 MOST_SLOWER_ON_HOST = {"suite": 0.1, "real": 0.15, "shapes": 0.49}  # than the best layout; of shapes, than a yardstick
 MOST_OFF = 1.99  # predictions of shapes; the goal is 2
 MOST_WEIGHT = 15  # of a fault; more of them would leave others out
@@ -176,6 +178,22 @@ def collect(spmvpack, machine, measurements, matrices, *variant):
         return list(pool.map(entry, measurements))
 
 
+def renewed(times, collected):
+    """The times with these matrices: new ones, and plans of others in the place of what was measured of them before."""
+    matrices = [{**m} for m in times["matrices"]]
+    known = {(m["name"], m["value_type"]): m for m in matrices}
+    for new in collected:
+        old = known.get((new["name"], new["value_type"]))
+        if old is None:
+            matrices.append(new)
+            continue
+        for name, layout in new["layouts"].items():
+            other = old.get("other_plans", {})
+            is_other = name in other and other[name]["device_bytes"] == layout["device_bytes"]
+            (other if is_other else old["layouts"])[name] = layout
+    return {**times, "matrices": matrices}
+
+
 def added(times, collected):
     """The times with those of other layouts of the same matrices."""
     more = {(matrix["name"], matrix["value_type"]): matrix["layouts"] for matrix in collected}
@@ -210,7 +228,7 @@ HOST_ONLY = {"amb.alone", "bitflag.empty_rows", "bitflag.rows", "bitflag.table_e
              "bytes.from_memory",
              "coo.alone", "csell.entries",
              "csr.empty_rows", "csr.scattered_entries", "csr.uneven_rows",
-             "csell.raw_entries", "dia.task_diagonals", "ell.alone", "ell.page_slots", "pjds.alone", "pjds.page_slots", "sell.alone",
+             "csell.raw_entries", "dia.diagonals", "dia.task_diagonals", "ell.alone", "ell.page_slots", "pjds.alone", "pjds.page_slots", "sell.alone",
              "sjds.codes", "sjds.column_steps", "sjds.group_steps", "sjds.listed", "sjds.multiplies", "sjds.pieces", "sjds.plain_steps", "sjds.run_steps",
              "sjds.scaled_rows", "sjds.slices", "sjds.steps", "sjds.tail", "sjds.windows",
              "y.rows"}
@@ -219,12 +237,12 @@ HOST_ONLY = {"amb.alone", "bitflag.empty_rows", "bitflag.rows", "bitflag.table_e
 def on_host(unit):
     """What a host has for this unit: its loops know no warps and no kernels for few slices, and all start threads."""
     layout, _, what = unit.partition(".")
-    if what in ("chain", "chain_slots", "first", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "block_entries",
-                "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies",
-                "scalar_chain", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_idle", "few_raw", "few_groups", "tables",
+    if what in ("chain", "chain_slots", "first", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "step_chain", "block_entries",
+                "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies", "row_entries", "row_multiplies",
+                "scalar_chain", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_idle", "few_raw_rounds", "few_groups", "tables",
                 "few_teams", "turns", "window_rounds", "long_windows", "copies",
                 "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",
-                "segment_rounds", "segments", "segment_columns", "sum_multiplies", "added_sums", "sum_chain") or unit in ("amb.lanes", "csell.windows"):
+                "segment_rounds", "segments", "segment_columns", "sum_multiplies", "added_sums", "sum_chain") or unit == "amb.lanes":
         return ()
     if what in ("multiplies", "passes"):
         return ("multiplies",)
@@ -597,6 +615,7 @@ def main():
     for machine in MACHINES:
         parser.add_argument(f"--{machine}", nargs="+", default=[], metavar="BENCH.json")
     parser.add_argument("--again", nargs="+", default=[], choices=MACHINES, help="ask what the plans do that were measured before")
+    parser.add_argument("--add", action="store_true", help="keep what was collected before and is not measured again")
     parser.add_argument("--collect", action="store_true", help="only collect what is measured")
     parser.add_argument("--keep-prices", nargs="*", choices=MACHINES,
                         help="those of a machine, or all: fit nothing, write the tables alone")
@@ -623,7 +642,8 @@ def main():
             write_times(times_path(machine), added(load(times_path(machine)), collected))
         else:
             collected = collect(options.spmvpack, machine, measurements, options.matrices)
-            write_times(times_path(machine), {"machine": name, "matrices": collected})
+            write_times(times_path(machine), renewed(load(times_path(machine)), collected) if options.add else
+                        {"machine": name, "matrices": collected})
     if options.collect:
         return
     if options.left_out:
@@ -636,7 +656,7 @@ def main():
         if gpu not in kept:
             prices[gpu] = by_name_only(prices[gpu]) | settled(
                 chosen_from(load(times_path(gpu))), fit_gpu, MOST_SLOWER,
-                lambda matrix: best_allowed(matrix) if matrix["group"] in ("real", "suite") else best_yardstick(matrix))
+                lambda matrix: best_allowed(matrix) if matrix["group"] in ("real", "suite", "small") else best_yardstick(matrix))
     if "host" not in kept:
         prices["host"] = by_name_only(prices["host"]) | settled(
             chosen_from(load(times_path("host"))), lambda *a: fit_host(*a, prices["h200"], prices["host"]), MOST_SLOWER_ON_HOST,

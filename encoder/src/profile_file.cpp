@@ -38,17 +38,20 @@ constexpr std::array newer_units{NewerUnit{"bitflag.idle_entries", 2},
                                  NewerUnit{"csell.block_chain", 2},
                                  NewerUnit{"csell.few_groups", 2},
                                  NewerUnit{"csell.few_idle", 2},
-                                 NewerUnit{"csell.few_raw", 2},
+                                 NewerUnit{"csell.few_raw_rounds", 2},
                                  NewerUnit{"csell.few_teams", 2},
                                  NewerUnit{"csell.long_windows", 2},
                                  NewerUnit{"csell.mirror_blocks", 1},
                                  NewerUnit{"csell.mirrors", 1},
+                                 NewerUnit{"csell.step_chain", 2},
                                  NewerUnit{"csell.tables", 2},
                                  NewerUnit{"csell.turns", 2},
                                  NewerUnit{"csell.window_rounds", 2},
                                  NewerUnit{"csell.window_slots", 2},
-                                 NewerUnit{"csell.windows", 2},
+                                 NewerUnit{"csr.row_entries", 2},
+                                 NewerUnit{"csr.row_multiplies", 2},
                                  NewerUnit{"csr.vector_waves", 2},
+                                 NewerUnit{"dia.chain", 2},
                                  NewerUnit{"sjds.column_steps", 2},
                                  NewerUnit{"sjds.group_steps", 2},
                                  NewerUnit{"sjds.plain_steps", 2},
@@ -118,7 +121,8 @@ void check_names(const ProfileFacts& facts, const Place& place) {
 
 void check_numbers(const ProfileFacts& facts, const Place& place) {
   for (const auto& [name, bytes] : {std::pair{"x_caches.device_bytes", facts.x_caches.device_bytes},
-                                    std::pair{"x_caches.block_bytes", facts.x_caches.block_bytes}})
+                                    std::pair{"x_caches.block_bytes", facts.x_caches.block_bytes},
+                                    std::pair{"x_caches.chunk_bytes", facts.x_caches.chunk_bytes}})
     if (bytes < least_cache || bytes > most_cache)
       place.refuse(name, fmt::format("a cache of {} bytes", grouped(bytes)),
                    fmt::format("give {} to {}", grouped(least_cache), grouped(most_cache)));
@@ -281,6 +285,7 @@ std::shared_ptr<const Profile> parse_profile(std::string_view json, const std::s
                  "measure them again: spmvpack calibrate");
   Members caches(members.get("x_caches"), "x_caches", place);
   facts.x_caches = {caches.count("device_bytes"), caches.count("block_bytes")};
+  if (found == schema) facts.x_caches.chunk_bytes = caches.count("chunk_bytes");
   caches.end();
   if (of_schema != 0) {
     Members device(members.get("device"), "device", place);
@@ -308,14 +313,16 @@ std::string to_json(const Profile& profile, std::string_view id) {
   for (const std::string_view unit : units()) prices[std::string(unit)] = profile.price(unit);
   Json device = Json::object();
   for (const DeviceNumber& number : device_numbers) device[std::string(number.name)] = profile.device.*number.member;
-  const Json json{
-      {"schema", schema},
-      {"id", id.empty() ? profile.id : id},
-      {"machine", profile.machine},
-      {"target", profile.target == Target::gpu ? "gpu" : "host"},
-      {"x_caches", {{"device_bytes", profile.x_caches.device_bytes}, {"block_bytes", profile.x_caches.block_bytes}}},
-      {"device", std::move(device)},
-      {"picoseconds", std::move(prices)}};
+  const Json json{{"schema", schema},
+                  {"id", id.empty() ? profile.id : id},
+                  {"machine", profile.machine},
+                  {"target", profile.target == Target::gpu ? "gpu" : "host"},
+                  {"x_caches",
+                   {{"device_bytes", profile.x_caches.device_bytes},
+                    {"block_bytes", profile.x_caches.block_bytes},
+                    {"chunk_bytes", profile.x_caches.chunk_bytes}}},
+                  {"device", std::move(device)},
+                  {"picoseconds", std::move(prices)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

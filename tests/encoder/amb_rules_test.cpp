@@ -71,6 +71,11 @@ TEST_CASE("threads take rows of few lanes, and another kernel adds up the partia
   CHECK(count_of(f, "amb.lanes") == 65 * 32);
   CHECK(count_of(f, "amb.partial_sums") == 1500);
   CHECK(count_of(f, "amb.chain") == 2 * 3 * 4);  // of four lanes, each in three rounds of eight
+  f.bytes = 10 * bytes_of_load;
+  CHECK(count_of(f, "amb.chain") == 2 * 3 * 4 - 10);  // while lanes wait, others' bytes arrive
+  f.bytes = 100 * bytes_of_load;
+  CHECK(count_of(f, "amb.chain") == 2 * 3);  // a quarter
+  f.bytes = 0;
   CHECK(count_of(f, "amb.sum_multiplies") == 0);
   CHECK(count_of(f, "amb.added_sums") == 0);
   CHECK(count_of(f, "amb.sum_chain") == 0);

@@ -79,9 +79,13 @@ TEST_CASE("the work of a way follows from its counts") {
   CHECK(count_of(blocks, "csell.block_chain") == 10 * 4);
   blocks.slices = 1000;
   CHECK(count_of(blocks, "csell.block_chain") == 10 * 2);
+  CHECK(count_of(blocks, "csell.step_chain") == 0);
   CHECK(count_of(with_mirrors(blocks, Source::mirror, 10, 0), "csell.block_chain") == 10 * 4);
   blocks.source = Source::step;  // values that all slices share
   CHECK(count_of(blocks, "csell.block_chain") == 0);
+  CHECK(count_of(blocks, "csell.step_chain") == 10 * 2);
+  blocks.source = Source::single;
+  CHECK(count_of(blocks, "csell.step_chain") == 0);
   WayFacts scattered = small;
   scattered.longest = 10;
   CHECK(count_of(scattered, "csell.few_groups") == 0);

@@ -118,6 +118,7 @@ TEST_CASE("the caches of a profile are those through which x is loaded") {
   const CsrMatrix a = make_csr(6400, 256, entries);
   CHECK(encoder::x_sectors(a, 1).from_memory == 64);
   CHECK(encoder::x_sectors(a, 1, {50'000'000, 1024}).from_l2 == 6400);  // gone before it is used again
+  CHECK(encoder::x_sectors(a, 1, {50'000'000, 1024, 131'072}).of_chunks == 64 * 6 + 64);  // groups of 1,024 rows
   CHECK(encoder::x_sectors(a, 1, {1024, 131'072}).from_memory == 6400);
 }
 
@@ -224,15 +225,18 @@ TEST_CASE("a host's file of an older schema has the package's prices of newer un
                                           "csell.block_chain",
                                           "csell.few_groups",
                                           "csell.few_idle",
-                                          "csell.few_raw",
+                                          "csell.few_raw_rounds",
                                           "csell.few_teams",
                                           "csell.long_windows",
+                                          "csell.step_chain",
                                           "csell.tables",
                                           "csell.turns",
                                           "csell.window_rounds",
                                           "csell.window_slots",
-                                          "csell.windows",
+                                          "csr.row_entries",
+                                          "csr.row_multiplies",
                                           "csr.vector_waves",
+                                          "dia.chain",
                                           "sjds.column_steps",
                                           "sjds.group_steps",
                                           "sjds.plain_steps",
@@ -241,6 +245,7 @@ TEST_CASE("a host's file of an older schema has the package's prices of newer un
                                           "x.first"};
   for (const char* const unit : of_third) json["picoseconds"].erase(unit);
   json["picoseconds"]["csell.mirrors"] = 5;
+  json["x_caches"].erase("chunk_bytes");
   CHECK(encoder::parse_profile(json.dump(), "F")->price("csell.mirrors") == 5);
   json["schema"] = "spmvpack-profile-1";
   json.erase("device");
@@ -249,6 +254,7 @@ TEST_CASE("a host's file of an older schema has the package's prices of newer un
   json["picoseconds"]["csr.rows"] = 7;
   const auto read = encoder::parse_profile(json.dump(), "F");
   CHECK(read->device == encoder::Device{});
+  CHECK(read->x_caches == host.x_caches);
   CHECK(read->price("csr.rows") == 7);
   for (const char* const unit : {"csell.mirrors", "csell.mirror_blocks", "bytes.from_memory", "sjds.plain_steps"})
     CHECK(read->price(unit) == host.price(unit));
@@ -285,7 +291,7 @@ TEST_CASE("csell's tables are wide, but leave no multiprocessor of the profile's
     Json json = good();
     json["device"]["multiprocessors"] = multiprocessors;
     json["device"]["small_entries"] = 0;
-    for (const char* const dear : {"offsets", "patterns", "few", "few_offsets", "few_raw", "step", "mirrors"})
+    for (const char* const dear : {"offsets", "patterns", "few", "few_offsets", "few_raw_rounds", "step", "mirrors"})
       json["picoseconds"][std::string("csell.") + dear] = 1e6;
     encoder::PlanOptions options;
     options.aim.profile = encoder::parse_profile(json.dump(), "F");

@@ -142,7 +142,7 @@ TEST_CASE("a block of wide rows is apart if segments then spare its gathers", "[
   CHECK(plan.parts[1].info.rows.count == 450);
   CHECK(counter(plan.parts[1], "segments") > 1);
   CHECK(plan.parts[1].near_entries == plan.parts[1].info.nnz);
-  const encoder::XSectors x = encoder::x_sectors(a);
+  const encoder::XSectors x = encoder::x_sectors(a, 0, encoder::default_profile(Target::gpu).x_caches);
   const auto seconds = [&](const Plan& of) {
     return encoder::predicted_seconds(encoder::work_of(of, a.rows, x), Target::gpu);
   };

@@ -57,7 +57,7 @@ void check_survey(const CsrView& a) {
 /// No plan takes less than what its strategy says.
 void check_least(const CsrView& a) {
   Survey s = survey(a);
-  const encoder::XSectors x = encoder::x_sectors(a);
+  const encoder::XSectors x = encoder::x_sectors(a, 0, encoder::default_profile(Target::gpu).x_caches);
   for (const encoder::Objective optimize : {encoder::Objective::time, encoder::Objective::bytes})
     for (const Strategy& strategy : encoder::strategies()) {
       if (!strategy.least) continue;

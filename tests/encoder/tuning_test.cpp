@@ -92,12 +92,13 @@ std::vector<std::string> expected_names(const CsrMatrix& a, Target target) {
   options.aim.target = target;
   const std::string best = encoder::find_strategy("auto").plan(a, options).strategy;
   options.only_own = true;
-  const encoder::XSectors x = encoder::x_sectors(a);
+  const encoder::XSectors x = encoder::x_sectors(a, 0, encoder::default_profile(target).x_caches);
   const std::uint64_t csr_bytes = encoder::find_strategy("csr").plan(a, options).device_bytes();
   std::vector<std::pair<double, std::string>> costs;
   for (const encoder::Strategy& s : encoder::strategies()) try {
       if (s.chooses || s.by_name_only || !s.suits_target(target)) continue;
-      const encoder::Plan plan = s.plan(a, options);
+      encoder::Plan plan = s.plan(a, options);
+      if (auto harmless = encoder::plan_without_fill(s, plan, a, options)) plan = std::move(*harmless);
       if (!plan.fill_reads_x() && !encoder::too_large(plan.device_bytes(), csr_bytes))
         costs.emplace_back(encoder::predicted_seconds(encoder::work_of(plan, a.rows, x), target), s.name);
     } catch (const Error& e) {

@@ -170,7 +170,8 @@ WorkFacts facts_of(const Blocked& part, const CsrView& a, std::uint64_t steps) {
           .longest = longest,
           .lane_steps = steps * part.chunk_rows,
           .partial_sums = part.shared.size(),
-          .most_of_a_row = most_of_a_row(part.shared)};
+          .most_of_a_row = most_of_a_row(part.shared),
+          .bytes = steps * part.chunk_rows * bytes_of_block(part.block, size_of(a.value_type()))};
 }
 
 /// published.bytes: of the arrays that table 2 of the paper counts; the lists of shared and of empty rows are ours.
@@ -249,7 +250,7 @@ Least least(const Survey& s) {
            {"amb.slots", nnz},
            {"amb.steps", std::max(s.far_apart, div_up(nnz, max_block))},
            {"amb.partial_sums", s.shared_pieces},
-           {"amb.chain", chain_of(div_up(s.longest_row, segments), launch_rules::amb::values_in_flight)}}};
+           {"amb.chain", div_up(chain_of(div_up(s.longest_row, segments), launch_rules::amb::values_in_flight), 4)}}};
 }
 
 }  // namespace

@@ -188,6 +188,7 @@ class BitflagPlanner {
     plan.info.counts[section_segments] = out_.segments == 1 ? 0 : out_.chunks.segments.size();
     plan.padding = out_.chunks.padding;
     plan.near_entries = out_.segments != 1 ? a_.nnz() : out_.hot.entries;
+    plan.in_chunks = true;
     const std::uint64_t headers = (count + 1) * sizeof(Chunk);
     plan.byte_shares = {{"chunks", headers},
                         {"flags", out_.chunks.units * unit - out_.chunks.column_bytes - out_.chunks.value_bytes -

@@ -221,6 +221,7 @@ class ChunkedPart {
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const auto chunked = std::make_shared<const ChunkedPart>(part, options);
   PartPlan plan = begin_plan(layout, part);
+  plan.in_chunks = true;
   chunked->describe(plan, part.a, device_of(options), options.threads);
   for (const SectionShape& map : plan.sections) plan.byte_shares.push_back({map.name, map.raw_bytes()});
   for (std::size_t i = 0; i < sections.size(); ++i) {

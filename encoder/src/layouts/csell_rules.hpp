@@ -151,10 +151,10 @@ constexpr std::uint64_t chain(const WayFacts& f, bool few, std::uint64_t turns) 
   return has_mirrors_of(f) && f.block == 1 ? loads / 2 * 3 : loads;
 }
 
-/// csell.block_chain: how often a warp waits for values that are stored one by one in the longest slice, where those of
-/// a group's blocks are loaded in several batches.
+/// How often a warp waits for values of blocks in the longest slice, where those of a group's steps are loaded in
+/// several batches. csell.block_chain: values that are stored one by one. csell.step_chain: in patterns.
 constexpr std::uint64_t block_chain(const WayFacts& f, bool few) {
-  if (f.block == 1 || !(f.source == Source::raw || has_mirrors_of(f))) return 0;
+  if (f.block == 1 || f.source == Source::single || f.source == Source::table) return 0;
   const int steps = has_mirrors_of(f) ? launch_rules::csell::steps_of_mirrors(f.block)
                                       : launch_rules::csell::steps_of_blocks(f.block, few);
   return div_up(f.longest, f.sums) * (group_steps / static_cast<std::uint64_t>(steps));
@@ -203,7 +203,8 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
     work.push_back({"csell.few_groups", few_groups(f)});
   }
   if (table) work.push_back({"csell.tables", 1});
-  if (few && f.source == Source::raw) work.push_back({"csell.few_raw", f.entries});
+  if (few && f.source == Source::raw)
+    work.push_back({"csell.few_raw_rounds", div_up(f.longest, f.sums * launch_rules::csell::groups_of_few)});
   if (few && f.sums > 1) {
     work.push_back({"csell.few_teams", 1});
     work.push_back({"csell.few_idle", slots * idle_groups(f, device)});
@@ -214,11 +215,11 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
     work.push_back({"csell.window_rounds", div_up(windows, launch_rules::csell::window_batch)});
     // Of stencils that need more than two batches most windows have three steps, whose elements lanes have from others.
     const bool is_long = windows > 2 * launch_rules::csell::window_batch;
-    work.push_back({is_long ? "csell.long_windows" : "csell.windows", windows * div_up(f.slices, 2 * f.pairs) * lanes});
+    if (is_long) work.push_back({"csell.long_windows", windows * div_up(f.slices, 2 * f.pairs) * lanes});
   } else {
     work.push_back({"csell.chain", chain(f, few, more_turns)});
   }
-  work.push_back({"csell.block_chain", block_chain(f, are_few)});
+  work.push_back({f.source == Source::step ? "csell.step_chain" : "csell.block_chain", block_chain(f, are_few)});
   work.push_back({"csell.entries", f.entries});
   if (f.source == Source::raw) work.push_back({"csell.raw_entries", f.entries});
   if (has_mirrors_of(f)) {

@@ -18,8 +18,9 @@ namespace rules = launch_rules::csr;
 
 /// What the slowest of `ipcsr`'s blocks of rows does in turn.
 struct Turns {
-  std::uint64_t sums = 0;  ///< the most products that a thread of a block of several rows adds up
-  std::uint64_t rows = 0;  ///< the most times that a block of one row has 2,048 entries
+  std::uint64_t sums = 0;   ///< the most products that a thread of a block of several rows adds up
+  std::uint64_t rows = 0;   ///< the most times that a block of one row has 2,048 entries
+  bool single_rows = true;  ///< whether all blocks have one row, for which there is a kernel of its own
 };
 Turns longest_turns(const CsrView& a) {
   constexpr rules::RowBlockLimits limits;
@@ -27,6 +28,7 @@ Turns longest_turns(const CsrView& a) {
   Turns most;
   for (std::uint64_t first = 0, rows = 0; first < a.rows(); first += rows) {
     rows = rules::row_block_rows(row_ptr, a.rows(), first, limits);
+    most.single_rows = most.single_rows && rows == 1;
     std::uint64_t longest = 0;
     for (std::uint64_t r = first; r < first + rows; ++r) longest = std::max(longest, a.row_length(r));
     if (rows == 1)
@@ -64,8 +66,8 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest, const Device&
       break;
     case rules::ipcsr: {
       const Turns most = longest_turns(a);
-      work.push_back({"csr.block_multiplies", 1});
-      work.push_back({"csr.block_entries", a.nnz()});
+      work.push_back({most.single_rows ? "csr.row_multiplies" : "csr.block_multiplies", 1});
+      work.push_back({most.single_rows ? "csr.row_entries" : "csr.block_entries", a.nnz()});
       work.push_back({"csr.serial", most.sums});
       work.push_back({"csr.block_chain", most.rows});
       break;

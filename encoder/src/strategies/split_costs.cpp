@@ -260,7 +260,7 @@ void SplitCosts::look_at_segments(std::span<const ShortRows> cuts) {
   const PartMatrix rows = longer_rows(a_, first->length, options_.threads);
   const XSectors x = x_sectors(rows.a, options_.threads, profile_of(options_.aim).x_caches);
   far_gather_ =
-      predicted_seconds({{{"x.sectors", x.from_l2}, {"x.warp_sectors", x.of_warps}}}, profile_of(options_.aim)) /
+      predicted_seconds({{{"x.sectors", x.of_chunks}, {"x.warp_sectors", x.of_warps}}}, profile_of(options_.aim)) /
       static_cast<double>(rows.a.nnz());
   most_spared_ = spared_gathers({});  // of no cut
   for (const ShortRows& s : cuts) most_spared_ = std::max(most_spared_, spared_gathers(s));

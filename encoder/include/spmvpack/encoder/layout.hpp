@@ -120,6 +120,8 @@ struct PartPlan {
   /// Entries whose elements of x a multiply has in a GPU's shared memory, or in the nearest cache of a host: they miss
   /// none.
   std::uint64_t near_entries = 0;
+  /// Whether a GPU's kernel keeps chunks in shared memory, and leaves less for x: XCaches::chunk_bytes.
+  bool in_chunks = false;
   /// What one multiply does besides moving bytes and gathering x, in units that the time model prices
   /// (time_model.hpp), such as {"ccoo.slots", 8192}.
   std::vector<Counter> work;

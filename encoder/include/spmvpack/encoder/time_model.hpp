@@ -16,9 +16,10 @@
 namespace spmvpack::encoder {
 
 /// The caches through which the model has a multiply load x: one that all rows share, and one of a multiprocessor
-/// beside the matrix that passes by, for the rows of its largest thread block. Both hand out sectors.
+/// beside the matrix that passes by, for the rows of its largest thread block, or in chunks, whose kernels keep much in
+/// the same memory, what these leave of it. All hand out sectors.
 struct XCaches {
-  std::uint64_t device_bytes = 50'000'000, block_bytes = 128U << 10U;
+  std::uint64_t device_bytes = 50'000'000, block_bytes = 128U << 10U, chunk_bytes = block_bytes;
 
   friend bool operator==(const XCaches&, const XCaches&) = default;
 };
@@ -62,6 +63,7 @@ SPMVPACK_EXPORT std::string_view target_name(const Aim& aim);
 struct XSectors {
   std::uint64_t from_memory = 0;  ///< behind the shared cache
   std::uint64_t from_l2 = 0;      ///< behind the blocks' caches: the gathers that miss
+  std::uint64_t of_chunks = 0;    ///< the same in parts in chunks: PartPlan::in_chunks
   std::uint64_t of_warps = 0;     ///< those that each 256 consecutive entries touch, what a warp has on its way
 };
 /// Estimates them. O(nnz), parallel; the result does not depend on the number of threads.
@@ -69,9 +71,10 @@ SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0, const XCac
 
 /// All that a multiply of a matrix with so many rows does, in units(): PartPlan::work of all parts, the bytes
 /// that it moves ("bytes": those of the plan, x's sectors from memory, and y once for each part, and once more for each
-/// that adds to it), those beyond 32 MiB ("bytes.from_memory"), the sectors of x from L2 and of warps ("x.sectors" and
-/// "x.warp_sectors", and of these up to 2^20, "x.first"), and the pass over y that comes first unless the first part
-/// has all rows ("y.passes", and "y.rows" of it), which then adds to it, too.
+/// that adds to it), those beyond 32 MiB ("bytes.from_memory"), the sectors of x from L2, by the cache of each part,
+/// and of warps
+/// ("x.sectors" and "x.warp_sectors", and of these up to 2^20, "x.first"), and the pass over y that comes first unless
+/// the first part has all rows ("y.passes", and "y.rows" of it), which then adds to it, too.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x);
 
 /// The least that a multiply by any plan does.
