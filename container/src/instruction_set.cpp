@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -45,29 +46,35 @@ SPMVPACK_TARGET_V4 double sum_by_gathers(const GatherSample& sample) noexcept {
   }
   return _mm512_cvtsd_f64(sum);
 }
+/// Four by single loads, with the merging instructions that stand in for gathers where these are slow.
+SPMVPACK_TARGET_V4 inline __m256d four_by_loads(const double* x, const std::uint16_t* columns) noexcept {
+  __m256d v = _mm256_castpd128_pd256(_mm_load_sd(x + columns[0]));
+  v = _mm256_mask_mov_pd(v, 2, _mm256_set1_pd(x[columns[1]]));
+  v = _mm256_mask_mov_pd(v, 4, _mm256_set1_pd(x[columns[2]]));
+  return _mm256_mask_mov_pd(v, 8, _mm256_set1_pd(x[columns[3]]));
+}
 SPMVPACK_TARGET_V4 double sum_by_loads(const GatherSample& sample) noexcept {
-  __m512d sum = _mm512_setzero_pd();
+  __m256d low = _mm256_setzero_pd(), high = low;
   for (std::size_t i = 0; i < GatherSample::size; i += GatherSample::lanes) {
-    const double* const x = sample.x.data();
-    const std::uint16_t* const c = &sample.columns[i];
-    sum = _mm512_add_pd(sum, _mm512_setr_pd(x[c[0]], x[c[1]], x[c[2]], x[c[3]], x[c[4]], x[c[5]], x[c[6]], x[c[7]]));
+    low = _mm256_add_pd(low, four_by_loads(sample.x.data(), &sample.columns[i]));
+    high = _mm256_add_pd(high, four_by_loads(sample.x.data(), &sample.columns[i + 4]));
   }
-  return _mm512_cvtsd_f64(sum);
+  return _mm256_cvtsd_f64(_mm256_add_pd(low, high));
 }
 
 bool gathers_are_faster() noexcept {
   using Clock = std::chrono::steady_clock;
   const GatherSample sample;
-  // Least times, of calls in turns: what else runs lasts longer than one, or is in both. By 32 calls, one of 480
-  // processes was wrong.
-  constexpr int calls = 256;
+  // Least times, in turns: what else runs lasts longer than one, or is in both. Several calls for each, as reading the
+  // clock may take longer than one.
+  constexpr int turns = 32, calls = 8;
   auto gathers = Clock::duration::max(), loads = gathers;
   [[maybe_unused]] volatile double kept = 0;
-  for (int i = 0; i < calls; ++i) {
+  for (int i = 0; i < turns; ++i) {
     const auto begin = Clock::now();
-    kept = sum_by_gathers(sample);
+    for (int k = 0; k < calls; ++k) kept = sum_by_gathers(sample);
     const auto between = Clock::now();
-    kept = sum_by_loads(sample);
+    for (int k = 0; k < calls; ++k) kept = sum_by_loads(sample);
     gathers = std::min(gathers, between - begin);
     loads = std::min(loads, Clock::now() - between);
   }
@@ -101,8 +108,17 @@ bool use_v4() noexcept {
 
 bool use_gathers() noexcept {
 #if SPMVPACK_HAS_V3
-  static const bool has = use_v4() && !is_chosen("v4") && (is_chosen("gathers") || gathers_are_faster());
-  return has;
+  // Not a static of the first call's result: another thread may be measuring when the process forks, and the child
+  // would wait for it. Whoever does not know measures; the first answer stays.
+  enum class Answer : std::uint8_t { unknown, no, yes };
+  static std::atomic<Answer> known{Answer::unknown};
+  Answer answer = known.load(std::memory_order_relaxed);
+  if (answer == Answer::unknown) {
+    const bool has = use_v4() && !is_chosen("v4") && (is_chosen("gathers") || gathers_are_faster());
+    const Answer mine = has ? Answer::yes : Answer::no;
+    if (known.compare_exchange_strong(answer, mine, std::memory_order_relaxed)) answer = mine;
+  }
+  return answer == Answer::yes;
 #else
   return false;
 #endif

@@ -6,8 +6,8 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
-#include <memory>
 #include <new>
+#include <type_traits>
 
 #include "cpu_quota.hpp"
 
@@ -62,30 +62,52 @@ int quota_threads() noexcept {
   return quota;
 }
 
-/// Of the thread that calls.
+/// Of the thread that calls. Nothing of it is destroyed: a thread may multiply after what it owns has been, in the
+/// destructor of a static object, say.
 struct CallersLines {
-  std::unique_ptr<ShareLines::Line[]> lines;  // NOLINT(*-avoid-c-arrays): aligned
+  ShareLines::Line* lines = nullptr;
   int count = 0;
   std::uint64_t next = 1;  ///< the number of the next share
   bool taken = false;
+  void free() noexcept {
+    delete[] lines;
+    lines = nullptr;
+    count = 0;
+  }
 };
 
 namespace {
-thread_local CallersLines callers_lines;
+
+thread_local constinit CallersLines callers_lines;
+static_assert(std::is_trivially_destructible_v<CallersLines>);
+
+/// Frees the lines where the thread ends. Its later calls have none.
+struct LinesOwner {
+  bool has_lines = false;
+  ~LinesOwner() {
+    callers_lines.free();
+    callers_lines.taken = true;
+  }
+};
+thread_local LinesOwner lines_owner;
+
 }  // namespace
 
-ShareLines::ShareLines(int shares, int threads) noexcept : shares_(shares), threads_(threads) {
+ShareLines::ShareLines(int shares, int threads) noexcept
+    : each_(shares / threads), more_(shares % threads), threads_(threads) {
   CallersLines& of = callers_lines;
   if (of.taken) return;
   if (of.count < threads) {
-    of.lines.reset(new (std::nothrow) Line[static_cast<std::size_t>(threads)]);
-    of.count = of.lines == nullptr ? 0 : threads;
-    if (of.count == 0) return;
+    of.free();
+    of.lines = new (std::nothrow) Line[static_cast<std::size_t>(threads)];
+    if (of.lines == nullptr) return;
+    of.count = threads;
+    lines_owner.has_lines = true;  // which makes the owner
   }
   of.taken = true;
   begin_ = of.next;
   of.next += static_cast<std::uint64_t>(shares) + 1;
-  lines_ = of.lines.get();
+  lines_ = of.lines;
 }
 
 ShareLines::~ShareLines() {

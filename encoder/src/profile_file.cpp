@@ -163,6 +163,7 @@ class Members {
     asked_.push_back(member);
     return *found;
   }
+  [[nodiscard]] bool has(const std::string& member) const { return json_.contains(member); }
   std::string text(const std::string& member) {
     const Json& json = get(member);
     if (!json.is_string()) place_.refuse(full(member), "expected a string", remedy);
@@ -285,7 +286,14 @@ std::shared_ptr<const Profile> parse_profile(std::string_view json, const std::s
                  "measure them again: spmvpack calibrate");
   Members caches(members.get("x_caches"), "x_caches", place);
   facts.x_caches = {caches.count("device_bytes"), caches.count("block_bytes")};
-  if (found == schema) facts.x_caches.chunk_bytes = caches.count("chunk_bytes");
+  if (found == schema) {
+    // What calibrate wrote before it knew that cache counts a GPU's work in another way, too.
+    if (facts.target == Target::gpu && !caches.has("chunk_bytes"))
+      place.refuse("x_caches",
+                   "no member \"chunk_bytes\": these prices are for work that is counted in another way now",
+                   "measure them again: spmvpack calibrate");
+    facts.x_caches.chunk_bytes = caches.count("chunk_bytes");
+  }
   caches.end();
   if (of_schema != 0) {
     Members device(members.get("device"), "device", place);

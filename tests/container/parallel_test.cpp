@@ -96,6 +96,40 @@ TEST_CASE("a thread that ends early takes the shares that another one has not be
   CHECK(taken);
 }
 
+TEST_CASE("shares are several threads' again after one has thrown, and after shares within a share") {
+  const auto at_once = [] {  // whether a share begins before the first one has ended
+    std::atomic<int> begun{0};
+    std::atomic<bool> both{false};
+    parallel_shares(2, 2, [&](int) {
+      ++begun;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (begun < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+      if (begun == 2) both = true;
+    });
+    return both.load();
+  };
+  CHECK_THROWS_AS(parallel_shares(3, 2, [](int share) { throw Error(errc::internal, std::to_string(share)); }), Error);
+  CHECK(at_once());
+  parallel_shares(2, 2, [](int) { CHECK_NOTHROW(parallel_shares(3, 2, [](int) {})); });
+  CHECK(at_once());
+}
+
+TEST_CASE("shares where a thread ends: after its own objects have been destroyed") {
+  static std::atomic<int> calls{0};
+  struct Late {
+    bool used = false;
+    ~Late() {
+      parallel_shares(6, 3, [](int) { ++calls; });
+    }
+  };
+  std::thread([] {
+    static thread_local Late late;  // made before the lines, destroyed after them
+    late.used = true;
+    parallel_shares(6, 3, [](int) { ++calls; });
+  }).join();
+  CHECK(calls == 12);
+}
+
 TEST_CASE("shares within a share, and teams that grow and shrink") {
   std::vector<int> inner(24);
   parallel_shares(6, 3, [&](int share) {

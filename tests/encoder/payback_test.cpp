@@ -75,7 +75,7 @@ TEST_CASE("encode() tells what auto chose by, beside csr") {
                        })->matrix;
   MemorySink sink;
   const encoder::EncodeResult result = encoder::encode(a, {}, sink);
-  const encoder::XSectors x = encoder::x_sectors(a);
+  const encoder::XSectors x = encoder::x_sectors(a, 0, encoder::default_profile(encoder::Target::gpu).x_caches);
   const auto predicted = [&](const char* strategy) {
     const encoder::Plan plan = encoder::find_strategy(strategy).plan(a, {});
     return encoder::predicted_seconds(encoder::work_of(plan, a.rows, x), encoder::Target::gpu);

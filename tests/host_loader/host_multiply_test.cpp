@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <random>
+#include <string_view>
 #include <tuple>
 
 #include "bitflag_cases.hpp"
@@ -26,6 +28,7 @@
 #include "orders/sjds.hpp"
 #include "products.hpp"
 #include "sjds_cases.hpp"
+#include "spmvpack/container/instruction_set.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/container/layouts/sjds.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
@@ -592,6 +595,15 @@ TEST_CASE("an f32 matrix times f64 vectors has the bits of the same matrix in f6
                         multiply(load(encode(wide, variant.layout, variant.settings)), x)));
     }
   }
+}
+
+TEST_CASE("the instructions are those that SPMVPACK_ISA names, where the processor has them") {
+  const char* const isa = std::getenv("SPMVPACK_ISA");
+  const std::string_view chosen = isa == nullptr ? "" : isa;
+  if (chosen == "generic" || chosen == "v3" || chosen == "v4") CHECK_FALSE(use_gathers());
+  if (chosen == "gathers") CHECK(use_gathers() == use_v4());
+  CHECK(use_gathers() == (instruction_set() == "x86-64-v4 (AVX-512, gathers)"));
+  CHECK(use_gathers() == use_gathers());
 }
 
 TEST_CASE("alpha and beta") {

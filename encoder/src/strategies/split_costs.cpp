@@ -1,6 +1,7 @@
 #include "strategies/split_costs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "decide.hpp"
@@ -178,6 +179,14 @@ PartPlan SplitCosts::sample(std::string_view layout, std::uint64_t length, std::
       options_);
 }
 
+/// Whether a counter of csell is as many times as large where entries are: not that of a part that has a kernel, nor
+/// what its longest slice waits for, nor the turns of its slices.
+static bool grows(const Counter& c) {
+  constexpr std::array<std::string_view, 6> fixed{"csell.turns",          "csell.window_rounds", "csell.few_groups",
+                                                  "csell.few_raw_rounds", "csell.block_chain",   "csell.step_chain"};
+  return c.value > 1 && std::find(fixed.begin(), fixed.end(), c.name) == fixed.end();
+}
+
 void SplitCosts::sample_csell(const ShortRows& of) {
   const PartPlan plan = sample("csell", of.length, of.entries);
   csell_work_.clear();
@@ -189,8 +198,7 @@ void SplitCosts::sample_csell(const ShortRows& of) {
   for (const Counter& share : plan.byte_shares)
     if (share.name != "slices")  // which are those of all rows
       (share.name == "values" ? entry_bytes_ : slot_bytes_) += all * static_cast<double>(share.value);
-  for (const Counter& c : plan.work)  // 1: a part that has a kernel
-    csell_work_.push_back({c.name, c.value <= 1 ? c.value : times(all, c.value)});
+  for (const Counter& c : plan.work) csell_work_.push_back({c.name, grows(c) ? times(all, c.value) : c.value});
 }
 
 double SplitCosts::cost(std::uint64_t bytes, std::uint64_t y_elements, std::vector<Counter> work) const {
@@ -224,7 +232,7 @@ double SplitCosts::csell(const ShortRows& s) const {
       c.value = chain_of(div_up(s.longest, group_steps), 1);
     else if (c.name == "csell.rows")
       c.value = a_.rows();
-    else if (c.value > 1 && c.name != "csell.turns" && c.name != "csell.window_rounds")
+    else if (grows(c))
       c.value = times(slots, c.value);
   const auto bytes = static_cast<std::uint64_t>(slot_bytes_ * slots + entry_bytes_ * entries);
   return cost(bytes + div_up(a_.rows(), slice_rows) * sizeof(csell::Slice), a_.rows(), std::move(work));

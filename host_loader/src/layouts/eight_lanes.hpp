@@ -24,8 +24,8 @@ struct EightIndices {
   SPMVPACK_INLINE_V4 explicit EightIndices(__m256i v) { _mm256_store_si256(reinterpret_cast<__m256i*>(of.data()), v); }
 };
 
-/// What eight lanes hold, by type of vectors. Gather instructions are no faster where measured (BENCHMARKS.md), so
-/// elements are loaded one by one: `of` asks element(0) to element(7), whose loads are those of the merging
+/// What eight lanes hold, by type of vectors. Elements are loaded one by one, as gather instructions are slow on some
+/// processors (sjds_wide.hpp has them): `of` asks element(0) to element(7), whose loads are those of the merging
 /// instructions, which take the place of shuffles; `gather` takes eight indices, best of all from memory.
 struct EightFloats {
   __m256 v;

@@ -46,7 +46,8 @@ class SPMVPACK_EXPORT ShareLines {
   ~ShareLines();
   ShareLines(const ShareLines&) = delete;
   ShareLines& operator=(const ShareLines&) = delete;
-  /// None if the calling thread is within such a call already, or there is no memory: it is alone then.
+  /// None if the calling thread is within a call that it began, if it is ending, or if there is no memory: it is alone
+  /// then.
   [[nodiscard]] bool empty() const noexcept { return lines_ == nullptr; }
   /// Fetches all lines at a time.
   void prefetch() const noexcept {
@@ -72,13 +73,12 @@ class SPMVPACK_EXPORT ShareLines {
     std::atomic<std::uint64_t> next{0};  ///< one is below begin_ until its first share is taken
   };
   [[nodiscard]] std::uint64_t first_of(int thread) const noexcept {
-    return begin_ + static_cast<std::uint64_t>(shares_) * static_cast<std::uint64_t>(thread) /
-                        static_cast<std::uint64_t>(threads_);
+    return begin_ + static_cast<std::uint64_t>(thread * each_ + std::min(thread, more_));
   }
 
   Line* lines_ = nullptr;
-  std::uint64_t begin_ = 0;  ///< the number of share 0, of all that this thread's calls have had
-  int shares_, threads_;
+  std::uint64_t begin_ = 0;    ///< the number of share 0, of all that this thread's calls have had
+  int each_, more_, threads_;  ///< shares of a thread; threads that have one more
 };
 
 /// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores or,
