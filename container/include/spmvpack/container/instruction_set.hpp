@@ -28,9 +28,9 @@ namespace spmvpack {
 SPMVPACK_EXPORT bool use_v3() noexcept;
 /// Whether it supports x86-64-v4 (AVX-512), too, and SPMVPACK_ISA=v3 does not disable that.
 SPMVPACK_EXPORT bool use_v4() noexcept;
-/// Whether it supports x86-64-v4 and gathers eight doubles by one instruction in less time than by single loads, which
-/// is measured when first asked (below 0.1 ms), and goes by the processor and its microcode. SPMVPACK_ISA=gathers and
-/// v4 say yes and no instead.
+/// Whether it supports x86-64-v4 and gathers eight doubles by one instruction in about the time of single loads, which
+/// is measured when first asked (some 0.1 ms), as it depends on the processor and its microcode. SPMVPACK_ISA=gathers
+/// and v4 say yes and no instead.
 SPMVPACK_EXPORT bool use_gathers() noexcept;
 
 /// The name of the instruction set in use.
