@@ -63,7 +63,8 @@ SPMVPACK_TARGET_V4 double sum_by_loads(const GatherSample& sample) noexcept {
 }
 
 /// Whether they take at most a quarter longer than single loads: what uses them saves that elsewhere. On a Xeon (family
-/// 6, model 207) they take 0.85 times as long (1 of 300 processes measured more than 1.25), on an EPYC (Zen 4) 2.0 times.
+/// 6, model 207) they take 0.85 times as long (1 of 300 processes measured more than 1.25), on an EPYC (Zen 4) 2.0
+/// times.
 bool gathers_are_fast() noexcept {
   using Clock = std::chrono::steady_clock;
   const GatherSample sample;
