@@ -90,6 +90,14 @@ void count_slots(const CsrView& a, std::span<ShortRows> all, std::uint64_t sell_
   }
 }
 
+/// Whether a counter of csell is as many times as large where entries are: not that of a part that has a kernel, nor
+/// what its longest slice waits for, nor the turns of its slices.
+bool grows(const Counter& c) {
+  constexpr std::array<std::string_view, 6> fixed{"csell.turns",          "csell.window_rounds", "csell.few_groups",
+                                                  "csell.few_raw_rounds", "csell.block_chain",   "csell.step_chain"};
+  return c.value > 1 && std::find(fixed.begin(), fixed.end(), c.name) == fixed.end();
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> lengths_to_try(std::uint64_t longest) {
@@ -177,14 +185,6 @@ PartPlan SplitCosts::sample(std::string_view layout, std::uint64_t length, std::
   return find_layout_encoder(layout).plan(
       copied_part(a_, {PartIndices::all(a_.rows()), PartIndices::all(a_.cols()), std::move(row_ptr)}, options_.threads),
       options_);
-}
-
-/// Whether a counter of csell is as many times as large where entries are: not that of a part that has a kernel, nor
-/// what its longest slice waits for, nor the turns of its slices.
-static bool grows(const Counter& c) {
-  constexpr std::array<std::string_view, 6> fixed{"csell.turns",          "csell.window_rounds", "csell.few_groups",
-                                                  "csell.few_raw_rounds", "csell.block_chain",   "csell.step_chain"};
-  return c.value > 1 && std::find(fixed.begin(), fixed.end(), c.name) == fixed.end();
 }
 
 void SplitCosts::sample_csell(const ShortRows& of) {

@@ -72,9 +72,8 @@ SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0, const XCac
 /// All that a multiply of a matrix with so many rows does, in units(): PartPlan::work of all parts, the bytes
 /// that it moves ("bytes": those of the plan, x's sectors from memory, and y once for each part, and once more for each
 /// that adds to it), those beyond 32 MiB ("bytes.from_memory"), the sectors of x from L2, by the cache of each part,
-/// and of warps
-/// ("x.sectors" and "x.warp_sectors", and of these up to 2^20, "x.first"), and the pass over y that comes first unless
-/// the first part has all rows ("y.passes", and "y.rows" of it), which then adds to it, too.
+/// and of warps ("x.sectors" and "x.warp_sectors", and of these up to 2^20, "x.first"), and the pass over y that comes
+/// first unless the first part has all rows ("y.passes", and "y.rows" of it), which then adds to it, too.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x);
 
 /// The least that a multiply by any plan does.

@@ -29,8 +29,8 @@ struct Policy {
 /// threads, 105 with 256; 5 points 68 us with one block of 1,024 and two groups on their way, 90 with three of 512 and
 /// one. Tables are the other way round: 27 points 80 us with four blocks of 512, 91 with two and two groups. Raw values
 /// of any slices have room for two groups if vectors are FP32: kkt-random takes 53.6 us instead of 64.9,
-/// triangles-random 71.8 instead of 79.7 (FP64, where registers spill: 81.1 instead of
-/// 83.5, but 110.9 instead of 98.1) (H200).
+/// triangles-random 71.8 instead of 79.7 (FP64, where registers spill: 81.1 instead of 83.5, but 110.9
+/// instead of 98.1) (H200).
 constexpr Policy policy(Source source, int block, Size size, std::size_t vector_bytes) {
   if (size == Size::few) {
     constexpr unsigned threads = launch_rules::csell::threads_of_few;
