@@ -121,7 +121,8 @@ constexpr std::uint64_t mirror_sectors(const WayFacts& f) {
 /// How often all warps of a device have a slice, and more slices are left.
 constexpr std::uint64_t turns(const WayFacts& f, const Device& device) {
   const std::uint64_t at_once =
-      launch_rules::csell::warps(f.source == Source::table, f.tiles > 1) * device.multiprocessors;
+      launch_rules::csell::warps(f.source == Source::table && f.tiles <= 1, f.offset_groups == 0) *
+      device.multiprocessors;
   return f.slices == 0 ? 0 : (f.slices * f.sums - 1) / at_once;
 }
 

@@ -19,7 +19,7 @@ __device__ void mirror_sums(const View<A>& v, const Walk& walk, std::uint32_t sl
   const std::uint32_t lane = threadIdx.x % 32;
   const bool skew = v.source == Source::skew;
   for (std::uint32_t g = first; g < walk.groups; g += every) {
-    const LaneGroup group = walk.load(g, lane, row);
+    const LaneGroup group = walk.decode(walk.load(g, lane), g, row);
     const uint2 pairs = walk.id_bytes == 0 ? __ldg(reinterpret_cast<const uint2*>(v.references) + (walk.pattern + g))
                                            : load_ids(walk.ids(), walk.id_bytes, g, lane);
     const Reference references[steps] = {{pairs.x & 0xFFFF}, {pairs.x >> 16}, {pairs.y & 0xFFFF}, {pairs.y >> 16}};

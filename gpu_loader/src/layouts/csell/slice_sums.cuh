@@ -27,6 +27,8 @@ struct SumsPolicy {
   static constexpr int depth = one_group ? 1 : K::policy.depth;
   static constexpr int batch = K::policy.batch / (K::policy.depth / depth);
   static_assert(depth * steps % batch == 0);
+  /// Steps that some lanes lack are added up in smaller batches, as more has to be known of each.
+  static constexpr int uneven_batch = K::size == Size::any && batch > steps ? steps : batch;
   /// Values are near, and read when the elements of x have come, so that no registers hold them until then.
   static constexpr bool late = source == Source::table;
 };
@@ -82,7 +84,7 @@ __device__ void add_steps(const V* __restrict__ x, V (&sum)[block], Has&& has, C
 
 /// Calls f with n, from 1 to `most`, as a constant.
 template <int most, class Function>
-__device__ void with_constant(int n, Function&& f) {
+__device__ void with_constant(std::uint32_t n, Function&& f) {
   if constexpr (most > 1) {
     if (n != most) return with_constant<most - 1>(n, f);
   }
@@ -107,19 +109,32 @@ __device__ __forceinline__ void load_groups(const Walk& walk, std::uint32_t g, s
                                             std::uint32_t row, const Table* values, std::uint32_t before,
                                             LaneGroup (&group)[P::depth], LaneIds<P>& ids,
                                             const Table* (&of_group)[P::depth]) {
+  typename Walk::Loaded loaded[P::depth];
 #pragma unroll
   for (int d = 0; d < P::depth; ++d) {
     const std::uint32_t at = g + d * every;
-    const bool is_here = at < walk.groups;
-    group[d] = {};
+    loaded[d] = {};
     for (auto& of_element : ids[d]) of_element = {};
-    if (d == 0 || is_here) {
-      group[d] = walk.load(at, lane, row);
+    if (d == 0 || at < walk.groups) {
+      loaded[d] = walk.load(at, lane);
       if constexpr (P::source == Source::table) {
 #pragma unroll
-        for (int e = 0; e < P::block_values; ++e)
-          ids[d][e] = load_ids(walk.ids(), walk.id_bytes, at * P::block_values + static_cast<std::uint32_t>(e), lane);
+        for (int e = 0; e < P::block_values; ++e) {
+          const std::uint32_t of_element = at * P::block_values + static_cast<std::uint32_t>(e);
+          ids[d][e] = P::depth == 1 ? load_ids(walk.ids(), walk.id_bytes, of_element, lane)
+                                    : load_words(walk.ids() + of_element * (lanes * group_steps) * walk.id_bytes,
+                                                 walk.id_bytes != 1, lane);
+        }
       }
+    }
+  }
+#pragma unroll
+  for (int d = 0; d < P::depth; ++d) {  // when all loads are on their way
+    const std::uint32_t at = g + d * every;
+    group[d] = walk.decode(loaded[d], at, row);
+    if constexpr (P::source == Source::table && P::depth != 1) {
+#pragma unroll
+      for (auto& of_element : ids[d]) of_element = widened(of_element, walk.id_bytes != 1);
     }
     of_group[d] = values;
     if constexpr (P::scan) of_group[d] += __shfl_sync(~0U, before, at) * P::block_values;
@@ -129,7 +144,7 @@ __device__ __forceinline__ void load_groups(const Walk& walk, std::uint32_t g, s
 
 /// Steps of the groups that are loaded: P::batch from step `begin` on. Neither ids nor `of_group` are members, of this
 /// or of another structure: nvcc then computes addresses another way, with other registers and spills.
-template <class P, class V, class Table>
+template <class P, class V, class Table, int steps_of_batch>
 struct StepBatch {
   const LaneGroup (&group)[P::depth];
   int begin;
@@ -176,33 +191,37 @@ struct StepBatch {
   /// Which lanes have the steps.
   struct Shape {
     std::uint32_t uneven;  ///< up to 1: all lanes have each of the first n steps, and none a later one
-    int n;                 ///< steps that any lane has
+    std::uint32_t n;       ///< steps that any lane has, if so
   };
-  /// Masks of all steps go to `seen`, too.
-  [[nodiscard]] __device__ __forceinline__ Shape shape(std::uint32_t& seen) const {
-    std::uint32_t uneven = 0;
-    int n = 0;
+  [[nodiscard]] __device__ __forceinline__ Shape shape() const {
+    Shape s{};
 #pragma unroll
-    for (int i = 0; i < P::batch; ++i) {
-      uneven |= mask(i) + 1;
-      if (i % P::steps == 0 && i != 0 && mask(i - 1) == 0 && mask(i) != 0) uneven = ~0U;  // a group that is not full
-      seen |= mask(i);
-      n += mask(i) != 0 ? 1 : 0;
+    for (int i = 0; i < steps_of_batch; ++i) {
+      s.uneven |= mask(i) + 1;
+      if (i % P::steps == 0 && i != 0) s.uneven |= ~mask(i - 1) & mask(i);  // a group that is not full
+      s.n -= mask(i);                                                       // 0 or ~0, which is -1
     }
-    return {uneven, n};
+    return s;
+  }
+  /// Lanes with an entry in any of the steps.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t any() const {
+    std::uint32_t lanes_seen = 0;
+#pragma unroll
+    for (int i = 0; i < steps_of_batch; ++i) lanes_seen |= mask(i);
+    return lanes_seen;
   }
 
   /// Adds n steps that all lanes have: little has to be computed. `before_batch`: entries since the origin.
   template <class Value>
-  __device__ __forceinline__ void add_full(int n, std::uint32_t before_batch, const V* x, V (&sum)[P::block],
+  __device__ __forceinline__ void add_full(std::uint32_t n, std::uint32_t before_batch, const V* x, V (&sum)[P::block],
                                            Value&& value) const {
-    with_constant<P::batch>(n, [&]<int steps_here>(std::integral_constant<int, steps_here>) {
+    with_constant<steps_of_batch>(n, [&]<int steps_here>(std::integral_constant<int, steps_here>) {
       add_steps<steps_here, P::block, P::late>(
           x, sum, [](int) { return true; }, [&](int i) { return column(i); },
           [&](int i, int e) {
             const int since = origin(i) < 0 ? i : i - origin(i);
-            return value(i, e, (origin(i) < 0 ? before_batch : 0) + static_cast<std::uint32_t>(since) * lanes, lanes,
-                         lane);
+            return value(*this, i, e, (origin(i) < 0 ? before_batch : 0) + static_cast<std::uint32_t>(since) * lanes,
+                         lanes, lane);
           });
     });
   }
@@ -210,18 +229,18 @@ struct StepBatch {
   template <class Value>
   __device__ __forceinline__ std::uint32_t add_uneven(std::uint32_t before_batch, const V* x, V (&sum)[P::block],
                                                       Value&& value) const {
-    std::uint32_t before[P::batch];  // entries since the origin
+    std::uint32_t before[steps_of_batch];  // entries since the origin
 #pragma unroll
-    for (int i = 0; i < P::batch; ++i) {
+    for (int i = 0; i < steps_of_batch; ++i) {
       before[i] = i == 0 ? before_batch : 0;
       if (i != 0 && i != origin(i)) before[i] = before[i - 1] + entries(i - 1);
     }
-    add_steps<P::batch, P::block, P::late>(
+    add_steps<steps_of_batch, P::block, P::late>(
         x, sum, [&](int i) { return (mask(i) >> lane & 1U) != 0; }, [&](int i) { return column(i); },
         [&](int i, int e) {
-          return value(i, e, before[i], entries(i), static_cast<std::uint32_t>(__popc(mask(i) & below)));
+          return value(*this, i, e, before[i], entries(i), static_cast<std::uint32_t>(__popc(mask(i) & below)));
         });
-    return before[P::batch - 1] + entries(P::batch - 1);
+    return before[steps_of_batch - 1] + entries(steps_of_batch - 1);
   }
 };
 
@@ -255,20 +274,26 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
     load_groups<P>(walk, g, every, lane, row, values, before_group, group, ids, of_group);
 #pragma unroll
     for (int begin = 0; begin < P::depth * P::steps; begin += P::batch) {
-      const StepBatch<P, V, Table> batch{group, begin, lane, below};
+      const StepBatch<P, V, Table, P::batch> batch{group, begin, lane, below};
       if (begin != 0 && batch.mask(0) == 0) continue;
-      const auto value = [&](int i, int e, std::uint32_t before, std::uint32_t n, std::uint32_t rank) {
-        return batch.value(i, e, before, n, rank, ids, of_group, values, single);
+      const auto value = [&](const auto& of_batch, int i, int e, std::uint32_t before, std::uint32_t n,
+                             std::uint32_t rank) {
+        return of_batch.value(i, e, before, n, rank, ids, of_group, values, single);
       };
-      const std::uint32_t before = batch.before();
-      const auto shape = batch.shape(seen);
+      const auto shape = batch.shape();
       if (shape.uneven <= 1) {
-        batch.add_full(shape.n, before, x, sum, value);
-        if constexpr (P::running) values += shape.n * static_cast<int>(lanes) * P::block_values;
+        seen = ~0U;
+        batch.add_full(shape.n, batch.before(), x, sum, value);
+        if constexpr (P::running) values += shape.n * (lanes * P::block_values);
         continue;
       }
-      const std::uint32_t entries = batch.add_uneven(before, x, sum, value);
-      if constexpr (P::running) values += entries * P::block_values;
+      seen |= batch.any();
+#pragma unroll
+      for (int part = 0; part < P::batch; part += P::uneven_batch) {
+        const StepBatch<P, V, Table, P::uneven_batch> some{group, begin + part, lane, below};
+        const std::uint32_t entries = some.add_uneven(some.before(), x, sum, value);
+        if constexpr (P::running) values += entries * P::block_values;
+      }
     }
     if constexpr (P::running) {
       if (every != 1) values += entries_of(walk, g + 1, g + every) * P::block_values;

@@ -56,8 +56,9 @@ __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& s
     mirror_sums<K>(v, walk, slice.values, team.mine, team.warps, row, operands.x, sum, seen);
   } else {
     // Where raw values begin is added up from group to group, unless it is scanned: a warp that does not take all
-    // groups cannot load several.
-    if (K::size == Size::few || K::policy.depth == 1 || team.warps == 1)
+    // groups cannot load several. An AnyWalk needs the registers of one itself.
+    constexpr bool one = std::is_same_v<Walk, AnyWalk> && K::size != Size::few;
+    if (!one && (K::size == Size::few || K::policy.depth == 1 || team.warps == 1))
       slice_sums<SumsPolicy<K, false>>(walk, team.mine, team.warps, row, values, operands.x, sum, seen);
     else
       slice_sums<SumsPolicy<K, true>>(walk, team.mine, team.warps, row, values, operands.x, sum, seen);
@@ -136,6 +137,8 @@ __global__ void __launch_bounds__(K::policy.threads, tuning::bound_blocks(K::pol
       next = load_slice(v.slices, s + all, end);
       if (K::size == Size::patterns || slice.is_pattern())
         multiply_slice<K, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands, partial);
+      else if (K::size != Size::patterns && NarrowWalk::suits(slice))
+        multiply_slice<K, A, V, NarrowWalk>(v, s, slice, id_bytes, team, values, operands, partial);
       else if constexpr (K::size != Size::patterns)
         multiply_slice<K, A, V, AnyWalk>(v, s, slice, id_bytes, team, values, operands, partial);
     }
@@ -224,18 +227,18 @@ void launch_blocks(const DevicePart& part, const MultiplyCall& call) {
   if constexpr (source == Source::step) {
     // A pattern of more than 255 groups is no is_pattern(): so rare that the kernel for few slices serves for any
     // number.
-    if (patterns_only && !few) return launch_slices<SliceKernel<source, block, Size::patterns, V>, A, V>(part, call);
-    launch_slices<SliceKernel<source, block, Size::few, V>, A, V>(part, call);
+    if (patterns_only && !few) return launch_slices<SliceKernel<source, block, Size::patterns>, A, V>(part, call);
+    launch_slices<SliceKernel<source, block, Size::few>, A, V>(part, call);
   } else {
     if constexpr (source != Source::mirror && (source != Source::table || block == 1)) {
-      if (few && !tiled) return launch_slices<SliceKernel<source, block, Size::few, V>, A, V>(part, call);
+      if (few && !tiled) return launch_slices<SliceKernel<source, block, Size::few>, A, V>(part, call);
     }
-    if (patterns_only) return launch_slices<SliceKernel<source, block, Size::patterns, V>, A, V>(part, call);
+    if (patterns_only) return launch_slices<SliceKernel<source, block, Size::patterns>, A, V>(part, call);
     if constexpr (source == Source::table) {
-      if (block != 1 || tiled) return launch_slices<SliceKernel<source, block, Size::tiled, V>, A, V>(part, call);
+      if (block != 1 || tiled) return launch_slices<SliceKernel<source, block, Size::tiled>, A, V>(part, call);
     }
     if constexpr (source != Source::table || block == 1)
-      launch_slices<SliceKernel<source, block, Size::any, V>, A, V>(part, call);
+      launch_slices<SliceKernel<source, block, Size::any>, A, V>(part, call);
   }
 }
 

@@ -5,11 +5,11 @@ namespace {
 
 template <int block, class A, class V>
 void reserve_tables() {
-  reserve_shared<SliceKernel<Source::table, block, Size::patterns, V>, A, V>();
-  reserve_shared<SliceKernel<Source::table, block, Size::tiled, V>, A, V>();
+  reserve_shared<SliceKernel<Source::table, block, Size::patterns>, A, V>();
+  reserve_shared<SliceKernel<Source::table, block, Size::tiled>, A, V>();
   if constexpr (block == 1) {
-    reserve_shared<SliceKernel<Source::table, block, Size::few, V>, A, V>();
-    reserve_shared<SliceKernel<Source::table, block, Size::any, V>, A, V>();
+    reserve_shared<SliceKernel<Source::table, block, Size::few>, A, V>();
+    reserve_shared<SliceKernel<Source::table, block, Size::any>, A, V>();
   }
 }
 

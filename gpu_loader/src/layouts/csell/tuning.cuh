@@ -25,13 +25,12 @@ struct Policy {
   int batch;         ///< steps whose values and elements of x are
 };
 
-/// Large blocks, whose slices are neighbours, find more of x in the first-level cache: triangles take 98 us with 1,024
+/// Large blocks, whose slices are neighbours, find more of x in the first-level cache: triangles took 98 us with 1,024
 /// threads, 105 with 256; 5 points 68 us with one block of 1,024 and two groups on their way, 90 with three of 512 and
-/// one. Tables are the other way round: 27 points 80 us with four blocks of 512, 91 with two and two groups. Raw values
-/// of any slices have room for two groups if vectors are FP32: kkt-random takes 53.6 us instead of 64.9,
-/// triangles-random 71.8 instead of 79.7 (FP64, where registers spill: 81.1 instead of 83.5, but 110.9
-/// instead of 98.1) (H200).
-constexpr Policy policy(Source source, int block, Size size, std::size_t vector_bytes) {
+/// one. Two groups also where columns are offsets: triangles-random 98 to 85 us, kkt-random 84 to 77, and with one
+/// table triangles-constant 88 to 76. Patterns with tables are the other way round: 27 points 70 us with four blocks of
+/// 512, 86 with two and two groups (H200).
+constexpr Policy policy(Source source, int block, Size size) {
   if (size == Size::few) {
     constexpr unsigned threads = launch_rules::csell::threads_of_few;
     return block == 1 ? Policy{threads, 4, 4, 16}
@@ -40,23 +39,23 @@ constexpr Policy policy(Source source, int block, Size size, std::size_t vector_
   switch (source) {
     case Source::table:
       if (block > 1) return {512, 2, 1, 2};
-      return size == Size::tiled ? Policy{512, 2, 2, 8} : Policy{512, 4, 1, 4};
+      if (size == Size::patterns) return {512, 4, 1, 4};
+      return size == Size::tiled ? Policy{512, 2, 2, 8} : Policy{1024, 1, 2, 8};
     case Source::mirror:
       return {1024, 1, 1, launch_rules::csell::steps_of_mirrors(block)};
     default:
       if (block > 1) return {1024, 1, 1, launch_rules::csell::steps_of_blocks(block, false)};
-      return size == Size::patterns || (source == Source::raw && vector_bytes == sizeof(float)) ? Policy{1024, 1, 2, 8}
-                                                                                                : Policy{1024, 1, 1, 4};
+      return {1024, 1, 2, 8};
   }
 }
 
-/// What a kernel of slices is compiled for. V: the type of vectors.
-template <Source value_source, int block_rows, Size slices_size, class V>
+/// What a kernel of slices is compiled for.
+template <Source value_source, int block_rows, Size slices_size>
 struct SliceKernel {
   static constexpr Source source = value_source;
   static constexpr int block = block_rows;
   static constexpr Size size = slices_size;
-  static constexpr Policy policy = tuning::policy(source, block, size, sizeof(V));
+  static constexpr Policy policy = tuning::policy(source, block, size);
   static constexpr unsigned max_warps = policy.threads / 32;
 };
 

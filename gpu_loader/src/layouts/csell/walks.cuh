@@ -10,12 +10,29 @@ using namespace spmvpack::layouts::csell;  // what the bytes mean
 /// Units of a group's words of one byte a step.
 inline constexpr std::uint32_t word_units = lanes * group_steps / unit;
 
-/// Four steps as a lane sees them.
-struct LaneGroup {
-  std::uint32_t mask[group_steps], column[group_steps];
-};
+/// A lane's words of a group, of one or two bytes a step, as they are stored; with one, y is 0. By predicated loads, as
+/// whatever a branch does with what it loads, be it to set y, waits for it, and loads after the branch wait as well.
+__device__ __forceinline__ uint2 load_words(const std::byte* words, bool two_bytes, std::uint32_t lane) {
+  const std::byte* const at = words + lane * (two_bytes ? sizeof(uint2) : sizeof(std::uint32_t));
+  uint2 r{};
+  asm("{\n\t"
+      ".reg .pred two;\n\t"
+      "setp.ne.u32 two, %3, 0;\n\t"
+      "@two ld.global.cs.v2.u32 {%0, %1}, [%2];\n\t"
+      "@!two ld.global.cs.u32 %0, [%2];\n\t"
+      "}"
+      : "+r"(r.x), "+r"(r.y)
+      : "l"(at), "r"(static_cast<std::uint32_t>(two_bytes)));
+  return r;
+}
+/// The same, of two bytes a step.
+__device__ __forceinline__ uint2 widened(const uint2& words, bool two_bytes) {
+  return {__byte_perm(words.x, 0, two_bytes ? 0x3210 : 0x4140),
+          __byte_perm(words.x, words.y, two_bytes ? 0x7654 : 0x4342)};
+}
 
-/// The ids of a lane's four steps, two to a word.
+/// The ids of a lane's four steps, two to a word, where a group is loaded at a time: a branch takes fewer registers
+/// (7-point-local 62 us, with load_words() 73: H200).
 __device__ inline uint2 load_ids(const std::byte* ids, std::uint32_t id_bytes, std::uint32_t g, std::uint32_t lane) {
   if (id_bytes == 1) {
     const std::uint32_t word = __ldcs(reinterpret_cast<const std::uint32_t*>(ids) + g * lanes + lane);
@@ -24,8 +41,16 @@ __device__ inline uint2 load_ids(const std::byte* ids, std::uint32_t id_bytes, s
   return __ldcs(reinterpret_cast<const uint2*>(ids) + g * lanes + lane);
 }
 
+/// Four steps as a lane sees them.
+struct LaneGroup {
+  std::uint32_t mask[group_steps], column[group_steps];
+};
+
 /// The groups of a slice that is_pattern(): most slices of structured matrices. All lanes load the same bytes.
 struct PatternWalk {
+  struct Loaded {
+    uint4 base, mask;
+  };
   const Group* patterns;
   const std::byte* stream;
   std::uint32_t stream_place, pattern, groups, id_bytes;
@@ -42,15 +67,70 @@ struct PatternWalk {
   [[nodiscard]] __device__ const uint4* header(std::uint32_t g) const {
     return reinterpret_cast<const uint4*>(patterns + (pattern + g));
   }
-  [[nodiscard]] __device__ LaneGroup load(std::uint32_t g, std::uint32_t /*lane*/, std::uint32_t row) const {
-    const uint4 base = __ldg(header(g)), mask = __ldg(header(g) + 1);
-    return {{mask.x, mask.y, mask.z, mask.w}, {base.x + row, base.y + row, base.z + row, base.w + row}};
+  [[nodiscard]] __device__ __forceinline__ Loaded load(std::uint32_t g, std::uint32_t /*lane*/) const {
+    return {__ldg(header(g)), __ldg(header(g) + 1)};
+  }
+  [[nodiscard]] __device__ __forceinline__ LaneGroup decode(const Loaded& l, std::uint32_t /*g*/,
+                                                            std::uint32_t row) const {
+    return {{l.mask.x, l.mask.y, l.mask.z, l.mask.w}, {l.base.x + row, l.base.y + row, l.base.z + row, l.base.w + row}};
   }
 };
 
-/// The groups of any slice. Addresses follow from the header alone, so that all loads of a group are on their way at
-/// the same time; they are computed for each load from places in units, so that few registers are needed.
+/// The groups of a slice that has up to 255 of each kind, and none of 32-bit offsets. Where each is follows from the
+/// slice's header; it is computed for each, so that few registers are needed.
+struct NarrowWalk {
+  struct Loaded {
+    uint4 base, mask;
+    uint2 words;
+  };
+  const Group* patterns;
+  const std::byte* stream;
+  std::uint32_t pattern, stream_place, counts, groups, id_bytes;
+
+  static __device__ bool suits(const Slice& h) { return h.counts >> 24 == 0; }
+  __device__ NarrowWalk(const Slice& h, const Group* dictionary, const std::byte* streams, std::uint32_t bytes_of_id)
+      : patterns(dictionary),
+        stream(streams),
+        pattern(h.first_group()),
+        stream_place(h.stream),
+        counts(h.counts),
+        groups((h.counts & 0xFF) + (h.counts >> 8 & 0xFF) + (h.counts >> 16)),
+        id_bytes(bytes_of_id) {}
+
+  [[nodiscard]] __device__ std::uint32_t end_pattern() const { return counts & 0xFF; }
+  [[nodiscard]] __device__ std::uint32_t end_8() const { return groups - (counts >> 16); }
+  [[nodiscard]] __device__ const std::byte* at(std::uint32_t place) const {
+    return stream + std::uint64_t{stream_place + place} * unit;
+  }
+  /// Those of a group that is not a pattern; or the end of all.
+  [[nodiscard]] __device__ const std::byte* words(std::uint32_t g) const {
+    return at(groups - end_pattern() + word_units * (g - end_pattern() + (g - min(g, end_8()))));
+  }
+  [[nodiscard]] __device__ const std::byte* ids() const { return words(groups); }
+  [[nodiscard]] __device__ const uint4* header(std::uint32_t g) const {
+    return g < end_pattern() ? reinterpret_cast<const uint4*>(patterns + (pattern + g))
+                             : reinterpret_cast<const uint4*>(at(g - end_pattern()));
+  }
+  [[nodiscard]] __device__ __forceinline__ Loaded load(std::uint32_t g, std::uint32_t lane) const {
+    const uint4* const at_group = header(g);
+    Loaded l{__ldg(at_group), __ldg(at_group + 1), {}};
+    if (g >= end_pattern()) l.words = load_words(words(g), g >= end_8(), lane);
+    return l;
+  }
+  [[nodiscard]] __device__ __forceinline__ LaneGroup decode(const Loaded& l, std::uint32_t g, std::uint32_t row) const {
+    const uint2 offsets = widened(l.words, g >= end_8());
+    const std::uint32_t by = g < end_pattern() ? row : 0;
+    return {{l.mask.x, l.mask.y, l.mask.z, l.mask.w},
+            {l.base.x + by + (offsets.x & 0xFFFF), l.base.y + by + (offsets.x >> 16),
+             l.base.z + by + (offsets.y & 0xFFFF), l.base.w + by + (offsets.y >> 16)}};
+  }
+};
+
+/// The groups of any slice.
 struct AnyWalk {
+  struct Loaded {
+    uint4 base, mask, words;
+  };
   const Group* patterns;
   const std::byte* stream;
   std::uint32_t pattern, headers, words;             ///< places: of the first group of each, and of all words
@@ -78,33 +158,28 @@ struct AnyWalk {
     return g < end_pattern ? reinterpret_cast<const uint4*>(patterns + (pattern + g))
                            : reinterpret_cast<const uint4*>(at(headers + (g - end_pattern)));
   }
-  [[nodiscard]] __device__ LaneGroup load(std::uint32_t g, std::uint32_t lane, std::uint32_t row) const {
-    const uint4 base = __ldg(header(g)), mask = __ldg(header(g) + 1);
-    LaneGroup r{{mask.x, mask.y, mask.z, mask.w}, {base.x, base.y, base.z, base.w}};
-    if (g < end_pattern) {
-#pragma unroll
-      for (auto& column : r.column) column += row;
-    } else if (g < end_8) {
-      const std::uint32_t place = words + word_units * (g - end_pattern);
-      const std::uint32_t word = __ldcs(reinterpret_cast<const std::uint32_t*>(at(place)) + lane);
-#pragma unroll
-      for (std::uint32_t k = 0; k < group_steps; ++k) r.column[k] += word >> 8 * k & 0xFF;
-    } else if (g < end_16) {
-      const std::uint32_t place = words + word_units * (end_8 - end_pattern + 2 * (g - end_8));
-      const uint2 word = __ldcs(reinterpret_cast<const uint2*>(at(place)) + lane);
-      r.column[0] += word.x & 0xFFFF;
-      r.column[1] += word.x >> 16;
-      r.column[2] += word.y & 0xFFFF;
-      r.column[3] += word.y >> 16;
-    } else {
+  [[nodiscard]] __device__ Loaded load(std::uint32_t g, std::uint32_t lane) const {
+    const uint4* const at_group = header(g);
+    Loaded l{__ldg(at_group), __ldg(at_group + 1), {}};
+    if (g >= end_16) {
       const std::uint32_t place = words + word_units * (end_8 - end_pattern + 2 * (end_16 - end_8) + 4 * (g - end_16));
-      const uint4 word = __ldcs(reinterpret_cast<const uint4*>(at(place)) + lane);
-      r.column[0] += word.x;
-      r.column[1] += word.y;
-      r.column[2] += word.z;
-      r.column[3] += word.w;
+      l.words = __ldcs(reinterpret_cast<const uint4*>(at(place)) + lane);
+    } else if (g >= end_pattern) {
+      const std::uint32_t place = words + word_units * (g - end_pattern + (g - min(g, end_8)));
+      const uint2 narrow = load_words(at(place), g >= end_8, lane);
+      l.words = {narrow.x, narrow.y, 0, 0};
     }
-    return r;
+    return l;
+  }
+  [[nodiscard]] __device__ LaneGroup decode(const Loaded& l, std::uint32_t g, std::uint32_t row) const {
+    uint4 offset = l.words;
+    if (g < end_16) {
+      const uint2 pairs = widened({l.words.x, l.words.y}, g >= end_8);
+      offset = {pairs.x & 0xFFFF, pairs.x >> 16, pairs.y & 0xFFFF, pairs.y >> 16};
+    }
+    const std::uint32_t by = g < end_pattern ? row : 0;
+    return {{l.mask.x, l.mask.y, l.mask.z, l.mask.w},
+            {l.base.x + by + offset.x, l.base.y + by + offset.y, l.base.z + by + offset.z, l.base.w + by + offset.w}};
   }
 };
 
