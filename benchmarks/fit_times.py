@@ -239,7 +239,7 @@ def on_host(unit):
     layout, _, what = unit.partition(".")
     if what in ("chain", "chain_slots", "first", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "step_chain", "block_entries",
                 "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies", "row_entries", "row_multiplies",
-                "scalar_chain", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_idle", "few_raw_rounds", "few_groups", "tables",
+                "scalar_chain", "scalar_lines", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_idle", "few_raw_rounds", "few_groups", "tables",
                 "few_teams", "turns", "window_rounds", "long_windows", "copies",
                 "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",
                 "segment_rounds", "segments", "segment_columns", "sum_multiplies", "added_sums", "sum_chain") or unit == "amb.lanes":

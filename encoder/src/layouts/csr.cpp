@@ -45,6 +45,16 @@ std::uint64_t waves(std::uint64_t threads, const Device& device) {
   return (threads - 1) / (std::uint64_t{launch_rules::multiprocessor_threads(900)} * device.multiprocessors);
 }
 
+/// Lines of the first-level cache that warps of 32 rows name as each of their lanes goes through its row: where rows have
+/// more than a few entries, those of a step lie in as many lines as there are lanes, for values and for columns.
+std::uint64_t scalar_lines(const CsrView& a) {
+  constexpr std::uint64_t lanes = 32, line_bytes = 128;
+  const auto of_step = [&](std::uint64_t size) {
+    return std::min(lanes, div_up(a.nnz() * size * lanes, a.rows() * line_bytes));
+  };
+  return a.nnz() * (of_step(size_of(a.value_type())) + of_step(sizeof(std::uint32_t))) / lanes;
+}
+
 /// Of the kernel that is a GPU's default.
 std::vector<Counter> work(const CsrView& a, std::uint64_t longest, const Device& device) {
   std::vector<Counter> work{{"csr.multiplies", 1}, {"csr.entries", a.nnz()}, {"csr.rows", a.rows()}};
@@ -74,6 +84,7 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest, const Device&
     }
     default:  // scalar
       work.push_back({"csr.scalar_chain", longest});
+      work.push_back({"csr.scalar_lines", scalar_lines(a)});
   }
   return work;
 }
