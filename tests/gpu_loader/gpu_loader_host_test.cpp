@@ -458,6 +458,34 @@ TEST_CASE("the encoder predicts the time of the kernel that is csr's default") {
   CHECK(seen.size() == 5);
 }
 
+TEST_CASE("the encoder's lines of csr/scalar are about those that its warps touch") {
+  constexpr std::uint64_t rows = 3200, lanes = 32, line_bytes = 128;
+  for (const std::uint64_t length : {1U, 2U, 3U, 5U, 7U}) {
+    std::mt19937_64 rng(length);
+    const CsrMatrix a = test::from_rows<double>(rows, 50, rng, 1, [&](std::uint64_t) {
+      std::vector<std::uint32_t> row(length);
+      std::iota(row.begin(), row.end(), 0U);
+      return row;
+    });
+    std::uint64_t touched = 0;  // by lane r of a warp in its k-th step: entry k of row r
+    for (const std::uint64_t size : {sizeof(double), sizeof(std::uint32_t)})
+      for (std::uint64_t warp = 0; warp < rows; warp += lanes)
+        for (std::uint64_t k = 0; k < length; ++k) {
+          std::set<std::uint64_t> lines;
+          for (std::uint64_t r = warp; r < warp + lanes; ++r) lines.insert((a.row_ptr[r] + k) * size / line_bytes);
+          touched += lines.size();
+        }
+    const encoder::Plan plan = encoder::find_strategy("csr").plan(a, {});
+    REQUIRE(kernel_name(default_kernel(plan.parts[0].info)) == "csr/scalar");
+    const auto& work = plan.parts[0].work;
+    const auto found =
+        std::find_if(work.begin(), work.end(), [](const encoder::Counter& c) { return c.name == "csr.scalar_lines"; });
+    REQUIRE(found != work.end());
+    INFO("rows of " << length << ": " << touched << " lines, counted " << found->value);
+    CHECK(std::abs(static_cast<double>(found->value) / static_cast<double>(touched) - 1) < 0.2);
+  }
+}
+
 TEST_CASE("the encoder's turns of csr/ipcsr are those of its blocks of rows") {
   std::mt19937_64 rng(7);
   int blocks_seen = 0;
