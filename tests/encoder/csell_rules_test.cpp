@@ -52,6 +52,25 @@ std::uint64_t count_of(const WayFacts& f, std::string_view unit_name) {
   return 0;
 }
 
+TEST_CASE("a device has its warps twice where all slices are patterns with one table") {
+  WayFacts f = patterns(1);  // 10,000 slices; an H200 has 132 multiprocessors of 32 warps or of 64
+  CHECK(count_of(f, "csell.turns") == 2);
+  f.source = Source::table;
+  f.tiles = 1;
+  CHECK(count_of(f, "csell.turns") == 1);
+  f.tiles = 2;
+  CHECK(count_of(f, "csell.turns") == 2);
+  f.tiles = 1;
+  std::swap(f.pattern_groups, f.offset_groups);
+  CHECK(count_of(f, "csell.turns") == 2);
+}
+
+TEST_CASE("ids beyond 4 GiB of a slice are where the format says") {
+  CHECK(ids_begin(3, 1) == 3 * 128);
+  CHECK(ids_begin(std::uint32_t{1} << 25U, 1) == std::uint64_t{1} << 32U);
+  CHECK(ids_begin((std::uint32_t{1} << 24U) + 1, 2) == (std::uint64_t{1} << 32U) + 256);
+}
+
 TEST_CASE("the work of a way follows from its counts") {
   const WayFacts raw = patterns(1);
   CHECK(count_of(raw, "csell.patterns") == 20'000 * 128);

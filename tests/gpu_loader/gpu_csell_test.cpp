@@ -199,6 +199,7 @@ TEST_CASE("csell: the host's bits with more slices than a device works on at onc
       // Offsets of 16 bits, and of 8 and 16, of which no slice has all: rows have up to 9 entries.
       require_bits_of_host<float>(clustered<float>(200003, 1000000, 1000, 9, kind), "csell", settings);
       require_bits_of_host<double>(clustered<double>(200003, 1000000, 400, 9, kind), "csell", settings);
+      require_bits_of_host<double>(scattered<double>(70001, 1000000, 9, kind), "csell", settings);  // of 32 bits
     }
     require_bits_of_host<double>(by_tiles<double>(300, 100), "csell",
                                  {{"csell.values", "table"}, {"csell.sums", sums}});

@@ -45,8 +45,8 @@ std::uint64_t waves(std::uint64_t threads, const Device& device) {
   return (threads - 1) / (std::uint64_t{launch_rules::multiprocessor_threads(900)} * device.multiprocessors);
 }
 
-/// csr.scalar_lines: of the first-level cache, those that a warp's lanes name as each goes through a row of its own.
-/// The more entries rows have, the more lines those of one step lie in, of values and of columns.
+/// csr.scalar_lines: lines of the first-level cache that a warp's lanes, each in a row of its own, read at a step, of
+/// values and of columns, for all steps; estimated from the mean row.
 std::uint64_t scalar_lines(const CsrView& a) {
   constexpr std::uint64_t lanes = 32, line_bytes = 128;
   const auto of_step = [&](std::uint64_t size) {

@@ -121,9 +121,9 @@ __device__ __forceinline__ void load_groups(const Walk& walk, std::uint32_t g, s
 #pragma unroll
         for (int e = 0; e < P::block_values; ++e) {
           const std::uint32_t of_element = at * P::block_values + static_cast<std::uint32_t>(e);
-          ids[d][e] = P::depth == 1 ? load_ids(walk.ids(), walk.id_bytes, of_element, lane)
-                                    : load_words(walk.ids() + of_element * (lanes * group_steps) * walk.id_bytes,
-                                                 walk.id_bytes != 1, lane);
+          ids[d][e] = P::depth == 1
+                          ? load_ids(walk.ids(), walk.id_bytes, of_element, lane)
+                          : load_words(walk.ids() + ids_begin(of_element, walk.id_bytes), walk.id_bytes != 1, lane);
         }
       }
     }

@@ -56,7 +56,7 @@ __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& s
     mirror_sums<K>(v, walk, slice.values, team.mine, team.warps, row, operands.x, sum, seen);
   } else {
     // Where raw values begin is added up from group to group, unless it is scanned: a warp that does not take all
-    // groups cannot load several. An AnyWalk needs the registers of one itself.
+    // groups cannot load several. An AnyWalk takes so many registers that there are none for a second group.
     constexpr bool one = std::is_same_v<Walk, AnyWalk> && K::size != Size::few;
     if (!one && (K::size == Size::few || K::policy.depth == 1 || team.warps == 1))
       slice_sums<SumsPolicy<K, false>>(walk, team.mine, team.warps, row, values, operands.x, sum, seen);
@@ -78,8 +78,8 @@ __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& s
   }
   if (team.mine == 0 && row < static_cast<std::uint32_t>(v.rows)) {
     const bool has = (seen >> lane & 1U) != 0;
-    // With tables and offsets nvcc spills more for it: kkt-local 60.9 to 62.7 us (H200); else 7-point-local 66.5
-    // to 62.2.
+    // With tables and offsets nvcc spills more for it: kkt-local took 62.7 us instead of 60.9 (H200, before
+    // two groups were on their way); else 7-point-local 66.5 to 62.2.
     constexpr bool may_be_plain = source != Source::table || K::size == Size::patterns;
     if (may_be_plain && operands.plain) {
 #pragma unroll
@@ -137,10 +137,12 @@ __global__ void __launch_bounds__(K::policy.threads, tuning::bound_blocks(K::pol
       next = load_slice(v.slices, s + all, end);
       if (K::size == Size::patterns || slice.is_pattern())
         multiply_slice<K, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands, partial);
-      else if (K::size != Size::patterns && NarrowWalk::suits(slice))
-        multiply_slice<K, A, V, NarrowWalk>(v, s, slice, id_bytes, team, values, operands, partial);
-      else if constexpr (K::size != Size::patterns)
-        multiply_slice<K, A, V, AnyWalk>(v, s, slice, id_bytes, team, values, operands, partial);
+      else if constexpr (K::size != Size::patterns) {
+        if (NarrowWalk::suits(slice))
+          multiply_slice<K, A, V, NarrowWalk>(v, s, slice, id_bytes, team, values, operands, partial);
+        else
+          multiply_slice<K, A, V, AnyWalk>(v, s, slice, id_bytes, team, values, operands, partial);
+      }
     }
   };
   const auto count = static_cast<std::uint32_t>(v.slice_count), all_teams = gridDim.x * teams,

@@ -27,9 +27,10 @@ struct Policy {
 
 /// Large blocks, whose slices are neighbours, find more of x in the first-level cache: triangles took 98 us with 1,024
 /// threads, 105 with 256; 5 points 68 us with one block of 1,024 and two groups on their way, 90 with three of 512 and
-/// one. Two groups also where columns are offsets: triangles-random 98 to 85 us, kkt-random 84 to 77, and with one
-/// table triangles-constant 88 to 76. Patterns with tables are the other way round: 27 points 70 us with four blocks of
-/// 512, 86 with two and two groups (H200).
+/// one. Since loads do not wait for branches (walks.cuh), two groups also pay where columns are offsets, together with
+/// that: triangles-random 98 to 85 us, kkt-random 84 to 77, and with one table triangles-constant 88 to 74. Patterns
+/// with tables are the other way round: 27 points take 70 us with four blocks of 512, 86 with two and two groups
+/// (H200).
 constexpr Policy policy(Source source, int block, Size size) {
   if (size == Size::few) {
     constexpr unsigned threads = launch_rules::csell::threads_of_few;

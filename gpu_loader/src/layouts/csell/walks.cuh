@@ -10,8 +10,8 @@ using namespace spmvpack::layouts::csell;  // what the bytes mean
 /// Units of a group's words of one byte a step.
 inline constexpr std::uint32_t word_units = lanes * group_steps / unit;
 
-/// A lane's words of a group, of one or two bytes a step, as they are stored; with one, y is 0. By predicated loads, as
-/// whatever a branch does with what it loads, be it to set y, waits for it, and loads after the branch wait as well.
+/// A lane's words of a group, of one or two bytes a step, as they are stored; with one, y is 0. Loads are predicated: a
+/// branch that does anything with what it loads, if only to set y, waits for it, and so do the loads after it.
 __device__ __forceinline__ uint2 load_words(const std::byte* words, bool two_bytes, std::uint32_t lane) {
   const std::byte* const at = words + lane * (two_bytes ? sizeof(uint2) : sizeof(std::uint32_t));
   uint2 r{};
@@ -31,7 +31,8 @@ __device__ __forceinline__ uint2 widened(const uint2& words, bool two_bytes) {
           __byte_perm(words.x, words.y, two_bytes ? 0x7654 : 0x4342)};
 }
 
-/// The ids of a lane's four steps, two to a word, where a group is loaded at a time: a branch takes fewer registers
+/// The ids of a lane's four steps, two to a word, where groups are loaded one at a time: a branch takes fewer
+/// registers
 /// (7-point-local 62 us, with load_words() 73: H200).
 __device__ inline uint2 load_ids(const std::byte* ids, std::uint32_t id_bytes, std::uint32_t g, std::uint32_t lane) {
   if (id_bytes == 1) {
@@ -76,8 +77,8 @@ struct PatternWalk {
   }
 };
 
-/// The groups of a slice that has up to 255 of each kind, and none of 32-bit offsets. Where each is follows from the
-/// slice's header; it is computed for each, so that few registers are needed.
+/// The groups of a slice that has up to 255 of each kind, and none of 32-bit offsets. Places follow from the
+/// slice's header and are computed for each load, so that few registers are needed.
 struct NarrowWalk {
   struct Loaded {
     uint4 base, mask;

@@ -22,7 +22,8 @@ constexpr int steps_of_blocks(std::uint32_t block, bool few) { return block == 2
 constexpr int steps_of_mirrors(std::uint32_t block) { return block == 1 ? 4 : block == 2 ? 2 : 1; }
 
 /// Warps of a multiprocessor if slices are not few: a warp of each of a slice's sums, with 64 registers for each
-/// thread, or half of that if all slices are patterns and have one table.
+/// thread, or half of that if all slices are patterns with tables; with several of those as many warps as else, as
+/// blocks wait for theirs.
 constexpr std::uint64_t warps(bool one_table, bool patterns_only) { return one_table && patterns_only ? 64 : 32; }
 
 }  // namespace spmvpack::launch_rules::csell

@@ -136,6 +136,12 @@ constexpr StreamLayout stream_layout(const SliceGroups& n, std::uint32_t id_byte
   return stream_layout(n, n.counts() == SliceGroups::many, id_bytes);
 }
 
+/// The byte at which the ids of one value of a group's blocks begin among those of the slice. `number`: the group's,
+/// times the values of a block, plus the value's. A slice has less than 2^37 bytes.
+constexpr SPMVPACK_HOST_DEVICE std::uint64_t ids_begin(std::uint32_t number, std::uint32_t id_bytes) noexcept {
+  return std::uint64_t{number * id_bytes} * (lanes * group_steps);
+}
+
 /// A tile's table: elements [begin, begin + count) of `values`.
 struct Tile {
   std::uint32_t begin, count;
