@@ -160,9 +160,8 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
       {with("/target", "tpu"), "F: target: the target is 'tpu'; give gpu or host"},
       {without("/x_caches", "block_bytes"), "F: x_caches: no member \"block_bytes\""},
       {without("/x_caches", "chunk_bytes"),
-       "F: x_caches: no member \"chunk_bytes\": these prices are for work that is counted in another way now; measure "
-       "them "
-       "again: spmvpack calibrate"},
+       "F: x_caches: no member \"chunk_bytes\": these prices are for work that is counted in another way now; "
+       "measure them again: spmvpack calibrate"},
       {with("/x_caches/chunk_bytes", 0), "F: x_caches.chunk_bytes: a cache of 0 bytes; give 1,024 to"},
       {with("/x_caches/device_bytes", 0), "F: x_caches.device_bytes: a cache of 0 bytes; give 1,024 to"},
       {with("/x_caches/device_bytes", std::uint64_t{1} << 40U),

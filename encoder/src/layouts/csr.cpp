@@ -46,12 +46,11 @@ std::uint64_t waves(std::uint64_t threads, const Device& device) {
 }
 
 /// csr.scalar_lines: lines of the first-level cache that a warp's lanes, each in a row of its own, read at a step, of
-/// values and of columns, for all steps; estimated from the mean row.
+/// values and of columns, for all steps; estimated from the mean row. Rows are so short there that each line has
+/// several lanes' entries.
 std::uint64_t scalar_lines(const CsrView& a) {
   constexpr std::uint64_t lanes = 32, line_bytes = 128;
-  const auto of_step = [&](std::uint64_t size) {
-    return std::min(lanes, div_up(a.nnz() * size * lanes, a.rows() * line_bytes));
-  };
+  const auto of_step = [&](std::uint64_t size) { return div_up(a.nnz() * size * lanes, a.rows() * line_bytes); };
   return a.nnz() * (of_step(size_of(a.value_type())) + of_step(sizeof(std::uint32_t))) / lanes;
 }
 

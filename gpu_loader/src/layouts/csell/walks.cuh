@@ -32,8 +32,7 @@ __device__ __forceinline__ uint2 widened(const uint2& words, bool two_bytes) {
 }
 
 /// The ids of a lane's four steps, two to a word, where groups are loaded one at a time: a branch takes fewer
-/// registers
-/// (7-point-local 62 us, with load_words() 73: H200).
+/// registers (7-point-local 62 us, with load_words() 73: H200).
 __device__ inline uint2 load_ids(const std::byte* ids, std::uint32_t id_bytes, std::uint32_t g, std::uint32_t lane) {
   if (id_bytes == 1) {
     const std::uint32_t word = __ldcs(reinterpret_cast<const std::uint32_t*>(ids) + g * lanes + lane);
@@ -77,8 +76,8 @@ struct PatternWalk {
   }
 };
 
-/// The groups of a slice that has up to 255 of each kind, and none of 32-bit offsets. Places follow from the
-/// slice's header and are computed for each load, so that few registers are needed.
+/// The groups of a slice that has up to 255 of each kind, and none of 32-bit offsets. Places follow from the slice's
+/// header and are computed for each load, so that few registers are needed.
 struct NarrowWalk {
   struct Loaded {
     uint4 base, mask;
