@@ -84,11 +84,11 @@ TEST_CASE("segments are for long rows of many entries") {
 TEST_CASE("hot columns are for time on a GPU, where few columns have much of many entries") {
   const PartFacts part{.rows = 100, .cols = 32769, .entries = small_entries};
   PartFacts other = part;
-  CHECK(hot_columns_to_count(part, time_on_gpu, device) == 8192);
+  CHECK(hot_columns_to_count(part, time_on_gpu, device) == 12288);
   CHECK(hot_columns_to_count(part, time_on_host, device) == 0);
   CHECK(hot_columns_to_count(part, fewest_bytes, device) == 0);
   other.value_size = 4;
-  CHECK(hot_columns_to_count(other, time_on_gpu, device) == 16384);
+  CHECK(hot_columns_to_count(other, time_on_gpu, device) == 24576);
   other = part;
   --other.cols;
   CHECK(hot_columns_to_count(other, time_on_gpu, device) == 0);
@@ -96,15 +96,21 @@ TEST_CASE("hot columns are for time on a GPU, where few columns have much of man
   --other.entries;
   CHECK(hot_columns_to_count(other, time_on_gpu, device) == 0);
   other = part;
-  other.cols = std::uint64_t{hot_bit} + 1;
+  other.cols = most_hot_cols + 1;
   CHECK(hot_columns_to_count(other, time_on_gpu, device) == 0);
 
   constexpr std::uint64_t enough = std::uint64_t{1} << 20;
-  CHECK(worth_hot_columns(enough, 12 * enough, 4));
-  CHECK_FALSE(worth_hot_columns(enough - 1, small_entries, 4));
-  CHECK_FALSE(worth_hot_columns(enough, 12 * enough + 1, 4));
-  CHECK(worth_hot_columns(enough, 4 * enough, 2));
-  CHECK_FALSE(worth_hot_columns(enough, 4 * enough, 1.9));
+  const auto worth = [](std::uint64_t hot_entries, std::uint64_t entries, double column_bytes,
+                        std::uint64_t cols = 1U << 23U) {
+    return worth_hot_columns({.cols = cols, .entries = entries}, hot_entries, column_bytes);
+  };
+  CHECK(worth(enough, 12 * enough, 3));
+  CHECK_FALSE(worth(enough - 1, small_entries, 3));
+  CHECK_FALSE(worth(enough, 12 * enough + 1, 3));
+  CHECK(worth(enough, 8 * enough, 2));
+  CHECK_FALSE(worth(enough, 8 * enough, 1.9));
+  CHECK(worth(enough, 4 * enough, 2, (1U << 23U) + 1));  // of four bytes
+  CHECK_FALSE(worth(enough, 4 * enough, 1.9, (1U << 23U) + 1));
 }
 
 TEST_CASE("a tile has two chunks, or of few entries four or more, for the longest row, if enough are busy") {

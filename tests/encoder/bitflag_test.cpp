@@ -93,21 +93,23 @@ TEST_CASE("the worked example with raw values and two hot columns") {
   const Container c =
       container_of(worked_example(), {{"bitflag.tile", "1"}, {"bitflag.values", "raw"}, {"bitflag.hot", "2"}});
   CHECK(parameters_of(c) == U64{0, 1, 0});
-  CHECK(elements<std::uint32_t>(c, "chunks") == U32{0, 0, 0, 7 | 3 << 9 | 2 << 18 | 1 << 20, 4, 0, 14, 0});
+  CHECK(elements<std::uint32_t>(c, "chunks") == U32{0, 0, 0, 7 | 3 << 9 | 3 << 18 | 1 << 20, 4, 0, 13, 0});
   CHECK(elements<std::uint32_t>(c, "hot") == U32{0, 1});  // of three columns with two entries each, the first two
   const U8 bytes = elements<std::uint8_t>(c, "stream");
-  // Words of 16 bytes of a lane, the lanes side by side: the first four of lanes 0 to 3, then the others.
-  U32 words(32);
-  std::ranges::copy(U32{1U << 31U, 1U << 31U | 1, 1U << 31U, 1U << 31U | 1}, words.begin());
-  std::ranges::copy(U32{4, 3, 4}, words.begin() + 16);
-  CHECK(std::memcmp(bytes.data() + 32, words.data(), 128) == 0);
+  // Two bytes of each column, then the third of each: the lanes side by side.
+  U16 low(32);
+  std::ranges::copy(U16{0, 1, 0, 1, 4, 3, 4}, low.begin());
+  CHECK(std::memcmp(bytes.data() + 32, low.data(), 64) == 0);
+  U8 highest(32);
+  std::fill_n(highest.begin(), 4, std::uint8_t{0x80});
+  CHECK(std::memcmp(bytes.data() + 96, highest.data(), 32) == 0);
   F64 values(32);  // two of each lane, side by side
   std::ranges::copy(F64{2, -1}, values.begin());
   std::ranges::copy(F64{-1, 2}, values.begin() + 8);
   std::ranges::copy(F64{.5, 2}, values.begin() + 16);
   std::ranges::copy(F64{-1}, values.begin() + 24);
-  CHECK(std::memcmp(bytes.data() + 160, values.data(), 256) == 0);
-  CHECK(c.device_bytes() == 488);
+  CHECK(std::memcmp(bytes.data() + 128, values.data(), 256) == 0);
+  CHECK(c.device_bytes() == 456);
   CHECK(equal_bits(unpack(c), worked_example()));
 }
 
@@ -291,23 +293,33 @@ TEST_CASE("the offsets of a continuing chunk count from the row that it continue
 }
 
 TEST_CASE("columns take as many bytes as their chunk's span needs") {
-  const auto shift = [](std::uint32_t first, std::uint32_t last) {
-    const Container c = round_trip(make_csr(1, 200000, {{{0, first}, 1.0}, {{0, last}, 2.0}}), {{"bitflag.tile", "1"}});
+  const auto bytes = [](std::uint32_t first, std::uint32_t last) {
+    const CsrMatrix a = make_csr(1, 20000000, {{{0, first}, 1.0}, {{0, last}, 2.0}});
+    const Container c = round_trip(a, {{"bitflag.tile", "1"}});
     CHECK(elements<std::uint32_t>(c, "chunks")[1] == first);
-    return infos(c).at(0).column_shift();
+    return infos(c).at(0).column_bytes();
   };
-  CHECK(shift(70000, 70255) == 0);
-  CHECK(shift(70000, 70256) == 1);
-  CHECK(shift(1, 65536) == 1);
-  CHECK(shift(1, 65537) == 2);
+  CHECK(bytes(70000, 70255) == 1);
+  CHECK(bytes(70000, 70256) == 2);
+  CHECK(bytes(1, 65536) == 2);
+  CHECK(bytes(1, 65537) == 3);
+  CHECK(bytes(1, 1 << 24) == 3);
+  CHECK(bytes(1, (1 << 24) + 1) == 4);
 }
 
 TEST_CASE("columns just below 2^32 - 1, and hot ones up to 2^31 columns") {
   constexpr std::uint64_t cols = 0xFFFFFFFE;
   const CsrMatrix a = make_csr(2, cols, {{{0, 0}, 1.0}, {{0, cols - 1}, 2.0}, {{1, cols - 1}, 3.0}});
-  CHECK(infos(round_trip(a, {{"bitflag.tile", "1"}})).at(0).column_shift() == 2);
+  CHECK(infos(round_trip(a, {{"bitflag.tile", "1"}})).at(0).column_bytes() == 4);
   // A word's highest bit says that it is hot: none are with so many columns, even if they are asked for.
   CHECK(counter(plan_of(a, "bitflag", {.settings = {{"bitflag.hot", "3"}}}), "hot.columns") == 0);
+  // Of 3 bytes, which hold 2^23 columns beside it.
+  for (const std::uint32_t last : {(1U << 23U) - 1, 1U << 23U}) {
+    const CsrMatrix some = make_csr(2, last + 1, {{{0, 0}, 1.0}, {{0, last}, 2.0}, {{1, last}, 3.0}});
+    const Container c = round_trip(some, {{"bitflag.tile", "1"}, {"bitflag.hot", "1"}});
+    CHECK(elements<std::uint32_t>(c, "hot") == U32{last});
+    CHECK(infos(c).at(0).column_bytes() == (last < 1U << 23U ? 3 : 4));
+  }
 }
 
 TEST_CASE("empty parts, and of one column or row") {
@@ -320,7 +332,7 @@ TEST_CASE("empty parts, and of one column or row") {
   const Container dense = round_trip(rows_of<double>({3000}, 3000, 3), {{"bitflag.tile", "2"}});
   CHECK(entries_of(dense).size() == 12);
   CHECK(continued(dense) == 5);
-  CHECK(std::ranges::all_of(infos(dense), [](Info i) { return i.row_bytes() == 0 && i.column_shift() == 0; }));
+  CHECK(std::ranges::all_of(infos(dense), [](Info i) { return i.row_bytes() == 0 && i.column_bytes() == 1; }));
 }
 
 namespace {
@@ -533,15 +545,15 @@ TEST_CASE("auto has hot columns where their entries are many, and worth wider co
     return counter(plan_of(a, "bitflag", {.aim = aim}), "hot.columns");
   };
   // 45 % of the entries in 4 % of the columns; of f32, in 8 %.
-  CHECK(hot(double{}, 120000, 200000, 20, 10000, 4, false) == 8192);
-  CHECK(hot(float{}, 120000, 200000, 20, 10000, 4, false) == 16384);
+  CHECK(hot(double{}, 120000, 200000, 20, 10000, 4, false) == 12288);
+  CHECK(hot(float{}, 120000, 200000, 20, 10000, 4, false) == 24576);
   CHECK(hot(double{}, 120000, 200000, 20, 10000, 4, false, {encoder::Objective::time, encoder::Target::host}) == 0);
   CHECK(hot(double{}, 120000, 200000, 20, 10000, 4, false, {encoder::Objective::bytes, encoder::Target::gpu}) == 0);
   CHECK(hot(double{}, 100000, 200000, 20, 10000, 4, false) == 0);  // less than 2^21 entries
   CHECK(hot(double{}, 120000, 200000, 20, 10000, 1, false) == 0);  // columns alike
-  // 30 %: more than a fourth, where columns take two bytes without; less than three eighths, where they take one.
-  CHECK(hot(double{}, 130000, 40000, 32, 1, 1.3, false) == 8192);
-  CHECK(hot(double{}, 130000, 40000, 32, 1, 1.3, true) == 0);
+  // 20 %: more than an eighth, where columns take two bytes without; less than a fourth, where they take one.
+  CHECK(hot(double{}, 130000, 60000, 32, 400, 1, false) == 12288);
+  CHECK(hot(double{}, 130000, 60000, 32, 1, 1, true) == 0);
 }
 
 TEST_CASE("auto cuts wide matrices of long rows into segments, unless hot columns are asked for") {

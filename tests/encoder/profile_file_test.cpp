@@ -200,7 +200,7 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
   // What is there twice, of which a reader would take one.
   for (const auto& [member, place] :
        {std::pair{"\"id\":\"mine\"", "id"}, std::pair{price.c_str(), "picoseconds.csr.rows"},
-        std::pair{"\"hot_bytes\":65536", "device.hot_bytes"}}) {
+        std::pair{"\"hot_bytes\":98304", "device.hot_bytes"}}) {
     std::string other = json;
     REQUIRE(other.find(member) != std::string::npos);
     other.insert(other.find(member), std::string(member) + ",");

@@ -98,7 +98,7 @@ class OrderOfBitflag {
   std::vector<Piece> pieces_of(std::size_t c, const std::vector<V>& x) const {
     const auto& p = part_.params;
     const std::size_t row = chunks_[4 * c], base = chunks_[4 * c + 1], info = chunks_[4 * c + 3];
-    const std::size_t entries = info % 512, column_bytes = std::size_t{1} << (info >> 18 & 3),
+    const std::size_t entries = info % 512, column_bytes = std::array<std::size_t, 4>{1, 2, 4, 3}.at(info >> 18 & 3),
                       row_bytes = info >> 20 & 3, lanes = (entries + 31) / 32 * 4;
     const bool continues = (info >> 22 & 1) != 0;
     const std::size_t value_bytes = std::array<std::size_t, 5>{sizeof(A), 1, 0, 2, 4}.at(p[source]);
@@ -123,9 +123,13 @@ class OrderOfBitflag {
         pieces.push_back({own, true, {V{0}}});
         ++starts;
       }
-      const std::uint32_t word = number(columns + place(e, column_bytes), column_bytes);
-      const bool is_hot = !hot_.empty() && column_bytes == 4 && word >> 31 != 0;
-      const std::size_t column = is_hot ? hot_.at(word & 0x7FFFFFFF) : base + word;
+      // Of three bytes two are together, and after those of all lanes the third.
+      const std::uint32_t word =
+          column_bytes != 3 ? number(columns + place(e, column_bytes), column_bytes)
+                            : number(columns + place(e, 2), 2) + number(columns + lanes * 16 + place(e, 1), 1) * 65536;
+      const std::uint32_t bit = column_bytes < 3 ? 0 : 1U << (8 * column_bytes - 1);
+      const bool is_hot = !hot_.empty() && (word & bit) != 0;
+      const std::size_t column = is_hot ? hot_.at(word - bit) : base + word;
       A value = 0;
       if (p[source] == raw) {
         std::memcpy(&value, &stream_.at(of_values + place(e, sizeof(A))), sizeof(A));

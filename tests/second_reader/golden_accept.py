@@ -461,12 +461,20 @@ def flagged():
                [(5, 699, 2.0)])
     for size, tile in ((16, 1), (16, 32), (100, 3), (256, 1)):
         yield f"bitflag_long_rows_{size}_{tile}", n, [bitflag(n, "raw", tile, size)]
-    for name, widest in (("8", 255), ("16", 256), ("16_most", 65535), ("32", 65536)):
-        n = Matrix(2, 70001, [(0, 1000, 1.0), (1, 1100, 2.0), (1, 1000 + widest, 3.0)])
+    for name, widest in (("8", 255), ("16", 256), ("16_most", 65535), ("24", 65536), ("24_most", 2**24 - 1),
+                         ("32", 2**24)):
+        n = Matrix(2, 2**24 + 1001 if widest > 65536 else 70001, [(0, 1000, 1.0), (1, 1100, 2.0), (1, 1000 + widest, 3.0)])
         yield f"bitflag_columns_{name}", n, [bitflag(n)]
-    for column_bytes in (2, 4):
+    for column_bytes in (2, 3, 4):
         n = banded(20, 3, [1.5, 2.5])
         yield f"bitflag_columns_of_{column_bytes}_bytes", n, [bitflag(n, "table", column_bytes=column_bytes)]
+    # Columns of 3 bytes: in chunks of a few lanes and of all; hot ones among them, up to the last that fits.
+    n = banded(120, 6, [0.1 * i for i in range(1, 12)], "f32")
+    n.columns, n.entries = 2**23, [(r, c + (2**23 - 120 if c >= 60 else 0), v) for r, c, v in n.entries]
+    for size in (33, 256):
+        yield f"bitflag_columns_of_24_bits_chunks_of_{size}", n, [bitflag(n, "table", tile=3, size=size)]
+    for source in ("raw", "table", "window"):
+        yield f"bitflag_{source}_hot_24", n, [bitflag(n, source, tile=4, hot=[0, 7, 2**23 - 60, 2**23 - 1], column_bytes=3)]
     for gap in (254, 255, 256, 4094, 4095, 4096, 10000):
         n = Matrix(2 * gap + 9, 3, [(gap, c, 1.0 + c) for c in range(3)] + [(gap + 1, 0, 5.0), (2 * gap + 2, 2, 6.0)])
         yield f"bitflag_gaps_of_{gap}", n, [bitflag(n)]

@@ -1113,6 +1113,14 @@ def bitflag_structure():
         ("rows_fall", {24: 0x00040102}), ("row_twice", {24: 0x00040202}), ("row", {24: 0x00050201}),
         ("row_offset_of_no_row", {24: 0x01040201}), ("row_offset_far", {31: 1 << 24})):
         yield f"bitflag_{name}", m, patched(bitflag(m, "table"), stream=stream)
+    # Columns of 3 bytes: two of each in words 8 to 23, the highest ones from word 24 on.
+    three = bitflag(m, "table", column_bytes=3)
+    assert struct.unpack("<3I", three.section("stream").raw[32:44]) == (0x00020000, 0x00000001, 0x00060001)
+    for name, stream in (("column", {24: 1 << 8}), ("column_falls", {8: 0x00020005}),
+                         ("column_of_no_entry", {25: 1 << 16}), ("column_far", {24: 0xFF << 24})):
+        yield f"bitflag_24_bits_{name}", m, patched(bitflag(m, "table", column_bytes=3), stream=stream)
+    for name, stream in (("place", {8: 0x00020001}), ("place_of_another", {24: 0x80008080})):
+        yield f"bitflag_24_bits_hot_{name}", m, patched(bitflag(m, "table", hot=[0], column_bytes=3), stream=stream)
     yield "bitflag_stream_goes_on", m, bitflag(m, stream=bitflag(m).section("stream").raw + bytes(32))
     yield "bitflag_value_of_no_entry", m, patched(bitflag(m), stream={16 + 63: 1})
     yield "bitflag_entry_missing", m, patched(bitflag(m, "table"), chunks={3: info - 1}, stream={9: 1, 17: 4})

@@ -741,7 +741,7 @@ class Bitflag:
     @staticmethod
     def info(what, source, chunk):
         _, base, _, bits = chunk
-        i = {"entries": bits & 511, "starts": bits >> 9 & 511, "column_bytes": 1 << (bits >> 18 & 3),
+        i = {"entries": bits & 511, "starts": bits >> 9 & 511, "column_bytes": (1, 2, 4, 3)[bits >> 18 & 3],
              "row_bytes": bits >> 20 & 3, "continues": bits >> 22 & 1, "window": 0, "exponent": 0, "exponent_bits": 0}
         unused = 23
         if source == Bitflag.WINDOW:
@@ -751,7 +751,7 @@ class Bitflag:
             require(i["exponent"] <= 22 and i["exponent_bits"] <= 8, "structure", f"{what}: its exponents")
         require(bits >> unused == 0 and i["starts"] <= i["entries"] <= Bitflag.ENTRIES, "structure",
                 f"{what}: its numbers")
-        require(i["column_bytes"] <= 4 and i["row_bytes"] <= 2, "structure", f"{what}: the bytes of its offsets")
+        require(i["row_bytes"] <= 2, "structure", f"{what}: the bytes of its offsets")
         require(i["starts"] or i["row_bytes"] == 0, "structure", f"{what}: row offsets without rows")
         require(i["entries"] or bits == base == 0, "structure", f"{what}: numbers of no entry")
         require(not i["entries"] or i["starts"] or i["continues"], "structure", f"{what}: entries of no row")
@@ -779,11 +779,14 @@ class Bitflag:
         first = first[:n]
         require(first.sum() == starts, "structure", f"{what}: {first.sum()} rows start, not {starts}")
         require(first[0] != bool(info["continues"]), "structure", f"{what}: its first entry")
-        columns = elements(f"<u{width}").astype(np.int64)
-        if len(hot) and width == 4:
-            is_hot = columns >= 2**31
-            require(np.all(columns[is_hot] - 2**31 < len(hot)), "structure", f"{what}: a hot column out of range")
-            named = hot.astype(np.int64)[np.where(is_hot, columns - 2**31, 0)]
+        columns = elements("<u2" if width == 3 else f"<u{width}").astype(np.int64)
+        if width == 3:
+            columns += elements("u1").astype(np.int64) << 16
+        if len(hot) and width >= 3:
+            least = 2 ** (8 * width - 1)
+            is_hot = columns >= least
+            require(np.all(columns[is_hot] - least < len(hot)), "structure", f"{what}: a hot column out of range")
+            named = hot.astype(np.int64)[np.where(is_hot, columns - least, 0)]
             columns = np.where(is_hot, named, base + columns)
             require(np.all(columns >= base), "structure", f"{what}: a column below the base")
         else:

@@ -519,7 +519,7 @@ BITFLAG_SOURCES = ("raw", "table", "single", "window", "decimal")
 def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_bytes=1, trailing=False,
             in_segments=1, window=0, decimals=(0, 0), table=(), **override):
     """Chunks of `size` entries, or fewer before a row 4,096 after the first of their own. `column_bytes` and
-    `row_bytes` are the least; `trailing` gives the last chunk the empty rows at the end. `window`: chunks of windows
+    `row_bytes` are the least; with hot columns there are 4, unless `column_bytes` is 3; `trailing` gives the last chunk the empty rows at the end. `window`: chunks of windows
     take turns between one at 0 and one so many steps of 4,096 further. `decimals`: the least exponent and bits of
     others. `table`: the first values."""
     width = -(-matrix.columns // in_segments)
@@ -547,13 +547,15 @@ def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_
             origin = row if continues else next_row
             end = end_row if trailing and k == len(own) else rows[-1] + 1 if rows else next_row
             base = 0 if hot else s * width if in_segments > 1 else min(c for _, c, _ in taken)
-            words = [2**31 + hot.index(c) if c in hot else c - base for _, c, _ in taken]
-            word_bytes = 4 if hot else max(column_bytes, 1 if max(words) < 2**8 else 2 if max(words) < 2**16 else 4)
+            most = max(c - base for _, c, _ in taken)
+            word_bytes = max(column_bytes, 1 if most < 2**8 else 2 if most < 2**16 else 3 if most < 2**24 else 4)
+            word_bytes = 4 if hot and column_bytes != 3 else word_bytes
+            words = [2 ** (8 * word_bytes - 1) + hot.index(c) if c in hot else c - base for _, c, _ in taken]
             offset_bytes = 0
             if rows and rows != list(range(next_row, end)):
                 offset_bytes = max(row_bytes, 1 if rows[-1] - origin < 256 else 2)
             continued += continues and len(chunks) % tile == 0
-            chunks.append([origin, base, len(stream) // 32, len(taken) | len(rows) << 9 | (word_bytes // 2) << 18 |
+            chunks.append([origin, base, len(stream) // 32, len(taken) | len(rows) << 9 | (1, 2, 4, 3).index(word_bytes) << 18 |
                            offset_bytes << 20 | continues << 22])
             if source == "window":
                 begin = len(chunks) % 2 * window
@@ -561,7 +563,8 @@ def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_
             elif source == "decimal":
                 chunks[-1][3] |= decimals[0] << 23 | decimals[1] // 4 << 28
             stream += np.packbits(first + [False] * (256 - len(first)), bitorder="little").tobytes()
-            stream += bitflag_piece([word.to_bytes(word_bytes, "little") for word in words])
+            for low, high in ((0, 2), (2, 3)) if word_bytes == 3 else ((0, word_bytes),):
+                stream += bitflag_piece([word.to_bytes(word_bytes, "little")[low:high] for word in words])
             if source == "raw":
                 stream += bitflag_piece([matrix.value_bytes([v]) for _, _, v in taken])
             elif source == "table":

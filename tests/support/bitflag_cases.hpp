@@ -66,7 +66,7 @@ SPMVPACK_TEST_ONCE std::vector<BitflagCase> bitflag_cases() {
   if (sizeof(T) == 8) sources.insert(sources.end(), {{"decimal", 1}, {"decimal", 5}, {"decimal", 6}});
   for (const auto& [source, values] : sources) {
     for (const auto& [bits, cols] :
-         {std::pair{"8", std::uint64_t{200}}, {"16", std::uint64_t{60000}}, {"32", std::uint64_t{1} << 21U}})
+         {std::pair{"8", std::uint64_t{200}}, {"16", std::uint64_t{60000}}, {"24", std::uint64_t{1} << 21U}})
       for (const char* const tile : {"1", "7"})
         add("short rows", {{"bitflag.values", source}, {"bitflag.tile", tile}},
             rows_of<T>(random_lengths(1500, 20, 0), cols, values), {"chunks.columns_" + std::string(bits)});
@@ -94,6 +94,13 @@ SPMVPACK_TEST_ONCE std::vector<BitflagCase> bitflag_cases() {
   // Of 273 and more tiles, that is several trees.
   add("a row of many tiles", {{"bitflag.tile", "1"}}, rows_of<T>({3, 0, 70000, 1, 8192, 8448, 5}, 100000, 3),
       {"tiles.continued"});
+  // Columns too far apart for three bytes, and for these with a bit for hot ones.
+  constexpr std::uint64_t wide = 18000000;
+  for (const auto& [source, values] : {std::pair{"raw", 3}, {"table", 1}})
+    add("wide rows", {{"bitflag.values", source}, {"bitflag.tile", "2"}},
+        rows_of<T>(random_lengths(300, 20, 1), wide, values), {"chunks.columns_32"});
+  add("wide rows, hot columns", {{"bitflag.values", "table"}, {"bitflag.hot", "300"}},
+      rows_of<T>(random_lengths(300, 20, 1), wide, 1), {"chunks.columns_32", "hot.entries"});
   add("one column", {}, rows_of<T>(random_lengths(1000, 1, 3), 1, 3), {"chunks.columns_8"});
   return all;
 }

@@ -120,7 +120,6 @@ inline std::vector<BitflagLie> bitflag_lies() {
   for (const auto& [what, bad] : {std::pair{"a bit too many", info | 1U << 23U},
                                   {"257 entries", 257U | 3U << 9U | 1U << 20U},
                                   {"more starts than entries", 7U | 8U << 9U | 1U << 20U},
-                                  {"column offsets of 8 bytes", info | 3U << 18U},
                                   {"row offsets of 3 bytes", info | 3U << 20U},
                                   {"no row", 7U},
                                   {"row offsets without rows", 7U | 1U << 20U | 1U << 22U},
@@ -133,6 +132,8 @@ inline std::vector<BitflagLie> bitflag_lies() {
   chunks("bytes end late", example, {word_of_chunks(6, 5)}, "chunk 1: its bytes begin elsewhere", numbers);
   chunks("bytes end after the stream", example, {word_of_chunks(3, info | 1U << 18U)},
          "chunk 0: its bytes end elsewhere", numbers);
+  chunks("columns of three bytes", example, {word_of_chunks(3, info | 3U << 18U)}, "chunk 0: its bytes end elsewhere",
+         numbers);
   chunks("the stream goes on", example, {byte_of_stream(159, 0)}, "the stream has 1 units more", numbers);
   chunks("rows before the first", example, {word_of_chunks(0, 1)}, "chunk 0: rows before it", rows);
   chunks("rows end late", example, {word_of_chunks(4, 5)}, "chunk 1: a row out of range", rows);
@@ -155,6 +156,8 @@ inline std::vector<BitflagLie> bitflag_lies() {
   chunks("a hot column out of range", hot, {{"hot", 4, 4, 5}}, "column 1 is out of range, or does not rise",
          "hot: a column");
   chunks("a place beyond the hot columns", hot, {byte_of_stream(32, 2)}, "chunk 0: a column out of range", columns);
+  chunks("a third byte too many", hot, {byte_of_stream(96 + 4, 1)}, "chunk 0: a column out of range", columns);
+  chunks("no hot column by that byte", hot, {byte_of_stream(96 + 4, 0x80)}, "chunk 0: a column out of range", columns);
 
   // Segments begin with tiles 0, 2 and 3: columns 0 to 2 have rows 0 and 1 in one chunk, 2 and 3 in another.
   const std::string begins = "segments: a segment does not begin with a tile";
@@ -213,6 +216,7 @@ inline std::vector<BitflagLie> bitflag_lies() {
   chunks("a row after the last entry", example, {byte_of_stream(0, 0b10100101)}, beyond, numbers);
   chunks("a row after the last lane", example, {byte_of_stream(31, 1)}, beyond, numbers);
   chunks("a column after the last entry", example, {byte_of_stream(39, 1)}, beyond, numbers);
+  chunks("a third byte after the last entry", hot, {byte_of_stream(96 + 7, 1)}, beyond, numbers);
   chunks("an id after the last entry", example, {byte_of_stream(95, 1)}, beyond, numbers);
   chunks("a value after the last entry", raw, {byte_of_stream(319, 0x80)}, beyond, numbers);
   chunks("an id of a window after the last entry", window, {byte_of_stream(127, 1)}, beyond, numbers);

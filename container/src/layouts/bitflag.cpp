@@ -32,7 +32,7 @@ void check_shape(const PartView& part) {
                 section_chunks);
   require_count(counts[section_stream] % unit_elements == 0 && units_of(info) <= 0xFFFFFFFF, section_stream);
   const std::uint64_t hot = hot_of(info), segments = segments_of(info);
-  require_count(hot <= max_hot && (hot == 0 || part.cols() <= hot_bit), section_hot);
+  require_count(hot <= max_hot && (hot == 0 || part.cols() <= most_hot_cols), section_hot);
   require_count(
       counts[section_segments] == 0 ||
           (segments >= 2 && segments <= part.cols() && hot == 0 && segment_columns(info) <= max_segment &&

@@ -73,30 +73,44 @@ class BitflagWriter {
         });
   }
 
-  template <class T>
-  void write_chunk(const PlannedChunk& planned, std::byte* out) const {
-    switch (planned.chunk.info.column_shift()) {
-      case 0:
-        return write_chunk<T, std::uint8_t>(planned, out);
+  /// What entries [0, n) of a chunk have for their columns.
+  template <class Offset>
+  void write_columns(const PlannedChunk& planned, std::byte* out) const {
+    const std::uint32_t n = planned.chunk.info.entries(), own_lanes = planned.chunk.info.lanes();
+    const std::uint32_t* const col_idx = a_.col_idx() + planned.first_entry;
+    auto* const offsets = reinterpret_cast<Offset*>(out);
+    for (std::uint32_t e = 0; e < n; ++e)
+      offsets[slot_of(sizeof(Offset), own_lanes, e / lane_entries, e % lane_entries)] =
+          static_cast<Offset>(word_of(col_idx[e], planned.chunk.base));
+  }
+  void write_columns(const PlannedChunk& planned, std::byte* out) const {
+    const Info info = planned.chunk.info;
+    switch (info.column_bytes()) {
       case 1:
-        return write_chunk<T, std::uint16_t>(planned, out);
+        return write_columns<std::uint8_t>(planned, out);
+      case 2:
+        return write_columns<std::uint16_t>(planned, out);
+      case 3: {
+        write_columns<std::uint16_t>(planned, out);
+        std::byte* const highest = out + highest_bytes(info.lanes());
+        for (std::uint32_t e = 0; e < info.entries(); ++e)
+          highest[e] =
+              static_cast<std::byte>(word_of(a_.col_idx()[planned.first_entry + e], planned.chunk.base) >> 16U);
+        return;
+      }
       default:
-        return write_chunk<T, std::uint32_t>(planned, out);
+        return write_columns<std::uint32_t>(planned, out);
     }
   }
 
-  template <class T, class Offset>
+  template <class T>
   void write_chunk(const PlannedChunk& planned, std::byte* out) const {
     const Chunk& chunk = planned.chunk;
     const Info info = chunk.info;
     const std::uint32_t n = info.entries(), own_lanes = info.lanes();
     const ChunkLayout at = chunk_layout(info, p_.source, stored_bytes(p_.source, sizeof(T)));
-    const std::uint32_t* const col_idx = a_.col_idx() + planned.first_entry;
     const auto* const values = static_cast<const bits_of<T>*>(a_.value_bytes()) + planned.first_entry;
-    auto* const offsets = reinterpret_cast<Offset*>(out + at.columns);
-    for (std::uint32_t e = 0; e < n; ++e)
-      offsets[slot_of(sizeof(Offset), own_lanes, e / lane_entries, e % lane_entries)] =
-          static_cast<Offset>(word_of(col_idx[e], chunk.base));
+    write_columns(planned, out + at.columns);
     if (p_.source == Source::raw)
       for (std::uint32_t e = 0; e < n; ++e)
         std::memcpy(out + at.values + slot_of(sizeof(T), own_lanes, e / lane_entries, e % lane_entries) * sizeof(T),
@@ -164,7 +178,8 @@ class BitflagPlanner {
     choose_hot(options);
     if (!out_.hot.columns.empty()) {
       out_.hot_words.resize(a_.cols());
-      for (std::uint32_t i = 0; i < out_.hot.columns.size(); ++i) out_.hot_words[out_.hot.columns[i]] = hot_bit | i;
+      const std::uint32_t bit = hot_bit(hot_column_bytes(a_.cols()));
+      for (std::uint32_t i = 0; i < out_.hot.columns.size(); ++i) out_.hot_words[out_.hot.columns[i]] = bit | i;
     }
     if (out_.segments != 1) {
       out_.segmented = in_segments(a_, out_.segments, options.threads);
@@ -203,9 +218,10 @@ class BitflagPlanner {
     plan.counters = {{fmt::format("values.{}", source_names.at(static_cast<std::size_t>(out_.source))), 1},
                      {"tile_chunks", tile_},
                      {"chunks", with_entries},
-                     {"chunks.columns_8", out_.chunks.by_column_shift[0]},
-                     {"chunks.columns_16", out_.chunks.by_column_shift[1]},
-                     {"chunks.columns_32", out_.chunks.by_column_shift[2]},
+                     {"chunks.columns_8", out_.chunks.of_column_bytes[0]},
+                     {"chunks.columns_16", out_.chunks.of_column_bytes[1]},
+                     {"chunks.columns_24", out_.chunks.of_column_bytes[2]},
+                     {"chunks.columns_32", out_.chunks.of_column_bytes[3]},
                      {"chunks.without_entries", count - with_entries},
                      {"tiles.continued", out_.chunks.continued},
                      {"segments", out_.segments},
@@ -302,14 +318,14 @@ class BitflagPlanner {
       return;
     }
     if (wanted) {
-      if (*wanted != 0 && a_.cols() <= hot_bit && a_.nnz() != 0)
+      if (*wanted != 0 && a_.cols() <= most_hot_cols && a_.nnz() != 0)
         out_.hot = hot_columns_of(a_, *wanted, options.threads);
       return;
     }
     const std::uint64_t count = hot_columns_to_count(facts_, options.aim, device_);
     if (count == 0) return;
     Hot hot = hot_columns_of(a_, count, options.threads);
-    if (worth_hot_columns(hot.entries, a_.nnz(), bytes_of_columns(a_))) out_.hot = std::move(hot);
+    if (worth_hot_columns(facts_, hot.entries, bytes_of_columns(a_))) out_.hot = std::move(hot);
   }
 
   void choose_segments(const PlanOptions& options) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "layouts/bitflag_rules.hpp"
 #include "spmvpack/container/error.hpp"
 #include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/parallel.hpp"
@@ -109,11 +110,11 @@ class Chunker {
     const bool segmented = segment_rows_ != a_.rows();
     const std::uint32_t base = hot_ ? 0 : segmented ? static_cast<std::uint32_t>(segment_base_) : smallest_;
     const std::uint32_t span = largest_ - base;
-    const std::uint32_t shift = hot_ ? 2 : column_shift(span);
-    const Info info = Info::make(entries_, starts_, shift, row_bytes, continues_);
+    const std::uint32_t bytes = hot_ ? hot_column_bytes(a_.cols()) : column_bytes(span);
+    const Info info = Info::make(entries_, starts_, bytes, row_bytes, continues_);
     out_.all.push_back({{static_cast<std::uint32_t>(row_), base, 0, info}, first_entry_});
     out_.padding += info.lanes() * lane_entries - entries_;
-    ++out_.by_column_shift.at(shift);
+    ++out_.of_column_bytes.at(bytes - 1);
     first_entry_ += entries_;
     entries_ = 0;
   }
@@ -189,7 +190,7 @@ double bytes_of_columns(const CsrView& a) {
   for (std::uint64_t c = 0; c < chunks; c += stride, ++seen) {
     const std::uint32_t* const columns = a.col_idx() + c * chunk_entries;
     const auto [low, high] = std::minmax_element(columns, columns + chunk_entries);
-    bytes += 1U << column_shift(*high - *low);
+    bytes += column_bytes(*high - *low);
   }
   return seen == 0 ? 4 : static_cast<double>(bytes) / static_cast<double>(seen);
 }

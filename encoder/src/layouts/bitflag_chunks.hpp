@@ -23,7 +23,7 @@ struct Chunks {
   CountedVector<PlannedChunk> all;        ///< and the end
   CountedVector<std::uint32_t> segments;  ///< the first tile of each, and their number
   std::uint64_t continued = 0, padding = 0, units = 0;
-  std::array<std::uint64_t, 3> by_column_shift{};
+  std::array<std::uint64_t, 4> of_column_bytes{};  ///< chunks whose columns have 1, 2, 3 and 4
   std::uint64_t column_bytes = 0, value_bytes = 0, row_bytes = 0;
 };
 
@@ -46,8 +46,10 @@ struct Hot {
 };
 Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads);
 
-/// Of columns that are so far apart at most: 2^shift bytes each.
-constexpr std::uint32_t column_shift(std::uint32_t span) { return span <= 0xFF ? 0 : span <= 0xFFFF ? 1 : 2; }
+/// Bytes of columns that are so far apart at most.
+constexpr std::uint32_t column_bytes(std::uint32_t span) {
+  return span <= 0xFF ? 1 : span <= 0xFFFF ? 2 : span <= 0xFFFFFF ? 3 : 4;
+}
 
 /// Bytes of a column, on average: as wide as each of some chunks of 256 entries here and there needs it.
 double bytes_of_columns(const CsrView& a);

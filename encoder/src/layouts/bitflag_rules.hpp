@@ -115,19 +115,20 @@ constexpr bool can_have_segments(const PartFacts& part, std::uint64_t segments) 
 constexpr std::uint64_t hot_columns_to_count(const PartFacts& part, const Aim& aim, const Device& device) {
   constexpr std::uint64_t least_cols = 32768;
   if (aim.optimize == Objective::bytes || aim.target == Target::host) return 0;
-  if (part.entries < device.small_entries || part.cols <= least_cols || part.cols > hot_bit) return 0;
+  if (part.entries < device.small_entries || part.cols <= least_cols || part.cols > most_hot_cols) return 0;
   return device.hot_bytes / part.value_size;
 }
-/// Whether those with so many of the part's entries are worth it. `column_bytes`: of a column without them, on average;
-/// with them it has four. docs/BENCHMARKS.md, "bitflag".
-constexpr bool worth_hot_columns(std::uint64_t hot_entries, std::uint64_t entries, double column_bytes) {
+/// Bytes of columns if some are hot: one bit says which.
+constexpr std::uint32_t hot_column_bytes(std::uint64_t cols) { return cols <= hot_bit(3) ? 3 : 4; }
+/// Whether those with so many of the part's entries are worth it. `column_bytes`: of a column without them, on average.
+/// docs/BENCHMARKS.md, "bitflag".
+constexpr bool worth_hot_columns(const PartFacts& part, std::uint64_t hot_entries, double column_bytes) {
   constexpr std::uint64_t least_entries = std::uint64_t{1} << 20;  // whose misses pay for a pass that copies x
   constexpr double least_share = 1.0 / 12;  // whose misses pay for copies to the shared memory of every block
   constexpr double bytes_of_miss = 8;       // that a spared one is worth
-  constexpr double hot_column_bytes = 4;
-  const double share = static_cast<double>(hot_entries) / static_cast<double>(entries);
+  const double share = static_cast<double>(hot_entries) / static_cast<double>(part.entries);
   return hot_entries >= least_entries && share >= least_share &&
-         bytes_of_miss * share >= hot_column_bytes - column_bytes;
+         bytes_of_miss * share >= hot_column_bytes(part.cols) - column_bytes;
 }
 
 /// Chunks of a tile. Its warps wait for one another: of many entries, rmat takes 73.5 us with two, 76.7 with four, 80

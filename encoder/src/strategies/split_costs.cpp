@@ -163,7 +163,7 @@ void SplitCosts::look_at_columns() {
     const std::uint64_t n = a_.row_length(r);
     if (n < 2 || n * a_.rows() <= 4 * a_.nnz()) continue;
     seen += n;
-    bytes += n << bitflag::column_shift(columns[a_.row_ptr(r + 1) - 1] - columns[a_.row_ptr(r)]);
+    bytes += n * bitflag::column_bytes(columns[a_.row_ptr(r + 1) - 1] - columns[a_.row_ptr(r)]);
   }
   long_column_bytes_ = seen == 0 ? column_bytes_ : static_cast<double>(bytes) / static_cast<double>(seen);
 }

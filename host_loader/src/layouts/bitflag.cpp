@@ -79,11 +79,14 @@ SPMVPACK_INLINE std::uint32_t multiply_lanes(const View<A>& v, const Chunk& chun
   const auto* const integers = reinterpret_cast<const std::int32_t*>(bytes + at.values);
   const std::uint32_t exponent_bits = source == Source::decimal ? chunk.info.exponent_bits() : 0;
   const double* const powers = powers_of_ten.data() + (source == Source::decimal ? chunk.info.exponent() : 0);
-  const V* const x = from[0] + chunk.base;
+  const auto* const highest =
+      reinterpret_cast<const std::uint8_t*>(bytes + at.columns + highest_bytes(chunk.info.lanes()));
+  from[0] += chunk.base;
   const V single = source == Source::single ? V{v.values[0]} : V{0};
   const auto product = [&](std::size_t lane, std::uint32_t k, V sum) __attribute__((always_inline)) {
-    const std::uint32_t stored = words[slot_of(sizeof(Column), own_lanes, lane, k)];
-    const V element = word == Word::hot ? from[stored / hot_bit][stored % hot_bit] : x[stored];
+    std::uint32_t stored = words[slot_of(sizeof(Column), own_lanes, lane, k)];
+    if constexpr (is_of_24_bits(word)) stored |= std::uint32_t{highest[slot_of(1, own_lanes, lane, k)]} << 16U;
+    const V element = element_of<word>(from, stored);
     V value = single;
     if constexpr (source == Source::raw) value = V{raw[slot_of(sizeof(A), own_lanes, lane, k)]};
     if constexpr (source == Source::table) value = V{v.values[ids[slot_of(1, own_lanes, lane, k)]]};
@@ -214,18 +217,25 @@ SPMVPACK_INLINE void tiles(View<A> v, const V* hot_x, Operands<V> to, std::uint6
       continue;
     }
     const std::byte* const bytes = v.stream + std::uint64_t{chunk.place} * unit;
-    switch (chunk.info.column_shift()) {
-      case 0:
+    switch (word_of(chunk.info, v.hot_count != 0)) {
+      case Word::offset_8:
         with_start = multiply_lanes<A, V, source, Word::offset_8>(v, chunk, bytes, from, sums);
         break;
-      case 1:
+      case Word::offset_16:
         with_start = multiply_lanes<A, V, source, Word::offset_16>(v, chunk, bytes, from, sums);
         break;
-      default:
-        if (v.hot_count == 0)
-          with_start = multiply_lanes<A, V, source, Word::offset_32>(v, chunk, bytes, from, sums);
-        else
-          with_start = multiply_lanes<A, V, source, Word::hot>(v, chunk, bytes, from, sums);
+      case Word::offset_24:
+        with_start = multiply_lanes<A, V, source, Word::offset_24>(v, chunk, bytes, from, sums);
+        break;
+      case Word::offset_32:
+        with_start = multiply_lanes<A, V, source, Word::offset_32>(v, chunk, bytes, from, sums);
+        break;
+      case Word::hot_24:
+        with_start = multiply_lanes<A, V, source, Word::hot_24>(v, chunk, bytes, from, sums);
+        break;
+      case Word::hot_32:
+        with_start = multiply_lanes<A, V, source, Word::hot_32>(v, chunk, bytes, from, sums);
+        break;
     }
     put_rows(v, c, bytes, with_start, sums, to, open, carries);
     // The sum of a row that goes on in the next tile.

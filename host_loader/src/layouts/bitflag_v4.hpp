@@ -99,14 +99,16 @@ SPMVPACK_INLINE_V4 void multiply_group(const Entries<A, V>& e, std::uint64_t fla
                                 std::conditional_t<source == Source::window, std::uint16_t, A>>;
   const bool has_all = lane + 4 < e.own_lanes;
   const EightLanes<Column> columns(e.columns, lane, e.own_lanes, has_all);
+  const EightLanes<std::uint8_t> highest(e.columns + highest_bytes(e.own_lanes), lane, e.own_lanes, has_all);
   const EightLanes<Id> values(e.values, lane, e.own_lanes, has_all);
   V* const at = sums.at.data() + lane;
   EightOf<V> sum = EightOf<V>::all(0), head = sum;
 #pragma GCC unroll 8
   for (std::uint32_t k = 0; k < lane_entries; ++k) {
     const auto element = EightOf<V>::of([&](std::uint32_t i) __attribute__((always_inline)) {
-      const Column column = columns.at(i, k);
-      return word == Word::hot ? e.from[column / hot_bit][column % hot_bit] : e.from[0][column];
+      std::uint32_t stored = columns.at(i, k);
+      if constexpr (is_of_24_bits(word)) stored |= std::uint32_t{highest.at(i, k)} << 16U;
+      return element_of<word>(e.from, stored);
     });
     EightOf<V> value = single;
     if constexpr (source == Source::raw) value = raw_values<V>(values, k);
@@ -275,18 +277,25 @@ SPMVPACK_TARGET_V4 void tiles(View<A> v, const V* hot_x, Operands<V> to, std::ui
       }
       const std::byte* const bytes = v.stream + std::uint64_t{chunk->place} * unit;
       std::uint32_t with_start = 0;
-      switch (chunk->info.column_shift()) {
-        case 0:
+      switch (word_of(chunk->info, v.hot_count != 0)) {
+        case Word::offset_8:
           with_start = multiply_lanes<A, V, source, Word::offset_8>(v, *chunk, bytes, from, sums);
           break;
-        case 1:
+        case Word::offset_16:
           with_start = multiply_lanes<A, V, source, Word::offset_16>(v, *chunk, bytes, from, sums);
           break;
-        default:
-          if (v.hot_count == 0)
-            with_start = multiply_lanes<A, V, source, Word::offset_32>(v, *chunk, bytes, from, sums);
-          else
-            with_start = multiply_lanes<A, V, source, Word::hot>(v, *chunk, bytes, from, sums);
+        case Word::offset_24:
+          with_start = multiply_lanes<A, V, source, Word::offset_24>(v, *chunk, bytes, from, sums);
+          break;
+        case Word::offset_32:
+          with_start = multiply_lanes<A, V, source, Word::offset_32>(v, *chunk, bytes, from, sums);
+          break;
+        case Word::hot_24:
+          with_start = multiply_lanes<A, V, source, Word::hot_24>(v, *chunk, bytes, from, sums);
+          break;
+        case Word::hot_32:
+          with_start = multiply_lanes<A, V, source, Word::hot_32>(v, *chunk, bytes, from, sums);
+          break;
       }
       const std::uint32_t used = (chunk->info.entries() + lane_entries - 1) / lane_entries;
       const V head = add_heads(with_start, used, sums);

@@ -25,7 +25,7 @@ struct Device {
   /// that x and what else they need.
   std::uint64_t segment_columns = 9600;
   /// Of x in bitflag's hot columns: what a block holds of it in shared memory.
-  std::uint64_t hot_bytes = 65536;
+  std::uint64_t hot_bytes = 98304;
 
   friend bool operator==(const Device&, const Device&) = default;
 };

@@ -59,6 +59,10 @@ struct ChunkSums {
 
 inline constexpr std::uint32_t no_row = ~0U;
 
+/// Of an entry's word, if the bit that says that its column is hot is set: the column's place, whatever lies between.
+inline constexpr std::uint32_t hot_word = 1U << 31U, hot_place = max_hot - 1;
+static_assert((max_hot & hot_place) == 0);
+
 /// For each lane, the sum of n, at most 15, over the lanes before.
 __device__ inline std::uint32_t exclusive_sum_of_4_bits(std::uint32_t n, std::uint32_t lane) {
   const std::uint32_t below = (1U << lane) - 1;
@@ -143,8 +147,8 @@ __device__ __forceinline__ void load_near(const LaneShare<full>& share, const st
                                           const V* from, V (&element)[lane_entries]) {
 #pragma unroll
   for (unsigned k = 0; k < lane_entries; ++k) {
-    const bool is_near = (word[k] & hot_bit) != 0;
-    if (share.has(k) && is_near) element[k] = from[word[k] & ~hot_bit];
+    const bool is_near = (word[k] & hot_word) != 0;
+    if (share.has(k) && is_near) element[k] = from[word[k] & hot_place];
   }
 }
 
@@ -165,7 +169,7 @@ __device__ __forceinline__ void load_elements(const LaneShare<full>& share, std:
 #pragma unroll
     for (unsigned k = 0; k < lane_entries; ++k) {
       element[k] = 0;
-      const bool is_near = near == Near::hot && (word[k] & hot_bit) != 0;
+      const bool is_near = near == Near::hot && (word[k] & hot_word) != 0;
       if (share.has(k) && !is_near) element[k] = x[word[k]];
     }
   }
@@ -267,7 +271,7 @@ __device__ __forceinline__ std::uint32_t multiply_chunk(const View<A>& v, const 
   const ChunkRows row{c.chunk, bytes + at.rows};
   if (share.is_stored()) {
     flags = static_cast<std::uint32_t>(bytes[lane]);
-    columns.load(bytes + at.columns, info.column_shift(), share.chunk_lanes, lane);
+    columns.load(bytes + at.columns, info.column_bytes(), share.chunk_lanes, lane);
     values.load(bytes + at.values, share.chunk_lanes, lane);
   }
   // Where registers are left, the row that the lane writes first is on its way, too.
@@ -276,7 +280,7 @@ __device__ __forceinline__ std::uint32_t multiply_chunk(const View<A>& v, const 
   if (row_ahead && info.row_bytes() != 0 && lane < info.starts()) offset = row.offset(lane);
   __syncwarp();  // as issue_loads()
   std::uint32_t word[lane_entries];
-  columns.get(info.column_shift(), word);
+  columns.template get<near == Near::hot>(info.column_bytes(), word);
   if constexpr (source == Source::window || source == Source::decimal)
     values.load_more(v, info, bytes + at.exponents, lane);
   V element[lane_entries];

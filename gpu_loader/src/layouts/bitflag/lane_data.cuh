@@ -11,26 +11,45 @@ namespace spmvpack::gpu_loader::layouts::bitflag_kernels {
 
 using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 
-/// What a lane has of a chunk's columns, as they are stored: bytes, pairs of bytes, or words.
+/// What a lane has of a chunk's columns, as they are stored: bytes, pairs of bytes, these and a byte more of each, or
+/// words.
 struct LaneColumns {
   uint4 first, second;
-  __device__ void load(const std::byte* columns, std::uint32_t shift, std::uint32_t chunk_lanes, std::uint32_t lane) {
-    if (shift == 0) {
+  __device__ void load(const std::byte* columns, std::uint32_t bytes, std::uint32_t chunk_lanes, std::uint32_t lane) {
+    if (bytes == 1) {
       const uint2 w = __ldcs(reinterpret_cast<const uint2*>(columns) + lane);
       first.x = w.x, first.y = w.y;
     } else {
       first = __ldcs(reinterpret_cast<const uint4*>(columns) + lane);
     }
-    if (shift == 2) second = __ldcs(reinterpret_cast<const uint4*>(columns) + chunk_lanes + lane);
+    if (bytes == 3) {
+      const uint2 w = __ldcs(reinterpret_cast<const uint2*>(columns + highest_bytes(chunk_lanes)) + lane);
+      second.x = w.x, second.y = w.y;
+    } else if (bytes == 4) {
+      second = __ldcs(reinterpret_cast<const uint4*>(columns) + chunk_lanes + lane);
+    }
   }
-  __device__ void get(std::uint32_t shift, std::uint32_t (&word)[lane_entries]) const {
+  /// `hot`: the highest bit of 3 bytes or more says that what they name is no column.
+  template <bool hot>
+  __device__ void get(std::uint32_t bytes, std::uint32_t (&word)[lane_entries]) const {
     const std::uint32_t half[4]{first.x, first.y, first.z, first.w};
-    if (shift == 0) {
+    if (bytes == 1) {
 #pragma unroll
       for (unsigned k = 0; k < lane_entries; ++k) word[k] = half[k / 4] >> 8 * (k % 4) & 0xFF;
-    } else if (shift == 1) {
+    } else if (bytes == 2) {
 #pragma unroll
       for (unsigned k = 0; k < lane_entries; ++k) word[k] = half[k / 2] >> 16 * (k % 2) & 0xFFFF;
+    } else if (bytes == 3) {
+#pragma unroll
+      for (unsigned k = 0; k < lane_entries; ++k) {
+        // Two bytes of the pair's, the highest one, and eight times its sign: the hot bit where 4 bytes have it.
+        const std::uint32_t low = 2 * (k % 2), high = 4 + k % 4;
+        asm("prmt.b32 %0, %1, %2, %3;"
+            : "=r"(word[k])
+            : "r"(half[k / 2]), "r"(k < 4 ? second.x : second.y),
+              "r"(low | (low + 1) << 4 | high << 8 | (8 | high) << 12));
+        if (!hot) word[k] &= 0xFFFFFF;
+      }
     } else {
       word[0] = first.x, word[1] = first.y, word[2] = first.z, word[3] = first.w;
       word[4] = second.x, word[5] = second.y, word[6] = second.z, word[7] = second.w;

@@ -42,24 +42,32 @@ inline constexpr std::uint32_t max_windows = 512;      ///< places where they ma
 inline constexpr std::uint32_t max_window_values = (max_windows - 1) * window_step + window_size;
 inline constexpr std::uint32_t max_exponent = 22;  ///< 10^22 is the last power of ten that an f64 has
 inline constexpr std::uint32_t max_hot = 32768;
-inline constexpr std::uint32_t max_segment = 65536;  ///< columns
-inline constexpr std::uint32_t hot_bit = 1U << 31U;  ///< 31 | 1: a place in `hot`, not a column, and this bit
+inline constexpr std::uint64_t most_hot_cols = std::uint64_t{1} << 31U;  ///< columns of a part in which some are hot
+inline constexpr std::uint32_t max_segment = 65536;                      ///< columns
+/// The highest bit of a word of 3 or 4 bytes: the others are a place in `hot`, not a column.
+constexpr SPMVPACK_HOST_DEVICE std::uint32_t hot_bit(std::uint32_t column_bytes) noexcept {
+  return 1U << (8 * column_bytes - 1);
+}
 
-/// What a chunk has, in bits: entries (9), rows that start in it (9), log2 of the bytes of a column offset (2), bytes
-/// of a row offset (2; 0: its rows are consecutive), whether its first entry continues the row before (1), and what its
-/// values have in common (9). That is where its window begins, in steps; or the least exponent (5), and in how many
-/// bits each entry has what its own is more, in fours (2).
+/// What a chunk has, in bits: entries (9), rows that start in it (9), bytes of a column offset (2; 0, 1, 2, 3: 1, 2, 4,
+/// 3), bytes of a row offset (2; 0: its rows are consecutive), whether its first entry continues the row before (1),
+/// and what its values have in common (9). That is where its window begins, in steps; or the least exponent (5), and in
+/// how many bits each entry has what its own is more, in fours (2).
 struct Info {
   std::uint32_t bits;  ///< 9 | 9 | 2 | 2 | 1 | 9, the lowest first; the last 9 of decimals: 5 | 2, and zeros
 
   static constexpr SPMVPACK_HOST_DEVICE Info make(std::uint32_t entries, std::uint32_t starts,
-                                                  std::uint32_t column_shift, std::uint32_t row_bytes,
+                                                  std::uint32_t column_bytes, std::uint32_t row_bytes,
                                                   bool continues) noexcept {
-    return {entries | starts << 9U | column_shift << 18U | row_bytes << 20U | (continues ? 1U : 0U) << 22U};
+    const std::uint32_t width = column_bytes == 3 ? 3 : column_bytes / 2;
+    return {entries | starts << 9U | width << 18U | row_bytes << 20U | (continues ? 1U : 0U) << 22U};
   }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t entries() const noexcept { return bits & 0x1FFU; }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t starts() const noexcept { return bits >> 9U & 0x1FFU; }
-  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t column_shift() const noexcept { return bits >> 18U & 3U; }
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t column_bytes() const noexcept {
+    const std::uint32_t width = bits >> 18U & 3U;
+    return width == 3 ? 3 : 1U << width;
+  }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t row_bytes() const noexcept { return bits >> 20U & 3U; }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool continues() const noexcept { return (bits >> 22U & 1U) != 0; }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t window() const noexcept { return bits >> 23U; }
@@ -79,8 +87,8 @@ struct Info {
     if (source == Source::decimal ? bits >> 30U != 0 || exponent() > max_exponent || exponent_bits() > 8
                                   : source != Source::window && bits >> 23U != 0)
       return false;
-    return entries() <= chunk_entries && starts() <= entries() && column_shift() <= 2 && row_bytes() <= 2 &&
-           (continues() || starts() != 0) && (row_bytes() == 0 || starts() != 0);
+    return entries() <= chunk_entries && starts() <= entries() && row_bytes() <= 2 && (continues() || starts() != 0) &&
+           (row_bytes() == 0 || starts() != 0);
   }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t lanes() const noexcept {
     return (entries() + lane_entries * lane_step - 1) / (lane_entries * lane_step) * lane_step;
@@ -112,7 +120,7 @@ constexpr SPMVPACK_HOST_DEVICE ChunkLayout chunk_layout(Info info, Source source
   const std::uint32_t slots = info.lanes() * lane_entries;
   ChunkLayout at{};
   at.columns = chunk_entries / 8;
-  at.values = at.columns + (slots << info.column_shift());
+  at.values = at.columns + slots * info.column_bytes();
   at.exponents = at.values + slots * value_bytes;
   at.rows = at.exponents;
   if (source == Source::decimal) at.rows += (slots * info.exponent_bits() / 8 + unit - 1) / unit * unit;
@@ -126,6 +134,11 @@ template <class N>
 constexpr SPMVPACK_HOST_DEVICE N slot_of(std::uint32_t bytes, N chunk_lanes, N lane, std::uint32_t k) noexcept {
   const std::uint32_t together = bytes <= 2 ? lane_entries : 16 / bytes;
   return (k / together * chunk_lanes + lane) * together + k % together;
+}
+
+/// Where offsets of 3 bytes have the highest one of each, in bytes from the first: after the other two of all.
+constexpr SPMVPACK_HOST_DEVICE std::uint32_t highest_bytes(std::uint32_t chunk_lanes) noexcept {
+  return chunk_lanes * lane_entries * 2;
 }
 
 constexpr Source source_of(const PartInfo& part) noexcept { return static_cast<Source>(part.params[param_source]); }
@@ -274,15 +287,18 @@ struct ChunkView {
   }
   /// What is stored for the column of entry e, or of a slot beyond them.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t word(std::uint32_t e) const {
-    const std::uint32_t column_bytes = 1U << chunk.info.column_shift();
-    return number(bytes + at.columns, column_bytes,
-                  slot_of(column_bytes, chunk_lanes, e / lane_entries, e % lane_entries));
+    const std::uint32_t column_bytes = chunk.info.column_bytes();
+    const std::byte* const words = bytes + at.columns;
+    if (column_bytes == 3) return number(words, 2, e) | number(words + highest_bytes(chunk_lanes), 1, e) << 16U;
+    return number(words, column_bytes, slot_of(column_bytes, chunk_lanes, e / lane_entries, e % lane_entries));
   }
   /// Its column; none, 2^32 - 1, if it names a hot column that the part does not have.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t column(std::uint32_t e) const {
     const std::uint32_t w = word(e);
-    if (hot_count == 0 || chunk.info.column_shift() != 2 || (w & hot_bit) == 0) return chunk.base + w;
-    return (w & ~hot_bit) < hot_count ? hot[w & ~hot_bit] : ~0U;
+    const std::uint32_t column_bytes = chunk.info.column_bytes();
+    if (hot_count == 0 || column_bytes < 3 || (w & hot_bit(column_bytes)) == 0) return chunk.base + w;
+    const std::uint32_t place = w - hot_bit(column_bytes);
+    return place < hot_count ? hot[place] : ~0U;
   }
   /// The element of ids, integers or raw values of entry e.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t value_slot(std::uint32_t e) const {

@@ -103,7 +103,7 @@ template <class T>
 SPMVPACK_HOST_DEVICE Violation check_base(const View<T>& v, const Chunk& chunk) {
   if (v.segment_count <= 1) return sound;
   const std::uint64_t first = chunk.row / v.rows * v.segment_columns;
-  return chunk.base != first || chunk.info.column_shift() > 1 ? foreign_base : sound;
+  return chunk.base != first || chunk.info.column_bytes() > 2 ? foreign_base : sound;
 }
 
 /// Entry e of chunk c, in which `starts` rows start before it. `column`: the entry's; `before`: of the entry before it,
