@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/launch.cuh"
+#include "kernels/prefetch.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/tuning.cuh"
@@ -104,11 +105,12 @@ void check(const PartView& part, const Geometry& geometry, std::uint64_t lanes, 
 template <int batch, unsigned most, class A, class V, class Geometry>
 __global__ void __launch_bounds__(most)
     rows_kernel(Geometry geometry, Slots<A> s, std::uint64_t rows, DeviceScalar<V> alpha_in, const V* __restrict__ x,
-                DeviceScalar<V> beta_in, V* y, RowMap map) {
+                DeviceScalar<V> beta_in, V* y, RowMap map, Prefetch prefetch) {
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  prefetch(alpha);
   const std::uint64_t r = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (r >= rows) return;
   const auto row = geometry(r);
-  const V alpha = alpha_in.get(), beta = beta_in.get();
   V* const at = y + map(r);
   V sum = 0;
   bool empty = true;
@@ -146,9 +148,12 @@ void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall
   if (rows == 0) return;
   dispatch_types(part.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     const auto start = [&](auto kernel, unsigned block_threads) {
-      launch(kernel, blocks_for(rows, block_threads), block_threads, call.stream, geometry, slots_of<A>(part), rows,
+      const unsigned blocks = blocks_for(rows, block_threads);
+      launch(kernel, blocks, block_threads, call.stream, geometry, slots_of<A>(part), rows,
              device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
-             static_cast<V*>(call.y), RowMap{call.row_list});
+             static_cast<V*>(call.y), RowMap{call.row_list},
+             Prefetch(blocks, x_of<V>(call, part),
+                      {bytes_of(part.get<std::uint32_t>("col_idx")), bytes_of(part.get<A>("values"))}));
     };
     constexpr bool single = sizeof(V) == 4;
     const auto [batch, block_threads] = rules::launch_of(rows, part.info().nnz, single, call.device.multiprocessors);

@@ -139,11 +139,12 @@ struct Output {
 template <int block, class A, class V>
 __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 1)
     lanes_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
-                 RowMap map, Partials<V> partial) {
+                 RowMap map, Partials<V> partial, Prefetch prefetch) {
   allow_next_kernel();
   const std::uint64_t stride = std::uint64_t{gridDim.x} * threads / c.chunk_rows * c.chunk_rows;
   const std::uint64_t first = std::uint64_t{blockIdx.x} * threads + threadIdx.x, lanes = c.chunks * c.chunk_rows;
   const V alpha = alpha_in.get();
+  prefetch(alpha);
   const Output<V> out{y, map, alpha, beta_in.get()};
   const auto in_chunk = static_cast<std::uint32_t>(first % c.chunk_rows);
   if (first < stride && first < lanes) {
@@ -172,11 +173,12 @@ __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 
 template <int block, class A, class V>
 __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 1)
     rows_kernel(Chunks<A> c, LanesOfRows lanes_of, DeviceScalar<V> alpha_in, const V* __restrict__ x,
-                DeviceScalar<V> beta_in, V* y, RowMap map) {
+                DeviceScalar<V> beta_in, V* y, RowMap map, Prefetch prefetch) {
   const auto lanes = static_cast<std::uint32_t>(c.chunks * c.chunk_rows);
   const std::uint32_t stride = gridDim.x * threads / c.chunk_rows * c.chunk_rows;
   const std::uint32_t first = blockIdx.x * threads + threadIdx.x;
   const V alpha = alpha_in.get();
+  prefetch(alpha);
   const Output<V> out{y, map, alpha, beta_in.get()};
   const auto sum_of = [&](const Lane& lane, std::uint32_t in_chunk) {
     return lane_sum<block, issues_together<block>, A, V>(c, lane, in_chunk, x);
@@ -287,10 +289,11 @@ __device__ void pair_sums(const Chunks<A>& c, const Pair& lanes, std::uint32_t i
 template <int block, class A, class V>
 __global__ void __launch_bounds__(pair_threads, pair_blocks)
     pairs_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
-                 RowMap map, Partials<V> partial) {
+                 RowMap map, Partials<V> partial, Prefetch prefetch) {
   allow_next_kernel();
   const std::uint64_t thread = std::uint64_t{blockIdx.x} * pair_threads + threadIdx.x, first = thread * 2;
   const V alpha = alpha_in.get();
+  prefetch(alpha);
   const Output<V> out{y, map, alpha, beta_in.get()};
   if (first < c.chunks * c.chunk_rows) {
     const Pair lanes = load_lanes(c, first);
@@ -343,20 +346,28 @@ void multiply_blocks(const DevicePart& on_device, const MultiplyCall& call) {
   unsigned blocks = blocks_for(std::max(lanes + spmvpack::layouts::amb::max_chunk_rows, c.empty), threads);
   if (may_go_on<block> && state.found.longest <= longest_that_goes_on)
     blocks = std::min(blocks, resident_blocks * call.device.multiprocessors);
+  const auto prefetch = [&](unsigned of_blocks) {
+    return Prefetch(of_blocks, x_of<V>(call, part),
+                    {bytes_of(part.get<std::uint16_t>("col_idx")), bytes_of(part.get<A>("values"))});
+  };
   if (state.heads != nullptr) {
-    launch(rows_kernel<block, A, V>, blocks, threads, call.stream, c, state.lanes(), alpha, x, beta, y, map);
+    launch(rows_kernel<block, A, V>, blocks, threads, call.stream, c, state.lanes(), alpha, x, beta, y, map,
+           prefetch(blocks));
     return;
   }
   const Partials<V> partial{reinterpret_cast<V*>(call.workspace), partials_by_lane(part.info())};
   bool pairs = false;
   if constexpr (may_take_pairs<block, V>) {
     pairs = c.chunk_rows % 2 == 0 && lanes >= pair_lanes_per_multiprocessor * call.device.multiprocessors;
-    if (pairs)
-      launch(pairs_kernel<block, A, V>, blocks_for(std::max(lanes / 2, c.empty), pair_threads), pair_threads,
-             call.stream, c, alpha, x, beta, y, map, partial);
+    if (pairs) {
+      const unsigned of_pairs = blocks_for(std::max(lanes / 2, c.empty), pair_threads);
+      launch(pairs_kernel<block, A, V>, of_pairs, pair_threads, call.stream, c, alpha, x, beta, y, map, partial,
+             prefetch(of_pairs));
+    }
   }
   if (!pairs && lanes + c.empty != 0)
-    launch(lanes_kernel<block, A, V>, blocks, threads, call.stream, c, alpha, x, beta, y, map, partial);
+    launch(lanes_kernel<block, A, V>, blocks, threads, call.stream, c, alpha, x, beta, y, map, partial,
+           prefetch(blocks));
   const SharedRows rows = state.rows();
   if (rows.count != 0)
     launch_early(call.device, add_partials_kernel<V>, blocks_for(rows.count, threads), threads, call.stream, rows,

@@ -102,10 +102,13 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
                                   .first_sum = sums,
                                   .last_sum = sums + tiles,
                                   .near = {near_bytes, v.hot_count, how.staged}};
+  const auto prefetch = [&](const cudaLaunchConfig_t& config) {
+    return Prefetch(config.gridDim.x, x_of<V>(call, part.view), {bytes_of(part.view.get<std::uint32_t>("stream"))});
+  };
   if constexpr (near == Near::hot) {
     launch(gather_hot_kernel<V>, blocks_for(v.hot_count, tuning::gather_threads), tuning::gather_threads, call.stream,
            v.hot, v.hot_count, alpha, x, near_bytes);
-    launch_early(call.device, how.config, tiles_kernel<source, near, A, V>, v, operands);
+    launch_early(call.device, how.config, tiles_kernel<source, near, A, V>, v, operands, prefetch(how.config));
   } else if (segments && !how.staged) {
     const std::uint64_t rows = v.rows * v.segment_count;
     launch(clear_segments_kernel<V>, blocks_for(rows + 1, tuning::add_threads), tuning::add_threads, call.stream,
@@ -113,9 +116,10 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
     TilesOperands<V> adding = operands;
     adding.alpha = {V{}, target + rows};
     adding.beta = one;
-    launch(tiles_launch<Near::none, A, V>(v, call).config, tiles_kernel<source, Near::none, A, V>, v, adding);
+    const cudaLaunchConfig_t config = tiles_launch<Near::none, A, V>(v, call).config;
+    launch(config, tiles_kernel<source, Near::none, A, V>, v, adding, prefetch(config));
   } else {
-    launch(how.config, tiles_kernel<source, near, A, V>, v, operands);
+    launch(how.config, tiles_kernel<source, near, A, V>, v, operands, prefetch(how.config));
   }
   if (info.params[param_continued] != 0)
     add_carries<V>(SharedTiles{tiles, v.chunks, v.tile_chunks}, sums, sums + tiles, segments ? one : alpha,

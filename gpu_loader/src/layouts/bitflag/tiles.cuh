@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/launch.cuh"
+#include "kernels/prefetch.cuh"
 #include "kernels/scalar.cuh"
 #include "layouts/bitflag/chunk.cuh"
 #include "layouts/bitflag/tuning.cuh"
@@ -200,7 +201,8 @@ struct SegmentPiece {
 /// A team of warps for each tile, a warp for each chunk. The grid strides over the tiles, or over pieces of segments,
 /// whose elements of x a block stages.
 template <Source source, Near near, class A, class V>
-__global__ void __launch_bounds__(tuning::max_threads, 1) tiles_kernel(View<A> v, TilesOperands<V> a) {
+__global__ void __launch_bounds__(tuning::max_threads, 1)
+    tiles_kernel(View<A> v, TilesOperands<V> a, Prefetch prefetch) {
   extern __shared__ __align__(16) std::byte shared_bytes[];  // sums of rows for each warp, near elements
   __shared__ V table[table_size(source)];
   __shared__ Shared<V> shared[2][max_tile_chunks];  // turn by turn: one barrier separates writing from reading
@@ -209,6 +211,7 @@ __global__ void __launch_bounds__(tuning::max_threads, 1) tiles_kernel(View<A> v
   if constexpr (near == Near::hot) wait_for_last_kernel();  // which makes the copy
   allow_next_kernel();
   const V alpha = a.alpha.get();
+  prefetch(alpha);
   const RowSums<V> to = a.template to<near>(alpha);
   const Team team(v.tile_chunks);
   const auto tiles = static_cast<std::uint32_t>(v.chunk_count / team.warps);

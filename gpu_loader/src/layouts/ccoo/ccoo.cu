@@ -4,6 +4,7 @@
 
 #include "kernels/carries.cuh"
 #include "kernels/launch.cuh"
+#include "kernels/prefetch.cuh"
 #include "kernels/vectors.hpp"
 #include "layouts/ccoo/check.hpp"
 #include "layouts/ccoo/chunk.cuh"
@@ -57,12 +58,13 @@ __host__ __device__ SharedRows shared_rows(const View<A>& v) {
 template <class A, class V, int K>
 __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_compiled.blocks(K))
     chunk_kernel(View<A> v, unsigned lut_size, std::uint64_t rows, DeviceScalar<V> alpha, const V* __restrict__ x,
-                 DeviceScalar<V> beta, V* y, RowMap map, V* workspace) {
+                 DeviceScalar<V> beta, V* y, RowMap map, V* workspace, Prefetch prefetch) {
   __shared__ V lut[spmvpack::layouts::ccoo::lut_capacity];
   __shared__ Scratch<V> scratch[warps];
   allow_next_kernel();
   const RowSums<V> to{alpha.get(), beta.get(), y, map, workspace, workspace + v.chunks};
   if (to.alpha == V{0}) return to.scale_share(rows);  // x must not be read
+  prefetch(to.alpha);
   const unsigned lane = lane_id(), warp = threadIdx.x / 32;
   const std::uint64_t stride = std::uint64_t{gridDim.x} * warps, start = std::uint64_t{blockIdx.x} * warps + warp;
   // The next header is loaded while a chunk is multiplied, and the first one while the LUT is.
@@ -91,7 +93,7 @@ constexpr std::size_t stage_bytes(unsigned threads) {
 template <class A, class V, int K>
 __global__ void __launch_bounds__(tuning::ccoo_most_threads, tuning::ccoo_compiled.most_blocks())
     team_kernel(View<A> v, unsigned lut_size, std::uint64_t rows, DeviceScalar<V> alpha, const V* __restrict__ x,
-                DeviceScalar<V> beta, V* y, RowMap map, V* workspace) {
+                DeviceScalar<V> beta, V* y, RowMap map, V* workspace, Prefetch prefetch) {
   __shared__ V lut[spmvpack::layouts::ccoo::lut_capacity];
   // Two that alternate: some warps may still add up rows of a chunk while others multiply the next one.
   __shared__ TeamScratch<V> scratch[2];
@@ -99,6 +101,7 @@ __global__ void __launch_bounds__(tuning::ccoo_most_threads, tuning::ccoo_compil
   allow_next_kernel();
   const RowSums<V> to{alpha.get(), beta.get(), y, map, workspace, workspace + v.chunks};
   if (to.alpha == V{0}) return to.scale_share(rows);  // x must not be read
+  prefetch(to.alpha);
   ChunkHeader next = header_of(v, blockIdx.x, rows);
   for (unsigned i = threadIdx.x; i < lut_size; i += blockDim.x) lut[i] = static_cast<V>(v.lut[i]);
   __syncthreads();
@@ -180,7 +183,8 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
   const auto run = [&](auto kernel, unsigned grid, unsigned threads, std::size_t shared_bytes) {
     cudaLaunchConfig_t config = launch_config(grid, threads, call.stream);
     config.dynamicSmemBytes = shared_bytes;
-    gpu_loader::launch(config, kernel, v, lut_size, part.view.rows(), alpha, x, beta, y, map, workspace);
+    gpu_loader::launch(config, kernel, v, lut_size, part.view.rows(), alpha, x, beta, y, map, workspace,
+                       Prefetch(grid, x_of<V>(call, part.view), {bytes_of(part.view.get<std::uint8_t>("blob"))}));
     add_carries<V>(shared_rows(v), workspace, workspace + v.chunks, alpha, beta, y, map, call);
   };
   const unsigned team =

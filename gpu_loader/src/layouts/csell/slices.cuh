@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/launch.cuh"
+#include "kernels/prefetch.cuh"
 #include "layouts/csell/kernels.hpp"
 #include "layouts/csell/mirrors.cuh"
 #include "layouts/csell/operands.cuh"
@@ -121,11 +122,12 @@ __device__ void stage(const A* from, std::uint32_t count, V* to) {
 /// multiplied at the same time, and a block stages a table once.
 template <class K, class A, class V>
 __global__ void __launch_bounds__(K::policy.threads, tuning::bound_blocks(K::policy))
-    slices_kernel(View<A> v, Tiles tiles, std::uint32_t staged, Operands<V> operands) {
+    slices_kernel(View<A> v, Tiles tiles, std::uint32_t staged, Operands<V> operands, Prefetch prefetch) {
   extern __shared__ __align__(16)
       std::byte shared_bytes[];  // a table of `staged` bytes; if there are teams, their sums
   auto& partial = *reinterpret_cast<Partial<K, V>*>(shared_bytes + staged);
   if (operands.alpha.get() == V{0}) return operands.scale_all(v.rows * K::block);  // x must not be read
+  prefetch(V{1});
   const Team team(v.sums);
   const std::uint32_t teams = blockDim.x / 32 >> Team::shift(v.sums);
   // Of the slices [begin, end) those of team number `mine` of `all`, by turns. Headers are loaded ahead.
@@ -217,7 +219,9 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
   const std::uint64_t shared = staged + (v.sums > 1 ? sizeof(Partial<K, V>) : 0);
   cudaLaunchConfig_t config = launch_config(static_cast<unsigned>(std::min(work, resident)), threads, call.stream);
   config.dynamicSmemBytes = shared;
-  launch(config, kernel, v, tiles, static_cast<std::uint32_t>(staged), Operands<V>(call));
+  launch(config, kernel, v, tiles, static_cast<std::uint32_t>(staged), Operands<V>(call),
+         Prefetch(config.gridDim.x, x_of<V>(call, part.view),
+                  {bytes_of(part.view.get<std::uint32_t>("stream")), bytes_of(part.view.get<A>("values"))}));
 }
 
 template <Source source, int block, class A, class V>

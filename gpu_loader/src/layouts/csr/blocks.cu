@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/launch.cuh"
+#include "kernels/prefetch.cuh"
 #include "kernels/reduce.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
@@ -81,10 +82,11 @@ __device__ V group_sum(V v, unsigned each, V* of_warps) {
 template <class A, class V, class P>
 __global__ void __launch_bounds__(threads)
     ipcsr_kernel(Arrays<A, P> a, const std::uint32_t* __restrict__ starts, DeviceScalar<V> alpha_in,
-                 const V* __restrict__ x, DeviceScalar<V> beta_in, V* y, RowMap map) {
+                 const V* __restrict__ x, DeviceScalar<V> beta_in, V* y, RowMap map, Prefetch prefetch) {
   __shared__ V staged[limits.entries];
   __shared__ V of_warps[warps];
   const V alpha = alpha_in.get(), beta = beta_in.get();
+  prefetch(alpha);
   const std::uint32_t first_row = starts[blockIdx.x], rows = starts[blockIdx.x + std::uint64_t{1}] - first_row;
   if (alpha == V{0}) {
     if (threadIdx.x >= rows) return;
@@ -128,10 +130,11 @@ __global__ void __launch_bounds__(threads)
 template <class A, class V, class P>
 __global__ void __launch_bounds__(threads)
     ipcsr_single_rows_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in,
-                             V* y, RowMap map) {
+                             V* y, RowMap map, Prefetch prefetch) {
   constexpr unsigned together = 8;
   __shared__ V of_warps[warps];
   const V alpha = alpha_in.get(), beta = beta_in.get();
+  prefetch(alpha);
   const std::uint32_t row = blockIdx.x;
   const std::uint64_t begin = a.row_ptr[row], end = alpha != V{0} ? a.row_ptr[row + std::uint64_t{1}] : begin;
   V sum = 0;
@@ -229,10 +232,13 @@ void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const
     auto* const y = static_cast<V*>(call.y);
     const RowMap map{call.row_list};
     const unsigned grid = blocks_for(blocks.count, 1);
+    const Prefetch fetch = Prefetch(grid, x_of<V>(call, part),
+                                    {bytes_of(part.get<std::uint32_t>("col_idx")), bytes_of(part.get<A>("values"))},
+                                    tuning::csr_prefetch_limit);
     if (blocks.count == a.rows)
-      launch(ipcsr_single_rows_kernel<A, V, P>, grid, threads, call.stream, a, alpha, x, beta, y, map);
+      launch(ipcsr_single_rows_kernel<A, V, P>, grid, threads, call.stream, a, alpha, x, beta, y, map, fetch);
     else
-      launch(ipcsr_kernel<A, V, P>, grid, threads, call.stream, a, blocks.starts(), alpha, x, beta, y, map);
+      launch(ipcsr_kernel<A, V, P>, grid, threads, call.stream, a, blocks.starts(), alpha, x, beta, y, map, fetch);
   });
 }
 

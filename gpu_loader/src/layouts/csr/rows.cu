@@ -2,6 +2,7 @@
 // NVR-2008-004, CSR-scalar and CSR-vector).
 
 #include "kernels/launch.cuh"
+#include "kernels/prefetch.cuh"
 #include "kernels/reduce.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
@@ -15,8 +16,9 @@ namespace {
 template <unsigned Lanes, class A, class V, class P>
 __global__ void __launch_bounds__(tuning::csr_rows_threads, tuning::csr_rows_blocks)
     rows_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
-                RowMap map) {
+                RowMap map, Prefetch prefetch) {
   const V alpha = alpha_in.get(), beta = beta_in.get();
+  prefetch(alpha);
   const std::uint64_t row = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / Lanes;
   const unsigned lane = threadIdx.x % Lanes;
   std::uint64_t begin = 0, end = 0;
@@ -65,11 +67,14 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads, tuning::csr_rows_blo
 }
 
 template <unsigned Lanes, class V, class A, class P>
-void launch_rows(const Arrays<A, P>& a, const MultiplyCall& call) {
+void launch_rows(const PartView& part, const Arrays<A, P>& a, const MultiplyCall& call) {
   constexpr unsigned threads = tuning::csr_rows_threads;
-  launch(rows_kernel<Lanes, A, V, P>, blocks_for(std::uint64_t{a.rows} * Lanes, threads), threads, call.stream, a,
-         device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
-         static_cast<V*>(call.y), RowMap{call.row_list});
+  const unsigned blocks = blocks_for(std::uint64_t{a.rows} * Lanes, threads);
+  launch(rows_kernel<Lanes, A, V, P>, blocks, threads, call.stream, a, device_scalar<V>(call.alpha),
+         static_cast<const V*>(call.x), device_scalar<V>(call.beta), static_cast<V*>(call.y), RowMap{call.row_list},
+         Prefetch(blocks, x_of<V>(call, part),
+                  {bytes_of(part.get<std::uint32_t>("col_idx")), bytes_of(part.get<A>("values"))},
+                  tuning::csr_prefetch_limit));
 }
 
 }  // namespace
@@ -78,17 +83,17 @@ void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t
   with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     switch (lanes) {
       case 1:
-        return launch_rows<1, V>(a, call);
+        return launch_rows<1, V>(part, a, call);
       case 2:
-        return launch_rows<2, V>(a, call);
+        return launch_rows<2, V>(part, a, call);
       case 4:
-        return launch_rows<4, V>(a, call);
+        return launch_rows<4, V>(part, a, call);
       case 8:
-        return launch_rows<8, V>(a, call);
+        return launch_rows<8, V>(part, a, call);
       case 16:
-        return launch_rows<16, V>(a, call);
+        return launch_rows<16, V>(part, a, call);
       default:
-        return launch_rows<32, V>(a, call);
+        return launch_rows<32, V>(part, a, call);
     }
   });
 }
