@@ -381,7 +381,7 @@ TEST_CASE("auto takes no layout with a lane per row where one row is dense") {
   const CsrMatrix even = square(40'000, 10, false), dense = square(40'000, 10, false, 20'000);
   for (const char* const layout : {"ell", "sell", "csell"}) {
     INFO(layout);
-    CHECK(seconds(even, layout) < seconds(even, "csr"));
+    CHECK(seconds(even, layout) < 1.05 * seconds(even, "csr"));  // which has all on its way from the start, too
     CHECK(seconds(dense, layout) > 10 * seconds(dense, "csr"));
   }
   const auto has_lanes = [](const std::string& layout) {

@@ -51,7 +51,9 @@ void fill_ellpack_r(const PartPlan& plan, const CsrView& a, std::size_t section,
 PartPlan plan_ell(const PartMatrix& part, const PlanOptions& options) { return plan_of(layout, part, options); }
 
 PartPlan plan_ellpack_r(const PartMatrix& part, const PlanOptions& options) {
-  return plan_of(spmvpack::layouts::ellpack_r::layout, part, options);
+  PartPlan plan = plan_of(spmvpack::layouts::ellpack_r::layout, part, options);
+  plan.work.push_back({"ellpack_r.lengths", 1});
+  return plan;
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(K::policy.threads, tuning::bound_blocks(K::pol
       std::byte shared_bytes[];  // a table of `staged` bytes; if there are teams, their sums
   auto& partial = *reinterpret_cast<Partial<K, V>*>(shared_bytes + staged);
   if (operands.alpha.get() == V{0}) return operands.scale_all(v.rows * K::block);  // x must not be read
-  prefetch(V{1});
+  if constexpr (tuning::fetches_ahead(K::size, K::block)) prefetch(V{1});
   const Team team(v.sums);
   const std::uint32_t teams = blockDim.x / 32 >> Team::shift(v.sums);
   // Of the slices [begin, end) those of team number `mine` of `all`, by turns. Headers are loaded ahead.
