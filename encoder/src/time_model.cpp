@@ -7,11 +7,13 @@
 #include <array>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/profile_file.hpp"
 #include "spmvpack/encoder/x_traffic.hpp"
+#include "spmvpack/launch_rules/prefetch.hpp"
 
 namespace spmvpack::encoder {
 namespace {
@@ -187,12 +189,19 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
                             {"x.sectors", missed(x.from_l2, far - far_in_chunks) +
                                               (far_in_chunks == 0 ? 0 : missed(x.of_chunks, far_in_chunks))},
                             {"x.warp_sectors", missed(x.of_warps, far)}};
+  bool fetched = true;  // all parts so far
   for (const PartPlan& part : plan.parts) {
     bytes += passes * part.info.rows.count * size_of(part.info.value_type);
     passes = 2;
     for (const Counter& c : part.work) add(work, c.name, c.value);
+    const std::string_view layout = part.info.layout;
+    const bool fetches = launch_rules::prefetch::fetches(layout),
+               fits = part.device_bytes() <= launch_rules::prefetch::limit_of(layout);
+    if (fetches && !fits) add(work, fmt::format("{}.unfetched", layout), 1);
+    fetched = fetched && fetches && fits;
   }
   work[0].value = bytes;
+  if (fetched) work.push_back({"bytes.fetched", bytes});
   add_from_memory(work, bytes);
   if (copies != 0) work.push_back({"x.copies", copies});
   if (!covered) {

@@ -473,6 +473,10 @@ def flagged():
     n.columns, n.entries = 2**23, [(r, c + (2**23 - 120 if c >= 60 else 0), v) for r, c, v in n.entries]
     for size in (33, 256):
         yield f"bitflag_columns_of_24_bits_chunks_of_{size}", n, [bitflag(n, "table", tile=3, size=size)]
+    m = Matrix(120, 2**23, [(r, c + 3 if c < 60 else c, v) for r, c, v in n.entries], "f32")
+    for column_bytes in (3, 4):  # others count from a base
+        part = bitflag(m, "table", tile=2, hot=[3, 7, 2**23 - 60], column_bytes=column_bytes, hot_base=2)
+        yield f"bitflag_hot_with_a_base_{column_bytes}", m, [part]
     for source in ("raw", "table", "window"):
         yield f"bitflag_{source}_hot_24", n, [bitflag(n, source, tile=4, hot=[0, 7, 2**23 - 60, 2**23 - 1], column_bytes=3)]
     for gap in (254, 255, 256, 4094, 4095, 4096, 10000):

@@ -517,9 +517,9 @@ BITFLAG_SOURCES = ("raw", "table", "single", "window", "decimal")
 
 
 def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_bytes=1, trailing=False,
-            in_segments=1, window=0, decimals=(0, 0), table=(), **override):
+            in_segments=1, window=0, decimals=(0, 0), table=(), hot_base=0, **override):
     """Chunks of `size` entries, or fewer before a row 4,096 after the first of their own. `column_bytes` and
-    `row_bytes` are the least; with hot columns there are 4, unless `column_bytes` is 3; `trailing` gives the last chunk the empty rows at the end. `window`: chunks of windows
+    `row_bytes` are the least; with hot columns there are 4, unless `column_bytes` is 3, from `hot_base` on; `trailing` gives the last chunk the empty rows at the end. `window`: chunks of windows
     take turns between one at 0 and one so many steps of 4,096 further. `decimals`: the least exponent and bits of
     others. `table`: the first values."""
     width = -(-matrix.columns // in_segments)
@@ -546,11 +546,12 @@ def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_
             rows = [e[0] for e, starts in zip(taken, first) if starts]
             origin = row if continues else next_row
             end = end_row if trailing and k == len(own) else rows[-1] + 1 if rows else next_row
-            base = 0 if hot else s * width if in_segments > 1 else min(c for _, c, _ in taken)
+            base = hot_base if hot else s * width if in_segments > 1 else min(c for _, c, _ in taken)
             most = max(c - base for _, c, _ in taken)
             word_bytes = max(column_bytes, 1 if most < 2**8 else 2 if most < 2**16 else 3 if most < 2**24 else 4)
             word_bytes = 4 if hot and column_bytes != 3 else word_bytes
             words = [2 ** (8 * word_bytes - 1) + hot.index(c) if c in hot else c - base for _, c, _ in taken]
+            assert not hot or all(0 <= w < 2 ** (8 * word_bytes - 1) or c in hot for (_, c, _), w in zip(taken, words))
             offset_bytes = 0
             if rows and rows != list(range(next_row, end)):
                 offset_bytes = max(row_bytes, 1 if rows[-1] - origin < 256 else 2)

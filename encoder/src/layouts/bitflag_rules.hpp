@@ -56,7 +56,7 @@ constexpr std::uint64_t most_window_values(const ValueFacts& f) {
 /// Bytes of an entry but for its value, in full chunks whose rows are consecutive: its column's, on average, its flag
 /// and its share of the chunk's header.
 constexpr double bytes_but_values(double column_bytes) {
-  constexpr ChunkLayout full = chunk_layout(Info::make(chunk_entries, 1, 0, 0, false), Source::single, 0);
+  constexpr ChunkLayout full = chunk_layout(Info::make(chunk_entries, 1, 1, 0, false), Source::single, 0);
   return column_bytes + static_cast<double>(full.columns) / chunk_entries +
          static_cast<double>(sizeof(Chunk)) / chunk_entries;
 }

@@ -1,29 +1,32 @@
 #pragma once
 // What a kernel reads of a small matrix, fetched into the L2 cache as its blocks begin.
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 
 #include "layouts/layout.hpp"
+#include "spmvpack/launch_rules/prefetch.hpp"
 
 namespace spmvpack::gpu_loader {
 
 /// An array in device memory.
 struct DeviceBytes {
-  const void* begin;
-  std::uint64_t count;
+  const void* begin = nullptr;
+  std::uint64_t count = 0;
 };
 template <class T>
 DeviceBytes bytes_of(std::span<const T> array) {
   return {array.data(), array.size_bytes()};
 }
 
-/// The x of a multiply.
+/// The x of a multiply, or nothing if it is not worth fetching.
 template <class V>
 DeviceBytes x_of(const MultiplyCall& call, const PartView& part) {
-  return {call.x, part.cols() * sizeof(V)};
+  namespace rules = launch_rules::prefetch;
+  const std::uint64_t bytes = part.cols() * sizeof(V);
+  if (bytes > rules::most_bytes_of_x || part.cols() / rules::most_columns_of_entry > part.info().nnz) return {};
+  return {call.x, bytes};
 }
 
 /// Arrays of which each block of a grid fetches its share. A thread waits for memory two or three times in turn: for
@@ -32,20 +35,16 @@ DeviceBytes x_of(const MultiplyCall& call, const PartView& part) {
 /// have no instruction for more than a line (before Hopper), nothing is fetched.
 class Prefetch {
  public:
-  /// Up to how many bytes of a matrix its arrays are fetched; beyond, what blocks begin with would have to wait.
-  static constexpr std::uint64_t usual_limit = 8'000'000;
-
-  /// For a grid of so many blocks. `x`: of the multiply, and bytes of it; `arrays`: one or two that threads have to
-  /// wait for before they can load x, all in device memory.
-  Prefetch(unsigned blocks, DeviceBytes x, std::initializer_list<DeviceBytes> arrays,
-           std::uint64_t limit = usual_limit) {
-    std::uint64_t bytes = 0;
-    for (const DeviceBytes& array : arrays) bytes += array.count;
-    if (blocks == 0 || bytes > limit_of_x) return;
-    unsigned next = 0;
-    shares_[next++] = Share(x, blocks);
-    if (bytes <= limit)
-      for (const DeviceBytes& array : arrays) shares_[next++] = Share(array, blocks);
+  /// For a grid of so many blocks. `x`: of the multiply; `first`, `second`: what a multiply reads of the matrix besides
+  /// what its threads begin with. `limit`: bytes of both up to which they are fetched.
+  Prefetch(unsigned blocks, DeviceBytes x, DeviceBytes first, DeviceBytes second = {},
+           std::uint64_t limit = launch_rules::prefetch::usual_limit) {
+    const std::uint64_t bytes = first.count + second.count;
+    if (blocks == 0 || bytes > launch_rules::prefetch::limit_with_x) return;
+    shares_[0] = Share(x, blocks);
+    if (bytes > limit) return;
+    shares_[1] = Share(first, blocks);
+    shares_[2] = Share(second, blocks);
   }
 
   /// By the first lanes of a block's first warps. `alpha`: if it is 0, x must not be read.
@@ -61,7 +60,6 @@ class Prefetch {
   }
 
  private:
-  static constexpr std::uint64_t limit_of_x = 32'000'000;  ///< bytes of a matrix up to which x is fetched
   static constexpr unsigned most = 3;
   static constexpr std::uint32_t unit = 16;  ///< bytes that a fetch counts, and begins at a multiple of
 
@@ -71,8 +69,8 @@ class Prefetch {
     Share() = default;
     Share(DeviceBytes array, unsigned blocks) {
       const auto address = reinterpret_cast<std::uintptr_t>(array.begin);
-      begin = static_cast<const std::byte*>(array.begin) - address % unit;  // which no allocation begins between
-      units = static_cast<std::uint32_t>(std::min<std::uint64_t>((address % unit + array.count) / unit, 1U << 24U));
+      begin = static_cast<const std::byte*>(array.begin) - address % unit;  // still inside: allocations begin there
+      units = static_cast<std::uint32_t>((address % unit + array.count) / unit);
       of_block = (units + blocks - 1) / blocks;
     }
     __device__ __forceinline__ void fetch() const {

@@ -6,6 +6,7 @@
 
 #include "kernels/carries.cuh"
 #include "kernels/launch.cuh"
+#include "kernels/prefetch.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "layouts/bitflag/kernels.hpp"
@@ -57,6 +58,14 @@ TilesLaunch tiles_launch(const View<A>& v, const MultiplyCall& call) {
   unsigned teams =
       std::clamp(most_threads / team_threads, 1U, v.tile_chunks == 1 ? max_tile_chunks : tuning::most_teams);
   while (near == Near::none && teams > 1 && tiles < std::uint64_t{teams} * multiprocessors) teams /= 2;
+  const std::uint64_t near_bytes = sizeof(V) * (near == Near::hot       ? v.hot_count
+                                                : near == Near::segment ? v.segment_columns
+                                                                        : 0);
+  const auto shared_bytes = [&] { return std::uint64_t{teams} * v.tile_chunks * warp_slots * sizeof(V) + near_bytes; };
+  const auto fits = [&] { return shared_bytes() + tuning::other_shared_bytes <= call.device.shared_bytes; };
+  // Devices with less shared memory rather have fewer warps than hot elements that are not in it.
+  if (near == Near::hot)
+    while (teams > 1 && !fits()) --teams;
   const unsigned threads = team_threads * teams;
   const std::uint64_t resident =
       std::uint64_t{multiprocessors} * std::max(1U, tuning::multiprocessor_threads / threads);
@@ -64,13 +73,8 @@ TilesLaunch tiles_launch(const View<A>& v, const MultiplyCall& call) {
   const std::uint64_t work = near == Near::segment ? v.segment_count * pieces : div_up(tiles, teams);
   cudaLaunchConfig_t config =
       launch_config(static_cast<unsigned>(std::min<std::uint64_t>(work, resident)), threads, call.stream);
-  const std::uint64_t of_starts = std::uint64_t{threads} / 32 * warp_slots * sizeof(V),
-                      near_elements = near == Near::hot       ? v.hot_count
-                                      : near == Near::segment ? v.segment_columns
-                                                              : 0,
-                      with_near = of_starts + near_elements * sizeof(V);
-  const bool staged = near != Near::none && with_near + tuning::other_shared_bytes <= call.device.shared_bytes;
-  config.dynamicSmemBytes = staged ? with_near : of_starts;
+  const bool staged = near != Near::none && fits();
+  config.dynamicSmemBytes = staged ? shared_bytes() : shared_bytes() - near_bytes;
   return {config, static_cast<unsigned>(pieces), staged};
 }
 
@@ -103,7 +107,7 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
                                   .last_sum = sums + tiles,
                                   .near = {near_bytes, v.hot_count, how.staged}};
   const auto prefetch = [&](const cudaLaunchConfig_t& config) {
-    return Prefetch(config.gridDim.x, x_of<V>(call, part.view), {bytes_of(part.view.get<std::uint32_t>("stream"))});
+    return Prefetch(config.gridDim.x, x_of<V>(call, part.view), bytes_of(part.view.get<std::uint32_t>("stream")));
   };
   if constexpr (near == Near::hot) {
     launch(gather_hot_kernel<V>, blocks_for(v.hot_count, tuning::gather_threads), tuning::gather_threads, call.stream,

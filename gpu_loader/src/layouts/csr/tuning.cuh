@@ -22,6 +22,5 @@ inline constexpr unsigned pcsr_product_threads = 256;  ///< pcsr, first kernel
 /// merge: chunks write rows without entries themselves if none has more rows than this to write, 128 at a time, which
 /// takes about as long as the kernel before theirs that does it otherwise.
 inline constexpr std::uint32_t merge_rows = 512;
-inline constexpr std::uint64_t csr_prefetch_limit = 14'000'000;  ///< bytes, see Prefetch
 
 }  // namespace spmvpack::gpu_loader::tuning

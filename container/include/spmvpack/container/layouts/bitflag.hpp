@@ -56,6 +56,7 @@ constexpr SPMVPACK_HOST_DEVICE std::uint32_t hot_bit(std::uint32_t column_bytes)
 struct Info {
   std::uint32_t bits;  ///< 9 | 9 | 2 | 2 | 1 | 9, the lowest first; the last 9 of decimals: 5 | 2, and zeros
 
+  /// `column_bytes`: 1 to 4.
   static constexpr SPMVPACK_HOST_DEVICE Info make(std::uint32_t entries, std::uint32_t starts,
                                                   std::uint32_t column_bytes, std::uint32_t row_bytes,
                                                   bool continues) noexcept {
