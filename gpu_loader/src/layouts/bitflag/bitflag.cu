@@ -63,9 +63,12 @@ TilesLaunch tiles_launch(const View<A>& v, const MultiplyCall& call) {
                                                                         : 0);
   const auto shared_bytes = [&] { return std::uint64_t{teams} * v.tile_chunks * warp_slots * sizeof(V) + near_bytes; };
   const auto fits = [&] { return shared_bytes() + tuning::other_shared_bytes <= call.device.shared_bytes; };
-  // Devices with less shared memory rather have fewer warps than hot elements that are not in it.
-  if (near == Near::hot)
+  // Rather fewer warps than hot elements outside shared memory, as on devices that have less of it; unless there is no
+  // room for them anyway.
+  if (const unsigned all = teams; near == Near::hot) {
     while (teams > 1 && !fits()) --teams;
+    if (!fits()) teams = all;
+  }
   const unsigned threads = team_threads * teams;
   const std::uint64_t resident =
       std::uint64_t{multiprocessors} * std::max(1U, tuning::multiprocessor_threads / threads);
