@@ -63,10 +63,9 @@ TilesLaunch tiles_launch(const View<A>& v, const MultiplyCall& call) {
                                                                         : 0);
   const auto shared_bytes = [&] { return std::uint64_t{teams} * v.tile_chunks * warp_slots * sizeof(V) + near_bytes; };
   const auto fits = [&] { return shared_bytes() + tuning::other_shared_bytes <= call.device.shared_bytes; };
-  // Rather fewer warps than hot elements outside shared memory, as on devices that have less of it; unless there is no
-  // room for them anyway.
+  // Rather a few warps less than hot elements outside shared memory, on devices that have less of it: down to half.
   if (const unsigned all = teams; near == Near::hot) {
-    while (teams > 1 && !fits()) --teams;
+    while (2 * teams > all && !fits()) --teams;
     if (!fits()) teams = all;
   }
   const unsigned threads = team_threads * teams;
