@@ -65,7 +65,7 @@ TilesLaunch tiles_launch(const View<A>& v, const MultiplyCall& call) {
   const auto fits = [&] { return shared_bytes() + tuning::other_shared_bytes <= call.device.shared_bytes; };
   // Rather a few warps less than hot elements outside shared memory, on devices that have less of it: down to half.
   if (const unsigned all = teams; near == Near::hot) {
-    while (2 * teams > all && !fits()) --teams;
+    while (teams > 1 && 2 * teams > all && !fits()) --teams;
     if (!fits()) teams = all;
   }
   const unsigned threads = team_threads * teams;
