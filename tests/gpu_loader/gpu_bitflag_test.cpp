@@ -71,7 +71,8 @@ TEST_CASE("bitflag: every size of tiles, with fewer and more of them than a devi
 
 TEST_CASE("bitflag: hot columns in shared memory, and more than it has room for", "[short]") {
   // 32,768 elements of f64 are more than a block's shared memory has; 8,191 to 8,193 of f32 are about 32 KiB.
-  for (const char* const hot : {"1", "4095", "4096", "4097", "8191", "8192", "8193", "12288", "24576", "27000", "32768"})
+  for (const char* const hot :
+       {"1", "4095", "4096", "4097", "8191", "8192", "8193", "12288", "24576", "27000", "32768"})
     for (const char* const tile : {"2", "8", "32"}) {
       INFO(hot << " hot columns, tiles of " << tile);
       const Settings settings{{"bitflag.tile", tile}, {"bitflag.hot", hot}};
