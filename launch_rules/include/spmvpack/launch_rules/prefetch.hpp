@@ -1,6 +1,8 @@
 #pragma once
 // What blocks of a GPU's kernels fetch ahead of small matrices, as they begin.
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -17,11 +19,11 @@ inline constexpr std::uint64_t limit_with_x = 32'000'000;
 /// each of 115 of 144,175 5.5 and 5.8, and 138 in each of 1,295 of 647,585 10.2 and 10.6 (csr, H200).
 inline constexpr std::uint64_t most_bytes_of_x = 6'000'000, most_columns_of_entry = 64;
 
-/// Whether a layout's kernels fetch ahead.
+/// The layouts whose kernels fetch ahead.
+inline constexpr std::array<std::string_view, 9> layouts{"csr",  "ell", "ellpack_r", "sell",   "pjds",
+                                                         "ccoo", "amb", "csell",     "bitflag"};
 constexpr bool fetches(std::string_view layout) {
-  for (const std::string_view one : {"csr", "ell", "ellpack_r", "sell", "pjds", "ccoo", "amb", "csell", "bitflag"})
-    if (layout == one) return true;
-  return false;
+  return std::find(layouts.begin(), layouts.end(), layout) != layouts.end();
 }
 constexpr std::uint64_t limit_of(std::string_view layout) { return layout == "csr" ? csr_limit : usual_limit; }
 
