@@ -463,7 +463,8 @@ def flagged():
         yield f"bitflag_long_rows_{size}_{tile}", n, [bitflag(n, "raw", tile, size)]
     for name, widest in (("8", 255), ("16", 256), ("16_most", 65535), ("24", 65536), ("24_most", 2**24 - 1),
                          ("32", 2**24)):
-        n = Matrix(2, 2**24 + 1001 if widest > 65536 else 70001, [(0, 1000, 1.0), (1, 1100, 2.0), (1, 1000 + widest, 3.0)])
+        columns = 2**24 + 1001 if widest > 65536 else 70001
+        n = Matrix(2, columns, [(0, 1000, 1.0), (1, 1100, 2.0), (1, 1000 + widest, 3.0)])
         yield f"bitflag_columns_{name}", n, [bitflag(n)]
     for column_bytes in (2, 3, 4):
         n = banded(20, 3, [1.5, 2.5])
@@ -477,8 +478,9 @@ def flagged():
     for column_bytes in (3, 4):  # others count from a base
         part = bitflag(m, "table", tile=2, hot=[3, 7, 2**23 - 60], column_bytes=column_bytes, hot_base=2)
         yield f"bitflag_hot_with_a_base_{column_bytes}", m, [part]
+    hot = [0, 7, 2**23 - 60, 2**23 - 1]
     for source in ("raw", "table", "window"):
-        yield f"bitflag_{source}_hot_24", n, [bitflag(n, source, tile=4, hot=[0, 7, 2**23 - 60, 2**23 - 1], column_bytes=3)]
+        yield f"bitflag_{source}_hot_24", n, [bitflag(n, source, tile=4, hot=hot, column_bytes=3)]
     for gap in (254, 255, 256, 4094, 4095, 4096, 10000):
         n = Matrix(2 * gap + 9, 3, [(gap, c, 1.0 + c) for c in range(3)] + [(gap + 1, 0, 5.0), (2 * gap + 2, 2, 6.0)])
         yield f"bitflag_gaps_of_{gap}", n, [bitflag(n)]

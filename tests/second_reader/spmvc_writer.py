@@ -519,9 +519,9 @@ BITFLAG_SOURCES = ("raw", "table", "single", "window", "decimal")
 def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_bytes=1, trailing=False,
             in_segments=1, window=0, decimals=(0, 0), table=(), hot_base=0, **override):
     """Chunks of `size` entries, or fewer before a row 4,096 after the first of their own. `column_bytes` and
-    `row_bytes` are the least; with hot columns there are 4, unless `column_bytes` is 3, from `hot_base` on; `trailing` gives the last chunk the empty rows at the end. `window`: chunks of windows
-    take turns between one at 0 and one so many steps of 4,096 further. `decimals`: the least exponent and bits of
-    others. `table`: the first values."""
+    `row_bytes` are the least; with hot columns there are 4, unless `column_bytes` is 3, from `hot_base` on. `trailing`
+    gives the last chunk the empty rows at the end. `window`: chunks of windows take turns between one at 0 and one so
+    many steps of 4,096 further. `decimals`: the least exponent and bits of others. `table`: the first values."""
     width = -(-matrix.columns // in_segments)
     entries = sorted((c // width * matrix.rows + r if in_segments > 1 else r, c, v) for r, c, v in matrix.entries)
     table = [matrix.value_bytes([v]) for v in table]
@@ -556,7 +556,8 @@ def bitflag(matrix, source="raw", tile=1, size=256, hot=(), column_bytes=1, row_
             if rows and rows != list(range(next_row, end)):
                 offset_bytes = max(row_bytes, 1 if rows[-1] - origin < 256 else 2)
             continued += continues and len(chunks) % tile == 0
-            chunks.append([origin, base, len(stream) // 32, len(taken) | len(rows) << 9 | (1, 2, 4, 3).index(word_bytes) << 18 |
+            width_code = (1, 2, 4, 3).index(word_bytes)
+            chunks.append([origin, base, len(stream) // 32, len(taken) | len(rows) << 9 | width_code << 18 |
                            offset_bytes << 20 | continues << 22])
             if source == "window":
                 begin = len(chunks) % 2 * window

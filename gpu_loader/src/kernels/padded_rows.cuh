@@ -152,8 +152,8 @@ void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall
       launch(kernel, blocks, block_threads, call.stream, geometry, slots_of<A>(part), rows,
              device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
              static_cast<V*>(call.y), RowMap{call.row_list},
-             Prefetch(blocks, x_of<V>(call, part), bytes_of(part.get<std::uint32_t>("col_idx")),
-                      bytes_of(part.get<A>("values"))));
+             Prefetch::of<V>(blocks, call, part, bytes_of(part.get<std::uint32_t>("col_idx")),
+                             bytes_of(part.get<A>("values"))));
     };
     constexpr bool single = sizeof(V) == 4;
     const auto [batch, block_threads] = rules::launch_of(rows, part.info().nnz, single, call.device.multiprocessors);

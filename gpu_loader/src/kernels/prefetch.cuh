@@ -20,31 +20,28 @@ DeviceBytes bytes_of(std::span<const T> array) {
   return {array.data(), array.size_bytes()};
 }
 
-/// The x of a multiply, or nothing if it is not worth fetching.
-template <class V>
-DeviceBytes x_of(const MultiplyCall& call, const PartView& part) {
-  namespace rules = launch_rules::prefetch;
-  const std::uint64_t bytes = part.cols() * sizeof(V);
-  if (bytes > rules::most_bytes_of_x || part.cols() / rules::most_columns_of_entry > part.info().nnz) return {};
-  return {call.x, bytes};
-}
-
 /// Arrays of which each block of a grid fetches its share. A thread waits for memory two or three times in turn: for
 /// where its entries are, for these, and for the elements of x that they name; with all on their way from the start, it
 /// waits for the memory once and for the cache after that. docs/BENCHMARKS.md, "What is fetched ahead". On devices that
 /// have no instruction for more than a line (before Hopper), nothing is fetched.
 class Prefetch {
  public:
-  /// For a grid of so many blocks. `x`: of the multiply; `first`, `second`: what a multiply reads of the matrix besides
-  /// what its threads begin with. `limit`: bytes of both up to which they are fetched.
-  Prefetch(unsigned blocks, DeviceBytes x, DeviceBytes first, DeviceBytes second = {},
-           std::uint64_t limit = launch_rules::prefetch::usual_limit) {
+  /// For a grid of so many blocks, of a multiply of the part. `first`, `second`: what it reads of the matrix besides
+  /// what its threads begin with. V: the type of vectors.
+  template <class V>
+  static Prefetch of(unsigned blocks, const MultiplyCall& call, const PartView& part, DeviceBytes first,
+                     DeviceBytes second = {}) {
+    Prefetch fetch;
     const std::uint64_t bytes = first.count + second.count;
-    if (blocks == 0 || bytes > launch_rules::prefetch::limit_with_x) return;
-    shares_[0] = Share(x, blocks);
-    if (bytes > limit) return;
-    shares_[1] = Share(first, blocks);
-    shares_[2] = Share(second, blocks);
+    if (blocks == 0 || bytes > launch_rules::prefetch::limit_with_x) return fetch;
+    const std::uint64_t x_bytes = part.cols() * sizeof(V);
+    if (x_bytes <= launch_rules::prefetch::most_bytes_of_x &&
+        part.cols() / launch_rules::prefetch::most_columns_of_entry <= part.info().nnz)
+      fetch.shares_[0] = Share({call.x, x_bytes}, blocks);
+    if (bytes > launch_rules::prefetch::limit_of(part.info().layout)) return fetch;
+    fetch.shares_[1] = Share(first, blocks);
+    fetch.shares_[2] = Share(second, blocks);
+    return fetch;
   }
 
   /// By the first lanes of a block's first warps. `alpha`: if it is 0, x must not be read.
@@ -60,6 +57,8 @@ class Prefetch {
   }
 
  private:
+  Prefetch() = default;
+
   static constexpr unsigned most = 3;
   static constexpr std::uint32_t unit = 16;  ///< bytes that a fetch counts, and begins at a multiple of
 

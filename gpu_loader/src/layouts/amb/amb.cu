@@ -348,8 +348,8 @@ void multiply_blocks(const DevicePart& on_device, const MultiplyCall& call) {
   if (may_go_on<block> && state.found.longest <= longest_that_goes_on)
     blocks = std::min(blocks, resident_blocks * call.device.multiprocessors);
   const auto prefetch = [&](unsigned of_blocks) {
-    return Prefetch(of_blocks, x_of<V>(call, part), bytes_of(part.get<std::uint16_t>("col_idx")),
-                    bytes_of(part.get<A>("values")));
+    return Prefetch::of<V>(of_blocks, call, part, bytes_of(part.get<std::uint16_t>("col_idx")),
+                           bytes_of(part.get<A>("values")));
   };
   if (state.heads != nullptr) {
     launch(rows_kernel<block, A, V>, blocks, threads, call.stream, c, state.lanes(), alpha, x, beta, y, map,

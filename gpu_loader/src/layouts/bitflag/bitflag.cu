@@ -109,7 +109,7 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
                                   .last_sum = sums + tiles,
                                   .near = {near_bytes, v.hot_count, how.staged}};
   const auto prefetch = [&](const cudaLaunchConfig_t& config) {
-    return Prefetch(config.gridDim.x, x_of<V>(call, part.view), bytes_of(part.view.get<std::uint32_t>("stream")));
+    return Prefetch::of<V>(config.gridDim.x, call, part.view, bytes_of(part.view.get<std::uint32_t>("stream")));
   };
   if constexpr (near == Near::hot) {
     launch(gather_hot_kernel<V>, blocks_for(v.hot_count, tuning::gather_threads), tuning::gather_threads, call.stream,

@@ -184,7 +184,7 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
     cudaLaunchConfig_t config = launch_config(grid, threads, call.stream);
     config.dynamicSmemBytes = shared_bytes;
     gpu_loader::launch(config, kernel, v, lut_size, part.view.rows(), alpha, x, beta, y, map, workspace,
-                       Prefetch(grid, x_of<V>(call, part.view), bytes_of(part.view.get<std::uint8_t>("blob"))));
+                       Prefetch::of<V>(grid, call, part.view, bytes_of(part.view.get<std::uint8_t>("blob"))));
     add_carries<V>(shared_rows(v), workspace, workspace + v.chunks, alpha, beta, y, map, call);
   };
   const unsigned team =

@@ -220,8 +220,8 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
   cudaLaunchConfig_t config = launch_config(static_cast<unsigned>(std::min(work, resident)), threads, call.stream);
   config.dynamicSmemBytes = shared;
   launch(config, kernel, v, tiles, static_cast<std::uint32_t>(staged), Operands<V>(call),
-         Prefetch(config.gridDim.x, x_of<V>(call, part.view), bytes_of(part.view.get<std::uint32_t>("stream")),
-                  bytes_of(part.view.get<A>("values"))));
+         Prefetch::of<V>(config.gridDim.x, call, part.view, bytes_of(part.view.get<std::uint32_t>("stream")),
+                         bytes_of(part.view.get<A>("values"))));
 }
 
 template <Source source, int block, class A, class V>

@@ -232,8 +232,8 @@ void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const
     auto* const y = static_cast<V*>(call.y);
     const RowMap map{call.row_list};
     const unsigned grid = blocks_for(blocks.count, 1);
-    const Prefetch fetch = Prefetch(grid, x_of<V>(call, part), bytes_of(part.get<std::uint32_t>("col_idx")),
-                                    bytes_of(part.get<A>("values")), launch_rules::prefetch::csr_limit);
+    const Prefetch fetch = Prefetch::of<V>(grid, call, part, bytes_of(part.get<std::uint32_t>("col_idx")),
+                                           bytes_of(part.get<A>("values")));
     if (blocks.count == a.rows)
       launch(ipcsr_single_rows_kernel<A, V, P>, grid, threads, call.stream, a, alpha, x, beta, y, map, fetch);
     else

@@ -72,8 +72,8 @@ void launch_rows(const PartView& part, const Arrays<A, P>& a, const MultiplyCall
   const unsigned blocks = blocks_for(std::uint64_t{a.rows} * Lanes, threads);
   launch(rows_kernel<Lanes, A, V, P>, blocks, threads, call.stream, a, device_scalar<V>(call.alpha),
          static_cast<const V*>(call.x), device_scalar<V>(call.beta), static_cast<V*>(call.y), RowMap{call.row_list},
-         Prefetch(blocks, x_of<V>(call, part), bytes_of(part.get<std::uint32_t>("col_idx")),
-                  bytes_of(part.get<A>("values")), launch_rules::prefetch::csr_limit));
+         Prefetch::of<V>(blocks, call, part, bytes_of(part.get<std::uint32_t>("col_idx")),
+                         bytes_of(part.get<A>("values"))));
 }
 
 }  // namespace
