@@ -113,6 +113,15 @@ TEST_CASE("hot columns are for time on a GPU, where few columns have much of man
   CHECK_FALSE(worth(enough, 4 * enough, 1.9, (1U << 23U) + 1));
 }
 
+TEST_CASE("a device takes another turn with more chunks than it has warps at once, of which two count") {
+  constexpr std::uint64_t at_once = std::uint64_t{132} * 32 * 256;
+  CHECK(turns(0, device) == 0);
+  CHECK(turns(at_once, device) == 0);
+  CHECK(turns(at_once + 1, device) == 1);
+  CHECK(turns(2 * at_once + 1, device) == 2);
+  CHECK(turns(100 * at_once, device) == 2);
+}
+
 TEST_CASE("a tile has two chunks, or of few entries four or more, for the longest row, if enough are busy") {
   constexpr std::uint64_t all = std::uint64_t{max_tile_chunks} * chunk_entries;
   CHECK(usual_tile(0, 0, device) == 4);

@@ -43,7 +43,7 @@ constexpr NamedChoice choices[]{
     {"rmat --scale 14 --edge-factor 16", "host", "sjds", "bitflag", "bitflag.entries"},
     {"lp --rows 500 --cols 40000 --per-row 400", "gpu", "bitflag", "csr", "csr.block_multiplies"},
     {"lp --rows 500 --cols 40000 --per-row 400", "h100", "bitflag", "sell", "sell.chain"},
-    {"random --rows 40000 --per-row 16", "gpu", "sell", "csr", "csr.multiplies"},
+    {"random --rows 40000 --per-row 16", "gpu", "ell", "csr", "csr.multiplies"},
     {"random --rows 40000 --per-row 16", "host", "sjds", "csr", "csr.scattered_entries"},
     {"powerlaw --rows 20000 --exponent 1.8 --longest 8000", "gpu", "bitflag", "sell", "sell.chain"},
     {"powerlaw --rows 20000 --exponent 1.8 --longest 8000", "host", "sjds", "csr", "csr.scattered_entries"},

@@ -92,6 +92,23 @@ TEST_CASE("the work of a way follows from its counts") {
   small.slices = 1000;
   CHECK(count_of(small, "csell.few") == 20'000 * 128);
   CHECK(count_of(with_mirrors(small, Source::mirror, 10, 0), "csell.few") == 0);
+  // Of few slices a warp loads four groups together; while it waits, 10 MB of others' raw values arrive.
+  small.slices = 500;
+  small.longest = 60;
+  small.sums = 4;
+  small.device_bytes = 9'999'999;
+  CHECK(count_of(small, "csell.few_raw_rounds") == 4);
+  CHECK(count_of(small, "csell.chain") == 2 * 4);
+  small.device_bytes = 29'999'999;
+  CHECK(count_of(small, "csell.few_raw_rounds") == 2);
+  CHECK(count_of(small, "csell.chain") == 2 * 2);
+  small.device_bytes = 1'000'000'000;
+  CHECK(count_of(small, "csell.few_raw_rounds") == 1);
+  CHECK(count_of(small, "csell.chain") == 2);
+  small.source = Source::single;
+  CHECK(count_of(small, "csell.chain") == 2 * 4);
+  small = patterns(1);
+  small.slices = 1000;
   // A warp waits for the values of blocks batch by batch: of 3 x 3 one step each, of few slices two.
   WayFacts blocks = patterns(3);
   blocks.longest = 10;

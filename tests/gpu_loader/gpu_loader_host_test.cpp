@@ -26,6 +26,7 @@
 #include "spmvpack/gpu_loader/timing.hpp"
 #include "spmvpack/launch_rules/amb.hpp"
 #include "spmvpack/launch_rules/csr.hpp"
+#include "spmvpack/launch_rules/device.hpp"
 #include "spmvpack/launch_rules/padded_rows.hpp"
 
 namespace spmvpack::gpu_loader {
@@ -158,21 +159,48 @@ TEST_CASE("rows are few and long where each has work for its threads, and none h
   CHECK(LongRows::blocks(1, std::uint64_t{1} << 31U, std::uint64_t{1} << 31U) == 512);
 }
 
+TEST_CASE("even blocks: each multiprocessor has as many, and none is left out") {
+  using launch_rules::even_threads;
+  CHECK(even_threads(0, 1024, 132) == 32);
+  CHECK(even_threads(1, 1024, 132) == 32);
+  CHECK(even_threads(90'000, 1024, 132) == 704);
+  CHECK(even_threads(90'000, 512, 132) == 352);
+  CHECK(even_threads(132 * 1024, 1024, 132) == 1024);
+  CHECK(even_threads(132 * 1024 + 1, 1024, 132) == 544);
+  CHECK(even_threads(2813 * 2 * 32, 1024, 132, 64) == 704);
+  CHECK(even_threads(1320 * 128, 480 * 3, 132, 128) == 1280);
+  for (const unsigned team : {32U, 64U, 128U, 1024U})
+    for (const std::uint64_t threads : {1U, 4224U, 4225U, 99'999U, 135'168U, 135'169U, 1'000'000U, 123'456'789U}) {
+      const unsigned most = 1024 / team * team, of_block = even_threads(threads, most, 132, team);
+      CHECK(of_block % team == 0);
+      CHECK((of_block >= team && of_block <= most));
+      // As few on each multiprocessor as blocks of the most threads would be, and none has more than another.
+      const std::uint64_t blocks = (threads + of_block - 1) / of_block, fewest = (threads + most - 1) / most;
+      CHECK((blocks + 131) / 132 == (fewest + 131) / 132);
+    }
+}
+
 TEST_CASE("rows with a thread each: as many slots on their way as leaves room for all of them on the device") {
-  const auto launch = [](std::uint64_t rows, std::uint64_t of_row, bool single) {
-    const auto [batch, threads] = launch_rules::padded_rows::launch_of(rows, rows * of_row, single, 10);
+  const auto launch = [](std::uint64_t rows, std::uint64_t of_row, bool single, bool sorted = false) {
+    const auto [batch, threads, held] = launch_rules::padded_rows::launch_of(rows, rows * of_row, single, 10, sorted);
     return std::pair(batch, threads);
   };
   using Launch = std::pair<int, unsigned>;
   for (const bool single : {false, true}) {
-    CHECK(launch(0, 0, single) == Launch(7, 128));
-    CHECK(launch(5120, 8, single) == Launch(7, 128));
-    CHECK(launch(5120, 9, single) == Launch(single ? 14 : 16, 128));
-    CHECK(launch(5121, 9, single) == Launch(7, 128));
-    CHECK(launch(10240, 9, single) == Launch(7, 128));
-    CHECK(launch(10241, 9, single) == Launch(4, 256));
+    CHECK(launch(0, 0, single) == Launch(7, 32));
+    CHECK(launch(320, 8, single) == Launch(7, 32));
+    CHECK(launch(321, 8, single) == Launch(7, 64));
+    CHECK(launch(5120, 8, single) == Launch(7, 512));
+    CHECK(launch(5120, 9, single) == Launch(single ? 14 : 16, 512));
+    CHECK(launch(5121, 9, single) == Launch(7, single ? 288 : 544));
+    CHECK(launch(10240, 9, single) == Launch(7, single ? 512 : 1024));
+    CHECK(launch(10241, 9, single) == Launch(4, single ? 256 : 544));
   }
-  CHECK(launch(15360, 9, false) == Launch(4, 256));
+  CHECK(launch(15360, 9, false) == Launch(4, 768));
+  // Sorted rows are not even: blocks are small.
+  CHECK(launch(5120, 9, false, true) == Launch(16, 128));
+  CHECK(launch(10240, 9, false, true) == Launch(7, 128));
+  CHECK(launch(15360, 9, false, true) == Launch(4, 256));
   CHECK(launch(15361, 9, false) == Launch(7, 128));
   CHECK(launch(23040, 9, false) == Launch(7, 128));
   CHECK(launch(23041, 9, false) == Launch(4, 256));
@@ -198,6 +226,11 @@ TEST_CASE("the encoder's chains of padded rows and of amb are those of the kerne
   CHECK(work_of("ell", 1000, 17, 100)["ell.chain"] == 4);
   CHECK(work_of("ell", 67585, 17, 100)["ell.chain"] == 6);
   CHECK(work_of("sell", 1000, 8, 100)["sell.chain"] == 4);  // short rows: batches of 7
+  // A multiprocessor holds 1,536 threads with batches of 4 slots, 1,152 with batches of 7.
+  CHECK(work_of("ell", 132 * 1536, 1, 100)["ell.turns"] == 0);
+  CHECK(work_of("ell", 132 * 1536 + 1, 1, 100)["ell.turns"] == 1);
+  CHECK(work_of("sell", 132 * 1152 * 2 + 1, 1, 100)["sell.turns"] == 1);
+  CHECK(work_of("pjds", 132 * 1536 * 4, 1, 100)["pjds.turns"] == 2);
   // Rows of amb with up to four lanes, one for each segment of 65,536 columns, are one thread's; others' sums are added
   // up by a second kernel, eight at a time.
   auto amb = work_of("amb", 100, 20, 4 * 65536);
@@ -267,7 +300,8 @@ TEST_CASE("launch numbers: Hopper's own, safe ones for all others") {
     CHECK(launch_rules::ccoo::team_blocks * ccoo_team_threads <= 2048);
   }
   // Whole warps, and no more threads than a block may have.
-  for (const unsigned threads : {ccoo_threads, ccoo_team_threads, csr_rows_threads, pcsr_product_threads,
+  for (const unsigned threads : {ccoo_threads, ccoo_team_threads, csr_rows_threads(1), csr_rows_threads(32),
+                                 csr_scalar_threads(1, 132), csr_scalar_threads(1 << 20, 132), pcsr_product_threads,
                                  balanced_threads, carry_threads, vector_threads, check_threads}) {
     CHECK(threads % 32 == 0);
     CHECK(threads <= 1024);

@@ -233,6 +233,7 @@ class BitflagPlanner {
         {"bitflag.entries", a_.nnz()},
         {"bitflag.table_entries", out_.source == Source::table || out_.source == Source::window ? a_.nnz() : 0},
         {"bitflag.idle_entries", out_.segments == 1 ? idle_entries(a_.nnz(), count / tile_, tile_, device_) : 0},
+        {"bitflag.turns", out_.segments == 1 ? turns(a_.nnz(), device_) : 0},
         {"bitflag.few_raw_bytes",
          out_.source == Source::raw && a_.nnz() < device_.small_entries ? out_.chunks.value_bytes : 0},
         {"bitflag.carries", out_.chunks.continued != 0 ? 1U : 0U},

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "layouts/layouts.hpp"
 #include "spmvpack/container/layouts/bitflag.hpp"
 #include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
@@ -144,6 +145,12 @@ constexpr std::uint32_t usual_tile(std::uint64_t entries, std::uint64_t longest_
   while (std::uint64_t{tile} * chunk_entries < longest_row) tile *= 2;
   const std::uint64_t tiles = div_up(entries, std::uint64_t{tile} * chunk_entries);
   return tile > of_long_row && 2 * tiles < device.multiprocessors ? of_few : tile;
+}
+
+/// bitflag.turns: how often all warps of a device have a chunk, and there are more.
+constexpr std::uint64_t turns(std::uint64_t entries, const Device& device) {
+  constexpr std::uint64_t warps = launch_rules::bitflag::multiprocessor_threads / 32;
+  return turns_of(entries, device.multiprocessors * warps * chunk_entries);
 }
 
 /// Entries that multiprocessors could take while the one with the most tiles has those: tiles are not divided, and with

@@ -140,13 +140,25 @@ constexpr std::uint64_t chain_beyond(std::uint64_t turns, const WayFacts& f) {
                       hidden = std::min(longest, loads * turns / warps);
   return std::max({longest - hidden, average, least_chain(f.longest)});
 }
+/// Of few slices: rounds of loads in the longest slice, four groups each, and those that cost nothing, if values are
+/// stored one by one: while a warp waits for one, so many bytes of other slices arrive, and all take at least as long
+/// as the memory needs for them.
+constexpr std::uint64_t few_rounds(const WayFacts& f) {
+  return div_up(f.longest, f.sums * launch_rules::csell::groups_of_few);
+}
+inline constexpr std::uint64_t bytes_of_round = 10'000'000;
+constexpr std::uint64_t hidden_rounds(const WayFacts& f) {
+  const std::uint64_t rounds = few_rounds(f);
+  return f.source != Source::raw || rounds == 0 ? 0 : std::min(rounds - 1, f.device_bytes / bytes_of_round);
+}
+
 /// csell.chain: with so few slices that they have a kernel of their own or not, and so many other turns.
 constexpr std::uint64_t chain(const WayFacts& f, bool few, std::uint64_t turns) {
   // Where all slices are patterns, with their values or one, these are few and come from caches: as if four groups were
   // loaded together. Of 5 points of 264 x 264 a multiply takes 5.4 us, and 6.6 were foreseen (H200).
   const bool shared =
       turns == 0 && f.block == 1 && f.offset_groups == 0 && (f.source == Source::step || f.source == Source::single);
-  if (few || shared) return chain_of(f.longest, f.sums * launch_rules::csell::groups_of_few);
+  if (few || shared) return 2 * (few_rounds(f) - (few ? hidden_rounds(f) : 0));
   const std::uint64_t loads = chain_beyond(turns, f);
   // Where a mirror's slot begins is loaded after the group that names it, and before its value.
   return has_mirrors_of(f) && f.block == 1 ? loads / 2 * 3 : loads;
@@ -172,10 +184,9 @@ constexpr std::uint64_t few_groups(const WayFacts& f) {
 /// Of few slices with several sums: the groups that multiprocessors could take while the one with the most slices has
 /// those. Warps that share a slice are in one block.
 constexpr std::uint64_t idle_groups(const WayFacts& f, const Device& device) {
-  constexpr std::uint64_t warps = launch_rules::csell::threads_of_few / lanes;
-  const std::uint64_t blocks = div_up(f.slices * f.sums, warps), groups = f.pattern_groups + f.offset_groups;
-  if (f.sums == 1 || blocks == 0) return 0;
-  return groups * (div_up(blocks, device.multiprocessors) * device.multiprocessors - blocks) / blocks;
+  if (f.sums == 1 || f.slices == 0) return 0;
+  const std::uint64_t idle = div_up(f.slices, device.multiprocessors) * device.multiprocessors - f.slices;
+  return (f.pattern_groups + f.offset_groups) * idle / f.slices;
 }
 
 /// PartPlan::work. Slots are those of blocks, or else of the kernels that a GPU has for few slices, for patterns alone
@@ -204,8 +215,7 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
     work.push_back({"csell.few_groups", few_groups(f)});
   }
   if (table) work.push_back({"csell.tables", 1});
-  if (few && f.source == Source::raw)
-    work.push_back({"csell.few_raw_rounds", div_up(f.longest, f.sums * launch_rules::csell::groups_of_few)});
+  if (few && f.source == Source::raw) work.push_back({"csell.few_raw_rounds", few_rounds(f) - hidden_rounds(f)});
   if (few && f.sums > 1) {
     work.push_back({"csell.few_teams", 1});
     work.push_back({"csell.few_idle", slots * idle_groups(f, device)});

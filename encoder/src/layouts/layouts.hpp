@@ -74,12 +74,22 @@ constexpr std::uint64_t chain_beside(std::uint64_t loads, std::uint64_t bytes, s
 struct RowChain {
   std::uint64_t loads;  ///< NAME.chain
   std::uint64_t slots;  ///< NAME.chain_slots: those of the batches that it is loaded in
+  std::uint64_t turns;  ///< NAME.turns
 };
+/// How often a device has as much as it holds at once, and there is more. The third turn and those after it begin while
+/// others' loads are on their way.
+constexpr std::uint64_t turns_of(std::uint64_t all, std::uint64_t at_once) {
+  constexpr std::uint64_t most = 2;
+  return all == 0 ? 0 : std::min(most, (all - 1) / at_once);
+}
 constexpr RowChain chain_of_rows(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz, ValueType type,
                                  const Device& device) {
-  const auto launch = launch_rules::padded_rows::launch_of(rows, nnz, type == ValueType::f32, device.multiprocessors);
+  constexpr bool sorted = false;  // or not, a batch is the same
+  const auto launch =
+      launch_rules::padded_rows::launch_of(rows, nnz, type == ValueType::f32, device.multiprocessors, sorted);
   const auto batch = static_cast<std::uint64_t>(launch.batch);
-  return {chain_of(longest, batch), div_up(longest, batch) * batch};
+  return {chain_of(longest, batch), div_up(longest, batch) * batch,
+          turns_of(rows, device.multiprocessors * launch.held)};
 }
 
 /// Whether the longest row is in so many chunks of so many entries that whole warps add up its sums, where a lane does

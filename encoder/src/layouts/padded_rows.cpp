@@ -61,6 +61,7 @@ void describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, const
                {kernel + ".rows", a.rows()},
                {kernel + ".chain", chain.loads},
                {kernel + ".chain_slots", chain.slots},
+               {kernel + ".turns", chain.turns},
                {kernel + ".listed", listed ? a.rows() : 0},
                {kernel + ".alone", host_tasks::alone(slots, a.rows(), host_tasks::padded_rows(a.rows(), 2))}};
   if (steps == Steps::of_all_rows) plan.work.push_back({kernel + ".page_slots", leaves_pages(a, longest) ? slots : 0});

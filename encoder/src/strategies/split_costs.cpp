@@ -220,6 +220,7 @@ double SplitCosts::sell(const ShortRows& s) const {
                {"sell.rows", a_.rows()},
                {"sell.chain", chain.loads},
                {"sell.chain_slots", chain.slots},
+               {"sell.turns", chain.turns},
                {"sell.listed", a_.rows()}});
 }
 
@@ -291,6 +292,7 @@ double SplitCosts::of_long(const ShortRows& s, std::uint64_t longest) const {
                {"bitflag.idle_entries", segments == 1 ? bitflag::idle_entries(entries, div_up(entries, tile),
                                                                               tile / bitflag::chunk_entries, device())
                                                       : 0},
+               {"bitflag.turns", segments == 1 ? bitflag::turns(entries, device()) : 0},
                {"bitflag.rows", rows},
                {"bitflag.few_raw_bytes", few && flag_value_bytes_ > 1 ? value_bytes : 0},
                {"bitflag.segment_rows", segments == 1 ? 0 : segments * rows},

@@ -156,13 +156,14 @@ void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall
                              bytes_of(part.get<A>("values"))));
     };
     constexpr bool single = sizeof(V) == 4;
-    const auto [batch, block_threads] = rules::launch_of(rows, part.info().nnz, single, call.device.multiprocessors);
+    const auto [batch, block_threads, held] =
+        rules::launch_of(rows, part.info().nnz, single, call.device.multiprocessors, call.row_list != nullptr);
     if (batch == rules::large_batch(single))
-      start(rows_kernel<rules::large_batch(single), rules::threads_of_large, A, V, Geometry>, block_threads);
+      start(rows_kernel<rules::large_batch(single), rules::most_threads_of_large, A, V, Geometry>, block_threads);
     else if (batch == rules::medium_batch)
-      start(rows_kernel<rules::medium_batch, rules::threads_of_medium(single), A, V, Geometry>, block_threads);
+      start(rows_kernel<rules::medium_batch, rules::most_threads_of_medium(single), A, V, Geometry>, block_threads);
     else
-      start(rows_kernel<rules::small_batch, rules::threads_of_small, A, V, Geometry>, block_threads);
+      start(rows_kernel<rules::small_batch, rules::most_threads_of_small(single), A, V, Geometry>, block_threads);
   });
 }
 

@@ -51,13 +51,17 @@ struct TilesLaunch {
 
 template <Near near, class A, class V>
 TilesLaunch tiles_launch(const View<A>& v, const MultiplyCall& call) {
-  // Small parts are spread over all multiprocessors.
   const std::uint64_t tiles = v.chunk_count / v.tile_chunks;
   const unsigned team_threads = v.tile_chunks * 32, multiprocessors = call.device.multiprocessors;
-  constexpr unsigned most_threads = near == Near::hot ? tuning::max_threads : tuning::usual_threads;
-  unsigned teams =
-      std::clamp(most_threads / team_threads, 1U, v.tile_chunks == 1 ? max_tile_chunks : tuning::most_teams);
-  while (near == Near::none && teams > 1 && tiles < std::uint64_t{teams} * multiprocessors) teams /= 2;
+  const auto teams_of = [&](unsigned threads) {
+    return std::clamp(threads / team_threads, 1U, v.tile_chunks == 1 ? max_tile_chunks : tuning::most_teams);
+  };
+  unsigned teams = teams_of(near == Near::hot ? tuning::max_threads : tuning::usual_threads);
+  if (const std::uint64_t all = tiles * team_threads;
+      near == Near::none && all <= std::uint64_t{multiprocessors} * tuning::multiprocessor_threads) {
+    const unsigned most = teams_of(tuning::max_threads) * team_threads;
+    teams = launch_rules::even_threads(all, most, multiprocessors, team_threads) / team_threads;
+  }
   const std::uint64_t near_bytes = sizeof(V) * (near == Near::hot       ? v.hot_count
                                                 : near == Near::segment ? v.segment_columns
                                                                         : 0);

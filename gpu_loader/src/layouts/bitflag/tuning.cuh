@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "spmvpack/launch_rules/bitflag.hpp"
+#include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::gpu_loader::layouts::bitflag_kernels::tuning {
 

@@ -37,6 +37,7 @@ struct Partial {
 /// Tiles in pieces, which are dealt to blocks. One tile is not cut: the grid strides over all slices.
 struct Tiles {
   std::uint32_t count, pieces, piece_slices;
+  Tile single;  ///< the tile if it is one, so that no block waits for it
 };
 
 /// One slice, by a team of v.sums warps.
@@ -130,11 +131,11 @@ __global__ void __launch_bounds__(K::policy.threads, tuning::bound_blocks(K::pol
   if constexpr (tuning::fetches_ahead(K::size, K::block)) prefetch(V{1});
   const Team team(v.sums);
   const std::uint32_t teams = blockDim.x / 32 >> Team::shift(v.sums);
-  // Of the slices [begin, end) those of team number `mine` of `all`, by turns. Headers are loaded ahead.
-  const auto each = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t mine, std::uint32_t all,
-                        std::uint32_t id_bytes, const auto* values) {
-    Slice next = load_slice(v.slices, begin + mine, end);
-    for (std::uint32_t s = begin + mine; s < end; s += all) {
+  // Of the slices before `end` number `first`, whose header is `next`, and each `all` further, by turns. Headers are
+  // loaded ahead.
+  const auto each = [&](Slice next, std::uint32_t first, std::uint32_t end, std::uint32_t all, std::uint32_t id_bytes,
+                        const auto* values) {
+    for (std::uint32_t s = first; s < end; s += all) {
       const Slice slice = next;
       next = load_slice(v.slices, s + all, end);
       if (K::size == Size::patterns || slice.is_pattern())
@@ -158,10 +159,12 @@ __global__ void __launch_bounds__(K::policy.threads, tuning::bound_blocks(K::pol
       const std::uint32_t begin = one ? 0 : t * v.tile_slices + in_tile * tiles.piece_slices;
       const std::uint32_t tile_end = min(count, (t + 1) * v.tile_slices);
       const std::uint32_t end = one ? count : min(tile_end, begin + tiles.piece_slices);
-      const std::uint32_t mine = one ? block_team : team.number, all = one ? all_teams : teams;
-      const Tile tile = v.tiles[t];
+      const std::uint32_t first = begin + (one ? block_team : team.number), all = one ? all_teams : teams;
+      // The header of the first slice is on its way with the table, not behind it.
+      const Slice slice = load_slice(v.slices, first, end);
+      const Tile tile = one ? tiles.single : v.tiles[t];
       if (staged == 0) {
-        each(begin, end, mine, all, tile.id_bytes(), v.values + tile.begin);
+        each(slice, first, end, all, tile.id_bytes(), v.values + tile.begin);
       } else {
         if (t != loaded) {
           __syncthreads();
@@ -169,12 +172,12 @@ __global__ void __launch_bounds__(K::policy.threads, tuning::bound_blocks(K::pol
           loaded = t;
           __syncthreads();
         }
-        each(begin, end, mine, all, tile.id_bytes(), static_cast<const V*>(table));
+        each(slice, first, end, all, tile.id_bytes(), static_cast<const V*>(table));
       }
       if (one) break;
     }
   } else {
-    each(0, count, block_team, all_teams, 0, v.values);
+    each(load_slice(v.slices, block_team, count), block_team, count, all_teams, 0, v.values);
   }
 }
 
@@ -194,20 +197,24 @@ void launch_slices(const DevicePart& part, const MultiplyCall& call) {
   const View<A> v = view<A>(part.view);
   unsigned threads = tuning::threads_limit(policy.threads, v.sums);
   const std::uint64_t tile_count = tiles_of(part.view.info());
-  if (tile_count > 1) threads = std::min(threads, tuning::most_threads_of_tiles);  // others work while one stages
-  const auto too_many = [&] {  // for a tile, or so that some multiprocessors have none
-    const std::uint64_t at_once = threads / 32;
-    return (tile_count > 1 && at_once > std::uint64_t{v.tile_slices} * v.sums) ||
-           v.slice_count * v.sums < at_once * 2 * call.device.multiprocessors;
-  };
-  while (threads > tuning::least_threads && too_many()) threads /= 2;
-  const std::uint64_t resident =
-      std::uint64_t{call.device.multiprocessors} * policy.blocks * (policy.threads / threads);
+  const std::uint64_t all_threads = v.slice_count * v.sums * 32, multiprocessors = call.device.multiprocessors;
+  if (tile_count <= 1 && all_threads <= multiprocessors * policy.threads * policy.blocks) {
+    threads = launch_rules::even_threads(all_threads, threads, multiprocessors, v.sums * 32);
+  } else {
+    if (tile_count > 1) threads = std::min(threads, tuning::most_threads_of_tiles);  // others work while one stages
+    const auto too_many = [&] {  // for a tile, or so that some multiprocessors have none
+      return (tile_count > 1 && threads > std::uint64_t{v.tile_slices} * v.sums * 32) ||
+             all_threads < 2 * multiprocessors * threads;
+    };
+    while (threads > tuning::least_threads && too_many()) threads /= 2;
+  }
+  const std::uint64_t resident = multiprocessors * policy.blocks * (policy.threads / threads);
   const std::uint32_t teams = threads / 32 / v.sums;
   std::uint64_t staged = 0, work = div_up(v.slice_count, teams);
-  Tiles tiles{static_cast<std::uint32_t>(tile_count), 1, 0};
+  const auto largest_table = static_cast<std::uint32_t>(part.view.info().params[param_largest_tile]);
+  Tiles tiles{static_cast<std::uint32_t>(tile_count), 1, 0, {0, largest_table}};
   if constexpr (K::source == Source::table) {
-    staged = round_up(part.view.info().params[param_largest_tile] * sizeof(V), alignof(double2));
+    staged = round_up(largest_table * sizeof(V), alignof(double2));
     if (staged > tuning::max_staged_bytes) staged = 0;
     if (tiles.count > 1) {
       tiles.pieces = tuning::pieces_of_tile(tiles.count, v.tile_slices, teams, resident);

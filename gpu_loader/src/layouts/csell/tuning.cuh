@@ -38,9 +38,9 @@ struct Policy {
 /// (H200).
 constexpr Policy policy(Source source, int block, Size size) {
   if (size == Size::few) {
-    constexpr unsigned threads = launch_rules::csell::threads_of_few;
-    return block == 1 ? Policy{threads, 4, 4, 16}
-                      : Policy{threads, 4, 1, launch_rules::csell::steps_of_blocks(block, true)};
+    constexpr unsigned threads = launch_rules::csell::warps_of_few * 32;
+    return block == 1 ? Policy{threads, 1, 4, 16}
+                      : Policy{threads, 1, 1, launch_rules::csell::steps_of_blocks(block, true)};
   }
   switch (source) {
     case Source::table:

@@ -14,7 +14,7 @@ namespace {
 
 /// `Lanes` lanes per row: lane i takes entries i, i + Lanes, ...; then the tree.
 template <unsigned Lanes, class A, class V, class P>
-__global__ void __launch_bounds__(tuning::csr_rows_threads, tuning::csr_rows_blocks)
+__global__ void __launch_bounds__(tuning::csr_rows_threads(Lanes), tuning::csr_rows_blocks(Lanes))
     rows_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
                 RowMap map, Prefetch prefetch) {
   const V alpha = alpha_in.get(), beta = beta_in.get();
@@ -68,7 +68,8 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads, tuning::csr_rows_blo
 
 template <unsigned Lanes, class V, class A, class P>
 void launch_rows(const PartView& part, const Arrays<A, P>& a, const MultiplyCall& call) {
-  constexpr unsigned threads = tuning::csr_rows_threads;
+  const unsigned threads =
+      Lanes > 1 ? tuning::csr_rows_threads(Lanes) : tuning::csr_scalar_threads(a.rows, call.device.multiprocessors);
   const unsigned blocks = blocks_for(std::uint64_t{a.rows} * Lanes, threads);
   launch(rows_kernel<Lanes, A, V, P>, blocks, threads, call.stream, a, device_scalar<V>(call.alpha),
          static_cast<const V*>(call.x), device_scalar<V>(call.beta), static_cast<V*>(call.y), RowMap{call.row_list},

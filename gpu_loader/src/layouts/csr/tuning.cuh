@@ -6,14 +6,26 @@
 
 namespace spmvpack::gpu_loader::tuning {
 
-inline constexpr unsigned csr_rows_threads = 256;  ///< scalar, vector
+/// Threads of a block of vector; at most of scalar.
+constexpr unsigned csr_rows_threads(unsigned lanes) { return lanes == 1 ? 1024 : 256; }
+/// Large blocks of scalar find more of x in the first-level cache: triangles numbered at random in windows of 1,024
+/// take 125 us with 512 threads, 154 with 256 (H200). Larger ones gain nothing more than where all rows are on the
+/// device at once, and FP32 loses (5 points: 1.07 to 1.12 times).
+constexpr unsigned csr_scalar_threads(std::uint64_t rows, std::uint64_t multiprocessors) {
+  constexpr unsigned at_once = 2048, usual = 512;
+  return rows > at_once * multiprocessors ? usual
+                                          : launch_rules::even_threads(rows, csr_rows_threads(1), multiprocessors);
+}
 /// Of these, blocks that fill a multiprocessor, so that none is kept out for want of registers: with 39 of them, 64,000
 /// rows of 16 entries take 14.9 us instead of 12.5 (H200).
 #ifdef __CUDA_ARCH__
-inline constexpr unsigned csr_rows_blocks = launch_rules::multiprocessor_threads(__CUDA_ARCH__) / csr_rows_threads;
+inline constexpr unsigned compiled_architecture = __CUDA_ARCH__;
 #else
-inline constexpr unsigned csr_rows_blocks = launch_rules::multiprocessor_threads(0) / csr_rows_threads;
+inline constexpr unsigned compiled_architecture = 0;
 #endif
+constexpr unsigned csr_rows_blocks(unsigned lanes) {
+  return launch_rules::multiprocessor_threads(compiled_architecture) / csr_rows_threads(lanes);
+}
 /// vector: entries of a lane whose loads are on their way together, in the same turn of all lanes of the row. A row of
 /// the mean length has one or two for each lane, or any number where a row has all 32. One: the compiler unrolls the
 /// loop, in which few lanes are seldom apart.

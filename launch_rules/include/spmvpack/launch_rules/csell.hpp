@@ -5,16 +5,14 @@
 
 namespace spmvpack::launch_rules::csell {
 
-/// With fewer warps than 16 for each multiprocessor, all run at once, and the kernel is that for few slices, which has
-/// four groups on their way together. Twice as many in turn take longer than with any other kernel: rail_79841 13.4 us
-/// instead of 10.5 (H200).
+/// With fewer warps than these for each multiprocessor, all run at once, in one block, and the kernel is that for few
+/// slices, which has four groups on their way together. Twice as many in turn take longer than with any other kernel:
+/// rail_79841 13.4 us instead of 10.5 (H200).
+inline constexpr unsigned warps_of_few = 16;
 constexpr bool are_few(std::uint64_t slices, std::uint64_t sums, std::uint64_t multiprocessors) {
-  constexpr std::uint64_t warps = 16;
-  return slices * sums < warps * multiprocessors;
+  return slices * sums < warps_of_few * multiprocessors;
 }
 inline constexpr int groups_of_few = 4;
-/// Threads of its blocks: as many warps as a slice has at most, so that a block's are those of one slice or of several.
-inline constexpr unsigned threads_of_few = 128;
 
 /// Of blocks of 2 x 2 and more, and with mirrors: steps of a group whose values and elements of x are on their way
 /// together, unless values are in tables.
