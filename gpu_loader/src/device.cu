@@ -77,6 +77,7 @@ DeviceFacts device_facts() {
   facts.compute_minor = attribute(cudaDevAttrComputeCapabilityMinor);
   facts.shared_bytes = static_cast<std::uint64_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   facts.multiprocessors = static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount));
+  facts.multiprocessor_threads = static_cast<unsigned>(attribute(cudaDevAttrMaxThreadsPerMultiProcessor));
   facts.l2_bytes = static_cast<std::uint64_t>(attribute(cudaDevAttrL2CacheSize));
   require_cuda(cudaDriverGetVersion(&facts.driver_version), "querying the driver's version");
   facts.early_launches = code_can_wait({__CUDA_ARCH_LIST__}, facts.compute_major * 100 + facts.compute_minor * 10) &&

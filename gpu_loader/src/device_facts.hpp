@@ -13,7 +13,8 @@ namespace spmvpack::gpu_loader {
 struct DeviceFacts {
   int compute_major = 0, compute_minor = 0;
   unsigned multiprocessors = 0;
-  int driver_version = 0;  ///< in CUDA's encoding: 12.3 is 12030
+  unsigned multiprocessor_threads = 0;  ///< that one holds at once
+  int driver_version = 0;               ///< in CUDA's encoding: 12.3 is 12030
   std::uint64_t l2_bytes = 0;
   std::uint64_t shared_bytes = 0;  ///< shared memory that a block can have
   /// Whether kernels started by launch_early() may begin before the previous one has ended; they wait where they must.

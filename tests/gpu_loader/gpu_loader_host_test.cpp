@@ -28,6 +28,7 @@
 #include "spmvpack/launch_rules/csr.hpp"
 #include "spmvpack/launch_rules/device.hpp"
 #include "spmvpack/launch_rules/padded_rows.hpp"
+#include "spmvpack/launch_rules/prefetch.hpp"
 
 namespace spmvpack::gpu_loader {
 namespace {
@@ -159,7 +160,24 @@ TEST_CASE("rows are few and long where each has work for its threads, and none h
   CHECK(LongRows::blocks(1, std::uint64_t{1} << 31U, std::uint64_t{1} << 31U) == 512);
 }
 
-TEST_CASE("even blocks: each multiprocessor has as many, and none is left out") {
+TEST_CASE("what blocks fetch of an array is all of its whole units, in even shares, and nothing behind it") {
+  using launch_rules::prefetch::Shares;
+  for (const std::uint64_t address : {std::uint64_t{4096}, std::uint64_t{4100}, (std::uint64_t{1} << 40U) + 8})
+    for (const std::uint64_t bytes : {0U, 1U, 15U, 16U, 17U, 4096U, 32'000'000U})
+      for (const unsigned blocks : {1U, 3U, 132U, 1024U, 5'000'000U}) {
+        const auto [begin, units, of_block] = launch_rules::prefetch::shares_of(address, bytes, blocks);
+        CHECK(begin % Shares::unit == 0);
+        CHECK(begin <= address);
+        CHECK(address - begin < Shares::unit);
+        const std::uint64_t end = begin + std::uint64_t{units} * Shares::unit;
+        CHECK(end <= address + bytes);
+        CHECK(address + bytes - end < Shares::unit);
+        CHECK(std::uint64_t{of_block} * blocks >= units);
+        CHECK((units == 0 || (std::uint64_t{of_block} - 1) * blocks < units));
+      }
+}
+
+TEST_CASE("even blocks: no multiprocessor has more than it must") {
   using launch_rules::even_threads;
   CHECK(even_threads(0, 1024, 132) == 32);
   CHECK(even_threads(1, 1024, 132) == 32);
@@ -168,7 +186,7 @@ TEST_CASE("even blocks: each multiprocessor has as many, and none is left out") 
   CHECK(even_threads(132 * 1024, 1024, 132) == 1024);
   CHECK(even_threads(132 * 1024 + 1, 1024, 132) == 544);
   CHECK(even_threads(2813 * 2 * 32, 1024, 132, 64) == 704);
-  CHECK(even_threads(1320 * 128, 480 * 3, 132, 128) == 1280);
+  CHECK(even_threads(1320 * 128, 1024, 132, 128) == 640);
   for (const unsigned team : {32U, 64U, 128U, 1024U})
     for (const std::uint64_t threads : {1U, 4224U, 4225U, 99'999U, 135'168U, 135'169U, 1'000'000U, 123'456'789U}) {
       const unsigned most = 1024 / team * team, of_block = even_threads(threads, most, 132, team);
@@ -300,12 +318,16 @@ TEST_CASE("launch numbers: Hopper's own, safe ones for all others") {
     CHECK(launch_rules::ccoo::team_blocks * ccoo_team_threads <= 2048);
   }
   // Whole warps, and no more threads than a block may have.
-  for (const unsigned threads : {ccoo_threads, ccoo_team_threads, csr_rows_threads(1), csr_rows_threads(32),
-                                 csr_scalar_threads(1, 132), csr_scalar_threads(1 << 20, 132), pcsr_product_threads,
-                                 balanced_threads, carry_threads, vector_threads, check_threads}) {
+  for (const unsigned threads :
+       {ccoo_threads, ccoo_team_threads, csr_rows_threads(1), csr_rows_threads(32), csr_scalar_threads(1, 132, 2048),
+        csr_scalar_threads(1 << 20, 132, 2048), pcsr_product_threads, balanced_threads, carry_threads, vector_threads,
+        check_threads}) {
     CHECK(threads % 32 == 0);
     CHECK(threads <= 1024);
   }
+  CHECK(csr_scalar_threads(270'000, 132, 2048) == 1024);
+  CHECK(csr_scalar_threads(128 * 1536, 128, 1536) == 768);
+  CHECK(csr_scalar_threads(128 * 1536 + 1, 128, 1536) == 512);
   CHECK(launch_rules::ccoo::takes_team(1000000, 10, 0));
   CHECK(launch_rules::ccoo::takes_team(640, 10, 256));
   CHECK(!launch_rules::ccoo::takes_team(641, 10, 256));

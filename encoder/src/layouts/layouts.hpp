@@ -70,9 +70,9 @@ constexpr std::uint64_t chain_of(std::uint64_t steps, std::uint64_t at_once) { r
 constexpr std::uint64_t chain_beside(std::uint64_t loads, std::uint64_t bytes, std::uint64_t bytes_of_load) {
   return std::max(loads - std::min(loads, bytes / bytes_of_load), div_up(loads, 4));
 }
-/// The units of the kernels that give each row a thread, by the longest row.
+/// The units of the kernels that give each row a thread.
 struct RowChain {
-  std::uint64_t loads;  ///< NAME.chain
+  std::uint64_t loads;  ///< NAME.chain, of the longest row
   std::uint64_t slots;  ///< NAME.chain_slots: those of the batches that it is loaded in
   std::uint64_t turns;  ///< NAME.turns
 };

@@ -142,8 +142,9 @@ __global__ void __launch_bounds__(most)
   *at = empty ? before : fma(alpha, sum, before);
 }
 
+/// `sorted`: by length, see launch_of().
 template <class Geometry>
-void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall& call) {
+void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall& call, bool sorted) {
   const std::uint64_t rows = part.rows();
   if (rows == 0) return;
   dispatch_types(part.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
@@ -157,7 +158,7 @@ void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall
     };
     constexpr bool single = sizeof(V) == 4;
     const auto [batch, block_threads, held] =
-        rules::launch_of(rows, part.info().nnz, single, call.device.multiprocessors, call.row_list != nullptr);
+        rules::launch_of(rows, part.info().nnz, single, call.device.multiprocessors, sorted);
     if (batch == rules::large_batch(single))
       start(rows_kernel<rules::large_batch(single), rules::most_threads_of_large, A, V, Geometry>, block_threads);
     else if (batch == rules::medium_batch)

@@ -60,7 +60,7 @@ class Prefetch {
   Prefetch() = default;
 
   static constexpr unsigned most = 3;
-  static constexpr std::uint32_t unit = 16;  ///< bytes that a fetch counts, and begins at a multiple of
+  static constexpr std::uint32_t unit = launch_rules::prefetch::Shares::unit;
 
   struct Share {
     const std::byte* begin = nullptr;
@@ -68,9 +68,10 @@ class Prefetch {
     Share() = default;
     Share(DeviceBytes array, unsigned blocks) {
       const auto address = reinterpret_cast<std::uintptr_t>(array.begin);
-      begin = static_cast<const std::byte*>(array.begin) - address % unit;  // still inside: allocations begin there
-      units = static_cast<std::uint32_t>((address % unit + array.count) / unit);
-      of_block = (units + blocks - 1) / blocks;
+      const launch_rules::prefetch::Shares all = launch_rules::prefetch::shares_of(address, array.count, blocks);
+      begin = static_cast<const std::byte*>(array.begin) - (address - all.begin);
+      units = all.units;
+      of_block = all.of_block;
     }
     __device__ __forceinline__ void fetch() const {
 #if __CUDA_ARCH__ >= 900

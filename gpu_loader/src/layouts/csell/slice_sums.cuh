@@ -89,6 +89,7 @@ __device__ void add_steps(const V* __restrict__ x, V (&sum)[block], Has&& has, C
 /// Calls f with n, from 1 to `most`, rounded up to a multiple of `by`, as a constant.
 template <int most, int by, class Function>
 __device__ void with_constant(std::uint32_t n, Function&& f) {
+  static_assert(most % by == 0);
   if constexpr (most > by) {
     if (n <= most - by) return with_constant<most - by, by>(n, f);
   }

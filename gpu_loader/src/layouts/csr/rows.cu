@@ -69,7 +69,8 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads(Lanes), tuning::csr_r
 template <unsigned Lanes, class V, class A, class P>
 void launch_rows(const PartView& part, const Arrays<A, P>& a, const MultiplyCall& call) {
   const unsigned threads =
-      Lanes > 1 ? tuning::csr_rows_threads(Lanes) : tuning::csr_scalar_threads(a.rows, call.device.multiprocessors);
+      Lanes > 1 ? tuning::csr_rows_threads(Lanes)
+                : tuning::csr_scalar_threads(a.rows, call.device.multiprocessors, call.device.multiprocessor_threads);
   const unsigned blocks = blocks_for(std::uint64_t{a.rows} * Lanes, threads);
   launch(rows_kernel<Lanes, A, V, P>, blocks, threads, call.stream, a, device_scalar<V>(call.alpha),
          static_cast<const V*>(call.x), device_scalar<V>(call.beta), static_cast<V*>(call.y), RowMap{call.row_list},

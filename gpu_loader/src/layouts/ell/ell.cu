@@ -58,7 +58,7 @@ void multiply_padded(const PartView& part, const MultiplyCall& call) {
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   if (call.kernel == padded) return multiply_padded(part.view, call);
-  padded_rows::multiply(part.view, geometry(part.view), call);
+  padded_rows::multiply(part.view, geometry(part.view), call, false);
 }
 
 }  // namespace

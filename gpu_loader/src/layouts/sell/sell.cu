@@ -39,7 +39,7 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
-  padded_rows::multiply(part.view, geometry(part.view), call);
+  padded_rows::multiply(part.view, geometry(part.view), call, call.row_list != nullptr);
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 
 namespace spmvpack::launch_rules::bitflag {
 
-/// Threads of a block, if there is enough work for all multiprocessors. Whatever their number, a multiprocessor holds
+/// Threads of a block, if there is enough work for all multiprocessors; if all of it is on the device at once, blocks
+/// are even (even_threads()), of max_threads at most. Whatever their number, a multiprocessor holds
 /// 1,024: with 64 registers each, all loads of a chunk are on their way together (with 40 registers circuit takes 200
 /// us instead of 124; H200). With hot columns one large block shares their copy.
 inline constexpr unsigned max_threads = 1024, usual_threads = 512, multiprocessor_threads = 1024;

@@ -17,7 +17,7 @@ struct RowLaunch {
 /// The three sizes of a batch, by whether vectors are single precision.
 constexpr int large_batch(bool single) { return single ? 14 : 16; }
 inline constexpr int medium_batch = 7, small_batch = 4;
-/// The most threads of a block with each: as many as a multiprocessor holds, or half of that.
+/// The most threads of a block with each, so that one or two of them are what a multiprocessor has (FP64).
 inline constexpr unsigned most_threads_of_large = 512;
 constexpr unsigned most_threads_of_medium(bool single) { return single ? 512 : 1024; }
 constexpr unsigned most_threads_of_small(bool single) { return single ? 256 : 768; }
@@ -28,9 +28,9 @@ constexpr unsigned most_threads_of_small(bool single) { return single ? 256 : 76
 /// 7 and 4: 41 slots in each of 50,000 rows 12.5, 13.1 and 15.3; 21 in 117,000 15.6, 13.9 and 14.6; 27 in 175,000 22.7,
 /// 23.1 and 22.1; 41 in 205,000 35.5, 34.4 and 38.9; 7 in a million 39.1, 31.8 and 30.9.
 ///
-/// Where all are on the device at once, blocks are even: 0.98 times (43 matrices of more rows: 1.03 with 768 threads).
-/// Not where rows are `sorted` by length, as one multiprocessor would have the longest: rows of a power law took 1.2 to
-/// 1.4 times as long.
+/// Where all are on the device at once (FP32: up to 1,024 rows for each multiprocessor), blocks are even: 0.98 times
+/// (43 matrices of more rows: 1.03 with 768 threads). Not where rows are `sorted` by length, as one multiprocessor
+/// would have the longest: rows of a power law took 1.2 to 1.4 times as long.
 constexpr RowLaunch launch_of(std::uint64_t rows, std::uint64_t nnz, bool single, std::uint64_t multiprocessors,
                               bool sorted) {
   constexpr std::uint64_t short_row = 8;  // entries on average; no more of them would be on their way

@@ -19,6 +19,20 @@ inline constexpr std::uint64_t limit_with_x = 32'000'000;
 /// each of 115 of 144,175 5.5 and 5.8, and 138 in each of 1,295 of 647,585 10.2 and 10.6 (csr, H200).
 inline constexpr std::uint64_t most_bytes_of_x = 6'000'000, most_columns_of_entry = 64;
 
+/// Of an array, what the blocks of a grid fetch: block b has the units [b of_block, (b + 1) of_block), as far as there
+/// are so many, from `begin` on.
+struct Shares {
+  static constexpr std::uint32_t unit = 16;  ///< bytes that a fetch counts, and begins at a multiple of
+  std::uint64_t begin = 0;
+  std::uint32_t units = 0, of_block = 0;
+};
+/// An array may begin within a unit, which is still inside its allocation, as these begin with one; what it ends with
+/// of a unit is not fetched.
+constexpr Shares shares_of(std::uint64_t address, std::uint64_t bytes, unsigned blocks) {
+  const auto units = static_cast<std::uint32_t>((address % Shares::unit + bytes) / Shares::unit);
+  return {address - address % Shares::unit, units, (units + blocks - 1) / blocks};
+}
+
 /// The layouts whose kernels fetch ahead.
 inline constexpr std::array<std::string_view, 9> layouts{"csr",  "ell", "ellpack_r", "sell",   "pjds",
                                                          "ccoo", "amb", "csell",     "bitflag"};
