@@ -4,9 +4,8 @@
 #include "bitflag_cases.hpp"
 #include "bitflag_lies.hpp"
 #include "catch.hpp"
-#include "device.hpp"
+#include "host_products.hpp"
 #include "spmvpack/container/layouts/bitflag.hpp"
-#include "spmvpack/host_loader/host_matrix.hpp"
 #include "variants.hpp"
 
 namespace spmvpack::test {
@@ -18,19 +17,7 @@ using Settings = std::map<std::string, std::string>;
 /// The kernel gives the host's bits, at any place in memory, for sums alone, with alpha and beta, and for beta alone.
 template <class V>
 void require_bits_of_host(const CsrMatrix& matrix, const Settings& settings) {
-  const Encoded file = encode(matrix, "bitflag", settings);
-  const auto host = host_loader::HostMatrix::load(open(file.bytes));
-  const DeviceMatrix a = load_device(file.bytes);
-  REQUIRE(a.device_bytes() == file.device_bytes);
-  const auto x = random_vector<V>(matrix.cols, 7), y0 = random_vector<V>(matrix.rows, 8);
-  std::vector<V> sums(matrix.rows), scaled = y0, beta_alone = y0;
-  host.multiply<V>(1, x, 0, sums, 2);
-  host.multiply<V>(V{-2.5}, x, V{0.75}, scaled, 2);
-  host.multiply<V>(0, x, V{0.75}, beta_alone, 2);
-  REQUIRE(same_bits(multiply<V>(a, x, ""), sums));
-  REQUIRE(same_bits(multiply<V>(a, x, "", 1, 0, nullptr, 1), sums));
-  REQUIRE(same_bits(multiply<V>(a, x, "", V{-2.5}, V{0.75}, &y0), scaled));
-  REQUIRE(same_bits(multiply<V>(a, x, "", 0, V{0.75}, &y0), beta_alone));
+  test::require_bits_of_host<V>(matrix, "bitflag", settings);
 }
 
 template <class A, class V>

@@ -5,8 +5,7 @@
 
 #include "catch.hpp"
 #include "csell_cases.hpp"
-#include "device.hpp"
-#include "spmvpack/host_loader/host_matrix.hpp"
+#include "host_products.hpp"
 #include "variants.hpp"
 #include "worked_example.hpp"
 
@@ -16,22 +15,6 @@ namespace {
 using gpu_loader::DeviceMatrix;
 using gpu_loader::Scalar;
 using Settings = std::map<std::string, std::string>;
-
-/// The default kernel gives the host's bits, at any place in memory, for sums alone and with alpha and beta.
-template <class V>
-void require_bits_of_host(const CsrMatrix& matrix, const std::string& layout, const Settings& settings) {
-  const Encoded file = encode(matrix, layout, settings);
-  const auto host = host_loader::HostMatrix::load(open(file.bytes));
-  const DeviceMatrix a = load_device(file.bytes);
-  REQUIRE(a.device_bytes() == file.device_bytes);
-  const auto x = random_vector<V>(matrix.cols, 7), y0 = random_vector<V>(matrix.rows, 8);
-  std::vector<V> sums(matrix.rows), scaled = y0;
-  host.multiply<V>(1, x, 0, sums, 2);
-  host.multiply<V>(V{-2.5}, x, V{0.75}, scaled, 2);
-  REQUIRE(same_bits(multiply<V>(a, x, ""), sums));
-  REQUIRE(same_bits(multiply<V>(a, x, "", 1, 0, nullptr, 1), sums));
-  REQUIRE(same_bits(multiply<V>(a, x, "", V{-2.5}, V{0.75}, &y0), scaled));
-}
 
 template <class A, class V>
 void all_cases() {

@@ -3,8 +3,7 @@
 
 #include "catch.hpp"
 #include "csell_cases.hpp"
-#include "device.hpp"
-#include "spmvpack/host_loader/host_matrix.hpp"
+#include "host_products.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -17,30 +16,6 @@ std::uint64_t multiprocessors() {
   return static_cast<std::uint64_t>(count);
 }
 
-/// What the default kernel makes of x, without and with beta.
-template <class V>
-struct Products {
-  std::vector<V> sums, scaled;
-};
-template <class V>
-Products<V> on_host(const CsrMatrix& matrix, const std::string& layout, const Settings& settings) {
-  const auto host = host_loader::HostMatrix::load(open(encode(matrix, layout, settings).bytes));
-  const auto x = random_vector<V>(matrix.cols, 7), y0 = random_vector<V>(matrix.rows, 8);
-  Products<V> y{std::vector<V>(matrix.rows), y0};
-  host.multiply<V>(1, x, 0, y.sums, 2);
-  host.multiply<V>(V{-2.5}, x, V{0.75}, y.scaled, 2);
-  return y;
-}
-template <class V>
-void require_on_device(const CsrMatrix& matrix, const std::string& layout, const Settings& settings,
-                       const Products<V>& expected) {
-  INFO(layout << ", " << matrix.rows << " rows");
-  const auto a = load_device(encode(matrix, layout, settings).bytes);
-  const auto x = random_vector<V>(matrix.cols, 7), y0 = random_vector<V>(matrix.rows, 8);
-  REQUIRE(same_bits(multiply<V>(a, x, ""), expected.sums));
-  REQUIRE(same_bits(multiply<V>(a, x, "", V{-2.5}, V{0.75}, &y0), expected.scaled));
-}
-
 /// Rows of up to `longest` entries, so that `csr/scalar` is the default of csr if these are eight at most.
 template <class V>
 void rows_of_all_layouts(std::uint64_t rows, std::uint32_t longest) {
@@ -50,10 +25,14 @@ void rows_of_all_layouts(std::uint64_t rows, std::uint32_t longest) {
     for (std::uint32_t& c : row) c = static_cast<std::uint32_t>(rng() % 5000);
     return row;
   });
-  const Products<V> in_order = on_host<V>(matrix, "ell", {});  // each row's entries from the first to the last
-  for (const char* const layout : {"ell", "ellpack_r", "pjds"}) require_on_device<V>(matrix, layout, {}, in_order);
-  for (const char* const sigma : {"1", "256"}) require_on_device<V>(matrix, "sell", {{"sell.sigma", sigma}}, in_order);
-  if (longest <= 8) require_on_device<V>(matrix, "csr", {}, in_order);
+  const HostProducts<V> in_order(encode(matrix, "ell"), matrix);  // each row's entries from the first to the last
+  const auto same = [&](const char* layout, const Settings& settings) {
+    INFO(layout << ", " << rows << " rows");
+    require_products(encode(matrix, layout, settings), in_order);
+  };
+  for (const char* const layout : {"ell", "ellpack_r", "pjds"}) same(layout, {});
+  for (const char* const sigma : {"1", "256"}) same("sell", {{"sell.sigma", sigma}});
+  if (longest <= 8) same("csr", {});
 }
 
 TEST_CASE("rows that are all on the device at once: in order, whatever the number and the size of blocks") {
@@ -73,8 +52,7 @@ TEST_CASE("csell: few slices and not so few, several of a block: the host's bits
       const std::uint64_t rows = 32 * slices - 5;
       const auto same = [&](const CsrMatrix& matrix, const char* values) {
         INFO(slices << " slices, sums " << sums << ", " << values);
-        const Settings settings{{"csell.values", values}, {"csell.sums", sums}};
-        require_on_device<double>(matrix, "csell", settings, on_host<double>(matrix, "csell", settings));
+        require_bits_of_host<double>(matrix, "csell", {{"csell.values", values}, {"csell.sums", sums}});
       };
       for (const char* const values : {"raw", "table"}) {
         const int kind = values == std::string("raw") ? 3 : 2;

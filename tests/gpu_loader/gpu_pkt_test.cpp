@@ -2,10 +2,9 @@
 // gpu_test.
 
 #include "catch.hpp"
-#include "device.hpp"
+#include "host_products.hpp"
 #include "matrices.hpp"
 #include "products.hpp"
-#include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -16,22 +15,13 @@ using Settings = std::map<std::string, std::string>;
 template <class A, class V>
 void require_bits_of_host(const CsrMatrix& matrix, const Settings& settings) {
   const Encoded file = encode(matrix, "pkt", settings);
-  const auto host = host_loader::HostMatrix::load(open(file.bytes));
-  const DeviceMatrix a = load_device(file.bytes);
+  const HostProducts<V> host(file, matrix);
+  if (open(file.bytes).parts().size() == 1) return require_products(file, host);
+  const DeviceMatrix a = load_device(file.bytes);  // coo's kernel has an order of its own: tests/orders/csr.hpp
   REQUIRE(a.device_bytes() == file.device_bytes);
-  const auto x = random_vector<V>(matrix.cols, 7), y0 = random_vector<V>(matrix.rows, 8);
-  std::vector<V> sums(matrix.rows), scaled = y0;
-  host.multiply<V>(1, x, 0, sums, 2);
-  host.multiply<V>(V{-2.5}, x, V{0.75}, scaled, 2);
-  const std::vector<V> found = multiply<V>(a, x, "");
-  if (open(file.bytes).parts().size() > 1) {  // coo's kernel has an order of its own: tests/orders/csr.hpp
-    require_correct<A>(matrix, x, found);
-    REQUIRE(same_bits(multiply<V>(a, x, ""), found));
-    return;
-  }
-  REQUIRE(same_bits(found, sums));
-  REQUIRE(same_bits(multiply<V>(a, x, "", 1, 0, nullptr, 1), sums));
-  REQUIRE(same_bits(multiply<V>(a, x, "", V{-2.5}, V{0.75}, &y0), scaled));
+  const std::vector<V> found = multiply<V>(a, host.x, "");
+  require_correct<A>(matrix, host.x, found);
+  REQUIRE(same_bits(multiply<V>(a, host.x, ""), found));
 }
 
 /// Rows of 0 to `longest` entries, most of them near the diagonal.
