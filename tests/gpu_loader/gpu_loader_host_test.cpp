@@ -318,16 +318,15 @@ TEST_CASE("launch numbers: Hopper's own, safe ones for all others") {
     CHECK(launch_rules::ccoo::team_blocks * ccoo_team_threads <= 2048);
   }
   // Whole warps, and no more threads than a block may have.
-  for (const unsigned threads :
-       {ccoo_threads, ccoo_team_threads, csr_rows_threads(1), csr_rows_threads(32), csr_scalar_threads(1, 132, 2048),
-        csr_scalar_threads(1 << 20, 132, 2048), pcsr_product_threads, balanced_threads, carry_threads, vector_threads,
-        check_threads}) {
+  for (const unsigned threads : {ccoo_threads, ccoo_team_threads, csr_rows_threads, csr_scalar_threads,
+                                 csr_scalar_block(1, 132), csr_scalar_block(1 << 20, 132), pcsr_product_threads,
+                                 balanced_threads, carry_threads, vector_threads, check_threads}) {
     CHECK(threads % 32 == 0);
     CHECK(threads <= 1024);
   }
-  CHECK(csr_scalar_threads(270'000, 132, 2048) == 1024);
-  CHECK(csr_scalar_threads(128 * 1536, 128, 1536) == 768);
-  CHECK(csr_scalar_threads(128 * 1536 + 1, 128, 1536) == 512);
+  CHECK(csr_scalar_block(90'000, 132) == 704);
+  CHECK(csr_scalar_block(132 * 2048, 132) == 1024);
+  CHECK(csr_scalar_block(132 * 2048 + 1, 132) == 512);
   CHECK(launch_rules::ccoo::takes_team(1000000, 10, 0));
   CHECK(launch_rules::ccoo::takes_team(640, 10, 256));
   CHECK(!launch_rules::ccoo::takes_team(641, 10, 256));

@@ -12,9 +12,9 @@
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {
 
-/// `Lanes` lanes per row: lane i takes entries i, i + Lanes, ...; then the tree.
-template <unsigned Lanes, class A, class V, class P>
-__global__ void __launch_bounds__(tuning::csr_rows_threads(Lanes), tuning::csr_rows_blocks(Lanes))
+/// `Lanes` lanes per row: lane i takes entries i, i + Lanes, ...; then the tree. Blocks have `most` threads at most.
+template <unsigned Lanes, unsigned most, class A, class V, class P>
+__global__ void __launch_bounds__(most, tuning::csr_rows_blocks(most))
     rows_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
                 RowMap map, Prefetch prefetch) {
   const V alpha = alpha_in.get(), beta = beta_in.get();
@@ -68,14 +68,19 @@ __global__ void __launch_bounds__(tuning::csr_rows_threads(Lanes), tuning::csr_r
 
 template <unsigned Lanes, class V, class A, class P>
 void launch_rows(const PartView& part, const Arrays<A, P>& a, const MultiplyCall& call) {
-  const unsigned threads =
-      Lanes > 1 ? tuning::csr_rows_threads(Lanes)
-                : tuning::csr_scalar_threads(a.rows, call.device.multiprocessors, call.device.multiprocessor_threads);
-  const unsigned blocks = blocks_for(std::uint64_t{a.rows} * Lanes, threads);
-  launch(rows_kernel<Lanes, A, V, P>, blocks, threads, call.stream, a, device_scalar<V>(call.alpha),
-         static_cast<const V*>(call.x), device_scalar<V>(call.beta), static_cast<V*>(call.y), RowMap{call.row_list},
-         Prefetch::of<V>(blocks, call, part, bytes_of(part.get<std::uint32_t>("col_idx")),
-                         bytes_of(part.get<A>("values"))));
+  const auto start = [&](auto kernel, unsigned threads) {
+    const unsigned blocks = blocks_for(std::uint64_t{a.rows} * Lanes, threads);
+    launch(kernel, blocks, threads, call.stream, a, device_scalar<V>(call.alpha), static_cast<const V*>(call.x),
+           device_scalar<V>(call.beta), static_cast<V*>(call.y), RowMap{call.row_list},
+           Prefetch::of<V>(blocks, call, part, bytes_of(part.get<std::uint32_t>("col_idx")),
+                           bytes_of(part.get<A>("values"))));
+  };
+  if constexpr (Lanes == 1) {
+    if (call.device.multiprocessor_threads == 2 * tuning::csr_scalar_threads)
+      return start(rows_kernel<Lanes, tuning::csr_scalar_threads, A, V, P>,
+                   tuning::csr_scalar_block(a.rows, call.device.multiprocessors));
+  }
+  start(rows_kernel<Lanes, tuning::csr_rows_threads, A, V, P>, tuning::csr_rows_threads);
 }
 
 }  // namespace

@@ -12,20 +12,23 @@ inline constexpr unsigned compiled_architecture = __CUDA_ARCH__;
 inline constexpr unsigned compiled_architecture = 0;
 #endif
 
-/// Threads of a block of vector; at most of scalar.
-constexpr unsigned csr_rows_threads(unsigned lanes) { return lanes == 1 ? 1024 : 256; }
-/// Threads of a block of scalar, on multiprocessors that hold so many. Large blocks find more of x in the first-level
-/// cache: triangles numbered at random in windows of 1,024 take 125 us with 512 threads, 154 with 256 (H200). Of more
-/// rows than are on the device at once, larger blocks gain nothing more, and FP32 loses (5 points: 1.07 to 1.12 times).
-constexpr unsigned csr_scalar_threads(std::uint64_t rows, std::uint64_t multiprocessors, unsigned held) {
+inline constexpr unsigned csr_rows_threads = 256;  ///< of a block of vector and scalar
+/// At most of a block of scalar, where two of them are all that a multiprocessor holds. Large blocks find more of x in
+/// the first-level cache: triangles numbered at random in windows of 1,024 take 125 us with 512 threads, 154 with 256
+/// (H200).
+inline constexpr unsigned csr_scalar_threads = 1024;
+/// Of more rows than are on the device at once, larger blocks gain nothing more, and FP32 loses (5 points: 1.07 to 1.12
+/// times).
+constexpr unsigned csr_scalar_block(std::uint64_t rows, std::uint64_t multiprocessors) {
   constexpr unsigned usual = 512;
-  const unsigned most = held / 2 < csr_rows_threads(1) ? held / 2 : csr_rows_threads(1);
-  return rows > held * multiprocessors ? usual : launch_rules::even_threads(rows, most, multiprocessors);
+  return rows > 2 * std::uint64_t{csr_scalar_threads} * multiprocessors
+             ? usual
+             : launch_rules::even_threads(rows, csr_scalar_threads, multiprocessors);
 }
-/// Blocks that fill a multiprocessor, so that none is kept out for want of registers: with 39 of them, 64,000 rows of
-/// 16 entries take 14.9 us instead of 12.5 (H200).
-constexpr unsigned csr_rows_blocks(unsigned lanes) {
-  return launch_rules::multiprocessor_threads(compiled_architecture) / csr_rows_threads(lanes);
+/// Blocks of so many threads that fill a multiprocessor, so that none is kept out for want of registers: with 39 of
+/// them, 64,000 rows of 16 entries take 14.9 us instead of 12.5 (H200).
+constexpr unsigned csr_rows_blocks(unsigned threads) {
+  return launch_rules::multiprocessor_threads(compiled_architecture) / threads;
 }
 /// vector: entries of a lane whose loads are on their way together, in the same turn of all lanes of the row. A row of
 /// the mean length has one or two for each lane, or any number where a row has all 32. One: the compiler unrolls the
