@@ -11,7 +11,6 @@
 namespace spmvpack::test {
 namespace {
 
-using gpu_loader::DeviceMatrix;
 using Settings = std::map<std::string, std::string>;
 
 /// The kernel gives the host's bits, at any place in memory, for sums alone, with alpha and beta, and for beta alone.

@@ -26,11 +26,7 @@ void all_cases() {
 }
 
 /// Rows from which on loading makes windows; lines of so many points that have them.
-std::uint64_t rows_for_windows() {
-  int multiprocessors = 0;
-  REQUIRE(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0) == cudaSuccess);
-  return (std::uint64_t{32} * static_cast<unsigned>(multiprocessors) - 1) * 32 + 1;
-}
+std::uint64_t rows_for_windows() { return (32 * multiprocessors() - 1) * 32 + 1; }
 std::uint32_t lines_for_windows(std::uint32_t length) {
   return static_cast<std::uint32_t>((rows_for_windows() + length - 1) / length);
 }

@@ -10,12 +10,6 @@ namespace {
 
 using Settings = std::map<std::string, std::string>;
 
-std::uint64_t multiprocessors() {
-  int count = 0;
-  cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0));
-  return static_cast<std::uint64_t>(count);
-}
-
 /// Rows of up to `longest` entries, so that `csr/scalar` is the default of csr if these are eight at most.
 template <class V>
 void rows_of_all_layouts(std::uint64_t rows, std::uint32_t longest) {

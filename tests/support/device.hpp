@@ -19,6 +19,12 @@ inline void cuda(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
 }
 
+inline std::uint64_t multiprocessors() {
+  int count = 0;
+  cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0));
+  return static_cast<std::uint64_t>(count);
+}
+
 /// Elements in device memory, `shift` elements past a boundary of 256 bytes. What is not set is 0xFF bytes: NaN.
 template <class T>
 class DeviceVector {

@@ -150,7 +150,7 @@ Least least(const Survey& s) {
   // A part of few values and short rows may have windows instead.
   const std::uint64_t in_windows = 3 * launch_rules::csell::most_windows(div_up(s.a.rows(), lanes));
   if (s.longest_row > in_windows || s.values->distinct() > max_step_values) {
-    // Less what bytes hide (hidden_rounds()), with so many bytes for an entry. Where padding takes more, the bytes cost
+    // Less what bytes hide (waited_rounds()), with so many bytes for an entry. Where padding takes more, the bytes cost
     // more than they hide.
     constexpr std::uint64_t most_bytes = 16;
     const std::uint64_t chain = least_chain(groups), hidden = 2 * (s.a.nnz() * most_bytes / bytes_of_round);

@@ -140,16 +140,17 @@ constexpr std::uint64_t chain_beyond(std::uint64_t turns, const WayFacts& f) {
                       hidden = std::min(longest, loads * turns / warps);
   return std::max({longest - hidden, average, least_chain(f.longest)});
 }
-/// Of few slices: rounds of loads in the longest slice, four groups each, and those that cost nothing, if values are
-/// stored one by one: while a warp waits for one, so many bytes of other slices arrive, and all take at least as long
-/// as the memory needs for them.
+/// Of few slices: rounds of loads in the longest slice, four groups each; and those that are waited for. Where values
+/// are stored one by one, so many bytes of other slices arrive during a round, and all take at least as long as the
+/// memory needs for them.
 constexpr std::uint64_t few_rounds(const WayFacts& f) {
   return div_up(f.longest, f.sums * launch_rules::csell::groups_of_few);
 }
 inline constexpr std::uint64_t bytes_of_round = 10'000'000;
-constexpr std::uint64_t hidden_rounds(const WayFacts& f) {
+constexpr std::uint64_t waited_rounds(const WayFacts& f) {
   const std::uint64_t rounds = few_rounds(f);
-  return f.source != Source::raw || rounds == 0 ? 0 : std::min(rounds - 1, f.device_bytes / bytes_of_round);
+  if (f.source != Source::raw || rounds == 0) return rounds;
+  return rounds - std::min(rounds - 1, f.device_bytes / bytes_of_round);
 }
 
 /// csell.chain: with so few slices that they have a kernel of their own or not, and so many other turns.
@@ -158,7 +159,7 @@ constexpr std::uint64_t chain(const WayFacts& f, bool few, std::uint64_t turns) 
   // loaded together. Of 5 points of 264 x 264 a multiply takes 5.4 us, and 6.6 were foreseen (H200).
   const bool shared =
       turns == 0 && f.block == 1 && f.offset_groups == 0 && (f.source == Source::step || f.source == Source::single);
-  if (few || shared) return 2 * (few_rounds(f) - (few ? hidden_rounds(f) : 0));
+  if (few || shared) return 2 * waited_rounds(f);  // what is shared has no raw values
   const std::uint64_t loads = chain_beyond(turns, f);
   // Where a mirror's slot begins is loaded after the group that names it, and before its value.
   return has_mirrors_of(f) && f.block == 1 ? loads / 2 * 3 : loads;
@@ -215,7 +216,7 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
     work.push_back({"csell.few_groups", few_groups(f)});
   }
   if (table) work.push_back({"csell.tables", 1});
-  if (few && f.source == Source::raw) work.push_back({"csell.few_raw_rounds", few_rounds(f) - hidden_rounds(f)});
+  if (few && f.source == Source::raw) work.push_back({"csell.few_raw_rounds", waited_rounds(f)});
   if (few && f.sums > 1) {
     work.push_back({"csell.few_teams", 1});
     work.push_back({"csell.few_idle", slots * idle_groups(f, device)});

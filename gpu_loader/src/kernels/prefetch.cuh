@@ -37,10 +37,10 @@ class Prefetch {
     const std::uint64_t x_bytes = part.cols() * sizeof(V);
     if (x_bytes <= launch_rules::prefetch::most_bytes_of_x &&
         part.cols() / launch_rules::prefetch::most_columns_of_entry <= part.info().nnz)
-      fetch.shares_[0] = Share({call.x, x_bytes}, blocks);
+      fetch.shares_[0] = shares_of({call.x, x_bytes}, blocks);
     if (bytes > launch_rules::prefetch::limit_of(part.info().layout)) return fetch;
-    fetch.shares_[1] = Share(first, blocks);
-    fetch.shares_[2] = Share(second, blocks);
+    fetch.shares_[1] = shares_of(first, blocks);
+    fetch.shares_[2] = shares_of(second, blocks);
     return fetch;
   }
 
@@ -52,7 +52,7 @@ class Prefetch {
     const unsigned warp = threadIdx.x / 32, last = blockDim.x / 32 - 1;
 #pragma unroll
     for (unsigned i = 0; i < most; ++i)
-      if (warp == min(i, last)) shares_[i].fetch();
+      if (warp == min(i, last)) get(shares_[i]);
 #endif
   }
 
@@ -60,30 +60,21 @@ class Prefetch {
   Prefetch() = default;
 
   static constexpr unsigned most = 3;
-  static constexpr std::uint32_t unit = launch_rules::prefetch::Shares::unit;
 
-  struct Share {
-    const std::byte* begin = nullptr;
-    std::uint32_t units = 0, of_block = 0;
-    Share() = default;
-    Share(DeviceBytes array, unsigned blocks) {
-      const auto address = reinterpret_cast<std::uintptr_t>(array.begin);
-      const launch_rules::prefetch::Shares all = launch_rules::prefetch::shares_of(address, array.count, blocks);
-      begin = static_cast<const std::byte*>(array.begin) - (address - all.begin);
-      units = all.units;
-      of_block = all.of_block;
-    }
-    __device__ __forceinline__ void fetch() const {
+  using Shares = launch_rules::prefetch::Shares;
+  static Shares shares_of(DeviceBytes array, unsigned blocks) {
+    return launch_rules::prefetch::shares_of(reinterpret_cast<std::uintptr_t>(array.begin), array.count, blocks);
+  }
+  static __device__ __forceinline__ void get(const Shares& all) {
 #if __CUDA_ARCH__ >= 900
-      const std::uint64_t from = std::uint64_t{blockIdx.x} * of_block;
-      if (from >= units) return;
-      asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin + from * unit),
-                   "r"(min(of_block, units - static_cast<std::uint32_t>(from)) * unit)
-                   : "memory");
+    const std::uint64_t from = std::uint64_t{blockIdx.x} * all.of_block;
+    if (from >= all.units) return;
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(all.begin + from * Shares::unit),
+                 "r"(min(all.of_block, all.units - static_cast<std::uint32_t>(from)) * Shares::unit)
+                 : "memory");
 #endif
-    }
-  };
-  Share shares_[most];
+  }
+  Shares shares_[most];
 };
 
 }  // namespace spmvpack::gpu_loader

@@ -4,7 +4,16 @@
 
 #include <cstdint>
 
+#include "spmvpack/launch_rules/device.hpp"
+
 namespace spmvpack::gpu_loader::tuning {
+
+/// Threads that a multiprocessor holds, of the architecture that is compiled for.
+#ifdef __CUDA_ARCH__
+inline constexpr unsigned multiprocessor_threads = launch_rules::multiprocessor_threads(__CUDA_ARCH__);
+#else
+inline constexpr unsigned multiprocessor_threads = launch_rules::multiprocessor_threads(0);
+#endif
 
 inline constexpr unsigned balanced_threads = 128;  ///< csr's merge, coo: a warp per chunk
 /// Blocks that a multiprocessor holds at once: 64 registers per thread, with which none spills.

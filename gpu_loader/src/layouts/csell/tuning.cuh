@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/tuning.cuh"
 #include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/launch_rules/csell.hpp"
 #include "spmvpack/launch_rules/device.hpp"
@@ -65,15 +66,9 @@ struct SliceKernel {
   static constexpr unsigned max_warps = policy.threads / 32;
 };
 
-/// Threads that a multiprocessor holds, of the architecture that is compiled for.
-#ifdef __CUDA_ARCH__
-inline constexpr unsigned multiprocessor_threads = launch_rules::multiprocessor_threads(__CUDA_ARCH__);
-#else
-inline constexpr unsigned multiprocessor_threads = launch_rules::multiprocessor_threads(0);
-#endif
 /// Policy::blocks, as far as the architecture has room for their threads.
 constexpr unsigned bound_blocks(const Policy& policy) {
-  const unsigned room = multiprocessor_threads / policy.threads;
+  const unsigned room = gpu_loader::tuning::multiprocessor_threads / policy.threads;
   return policy.blocks < room ? policy.blocks : room;
 }
 /// Larger tables are read through the caches: every device has room for these, beside the sums of teams.

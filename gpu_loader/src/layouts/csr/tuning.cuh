@@ -2,15 +2,10 @@
 // csr's launch numbers, the same on every architecture; not measured against others. No result depends on them: what
 // the order of additions depends on is in launch_rules/csr.hpp, including IPCSR's threads.
 
+#include "kernels/tuning.cuh"
 #include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::gpu_loader::tuning {
-
-#ifdef __CUDA_ARCH__
-inline constexpr unsigned compiled_architecture = __CUDA_ARCH__;
-#else
-inline constexpr unsigned compiled_architecture = 0;
-#endif
 
 inline constexpr unsigned csr_rows_threads = 256;  ///< of a block of vector and scalar
 /// At most of a block of scalar, where two of them are all that a multiprocessor holds. Large blocks find more of x in
@@ -27,9 +22,7 @@ constexpr unsigned csr_scalar_block(std::uint64_t rows, std::uint64_t multiproce
 }
 /// Blocks of so many threads that fill a multiprocessor, so that none is kept out for want of registers: with 39 of
 /// them, 64,000 rows of 16 entries take 14.9 us instead of 12.5 (H200).
-constexpr unsigned csr_rows_blocks(unsigned threads) {
-  return launch_rules::multiprocessor_threads(compiled_architecture) / threads;
-}
+constexpr unsigned csr_rows_blocks(unsigned threads) { return multiprocessor_threads / threads; }
 /// vector: entries of a lane whose loads are on their way together, in the same turn of all lanes of the row. A row of
 /// the mean length has one or two for each lane, or any number where a row has all 32. One: the compiler unrolls the
 /// loop, in which few lanes are seldom apart.

@@ -45,7 +45,9 @@ constexpr RowLaunch launch_of(std::uint64_t rows, std::uint64_t nnz, bool single
   if (single) {
     // Large blocks find more of x in the first-level cache where rows are long (log-distance columns 86 instead of 90
     // us); where they are short, small ones are faster (5 points 63 instead of 67 us).
-    return at_most(small.held) ? small : RowLaunch{medium_batch, are_short ? 256U : 512U, medium.held};
+    return at_most(small.held)
+               ? small
+               : RowLaunch{medium_batch, are_short ? 256U : most_threads_of_medium(single), medium.held};
   }
   if (at_most(small.held)) return even(small, most_threads_of_small(single));
   return at_most(2 * std::uint64_t{medium.held}) ? medium : small;
