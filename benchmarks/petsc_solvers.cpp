@@ -172,6 +172,7 @@ struct Outside {
     layout = encoded.plan.layouts();
     gpu_loader::DeviceLoadOptions options;
     options.check_structure = false;
+    options.cache_share = gpu_loader::solver_cache_share;  // as the plug-in has it
     multiplier.emplace(
         gpu_loader::DeviceMatrix::load(Container::open(memory_source(sink.take()), "memory"), nullptr, options));
   }

@@ -237,7 +237,10 @@ int main(int argc, char** argv) try {
     return 1;
   }
   const std::size_t n = csr.rows;
-  const spmvpack::gpu_loader::DeviceMultiplier ours(spmvpack::gpu_loader::DeviceMatrix::load(container));
+  spmvpack::gpu_loader::DeviceLoadOptions options;
+  options.cache_share = spmvpack::gpu_loader::solver_cache_share;  // one multiply after the other
+  const spmvpack::gpu_loader::DeviceMultiplier ours(
+      spmvpack::gpu_loader::DeviceMatrix::load(container, nullptr, options));
   const Cusparse cusparse_csr(csr, false), cusparse_coo(csr, true);
   const Multiply with_ours = [&](const double* x, double* y) {
     ours.multiply<double>(1.0, {x, n}, 0.0, {y, n}, nullptr);

@@ -50,14 +50,26 @@ std::uint64_t parse_number(std::string_view option, std::string_view text, std::
   fail(option, text, fmt::format("a number from {} to {}", least, most));
 }
 
-double parse_quantity(std::string_view option, std::string_view text, std::string_view unit) {
-  constexpr double least = 1e-3, most = 1e6;
+namespace {
+
+double parse_real(std::string_view option, std::string_view text, double least, double most,
+                  const std::string& expected) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   // Written so that NaN is refused.
   if (error != std::errc{} || end != text.data() + text.size() || !(number >= least && number <= most))
-    fail(option, text, fmt::format("a number of {} from 0.001 to 1000000", unit));
+    fail(option, text, expected);
   return number;
+}
+
+}  // namespace
+
+double parse_quantity(std::string_view option, std::string_view text, std::string_view unit) {
+  return parse_real(option, text, 1e-3, 1e6, fmt::format("a number of {} from 0.001 to 1000000", unit));
+}
+
+double parse_fraction(std::string_view option, std::string_view text) {
+  return parse_real(option, text, 0, 1, "a number from 0 to 1");
 }
 
 double parse_speed(std::string_view option, std::string_view text) {

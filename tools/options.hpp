@@ -14,6 +14,8 @@ namespace spmvpack::tools {
 
 /// A positive number of `unit`s, from 0.001 to a million. Error(errc::usage).
 double parse_quantity(std::string_view option, std::string_view text, std::string_view unit);
+/// A number from 0 to 1.
+double parse_fraction(std::string_view option, std::string_view text);
 /// The value of --value-type: "f64" or "f32".
 ValueType parse_value_type(std::string_view text);
 /// A number of bytes: "4096", "512M", "8GiB". K, M, G and T are powers of 1,024.

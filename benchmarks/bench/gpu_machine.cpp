@@ -1,4 +1,5 @@
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -36,7 +37,8 @@ std::string version_text(int version) {
 
 class GpuMachine final : public Machine {
  public:
-  GpuMachine(const LoadOptions& options, bool with_peers) : options_(options) {
+  GpuMachine(const LoadOptions& options, bool with_peers, std::optional<double> cache_share)
+      : options_(options), cache_share_(cache_share) {
     const std::vector<gpu_loader::DeviceInfo> devices = gpu_loader::devices();
     if (devices.empty())
       throw Error(errc::no_device, "no GPU, or no driver for one", {}, "use --device host, or check nvidia-smi");
@@ -58,6 +60,7 @@ class GpuMachine final : public Machine {
          {"cuda_driver", version_text(driver)}},
         "L2",
         device.l2_bytes};
+    if (cache_share) facts_.details.emplace_back("cache_share", fmt::format("{}", *cache_share));
     if (!with_peers) return;
     cusparse_ = load_cusparse(timer_->stream(), options.threads);
     facts_.details.emplace_back("cusparse", cusparse_->version());
@@ -114,6 +117,7 @@ class GpuMachine final : public Machine {
     gpu_loader::DeviceLoadOptions options;
     options.threads = options_.threads;
     options.progress = options_.progress;
+    if (cache_share_) options.cache_share = *cache_share_;
     const DeviceMatrix matrix = DeviceMatrix::load(container, timer_->stream(), options);
     const std::vector<KernelInfo> kernels = matrix.kernels();
     // First the kernel that is each part's default: what most users run.
@@ -225,6 +229,7 @@ class GpuMachine final : public Machine {
   }
 
   LoadOptions options_;
+  std::optional<double> cache_share_;
   MachineFacts facts_;
   std::optional<gpu_loader::DeviceTimer> timer_;
   std::shared_ptr<void> x_, y_;
@@ -235,8 +240,9 @@ class GpuMachine final : public Machine {
 
 }  // namespace
 
-std::unique_ptr<Machine> make_gpu_machine(const LoadOptions& options, bool with_peers) {
-  return std::make_unique<GpuMachine>(options, with_peers);
+std::unique_ptr<Machine> make_gpu_machine(const LoadOptions& options, bool with_peers,
+                                          std::optional<double> cache_share) {
+  return std::make_unique<GpuMachine>(options, with_peers, cache_share);
 }
 
 }  // namespace spmvpack::bench

@@ -92,8 +92,9 @@ class Machine {
 };
 
 std::unique_ptr<Machine> make_host_machine(const LoadOptions& options);
-/// Device 0. With `with_peers` cuSPARSE is loaded. Errors: errc::unsupported in a build without CUDA, or where cuSPARSE
-/// is not found; errc::no_device.
-std::unique_ptr<Machine> make_gpu_machine(const LoadOptions& options, bool with_peers);
+/// Device 0. With `with_peers` cuSPARSE is loaded. `cache_share`: DeviceLoadOptions::cache_share, if not its default.
+/// Errors: errc::unsupported in a build without CUDA, or where cuSPARSE is not found; errc::no_device.
+std::unique_ptr<Machine> make_gpu_machine(const LoadOptions& options, bool with_peers,
+                                          std::optional<double> cache_share);
 
 }  // namespace spmvpack::bench

@@ -34,7 +34,7 @@ struct Growing<spmvpack_encode_options> {
 };
 template <>
 struct Growing<spmvpack_load_options> {
-  static constexpr std::size_t first_size = sizeof(spmvpack_load_options);
+  static constexpr std::size_t first_size = offsetof(spmvpack_load_options, cache_percent);
   static constexpr const char* made_by = "spmvpack_load_default()";
 };
 template <>
@@ -126,7 +126,7 @@ void initialize(spmvpack_encode_options* c, std::size_t size) {
 }
 
 void initialize(spmvpack_load_options* c, std::size_t size) {
-  write_sized(c, size, {.size = size, .memory_limit = 0, .threads = 0, .check_contents = 0});
+  write_sized(c, size, {.size = size, .memory_limit = 0, .threads = 0, .check_contents = 0, .cache_percent = 0});
 }
 
 void initialize(spmvpack_multiply_description* c, std::size_t size, spmvpack_type vectors) {
@@ -185,6 +185,18 @@ LoadOptions options_of(const spmvpack_load_options* c) {
   all.threads = options.threads;
   all.memory_limit = options.memory_limit;
   all.check_contents = options.check_contents != 0;
+  return all;
+}
+
+gpu_loader::DeviceLoadOptions device_options_of(const spmvpack_load_options* c) {
+  const LoadOptions asked = options_of(c);
+  gpu_loader::DeviceLoadOptions all;
+  all.threads = asked.threads;
+  all.memory_limit = asked.memory_limit;
+  all.check_contents = asked.check_contents;
+  const std::int64_t percent = c == nullptr ? 0 : sized(c).cache_percent;
+  require(percent >= 0 && percent <= 100, "cache_percent is not between 0 and 100");
+  if (percent != 0) all.cache_share = static_cast<double>(percent) / 100;
   return all;
 }
 

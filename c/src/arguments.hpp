@@ -10,6 +10,7 @@
 #include "spmvpack/container/reader.hpp"
 #include "spmvpack/container/types.hpp"
 #include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/spmvpack.h"
 #include "status.hpp"
 
@@ -29,6 +30,7 @@ void initialize(spmvpack_payback* c, std::size_t size);
 /// The defaults if there are none.
 spmvpack_encode_options options_of(const spmvpack_encode_options* c);
 LoadOptions options_of(const spmvpack_load_options* c);
+gpu_loader::DeviceLoadOptions device_options_of(const spmvpack_load_options* c);
 
 /// Errors of the aim and of what is to measure, too.
 encoder::EncodeRequest request_of(const spmvpack_encode_options& c);

@@ -350,12 +350,8 @@ spmvpack_status spmvpack_load_with(const spmvpack_container* container, const sp
     require_pointer(container, "container");
     require_pointer(matrix, "matrix");
     *matrix = nullptr;
-    const LoadOptions asked = options_of(options);
-    spmvpack::gpu_loader::DeviceLoadOptions on_device;
-    on_device.threads = asked.threads;
-    on_device.memory_limit = asked.memory_limit;
-    on_device.check_contents = asked.check_contents;
-    *matrix = new spmvpack_matrix{DeviceMatrix::load(container->container, static_cast<Stream>(stream), on_device)};
+    *matrix = new spmvpack_matrix{
+        DeviceMatrix::load(container->container, static_cast<Stream>(stream), device_options_of(options))};
   });
 }
 

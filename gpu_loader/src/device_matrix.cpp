@@ -14,11 +14,14 @@
 #include "kernels/vectors.hpp"
 #include "layouts/registry.hpp"
 #include "matrix.hpp"
+#include "spmvpack/launch_rules/cache.hpp"
 
 namespace spmvpack::gpu_loader {
 namespace {
 
 using format::MapKind;
+
+static_assert(solver_cache_share == launch_rules::cache::most_share);
 
 /// Chooses the kernel of each part.
 class KernelChoice {
@@ -139,6 +142,8 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_ide
   T* const y_copy = reinterpret_cast<T*>(copies + column_bytes(operand.cols, asked.vectors, asked.strided_x));
   const bool scales = first_part_scales(operand, impl_->infos);
   const KernelChoice choice(impl_->layouts, asked.kernel);
+  const bool keep = launch_rules::cache::keeps(impl_->section_bytes + (operand.rows + operand.cols) * sizeof(T), y.cols,
+                                               impl_->device.l2_bytes, impl_->cache_share);
   for (std::uint64_t j = 0; j < y.cols; ++j) {  // kernels take one column
     const T* from = x.column(j);
     T* to = y.column(j);
@@ -159,6 +164,7 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_ide
                            .alpha = negate ? negative(alpha) : alpha,
                            .beta = add ? Scalar<T>(1) : beta,
                            .conjugate = conjugate,
+                           .keep = keep,
                            .x = from,
                            .y = to,
                            .workspace = copies + columns_bytes(operand, asked),

@@ -121,7 +121,9 @@ std::function<std::shared_ptr<void>(std::uint64_t)> scratch_of(const DeviceLoadO
   return [&options](std::uint64_t bytes) { return allocate(options.allocator, bytes); };
 }
 
-void require_kernels(std::span<const std::size_t> layouts, const DeviceLoadOptions& options) {
+void require_options(std::span<const std::size_t> layouts, const DeviceLoadOptions& options) {
+  if (!(options.cache_share >= 0 && options.cache_share <= 1))
+    throw Error(errc::usage, fmt::format("cache_share is {}", options.cache_share), {}, "use a number from 0 to 1");
   for (const KernelId kernel : options.kernels)
     if (!kernel.is_default()) require_kernel(layouts, kernel);
 }
@@ -131,6 +133,7 @@ void prepare(DeviceMatrix::Impl& impl, std::uint64_t bytes, Stream stream, const
              const std::string& name) {
   LoadContext context;
   context.device = impl.device;
+  impl.cache_share = options.cache_share;
   context.stream = stream;
   context.scratch = scratch_of(options);
   context.allocate = [&](std::uint64_t more) {
@@ -157,7 +160,7 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
   impl->infos = container.parts();
   for (const PartInfo& info : impl->infos)
     impl->layouts.push_back(find_layout(info.layout));  // refuses before the bytes are read
-  require_kernels(impl->layouts, options);
+  require_options(impl->layouts, options);
   if (options.check_contents)
     check_contents(
         container,
@@ -190,7 +193,7 @@ DeviceMatrix DeviceMatrix::of_sections(DeviceContents contents, Stream stream, c
   impl->facts = contents.facts;
   impl->infos = std::move(contents.parts);
   for (const PartInfo& info : impl->infos) impl->layouts.push_back(find_layout(info.layout));
-  require_kernels(impl->layouts, options);
+  require_options(impl->layouts, options);
   std::uint64_t bytes = 0;
   for (PartInfo& info : impl->infos) info.counts = {};
   for (const DeviceSection& s : contents.sections) {

@@ -13,6 +13,7 @@ struct DeviceMatrix::Impl {
   MatrixFacts facts;
   DeviceFacts device;
   std::uint64_t section_bytes = 0, allocated_bytes = 0, prepared_bytes = 0;
+  double cache_share = 0;        ///< DeviceLoadOptions::cache_share
   std::shared_ptr<void> memory;  ///< of the sections
   std::vector<PartInfo> infos;   ///< the parts' views point to these
   std::vector<DevicePart> parts;

@@ -47,9 +47,9 @@ def load(source: Any, device: Literal["cpu"] | None = None, *, threads: int = 0,
          check_contents: bool = False) -> Matrix: ...
 @overload
 def load(source: Any, device: Any, *, threads: int = 0, memory_limit: int = 0,
-         check_contents: bool = False) -> DeviceMatrix: ...
+         check_contents: bool = False, cache_share: float | None = None) -> DeviceMatrix: ...
 def load(source: Any, device: Any = None, *, threads: int = 0, memory_limit: int = 0,
-         check_contents: bool = False) -> Matrix | DeviceMatrix:
+         check_contents: bool = False, cache_share: float | None = None) -> Matrix | DeviceMatrix:
     """Loads a container, whose checksums and structure are checked.
 
     Args:
@@ -60,17 +60,22 @@ def load(source: Any, device: Any = None, *, threads: int = 0, memory_limit: int
         memory_limit: bytes of the host's memory that may be taken; 0: what it has free.
         check_contents: also unpack the matrix in host memory, and check that it has the container's digest, field and
             symmetry, and that A^T, if it is stored, is its transpose. Without it, A^T may be any matrix of its size.
+        cache_share: on a GPU, as Matrix.to() has it.
 
     Raises:
+        ValueError: a cache_share without a GPU, or not from 0 to 1.
         Error: "io"; "bad_input" (no container); "corrupt"; "unsupported" (another version); "too_large" (beyond a limit
             of the format); "out_of_memory"; "no_device".
     """
+    on_host = device in (None, "cpu")
+    if on_host and cache_share is not None:
+        raise ValueError("cache_share is of a GPU's L2 cache: name a device, or leave it away")
     container = open_container(source, memory_limit)
     if check_contents:
         container.check_contents(threads, memory_limit)
-    if device in (None, "cpu"):
+    if on_host:
         return Matrix(container, threads, memory_limit)
-    return DeviceMatrix(container, device, threads)
+    return DeviceMatrix(container, device, threads, cache_share)
 
 
 def __getattr__(name: str) -> Any:

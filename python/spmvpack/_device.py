@@ -182,10 +182,13 @@ class DeviceMatrix(Products):
 
     _scipy = "tocsr() of the matrix on the host"
 
-    def __init__(self, container: _native.Container, device: Any, threads: int = 0) -> None:
+    def __init__(self, container: _native.Container, device: Any, threads: int = 0,
+                 cache_share: float | None = None) -> None:
+        if cache_share is not None and not 0 <= cache_share <= 1:
+            raise ValueError(f"cache_share is {cache_share!r}, expected a number from 0 to 1")
         super().__init__(container.info())
         self.device = device_index(device)
-        self._matrix = _native.DeviceMatrix.load(container, self.device, threads)
+        self._matrix = _native.DeviceMatrix.load(container, self.device, threads, cache_share)
         self._workspaces = _Workspaces()
 
     @property

@@ -28,9 +28,10 @@ struct Multiplier {
   Operation operation;
 };
 
-OnDevice load_on_device(const Container& container, int device, int threads) {
+OnDevice load_on_device(const Container& container, int device, int threads, std::optional<double> cache_share) {
   gpu_loader::DeviceLoadOptions options;
   options.threads = threads;
+  if (cache_share) options.cache_share = *cache_share;
   options.progress = stops_on_signals();
   const nb::gil_scoped_release no_gil;
   const CurrentDevice current(device);
@@ -121,7 +122,7 @@ void bind_device(nb::module_& m) {
       .def("multiply_at", &multiply_at,
            nb::sig("def multiply_at(self, x: int, y: int, alpha: float, beta: float, stream: int, /) -> None"));
   nb::class_<OnDevice>(m, "DeviceMatrix", "A matrix in device memory.")
-      .def_static("load", &load_on_device, "container"_a, "device"_a, "threads"_a)
+      .def_static("load", &load_on_device, "container"_a, "device"_a, "threads"_a, "cache_share"_a.none())
       .def_ro("device", &OnDevice::device)
       .def_prop_ro("allocated_bytes", [](const OnDevice& a) { return a.matrix.allocated_bytes(); })
       .def("multiplier", &multiplier, "dtype"_a, "transpose"_a, "columns"_a)

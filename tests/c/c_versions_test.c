@@ -218,6 +218,10 @@ static int load_options(const spmvpack_container* c) {
   later.known.size = sizeof later;
   REQUIRE(spmvpack_host_load_with(c, &later.known, &m) == SPMVPACK_OK);
   spmvpack_host_free(m);
+  later.known.cache_percent = 101;
+  REQUIRE(spmvpack_load_with(c, &later.known, NULL, (spmvpack_matrix**)(void*)&m) == SPMVPACK_USAGE);
+  REQUIRE(strstr(spmvpack_error_text(), "cache_percent is not between 0 and 100") != NULL);
+  later.known.cache_percent = 90;
   later.unknown = 1;
   REQUIRE(spmvpack_host_load_with(c, &later.known, &m) == SPMVPACK_UNSUPPORTED);
   REQUIRE(spmvpack_load_with(c, &later.known, NULL, (spmvpack_matrix**)(void*)&m) == SPMVPACK_UNSUPPORTED);

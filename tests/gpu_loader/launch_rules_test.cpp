@@ -15,7 +15,9 @@
 #include "layouts/csr/tuning.cuh"
 #include "matrices.hpp"
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
+#include "spmvpack/launch_rules/cache.hpp"
 #include "spmvpack/launch_rules/csr.hpp"
 #include "spmvpack/launch_rules/device.hpp"
 #include "spmvpack/launch_rules/padded_rows.hpp"
@@ -371,6 +373,24 @@ TEST_CASE("the encoder's turns of csr/ipcsr are those of its blocks of rows") {
     CHECK(work["csr.block_chain"] == chain);
   }
   CHECK(blocks_seen > 20);
+}
+
+TEST_CASE("a matrix stays in the L2 cache if its share allows it, of several columns if it fits at all") {
+  constexpr std::uint64_t l2 = 1'000'000;
+  using launch_rules::cache::keeps;
+  const double usual = DeviceLoadOptions{}.cache_share;
+  for (const double share : {0.0, usual, 0.5, solver_cache_share, 1.0}) {
+    const auto most = static_cast<std::uint64_t>(share * l2);
+    CHECK(keeps(most, 1, l2, share));
+    CHECK_FALSE(keeps(most + 1, 1, l2, share));
+  }
+  CHECK(keeps(333'333, 1, l2, usual));
+  for (const std::uint64_t columns : {2, 3, 100}) {
+    CHECK(keeps(900'000, columns, l2, usual));
+    CHECK_FALSE(keeps(900'001, columns, l2, usual));
+    CHECK(keeps(1'000'000, columns, l2, 1));
+    CHECK_FALSE(keeps(1, columns, l2, 0));
+  }
 }
 
 }  // namespace spmvpack::gpu_loader

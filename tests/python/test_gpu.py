@@ -38,6 +38,21 @@ def test_without_a_gpu_it_is_said_what_is_missing(tmp_path):
             assert caught.value.code == "unsupported" and "built without CUDA" in str(caught.value)
 
 
+def test_a_share_of_the_cache_is_from_0_to_1_and_of_a_gpu(tmp_path):
+    m = sp.encode(A)
+    m.save(tmp_path / "a.spmvc")
+    for share in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="expected a number from 0 to 1"):
+            m.to("cuda", cache_share=share)
+    with pytest.raises(ValueError, match="name a device"):
+        sp.load(tmp_path / "a.spmvc", cache_share=0.5)
+    if devices():
+        x = np.ones(A.shape[1])
+        for share in (0, 0.9):
+            assert same_bits(m.to("cuda", cache_share=share) @ x, m @ x)
+            assert same_bits(sp.load(tmp_path / "a.spmvc", "cuda", cache_share=share) @ x, m @ x)
+
+
 class Protocol:
     def __init__(self, value):
         self.value = value

@@ -50,7 +50,8 @@ void add_options(po::options_description& options) {
 
 void add_special_options(po::options_description& options) {
   options.add_options()("target", po::value<std::string>())("kernels", po::value<std::string>())(
-      "peer", po::value<std::vector<std::string>>())("host-vectors", po::bool_switch());
+      "peer", po::value<std::vector<std::string>>())("host-vectors", po::bool_switch())("cache-share",
+                                                                                        po::value<std::string>());
 }
 
 /// Wraps `text` into indented lines of at most 80 columns.
@@ -95,6 +96,9 @@ std::string details() {
       "\n"
       "--target NAME|FILE, as encode has it (default: the device's kind): with --layout\n"
       "auto, what auto chooses for that machine is measured on this one.\n"
+      "\n"
+      "--cache-share S: the matrix stays in the GPU's L2 cache between multiplies if,\n"
+      "with x and y, it takes at most that share of it (0 to 1; default: a third).\n"
       "\n"
       "--device gpu exits with 5 if the build has no CUDA and with 6 if there is no\n"
       "GPU. Containers are written to files in $TMPDIR, else /dev/shm, else /tmp.\n"
@@ -153,19 +157,27 @@ const bench::SuiteMember& find_member(std::span<const bench::SuiteMember> member
 
 bool has_gpu() { return gpu_loader::built_with_cuda() && !gpu_loader::devices().empty(); }
 
+std::optional<double> cache_share(const Invocation& invocation) {
+  if (invocation.options.count("cache-share") == 0) return std::nullopt;
+  return parse_fraction("--cache-share", invocation.text("cache-share"));
+}
+
 std::unique_ptr<bench::Machine> choose_machine(const Invocation& invocation, const LoadOptions& options) {
   const bool chosen = invocation.options.count("device") != 0;
   // With --device host, no driver is queried: it may be broken.
   const std::string device = choice(invocation, "device", {"gpu", "host"}, [] { return has_gpu() ? "gpu" : "host"; });
   const std::string peers =
       choice(invocation, "peers", {"cusparse", "none"}, [&] { return device == "gpu" ? "cusparse" : "none"; });
+  if (device == "host" && invocation.options.count("cache-share") != 0)
+    throw Error(errc::usage, chosen ? "--cache-share with --device host" : "--cache-share without a GPU", {},
+                "it is of a GPU's L2 cache: omit it");
   if (device == "host" && invocation.flag("host-vectors"))
     throw Error(errc::usage, chosen ? "--host-vectors with --device host" : "--host-vectors without a GPU", {},
                 "it times copies of x and y to a GPU and back: omit it");
   if (peers == "none" && invocation.options.count("peer") != 0)
     throw Error(errc::usage, "--peer without a library to compare with", {},
                 "omit it, or measure on a GPU with cuSPARSE");
-  if (device == "gpu") return bench::make_gpu_machine(options, peers == "cusparse");
+  if (device == "gpu") return bench::make_gpu_machine(options, peers == "cusparse", cache_share(invocation));
   if (peers == "cusparse")
     throw Error(errc::usage, chosen ? "--peers cusparse with --device host" : "--peers cusparse without a GPU", {},
                 "cuSPARSE needs a GPU: omit --peers");

@@ -26,6 +26,7 @@ gpu_loader::DeviceLoadOptions load_options(int threads) {
   options.threads = threads;
   options.verify_checksums = false;
   options.check_structure = false;
+  options.cache_share = gpu_loader::solver_cache_share;
   return options;
 }
 

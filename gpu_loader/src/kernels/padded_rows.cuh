@@ -9,6 +9,7 @@
 
 #include "kernels/launch.cuh"
 #include "kernels/prefetch.cuh"
+#include "kernels/read_once.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/tuning.cuh"
@@ -105,7 +106,7 @@ void check(const PartView& part, const Geometry& geometry, std::uint64_t lanes, 
 template <int batch, unsigned most, class A, class V, class Geometry>
 __global__ void __launch_bounds__(most)
     rows_kernel(Geometry geometry, Slots<A> s, std::uint64_t rows, DeviceScalar<V> alpha_in, const V* __restrict__ x,
-                DeviceScalar<V> beta_in, V* y, RowMap map, Prefetch prefetch) {
+                DeviceScalar<V> beta_in, V* y, RowMap map, ReadOnce once, Prefetch prefetch) {
   const V alpha = alpha_in.get(), beta = beta_in.get();
   prefetch(alpha);
   const std::uint64_t r = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -123,8 +124,8 @@ __global__ void __launch_bounds__(most)
       for (int i = 0; i < batch; ++i) {
         const bool has = row.has(step + i);
         const std::uint64_t slot = row.slot(has ? step + i : step);
-        column[i] = __ldcs(s.col_idx + slot);
-        value[i] = static_cast<V>(__ldcs(s.values + slot));
+        column[i] = once(s.col_idx + slot);
+        value[i] = static_cast<V>(once(s.values + slot));
         column[i] = has ? column[i] : no_column;
       }
       issue_loads();
@@ -152,7 +153,7 @@ void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall
       const unsigned blocks = blocks_for(rows, block_threads);
       launch(kernel, blocks, block_threads, call.stream, geometry, slots_of<A>(part), rows,
              device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
-             static_cast<V*>(call.y), RowMap{call.row_list},
+             static_cast<V*>(call.y), RowMap{call.row_list}, ReadOnce(call),
              Prefetch::of<V>(blocks, call, part, bytes_of(part.get<std::uint32_t>("col_idx")),
                              bytes_of(part.get<A>("values"))));
     };

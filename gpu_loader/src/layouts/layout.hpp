@@ -62,6 +62,7 @@ struct MultiplyCall {
   MultiplyDescription description;                                ///< accepted by check_description()
   AnyScalar alpha = Scalar<double>(0), beta = Scalar<double>(0);  ///< of the vectors' type
   bool conjugate = false;  ///< the stored values; it cannot be folded into alpha, as a sign can
+  bool keep = false;       ///< what is read once in the L2 cache: the next multiply finds it there
   const void* x = nullptr;
   void* y = nullptr;
   const std::uint32_t* row_list = nullptr;  ///< device memory: local row r is y's element row_list[r]; null: element r

@@ -48,6 +48,11 @@ struct DeviceAllocator {
   std::function<void(void* memory)> release;
 };
 
+/// DeviceLoadOptions::cache_share for solvers: of matrices that take a third of the L2 cache or more, multiplies that
+/// follow each other take 10 to 20 % less time, and those that do not 3 to 8 % more (docs/BENCHMARKS.md, "What stays in
+/// the L2 cache").
+inline constexpr double solver_cache_share = 0.9;
+
 struct DeviceLoadOptions {
   int threads = 0;                                      ///< for reading, hashing and decompressing; 0: all
   std::uint64_t ring_bytes = std::uint64_t{64} << 20U;  ///< largest size of the pinned host buffer for the transfer
@@ -55,6 +60,10 @@ struct DeviceLoadOptions {
   bool check_structure = true;                          ///< on the device; disable only for trusted files
   bool check_contents = false;     ///< check_contents() on the host first, in available_memory(); see LoadOptions
   std::uint64_t memory_limit = 0;  ///< for allocated_bytes(); 0: the free device memory
+  /// The matrix stays in the GPU's L2 cache from one multiply to the next if, with x and y, it takes at most this share
+  /// of the cache, from 0 (it never stays) to 1. By default, where multiplies that do not find it there are no slower;
+  /// where the next one comes soon, use solver_cache_share.
+  double cache_share = 1.0 / 3;
   ProgressCallback progress;
   DeviceAllocator allocator;
   /// Kernels that multiplies will use (KernelId{}: each part's default). For a layout without a kernel here, all

@@ -8,6 +8,7 @@
 
 #include "kernels/launch.cuh"
 #include "kernels/prefetch.cuh"
+#include "kernels/read_once.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/vectors.hpp"
@@ -57,14 +58,15 @@ __device__ Lane load_lane(const Chunks<A>& c, Index i, LaneRow to) {
 }
 
 template <class A>
-__device__ Lane load_lane(const Chunks<A>& c, std::uint64_t i) {
-  return load_lane(c, i, LaneRow{__ldcs(c.row_idx + i)});
+__device__ Lane load_lane(const Chunks<A>& c, std::uint64_t i, ReadOnce once) {
+  return load_lane(c, i, LaneRow{once(c.row_idx + i)});
 }
 
 /// The sum of lane number `in_chunk` of its chunk. `together`: the loads of a batch of blocks are issued before the
 /// first sum, wherever the compiler would have them.
 template <int block, bool together, class A, class V>
-__device__ V lane_sum(const Chunks<A>& c, const Lane& lane, std::uint32_t in_chunk, const V* __restrict__ x) {
+__device__ V lane_sum(const Chunks<A>& c, const Lane& lane, std::uint32_t in_chunk, const V* __restrict__ x,
+                      ReadOnce once) {
   constexpr int batch = batch_of<block>;
   const std::uint32_t steps = lane.length.steps();
   const V* const segment = x + std::uint64_t{lane.length.segment()} * c.segment_cols;
@@ -78,10 +80,10 @@ __device__ V lane_sum(const Chunks<A>& c, const Lane& lane, std::uint32_t in_chu
 #pragma unroll
     for (int i = 0; i < batch; ++i) {
       const bool stored = step + i < steps;
-      column[i] = stored ? __ldcs(columns + i * c.chunk_rows) : 0;
+      column[i] = stored ? once(columns + i * c.chunk_rows) : 0;
 #pragma unroll
       for (int k = 0; k < block; ++k)
-        value[i][k] = stored ? static_cast<V>(__ldcs(values + (i * block + k) * c.chunk_rows)) : V{0};
+        value[i][k] = stored ? static_cast<V>(once(values + (i * block + k) * c.chunk_rows)) : V{0};
     }
     columns += batch * c.chunk_rows;
     values += batch * block * c.chunk_rows;
@@ -140,7 +142,7 @@ struct Output {
 template <int block, class A, class V>
 __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 1)
     lanes_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
-                 RowMap map, Partials<V> partial, Prefetch prefetch) {
+                 RowMap map, Partials<V> partial, ReadOnce once, Prefetch prefetch) {
   allow_next_kernel();
   const std::uint64_t stride = std::uint64_t{gridDim.x} * threads / c.chunk_rows * c.chunk_rows;
   const std::uint64_t first = std::uint64_t{blockIdx.x} * threads + threadIdx.x, lanes = c.chunks * c.chunk_rows;
@@ -149,13 +151,13 @@ __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 
   const Output<V> out{y, map, alpha, beta_in.get()};
   const auto in_chunk = static_cast<std::uint32_t>(first % c.chunk_rows);
   if (first < stride && first < lanes) {
-    Lane lane = load_lane(c, first);
+    Lane lane = load_lane(c, first, once);
     for (std::uint64_t i = first;; i += stride) {
       const bool more = may_go_on<block> && i + stride < lanes;
-      const Lane next = more ? load_lane(c, i + stride) : lane;
+      const Lane next = more ? load_lane(c, i + stride, once) : lane;
       if (!lane.to.is_none()) {
         V sum = 0;
-        if (alpha != V{0}) sum = lane_sum<block, issues_together<block>, A, V>(c, lane, in_chunk, x);
+        if (alpha != V{0}) sum = lane_sum<block, issues_together<block>, A, V>(c, lane, in_chunk, x, once);
         if (lane.to.is_shared())
           partial.put(i, lane.to, sum);
         else
@@ -174,7 +176,7 @@ __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 
 template <int block, class A, class V>
 __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 1)
     rows_kernel(Chunks<A> c, LanesOfRows lanes_of, DeviceScalar<V> alpha_in, const V* __restrict__ x,
-                DeviceScalar<V> beta_in, V* y, RowMap map, Prefetch prefetch) {
+                DeviceScalar<V> beta_in, V* y, RowMap map, ReadOnce once, Prefetch prefetch) {
   const auto lanes = static_cast<std::uint32_t>(c.chunks * c.chunk_rows);
   const std::uint32_t stride = gridDim.x * threads / c.chunk_rows * c.chunk_rows;
   const std::uint32_t first = blockIdx.x * threads + threadIdx.x;
@@ -182,9 +184,9 @@ __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 
   prefetch(alpha);
   const Output<V> out{y, map, alpha, beta_in.get()};
   const auto sum_of = [&](const Lane& lane, std::uint32_t in_chunk) {
-    return lane_sum<block, issues_together<block>, A, V>(c, lane, in_chunk, x);
+    return lane_sum<block, issues_together<block>, A, V>(c, lane, in_chunk, x, once);
   };
-  const auto load_head = [&](std::uint32_t i) { return load_lane(c, i, LaneRow{__ldcs(lanes_of.heads + i)}); };
+  const auto load_head = [&](std::uint32_t i) { return load_lane(c, i, LaneRow{once(lanes_of.heads + i)}); };
   const std::uint32_t in_chunk = first % c.chunk_rows;
   if (first < stride && first < lanes) {
     Lane lane = load_head(first);
@@ -197,7 +199,7 @@ __global__ void __launch_bounds__(threads, may_go_on<block> ? resident_blocks : 
           const bool shared = lane.to.is_shared();
           sum = sum_of(lane, in_chunk);
           if (shared)
-            for (std::uint32_t n = __ldcs(lanes_of.next + i); n != LaneRow::none; n = __ldcs(lanes_of.next + n))
+            for (std::uint32_t n = once(lanes_of.next + i); n != LaneRow::none; n = once(lanes_of.next + n))
               sum = sum + sum_of(load_lane(c, n, LaneRow{}), n % c.chunk_rows);
         }
         out.put(lane.to.index(), sum, true);
@@ -219,19 +221,19 @@ struct Pair {
 
 /// Two neighbours in memory as one load, used once.
 template <class T>
-__device__ void load_pair(const T* from, T (&to)[2]) {
+__device__ void load_pair(const T* from, T (&to)[2], ReadOnce once) {
   using Both = std::conditional_t<sizeof(T) == 4, uint2, ushort2>;
   static_assert(sizeof(Both) == 2 * sizeof(T));
-  const Both both = __ldcs(reinterpret_cast<const Both*>(from));
+  const Both both = once(reinterpret_cast<const Both*>(from));
   memcpy(to, &both, sizeof both);
 }
 
 template <class A>
-__device__ Pair load_lanes(const Chunks<A>& c, std::uint64_t i) {
+__device__ Pair load_lanes(const Chunks<A>& c, std::uint64_t i, ReadOnce once) {
   const auto chunk = static_cast<std::uint32_t>(i / c.chunk_rows);
   Pair lanes{{}, {__ldg(c.cl + chunk)}, __ldg(c.cs + chunk)};
   std::uint32_t rows[2];
-  load_pair(c.row_idx + i, rows);
+  load_pair(c.row_idx + i, rows, once);
 #pragma unroll
   for (int l = 0; l < 2; ++l) lanes.to[l].bits = rows[l];
   return lanes;
@@ -240,7 +242,7 @@ __device__ Pair load_lanes(const Chunks<A>& c, std::uint64_t i) {
 /// The sums of lanes number `in_chunk` and following of their chunk.
 template <int block, class A, class V>
 __device__ void pair_sums(const Chunks<A>& c, const Pair& lanes, std::uint32_t in_chunk, const V* __restrict__ x,
-                          V (&sum)[2]) {
+                          ReadOnce once, V (&sum)[2]) {
   constexpr int batch = batch_of<block>;
   const std::uint32_t steps = lanes.length.steps();
   const V* const segment = x + std::uint64_t{lanes.length.segment()} * c.segment_cols;
@@ -256,9 +258,9 @@ __device__ void pair_sums(const Chunks<A>& c, const Pair& lanes, std::uint32_t i
 #pragma unroll
     for (int i = 0; i < batch; ++i) {
       if (step + i < steps) {
-        load_pair(columns + i * c.chunk_rows, column[i]);
+        load_pair(columns + i * c.chunk_rows, column[i], once);
 #pragma unroll
-        for (int k = 0; k < block; ++k) load_pair(values + (i * block + k) * c.chunk_rows, value[i][k]);
+        for (int k = 0; k < block; ++k) load_pair(values + (i * block + k) * c.chunk_rows, value[i][k], once);
       } else {
 #pragma unroll
         for (int l = 0; l < 2; ++l) column[i][l] = 0;
@@ -290,16 +292,16 @@ __device__ void pair_sums(const Chunks<A>& c, const Pair& lanes, std::uint32_t i
 template <int block, class A, class V>
 __global__ void __launch_bounds__(pair_threads, pair_blocks)
     pairs_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
-                 RowMap map, Partials<V> partial, Prefetch prefetch) {
+                 RowMap map, Partials<V> partial, ReadOnce once, Prefetch prefetch) {
   allow_next_kernel();
   const std::uint64_t thread = std::uint64_t{blockIdx.x} * pair_threads + threadIdx.x, first = thread * 2;
   const V alpha = alpha_in.get();
   prefetch(alpha);
   const Output<V> out{y, map, alpha, beta_in.get()};
   if (first < c.chunks * c.chunk_rows) {
-    const Pair lanes = load_lanes(c, first);
+    const Pair lanes = load_lanes(c, first, once);
     V sum[2] = {};
-    if (alpha != V{0}) pair_sums<block, A, V>(c, lanes, static_cast<std::uint32_t>(first % c.chunk_rows), x, sum);
+    if (alpha != V{0}) pair_sums<block, A, V>(c, lanes, static_cast<std::uint32_t>(first % c.chunk_rows), x, once, sum);
 #pragma unroll
     for (int l = 0; l < 2; ++l) {
       const LaneRow to = lanes.to[l];
@@ -317,13 +319,13 @@ __global__ void __launch_bounds__(pair_threads, pair_blocks)
 /// The second of the paper's two kernels; the first sets y to beta y.
 template <int block, class A, class V>
 __global__ void __launch_bounds__(threads)
-    atomic_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map) {
+    atomic_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map, ReadOnce once) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
   const V alpha = alpha_in.get();
   if (i >= c.chunks * c.chunk_rows || alpha == V{0}) return;
-  const Lane lane = load_lane(c, i);
+  const Lane lane = load_lane(c, i, once);
   if (lane.to.is_none()) return;
-  const V sum = lane_sum<block, false, A, V>(c, lane, static_cast<std::uint32_t>(i % c.chunk_rows), x);
+  const V sum = lane_sum<block, false, A, V>(c, lane, static_cast<std::uint32_t>(i % c.chunk_rows), x, once);
   const LaneRow to = lane.to;
   atomicAdd(y + map(to.is_shared() ? c.shared_rows[to.index()] : to.index()), alpha * sum);
 }
@@ -336,11 +338,12 @@ void multiply_blocks(const DevicePart& on_device, const MultiplyCall& call) {
   const auto* const x = static_cast<const V*>(call.x);
   auto* const y = static_cast<V*>(call.y);
   const RowMap map{call.row_list};
+  const ReadOnce once(call);
   const std::uint64_t lanes = c.chunks * c.chunk_rows;
   if (call.kernel == atomic) {
     scale_vector(call.description.vectors, call.beta, call.y, call.row_list, part.rows(), call.stream);
     if (lanes != 0)
-      launch(atomic_kernel<block, A, V>, blocks_for(lanes, threads), threads, call.stream, c, alpha, x, y, map);
+      launch(atomic_kernel<block, A, V>, blocks_for(lanes, threads), threads, call.stream, c, alpha, x, y, map, once);
     return;
   }
   const State& state = static_cast<const State&>(*on_device.state);
@@ -352,7 +355,7 @@ void multiply_blocks(const DevicePart& on_device, const MultiplyCall& call) {
                            bytes_of(part.get<A>("values")));
   };
   if (state.heads != nullptr) {
-    launch(rows_kernel<block, A, V>, blocks, threads, call.stream, c, state.lanes(), alpha, x, beta, y, map,
+    launch(rows_kernel<block, A, V>, blocks, threads, call.stream, c, state.lanes(), alpha, x, beta, y, map, once,
            prefetch(blocks));
     return;
   }
@@ -362,12 +365,12 @@ void multiply_blocks(const DevicePart& on_device, const MultiplyCall& call) {
     pairs = c.chunk_rows % 2 == 0 && lanes >= pair_lanes_per_multiprocessor * call.device.multiprocessors;
     if (pairs) {
       const unsigned of_pairs = blocks_for(std::max(lanes / 2, c.empty), pair_threads);
-      launch(pairs_kernel<block, A, V>, of_pairs, pair_threads, call.stream, c, alpha, x, beta, y, map, partial,
+      launch(pairs_kernel<block, A, V>, of_pairs, pair_threads, call.stream, c, alpha, x, beta, y, map, partial, once,
              prefetch(of_pairs));
     }
   }
   if (!pairs && lanes + c.empty != 0)
-    launch(lanes_kernel<block, A, V>, blocks, threads, call.stream, c, alpha, x, beta, y, map, partial,
+    launch(lanes_kernel<block, A, V>, blocks, threads, call.stream, c, alpha, x, beta, y, map, partial, once,
            prefetch(blocks));
   const SharedRows rows = state.rows();
   if (rows.count != 0)

@@ -111,7 +111,8 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
                                   .map = target_map,
                                   .first_sum = sums,
                                   .last_sum = sums + tiles,
-                                  .near = {near_bytes, v.hot_count, how.staged}};
+                                  .near = {near_bytes, v.hot_count, how.staged},
+                                  .once = ReadOnce(call)};
   const auto prefetch = [&](const cudaLaunchConfig_t& config) {
     return Prefetch::of<V>(config.gridDim.x, call, part.view, bytes_of(part.view.get<std::uint32_t>("stream")));
   };

@@ -30,6 +30,7 @@ struct Factors {
   const V* x;
   NearElements<V> near;
   const V* staged;  ///< the near elements in shared memory
+  ReadOnce once;
 };
 
 /// A chunk, and what follows from the header after it.
@@ -271,8 +272,8 @@ __device__ __forceinline__ std::uint32_t multiply_chunk(const View<A>& v, const 
   const ChunkRows row{c.chunk, bytes + at.rows};
   if (share.is_stored()) {
     flags = static_cast<std::uint32_t>(bytes[lane]);
-    columns.load(bytes + at.columns, info.column_bytes(), share.chunk_lanes, lane);
-    values.load(bytes + at.values, share.chunk_lanes, lane);
+    columns.load(bytes + at.columns, info.column_bytes(), share.chunk_lanes, lane, factors.once);
+    values.load(bytes + at.values, share.chunk_lanes, lane, factors.once);
   }
   // Where registers are left, the row that the lane writes first is on its way, too.
   constexpr bool row_ahead = source != Source::raw && source != Source::decimal && near != Near::segment;
@@ -282,7 +283,7 @@ __device__ __forceinline__ std::uint32_t multiply_chunk(const View<A>& v, const 
   std::uint32_t word[lane_entries];
   columns.template get<near == Near::hot>(info.column_bytes(), word);
   if constexpr (source == Source::window || source == Source::decimal)
-    values.load_more(v, info, bytes + at.exponents, lane);
+    values.load_more(v, info, bytes + at.exponents, lane, factors.once);
   V element[lane_entries];
   load_elements<near>(share, c.chunk.base, word, factors, element);
   __syncwarp();

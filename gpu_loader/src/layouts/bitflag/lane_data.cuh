@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/read_once.cuh"
 #include "spmvpack/container/layouts/bitflag.hpp"
 
 namespace spmvpack::gpu_loader::layouts::bitflag_kernels {
@@ -15,18 +16,19 @@ using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 /// words.
 struct LaneColumns {
   uint4 first, second;
-  __device__ void load(const std::byte* columns, std::uint32_t bytes, std::uint32_t chunk_lanes, std::uint32_t lane) {
+  __device__ void load(const std::byte* columns, std::uint32_t bytes, std::uint32_t chunk_lanes, std::uint32_t lane,
+                       ReadOnce once) {
     if (bytes == 1) {
-      const uint2 w = __ldcs(reinterpret_cast<const uint2*>(columns) + lane);
+      const uint2 w = once(reinterpret_cast<const uint2*>(columns) + lane);
       first.x = w.x, first.y = w.y;
     } else {
-      first = __ldcs(reinterpret_cast<const uint4*>(columns) + lane);
+      first = once(reinterpret_cast<const uint4*>(columns) + lane);
     }
     if (bytes == 3) {
-      const uint2 w = __ldcs(reinterpret_cast<const uint2*>(columns + highest_bytes(chunk_lanes)) + lane);
+      const uint2 w = once(reinterpret_cast<const uint2*>(columns + highest_bytes(chunk_lanes)) + lane);
       second.x = w.x, second.y = w.y;
     } else if (bytes == 4) {
-      second = __ldcs(reinterpret_cast<const uint4*>(columns) + chunk_lanes + lane);
+      second = once(reinterpret_cast<const uint4*>(columns) + chunk_lanes + lane);
     }
   }
   /// `hot`: the highest bit of 3 bytes or more says that what they name is no column.
@@ -62,10 +64,10 @@ template <Source source, class A>
 struct LaneValues {
   static constexpr unsigned loads = lane_entries * sizeof(A) / 16;
   uint4 word[loads];
-  __device__ void load(const std::byte* values, std::uint32_t chunk_lanes, std::uint32_t lane) {
+  __device__ void load(const std::byte* values, std::uint32_t chunk_lanes, std::uint32_t lane, ReadOnce once) {
 #pragma unroll
     for (unsigned i = 0; i < loads; ++i)
-      word[i] = __ldcs(reinterpret_cast<const uint4*>(values) + i * chunk_lanes + lane);
+      word[i] = once(reinterpret_cast<const uint4*>(values) + i * chunk_lanes + lane);
   }
   template <class V>
   __device__ V get(unsigned k, const V* /*table*/) const {
@@ -78,8 +80,8 @@ struct LaneValues {
 template <class A>
 struct LaneValues<Source::table, A> {
   uint2 ids;
-  __device__ void load(const std::byte* values, std::uint32_t /*chunk_lanes*/, std::uint32_t lane) {
-    ids = __ldcs(reinterpret_cast<const uint2*>(values) + lane);
+  __device__ void load(const std::byte* values, std::uint32_t /*chunk_lanes*/, std::uint32_t lane, ReadOnce once) {
+    ids = once(reinterpret_cast<const uint2*>(values) + lane);
   }
   template <class V>
   __device__ V get(unsigned k, const V* table) const {
@@ -88,7 +90,7 @@ struct LaneValues<Source::table, A> {
 };
 template <class A>
 struct LaneValues<Source::single, A> {
-  __device__ void load(const std::byte*, std::uint32_t, std::uint32_t) {}
+  __device__ void load(const std::byte*, std::uint32_t, std::uint32_t, ReadOnce) {}
   template <class V>
   __device__ V get(unsigned /*k*/, const V* table) const {
     return table[0];
@@ -99,10 +101,11 @@ template <class A>
 struct LaneValues<Source::window, A> {
   uint4 ids;
   A value[lane_entries];
-  __device__ void load(const std::byte* values, std::uint32_t /*chunk_lanes*/, std::uint32_t lane) {
-    ids = __ldcs(reinterpret_cast<const uint4*>(values) + lane);
+  __device__ void load(const std::byte* values, std::uint32_t /*chunk_lanes*/, std::uint32_t lane, ReadOnce once) {
+    ids = once(reinterpret_cast<const uint4*>(values) + lane);
   }
-  __device__ void load_more(const View<A>& v, Info info, const std::byte* /*exponents*/, std::uint32_t /*lane*/) {
+  __device__ void load_more(const View<A>& v, Info info, const std::byte* /*exponents*/, std::uint32_t /*lane*/,
+                            ReadOnce /*once*/) {
     const A* const window = v.values + std::uint64_t{info.window()} * window_step;
     const std::uint32_t pair[4]{ids.x, ids.y, ids.z, ids.w};
 #pragma unroll
@@ -119,18 +122,19 @@ struct LaneValues<Source::decimal, double> {
   uint4 low, high;
   uint2 exponents;  ///< in bytes
   std::uint32_t least;
-  __device__ void load(const std::byte* values, std::uint32_t chunk_lanes, std::uint32_t lane) {
-    low = __ldcs(reinterpret_cast<const uint4*>(values) + lane);
-    high = __ldcs(reinterpret_cast<const uint4*>(values) + chunk_lanes + lane);
+  __device__ void load(const std::byte* values, std::uint32_t chunk_lanes, std::uint32_t lane, ReadOnce once) {
+    low = once(reinterpret_cast<const uint4*>(values) + lane);
+    high = once(reinterpret_cast<const uint4*>(values) + chunk_lanes + lane);
   }
-  __device__ void load_more(const View<double>& /*v*/, Info info, const std::byte* from, std::uint32_t lane) {
+  __device__ void load_more(const View<double>& /*v*/, Info info, const std::byte* from, std::uint32_t lane,
+                            ReadOnce once) {
     least = info.exponent();
     if (info.exponent_bits() == 0 || lane >= info.lanes()) return;
     if (info.exponent_bits() == 8) {
-      exponents = __ldcs(reinterpret_cast<const uint2*>(from) + lane);
+      exponents = once(reinterpret_cast<const uint2*>(from) + lane);
       return;
     }
-    const std::uint32_t of_4_bits = __ldcs(reinterpret_cast<const std::uint32_t*>(from) + lane);
+    const std::uint32_t of_4_bits = once(reinterpret_cast<const std::uint32_t*>(from) + lane);
     const auto apart = [](std::uint32_t n) {
       n = (n | n << 8) & 0x00FF00FF;
       return (n | n << 4) & 0x0F0F0F0F;

@@ -28,6 +28,7 @@ struct TilesOperands {
   RowMap map;
   V *first_sum, *last_sum;  ///< by tile, see RowSums
   NearElements<V> near;
+  ReadOnce once;
 
   /// Where the sums of rows go. `factor`: alpha. Sums of segments are scaled when they are added up.
   template <Near kind>
@@ -222,7 +223,7 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
   }
   V single = 0;
   if constexpr (source == Source::single) single = static_cast<V>(__ldg(v.values));
-  const Factors<V> factors{source == Source::single ? &single : table, a.x, a.near, staged};
+  const Factors<V> factors{source == Source::single ? &single : table, a.x, a.near, staged, a.once};
   TileWarp<source, near, A, V> warp{v, team, factors, to, of_warps + team.warp * warp_slots + 1, shared};
   if constexpr (near == Near::segment) {
     if constexpr (has_table(source)) load_table<source>(v.values, a.table_values, table);

@@ -58,7 +58,7 @@ __host__ __device__ SharedRows shared_rows(const View<A>& v) {
 template <class A, class V, int K>
 __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_compiled.blocks(K))
     chunk_kernel(View<A> v, unsigned lut_size, std::uint64_t rows, DeviceScalar<V> alpha, const V* __restrict__ x,
-                 DeviceScalar<V> beta, V* y, RowMap map, V* workspace, Prefetch prefetch) {
+                 DeviceScalar<V> beta, V* y, RowMap map, V* workspace, ReadOnce once, Prefetch prefetch) {
   __shared__ V lut[spmvpack::layouts::ccoo::lut_capacity];
   __shared__ Scratch<V> scratch[warps];
   allow_next_kernel();
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(tuning::ccoo_threads, tuning::ccoo_compiled.bl
     next = header_of(v, c + stride, rows);
     const std::byte* const bytes = v.blob + h.offset;
     Scratch<V>& mine = scratch[warp];
-    chunk<A, V, K>(h, bytes, v.single, lut, x, mine, to);
+    chunk<A, V, K>(h, bytes, v.single, lut, x, once, mine, to);
   }
 }
 
@@ -93,7 +93,7 @@ constexpr std::size_t stage_bytes(unsigned threads) {
 template <class A, class V, int K>
 __global__ void __launch_bounds__(tuning::ccoo_most_threads, tuning::ccoo_compiled.most_blocks())
     team_kernel(View<A> v, unsigned lut_size, std::uint64_t rows, DeviceScalar<V> alpha, const V* __restrict__ x,
-                DeviceScalar<V> beta, V* y, RowMap map, V* workspace, Prefetch prefetch) {
+                DeviceScalar<V> beta, V* y, RowMap map, V* workspace, ReadOnce once, Prefetch prefetch) {
   __shared__ V lut[spmvpack::layouts::ccoo::lut_capacity];
   // Two that alternate: some warps may still add up rows of a chunk while others multiply the next one.
   __shared__ TeamScratch<V> scratch[2];
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(tuning::ccoo_most_threads, tuning::ccoo_compil
     const ChunkHeader h = next;
     next = header_of(v, c + gridDim.x, rows);
     const std::byte* const bytes = v.blob + h.offset;
-    team_chunk<A, V, K>(h, bytes, v.single, lut, x, scratch[turn], stages, to);
+    team_chunk<A, V, K>(h, bytes, v.single, lut, x, once, scratch[turn], stages, to);
   }
 }
 
@@ -123,7 +123,7 @@ constexpr unsigned atomic_threads = 256;  ///< B of the paper: the lanes of a ch
 /// row; and the first lane of every row adds atomically to y, which has been scaled.
 template <class A, class V, int K>
 __global__ void __launch_bounds__(atomic_threads)
-    atomic_kernel(View<A> v, DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map) {
+    atomic_kernel(View<A> v, DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map, ReadOnce once) {
   const V alpha = alpha_in.get();
   if (alpha == V{0}) return;
   const unsigned lane = lane_id();
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(atomic_threads)
     const std::byte* const bytes = v.blob + h.offset;
     const unsigned lanes = h.encoding.groups() * 32;
     if (threadIdx.x >= lanes) continue;
-    const Blob blob = Blob::of<A, K>(h.encoding, bytes, lanes, v.single);
+    const Blob blob = Blob::of<A, K>(h.encoding, bytes, lanes, v.single, once);
     const std::uint32_t row = spmvpack::layouts::ccoo::lane_row(h.encoding, h.row_base, bytes, threadIdx.x);
     V sum[1] = {};
     std::uint32_t first = 0, last = 0;
@@ -177,13 +177,13 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
     scale_vector(call.description.vectors, call.beta, call.y, call.row_list, part.view.rows(), call.stream);
     constexpr std::uint64_t most_blocks = (std::uint64_t{1} << 31) - 1;
     return gpu_loader::launch(atomic_kernel<A, V, K>, static_cast<unsigned>(std::min(v.chunks, most_blocks)),
-                              atomic_threads, call.stream, v, alpha, x, y, map);
+                              atomic_threads, call.stream, v, alpha, x, y, map, ReadOnce(call));
   }
   auto* const workspace = reinterpret_cast<V*>(call.workspace);
   const auto run = [&](auto kernel, unsigned grid, unsigned threads, std::size_t shared_bytes) {
     cudaLaunchConfig_t config = launch_config(grid, threads, call.stream);
     config.dynamicSmemBytes = shared_bytes;
-    gpu_loader::launch(config, kernel, v, lut_size, part.view.rows(), alpha, x, beta, y, map, workspace,
+    gpu_loader::launch(config, kernel, v, lut_size, part.view.rows(), alpha, x, beta, y, map, workspace, ReadOnce(call),
                        Prefetch::of<V>(grid, call, part.view, bytes_of(part.view.get<std::uint8_t>("blob"))));
     add_carries<V>(shared_rows(v), workspace, workspace + v.chunks, alpha, beta, y, map, call);
   };

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/carries.cuh"
+#include "kernels/read_once.cuh"
 #include "kernels/reduce.cuh"
 #include "spmvpack/container/layouts/ccoo.hpp"
 
@@ -41,24 +42,24 @@ struct ChunkHeader {
 /// Loads `count` numbers of type From from `from`, which is aligned to their total size or to 16, by loads of up to 16
 /// bytes that bypass the caches.
 template <class From, int count, class To>
-__device__ void load(const std::byte* from, To (&to)[count]) {
+__device__ void load(const std::byte* from, ReadOnce once, To (&to)[count]) {
   constexpr int bytes = count * static_cast<int>(sizeof(From));
   From raw[count];
   if constexpr (count == 1) {
-    raw[0] = __ldcs(reinterpret_cast<const From*>(from));
+    raw[0] = once(reinterpret_cast<const From*>(from));
   } else if constexpr (bytes == 2) {
-    const auto word = __ldcs(reinterpret_cast<const unsigned short*>(from));
+    const auto word = once(reinterpret_cast<const unsigned short*>(from));
     memcpy(raw, &word, sizeof raw);
   } else if constexpr (bytes == 4) {
-    const auto word = __ldcs(reinterpret_cast<const unsigned*>(from));
+    const auto word = once(reinterpret_cast<const unsigned*>(from));
     memcpy(raw, &word, sizeof raw);
   } else if constexpr (bytes == 8) {
-    const auto word = __ldcs(reinterpret_cast<const uint2*>(from));
+    const auto word = once(reinterpret_cast<const uint2*>(from));
     memcpy(raw, &word, sizeof raw);
   } else {
     uint4 words[bytes / 16];
 #pragma unroll
-    for (int i = 0; i < bytes / 16; ++i) words[i] = __ldcs(reinterpret_cast<const uint4*>(from) + i);
+    for (int i = 0; i < bytes / 16; ++i) words[i] = once(reinterpret_cast<const uint4*>(from) + i);
     memcpy(raw, words, sizeof raw);
   }
 #pragma unroll
@@ -101,12 +102,13 @@ __device__ constexpr std::uint64_t no_ids[spmvpack::layouts::ccoo::most_slots / 
 /// The arrays of a chunk's blob.
 struct Blob {
   const std::byte *rows, *columns, *values;
+  ReadOnce once;
 
   /// `bytes`: the blob of a chunk with `lanes` stored lanes of K slots.
   template <class A, int K>
-  static __device__ Blob of(Encoding e, const std::byte* bytes, unsigned lanes, bool single) {
+  static __device__ Blob of(Encoding e, const std::byte* bytes, unsigned lanes, bool single, ReadOnce once) {
     const BlobLayout at = blob_layout(e, lanes, K, sizeof(A), 1);  // only where values begin
-    return {bytes, bytes + at.columns, single ? reinterpret_cast<const std::byte*>(no_ids) : bytes + at.values};
+    return {bytes, bytes + at.columns, single ? reinterpret_cast<const std::byte*>(no_ids) : bytes + at.values, once};
   }
 };
 
@@ -123,11 +125,12 @@ __device__ void lane_sums(const Blob& blob, const L* lut, const typename F::V* _
 #pragma unroll
   for (int u = 0; u < U; ++u)
     load<typename F::Offset, K>(
-        blob.columns + (lane + 32U * u) * (K * static_cast<unsigned>(sizeof(typename F::Offset))), offset[u]);
+        blob.columns + (lane + 32U * u) * (K * static_cast<unsigned>(sizeof(typename F::Offset))), blob.once,
+        offset[u]);
   if constexpr (F::lut) {
     std::uint32_t id[U][K];
 #pragma unroll
-    for (int u = 0; u < U; ++u) load<std::uint8_t, K>(blob.values + (lane + 32U * u) * K, id[u]);
+    for (int u = 0; u < U; ++u) load<std::uint8_t, K>(blob.values + (lane + 32U * u) * K, blob.once, id[u]);
 #pragma unroll
     for (int u = 0; u < U; ++u)
 #pragma unroll
@@ -136,7 +139,7 @@ __device__ void lane_sums(const Blob& blob, const L* lut, const typename F::V* _
 #pragma unroll
     for (int u = 0; u < U; ++u)
       load<typename F::A, K>(blob.values + (lane + 32U * u) * (K * static_cast<unsigned>(sizeof(typename F::A))),
-                             value[u]);
+                             blob.once, value[u]);
   }
   V of_x[U][K];
 #pragma unroll
@@ -273,14 +276,14 @@ __device__ typename F::V sum_lanes(const Blob& blob, bool one_row, unsigned grou
 /// of them: six times the code would take as much longer to compile.
 template <class A, class V, int K>
 __device__ void chunk(const ChunkHeader& header, const std::byte* bytes, bool single, const V* lut,
-                      const V* __restrict__ x, Scratch<V>& scratch, const RowSums<V>& to) {
+                      const V* __restrict__ x, ReadOnce once, Scratch<V>& scratch, const RowSums<V>& to) {
   const unsigned lane = lane_id();
   const Encoding e = header.encoding;
   const bool one_row = e.one_row();
   const unsigned lanes = e.groups() * 32;
-  const Blob blob = Blob::of<A, K>(e, bytes, lanes, single);
+  const Blob blob = Blob::of<A, K>(e, bytes, lanes, single, once);
   std::uint64_t row_bytes = 0;
-  if (!one_row && lane * 8 < lanes) row_bytes = __ldcs(reinterpret_cast<const unsigned long long*>(blob.rows) + lane);
+  if (!one_row && lane * 8 < lanes) row_bytes = once(reinterpret_cast<const unsigned long long*>(blob.rows) + lane);
   std::uint32_t first = 0, last = 0, last_row = header.row_base;
   x += header.col_base;
   V place = 0;

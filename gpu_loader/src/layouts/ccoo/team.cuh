@@ -26,10 +26,10 @@ struct StagedValues {
   using Stage = uint4[32 * lane_words];  ///< in shared memory, one per warp
   uint4 words[lane_words];
 
-  __device__ void load(const std::byte* group) {
+  __device__ void load(const std::byte* group, ReadOnce once) {
 #pragma unroll
     for (unsigned i = 0; i < lane_words; ++i)
-      words[i] = __ldcs(reinterpret_cast<const uint4*>(group) + (i * 32 + lane_id()));
+      words[i] = once(reinterpret_cast<const uint4*>(group) + (i * 32 + lane_id()));
   }
   __device__ void to_lanes(Stage& stage) {
     __syncwarp();  // the previous group has been read
@@ -50,9 +50,9 @@ __device__ typename F::V staged_sum(const Blob& blob, const typename F::V* __res
   constexpr int K = F::K;
   constexpr unsigned offset_bytes = K * sizeof(typename F::Offset), value_bytes = K * sizeof(typename F::A);
   std::uint32_t offset[K];
-  load<typename F::Offset, K>(blob.columns + (group * 32 + lane_id()) * offset_bytes, offset);
+  load<typename F::Offset, K>(blob.columns + (group * 32 + lane_id()) * offset_bytes, blob.once, offset);
   StagedValues staged;
-  staged.load(blob.values + group * 32 * value_bytes);
+  staged.load(blob.values + group * 32 * value_bytes, blob.once);
   V of_x[K];
 #pragma unroll
   for (int k = 0; k < K; ++k) of_x[k] = __ldg(x + offset[k]);
@@ -72,16 +72,16 @@ __device__ typename F::V staged_sum(const Blob& blob, const typename F::V* __res
 /// more. All of them must pass a barrier between two chunks with the same scratch. `stages`: for each warp.
 template <class A, class V, int K>
 __device__ void team_chunk(const ChunkHeader& header, const std::byte* bytes, bool single, const V* lut,
-                           const V* __restrict__ x, TeamScratch<V>& scratch, StagedValues::Stage* stages,
+                           const V* __restrict__ x, ReadOnce once, TeamScratch<V>& scratch, StagedValues::Stage* stages,
                            const RowSums<V>& to) {
   const unsigned lane = lane_id(), warp = threadIdx.x / 32, warps = blockDim.x / 32;
   const Encoding e = header.encoding;
   const bool one_row = e.one_row();
   const unsigned groups = e.groups(), lanes = groups * 32;
-  const Blob blob = Blob::of<A, K>(e, bytes, lanes, single);
+  const Blob blob = Blob::of<A, K>(e, bytes, lanes, single, once);
   std::uint64_t row_bytes = 0;
   if (warp == 0 && !one_row && lane * 8 < lanes)
-    row_bytes = __ldcs(reinterpret_cast<const unsigned long long*>(blob.rows) + lane);
+    row_bytes = once(reinterpret_cast<const unsigned long long*>(blob.rows) + lane);
   x += header.col_base;
   with_format<A, V, K>(e, [&]<class F>(F) {
     // As in chunk(): ids of several groups may be in flight, but not raw values.

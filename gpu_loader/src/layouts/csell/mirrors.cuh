@@ -12,16 +12,16 @@ namespace spmvpack::gpu_loader::layouts::csell_kernels {
 /// they stay in the second-level cache as long as it has room, and out of the first, which is x's.
 template <class K, class A, class V, class Walk>
 __device__ void mirror_sums(const View<A>& v, const Walk& walk, std::uint32_t slots, std::uint32_t first,
-                            std::uint32_t every, std::uint32_t row, const V* __restrict__ x, V (&sum)[K::block],
-                            std::uint32_t& seen) {
+                            std::uint32_t every, std::uint32_t row, const V* __restrict__ x, ReadOnce once,
+                            V (&sum)[K::block], std::uint32_t& seen) {
   constexpr int steps = static_cast<int>(group_steps), block = K::block, block_values = block * block;
   constexpr int batch = K::policy.batch;
   const std::uint32_t lane = threadIdx.x % 32;
   const bool skew = v.source == Source::skew;
   for (std::uint32_t g = first; g < walk.groups; g += every) {
-    const LaneGroup group = walk.decode(walk.load(g, lane), g, row);
+    const LaneGroup group = walk.decode(walk.load(g, lane, once), g, row);
     const uint2 pairs = walk.id_bytes == 0 ? __ldg(reinterpret_cast<const uint2*>(v.references) + (walk.pattern + g))
-                                           : load_ids(walk.ids(), walk.id_bytes, g, lane);
+                                           : load_ids(walk.ids(), walk.id_bytes, g, lane, once);
     const Reference references[steps] = {{pairs.x & 0xFFFF}, {pairs.x >> 16}, {pairs.y & 0xFFFF}, {pairs.y >> 16}};
     std::uint32_t units[steps];
 #pragma unroll

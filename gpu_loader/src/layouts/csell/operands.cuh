@@ -1,6 +1,7 @@
 #pragma once
 // What a multiply reads and writes beside the matrix.
 
+#include "kernels/read_once.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 
@@ -14,6 +15,7 @@ struct Operands {
   DeviceScalar<V> beta;
   V* y;
   RowMap map;
+  ReadOnce once;
   /// y = alpha A x, with alpha by value and y in the order of the rows: a store then takes few instructions, which are
   /// what bounds these kernels.
   bool plain;
@@ -24,6 +26,7 @@ struct Operands {
         beta(device_scalar<V>(call.beta)),
         y(static_cast<V*>(call.y)),
         map{call.row_list},
+        once(call),
         plain(alpha.pointer == nullptr && beta.pointer == nullptr && beta.value == V{0} && map.list == nullptr) {}
 
   /// y = beta y, by all threads of the grid.

@@ -111,7 +111,7 @@ using LaneIds = uint2[P::depth][P::source == Source::table ? P::block_values : 1
 /// the `before` entries of its lane on; step: those of its steps.
 template <class P, class Walk, class Table>
 __device__ __forceinline__ void load_groups(const Walk& walk, std::uint32_t g, std::uint32_t every, std::uint32_t lane,
-                                            std::uint32_t row, const Table* values, std::uint32_t before,
+                                            std::uint32_t row, const Table* values, std::uint32_t before, ReadOnce once,
                                             LaneGroup (&group)[P::depth], LaneIds<P>& ids,
                                             const Table* (&of_group)[P::depth]) {
   typename Walk::Loaded loaded[P::depth];
@@ -121,14 +121,14 @@ __device__ __forceinline__ void load_groups(const Walk& walk, std::uint32_t g, s
     loaded[d] = {};
     for (auto& of_element : ids[d]) of_element = {};
     if (d == 0 || at < walk.groups) {
-      loaded[d] = walk.load(at, lane);
+      loaded[d] = walk.load(at, lane, once);
       if constexpr (P::source == Source::table) {
 #pragma unroll
         for (int e = 0; e < P::block_values; ++e) {
           const std::uint32_t of_element = at * P::block_values + static_cast<std::uint32_t>(e);
-          ids[d][e] = P::depth == 1
-                          ? load_ids(walk.ids(), walk.id_bytes, of_element, lane)
-                          : load_words(walk.ids() + ids_begin(of_element, walk.id_bytes), walk.id_bytes != 1, lane);
+          ids[d][e] = P::depth == 1 ? load_ids(walk.ids(), walk.id_bytes, of_element, lane, once)
+                                    : load_words(walk.ids() + ids_begin(of_element, walk.id_bytes), walk.id_bytes != 1,
+                                                 lane, once);
         }
       }
     }
@@ -180,10 +180,10 @@ struct StepBatch {
   [[nodiscard]] __device__ __forceinline__ V value(int i, int e, std::uint32_t before, std::uint32_t n,
                                                    std::uint32_t rank, const LaneIds<P>& ids,
                                                    const Table* const (&of_group)[P::depth], const Table* values,
-                                                   V single) const {
+                                                   V single, ReadOnce once) const {
     const int d = (begin + i) / P::steps, k = (begin + i) % P::steps;
     if constexpr (P::raw) {
-      return static_cast<V>(__ldcs((P::scan ? of_group[d] : values) + (before * P::block_values + e * n + rank)));
+      return static_cast<V>(once((P::scan ? of_group[d] : values) + (before * P::block_values + e * n + rank)));
     } else if constexpr (P::source == Source::table) {
       const std::uint32_t pair = k < 2 ? ids[d][e].x : ids[d][e].y;
       return static_cast<V>(values[k % 2 == 0 ? pair & 0xFFFF : pair >> 16]);
@@ -256,7 +256,7 @@ struct StepBatch {
 /// SumsPolicy.
 template <class P, class V, class Walk, class Table>
 __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t every, std::uint32_t row,
-                           const Table* __restrict__ values, const V* __restrict__ x, V (&sum)[P::block],
+                           const Table* __restrict__ values, const V* __restrict__ x, ReadOnce once, V (&sum)[P::block],
                            std::uint32_t& seen) {
   const std::uint32_t lane = threadIdx.x % 32, below = (1U << lane) - 1;
   V single = 0;
@@ -278,14 +278,14 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
     LaneGroup group[P::depth];
     LaneIds<P> ids;
     const Table* of_group[P::depth];
-    load_groups<P>(walk, g, every, lane, row, values, before_group, group, ids, of_group);
+    load_groups<P>(walk, g, every, lane, row, values, before_group, once, group, ids, of_group);
 #pragma unroll
     for (int begin = 0; begin < P::depth * P::steps; begin += P::batch) {
       const StepBatch<P, V, Table, P::batch> batch{group, begin, lane, below};
       if (begin != 0 && batch.mask(0) == 0) continue;
       const auto value = [&](const auto& of_batch, int i, int e, std::uint32_t before, std::uint32_t n,
                              std::uint32_t rank) {
-        return of_batch.value(i, e, before, n, rank, ids, of_group, values, single);
+        return of_batch.value(i, e, before, n, rank, ids, of_group, values, single, once);
       };
       const auto shape = batch.shape();
       if (shape.uneven <= 1) {

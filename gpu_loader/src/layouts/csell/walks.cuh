@@ -1,6 +1,7 @@
 #pragma once
 // The groups of a slice as a lane reads them.
 
+#include "kernels/read_once.cuh"
 #include "spmvpack/container/layouts/csell.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
@@ -12,18 +13,8 @@ inline constexpr std::uint32_t word_units = lanes * group_steps / unit;
 
 /// A lane's words of a group, of one or two bytes a step, as they are stored; with one, y is 0. Loads are predicated: a
 /// branch that does anything with what it loads, if only to set y, waits for it, and so do the loads after it.
-__device__ __forceinline__ uint2 load_words(const std::byte* words, bool two_bytes, std::uint32_t lane) {
-  const std::byte* const at = words + lane * (two_bytes ? sizeof(uint2) : sizeof(std::uint32_t));
-  uint2 r{};
-  asm("{\n\t"
-      ".reg .pred two;\n\t"
-      "setp.ne.u32 two, %3, 0;\n\t"
-      "@two ld.global.cs.v2.u32 {%0, %1}, [%2];\n\t"
-      "@!two ld.global.cs.u32 %0, [%2];\n\t"
-      "}"
-      : "+r"(r.x), "+r"(r.y)
-      : "l"(at), "r"(static_cast<std::uint32_t>(two_bytes)));
-  return r;
+__device__ __forceinline__ uint2 load_words(const std::byte* words, bool two_bytes, std::uint32_t lane, ReadOnce once) {
+  return once.one_or_two(words + lane * (two_bytes ? sizeof(uint2) : sizeof(std::uint32_t)), two_bytes);
 }
 /// The same, of two bytes a step.
 __device__ __forceinline__ uint2 widened(const uint2& words, bool two_bytes) {
@@ -33,12 +24,13 @@ __device__ __forceinline__ uint2 widened(const uint2& words, bool two_bytes) {
 
 /// The ids of a lane's four steps, two to a word, where groups are loaded one at a time: a branch takes fewer
 /// registers (7-point-local 62 us, with load_words() 73: H200).
-__device__ inline uint2 load_ids(const std::byte* ids, std::uint32_t id_bytes, std::uint32_t g, std::uint32_t lane) {
+__device__ inline uint2 load_ids(const std::byte* ids, std::uint32_t id_bytes, std::uint32_t g, std::uint32_t lane,
+                                 ReadOnce once) {
   if (id_bytes == 1) {
-    const std::uint32_t word = __ldcs(reinterpret_cast<const std::uint32_t*>(ids) + g * lanes + lane);
+    const std::uint32_t word = once(reinterpret_cast<const std::uint32_t*>(ids) + g * lanes + lane);
     return {__byte_perm(word, 0, 0x4140), __byte_perm(word, 0, 0x4342)};
   }
-  return __ldcs(reinterpret_cast<const uint2*>(ids) + g * lanes + lane);
+  return once(reinterpret_cast<const uint2*>(ids) + g * lanes + lane);
 }
 
 /// Four steps as a lane sees them.
@@ -67,7 +59,8 @@ struct PatternWalk {
   [[nodiscard]] __device__ const uint4* header(std::uint32_t g) const {
     return reinterpret_cast<const uint4*>(patterns + (pattern + g));
   }
-  [[nodiscard]] __device__ __forceinline__ Loaded load(std::uint32_t g, std::uint32_t /*lane*/) const {
+  [[nodiscard]] __device__ __forceinline__ Loaded load(std::uint32_t g, std::uint32_t /*lane*/,
+                                                       ReadOnce /*once*/) const {
     return {__ldg(header(g)), __ldg(header(g) + 1)};
   }
   [[nodiscard]] __device__ __forceinline__ LaneGroup decode(const Loaded& l, std::uint32_t /*g*/,
@@ -111,10 +104,10 @@ struct NarrowWalk {
     return g < end_pattern() ? reinterpret_cast<const uint4*>(patterns + (pattern + g))
                              : reinterpret_cast<const uint4*>(at(g - end_pattern()));
   }
-  [[nodiscard]] __device__ __forceinline__ Loaded load(std::uint32_t g, std::uint32_t lane) const {
+  [[nodiscard]] __device__ __forceinline__ Loaded load(std::uint32_t g, std::uint32_t lane, ReadOnce once) const {
     const uint4* const at_group = header(g);
     Loaded l{__ldg(at_group), __ldg(at_group + 1), {}};
-    if (g >= end_pattern()) l.words = load_words(words(g), g >= end_8(), lane);
+    if (g >= end_pattern()) l.words = load_words(words(g), g >= end_8(), lane, once);
     return l;
   }
   [[nodiscard]] __device__ __forceinline__ LaneGroup decode(const Loaded& l, std::uint32_t g, std::uint32_t row) const {
@@ -158,15 +151,15 @@ struct AnyWalk {
     return g < end_pattern ? reinterpret_cast<const uint4*>(patterns + (pattern + g))
                            : reinterpret_cast<const uint4*>(at(headers + (g - end_pattern)));
   }
-  [[nodiscard]] __device__ Loaded load(std::uint32_t g, std::uint32_t lane) const {
+  [[nodiscard]] __device__ Loaded load(std::uint32_t g, std::uint32_t lane, ReadOnce once) const {
     const uint4* const at_group = header(g);
     Loaded l{__ldg(at_group), __ldg(at_group + 1), {}};
     if (g >= end_16) {
       const std::uint32_t place = words + word_units * (end_8 - end_pattern + 2 * (end_16 - end_8) + 4 * (g - end_16));
-      l.words = __ldcs(reinterpret_cast<const uint4*>(at(place)) + lane);
+      l.words = once(reinterpret_cast<const uint4*>(at(place)) + lane);
     } else if (g >= end_pattern) {
       const std::uint32_t place = words + word_units * (g - end_pattern + (g - min(g, end_8)));
-      const uint2 narrow = load_words(at(place), g >= end_8, lane);
+      const uint2 narrow = load_words(at(place), g >= end_8, lane, once);
       l.words = {narrow.x, narrow.y, 0, 0};
     }
     return l;

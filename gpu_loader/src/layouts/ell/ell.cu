@@ -23,7 +23,7 @@ constexpr unsigned padded_threads = 256;
 template <class A, class V>
 __global__ void __launch_bounds__(padded_threads)
     padded_kernel(spmvpack::layouts::EllGeometry geometry, padded_rows::Slots<A> s, DeviceScalar<V> alpha_in,
-                  const V* __restrict__ x, DeviceScalar<V> beta_in, V* y, RowMap map) {
+                  const V* __restrict__ x, DeviceScalar<V> beta_in, V* y, RowMap map, ReadOnce once) {
   using spmvpack::layouts::no_column;
   const std::uint64_t r = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (r >= geometry.rows) return;
@@ -35,9 +35,9 @@ __global__ void __launch_bounds__(padded_threads)
 #pragma unroll 4
     for (std::uint64_t step = 0; step < row.width; ++step) {
       const std::uint64_t slot = row.slot(step);
-      const std::uint32_t column = __ldcs(s.col_idx + slot);
+      const std::uint32_t column = once(s.col_idx + slot);
       const bool has = column != no_column;
-      const V with = fma(static_cast<V>(__ldcs(s.values + slot)), __ldg(x + (has ? column : 0)), sum);
+      const V with = fma(static_cast<V>(once(s.values + slot)), __ldg(x + (has ? column : 0)), sum);
       sum = has ? with : sum;
       empty = empty && !has;
     }
@@ -52,7 +52,7 @@ void multiply_padded(const PartView& part, const MultiplyCall& call) {
   dispatch_types(part.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     launch(padded_kernel<A, V>, blocks_for(part.rows(), padded_threads), padded_threads, call.stream, geometry(part),
            padded_rows::slots_of<A>(part), device_scalar<V>(call.alpha), static_cast<const V*>(call.x),
-           device_scalar<V>(call.beta), static_cast<V*>(call.y), RowMap{call.row_list});
+           device_scalar<V>(call.beta), static_cast<V*>(call.y), RowMap{call.row_list}, ReadOnce(call));
   });
 }
 
