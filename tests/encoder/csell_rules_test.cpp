@@ -117,11 +117,11 @@ TEST_CASE("the work of a way follows from its counts") {
   CHECK(count_of(blocks, "csell.block_chain") == 10 * 2);
   CHECK(count_of(blocks, "csell.step_chain") == 0);
   CHECK(count_of(with_mirrors(blocks, Source::mirror, 10, 0), "csell.block_chain") == 10 * 4);
-  blocks.source = Source::step;  // values that all slices share
+  blocks.source = Source::step;  // values that all slices share, and one for all
   CHECK(count_of(blocks, "csell.block_chain") == 0);
   CHECK(count_of(blocks, "csell.step_chain") == 10 * 2);
   blocks.source = Source::single;
-  CHECK(count_of(blocks, "csell.step_chain") == 0);
+  CHECK(count_of(blocks, "csell.step_chain") == 10 * 2);
   WayFacts scattered = small;
   scattered.longest = 10;
   CHECK(count_of(scattered, "csell.few_groups") == 0);
@@ -183,11 +183,22 @@ TEST_CASE("values stand in steps while there are few of these") {
 
 TEST_CASE("warps share slices that are few and long, or full of mirrors") {
   CHECK(sums_of({0, 0, 0}, device) == 1);
-  CHECK(sums_of({few_slices(device), 100 * few_slices(device), 0}, device) == 1);
-  CHECK(sums_of({1000, 3999, 0}, device) == 1);
-  CHECK(sums_of({1000, 4000, 0}, device) == 2);
-  CHECK(sums_of({1000, 8000, 0}, device) == 4);
-  CHECK(sums_of({1, 1000, 0}, device) == 4);
+  struct Case {
+    std::uint64_t slices, groups;
+    std::uint64_t of_entries, of_blocks;  ///< sums
+  };
+  // A kernel for few slices has 16 warps on each of 132 multiprocessors, others up to 32.
+  for (const Case& c :
+       {Case{1, 3, 1, 1}, Case{1, 4, 2, 2}, Case{1, 8, 4, 4}, Case{527, 8 * 527, 4, 4}, Case{528, 8 * 528, 2, 4},
+        Case{528, 8 * 528 - 1, 2, 2}, Case{1000, 3999, 1, 1}, Case{1000, 4000, 2, 2}, Case{1055, 100 * 1055, 2, 4},
+        Case{1056, 100 * 1056, 1, 4}, Case{2111, 100 * 2111, 1, 4}, Case{2112, 100 * 2112, 1, 2},
+        Case{4223, 100 * 4223, 1, 2}, Case{4224, 100 * 4224, 1, 1}}) {
+    INFO(c.slices << " slices, " << c.groups << " groups");
+    CHECK(sums_of({c.slices, c.groups, 0, 1}, device) == c.of_entries);
+    for (const std::uint32_t block : {2U, 3U, 4U})
+      CHECK(sums_of({c.slices, c.groups, 0, block}, device) == c.of_blocks);
+    CHECK(sums_of({c.slices, c.groups, 1, 1}, device) == c.of_blocks);  // mirrors
+  }
   // 4,224 slices in flight of 10 KB each are more than a cache has.
   CHECK(sums_of({10000, 20000, 100'000'000}, device) == 2);
   CHECK(sums_of({10000, 19999, 100'000'000}, device) == 1);

@@ -80,13 +80,22 @@ constexpr bool slots_by_steps(std::uint64_t slots, std::uint64_t more_bytes, std
 struct SumFacts {
   std::uint64_t slices = 0, groups = 0;
   std::uint64_t mirror_bytes = 0;  ///< of everything if there are mirrors
+  std::uint32_t block = 1;
 };
-/// Sums of a row, each by a warp.
+/// Sums of a row, each by a warp: of slices so few that all warps find room. Single entries without mirrors have a
+/// kernel for few slices, which loads four groups together: more sums than it takes are worse than one (1,076 slices of
+/// 7 groups 8.9 us with one sum and 9.6 with two, 2,138 of 14 groups 19.2 and 30.1, and 916 of 9 groups 12.9 and 12.5:
+/// H200).
 constexpr std::uint64_t sums_of(const SumFacts& f, const Device& device) {
   std::uint64_t sums = 1;
   if (f.slices == 0) return sums;
   const std::uint64_t few = few_slices(device);
-  while (sums < max_sums && f.slices * sums < few && f.groups >= 4 * sums * f.slices) sums *= 2;
+  const auto has_room_for_twice = [&] {
+    return f.block == 1 && f.mirror_bytes == 0
+               ? launch_rules::csell::are_few(f.slices, 2 * sums, device.multiprocessors)
+               : f.slices * sums < few;
+  };
+  while (sums < max_sums && has_room_for_twice() && f.groups >= 4 * sums * f.slices) sums *= 2;
   const std::uint64_t slice_bytes = div_up(f.mirror_bytes, f.slices);
   while (sums < max_sums && few / sums * slice_bytes > device.in_flight_bytes && f.groups >= sums * 2 * f.slices)
     sums *= 2;
@@ -109,7 +118,8 @@ struct WayFacts {
 };
 constexpr bool has_mirrors_of(const WayFacts& f) { return f.source == Source::mirror || f.source == Source::skew; }
 constexpr std::uint64_t sums_of(const WayFacts& f, const Device& device) {
-  return sums_of({f.slices, f.pattern_groups + f.offset_groups, has_mirrors_of(f) ? f.device_bytes : 0}, device);
+  return sums_of({f.slices, f.pattern_groups + f.offset_groups, has_mirrors_of(f) ? f.device_bytes : 0, f.block},
+                 device);
 }
 
 /// What is read a second time for mirrors, in sectors of 32 bytes: values side by side where references are those of
@@ -166,9 +176,10 @@ constexpr std::uint64_t chain(const WayFacts& f, bool few, std::uint64_t turns) 
 }
 
 /// How often a warp waits for values of blocks in the longest slice, where those of a group's steps are loaded in
-/// several batches. csell.block_chain: values that are stored one by one. csell.step_chain: in patterns.
+/// several batches, or for their elements of x alone. csell.block_chain: values that are stored one by one.
+/// csell.step_chain: in patterns, or one for all.
 constexpr std::uint64_t block_chain(const WayFacts& f, bool few) {
-  if (f.block == 1 || f.source == Source::single || f.source == Source::table) return 0;
+  if (f.block == 1 || f.source == Source::table) return 0;
   const int steps = has_mirrors_of(f) ? launch_rules::csell::steps_of_mirrors(f.block)
                                       : launch_rules::csell::steps_of_blocks(f.block, few);
   return div_up(f.longest, f.sums) * (group_steps / static_cast<std::uint64_t>(steps));
@@ -231,7 +242,8 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
   } else {
     work.push_back({"csell.chain", chain(f, few, more_turns)});
   }
-  work.push_back({f.source == Source::step ? "csell.step_chain" : "csell.block_chain", block_chain(f, are_few)});
+  const bool shared_values = f.source == Source::step || f.source == Source::single;
+  work.push_back({shared_values ? "csell.step_chain" : "csell.block_chain", block_chain(f, are_few)});
   work.push_back({"csell.entries", f.entries});
   if (f.source == Source::raw) work.push_back({"csell.raw_entries", f.entries});
   if (has_mirrors_of(f)) {
