@@ -22,8 +22,8 @@ of docs/bench/variants_MACHINE.json: of settings that auto's own plans seldom ha
 `spmvpack bench --layout csell --set csell.values=mirror --json`, which --variants adds there. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
 
 A matrix may have "other_plans" there, which auto's planner had before and which were measured, too: prices are fitted to
-them, and of both that is taken which they rank first. "other_settings" are plans that auto's planner never has, by what
---set had it take: prices are fitted to them alone.
+them, and of both that is taken which they rank first. "other_settings" are plans that auto's planner
+had before and has no more, by what --set makes it take them again: they count in the fit alone.
 
 A GPU's prices are the non-negative solution of least squares of the relative errors, made robust by weights that fall
 with the error; layouts that take more than 1.8 times as long as the best one of their matrix (3 times, of the shapes, whose
@@ -159,6 +159,10 @@ def collect(spmvpack, machine, measurements, matrices, *variant):
                               lambda way: plans_of(spmvpack, path, matrix["value_type"], machine, "--set", way).get("csell"))
             for name, other in others.items():
                 if plan := ways.get(other["device_bytes"]) if name == "csell" else None:
+                    other["work"] = {unit: n for unit, n in plan["work"].items() if n != 0}
+            for setting, other in matrix.get("other_settings", {}).items():
+                plan = plans_of(spmvpack, path, matrix["value_type"], machine, "--set", setting).get(setting.partition(".")[0])
+                if plan and plan["device_bytes"] == other["device_bytes"]:
                     other["work"] = {unit: n for unit, n in plan["work"].items() if n != 0}
             layouts = {}
             for (layout, device_bytes), microseconds in times.items():
@@ -353,8 +357,8 @@ def fit_gpu(times, weights):
     samples = []
     for at, matrix in enumerate(times["matrices"]):
         near = NEAR[matrix["group"]] * min(layout["us"] for layout in matrix["layouts"].values())
-        of_settings = [(name.partition(".")[0], plan) for name, plan in matrix.get("other_settings", {}).items()]
-        for name, layout in [*matrix["layouts"].items(), *matrix.get("other_plans", {}).items(), *of_settings]:
+        for name, layout in [*matrix["layouts"].items(), *matrix.get("other_plans", {}).items(),
+                             *matrix.get("other_settings", {}).items()]:
             weight = WEIGHT[matrix["group"]] * weights.get((at, name), 1)
             samples.append((layout, weight if layout["us"] < near else 0.1 * weight, SPREAD[matrix["group"]]))
     units = sorted({unit for layout, *_ in samples for unit in layout["work"]} - HOST_ONLY)

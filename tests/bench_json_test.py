@@ -190,6 +190,7 @@ def check_usage(directory):
                   ["bench", "A.mtx", "--device", "host", "--peers", "cusparse"],
                   ["bench", "A.mtx", "--device", "host", "--host-vectors"],
                   ["bench", "A.mtx", "--device", "host", "--peer", "csr-alg1"],
+                  ["bench", "A.mtx", "--device", "host", "--cache-share", "0.5"],
                   ["bench", "A.mtx", "--layout", "nothing"], ["bench", "A.mtx", "--value-type", "f16"],
                   ["bench", "A.mtx", "--json", "--csv"], ["bench", "-", "-"],
                   ["bench", "A.spmvc", "--device", "host", "--value-type", "f64"],

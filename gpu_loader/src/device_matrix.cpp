@@ -99,7 +99,7 @@ KernelPlace require_kernel(std::span<const std::size_t> layouts, KernelId kernel
 }
 
 const MatrixFacts& DeviceMatrix::facts() const { return impl_->facts; }
-std::uint64_t DeviceMatrix::device_bytes() const { return impl_->section_bytes; }
+std::uint64_t DeviceMatrix::device_bytes() const { return impl_->bytes_of_a; }
 std::uint64_t DeviceMatrix::allocated_bytes() const { return impl_->allocated_bytes; }
 std::uint64_t DeviceMatrix::prepared_bytes() const { return impl_->prepared_bytes; }
 
@@ -142,8 +142,9 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_ide
   T* const y_copy = reinterpret_cast<T*>(copies + column_bytes(operand.cols, asked.vectors, asked.strided_x));
   const bool scales = first_part_scales(operand, impl_->infos);
   const KernelChoice choice(impl_->layouts, asked.kernel);
-  const bool keep = launch_rules::cache::keeps(impl_->section_bytes + (operand.rows + operand.cols) * sizeof(T), y.cols,
-                                               impl_->device.l2_bytes, impl_->cache_share);
+  const bool keep =
+      launch_rules::cache::keeps(impl_->bytes_of(operand.role) + (operand.rows + operand.cols) * sizeof(T), y.cols,
+                                 impl_->device.l2_bytes, impl_->cache_share);
   for (std::uint64_t j = 0; j < y.cols; ++j) {  // kernels take one column
     const T* from = x.column(j);
     T* to = y.column(j);

@@ -168,7 +168,8 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
   impl->device = device_facts();
   const Placement placement = place(container.sections());
   require_device_memory(placement.bytes, options, container.name());
-  impl->section_bytes = container.device_bytes();
+  impl->bytes_of_a = container.device_bytes();
+  impl->bytes_of_transpose = container.device_bytes(format::Role::transpose);
   impl->memory = allocate(options.allocator, placement.bytes);
   auto* const memory = static_cast<std::byte*>(impl->memory.get());
   impl->parts = parts_in(sections_in(memory, container.sections(), placement), impl->infos, container.name());
@@ -210,7 +211,7 @@ DeviceMatrix DeviceMatrix::of_sections(DeviceContents contents, Stream stream, c
       throw Error(errc::usage, fmt::format("section '{}' of part {} is not on a 256-byte boundary", s.name, s.part),
                   name);
     bytes = checked_add(bytes, s.bytes.size(), "bytes of sections");
-    if (info.role == format::Role::a) impl->section_bytes += s.bytes.size();
+    (info.role == format::Role::a ? impl->bytes_of_a : impl->bytes_of_transpose) += s.bytes.size();
   }
   require_limit(bytes, options, name);
   impl->device = device_facts();

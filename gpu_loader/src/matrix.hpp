@@ -12,13 +12,17 @@ namespace spmvpack::gpu_loader {
 struct DeviceMatrix::Impl {
   MatrixFacts facts;
   DeviceFacts device;
-  std::uint64_t section_bytes = 0, allocated_bytes = 0, prepared_bytes = 0;
-  double cache_share = 0;        ///< DeviceLoadOptions::cache_share
-  std::shared_ptr<void> memory;  ///< of the sections
-  std::vector<PartInfo> infos;   ///< the parts' views point to these
+  std::uint64_t allocated_bytes = 0, prepared_bytes = 0;
+  std::uint64_t bytes_of_a = 0, bytes_of_transpose = 0;  ///< that a multiply reads of the sections
+  double cache_share = 0;                                ///< DeviceLoadOptions::cache_share
+  std::shared_ptr<void> memory;                          ///< of the sections
+  std::vector<PartInfo> infos;                           ///< the parts' views point to these
   std::vector<DevicePart> parts;
   std::vector<std::size_t> layouts;  ///< of the parts: indices in kernel_tables()
 
+  [[nodiscard]] std::uint64_t bytes_of(format::Role role) const {
+    return role == format::Role::a ? bytes_of_a : bytes_of_transpose;
+  }
   [[nodiscard]] std::span<const DevicePart> parts_of(format::Role role) const {
     const std::size_t of_a = spmvpack::parts_of(infos, format::Role::a).size();
     return role == format::Role::a ? std::span(parts).first(of_a) : std::span(parts).subspan(of_a);

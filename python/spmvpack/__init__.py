@@ -69,7 +69,7 @@ def load(source: Any, device: Any = None, *, threads: int = 0, memory_limit: int
     """
     on_host = device in (None, "cpu")
     if on_host and cache_share is not None:
-        raise ValueError("cache_share is of a GPU's L2 cache: name a device, or leave it away")
+        raise ValueError("cache_share is of a GPU's L2 cache: name a GPU, or leave it out")
     container = open_container(source, memory_limit)
     if check_contents:
         container.check_contents(threads, memory_limit)

@@ -197,7 +197,12 @@ static int figures(void) {
 
 static int load_options(const spmvpack_container* c) {
   spmvpack_host_matrix* m = NULL;
+  spmvpack_matrix* on_device = NULL;
   load_options_0_1 old = {sizeof old, 0, 1, 0};
+  const struct {
+    load_options_0_1 old;
+    int64_t other;
+  } beyond = {{sizeof old, 0, 1, 0}, -1};
   load_options_later later;
   const spmvpack_load_options* const old_options = (const spmvpack_load_options*)(const void*)&old;
   memset(&later, 0, sizeof later);
@@ -218,10 +223,15 @@ static int load_options(const spmvpack_container* c) {
   later.known.size = sizeof later;
   REQUIRE(spmvpack_host_load_with(c, &later.known, &m) == SPMVPACK_OK);
   spmvpack_host_free(m);
-  later.known.cache_percent = 101;
-  REQUIRE(spmvpack_load_with(c, &later.known, NULL, (spmvpack_matrix**)(void*)&m) == SPMVPACK_USAGE);
-  REQUIRE(strstr(spmvpack_error_text(), "cache_percent is not between 0 and 100") != NULL);
-  later.known.cache_percent = 90;
+  for (later.known.cache_percent = -1; later.known.cache_percent <= 101; later.known.cache_percent += 102) {
+    REQUIRE(spmvpack_load_with(c, &later.known, NULL, (spmvpack_matrix**)(void*)&m) == SPMVPACK_USAGE);
+    REQUIRE(strstr(spmvpack_error_text(), "cache_percent is not between 0 and 100") != NULL);
+  }
+  /* Behind those of the first version is something else. */
+  REQUIRE(spmvpack_load_with(c, (const spmvpack_load_options*)(const void*)&beyond, NULL, &on_device) !=
+          SPMVPACK_USAGE);
+  spmvpack_free(on_device);
+  later.known.cache_percent = 70;
   later.unknown = 1;
   REQUIRE(spmvpack_host_load_with(c, &later.known, &m) == SPMVPACK_UNSUPPORTED);
   REQUIRE(spmvpack_load_with(c, &later.known, NULL, (spmvpack_matrix**)(void*)&m) == SPMVPACK_UNSUPPORTED);

@@ -13,7 +13,11 @@ __global__ void make_policies(CachePolicies* to) {
 
 }  // namespace
 
-CachePolicies used_policies() { return {gpu_loader::ReadOnce::evict_first, gpu_loader::ReadOnce::evict_normal}; }
+CachePolicies used_policies() {
+  gpu_loader::MultiplyCall let_go, keep;
+  keep.keep = true;
+  return {gpu_loader::ReadOnce(let_go).policy(), gpu_loader::ReadOnce(keep).policy()};
+}
 
 bool made_policies(CachePolicies& policies) {
   void* memory = nullptr;

@@ -10,7 +10,8 @@ struct CachePolicies {
   bool operator==(const CachePolicies&) const = default;
 };
 
-/// Those that kernels are launched with, and what the device at hand makes; false if it fails.
+/// Those that kernels are launched with where a matrix does not stay and where it does, and what the device at hand
+/// makes; false if it fails.
 CachePolicies used_policies();
 bool made_policies(CachePolicies& policies);
 

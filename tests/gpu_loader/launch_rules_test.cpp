@@ -385,9 +385,9 @@ TEST_CASE("a matrix stays in the L2 cache if its share allows it, of several col
     CHECK_FALSE(keeps(most + 1, 1, l2, share));
   }
   CHECK(keeps(333'333, 1, l2, usual));
-  for (const std::uint64_t columns : {2, 3, 100}) {
-    CHECK(keeps(900'000, columns, l2, usual));
-    CHECK_FALSE(keeps(900'001, columns, l2, usual));
+  for (const std::uint64_t columns : {2U, 3U, 100U}) {
+    CHECK(keeps(700'000, columns, l2, usual));
+    CHECK_FALSE(keeps(700'001, columns, l2, usual));
     CHECK(keeps(1'000'000, columns, l2, 1));
     CHECK_FALSE(keeps(1, columns, l2, 0));
   }

@@ -44,11 +44,11 @@ def test_a_share_of_the_cache_is_from_0_to_1_and_of_a_gpu(tmp_path):
     for share in (-0.1, 1.1, float("nan")):
         with pytest.raises(ValueError, match="expected a number from 0 to 1"):
             m.to("cuda", cache_share=share)
-    with pytest.raises(ValueError, match="name a device"):
+    with pytest.raises(ValueError, match="name a GPU"):
         sp.load(tmp_path / "a.spmvc", cache_share=0.5)
     if devices():
         x = np.ones(A.shape[1])
-        for share in (0, 0.9):
+        for share in (0, 0.7):
             assert same_bits(m.to("cuda", cache_share=share) @ x, m @ x)
             assert same_bits(sp.load(tmp_path / "a.spmvc", "cuda", cache_share=share) @ x, m @ x)
 

@@ -180,7 +180,7 @@ typedef struct spmvpack_load_options {
                             may be any matrix of its size. SPMVPACK_CORRUPT if something is wrong */
   int64_t cache_percent; /* with spmvpack_load_with(): the matrix stays in the GPU's L2 cache from one multiply to the
                             next if, with x and y, it takes at most so much of it, 1 to 100; 0: a third. A solver, which
-                            multiplies again soon, does well with 90 */
+                            multiplies again soon, does well with 70, which several columns have at least */
 } spmvpack_load_options;
 
 /* All threads, and what memory is available. SPMVPACK_USAGE if no version has such a size. */

@@ -40,7 +40,7 @@ struct ChunkHeader {
 };
 
 /// Loads `count` numbers of type From from `from`, which is aligned to their total size or to 16, by loads of up to 16
-/// bytes that bypass the caches.
+/// bytes.
 template <class From, int count, class To>
 __device__ void load(const std::byte* from, ReadOnce once, To (&to)[count]) {
   constexpr int bytes = count * static_cast<int>(sizeof(From));

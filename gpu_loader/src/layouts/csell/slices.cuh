@@ -37,7 +37,7 @@ struct Partial {
 /// Tiles in pieces, which are dealt to blocks. One tile is not cut: the grid strides over all slices.
 struct Tiles {
   std::uint32_t count, pieces, piece_slices;
-  Tile single;  ///< the tile if it is one, so that no block waits for it
+  Tile single;  ///< the tile if it is one: with few slices no block waits for it
 };
 
 /// One slice, by a team of v.sums warps.
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(K::policy.threads, tuning::bound_blocks(K::pol
       const std::uint32_t mine = one ? block_team : team.number, all = one ? all_teams : teams;
       if constexpr (K::size == Size::few) {
         // The header of the first slice is on its way with the one table, not behind it. Where slices are many, it
-        // would take registers of the loop over groups: 7-point-local 77 us instead of 63 (H200).
+        // would take registers of the loop over groups: 7-point-local 77 us instead of 62 (H200).
         const Slice slice = load_slice(v.slices, begin + mine, end);
         if (staged == 0) {
           each(begin, end, mine, all, tiles.single.id_bytes(), v.values, slice);

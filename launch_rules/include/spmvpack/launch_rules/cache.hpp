@@ -7,9 +7,9 @@
 namespace spmvpack::launch_rules::cache {
 
 /// The largest share of the cache that a matrix may take, with x and y, so that it stays there where the next multiply
-/// comes soon. Beyond, entries would push each other out: of 48 to 80 MB, multiplies that follow each other take 1.08
-/// times as long (H200, an L2 cache of 52 MB).
-inline constexpr double most_share = 0.9;
+/// comes soon. Beyond, entries push each other out: with 42 to 44 MB in an H200's 63 MB, multiplies that follow each
+/// other take 0.93 times as long as without, with 47 to 57 MB 1.02 to 1.10 times.
+inline constexpr double most_share = 0.7;
 
 /// Whether entries stay: `bytes` are those of a multiply by one column, matrix and vectors; of several, the next one
 /// comes at once. `share`: DeviceLoadOptions::cache_share.
