@@ -22,8 +22,8 @@ of docs/bench/variants_MACHINE.json: of settings that auto's own plans seldom ha
 `spmvpack bench --layout csell --set csell.values=mirror --json`, which --variants adds there. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
 
 A matrix may have "other_plans" there, which auto's planner had before and which were measured, too: prices are fitted to
-them, and of both that is taken which they rank first. "other_settings" are plans that auto's planner
-had before and has no more, by what --set makes it take them again: they count in the fit alone.
+them, and of both that is taken which they rank first. "other_settings" are plans that auto's planner had before and has
+no more, by what --set makes it take them again: they count in the fit alone.
 
 A GPU's prices are the non-negative solution of least squares of the relative errors, made robust by weights that fall
 with the error; layouts that take more than 1.8 times as long as the best one of their matrix (3 times, of the shapes, whose
@@ -134,6 +134,11 @@ def taken_again(times):
                {(name, layout["device_bytes"]): layout["us"] for name, layout in matrix["layouts"].items()})
 
 
+def work_of(plan):
+    """What a plan of a report does, as it is kept."""
+    return {unit: n for unit, n in plan["work"].items() if n != 0}
+
+
 def collect(spmvpack, machine, measurements, matrices, *variant):
     """The matrices with their times, each with the work that `spmvpack report` says its plan does."""
     def entry(measurement):
@@ -159,11 +164,11 @@ def collect(spmvpack, machine, measurements, matrices, *variant):
                               lambda way: plans_of(spmvpack, path, matrix["value_type"], machine, "--set", way).get("csell"))
             for name, other in others.items():
                 if plan := ways.get(other["device_bytes"]) if name == "csell" else None:
-                    other["work"] = {unit: n for unit, n in plan["work"].items() if n != 0}
+                    other["work"] = work_of(plan)
             for setting, other in matrix.get("other_settings", {}).items():
                 plan = plans_of(spmvpack, path, matrix["value_type"], machine, "--set", setting).get(setting.partition(".")[0])
                 if plan and plan["device_bytes"] == other["device_bytes"]:
-                    other["work"] = {unit: n for unit, n in plan["work"].items() if n != 0}
+                    other["work"] = work_of(plan)
             layouts = {}
             for (layout, device_bytes), microseconds in times.items():
                 plan = ways.get(device_bytes) if layout == "csell" else plans.get(layout)
@@ -176,7 +181,7 @@ def collect(spmvpack, machine, measurements, matrices, *variant):
                     continue
                 layouts[layout] = {"us": round(microseconds, 2), "device_bytes": device_bytes,
                                    "fill_reads_x": plan["fill_reads_x"],
-                                   "work": {unit: n for unit, n in plan["work"].items() if n != 0}}
+                                   "work": work_of(plan)}
             return {**matrix, "layouts": layouts}
 
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 4)) as pool:

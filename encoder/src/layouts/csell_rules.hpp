@@ -117,6 +117,8 @@ struct WayFacts {
   std::uint64_t device_bytes = 0;
 };
 constexpr bool has_mirrors_of(const WayFacts& f) { return f.source == Source::mirror || f.source == Source::skew; }
+/// Whether slices share their values, which then come from caches: values stand in patterns, or are one.
+constexpr bool shares_values(const WayFacts& f) { return f.source == Source::step || f.source == Source::single; }
 constexpr std::uint64_t sums_of(const WayFacts& f, const Device& device) {
   return sums_of({f.slices, f.pattern_groups + f.offset_groups, has_mirrors_of(f) ? f.device_bytes : 0, f.block},
                  device);
@@ -167,8 +169,7 @@ constexpr std::uint64_t waited_rounds(const WayFacts& f) {
 constexpr std::uint64_t chain(const WayFacts& f, bool few, std::uint64_t turns) {
   // Where all slices are patterns, with their values or one, these are few and come from caches: as if four groups were
   // loaded together. Of 5 points of 264 x 264 a multiply takes 5.4 us, and 6.6 were foreseen (H200).
-  const bool shared =
-      turns == 0 && f.block == 1 && f.offset_groups == 0 && (f.source == Source::step || f.source == Source::single);
+  const bool shared = turns == 0 && f.block == 1 && f.offset_groups == 0 && shares_values(f);
   if (few || shared) return 2 * waited_rounds(f);  // what is shared has no raw values
   const std::uint64_t loads = chain_beyond(turns, f);
   // Where a mirror's slot begins is loaded after the group that names it, and before its value.
@@ -242,8 +243,7 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
   } else {
     work.push_back({"csell.chain", chain(f, few, more_turns)});
   }
-  const bool shared_values = f.source == Source::step || f.source == Source::single;
-  work.push_back({shared_values ? "csell.step_chain" : "csell.block_chain", block_chain(f, are_few)});
+  work.push_back({shares_values(f) ? "csell.step_chain" : "csell.block_chain", block_chain(f, are_few)});
   work.push_back({"csell.entries", f.entries});
   if (f.source == Source::raw) work.push_back({"csell.raw_entries", f.entries});
   if (has_mirrors_of(f)) {

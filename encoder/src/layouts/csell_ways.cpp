@@ -187,8 +187,8 @@ class WayPlanner {
                .offset_groups = groups.of[1] + groups.of[2] + groups.of[3],
                .longest = groups.longest,
                .device_bytes = bytes};
-    if (options_.aim.target == Target::gpu && (source == Source::step || source == Source::single) && f.block == 1 &&
-        f.offset_groups == 0 && launch_rules::csell::worth_windows(f.slices, device_.multiprocessors))
+    if (options_.aim.target == Target::gpu && shares_values(f) && f.block == 1 && f.offset_groups == 0 &&
+        launch_rules::csell::worth_windows(f.slices, device_.multiprocessors))
       for (const std::uint32_t pairs : launch_rules::csell::pairs_by_preference) {
         f.pairs = pairs;
         f.windows = columns.windows(a_.cols(), device_.multiprocessors, pairs);
