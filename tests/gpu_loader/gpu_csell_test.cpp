@@ -190,9 +190,11 @@ TEST_CASE("csell: the host's bits with more slices than a device works on at onc
     for (const std::uint32_t b : {1U, 3U})
       require_bits_of_host<double>(both_halves<double>(band<double>(150001 / b, 4, 0), b), "csell",
                                    {{"csell.values", "mirror"}, {"csell.sums", sums}});
+    // Tables: of few values, so that a multiprocessor has as many threads as it has room for.
     for (const std::uint32_t b : {2U, 3U, 4U})
-      require_bits_of_host<double>(in_blocks<double>(band<double>(150001, 3, 0), b, 3, 1), "csell",
-                                   {{"csell.values", "raw"}, {"csell.sums", sums}});
+      for (const char* const values : {"raw", "table"})
+        require_bits_of_host<double>(in_blocks<double>(band<double>(150001, 3, 0), b, *values == 'r' ? 3 : 1, 1),
+                                     "csell", {{"csell.values", values}, {"csell.sums", sums}});
   }
 }
 

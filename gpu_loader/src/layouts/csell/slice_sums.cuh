@@ -29,12 +29,18 @@ struct SumsPolicy {
   static_assert(depth * steps % batch == 0);
   /// Steps that some lanes lack are added up in smaller batches, as more has to be known of each.
   static constexpr int uneven_batch = K::size == Size::any && batch > steps ? steps : batch;
+  /// The batches of a group of blocks are added up by one loop, each as the group's first one: blocks of 4 then have 46
+  /// KB of code for few slices instead of 105, which cold multiplies read, too, and others spill less. Where patterns
+  /// have the values, what it moves costs more than that gains (elasticity of one material, few slices: 1 to 4 %;
+  /// H200).
+  static constexpr bool in_turn = K::block > 1 && (raw || source == Source::single) && batch < steps;
   /// Values are near, and read when the elements of x have come, so that no registers hold them until then.
   static constexpr bool late = source == Source::table;
   /// Steps that all lanes have are added by code for each multiple of so many. With code for each number, 1 to 16, the
-  /// kernel for few slices has 115 KB instead of 73, and of 41 multiplies with cold caches the slowest took 2.5 us
-  /// longer than the median for 17 of 212 matrices instead of one (H200).
-  static constexpr int rounded = batch > 8 ? 4 : 1;
+  /// kernel for few slices has 115 KB instead of 67, and of 41 multiplies with cold caches the slowest took 2.5 us
+  /// longer than the median for 17 of 212 matrices instead of one (H200). With code for 16 alone they take 1 to 2 %
+  /// longer.
+  static constexpr int rounded = batch > 8 ? 8 : 1;
 };
 
 __device__ inline std::uint32_t entries_of(const uint4& masks) {
@@ -167,7 +173,7 @@ struct StepBatch {
   /// The step from which entries before step i are counted: the batch's first one; with scan, the first of its group,
   /// which may be before.
   [[nodiscard]] __device__ __forceinline__ int origin(int i) const {
-    return P::scan ? (begin + i) / P::steps * P::steps - begin : 0;
+    return P::scan && !P::in_turn ? (begin + i) / P::steps * P::steps - begin : 0;
   }
   /// Entries of the group before the batch.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t before() const {
@@ -279,27 +285,45 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
     LaneIds<P> ids;
     const Table* of_group[P::depth];
     load_groups<P>(walk, g, every, lane, row, values, before_group, once, group, ids, of_group);
-#pragma unroll
-    for (int begin = 0; begin < P::depth * P::steps; begin += P::batch) {
-      const StepBatch<P, V, Table, P::batch> batch{group, begin, lane, below};
-      if (begin != 0 && batch.mask(0) == 0) continue;
-      const auto value = [&](const auto& of_batch, int i, int e, std::uint32_t before, std::uint32_t n,
-                             std::uint32_t rank) {
-        return of_batch.value(i, e, before, n, rank, ids, of_group, values, single, once);
-      };
-      const auto shape = batch.shape();
-      if (shape.uneven <= 1) {
-        seen = ~0U;
-        batch.add_full(shape.n, batch.before(), x, sum, value);
-        if constexpr (P::running) values += shape.n * (lanes * P::block_values);
-        continue;
+    const auto value = [&](const auto& of_batch, int i, int e, std::uint32_t before, std::uint32_t n,
+                           std::uint32_t rank) {
+      return of_batch.value(i, e, before, n, rank, ids, of_group, values, single, once);
+    };
+    if constexpr (P::in_turn) {
+#pragma unroll 1
+      for (int left = P::steps; left > 0 && group[0].mask[0] != 0; left -= P::batch) {
+        const StepBatch<P, V, Table, P::batch> batch{group, 0, lane, below};
+        const auto shape = batch.shape();
+        std::uint32_t entries = shape.n * lanes;
+        if (shape.uneven <= 1) {
+          seen = ~0U;
+          batch.add_full(shape.n, 0, x, sum, value);
+        } else {
+          seen |= batch.any();
+          entries = batch.add_uneven(0, x, sum, value);
+        }
+        if constexpr (P::raw) (P::scan ? of_group[0] : values) += entries * P::block_values;
+        group[0].template drop_first<P::batch>();
       }
-      seen |= batch.any();
+    } else {
 #pragma unroll
-      for (int part = 0; part < P::batch; part += P::uneven_batch) {
-        const StepBatch<P, V, Table, P::uneven_batch> some{group, begin + part, lane, below};
-        const std::uint32_t entries = some.add_uneven(some.before(), x, sum, value);
-        if constexpr (P::running) values += entries * P::block_values;
+      for (int begin = 0; begin < P::depth * P::steps; begin += P::batch) {
+        const StepBatch<P, V, Table, P::batch> batch{group, begin, lane, below};
+        if (begin != 0 && batch.mask(0) == 0) continue;
+        const auto shape = batch.shape();
+        if (shape.uneven <= 1) {
+          seen = ~0U;
+          batch.add_full(shape.n, batch.before(), x, sum, value);
+          if constexpr (P::running) values += shape.n * (lanes * P::block_values);
+          continue;
+        }
+        seen |= batch.any();
+#pragma unroll
+        for (int part = 0; part < P::batch; part += P::uneven_batch) {
+          const StepBatch<P, V, Table, P::uneven_batch> some{group, begin + part, lane, below};
+          const std::uint32_t entries = some.add_uneven(some.before(), x, sum, value);
+          if constexpr (P::running) values += entries * P::block_values;
+        }
       }
     }
     if constexpr (P::running) {

@@ -82,7 +82,7 @@ __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& s
     const bool has = (seen >> lane & 1U) != 0;
     // With tables and offsets nvcc spills more for it: kkt-local took 62.7 us instead of 60.9 (H200, before
     // two groups were on their way); else 7-point-local 66.5 to 62.2.
-    constexpr bool may_be_plain = source != Source::table || K::size == Size::patterns;
+    constexpr bool may_be_plain = source != Source::table || tuning::is_pattern_size(K::size);
     if (may_be_plain && operands.plain) {
 #pragma unroll
       for (int r = 0; r < block; ++r)
@@ -144,9 +144,9 @@ __global__ void __launch_bounds__(K::policy.threads, tuning::bound_blocks(K::pol
     for (std::uint32_t s = begin + mine; s < end; s += all) {
       const Slice slice = next;
       next = load_slice(v.slices, s + all, end);
-      if (K::size == Size::patterns || slice.is_pattern())
+      if (tuning::is_pattern_size(K::size) || slice.is_pattern())
         multiply_slice<K, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands, partial);
-      else if constexpr (K::size != Size::patterns) {
+      else if constexpr (!tuning::is_pattern_size(K::size)) {
         if (NarrowWalk::suits(slice))
           multiply_slice<K, A, V, NarrowWalk>(v, s, slice, id_bytes, team, values, operands, partial);
         else
@@ -208,44 +208,65 @@ void reserve_shared() {
                "reserving shared memory");
 }
 
+/// How a kernel is launched.
+struct Grid {
+  Tiles tiles;
+  std::uint64_t staged, shared;  ///< bytes of a block: of the table, if it is staged; and of the sums of teams, too
+  unsigned blocks, threads;
+  std::uint64_t resident;  ///< blocks that are on a multiprocessor at once, as far as there are so many
+};
+
 template <class K, class A, class V>
-void launch_slices(const DevicePart& part, const MultiplyCall& call) {
+Grid grid_of(const DevicePart& part, const MultiplyCall& call) {
   constexpr tuning::Policy policy = K::policy;
-  const View<A> v = view<A>(part.view);
-  unsigned threads = tuning::threads_limit(policy.threads, v.sums);
-  const std::uint64_t tile_count = tiles_of(part.view.info());
-  const std::uint64_t all_threads = v.slice_count * v.sums * 32, multiprocessors = call.device.multiprocessors;
+  const PartInfo& info = part.view.info();
+  const std::uint64_t slices = slices_of(info), sums = info.params[param_sums], tile_count = tiles_of(info),
+                      tile_slices = info.params[param_tile_slices];
+  unsigned threads = tuning::threads_limit(policy.threads, static_cast<unsigned>(sums));
+  const std::uint64_t all_threads = slices * sums * 32, multiprocessors = call.device.multiprocessors;
   if (tile_count <= 1 && all_threads <= multiprocessors * policy.threads * policy.blocks) {
-    threads = launch_rules::even_threads(all_threads, threads, multiprocessors, v.sums * 32);
+    threads = launch_rules::even_threads(all_threads, threads, multiprocessors, static_cast<unsigned>(sums) * 32);
   } else {
     if (tile_count > 1) threads = std::min(threads, tuning::most_threads_of_tiles);  // others work while one stages
     const auto too_many = [&] {  // for a tile, or so that some multiprocessors have none
-      return (tile_count > 1 && threads > std::uint64_t{v.tile_slices} * v.sums * 32) ||
-             all_threads < 2 * multiprocessors * threads;
+      return (tile_count > 1 && threads > tile_slices * sums * 32) || all_threads < 2 * multiprocessors * threads;
     };
     while (threads > tuning::least_threads && too_many()) threads /= 2;
   }
-  const std::uint64_t resident = multiprocessors * policy.blocks * (policy.threads / threads);
-  const std::uint32_t teams = threads / 32 / v.sums;
-  std::uint64_t staged = 0, work = div_up(v.slice_count, teams);
-  const auto largest_table = static_cast<std::uint32_t>(part.view.info().params[param_largest_tile]);
+  std::uint64_t resident = policy.blocks * (policy.threads / threads);
+  const std::uint32_t teams = threads / 32 / static_cast<std::uint32_t>(sums);
+  std::uint64_t staged = 0, work = div_up(slices, teams);
+  const auto largest_table = static_cast<std::uint32_t>(info.params[param_largest_tile]);
   Tiles tiles{static_cast<std::uint32_t>(tile_count), 1, 0, {0, largest_table}};
   if constexpr (K::source == Source::table) {
     staged = round_up(largest_table * sizeof(V), alignof(double2));
     if (staged > tuning::max_staged_bytes) staged = 0;
     if (tiles.count > 1) {
-      tiles.pieces = tuning::pieces_of_tile(tiles.count, v.tile_slices, teams, resident);
-      tiles.piece_slices = div_up(v.tile_slices, tiles.pieces);
+      tiles.pieces = tuning::pieces_of_tile(tiles.count, static_cast<std::uint32_t>(tile_slices), teams,
+                                            multiprocessors * resident);
+      tiles.piece_slices = div_up(static_cast<std::uint32_t>(tile_slices), tiles.pieces);
       work = std::uint64_t{tiles.count} * tiles.pieces;
     }
   }
-  const auto kernel = slices_kernel<K, A, V>;
-  const std::uint64_t shared = staged + (v.sums > 1 ? sizeof(Partial<K, V>) : 0);
-  cudaLaunchConfig_t config = launch_config(static_cast<unsigned>(std::min(work, resident)), threads, call.stream);
-  config.dynamicSmemBytes = shared;
-  launch(config, kernel, v, tiles, static_cast<std::uint32_t>(staged), Operands<V>(call),
+  const std::uint64_t shared = staged + (sums > 1 ? sizeof(Partial<K, V>) : 0);
+  const auto blocks = static_cast<unsigned>(std::min(work, multiprocessors * resident));
+  resident = std::min(resident, div_up(std::uint64_t{blocks}, multiprocessors));
+  if (shared != 0) resident = std::min(resident, call.device.shared_bytes / shared);
+  return {tiles, staged, shared, blocks, threads, resident};
+}
+
+template <class K, class A, class V>
+void launch_slices(const DevicePart& part, const MultiplyCall& call, const Grid& grid) {
+  cudaLaunchConfig_t config = launch_config(grid.blocks, grid.threads, call.stream);
+  config.dynamicSmemBytes = grid.shared;
+  launch(config, slices_kernel<K, A, V>, view<A>(part.view), grid.tiles, static_cast<std::uint32_t>(grid.staged),
+         Operands<V>(call),
          Prefetch::of<V>(config.gridDim.x, call, part.view, bytes_of(part.view.get<std::uint32_t>("stream")),
                          bytes_of(part.view.get<A>("values"))));
+}
+template <class K, class A, class V>
+void launch_slices(const DevicePart& part, const MultiplyCall& call) {
+  launch_slices<K, A, V>(part, call, grid_of<K, A, V>(part, call));
 }
 
 template <Source source, int block, class A, class V>
@@ -263,7 +284,15 @@ void launch_blocks(const DevicePart& part, const MultiplyCall& call) {
     if constexpr (source != Source::mirror && (source != Source::table || block == 1)) {
       if (few && !tiled) return launch_slices<SliceKernel<source, block, Size::few>, A, V>(part, call);
     }
-    if (patterns_only) return launch_slices<SliceKernel<source, block, Size::patterns>, A, V>(part, call);
+    if (patterns_only) {
+      using Usual = SliceKernel<source, block, Size::patterns>;
+      const Grid grid = grid_of<Usual, A, V>(part, call);
+      if constexpr (source == Source::table && block != 1) {
+        if (tuning::suits_few_patterns(grid.resident * grid.threads, grid.resident * grid.shared))
+          return launch_slices<SliceKernel<source, block, Size::few_patterns>, A, V>(part, call);
+      }
+      return launch_slices<Usual, A, V>(part, call, grid);
+    }
     if constexpr (source == Source::table) {
       if (block != 1 || tiled) return launch_slices<SliceKernel<source, block, Size::tiled>, A, V>(part, call);
     }

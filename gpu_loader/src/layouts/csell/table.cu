@@ -10,6 +10,8 @@ void reserve_tables() {
   if constexpr (block == 1) {
     reserve_shared<SliceKernel<Source::table, block, Size::few>, A, V>();
     reserve_shared<SliceKernel<Source::table, block, Size::any>, A, V>();
+  } else {
+    reserve_shared<SliceKernel<Source::table, block, Size::few_patterns>, A, V>();
   }
 }
 

@@ -14,14 +14,16 @@ namespace tuning {
 
 using spmvpack::layouts::csell::Source;
 
-/// Which kernel: few slices, whose loads must be on their way early; patterns only, which need fewer registers; any, of
-/// several tables, for which blocks wait; or any.
-enum class Size : std::uint8_t { few, patterns, tiled, any };
+/// Which kernel: few slices, whose loads must be on their way early; patterns only, which need fewer registers; the
+/// same of blocks with tables where few threads are on a multiprocessor at once; any, of several tables, for which
+/// blocks wait; or any.
+enum class Size : std::uint8_t { few, patterns, few_patterns, tiled, any };
+constexpr bool is_pattern_size(Size size) { return size == Size::patterns || size == Size::few_patterns; }
 
 /// Whether blocks fetch ahead what a small part has. Parts of single entries with offsets are seldom small where their
 /// slices are not few, and nvcc finds other registers for these kernels with it: FP32, kkt-local took 56 us for 51,
 /// logdist 99 for 94 (H200).
-constexpr bool fetches_ahead(Size size, int block) { return block != 1 || size == Size::few || size == Size::patterns; }
+constexpr bool fetches_ahead(Size size, int block) { return block != 1 || size == Size::few || is_pattern_size(size); }
 
 /// Launch numbers of a kernel.
 struct Policy {
@@ -45,7 +47,7 @@ constexpr Policy policy(Source source, int block, Size size) {
   }
   switch (source) {
     case Source::table:
-      if (block > 1) return {512, 2, 1, 2};
+      if (block > 1) return size == Size::few_patterns ? Policy{512, 1, 1, 2} : Policy{512, 2, 1, 2};
       if (size == Size::patterns) return {512, 4, 1, 4};
       return size == Size::tiled ? Policy{512, 2, 2, 8} : Policy{1024, 1, 2, 8};
     case Source::mirror:
@@ -70,6 +72,13 @@ struct SliceKernel {
 constexpr unsigned bound_blocks(const Policy& policy) {
   const unsigned room = gpu_loader::tuning::multiprocessor_threads / policy.threads;
   return policy.blocks < room ? policy.blocks : room;
+}
+/// Blocks with tables have no room for what a step needs in 64 registers, and the first-level cache has little room for
+/// the rest where tables take most of it. Where they do, or a multiprocessor has no more threads than that anyway, each
+/// may have 128: elasticity with materials in 40x40x40 takes 25 us instead of 35, in 64x64x64 with 45 KB for four
+/// slices 74 instead of 81, but with 9 KB for eight, which leave room for 1,024 threads, 55 instead of 44 (H200).
+constexpr bool suits_few_patterns(std::uint64_t threads, std::uint64_t shared_bytes) {
+  return threads <= 512 || shared_bytes > 140U << 10U;
 }
 /// Larger tables are read through the caches: every device has room for these, beside the sums of teams.
 inline constexpr std::uint32_t max_staged_bytes = 64U << 10U;

@@ -36,6 +36,15 @@ __device__ inline uint2 load_ids(const std::byte* ids, std::uint32_t id_bytes, s
 /// Four steps as a lane sees them.
 struct LaneGroup {
   std::uint32_t mask[group_steps], column[group_steps];
+  /// The others come first then.
+  template <int n>
+  __device__ __forceinline__ void drop_first() {
+#pragma unroll
+    for (int k = 0; k + n < static_cast<int>(group_steps); ++k) {
+      mask[k] = mask[k + n];
+      column[k] = column[k + n];
+    }
+  }
 };
 
 /// The groups of a slice that is_pattern(): most slices of structured matrices. All lanes load the same bytes.
