@@ -33,7 +33,7 @@ struct SumsPolicy {
   /// KB of code for few slices instead of 105, which cold multiplies read, too, and others spill less. Where patterns
   /// have the values, what it moves costs more than that gains (elasticity of one material, few slices: 1 to 4 %;
   /// H200).
-  static constexpr bool in_turn = K::block > 1 && (raw || source == Source::single) && batch < steps;
+  static constexpr bool in_turn = K::block > 1 && raw && batch < steps;
   /// Values are near, and read when the elements of x have come, so that no registers hold them until then.
   static constexpr bool late = source == Source::table;
   /// Steps that all lanes have are added by code for each multiple of so many. With code for each number, 1 to 16, the
