@@ -32,7 +32,7 @@ struct SumsPolicy {
   /// The batches of a group of blocks are added up by one loop, each as the group's first one: blocks of 4 then have 46
   /// KB of code for few slices instead of 105, which cold multiplies read, too, and others spill less. Where values are
   /// in patterns or all one, what it moves costs more than that gains (full-2k-ones 50 us instead of 42, H200).
-  static constexpr bool in_turn = K::block > 1 && raw&& batch < steps;
+  static constexpr bool in_turn = raw && K::block > 1 && batch < steps;
   /// Values are near, and read when the elements of x have come, so that no registers hold them until then.
   static constexpr bool late = source == Source::table;
   /// Steps that all lanes have are added by code for each multiple of so many. With code for each number, 1 to 16, the
