@@ -51,15 +51,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 GPUS = ("h200", "h100")
 MACHINES = (*GPUS, "host")  # the columns of the prices: encoder/src/time_model.cpp
 YARDSTICKS = {"suite": ("csr", "ccoo", "sell"), "shapes": ("csr", "bitflag")}
-# "partial": small matrices of which some layouts were measured, so that the best is not known: prices are fitted to them,
-# and no table has them.
-NEAR = {"suite": 1.8, "small": 1.8, "partial": 1.8, "real": 1.8, "shapes": 3}  # times the best of a matrix
-WEIGHT = {"suite": 1.0, "small": 1.0, "partial": 1.0, "real": 1.0, "shapes": 0.5}
-SPREAD = {"suite": 0.1, "small": 0.1, "partial": 0.1, "real": 0.1, "shapes": 0.7}  # errors beyond which a measurement counts less and less
+# "small" and "large": others that are generated. "partial": small ones of which some layouts were measured, so that the
+# best is not known: prices are fitted to them, and no table has them.
+NEAR = collections.defaultdict(lambda: 1.8, shapes=3)  # times the best of a matrix
+WEIGHT = collections.defaultdict(lambda: 1.0, shapes=0.5)
+SPREAD = collections.defaultdict(lambda: 0.1, shapes=0.7)  # errors beyond which a measurement counts less and less
+LARGE = 5_000_000  # nonzeros; small ones have fewer
 BY_NAME_ONLY = {"pkt"}  # what auto leaves out: Strategy::by_name_only in encoder
 OF_VARIANTS = {"csell.mirrors", "csell.mirror_blocks"}  # units of variants, which times_MACHINE.json has not or hardly
 CACHES = {"h200": "cold cache", "h100": "cold cache", "host": "warm"}
-MOST_SLOWER = {"suite": 0.03, "small": 0.1, "real": 0.08, "shapes": 0.2}  # auto than the best; of shapes, than a yardstick
+MOST_SLOWER = {"suite": 0.03, "small": 0.1, "large": 0.3, "real": 0.08, "shapes": 0.2}  # auto than the best; of shapes, than a yardstick
 MOST_SLOWER_ON_HOST = {"suite": 0.1, "real": 0.15, "shapes": 0.49}  # than the best layout; of shapes, than a yardstick
 MOST_OFF = 1.99  # predictions of shapes; the goal is 2
 MOST_WEIGHT = 15  # of a fault; more of them would leave others out
@@ -122,7 +123,8 @@ def taken(files):
     """What collect() needs of bench files: an entry for each matrix, with the times of its plans."""
     for (name, value_type), (matrix, times) in sorted(measured(files).items(), key=lambda item: item[0]):
         made = (matrix["source"] or "").startswith("spmvpack generate ")
-        group = {None: "small" if made else "real", "shapes": "shapes"}.get(matrix["group"], "suite")
+        generated = "large" if matrix["nonzeros"] >= LARGE else "small"
+        group = {None: generated if made else "real", "shapes": "shapes"}.get(matrix["group"], "suite")
         yield {"name": name, "value_type": value_type, "group": group, "source": matrix["source"],
                "nonzeros": matrix["nonzeros"], "csr_bytes": matrix["csr_bytes"]}, times
 
@@ -252,7 +254,8 @@ def on_host(unit):
                 "scalar_chain", "scalar_lines", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_idle", "few_raw_rounds", "few_groups", "tables",
                 "few_teams", "turns", "window_rounds", "long_windows", "copies",
                 "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",
-                "segment_rounds", "segments", "segment_columns", "sum_multiplies", "added_sums", "sum_chain") or unit == "amb.lanes":
+                "uneven", "uneven_warps", "tile_turns", "segment_rounds", "segments", "segment_columns", "sum_multiplies", "added_sums", "sum_chain") \
+            or unit == "amb.lanes" or layout == "doubles":
         return ()
     if what in ("multiplies", "passes"):
         return ("multiplies",)
@@ -556,7 +559,7 @@ def left_out(times, fit, caches):
             if kind_of(matrix) == kind:
                 records.setdefault((matrix["group"], kind), Record()).add(matrix, prices)
     for group, title in (("suite", "The suite, a kind left out"), ("small", "Small ones, a kind left out"),
-                         ("shapes", "Plain shapes, a kind left out"), ("real", "Real matrices, one left out")):
+                         ("large", "Other large ones, a kind left out"), ("shapes", "Plain shapes, a kind left out"), ("real", "Real matrices, one left out")):
         total, rows = Record(), ""
         for (of_group, kind), record in records.items():
             if of_group == group:
@@ -576,7 +579,7 @@ def show(times, prices, caches):
     text = (f"{times['machine']}. For each matrix the layout that `auto` takes of those measured, its time predicted "
             f"and measured, and the best one measured that `auto` may take; microseconds, {caches}. The last column "
             "is how much longer `auto`'s takes than the fastest of `csr`, `ccoo` and `sell`.\n")
-    for group, title in (("suite", "suite"), ("small", "small matrices"), ("real", "real matrices"), ("shapes", "shapes")):
+    for group, title in (("suite", "suite"), ("small", "small matrices"), ("large", "other large ones"), ("real", "real matrices"), ("shapes", "shapes")):
         rows, losses, best_losses, errors = [], [], [], []
         for measured_matrix in times["matrices"]:
             matrix = planned(measured_matrix, prices)
@@ -602,7 +605,7 @@ def show(times, prices, caches):
                  f"{100 * max(losses):+.1f} % longer than the fastest of `csr`, `ccoo` and `sell`. Predictions of layouts "
                  f"near the best are off by {100 * off[len(off) // 2]:.0f} % (median; 90th percentile "
                  f"{100 * off[int(0.9 * len(off))]:.0f} %).\n")
-        if group != "small":
+        if group not in ("small", "large"):
             text += ("\n| matrix | values | `auto` | predicted | measured | best | over the three |\n"
                      "|---|---|---|---|---|---|---|\n" + "".join(rows))
     return text
@@ -667,7 +670,7 @@ def main():
         if gpu not in kept:
             prices[gpu] = by_name_only(prices[gpu]) | settled(
                 chosen_from(load(times_path(gpu))), fit_gpu, MOST_SLOWER,
-                lambda matrix: best_allowed(matrix) if matrix["group"] in ("real", "suite", "small") else best_yardstick(matrix))
+                lambda matrix: best_allowed(matrix) if matrix["group"] != "shapes" else best_yardstick(matrix))
     if "host" not in kept:
         prices["host"] = by_name_only(prices["host"]) | settled(
             chosen_from(load(times_path("host"))), lambda *a: fit_host(*a, prices["h200"], prices["host"]), MOST_SLOWER_ON_HOST,

@@ -51,6 +51,13 @@ constexpr std::array all_profiles{
     Profile{"host", "two CPU cores", Target::host, on_host},
 };
 
+/// Values in double precision take longer than their bytes and those of x and y alone.
+void add_doubles(std::vector<Counter>& work, ValueType type, std::uint64_t entries) {
+  if (type != ValueType::f64 || entries == 0) return;
+  work.push_back({"doubles.multiplies", 1});
+  work.push_back({"doubles.entries", entries});
+}
+
 void add(std::vector<Counter>& work, const std::string& unit, std::uint64_t count) {
   if (count == 0) return;
   const auto found = std::find_if(work.begin(), work.end(), [&](const Counter& c) { return c.name == unit; });
@@ -66,6 +73,7 @@ void add_first(std::vector<Counter>& work) {
   constexpr std::uint64_t first = std::uint64_t{1} << 20U;
   std::vector<Counter> more;
   for (const Counter& c : work) {
+    if (c.name == "doubles.entries") continue;
     if (c.name == "x.warp_sectors") add(more, "x.first", std::min(c.value, first));
     for (const std::string_view of : {".entries", ".slots"})
       if (c.name.ends_with(of))
@@ -208,6 +216,7 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     work.push_back({"y.passes", 1});
     work.push_back({"y.rows", rows});
   }
+  if (!plan.parts.empty()) add_doubles(work, plan.parts[0].info.value_type, entries);
   add_first(work);
   return work;
 }
@@ -219,6 +228,7 @@ std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSe
                             {"x.warp_sectors", least.near ? 0 : x.of_warps}};
   add_from_memory(work, work[0].value);
   work.insert(work.end(), least.work.begin(), least.work.end());
+  add_doubles(work, survey.a.value_type(), survey.a.nnz());
   add_first(work);
   return work;
 }

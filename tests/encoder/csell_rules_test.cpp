@@ -52,14 +52,43 @@ std::uint64_t count_of(const WayFacts& f, std::string_view unit_name) {
   return 0;
 }
 
+TEST_CASE("tables that blocks stage in turn, and steps that some lanes lack") {
+  WayFacts f = patterns(1);
+  f.source = Source::table;
+  f.tiles = 294;
+  f.tile_slices = 128;
+  f.slices = f.tiles * f.tile_slices;
+  f.entries = 445 * f.slices;
+  std::swap(f.pattern_groups, f.offset_groups);
+  f.largest_table = 132;
+  CHECK(count_of(f, "csell.tile_turns") == 5);  // 1,176 pieces for two blocks of each multiprocessor
+  f.uneven_steps = 10;
+  CHECK(count_of(f, "csell.uneven") == 10 * 32);
+  f.block = 3;
+  CHECK(count_of(f, "csell.uneven") == 10 * 32 * 9);
+  CHECK(count_of(f, "csell.uneven_warps") == 0);
+  f.block = 1;
+  f.uneven_steps = f.slices / 4;
+  CHECK(count_of(f, "csell.uneven_warps") == 0);
+  f.source = Source::raw;
+  CHECK(count_of(f, "csell.uneven_warps") == 8);
+  f.uneven_steps = f.slices * 2;
+  CHECK(count_of(f, "csell.uneven_warps") == 32);
+  std::swap(f.pattern_groups, f.offset_groups);
+  CHECK(count_of(f, "csell.uneven_warps") == 0);
+}
+
 TEST_CASE("a device has its warps twice where all slices are patterns with one table") {
   WayFacts f = patterns(1);  // 10,000 slices; an H200 has 132 multiprocessors of 32 warps or of 64
   CHECK(count_of(f, "csell.turns") == 2);
   f.source = Source::table;
   f.tiles = 1;
   CHECK(count_of(f, "csell.turns") == 1);
+  CHECK(count_of(f, "csell.tile_turns") == 0);
   f.tiles = 2;
+  f.tile_slices = 5000;
   CHECK(count_of(f, "csell.turns") == 2);
+  CHECK(count_of(f, "csell.tile_turns") == 1);
   f.tiles = 1;
   std::swap(f.pattern_groups, f.offset_groups);
   CHECK(count_of(f, "csell.turns") == 2);

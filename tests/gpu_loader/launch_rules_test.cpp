@@ -18,6 +18,7 @@
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 #include "spmvpack/launch_rules/cache.hpp"
+#include "spmvpack/launch_rules/csell_tiles.hpp"
 #include "spmvpack/launch_rules/csr.hpp"
 #include "spmvpack/launch_rules/device.hpp"
 #include "spmvpack/launch_rules/padded_rows.hpp"
@@ -390,6 +391,48 @@ TEST_CASE("a matrix stays in the L2 cache if its share allows it, of several col
     CHECK_FALSE(keeps(700'001, columns, l2, usual));
     CHECK(keeps(1'000'000, columns, l2, 1));
     CHECK_FALSE(keeps(1, columns, l2, 0));
+  }
+}
+
+TEST_CASE("pieces of csell's tiles: as many as measured best") {
+  using launch_rules::csell::pieces_of;
+  const auto of_tile = [](std::uint64_t slices, std::uint64_t of_slice, std::uint64_t tiles, std::uint64_t tile_slices,
+                          unsigned threads) {
+    return pieces_of({slices, slices * of_slice, 1, tiles, tile_slices}, {threads, 100, 132}).of_tile;
+  };
+  CHECK(of_tile(37538, 445, 294, 128, 1024) == 4);  // holstein-hubbard, 10 phonons: 57.9 us, with one piece 67.5 (H200)
+  CHECK(of_tile(16082, 445, 126, 128, 1024) == 2);  // 8 phonons: 27.2, with three 34.4
+  CHECK(of_tile(13917, 537, 109, 128, 1024) == 4);  // cage, 13 monomers: 31.9, with two 36.9
+  CHECK(of_tile(13917, 537, 218, 64, 1024) == 2);   // the same in other tiles: 32.3, with one 36.1
+  CHECK(of_tile(10921, 830, 86, 128, 1024) == 3);   // kkt 55x55x55: 25.6, with four 30.2
+  CHECK(of_tile(33200, 848, 260, 128, 1024) == 2);  // kkt 80x80x80: 58.0, with one 63.0
+  CHECK(of_tile(31250, 160, 245, 128, 2048) == 2);  // laplace2d 1000x1000: 20.7, with three 23.9
+  CHECK(of_tile(54000, 224, 422, 128, 2048) == 1);  // convection-diffusion 120x120x120: 33.1, with two 34.8
+  CHECK(of_tile(22782, 845, 1424, 16, 1024) == 1);  // hpcg 90x90x90: 41.5, with two 62.9
+}
+
+TEST_CASE("pieces of csell's tiles have all slices, and the busiest block no more than it says") {
+  std::mt19937_64 rng(11);
+  for (int round = 0; round < 2000; ++round) {
+    const std::uint64_t tile_slices = 1 + rng() % (rng() % 2 == 0 ? 200 : 100'000), tiles = 2 + rng() % 3000,
+                        sums = std::uint64_t{1} << rng() % 3, multiprocessors = 1 + rng() % 200;
+    const unsigned of_multiprocessor = 512U << rng() % 3;
+    const launch_rules::csell::TiledRoom room{of_multiprocessor, rng() % 8, multiprocessors};
+    const auto p =
+        launch_rules::csell::pieces_of({tiles * tile_slices, rng() % 100'000'000, sums, tiles, tile_slices}, room);
+    CAPTURE(tile_slices, tiles, sums, multiprocessors, of_multiprocessor);
+    REQUIRE(p.threads >= 128);
+    REQUIRE(p.threads <= 512);
+    REQUIRE(p.threads % (sums * 32) == 0);
+    REQUIRE(p.resident >= 1);
+    REQUIRE(p.resident * p.threads <= of_multiprocessor);
+    REQUIRE(p.of_tile >= 1);
+    REQUIRE(p.of_tile <= tile_slices);
+    const std::uint64_t blocks = p.resident * multiprocessors, teams = p.threads / 32 / sums,
+                        piece_slices = (tile_slices + p.of_tile - 1) / p.of_tile;
+    REQUIRE(p.turns * blocks >= tiles * p.of_tile);
+    REQUIRE((p.turns - 1) * blocks < tiles * p.of_tile);
+    REQUIRE(p.rounds * teams >= piece_slices);
   }
 }
 

@@ -393,7 +393,7 @@ TEST_CASE("every layout multiplies correctly, the same at any number of threads"
   SECTION("f32, with vectors of both types") { all_correct<float>(); }
 }
 
-TEST_CASE("ccoo adds in the documented order, for every K and B") {
+TEST_CASE("ccoo adds in the documented order, for every K and B", "[sequential]") {
   SECTION("f64") { ccoo_in_order<double>(); }
   SECTION("f32, with vectors of both types") { ccoo_in_order<float>(); }
 }
@@ -484,7 +484,7 @@ TEST_CASE("pieces of long rows that are added up in turn have the documented ord
   }
 }
 
-TEST_CASE("sjds adds in the documented order, whatever its windows, slices and pieces") {
+TEST_CASE("sjds adds in the documented order, whatever its windows, slices and pieces", "[sequential]") {
   SECTION("f64") { sjds_in_order<double>(); }
   SECTION("f32, with vectors of both types") { sjds_in_order<float>(); }
 }
@@ -520,7 +520,7 @@ TEST_CASE("sjds adds in the documented order where lanes have the same columns, 
   SECTION("f32, with vectors of both types") { sjds_of_nodes_and_grids<float>(); }
 }
 
-TEST_CASE("amb adds in the documented order, whatever its blocks and segments") {
+TEST_CASE("amb adds in the documented order, whatever its blocks and segments", "[sequential]") {
   SECTION("f64") { amb_in_order<double>(); }
   SECTION("f32, with vectors of both types") { amb_in_order<float>(); }
 }

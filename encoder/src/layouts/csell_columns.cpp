@@ -55,12 +55,20 @@ std::string list_of(const SliceSteps& steps, const BlockRows& rows, std::uint64_
   return list;
 }
 
+/// Steps that some lanes lack.
+template <class Masks, class MaskOf>
+std::uint64_t count_uneven(const Masks& steps, MaskOf&& mask_of) {
+  return static_cast<std::uint64_t>(
+      std::count_if(steps.begin(), steps.end(), [&](const auto& step) { return ~mask_of(step) != 0; }));
+}
+
 constexpr std::uint32_t no_list = 0xFFFFFFFF;
 
 /// The lists of some slices, and the number of each slice's; no_list: its columns are offsets.
 struct SliceLists {
   Lists lists;
   std::vector<std::uint32_t> of_slices;
+  std::uint64_t uneven_steps = 0;
 };
 
 std::size_t block_bytes(const BlockRows& rows) {
@@ -77,6 +85,7 @@ void arrange_slices(const BlockRows& rows, std::uint64_t t, SliceLists& out, Col
   struct Found {
     std::uint32_t list = no_list, width = 0;
     std::size_t steps = 0;
+    std::uint64_t uneven_steps = 0;
     SliceGroups groups{};
     StepRange offsets{};
   };
@@ -86,8 +95,9 @@ void arrange_slices(const BlockRows& rows, std::uint64_t t, SliceLists& out, Col
   for (std::uint64_t s = t * slices_per_task; s < std::min(rows.slices(), (t + 1) * slices_per_task); ++s) {
     const Found& found = recent(s, [&](Found& f) {
       const bool fits = steps.arrange_pattern(s, by_value, most_pattern_steps(rows.blocks(s), by_value));
-      f = {no_list, steps.width(), steps.steps().size(), steps.groups(), {}};
+      f = {no_list, steps.width(), steps.steps().size(), 0, steps.groups(), {}};
       if (fits) {
+        f.uneven_steps = count_uneven(steps.steps(), [](const Step& step) { return step.mask; });
         const std::string list = list_of(steps, rows, s, by_value);
         const std::size_t lists_before = out.lists.size();
         f.list = out.lists.add(list);
@@ -97,12 +107,15 @@ void arrange_slices(const BlockRows& rows, std::uint64_t t, SliceLists& out, Col
       } else {
         f.offsets = steps.find_offsets(s, offsets);
         f.groups = steps.groups();
+        f.uneven_steps = count_uneven(std::span(offsets.masks).subspan(f.offsets.first, f.offsets.count),
+                                      [](std::uint32_t mask) { return mask; });
       }
     });
     facts.blocks += rows.blocks(s);
     facts.steps += found.steps;
     facts.width += found.width;
     out.of_slices.push_back(found.list);
+    out.uneven_steps += found.uneven_steps;
     plan.groups[s] = found.groups;
     plan.offsets_of[s] = found.offsets;
     if (given_up) return;
@@ -121,6 +134,7 @@ SliceLists join(std::vector<SliceLists> tasks, std::uint64_t slices) {
     std::vector<std::uint32_t> number(task.lists.size());
     for (std::size_t i = 0; i < number.size(); ++i) number[i] = all.lists.add(task.lists[i]);
     for (const std::uint32_t list : task.of_slices) all.of_slices.push_back(list == no_list ? no_list : number[list]);
+    all.uneven_steps += task.uneven_steps;
     task = {};
   }
   return all;
@@ -195,6 +209,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
   if (given_up) return {};
   const SliceLists all = join(std::move(tasks), slices);
   const std::vector<std::uint32_t> place = make_patterns(all.lists, block_bytes(rows), plan);
+  plan.uneven_steps = all.uneven_steps;
   plan.slices.resize(slices);
   for (std::uint64_t s = 0; s < slices; ++s) {
     if (all.of_slices[s] != no_list) {

@@ -22,7 +22,8 @@ struct ColumnsPlan {
   CountedVector<Group> patterns;         ///< the dictionary
   CountedVector<std::byte> step_values;  ///< of its steps, if by_value
   std::uint64_t lists = 0, slices_in_patterns = 0;
-  std::uint64_t units = 0;  ///< of the stream, without ids
+  std::uint64_t units = 0;         ///< of the stream, without ids
+  std::uint64_t uneven_steps = 0;  ///< of all slices: those that some of a slice's 32 lanes lack
 
   [[nodiscard]] std::uint64_t bytes() const {
     return slices.size() * sizeof(Slice) + patterns.size() * sizeof(Group) + units * unit + step_values.size();

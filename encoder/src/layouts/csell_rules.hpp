@@ -12,6 +12,7 @@
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 #include "spmvpack/launch_rules/csell.hpp"
+#include "spmvpack/launch_rules/csell_tiles.hpp"
 #include "spmvpack/launch_rules/csell_windows.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {
@@ -108,8 +109,9 @@ struct WayFacts {
   std::uint32_t block = 1;
   std::uint64_t rows = 0, entries = 0, value_size = 8;
   std::uint64_t slices = 0, pattern_groups = 0, offset_groups = 0;
-  std::uint64_t longest = 0;  ///< groups of a slice
-  std::uint64_t tiles = 0;
+  std::uint64_t longest = 0;                                    ///< groups of a slice
+  std::uint64_t uneven_steps = 0;                               ///< steps that some lanes lack
+  std::uint64_t tiles = 0, tile_slices = 0, largest_table = 0;  ///< values of the largest table
   std::uint64_t mirrors = 0, mirrors_by_steps = 0;  ///< blocks; those of them in slices that refer step by step
   std::uint64_t sums = 1;
   std::uint64_t windows = 0;  ///< of x that a program has, with one sum; 0: the part has none
@@ -202,6 +204,16 @@ constexpr std::uint64_t idle_groups(const WayFacts& f, const Device& device) {
   return (f.pattern_groups + f.offset_groups) * idle / f.slices;
 }
 
+/// How blocks take the slices of several tables, of which those of up to 64 KiB are in shared memory.
+constexpr launch_rules::csell::TilePieces pieces_of(const WayFacts& f, const Device& device) {
+  constexpr std::uint64_t shared_bytes = 227U << 10U, most_staged = 64U << 10U;  // of an H100 or H200
+  const std::uint64_t table_bytes = std::max<std::uint64_t>(1, f.largest_table * f.value_size),
+                      tables = shared_bytes / (table_bytes > most_staged ? 1 : table_bytes);
+  const unsigned threads = f.offset_groups == 0 && f.block == 1 ? 2048 : 1024;  // by the kernel's registers
+  return launch_rules::csell::pieces_of({f.slices, f.entries, f.sums, f.tiles, f.tile_slices},
+                                        {threads, tables, device.multiprocessors});
+}
+
 /// PartPlan::work. Slots are those of blocks, or else of the kernels that a GPU has for few slices, for patterns alone
 /// and for any columns.
 inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
@@ -221,6 +233,7 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
                                     : table                    ? "csell.table_offsets"
                                                                : "csell.offsets";
   std::vector<Counter> work{{"csell.multiplies", 1}, {unit_of_slots, slots * groups}, {"csell.rows", f.rows}};
+  if (windows == 0) work.push_back({"csell.uneven", f.uneven_steps * lanes * in_block});
   if (!few && f.sums > 1) work.push_back({"csell.teams", 1});  // warps that wait for one another, in few blocks
   if (few && f.offset_groups != 0) {
     work.push_back({"csell.few_multiplies", 1});
@@ -228,6 +241,7 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
     work.push_back({"csell.few_groups", few_groups(f)});
   }
   if (table) work.push_back({"csell.tables", 1});
+  if (table && f.tiles > 1) work.push_back({"csell.tile_turns", pieces_of(f, device).turns});
   if (few && f.source == Source::raw) work.push_back({"csell.few_raw_rounds", waited_rounds(f)});
   if (few && f.sums > 1) {
     work.push_back({"csell.few_teams", 1});
@@ -235,6 +249,8 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
   }
   const std::uint64_t more_turns = few || f.block > 1 || windows != 0 ? 0 : turns(f, device);
   work.push_back({"csell.turns", more_turns});
+  if (more_turns != 0 && f.offset_groups != 0 && !table)
+    work.push_back({"csell.uneven_warps", std::min<std::uint64_t>(lanes, lanes * f.uneven_steps / f.slices)});
   if (windows != 0) {
     work.push_back({"csell.window_rounds", div_up(windows, launch_rules::csell::window_batch)});
     // Of stencils that need more than two batches most windows have three steps, whose elements lanes have from others.

@@ -147,6 +147,9 @@ class WayPlanner {
     const std::uint64_t bytes = tables->bytes(columns.groups, size_of(a_.value_type()));
     Way way{facts_of(Source::table, columns, columns.bytes() + bytes), std::move(*tables), {}};
     way.facts.tiles = way.tables.values.size();
+    way.facts.tile_slices = way.tables.slices;
+    for (const auto& values : way.tables.values)
+      way.facts.largest_table = std::max<std::uint64_t>(way.facts.largest_table, values.size());
     return way;
   }
 
@@ -186,6 +189,7 @@ class WayPlanner {
                .pattern_groups = groups.of[0],
                .offset_groups = groups.of[1] + groups.of[2] + groups.of[3],
                .longest = groups.longest,
+               .uneven_steps = columns.uneven_steps,
                .device_bytes = bytes};
     if (options_.aim.target == Target::gpu && shares_values(f) && f.block == 1 && f.offset_groups == 0 &&
         launch_rules::csell::worth_windows(f.slices, device_.multiprocessors))

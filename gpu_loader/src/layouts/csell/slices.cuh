@@ -15,6 +15,7 @@
 #include "layouts/csell/slice_sums.cuh"
 #include "layouts/csell/tuning.cuh"
 #include "layouts/csell/walks.cuh"
+#include "spmvpack/launch_rules/csell_tiles.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
@@ -222,36 +223,36 @@ Grid grid_of(const DevicePart& part, const MultiplyCall& call) {
   const PartInfo& info = part.view.info();
   const std::uint64_t slices = slices_of(info), sums = info.params[param_sums], tile_count = tiles_of(info),
                       tile_slices = info.params[param_tile_slices];
-  unsigned threads = tuning::threads_limit(policy.threads, static_cast<unsigned>(sums));
   const std::uint64_t all_threads = slices * sums * 32, multiprocessors = call.device.multiprocessors;
-  if (tile_count <= 1 && all_threads <= multiprocessors * policy.threads * policy.blocks) {
-    threads = launch_rules::even_threads(all_threads, threads, multiprocessors, static_cast<unsigned>(sums) * 32);
-  } else {
-    if (tile_count > 1) threads = std::min(threads, tuning::most_threads_of_tiles);  // others work while one stages
-    const auto too_many = [&] {  // for a tile, or so that some multiprocessors have none
-      return (tile_count > 1 && threads > tile_slices * sums * 32) || all_threads < 2 * multiprocessors * threads;
-    };
-    while (threads > tuning::least_threads && too_many()) threads /= 2;
-  }
-  std::uint64_t resident = policy.blocks * (policy.threads / threads);
-  const std::uint32_t teams = threads / 32 / static_cast<std::uint32_t>(sums);
-  std::uint64_t staged = 0, work = div_up(slices, teams);
   const auto largest_table = static_cast<std::uint32_t>(info.params[param_largest_tile]);
   Tiles tiles{static_cast<std::uint32_t>(tile_count), 1, 0, {0, largest_table}};
+  std::uint64_t staged = 0;
   if constexpr (K::source == Source::table) {
     staged = round_up(largest_table * sizeof(V), alignof(double2));
     if (staged > tuning::max_staged_bytes) staged = 0;
-    if (tiles.count > 1) {
-      tiles.pieces = tuning::pieces_of_tile(tiles.count, static_cast<std::uint32_t>(tile_slices), teams,
-                                            multiprocessors * resident);
-      tiles.piece_slices = div_up(static_cast<std::uint32_t>(tile_slices), tiles.pieces);
-      work = std::uint64_t{tiles.count} * tiles.pieces;
-    }
   }
-  const std::uint64_t shared = staged + (sums > 1 ? sizeof(Partial<K, V>) : 0);
+  const std::uint64_t shared = staged + (sums > 1 ? sizeof(Partial<K, V>) : 0),
+                      room = shared == 0 ? policy.threads * policy.blocks : call.device.shared_bytes / shared;
+  unsigned threads = tuning::threads_limit(policy.threads, static_cast<unsigned>(sums));
+  std::uint64_t resident = 0, work = 0;
+  if (K::source == Source::table && tile_count > 1) {
+    const auto pieces = launch_rules::csell::pieces_of({slices, info.nnz, sums, tile_count, tile_slices},
+                                                       {policy.threads * policy.blocks, room, multiprocessors});
+    threads = pieces.threads;
+    resident = pieces.resident;
+    tiles.pieces = static_cast<std::uint32_t>(pieces.of_tile);
+    tiles.piece_slices = div_up(static_cast<std::uint32_t>(tile_slices), tiles.pieces);
+    work = tile_count * pieces.of_tile;
+  } else {
+    if (all_threads <= multiprocessors * policy.threads * policy.blocks)
+      threads = launch_rules::even_threads(all_threads, threads, multiprocessors, static_cast<unsigned>(sums) * 32);
+    else  // so that no multiprocessor has none
+      while (threads > tuning::least_threads && all_threads < 2 * multiprocessors * threads) threads /= 2;
+    resident = policy.blocks * (policy.threads / threads);
+    work = div_up(slices, threads / 32 / sums);
+  }
   const auto blocks = static_cast<unsigned>(std::min(work, multiprocessors * resident));
-  resident = std::min(resident, div_up(std::uint64_t{blocks}, multiprocessors));
-  if (shared != 0) resident = std::min(resident, call.device.shared_bytes / shared);
+  resident = std::min({resident, div_up(std::uint64_t{blocks}, multiprocessors), room});
   return {tiles, staged, shared, blocks, threads, resident};
 }
 

@@ -83,20 +83,13 @@ constexpr bool suits_few_patterns(std::uint64_t threads, std::uint64_t shared_by
 /// Larger tables are read through the caches: every device has room for these, beside the sums of teams.
 inline constexpr std::uint32_t max_staged_bytes = 64U << 10U;
 
-/// Of a block whose tiles are small, or of one of several tiles.
-inline constexpr unsigned least_threads = 128, most_threads_of_tiles = 512;
+/// Of a block.
+inline constexpr unsigned least_threads = 128;
 
 /// A block has 16 barriers: one for all its threads, and one for each team of warps that share a slice.
 inline constexpr unsigned most_teams = 15;
 constexpr unsigned threads_limit(unsigned max_threads, unsigned sums) {
   return sums == 1 || max_threads / 32 / sums <= most_teams ? max_threads : max_threads / 2;
-}
-
-/// Pieces into which a tile is cut, so that blocks have enough of them: each piece stages the tile's table again.
-constexpr std::uint32_t pieces_of_tile(std::uint64_t tiles, std::uint32_t tile_slices, std::uint32_t teams,
-                                       std::uint64_t resident_blocks) {
-  const std::uint64_t rounds = (tile_slices + teams - 1) / teams, wanted = (resident_blocks + tiles - 1) / tiles;
-  return static_cast<std::uint32_t>(wanted < 1 ? 1 : wanted < rounds ? wanted : rounds);
 }
 
 /// Of windows, by pairs of a warp: 48 registers for each thread with one pair. 5, 7 and 27 points then take 26.9, 33.6
