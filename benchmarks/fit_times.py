@@ -51,12 +51,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 GPUS = ("h200", "h100")
 MACHINES = (*GPUS, "host")  # the columns of the prices: encoder/src/time_model.cpp
 YARDSTICKS = {"suite": ("csr", "ccoo", "sell"), "shapes": ("csr", "bitflag")}
-# "small" and "large": others that are generated. "partial": small ones of which some layouts were measured, so that the
-# best is not known: prices are fitted to them, and no table has them.
+# "small" and "large": others that are generated. "partial": more of them, of which some layouts were measured, so that
+# the best is not known: prices are fitted to them, and no table has them.
 NEAR = collections.defaultdict(lambda: 1.8, shapes=3)  # times the best of a matrix
 WEIGHT = collections.defaultdict(lambda: 1.0, shapes=0.5)
 SPREAD = collections.defaultdict(lambda: 0.1, shapes=0.7)  # errors beyond which a measurement counts less and less
-LARGE = 5_000_000  # nonzeros; small ones have fewer
+LARGE = 5_000_000  # nonzeros; small ones have fewer, but for four that were so before
 BY_NAME_ONLY = {"pkt"}  # what auto leaves out: Strategy::by_name_only in encoder
 OF_VARIANTS = {"csell.mirrors", "csell.mirror_blocks"}  # units of variants, which times_MACHINE.json has not or hardly
 CACHES = {"h200": "cold cache", "h100": "cold cache", "host": "warm"}
@@ -559,7 +559,7 @@ def left_out(times, fit, caches):
             if kind_of(matrix) == kind:
                 records.setdefault((matrix["group"], kind), Record()).add(matrix, prices)
     for group, title in (("suite", "The suite, a kind left out"), ("small", "Small ones, a kind left out"),
-                         ("large", "Other large ones, a kind left out"), ("shapes", "Plain shapes, a kind left out"), ("real", "Real matrices, one left out")):
+                         ("large", "Large ones outside the suite, a kind left out"), ("shapes", "Plain shapes, a kind left out"), ("real", "Real matrices, one left out")):
         total, rows = Record(), ""
         for (of_group, kind), record in records.items():
             if of_group == group:
@@ -579,7 +579,7 @@ def show(times, prices, caches):
     text = (f"{times['machine']}. For each matrix the layout that `auto` takes of those measured, its time predicted "
             f"and measured, and the best one measured that `auto` may take; microseconds, {caches}. The last column "
             "is how much longer `auto`'s takes than the fastest of `csr`, `ccoo` and `sell`.\n")
-    for group, title in (("suite", "suite"), ("small", "small matrices"), ("large", "other large ones"), ("real", "real matrices"), ("shapes", "shapes")):
+    for group, title in (("suite", "suite"), ("small", "small matrices"), ("large", "large ones outside the suite"), ("real", "real matrices"), ("shapes", "shapes")):
         rows, losses, best_losses, errors = [], [], [], []
         for measured_matrix in times["matrices"]:
             matrix = planned(measured_matrix, prices)

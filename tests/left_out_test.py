@@ -23,7 +23,8 @@ except ImportError as error:
     sys.exit(77)
 
 TITLES = {"suite": "The suite, a kind left out", "small": "Small ones, a kind left out",
-          "large": "Other large ones, a kind left out", "shapes": "Plain shapes, a kind left out", "real": "Real matrices, one left out"}
+          "large": "Large ones outside the suite, a kind left out",
+          "shapes": "Plain shapes, a kind left out", "real": "Real matrices, one left out"}
 
 
 def lines_of(machine, title):

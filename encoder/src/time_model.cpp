@@ -51,7 +51,7 @@ constexpr std::array all_profiles{
     Profile{"host", "two CPU cores", Target::host, on_host},
 };
 
-/// Values in double precision take longer than their bytes and those of x and y alone.
+/// Values in double precision take longer than their bytes and those of x and y account for.
 void add_doubles(std::vector<Counter>& work, ValueType type, std::uint64_t entries) {
   if (type != ValueType::f64 || entries == 0) return;
   work.push_back({"doubles.multiplies", 1});

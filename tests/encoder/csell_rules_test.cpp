@@ -62,6 +62,13 @@ TEST_CASE("tables that blocks stage in turn, and steps that some lanes lack") {
   std::swap(f.pattern_groups, f.offset_groups);
   f.largest_table = 132;
   CHECK(count_of(f, "csell.tile_turns") == 5);  // 1,176 pieces for two blocks of each multiprocessor
+  f.largest_table = 8193;                       // more than 64 KiB: read through the caches
+  CHECK(count_of(f, "csell.tile_turns") == 0);
+  f.largest_table = 8192;
+  CHECK(count_of(f, "csell.tile_turns") == 5);  // two such tables have room
+  std::swap(f.pattern_groups, f.offset_groups);
+  CHECK(count_of(f, "csell.tile_turns") == 3);  // 588 pieces: registers are for four blocks, shared memory for three
+  std::swap(f.pattern_groups, f.offset_groups);
   f.uneven_steps = 10;
   CHECK(count_of(f, "csell.uneven") == 10 * 32);
   f.block = 3;
@@ -87,6 +94,7 @@ TEST_CASE("a device has its warps twice where all slices are patterns with one t
   CHECK(count_of(f, "csell.tile_turns") == 0);
   f.tiles = 2;
   f.tile_slices = 5000;
+  f.largest_table = 100;
   CHECK(count_of(f, "csell.turns") == 2);
   CHECK(count_of(f, "csell.tile_turns") == 1);
   f.tiles = 1;

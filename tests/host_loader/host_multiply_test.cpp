@@ -738,6 +738,19 @@ TEST_CASE("no element past the end of x is read", "[sequential]") {
     }
 }
 
+TEST_CASE("every variant of a layout gives the same bits at any number of threads") {
+  for (const NamedMatrix& m : random_matrices<double>(61, 3)) {
+    if (m.matrix.nnz() > 3000) continue;
+    for (const Variant& variant : every_variant()) {
+      if (!suits(m.matrix, variant)) continue;
+      INFO(variant.name() << ", " << m.name);
+      const HostMatrix a = load(encode(m.matrix, variant.layout, variant.settings));
+      const auto x = random_vector<double>(m.matrix.cols, 5);
+      REQUIRE(same_bits(multiply(a, x, 1), multiply(a, x, 4)));
+    }
+  }
+}
+
 TEST_CASE("vectors that do not fit are refused") {
   const HostMatrix a = load(encode(make_csr(3, 2, {{{0, 0}, 1.0}, {{2, 1}, 2.0}}), "ccoo"));
   std::vector<double> x(2), y(3), both(4);

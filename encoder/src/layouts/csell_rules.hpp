@@ -204,14 +204,19 @@ constexpr std::uint64_t idle_groups(const WayFacts& f, const Device& device) {
   return (f.pattern_groups + f.offset_groups) * idle / f.slices;
 }
 
-/// How blocks take the slices of several tables, of which those of up to 64 KiB are in shared memory.
+/// Whether blocks have the tables in shared memory.
+constexpr bool are_staged(const WayFacts& f) {
+  return launch_rules::csell::staged_bytes(f.largest_table, f.value_size) != 0;
+}
+/// How blocks take the slices of several tables, but for the sums of teams, which take shared memory, too, and for
+/// blocks of entries that have a kernel with more registers.
 constexpr launch_rules::csell::TilePieces pieces_of(const WayFacts& f, const Device& device) {
-  constexpr std::uint64_t shared_bytes = 227U << 10U, most_staged = 64U << 10U;  // of an H100 or H200
-  const std::uint64_t table_bytes = std::max<std::uint64_t>(1, f.largest_table * f.value_size),
-                      tables = shared_bytes / (table_bytes > most_staged ? 1 : table_bytes);
-  const unsigned threads = f.offset_groups == 0 && f.block == 1 ? 2048 : 1024;  // by the kernel's registers
-  return launch_rules::csell::pieces_of({f.slices, f.entries, f.sums, f.tiles, f.tile_slices},
-                                        {threads, tables, device.multiprocessors});
+  using namespace launch_rules::csell;
+  constexpr std::uint64_t most_of_block = 227U << 10U;  // of an H100 or H200
+  const unsigned threads = f.offset_groups == 0 && f.block == 1 ? 2048 : 1024;
+  return launch_rules::csell::pieces_of(
+      {f.slices, f.entries, f.sums, f.tiles, f.tile_slices, are_staged(f)},
+      {threads, blocks_by_shared(staged_bytes(f.largest_table, f.value_size), most_of_block), device.multiprocessors});
 }
 
 /// PartPlan::work. Slots are those of blocks, or else of the kernels that a GPU has for few slices, for patterns alone
@@ -241,7 +246,7 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
     work.push_back({"csell.few_groups", few_groups(f)});
   }
   if (table) work.push_back({"csell.tables", 1});
-  if (table && f.tiles > 1) work.push_back({"csell.tile_turns", pieces_of(f, device).turns});
+  if (table && f.tiles > 1 && are_staged(f)) work.push_back({"csell.tile_turns", pieces_of(f, device).turns});
   if (few && f.source == Source::raw) work.push_back({"csell.few_raw_rounds", waited_rounds(f)});
   if (few && f.sums > 1) {
     work.push_back({"csell.few_teams", 1});

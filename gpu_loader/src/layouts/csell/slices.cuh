@@ -205,7 +205,7 @@ template <class K, class A, class V>
 void reserve_shared() {
   constexpr std::size_t partial_bytes = sizeof(Partial<K, V>);
   require_cuda(cudaFuncSetAttribute(slices_kernel<K, A, V>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(tuning::max_staged_bytes + partial_bytes)),
+                                    static_cast<int>(launch_rules::csell::max_staged_bytes + partial_bytes)),
                "reserving shared memory");
 }
 
@@ -226,17 +226,14 @@ Grid grid_of(const DevicePart& part, const MultiplyCall& call) {
   const std::uint64_t all_threads = slices * sums * 32, multiprocessors = call.device.multiprocessors;
   const auto largest_table = static_cast<std::uint32_t>(info.params[param_largest_tile]);
   Tiles tiles{static_cast<std::uint32_t>(tile_count), 1, 0, {0, largest_table}};
-  std::uint64_t staged = 0;
-  if constexpr (K::source == Source::table) {
-    staged = round_up(largest_table * sizeof(V), alignof(double2));
-    if (staged > tuning::max_staged_bytes) staged = 0;
-  }
-  const std::uint64_t shared = staged + (sums > 1 ? sizeof(Partial<K, V>) : 0),
-                      room = shared == 0 ? policy.threads * policy.blocks : call.device.shared_bytes / shared;
+  const std::uint64_t staged =
+                          K::source == Source::table ? launch_rules::csell::staged_bytes(largest_table, sizeof(V)) : 0,
+                      shared = staged + (sums > 1 ? sizeof(Partial<K, V>) : 0),
+                      room = launch_rules::csell::blocks_by_shared(shared, call.device.shared_bytes);
   unsigned threads = tuning::threads_limit(policy.threads, static_cast<unsigned>(sums));
   std::uint64_t resident = 0, work = 0;
   if (K::source == Source::table && tile_count > 1) {
-    const auto pieces = launch_rules::csell::pieces_of({slices, info.nnz, sums, tile_count, tile_slices},
+    const auto pieces = launch_rules::csell::pieces_of({slices, info.nnz, sums, tile_count, tile_slices, staged != 0},
                                                        {policy.threads * policy.blocks, room, multiprocessors});
     threads = pieces.threads;
     resident = pieces.resident;

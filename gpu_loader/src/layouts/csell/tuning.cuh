@@ -80,10 +80,7 @@ constexpr unsigned bound_blocks(const Policy& policy) {
 constexpr bool suits_few_patterns(std::uint64_t threads, std::uint64_t shared_bytes) {
   return threads <= 512 || shared_bytes > 140U << 10U;
 }
-/// Larger tables are read through the caches: every device has room for these, beside the sums of teams.
-inline constexpr std::uint32_t max_staged_bytes = 64U << 10U;
-
-/// Of a block.
+/// Threads of a block, where slices are many: it has no fewer.
 inline constexpr unsigned least_threads = 128;
 
 /// A block has 16 barriers: one for all its threads, and one for each team of warps that share a slice.

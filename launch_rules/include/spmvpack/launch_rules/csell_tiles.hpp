@@ -3,51 +3,70 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace spmvpack::launch_rules::csell {
+
+/// Larger tables are read through the caches: every device has room for these, beside the sums of teams.
+inline constexpr std::uint64_t max_staged_bytes = 64U << 10U;
+/// What a block has of a table in shared memory.
+constexpr std::uint64_t staged_bytes(std::uint64_t values, std::uint64_t value_size) {
+  const std::uint64_t bytes = (values * value_size + 15) / 16 * 16;  // what follows are sums of any type
+  return bytes > max_staged_bytes ? 0 : bytes;
+}
+
+/// Blocks for which a multiprocessor has shared memory, by that of a block and by the most that a block may have. Since
+/// compute capability 8.0 a multiprocessor has 1 KiB more than that, and takes 1 KiB for itself with each block (CUDA
+/// C++ Programming Guide, "Shared Memory" of each compute capability).
+constexpr std::uint64_t blocks_by_shared(std::uint64_t bytes_of_block, std::uint64_t most_of_block) {
+  constexpr std::uint64_t reserved = 1024, granule = 128;
+  if (bytes_of_block == 0) return std::numeric_limits<std::uint64_t>::max();
+  return (most_of_block + reserved) / ((bytes_of_block + granule - 1) / granule * granule + reserved);
+}
 
 /// A part whose slices are in tiles, each with a table of its own.
 struct TiledSlices {
   std::uint64_t slices, entries, sums, tiles, tile_slices;
+  bool staged;  ///< whether blocks have the tables in shared memory
 };
 /// What its kernel may have of a multiprocessor.
 struct TiledRoom {
   unsigned threads;      ///< by their registers
-  std::uint64_t tables;  ///< blocks, by their tables in shared memory
+  std::uint64_t blocks;  ///< by their shared memory
   std::uint64_t multiprocessors;
 };
-/// Tiles in pieces, which blocks take in turn; each stages the tile's table.
+/// Tiles in pieces, which blocks take in turn. A block stages the table of each piece's tile, unless it has it already.
 struct TilePieces {
   unsigned threads;        ///< of a block
   std::uint64_t resident;  ///< blocks of a multiprocessor
   std::uint64_t of_tile;   ///< pieces
   std::uint64_t turns;     ///< pieces of the block that has the most
-  std::uint64_t rounds;    ///< slices of a piece that a team of warps has, one after the other
+  std::uint64_t rounds;    ///< slices of a piece that a team of warps has, one after the other, at most
 };
 
-/// Blocks of at most 512 threads, so that others work while one stages, and of fewer where a tile has less for them or
-/// some multiprocessors would have none. The time is that of the block that has the most rounds, with a quarter of a
-/// piece for slices that take longer than others; to stage a table takes as long as 256 entries of a slice do. Of the
-/// numbers of pieces with which blocks have as many as they can in so many turns, the best by that: 294 tiles of 128
-/// slices (holstein-hubbard, 1.2 million rows) take 58 us in four pieces each and 68 in one, 109 (cage, 13 monomers) 32
-/// in four, 37 in two and 40 in three, and 245 of five entries a row (laplace2d 1000x1000) 21 in two and 24 in three
-/// (H200).
+/// Blocks have at most 512 threads, so that others work while one stages, and fewer where a tile has too few slices for
+/// them or some multiprocessors would have none. For each number of turns the most pieces that fit are tried, and the
+/// cheapest are taken, by this estimate: (turns + 1/4) * rounds * entries of a slice + 256 * turns. A quarter of a
+/// piece is for slices that take longer than others, and 256 entries take as long as a table that is staged. 294 tiles
+/// of 128 slices (holstein-hubbard, 1.2 million rows) take 58 us in four pieces each and 68 in one, 109 (cage, 13
+/// monomers) 32 in four, 37 in two and 40 in three, and 245 of five entries a row (laplace2d 1000x1000) 21 in two and
+/// 24 in three (H200).
 constexpr TilePieces pieces_of(const TiledSlices& part, const TiledRoom& room) {
   constexpr unsigned least_threads = 128, most_threads = 512;
   const auto div_up = [](std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; };
-  const std::uint64_t warps = part.slices * part.sums;
+  const std::uint64_t warps = part.slices * part.sums, staging_entries = part.staged ? 256 : 0;
   unsigned threads = std::min(most_threads, room.threads);
   while (threads > least_threads &&
          (threads > part.tile_slices * part.sums * 32 || warps * 32 < 2 * room.multiprocessors * threads))
     threads /= 2;
   const std::uint64_t teams = std::max<std::uint64_t>(1, threads / 32 / part.sums),
                       resident =
-                          std::max<std::uint64_t>(1, std::min<std::uint64_t>(room.threads / threads, room.tables)),
+                          std::max<std::uint64_t>(1, std::min<std::uint64_t>(room.threads / threads, room.blocks)),
                       blocks = resident * room.multiprocessors,
                       all_rounds = std::max<std::uint64_t>(1, div_up(part.tile_slices, teams));
   TilePieces best{threads, resident, 0, 0, 0};
   const std::uint64_t first = div_up(part.tiles, blocks);
-  constexpr std::uint64_t more_turns = 8, staging_entries = 256;
+  constexpr std::uint64_t more_turns = 8;
   std::uint64_t least = 0;
   for (std::uint64_t most = first; most <= first + more_turns; ++most) {
     const std::uint64_t wanted = std::clamp<std::uint64_t>(most * blocks / part.tiles, 1, all_rounds),
