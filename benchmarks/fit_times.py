@@ -532,6 +532,12 @@ class Record:
 KINDS = {"laplace2d": "grids", "convection-diffusion": "grids", "hpcg": "grids"}
 
 
+# The groups that have a table of what was left out, with its title.
+LEFT_OUT = {"suite": "The suite, a kind left out", "small": "Small ones, a kind left out",
+            "large": "Large ones outside the suite, a kind left out", "shapes": "Plain shapes, a kind left out",
+            "real": "Real matrices, one left out"}
+
+
 def kind_of(matrix):
     """What is left out with the matrix: its kind if it is generated, else itself."""
     source = matrix["source"] or ""
@@ -563,8 +569,7 @@ def left_out(times, fit, caches):
         for matrix in times["matrices"]:
             if kind_of(matrix) == kind:
                 records.setdefault((matrix["group"], kind), Record()).add(matrix, prices)
-    for group, title in (("suite", "The suite, a kind left out"), ("small", "Small ones, a kind left out"),
-                         ("large", "Large ones outside the suite, a kind left out"), ("shapes", "Plain shapes, a kind left out"), ("real", "Real matrices, one left out")):
+    for group, title in LEFT_OUT.items():
         total, rows = Record(), ""
         for (of_group, kind), record in records.items():
             if of_group == group:

@@ -3,9 +3,8 @@
 
 usage: left_out_test.py
 
-Fits the prices of each machine again without each kind of generated matrix, and those of the first without each real one,
-as benchmarks/fit_times.py --left-out does, and compares what becomes of what was left out with its line in the tables.
-Without the others' real ones, of which each is a fit of its own, it takes little more than half of the time.
+Fits the prices of each machine again without each kind of generated matrix, and without each real one, as
+benchmarks/fit_times.py --left-out does, and compares what becomes of what was left out with its line in the tables.
 """
 
 import collections
@@ -22,10 +21,6 @@ try:
 except ImportError as error:
     print(f"SKIPPED: {error}")
     sys.exit(77)
-
-TITLES = {"suite": "The suite, a kind left out", "small": "Small ones, a kind left out",
-          "large": "Large ones outside the suite, a kind left out",
-          "shapes": "Plain shapes, a kind left out", "real": "Real matrices, one left out"}
 
 
 def lines_of(machine, title):
@@ -50,14 +45,13 @@ def check(found, told, what):
             raise AssertionError(f"{what}: {found}, but the document says {told}")
 
 
-def recompute(machine, with_real):
+def recompute(machine):
     times = fit_times.chosen_from(fit_times.load(fit_times.times_path(machine)))
     fit = fit_times.fit_once(machine)
-    groups = [group for group in TITLES if any(m["group"] == group for m in times["matrices"])
-              and (with_real or group != "real")]
-    told = {group: lines_of(machine, TITLES[group]) for group in groups}
+    groups = [group for group in fit_times.LEFT_OUT if any(m["group"] == group for m in times["matrices"])]
+    told = {group: lines_of(machine, fit_times.LEFT_OUT[group]) for group in groups}
     found = {group: {"all": fit_times.Record()} for group in groups}
-    kinds = sorted({fit_times.kind_of(m) for m in times["matrices"] if with_real or m["group"] != "real"})
+    kinds = sorted({fit_times.kind_of(m) for m in times["matrices"]})
     for kind in kinds:
         rest = {"machine": times["machine"], "matrices": [m for m in times["matrices"] if fit_times.kind_of(m) != kind]}
         prices = collections.defaultdict(float, fit(rest))
@@ -75,7 +69,7 @@ def recompute(machine, with_real):
 
 def main():
     for machine in fit_times.MACHINES:
-        recompute(machine, with_real=machine == fit_times.MACHINES[0])
+        recompute(machine)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,6 @@ void add_first(std::vector<Counter>& work) {
   constexpr std::uint64_t first = std::uint64_t{1} << 20U;
   std::vector<Counter> more;
   for (const Counter& c : work) {
-    if (c.name == "doubles.entries") continue;
     if (c.name == "x.warp_sectors") add(more, "x.first", std::min(c.value, first));
     for (const std::string_view of : {".entries", ".slots"})
       if (c.name.ends_with(of))
@@ -216,8 +215,8 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     work.push_back({"y.passes", 1});
     work.push_back({"y.rows", rows});
   }
-  if (!plan.parts.empty()) add_doubles(work, plan.parts[0].info.value_type, entries);
   add_first(work);
+  if (!plan.parts.empty()) add_doubles(work, plan.parts[0].info.value_type, entries);
   return work;
 }
 
@@ -228,8 +227,8 @@ std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSe
                             {"x.warp_sectors", least.near ? 0 : x.of_warps}};
   add_from_memory(work, work[0].value);
   work.insert(work.end(), least.work.begin(), least.work.end());
-  add_doubles(work, survey.a.value_type(), survey.a.nnz());
   add_first(work);
+  add_doubles(work, survey.a.value_type(), survey.a.nnz());
   return work;
 }
 
