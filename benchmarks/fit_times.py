@@ -19,7 +19,7 @@ asks again for what the plans do that were collected before, and keeps their tim
 out (pkt) to what was collected, and fits their units to that with all other prices as they are. Of a machine without such
 times, as now of h100 and host, their prices are those of a layout of like loops: pkt's are sell's. It also fits the units
 of docs/bench/variants_MACHINE.json: of settings that auto's own plans seldom have (csell's mirrors), measured by
-`spmvpack bench --layout csell --set csell.values=mirror --json`, which --variants adds there. All forms then write the prices, and the tables between <!-- times --> in docs/BENCHMARKS.md; build again afterwards.
+`spmvpack bench --layout csell --set csell.values=mirror --json`, which --variants adds there. All forms then write the prices, and the tables between <!-- times --> in docs/PREDICTIONS.md; build again afterwards.
 
 A matrix may have "other_plans" there, which auto's planner had before and which were measured, too: prices are fitted to
 them, and of both that is taken which they rank first. "other_settings" are plans that auto's planner had before and has
@@ -31,7 +31,7 @@ predictions are held to that) count a tenth, and shapes a half. Needs scipy, unl
 
 --left-out fits prices once for each kind of generated matrix without its matrices (grids of 5, 7 and 27 points are one
 kind), and once for each real one without it, and writes what `auto` would take of what was left out, between
-<!-- left out --> in docs/BENCHMARKS.md.
+<!-- left out --> in docs/PREDICTIONS.md.
 """
 
 import argparse
@@ -623,7 +623,7 @@ def show(times, prices, caches):
 
 def write_document(mark, shown):
     """Between <!-- mark --> and the <!-- /word --> that ends it."""
-    document = ROOT / "docs/BENCHMARKS.md"
+    document = ROOT / "docs/PREDICTIONS.md"
     end = f"<!-- /{mark.replace(':', ' ').split()[0]} -->"
     text, count = re.subn(rf"<!-- {mark} -->.*?{end}", lambda _: f"<!-- {mark} -->\n{shown}{end}", document.read_text(),
                           flags=re.S)

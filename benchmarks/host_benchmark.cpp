@@ -1,4 +1,4 @@
-// Encoding and multiplying on the host. `host_benchmark --benchmark_format=json` for the record, docs/BENCHMARKS.md for
+// Encoding and multiplying on the host. `host_benchmark --benchmark_format=json` for the record, docs/BENCHMARKS_HOST.md for
 // what is expected of it.
 
 #include <benchmark/benchmark.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The figures of docs/BENCHMARKS.md, "Kinds that prices were not fitted to", follow from the committed measurements.
+"""The figures of docs/PREDICTIONS.md, "Kinds that prices were not fitted to", follow from the committed measurements.
 
 usage: left_out_test.py
 
@@ -25,7 +25,7 @@ except ImportError as error:
 
 def lines_of(machine, title):
     """{kind: the numbers of its line} in the table of the document."""
-    text = (ROOT / "docs/BENCHMARKS.md").read_text()
+    text = (ROOT / "docs/PREDICTIONS.md").read_text()
     text = re.search(r"<!-- left out -->(.*?)<!-- /left -->", text, re.S)[1]
     name = fit_times.load(fit_times.times_path(machine))["machine"]
     text = text[text.index(f"\n{name}, {fit_times.CACHES[machine]}"):]
@@ -64,7 +64,7 @@ def recompute(machine):
             raise AssertionError(f"{machine}, {group}: lines of {sorted(told[group])}, expected {sorted(found[group])}")
         for line, record in found[group].items():
             check(numbers(record.columns().split("|")), told[group][line], f"{machine}, {group}, {line}")
-    print(f"{machine}: {len(kinds)} left out, as docs/BENCHMARKS.md has them")
+    print(f"{machine}: {len(kinds)} left out, as docs/PREDICTIONS.md has them")
 
 
 def main():
