@@ -27,7 +27,7 @@ if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & os.environ.keys():
     finally:
         del os.environ["GOMP_SPINCOUNT"]
 
-from ._device import DeviceMatrix
+from ._device import DeviceMatrix, checked_share, device_index
 from ._errors import Error
 from ._matrix import Encoding, Matrix, encode, open_container
 from ._native import built_with_cuda
@@ -63,13 +63,15 @@ def load(source: Any, device: Any = None, *, threads: int = 0, memory_limit: int
         cache_share: on a GPU, as Matrix.to() has it.
 
     Raises:
-        ValueError: a cache_share without a GPU, or not from 0 to 1.
+        ValueError: a cache_share without a GPU, or not from 0 to 1; no such device.
         Error: "io"; "bad_input" (no container); "corrupt"; "unsupported" (another version); "too_large" (beyond a limit
             of the format); "out_of_memory"; "no_device".
     """
     on_host = device in (None, "cpu")
     if on_host and cache_share is not None:
         raise ValueError("cache_share is of a GPU's L2 cache: name a GPU, or leave it out")
+    if not on_host:  # before anything is read
+        device, cache_share = device_index(device), checked_share(cache_share)
     container = open_container(source, memory_limit)
     if check_contents:
         container.check_contents(threads, memory_limit)

@@ -165,6 +165,13 @@ def device_index(device: Any) -> int:
     raise TypeError(f"a device {device!r}, expected 'cuda:N', a number, or a device of CuPy or PyTorch")
 
 
+def checked_share(cache_share: float | None) -> float | None:
+    """ValueError: not from 0 to 1."""
+    if cache_share is not None and not 0 <= cache_share <= 1:
+        raise ValueError(f"cache_share is {cache_share!r}, expected a number from 0 to 1")
+    return cache_share
+
+
 class _Workspaces(threading.local):
     """A thread's multipliers: by the type of the vectors, the stream, whether with A^T, and whether for columns; the
     oldest first."""
@@ -184,11 +191,9 @@ class DeviceMatrix(Products):
 
     def __init__(self, container: _native.Container, device: Any, threads: int = 0,
                  cache_share: float | None = None) -> None:
-        if cache_share is not None and not 0 <= cache_share <= 1:
-            raise ValueError(f"cache_share is {cache_share!r}, expected a number from 0 to 1")
         super().__init__(container.info())
         self.device = device_index(device)
-        self._matrix = _native.DeviceMatrix.load(container, self.device, threads, cache_share)
+        self._matrix = _native.DeviceMatrix.load(container, self.device, threads, checked_share(cache_share))
         self._workspaces = _Workspaces()
 
     @property

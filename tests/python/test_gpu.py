@@ -44,6 +44,10 @@ def test_a_share_of_the_cache_is_from_0_to_1_and_of_a_gpu(tmp_path):
     for share in (-0.1, 1.1, float("nan")):
         with pytest.raises(ValueError, match="expected a number from 0 to 1"):
             m.to("cuda", cache_share=share)
+        with pytest.raises(ValueError, match="expected a number from 0 to 1"):  # before the file is opened
+            sp.load(tmp_path / "missing.spmvc", "cuda", cache_share=share)
+    with pytest.raises(ValueError, match="expected 'cuda' or 'cuda:N'"):
+        sp.load(tmp_path / "missing.spmvc", "gpu")
     with pytest.raises(ValueError, match="name a GPU"):
         sp.load(tmp_path / "a.spmvc", cache_share=0.5)
     if devices():

@@ -230,22 +230,24 @@ Grid grid_of(const DevicePart& part, const MultiplyCall& call) {
                           K::source == Source::table ? launch_rules::csell::staged_bytes(largest_table, sizeof(V)) : 0,
                       shared = staged + (sums > 1 ? sizeof(Partial<K, V>) : 0),
                       room = launch_rules::csell::blocks_by_shared(shared, call.device.shared_bytes);
+  // By their registers, and by what the device holds: some hold 1,536 where four blocks of 512 have registers.
+  const unsigned held = std::min(policy.threads * policy.blocks, call.device.multiprocessor_threads);
   unsigned threads = tuning::threads_limit(policy.threads, static_cast<unsigned>(sums));
   std::uint64_t resident = 0, work = 0;
   if (K::source == Source::table && tile_count > 1) {
     const auto pieces = launch_rules::csell::pieces_of({slices, info.nnz, sums, tile_count, tile_slices, staged != 0},
-                                                       {policy.threads * policy.blocks, room, multiprocessors});
+                                                       {held, room, multiprocessors});
     threads = pieces.threads;
     resident = pieces.resident;
     tiles.pieces = static_cast<std::uint32_t>(pieces.of_tile);
     tiles.piece_slices = div_up(static_cast<std::uint32_t>(tile_slices), tiles.pieces);
     work = tile_count * pieces.of_tile;
   } else {
-    if (all_threads <= multiprocessors * policy.threads * policy.blocks)
+    if (all_threads <= multiprocessors * held)
       threads = launch_rules::even_threads(all_threads, threads, multiprocessors, static_cast<unsigned>(sums) * 32);
     else  // so that no multiprocessor has none
       while (threads > tuning::least_threads && all_threads < 2 * multiprocessors * threads) threads /= 2;
-    resident = policy.blocks * (policy.threads / threads);
+    resident = std::min(policy.blocks * (policy.threads / threads), held / threads);
     work = div_up(slices, threads / 32 / sums);
   }
   const auto blocks = static_cast<unsigned>(std::min(work, multiprocessors * resident));

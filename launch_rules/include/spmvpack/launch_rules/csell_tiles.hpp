@@ -31,7 +31,7 @@ struct TiledSlices {
 };
 /// What its kernel may have of a multiprocessor.
 struct TiledRoom {
-  unsigned threads;      ///< by their registers
+  unsigned threads;      ///< by their registers, and by what it holds
   std::uint64_t blocks;  ///< by their shared memory
   std::uint64_t multiprocessors;
 };
