@@ -1,5 +1,5 @@
-// Encoding and multiplying on the host. `host_benchmark --benchmark_format=json` for the record, docs/BENCHMARKS_HOST.md for
-// what is expected of it.
+// Encoding and multiplying on the host. `host_benchmark --benchmark_format=json` for the record,
+// docs/BENCHMARKS_HOST.md for what is expected of it.
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
