@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -55,11 +56,11 @@ std::string list_of(const SliceSteps& steps, const BlockRows& rows, std::uint64_
   return list;
 }
 
-/// Steps that some lanes lack.
-template <class Masks, class MaskOf>
-std::uint64_t count_uneven(const Masks& steps, MaskOf&& mask_of) {
-  return static_cast<std::uint64_t>(
-      std::count_if(steps.begin(), steps.end(), [&](const auto& step) { return ~mask_of(step) != 0; }));
+/// Steps that some lanes lack, by the mask of each.
+template <class Steps, class Mask = std::identity>
+std::uint64_t count_uneven(const Steps& steps, Mask mask = {}) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      steps, [](std::uint32_t m) { return ~m != 0; }, mask));
 }
 
 constexpr std::uint32_t no_list = 0xFFFFFFFF;
@@ -97,7 +98,7 @@ void arrange_slices(const BlockRows& rows, std::uint64_t t, SliceLists& out, Col
       const bool fits = steps.arrange_pattern(s, by_value, most_pattern_steps(rows.blocks(s), by_value));
       f = {no_list, steps.width(), steps.steps().size(), 0, steps.groups(), {}};
       if (fits) {
-        f.uneven_steps = count_uneven(steps.steps(), [](const Step& step) { return step.mask; });
+        f.uneven_steps = count_uneven(steps.steps(), &Step::mask);
         const std::string list = list_of(steps, rows, s, by_value);
         const std::size_t lists_before = out.lists.size();
         f.list = out.lists.add(list);
@@ -107,8 +108,7 @@ void arrange_slices(const BlockRows& rows, std::uint64_t t, SliceLists& out, Col
       } else {
         f.offsets = steps.find_offsets(s, offsets);
         f.groups = steps.groups();
-        f.uneven_steps = count_uneven(std::span(offsets.masks).subspan(f.offsets.first, f.offsets.count),
-                                      [](std::uint32_t mask) { return mask; });
+        f.uneven_steps = count_uneven(std::span(offsets.masks).subspan(f.offsets.first, f.offsets.count));
       }
     });
     facts.blocks += rows.blocks(s);
