@@ -432,6 +432,17 @@ TEST_CASE("blocks of csell's tiles, by what their tables leave of shared memory"
   CHECK(pieces.turns == 3);
 }
 
+TEST_CASE("blocks of csell's tiles, by the threads that a multiprocessor holds") {
+  using namespace launch_rules::csell;
+  CHECK(held_threads(512, 4, 2048) == 2048);
+  CHECK(held_threads(512, 4, 1536) == 1536);
+  CHECK(held_threads(1024, 1, 1536) == 1024);
+  // laplace2d 1000x1000: on 132 multiprocessors of 1,536 threads three blocks of 512, not four.
+  const TilePieces pieces = pieces_of({31250, 31250 * 160, 1, 245, 128, true}, {1536, 1000, 132});
+  CHECK(pieces.threads == 512);
+  CHECK(pieces.resident == 3);
+}
+
 TEST_CASE("pieces of csell's tiles have each slice once, and the busiest block no more than it says") {
   std::mt19937_64 rng(11);
   for (int round = 0; round < 500; ++round) {

@@ -230,8 +230,8 @@ Grid grid_of(const DevicePart& part, const MultiplyCall& call) {
                           K::source == Source::table ? launch_rules::csell::staged_bytes(largest_table, sizeof(V)) : 0,
                       shared = staged + (sums > 1 ? sizeof(Partial<K, V>) : 0),
                       room = launch_rules::csell::blocks_by_shared(shared, call.device.shared_bytes);
-  // By their registers, and by what the device holds: some hold 1,536 where four blocks of 512 have registers.
-  const unsigned held = std::min(policy.threads * policy.blocks, call.device.multiprocessor_threads);
+  const unsigned held =
+      launch_rules::csell::held_threads(policy.threads, policy.blocks, call.device.multiprocessor_threads);
   unsigned threads = tuning::threads_limit(policy.threads, static_cast<unsigned>(sums));
   std::uint64_t resident = 0, work = 0;
   if (K::source == Source::table && tile_count > 1) {

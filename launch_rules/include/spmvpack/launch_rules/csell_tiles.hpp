@@ -24,6 +24,12 @@ constexpr std::uint64_t blocks_by_shared(std::uint64_t bytes_of_block, std::uint
   return (most_of_block + reserved) / ((bytes_of_block + granule - 1) / granule * granule + reserved);
 }
 
+/// Threads on a multiprocessor at once, of a kernel whose registers leave room for so many blocks: some devices hold
+/// 1,536 where four blocks of 512 have registers.
+constexpr unsigned held_threads(unsigned threads, unsigned blocks, unsigned multiprocessor_threads) {
+  return std::min(threads * blocks, multiprocessor_threads);
+}
+
 /// A part whose slices are in tiles, each with a table of its own.
 struct TiledSlices {
   std::uint64_t slices, entries, sums, tiles, tile_slices;
@@ -31,7 +37,7 @@ struct TiledSlices {
 };
 /// What its kernel may have of a multiprocessor.
 struct TiledRoom {
-  unsigned threads;      ///< by their registers, and by what it holds
+  unsigned threads;      ///< held_threads()
   std::uint64_t blocks;  ///< by their shared memory
   std::uint64_t multiprocessors;
 };
