@@ -6,6 +6,7 @@
 #include "kernels/tuning.cuh"
 #include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/launch_rules/csell.hpp"
+#include "spmvpack/launch_rules/csell_tiles.hpp"
 #include "spmvpack/launch_rules/device.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
@@ -70,8 +71,8 @@ struct SliceKernel {
 
 /// Policy::blocks, as far as the architecture has room for their threads.
 constexpr unsigned bound_blocks(const Policy& policy) {
-  const unsigned room = gpu_loader::tuning::multiprocessor_threads / policy.threads;
-  return policy.blocks < room ? policy.blocks : room;
+  return launch_rules::csell::held_threads(policy.threads, policy.blocks, gpu_loader::tuning::multiprocessor_threads) /
+         policy.threads;
 }
 /// Blocks with tables have no room for what a step needs in 64 registers, and the first-level cache has little room for
 /// the rest where tables take most of it. Where they do, or a multiprocessor has no more threads than that anyway, each
