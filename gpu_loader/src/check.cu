@@ -38,8 +38,8 @@ void check_map(const PartView& part, const IndexMap& map, std::string_view name,
 }
 
 /// The rows and columns that a part's lists are of: those of A or of its transpose.
-struct Sizes {
-  Sizes(const PartInfo& part, const MatrixFacts& facts)
+struct MapSizes {
+  MapSizes(const PartInfo& part, const MatrixFacts& facts)
       : rows(part.role == format::Role::a ? facts.rows : facts.cols),
         cols(part.role == format::Role::a ? facts.cols : facts.rows) {}
   std::uint64_t rows, cols;
@@ -50,7 +50,7 @@ std::uint64_t scratch_words(std::span<const DevicePart> parts, const MatrixFacts
   std::uint64_t words = 0;
   for (const DevicePart& part : parts) {
     const PartInfo& info = part.view.info();
-    const Sizes sizes(info, facts);
+    const MapSizes sizes(info, facts);
     const LayoutKernels& layout = layout_kernels(part.layout);
     if (info.rows.kind == format::MapKind::list) words = std::max(words, div_up(sizes.rows, word_bits));
     if (info.cols.kind == format::MapKind::list) words = std::max(words, div_up(sizes.cols, word_bits));
@@ -87,7 +87,7 @@ StructureCheck::StructureCheck(std::span<const DevicePart> parts, const MatrixFa
     const LayoutKernels& layout = layout_kernels(parts[i].layout);
     if (layout.check_scratch != nullptr) clear(scratch, layout.check_scratch(part.info()), stream);
     layout.check(part, word, scratch, stream);
-    const Sizes sizes(part.info(), facts);
+    const MapSizes sizes(part.info(), facts);
     check_map(part, part.info().rows, "row_map", sizes.rows, bad_row_map, scratch, word, stream);
     check_map(part, part.info().cols, "col_map", sizes.cols, bad_col_map, scratch, word, stream);
   }
