@@ -138,8 +138,6 @@ Operand check_description(const MultiplyDescription& description, const MatrixFa
   if (description.basis == Basis::permuted && (operand.role != format::Role::a || !has_permuted_basis(parts)))
     throw Error(errc::usage, "the container has no permuted basis for this operation", {},
                 "use Basis::user, or encode a square matrix as pjds with pjds.basis=permuted");
-  operand.conjugated = description.operation == Operation::conjugate_transpose &&
-                       dispatch(facts.value_type, []<class T>(T) { return ValueTraits<T>::conjugate_is_different; });
   return operand;
 }
 

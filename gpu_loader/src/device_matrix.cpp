@@ -38,14 +38,31 @@ class KernelChoice {
   std::optional<KernelPlace> asked_;
 };
 
-/// Bytes at the start of the workspace for a column of X or Y, if they are not contiguous.
-std::uint64_t column_bytes(std::uint64_t rows, ValueType vectors, bool strided) {
-  return strided ? round_up(rows * size_of(vectors), format::section_boundary) : 0;
-}
-std::uint64_t columns_bytes(const Operand& operand, const MultiplyDescription& description) {
-  if (description.right_hand_sides == 0) return 0;
-  return column_bytes(operand.cols, description.vectors, description.strided_x) +
-         column_bytes(operand.rows, description.vectors, description.strided_y);
+/// How a multiply deals columns to parts, and what it copies of X and Y for them.
+struct Dealing {
+  std::uint64_t at_once;           ///< columns of a block that all parts multiply before the next
+  std::uint64_t x_bytes, y_bytes;  ///< at the start of the workspace, for each column of the block that is copied
+  [[nodiscard]] std::uint64_t copy_bytes() const {
+    return checked_mul(checked_add(x_bytes, y_bytes, "workspace bytes"), at_once, "workspace bytes");
+  }
+};
+/// `scales`: whether a part scales y; else that is done before, in contiguous columns.
+Dealing dealing_of(std::span<const DevicePart> parts, bool scales, const KernelChoice& choice, const Operand& operand,
+                   const MultiplyDescription& description) {
+  ColumnsAtOnce columns{.most = 1, .any_strides = scales};
+  for (const DevicePart& part : parts) {
+    ColumnsAtOnce takes = kernel_tables()[part.layout]->kernels[choice.of(part)].columns;
+    // Lists of columns are gathered from contiguous ones.
+    if (part.view.info().cols.kind == MapKind::list) takes.any_strides = false;
+    columns = columns.together_with(takes);
+  }
+  const std::uint64_t at_once = std::min(columns.most, description.right_hand_sides);
+  const auto bytes = [&](std::uint64_t rows, bool strided) {
+    return strided && at_once != 0 && !columns.any_strides
+               ? round_up(rows * size_of(description.vectors), format::section_boundary)
+               : 0;
+  };
+  return {at_once, bytes(operand.cols, description.strided_x), bytes(operand.rows, description.strided_y)};
 }
 
 template <class T>
@@ -55,26 +72,37 @@ Scalar<T> negative(Scalar<T> scalar) {
   return scalar;
 }
 
-void multiply_part(const DevicePart& part, MultiplyCall call) {
+template <class T>
+void multiply_part(const DevicePart& part, MultiplyCall call, ColumnBlock<T> columns) {
   const PartInfo& info = part.view.info();
-  const ValueType vectors = call.description.vectors;
-  const std::size_t size = size_of(vectors);
-  if (call.description.basis == Basis::permuted) return layout_kernels(part.layout).multiply(part, call);
+  const auto run = [&] {
+    call.columns = {
+        columns.x,    columns.y, columns.x_row_stride, columns.x_col_stride, columns.y_row_stride, columns.y_col_stride,
+        columns.count};
+    layout_kernels(part.layout).multiply(part, call);
+  };
+  if (call.description.basis == Basis::permuted) return run();
   if (info.cols.kind == MapKind::list) {
-    std::byte* const gathered = call.workspace;
-    call.workspace += gathered_bytes(info, vectors);
+    const std::uint64_t bytes = gathered_bytes(info, value_type_of<T>);
+    auto* const gathered = reinterpret_cast<T*>(call.workspace);
+    const auto stride = static_cast<std::int64_t>(bytes / sizeof(T));
     if (!is_known(call.alpha, 0))
-      gather_vector(vectors, call.alpha, part.view.get<std::uint32_t>("col_map").data(), call.x, gathered,
-                    info.cols.count, call.stream);
-    call.x = gathered;
+      for (std::uint64_t j = 0; j < columns.count; ++j)
+        gather_vector(value_type_of<T>, call.alpha, part.view.get<std::uint32_t>("col_map").data(),
+                      columns.part(j, 1).x, gathered + static_cast<std::int64_t>(j) * stride, info.cols.count,
+                      call.stream);
+    call.workspace += bytes * columns.count;
+    columns.x = gathered;
+    columns.x_row_stride = 1;
+    columns.x_col_stride = stride;
   } else {
-    call.x = static_cast<const std::byte*>(call.x) + info.cols.begin * size;
+    columns.x += static_cast<std::int64_t>(info.cols.begin) * columns.x_row_stride;
   }
   if (info.rows.kind == MapKind::list)
     call.row_list = part.view.get<std::uint32_t>("row_map").data();
   else
-    call.y = static_cast<std::byte*>(call.y) + info.rows.begin * size;
-  layout_kernels(part.layout).multiply(part, call);
+    columns.y += static_cast<std::int64_t>(info.rows.begin) * columns.y_row_stride;
+  run();
 }
 
 }  // namespace
@@ -122,7 +150,11 @@ std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& descripti
     most = std::max(most, gpu_loader::workspace_bytes(table, part.view.info(), kernel, description.vectors,
                                                       description.right_hand_sides, description.basis));
   }
-  return checked_add(most, columns_bytes(operand, description), "workspace bytes");
+  return checked_add(
+      most,
+      dealing_of(impl_->parts_of(operand.role), first_part_scales(operand, impl_->infos), choice, operand, description)
+          .copy_bytes(),
+      "workspace bytes");
 }
 
 template <class T>
@@ -137,42 +169,65 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_ide
   const Operand operand = check_description(asked, impl_->facts, impl_->infos);
   require_vectors(operand, asked, value_type_of<T>, x, y);
   require_workspace(workspace, needed, x, y);
-  std::byte* const copies = workspace.data();  // of the columns that are not contiguous
-  T* const x_copy = reinterpret_cast<T*>(copies);
-  T* const y_copy = reinterpret_cast<T*>(copies + column_bytes(operand.cols, asked.vectors, asked.strided_x));
   const bool scales = first_part_scales(operand, impl_->infos);
   const KernelChoice choice(impl_->layouts, asked.kernel);
+  const Dealing dealing = dealing_of(impl_->parts_of(operand.role), scales, choice, operand, asked);
+  const std::uint64_t x_stride = dealing.x_bytes / sizeof(T), y_stride = dealing.y_bytes / sizeof(T);
+  T* const x_copies = reinterpret_cast<T*>(workspace.data());
+  T* const y_copies = x_copies + x_stride * dealing.at_once;
   const bool keep =
       launch_rules::cache::keeps(impl_->bytes_of(operand.role) + (operand.rows + operand.cols) * sizeof(T), y.cols,
                                  impl_->device.l2_bytes, impl_->cache_share);
-  for (std::uint64_t j = 0; j < y.cols; ++j) {  // kernels take one column
-    const T* from = x.column(j);
-    T* to = y.column(j);
-    if (asked.strided_x) {
-      if (!is_known(alpha, 0)) copy_vector(asked.vectors, alpha, from, x.row_stride, x_copy, 1, x.rows, stream);
-      from = x_copy;
+  each_column_block(y.cols, dealing.at_once, [&](std::uint64_t first, std::uint64_t count) {
+    ColumnBlock<T> columns{x.column(first),
+                           y.column(first),
+                           x.row_stride,
+                           x.rows == 0 ? 0 : x.col_stride,
+                           y.row_stride,
+                           y.rows == 0 ? 0 : y.col_stride,
+                           count};
+    const ColumnBlock<T> given = columns;
+    if (dealing.x_bytes != 0) {
+      columns.x = x_copies;
+      columns.x_row_stride = 1;
+      columns.x_col_stride = static_cast<std::int64_t>(x_stride);
     }
-    if (asked.strided_y) {
-      if (!is_known(beta, 0)) copy_vector(asked.vectors, beta, to, y.row_stride, y_copy, 1, y.rows, stream);
-      to = y_copy;
+    if (dealing.y_bytes != 0) {
+      columns.y = y_copies;
+      columns.y_row_stride = 1;
+      columns.y_col_stride = static_cast<std::int64_t>(y_stride);
     }
-    if (!scales) scale_vector(asked.vectors, beta, to, nullptr, operand.rows, stream);
-    each_part(operand, impl_->infos, [&](std::size_t i, bool add, bool negate, bool conjugate) {
+    for (std::uint64_t j = 0; j < count; ++j) {
+      const ColumnBlock<T> from = given.part(j, 1), to = columns.part(j, 1);
+      if (dealing.x_bytes != 0 && !is_known(alpha, 0))
+        copy_vector(asked.vectors, alpha, from.x, from.x_row_stride, x_copies + j * x_stride, 1, x.rows, stream);
+      if (dealing.y_bytes != 0 && !is_known(beta, 0))
+        copy_vector(asked.vectors, beta, from.y, from.y_row_stride, to.y, 1, y.rows, stream);
+      if (!scales) scale_vector(asked.vectors, beta, to.y, nullptr, operand.rows, stream);
+    }
+    each_part(operand, impl_->infos, [&](std::size_t i, bool add, bool negate) {
       const DevicePart& part = impl_->parts[i];
-      multiply_part(part, {.device = impl_->device,
-                           .kernel = choice.of(part),
-                           .description = asked,
-                           .alpha = negate ? negative(alpha) : alpha,
-                           .beta = add ? Scalar<T>(1) : beta,
-                           .conjugate = conjugate,
-                           .keep = keep,
-                           .x = from,
-                           .y = to,
-                           .workspace = copies + columns_bytes(operand, asked),
-                           .stream = stream});
+      const std::size_t kernel = choice.of(part);
+      each_column_block(count, kernel_tables()[part.layout]->kernels[kernel].columns.most,
+                        [&](std::uint64_t j, std::uint64_t n) {
+                          multiply_part(part,
+                                        {.device = impl_->device,
+                                         .kernel = kernel,
+                                         .description = asked,
+                                         .alpha = negate ? negative(alpha) : alpha,
+                                         .beta = add ? Scalar<T>(1) : beta,
+                                         .keep = keep,
+                                         .workspace = workspace.data() + dealing.copy_bytes(),
+                                         .stream = stream},
+                                        columns.part(j, n));
+                        });
     });
-    if (asked.strided_y) copy_vector(asked.vectors, Scalar<T>(1), y_copy, 1, y.column(j), y.row_stride, y.rows, stream);
-  }
+    if (dealing.y_bytes != 0)
+      for (std::uint64_t j = 0; j < count; ++j) {
+        const ColumnBlock<T> from = columns.part(j, 1), to = given.part(j, 1);
+        copy_vector(asked.vectors, Scalar<T>(1), from.y, 1, to.y, to.y_row_stride, y.rows, stream);
+      }
+  });
 }
 
 namespace {

@@ -32,55 +32,89 @@ Operand require_description(const MatrixFacts& facts, std::span<const PartInfo> 
   return operand;
 }
 
-/// The column of X or Y that a kernel takes: where it lies, or, if its elements are no neighbours, a copy.
+/// Columns of X or Y as parts take them: where they lie, or contiguous copies of them.
 template <class T>
-class Column {
+class Columns {
  public:
-  explicit Column(const DenseView<T>& all)
-      : all_(all), copy_(all.has_contiguous_columns() || all.cols == 0 ? 0 : all.rows) {}
-  /// Column j; with its elements, or for a result that is only written without.
-  T* take(std::uint64_t j, bool with_elements) {
-    at_ = all_.column(j);
-    if (copy_.empty()) return at_;
-    if (with_elements)
-      for (std::uint64_t i = 0; i < all_.rows; ++i) copy_[i] = *element(i);
-    return copy_.data();
+  /// `most`: how many are taken at a time. `copied`: whether parts need them contiguous.
+  Columns(const DenseView<T>& all, std::uint64_t most, bool copied)
+      : all_(all), copies_(copied ? checked_mul(all.rows, most, "elements of columns") : 0) {}
+  /// Takes `count` columns from `first` on; their copies have their elements, or for results that are only written
+  /// none.
+  void take(std::uint64_t first, std::uint64_t count, bool with_elements) {
+    at_ = all_.column(first);
+    count_ = count;
+    if (copies_.empty() || !with_elements) return;
+    for (std::uint64_t j = 0; j < count; ++j)
+      for (std::uint64_t i = 0; i < all_.rows; ++i) copies_[j * all_.rows + i] = *element(i, j);
   }
-  /// Writes what take() returned to its place.
+  [[nodiscard]] T* data() {
+    if (copies_.empty()) return at_;
+    return copies_.data();
+  }
+  [[nodiscard]] std::int64_t row_stride() const { return copies_.empty() ? all_.row_stride : 1; }
+  [[nodiscard]] std::int64_t col_stride() const {
+    if (!copies_.empty()) return static_cast<std::int64_t>(all_.rows);
+    return all_.rows == 0 ? 0 : all_.col_stride;  // data may be null without elements
+  }
+  /// Writes what was taken to its place.
   void put_back() const {
-    for (std::uint64_t i = 0; i < copy_.size(); ++i) *element(i) = copy_[i];
+    if (copies_.empty()) return;
+    for (std::uint64_t j = 0; j < count_; ++j)
+      for (std::uint64_t i = 0; i < all_.rows; ++i) *element(i, j) = copies_[j * all_.rows + i];
   }
 
  private:
-  [[nodiscard]] T* element(std::uint64_t i) const { return at_ + static_cast<std::int64_t>(i) * all_.row_stride; }
+  [[nodiscard]] T* element(std::uint64_t i, std::uint64_t j) const {
+    return at_ + static_cast<std::int64_t>(i) * all_.row_stride + static_cast<std::int64_t>(j) * all_.col_stride;
+  }
 
   DenseView<T> all_;
-  Array<std::remove_const_t<T>> copy_;
+  Array<std::remove_const_t<T>> copies_;
   T* at_ = nullptr;
+  std::uint64_t count_ = 0;
 };
 
-/// The x of a part: the vector itself from the part's first column on, or its listed columns gathered.
+/// y = beta y, as no part does it along the way.
 template <class T>
-const T* local_x(const LoadedPart& part, const T* x, Array<T>& gathered) {
+void scale_column(T beta, T* y, std::int64_t stride, std::uint64_t rows, int threads) {
+  parallel_pieces(rows, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    T* element = y + static_cast<std::int64_t>(begin) * stride;
+    for (std::uint64_t i = begin; i < end; ++i, element += stride) *element = scaled(beta, *element);
+  });
+}
+
+/// Makes x the part's: the vectors themselves from the part's first column on, or its listed columns gathered.
+template <class T>
+void take_local_x(const LoadedPart& part, ColumnBlock<T>& columns, Array<T>& gathered) {
   const IndexMap& map = part.info().cols;
-  if (map.kind != MapKind::list) return x + map.begin;
+  if (map.kind != MapKind::list) {
+    columns.x += static_cast<std::int64_t>(map.begin) * columns.x_row_stride;
+    return;
+  }
   const auto list = part.view().get<std::uint32_t>("col_map");
-  gathered = Array<T>(map.count);
-  for (std::uint64_t i = 0; i < map.count; ++i) gathered[i] = x[list[i]];
-  return gathered.data();
+  gathered = Array<T>(checked_mul(map.count, columns.count, "gathered elements"));
+  for (std::uint64_t j = 0; j < columns.count; ++j) {
+    const T* const x = columns.part(j, 1).x;
+    for (std::uint64_t i = 0; i < map.count; ++i)
+      gathered[j * map.count + i] = x[std::int64_t{list[i]} * columns.x_row_stride];
+  }
+  columns.x = gathered.data();
+  columns.x_row_stride = 1;
+  columns.x_col_stride = static_cast<std::int64_t>(map.count);
 }
 
 template <class T>
-void multiply_part(const LoadedPart& part, const LayoutState* state, Multiply<T> multiply, Operands<T> operands,
+void multiply_part(const LoadedPart& part, const LayoutState* state, Multiply<T> multiply, ColumnOperands<T> operands,
                    int threads, Basis basis) {
   if (basis == Basis::permuted) return multiply(part.view(), state, operands, threads);
   Array<T> gathered;
-  operands.x = local_x(part, operands.x, gathered);
+  take_local_x(part, operands.columns, gathered);
   const IndexMap& rows = part.info().rows;
   if (rows.kind == MapKind::list)
     operands.rows = part.view().get<std::uint32_t>("row_map").data();
   else
-    operands.y += rows.begin;
+    operands.columns.y += static_cast<std::int64_t>(rows.begin) * operands.columns.y_row_stride;
   multiply(part.view(), state, operands, threads);
 }
 
@@ -139,26 +173,37 @@ void HostMatrix::multiply(std::type_identity_t<T> alpha, std::type_identity_t<De
   const Operand operand = require_description(facts_, infos_, value_type_of<T>, description);
   check_operands(operand, description.operation, x, y);
   const bool scales = alpha != 0 && first_part_scales(operand, infos_);
-  Column<const T> of_x(x);
-  Column<T> of_y(y);
-  for (std::uint64_t j = 0; j < y.cols; ++j) {  // kernels take one column
-    T* const to = of_y.take(j, beta != 0);
+  ColumnsAtOnce at_once{.most = 1, .any_strides = true};
+  each_part(operand, infos_, [&](std::size_t i, bool /*add*/, bool /*negate*/) {
+    at_once = at_once.together_with(parts_[i].layout->columns);
+  });
+  const auto copied = [&](const auto& v) { return y.cols != 0 && !at_once.any_strides && !v.has_contiguous_columns(); };
+  const std::uint64_t most = std::min(at_once.most, y.cols);
+  Columns<const T> of_x(x, most, copied(x));
+  Columns<T> of_y(y, most, copied(y));
+  each_column_block(y.cols, at_once.most, [&](std::uint64_t first, std::uint64_t count) {
+    of_y.take(first, count, beta != 0);
+    ColumnBlock<T> columns{
+        .y = of_y.data(), .y_row_stride = of_y.row_stride(), .y_col_stride = of_y.col_stride(), .count = count};
     if (!scales && beta != 1)
-      parallel_pieces(y.rows, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t i = begin; i < end; ++i) to[i] = scaled(beta, to[i]);
-      });
+      for (std::uint64_t j = 0; j < count; ++j)
+        scale_column(beta, columns.part(j, 1).y, columns.y_row_stride, y.rows, threads);
     if (alpha != 0) {
-      const T* const from = of_x.take(j, true);
-      each_part(operand, infos_, [&](std::size_t i, bool add, bool negate, bool conjugate) {
+      of_x.take(first, count, true);
+      columns.x = of_x.data();
+      columns.x_row_stride = of_x.row_stride();
+      columns.x_col_stride = of_x.col_stride();
+      each_part(operand, infos_, [&](std::size_t i, bool add, bool negate) {
         const Part& part = parts_[i];
-        multiply_part(
-            part.loaded, part.state.get(), part.layout->with_vectors<T>(facts_.value_type),
-            {.alpha = negate ? -alpha : alpha, .x = from, .beta = add ? T{1} : beta, .y = to, .conjugate = conjugate},
-            threads, description.basis);
+        each_column_block(count, part.layout->columns.most, [&](std::uint64_t j, std::uint64_t n) {
+          multiply_part(part.loaded, part.state.get(), part.layout->with_vectors<T>(facts_.value_type),
+                        {.alpha = negate ? -alpha : alpha, .beta = add ? T{1} : beta, .columns = columns.part(j, n)},
+                        threads, description.basis);
+        });
       });
     }
     of_y.put_back();
-  }
+  });
 }
 
 #define SPMVPACK_INSTANTIATE_VECTORS(T)                                        \

@@ -851,7 +851,7 @@ TEST_CASE("the schedule of a multiply: parts of one role in their order, the fir
     parts[i].role = i < 3 ? format::Role::a : format::Role::transpose;
     parts[i].rows.count = i == 1 ? 5 : 9;
   }
-  using Run = std::tuple<std::size_t, bool, bool, bool>;
+  using Run = std::tuple<std::size_t, bool, bool>;
   const auto runs = [&](const Operand& operand) {
     std::vector<Run> seen;
     each_part(operand, parts, [&](auto... run) { seen.emplace_back(run...); });
@@ -859,15 +859,41 @@ TEST_CASE("the schedule of a multiply: parts of one role in their order, the fir
   };
   const Operand a{.rows = 9};
   CHECK(first_part_scales(a, parts));
-  CHECK(runs(a) == std::vector<Run>{{0, false, false, false}, {1, true, false, false}, {2, true, false, false}});
-  const Operand transposed{.role = format::Role::transpose, .conjugated = true, .rows = 9};
-  CHECK(runs(transposed) == std::vector<Run>{{3, false, false, true}});
+  CHECK(runs(a) == std::vector<Run>{{0, false, false}, {1, true, false}, {2, true, false}});
+  const Operand transposed{.role = format::Role::transpose, .rows = 9};
+  CHECK(runs(transposed) == std::vector<Run>{{3, false, false}});
   const Operand negated{.negated = true, .rows = 10};
   CHECK(!first_part_scales(negated, parts));
-  CHECK(runs(negated) == std::vector<Run>{{0, true, true, false}, {1, true, true, false}, {2, true, true, false}});
+  CHECK(runs(negated) == std::vector<Run>{{0, true, true}, {1, true, true}, {2, true, true}});
   parts.clear();
   CHECK(!first_part_scales(a, parts));
   CHECK(runs(a).empty());
+}
+
+TEST_CASE("columns are dealt in blocks that suit all parts") {
+  constexpr ColumnsAtOnce one{}, four{.most = 4, .any_strides = true}, any_one{.most = 1, .any_strides = true};
+  CHECK(four.together_with(one).most == 4);
+  CHECK(one.together_with(four).most == 4);
+  CHECK(!four.together_with(one).any_strides);
+  CHECK(four.together_with(any_one).any_strides);
+  using Block = std::pair<std::uint64_t, std::uint64_t>;
+  const auto blocks = [](std::uint64_t columns, std::uint64_t most) {
+    std::vector<Block> all;
+    each_column_block(columns, most, [&](std::uint64_t first, std::uint64_t count) { all.emplace_back(first, count); });
+    return all;
+  };
+  CHECK(blocks(0, 4).empty());
+  CHECK(blocks(0, 0).empty());
+  CHECK(blocks(4, 4) == std::vector<Block>{{0, 4}});
+  CHECK(blocks(9, 4) == std::vector<Block>{{0, 4}, {4, 4}, {8, 1}});
+  CHECK(blocks(3, 1) == std::vector<Block>{{0, 1}, {1, 1}, {2, 1}});
+  std::array<double, 12> x{}, y{};
+  const ColumnBlock<double> all{x.data(), y.data(), 1, 4, 3, 1, 3};
+  const ColumnBlock<double> last = all.part(1, 2);
+  CHECK(last.x == x.data() + 4);
+  CHECK(last.y == y.data() + 1);
+  CHECK(last.count == 2);
+  CHECK(last.y_row_stride == 3);
 }
 
 TEST_CASE("text from files is escaped before it is shown") {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "kernels/call.hpp"
 #include "kernels/carries.cuh"
 #include "kernels/chunks.hpp"
 #include "kernels/launch.cuh"
@@ -13,7 +14,6 @@
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/vectors.hpp"
-#include "layouts/layout.hpp"
 
 namespace spmvpack::gpu_loader::balanced {
 
@@ -222,18 +222,19 @@ void multiply(const Rows& rows, const std::uint32_t* col_idx, const A* values, s
               const MultiplyCall& call) {
   const bool no_sums = nnz == 0 || is_known(call.alpha, 0);
   const bool scales = !no_sums && rows.writes_gaps;
-  if (!scales) scale_vector(call.description.vectors, call.beta, call.y, call.row_list, rows.row_count, call.stream);
+  if (!scales)
+    scale_vector(call.description.vectors, call.beta, call.columns.y, call.row_list, rows.row_count, call.stream);
   if (no_sums) return;
   const auto alpha = device_scalar<V>(call.alpha);
   const DeviceScalar<V> one{V{1}, nullptr}, beta = scales ? device_scalar<V>(call.beta) : one;
   const std::uint64_t chunks = rows.ends.count;
-  auto* const y = static_cast<V*>(call.y);
+  auto* const y = static_cast<V*>(call.columns.y);
   const RowMap map{call.row_list};
   // Few chunks are spread over all multiprocessors.
   const auto threads = static_cast<unsigned>(
       std::min<std::uint64_t>(tuning::balanced_threads, 32 * div_up(chunks, call.device.multiprocessors)));
   launch(chunk_kernel<A, V, Rows>, blocks_for(chunks * 32, threads), threads, call.stream, rows, col_idx, values, nnz,
-         alpha, static_cast<const V*>(call.x), beta, y, map, sums, sums + chunks);
+         alpha, static_cast<const V*>(call.columns.x), beta, y, map, sums, sums + chunks);
   add_carries<V>(rows.ends, sums, sums + chunks, alpha, Rows::scales_first ? one : beta, y, map, call);
 }
 

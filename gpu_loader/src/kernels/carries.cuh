@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
+#include "kernels/call.hpp"
 #include "kernels/launch.cuh"
 #include "kernels/reduce.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
-#include "layouts/layout.hpp"
 #include "spmvpack/launch_rules/csr.hpp"
 
 namespace spmvpack::gpu_loader {

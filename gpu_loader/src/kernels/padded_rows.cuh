@@ -7,13 +7,13 @@
 #include <array>
 #include <type_traits>
 
+#include "kernels/call.hpp"
 #include "kernels/launch.cuh"
 #include "kernels/prefetch.cuh"
 #include "kernels/read_once.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/tuning.cuh"
-#include "layouts/layout.hpp"
 #include "spmvpack/container/layouts/padded_rows.hpp"
 #include "spmvpack/container/layouts/padded_rows_check.hpp"
 #include "spmvpack/launch_rules/padded_rows.hpp"
@@ -152,8 +152,8 @@ void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall
     const auto start = [&](auto kernel, unsigned block_threads) {
       const unsigned blocks = blocks_for(rows, block_threads);
       launch(kernel, blocks, block_threads, call.stream, geometry, slots_of<A>(part), rows,
-             device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
-             static_cast<V*>(call.y), RowMap{call.row_list}, ReadOnce(call),
+             device_scalar<V>(call.alpha), static_cast<const V*>(call.columns.x), device_scalar<V>(call.beta),
+             static_cast<V*>(call.columns.y), RowMap{call.row_list}, ReadOnce(call),
              Prefetch::of<V>(blocks, call, part, bytes_of(part.get<std::uint32_t>("col_idx")),
                              bytes_of(part.get<A>("values"))));
     };

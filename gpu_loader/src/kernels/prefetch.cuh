@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "layouts/layout.hpp"
+#include "kernels/call.hpp"
 #include "spmvpack/launch_rules/prefetch.hpp"
 
 namespace spmvpack::gpu_loader {
@@ -37,7 +37,7 @@ class Prefetch {
     const std::uint64_t x_bytes = part.cols() * sizeof(V);
     if (x_bytes <= launch_rules::prefetch::most_bytes_of_x &&
         part.cols() / launch_rules::prefetch::most_columns_of_entry <= part.info().nnz)
-      fetch.shares_[0] = shares_of({call.x, x_bytes}, blocks);
+      fetch.shares_[0] = shares_of({call.columns.x, x_bytes}, blocks);
     if (bytes > launch_rules::prefetch::limit_of(part.info().layout)) return fetch;
     fetch.shares_[1] = shares_of(first, blocks);
     fetch.shares_[2] = shares_of(second, blocks);

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "layouts/layout.hpp"
+#include "kernels/call.hpp"
 
 namespace spmvpack::gpu_loader {
 

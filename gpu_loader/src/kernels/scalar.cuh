@@ -1,7 +1,7 @@
 #pragma once
 // alpha and beta inside kernels.
 
-#include "layouts/layout.hpp"
+#include "kernels/call.hpp"
 
 namespace spmvpack::gpu_loader {
 

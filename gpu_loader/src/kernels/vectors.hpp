@@ -1,7 +1,7 @@
 #pragma once
 // What multiply() does to x and y before the parts and after them.
 
-#include "layouts/layout.hpp"
+#include "kernels/call.hpp"
 
 namespace spmvpack::gpu_loader {
 

@@ -19,15 +19,18 @@ struct KernelTable {
   std::string_view layout;
   std::span<const KernelInfo> kernels;  ///< the usual default first
 
-  /// Of a multiply by kernel `kernel` (a place in `kernels`) with a part, but for a gathered x. Exact.
-  /// Error(errc::unsupported) if 64 bits do not hold it.
-  std::uint64_t (*workspace_bytes)(const PartInfo& part, std::size_t kernel, ValueType vectors);
+  /// Of a multiply by kernel `kernel` (a place in `kernels`) with a part and so many columns, 1 to as many as the
+  /// kernel takes at once, but for a gathered x. Exact. Error(errc::unsupported) if 64 bits do not hold it.
+  std::uint64_t (*workspace_bytes)(const PartInfo& part, std::size_t kernel, ValueType vectors, std::uint64_t columns);
   /// The place of a part's default kernel; null: the first. Looks at the container's content alone.
   std::size_t (*default_kernel)(const PartInfo& part) = nullptr;
 };
 
 /// The workspace_bytes of layouts whose kernels need none.
-inline std::uint64_t no_workspace(const PartInfo& /*part*/, std::size_t /*kernel*/, ValueType /*vectors*/) { return 0; }
+inline std::uint64_t no_workspace(const PartInfo& /*part*/, std::size_t /*kernel*/, ValueType /*vectors*/,
+                                  std::uint64_t /*columns*/) {
+  return 0;
+}
 
 namespace tables {
 #define SPMVPACK_DECLARE(name) extern const KernelTable name;

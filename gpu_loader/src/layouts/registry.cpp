@@ -52,8 +52,10 @@ std::uint64_t gathered_bytes(const PartInfo& part, ValueType vectors) {
 std::uint64_t workspace_bytes(const KernelTable& table, const PartInfo& part, std::size_t kernel, ValueType vectors,
                               std::uint64_t columns, Basis basis) {
   if (columns == 0) return 0;
-  const std::uint64_t gathered = basis == Basis::permuted ? 0 : gathered_bytes(part, vectors);
-  return checked_add(gathered, table.workspace_bytes(part, kernel, vectors), "workspace bytes");
+  const std::uint64_t at_once = std::min(columns, table.kernels[kernel].columns.most);
+  const std::uint64_t gathered =
+      basis == Basis::permuted ? 0 : checked_mul(gathered_bytes(part, vectors), at_once, "workspace bytes");
+  return checked_add(gathered, table.workspace_bytes(part, kernel, vectors, at_once), "workspace bytes");
 }
 
 std::span<const KernelInfo> kernels(std::string_view layout) noexcept {

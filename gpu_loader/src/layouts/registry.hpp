@@ -19,11 +19,12 @@ KernelPlace place_of(KernelId kernel);
 
 /// The index of a part's default kernel in its table.
 std::size_t default_place(const KernelTable& table, const PartInfo& part);
-/// Bytes at the start of the workspace for the gathered x of a part with a list of columns. x is gathered once: if the
-/// kernels took the list, every nonzero would wait for one more load, and there are more nonzeros than columns.
+/// Bytes at the start of the workspace for each gathered column of x of a part with a list of columns. x is gathered
+/// once: if the kernels took the list, every nonzero would wait for one more load, and there are more nonzeros than
+/// columns.
 std::uint64_t gathered_bytes(const PartInfo& part, ValueType vectors);
 /// The workspace that the kernel at that index needs for so many columns, including a gathered x unless the basis is
-/// permuted. Kernels take one column, and use it for one after the other.
+/// permuted. Blocks of as many columns as the kernel takes at once use it one after the other.
 std::uint64_t workspace_bytes(const KernelTable& table, const PartInfo& part, std::size_t kernel, ValueType vectors,
                               std::uint64_t columns, Basis basis = Basis::user);
 

@@ -71,8 +71,6 @@ Kernel<A, V> kernel_of(std::uint64_t block, std::integer_sequence<int, blocks...
   return use_v3() ? v3.at(block - 1) : generic.at(block - 1);
 }
 
-}  // namespace
-
 template <class A, class V>
 void multiply_amb(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   using namespace spmvpack::layouts::amb;
@@ -103,6 +101,9 @@ void multiply_amb(const PartView& part, const LayoutState* /*state*/, const Oper
     for (std::uint64_t i = begin; i < end; ++i) operands.scale(empty[i], std::uint64_t{empty[i]} + 1);
   });
 }
-SPMVPACK_INSTANTIATE(multiply_amb)
+
+}  // namespace
+
+SPMVPACK_HOST_LAYOUT(amb, multiply_amb)
 
 }  // namespace spmvpack::host_loader::layouts

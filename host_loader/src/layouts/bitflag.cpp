@@ -260,39 +260,15 @@ using TilesKernel = void (*)(View<A> v, const V* hot_x, Operands<V> to, std::uin
                              Carries<V>& carries);
 
 template <class A, class V>
-TilesKernel<A, V> tiles_kernel(Source source) {
+TilesKernel<A, V> tiles_kernel(Source of_part) {
+  return dispatch_source(of_part, [](auto constant) -> TilesKernel<A, V> {
+    constexpr Source source = exists<constant(), A> ? constant() : Source::single;
 #if SPMVPACK_HAS_V3
-  if (use_v4()) {
-    switch (source) {
-      case Source::raw:
-        return bitflag_v4::tiles<A, V, Source::raw>;
-      case Source::table:
-        return bitflag_v4::tiles<A, V, Source::table>;
-      case Source::window:
-        return bitflag_v4::tiles<A, V, Source::window>;
-      case Source::single:
-        return bitflag_v4::tiles<A, V, Source::single>;
-      case Source::decimal:
-        break;
-    }
-  }
+    if constexpr (source != Source::decimal)
+      if (use_v4()) return bitflag_v4::tiles<A, V, source>;
 #endif
-  const bool v3 = use_v3();
-  switch (source) {
-    case Source::raw:
-      return v3 ? tiles_v3<A, V, Source::raw> : tiles_generic<A, V, Source::raw>;
-    case Source::table:
-      return v3 ? tiles_v3<A, V, Source::table> : tiles_generic<A, V, Source::table>;
-    case Source::window:
-      return v3 ? tiles_v3<A, V, Source::window> : tiles_generic<A, V, Source::window>;
-    case Source::decimal:  // of f64 alone
-      if constexpr (std::is_same_v<A, double>)
-        return v3 ? tiles_v3<A, V, Source::decimal> : tiles_generic<A, V, Source::decimal>;
-      break;
-    case Source::single:
-      break;
-  }
-  return v3 ? tiles_v3<A, V, Source::single> : tiles_generic<A, V, Source::single>;
+    return use_v3() ? tiles_v3<A, V, source> : tiles_generic<A, V, source>;
+  });
 }
 
 /// Adds up the sums that tiles left for the rows that they share, in the order of the tiles.
@@ -317,8 +293,6 @@ void finish_shared_rows(const View<A>& v, const Carries<V>& carries, Operands<V>
     to.put(row(t), total + tree_sum(sums.data(), n));
   }
 }
-
-}  // namespace
 
 template <class A, class V>
 void multiply_bitflag(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
@@ -357,6 +331,9 @@ void multiply_bitflag(const PartView& part, const LayoutState* /*state*/, const 
     }
   });
 }
-SPMVPACK_INSTANTIATE(multiply_bitflag)
+
+}  // namespace
+
+SPMVPACK_HOST_LAYOUT(bitflag, multiply_bitflag)
 
 }  // namespace spmvpack::host_loader::layouts

@@ -267,8 +267,6 @@ bool finish_shared_row(const View<A>& v, const Carries<V>& carries, std::uint64_
   return true;
 }
 
-}  // namespace
-
 template <class A, class V>
 void multiply_ccoo(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const View<A> v = view<A>(part);
@@ -292,6 +290,9 @@ void multiply_ccoo(const PartView& part, const LayoutState* /*state*/, const Ope
     if ((carries.shared[c] & starts_bit) != 0) finish_shared_row(v, carries, c, v.chunks, operands);
   }
 }
-SPMVPACK_INSTANTIATE(multiply_ccoo)
+
+}  // namespace
+
+SPMVPACK_HOST_LAYOUT(ccoo, multiply_ccoo)
 
 }  // namespace spmvpack::host_loader::layouts

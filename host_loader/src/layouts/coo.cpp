@@ -36,8 +36,6 @@ void entries_generic(const std::uint32_t* row_idx, const std::uint32_t* col_idx,
   entries(row_idx, col_idx, values, operands, begin, end);
 }
 
-}  // namespace
-
 template <class A, class V>
 void multiply_coo(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const auto row_idx = part.get<std::uint32_t>("row_idx");
@@ -52,6 +50,9 @@ void multiply_coo(const PartView& part, const LayoutState* /*state*/, const Oper
     kernel(row_idx.data(), col_idx, values, operands, entry_of(first), entry_of(last));
   });
 }
-SPMVPACK_INSTANTIATE(multiply_coo)
+
+}  // namespace
+
+SPMVPACK_HOST_LAYOUT(coo, multiply_coo)
 
 }  // namespace spmvpack::host_loader::layouts

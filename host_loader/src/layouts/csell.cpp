@@ -176,22 +176,8 @@ SliceKernel<A, V> kernel_of(std::uint32_t block, bool few, std::integer_sequence
 template <class A, class V>
 SliceKernel<A, V> kernel_of(Source source, std::uint32_t block, bool few) {
   constexpr std::make_integer_sequence<std::uint32_t, max_block> blocks{};
-  switch (source) {
-    case Source::raw:
-      return kernel_of<A, V, Source::raw>(block, few, blocks);
-    case Source::table:
-      return kernel_of<A, V, Source::table>(block, few, blocks);
-    case Source::step:
-      return kernel_of<A, V, Source::step>(block, few, blocks);
-    case Source::mirror:
-    case Source::skew:
-      return kernel_of<A, V, Source::mirror>(block, few, blocks);
-    default:
-      return kernel_of<A, V, Source::single>(block, few, blocks);
-  }
+  return dispatch_source(source, [&](auto s) { return kernel_of<A, V, without_signs(s())>(block, few, blocks); });
 }
-
-}  // namespace
 
 template <class A, class V>
 void multiply_csell(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
@@ -205,6 +191,9 @@ void multiply_csell(const PartView& part, const LayoutState* /*state*/, const Op
   parallel_pieces(parts, std::clamp(parts / tasks, least, most_slices), threads,
                   [&](std::uint64_t begin, std::uint64_t end) { kernel.run(v, operands, begin, end); });
 }
-SPMVPACK_INSTANTIATE(multiply_csell)
+
+}  // namespace
+
+SPMVPACK_HOST_LAYOUT(csell, multiply_csell)
 
 }  // namespace spmvpack::host_loader::layouts

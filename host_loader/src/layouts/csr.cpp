@@ -57,8 +57,6 @@ void multiply(const PartView& part, const RowOrder& order, const Operands<V>& op
   }
 }
 
-}  // namespace
-
 std::unique_ptr<const LayoutState> prepare_csr(const PartView& part, int threads) {
   if (part.type_of("row_ptr") == format::ElementType::u64)
     return RowOrderOf(part.get<std::uint64_t>("row_ptr"), part.get<std::uint32_t>("col_idx"), threads).take();
@@ -73,6 +71,9 @@ void multiply_csr(const PartView& part, const LayoutState* state, const Operands
   else
     multiply<A, V, std::uint32_t>(part, order, operands, threads);
 }
-SPMVPACK_INSTANTIATE(multiply_csr)
+
+}  // namespace
+
+SPMVPACK_HOST_LAYOUT(csr, multiply_csr, .prepare = prepare_csr)
 
 }  // namespace spmvpack::host_loader::layouts

@@ -176,8 +176,6 @@ void task_generic(Diagonals d, const A* values, Operands<V> operands, std::uint6
   task(d, values, operands, begin, end);
 }
 
-}  // namespace
-
 template <class A, class V>
 void multiply_dia(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const auto offsets = part.get<std::uint64_t>("offsets");
@@ -195,6 +193,9 @@ void multiply_dia(const PartView& part, const LayoutState* /*state*/, const Oper
       kernel(d, values, operands, t * task, std::min(part.rows(), (t + 1) * task));
   });
 }
-SPMVPACK_INSTANTIATE(multiply_dia)
+
+}  // namespace
+
+SPMVPACK_HOST_LAYOUT(dia, multiply_dia)
 
 }  // namespace spmvpack::host_loader::layouts

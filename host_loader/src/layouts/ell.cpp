@@ -3,18 +3,17 @@
 #include "padded_rows.hpp"
 
 namespace spmvpack::host_loader::layouts {
+namespace {
 
 template <class A, class V>
 void multiply_ell(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   padded_rows::multiply<A>(part, spmvpack::layouts::ell::geometry(part), operands, threads);
 }
-SPMVPACK_INSTANTIATE(multiply_ell)
 
+}  // namespace
+
+SPMVPACK_HOST_LAYOUT(ell, multiply_ell)
 // Rows are added up side by side until all have ended; their lengths would save nothing.
-template <class A, class V>
-void multiply_ellpack_r(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads) {
-  multiply_ell<A>(part, state, operands, threads);
-}
-SPMVPACK_INSTANTIATE(multiply_ellpack_r)
+SPMVPACK_HOST_LAYOUT(ellpack_r, multiply_ell)
 
 }  // namespace spmvpack::host_loader::layouts

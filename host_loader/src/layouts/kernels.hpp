@@ -6,10 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
 
 #include "spmvpack/container/contents.hpp"
 #include "spmvpack/container/instruction_set.hpp"
+#include "spmvpack/container/layouts/layout.hpp"
+#include "spmvpack/container/multiply.hpp"
 
 namespace spmvpack::host_loader {
 
@@ -48,7 +52,6 @@ struct Operands {
   V beta = 0;
   V* y = nullptr;                       ///< by local row; by the matrix's row where there is a list
   const std::uint32_t* rows = nullptr;  ///< the list: the matrix's row of each local row, each once, in any order
-  bool conjugate = false;  ///< the stored values; without effect on types whose values are their own conjugates
 
   /// The element of y that belongs to a local row.
   [[nodiscard]] SPMVPACK_INLINE V& at(std::uint64_t row) const {
@@ -95,38 +98,83 @@ struct Operands {
   }
 };
 
-/// What a layout makes of a part when it is loaded, for all multiplies. No bit of a result depends on it.
-struct LayoutState {
-  LayoutState() = default;
-  LayoutState(const LayoutState&) = delete;
-  LayoutState& operator=(const LayoutState&) = delete;
-  virtual ~LayoutState() = default;
+/// The operands of several columns.
+template <class V>
+struct ColumnOperands {
+  V alpha = 0, beta = 0;
+  const std::uint32_t* rows = nullptr;  ///< as of Operands
+  ColumnBlock<V> columns;               ///< x by local column, y as of Operands
+
+  /// Those of one column.
+  [[nodiscard]] Operands<V> column(std::uint64_t j) const {
+    const ColumnBlock<V> one = columns.part(j, 1);
+    return {.alpha = alpha, .x = one.x, .beta = beta, .y = one.y, .rows = rows};
+  }
 };
 
+/// A layout's multiply, with as many columns as it takes at once.
 template <class V>
-using Multiply = void (*)(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
+using Multiply = void (*)(const PartView& part, const LayoutState* state, const ColumnOperands<V>& operands,
+                          int threads);
 
-// Every layout that the host multiplies with: the only list of them.
+/// The Multiply of a function that takes one contiguous column.
+template <auto multiply, class V>
+void one_column(const PartView& part, const LayoutState* state, const ColumnOperands<V>& operands, int threads) {
+  multiply(part, state, operands.column(0), threads);
+}
+
+/// A layout's multiply for values of type A, which are widened to V, exactly, before anything is computed.
+template <class A, class V>
+struct PairMultiply {
+  Multiply<V> multiply;
+};
+
+namespace detail {
+template <class None, class... Pairs>
+using PairTuple = std::tuple<Pairs...>;
+#define SPMVPACK_AND_PAIR(A, V) , PairMultiply<A, V>
+using PairMultiplies = PairTuple<void SPMVPACK_TYPE_PAIRS(SPMVPACK_AND_PAIR)>;
+#undef SPMVPACK_AND_PAIR
+}  // namespace detail
+
+/// A layout on the host.
+struct LayoutMultiply {
+  std::string_view name;
+  detail::PairMultiplies pairs;
+  /// Of a loaded part that is checked; may return null. Null if the layout needs no state.
+  std::unique_ptr<const LayoutState> (*prepare)(const PartView& part, int threads) = nullptr;
+  ColumnsAtOnce columns = {};
+
+  /// The function for values of type `values` and vectors of type V; null if they are no pair.
+  template <class V>
+  [[nodiscard]] Multiply<V> with_vectors(ValueType values) const {
+    Multiply<V> found = nullptr;
+    const auto look = [&]<class A, class W>(const PairMultiply<A, W>& pair) {
+      if constexpr (std::is_same_v<V, W>)
+        if (values == value_type_of<A>) found = pair.multiply;
+    };
+    std::apply([&](const auto&... pair) { (look(pair), ...); }, pairs);
+    return found;
+  }
+};
+
+// Every layout that the host multiplies with: the only list of them. Each defines layouts::NAME.
 #define SPMVPACK_HOST_LAYOUTS(X) \
   X(csr) X(coo) X(ell) X(ellpack_r) X(sell) X(pjds) X(dia) X(ccoo) X(amb) X(pkt) X(csell) X(bitflag) X(sjds)
 
 namespace layouts {
-/// A is the type of the stored values. They are widened to V, exactly, before anything is computed.
-#define SPMVPACK_DECLARE(name) \
-  template <class A, class V>  \
-  void multiply_##name(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
+#define SPMVPACK_DECLARE(name) extern const LayoutMultiply name;
 SPMVPACK_HOST_LAYOUTS(SPMVPACK_DECLARE)
 #undef SPMVPACK_DECLARE
-/// May be null.
-std::unique_ptr<const LayoutState> prepare_csr(const PartView& part, int threads);
-std::unique_ptr<const LayoutState> prepare_sjds(const PartView& part, int threads);
 }  // namespace layouts
 
 }  // namespace spmvpack::host_loader
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a name cannot be in parentheses here
-#define SPMVPACK_INSTANCE(A, V, multiply) \
-  template void multiply<A>(const PartView&, const LayoutState*, const Operands<V>&, int);
-/// Instantiates a layout's multiply for all pairs of types.
-#define SPMVPACK_INSTANTIATE(multiply) SPMVPACK_TYPE_PAIRS(SPMVPACK_INSTANCE, multiply)
+#define SPMVPACK_ONE_COLUMN(A, V, multiply) PairMultiply<A, V>{one_column<multiply<A, V>, V>},
+/// Defines a layout by its multiply<A, V>(part, state, operands, threads) of one column; members of LayoutMultiply may
+/// follow.
+#define SPMVPACK_HOST_LAYOUT(layout, multiply, ...) \
+  const LayoutMultiply layout{                      \
+      .name = #layout, .pairs = {SPMVPACK_TYPE_PAIRS(SPMVPACK_ONE_COLUMN, multiply)} __VA_OPT__(, ) __VA_ARGS__};
 // NOLINTEND(bugprone-macro-parentheses)

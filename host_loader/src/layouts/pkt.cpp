@@ -66,8 +66,6 @@ void packets_generic(const pkt::View<A>& v, Operands<V> operands, std::uint64_t 
   packets(v, operands, begin, end);
 }
 
-}  // namespace
-
 template <class A, class V>
 void multiply_pkt(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const pkt::View<A> v = pkt::view<A>(part);
@@ -75,6 +73,9 @@ void multiply_pkt(const PartView& part, const LayoutState* /*state*/, const Oper
   parallel_pieces(v.packets, launch_rules::host_tasks::pkt_packets, threads,
                   [&](std::uint64_t begin, std::uint64_t end) { kernel(v, operands, begin, end); });
 }
-SPMVPACK_INSTANTIATE(multiply_pkt)
+
+}  // namespace
+
+SPMVPACK_HOST_LAYOUT(pkt, multiply_pkt)
 
 }  // namespace spmvpack::host_loader::layouts

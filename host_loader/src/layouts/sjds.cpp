@@ -340,8 +340,6 @@ void multiply(const PartView& part, const Order& order, const View<A>& v, const 
   }
 }
 
-}  // namespace
-
 std::unique_ptr<const LayoutState> prepare_sjds(const PartView& part, int threads) {
   const std::uint64_t nnz = part.info().nnz;
   const int shares = share_count(nnz, worth_threads(nnz, threads));
@@ -361,6 +359,9 @@ void multiply_sjds(const PartView& part, const LayoutState* state, const Operand
   else
     multiply<A, V, Values::code>(part, order, v, operands, threads);
 }
-SPMVPACK_INSTANTIATE(multiply_sjds)
+
+}  // namespace
+
+SPMVPACK_HOST_LAYOUT(sjds, multiply_sjds, .prepare = prepare_sjds)
 
 }  // namespace spmvpack::host_loader::layouts

@@ -84,6 +84,44 @@ struct DensePlace {
 /// one array may be those of X and Y by turns.
 SPMVPACK_EXPORT bool overlap(const DensePlace& a, const DensePlace& b) noexcept;
 
+/// Neighbouring columns of X and Y, as a layout's multiply takes them: element (i, j) of X is x[i x_row_stride + j
+/// x_col_stride], that of Y likewise. Strides are in elements. T is the type of the elements, or void.
+template <class T>
+struct ColumnBlock {
+  const T* x = nullptr;
+  T* y = nullptr;
+  std::int64_t x_row_stride = 1, x_col_stride = 0, y_row_stride = 1, y_col_stride = 0;
+  std::uint64_t count = 1;
+
+  /// `n` of the columns, from `first` on. Not of a ColumnBlock<void>.
+  [[nodiscard]] constexpr ColumnBlock part(std::uint64_t first, std::uint64_t n) const noexcept {
+    ColumnBlock some = *this;
+    some.x += static_cast<std::int64_t>(first) * x_col_stride;
+    some.y += static_cast<std::int64_t>(first) * y_col_stride;
+    some.count = n;
+    return some;
+  }
+};
+
+/// How many columns of X and Y a layout's multiply takes at once, and whether with any strides; else each column is to
+/// be contiguous.
+struct ColumnsAtOnce {
+  std::uint64_t most = 1;
+  bool any_strides = false;
+
+  /// What suits parts that multiply the same columns: as many as one of them takes, in strides that all take.
+  [[nodiscard]] constexpr ColumnsAtOnce together_with(const ColumnsAtOnce& other) const noexcept {
+    return {most > other.most ? most : other.most, any_strides && other.any_strides};
+  }
+};
+
+/// Calls f(first, count) for blocks of at most `most` of so many columns.
+template <class F>
+void each_column_block(std::uint64_t columns, std::uint64_t most, F&& f) {
+  for (std::uint64_t first = 0; first < columns; first += most)
+    f(first, most < columns - first ? most : columns - first);
+}
+
 /// Everything about a multiply except its operands, whose sizes and strides are their own. What a loader does not
 /// support is refused with errc::unsupported before anything is computed.
 struct MultiplyDescription {
@@ -108,7 +146,6 @@ constexpr MultiplyDescription describe(Operation operation = Operation::none) no
 struct Operand {
   format::Role role = format::Role::a;
   bool negated = false;
-  bool conjugated = false;           ///< never if the values are their own conjugates
   std::uint64_t rows = 0, cols = 0;  ///< of op(A)
 };
 
@@ -127,16 +164,15 @@ SPMVPACK_EXPORT void check_operands(const Operand& operand, Operation operation,
 /// comes first, and every part adds.
 SPMVPACK_EXPORT bool first_part_scales(const Operand& operand, std::span<const PartInfo> parts) noexcept;
 
-/// A multiply with one column, part by part in the order of their results' additions: calls run(part, add, negate,
-/// conjugate) with the index in `parts` (all of a container's), whether beta is 1 instead of the caller's, whether
-/// alpha is the caller's negative, and whether the stored values are conjugated.
+/// A multiply part by part, in the order of their results' additions: calls run(part, add, negate) with the index in
+/// `parts` (all of a container's), whether beta is 1 instead of the caller's, and whether alpha is the caller's
+/// negative.
 template <class F>
 void each_part(const Operand& operand, std::span<const PartInfo> parts, F&& run) {
   const std::size_t of_a = parts_of(parts, format::Role::a).size();
   const bool is_a = operand.role == format::Role::a, scales = first_part_scales(operand, parts);
   const std::size_t first = is_a ? 0 : of_a, end = is_a ? of_a : parts.size();
-  for (std::size_t part = first; part < end; ++part)
-    run(part, !(scales && part == first), operand.negated, operand.conjugated);
+  for (std::size_t part = first; part < end; ++part) run(part, !(scales && part == first), operand.negated);
 }
 
 /// Whether a loader can multiply with the transpose: the container has it, or it is A or -A.

@@ -35,10 +35,9 @@ template <>
 struct ValueTraits<double> {
   static constexpr ValueType type = ValueType::f64;
   static constexpr std::string_view name = "f64";
-  using Bits = std::uint64_t;                            ///< unsigned, as large as a value
-  using Key = std::uint64_t;                             ///< of tables of values: at least Bits, padded with zeros
-  static constexpr Bits sign_bits = Bits{1} << 63;       ///< in which a value and its negative differ
-  static constexpr bool conjugate_is_different = false;  ///< whether values may differ from their conjugates
+  using Bits = std::uint64_t;                       ///< unsigned, as large as a value
+  using Key = std::uint64_t;                        ///< of tables of values: at least Bits, padded with zeros
+  static constexpr Bits sign_bits = Bits{1} << 63;  ///< in which a value and its negative differ
 };
 template <>
 struct ValueTraits<float> {
@@ -47,7 +46,6 @@ struct ValueTraits<float> {
   using Bits = std::uint32_t;
   using Key = std::uint64_t;  // that of double, whose tables serve both
   static constexpr Bits sign_bits = Bits{1} << 31;
-  static constexpr bool conjugate_is_different = false;
 };
 
 /// The types of values, as X(T), or X(T, ...) with further arguments of the list. Each is a type of vectors, too.

@@ -26,6 +26,7 @@ struct KernelInfo {
   /// Whether it needs something built at load. If so, DeviceLoadOptions::kernels must name it, unless the options name
   /// no kernel of that layout.
   bool prepared = false;
+  ColumnsAtOnce columns = {};
 };
 
 /// The kernels of a layout, the usual default first; empty if the layout is not supported on GPUs.

@@ -18,7 +18,7 @@ constexpr std::array kernels{
 
 /// `ordered`: the partial sums, or as many as there are lanes. Of more segments, only load finds that no row has many
 /// lanes; the workspace is then not used.
-std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors) {
+std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors, std::uint64_t /*columns*/) {
   if (kernel == layouts::amb_kernels::atomic || layouts::amb_kernels::has_few_segments(part)) return 0;
   return checked_mul(layouts::amb_kernels::partials_by_lane(part) ? spmvpack::layouts::amb::lanes_of(part)
                                                                   : spmvpack::layouts::amb::shared_of(part),

@@ -335,13 +335,13 @@ void multiply_blocks(const DevicePart& on_device, const MultiplyCall& call) {
   const PartView& part = on_device.view;
   const Chunks<A> c = spmvpack::layouts::amb::view<A>(part);
   const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
-  const auto* const x = static_cast<const V*>(call.x);
-  auto* const y = static_cast<V*>(call.y);
+  const auto* const x = static_cast<const V*>(call.columns.x);
+  auto* const y = static_cast<V*>(call.columns.y);
   const RowMap map{call.row_list};
   const ReadOnce once(call);
   const std::uint64_t lanes = c.chunks * c.chunk_rows;
   if (call.kernel == atomic) {
-    scale_vector(call.description.vectors, call.beta, call.y, call.row_list, part.rows(), call.stream);
+    scale_vector(call.description.vectors, call.beta, call.columns.y, call.row_list, part.rows(), call.stream);
     if (lanes != 0)
       launch(atomic_kernel<block, A, V>, blocks_for(lanes, threads), threads, call.stream, c, alpha, x, y, map, once);
     return;

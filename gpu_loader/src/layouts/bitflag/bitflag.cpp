@@ -16,7 +16,7 @@ using namespace spmvpack::layouts::bitflag;
 constexpr std::array kernels{KernelInfo{.name = "bitflag/tiles", .layout = "bitflag"}};
 
 /// The hot elements of x or the sums of segments, and two sums for each tile if tiles share rows.
-std::uint64_t workspace(const PartInfo& part, std::size_t /*kernel*/, ValueType vectors) {
+std::uint64_t workspace(const PartInfo& part, std::size_t /*kernel*/, ValueType vectors, std::uint64_t /*columns*/) {
   const std::uint64_t tiles = part.params[param_continued] == 0 ? 0 : chunks_of(part) / part.params[param_tile_chunks];
   return layouts::bitflag_kernels::near_workspace(part, vectors) + tiles * 2 * size_of(vectors);
 }

@@ -90,8 +90,8 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
   const auto& info = part.view.info();
   const std::uint64_t tiles = v.chunk_count / v.tile_chunks;
   const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
-  const auto* const x = static_cast<const V*>(call.x);
-  auto* const y = static_cast<V*>(call.y);
+  const auto* const x = static_cast<const V*>(call.columns.x);
+  auto* const y = static_cast<V*>(call.columns.y);
   const RowMap map{call.row_list};
   auto* const near_bytes = reinterpret_cast<V*>(call.workspace);
   auto* const sums = reinterpret_cast<V*>(call.workspace + near_workspace(info, call.description.vectors));
@@ -145,10 +145,6 @@ void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
   }
 }
 
-/// Decimals are of f64 alone.
-template <Source source, class A>
-inline constexpr bool exists = source != Source::decimal || std::is_same_v<A, double>;
-
 /// Allows the kernel as much shared memory as there is: at load, as this would take from a caller the error that an
 /// earlier call left behind.
 template <Source source, Near near, class A, class V>
@@ -161,26 +157,14 @@ void reserve_shared(const DeviceFacts& device) {
 /// Calls f with the part's source of values and near elements as constants.
 template <class F>
 void with_kind(const PartInfo& part, F&& f) {
-  const auto with_near = [&](auto source) {
+  dispatch_source(source_of(part), [&](auto source) {
     if (segments_of(part) > 1)
       f(source, std::integral_constant<Near, Near::segment>{});
     else if (hot_of(part) != 0)
       f(source, std::integral_constant<Near, Near::hot>{});
     else
       f(source, std::integral_constant<Near, Near::none>{});
-  };
-  switch (source_of(part)) {
-    case Source::raw:
-      return with_near(std::integral_constant<Source, Source::raw>{});
-    case Source::table:
-      return with_near(std::integral_constant<Source, Source::table>{});
-    case Source::window:
-      return with_near(std::integral_constant<Source, Source::window>{});
-    case Source::decimal:
-      return with_near(std::integral_constant<Source, Source::decimal>{});
-    case Source::single:
-      return with_near(std::integral_constant<Source, Source::single>{});
-  }
+  });
 }
 
 std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& context) {

@@ -17,7 +17,7 @@ constexpr std::array kernels{
 };
 
 /// `ordered`: two sums of the vectors' type for each chunk.
-std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors) {
+std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors, std::uint64_t /*columns*/) {
   if (kernel == layouts::ccoo_kernels::atomic) return 0;
   return checked_mul(spmvpack::layouts::ccoo::chunks_of(part), 2 * size_of(vectors), "workspace bytes");
 }

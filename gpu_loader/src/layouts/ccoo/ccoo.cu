@@ -167,14 +167,14 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
   const View<A> v = spmvpack::layouts::ccoo::view<A>(part.view);
   const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
   const auto lut_size = static_cast<unsigned>(part.view.get<A>("lut").size());
-  const auto* const x = static_cast<const V*>(call.x);
-  auto* const y = static_cast<V*>(call.y);
+  const auto* const x = static_cast<const V*>(call.columns.x);
+  auto* const y = static_cast<V*>(call.columns.y);
   const RowMap map{call.row_list};
   const tuning::CcooNumbers& tuned = tuning::ccoo_numbers(call.device.compute_major);
   const unsigned blocks =
       std::min(blocks_for(v.chunks * 32, tuning::ccoo_threads), call.device.multiprocessors * tuned.blocks(K));
   if (call.kernel == atomic) {
-    scale_vector(call.description.vectors, call.beta, call.y, call.row_list, part.view.rows(), call.stream);
+    scale_vector(call.description.vectors, call.beta, call.columns.y, call.row_list, part.view.rows(), call.stream);
     constexpr std::uint64_t most_blocks = (std::uint64_t{1} << 31) - 1;
     return gpu_loader::launch(atomic_kernel<A, V, K>, static_cast<unsigned>(std::min(v.chunks, most_blocks)),
                               atomic_threads, call.stream, v, alpha, x, y, map, ReadOnce(call));
@@ -201,7 +201,8 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   const auto& params = part.view.info().params;
   if (spmvpack::layouts::ccoo::chunks_of(part.view.info()) == 0)
-    return scale_vector(call.description.vectors, call.beta, call.y, call.row_list, part.view.rows(), call.stream);
+    return scale_vector(call.description.vectors, call.beta, call.columns.y, call.row_list, part.view.rows(),
+                        call.stream);
   dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     switch (params[spmvpack::layouts::ccoo::param_slots]) {
       case 1:

@@ -15,7 +15,7 @@ constexpr std::array kernels{
     KernelInfo{.name = "coo/atomic", .layout = "coo", .determinism = Determinism::not_guaranteed},
 };
 
-std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors) {
+std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors, std::uint64_t /*columns*/) {
   if (kernel == layouts::coo_kernels::atomic) return 0;
   return balanced::workspace_bytes(part.nnz, vectors, true);
 }

@@ -100,14 +100,14 @@ __global__ void __launch_bounds__(atomic_threads)
 }
 
 void multiply_atomically(const PartView& view, const MultiplyCall& call) {
-  scale_vector(call.description.vectors, call.beta, call.y, call.row_list, view.rows(), call.stream);
+  scale_vector(call.description.vectors, call.beta, call.columns.y, call.row_list, view.rows(), call.stream);
   const std::uint64_t nnz = view.info().nnz;
   if (nnz == 0) return;
   dispatch_types(view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     launch(atomic_kernel<A, V>, blocks_for((nnz + atomic_entries - 1) / atomic_entries, atomic_threads), atomic_threads,
            call.stream, view.get<std::uint32_t>("row_idx").data(), view.get<std::uint32_t>("col_idx").data(),
-           view.get<A>("values").data(), nnz, device_scalar<V>(call.alpha), static_cast<const V*>(call.x),
-           static_cast<V*>(call.y), RowMap{call.row_list});
+           view.get<A>("values").data(), nnz, device_scalar<V>(call.alpha), static_cast<const V*>(call.columns.x),
+           static_cast<V*>(call.columns.y), RowMap{call.row_list});
   });
 }
 

@@ -23,19 +23,8 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
   if (slices_of(part.view.info()) == 0) return;
   const auto* const windows = static_cast<const DeviceWindows*>(part.state.get());
   if (windows != nullptr && multiply_windows(part, *windows, call)) return;
-  switch (source_of(part.view.info())) {
-    case Source::raw:
-      return multiply_source<Source::raw>(part, call);
-    case Source::table:
-      return multiply_source<Source::table>(part, call);
-    case Source::step:
-      return multiply_source<Source::step>(part, call);
-    case Source::mirror:
-    case Source::skew:
-      return multiply_source<Source::mirror>(part, call);
-    default:
-      return multiply_source<Source::single>(part, call);
-  }
+  dispatch_source(source_of(part.view.info()),
+                  [&](auto source) { multiply_source<without_signs(source())>(part, call); });
 }
 
 }  // namespace

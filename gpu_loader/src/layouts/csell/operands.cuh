@@ -22,9 +22,9 @@ struct Operands {
 
   explicit Operands(const MultiplyCall& call)
       : alpha(device_scalar<V>(call.alpha)),
-        x(static_cast<const V*>(call.x)),
+        x(static_cast<const V*>(call.columns.x)),
         beta(device_scalar<V>(call.beta)),
-        y(static_cast<V*>(call.y)),
+        y(static_cast<V*>(call.columns.y)),
         map{call.row_list},
         once(call),
         plain(alpha.pointer == nullptr && beta.pointer == nullptr && beta.value == V{0} && map.list == nullptr) {}

@@ -287,7 +287,7 @@ void launch_windows(const DevicePart& part, const DeviceWindows& windows, const 
   const Operands<V> operands(call);
   const auto rows = static_cast<std::uint32_t>(part.view.rows());
   const auto programs = static_cast<std::uint32_t>(div_up(rows, pairs * pair_rows));
-  const bool by_two = operands.plain && reinterpret_cast<std::uintptr_t>(call.y) % sizeof(Two<V>) == 0;
+  const bool by_two = operands.plain && reinterpret_cast<std::uintptr_t>(call.columns.y) % sizeof(Two<V>) == 0;
   const std::uint64_t resident = std::uint64_t{call.device.multiprocessors} * policy.blocks;
   const std::uint64_t blocks = std::min<std::uint64_t>(div_up(programs, policy.threads / 32), resident);
   launch(windows_kernel<pairs, A, V>, static_cast<unsigned>(blocks), policy.threads, call.stream, tables,
@@ -314,7 +314,7 @@ std::unique_ptr<const DeviceWindows> make_windows(const PartView& part, const Lo
 
 bool multiply_windows(const DevicePart& part, const DeviceWindows& windows, const MultiplyCall& call) {
   return dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
-    if (reinterpret_cast<std::uintptr_t>(call.x) % sizeof(Two<V>) != 0) return false;
+    if (reinterpret_cast<std::uintptr_t>(call.columns.x) % sizeof(Two<V>) != 0) return false;
     if (windows.pairs == 2)
       launch_windows<2, A, V>(part, windows, call);
     else

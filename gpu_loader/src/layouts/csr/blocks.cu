@@ -217,10 +217,10 @@ void multiply_pcsr(const PartView& part, const MultiplyCall& call) {
     if (a.nnz != 0 && !is_known(call.alpha, 0)) {
       constexpr unsigned product_threads = tuning::pcsr_product_threads;
       launch(pcsr_product_kernel<A, V, P>, stride_blocks(a.nnz, product_threads), product_threads, call.stream, a,
-             alpha, static_cast<const V*>(call.x), products);
+             alpha, static_cast<const V*>(call.columns.x), products);
     }
     launch(pcsr_sum_kernel<A, V, P>, blocks_for(a.rows, threads), threads, call.stream, a, alpha, beta, products,
-           static_cast<V*>(call.y), RowMap{call.row_list});
+           static_cast<V*>(call.columns.y), RowMap{call.row_list});
   });
 }
 
@@ -228,8 +228,8 @@ void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const
   if (blocks.count == 0) return;
   with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
-    const auto* const x = static_cast<const V*>(call.x);
-    auto* const y = static_cast<V*>(call.y);
+    const auto* const x = static_cast<const V*>(call.columns.x);
+    auto* const y = static_cast<V*>(call.columns.y);
     const RowMap map{call.row_list};
     const unsigned grid = blocks_for(blocks.count, 1);
     const Prefetch fetch = Prefetch::of<V>(grid, call, part, bytes_of(part.get<std::uint32_t>("col_idx")),

@@ -24,7 +24,7 @@ constexpr std::array kernels{
     KernelInfo{.name = "csr/vector32", .layout = "csr"},
 };
 
-std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors) {
+std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors, std::uint64_t /*columns*/) {
   if (kernel == pcsr) return checked_mul(part.nnz, size_of(vectors), "workspace bytes");
   if (kernel == long_rows)
     return checked_mul(

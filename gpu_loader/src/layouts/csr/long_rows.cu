@@ -117,9 +117,9 @@ void multiply_long(const PartView& part, const MultiplyCall& call) {
     const auto log_blocks = static_cast<unsigned>(std::countr_zero(blocks));
     const std::uint64_t shares = std::uint64_t{a.rows} * blocks;
     launch(shares_kernel<A, V, P>, blocks_for(shares, 1), LongRows::threads, call.stream, a, log_blocks, alpha,
-           static_cast<const V*>(call.x), sums);
+           static_cast<const V*>(call.columns.x), sums);
     launch_early(call.device, add_shares_kernel<V, P>, blocks_for(shares, LongRows::threads), LongRows::threads,
-                 call.stream, a.row_ptr, a.rows, log_blocks, alpha, sums, beta, static_cast<V*>(call.y),
+                 call.stream, a.row_ptr, a.rows, log_blocks, alpha, sums, beta, static_cast<V*>(call.columns.y),
                  RowMap{call.row_list});
   });
 }

@@ -102,8 +102,8 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
   if (view.rows() == 0) return;
   dispatch_types(view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     launch(rows_kernel<A, V>, blocks_for(view.rows(), threads), threads, call.stream, diagonals_of<A>(view),
-           device_scalar<V>(call.alpha), static_cast<const V*>(call.x), device_scalar<V>(call.beta),
-           static_cast<V*>(call.y), RowMap{call.row_list});
+           device_scalar<V>(call.alpha), static_cast<const V*>(call.columns.x), device_scalar<V>(call.beta),
+           static_cast<V*>(call.columns.y), RowMap{call.row_list});
   });
 }
 

@@ -51,8 +51,8 @@ void multiply_padded(const PartView& part, const MultiplyCall& call) {
   if (part.rows() == 0) return;
   dispatch_types(part.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     launch(padded_kernel<A, V>, blocks_for(part.rows(), padded_threads), padded_threads, call.stream, geometry(part),
-           padded_rows::slots_of<A>(part), device_scalar<V>(call.alpha), static_cast<const V*>(call.x),
-           device_scalar<V>(call.beta), static_cast<V*>(call.y), RowMap{call.row_list}, ReadOnce(call));
+           padded_rows::slots_of<A>(part), device_scalar<V>(call.alpha), static_cast<const V*>(call.columns.x),
+           device_scalar<V>(call.beta), static_cast<V*>(call.columns.y), RowMap{call.row_list}, ReadOnce(call));
   });
 }
 

@@ -79,8 +79,8 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
         launch_config(stride_blocks(v.packets, 1), static_cast<unsigned>(div_up(v.threads, warp)) * warp, call.stream);
     static_assert(2 * sizeof(V) * max_packet_rows <= 48 * 1024);  // what any kernel may have unasked
     config.dynamicSmemBytes = 2 * sizeof(V) * v.packet_rows;
-    launch(config, packets_kernel<A, V>, v, device_scalar<V>(call.alpha), static_cast<const V*>(call.x),
-           device_scalar<V>(call.beta), static_cast<V*>(call.y), RowMap{call.row_list});
+    launch(config, packets_kernel<A, V>, v, device_scalar<V>(call.alpha), static_cast<const V*>(call.columns.x),
+           device_scalar<V>(call.beta), static_cast<V*>(call.columns.y), RowMap{call.row_list});
   });
 }
 

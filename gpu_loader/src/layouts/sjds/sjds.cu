@@ -90,8 +90,8 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
   const PartView& view = part.view;
   dispatch_types(view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     const View<A> v = spmvpack::layouts::sjds::view<A>(view);
-    const Operands<V> to{device_scalar<V>(call.alpha), device_scalar<V>(call.beta), static_cast<const V*>(call.x),
-                         static_cast<V*>(call.y), RowMap{call.row_list}};
+    const Operands<V> to{device_scalar<V>(call.alpha), device_scalar<V>(call.beta),
+                         static_cast<const V*>(call.columns.x), static_cast<V*>(call.columns.y), RowMap{call.row_list}};
     const auto over = [&](std::uint64_t work, auto kernel) {
       if (work != 0) launch(kernel, blocks_for(work, threads), threads, call.stream, v, to);
     };

@@ -12,10 +12,13 @@
 #include "spmvpack/container/multiply.hpp"
 #include "spmvpack/container/reader.hpp"
 
+namespace spmvpack {
+struct LayoutState;
+}  // namespace spmvpack
+
 namespace spmvpack::host_loader {
 
 struct LayoutMultiply;
-struct LayoutState;
 
 /// The layouts that the host can multiply with.
 SPMVPACK_EXPORT std::span<const std::string_view> layout_names() noexcept;

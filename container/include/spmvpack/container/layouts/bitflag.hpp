@@ -4,6 +4,7 @@
 /// host and device alike; docs/FORMAT.md, section 7, has the tables.
 
 #include <array>
+#include <type_traits>
 
 #include "spmvpack/container/host_device.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
@@ -28,6 +29,26 @@ enum Section : std::uint8_t {  // places in `sections`
 /// element that its id names in the chunk's window of `values`; an integer over a power of ten.
 enum class Source : std::uint8_t { raw, table, single, window, decimal };
 inline constexpr std::array<std::string_view, 5> source_names{"raw", "table", "single", "window", "decimal"};
+/// Whether values of type A may come from the source: decimals are of f64 alone.
+template <Source source, class A>
+inline constexpr bool exists = source != Source::decimal || std::is_same_v<A, double>;
+/// Calls f with the source as a std::integral_constant.
+template <class F>
+constexpr decltype(auto) dispatch_source(Source source, F&& f) {
+  switch (source) {
+    case Source::raw:
+      return f(std::integral_constant<Source, Source::raw>{});
+    case Source::table:
+      return f(std::integral_constant<Source, Source::table>{});
+    case Source::window:
+      return f(std::integral_constant<Source, Source::window>{});
+    case Source::decimal:
+      return f(std::integral_constant<Source, Source::decimal>{});
+    case Source::single:
+      break;
+  }
+  return f(std::integral_constant<Source, Source::single>{});
+}
 
 inline constexpr std::uint32_t lanes = 32, lane_entries = 8;  ///< of a chunk; consecutive entries of a lane
 inline constexpr std::uint32_t chunk_entries = lanes * lane_entries;

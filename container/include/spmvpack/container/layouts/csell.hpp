@@ -4,6 +4,7 @@
 /// The functions that decode it serve host and device alike; docs/FORMAT.md, section 7, has the tables.
 
 #include <array>
+#include <type_traits>
 
 #include "spmvpack/container/host_device.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
@@ -36,6 +37,27 @@ enum class Source : std::uint8_t { raw, table, step, single, mirror, skew };
 inline constexpr std::array<std::string_view, 6> source_names{"raw", "table", "step", "single", "mirror", "skew"};
 constexpr SPMVPACK_HOST_DEVICE bool has_mirrors(Source source) noexcept {
   return source == Source::mirror || source == Source::skew;
+}
+/// The source whose values lie where this one's do: those of `skew` do as those of `mirror`, but for signs.
+constexpr Source without_signs(Source source) noexcept { return source == Source::skew ? Source::mirror : source; }
+/// Calls f with the source as a std::integral_constant.
+template <class F>
+constexpr decltype(auto) dispatch_source(Source source, F&& f) {
+  switch (source) {
+    case Source::raw:
+      return f(std::integral_constant<Source, Source::raw>{});
+    case Source::table:
+      return f(std::integral_constant<Source, Source::table>{});
+    case Source::step:
+      return f(std::integral_constant<Source, Source::step>{});
+    case Source::mirror:
+      return f(std::integral_constant<Source, Source::mirror>{});
+    case Source::skew:
+      return f(std::integral_constant<Source, Source::skew>{});
+    case Source::single:
+      break;
+  }
+  return f(std::integral_constant<Source, Source::single>{});
 }
 
 inline constexpr std::uint32_t lanes = 32;       ///< of a slice: block rows

@@ -43,6 +43,15 @@ constexpr std::uint64_t entries_of(const PartInfo& part) noexcept { return part.
 constexpr std::uint64_t rows_of(const PartInfo& part) noexcept { return part.rows.count; }
 constexpr std::uint64_t cols_of(const PartInfo& part) noexcept { return part.cols.count; }
 
+/// What a loader makes of a part when it is loaded, for all multiplies; loaders' layouts derive from it. No bit of a
+/// result depends on it.
+struct LayoutState {
+  LayoutState() = default;
+  LayoutState(const LayoutState&) = delete;
+  LayoutState& operator=(const LayoutState&) = delete;
+  virtual ~LayoutState() = default;
+};
+
 struct Layout {
   std::string_view name;
   std::span<const SectionDescription> sections;
