@@ -84,66 +84,102 @@ TilesLaunch tiles_launch(const View<A>& v, const MultiplyCall& call) {
   return {config, static_cast<unsigned>(pieces), staged};
 }
 
-template <Source source, Near near, class A, class V>
-void multiply_tiles(const DevicePart& part, const MultiplyCall& call) {
-  const View<A> v = view<A>(part.view);
-  const auto& info = part.view.info();
-  const std::uint64_t tiles = v.chunk_count / v.tile_chunks;
-  const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
-  const auto* const x = static_cast<const V*>(call.columns.x);
-  auto* const y = static_cast<V*>(call.columns.y);
-  const RowMap map{call.row_list};
-  auto* const near_bytes = reinterpret_cast<V*>(call.workspace);
-  auto* const sums = reinterpret_cast<V*>(call.workspace + near_workspace(info, call.description.vectors));
-  // The sums of segments are made in the workspace.
-  constexpr bool segments = near == Near::segment;
-  const DeviceScalar<V> one{V{1}, nullptr}, zero{V{0}, nullptr};
-  V* const target = segments ? near_bytes : y;
-  const RowMap target_map = segments ? RowMap{nullptr} : map;
-  const TilesLaunch how = tiles_launch<near, A, V>(v, call);
-  const TilesOperands<V> operands{.table_values = static_cast<std::uint32_t>(values_of(info)),
-                                  .pieces = how.pieces,
-                                  .cols = part.view.cols(),
-                                  .alpha = alpha,
-                                  .x = x,
-                                  .beta = beta,
-                                  .y = target,
-                                  .map = target_map,
-                                  .first_sum = sums,
-                                  .last_sum = sums + tiles,
-                                  .near = {near_bytes, v.hot_count, how.staged},
-                                  .once = ReadOnce(call)};
-  const auto prefetch = [&](const cudaLaunchConfig_t& config) {
-    return Prefetch::of<V>(config.gridDim.x, call, part.view, bytes_of(part.view.get<std::uint32_t>("stream")));
-  };
-  if constexpr (near == Near::hot) {
-    launch(gather_hot_kernel<V>, blocks_for(v.hot_count, tuning::gather_threads), tuning::gather_threads, call.stream,
-           v.hot, v.hot_count, alpha, x, near_bytes);
-    launch_early(call.device, how.config, tiles_kernel<source, near, A, V>, v, operands, prefetch(how.config));
-  } else if (segments && !how.staged) {
-    const std::uint64_t rows = v.rows * v.segment_count;
-    launch(clear_segments_kernel<V>, blocks_for(rows + 1, tuning::add_threads), tuning::add_threads, call.stream,
-           target, rows, alpha);
-    TilesOperands<V> adding = operands;
-    adding.alpha = {V{}, target + rows};
-    adding.beta = one;
-    const cudaLaunchConfig_t config = tiles_launch<Near::none, A, V>(v, call).config;
-    launch(config, tiles_kernel<source, Near::none, A, V>, v, adding, prefetch(config));
-  } else {
-    launch(how.config, tiles_kernel<source, near, A, V>, v, operands, prefetch(how.config));
+/// One multiply of a part with chunks: a schedule for each kind of near elements.
+template <Source source, class A, class V>
+class Multiplication {
+ public:
+  Multiplication(const DevicePart& part, const MultiplyCall& call)
+      : part_(part),
+        call_(call),
+        v_(view<A>(part.view)),
+        tiles_(v_.chunk_count / v_.tile_chunks),
+        near_(reinterpret_cast<V*>(call.workspace)),
+        sums_(reinterpret_cast<V*>(call.workspace + near_workspace(part.view.info(), call.description.vectors))) {}
+
+  void run(std::integral_constant<Near, Near::none> /*near*/) const {
+    const TilesLaunch how = tiles_launch<Near::none, A, V>(v_, call_);
+    launch(how.config, tiles_kernel<source, Near::none, A, V>, v_, operands(how, of_call()), prefetch(how));
+    add_shared_rows(of_call());
   }
-  if (info.params[param_continued] != 0)
-    add_carries<V>(SharedTiles{tiles, v.chunks, v.tile_chunks}, sums, sums + tiles, segments ? one : alpha,
-                   segments ? zero : beta, target, target_map, call);
-  if constexpr (segments) {
-    if (v.segment_count <= tuning::few_segments)
-      launch_early(call.device, add_few_segments_kernel<V>, blocks_for(v.rows, tuning::add_threads),
-                   tuning::add_threads, call.stream, target, v.segment_count, v.rows, alpha, beta, y, map);
+
+  void run(std::integral_constant<Near, Near::hot> /*near*/) const {
+    const TilesLaunch how = tiles_launch<Near::hot, A, V>(v_, call_);
+    launch(gather_hot_kernel<V>, blocks_for(v_.hot_count, tuning::gather_threads), tuning::gather_threads, call_.stream,
+           v_.hot, v_.hot_count, of_call().alpha, x(), near_);
+    launch_early(call_.device, how.config, tiles_kernel<source, Near::hot, A, V>, v_, operands(how, of_call()),
+                 prefetch(how));
+    add_shared_rows(of_call());
+  }
+
+  /// The sums of segments are made in the workspace.
+  void run(std::integral_constant<Near, Near::segment> /*near*/) const {
+    const Target sums{one, zero, near_, RowMap{nullptr}}, to = of_call();
+    if (const TilesLaunch how = tiles_launch<Near::segment, A, V>(v_, call_); how.staged) {
+      launch(how.config, tiles_kernel<source, Near::segment, A, V>, v_,
+             operands(how, {to.alpha, to.beta, sums.y, sums.map}), prefetch(how));
+    } else {
+      const std::uint64_t rows = v_.rows * v_.segment_count;
+      launch(clear_segments_kernel<V>, blocks_for(rows + 1, tuning::add_threads), tuning::add_threads, call_.stream,
+             sums.y, rows, to.alpha);
+      const Target adding{{V{}, sums.y + rows}, one, sums.y, sums.map};
+      const TilesLaunch plain = tiles_launch<Near::none, A, V>(v_, call_);
+      launch(plain.config, tiles_kernel<source, Near::none, A, V>, v_, operands(how, adding), prefetch(plain));
+    }
+    add_shared_rows(sums);
+    const auto add = [&](auto kernel, unsigned blocks, unsigned threads) {
+      launch_early(call_.device, kernel, blocks, threads, call_.stream, sums.y, v_.segment_count, v_.rows, to.alpha,
+                   to.beta, to.y, to.map);
+    };
+    if (v_.segment_count <= tuning::few_segments)
+      add(add_few_segments_kernel<V>, blocks_for(v_.rows, tuning::add_threads), tuning::add_threads);
     else
-      launch_early(call.device, add_segments_kernel<V>, blocks_for(v.rows, 32), 1024, call.stream, target,
-                   v.segment_count, v.rows, alpha, beta, y, map);
+      add(add_segments_kernel<V>, blocks_for(v_.rows, 32), 1024);
   }
-}
+
+ private:
+  /// Where sums go, and what is multiplied and added on the way.
+  struct Target {
+    DeviceScalar<V> alpha, beta;
+    V* y;
+    RowMap map;
+  };
+  static constexpr DeviceScalar<V> one{V{1}, nullptr}, zero{V{0}, nullptr};
+
+  [[nodiscard]] const V* x() const { return static_cast<const V*>(call_.columns.x); }
+  [[nodiscard]] Target of_call() const {
+    return {device_scalar<V>(call_.alpha), device_scalar<V>(call_.beta), static_cast<V*>(call_.columns.y),
+            RowMap{call_.row_list}};
+  }
+  [[nodiscard]] TilesOperands<V> operands(const TilesLaunch& how, const Target& to) const {
+    return {.table_values = static_cast<std::uint32_t>(values_of(part_.view.info())),
+            .pieces = how.pieces,
+            .cols = part_.view.cols(),
+            .alpha = to.alpha,
+            .x = x(),
+            .beta = to.beta,
+            .y = to.y,
+            .map = to.map,
+            .first_sum = sums_,
+            .last_sum = sums_ + tiles_,
+            .near = {near_, v_.hot_count, how.staged},
+            .once = ReadOnce(call_)};
+  }
+  [[nodiscard]] Prefetch prefetch(const TilesLaunch& how) const {
+    return Prefetch::of<V>(how.config.gridDim.x, call_, part_.view, bytes_of(part_.view.get<std::uint32_t>("stream")));
+  }
+  /// Adds up what tiles leave of the rows that they share.
+  void add_shared_rows(const Target& to) const {
+    if (part_.view.info().params[param_continued] != 0)
+      add_carries<V>(SharedTiles{tiles_, v_.chunks, v_.tile_chunks}, sums_, sums_ + tiles_, to.alpha, to.beta, to.y,
+                     to.map, call_);
+  }
+
+  const DevicePart& part_;
+  const MultiplyCall& call_;
+  View<A> v_;
+  std::uint64_t tiles_;
+  V *near_, *sums_;
+};
 
 /// Allows the kernel as much shared memory as there is: at load, as this would take from a caller the error that an
 /// earlier call left behind.
@@ -188,7 +224,7 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
   if (chunks_of(info) == 0) return;
   with_kind(info, [&](auto source, auto near) {
     dispatch_types(info.value_type, call.description.vectors, [&]<class A, class V>(A, V) {
-      if constexpr (exists<source(), A>) multiply_tiles<source(), near(), A, V>(part, call);
+      if constexpr (exists<source(), A>) Multiplication<source(), A, V>(part, call).run(near);
     });
   });
 }
