@@ -149,6 +149,8 @@ TEST_CASE("gzip members, zstd frames and xz streams follow one another") {
   const std::string a = lines(1000, 3), b = lines(30000, 4);
   const std::string text = a + b, text_of_members = a + "1 2 3\n" + b, members = gzip(a) + by_gzip + gzip("") + gzip(b),
                     frames = zstd(a) + zstd("") + zstd(b);
+  // Zeros between members and at the end, beyond a buffer of input, as tapes have them: gzip and Python take them.
+  const std::string padded = gzip(a) + '\0' + gzip("") + std::string(600000, '\0') + gzip(b) + std::string(512, '\0');
   // A skippable frame of three bytes.
   const std::string skippable("\x50\x2a\x4d\x18\x03\x00\x00\x00xyz", 11), surrounded = skippable + frames + skippable;
   // Of different dictionaries and checksums, with padding between them and at the end, beyond a buffer of input.
@@ -158,6 +160,7 @@ TEST_CASE("gzip members, zstd frames and xz streams follow one another") {
       unchecked = xz(a, 9, LZMA_CHECK_NONE) + xz(b, 9, LZMA_CHECK_CRC32);
   for (const std::size_t step : {std::size_t{1}, std::size_t{4096}, std::size_t{10000000}}) {
     CHECK(text_of(members, step) == text_of_members);
+    CHECK(text_of(padded, step) == a + b);
     CHECK(text_of(frames, step) == text);
     CHECK(text_of(surrounded, step) == text);
     CHECK(text_of(streams, step) == text);
@@ -192,7 +195,15 @@ TEST_CASE("damaged compressed files are refused") {
     CHECK(before == text);
   }
   check_flipped_bits(bytes, 10);
-  CHECK_THAT(damage_of(bytes + "junk", 4096).second.what(), Catch::Contains("no gzip header"));
+  for (const std::string& junk : {std::string("junk"), std::string("\0\0junk", 6), std::string(600000, '\0') + "\1"}) {
+    const auto [before, error] = damage_of(bytes + junk, 4096);
+    CHECK_THAT(error.what(), Catch::Contains("no gzip header"));
+    CHECK(error.where() ==
+          fmt::format("file: byte {} of the compressed file", bytes.size() + junk.find_first_not_of('\0')));
+    CHECK(before == text);
+  }
+  CHECK_THAT(damage_of(std::string("\x1f\x8b\0\0", 4) + std::string(20, '\0'), 4096).second.what(),
+             Catch::Contains("gzip"));  // zeros are none of a member's
   std::string frame = zstd(text);
   frame[frame.size() / 2] = static_cast<char>(~frame[frame.size() / 2]);
   frame[5] = static_cast<char>(~frame[5]);

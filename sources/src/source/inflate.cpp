@@ -78,8 +78,10 @@ class GzipStream final : public InflatedStream {
         state_.avail_in = static_cast<std::uint32_t>(input.size());
       }
       const bool at_end = state_.avail_in == 0;
-      if (state_.block_state == ISAL_BLOCK_FINISH) {
+      if (state_.block_state == ISAL_BLOCK_FINISH) {  // zeros may follow, as gzip takes them, and then other members
+        for (; state_.avail_in != 0 && *state_.next_in == 0; ++state_.next_in) --state_.avail_in;
         if (at_end) return 0;
+        if (state_.avail_in == 0) continue;
         start_member();
         if (*state_.next_in != gzip_magic) {  // detected here, because isal_inflate waits for a whole header
           result_ = ISAL_INVALID_WRAPPER;
