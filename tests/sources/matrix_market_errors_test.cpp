@@ -135,6 +135,11 @@ TEST_CASE("values") {
   refused(real + "2 2 1\n1 1 1.0 2.0\n", "3:9", "found '2.0', expected the end of the line");
   refused(real + "2 2 1\n1 1 1.0 % c\n", "3:9", "found '%', expected the end of the line");
   refused(real + "2 2 1\n1 1 1.0\r2\n", "3:8", "found '\\x0D', expected the end of the line");
+  refused(real + "2 2 1\n1 1 1.0\r\r2\n", "3:8", "found '\\x0D', expected the end of the line");
+  refused(real + "2 2 1\n1 1 1.0\r \r\n", "3:8", "found '\\x0D', expected the end of the line");
+  refused(real + "2 2 1\n1 1\r\r\n", "3:4", "found the end of the line, expected a real number");
+  refused("%%MatrixMarket matrix coordinate real general\r2 2 1\r1 1 1.0\r", "1:46",
+          "found '\\x0D', expected the end of the line");
   refused(real + "2 2 1\n1 1\r1.0\n", "3:4", "found '\\x0D', expected a real number");
   refused(real + "2 2 1\n1\v1\v1.0\n", "3:1", "found '1\\x0B1\\x0B1.0', expected a row index");
   refused(real + "2 2 1\n1 1 1e400\n", "3:5", "the value '1e400' does not fit f64");

@@ -142,6 +142,13 @@ TEST_CASE("line ends, indents and aligned columns do not matter") {
   same(crlf);
   same(crlf.substr(0, crlf.size() - 2));
   same(crlf.substr(0, crlf.size() - 1));  // ends with CR
+  std::string twice = crlf;               // converted once more
+  for (std::size_t at = 0; (at = twice.find('\n', at)) != std::string::npos; at += 2) twice.insert(at, 1, '\r');
+  same(twice + "\r\r\n");
+  same(twice.substr(0, twice.size() - 1));
+  const SourceMatrix commented =
+      read_text("%%MatrixMarket matrix coordinate real general\r\r\n% c\r\r\r\n\r\r\n1 1 1 \r\r\n1 1 2\r\r\r\n");
+  CHECK(commented.provenance.comments == std::vector<std::string>{" c"});
   same(head("real general", 10, 3, 3) + lines.substr(0, lines.size() - 1));
   same(head("real general", 10, 3, 3) + "    1    2       1.5\n   10    1     -0.25\n    3    3      1e-3\n");
   same(head("real general", 10, 3, 3) + "1\t2\t1.5\n\t10\t1\t-0.25\t\n \t 3 \t 3 \t 1e-3 \t \n");

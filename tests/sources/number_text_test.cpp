@@ -221,3 +221,20 @@ TEST_CASE("digits of every length") {
     CHECK(after == line.begin() + 2);
   }
 }
+
+TEST_CASE("the end of a line is found where none is missing") {
+  for (const char* end : {"\n", "\r\n", "\r\r\n", "\r\r\r\n"}) {
+    const Line line(end);
+    CHECK(after_line_end(line.begin()) != nullptr);
+    CHECK(found_at(line.begin()) == "the end of the line");
+  }
+  for (const char* text : {"\r1\n", "\r \n", "\r\r\t\n", " \n", "\t\n", "x\n"}) {
+    const Line line(text);
+    CHECK(after_line_end(line.begin()) == nullptr);
+    CHECK(found_at(line.begin()) != "the end of the line");
+    CHECK(found_at(line.begin()).size() > 2);  // more than quotes
+    CHECK((not_line_end(line.begin()).remedy.empty() == (*text != '\r')));
+  }
+  CHECK(without_line_end("a\rb\r\r") == "a\rb");
+  CHECK(without_line_end("\r\r").empty());
+}

@@ -101,6 +101,9 @@ TEST_CASE("a small file in all its guises") {
 
   const std::string text = File{}.text();
   CHECK(equal_bits(read(with_crlf(text)).matrix, small()));
+  std::string twice;  // with_crlf(), and once more
+  for (const char c : with_crlf(text)) twice += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  CHECK(equal_bits(read(twice).matrix, small()));
   CHECK(equal_bits(read(text.substr(0, text.size() - 1)).matrix, small()));  // no newline at the end
   CHECK(equal_bits(read(text + " \n\n   \r\n").matrix, small()));
   CHECK(equal_bits(read(with(text, 3, 1, "rua")).matrix, small()));

@@ -52,10 +52,10 @@ inline const char* read_index(const char* p, std::uint64_t count, const char* wh
 /// Skips the end of a line, which must come next.
 inline const char* end_line(const char* p) {
   p = skip_blanks(p);
-  const char* const newline = p + (*p == '\r');
-  if (*newline != '\n') [[unlikely]]
-    throw LineError{p, errc::bad_input, fmt::format("found {}, expected the end of the line", found_at(p)), {}};
-  return newline + 1;
+  const char* const after = after_line_end(p);
+  if (after == nullptr) [[unlikely]]
+    throw not_line_end(p);
+  return after;
 }
 
 /// The first character of the next line that holds an entry, or `end`.
@@ -65,10 +65,8 @@ inline const char* skip_to_entry(const char* p, const char* end) {
     p = skip_blanks(p);
     if (*p == '%')
       p += std::string_view(p, static_cast<std::size_t>(end - p)).find('\n') + 1;
-    else if (*p == '\n')
-      ++p;
-    else if (*p == '\r' && p[1] == '\n')
-      p += 2;
+    else if (const char* const after = after_line_end(p))
+      p = after;
     else
       return p;
   }

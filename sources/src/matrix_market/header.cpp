@@ -45,9 +45,7 @@ Value read_word(const TextBatches& text, const char*& p, const char* kind, const
 
 void expect_end_of_line(const TextBatches& text, const char* p) {
   p = skip_blanks(p);
-  if (*p == '\r') ++p;
-  if (*p != '\n')
-    text.fail({p, errc::bad_input, fmt::format("found {}, expected the end of the line", found_at(p)), {}});
+  if (after_line_end(p) == nullptr) text.fail(not_line_end(p));
 }
 
 void read_banner(TextBatches& text, MatrixMarketHeader& header) {
@@ -134,8 +132,7 @@ MatrixMarketHeader read_header(TextBatches& text) {
   read_banner(text, header);
   for (;; text.skip_line()) {
     if (text.text().empty()) text.fail(errc::bad_input, "the file ends before its size line", "is the file complete?");
-    std::string_view line = text.text().substr(0, text.text().find('\n'));
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    std::string_view line = without_line_end(text.text().substr(0, text.text().find('\n')));
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
     if (line.empty()) continue;
     if (line[0] != '%') break;

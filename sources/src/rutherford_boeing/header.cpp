@@ -24,9 +24,7 @@ char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c 
 
 /// The first line of `text`, without its end.
 std::string_view first_line(std::string_view text) noexcept {
-  std::string_view line = text.substr(0, text.find('\n'));
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
+  return without_line_end(text.substr(0, text.find('\n')));
 }
 
 /// One line of the head, column by column.

@@ -61,7 +61,7 @@ void read_piece(ColumnPiece& piece, const FixedColumnList& list, F&& f) {
   for (std::string_view rest = piece.text; !rest.empty();) {
     std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(line.size() + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    line = without_line_end(line);
     for (const std::uint64_t end = std::min(k + list.format.repeat, list.count); k < end; ++k) {
       const std::string_view columns = line.substr(0, list.format.width);
       line.remove_prefix(columns.size());
@@ -69,10 +69,7 @@ void read_piece(ColumnPiece& piece, const FixedColumnList& list, F&& f) {
       f(k, field, piece.rounding);
     }
     if (const std::size_t more = line.find_first_not_of(' '); more != std::string_view::npos)
-      throw LineError{line.data() + more,
-                      errc::bad_input,
-                      fmt::format("found {}, expected the end of the line", found_at(line.data() + more)),
-                      {}};
+      throw not_line_end(line.data() + more);
   }
 }
 

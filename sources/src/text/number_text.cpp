@@ -37,8 +37,14 @@ bool equal_words(std::string_view a, std::string_view b) noexcept {
 }
 
 std::string found_at(const char* p) {
-  if (*p == '\n' || (*p == '\r' && p[1] == '\n')) return "the end of the line";
-  return fmt::format("'{}'", escape(*p == '\r' ? std::string_view(p, 1) : token_at(p)));
+  if (after_line_end(p) != nullptr) return "the end of the line";
+  const std::string_view token = token_at(p);
+  return fmt::format("'{}'", escape(token.empty() ? std::string_view(p, 1) : token));
+}
+
+LineError not_line_end(const char* p) {
+  return {p, errc::bad_input, fmt::format("found {}, expected the end of the line", found_at(p)),
+          *p == '\r' ? "lines end with LF or CR LF: convert a file of CR alone with tr '\\r' '\\n'" : ""};
 }
 
 template <class T>

@@ -28,12 +28,25 @@ inline bool is_digit(char c) noexcept { return static_cast<unsigned char>(c - '0
 /// Whether `c` may follow a token.
 inline bool ends_token(char c) noexcept { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
+/// What follows the end of the line at `p`, which is LF, CR LF, or CR CR LF and so on, as files have whose line ends
+/// were converted twice; null if the line goes on.
+inline const char* after_line_end(const char* p) noexcept {
+  while (*p == '\r') ++p;
+  return *p == '\n' ? p + 1 : nullptr;
+}
+/// `line`, which lacks its LF, without the rest of its end.
+inline std::string_view without_line_end(std::string_view line) noexcept {
+  return line.substr(0, line.find_last_not_of('\r') + 1);  // npos + 1 is 0
+}
+
 /// The characters from `p` to the next blank or line end.
 std::string_view token_at(const char* p) noexcept;
 /// Whether the words are equal, ignoring case.
 bool equal_words(std::string_view a, std::string_view b) noexcept;
 /// What is at `p`, for messages: a quoted and escaped token, or the end of the line.
 std::string found_at(const char* p);
+/// The error that the line goes on at `p`.
+LineError not_line_end(const char* p);
 
 /// Up to eight digits at once.
 struct Digits {

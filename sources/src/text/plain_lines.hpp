@@ -110,7 +110,7 @@ SPMVPACK_INLINE std::array<std::uint64_t, 4> digits_values(DigitRun a, DigitRun 
 }
 
 /// What follows the line end at `p`; null if there is none.
-SPMVPACK_INLINE const char* after_line_end(const char* p) noexcept {
+SPMVPACK_INLINE const char* after_plain_end(const char* p) noexcept {
   return *p == '\n' ? p + 1 : *p == '\r' && p[1] == '\n' ? p + 2 : nullptr;
 }
 
@@ -149,7 +149,7 @@ SPMVPACK_INLINE const char* read_plain_line(const char* p, std::uint64_t& row_in
     const auto values = digits_values(row_run, col_run, none, none);
     row_index = values[0];
     col_index = values[1];
-    return after_line_end(p + col_end);
+    return after_plain_end(p + col_end);
   }
   if (p[col_end] != ' ') [[unlikely]]
     return nullptr;
@@ -169,7 +169,7 @@ SPMVPACK_INLINE const char* read_plain_line(const char* p, std::uint64_t& row_in
     row_index = values[0];
     col_index = values[1];
     value = with_sign(static_cast<double>(values[2]), negative);
-    return after_line_end(p + end);
+    return after_plain_end(p + end);
   }
   std::uint64_t decimals = 0;
   if (p[end] == '.') {
@@ -201,7 +201,7 @@ SPMVPACK_INLINE const char* read_plain_line(const char* p, std::uint64_t& row_in
   }
   if (digits - 1 >= 19 || !decimal_value(negative, mantissa, exponent, value)) [[unlikely]]
     return nullptr;
-  return after_line_end(p + end);
+  return after_plain_end(p + end);
 }
 
 }  // namespace spmvpack::sources
