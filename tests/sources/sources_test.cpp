@@ -1,4 +1,4 @@
-// Where the text of a matrix may come from: bzip2, xz, tar archives, pipes; and what names say.
+// Where the text of a matrix may come from: bzip2, xz, tar and zip archives, pipes; and what names say.
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
@@ -70,6 +70,11 @@ std::string pack(const std::vector<Member>& members, int format, int filter, con
 std::string compress(const std::string& text, int filter) { return pack({{"data", text}}, ARCHIVE_FORMAT_RAW, filter); }
 std::string tar(const std::vector<Member>& members, int filter = ARCHIVE_FILTER_NONE) {
   return pack(members, ARCHIVE_FORMAT_TAR_USTAR, filter);
+}
+
+std::string zip(const std::vector<Member>& members, bool deflated = true) {
+  return pack(members, ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE,
+              deflated ? "zip:compression=deflate" : "zip:compression=store");
 }
 
 std::string text_of(ByteStream& stream, std::size_t step = 4096) {
@@ -205,6 +210,65 @@ TEST_CASE("of an archive of another name the only matrix is read") {
              Catch::Contains("more than one matrix: A/A.mtx, B/A.mtx"));
 }
 
+TEST_CASE("a zip archive is read as a tar archive is") {
+  const bool deflated = GENERATE(false, true);
+  const std::vector<Member> members{{"A/", "", AE_IFDIR}, {"A/README", "not a matrix"}, {"A/A_b.mtx", dense},
+                                    {"A/A_c.mtx", other}, {"A/._A.mtx", "metadata"},    {"B/B.mtx", other},
+                                    {"A/A.mtx", matrix},  {"A/A_x.mtx", dense}};
+  CHECK(text_in("dir.zip/A.zip", zip(members, deflated)) == matrix);
+  CHECK(text_in("A.zip.xz", compress(zip(members, deflated), ARCHIVE_FILTER_XZ)) == matrix);
+  CHECK(error_in("other.zip", zip(members, deflated)).message() ==
+        "the archive holds more than one matrix: B/B.mtx, A/A.mtx");
+  for (const bool is_pipe : {false, true}) {
+    CHECK(text_in("some.zip", zip({{"page.html", "hello"}, {"gr\xC3\xA4ph.mtx", matrix}, {"b.mtx", dense}}, deflated),
+                  is_pipe) == matrix);
+    CHECK_THAT(error_in("some.zip", zip({{"a.mtx", matrix}, {"b.mtx", other}}, deflated), is_pipe).message(),
+               Catch::Contains("more than one matrix: a.mtx, b.mtx"));
+    CHECK_THAT(error_in("some.zip", zip({{"A.txt", "hello"}, {"b.mtx", dense}}, deflated), is_pipe).message(),
+               Catch::Contains("no member of the archive is a matrix") && Catch::EndsWith("it holds A.txt, b.mtx"));
+    CHECK_THAT(error_in("some.zip", zip({}, deflated), is_pipe).message(), Catch::EndsWith("it holds nothing"));
+  }
+  CHECK(text_in("x.zip", zip({{"large.mtx", matrix + std::string(3000000, '\n')}}, deflated)).size() ==
+        matrix.size() + 3000000);
+}
+
+TEST_CASE("damaged zip archives are refused, and those that cannot be read") {
+  const std::vector<Member> members{{"A/A.mtx", matrix + lines(2000)}, {"A/A_b.mtx", dense + lines(2000)}};
+  for (const bool deflated : {false, true}) {
+    const std::string whole = zip(members, deflated);
+    const std::size_t second = whole.find("PK\x03\x04", 1);
+    for (std::size_t length = 60; length < second; length += 3000) {
+      const Error e = error_in("A.zip", whole.substr(0, length), length % 2);
+      CHECK(e.code() == errc::bad_input);
+      CHECK_THAT(e.what(), Catch::Contains("the zip archive is damaged or truncated"));
+    }
+    std::mt19937_64 random(8);
+    for (int i = 0; i < 20; ++i) {  // checksums miss none
+      std::string wrong = whole;
+      const std::size_t at = 80 + random() % (second - 120);
+      wrong[at] = static_cast<char>(wrong[at] ^ (1 << random() % 8));
+      CHECK_THAT(error_in("A.zip", wrong).what(), Catch::Contains("the zip archive is damaged"));
+    }
+    const auto with = [&](std::size_t at, char byte) {  // of the first member's header
+      std::string changed = whole;
+      changed[at] = byte;
+      return changed;
+    };
+    const Error method = error_in("A.zip", with(8, 12));
+    CHECK(method.code() == errc::unsupported);
+    CHECK(method.where() == "A.zip(A/A.mtx)");
+    CHECK_THAT(method.message(), Catch::Contains("neither stored nor deflated, but ZIP") && Catch::Contains("(bzip"));
+    CHECK(method.remedy() == "extract it, and give that");
+    const Error locked = error_in("A.zip", with(6, static_cast<char>(whole[6] | 1)));
+    CHECK(locked.code() == errc::unsupported);
+    CHECK(locked.message() == "the member is encrypted");
+  }
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("A.tar");
+  write_file(path, tar({{"A.mtx", zip({{"A.mtx", matrix}})}}));
+  CHECK_THROWS_WITH(read_matrix(path), Catch::Contains("A.tar(A.mtx): a zip archive, in an archive"));
+}
+
 TEST_CASE("an archive is decompressed once at a time") {
   const std::string bytes =
       pack({{"A/A.mtx", matrix}}, ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_XZ, "xz:compression-level=9");
@@ -279,6 +343,7 @@ TEST_CASE("a matrix is read whatever it is wrapped in") {
     check("A.tar", tar({{"A.mtx", text}, {"A_b.txt", dense}}));
     check("A.tgz", tar({{"A/A.rb", text}, {"A/A_b.mtx", dense}}, ARCHIVE_FILTER_GZIP));
     check("A.tar.xz", tar({{"A/A.rb", text}, {"A/A_b.mtx", dense}}, ARCHIVE_FILTER_XZ));
+    check("A.zip", zip({{"A/A.rb", text}, {"A/A_b.mtx", dense}}));
   }
 }
 
@@ -373,9 +438,9 @@ TEST_CASE("what is no source is refused with a list of what is one") {
 }
 
 TEST_CASE("names of containers") {
-  for (const char* source :
-       {"A.mtx", "A.mtx.gz", "A.mtx.zst", "A.mtx.bz2", "A.mtx.xz", "A.rua", "A.RSA", "A.pua.gz", "A.rb", "A.rb.xz",
-        "A.hb", "A.tar", "A.tar.gz", "A.tgz", "A.tar.zst", "A.tar.bz2", "A.tbz2", "A.tar.xz", "A.txz"}) {
+  for (const char* source : {"A.mtx",     "A.mtx.gz",  "A.mtx.zst", "A.mtx.bz2", "A.mtx.xz", "A.rua",    "A.RSA",
+                             "A.pua.gz",  "A.rb",      "A.rb.xz",   "A.hb",      "A.tar",    "A.tar.gz", "A.tgz",
+                             "A.tar.zst", "A.tar.bz2", "A.tbz2",    "A.tar.xz",  "A.txz",    "A.zip"}) {
     INFO(source);
     CHECK(container_name(source) == "A.spmvc");
     CHECK(is_source_name(source));

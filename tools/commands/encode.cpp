@@ -56,9 +56,10 @@ std::string details() {
   }
   return text +
          "\nA.mtx is a Matrix Market, Harwell-Boeing or Rutherford-Boeing file, plain,\n"
-         "compressed (.gz, .zst, .bz2, .xz) or in a tar archive (A/A.mtx in A.tar.gz), a\n"
-         "sparse matrix of SciPy (.npz of save_npz() in csr, csc, coo, bsr or dia) or a\n"
-         "container. The type is detected from the content; - is standard input.\n"
+         "compressed (.gz, .zst, .bz2, .xz) or in a tar or zip archive (A/A.mtx in\n"
+         "A.tar.gz or A.zip), a sparse matrix of SciPy (.npz of save_npz() in csr, csc,\n"
+         "coo, bsr or dia) or a container. The type is detected from the content; - is\n"
+         "standard input.\n"
          "Without a codec, the file holds the matrix as a multiply reads it. The bytes\n"
          "written do not depend on the number of threads.\n\n"
          "--tune measures up to 8 layouts that auto predicts within 1.5 times its best,\n"

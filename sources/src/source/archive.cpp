@@ -51,7 +51,7 @@ class Archive {
     do {
       const int result = archive_read_data_block(get(), &data, &size, &offset);
       if (result == ARCHIVE_EOF) return {};
-      if (result != ARCHIVE_OK && result != ARCHIVE_WARN) fail();
+      if (result != ARCHIVE_OK) fail();  // a wrong checksum of a zip archive is a warning
       if (offset != at_) throw Error(errc::unsupported, "a sparse file in the archive", name(), "extract it first");
       at_ += static_cast<la_int64_t>(size);
     } while (size == 0);
@@ -59,8 +59,21 @@ class Archive {
   }
   [[nodiscard]] bool is_file() const noexcept { return archive_entry_filetype(entry_) == AE_IFREG; }
   [[nodiscard]] std::string path() const {
-    const char* const path = archive_entry_pathname(entry_);
+    const char* path = archive_entry_pathname(entry_);
+    if (path == nullptr) path = archive_entry_pathname_utf8(entry_);  // that the locale cannot write
     return path != nullptr ? path : "";
+  }
+  /// Error(errc::unsupported) with `remedy` if the current member is of a zip archive and encrypted, or compressed by a
+  /// method whose decoder allocates what the member's header says, without a limit.
+  void require_readable(const char* remedy) const {
+    const std::string_view format = this->format();
+    if (!format.starts_with("ZIP")) return;
+    const auto refuse = [&](const std::string& what) {
+      throw Error(errc::unsupported, what, fmt::format("{}({})", name(), escape(path())), remedy);
+    };
+    if (archive_entry_is_encrypted(entry_) != 0) refuse("the member is encrypted");
+    if (!format.ends_with("(uncompressed)") && !format.ends_with("(deflation)"))
+      refuse(fmt::format("the member is neither stored nor deflated, but {}", escape(format)));
   }
   /// Reads the bytes after the archive's end, so that damage there is found, too.
   void drain() {
@@ -141,12 +154,17 @@ Claim claim_of(Archive& archive, const std::string& name, std::string_view& bloc
   const std::string path = archive.path();
   const std::string_view base = base_name(path), stem = without_matrix_ending(base);
   if (!archive.is_file() || stem.empty() || base.starts_with("._")) return Claim::none;  // ._A.mtx: macOS metadata
-  if (!name.empty() && stem == name) return Claim::has_name;
+  constexpr const char* remedy = "extract it, and give that";
+  if (!name.empty() && stem == name) {
+    archive.require_readable(remedy);
+    return Claim::has_name;
+  }
   if (base.size() < path.size()) {
     const std::string_view directory = base_name(std::string_view(path).substr(0, path.size() - base.size() - 1));
     if (stem.size() > directory.size() && stem.starts_with(directory) && stem[directory.size()] == '_')
       return Claim::none;
   }
+  archive.require_readable(remedy);
   block = archive.next_block();
   constexpr std::string_view banner = "%%MatrixMarket matrix coordinate";
   const bool other_text = block.starts_with('%') && !equal_words(block.substr(0, banner.size()), banner);
@@ -201,17 +219,10 @@ class MemberStream final : public BlockStream {
   bool ended_ = false;
 };
 
-std::unique_ptr<Archive> open_tar(std::shared_ptr<ByteStream> bytes) {
-  return std::make_unique<Archive>(std::move(bytes), ARCHIVE_FORMAT_TAR, ARCHIVE_FILTER_NONE, "tar archive");
-}
-
-/// Decoders of other methods allocate what the member's header says, without a limit.
-void require_zip_method(const Archive& archive) {
-  const std::string_view format = archive.format();
-  if (format.ends_with("(uncompressed)") || format.ends_with("(deflation)")) return;
-  throw Error(errc::unsupported, fmt::format("the member is neither stored nor deflated, but {}", escape(format)),
-              fmt::format("{}({})", archive.name(), escape(archive.path())),
-              "compress it as numpy.savez_compressed() and scipy.sparse.save_npz() do");
+std::unique_ptr<Archive> open_archive(std::shared_ptr<ByteStream> bytes) {
+  const bool zip = is_zip(*bytes);
+  return std::make_unique<Archive>(std::move(bytes), zip ? ARCHIVE_FORMAT_ZIP : ARCHIVE_FORMAT_TAR, ARCHIVE_FILTER_NONE,
+                                   zip ? "zip archive" : "tar archive");
 }
 
 }  // namespace
@@ -221,6 +232,12 @@ std::shared_ptr<ByteStream> inflate_bzip2(std::shared_ptr<ByteStream> bytes) {
   const std::string name = bytes->name();
   archive->next();  // the only member of the raw format; without one, there are no blocks either
   return std::make_shared<BlockStream>(std::move(bytes), name, std::move(archive));
+}
+
+bool is_zip(ByteStream& bytes) {
+  using namespace std::string_view_literals;
+  const std::string_view start = bytes.peek(4);
+  return start == "PK\x03\x04"sv || start == "PK\x05\x06"sv;
 }
 
 bool is_tar(ByteStream& bytes) {
@@ -240,7 +257,7 @@ bool is_tar(ByteStream& bytes) {
 
 MemberChoice find_member(std::shared_ptr<ByteStream> bytes, const std::string& name) {
   const std::string where = bytes->name();
-  const auto archive = open_tar(std::move(bytes));
+  const auto archive = open_archive(std::move(bytes));
   std::vector<std::string> members, matrices;
   MemoryReservation counted;
   MemberChoice choice;
@@ -261,7 +278,7 @@ MemberChoice find_member(std::shared_ptr<ByteStream> bytes, const std::string& n
 }
 
 std::shared_ptr<ByteStream> open_member(const std::shared_ptr<ByteStream>& bytes, const MemberChoice& choice) {
-  auto archive = open_tar(bytes);
+  auto archive = open_archive(bytes);
   std::vector<std::string> members;
   MemoryReservation counted;
   for (std::uint64_t i = 0; archive->next(); ++i) {
@@ -284,8 +301,13 @@ void read_zip(
     const std::function<void(const std::string& path, const std::function<std::string_view()>& next_block)>& member) {
   Archive archive(bytes, ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip archive");
   while (archive.next()) {
-    require_zip_method(archive);
-    if (archive.is_file()) member(archive.path(), [&] { return archive.next_block(); });
+    if (!archive.is_file()) continue;
+    bool begun = false;
+    member(archive.path(), [&] {
+      if (!std::exchange(begun, true))
+        archive.require_readable("compress it as numpy.savez_compressed() and scipy.sparse.save_npz() do");
+      return archive.next_block();
+    });
   }
   archive.drain();
 }

@@ -12,7 +12,7 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::array compressed{".gz"sv, ".zst"sv, ".bz2"sv, ".xz"sv};
-constexpr std::array archives{".tar"sv, ".tgz"sv, ".tzst"sv, ".tbz2"sv, ".tbz"sv, ".txz"sv};
+constexpr std::array archives{".zip"sv, ".tar"sv, ".tgz"sv, ".tzst"sv, ".tbz2"sv, ".tbz"sv, ".txz"sv};
 
 template <class Endings>
 std::string_view without_ending(std::string_view path, const Endings& endings) noexcept {

@@ -13,7 +13,7 @@ std::string_view base_name(std::string_view path) noexcept;
 /// `path` without the ending of a matrix file (.mtx, .rb, .rua, ...), in any case; empty if it has none.
 std::string_view without_matrix_ending(std::string_view path) noexcept;
 
-/// `path` without the ending of an archive (.tar, .tgz, .tar.gz, ...); empty if it has none.
+/// `path` without the ending of an archive (.zip, .tar, .tgz, .tar.gz, ...); empty if it has none.
 std::string_view without_archive_ending(std::string_view path) noexcept;
 
 }  // namespace spmvpack::sources

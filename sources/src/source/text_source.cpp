@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "npz/reader.hpp"
 #include "rutherford_boeing/header.hpp"
 #include "source/archive.hpp"
 #include "source/inflate.hpp"
@@ -16,7 +17,7 @@ namespace spmvpack::sources {
 
 std::shared_ptr<ByteStream> open_text(const std::shared_ptr<ByteStream>& file) {
   std::shared_ptr<ByteStream> text = inflate(file);
-  if (!is_tar(*text)) return text;
+  if (!is_tar(*text) && (!is_zip(*text) || is_npz(*text))) return text;
   MemberChoice choice;
   if (file->rewind()) {
     text.reset();  // its window or dictionary may be large
@@ -33,6 +34,9 @@ TextFormat format_of(ByteStream& text) {
   // The Matrix Market reader has the best errors for an empty text or a faulty banner.
   if (start.empty() || start.starts_with('%')) return TextFormat::matrix_market;
   if (is_rutherford_boeing(start)) return TextFormat::rutherford_boeing;
+  if (is_zip(text))
+    throw Error(errc::unsupported, "a zip archive, in an archive, that is no sparse matrix of SciPy", text.name(),
+                "extract the matrix, and give that");
   const std::string line(start.substr(0, start.find('\n')));
   if (start.size() < enough) {  // if there is damage, that is a better error than the text before it
     std::string rest(enough, '\0');
@@ -42,13 +46,14 @@ TextFormat format_of(ByteStream& text) {
   if (line.starts_with(byte_order_mark))
     throw Error(errc::bad_input, "a byte order mark (EF BB BF) before the text", text.name() + ":1:1",
                 "remove it: tail -c +4");
-  throw Error(errc::bad_input,
-              fmt::format("found '{}', expected a matrix: neither the banner '%%MatrixMarket' nor a Harwell-Boeing or "
-                          "Rutherford-Boeing header",
-                          escape(line, 40)),
-              text.name() + ":1:1",
-              "give a Matrix Market, Harwell-Boeing or Rutherford-Boeing file, plain, .gz, .zst, .bz2, .xz or in a tar "
-              "archive, a sparse matrix of SciPy (.npz), or a container (.spmvc)");
+  throw Error(
+      errc::bad_input,
+      fmt::format("found '{}', expected a matrix: neither the banner '%%MatrixMarket' nor a Harwell-Boeing or "
+                  "Rutherford-Boeing header",
+                  escape(line, 40)),
+      text.name() + ":1:1",
+      "give a Matrix Market, Harwell-Boeing or Rutherford-Boeing file, plain, .gz, .zst, .bz2, .xz or in a tar or "
+      "zip archive, a sparse matrix of SciPy (.npz), or a container (.spmvc)");
 }
 
 }  // namespace spmvpack::sources

@@ -9,9 +9,9 @@
 
 namespace spmvpack::sources {
 
-/// The text of `file`, by its content: decompressed if necessary and, for a tar archive (compressed or not), the matrix
-/// in it, see find_member(). An archive that cannot be read twice, such as one from a pipe, has no name, and its first
-/// matrix must be its only one.
+/// The text of `file`, by its content: decompressed if necessary and, for a tar or zip archive (compressed or not), the
+/// matrix in it, see find_member(); a .npz file is returned as it is. An archive that cannot be read twice, such as one
+/// from a pipe, has no name, and its first matrix must be its only one.
 std::shared_ptr<ByteStream> open_text(const std::shared_ptr<ByteStream>& file);
 
 /// The kinds of text that hold a matrix.
