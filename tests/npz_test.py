@@ -132,6 +132,64 @@ class NpzTest(unittest.TestCase):
                 self.check(sparse.csr_matrix(shape))
 
     @needs_command
+    def test_room_behind_the_last_pointer(self):
+        """Entries end where SciPy ends them, whatever lies behind, be it no index and no f64."""
+        for form in ("csr", "csc", "bsr"):
+            for dtype, junk in ((np.float64, np.nan), (np.int64, 2**53 + 1)):
+                a = sparse.csr_matrix(np.array([[1, 0, 2, 0], [0, 3, 0, 0]], dtype))
+                a = a.tobsr((1, 2)) if form == "bsr" else a.asformat(form)
+                room = np.full((3, *a.data.shape[1:]), junk, dtype)
+                arrays = {"indices": np.append(a.indices, [-7, 2**31 - 1, 0]), "indptr": a.indptr, "shape": a.shape,
+                          "format": form, "data": np.concatenate([a.data, room])}
+                np.savez(self.path, **arrays)
+                self.check(a)
+                self.assertEqual(abs(sparse.load_npz(self.path) - a).nnz, 0)
+        empty = {"indptr": np.zeros(4, np.int32), "indices": np.array([9]), "data": np.array([5.0])}
+        self.arrays(**empty)
+        self.check(sparse.csr_matrix((3, 4)))
+
+    @needs_command
+    def test_both_orders(self):
+        """Arrays of one, two and three dimensions in the orders of C and of Fortran."""
+        rng = np.random.default_rng(4)
+        table = rng.standard_normal((70, 130))
+        for order in "CF":
+            for rows, columns in ((130, 130), (200, 40)):
+                a = sparse.dia_matrix((np.array(table, order=order), np.arange(-35, 35)), (rows, columns))
+                self.assertEqual(a.data.flags.f_contiguous, order == "F")
+                sparse.save_npz(self.path, a)
+                self.check(a)
+            for dtype, block in ((np.float64, (2, 3)), (np.float32, (1, 3)), (np.int16, (3, 2)), (bool, (3, 1))):
+                b = sample(dtype).tobsr(block)
+                b.data = np.array(b.data, order=order)
+                sparse.save_npz(self.path, b)
+                self.check(b, *(("--value-type", "f32") if dtype == np.float32 else ()))
+        self.arrays()  # of one dimension, both are the same, and NumPy writes False
+        with zipfile.ZipFile(self.path) as file:
+            members = {name: file.read(name) for name in file.namelist()}
+        with zipfile.ZipFile(self.path, "w") as file:
+            for name, content in members.items():
+                file.writestr(name, content.replace(b"'fortran_order': False", b"'fortran_order': True "))
+        self.check(sparse.load_npz(self.path))
+
+    @needs_command
+    def test_big_endian_numbers(self):
+        for dtype in (">f8", ">f4", ">i2"):
+            swapped = {name: np.array(values, dtype=">i4") for name, values in
+                       (("indices", [0, 2, 1]), ("indptr", [0, 2, 2, 3]), ("shape", [3, 4]))}
+            self.arrays(data=np.array([1, 2, 300], dtype), format=np.array("csr", ">U3"), **swapped)
+            self.check(sparse.csr_matrix(([1.0, 2.0, 300.0], [0, 2, 1], [0, 2, 2, 3]), (3, 4)),
+                       *(("--value-type", "f32") if dtype == ">f4" else ()))
+
+    @needs_command
+    def test_other_members_are_not_read(self):
+        self.arrays(_is_array=np.array(True), note=np.array("text"), words=np.array(["a"], dtype=object))
+        self.check(sparse.csr_matrix(([1.0, 2.0, 3.0], [0, 2, 1], [0, 2, 2, 3]), (3, 4)))
+        with zipfile.ZipFile(self.path, "a") as file:
+            file.writestr("README", "not an array")
+        self.check(sparse.csr_matrix(([1.0, 2.0, 3.0], [0, 2, 1], [0, 2, 2, 3]), (3, 4)))
+
+    @needs_command
     def test_compressed_archived_and_from_a_pipe(self):
         a = sample()
         sparse.save_npz(self.path, a)
@@ -160,7 +218,7 @@ class NpzTest(unittest.TestCase):
         text.write_text("%%MatrixMarket matrix array real general\n42 1\n" + "".join(f"{v}\n" for v in values))
         expected = spmvpack("multiply", container, "--x", text)
         for vector in (values, values.astype(float), values.astype(np.float32), values.astype(np.int8),
-                       values.reshape(42, 1) * 1.0, values.reshape(1, 42)):
+                       values.astype(">f8"), values.reshape(42, 1) * 1.0, values.reshape(1, 42)):
             np.save(x, vector)
             self.assertEqual(spmvpack("multiply", container, "--x", x), expected)
         zipped = self.directory / "x.npy.gz"
@@ -171,7 +229,8 @@ class NpzTest(unittest.TestCase):
                                       (np.array(5.0), 3, ("x.npy: an array of shape ()",)),
                                       (np.array([2**53 + 1]), 3, ("f64 cannot hold the value 9007199254740993",)),
                                       (values * 1j, 5, ("values of type 'c16'", "imaginary parts apart")),
-                                      (values.astype(">f8"), 5, ("big-endian",))):
+                                      (np.zeros((1,) * 5 + (42,), order="F"), 3, ("x.npy: an array of shape",)),
+                                      (np.zeros((2,) * 5, order="F"), 3, ("5 dimensions in Fortran's order",))):
             np.save(x, vector)
             message = spmvpack("multiply", container, "--x", x, expect=expect)
             for word in words:
@@ -192,34 +251,46 @@ class NpzTest(unittest.TestCase):
     def test_what_is_wrong_is_said(self):
         for changes, expect, texts in (
                 ({"format": np.array(b"lil")}, 5, ["A.npz: a sparse matrix in format 'lil'", "tocsr"]),
-                ({"format": np.array(b"dia")}, 3, ["A.npz(data.npy): shape (3)"]),
+                ({"format": np.array(b"dia")}, 3, ["A.npz(data.npy): shape (3,), expected 2 dimensions in format dia"]),
                 ({"format": np.array(b"dia"), "data": np.ones((2, 4))}, 3, ["no array 'offsets'"]),
                 ({"format": np.array(b"dia"), "data": np.ones((2, 4)), "offsets": np.array([0])}, 3,
                  ["A.npz(offsets.npy): 1 elements, expected 2"]),
                 ({"format": np.array(b"dia"), "data": np.ones((2, 4)), "offsets": np.array([1, 1])}, 3,
                  ["A.npz(offsets.npy): a diagonal comes twice"]),
+                ({"format": np.array(b"dia"), "data": np.ones((1, 4)), "offsets": np.array([2**32 - 1], np.uint32)}, 3,
+                 ["A.npz(offsets.npy): offset 0 is 4294967295, beyond the matrix", "a signed type"]),
+                ({"format": np.array(b"dia"), "data": np.ones((1, 4)), "offsets": np.array([-2**31 - 1])}, 3,
+                 ["A.npz(offsets.npy): offset 0 is -2147483649, beyond"]),
                 ({"format": np.array(b"\x1b[31m")}, 5, ["'\\x1B[31m'"]),
-                ({"format": None}, 3, ["A.npz: the file has no array 'format'"]),
+                ({"format": None}, 3, ["A.npz: the file has no array 'format'; it holds data.npy, indices.npy",
+                                       "pydata/sparse"]),
+                ({"format": np.array(b"csr" * 100)}, 3, ["A.npz(format.npy): not the name of a format"]),
                 ({"format": np.array(5)}, 3, ["A.npz(format.npy): not the name of a format"]),
-                ({"indptr": None}, 3, ["no array 'indptr'"]),
+                ({"indptr": None}, 3, ["no array 'indptr'; it holds", "needs it, too"]),
                 ({"data": np.array([1j, 2, 3])}, 5, ["A.npz(data.npy): values of type 'c16'", "imaginary parts apart"]),
                 ({"data": np.array([1, 2, 3], np.float16)}, 5, ["values of type 'f2'", "astype(numpy.float64)"]),
-                ({"data": np.array([1, 2, 3], ">f8")}, 5, ["'>f8', in big-endian order"]),
                 ({"data": np.array([1, 2**53 + 1, 3])}, 3, ["f64 cannot hold the value 9007199254740993 of entry 1",
                                                             "round the values, with astype(numpy.float64)"]),
                 ({"data": np.array([1.0, 2.0])}, 3, ["A.npz(indices.npy): 3 elements, expected 2"]),
                 ({"data": np.array([[1.0, 2.0, 3.0]])}, 3, ["A.npz(data.npy): shape (1, 3)"]),
                 ({"indptr": np.array([0, 2, 3])}, 3, ["A.npz(indptr.npy): 3 elements, expected 4"]),
-                ({"indptr": np.array([1, 2, 2, 3])}, 3, ["it goes from 1 to 3, expected 0 to 3"]),
+                ({"indptr": np.array([1, 2, 2, 3])}, 3, ["it goes from 1 to 3, expected from 0 to at most 3"]),
                 ({"indptr": np.array([0, 2, 2, 4])}, 3, ["it goes from 0 to 4"]),
                 ({"indptr": np.array([0, 3, 2, 3])}, 3, ["element 2 is 2, after 3"]),
-                ({"indptr": np.array([0, -1, 2, 3])}, 3, ["A.npz(indptr.npy): element 1 is"]),
+                ({"indptr": np.array([0, -1, 2, 3])}, 3, ["A.npz(indptr.npy): element 1 is -1, after 0"]),
+                ({"indptr": np.array([0, 2, 2, -1])}, 3, ["it goes from 0 to -1"]),
+                ({"indptr": np.array([0, 3, 2, 2])}, 3, ["element 1 is 3, after 0, where the last is 2"]),
                 ({"indices": np.array([0, 4, 1])}, 3, ["A.npz: entry 1 is in column 4 of 4"]),
                 ({"indices": np.array([0, -1, 1])}, 3, ["entry 1 is in column -1 of 4"]),
                 ({"indices": np.array([0.0, 2, 1])}, 3, ["A.npz(indices.npy): type 'f8', expected integers"]),
-                ({"shape": np.array([3, 4, 5])}, 3, ["A.npz(shape.npy): 3 dimensions"]),
-                ({"shape": np.array([-1, 4])}, 3, ["indptr"]),
-                ({"shape": np.array([2**40, 4]), "format": np.array(b"csc")}, 3, ["indptr"]),
+                ({"indices": np.array([True, True, True])}, 3, ["type 'b1', expected integers"]),
+                ({"shape": np.array([3, 4, 5])}, 5, ["A.npz: a sparse array of 3 dimensions", "A.reshape(A.shape[0], -1)"]),
+                ({"shape": np.array([4])}, 5, ["A.npz: a sparse array of one dimension, of shape (4,)",
+                                               "A.reshape(1, -1)"]),
+                ({"shape": np.array([], int)}, 3, ["A.npz(shape.npy): 0 dimensions"]),
+                ({"shape": np.ones(100000, int)}, 3, ["A.npz(shape.npy): 100000 dimensions"]),
+                ({"shape": np.array(3)}, 3, ["A.npz(shape.npy): shape (), expected a list"]),
+                ({"shape": np.array([2**40, 4]), "format": np.array(b"csc")}, 5, ["must stay below"]),
                 ({"shape": np.array([2**40, 4]), "format": np.array(b"coo"), "row": np.arange(3),
                   "col": np.arange(3)}, 5, ["must stay below"]),
                 ({"shape": np.array([3, 4]), "format": np.array(b"coo"), "row": np.arange(3),
@@ -230,6 +301,22 @@ class NpzTest(unittest.TestCase):
             with self.subTest(texts):
                 self.arrays(**changes)
                 self.refused(expect, *texts)
+
+    @needs_command
+    def test_sizes_that_cannot_be(self):
+        """Each is checked before anything is added to it or multiplied by it."""
+        nothing = np.array([], np.int32)
+        for form, data in (("csr", np.ones(0)), ("csc", np.ones(0)), ("coo", np.ones(0)), ("bsr", np.ones((0, 1, 1))),
+                           ("dia", np.ones((0, 3)))):
+            for shape, expect, text in (([-1, 3], 3, "A.npz(shape.npy): the size -1"),
+                                        ([3, -2**63], 3, "A.npz(shape.npy): the size -9223372036854775808"),
+                                        (np.array([2**64 - 1, 2**32 - 1], np.uint64), 5, "must stay below")):
+                with self.subTest(form=form, shape=shape):
+                    self.arrays(format=form, shape=shape, data=data, indptr=nothing, indices=nothing, row=nothing,
+                                col=nothing, offsets=nothing)
+                    self.refused(expect, text)
+        self.arrays(format="bsr", data=np.ones((0, 2**32, 4)), indices=nothing, shape=[0, 0])
+        self.refused(3, "blocks of 4294967296 x 4 for 0 x 0")
 
     @needs_command
     def test_files_that_are_not_what_they_seem(self):
@@ -253,7 +340,14 @@ class NpzTest(unittest.TestCase):
                 ("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", 5, "64 bits"),
                 ("{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", 3, "ends 16 bytes too early"),
                 ("{'descr': '<f8', 'fortran_order': False, 'shape': (0,)} x", 3, "not a header"),
-                ("{'descr': '<f8', 'fortran_order': True, 'shape': (1, 1)}", 5, "Fortran"),
+                ("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", 3, "not a header"),
+                ("{'descr': '<f8', 'fortran_order': False, 'shape': (0,), 'shape': (1,)}", 3, "not a header"),
+                ("{'descr': '<f8', 'descr': '<f4', 'fortran_order': False, 'shape': (0,)}", 3, "not a header"),
+                ("{'descr': '<f8', 'shape': (0,)}", 3, "not a header"),
+                ("{'descr': '<f8', 'fortran_order': False, 'shape': (%s)}" % ("1," * 65), 3, "more than 64 dimensions"),
+                ("{'descr': '<f%s8', 'fortran_order': False, 'shape': (0,)}" % ("0" * 30), 5, "an array of type '<f000"),
+                ("{'descr': '<f0', 'fortran_order': False, 'shape': (4294967296,)}", 5, "type 'f0'"),
+                ("{'descr': '<f16', 'fortran_order': True, 'shape': (0, 2)}", 3, "no array 'format'"),
                 ("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", 5, "structures"),
                 ("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", 5, "type 'O'"),
                 ("{'descr': '', 'fortran_order': False, 'shape': (1,)}", 3, "not a header"),
@@ -284,27 +378,38 @@ class NpzTest(unittest.TestCase):
                 self.check(sample())
             else:
                 self.refused(5, f"A.npz({first}): the member is neither stored nor deflated", f"({name}", "save_npz()")
+        content = bytearray(arrays.getvalue())
+        content[6] |= 1  # of the first member's flags
+        self.path.write_bytes(content)
+        self.refused(5, f"A.npz({first}): the member is encrypted")
 
     @needs_command
     def test_damage_is_noticed_or_harmless(self):
-        """Whatever byte is wrong: the matrix, or an error; never a crash."""
+        """Whatever byte is wrong: the same matrix, or an error; never a crash, never another matrix."""
         rng = random.Random(1)
+        output = self.directory / "x.spmvc"
         for compressed in (False, True):
             self.arrays()
             if compressed:
                 sparse.save_npz(self.path, sparse.load_npz(self.path))
             right = self.path.read_bytes()
+            spmvpack("encode", self.path, "-o", output, "-f", "-q")
+            expected = output.read_bytes()
+            with zipfile.ZipFile(self.path) as file:
+                data = file.getinfo("data.npy").header_offset + 150  # some bytes of values
             cuts = [right[:n] for n in range(0, len(right), 97)]
             flips = []
-            for _ in range(60):
+            for i in range(60):
                 wrong = bytearray(right)
-                wrong[rng.randrange(len(wrong))] ^= 1 << rng.randrange(8)
+                wrong[data + i if i < 8 else rng.randrange(len(wrong))] ^= 1 << rng.randrange(8)
                 flips.append(bytes(wrong))
             for content in cuts + flips:
                 self.path.write_bytes(content)
-                done = subprocess.run([test_support.command, "encode", self.path, "-o", self.directory / "x.spmvc",
-                                       "-f", "-q"], capture_output=True, check=False)
+                done = subprocess.run([test_support.command, "encode", self.path, "-o", output, "-f", "-q"],
+                                      capture_output=True, check=False)
                 self.assertIn(done.returncode, (0, 3, 5, 7), done.stderr)
+                if done.returncode == 0:
+                    self.assertEqual(output.read_bytes(), expected)
 
 
 if __name__ == "__main__":

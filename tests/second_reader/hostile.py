@@ -191,6 +191,12 @@ def sources():
     yield "data.npz", npz(format=name, shape=shape, data=npy("(2000000000,)", "<f8"))
     yield "no_type.npz", npz(format=npy("()", ">"), shape=shape)
     yield "empty_type.npz", npz(format=npy("()", ""), shape=shape)
+    nothing = {"data": npy("(0,)", "<f8"), "indices": npy("(0,)", "<i4"), "indptr": npy("(0,)", "<i4")}
+    yield "negative_shape.npz", npz(format=name, shape=npy("(2,)", "<i8", struct.pack("<2q", -1, 3)), **nothing)
+    dimensions = npy(f"({'1,' * 32700})", "|u1", b"\1")
+    yield "many_shapes.npz", npz(**{f"m{i}": dimensions for i in range(450)})
+    known = ("format", "shape", "data", "indices", "indptr", "row", "col", "offsets")
+    yield "known_shapes.npz", npz(**{member: dimensions for member in known})
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz", compresslevel=1, format=tarfile.USTAR_FORMAT) as file:
         for i in range(50_000):

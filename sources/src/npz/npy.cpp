@@ -7,6 +7,8 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "spmvpack/container/error.hpp"
 #include "spmvpack/container/memory.hpp"
@@ -15,10 +17,13 @@
 namespace spmvpack::sources {
 namespace {
 
-constexpr const char* remedy_save = "save it with scipy.sparse.save_npz(), or a vector with numpy.save()";
+constexpr const char* remedy_broken = "does numpy.load() read it? if not, fetch or write the file again";
+constexpr const char* remedy_type = "convert it with astype(), values to numpy.float64";
 constexpr std::string_view magic = "\x93NUMPY";
+/// What NumPy allows, and the longest name of a type that can be meant: "float128" is "f16", three characters "U3".
+constexpr std::size_t most_dimensions = 64, longest_type = 20;
 
-[[noreturn]] void refuse(const std::string& name, const std::string& what, const char* remedy = remedy_save) {
+[[noreturn]] void refuse(const std::string& name, const std::string& what, const char* remedy = remedy_broken) {
   throw Error(errc::bad_input, what, name, remedy);
 }
 
@@ -49,7 +54,8 @@ class Bytes {
   std::string_view block_;
 };
 
-/// The header, a literal of Python: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }.
+/// The header, a literal of Python: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }. Each key is there
+/// once.
 class Header {
  public:
   Header(const std::string& name, std::string_view text) : name_(name), text_(text), rest_(text) {
@@ -57,11 +63,11 @@ class Header {
     while (!take("}")) {
       const std::string_view key = quoted();
       expect(":");
-      if (key == "descr")
+      if (key == "descr" && descr_.empty())
         descr_ = descr();
-      else if (key == "fortran_order")
+      else if (key == "fortran_order" && !fortran_)
         fortran_ = boolean();
-      else if (key == "shape")
+      else if (key == "shape" && !has_shape_)
         shape();
       else
         fail();
@@ -71,10 +77,10 @@ class Header {
       }
     }
     skip_space();
-    if (!rest_.empty() || descr_.empty() || !has_shape_) fail();
+    if (!rest_.empty() || descr_.empty() || !fortran_ || !has_shape_) fail();
   }
   [[nodiscard]] std::string_view type() const noexcept { return descr_; }
-  [[nodiscard]] bool fortran() const noexcept { return fortran_; }
+  [[nodiscard]] bool fortran() const noexcept { return *fortran_; }
   [[nodiscard]] std::vector<std::uint64_t> take_shape() noexcept { return std::move(shape_); }
 
  private:
@@ -90,8 +96,9 @@ class Header {
     if (!take(token)) fail();
   }
   std::string_view quoted() {
-    expect("'");
-    const std::size_t end = rest_.find('\'');
+    const bool is_double = take("\"");
+    if (!is_double) expect("'");
+    const std::size_t end = rest_.find(is_double ? '"' : '\'');
     if (end == std::string_view::npos) fail();
     const std::string_view text = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);
@@ -99,8 +106,11 @@ class Header {
   }
   std::string_view descr() {
     skip_space();
-    if (rest_.starts_with('[')) throw Error(errc::unsupported, "an array of structures", name_, remedy_save);
-    return quoted();
+    if (rest_.starts_with('[')) throw Error(errc::unsupported, "an array of structures", name_, remedy_type);
+    const std::string_view type = quoted();
+    if (type.size() > longest_type)
+      throw Error(errc::unsupported, fmt::format("an array of type '{}'", escape(type)), name_, remedy_type);
+    return type;
   }
   bool boolean() {
     if (take("True")) return true;
@@ -116,6 +126,9 @@ class Header {
       const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), size);
       if (error != std::errc()) fail();
       rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+      if (rest_.starts_with('L')) rest_.remove_prefix(1);  // a long integer of Python 2
+      if (shape_.size() == most_dimensions)
+        refuse(name_, fmt::format("more than {} dimensions, which no array of NumPy has", most_dimensions));
       shape_.push_back(size);
       if (take(",")) continue;
       expect(")");
@@ -125,7 +138,8 @@ class Header {
 
   const std::string& name_;
   std::string_view text_, rest_, descr_;
-  bool fortran_ = false, has_shape_ = false;
+  std::optional<bool> fortran_;
+  bool has_shape_ = false;
   std::vector<std::uint64_t> shape_;
 };
 
@@ -135,9 +149,54 @@ std::uint64_t element_bytes(const std::string& name, std::string_view dtype) {
   const char* const end = dtype.data() + dtype.size();
   const auto [stop, error] = std::from_chars(dtype.empty() ? end : dtype.data() + 1, end, size);
   if (dtype.empty() || std::string_view("?biufcSU").find(dtype[0]) == std::string_view::npos || error != std::errc() ||
-      stop != end)
-    throw Error(errc::unsupported, fmt::format("an array of type '{}'", escape(dtype)), name, remedy_save);
+      stop != end || (size == 0 && dtype[0] != 'S' && dtype[0] != 'U'))
+    throw Error(errc::unsupported, fmt::format("an array of type '{}'", escape(dtype)), name, remedy_type);
   return dtype[0] == 'U' ? checked_mul(size, 4, "an array") : size;
+}
+
+/// Turns every number of `width` bytes round.
+void swap_bytes(Array<std::byte>& bytes, std::uint64_t width) {
+  for (std::byte* p = bytes.begin(); p != bytes.end(); p += width) std::reverse(p, p + width);
+}
+
+/// Puts elements of T, in which the first of three indices runs fastest, into C order, in which the last one does.
+/// Squares of both are in caches together.
+template <class T>
+void copy_to_c_order(const std::byte* bytes, std::byte* ordered, std::array<std::uint64_t, 3> shape) {
+  const T* const from = reinterpret_cast<const T*>(bytes);
+  T* const to = reinterpret_cast<T*>(ordered);
+  const auto [planes, rows, columns] = shape;
+  constexpr std::uint64_t side = 64;
+  for (std::uint64_t c0 = 0; c0 < columns; c0 += side)
+    for (std::uint64_t p0 = 0; p0 < planes; p0 += side)
+      for (std::uint64_t r = 0; r < rows; ++r)
+        for (std::uint64_t c = c0; c < std::min(c0 + side, columns); ++c)
+          for (std::uint64_t p = p0; p < std::min(p0 + side, planes); ++p)
+            to[(p * rows + r) * columns + c] = from[p + planes * (r + rows * c)];
+}
+
+/// An array in Fortran's order in C order.
+Array<std::byte> in_c_order(const NpyArray& array, std::uint64_t element) {
+  std::array<std::uint64_t, 3> shape{1, 1, 1};
+  if (array.shape.size() > shape.size())
+    refuse(array.name, fmt::format("{} dimensions in Fortran's order", array.shape.size()),
+           "save it in C order: numpy.ascontiguousarray()");
+  std::copy(array.shape.begin(), array.shape.end(), shape.begin());
+  if (array.shape.size() == 2) std::swap(shape[1], shape[2]);  // so that squares are of both
+  Array<std::byte> ordered(array.bytes.size());
+  const std::byte* const from = array.bytes.data();
+  if (element == 1)
+    copy_to_c_order<std::uint8_t>(from, ordered.data(), shape);
+  else if (element == 2)
+    copy_to_c_order<std::uint16_t>(from, ordered.data(), shape);
+  else if (element == 4)
+    copy_to_c_order<std::uint32_t>(from, ordered.data(), shape);
+  else if (element == 8)
+    copy_to_c_order<std::uint64_t>(from, ordered.data(), shape);
+  else
+    throw Error(errc::unsupported, fmt::format("an array of type '{}' in Fortran's order", array.dtype), array.name,
+                remedy_type);
+  return ordered;
 }
 
 }  // namespace
@@ -148,10 +207,19 @@ std::uint64_t NpyArray::size() const noexcept {
   return n;
 }
 
-std::string NpyArray::shape_text() const { return fmt::format("({})", fmt::join(shape, ", ")); }
+std::string NpyArray::shape_text() const {
+  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+}
+
+void NpyArray::truncate(std::uint64_t n) noexcept {
+  if (shape[0] <= n) return;
+  bytes.truncate(bytes.size() / shape[0] * n);
+  shape[0] = n;
+}
 
 void NpyArray::fail(const std::string& what, const char* remedy) const {
-  refuse(name, what, remedy != nullptr ? remedy : remedy_save);
+  refuse(name, what,
+         remedy != nullptr ? remedy : "load it with scipy.sparse.load_npz(): that or check_format() says more");
 }
 
 bool starts_npy(std::string_view start) noexcept { return start.starts_with(magic); }
@@ -164,7 +232,8 @@ NpyArray read_npy(const std::string& name, const std::function<std::string_view(
   const auto version = static_cast<unsigned char>(start[6]);
   if (!starts_npy({start.data(), start.size()})) refuse(name, "not an array of NumPy");
   if (version < 1 || version > 3)
-    throw Error(errc::unsupported, fmt::format("version {} of NumPy's array format", version), name, remedy_save);
+    throw Error(errc::unsupported, fmt::format("version {} of NumPy's array format", version), name,
+                "save it with numpy.lib.format.write_array(version=(1, 0))");
   std::array<unsigned char, 4> length{};
   bytes.read(reinterpret_cast<char*>(length.data()), version == 1 ? 2 : 4);
   const std::uint64_t header_bytes = std::uint64_t{length[0]} | std::uint64_t{length[1]} << 8U |
@@ -179,20 +248,21 @@ NpyArray read_npy(const std::string& name, const std::function<std::string_view(
   array.name = name;
   array.shape = header.take_shape();
   std::string_view type = header.type();
-  if (type.starts_with('>') && type != ">S" && element_bytes(name, type.substr(1)) > 1)
-    throw Error(errc::unsupported, fmt::format("an array of type '{}', in big-endian order", escape(type)), name,
-                remedy_save);
-  if (type.starts_with('<') || type.starts_with('>') || type.starts_with('|') || type.starts_with('='))
-    type.remove_prefix(1);
+  const bool big_endian = type.starts_with('>');
+  if (type.starts_with('<') || big_endian || type.starts_with('|') || type.starts_with('=')) type.remove_prefix(1);
   array.dtype = type;
-  std::uint64_t total = element_bytes(name, type);
-  for (const std::uint64_t s : array.shape) total = checked_mul(total, s, "an array");
-  if (header.fortran() && array.shape.size() > 1)
-    throw Error(errc::unsupported, "an array in Fortran's order", name, remedy_save);
+  const std::uint64_t element = element_bytes(name, type);
+  std::uint64_t elements = 1;
+  for (const std::uint64_t s : array.shape) elements = checked_mul(elements, s, "an array");
+  const std::uint64_t total = checked_mul(elements, element, "an array");
   require_memory(total, memory_limit, name);
   array.bytes = Array<std::byte>(total);
   bytes.read(reinterpret_cast<char*>(array.bytes.data()), total);
   bytes.require_end();
+  const bool is_bytes = type[0] == 'S', is_text = type[0] == 'U';
+  if (big_endian && !is_bytes) swap_bytes(array.bytes, is_text ? 4 : element);
+  const auto sides = std::count_if(array.shape.begin(), array.shape.end(), [](std::uint64_t n) { return n != 1; });
+  if (header.fortran() && sides > 1 && total != 0) array.bytes = in_c_order(array, element);
   return array;
 }
 

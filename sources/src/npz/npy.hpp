@@ -13,16 +13,18 @@
 
 namespace spmvpack::sources {
 
-/// The elements in C order, as they are in the file.
+/// The elements in C order.
 struct NpyArray {
   std::string name;   ///< for messages: "A.npz(data.npy)"
-  std::string dtype;  ///< without the byte order, which is the machine's: "i4", "f8", "S3", ...
+  std::string dtype;  ///< without the byte order, which is this machine's: "i4", "f8", "S3", ...
   std::vector<std::uint64_t> shape;
   Array<std::byte> bytes;
 
   [[nodiscard]] std::uint64_t size() const noexcept;
-  [[nodiscard]] std::string shape_text() const;
-  /// Throws Error(errc::bad_input) at this array; the remedy, unless given, is to save it again.
+  [[nodiscard]] std::string shape_text() const;  ///< as Python writes it: "(3,)", "(3, 4)"
+  /// Drops the elements whose first index is `n` or more; the memory stays allocated.
+  void truncate(std::uint64_t n) noexcept;
+  /// Throws Error(errc::bad_input) at this array; the remedy, unless given, is to have SciPy check the matrix.
   [[noreturn]] void fail(const std::string& what, const char* remedy = nullptr) const;
 
   /// Calls f with the elements' pointer if they are integers of one, two, four or eight bytes or booleans; returns
@@ -57,8 +59,9 @@ struct NpyArray {
 bool starts_npy(std::string_view start) noexcept;
 
 /// Reads the array called `name` from the blocks of bytes that `next_block` returns, of which an empty one is the last.
-/// Errors: errc::bad_input (no such array, or bytes that are missing or too many); errc::unsupported (Fortran order,
-/// another byte order, objects and structures); errc::out_of_memory: more than `memory_limit` bytes.
+/// Big-endian numbers are turned round, and an array in Fortran's order is put into C order, for which it is in memory
+/// twice. Errors: errc::bad_input (no such array, or bytes that are missing or too many); errc::unsupported (objects,
+/// structures and other types that are no numbers); errc::out_of_memory: more than `memory_limit` bytes.
 NpyArray read_npy(const std::string& name, const std::function<std::string_view()>& next_block,
                   std::uint64_t memory_limit);
 

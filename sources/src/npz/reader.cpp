@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <limits>
 #include <map>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "npz/npy.hpp"
@@ -18,22 +22,40 @@
 namespace spmvpack::sources {
 namespace {
 
+using namespace std::string_view_literals;
+
 constexpr std::uint64_t piece = 1 << 16;
 
-/// The arrays of a file, by name.
+/// What files of save_npz() have. Other members are not read.
+constexpr std::array known_arrays{"format"sv, "shape"sv, "data"sv, "indices"sv,
+                                  "indptr"sv, "row"sv,   "col"sv,  "offsets"sv};
+
+/// The known arrays of a file, by name, and what else it holds.
 class Members {
  public:
   explicit Members(std::string where) : where_(std::move(where)) {}
-  void add(const std::string& path, NpyArray array) {
-    if (!arrays_.emplace(path, std::move(array)).second)
-      throw Error(errc::bad_input, "the name is given to two arrays", fmt::format("{}({})", where_, escape(path)));
+  /// The name of the array that a member is; empty if it is none of the known ones.
+  static std::string_view array_name(std::string_view path) noexcept {
+    constexpr std::string_view ending = ".npy";
+    if (!path.ends_with(ending)) return {};
+    path.remove_suffix(ending.size());
+    const auto* const known = std::find(known_arrays.begin(), known_arrays.end(), path);
+    return known == known_arrays.end() ? std::string_view() : *known;
+  }
+  void add(std::string_view name, NpyArray array) {
+    if (!arrays_.emplace(name, std::move(array)).second)
+      throw Error(errc::bad_input, "the name is given to two arrays", fmt::format("{}({}.npy)", where_, name));
+  }
+  /// Notes a member that is not read.
+  void add_other(std::string_view path) {
+    constexpr std::uint64_t shown = 8;
+    constexpr std::size_t longest = 40;
+    if (others_++ < shown) other_names_ += (other_names_.empty() ? "" : ", ") + escape(path, longest);
   }
   /// Takes an array out. Error(errc::bad_input) if there is none.
-  NpyArray take(const std::string& name) {
-    const auto found = arrays_.find(name + ".npy");
-    if (found == arrays_.end())
-      throw Error(errc::bad_input, fmt::format("the file has no array '{}'", name), where_,
-                  "give a file of scipy.sparse.save_npz()");
+  NpyArray take(std::string_view name) {
+    const auto found = arrays_.find(name);
+    if (found == arrays_.end()) refuse_without(name);
     NpyArray array = std::move(found->second);
     arrays_.erase(found);
     return array;
@@ -41,13 +63,29 @@ class Members {
   [[nodiscard]] const std::string& where() const noexcept { return where_; }
 
  private:
+  [[noreturn]] void refuse_without(std::string_view name) const {
+    std::string held;
+    for (const auto& [other, array] : arrays_) held += (held.empty() ? "" : ", ") + other + ".npy";
+    if (others_ != 0) held += (held.empty() ? "" : ", ") + other_names_ + (others_ > 8 ? ", ..." : "");
+    const bool is_sparse = name != "format";
+    throw Error(errc::bad_input,
+                fmt::format("the file has no array '{}'{}{}", name, held.empty() ? "" : "; it holds ", held), where_,
+                is_sparse ? "scipy.sparse.load_npz() needs it, too: write the file again, whole"
+                          : "make it a sparse matrix of SciPy: scipy.sparse.csr_array(A) of a dense array, "
+                            "A.to_scipy_sparse() of pydata/sparse; and save that with scipy.sparse.save_npz()");
+  }
+
   std::string where_;
-  std::map<std::string, NpyArray> arrays_;
+  std::map<std::string, NpyArray, std::less<>> arrays_;
+  std::uint64_t others_ = 0;
+  std::string other_names_;  ///< of the first ones
 };
 
 /// The name of the format: bytes, or characters of four bytes.
 std::string format_name(const NpyArray& array) {
-  if (!array.shape.empty() || (array.dtype[0] != 'S' && array.dtype[0] != 'U')) array.fail("not the name of a format");
+  constexpr std::uint64_t longest = 256;
+  if (array.size() != 1 || (array.dtype[0] != 'S' && array.dtype[0] != 'U') || array.bytes.size() > longest)
+    array.fail("not the name of a format");
   const std::uint64_t width = array.dtype[0] == 'U' ? 4 : 1;
   std::string name;
   for (std::uint64_t i = 0; i < array.bytes.size(); ++i) {
@@ -62,34 +100,59 @@ std::string format_name(const NpyArray& array) {
 Array<std::uint64_t> indices_of(const NpyArray& array, int threads) {
   if (array.shape.size() != 1) array.fail(fmt::format("shape {}, expected a list", array.shape_text()));
   Array<std::uint64_t> all(array.size());
-  bool integers = true;
-  const bool known = array.as_integers([&]<class I>(const I* elements) {
-    if constexpr (sizeof(I) == 1)
-      integers = false;  // nobody counts in these
-    else
-      parallel_pieces(all.size(), piece, threads, [&](std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t k = first; k < last; ++k) all[k] = static_cast<std::uint64_t>(elements[k]);
-      });
+  const bool integers = array.dtype != "b1" && array.as_integers([&]<class I>(const I* elements) {
+    parallel_pieces(all.size(), piece, threads, [&](std::uint64_t first, std::uint64_t last) {
+      for (std::uint64_t k = first; k < last; ++k) {
+        if constexpr (std::is_signed_v<I>)
+          all[k] = static_cast<std::uint64_t>(std::int64_t{elements[k]});
+        else
+          all[k] = elements[k];
+      }
+    });
   });
-  if (!known || !integers) array.fail(fmt::format("type '{}', expected integers", array.dtype));
+  if (!integers) array.fail(fmt::format("type '{}', expected integers", array.dtype));
   return all;
+}
+
+/// An element of indices_of() as it is in the array.
+std::string number_text(const NpyArray& array, std::uint64_t element) {
+  return array.dtype[0] == 'i' ? fmt::format("{}", static_cast<std::int64_t>(element)) : fmt::format("{}", element);
+}
+
+/// Rows and columns, which fit what follows from them. Errors: errc::bad_input; errc::unsupported (not a matrix, or
+/// too many).
+SourceFacts read_shape(const NpyArray& shape, const std::string& where, int threads) {
+  const Array<std::uint64_t> sizes = indices_of(shape, threads);
+  constexpr std::uint64_t most = 64;  // as of an array
+  if (sizes.empty() || sizes.size() > most) shape.fail(fmt::format("{} dimensions, expected 2", sizes.size()));
+  for (const std::uint64_t size : sizes)
+    if (shape.dtype[0] == 'i' && static_cast<std::int64_t>(size) < 0)
+      shape.fail(fmt::format("the size {}, expected 0 or more", number_text(shape, size)));
+  if (sizes.size() == 1)
+    throw Error(errc::unsupported,
+                fmt::format("a sparse array of one dimension, of shape ({},): no matrix", number_text(shape, sizes[0])),
+                where, "make it a matrix of one row: A.reshape(1, -1), or of one column: A.reshape(-1, 1)");
+  if (sizes.size() > 2)
+    throw Error(errc::unsupported, fmt::format("a sparse array of {} dimensions, expected a matrix", sizes.size()),
+                where, "make it a matrix: A.reshape(A.shape[0], -1)");
+  require_dimensions(sizes[0], sizes[1], where);
+  return {.rows = sizes[0], .cols = sizes[1]};
 }
 
 void require_length(const NpyArray& array, std::uint64_t size, std::uint64_t expected) {
   if (size != expected) array.fail(fmt::format("{} elements, expected {}", size, expected));
 }
 
-/// The row (or column) of every entry, from the pointers to the first of each.
-Array<std::uint32_t> expand(const NpyArray& array, const Array<std::uint64_t>& pointers, std::uint64_t entries,
-                            int threads) {
-  const std::uint64_t n = pointers.size() - 1;
-  if (pointers[0] != 0 || pointers[n] != entries)
-    array.fail(fmt::format("it goes from {} to {}, expected 0 to {}", pointers[0], pointers[n], entries));
+/// The row (or column) of every entry, from the pointers to the first of each, of which the last is the number of
+/// entries.
+Array<std::uint32_t> expand(const NpyArray& array, const Array<std::uint64_t>& pointers, int threads) {
+  const std::uint64_t n = pointers.size() - 1, entries = pointers[n];
   Array<std::uint32_t> expanded(entries);
   parallel_pieces(n, piece, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i < last; ++i)
       if (pointers[i] > pointers[i + 1] || pointers[i + 1] > entries)
-        array.fail(fmt::format("element {} is {}, after {}", i + 1, pointers[i + 1], pointers[i]));
+        array.fail(fmt::format("element {} is {}, after {}, where the last is {}", i + 1,
+                               number_text(array, pointers[i + 1]), number_text(array, pointers[i]), entries));
   });
   parallel_pieces(n, piece, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i < last; ++i)
@@ -98,15 +161,89 @@ Array<std::uint32_t> expand(const NpyArray& array, const Array<std::uint64_t>& p
   return expanded;
 }
 
-/// Integers as f64. Throws for one that is not exact.
-Array<double> exact_values(const NpyArray& data, int threads) {
+/// What a file has besides its values.
+struct Structure {
+  std::string format;
+  NpyArray first_array, second_array;   ///< indptr and indices; row and col; offsets
+  Array<std::uint64_t> first, second;   ///< their elements; offsets modulo 2^64
+  std::uint64_t height = 1, width = 1;  ///< of blocks
+};
+
+/// The pointers and indices of csr, csc and bsr. The last pointer says how many entries there are: SciPy leaves out
+/// what lies behind them, and so is it here, of indices and data.
+void take_pointers(Members& members, const SourceFacts& facts, NpyArray& data, Structure& s, int threads) {
+  s.first_array = members.take("indptr");
+  s.second_array = members.take("indices");
+  s.first = indices_of(s.first_array, threads);
+  s.second = indices_of(s.second_array, threads);
+  if (s.format == "bsr") {
+    s.height = data.shape[1];
+    s.width = data.shape[2];
+    if (s.height == 0 || s.width == 0 || s.height >= max_dimension || s.width >= max_dimension ||
+        facts.rows % s.height != 0 || facts.cols % s.width != 0)
+      data.fail(fmt::format("blocks of {} x {} for {} x {}", s.height, s.width, facts.rows, facts.cols));
+  }
+  require_length(s.first_array, s.first.size(), (s.format == "csc" ? facts.cols : facts.rows / s.height) + 1);
+  require_length(s.second_array, s.second.size(), data.shape[0]);
+  const std::uint64_t used = s.first[s.first.size() - 1];
+  if (s.first[0] != 0 || used > s.second.size())
+    s.first_array.fail(fmt::format("it goes from {} to {}, expected from 0 to at most {}",
+                                   number_text(s.first_array, s.first[0]), number_text(s.first_array, used),
+                                   s.second.size()));
+  s.second.truncate(used);
+  data.truncate(used);
+}
+
+/// Throws for an offset that does not fit the signed indices that SciPy has for such a matrix: it would be another one
+/// there.
+void check_offsets(const Structure& s, const SourceFacts& facts) {
+  constexpr auto narrow = std::uint64_t{std::numeric_limits<std::int32_t>::max()},
+                 wide = std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+  const std::uint64_t most = std::max(facts.rows, facts.cols) <= narrow ? narrow : wide;
+  const bool is_signed = s.first_array.dtype[0] == 'i';
+  for (std::uint64_t d = 0; d < s.first.size(); ++d) {
+    const std::uint64_t offset = s.first[d];
+    if (offset <= most || (is_signed && ~offset <= most)) continue;
+    s.first_array.fail(fmt::format("offset {} is {}, beyond the matrix", d, number_text(s.first_array, offset)),
+                       "give offsets a signed type");
+  }
+}
+
+/// All arrays but the data, whose dimensions are those of the format.
+Structure take_structure(Members& members, std::string format, const SourceFacts& facts, NpyArray& data, int threads) {
+  Structure s;
+  s.format = std::move(format);
+  if (s.format == "dia") {
+    s.first_array = members.take("offsets");
+    s.first = indices_of(s.first_array, threads);
+    require_length(s.first_array, s.first.size(), data.shape[0]);
+    check_offsets(s, facts);
+    Array<std::uint64_t> sorted = s.first.clone();
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) s.first_array.fail("a diagonal comes twice");
+  } else if (s.format == "coo") {
+    s.first_array = members.take("row");
+    s.second_array = members.take("col");
+    s.first = indices_of(s.first_array, threads);
+    s.second = indices_of(s.second_array, threads);
+    require_length(s.first_array, s.first.size(), data.size());
+    require_length(s.second_array, s.second.size(), data.size());
+  } else {
+    take_pointers(members, facts, data, s, threads);
+  }
+  return s;
+}
+
+/// Integers as f64. Throws for one that is not exact, if used(k), as that of an entry is and fill is not.
+template <class Used>
+Array<double> exact_values(const NpyArray& data, int threads, Used&& used) {
   Array<double> values(data.size());
   const bool integers = data.as_integers([&]<class I>(const I* elements) {
     parallel_pieces(values.size(), piece, threads, [&](std::uint64_t first, std::uint64_t last) {
       for (std::uint64_t k = first; k < last; ++k) {
         values[k] = static_cast<double>(elements[k]);
         if constexpr (sizeof(I) == 8)  // a long double holds every integer
-          if (static_cast<long double>(values[k]) != static_cast<long double>(elements[k]))
+          if (static_cast<long double>(values[k]) != static_cast<long double>(elements[k]) && used(k))
             data.fail(fmt::format("f64 cannot hold the value {} of entry {}", elements[k], k),
                       "round the values, with astype(numpy.float64)");
       }
@@ -119,26 +256,26 @@ Array<double> exact_values(const NpyArray& data, int threads) {
   return values;
 }
 
-/// The diagonals of a matrix: element j of each is in column j. Elements outside the matrix are fill, and so are zeros.
+/// The row of element k of the diagonals, which are `width` wide: element j of each is in column j. If it is outside
+/// the matrix, as is element k then, that is too large.
+std::uint64_t row_of(const Structure& s, std::uint64_t width, std::uint64_t k) noexcept {
+  return k % width - s.first[k / width];
+}
+
+/// The diagonals of a matrix. Elements outside the matrix are fill, and so are zeros.
 template <class T>
-SourceMatrix assemble_diagonals(Members& members, SourceFacts facts, const NpyArray& data, const T* values,
-                                const TextOptions& options) {
-  const NpyArray offset_array = members.take("offsets");
-  const Array<std::uint64_t> offsets = indices_of(offset_array, options.threads);  // column - row, modulo 2^64
-  require_length(offset_array, offsets.size(), data.shape[0]);
-  Array<std::uint64_t> sorted = offsets.clone();
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) offset_array.fail("a diagonal comes twice");
+SourceMatrix assemble_diagonals(const Structure& s, SourceFacts facts, const NpyArray& data, const T* values,
+                                const AssemblyOptions& assembly) {
   const std::uint64_t width = data.shape[1], columns = std::min(width, facts.cols);
   const auto for_entries = [&](auto&& f) {
-    for (std::uint64_t d = 0; d < offsets.size(); ++d)
+    for (std::uint64_t d = 0; d < s.first.size(); ++d)
       for (std::uint64_t j = 0; j < columns; ++j)
-        if (const std::uint64_t row = j - offsets[d]; row < facts.rows && values[d * width + j] != T{0})
+        if (const std::uint64_t row = j - s.first[d]; row < facts.rows && values[d * width + j] != T{0})
           f(row, j, values[d * width + j]);
   };
   facts.entries = 0;
   for_entries([&](std::uint64_t, std::uint64_t, T) { ++facts.entries; });
-  require_memory(checked_mul(facts.entries, 8 + sizeof(T), "the diagonals"), options.memory_limit, "the diagonals");
+  require_memory(checked_mul(facts.entries, 8 + sizeof(T), "the diagonals"), assembly.memory_limit, "the diagonals");
   Array<std::uint32_t> rows(facts.entries), cols(facts.entries);
   Array<T> kept(facts.entries);
   std::uint64_t k = 0;
@@ -149,53 +286,43 @@ SourceMatrix assemble_diagonals(Members& members, SourceFacts facts, const NpyAr
   });
   return assemble_lists<T>(
       facts, [&](std::uint64_t i) { return std::uint64_t{rows[i]}; },
-      [&](std::uint64_t i) { return std::uint64_t{cols[i]}; }, [&](std::uint64_t i) { return kept[i]; },
-      {options.threads, options.memory_limit, members.where()});
+      [&](std::uint64_t i) { return std::uint64_t{cols[i]}; }, [&](std::uint64_t i) { return kept[i]; }, assembly);
 }
 
 /// The matrix with the values at `values`.
 template <class T>
-SourceMatrix assemble_npz(Members& members, const std::string& format, SourceFacts facts, const NpyArray& data,
-                          const T* values, const TextOptions& options) {
-  const AssemblyOptions assembly{options.threads, options.memory_limit, members.where()};
+SourceMatrix assemble_npz(const Structure& s, SourceFacts facts, const NpyArray& data, const T* values,
+                          const AssemblyOptions& assembly) {
   const auto value = [values](std::uint64_t k) { return values[k]; };
-  if (format == "dia") return assemble_diagonals(members, facts, data, values, options);
+  if (s.format == "dia") return assemble_diagonals(s, facts, data, values, assembly);
   facts.entries = data.size();
-  if (format == "coo") {
-    const NpyArray row_array = members.take("row"), col_array = members.take("col");
-    const Array<std::uint64_t> row = indices_of(row_array, options.threads),
-                               col = indices_of(col_array, options.threads);
-    require_length(row_array, row.size(), facts.entries);
-    require_length(col_array, col.size(), facts.entries);
+  if (s.format == "coo")
     return assemble_lists<T>(
-        facts, [&](std::uint64_t k) { return row[k]; }, [&](std::uint64_t k) { return col[k]; }, value, assembly);
-  }
-  const bool by_columns = format == "csc", blocks = format == "bsr";
-  const std::uint64_t height = blocks ? data.shape[1] : 1, width = blocks ? data.shape[2] : 1, area = height * width;
-  if (blocks && (area == 0 || facts.rows % height != 0 || facts.cols % width != 0))
-    data.fail(fmt::format("blocks of {} x {} for {} x {}", height, width, facts.rows, facts.cols));
-  const NpyArray pointer_array = members.take("indptr"), index_array = members.take("indices");
-  const Array<std::uint64_t> pointers = indices_of(pointer_array, options.threads),
-                             indices = indices_of(index_array, options.threads);
-  require_length(pointer_array, pointers.size(), (by_columns ? facts.cols : facts.rows / height) + 1);
-  require_length(index_array, indices.size(), facts.entries / area);
-  const Array<std::uint32_t> expanded = expand(pointer_array, pointers, indices.size(), options.threads);
-  if (blocks)
-    for (std::uint64_t b = 0; b < indices.size(); ++b)
-      if (indices[b] >= facts.cols / width)
-        index_array.fail(fmt::format("block {} is in block column {} of {}", b, static_cast<std::int64_t>(indices[b]),
-                                     facts.cols / width));
-  const auto major = [&](std::uint64_t k) { return std::uint64_t{expanded[k / area]} * height + k % area / width; };
-  const auto minor = [&](std::uint64_t k) { return indices[k / area] * width + k % width; };
-  return by_columns ? assemble_lists<T>(facts, minor, major, value, assembly)
-                    : assemble_lists<T>(facts, major, minor, value, assembly);
+        facts, [&](std::uint64_t k) { return s.first[k]; }, [&](std::uint64_t k) { return s.second[k]; }, value,
+        assembly);
+  const std::uint64_t area = s.height * s.width;
+  const Array<std::uint32_t> expanded = expand(s.first_array, s.first, assembly.threads);
+  if (s.format == "bsr")
+    for (std::uint64_t b = 0; b < s.second.size(); ++b)
+      if (s.second[b] >= facts.cols / s.width)
+        s.second_array.fail(fmt::format("block {} is in block column {} of {}", b,
+                                        static_cast<std::int64_t>(s.second[b]), facts.cols / s.width));
+  const auto major = [&](std::uint64_t k) { return std::uint64_t{expanded[k / area]} * s.height + k % area / s.width; };
+  const auto minor = [&](std::uint64_t k) { return s.second[k / area] * s.width + k % s.width; };
+  return s.format == "csc" ? assemble_lists<T>(facts, minor, major, value, assembly)
+                           : assemble_lists<T>(facts, major, minor, value, assembly);
 }
 
 }  // namespace
 
 bool is_npz(ByteStream& bytes) {
-  using namespace std::string_view_literals;
-  return bytes.peek(4) == "PK\x03\x04"sv;
+  constexpr std::size_t fixed = 30, length_at = 26;
+  if (!is_zip(bytes)) return false;
+  const std::string_view header = bytes.peek(fixed);
+  if (header.size() < fixed) return false;
+  const auto byte = [&](std::size_t i) { return std::size_t{static_cast<unsigned char>(header[i])}; };
+  const std::size_t length = byte(length_at) | byte(length_at + 1) << 8U;
+  return bytes.peek(fixed + length).substr(fixed).ends_with(".npy");
 }
 
 SourceMatrix read_npz(std::shared_ptr<ByteStream> bytes, const std::string& path, const TextOptions& options) {
@@ -205,38 +332,47 @@ SourceMatrix read_npz(std::shared_ptr<ByteStream> bytes, const std::string& path
   Members members(where);
   TextOptions left = limited;  // with the memory that the arrays leave
   read_zip(bytes, [&](const std::string& member, const std::function<std::string_view()>& next_block) {
+    const auto report = [&] { report_progress(options.progress, "read", bytes->file_position(), bytes->file_size()); };
+    const std::string_view array_name = Members::array_name(member);
+    if (array_name.empty()) {
+      report();
+      return members.add_other(member);
+    }
     const auto reporting = [&] {
-      report_progress(options.progress, "read", bytes->file_position(), bytes->file_size());
+      report();
       return next_block();
     };
-    NpyArray array = read_npy(fmt::format("{}({})", where, escape(member)), reporting, left.memory_limit);
+    NpyArray array = read_npy(fmt::format("{}({})", where, member), reporting, left.memory_limit);
     left.memory_limit -= std::min(left.memory_limit - 1, array.bytes.size());  // 0 would be all memory
-    members.add(member, std::move(array));
+    members.add(array_name, std::move(array));
   });
 
-  const NpyArray name = members.take("format");
-  const std::string format = format_name(name);
+  std::string format = format_name(members.take("format"));
   if (format != "csr" && format != "csc" && format != "coo" && format != "bsr" && format != "dia")
     throw Error(errc::unsupported, fmt::format("a sparse matrix in format '{}'", escape(format)), where,
                 "save it in csr: scipy.sparse.save_npz(path, A.tocsr())");
-  const NpyArray shape = members.take("shape");
-  const Array<std::uint64_t> sizes = indices_of(shape, options.threads);
-  if (sizes.size() != 2) shape.fail(fmt::format("{} dimensions, expected 2", sizes.size()));
+  SourceFacts facts = read_shape(members.take("shape"), where, options.threads);
   NpyArray data = members.take("data");
-  if (data.shape.size() != (format == "bsr" ? 3 : format == "dia" ? 2 : 1))
-    data.fail(fmt::format("shape {}", data.shape_text()));
+  const std::size_t dimensions = format == "bsr" ? 3 : format == "dia" ? 2 : 1;
+  if (data.shape.size() != dimensions)
+    data.fail(
+        fmt::format("shape {}, expected {} in format {}", data.shape_text(), counted(dimensions, "dimension"), format));
+  const Structure structure = take_structure(members, std::move(format), facts, data, options.threads);
+  const AssemblyOptions assembly{options.threads, left.memory_limit, where};
 
-  SourceFacts facts{.rows = sizes[0], .cols = sizes[1]};
   SourceMatrix source;
   if (data.dtype == "f8") {
-    source = assemble_npz(members, format, facts, data, data.as<double>(), left);
+    source = assemble_npz(structure, facts, data, data.as<double>(), assembly);
   } else if (data.dtype == "f4") {
-    source = assemble_npz(members, format, facts, data, data.as<float>(), left);
+    source = assemble_npz(structure, facts, data, data.as<float>(), assembly);
   } else {
-    const Array<double> values = exact_values(data, options.threads);
+    const bool diagonals = structure.format == "dia";
+    const Array<double> values = exact_values(data, options.threads, [&](std::uint64_t k) {
+      return !diagonals || (k % data.shape[1] < facts.cols && row_of(structure, data.shape[1], k) < facts.rows);
+    });
     data.bytes = {};
     facts.field = Field::integer;
-    source = assemble_npz(members, format, facts, data, values.data(), left);
+    source = assemble_npz(structure, facts, data, values.data(), assembly);
   }
   source.provenance.source = base_name(path);
   return source;
@@ -259,7 +395,8 @@ Array<double> read_npy_vector(ByteStream& bytes, const TextOptions& options) {
                "give an array of one column, one row or one dimension");
   require_memory(checked_add(array.bytes.size(), checked_mul(array.size(), 8, "the vector"), "the vector"),
                  limited.memory_limit, "the vector");
-  if (array.dtype != "f8" && array.dtype != "f4") return exact_values(array, options.threads);
+  if (array.dtype != "f8" && array.dtype != "f4")
+    return exact_values(array, options.threads, [](std::uint64_t) { return true; });
   Array<double> vector(array.size());
   const auto copy = [&](const auto* from) { std::copy(from, from + array.size(), vector.begin()); };
   array.dtype == "f8" ? copy(array.as<double>()) : copy(array.as<float>());
