@@ -24,7 +24,7 @@ RowLengths row_lengths(const CsrView& a) {
   RowLengths result;
   if (a.rows() == 0) return result;
   // Nearly all rows are short: they are counted by length, and the others sorted.
-  std::vector<std::uint64_t> count(65'536), long_rows;
+  CountedVector<std::uint64_t> count(65'536), long_rows;
   for (std::uint64_t i = 0; i < a.rows(); ++i) {
     const std::uint64_t length = a.row_length(i);
     const auto bin = static_cast<std::size_t>(std::bit_width(length));

@@ -108,7 +108,7 @@ void sort_row(std::uint32_t* cols, T* values, std::uint64_t n) {
     std::uint32_t col;
     T value;
   };
-  std::vector<Entry> row(n);
+  CountedVector<Entry> row(n);
   for (std::uint64_t k = 0; k < n; ++k) row[k] = {cols[k], values[k]};
   std::stable_sort(row.begin(), row.end(), [](const Entry& a, const Entry& b) { return a.col < b.col; });
   for (std::uint64_t k = 0; k < n; ++k) {

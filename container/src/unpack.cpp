@@ -69,7 +69,7 @@ CsrMatrix merge(const Container& container, format::Role role, std::span<const L
       std::uint32_t column;
       T value;
     };
-    std::vector<Entry> row;
+    CountedVector<Entry> row;
     for (std::uint64_t r = first; r < last; ++r) {
       const std::uint64_t begin = m.row_ptr[r], end = m.row_ptr[r + 1];
       const auto* const out_of_order =

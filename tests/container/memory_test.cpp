@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 
 #include "catch.hpp"
 #include "containers.hpp"
@@ -184,6 +186,15 @@ TEST_CASE("a plan is refused if it takes more memory than is allowed, in every l
     MemorySink enough;
     CHECK_NOTHROW(encoder::encode(a.view(), request, enough));
   }
+  // What grows with the longest row counts, too.
+  CsrMatrix row = allocate_csr(1, 1'000'000, 1'000'000, ValueType::f64);
+  row.row_ptr[0] = 0;
+  row.row_ptr[1] = row.nnz();
+  std::iota(row.col_idx.begin(), row.col_idx.end(), std::uint32_t{0});
+  std::fill(std::get<Array<double>>(row.values).begin(), std::get<Array<double>>(row.values).end(), 2.5);
+  MemorySink of_row;
+  CHECK_THROWS_WITH(encoder::encode(row.view(), {.strategy = "hyb", .threads = 2, .memory_limit = 4U << 20U}, of_row),
+                    Catch::StartsWith("planning hyb needs"));
   encoder::EncodeRequest request{.strategy = "csr", .transpose = true};
   request.memory_limit = a.view().bytes() / 2;
   MemorySink sink;

@@ -107,8 +107,8 @@ class WindowCutter {
   std::uint32_t segment_cols_;
   int shift_;  ///< log2 of segment_cols_, as a division takes longer; -1: no power of two
   RowWindow window_;
-  std::vector<CountedVector<RowPiece>> pieces_;  ///< of each segment
-  std::vector<std::uint32_t> of_row_, order_;    ///< the segments of a row; the pieces of a segment
+  CountedVector<CountedVector<RowPiece>> pieces_;  ///< of each segment
+  CountedVector<std::uint32_t> of_row_, order_;    ///< the segments of a row; the pieces of a segment
   FallingSort sort_;
 };
 
@@ -134,8 +134,8 @@ Blocked join_windows(CountedVector<RowWindow> windows, const ChunkOptions& optio
   out.segment_cols = options.segment_cols;
   out.chunk_rows = options.chunk_rows;
   out.block = block;
-  std::vector<Run> runs;
-  std::vector<std::uint32_t> shared_before(windows.size());
+  CountedVector<Run> runs;
+  CountedVector<std::uint32_t> shared_before(windows.size());
   std::size_t chunks = 0, shared_rows = 0;
   for (const RowWindow& window : windows) chunks += window.chunks.size(), shared_rows += window.shared.size();
   for (auto* const list : {&out.cl, &out.cs}) list->reserve(chunks);

@@ -68,7 +68,7 @@ constexpr std::uint32_t no_list = 0xFFFFFFFF;
 /// The lists of some slices, and the number of each slice's; no_list: its columns are offsets.
 struct SliceLists {
   Lists lists;
-  std::vector<std::uint32_t> of_slices;
+  CountedVector<std::uint32_t> of_slices;
   std::uint64_t uneven_steps = 0;
 };
 
@@ -127,11 +127,11 @@ void arrange_slices(const BlockRows& rows, std::uint64_t t, SliceLists& out, Col
 }
 
 /// The lists of all tasks, in their order.
-SliceLists join(std::vector<SliceLists> tasks, std::uint64_t slices) {
+SliceLists join(CountedVector<SliceLists> tasks, std::uint64_t slices) {
   SliceLists all;
   all.of_slices.reserve(slices);
   for (SliceLists& task : tasks) {
-    std::vector<std::uint32_t> number(task.lists.size());
+    CountedVector<std::uint32_t> number(task.lists.size());
     for (std::size_t i = 0; i < number.size(); ++i) number[i] = all.lists.add(task.lists[i]);
     for (const std::uint32_t list : task.of_slices) all.of_slices.push_back(list == no_list ? no_list : number[list]);
     all.uneven_steps += task.uneven_steps;
@@ -141,9 +141,9 @@ SliceLists join(std::vector<SliceLists> tasks, std::uint64_t slices) {
 }
 
 /// Makes the dictionary, with the values of its steps if they have any. Returns the first group of each list.
-std::vector<std::uint32_t> make_patterns(const Lists& lists, std::size_t block_bytes, ColumnsPlan& plan) {
+CountedVector<std::uint32_t> make_patterns(const Lists& lists, std::size_t block_bytes, ColumnsPlan& plan) {
   constexpr std::size_t step_bytes = 8;
-  std::vector<std::uint32_t> place(lists.size());
+  CountedVector<std::uint32_t> place(lists.size());
   for (std::size_t i = 0; i < lists.size(); ++i) {
     const std::uint64_t steps = lists[i].size() / (step_bytes + (plan.by_value ? block_bytes : 0)),
                         groups = div_up(steps, group_steps);
@@ -198,7 +198,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
   plan.block = rows.block();
   plan.by_value = by_value;
   const std::uint64_t slices = rows.slices();
-  std::vector<SliceLists> tasks(div_up(slices, ColumnsPlan::slices_per_task));
+  CountedVector<SliceLists> tasks(div_up(slices, ColumnsPlan::slices_per_task));
   plan.groups.resize(slices);
   plan.offsets_of.resize(slices);
   plan.offsets.resize(tasks.size());
@@ -208,7 +208,7 @@ std::optional<ColumnsPlan> plan_columns(const BlockRows& rows, bool by_value, in
   });
   if (given_up) return {};
   const SliceLists all = join(std::move(tasks), slices);
-  const std::vector<std::uint32_t> place = make_patterns(all.lists, block_bytes(rows), plan);
+  const CountedVector<std::uint32_t> place = make_patterns(all.lists, block_bytes(rows), plan);
   plan.uneven_steps = all.uneven_steps;
   plan.slices.resize(slices);
   for (std::uint64_t s = 0; s < slices; ++s) {

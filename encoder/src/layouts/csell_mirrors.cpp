@@ -101,7 +101,7 @@ class MirrorSearch {
 
  private:
   const Pairs<T>& pairs_;
-  std::vector<std::uint32_t> guesses_;  ///< for each block of a row
+  CountedVector<std::uint32_t> guesses_;  ///< for each block of a row
 };
 
 /// Calls f(row) for the block rows of a slice.
@@ -200,7 +200,8 @@ std::string references_of(std::uint32_t place, std::uint32_t groups, std::span<c
 struct Task {
   ReferenceLists lists;
   std::vector<const std::string*> in_order;
-  std::vector<std::uint32_t> list_of_slice;
+  CountedVector<std::uint32_t> list_of_slice;
+  CountedVector<std::uint16_t> of_steps;  ///< of the slice at hand
   std::uint64_t mirrored = 0, by_steps = 0;
   MemoryReservation counted;  ///< of the lists
 };
@@ -222,7 +223,8 @@ void refer(const Pairs<T>& pairs, const BlockRows& rows, std::uint64_t s, const 
       ++mirrored;
     });
   });
-  std::vector<std::uint16_t> of_steps;
+  CountedVector<std::uint16_t>& of_steps = task.of_steps;
+  of_steps.clear();
   if (steps != nullptr) {
     const LaneStarts first = first_blocks(rows, s);
     for (const Step& step : steps->steps()) {
@@ -249,11 +251,11 @@ void refer(const Pairs<T>& pairs, const BlockRows& rows, std::uint64_t s, const 
 }
 
 /// The dictionary of all tasks' lists, in their order.
-bool make_dictionary(std::vector<Task>& tasks, std::span<const Group> patterns, Mirrors& m) {
+bool make_dictionary(CountedVector<Task>& tasks, std::span<const Group> patterns, Mirrors& m) {
   ReferenceLists lists;
-  std::vector<std::uint32_t> places;
+  CountedVector<std::uint32_t> places;
   for (Task& task : tasks) {
-    std::vector<std::uint32_t> number;
+    CountedVector<std::uint32_t> number;
     for (const std::string* const list : task.in_order) {
       const auto [at, is_new] = lists.try_emplace(*list, static_cast<std::uint32_t>(places.size()));
       number.push_back(at->second);
@@ -309,7 +311,7 @@ std::optional<Mirrors> plan_mirrors(const BlockRows& rows, Source source, std::s
   m.references.resize(rows.matrix().nnz() / rows.block() / rows.block());
   m.slots.resize(slices.size());
   m.reference_bytes.resize(slices.size());
-  std::vector<Task> tasks(div_up(slices.size(), slices_per_task));
+  CountedVector<Task> tasks(div_up(slices.size(), slices_per_task));
   std::atomic<bool> given_up{false};
   dispatch(rows.matrix().value_type(), [&]<class T>(T) {
     const Pairs<T> pairs(rows, source);

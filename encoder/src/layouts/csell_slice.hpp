@@ -128,8 +128,8 @@ class SliceSteps {
   // By lane: its columns, their number, and how many have been taken.
   std::array<const std::uint32_t*, lanes> columns_{};
   std::array<std::uint32_t, lanes> length_{}, taken_{};
-  std::vector<Step> steps_, others_;
-  std::vector<std::uint32_t> entries_;
+  CountedVector<Step> steps_, others_;
+  CountedVector<std::uint32_t> entries_;
   SliceGroups groups_{};
   PerKind kinds_{}, widened_{};  ///< steps
 };

@@ -17,7 +17,7 @@ namespace spmvpack::encoder::layouts::csell_plans {
 struct Tables {
   std::uint64_t slices = 0;
   std::uint32_t block_values = 1;
-  std::vector<CountedVector<ValueKey>> values;  ///< the bits, rising
+  CountedVector<CountedVector<ValueKey>> values;  ///< the bits, rising
 
   /// Bytes of an entry's ids: one for each value of its block. 0 without tables.
   [[nodiscard]] std::uint32_t id_bytes(std::uint64_t slice) const {

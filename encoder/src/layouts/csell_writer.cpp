@@ -117,7 +117,7 @@ void CsellWriter::write_stream(const SliceSteps& steps, std::uint64_t s, const T
 
 void CsellWriter::fill_stream(std::uint64_t begin, std::span<std::byte> out) const {
   if (out.empty()) return;
-  std::vector<std::byte> bytes;
+  CountedVector<std::byte> bytes;
   std::optional<TileIds> ids;
   std::uint64_t tile = ~std::uint64_t{0};
   each_slice(&Slice::stream, begin, begin + out.size(), [&](const SliceSteps& steps, std::uint64_t s) {
@@ -176,7 +176,7 @@ void CsellWriter::fill_slots(std::uint64_t begin, std::span<std::byte> out) cons
   const CountedVector<Slice>& slices = p_.columns.slices;
   const auto after = std::upper_bound(slices.begin(), slices.end(), begin / unit,
                                       [](std::uint64_t at, const Slice& slice) { return at < slice.values; });
-  std::vector<bits_of<T>> whole;
+  CountedVector<bits_of<T>> whole;
   for (auto s = static_cast<std::uint64_t>(after - slices.begin()) - 1;
        s < slices.size() && std::uint64_t{slices[s].values} * unit < begin + out.size(); ++s) {
     whole.assign(p_.mirrors->slots[s] * slot_values(p_.columns.block), {});
@@ -206,7 +206,7 @@ void CsellWriter::fill_values(std::uint64_t begin, std::span<std::byte> out) con
       return fill_slots<T>(begin, out);
     default:
       if (out.empty()) return;
-      std::vector<bits_of<T>> whole;
+      CountedVector<bits_of<T>> whole;
       each_slice(&Slice::values, begin, begin + out.size(), [&](const SliceSteps& steps, std::uint64_t s) {
         const std::uint64_t n = BlockRows(a_, p_.columns.block).blocks(s) * p_.columns.block * p_.columns.block;
         whole.assign(round_up(n, unit / sizeof(T)), {});

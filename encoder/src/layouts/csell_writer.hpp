@@ -18,7 +18,7 @@ struct Slices {
   Source source = Source::raw;
   ColumnsPlan columns;
   Tables tables;
-  std::vector<Tile> tiles;
+  CountedVector<Tile> tiles;
   std::optional<Mirrors> mirrors;
   std::vector<ValueKey> single;  ///< the value's bits
 

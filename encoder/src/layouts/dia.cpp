@@ -74,7 +74,7 @@ struct Diagonals {
           if (values[k] == 0) f(diagonal_of(r, k), r);
     };
     // By diagonal; the rows of each come in order.
-    std::vector<std::uint64_t> place(offsets.size() + 1);
+    CountedVector<std::uint64_t> place(offsets.size() + 1);
     each([&](std::size_t d, std::uint64_t) { ++place[d + 1]; });
     for (std::size_t d = 0; d < offsets.size(); ++d) place[d + 1] += place[d];
     CountedVector<std::uint64_t> slots(place.back());

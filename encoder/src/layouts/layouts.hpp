@@ -148,7 +148,7 @@ void fill_pieces(std::uint64_t count, BeginOf&& begin_of, std::uint64_t begin, s
     i += behind ? 0 : half;
     n = behind ? half : n - half;
   }
-  std::vector<std::byte> whole;
+  CountedVector<std::byte> whole;
   for (; i < count && begin_of(i) < end; ++i) {
     const std::uint64_t at = begin_of(i), size = begin_of(i + 1) - at;
     if (begin <= at && at + size <= end) {

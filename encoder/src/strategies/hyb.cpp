@@ -12,7 +12,7 @@ namespace {
 /// three times as fast as COO.
 std::uint64_t ell_width(const CsrView& a, std::uint64_t longest) {
   constexpr std::uint64_t relative_speed = 3, breakeven = 4096;
-  std::vector<std::uint64_t> rows(longest + 2);  // of each length
+  CountedVector<std::uint64_t> rows(longest + 2);  // of each length
   for (std::uint64_t r = 0; r < a.rows(); ++r) ++rows[a.row_length(r)];
   std::uint64_t width = 0, filled = a.rows() - rows[0];
   while (filled >= breakeven && filled * relative_speed >= a.rows()) filled -= rows[++width];

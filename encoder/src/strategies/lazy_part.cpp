@@ -39,7 +39,7 @@ void copy_placed(const CsrView& a, const Cut& cut, CsrMatrix& to, int threads) {
   const std::uint64_t begin = cut.begin, end = begin + cut.cols.map.count;
   auto& values = std::get<Array<T>>(to.values);
   parallel_pieces(to.rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> row;  // column of the part, entry
+    CountedVector<std::pair<std::uint32_t, std::uint64_t>> row;  // column of the part, entry
     for (std::uint64_t i = first; i < last; ++i) {
       row.clear();
       for (std::uint64_t k = a.row_ptr(cut.rows[i]); k < a.row_ptr(cut.rows[i] + std::uint64_t{1}); ++k)

@@ -99,13 +99,13 @@ std::uint64_t cut_sorted(const CsrView& a, const Segments& segments, std::uint64
   return count;
 }
 
-std::vector<SegmentRows> rows_of_segments(const CsrView& a, const Segments& segments, int threads) {
+CountedVector<SegmentRows> rows_of_segments(const CsrView& a, const Segments& segments, int threads) {
   struct Task {
     Array<Piece> pieces;
-    MemoryReservation counted;                 // what is used of them
-    std::vector<std::uint64_t> rows, entries;  // of each segment; then of those before
+    MemoryReservation counted;                   // what is used of them
+    CountedVector<std::uint64_t> rows, entries;  // of each segment; then of those before
   };
-  std::vector<Task> tasks(div_up(a.rows(), task_rows));
+  CountedVector<Task> tasks(div_up(a.rows(), task_rows));
   parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
     Task& task = tasks[t];
     const std::uint64_t begin = t * task_rows, end = std::min(a.rows(), begin + task_rows);
@@ -121,7 +121,7 @@ std::vector<SegmentRows> rows_of_segments(const CsrView& a, const Segments& segm
     task.entries.resize(segments.count());
     for (const Piece& p : task.pieces) ++task.rows[p.segment], task.entries[p.segment] += p.length;
   });
-  std::vector<SegmentRows> all(segments.count());
+  CountedVector<SegmentRows> all(segments.count());
   for (std::size_t s = 0; s < all.size(); ++s) {
     std::uint64_t rows = 0, entries = 0;
     for (Task& task : tasks) {
@@ -162,7 +162,7 @@ Plan plan_segments(std::string name, const CsrView& a, const Segments& segments,
                 {}, fmt::format("set {}.cols to {} or more", name, div_up(segments.cols, format::max_parts)));
   Plan plan;
   plan.strategy = std::move(name);
-  std::vector<SegmentRows> all = rows_of_segments(a, segments, options.threads);
+  CountedVector<SegmentRows> all = rows_of_segments(a, segments, options.threads);
   for (std::uint64_t s = 0; s < all.size(); ++s) {
     if (all[s].rows.empty()) continue;
     Cut part{indices_of(std::move(all[s].rows), a.rows()), segments.indices(s), std::move(all[s].row_ptr)};

@@ -112,9 +112,9 @@ std::vector<std::uint64_t> lengths_to_try(std::uint64_t longest) {
 
 std::vector<ShortRows> count_short_rows(const CsrView& a, std::span<const std::uint64_t> lengths,
                                         std::uint64_t sell_rows, int threads) {
-  std::vector<std::vector<ShortRows>> tasks(div_up(a.rows(), rows_per_task));
+  CountedVector<CountedVector<ShortRows>> tasks(div_up(a.rows(), rows_per_task));
   parallel_for(tasks.size(), threads, [&](std::uint64_t t) {
-    std::vector<ShortRows> own(lengths.size() + 1);
+    CountedVector<ShortRows> own(lengths.size() + 1);
     for (std::uint64_t r = t * rows_per_task; r < std::min(a.rows(), (t + 1) * rows_per_task); ++r) {
       const std::uint64_t length = a.row_length(r);
       std::size_t i = 0;
