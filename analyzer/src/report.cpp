@@ -75,7 +75,8 @@ std::optional<double> encode_seconds(const Report& report, std::string_view stra
 
 /// Times relative to csr's, after how many multiplies encoding pays, and what auto chooses. A layout that it takes
 /// without fill is shown as it takes it.
-void recommend(Report& report, std::uint64_t csr_bytes, std::vector<std::optional<Harmless>>& harmless) {
+void recommend(const CsrView& a, Report& report, std::uint64_t csr_bytes,
+               std::vector<std::optional<Harmless>>& harmless) {
   const auto csr = std::find_if(report.layouts.begin(), report.layouts.end(),
                                 [](const LayoutCost& cost) { return cost.name == "csr"; });
   const bool has_csr = csr != report.layouts.end() && csr->predicted_seconds > 0;
@@ -104,6 +105,7 @@ void recommend(Report& report, std::uint64_t csr_bytes, std::vector<std::optiona
     compare(taken->cost);
     report.layouts[choice.index] = std::move(taken->cost);
   }
+  report.reason += encoder::weighing_text(a);
   const LayoutCost& best = report.layouts[report.recommended];
   report.recommended_encode_seconds = encode_seconds(report, "auto", best);
   report.recommended_pays_after = pays_after(report.recommended_encode_seconds, best);
@@ -175,7 +177,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const std::shar
     LayoutCost cost = cost_of(plan, a.rows(), report.x_sectors, options);
     cost.name = strategy.name;
     cost.reproduction = strategy.reproduction;
-    cost.by_name_only = strategy.by_name_only;
+    cost.by_name_only = !encoder::is_weighed(strategy, a, options.aim);
     cost.file_bytes = file_bytes_as(plan, strategy);
     relate(cost, a.nnz(), csr_bytes);
     return cost;
@@ -187,9 +189,12 @@ Report report_of(const CsrView& a, const Provenance& provenance, const std::shar
       report.refused.push_back({strategy.name, "it is made for CPUs; the report for --target host has it", true});
       continue;
     }
-    if (strategy.by_name_only && !options.by_name_only && encoder::settings_of(strategy, options.settings).empty()) {
-      report.refused.push_back(
-          {strategy.name, "auto never takes it; spmvpack report --details has it", strategy.reproduction, true});
+    const bool is_asked_for = options.by_name_only || !encoder::settings_of(strategy, options.settings).empty();
+    if (!is_asked_for && strategy.name != "csr" && !encoder::is_weighed(strategy, a, options.aim)) {
+      report.refused.push_back({strategy.name,
+                                fmt::format("auto never takes it{}; spmvpack report --details has it",
+                                            strategy.by_name_only ? "" : encoder::weighing_text(a)),
+                                strategy.reproduction, true});
       continue;
     }
     const MemoryScope planning("planning " + strategy.name);
@@ -210,7 +215,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const std::shar
       report.refused.push_back({strategy.name, e.message(), strategy.reproduction});
     }
   }
-  recommend(report, csr_bytes, harmless);
+  recommend(a, report, csr_bytes, harmless);
   report.recommended_file_bytes = as_auto[report.recommended];
   if (options.transpose) report.transpose = transpose_cost(a, report.facts.bitwise_symmetry(), options);
   report.data_reduction_pjds = pjds_data_reduction(report.layouts, a.nnz());

@@ -14,6 +14,37 @@ namespace {
 
 constexpr std::uint64_t rows_per_task = 4096;
 
+/// The same for so few entries that counts of all columns would take more memory than they do: they are sorted.
+template <class T>
+void transpose_few(const CsrView& a, CsrMatrix& t, int threads) {
+  struct Entry {
+    std::uint32_t column, row;
+    std::uint64_t k;
+  };
+  CountedVector<Entry> entries(a.nnz());
+  for (std::uint64_t k = 0, row = 0; k < a.nnz(); ++k) {
+    if (a.row_ptr(row + 1) <= k) row = a.row_of(k);
+    entries[k] = {a.col_idx()[k], static_cast<std::uint32_t>(row), k};
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& x, const Entry& y) { return x.column != y.column ? x.column < y.column : x.k < y.k; });
+  auto& values = std::get<Array<T>>(t.values);
+  for (std::uint64_t k = 0; k < a.nnz(); ++k) {
+    t.col_idx[k] = entries[k].row;
+    std::memcpy(&values[k], a.values<T>() + entries[k].k, sizeof(T));  // the bits, of a signalling NaN, too
+  }
+  constexpr std::uint64_t columns_per_task = std::uint64_t{1} << 16;
+  parallel_pieces(a.cols() + 1, columns_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    auto at = static_cast<std::uint64_t>(
+        std::partition_point(entries.begin(), entries.end(), [&](const Entry& e) { return e.column < first; }) -
+        entries.begin());
+    for (std::uint64_t c = first; c < last; ++c) {
+      while (at < entries.size() && entries[at].column < c) ++at;
+      t.row_ptr[c] = at;
+    }
+  });
+}
+
 template <class T>
 void transpose_into(const CsrView& a, CsrMatrix& t, int threads) {
   // Each piece of A's entries counts its own columns and then knows where its entries go: the order of A's rows is kept
@@ -95,7 +126,9 @@ bool mirrors_itself(const CsrView& a, bool skew, int threads) {
 
 CsrMatrix transposed(const CsrView& a, int threads) {
   CsrMatrix t = allocate_csr(a.cols(), a.rows(), a.nnz(), a.value_type());
-  dispatch(a.value_type(), [&]<class T>(T) { transpose_into<T>(a, t, threads); });
+  constexpr std::uint64_t columns_of_entry = 16;
+  const bool few = a.nnz() < a.cols() / columns_of_entry;
+  dispatch(a.value_type(), [&]<class T>(T) { (few ? transpose_few<T> : transpose_into<T>)(a, t, threads); });
   return t;
 }
 

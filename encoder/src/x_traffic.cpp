@@ -88,7 +88,7 @@ class Cache {
 
   std::uint64_t sets_;
   Array<std::uint32_t> tags_;
-  std::vector<std::uint32_t> first_;  // the lines that found room in their set, in order
+  CountedVector<std::uint32_t> first_;  // the lines that found room in their set, in order
 };
 
 /// The distinct lines of all entries.
@@ -139,8 +139,10 @@ std::uint64_t lines_of_many_caches(const CsrView& a, const Groups& of, std::uint
                                    int shift, int threads) {
   struct Scratch {
     Array<std::uint32_t> seen;  // the group that touched a line last, plus one; there are less than 2^32 of them
+    CountedVector<std::uint32_t> sorted;  // lines of a group
     Cache cache{0};
   };
+  const bool few_entries = a.nnz() < lines / 64;  // a table of all lines would be larger than the matrix
   std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
   const std::uint64_t groups = div_up(of.all, of.size);
   const std::uint64_t groups_per_task = div_up(of.are_rows ? rows_per_piece : entries_per_piece, of.size);
@@ -156,14 +158,19 @@ std::uint64_t lines_of_many_caches(const CsrView& a, const Groups& of, std::uint
     for (std::uint64_t g = task * groups_per_task; g < std::min((task + 1) * groups_per_task, groups); ++g) {
       const std::uint32_t* column = a.col_idx() + first_entry(g);
       const std::uint32_t* const end = a.col_idx() + first_entry(g + 1);
-      if (fits || static_cast<std::uint64_t>(end - column) <= sets * ways) {
-        if (mine.seen.empty()) mine.seen = Array<std::uint32_t>(lines, 0);
-        const auto mark = static_cast<std::uint32_t>(g + 1);
-        for (; column != end; ++column) count += std::exchange(mine.seen[*column >> shift], mark) != mark ? 1 : 0;
-      } else {
+      if (!fits && static_cast<std::uint64_t>(end - column) > sets * ways) {
         if (mine.cache.sets() == 0) mine.cache = Cache(sets);
         mine.cache.clear();
         count += mine.cache.run(column, end, shift);
+      } else if (few_entries) {
+        mine.sorted.resize(static_cast<std::size_t>(end - column));
+        std::transform(column, end, mine.sorted.begin(), [shift](std::uint32_t c) { return c >> shift; });
+        std::sort(mine.sorted.begin(), mine.sorted.end());
+        count += static_cast<std::uint64_t>(std::unique(mine.sorted.begin(), mine.sorted.end()) - mine.sorted.begin());
+      } else {
+        if (mine.seen.empty()) mine.seen = Array<std::uint32_t>(lines, 0);
+        const auto mark = static_cast<std::uint32_t>(g + 1);
+        for (; column != end; ++column) count += std::exchange(mine.seen[*column >> shift], mark) != mark ? 1 : 0;
       }
     }
     total += count;

@@ -184,6 +184,43 @@ TEST_CASE("what auto never takes is planned if asked for, by a setting of its ow
   }
 }
 
+TEST_CASE("the report of a hypersparse matrix takes what auto takes, and leaves out what it does not weigh") {
+  SourceMatrix source;
+  source.matrix = allocate_csr(1'000'000, 50, 2, ValueType::f64);
+  std::fill(source.matrix.row_ptr.begin(), source.matrix.row_ptr.end(), std::uint64_t{0});
+  source.matrix.row_ptr[1'000'000] = 2;
+  source.matrix.col_idx[0] = 3;
+  source.matrix.col_idx[1] = 7;
+  std::get<Array<double>>(source.matrix.values)[0] = 1;
+  std::get<Array<double>>(source.matrix.values)[1] = 2;
+  for (const encoder::Objective optimize : {encoder::Objective::time, encoder::Objective::bytes}) {
+    const bool by_bytes = optimize == encoder::Objective::bytes;
+    ReportOptions options;
+    options.aim.optimize = optimize;
+    options.memory_limit = source.matrix.view().bytes() + (2U << 20U);
+    const Report report = make_report(source, options);
+    std::vector<std::string> names;
+    for (const LayoutCost& cost : report.layouts) names.push_back(cost.name);
+    CHECK(names ==
+          (by_bytes ? std::vector<std::string>{"csr", "coo", "ccoo"} : std::vector<std::string>{"csr", "coo"}));
+    CHECK(names.at(report.recommended) == "coo");
+    const encoder::Plan plan = encoder::find_strategy("auto").plan(source.matrix, {.aim = options.aim});
+    CHECK(plan.strategy == "coo");
+    CHECK(plan.reason == report.reason);
+    CHECK(report.layouts[0].by_name_only);
+    CHECK(
+        to_text(report, Detail::full)
+            .find(
+                "\nNo csell: auto never takes it, as nearly all rows are empty; spmvpack report --details has it\n") !=
+        std::string::npos);
+  }
+  ReportOptions asked;
+  asked.settings = {{"sell.c", "4"}};
+  const Report report = make_report(source, asked);
+  CHECK(std::any_of(report.layouts.begin(), report.layouts.end(), [](const auto& of) { return of.name == "sell"; }));
+  CHECK(report.layouts[report.recommended].name == "coo");
+}
+
 TEST_CASE("of a layout whose fill reads x, what is weighed is the plan without fill") {
   // Nine of ten pairs of columns are whole: blocks of two take fewer bytes than single columns, but have fill.
   constexpr std::uint64_t rows = 2000, per_row = 19;

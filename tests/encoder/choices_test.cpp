@@ -133,4 +133,51 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("of a hypersparse matrix auto takes coordinates, and plans take memory for entries alone") {
+  constexpr std::uint64_t size = 2'000'000, limit = 4U << 20U;
+  struct Shape {
+    std::uint64_t rows, cols, entries;
+    bool side_by_side;  // 20 rows have them all, next to one another; else they are all over the matrix
+  };
+  for (const Shape& shape : {Shape{size, size, 0, false}, Shape{size, size, 10, false}, Shape{size, size, 2000, false},
+                             Shape{size, 100, 2000, true}, Shape{size, 1, 7, false}, Shape{10, size, 10, false}}) {
+    CsrMatrix m = allocate_csr(shape.rows, shape.cols, shape.entries, ValueType::f64);
+    auto& values = std::get<Array<double>>(m.values);
+    for (std::uint64_t r = 0, k = 0; r <= shape.rows; ++r) {
+      m.row_ptr[r] = k;
+      if (r == shape.rows) break;
+      const std::uint64_t end = shape.side_by_side ? std::min<std::uint64_t>(r < 20 ? (r + 1) * 100 : 2000, 2000)
+                                                   : (r + 1) * shape.entries / shape.rows;
+      for (; k < end; ++k) {
+        m.col_idx[k] = static_cast<std::uint32_t>(shape.side_by_side ? k % 100 : k * 7919 * 199 % shape.cols);
+        values[k] = shape.side_by_side ? 1.5 : static_cast<double>(k + 1);
+      }
+    }
+    m.view().check();
+    const bool hypersparse = shape.rows == size;
+    CAPTURE(shape.rows, shape.cols, shape.entries, shape.side_by_side);
+    CHECK(encoder::is_hypersparse(m) == hypersparse);
+    for (const char* const target : {"gpu", "host"})
+      for (const encoder::Objective optimize : {encoder::Objective::time, encoder::Objective::bytes}) {
+        const bool by_bytes = optimize == encoder::Objective::bytes;
+        CAPTURE(target, by_bytes);
+        encoder::EncodeRequest request{.aim = {.optimize = optimize}, .threads = 2, .memory_limit = limit};
+        encoder::set_target(request.aim, target);
+        MemorySink sink;
+        const encoder::EncodeResult result = encoder::encode(m.view(), request, sink);
+        CHECK(result.device_bytes <= 16 * shape.entries + (hypersparse ? 0 : 200));
+        if (!hypersparse) continue;
+        CHECK(result.plan.strategy == (by_bytes && shape.side_by_side ? "ccoo" : "coo"));
+        CHECK(result.plan.reason.ends_with("as nearly all rows are empty"));
+        if (by_bytes && shape.side_by_side) CHECK(result.device_bytes < 8 * shape.entries);
+        CHECK(result.plan.beside_csr.has_value() == !by_bytes);
+      }
+  }
+  // One entry more than one in a thousand rows, and a row less than a million.
+  CsrMatrix m = allocate_csr(size, 3, 2001, ValueType::f64);
+  CHECK_FALSE(encoder::is_hypersparse(m));
+  CHECK_FALSE(encoder::is_hypersparse(allocate_csr(999'999, 3, 1, ValueType::f64)));
+  CHECK(encoder::is_hypersparse(allocate_csr(1'000'000, 3, 1000, ValueType::f64)));
+}
+
 }  // namespace spmvpack::test

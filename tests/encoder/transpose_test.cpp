@@ -135,6 +135,22 @@ TEST_CASE("a matrix is transposed with the bits of its values, on any number of 
   }
   for (const NamedMatrix& m : random_matrices<float>(82, 4))
     REQUIRE(equal_bits(transposed(m.matrix, 3), naive_transpose<float>(m.matrix)));
+  // So few entries that nothing is counted for each column.
+  std::mt19937_64 rng(83);
+  for (const std::uint64_t cols : {100'000U, 65'536U, 200'001U}) {
+    Entries entries{{{0, 0}, 1}, {{9, cols - 1}, -0.0}, {{8, cols - 1}, std::numeric_limits<double>::quiet_NaN()}};
+    for (std::uint64_t k = 0; k < 3000; ++k) entries[{rng() % 4 * 2, rng() % (cols / 3)}] = 1 + static_cast<double>(k);
+    const CsrMatrix a = make_csr(10, cols, entries), expected = naive_transpose<double>(a);
+    for (const int threads : {1, 3}) {
+      const MemoryScope memory(expected.view().bytes() + (std::uint64_t{1} << 18U), "the transpose");
+      const CsrMatrix t = transposed(a, threads);
+      REQUIRE(equal_bits(t, expected));
+      REQUIRE(equal_bits(transposed(t, threads), a));
+    }
+  }
+  const CsrMatrix none = transposed(make_csr(3, 100'000, Entries{}), 2);
+  REQUIRE(none.row_ptr.size() == 100'001);
+  REQUIRE(std::all_of(none.row_ptr.begin(), none.row_ptr.end(), [](std::uint64_t p) { return p == 0; }));
 }
 
 TEST_CASE("symmetry is bit for bit") {

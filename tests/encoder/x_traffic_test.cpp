@@ -199,6 +199,17 @@ TEST_CASE("groups of entries have a cache each, wherever rows end") {
   CHECK(estimate(a, {.bytes = 4096, .entries_per_cache = a.nnz()}) == estimate(a, {.bytes = 4096}));
 }
 
+TEST_CASE("where columns are many more than entries, caches are as exact, and take no memory for each column") {
+  constexpr std::uint64_t cols = 40'000'000;
+  for (const CsrMatrix& a : {uniform(3'000, cols, 3, 1), skewed(3'000, cols, 3, 2)})
+    for (const XCache& cache :
+         {XCache{.bytes = 4096, .rows_per_cache = 7}, XCache{.bytes = 1U << 19U, .rows_per_cache = 1024},
+          XCache{.bytes = 1U << 30U, .rows_per_cache = 1024}, XCache{.bytes = 1U << 19U, .entries_per_cache = 256}}) {
+      const MemoryScope memory(8U << 20U, "the traffic of x");
+      CHECK(estimate(a, cache) == exact_lru(a, cache));
+    }
+}
+
 TEST_CASE("a line is a power of two of elements") {
   const CsrMatrix a = banded(10, {0});
   for (const auto& [line, element] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{

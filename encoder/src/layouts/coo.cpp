@@ -39,11 +39,12 @@ void fill(const PartPlan& /*plan*/, const CsrView& a, std::size_t section, std::
 }  // namespace
 }  // namespace coo_plans
 
-extern const LayoutEncoder coo{"coo",
-                               "coordinates: row, column and value of every entry",
-                               "nearly all rows empty; otherwise larger than csr",
-                               {},
-                               coo_plans::plan,
-                               coo_plans::fill};
+extern const LayoutEncoder coo{.name = "coo",
+                               .summary = "coordinates: row, column and value of every entry",
+                               .suits = "nearly all rows empty; otherwise larger than csr",
+                               .settings = {},
+                               .plan = coo_plans::plan,
+                               .fill = coo_plans::fill,
+                               .empty_rows = EmptyRows::in_a_pass};
 
 }  // namespace spmvpack::encoder::layouts

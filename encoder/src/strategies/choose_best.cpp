@@ -47,6 +47,22 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Ob
   return choice;
 }
 
+bool is_hypersparse(const CsrView& a) noexcept {
+  constexpr std::uint64_t least_rows = 1'000'000, rows_of_entry = 1000;
+  return a.rows() >= least_rows && a.nnz() <= a.rows() / rows_of_entry;
+}
+
+bool is_weighed(const Strategy& strategy, const CsrView& a, const Aim& aim) noexcept {
+  if (strategy.chooses || strategy.by_name_only || !strategy.suits_target(aim.target)) return false;
+  if (!is_hypersparse(a)) return true;
+  return strategy.empty_rows == EmptyRows::in_a_pass ||
+         (strategy.empty_rows == EmptyRows::in_turn && aim.optimize == Objective::bytes);
+}
+
+std::string_view weighing_text(const CsrView& a) noexcept {
+  return is_hypersparse(a) ? ", as nearly all rows are empty" : "";
+}
+
 std::optional<Plan> plan_without_fill(const Strategy& strategy, const Plan& plan, const CsrView& a,
                                       const PlanOptions& options) {
   const auto& [name, value] = strategy.without_fill;
@@ -77,27 +93,29 @@ class Weighing {
         times_(times),
         by_time_(options.aim.optimize == Objective::time),
         csr_bytes_(spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type())) {
-    std::copy_if(all.begin(), all.end(), std::back_inserter(strategies_), [&](const Strategy& s) {
-      return !s.chooses && !s.by_name_only && s.suits_target(options.aim.target);
-    });
+    std::copy_if(all.begin(), all.end(), std::back_inserter(strategies_),
+                 [&](const Strategy& s) { return is_weighed(s, a, options.aim) || s.name == "csr"; });
     options_.only_own = true;
     if (!options_.values) options_.values = ValueTable::count(a, options.threads);
     if (by_time_) x_ = x_sectors(a, options.threads, profile_of(options.aim).x_caches);
     made_.resize(strategies_.size());
     plans_.resize(strategies_.size());
     for (const Strategy& s : strategies_) candidates_.push_back({s.name});
-    Survey survey = survey_of(a, options_.values, options.threads);
-    survey.fewest_bytes = !by_time_;
-    survey.device = profile_of(options.aim).device;
+    std::optional<Survey> survey;
     for (std::size_t i = 0; i < strategies_.size(); ++i) {
       const Strategy& s = strategies_[i];
       if (!s.least || !settings_of(s, options.settings).empty()) {
         make(i);
         continue;
       }
-      const Least least = s.least(survey);
+      if (!survey) {
+        survey = survey_of(a, options_.values, options.threads);
+        survey->fewest_bytes = !by_time_;
+        survey->device = profile_of(options.aim).device;
+      }
+      const Least least = s.least(*survey);
       candidates_[i].device_bytes = least.device_bytes;
-      candidates_[i].seconds = seconds_of(work_of(survey, least, x_));
+      candidates_[i].seconds = seconds_of(work_of(*survey, least, x_));
     }
   }
 
@@ -160,7 +178,7 @@ class Weighing {
         plan = std::move(*harmless);
       candidate.device_bytes = plan.device_bytes();
       candidate.seconds = seconds_of(work_of(plan, a_.rows(), x_));
-      candidate.fill_reads_x = plan.fill_reads_x();
+      candidate.fill_reads_x = plan.fill_reads_x() || !is_weighed(strategies_[i], a_, options_.aim);
       plans_[i] = std::move(plan);
     } catch (const Error& e) {
       if (!is_refusal(e)) throw;
@@ -189,9 +207,9 @@ class Weighing {
 
 Plan plan_best(const std::vector<Strategy>& all, const CsrView& a, const PlanOptions& options) {
   Weighing weighing(all, a, options, 0);
-  Choice choice = weighing.make_best();
+  const Choice choice = weighing.make_best();
   Plan plan = weighing.take(choice.index);
-  plan.reason = std::move(choice.reason) + plan.made_with_text();
+  plan.reason = fmt::format("{}{}{}", choice.reason, plan.made_with_text(), weighing_text(a));
   plan.beside_csr = choice.beside_csr;
   return plan;
 }

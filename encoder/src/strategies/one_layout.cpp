@@ -18,7 +18,8 @@ Strategy one_layout(const LayoutEncoder& layout) {
           .aims = layout.aims,
           .reproduction = layout.reproduction,
           .hosts_only = layout.hosts_only,
-          .without_fill = {std::string(layout.without_fill.first), std::string(layout.without_fill.second)}};
+          .without_fill = {std::string(layout.without_fill.first), std::string(layout.without_fill.second)},
+          .empty_rows = layout.empty_rows};
 }
 
 }  // namespace spmvpack::encoder::strategy

@@ -30,7 +30,7 @@ struct PartCost {
 struct LayoutCost {
   std::string name;
   bool reproduction = false;                     ///< encoder::Strategy::reproduction
-  bool by_name_only = false;                     ///< encoder::Strategy::by_name_only, which `auto` never takes
+  bool by_name_only = false;                     ///< `auto` never takes it: not encoder::is_weighed()
   std::uint64_t device_bytes = 0;                ///< what a multiply reads of the matrix
   std::uint64_t file_bytes = 0;                  ///< the file that encode() writes with these settings and codec none
   std::optional<std::uint64_t> workspace_bytes;  ///< of one multiply, from ReportOptions::workspace
@@ -104,8 +104,9 @@ struct ReportOptions {
   Speeds speeds = {};
   encoder::Aim aim = {};
   bool transpose = false;  ///< also what A^T costs
-  /// Whether strategies that `auto` never takes (encoder::Strategy::by_name_only) are planned without a setting of
-  /// theirs, too: METIS takes longer than the rest of a report.
+  /// Whether strategies that `auto` never takes (not encoder::is_weighed()) are planned without a setting of theirs,
+  /// too: METIS takes longer than the rest of a report, and plans of a hypersparse matrix take memory for each empty
+  /// row.
   bool by_name_only = false;
   ProgressCallback progress = {};
 };

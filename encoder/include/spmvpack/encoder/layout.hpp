@@ -177,6 +177,13 @@ struct Least {
 SPMVPACK_EXPORT void fill_section(const PartPlan& plan, const CsrView& whole, std::size_t section, std::uint64_t begin,
                                   std::span<std::byte> out);
 
+/// What rows without entries take in a layout over all rows.
+enum class EmptyRows : std::uint8_t {
+  stored,    ///< bytes, or work of a plan
+  in_turn,   ///< nothing is stored; whoever multiplies the entries before them writes y there, at most a warp of a GPU
+  in_a_pass  ///< nothing is stored; all of y is scaled in a pass of its own, at the speed of memory
+};
+
 struct LayoutEncoder {
   std::string_view name;
   std::string_view summary;  ///< what it is, in a line
@@ -197,6 +204,8 @@ struct LayoutEncoder {
   bool hosts_only = false;
   /// Strategy::without_fill: a setting and its value, or nothing.
   std::pair<std::string_view, std::string_view> without_fill = {};
+  /// Strategy::empty_rows.
+  EmptyRows empty_rows = EmptyRows::stored;
 };
 
 /// All layouts, simplest first.
@@ -232,16 +241,30 @@ struct Strategy {
   std::pair<std::string, std::string> without_fill = {};
   /// Whether it is taken by its name alone: `auto` leaves it out, with its settings.
   bool by_name_only = false;
+  /// What is_weighed() goes by.
+  EmptyRows empty_rows = EmptyRows::stored;
 
   [[nodiscard]] bool suits_target(Target target) const noexcept { return !hosts_only || target == Target::host; }
 };
+
+/// Whether the matrix has at most one entry in a thousand rows, and so many rows that a multiply takes as long as
+/// writing y does, whatever the layout.
+SPMVPACK_EXPORT bool is_hypersparse(const CsrView& a) noexcept;
+
+/// Whether `auto` weighs the strategy for this matrix. For a hypersparse one the fewest bytes win, and plans must take
+/// no time or memory for each empty row: layouts that store nothing for these, of which a GPU takes only coo without
+/// one warp that writes most of y; ccoo, too, if bytes are what is minimised. csr is planned all the same, as what
+/// others are compared with, and not chosen.
+SPMVPACK_EXPORT bool is_weighed(const Strategy& strategy, const CsrView& a, const Aim& aim) noexcept;
+/// What that adds to a reason: ", as nearly all rows are empty", or nothing.
+SPMVPACK_EXPORT std::string_view weighing_text(const CsrView& a) noexcept;
 
 /// What `auto` compares: a strategy and the cost of its plan.
 struct Candidate {
   std::string_view strategy;
   std::uint64_t device_bytes = 0;
   double seconds = 0;         ///< predicted_seconds() of the aim's target (time_model.hpp)
-  bool fill_reads_x = false;  ///< PartPlan::fill_reads_x; or Strategy::by_name_only, as neither is chosen
+  bool fill_reads_x = false;  ///< PartPlan::fill_reads_x; or not is_weighed(), as neither is chosen
 };
 struct Choice {
   std::size_t index = 0;  ///< of the chosen candidate
