@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <optional>
 #include <random>
@@ -373,14 +374,25 @@ void OutputFile::take_name() {
   ++finished;
 }
 
-/// If the directory cannot be opened or synced (some network file systems), that is left to the file system: the file
-/// is complete and has its name.
-void OutputFile::flush_directory() noexcept {
-  const int directory = ::open(directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory >= 0) {
-    ::fsync(directory);
-    ::close(directory);
-  }
+/// The name must survive a power cut, too. A directory that may not be read cannot be opened, and some network file
+/// systems cannot flush one: that is left to the file system.
+void OutputFile::flush_directory() {
+  const auto tell = [this](int code) {
+    throw Error(errc::io, fmt::format("cannot flush its directory: {}", std::generic_category().message(code)), path_,
+                "the file is complete and has its name, but may not survive a power cut: copy it elsewhere, or look "
+                "after the disk and write it again");
+  };
+  int directory = -1;
+  do directory = ::open(directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  while (directory < 0 && errno == EINTR);
+  if (directory < 0 && errno == EACCES) return;
+  if (directory < 0) tell(errno);
+  int flushed = 0;
+  do flushed = ::fsync(directory);
+  while (flushed != 0 && errno == EINTR);
+  const int code = flushed == 0 ? 0 : errno;
+  ::close(directory);
+  if (code != 0 && code != EINVAL && code != ENOSYS && code != ENOTSUP) tell(code);
 }
 
 void OutputFile::commit() {
@@ -399,7 +411,15 @@ void commit_all(std::span<const std::unique_ptr<OutputFile>> files) {
       if (!file->replaced_) ::unlink(file->target_.c_str());
     throw;
   }
-  for (const auto& file : files) file->flush_directory();
+  std::exception_ptr failed;
+  for (const auto& file : files) {
+    try {
+      file->flush_directory();
+    } catch (const Error&) {
+      if (!failed) failed = std::current_exception();
+    }
+  }
+  if (failed) std::rethrow_exception(failed);
 }
 
 }  // namespace spmvpack

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -27,6 +29,20 @@
 #include "spmvpack/container/multiply.hpp"
 #include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/text.hpp"
+
+namespace {
+int failure_of_directories = 0;  ///< errno of flushing one; 0: it goes well
+}
+/// In place of the C library's, which tests cannot make fail.
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name)
+extern "C" int fsync(int fd) {
+  struct stat info {};
+  if (failure_of_directories != 0 && ::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+    errno = failure_of_directories;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_fsync, fd));
+}
 
 namespace spmvpack::test {
 namespace {
@@ -475,6 +491,42 @@ TEST_CASE("an output appears whole or not at all") {
   CHECK(unfinished_outputs() == 0);
   CHECK_THROWS_AS(OutputFile(directory.file("no/such/directory"), false), Error);
   CHECK_THROWS_AS(OutputFile(directory.path().string(), true), Error);
+}
+
+TEST_CASE("a directory that cannot be flushed is an error, though its file is there") {
+  const TemporaryDirectory directory;
+  const auto message = [](int failure, auto&& work) {
+    failure_of_directories = failure;
+    std::string what;
+    try {
+      work();
+    } catch (const Error& e) {
+      what = fmt::format("{} {}", e.code() == errc::io ? "io" : "other", e.what());
+    }
+    failure_of_directories = 0;
+    return what;
+  };
+  const std::string container = directory.file("A"), text = directory.file("t");
+  const auto is_told = Catch::StartsWith("io ") && Catch::Contains("cannot flush its directory: Input/output error") &&
+                       Catch::Contains("complete and has its name, but may not survive a power cut");
+  CHECK_THAT(message(EIO, [&] { encoder::encode(small_matrix().view(), {.strategy = "csr"}, container); }), is_told);
+  CHECK(verdict(read_file(container)) == errc{});
+  CHECK_THAT(message(EIO,
+                     [&] {
+                       TextOutput out(text, false);
+                       out.write("whole");
+                       out.commit();
+                     }),
+             is_told);
+  CHECK(read_file(text).size() == 5);
+  std::vector<std::unique_ptr<OutputFile>> files;
+  for (const char* const name : {"0", "1"}) files.push_back(std::make_unique<OutputFile>(directory.file(name), false));
+  CHECK_THAT(message(EIO, [&] { commit_all(files); }), is_told && Catch::StartsWith("io " + directory.file("0")));
+  CHECK(std::filesystem::exists(directory.file("0")));
+  CHECK(std::filesystem::exists(directory.file("1")));
+  // A file system that cannot, as some of networks.
+  for (const int failure : {EINVAL, ENOTSUP})
+    CHECK(message(failure, [&] { OutputFile(directory.file("n" + std::to_string(failure)), false).commit(); }).empty());
 }
 
 TEST_CASE("text goes straight into devices and pipes, and into files as a whole") {

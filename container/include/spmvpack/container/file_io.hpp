@@ -94,15 +94,16 @@ class SPMVPACK_EXPORT OutputFile final : public ByteSink {
 
   void write(std::span<const std::byte> bytes) override;
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override;
-  /// Flushes the file and its directory to disk and gives the file its name, atomically.
+  /// Flushes the file to disk, gives it its name, atomically, and flushes its directory. Errors: errc::io, also where
+  /// the file is complete and has its name, but the directory cannot be flushed: it may not survive a power cut.
   void commit();
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
   friend void commit_all(std::span<const std::unique_ptr<OutputFile>> files);
-  void flush();                     ///< to disk, and closes
-  void take_name();                 ///< the temporary file becomes `path`
-  void flush_directory() noexcept;  ///< the name must survive a crash, too
+  void flush();      ///< to disk, and closes
+  void take_name();  ///< the temporary file becomes `path`
+  void flush_directory();
   /// Counts towards unfinished_outputs() from before the temporary file exists until after it is gone.
   struct Counted {
     Counted() noexcept;
@@ -122,7 +123,8 @@ class SPMVPACK_EXPORT OutputFile final : public ByteSink {
 };
 
 /// Commits files that belong together, once all of them are on disk: if one cannot have its name, those before it lose
-/// theirs again, but for those that have replaced older files. Errors: those of OutputFile::commit().
+/// theirs again, but for those that have replaced older files. A process that is killed meanwhile leaves some with
+/// their names, each of them complete. Errors: those of OutputFile::commit().
 SPMVPACK_EXPORT void commit_all(std::span<const std::unique_ptr<OutputFile>> files);
 
 /// Text being written: to a file that appears whole (OutputFile), to standard output for "-", or straight into a
