@@ -19,6 +19,7 @@
 #include "output.hpp"
 #include "progress.hpp"
 #include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/parallel.hpp"
 #include "spmvpack/container/text.hpp"
 #include "suggestion.hpp"
 #include "version.hpp"
@@ -105,7 +106,7 @@ void run_command(const Command& command, const std::vector<std::string>& words) 
   if (options.count("output") != 0 && invocation.text("output").empty())
     throw Error(errc::usage, "the output name is empty", {}, "name it with -o");
   if (options.count("threads") != 0)
-    invocation.threads = static_cast<int>(parse_number("--threads", invocation.text("threads"), 1, 1024));
+    invocation.threads = static_cast<int>(parse_number("--threads", invocation.text("threads"), 1, max_threads));
   if (options.count("memory-limit") != 0)
     invocation.memory_limit = parse_bytes("--memory-limit", invocation.text("memory-limit"));
   invocation.quiet = invocation.flag("quiet");

@@ -1,5 +1,6 @@
 #include "spmvpack/container/parallel.hpp"
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -10,6 +11,7 @@
 #include <type_traits>
 
 #include "cpu_quota.hpp"
+#include "spmvpack/container/error.hpp"
 
 namespace spmvpack {
 namespace {
@@ -46,6 +48,11 @@ void leave(IsTaken&& is_taken) noexcept {
 }  // namespace
 
 bool lost_threads_in_fork() noexcept { return lost.load(std::memory_order_relaxed); }
+void refuse_threads(int requested) {
+  throw Error(errc::usage, fmt::format("{} threads", requested), {},
+              fmt::format("give 1 to {}, or 0 for one per core", max_threads));
+}
+
 void note_threads() noexcept { started.store(true, std::memory_order_relaxed); }
 
 int quota_threads() noexcept {

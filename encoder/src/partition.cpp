@@ -30,7 +30,9 @@ std::vector<std::uint64_t> evenly(std::uint64_t size, std::uint64_t ranks) {
 }
 
 void require_ranks(const CsrView& a, std::uint64_t ranks) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 20U;
   if (ranks == 0) throw Error(errc::usage, "no ranks", {}, "give one or more");
+  if (ranks > most) throw Error(errc::usage, fmt::format("{} ranks", ranks), {}, fmt::format("give {} at most", most));
   if (a.rows() == 0)
     throw Error(errc::usage, "a matrix without rows, which nobody can have a share of", {}, "encode it as a whole");
 }
@@ -173,7 +175,7 @@ SourceMatrix ShareMaker::make(std::uint64_t rank) {
     auto& to = std::get<Array<T>>(local.values);
     constexpr std::uint64_t rows_per_task = 4096;
     parallel_pieces(rows, rows_per_task, threads_, [&](std::uint64_t begin, std::uint64_t end) {
-      std::vector<std::pair<std::uint32_t, std::uint64_t>> row;  // local column; where the entry is in the whole
+      CountedVector<std::pair<std::uint32_t, std::uint64_t>> row;  // local column; where the entry is in the whole
       for (std::uint64_t i = begin; i < end; ++i) {
         const std::uint64_t r = source_row(first + i);
         row.clear();

@@ -49,7 +49,10 @@ static int multiply(const spmvpack_container* container) {
   REQUIRE(strcmp(spmvpack_error_text(), "y is null") == 0);
   REQUIRE(spmvpack_host_multiply(a, SPMVPACK_F64, &alpha, y, &beta, y, 0) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_host_multiply(a, (spmvpack_type)3, &alpha, x, &beta, y, 0) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_host_multiply(a, SPMVPACK_F64, &alpha, x, &beta, y, -1) == SPMVPACK_USAGE);
+  REQUIRE(strcmp(spmvpack_error_text(), "-1 threads; give 1 to 1024, or 0 for one per core") == 0);
   spmvpack_host_free(a);
+  REQUIRE(spmvpack_host_load(container, 1025, &a) == SPMVPACK_USAGE && a == NULL);
   return 0;
 }
 
@@ -325,6 +328,10 @@ int main(void) {
   options = spmvpack_encode_default();
   options.zstd_level = 20;
   REQUIRE(spmvpack_encode(&a, &options, &c) == SPMVPACK_USAGE);
+  options = spmvpack_encode_default();
+  options.threads = 1025;
+  REQUIRE(spmvpack_encode(&a, &options, &c) == SPMVPACK_USAGE);
+  REQUIRE(strcmp(spmvpack_error_text(), "1025 threads; give 1 to 1024, or 0 for one per core") == 0);
   REQUIRE(spmvpack_encode(NULL, NULL, &c) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_encode(&a, NULL, NULL) == SPMVPACK_USAGE);
   a.cols = 3;

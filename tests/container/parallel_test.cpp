@@ -2,10 +2,12 @@
 
 #include "spmvpack/container/parallel.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -158,6 +160,26 @@ TEST_CASE("work is cut into as many shares as it has a use for") {
   CHECK(share_count(1'000'000, 2) == 2);
   CHECK(share_count(8000, 3) == 6);
   CHECK(share_count(1'000'000, 3) == 12);
+}
+
+TEST_CASE("threads that no machine has a use for, and fewer than none, are refused whatever the work") {
+  const auto message = [](auto&& work) {
+    try {
+      work();
+    } catch (const Error& e) {
+      return std::string(e.code() == errc::usage ? e.what() : "");
+    }
+    return std::string();
+  };
+  for (const int threads : {-1, max_threads + 1, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()}) {
+    const std::string refused = fmt::format("{} threads; give 1 to 1024, or 0 for one per core", threads);
+    CHECK(message([&] { static_cast<void>(thread_count(threads)); }) == refused);
+    CHECK(message([&] { static_cast<void>(worth_threads(1, threads)); }) == refused);
+    for (const std::uint64_t n : {0U, 1U, 2U})
+      CHECK(message([&] { parallel_for(n, threads, [](std::uint64_t) {}); }) == refused);
+  }
+  CHECK(thread_count(max_threads) == max_threads);
+  CHECK(thread_count(0) > 0);
 }
 
 TEST_CASE("a thread that begins on another one's processor moves away, and may run where it could before") {

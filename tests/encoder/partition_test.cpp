@@ -187,6 +187,9 @@ TEST_CASE("partitions that nobody can make are refused") {
         }).find("a matrix without rows") != std::string::npos);
   CHECK(message([&] { static_cast<void>(encoder::partition_rows(make_csr(2, 2, Entries{}), 0)); }).find("no ranks") !=
         std::string::npos);
+  CHECK(message([&] {
+          static_cast<void>(encoder::partition_rows(make_csr(2, 2, Entries{}), ~std::uint64_t{0}));
+        }).find("18446744073709551615 ranks") != std::string::npos);
   const std::vector<std::uint32_t> ranks{0, 2};
   CHECK(message([&] {
           static_cast<void>(encoder::partition_of(make_csr(2, 2, Entries{}), ranks, 2));

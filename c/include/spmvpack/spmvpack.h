@@ -98,7 +98,7 @@ typedef struct spmvpack_encode_options {
   const char* layout;          /* "auto", "csr", "ccoo", ...: as encode --layout of the command */
   const char* const* settings; /* "ccoo.k=4" and the like, the last one followed by a null pointer; or null */
   int zstd_level;              /* 1 to 19; 0: without a codec, so that the bytes are what a multiply reads */
-  int threads;                 /* 0: all */
+  int threads;                 /* 0: all; else up to 1024, as everywhere: others are SPMVPACK_USAGE */
   int force_size;              /* nonzero: a layout may take more than ten times the device bytes of csr */
   int transpose;               /* nonzero: store A^T, too, for multiplies with it. Of a matrix that is symmetric or
                                   skew-symmetric, bit for bit, that takes nothing */

@@ -81,10 +81,21 @@ class SPMVPACK_EXPORT ShareLines {
   int each_, more_, threads_;  ///< shares of a thread; threads that have one more
 };
 
+/// The most threads that a caller may ask for.
+inline constexpr int max_threads = 1024;
+
+/// Error(errc::usage): so many threads are none that may be asked for.
+[[noreturn]] SPMVPACK_EXPORT void refuse_threads(int requested);
+/// Throws unless it is 0, for all, to max_threads.
+inline void require_threads(int requested) {
+  if (requested < 0 || requested > max_threads) refuse_threads(requested);
+}
+
 /// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores or,
 /// if that is less, quota_threads()), but not more than a machine of any size has a use for: OpenMP ends the process if
-/// it cannot start a thread. 1 if lost_threads_in_fork().
+/// it cannot start a thread. 1 if lost_threads_in_fork(). Errors: those of require_threads().
 inline int thread_count(int requested) {
+  require_threads(requested);
   if (lost_threads_in_fork()) return 1;
   if (requested > 0) return requested;
   constexpr int always_allowed = 64, per_core = 4;
@@ -161,6 +172,7 @@ void parallel_items(std::uint64_t n, std::uint64_t piece, int threads, F&& f) {
 /// thread is not worth waking.
 inline int worth_threads(std::uint64_t entries, int threads) {
   constexpr std::uint64_t least_share = 2500;
+  require_threads(threads);
   if (entries < 2 * least_share) return 1;
   const auto wanted = static_cast<std::uint64_t>(thread_count(threads)), worth = entries / least_share;
   return static_cast<int>(wanted < worth ? wanted : worth);
@@ -181,8 +193,7 @@ inline int share_count(std::uint64_t entries, int threads) {
 /// is rethrown. What the calls allocate counts against the caller's budget.
 template <class F>
 void parallel_shares(int shares, int threads, F&& f) {
-  constexpr int most_threads = 1024;
-  threads = std::min({threads, shares, most_threads});
+  threads = std::min({threads, shares, max_threads});
   if (threads <= 1 || lost_threads_in_fork()) {
     for (int share = 0; share < shares; ++share) f(share);
     return;

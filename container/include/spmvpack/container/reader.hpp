@@ -15,7 +15,7 @@
 namespace spmvpack {
 
 struct LoadOptions {
-  int threads = 0;                 ///< 0: all
+  int threads = 0;                 ///< 0: all; else up to max_threads (parallel.hpp), as everywhere
   bool verify_checksums = true;    ///< of every block that is read
   bool check_structure = true;     ///< indices in range, chunks valid, ...; disable only for trusted files
   std::uint64_t memory_limit = 0;  ///< bytes, 0: available_memory()

@@ -30,7 +30,7 @@ struct EncodeRequest {
   /// Store A^T, too, planned by the same strategy and settings, for Operation::transpose. A matrix whose values and
   /// pattern are symmetric or skew-symmetric, bit for bit, has its transpose in any case, and nothing more is stored.
   bool transpose = false;
-  int threads = 0;
+  int threads = 0;  ///< 0: all; else up to max_threads (parallel.hpp)
   bool overwrite = false;
   std::uint64_t memory_limit = 0;  ///< bytes of plans and, with `transpose`, of A^T; 0: available_memory()
   bool force_size = false;         ///< allow more than max_growth times CSR's device bytes
