@@ -678,6 +678,15 @@ def containers():
         yield f"ccoo_single_{value}", n, [ccoo(n, 8, k, [-0.0], single=True)]
     n = Matrix(2, 40, [(r, c, from_bits(0x7FF8000000000123)) for r in range(2) for c in range(40)])
     yield "ccoo_single_nan", n, [ccoo(n, 32, 4, [from_bits(0x7FF8000000000123)], single=True)]
+    # Lanes that end with padding anywhere in a row, of chunks of several rows and of one; ids and raw values.
+    for k, value in ((2, "f64"), (4, "f32"), (8, "f64")):
+        lengths = [3, 0, 1, 12, 7, 300]
+        n = Matrix(6, 301, [(r, c, (r * c % 11 - 5) / (8 if r == 4 else 2)) for r in range(6) for c in range(lengths[r])],
+                   value)
+        lut = sorted({v for r, _, v in n.entries if r != 4})
+        yield f"ccoo_padding_inside_rows_k{k}", n, [ccoo(n, 32, k, lut, fills=range(1, k + 1))]
+    n = Matrix(3, 40, [(r, c, -1.5) for r in range(3) for c in range(0, 40, r + 1)])
+    yield "ccoo_padding_inside_rows_single", n, [ccoo(n, 32, 4, [-1.5], single=True, fills=(3, 4, 1))]
     n, lut = all_encodings()
     yield "ccoo_all_encodings", n, [ccoo(n, 8, 1, lut)]
     n = Matrix(8, 30, [(7, 20, 4.0), (7, 24, -1.0), (7, 27, -1.0)])

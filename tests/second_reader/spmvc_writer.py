@@ -4,6 +4,7 @@ An Image holds every field of the header and the tables as numbers that a test m
 the checksums of header and tables. So a file can break one rule and keep all the others.
 """
 
+import itertools
 import struct
 
 import numpy as np
@@ -715,14 +716,16 @@ def simple_part(layout, matrix, arrays, parameters={}, **elements):
     return Part(layout, matrix.value, matrix.rows, matrix.columns, len(matrix.entries), sections, parameters)
 
 
-def ccoo(matrix, b, k, lut=(), single=False, **override):
+def ccoo(matrix, b, k, lut=(), single=False, fills=(), **override):
     """A ccoo part. A chunk is closed when it has b lanes or a row would be more than 255 from its base. `single`: lut has
-    the value of all entries."""
+    the value of all entries. `fills`: how many slots lanes fill, by turns; all, if there are none."""
+    fills = itertools.cycle(fills or (k,))
     lanes = []  # (row, [(column, value)] of length k, padded)
     for row in sorted({e[0] for e in matrix.entries}):
         entries = [(c, v) for r, c, v in matrix.entries if r == row]
-        for i in range(0, len(entries), k):
-            lane = entries[i:i + k]
+        while entries:
+            filled = next(fills)
+            lane, entries = entries[:filled], entries[filled:]
             lanes.append((row, lane + [(lane[-1][0], None)] * (k - len(lane))))
     chunks = []
     for lane in lanes:
