@@ -54,7 +54,9 @@ void check_map(const PartView& part, const IndexMap& map, std::string_view name,
 
 LoadedPart::LoadedPart(PartInfo info, std::vector<SectionInfo> sections, std::vector<SectionBytes> bytes,
                        std::string where, std::shared_ptr<const ByteSource> container)
-    : info_(std::make_unique<PartInfo>(std::move(info))),
+    : counted_(sizeof(PartInfo) + where.size() +
+               sections.size() * (sizeof(SectionInfo) + sizeof(SectionBytes) + sizeof(PartView::Section))),
+      info_(std::make_unique<PartInfo>(std::move(info))),
       sections_(std::make_unique<std::vector<SectionInfo>>(std::move(sections))),
       bytes_(std::move(bytes)),
       container_(std::move(container)),

@@ -154,8 +154,8 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options, format:
   if (with_bytes / 8 > raw)
     throw Error(errc::corrupt, fmt::format("{} entries in {} bytes of sections", with_bytes, raw), container.name());
 
-  std::vector<LoadedPart> loaded;
-  std::vector<LocalPart> parts;
+  CountedVector<LoadedPart> loaded;
+  CountedVector<LocalPart> parts;
   for (std::size_t i = 0; i < infos.size(); ++i) {
     loaded.push_back(container.load_part(static_cast<std::size_t>(&infos[i] - container.parts().data()), load));
     const LoadedPart& part = loaded.back();

@@ -94,7 +94,7 @@ StructureCheck::StructureCheck(std::span<const DevicePart> parts, const MatrixFa
 }
 
 void StructureCheck::finish(const std::string& name) {
-  std::vector<std::uint32_t> words(parts_.size() * check_words);
+  CountedVector<std::uint32_t> words(parts_.size() * check_words);
   if (words.empty()) return;
   require_cuda(cudaMemcpyAsync(words.data(), errors_.get(), words.size() * sizeof(std::uint32_t),
                                cudaMemcpyDeviceToHost, stream_),

@@ -36,9 +36,9 @@ void require_device_memory(std::uint64_t bytes, const DeviceLoadOptions& options
 }
 
 /// A container's sections in device memory. Those for the host alone have a size, but no address.
-std::vector<DeviceSection> sections_in(const std::byte* memory, std::span<const SectionInfo> infos,
-                                       const Placement& placement) {
-  std::vector<DeviceSection> sections;
+CountedVector<DeviceSection> sections_in(const std::byte* memory, std::span<const SectionInfo> infos,
+                                         const Placement& placement) {
+  CountedVector<DeviceSection> sections;
   for (const Placed& placed : placement.sections) {
     const SectionInfo& s = infos[placed.section];
     sections.push_back({s.part, s.name, {memory + placed.offset, s.raw_bytes}});
@@ -62,24 +62,24 @@ const SectionDescription& description_of(const std::string& name, const PartInfo
               "docs/FORMAT.md lists the sections of each layout");
 }
 
-/// The parts' views, which point to `infos` and to the names of layouts.
-std::vector<DevicePart> parts_in(std::span<const DeviceSection> sections, std::span<const PartInfo> infos,
-                                 const std::string& name) {
-  std::vector<std::vector<PartView::Section>> views(infos.size());
+/// Makes the parts' views, which point to the infos and to the names of layouts.
+void make_parts(DeviceMatrix::Impl& impl, std::span<const DeviceSection> sections, const std::string& name) {
+  const std::span<const PartInfo> infos = impl.infos;
+  impl.views = MemoryReservation(infos.size() * name.size() + sections.size() * sizeof(PartView::Section));
+  CountedVector<std::vector<PartView::Section>> views(infos.size());
   for (const DeviceSection& s : sections) {
     const SectionDescription& d = description_of(s.name, infos[s.part], name);
     views[s.part].push_back({d.name, d.type(infos[s.part]), s.bytes});
   }
-  std::vector<DevicePart> parts;
+  impl.parts.reserve(infos.size());
   for (std::size_t i = 0; i < infos.size(); ++i) {
     const std::size_t layout = gpu_loader::find_layout(infos[i].layout);
-    parts.push_back({PartView(infos[i], std::move(views[i]), fmt::format("{}: part {}", name, i)),
-                     layout,
-                     default_place(*kernel_tables()[layout], infos[i]),
-                     nullptr,
-                     {}});
+    impl.parts.push_back({PartView(infos[i], std::move(views[i]), fmt::format("{}: part {}", name, i)),
+                          layout,
+                          default_place(*kernel_tables()[layout], infos[i]),
+                          nullptr,
+                          {}});
   }
-  return parts;
 }
 
 /// The kernels of the part that the options ask for.
@@ -157,7 +157,7 @@ void prepare(DeviceMatrix::Impl& impl, std::uint64_t bytes, Stream stream, const
 DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const DeviceLoadOptions& options) {
   auto impl = std::make_shared<Impl>();
   impl->facts = container.facts();
-  impl->infos = container.parts();
+  impl->infos.assign(container.parts().begin(), container.parts().end());
   for (const PartInfo& info : impl->infos)
     impl->layouts.push_back(find_layout(info.layout));  // refuses before the bytes are read
   require_options(impl->layouts, options);
@@ -172,7 +172,7 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
   impl->bytes_of_transpose = container.device_bytes(format::Role::transpose);
   impl->memory = allocate(options.allocator, placement.bytes);
   auto* const memory = static_cast<std::byte*>(impl->memory.get());
-  impl->parts = parts_in(sections_in(memory, container.sections(), placement), impl->infos, container.name());
+  make_parts(*impl, sections_in(memory, container.sections(), placement), container.name());
   std::shared_ptr<void> ring = upload(container, placement, memory, stream, options);
   if (options.check_structure) {
     StructureCheck check(impl->parts, impl->facts, stream, scratch_of(options));
@@ -192,7 +192,7 @@ DeviceMatrix DeviceMatrix::of_sections(DeviceContents contents, Stream stream, c
   check_parts(contents.facts, contents.parts, name);
   auto impl = std::make_shared<Impl>();
   impl->facts = contents.facts;
-  impl->infos = std::move(contents.parts);
+  impl->infos.assign(contents.parts.begin(), contents.parts.end());
   for (const PartInfo& info : impl->infos) impl->layouts.push_back(find_layout(info.layout));
   require_options(impl->layouts, options);
   std::uint64_t bytes = 0;
@@ -216,7 +216,7 @@ DeviceMatrix DeviceMatrix::of_sections(DeviceContents contents, Stream stream, c
   require_limit(bytes, options, name);
   impl->device = device_facts();
   impl->memory = std::const_pointer_cast<void>(std::move(contents.owner));
-  impl->parts = parts_in(contents.sections, impl->infos, name);
+  make_parts(*impl, contents.sections, name);
   for (const DevicePart& part : impl->parts) check_shape(part.view);
   if (options.check_structure) StructureCheck(impl->parts, impl->facts, stream, scratch_of(options)).finish(name);
   prepare(*impl, bytes, stream, options, name);

@@ -16,9 +16,10 @@ struct DeviceMatrix::Impl {
   std::uint64_t bytes_of_a = 0, bytes_of_transpose = 0;  ///< that a multiply reads of the sections
   double cache_share = 0;                                ///< DeviceLoadOptions::cache_share
   std::shared_ptr<void> memory;                          ///< of the sections
-  std::vector<PartInfo> infos;                           ///< the parts' views point to these
-  std::vector<DevicePart> parts;
-  std::vector<std::size_t> layouts;  ///< of the parts: indices in kernel_tables()
+  CountedVector<PartInfo> infos;                         ///< the parts' views point to these
+  CountedVector<DevicePart> parts;
+  CountedVector<std::size_t> layouts;  ///< of the parts: indices in kernel_tables()
+  MemoryReservation views;             ///< host memory of the parts' views
 
   [[nodiscard]] std::uint64_t bytes_of(format::Role role) const {
     return role == format::Role::a ? bytes_of_a : bytes_of_transpose;

@@ -19,10 +19,10 @@ Placement place(std::span<const SectionInfo> sections) {
   return placement;
 }
 
-std::vector<Transfer> transfers(std::span<const SectionInfo> sections, const Placement& placement,
-                                std::uint64_t blocks) {
+CountedVector<Transfer> transfers(std::span<const SectionInfo> sections, const Placement& placement,
+                                  std::uint64_t blocks) {
   const std::uint64_t most = blocks * format::block_bytes;
-  std::vector<Transfer> all;
+  CountedVector<Transfer> all;
   for (const Placed& placed : placement.sections) {
     const SectionInfo& s = sections[placed.section];
     for (std::uint64_t block = 0; block < s.block_count; block += blocks) {

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/memory.hpp"
 
 namespace spmvpack::gpu_loader {
 
@@ -16,7 +16,7 @@ struct Placed {
 };
 
 struct Placement {
-  std::vector<Placed> sections;
+  CountedVector<Placed> sections;
   std::uint64_t bytes = 0;  ///< of the allocation
 };
 
@@ -33,8 +33,8 @@ struct Transfer {
 };
 
 /// All placed sections, in order, as transfers of up to `blocks` blocks.
-std::vector<Transfer> transfers(std::span<const SectionInfo> sections, const Placement& placement,
-                                std::uint64_t blocks);
+CountedVector<Transfer> transfers(std::span<const SectionInfo> sections, const Placement& placement,
+                                  std::uint64_t blocks);
 
 /// How the ring of pinned memory is divided.
 struct RingShape {

@@ -105,7 +105,7 @@ std::shared_ptr<void> upload(const Container& container, const Placement& placem
   }
   if (blocks == 0) return nullptr;
   const RingShape shape = ring_shape(options.ring_bytes, thread_count(options.threads), blocks, inflate);
-  const std::vector<Transfer> all = transfers(sections, placement, shape.slot_blocks);
+  const CountedVector<Transfer> all = transfers(sections, placement, shape.slot_blocks);
   int device = 0;
   require_cuda(cudaGetDevice(&device), "querying the current GPU");
   const auto ring = std::make_shared<Ring>(shape);

@@ -125,7 +125,7 @@ HostMatrix HostMatrix::load(const Container& container, const LoadOptions& optio
   if (options.check_contents) check_contents(container, options);
   HostMatrix matrix;
   matrix.facts_ = container.facts();
-  matrix.infos_ = container.parts();
+  matrix.infos_.assign(container.parts().begin(), container.parts().end());
   std::uint64_t total = 0;
   for (const SectionInfo& s : container.sections()) total = checked_add(total, s.raw_bytes, "section bytes");
   require_memory(total, options.memory_limit, fmt::format("loading {}", container.name()));

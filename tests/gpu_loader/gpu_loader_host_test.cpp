@@ -100,7 +100,7 @@ TEST_CASE("sections are placed on 256-byte boundaries, beyond 2^32 too; host-onl
 
   // The transfers are the sections, each byte once and in order.
   for (const std::uint64_t blocks : {1U, 2U, 7U}) {
-    const std::vector<Transfer> all = transfers(sections, p, blocks);
+    const auto all = transfers(sections, p, blocks);
     std::size_t next = 0;
     for (const Placed& placed : p.sections) {
       std::uint64_t done = 0;

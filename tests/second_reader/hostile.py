@@ -13,6 +13,7 @@ import tarfile
 import zipfile
 import zlib
 
+import numpy as np
 import xxhash
 import zstandard
 
@@ -68,6 +69,18 @@ def image(parts, loose=(), rows=1, columns=1):
     return img
 
 
+def segmented(rows, segments):
+    """bitflag without entries, whose rows of all segments have a sum each: `rows` is a multiple of 4,096."""
+    chunks = np.zeros((segments * rows // 4096 + 1, 4), np.uint32)
+    chunks[:, 0] = np.arange(len(chunks)) * 4096
+    tiles = np.arange(segments + 1) * (rows // 4096)
+    arrays = {"chunks": ("u32", 16, chunks.ravel()), "stream": ("u32", 32, []), "values": ("f64", 16, [1.0]),
+              "hot": ("u32", 16, []), "segments": ("u32", 16, tiles)}
+    sections = [Section(name, element, content, alignment=alignment)
+                for name, (element, alignment, content) in arrays.items()]
+    return Part("bitflag", "f64", rows, segments, 0, sections, {"source": 2, "tile_chunks": 1})
+
+
 def lines_of(line):
     """1 MiB of whole lines."""
     text = line * (BLOCK // len(line))
@@ -98,6 +111,7 @@ def containers():
     claims = image([empty_part("ell", 10, 10)], rows=10, columns=10)
     claims.header["nonzeros"] = claims.parts[0]["nonzeros"] = 2**63
     yield "many_entries", claims.pack()
+    yield "segments", image([segmented(1 << 18, 64)], rows=1 << 18, columns=64).pack()
 
 
 def large_tables(path):

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <bit>
 #include <span>
-#include <vector>
 
 #include "spmvpack/container/layouts/csell_check.hpp"
 #include "spmvpack/container/parallel.hpp"
@@ -186,7 +185,7 @@ void check(const PartView& part, int threads) {
     part.require(entries <= nnz && entries * block_values == nnz, {},
                  [&] { return fmt::format("{} entries, the part table says {}", entries * block_values, nnz); });
     if (!has_mirrors(v.source)) return;
-    std::vector<std::uint32_t> columns(n.values / block_values);
+    CountedVector<std::uint32_t> columns(n.values / block_values);
     check_lanes(part, v.slice_count, threads,
                 [&](std::uint64_t s, std::uint32_t lane) { return check_slots(v, n, s, lane, columns.data()); });
     check_lanes(part, v.slice_count, threads,

@@ -8,7 +8,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <vector>
 
 #include "bitflag_sums.hpp"
 #if SPMVPACK_HAS_V3
@@ -22,7 +21,7 @@ namespace {
 
 using namespace bitflag_sums;
 
-constexpr std::uint64_t chunks_per_task = 64, rows_per_task = 1024;
+constexpr std::uint64_t chunks_per_task = 64, rows_per_task = 1024, sums_per_task = 65536;
 constexpr std::uint32_t tree_width = 32;
 
 /// The tree over n values: at distances 1, 2, 4, ... each takes in the one that far to its right. Overwrites them.
@@ -299,16 +298,19 @@ void multiply_bitflag(const PartView& part, const LayoutState* /*state*/, const 
   const View<A> v = view<A>(part);
   const std::uint64_t count = v.chunk_count / v.tile_chunks;
   Carries<V> carries;
-  if (part.info().params[param_continued] != 0) carries = {std::vector<V>(count), std::vector<V>(count)};
-  std::vector<V> hot_x(v.hot_count);  // the hot elements of x, side by side
+  if (part.info().params[param_continued] != 0) carries = {Array<V>(count), Array<V>(count)};
+  Array<V> hot_x(v.hot_count);  // the hot elements of x, side by side
   for (std::uint32_t i = 0; i < v.hot_count; ++i) hot_x[i] = operands.x[v.hot[i]];
   const auto kernel = tiles_kernel<A, V>(source_of(part.info()));
   // The rows of several segments are summed up apart. One without entries is -0, which changes no sum; the sum of one
   // with entries is -0 only where its products underflow.
-  std::vector<V> sums;
+  Array<V> sums;
   Operands<V> rows = operands;
   if (v.segment_count > 1) {
-    sums.assign(segment_rows(part.info()), -V{0});
+    sums = Array<V>(segment_rows(part.info()));
+    parallel_pieces(sums.size(), sums_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      std::fill(sums.begin() + begin, sums.begin() + end, -V{0});
+    });
     rows = {V{1}, operands.x, V{0}, sums.data(), nullptr};
   }
   parallel_pieces(count, std::max<std::uint64_t>(1, chunks_per_task / v.tile_chunks), threads,

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
 #include "kernels.hpp"
+#include "spmvpack/container/array.hpp"
 #include "spmvpack/container/layouts/bitflag.hpp"
 
 namespace spmvpack::host_loader::layouts::bitflag_sums {
@@ -19,7 +19,7 @@ constexpr std::size_t ahead_bytes = 4096;
 /// Sums of rows that tiles share, by tile: of the row that it continues; of its last row, if that goes on.
 template <class V>
 struct Carries {
-  std::vector<V> first, last;
+  Array<V> first, last;
 };
 
 /// What a tile's chunks leave to one another: the sum of the row that goes on.

@@ -39,13 +39,20 @@ struct Carries {
   Array<std::uint8_t> shared;  ///< by chunk: goes_on_bit, starts_bit
 };
 
-/// The carries of `chunks` chunks. The thread keeps them between calls: page faults of fresh memory would slow a
-/// multiply noticeably.
+/// The carries of `chunks` chunks. A thread keeps up to so many bytes of them between calls, a buffer that is not
+/// counted: page faults of fresh memory would slow a multiply noticeably. More of them are `fresh`: multiplies that
+/// need so many take long.
+constexpr std::uint64_t most_kept_bytes = std::uint64_t{8} << 20U;
 template <class V>
-Carries<V>& carries_of_this_thread(std::uint64_t chunks) {
-  thread_local Carries<V> scratch;
-  if (scratch.shared.size() < chunks) scratch = {Array<V>(chunks), Array<V>(chunks), Array<std::uint8_t>(chunks)};
-  return scratch;
+Carries<V>& carries_of(std::uint64_t chunks, Carries<V>& fresh) {
+  thread_local Carries<V> kept;
+  const auto make = [&] { return Carries<V>{Array<V>(chunks), Array<V>(chunks), Array<std::uint8_t>(chunks)}; };
+  if (chunks * (2 * sizeof(V) + 1) > most_kept_bytes) return fresh = make();
+  if (kept.shared.size() < chunks) {
+    const MemoryScope buffers{MemoryScope::Uncounted{}};
+    kept = make();
+  }
+  return kept;
 }
 
 // Gathers do not vectorise well: compilers would turn the lanes' short loops into shuffles and spills.
@@ -276,7 +283,8 @@ void multiply_ccoo(const PartView& part, const LayoutState* /*state*/, const Ope
   const View<A> v = view<A>(part);
   if (v.chunks == 0) return operands.scale(0, part.rows());
   operands.scale(0, v.row_base[0]);
-  Carries<V>& carries = carries_of_this_thread<V>(v.chunks);  // for all tasks, whatever thread they run on
+  Carries<V> fresh;
+  Carries<V>& carries = carries_of(v.chunks, fresh);  // for all tasks, whatever thread they run on
   constexpr std::uint64_t least = 16, most = 256, tasks_per_thread = 16;
   const std::uint64_t chunks_per_task =
       std::clamp(v.chunks / (tasks_per_thread * static_cast<std::uint64_t>(thread_count(threads))), least, most);

@@ -41,6 +41,7 @@ class SPMVPACK_EXPORT LoadedPart {
   [[nodiscard]] std::span<const SectionInfo> sections() const noexcept { return *sections_; }
 
  private:
+  MemoryReservation counted_;  ///< of what follows but `own` bytes, as there may be many parts
   // On the heap, so that the view's pointers survive a move of the LoadedPart.
   std::unique_ptr<PartInfo> info_;
   std::unique_ptr<std::vector<SectionInfo>> sections_;

@@ -228,8 +228,8 @@ __global__ void __launch_bounds__(tuning::windows_policy(pairs).threads, tuning:
 }
 
 template <class T>
-std::vector<T> copied_back(std::span<const T> from, Stream stream) {
-  std::vector<T> to(from.size());
+CountedVector<T> copied_back(std::span<const T> from, Stream stream) {
+  CountedVector<T> to(from.size());
   require_cuda(cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(), cudaMemcpyDeviceToHost, stream),
                "reading slices back");
   require_cuda(cudaStreamSynchronize(stream), "reading slices back");
@@ -238,7 +238,7 @@ std::vector<T> copied_back(std::span<const T> from, Stream stream) {
 
 /// Appends an array on a 256-byte boundary, and says where.
 template <class T>
-std::uint64_t append(std::vector<std::byte>& bytes, const std::vector<T>& array) {
+std::uint64_t append(CountedVector<std::byte>& bytes, const CountedVector<T>& array) {
   const std::uint64_t at = round_up(bytes.size(), 256);
   bytes.resize(at);
   const std::span<const std::byte> of_array = std::as_bytes(std::span(array));
@@ -250,11 +250,11 @@ std::uint64_t append(std::vector<std::byte>& bytes, const std::vector<T>& array)
 template <class A>
 std::unique_ptr<const DeviceWindows> make(const View<A>& v, WindowPrograms<A>& programs, std::uint32_t pairs,
                                           const LoadContext& context) {
-  std::vector<WindowProgram> in_order;
+  CountedVector<WindowProgram> in_order;
   constexpr std::uint64_t at_once = 1U << 16U;
   const std::size_t of_program = std::size_t{2} * pairs;
   for (std::uint64_t begin = 0; begin < v.slice_count; begin += at_once) {
-    std::vector<Slice> slices =
+    CountedVector<Slice> slices =
         copied_back(std::span(v.slices + begin, std::min(at_once, v.slice_count - begin)), context.stream);
     slices.resize(round_up(slices.size(), of_program));  // beside the last one, as if they were empty
     for (std::size_t i = 0; i < slices.size(); i += of_program) {
@@ -263,7 +263,7 @@ std::unique_ptr<const DeviceWindows> make(const View<A>& v, WindowPrograms<A>& p
       in_order.push_back(programs.programs()[*program]);
     }
   }
-  std::vector<std::byte> bytes;
+  CountedVector<std::byte> bytes;
   auto result = std::make_unique<DeviceWindows>();
   result->pairs = pairs;
   result->furthest = programs.furthest();
@@ -300,8 +300,8 @@ std::unique_ptr<const DeviceWindows> make_windows(const PartView& part, const Lo
   if (!launch_rules::csell::worth_windows(slices_of(part.info()), context.device.multiprocessors)) return nullptr;
   return dispatch(part.info().value_type, [&]<class A>(A) -> std::unique_ptr<const DeviceWindows> {
     const View<A> v = view<A>(part);
-    const std::vector<Group> patterns = copied_back(std::span(v.patterns, patterns_of(part.info())), context.stream);
-    const std::vector<A> values = copied_back(std::span(v.values, values_of(part.info())), context.stream);
+    const CountedVector<Group> patterns = copied_back(std::span(v.patterns, patterns_of(part.info())), context.stream);
+    const CountedVector<A> values = copied_back(std::span(v.values, values_of(part.info())), context.stream);
     for (const std::uint32_t pairs : launch_rules::csell::pairs_by_preference) {
       const WindowLimits limits =
           launch_rules::csell::window_limits(v.slice_count, context.device.multiprocessors, pairs);

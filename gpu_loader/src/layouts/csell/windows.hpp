@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "spmvpack/container/layouts/csell.hpp"
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/launch_rules/csell_windows.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
@@ -73,8 +73,8 @@ class WindowPrograms {
   /// many.
   [[nodiscard]] std::optional<std::uint16_t> program(std::uint64_t place, std::span<const Slice> slices);
 
-  [[nodiscard]] const std::vector<WindowProgram>& programs() const { return programs_; }
-  [[nodiscard]] const std::vector<Window<T>>& windows() const { return windows_; }
+  [[nodiscard]] const CountedVector<WindowProgram>& programs() const { return programs_; }
+  [[nodiscard]] const CountedVector<Window<T>>& windows() const { return windows_; }
   /// The furthest column that a window reaches, from a program's first row.
   [[nodiscard]] std::int32_t furthest() const { return numbers_.furthest(); }
 
@@ -87,8 +87,8 @@ class WindowPrograms {
   std::span<const Group> patterns_;
   std::span<const T> values_;
   Numbers numbers_;
-  std::vector<WindowProgram> programs_;
-  std::vector<Window<T>> windows_;
+  CountedVector<WindowProgram> programs_;
+  CountedVector<Window<T>> windows_;
 };
 
 #define SPMVPACK_DECLARE(T) extern template class WindowPrograms<T>;

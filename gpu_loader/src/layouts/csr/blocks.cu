@@ -10,6 +10,7 @@
 #include "kernels/scalar.cuh"
 #include "layouts/csr/kernels.hpp"
 #include "layouts/csr/tuning.cuh"
+#include "spmvpack/container/memory.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {
@@ -175,9 +176,9 @@ __global__ void row_block_rows_kernel(Arrays<A, P> a, std::uint64_t first, std::
 /// The first rows of the blocks, followed by the number of rows. The device computes, for every row, where a block that
 /// starts there would end, which takes no time; the host then walks from block to block, and needs one byte per row
 /// instead of all row pointers.
-std::vector<std::uint32_t> row_block_starts(const PartView& part, const LoadContext& context) {
+CountedVector<std::uint32_t> row_block_starts(const PartView& part, const LoadContext& context) {
   constexpr std::uint64_t piece = 1U << 20;
-  std::vector<std::uint32_t> starts{0};
+  CountedVector<std::uint32_t> starts{0};
   const std::uint64_t rows = part.rows();
   if (rows == 0) return starts;
   std::vector<std::uint8_t> more(std::min(rows, piece));
@@ -199,7 +200,7 @@ std::vector<std::uint32_t> row_block_starts(const PartView& part, const LoadCont
 }  // namespace
 
 RowBlocksOnDevice make_row_blocks(const PartView& part, const LoadContext& context) {
-  const std::vector<std::uint32_t> starts = row_block_starts(part, context);
+  const CountedVector<std::uint32_t> starts = row_block_starts(part, context);
   RowBlocksOnDevice blocks;
   blocks.count = starts.size() - 1;
   const std::uint64_t bytes = starts.size() * sizeof(std::uint32_t);

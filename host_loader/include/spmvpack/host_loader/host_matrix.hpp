@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "spmvpack/container/export.hpp"
+#include "spmvpack/container/memory.hpp"
 #include "spmvpack/container/multiply.hpp"
 #include "spmvpack/container/reader.hpp"
 
@@ -72,8 +72,8 @@ class SPMVPACK_EXPORT HostMatrix {
   [[nodiscard]] std::span<const std::uint32_t> permutation() const;
 
   MatrixFacts facts_;
-  std::vector<PartInfo> infos_;
-  std::vector<Part> parts_;
+  CountedVector<PartInfo> infos_;
+  CountedVector<Part> parts_;
 };
 
 }  // namespace spmvpack::host_loader
