@@ -133,11 +133,11 @@ std::span<const PartInfo> parts_of(std::span<const PartInfo> parts, format::Role
 
 std::string to_text(const Provenance& p) {
   std::string text = fmt::format(
-      "version={}\noptions={}\n{}{}source={}\nentries={}\nduplicates={}\nexplicit_zeros={}\nrounded={}\n"
+      "version={}\noptions={}\n{}{}{}source={}\nentries={}\nduplicates={}\nexplicit_zeros={}\nrounded={}\n"
       "max_relative_error={:.17g}\n",
-      one_line(p.version), one_line(p.options), p.parts.empty() ? "" : fmt::format("parts={}\n", one_line(p.parts)),
-      measured_lines(p), one_line(p.source), p.entries, p.duplicates, p.explicit_zeros, p.rounded,
-      p.max_relative_error);
+      one_line(p.version), one_line(p.options), p.target.empty() ? "" : fmt::format("target={}\n", one_line(p.target)),
+      p.parts.empty() ? "" : fmt::format("parts={}\n", one_line(p.parts)), measured_lines(p), one_line(p.source),
+      p.entries, p.duplicates, p.explicit_zeros, p.rounded, p.max_relative_error);
   for (const std::string& comment : p.comments) text += comment_line(comment);
   if (p.comments_left_out != 0) text += fmt::format("comments_left_out={}\n", p.comments_left_out);
   return text;
@@ -178,6 +178,8 @@ Provenance parse_provenance(std::string_view text) {
       p.version = value;
     else if (key == "options")
       p.options = value;
+    else if (key == "target")
+      p.target = value;
     else if (key == "parts")
       p.parts = value;
     else if (key == "measured_on")

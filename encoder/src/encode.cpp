@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <sstream>
 
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/container/memory.hpp"
@@ -51,12 +50,22 @@ MatrixFacts facts_of_view(const CsrView& a, Field field, Symmetry symmetry, Symm
           share ? std::optional(share->facts) : std::nullopt};
 }
 
+/// The target, if plans depend on it: with one of our strategies that aims, for the least time. Empty otherwise.
+std::string target_text(const EncodeRequest& request) {
+  const std::span<const Strategy> all = strategies();
+  const auto known =
+      std::find_if(all.begin(), all.end(), [&](const Strategy& s) { return s.name == request.strategy; });
+  if (known == all.end() || !known->aims || request.aim.optimize == Objective::bytes) return "";
+  return std::string(target_name(request.aim));
+}
+
 /// What the container says of where the matrix came from.
 Provenance provenance_of(const MatrixFacts& facts, const Provenance& source, const Plan& plan,
                          const EncodeRequest& request, const std::optional<Tuning>& tuning) {
   Provenance provenance = source;
   provenance.version = SPMVPACK_VERSION;
   provenance.options = options_text(request, facts.value_type);
+  provenance.target = target_text(request);
   provenance.parts = plan.parts.size() > 1 ? plan.layouts() : "";
   provenance.measured_on = !request.tuner ? "" : request.tuner->machine.empty() ? "unnamed" : request.tuner->machine;
   provenance.measured = tuning ? measured_layouts(*tuning) : std::vector<MeasuredLayout>{};
@@ -183,20 +192,6 @@ MatrixFacts facts_of(const SourceMatrix& source, int threads) {
 MatrixFacts facts_of(const CsrView& matrix, int threads) {
   return facts_of_view(matrix, Field::real, Symmetry::general, found_in(matrix, Symmetry::general, threads), {},
                        threads);
-}
-
-std::optional<std::string> target_of(const Provenance& provenance) {
-  std::istringstream words(provenance.options);
-  std::string strategy, target = "gpu";  // as options_text() writes them
-  for (std::string word; words >> word;) {
-    if (word == "--optimize") return {};
-    if (word == "--layout") words >> strategy;
-    if (word == "--target") words >> target;
-  }
-  const std::span<const Strategy> all = strategies();
-  const auto known = std::find_if(all.begin(), all.end(), [&](const Strategy& s) { return s.name == strategy; });
-  if (known == all.end() || !known->aims) return {};
-  return target;
 }
 
 PartSource part_source(const PartPlan& plan, const CsrView& whole) {

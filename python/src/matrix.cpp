@@ -1,7 +1,6 @@
 // Containers, and matrices in host memory.
 
 #include "bindings.hpp"
-#include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 
@@ -124,7 +123,8 @@ nb::dict info_of(const Container& container) {
   nb::dict provenance;
   provenance["version"] = p.version;
   provenance["options"] = p.options;
-  provenance["target"] = encoder::target_of(p);
+  provenance["target"] =
+      p.target.empty() ? nb::object(nb::none()) : nb::object(nb::str(p.target.c_str(), p.target.size()));
   provenance["source"] = p.source;
   provenance["entries"] = p.entries;
   provenance["duplicates"] = p.duplicates;

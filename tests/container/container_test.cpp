@@ -290,6 +290,7 @@ TEST_CASE("facts and provenance come back") {
   const Provenance p = c.provenance();
   CHECK(p.source == "ab.mtx");
   CHECK(p.options == "--layout ccoo --set ccoo.k=4 --value-type f64 --codec none");
+  CHECK(p.target.empty());  // ccoo is the same for all machines
   CHECK(p.entries == 30);
   CHECK(p.duplicates == 2);
   CHECK(p.explicit_zeros == 1);
@@ -299,6 +300,13 @@ TEST_CASE("facts and provenance come back") {
                                                "\xC3\xA9\xEF\xBF\xBD\xC2\x85\xEF\xBF\xBD\xEF\xBF\xBD"});
   CHECK_THROWS_AS(parse_provenance("no newline"), Error);
   CHECK(parse_provenance("later=fine\nentries=3\n").entries == 3);
+  // Whatever the options say: files from before there was a target do not have one.
+  CHECK(parse_provenance("options=--layout auto --target host\n").target.empty());
+  CHECK(parse_provenance("options=--layout auto\ntarget=mine\n").target == "mine");
+  Provenance aimed;
+  aimed.target = "a\nb";
+  CHECK(to_text(aimed).find("\ntarget=ab\n") != std::string::npos);
+  CHECK(to_text(Provenance{}).find("target") == std::string::npos);
   CHECK(parse_provenance("source=a\r\xC2\x85\n").source == "a\r\xC2\x85");
   for (const char* const text :
        {"entries=many\n", "entries=\n", "entries=-1\n", "entries=18446744073709551616\n", "max_relative_error=-1\n",

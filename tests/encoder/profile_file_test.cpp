@@ -90,14 +90,16 @@ TEST_CASE("auto goes by the prices of the file, and the container says whose the
     encoder::EncodeRequest request;
     request.aim = aim;
     const encoder::EncodeResult result = encoder::encode(a, request, sink);
-    return std::pair{result.plan.strategy, open(bytes_of(sink)).provenance().options};
+    const Provenance said = open(bytes_of(sink)).provenance();
+    return std::pair{result.plan.strategy, said.options + ", " + said.target};
   };
   // As on the H200, whose prices they are.
   Aim same;
   same.profile = encoder::parse_profile(good().dump(), "F");
   const auto by_name = encoded({});
   CHECK(encoded(same).first == by_name.first);
-  CHECK(encoded(same).second == "--layout auto --target mine --value-type f64 --codec none");
+  CHECK(by_name.second == "--layout auto --value-type f64 --codec none, gpu");
+  CHECK(encoded(same).second == "--layout auto --target mine --value-type f64 --codec none, mine");
   // Where all that coo does is free, and everything else takes time.
   encoder::ProfileFacts free_coo = facts();
   for (std::size_t i = 0; i < encoder::units().size(); ++i) {

@@ -57,6 +57,7 @@ TEST_CASE("a matrix dealt out to parts of every layout comes back bit for bit", 
         if (codec == format::Codec::none) CHECK(file.bytes.size() == file.predicted_bytes);
         REQUIRE(equal_bits(unpack(container), m.matrix));
         CHECK(container.provenance().options.starts_with("--layout dealt "));
+        CHECK(container.provenance().target.empty());
         if (all) CHECK(container.provenance().parts.find("coo") != std::string::npos);
       }
     }

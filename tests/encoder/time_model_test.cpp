@@ -458,6 +458,9 @@ TEST_CASE("an aim changes nothing in the files of strategies whose plans do not 
     const Array<std::byte> bytes = sink.take();
     return std::vector<std::byte>(bytes.begin(), bytes.end());
   };
+  const auto target_of = [&](const std::string& name, const encoder::Aim& aim) {
+    return open(file_of(name, aim)).provenance().target;
+  };
   for (const encoder::Strategy& s : encoder::strategies()) {
     INFO(s.name);
     const bool aims =
@@ -465,6 +468,9 @@ TEST_CASE("an aim changes nothing in the files of strategies whose plans do not 
     CHECK(aims == s.aims);
     // Where they do, the provenance says what was asked for.
     CHECK((file_of(s.name, {Objective::bytes, Target::host}) == file_of(s.name, {})) == !aims);
+    CHECK(target_of(s.name, {}) == (aims ? "gpu" : ""));
+    CHECK(target_of(s.name, {Objective::time, Target::host}) == (aims ? "host" : ""));
+    CHECK(target_of(s.name, {Objective::bytes, Target::host}).empty());
   }
 }
 

@@ -320,6 +320,7 @@ TEST_CASE("without a tuner nothing is measured, and a file says nothing of it") 
   CHECK(open(bytes).provenance().measured_on.empty());
   CHECK(open(bytes_again).provenance().measured_on.empty());
   CHECK(open(bytes_again).provenance().options == open(bytes).provenance().options);
+  CHECK(open(bytes_again).provenance().target == "gpu");
   CHECK(bytes == bytes_again);
 }
 
@@ -338,6 +339,7 @@ TEST_CASE("the transpose of a tuned matrix is as without a tuner") {
   CHECK(tuned.result.transpose->device_bytes() == plain.transpose->device_bytes());
   CHECK(open(tuned.bytes).provenance().options ==
         "--layout auto --target host --tune host --transpose --value-type f64 --codec none");
+  CHECK(open(tuned.bytes).provenance().target == "host");
 }
 
 TEST_CASE("what a measurement throws") {

@@ -631,8 +631,8 @@ def jagged():
     yield "sjds_of_transpose", n, [sjds(n, "code", 16), sjds(n.transposed(), window_rows=24).transpose()]
 
 
-COMMENTED = ("version=0.1.0\noptions=--layout csr\nsource=tiny.mtx\nentries=6\nduplicates=0\nexplicit_zeros=0\n"
-             "rounded=0\nmax_relative_error=0\ncomment= made by hand\ncomment= \u00e9\u00e8 = \u221a\ncomment=\n")
+COMMENTED = ("version=0.1.0\noptions=--layout auto\ntarget=gpu\nsource=tiny.mtx\nentries=6\nduplicates=0\n"
+             "explicit_zeros=0\nrounded=0\nmax_relative_error=0\ncomment= made by hand\ncomment= \u00e9\u00e8 = \u221a\ncomment=\n")
 
 
 def containers():

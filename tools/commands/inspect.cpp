@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/program_options/value_semantic.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,7 +17,6 @@
 #include "spmvpack/container/reader.hpp"
 #include "spmvpack/container/share.hpp"
 #include "spmvpack/container/text.hpp"
-#include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
@@ -129,7 +127,6 @@ Json measured_json(const Provenance& p) {
 
 std::string to_json(const Container& c) {
   const Provenance p = c.provenance();
-  const std::optional<std::string> target = encoder::target_of(p);
   Json json{{"file_bytes", c.file_bytes()},
             {"format_version", fmt::format("{}.{}", format::version_major, format::version_minor)},
             {"matrix", facts_json(c.facts())},
@@ -139,7 +136,7 @@ std::string to_json(const Container& c) {
             {"provenance",
              {{"version", p.version},
               {"options", p.options},
-              {"target", target ? Json(*target) : Json()},
+              {"target", p.target.empty() ? Json() : Json(p.target)},
               {"parts", p.parts},
               {"measured_on", p.measured_on},
               {"measured", measured_json(p)},
@@ -185,16 +182,15 @@ std::string to_json(const Container& c) {
 
 /// For which machine the layout was chosen, and who tells what another would take elsewhere.
 std::string target_text(const Provenance& p) {
-  const std::optional<std::string> target = encoder::target_of(p);
-  if (!target) return "";
+  if (p.target.empty()) return "";
   const std::span<const std::string_view> names = encoder::target_names();
   std::string other;  // of a profile from a file, nobody here knows which kind of machine it is
-  if (std::find(names.begin(), names.end(), *target) != names.end()) {
+  if (std::find(names.begin(), names.end(), p.target) != names.end()) {
     encoder::Aim aim;
-    encoder::set_target(aim, *target);
+    encoder::set_target(aim, p.target);
     other = aim.target == encoder::Target::gpu ? "CPU, see 'report --target host'" : "GPU, see 'report --target gpu'";
   }
-  return fmt::format("  chosen for  {}{}\n", escape(*target, 30), other.empty() ? "" : "; for a " + other);
+  return fmt::format("  chosen for  {}{}\n", escape(p.target, 30), other.empty() ? "" : "; for a " + other);
 }
 
 std::string provenance_text(const Provenance& p) {

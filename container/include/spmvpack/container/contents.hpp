@@ -78,6 +78,9 @@ struct Provenance {
   /// the name and so many layouts.
   std::string measured_on = {};
   std::vector<MeasuredLayout> measured = {};
+  /// The machine that plans aimed at: gpu, host or the id of a profile. Empty if it made no difference, or was not
+  /// recorded.
+  std::string target = {};
   static constexpr std::size_t measured_on_bytes = 64, most_measured = 8;
 };
 /// Converts a provenance to the text of its section and back. The text is lines of UTF-8; parsing anything else throws

@@ -83,9 +83,6 @@ SPMVPACK_EXPORT MatrixFacts facts_of(const CsrView& matrix, int threads = 0);
 /// The request as the provenance records it: with those settings that the strategy has, and with the aim if its plans
 /// depend on it. encode() and the report describe a file by this, so that both name the same bytes.
 SPMVPACK_EXPORT EncodeRequest recorded(const EncodeRequest& request, const Strategy& strategy);
-/// The target for which a container's layout was chosen, of target_names() or the id of a profile from a file. None if
-/// it made no difference: bytes were what counts, a strategy that aims at nothing, or no options of an encoder.
-SPMVPACK_EXPORT std::optional<std::string> target_of(const Provenance& provenance);
 /// A part to be written, of `whole`, the matrix that was planned. Its arrays and the plan must outlive it.
 SPMVPACK_EXPORT PartSource part_source(const PartPlan& plan, const CsrView& whole);
 
