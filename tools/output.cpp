@@ -37,6 +37,11 @@ void print_warning(std::string_view text) {
   std::fputs(fmt::format("spmvpack: warning: {}\n", text).c_str(), stderr);
 }
 
+void print_note(std::string_view text) {
+  clear_progress();
+  std::fputs(fmt::format("spmvpack: note: {}\n", text).c_str(), stderr);
+}
+
 bool standard_output_is_broken() noexcept {
   pollfd out{STDOUT_FILENO, POLLOUT, 0};
   return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;

@@ -21,6 +21,9 @@ void print_error(std::string_view name, const Error& error);
 /// Prints to standard error what the user should know about work that was done all the same.
 void print_warning(std::string_view text);
 
+/// Prints to standard error what the user may want to know, though nothing is amiss.
+void print_note(std::string_view text);
+
 /// True if standard output is a pipe that nobody reads any more.
 bool standard_output_is_broken() noexcept;
 

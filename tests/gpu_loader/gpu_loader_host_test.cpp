@@ -15,6 +15,7 @@
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 #include "spmvpack/gpu_loader/timing.hpp"
+#include "usable_gpu.hpp"
 
 namespace spmvpack::gpu_loader {
 namespace {
@@ -369,6 +370,46 @@ TEST_CASE("vectors and workspaces that do not fit are refused") {
   CHECK(workspace({at(0x1000), 64}, 64) == errc::usage);
   CHECK(workspace({at(0x0F00), 256}, 256) == errc{});
   CHECK(workspace({at(0x0F00), 264}, 264) == errc::usage);
+}
+
+TEST_CASE("a GPU is usable if the driver and this build have code for it") {
+  const auto runs = [](int major, int minor, int driver, const char* built_for, int toolkit = 12080) {
+    return runs_code({major, minor, {}}, driver, built_for, toolkit);
+  };
+  CHECK(runs(9, 0, 12080, "8.0, 9.0 and PTX"));
+  CHECK(runs(8, 6, 12080, "8.0, 9.0 and PTX"));   // a later one of the same family
+  CHECK(!runs(8, 0, 12080, "8.6, 9.0 and PTX"));  // an earlier one
+  CHECK(!runs(7, 5, 12080, "8.0, 9.0 and PTX"));
+  CHECK(runs(12, 0, 12080, "8.0, 9.0 and PTX"));  // compiles PTX
+  CHECK(!runs(12, 0, 12080, "8.0, 9.0"));
+  CHECK(!runs(12, 0, 12040, "8.0, 9.0 and PTX"));  // of a newer toolkit than the driver
+  CHECK(runs(9, 0, 12000, "8.0, 9.0 and PTX"));    // binaries of any minor version run
+  CHECK(!runs(9, 0, 11080, "8.0, 9.0 and PTX"));
+  CHECK(runs(9, 0, 13000, "8.0, 9.0 and PTX"));
+  CHECK(runs(9, 0, 12080, "9.0a"));
+  CHECK(!runs(12, 1, 12080, "12.0a"));
+  CHECK(runs(9, 0, 12080, "all-major"));
+  CHECK(!runs(9, 0, 12080, ""));
+}
+
+TEST_CASE("CUDA_VISIBLE_DEVICES hides GPUs from a process") {
+  const FoundDriver both{12080, {{9, 0, "GPU-11aa"}, {7, 5, "GPU-22bb"}}}, none{12080, {}};
+  const auto usable = [&](const FoundDriver& driver, const char* visible) {
+    return any_usable(driver, visible, "9.0", 12080);
+  };
+  for (const char* const visible :
+       {"0", "1", "0,1", " 0", "GPU-11aa", "GPU-11", "GPU-22bb,GPU-11aa", "0,-1", "0,x", "MIG-1"})
+    CHECK(usable(both, visible));
+  CHECK(usable(both, nullptr));
+  for (const char* const visible : {"", "-1", "2", "x", ",0", "GPU-22bb", "GPU-33", "x,0", "-1,0", "GPU-22bb,-1,0"}) {
+    INFO(visible);
+    CHECK(!usable(both, visible));
+  }
+  CHECK(!usable(none, nullptr));
+  CHECK(!usable(none, "0"));
+  CHECK(!found_driver("libspmvpack_of_nobody.so"));
+  CHECK(!found_driver("libm.so.6"));  // a library that is none of NVIDIA's
+  if (!built_with_cuda()) CHECK(!has_usable_gpu());
 }
 
 TEST_CASE("a build without CUDA says so") {

@@ -14,6 +14,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "spmvpack/container/share.hpp"
+#include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
@@ -62,6 +63,9 @@ std::string details() {
          "standard input.\n"
          "Without a codec, the file holds the matrix as a multiply reads it. The bytes\n"
          "written do not depend on the number of threads.\n\n"
+         "--target is the machine that the layout is for, gpu whether there is one here or\n"
+         "not: the same options make the same bytes everywhere. --target host makes it\n"
+         "for processors.\n\n"
          "--tune measures up to 8 layouts that auto predicts within 1.5 times its best,\n"
          "with cold and warm caches, takes the fastest, and says so in the provenance. The\n"
          "bytes then depend on this machine and its noise; without --tune they never do.\n\n"
@@ -86,6 +90,15 @@ std::string details() {
          "  spmvpack encode A.spmvc -o A.csr.spmvc --layout csr\n"
          "  spmvpack encode A.mtx --tune gpu               what is fastest on this GPU\n"
          "  spmvpack encode A.mtx --ranks 4                a container for each of 4 ranks\n";
+}
+
+/// Says that the default target is a machine that is not here, where the layout depends on it.
+void note_target(const Invocation& invocation, const encoder::EncodeRequest& request) {
+  const bool by_default = invocation.options["target"].defaulted() && !request.tuner &&
+                          request.aim.optimize == encoder::Objective::time &&
+                          encoder::find_strategy(request.strategy).aims;
+  if (by_default && !invocation.quiet && !gpu_loader::has_usable_gpu())
+    print_note("there is no GPU to use here, and the layout is for one; --target host makes it for this processor");
 }
 
 /// The output for the input `path` if none is named.
@@ -120,6 +133,7 @@ void run(const Invocation& invocation) {
 
   const Stopwatch watch;
   const SourceMatrix source = sources::read_matrix(invocation.argument, source_options);
+  note_target(invocation, request);
   if (ranks != 0) return encode_ranks_and_tell(source, request, output, ranks, invocation);
   encode_and_tell(source, request, output, invocation, "read", watch.seconds());
 }
