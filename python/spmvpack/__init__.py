@@ -27,6 +27,7 @@ if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & os.environ.keys():
     finally:
         del os.environ["GOMP_SPINCOUNT"]
 
+from . import _arguments
 from ._device import DeviceMatrix, checked_share, device_index
 from ._errors import Error
 from ._matrix import Encoding, Matrix, encode, open_container
@@ -68,11 +69,13 @@ def load(source: Any, device: Any = None, *, threads: int = 0, memory_limit: int
         Error: "io"; "bad_input" (no container); "corrupt"; "unsupported" (another version); "too_large" (beyond a limit
             of the format); "out_of_memory"; "no_device".
     """
-    on_host = device in (None, "cpu")
+    threads, memory_limit = _arguments.threads(threads), _arguments.memory_limit(memory_limit)
+    on_host = device is None or (isinstance(device, str) and device == "cpu")
     if on_host and cache_share is not None:
         raise ValueError("cache_share is of a GPU's L2 cache: name a GPU, or leave it out")
     if not on_host:  # before anything is read
         device, cache_share = device_index(device), checked_share(cache_share)
+    check_contents = _arguments.flag("check_contents", check_contents)
     container = open_container(source, memory_limit)
     if check_contents:
         container.check_contents(threads, memory_limit)

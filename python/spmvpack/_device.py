@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _native
-from ._inputs import root_module
+from . import _arguments, _native
 from ._operators import device_operator
-from ._products import Products, contiguous, needs_gradient
+from ._products import Products
+from ._vectors import contiguous, host_array, needs_gradient, root_module
 
 # How DLPack and CUDA call the default stream of the whole device: 0 would be ambiguous.
 _legacy_stream = 1
@@ -33,8 +33,8 @@ def stream_of(stream: Any) -> int:
         handle = stream.ptr  # CuPy
     else:
         raise TypeError(f"a stream of type {type(stream).__qualname__}: give a number, or a stream of CuPy or PyTorch")
-    if handle < 0:
-        raise ValueError(f"stream {handle}: a cudaStream_t is not negative")
+    if not 0 <= handle < 2**64:
+        raise ValueError(f"stream {handle}: a cudaStream_t is not negative, and has 64 bits")
     return handle or _legacy_stream
 
 
@@ -154,10 +154,10 @@ def device_index(device: Any) -> int:
     if isinstance(device, str):
         name, colon, number = device.partition(":")
         if name == "cuda" and (number.isdecimal() if colon else True):
-            return int(number or 0)
+            return _checked_index(int(number or 0))
         raise ValueError(f"device {device!r}, expected 'cuda' or 'cuda:N'; on the host a matrix is as it comes")
     if isinstance(device, (int, np.integer)) and not isinstance(device, bool) and device >= 0:
-        return int(device)
+        return _checked_index(int(device))
     if getattr(device, "type", None) == "cuda":
         return int(device.index or 0)  # PyTorch
     if root_module(device) == "cupy" and hasattr(device, "id"):
@@ -165,11 +165,20 @@ def device_index(device: Any) -> int:
     raise TypeError(f"a device {device!r}, expected 'cuda:N', a number, or a device of CuPy or PyTorch")
 
 
+def _checked_index(device: int) -> int:
+    if device > 2**31 - 1:
+        raise ValueError(f"device {device}: there are not so many")
+    return device
+
+
 def checked_share(cache_share: float | None) -> float | None:
-    """ValueError: not from 0 to 1."""
-    if cache_share is not None and not 0 <= cache_share <= 1:
+    """ValueError: not from 0 to 1. TypeError: no number."""
+    if cache_share is None:
+        return None
+    share = _arguments.scalar("cache_share", cache_share)
+    if not 0 <= share <= 1:
         raise ValueError(f"cache_share is {cache_share!r}, expected a number from 0 to 1")
-    return cache_share
+    return share
 
 
 class _Workspaces(threading.local):
@@ -209,11 +218,11 @@ class DeviceMatrix(Products):
         Args:
             x: of shape (columns,), or (columns, k) for a product column by column, in the memory of the matrix's
                 device: a CuPy array, a CUDA tensor or anything with DLPack. float64, or float32 for a float32 matrix,
-                which takes both. A NumPy array is copied to the device, and the result back, which takes longer than
-                the multiply.
+                which takes both. A NumPy array, and what NumPy makes one of, is copied to the device, and the result
+                back, which takes longer than the multiply.
 
         Returns:
-            An array of the caller's library, on its current stream. Of a tensor that requires a gradient,
+            An array of the caller's library, on its current stream, or of NumPy. Of a tensor that requires a gradient,
             spmvpack.torch.matvec(self, x).
 
         Raises:
@@ -235,10 +244,11 @@ class DeviceMatrix(Products):
             y, result = library.empty_vector(x, device, rows)
             self._multiplier(source[1], stream, transpose).multiply_at(source[0], result, 1.0, 0.0, stream)
             return y
-        if isinstance(x, np.ndarray):
-            return self._of_host_array(x, rows, transpose)
-        if not hasattr(x, "__dlpack__"):
-            return NotImplemented
+        if isinstance(x, np.ndarray) or not hasattr(x, "__dlpack__"):
+            if hasattr(x, "__cuda_array_interface__"):
+                raise TypeError(f"x is of type {type(x).__qualname__}, without DLPack: pass cupy.asarray(x)")
+            own = host_array(x)
+            return NotImplemented if own is None else self._of_host_array(own, rows, transpose)
         if not library.on_device(x):
             raise ValueError("x is on the host, the matrix on a GPU: copy x there, or pass a NumPy array")
         if needs_gradient(x):
@@ -279,6 +289,12 @@ class DeviceMatrix(Products):
             TypeError: wrong types.
             Error: "no_device" if the launch fails; "usage" if there is no A^T.
         """
+        if type(alpha) is not float:
+            alpha = _arguments.scalar("alpha", alpha)
+        if type(beta) is not float:
+            beta = _arguments.scalar("beta", beta)
+        if transpose is not False and transpose is not True:
+            transpose = _arguments.flag("transpose", transpose)
         library, device = _libraries[type(x)], self.device
         current = library.current_stream(device)
         on = current if stream is None else stream_of(stream)
@@ -308,7 +324,8 @@ class DeviceMatrix(Products):
         """Makes this thread's workspace for multiplies on `stream` with vectors of `dtype` (the matrix's unless given),
         or with an x and out of several columns, with A or its transpose, which the first of them would do otherwise:
         before a CUDA graph is captured."""
-        self._multiplier(str(np.dtype(dtype or self.dtype)), stream_of(stream), transpose, columns)
+        self._multiplier(_arguments.dtype_name(self.dtype if dtype is None else dtype), stream_of(stream),
+                         _arguments.flag("transpose", transpose), _arguments.flag("columns", columns))
 
     def _multiplier(self, dtype: str, stream: int, transpose: bool, columns: bool = False) -> _native.Multiplier:
         made = self._workspaces.made

@@ -1,4 +1,8 @@
-"""From what holds a matrix (SciPy, CuPy, PyTorch, a file) to a Source of the native module."""
+"""From what holds a matrix (SciPy, CuPy, PyTorch, pydata/sparse, a file) to a Source of the native module.
+
+What other libraries say of a matrix is not believed: arrays may have room behind their entries, be changed after they were
+checked, or be converted wrongly. So arrays are cut to what indptr says, and compared with each other and with nnz.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +11,29 @@ from typing import Any
 
 import numpy as np
 
-from . import _native
+from . import _arguments, _native
+from ._errors import Error
+from ._vectors import root_module
 
-
-def root_module(value: object) -> str:
-    """The package that the value's type comes from: "scipy", "cupyx", "torch", ..."""
-    return type(value).__module__.partition(".")[0]
+_Array = np.ndarray[Any, Any]
 
 
 def source_of(a: Any, dtype: Any, threads: int, memory_limit: int = 0) -> _native.Source:
     """The matrix `a`; what it may be says encode()."""
     if isinstance(a, (str, os.PathLike)):
-        return _native.Source.from_file(os.fspath(a), None if dtype is None else _type_name(dtype), threads,
+        return _native.Source.from_file(_arguments.path("a", a), None if dtype is None else _type_name(dtype), threads,
                                         memory_limit)
     if dtype is not None:
         raise TypeError("dtype is for files; convert the matrix before you pass it, as with A.astype(numpy.float32)")
     package = root_module(a)
-    if package == "torch":
+    if package == "torch" and hasattr(a, "layout"):
         return _from_torch(a, threads, memory_limit)
+    if package == "spmvpack" and hasattr(type(a), "_scipy"):
+        raise TypeError(f"a matrix that is encoded already: for another layout pass {a._scipy}, a matrix of SciPy")
     if package == "cupyx":
-        a = a.get()  # to SciPy
+        a = _of_shape(a.get(), a.shape)  # to SciPy
+    elif package == "sparse" and hasattr(a, "fill_value"):
+        a = _from_pydata(a)
     if not all(hasattr(a, name) for name in ("shape", "format", "tocoo")):
         raise TypeError(f"a matrix of type {type(a).__qualname__}: give a sparse matrix or array of SciPy or CuPy, a "
                         "CSR tensor of PyTorch, or the path of a file; for a dense array, scipy.sparse.csr_array(A)")
@@ -34,13 +41,100 @@ def source_of(a: Any, dtype: Any, threads: int, memory_limit: int = 0) -> _nativ
         raise ValueError(f"a matrix of shape {tuple(a.shape)}, expected two dimensions")
     rows, cols = (int(n) for n in a.shape)
     if a.format == "csr":
-        return _native.Source.from_csr(rows, cols, _indices(a.indptr), _indices(a.indices), _values(a.data), threads,
-                                       memory_limit)
-    coo = a.tocoo()
-    row, col = (np.asarray(part) for part in (coo.row, coo.col))
+        indptr, indices, data = _compressed(a.indptr, a.indices, a.data, rows, "rows")
+        return _native.Source.from_csr(rows, cols, indptr, indices, _values(data), threads, memory_limit)
+    if a.format == "csc":
+        indptr, row, data = _compressed(a.indptr, a.indices, a.data, cols, "columns")
+        col = _expanded(indptr)
+    elif a.format == "bsr":
+        row, col, data = _blocks(a, rows, cols)
+    else:
+        row, col, data = _triplets(a)
     index = np.int32 if row.dtype == col.dtype == np.int32 else np.int64
     return _native.Source.from_coo(rows, cols, np.ascontiguousarray(row, index), np.ascontiguousarray(col, index),
-                                   _values(coo.data), threads, memory_limit)
+                                   _values(data), threads, memory_limit)
+
+
+def _no_matrix(message: str, hint: str = "its arrays do not fit each other: build it anew from its entries") -> Error:
+    return Error(message, "bad_input", "", hint)
+
+
+def _of_shape(converted: Any, shape: Any) -> Any:
+    """What another library has converted, if it still has the shape."""
+    if tuple(converted.shape) != tuple(shape):
+        raise _no_matrix(f"a matrix of shape {tuple(shape)} that its library converts to {tuple(converted.shape)}")
+    return converted
+
+
+def _compressed(indptr: Any, indices: Any, data: Any, majors: int, what: str) -> tuple[_Array, _Array, _Array]:
+    """The arrays of CSR, CSC or BSR without the room behind the last entry, which SciPy does not look at, either."""
+    indptr, indices, data = _indices(indptr, "indptr"), _indices(indices, "indices"), np.asarray(data)
+    if indptr.ndim != 1 or indptr.size != majors + 1:
+        raise _no_matrix(f"indptr has shape {indptr.shape}, expected ({majors + 1},), one more than the matrix's {what}")
+    count = int(indptr[-1])
+    if count < 0 or count > min(len(indices), len(data)):
+        raise _no_matrix(f"indptr ends with {count}, and there are {len(indices)} indices and {len(data)} values")
+    return indptr, indices[:count], data[:count]
+
+
+def _expanded(indptr: _Array) -> _Array:
+    """The row or column of each entry."""
+    counts = np.diff(indptr)
+    if indptr[0] != 0:
+        raise _no_matrix(f"indptr begins with {indptr[0]}, expected 0")
+    if (counts < 0).any():
+        at = int(np.argmax(counts < 0))
+        raise _no_matrix(f"indptr[{at + 1}] is {indptr[at + 1]}, after {indptr[at]}: it must not fall")
+    return np.repeat(np.arange(counts.size, dtype=indptr.dtype), counts)
+
+
+def _blocks(a: Any, rows: int, cols: int) -> tuple[_Array, _Array, _Array]:
+    """The entries of BSR, block by block."""
+    blocks = np.asarray(a.data)
+    if blocks.ndim != 3 or 0 in blocks.shape[1:] or rows % blocks.shape[1] or cols % blocks.shape[2]:
+        raise _no_matrix(f"data has shape {blocks.shape}, expected blocks that divide a matrix of {rows} x {cols}")
+    _, height, width = blocks.shape
+    indptr, indices, blocks = _compressed(a.indptr, a.indices, blocks, rows // height, "rows of blocks")
+    wrong = np.flatnonzero((indices < 0) | (indices >= cols // width))
+    if wrong.size:
+        raise _no_matrix(f"indices[{wrong[0]}] is {indices[wrong[0]]}, expected a column of {cols // width} blocks")
+    kind = np.int32 if max(rows, cols) < 2**31 else np.int64
+    first_row, first_col = _expanded(indptr).astype(kind) * height, indices.astype(kind) * width
+    row = np.broadcast_to(first_row[:, None, None] + np.arange(height, dtype=kind)[:, None], blocks.shape)
+    col = np.broadcast_to(first_col[:, None, None] + np.arange(width, dtype=kind), blocks.shape)
+    return row.reshape(-1), col.reshape(-1), blocks.reshape(-1)
+
+
+def _triplets(a: Any) -> tuple[_Array, _Array, _Array]:
+    """The entries of all other formats, of which there must be as many as the matrix says. SciPy leaves stored zeros of
+    diagonals out."""
+    if a.format == "lil" and any(len(cols) != len(values) for cols, values in zip(a.rows, a.data)):
+        raise _no_matrix("a row of the LIL matrix with more columns than values, or fewer")
+    coo = a if a.format == "coo" else _of_shape(a.tocoo(), a.shape)
+    if not all(hasattr(coo, name) for name in ("row", "col", "data")):
+        raise TypeError(f"a matrix of type {type(a).__qualname__}, whose tocoo() is none of SciPy's: convert it to one, as "
+                        "with scipy.sparse.csr_array()")
+    row, col, data = _indices(coo.row, "row"), _indices(coo.col, "col"), np.asarray(coo.data)
+    if not row.shape == col.shape == data.shape:
+        raise _no_matrix(f"row, col and data have shapes {row.shape}, {col.shape} and {data.shape}, expected the same")
+    stored = int(a.count_nonzero() if a.format == "dia" else a.nnz)
+    if data.size != stored:
+        raise _no_matrix(f"a matrix of {stored} entries, of which its library makes {data.size}")
+    return row, col, data
+
+
+def _from_pydata(a: Any) -> Any:
+    """An array of pydata/sparse as a matrix of SciPy."""
+    if len(a.shape) != 2:
+        raise ValueError(f"a matrix of shape {tuple(a.shape)}, expected two dimensions")
+    if not a.fill_value == 0:
+        raise ValueError(f"an array with fill value {a.fill_value}: what it does not store is not 0, so that it is no sparse "
+                         "matrix; encode A - A.fill_value, whose fill value is 0")
+    compressed = a if hasattr(a, "to_scipy_sparse") else a.to_coo()  # DOK's
+    converted = _of_shape(compressed.to_scipy_sparse(), a.shape)
+    if int(converted.nnz) != int(a.nnz):
+        raise _no_matrix(f"a matrix of {a.nnz} entries, of which its library makes {converted.nnz}")
+    return converted
 
 
 def _from_torch(a: Any, threads: int, memory_limit: int) -> _native.Source:
@@ -49,28 +143,34 @@ def _from_torch(a: Any, threads: int, memory_limit: int) -> _native.Source:
                         "makes it")
     if str(a.dtype) == "torch.bfloat16":  # NumPy does not have it
         raise TypeError("values of type bfloat16: convert them, as with A.to(torch.float32)")
-    parts = [part.detach().cpu().numpy() for part in (a.crow_indices(), a.col_indices(), a.values())]
+    parts = [part.detach().resolve_neg().cpu().numpy() for part in (a.crow_indices(), a.col_indices(), a.values())]
     rows, cols = (int(n) for n in a.shape)
-    return _native.Source.from_csr(rows, cols, _indices(parts[0]), _indices(parts[1]), _values(parts[2]), threads,
-                                   memory_limit)
+    indptr, indices, data = _compressed(*parts, rows, "rows")
+    if data.size != parts[2].size:
+        raise _no_matrix(f"crow_indices ends with {data.size}, expected {parts[2].size}, as many as values")
+    return _native.Source.from_csr(rows, cols, indptr, indices, _values(data), threads, memory_limit)
 
 
 def _type_name(dtype: Any) -> str:
     names = {"float64": "f64", "float32": "f32"}
-    name = str(np.dtype(dtype)) if not isinstance(dtype, str) or dtype not in names.values() else dtype
-    if name not in names and name not in names.values():
+    if isinstance(dtype, str) and dtype in names.values():
+        return dtype
+    name = _arguments.dtype_name(dtype)
+    if name not in names:
         raise TypeError(f"values are stored as float64 or float32, not as {name}")
-    return names.get(name, name)
+    return names[name]
 
 
-def _indices(a: Any) -> np.ndarray[Any, Any]:
+def _indices(a: Any, name: str) -> _Array:
     a = np.asarray(a)
+    if a.dtype.kind not in "iu" and a.size:
+        raise TypeError(f"{name} is {a.dtype}, expected integers")
     return np.ascontiguousarray(a, np.int32 if a.dtype == np.int32 else np.int64)
 
 
-def _values(values: Any) -> np.ndarray[Any, Any]:
+def _values(values: Any) -> _Array:
     """Values as they are if they are float64 or float32; integers as float64, which must hold them exactly."""
-    a: np.ndarray[Any, Any] = np.asarray(values)
+    a: _Array = np.asarray(values)
     for native in (np.float64, np.float32):
         if a.dtype.newbyteorder("=") == native:
             return np.ascontiguousarray(a, native)

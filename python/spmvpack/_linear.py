@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from . import _arguments
 from ._errors import Error
+from ._vectors import host_array
 
 # What a matrix of SciPy has besides.
 _of_scipy = frozenset({
@@ -46,14 +48,18 @@ class Linear:
         Raises:
             Error: "usage" unless the matrix has its transpose (has_transpose).
         """
+        if not hasattr(x, "shape"):  # a list
+            array = host_array(x)
+            x = x if array is None else array
         if len(getattr(x, "shape", ())) != 2 or hasattr(x, "tocsr"):
             return self._times(x, True)
         y = self._product(x.T, True)
         return y if y is NotImplemented else y.T
 
     def matvec(self, x: Any) -> Any:
-        """A @ x as solvers ask for it: as A @ x, but NumPy's and CuPy's arrays of other numbers are converted to the
-        matrix's type first, and complex ones multiplied by their parts. So scipy.sparse.linalg takes the matrix itself.
+        """A @ x as solvers ask for it: as A @ x, but arrays of NumPy and CuPy, and what NumPy makes one of, are converted
+        to the matrix's type first, and complex ones multiplied by their parts. So scipy.sparse.linalg takes the matrix
+        itself.
         """
         return self._converted(x, False)
 
@@ -73,6 +79,9 @@ class Linear:
         return y
 
     def _converted(self, x: Any, transpose: bool, threads: int = 0) -> Any:
+        if not isinstance(x, np.ndarray) and not hasattr(x, "__dlpack__"):
+            array = host_array(x)
+            x = x if array is None else array
         dtype = getattr(x, "dtype", None)
         if isinstance(dtype, np.dtype) and dtype not in (np.float64, self.dtype):
             if dtype.kind == "c":
@@ -88,6 +97,11 @@ class Linear:
     def _not_offered(self, what: str) -> NoReturn:
         raise TypeError(f"an encoded matrix has no {what}; use {self._scipy}, a matrix of SciPy, or linear_operator(), "
                         "which can be scaled and added to others")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+        """What NumPy and SciPy ask for where they take arrays."""
+        raise TypeError(f"an encoded matrix is not converted to an array: use {self._scipy}, a matrix of SciPy, or "
+                        f"{self._scipy.replace('tocsr', 'toarray')}, a dense array")
 
     def __getitem__(self, index: Any) -> NoReturn:
         self._not_offered("elements and slices")
@@ -148,7 +162,8 @@ class Transposed(Linear):
 
     def multiply(self, x: Any, out: Any, *arguments: Any, **keywords: Any) -> Any:
         """out = alpha A^T x + beta out: multiply() of the matrix, with its arguments."""
-        return self.T.multiply(x, out, *arguments, transpose=not keywords.pop("transpose", False), **keywords)
+        transpose = not _arguments.flag("transpose", keywords.pop("transpose", False))
+        return self.T.multiply(x, out, *arguments, transpose=transpose, **keywords)
 
     def tocsr(self) -> Any:
         """A^T as a scipy.sparse.csr_array, from a matrix on the host."""

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _native
+from . import _arguments, _native
 from ._device import DeviceMatrix, device_index
 from ._errors import Error
-from ._inputs import root_module, source_of
+from ._inputs import source_of
 from ._operators import host_operator
-from ._products import Products, contiguous, needs_gradient
+from ._products import Products
+from ._vectors import contiguous, host_array, like, needs_gradient
 
 
 class Encoding(NamedTuple):
@@ -62,18 +63,19 @@ class Matrix(Products):
         """A @ x with the bits of the command line, on all threads.
 
         Args:
-            x: of shape (columns,), or (columns, k) for a product column by column; a NumPy array, a CPU tensor, or
-                anything in host memory that DLPack or a buffer can hand over. float64, or float32 for a float32 matrix,
-                which takes both: the type of x is that of every product and sum.
+            x: of shape (columns,), or (columns, k) for a product column by column; a NumPy array, a CPU tensor, anything
+                in host memory that DLPack or a buffer can hand over, or of which numpy.asarray() makes an array: a list,
+                a Series or DataFrame of pandas. float64, or float32 for a float32 matrix, which takes both: the type of
+                x is that of every product and sum. Numbers of a list are float64.
 
         Returns:
-            An array of the caller's library, of shape (rows,) or (rows, k) and of the type of x. Of a tensor that
-            requires a gradient, spmvpack.torch.matvec(self, x).
+            An array of the caller's library, else of NumPy, of shape (rows,) or (rows, k) and of the type of x. Of a
+            tensor that requires a gradient, spmvpack.torch.matvec(self, x).
 
         Raises:
-            ValueError: another shape; x is on a GPU.
+            ValueError: another shape; x is on a GPU, or has masked elements.
             TypeError: another type of elements, or no array. Nothing is converted, as that might cost more than the
-                multiply. What is not contiguous is copied.
+                multiply. What is not contiguous, or in another byte order, is copied.
         """
         y = self._product(x, False)
         return self._times(x) if y is NotImplemented else y
@@ -90,15 +92,19 @@ class Matrix(Products):
         rows = self.shape[1 if transpose else 0]
         if type(x) is np.ndarray and x.ndim == 1:
             y = np.empty(rows, x.dtype)
-            self._host.multiply(contiguous(x), y, 1.0, 0.0, threads, transpose)
-            return y
-        if not (hasattr(x, "__dlpack__") or hasattr(x, "__array_interface__") or isinstance(x, memoryview)):
-            return NotImplemented
+            try:
+                self._host.multiply(contiguous(x), y, 1.0, 0.0, threads, transpose)
+                return y
+            except TypeError:
+                if x.dtype.isnative:
+                    raise
         if needs_gradient(x):
             from .torch import matvec  # not needed for anything else
 
             return matvec(self, x, transpose=transpose)
-        own = in_host_memory(x)
+        own = host_array(x)
+        if own is None:
+            return NotImplemented
         y = np.empty((rows, *own.shape[1:2]), own.dtype, order="F")
         self._host.multiply(own if own.ndim == 2 else contiguous(own), y, 1.0, 0.0, threads, transpose)
         return like(x, y)
@@ -137,6 +143,7 @@ class Matrix(Products):
         """
         from scipy import sparse  # not needed for anything else
 
+        threads, memory_limit = _arguments.threads(threads), _arguments.memory_limit(memory_limit)
         indptr, indices, data = self._container.unpack(threads, memory_limit)
         if max(self.nnz, *self.shape) < 2**31:
             indptr, indices = indptr.astype(np.int32), indices.view(np.int32)
@@ -165,7 +172,7 @@ class Matrix(Products):
         Raises:
             Error: "exists" if there is such a file and `overwrite` is not set; "io".
         """
-        self._container.save(os.fspath(path), overwrite)
+        self._container.save(_arguments.path("path", path), _arguments.flag("overwrite", overwrite))
 
     def tobytes(self) -> bytes:
         """The container as bytes, which load() takes, too."""
@@ -194,7 +201,7 @@ class Matrix(Products):
             transpose: A^T, encoded, for methods that need it (svds, lsqr, bicg); not needed if has_transpose.
             threads: of its multiplies; 0: all.
         """
-        return host_operator(self, transpose, threads)
+        return host_operator(self, transpose, _arguments.threads(threads))
 
 
 def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str | os.PathLike[str] | None = None,
@@ -209,8 +216,9 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
             order. Values of float64 and float32 are stored as they are, integers and booleans as float64.
         layout: "auto", or a layout or strategy by its name, as `spmvpack encode --layout` takes it.
         optimize: what plans minimise: "time", which they predict, or "bytes". For "auto", "csell", "bitflag", "split".
-        target: where the multiply is predicted to run, "gpu" (the default) or "host", or a measured machine, "h200"
-            or "h100", or the path of a profile that `spmvpack calibrate` has written.
+        target: where the multiply is predicted to run: "gpu" or "host", or a measured machine, "h200" or "h100", or the
+            path of a profile that `spmvpack calibrate` has written. None: "gpu" if this process has a GPU to use, else
+            "host"; name it for the same bytes on all machines.
         tune: measure here what "auto" predicts, for about a second, and take the fastest: on "host", or on a GPU as
             to() takes it ("cuda", "cuda:1", a number, ...), which implies "gpu". The bytes then depend on the
             machine and its noise; M.provenance has what was measured. A^T is not measured.
@@ -231,12 +239,14 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
         ValueError: not two dimensions; integers that float64 cannot hold; an unknown codec, optimize or target; a target
             other than that of tune.
     """
+    threads, memory_limit = _arguments.threads(threads), _arguments.memory_limit(memory_limit)
     request = _native.Request()
     aim, device = _tuned_aim(optimize, target, tune)
-    request.layout, request.zstd_level, request.aim = layout, _zstd_level(codec), aim
-    request.threads, request.force_size, request.transpose = threads, force_size, transpose
-    for name, value in (settings or {}).items():
-        request.set(name, str(value))
+    request.layout, request.zstd_level, request.aim = _arguments.text("layout", layout), _zstd_level(codec), aim
+    request.threads, request.force_size = threads, _arguments.flag("force_size", force_size)
+    request.transpose = _arguments.flag("transpose", transpose)
+    for name, value in _arguments.settings(settings).items():
+        request.set(name, value)
     if tune is not None:
         request.tune(device)
     source = source_of(a, dtype, threads, memory_limit)
@@ -251,7 +261,7 @@ def _tuned_aim(optimize: str, target: str | os.PathLike[str] | None, tune: Any) 
     if isinstance(tune, str) and tune != "host" and not tune.startswith("cuda"):
         raise ValueError(f"tune is {tune!r}, expected 'host', 'cuda' or 'cuda:N'")
     device = None if tune is None or (isinstance(tune, str) and tune == "host") else device_index(tune)
-    aim = aim_of(optimize, "gpu" if target is None else target)
+    aim = aim_of(optimize, target)
     if tune is not None:
         try:
             aim.tune(device is None, target is not None)
@@ -260,10 +270,13 @@ def _tuned_aim(optimize: str, target: str | os.PathLike[str] | None, tune: Any) 
     return aim, device
 
 
-def aim_of(optimize: str, target: str | os.PathLike[str]) -> _native.Aim:
+def aim_of(optimize: str, target: str | os.PathLike[str] | None) -> _native.Aim:
+    """What plans minimise, on the machine at hand unless another one is named."""
     if optimize not in ("time", "bytes"):
         raise ValueError(f"optimize is {optimize!r}, expected 'time' or 'bytes'")
-    name = os.fspath(target)
+    if target is None:
+        target = "gpu" if _native.has_usable_gpu() else "host"
+    name = _arguments.path("target", target)
     try:
         return _native.Aim(getattr(_native.Objective, optimize), name)
     except Error as error:
@@ -276,34 +289,11 @@ def aim_of(optimize: str, target: str | os.PathLike[str]) -> _native.Aim:
 def open_container(source: Any, memory_limit: int = 0) -> _native.Container:
     """A container from a path or from bytes."""
     if isinstance(source, (str, os.PathLike)):
-        return _native.Container.open(os.fspath(source), memory_limit)
+        return _native.Container.open(_arguments.path("source", source), memory_limit)
     try:
         return _native.Container.from_bytes(bytes(memoryview(source)))
     except TypeError:
         raise TypeError(f"a container of type {type(source).__qualname__}: give a path or bytes") from None
-
-
-def in_host_memory(x: Any) -> np.ndarray[Any, Any]:
-    """x as a NumPy array without a copy."""
-    if isinstance(x, np.ndarray):
-        return np.asarray(x)  # numpy.matrix has no vectors
-    if hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] != 1:
-        raise ValueError("x is on a GPU, the matrix on the host: use M.to('cuda'), or copy x to the host")
-    if root_module(x) == "torch":
-        return np.asarray(x.detach().numpy())
-    return np.asarray(x) if hasattr(x, "__array_interface__") or not hasattr(x, "__dlpack__") else np.from_dlpack(x)
-
-
-def like(x: Any, y: np.ndarray[Any, Any]) -> Any:
-    """y in the library of x."""
-    if isinstance(x, np.ndarray):
-        return y
-    if root_module(x) == "torch":
-        import torch
-
-        return torch.from_numpy(y)
-    namespace = x.__array_namespace__() if hasattr(x, "__array_namespace__") else np
-    return y if namespace is np else namespace.from_dlpack(y)
 
 
 def _from_bytes(container: bytes) -> Matrix:
@@ -311,7 +301,7 @@ def _from_bytes(container: bytes) -> Matrix:
 
 
 def _zstd_level(codec: str) -> int:
-    name, colon, level = codec.partition(":")
+    name, colon, level = _arguments.text("codec", codec).partition(":")
     if codec == "none":
         return 0
     if name != "zstd" or (colon and not (level.isdecimal() and 1 <= int(level) <= 19)):

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._inputs import root_module
 from ._linear import Linear, Transposed, transpose_of
 
 
@@ -41,7 +40,8 @@ class Facts:
         share: None, or of a matrix that is one rank's share of another (`encode --ranks`) a dict of rank, ranks,
             global_shape, global_nnz, first_row, first_column, own_columns and global_digest. Products take the rank's own
             elements of x, then those of its ghosts.
-        provenance: where it came from and how it was encoded.
+        provenance: where it came from and how it was encoded: among others target, the machine that its layout was chosen
+            for, None if that made no difference.
     """
 
     def __init__(self, info: dict[str, Any]) -> None:
@@ -69,8 +69,10 @@ class Facts:
         return "+".join(dict.fromkeys(part.layout for part in self.parts))
 
     def _describe(self, place: str) -> str:
+        target = self.provenance["target"]
+        aimed = "" if target is None else f" for {target}"
         return (f"<spmvpack matrix{place}: {self.shape[0]:,} x {self.shape[1]:,}, {self.nnz:,} nonzeros, {self.dtype}, "
-                f"{self.layout or 'no part'}, {self.device_bytes:,} bytes>")
+                f"{self.layout or 'no part'}{aimed}, {self.device_bytes:,} bytes>")
 
 
 _keys = itertools.count(1)
@@ -111,11 +113,3 @@ class Products(Facts, Linear):
     def _torch_device(self) -> str:
         """Where its tensors are, as PyTorch says it."""
         raise NotImplementedError
-
-
-def needs_gradient(x: Any) -> bool:
-    return root_module(x) == "torch" and bool(x.requires_grad)
-
-
-def contiguous(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return x if x.flags.c_contiguous else x.copy()

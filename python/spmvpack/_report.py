@@ -7,6 +7,7 @@ import json
 import os
 from typing import Any
 
+from . import _arguments
 from ._inputs import source_of
 from ._matrix import aim_of
 
@@ -71,7 +72,7 @@ class Report:
                 f"<th>per nonzero</th><th>bytes / csr's</th><th>time / csr's</th></tr></thead><tbody>{''.join(lines)}</tbody></table>")
 
 
-def report(a: Any, *, name: str = "", optimize: str = "time", target: str | os.PathLike[str] = "gpu",
+def report(a: Any, *, name: str = "", optimize: str = "time", target: str | os.PathLike[str] | None = None,
            settings: dict[str, Any] | None = None, dtype: Any = None, transpose: bool = False,
            threads: int = 0, memory_limit: int = 0) -> Report:
     """What every layout of a matrix would cost, before anything is encoded; all byte counts are exact.
@@ -89,8 +90,10 @@ def report(a: Any, *, name: str = "", optimize: str = "time", target: str | os.P
     Raises:
         Error: "usage" for an unknown setting; "bad_input" for a file or arrays that are no matrix; "out_of_memory".
     """
-    if not name and isinstance(a, (str, os.PathLike)):
-        name = os.fspath(a)
-    texts = {setting: str(value) for setting, value in (settings or {}).items()}
+    threads, memory_limit = _arguments.threads(threads), _arguments.memory_limit(memory_limit)
+    texts, transpose = _arguments.settings(settings), _arguments.flag("transpose", transpose)
+    aim = aim_of(optimize, target)
+    if not _arguments.text("name", name) and isinstance(a, (str, os.PathLike)):
+        name = os.fsdecode(a)
     source = source_of(a, dtype, threads, memory_limit)
-    return Report(*source.report(name, texts, aim_of(optimize, target), threads, transpose, memory_limit))
+    return Report(*source.report(name, texts, aim, threads, transpose, memory_limit))

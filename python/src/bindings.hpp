@@ -8,6 +8,8 @@
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
+#include <limits>
+#include <string>
 #include <string_view>
 
 #include "spmvpack/container/multiply.hpp"
@@ -61,6 +63,19 @@ constexpr Operation operation_of(bool transpose) { return transpose ? Operation:
 
 [[noreturn]] void raise_type_error(const std::string& text);
 [[noreturn]] void raise_value_error(const std::string& text);
+
+// Arguments as Python has them; those of other types than the usual ones are looked at by spmvpack._arguments, which
+// says what is wrong by their names.
+/// alpha and beta.
+double scalar_of(nb::handle value, const char* name);
+/// `threads` of a multiply.
+int threads_of(nb::handle value);
+/// True or False.
+bool flag_of(nb::handle value, const char* name);
+/// A path in the file system's bytes: a string, of which Python may not know the characters, or bytes.
+std::string path_of(nb::handle value);
+/// Text that may hold such a path.
+nb::str decoded(const std::string& text);
 
 /// The facts, parts and provenance of a container as Python values.
 nb::dict info_of(const Container& container);

@@ -115,6 +115,7 @@ void bind_device(nb::module_& m) {
   m.def(
       "device_count", [] { return gpu_loader::devices().size(); },
       "The number of GPUs; 0 without a driver. Raises Error in a build without CUDA.");
+  m.def("has_usable_gpu", &gpu_loader::has_usable_gpu, "Whether there is a GPU to use, without initialising CUDA.");
   nb::class_<Multiplier>(m, "Multiplier", "A multiply with a workspace of its own.")
       .def("multiply", &multiply_on_device, "x"_a, "y"_a, "alpha"_a, "beta"_a, "stream"_a,
            nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, stream: int) -> None"))

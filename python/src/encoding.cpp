@@ -105,8 +105,9 @@ Matrix from_coo(std::uint64_t rows, std::uint64_t cols, const AnyArray& row, con
   });
 }
 
-Matrix from_file(const std::string& path, const std::optional<std::string>& value_type, int threads,
+Matrix from_file(nb::handle path_object, const std::optional<std::string>& value_type, int threads,
                  std::uint64_t memory_limit) {
+  const std::string path = path_of(path_object);
   sources::SourceOptions options;
   options.threads = threads;
   options.memory_limit = memory_limit;
@@ -160,7 +161,7 @@ nb::tuple report(const Matrix& m, const std::string& name, const std::map<std::s
     details = analyzer::to_text(made, analyzer::Detail::full);
     json = analyzer::to_json(made);
   }
-  return nb::make_tuple(text, details, json);
+  return nb::make_tuple(decoded(text), decoded(details), decoded(json));
 }
 
 /// Measures on a GPU, counted from 0, or on this processor.
@@ -193,10 +194,11 @@ void bind_encoding(nb::module_& m) {
   nb::class_<encoder::Aim>(m, "Aim", "What plans minimise, and for which machine.")
       .def(
           "__init__",
-          [](encoder::Aim* aim, encoder::Objective optimize, const std::string& target) {
-            encoder::set_target(*new (aim) encoder::Aim{optimize}, target);
+          [](encoder::Aim* aim, encoder::Objective optimize, nb::handle target) {
+            const std::string name = path_of(target);
+            encoder::set_target(*new (aim) encoder::Aim{optimize}, name);
           },
-          "optimize"_a, "target"_a)
+          "optimize"_a, "target"_a, nb::sig("def __init__(self, optimize: Objective, target: str | bytes) -> None"))
       .def(
           "tune",
           [](encoder::Aim& aim, bool on_host, bool target_is_given) {
@@ -234,19 +236,22 @@ void bind_encoding(nb::module_& m) {
                   "data"_a.noconvert(), "threads"_a, "memory_limit"_a,
                   nb::sig("def from_coo(rows: int, cols: int, row: object, col: object, data: object, threads: int, "
                           "memory_limit: int) -> Source"))
-      .def_static("from_file", &from_file, "path"_a, "value_type"_a.none(), "threads"_a, "memory_limit"_a)
+      .def_static("from_file", &from_file, "path"_a, "value_type"_a.none(), "threads"_a, "memory_limit"_a,
+                  nb::sig("def from_file(path: str | bytes, value_type: str | None, threads: int, memory_limit: int) "
+                          "-> Source"))
       .def("encode", &encode, "request"_a, "memory_limit"_a,
            nb::sig("def encode(self, request: Request, memory_limit: int) -> tuple[Container, float, float | None, "
                    "float | None, bool, int | None]"))
       .def(
           "report",
-          [](const Matrix& self, const std::string& name, const nb::dict& settings, const encoder::Aim& aim,
-             int threads, bool transpose, std::uint64_t memory_limit) {
-            return report(self, name, settings_of(settings), aim, threads, transpose, memory_limit);
+          [](const Matrix& self, nb::handle name, const nb::dict& settings, const encoder::Aim& aim, int threads,
+             bool transpose, std::uint64_t memory_limit) {
+            return report(self, path_of(name), settings_of(settings), aim, threads, transpose, memory_limit);
           },
           "name"_a, "settings"_a, "aim"_a, "threads"_a, "transpose"_a, "memory_limit"_a,
-          nb::sig("def report(self, name: str, settings: dict[str, str], aim: Aim, threads: int, transpose: bool, "
-                  "memory_limit: int) -> tuple[str, str, str]"));
+          nb::sig(
+              "def report(self, name: str | bytes, settings: dict[str, str], aim: Aim, threads: int, transpose: bool, "
+              "memory_limit: int) -> tuple[str, str, str]"));
 }
 
 }  // namespace spmvpack::python

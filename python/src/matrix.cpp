@@ -26,7 +26,8 @@ LoadOptions load_options(int threads, std::uint64_t memory_limit = 0) {
   return options;
 }
 
-void save(const Container& container, const std::string& path, bool overwrite) {
+void save(const Container& container, nb::handle path_object, bool overwrite) {
+  const std::string path = path_of(path_object);
   const LoadOptions options = load_options(0);
   const nb::gil_scoped_release no_gil;
   OutputFile file(path, overwrite);
@@ -74,9 +75,12 @@ OnHost load_on_host(const Container& container, int threads, std::uint64_t memor
   return OnHost(host_loader::HostMatrix::load(container, options));
 }
 
-void multiply_on_host(const OnHost& on_host, nb::handle x_object, nb::handle y_object, double alpha, double beta,
-                      int threads, bool transpose) {
+void multiply_on_host(const OnHost& on_host, nb::handle x_object, nb::handle y_object, nb::handle alpha_object,
+                      nb::handle beta_object, nb::handle threads_object, nb::handle transpose_object) {
   const host_loader::HostMatrix& a = on_host.matrix;
+  const double alpha = scalar_of(alpha_object, "alpha"), beta = scalar_of(beta_object, "beta");
+  const int threads = threads_of(threads_object);
+  const bool transpose = flag_of(transpose_object, "transpose");
   const Operands v(x_object, y_object, a.facts(), operation_of(transpose), Place::host);
   const nb::gil_scoped_release no_gil;
   dispatch(v.x.type, [&]<class T>(T) {
@@ -150,11 +154,12 @@ void bind_matrix(nb::module_& m) {
   nb::class_<Container>(m, "Container", "A container in memory, or an open file.")
       .def_static(
           "open",
-          [](const std::string& path, std::uint64_t memory_limit) {
+          [](nb::handle path_object, std::uint64_t memory_limit) {
+            const std::string path = path_of(path_object);
             const nb::gil_scoped_release no_gil;
             return sources::open_container(path, memory_limit);
           },
-          "path"_a, "memory_limit"_a)
+          "path"_a, "memory_limit"_a, nb::sig("def open(path: str | bytes, memory_limit: int) -> Container"))
       .def_static(
           "from_bytes",
           [](const nb::bytes& bytes) {
@@ -164,14 +169,16 @@ void bind_matrix(nb::module_& m) {
           },
           "bytes"_a)
       .def("info", &info_of, nb::sig("def info(self) -> dict[str, typing.Any]"))
-      .def("save", &save, "path"_a, "overwrite"_a)
+      .def("save", &save, "path"_a, "overwrite"_a,
+           nb::sig("def save(self, path: str | bytes, overwrite: bool) -> None"))
       .def("to_bytes", &to_bytes)
       .def("check_contents", &check, "threads"_a, "memory_limit"_a)
       .def("unpack", &unpack_arrays, "threads"_a, "memory_limit"_a,
            nb::sig("def unpack(self, threads: int, memory_limit: int) -> tuple[typing.Any, typing.Any, typing.Any]"));
   nb::class_<OnHost>(m, "HostMatrix", "A matrix in host memory.")
       .def_static("load", &load_on_host, "container"_a, "threads"_a, "memory_limit"_a, "trusted"_a)
-      .def("multiply", &multiply_on_host, "x"_a, "y"_a, "alpha"_a, "beta"_a, "threads"_a, "transpose"_a,
+      .def("multiply", &multiply_on_host, "x"_a.none(), "y"_a.none(), "alpha"_a.none(), "beta"_a.none(),
+           "threads"_a.none(), "transpose"_a.none(),
            nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, threads: int, transpose: bool) "
                    "-> None"));
 }

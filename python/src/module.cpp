@@ -10,7 +10,8 @@ namespace {
 void raise(const Error& e) {
   if (PyErr_Occurred() != nullptr) return;
   const nb::object type = nb::module_::import_("spmvpack._errors").attr("Error");
-  const nb::object error = type(e.message(), std::string(to_string(e.code())), e.where(), e.remedy());
+  const nb::object error =
+      type(decoded(e.message()), std::string(to_string(e.code())), decoded(e.where()), decoded(e.remedy()));
   PyErr_SetObject(type.ptr(), error.ptr());
 }
 

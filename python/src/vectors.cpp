@@ -67,6 +67,10 @@ Dense dense_of(nb::handle object, const char* name, std::uint64_t size, const ch
   const AnyArray& array = dense.array;
   if (!array.is_valid()) {
     if (writable && array_of(object, false).is_valid()) raise_value_error(fmt::format("{} is read-only", name));
+    if (nb::hasattr(object, "dtype"))  // of the wrong elements, or in another byte order
+      raise_type_error(fmt::format("{} is {}, the matrix {}: nothing is converted; convert it to {}", name,
+                                   nb::cast<std::string>(nb::str(nb::handle(nb::object(object.attr("dtype"))))),
+                                   name_of(values), name_of(values)));
     raise_type_error(fmt::format("{} is of type {}, not an array of {} or one that DLPack or a buffer can hand over",
                                  name, python_type(object), name_of(values)));
   }

@@ -1,12 +1,16 @@
 """From whatever holds a matrix to a container and back, without a bit lost; and what is refused."""
 
+import os
 import pickle
+import re
+import time
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 import spmvpack as sp
+from spmvpack import _native
 from support import nasty_matrices, needs_command, random_csr, same_bits, spmvpack
 
 MATRICES = dict(nasty_matrices())
@@ -71,6 +75,113 @@ def test_integers_and_booleans_are_float64():
     assert sp.encode(a > 0).to_scipy().toarray().tolist() == [[1.0, 0.0], [0.0, 1.0]]
     with pytest.raises(ValueError, match="9007199254740993 of entry 1"):
         sp.encode(sparse.csr_array(np.array([[1, 0], [0, 2**53 + 1]])))
+
+
+def with_room(a, values=(50.0, 60.0)):
+    """The matrix with room behind its entries, which holds anything, as SciPy's own functions and other libraries leave it."""
+    a.data = np.append(a.data, np.resize(values, (2, *a.data.shape[1:])), axis=0)
+    a.indices = np.append(a.indices, np.array([0, 1], a.indices.dtype))
+    return a
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_room_behind_the_entries_is_not_read(kind, index):
+    a = random_csr(8, 6, 4, 3)
+    form = getattr(a, f"to{kind}")((2, 3)) if kind == "bsr" else getattr(a, f"to{kind}")()
+    form.indptr, form.indices = form.indptr.astype(index), form.indices.astype(index)
+    expected = sp.encode(form)
+    assert np.array_equal(expected.to_scipy().toarray(), a.toarray())
+    roomy = with_room(form.copy())
+    for _ in range(5):
+        junk = [np.full(n, 1, index) for n in range(60)]
+        del junk  # what is not initialised has these values
+        assert sp.encode(roomy).digest == expected.digest and sp.report(roomy).to_dict()["matrix"]["nonzeros"] == expected.nnz
+    for value in (np.nan, 2.0**70):
+        assert sp.encode(with_room(form.copy(), (value, value))).digest == expected.digest
+    # The last row or column given up: its entries are room, too.
+    fewer = form.copy()
+    fewer.indptr[-1] = fewer.indptr[-2]
+    x = np.arange(6.0)
+    assert np.allclose(sp.encode(fewer) @ x, fewer @ x) and sp.encode(fewer).nnz < expected.nnz
+
+
+@pytest.mark.parametrize("kind, change, text", [
+    ("csc", lambda a: a.indptr.__setitem__(5, 0), r"indptr\[5\] is 0, after \d+: it must not fall"),
+    ("csc", lambda a: a.indptr.__setitem__(0, 1), "indptr begins with 1, expected 0"),
+    ("csc", lambda a: a.indptr.__setitem__(-1, -1), "indptr ends with -1, and there are"),
+    ("csr", lambda a: a.indptr.__setitem__(-1, 2**30), "indptr ends with 1073741824, and there are"),
+    ("csc", lambda a: setattr(a, "indptr", a.indptr[:-1]), r"indptr has shape \(9,\), expected \(10,\)"),
+    ("csr", lambda a: setattr(a, "indptr", a.indptr[:-1]), r"indptr has shape \(12,\), expected \(13,\)"),
+    ("csr", lambda a: setattr(a, "data", a.data[:-1]), "indptr ends with .* indices and .* values"),
+    ("bsr", lambda a: setattr(a, "indices", a.indices[:-1]), "indptr ends with .* indices and .* values"),
+    ("csc", lambda a: a.indices.__setitem__(0, 12), "row 12 of 12, counted from 0"),
+    ("csc", lambda a: a.indices.__setitem__(0, -1), "row -1.* of 12"),
+    ("bsr", lambda a: a.indices.__setitem__(1, 3), r"indices\[1\] is 3, expected a column of 3 blocks"),
+    ("bsr", lambda a: a.indices.__setitem__(1, -1), r"indices\[1\] is -1"),
+    ("bsr", lambda a: a.indptr.__setitem__(2, 0), r"indptr\[2\] is 0"),
+    ("bsr", lambda a: setattr(a, "data", a.data.reshape(-1, 1, 6)), "expected blocks that divide|indptr has shape"),
+    ("coo", lambda a: setattr(a, "data", a.data[:-1]), "row, col and data have shapes"),
+    ("coo", lambda a: a.row.__setitem__(0, 12), "row 12 of 12, counted from 0"),
+    ("lil", lambda a: a.rows[3].append(8), "more columns than values"),
+])
+def test_arrays_of_every_form_are_checked(kind, change, text):
+    a = random_csr(12, 9, 5, 3)
+    a = getattr(a, f"to{kind}")((2, 3)) if kind == "bsr" else getattr(a, f"to{kind}")()
+    change(a)
+    with pytest.raises(sp.Error, match=text) as caught:
+        sp.encode(a)
+    assert caught.value.code == "bad_input"
+
+
+class Foreign:
+    """A matrix of another library, which claims entries that its conversion does not have."""
+
+    format, nnz = "own", 4
+
+    def __init__(self, shape=(2, 2)):
+        self.shape = (2, 2)
+        self.converted = sparse.coo_array(([1.0, 2.0, 3.0], ([0, 0, 1], [0, 1, 1])), shape=shape)
+
+    def tocoo(self):
+        return self.converted
+
+
+@pytest.mark.parametrize("a, error, text", [
+    (Foreign(), sp.Error, "a matrix of 4 entries, of which its library makes 3"),
+    (Foreign((3, 2)), sp.Error, r"a matrix of shape \(2, 2\) that its library converts to \(3, 2\)"),
+    (type("Gcxs", (Foreign,), {"tocoo": lambda self: self})(), TypeError, "none of SciPy's: convert it"),
+    (sparse.csr_array((np.ones(1), np.array([0.5]), np.array([0, 1])), shape=(1, 1)), TypeError, None),
+])
+def test_what_another_library_says_is_checked(a, error, text):
+    if text is None:
+        a.indices, text = np.array([0.5]), "indices is float64, expected integers"
+    with pytest.raises(error, match=text):
+        sp.encode(a)
+
+
+def pydata(kind, fill_value=0.0, shape=(2, 2)):
+    """An array as pydata/sparse has it."""
+    own = sparse.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]]))
+    members = {"shape": shape, "nnz": 3, "fill_value": fill_value, "to_scipy_sparse": lambda self: own, "format": kind}
+    return type(kind.upper(), (), {"__module__": "sparse.numba_backend", **members})()
+
+
+def test_arrays_of_pydata():
+    assert sp.encode(pydata("gcxs")).to_scipy().toarray().tolist() == [[1.0, 0.0], [2.0, 3.0]]
+    for fill in (1.0, np.nan):
+        with pytest.raises(ValueError, match=f"fill value {fill}: .* encode A - A.fill_value"):
+            sp.encode(pydata("coo", fill))
+    with pytest.raises(ValueError, match="expected two dimensions"):
+        sp.encode(pydata("coo", shape=(4,)))
+    with pytest.raises(sp.Error, match="its library converts to"):
+        sp.encode(pydata("coo", shape=(3, 2)))
+    real = pytest.importorskip("sparse")
+    dense = random_csr(9, 7, 4, 3).toarray()
+    for form in (real.COO, real.GCXS, real.DOK):
+        assert np.array_equal(sp.encode(form.from_numpy(dense)).to_scipy().toarray(), dense)
+    with pytest.raises(ValueError, match="fill value 2.0"):
+        sp.encode(real.GCXS.from_numpy(dense) + 2.0)
 
 
 @needs_command
@@ -151,6 +262,25 @@ def test_errors_have_a_code_a_place_and_a_hint(tmp_path):
     (lambda a: sp.load(5), TypeError, "type int: give a path or bytes"),
     (lambda a: sp.load(b"spam"), sp.Error, "not a container"),
     (lambda a: sp.report(a, settings={"nus": 1}), sp.Error, "nus"),
+    (lambda a: sp.encode(sp.encode(a)), TypeError, r"encoded already: for another layout pass M\.tocsr\(\)"),
+    (lambda a: sp.encode(a, 5), TypeError, "layout is 5, expected a string"),
+    (lambda a: sp.encode(a, codec=9), TypeError, "codec is 9, expected a string"),
+    (lambda a: sp.encode(a, optimize=9), ValueError, "optimize is 9, expected 'time' or 'bytes'"),
+    (lambda a: sp.encode(a, target=9), TypeError, "target is 9, expected a path"),
+    (lambda a: sp.encode(a, settings=[4]), TypeError, r"settings is \[4\], expected a dict such as \{'ccoo.k': 4\}"),
+    (lambda a: sp.encode(a, settings={4: 4}), TypeError, "the name of a setting is 4, expected a string"),
+    (lambda a: sp.encode(a, transpose=1), TypeError, "transpose is 1, expected True or False"),
+    (lambda a: sp.encode(a, force_size="no"), TypeError, "force_size is 'no', expected True or False"),
+    (lambda a: sp.encode("x.mtx", dtype="f16x"), TypeError, "dtype is 'f16x', expected numpy.float64 or numpy.float32"),
+    (lambda a: sp.encode(a, tune="cuda:4294967296"), ValueError, "device 4294967296: there are not so many"),
+    (lambda a: sp.report(a, transpose=1), TypeError, "transpose is 1, expected True or False"),
+    (lambda a: sp.report(a, name=5), TypeError, "name is 5, expected a string"),
+    (lambda a: sp.report(a, settings=5), TypeError, "settings is 5, expected a dict"),
+    (lambda a: sp.load("x", check_contents=1), TypeError, "check_contents is 1, expected True or False"),
+    (lambda a: sp.load("x", "cuda", cache_share="all"), TypeError, "cache_share is 'all', expected a real number"),
+    (lambda a: sp.encode(a).save(5), TypeError, "path is 5, expected a path"),
+    (lambda a: sp.encode(a).save("x", overwrite=1), TypeError, "overwrite is 1, expected True or False"),
+    (lambda a: sp.encode("a\0b.mtx"), ValueError, "null byte"),
 ])
 def test_what_is_wrong_is_said(call, error, text):
     with pytest.raises(error, match=text):
@@ -169,6 +299,64 @@ def test_arrays_that_are_no_matrix_are_refused(change, text):
         with pytest.raises(sp.Error, match=text) as caught:
             sp.encode(a)
         assert caught.value.code == "bad_input"
+
+
+@pytest.mark.parametrize("name, wrong, error", [
+    ("threads", -1, ValueError), ("threads", 2**31, ValueError), ("threads", "2", TypeError), ("threads", 1.5, TypeError),
+    ("threads", np.float64(2), TypeError), ("threads", True, TypeError), ("threads", None, TypeError),
+    ("memory_limit", -1, ValueError), ("memory_limit", 2**64, ValueError), ("memory_limit", "8G", TypeError),
+    ("memory_limit", "800", TypeError), ("memory_limit", 1e9, TypeError), ("memory_limit", False, TypeError)])
+def test_counts_of_threads_and_bytes(name, wrong, error, tmp_path):
+    m = sp.encode(MATRICES["a grid"])
+    m.save(tmp_path / "a.spmvc")
+    x = np.ones(m.shape[1])
+    calls = [lambda **words: sp.encode(m.to_scipy(), **words), lambda **words: sp.report(m.to_scipy(), **words),
+             lambda **words: sp.load(tmp_path / "a.spmvc", **words), lambda **words: m.to_scipy(**words)]
+    if name == "threads":
+        calls += [lambda **words: m.matvec(x, **words), lambda **words: m.rmatvec(x, **words),
+                  lambda **words: m.multiply(x, np.empty_like(x), **words), lambda **words: m.linear_operator(**words)]
+    expected = "how many, or 0 for all" if name == "threads" else "how many bytes, or 0 for what is free"
+    for call in calls:
+        with pytest.raises(error, match=f"^{name} is {re.escape(repr(wrong))}, expected {expected}$"):
+            call(**{name: wrong})
+        call(**{name: np.int64(0)})
+
+
+def test_paths_that_are_no_text(tmp_path):
+    """Names of files are bytes."""
+    m = sp.encode(MATRICES["a grid"])
+    path = os.path.join(os.fsencode(tmp_path), b"a\xff.spmvc")
+    m.save(os.fsdecode(path))
+    assert sp.load(os.fsdecode(path)).digest == sp.encode(os.fsdecode(path)).digest == m.digest
+    assert str(sp.report(os.fsdecode(path))).splitlines()[0].endswith(".spmvc")
+    with pytest.raises(sp.Error, match="already exists") as caught:
+        m.save(os.fsdecode(path))
+    assert os.fsencode(caught.value.where) == path
+    m.save(path, overwrite=True)
+
+
+def test_the_target_is_the_machine_at_hand(monkeypatch):
+    a = MATRICES["a grid"]
+    for gpu, target, other in ((True, "gpu", "host"), (False, "host", "gpu")):
+        monkeypatch.setattr(_native, "has_usable_gpu", lambda gpu=gpu: gpu)
+        m = sp.encode(a)
+        assert m.provenance["target"] == target and f", {m.layout} for {target}, " in repr(m)
+        assert m.tobytes() == sp.encode(a, target=target).tobytes()
+        assert sp.encode(a, target=other).provenance["target"] == other
+        assert sp.report(a).to_dict()["time_model"]["target"] == target
+        assert sp.report(a, target=other).to_dict()["time_model"]["target"] == other
+        assert f" for {target}, " in repr(sp.load(m.tobytes()))
+        plain = sp.encode(a, "csr")
+        assert plain.provenance["target"] is None and ", csr, " in repr(plain)
+        assert sp.encode(a, optimize="bytes").provenance["target"] is None
+
+
+def test_whether_there_is_a_gpu_is_found_once_and_in_no_time():
+    assert _native.has_usable_gpu() in (True, False)
+    begin = time.perf_counter()
+    for _ in range(100):
+        _native.has_usable_gpu()
+    assert time.perf_counter() - begin < 0.1
 
 
 def test_a_layout_is_chosen_by_measured_times():
@@ -215,9 +403,6 @@ def test_a_memory_limit_holds(tmp_path):
         assert caught.value.code == "out_of_memory"
     with pytest.raises(sp.Error, match="sorting 2000 columns"):
         sp.encode(a, layout="nus_sell", memory_limit=8192)
-    for wrong in (-1, "8G", 1.5):
-        with pytest.raises(TypeError):
-            sp.encode(a, memory_limit=wrong)
 
 
 def test_a_report_is_text_json_and_html():
@@ -271,7 +456,7 @@ def test_target_of_a_file(tmp_path):
     a = sparse.csr_array(sparse.random(300, 300, 0.05, random_state=7))
     m, host = sp.encode(a, target=path), sp.encode(a, target="host")
     assert m.provenance["options"].startswith("--layout auto --target mine ") and m.parts == host.parts
-    assert (m.provenance["target"], host.provenance["target"], sp.encode(a).provenance["target"]) == ("mine", "host", "gpu")
+    assert (m.provenance["target"], host.provenance["target"], sp.encode(a, target="gpu").provenance["target"]) == ("mine", "host", "gpu")
     assert sp.encode(a, "csr", target="host").provenance["target"] is None  # it makes no difference
     assert sp.encode(a, target=str(path)).tobytes() == m.tobytes()
     assert sp.report(a, target=path).to_dict()["time_model"]["profile"] == "mine"

@@ -1,13 +1,18 @@
 """A @ x: right, with the bits of the command line, from many threads, without leaks."""
 
+import array
 import gc
 import resource
 import sys
 import threading
+from collections import deque
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.sparse import linalg
 
 import spmvpack as sp
 from support import assert_product, in_threads, nasty_matrices, needs_command, random_csr, same_bits, spmvpack
@@ -53,6 +58,9 @@ def test_alpha_and_beta():
     out = y.copy()
     assert m.multiply(x, out, alpha=2.0, beta=-0.5) is out
     assert np.allclose(out, expected, rtol=1e-14)
+    for two, half in ((2, np.float32(-0.5)), (np.int8(2), np.array(-0.5)), (Fraction(2), Decimal("-0.5"))):
+        assert same_bits(m.multiply(x, y.copy(), two, half, np.int64(1), transpose=np.False_), out)
+    assert same_bits(m.multiply(x, np.empty(50), True), m @ x)
     nan = np.full(50, np.nan)
     assert np.isfinite(m.multiply(x, nan)).all()  # beta 0: not read
     assert m.multiply(np.full(40, np.nan), y.copy(), alpha=0.0, beta=1.0).tolist() == y.tolist()
@@ -83,9 +91,19 @@ def test_several_columns_are_the_products_of_each():
     assert same_bits(np.ascontiguousarray(m @ x[::-1, ::-1]), np.ascontiguousarray(m @ x[::-1, ::-1].copy()))
 
 
+class Series:
+    """What pandas has: an array that NumPy is given when it asks."""
+
+    def __init__(self, values):
+        self.values, self.shape, self.dtype, self.ndim = values, values.shape, values.dtype, values.ndim
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
 def test_vectors_of_other_libraries_and_forms():
     a = random_csr(60, 50, 6, 2)
-    m, x = sp.encode(a), vector(50)
+    m, x = sp.encode(a, transpose=True), vector(50)
     expected = m @ x
     assert same_bits(m @ vector(100).repeat(2)[::2][:50].copy(), m @ vector(100)[:50])
     strided = np.zeros(100)
@@ -95,6 +113,39 @@ def test_vectors_of_other_libraries_and_forms():
     frozen.flags.writeable = False
     assert same_bits(m @ frozen, expected)
     assert same_bits(m @ memoryview(x), expected)
+    for form in (x.tolist(), tuple(x), deque(x), array.array("d", x), x.astype(">f8"), Series(x), np.ma.array(x),
+                 memoryview(x.tobytes()).cast("d")):
+        for y in (m @ form, m.dot(form), m.matvec(form)):
+            assert type(y) is np.ndarray and same_bits(y, expected), type(form)
+        assert same_bits(m.rmatvec(np.ones(60).tolist()), m.rmatvec(np.ones(60)))
+    columns = np.stack([x, 2 * x], axis=1)
+    for form in (columns.tolist(), columns.astype(">f8"), Series(columns), columns.view(np.matrix)):
+        for y in (m @ form, m.matvec(form)):
+            assert type(y) is np.ndarray and same_bits(y, m @ columns), type(form)
+    assert same_bits(m @ list(range(50)), m @ np.arange(50.0)) and same_bits(m @ range(50), m @ np.arange(50.0))
+    assert same_bits(m @ ([True] * 50), m @ np.ones(50)) and same_bits([1] * 60 @ m, np.ones(60) @ m)
+    assert same_bits([[1] * 60] @ m, np.ones((1, 60)) @ m)
+    for wide in (np.longdouble, np.float16, ">i4", bool):
+        assert same_bits(m.matvec(np.ones(50, wide)), m @ np.ones(50))
+    assert np.array_equal(m.matvec([1j] * 50), 1j * (m @ np.ones(50)))
+    operator = m.linear_operator()
+    for form in (Series(x), x.tolist(), x.astype(">f8")):
+        assert same_bits(operator.matvec(form), expected) and same_bits(operator @ form, expected)
+    single = sp.encode(random_csr(60, 50, 6, 2, np.float32))
+    assert (single @ x.tolist()).dtype == np.float64 and (single @ np.ones(50, ">f4")).dtype == np.float32
+    pandas = pytest.importorskip("pandas")
+    for form in (pandas.Series(x), pandas.Series(x, dtype="Float64"), pandas.DataFrame({"a": x, "b": 2 * x})):
+        y = m @ form
+        assert type(y) is np.ndarray and same_bits(y, expected if form.ndim == 1 else m @ columns)
+        assert same_bits(m.matvec(form), y)
+    with pytest.raises(TypeError, match=r"not converted to an array: use M\.tocsr\(\)"):
+        pandas.Series(np.ones(60)) @ m
+
+
+def test_tensors_are_vectors():
+    a = random_csr(60, 50, 6, 2)
+    m, x = sp.encode(a), vector(50)
+    expected = m @ x
     torch = pytest.importorskip("torch")
     y = m @ torch.from_numpy(x)
     assert isinstance(y, torch.Tensor) and same_bits(y.numpy(), expected)
@@ -102,6 +153,7 @@ def test_vectors_of_other_libraries_and_forms():
 
 M = sp.encode(random_csr(60, 50, 6, 2))
 F = sp.encode(random_csr(60, 50, 6, 2, np.float32))
+S = sp.encode(sparse.csr_array(np.array([[2.0, 1.0], [1.0, 2.0]])))
 FROZEN = np.empty(60)
 FROZEN.flags.writeable = False
 
@@ -117,18 +169,31 @@ FROZEN.flags.writeable = False
     (lambda: M @ np.ones(50, np.float32), TypeError, "x is float32, the matrix float64"),
     (lambda: M @ np.ones(50, np.int64), TypeError, "x is int64"),
     (lambda: M @ np.ones(50, np.complex128), TypeError, "x is complex128"),
-    (lambda: M @ np.ones(50, ">f8"), TypeError, "x "),
-    (lambda: M @ np.ones(50, object), TypeError, "x "),
-    (lambda: M @ [1.0] * 50, TypeError, "unsupported operand"),
+    (lambda: M @ np.ones(50, ">f4"), TypeError, "x is float32, the matrix float64"),
+    (lambda: M @ np.ones(50, object), TypeError, "x is object, the matrix float64"),
+    (lambda: M @ np.ones(50, np.float16), TypeError, "x is float16, the matrix float64"),
+    (lambda: M @ np.ones(50, np.longdouble), TypeError, "x is float128, the matrix float64"),
+    (lambda: M @ ([1.0] * 50), None, ""),
+    (lambda: M @ ([1.0] * 49), ValueError, r"x has shape \(49,\), expected \(50,\)"),
+    (lambda: M @ ([1j] * 50), TypeError, "x is complex128, the matrix float64"),
+    (lambda: M @ ([None] * 50), TypeError, "x is object, the matrix float64"),
+    (lambda: M @ ("a" * 50), TypeError, "unsupported operand"),
+    (lambda: M @ b"a", TypeError, "unsupported operand"),
+    (lambda: M @ np.ma.array(np.ones(50), mask=[True] + [False] * 49), ValueError, r"masked elements: .* x\.filled\(0\)"),
+    (lambda: M.matvec(np.ma.array(np.ones(50, int), mask=[True] + [False] * 49)), ValueError, "masked elements"),
     (lambda: M @ M, TypeError, r"a product of two sparse matrices is not offered: multiply M\.tocsr\(\)"),
     (lambda: M @ random_csr(50, 9, 3, 1), TypeError, r"two sparse matrices is not offered: multiply M\.tocsr\(\)"),
-    (lambda: random_csr(9, 60, 3, 1) @ M, TypeError, r"two sparse matrices is not offered: multiply M\.tocsr\(\)"),
+    (lambda: random_csr(9, 60, 3, 1) @ M, TypeError, r"not converted to an array: use M\.tocsr\(\), a matrix of SciPy"),
+    (lambda: np.asarray(M), TypeError, r"not converted to an array: use M\.tocsr\(\), .* or M\.toarray\(\), a dense"),
+    (lambda: np.asarray(S.T), TypeError, r"use M\.tocsr\(\)\.T, .* or M\.toarray\(\)\.T, a dense array"),
+    (lambda: sparse.csr_array(M), ValueError, "spmvpack matrix"),
+    (lambda: linalg.expm_multiply(S, np.ones(2)), AttributeError, r"no attribute 'trace'; M\.tocsr\(\), a matrix of SciPy, has"),
     (lambda: M @ 2.0, TypeError, "unsupported operand"),
     (lambda: 2.0 @ M, TypeError, "unsupported operand"),
     (lambda: np.ones(60) @ M, sp.Error, "does not have the transpose"),
     (lambda: M.T, sp.Error, r"encoded without its transpose; use encode\(\.\.\., transpose=True\)"),
-    (lambda: M.dot([1.0] * 50), TypeError, "x is of type list, not an array"),
-    (lambda: M.matvec([1.0] * 50), TypeError, "x is of type list, not an array"),
+    (lambda: M.dot("a"), TypeError, "x is of type str, not an array"),
+    (lambda: M.matvec("a"), TypeError, "x is of type str, not an array"),
     (lambda: M[0], TypeError, r"no elements and slices; use M\.tocsr\(\)"),
     (lambda: M[2:5, :], TypeError, r"no elements and slices; use M\.tocsr\(\)"),
     (lambda: list(M), TypeError, r"no elements and slices; use M\.tocsr\(\)"),
@@ -148,9 +213,23 @@ FROZEN.flags.writeable = False
     (lambda: M.multiply(np.ones(100)[::2], np.empty(60)), ValueError, "x has a stride of 2"),
     (lambda: M.multiply(np.ones(50), FROZEN), ValueError, "out is read-only"),
     (lambda: F.multiply(np.ones(50), np.empty(60, np.float32)), TypeError, "x is float64 and out is float32"),
-    (lambda: M.multiply(np.ones(50), np.empty(60), "2"), TypeError, "incompatible function arguments"),
+    (lambda: M.multiply(None, np.empty(60)), TypeError, "x is of type NoneType"),
+    (lambda: M.multiply(np.ones(50), None), TypeError, "out is of type NoneType"),
+    (lambda: M.multiply(np.ones(50, ">f8"), np.empty(60)), TypeError, "x is >f8, the matrix float64: nothing is converted"),
+    (lambda: M.multiply(np.ones(50), np.empty(60, ">f8")), TypeError, "out is >f8, the matrix float64: nothing is converted"),
+    (lambda: M.multiply(np.ones(50), np.empty(60), "2"), TypeError, "alpha is '2', expected a real number"),
+    (lambda: M.multiply(np.ones(50), np.empty(60), 1j), TypeError, "alpha is 1j, expected a real number: multiply with its"),
+    (lambda: M.multiply(np.ones(50), np.empty(60), np.complex64(1)), TypeError, "alpha is .*, expected a real number"),
+    (lambda: M.multiply(np.ones(50), np.empty(60), np.ones(1)), TypeError, "alpha is array.*, expected a real number"),
+    (lambda: M.multiply(np.ones(50), np.empty(60), beta=None), TypeError, "beta is None, expected a real number"),
+    (lambda: M.multiply(np.ones(50), np.empty(60), beta=10**400), TypeError, "beta is 1000.*, expected a real number"),
+    (lambda: M.multiply(np.ones(50), np.empty(60), transpose=1), TypeError, "transpose is 1, expected True or False"),
+    (lambda: S.T.multiply(np.ones(2), np.empty(2), transpose="no"), TypeError, "transpose is 'no', expected True or False"),
 ])
 def test_what_does_not_fit_is_refused(call, error, text):
+    if error is None:
+        assert call().shape == (60,)
+        return
     with pytest.raises(error, match=text):
         call()
 
