@@ -64,8 +64,9 @@ def load(source: Any, device: Any = None, *, threads: int = 0, memory_limit: int
         cache_share: on a GPU, as Matrix.to() has it.
 
     Raises:
-        ValueError: a cache_share without a GPU, or not from 0 to 1; a string that names no device.
-        TypeError: a device of another type.
+        ValueError: a cache_share without a GPU, or not from 0 to 1; a string that names no device; a negative number of
+            threads or bytes.
+        TypeError: an argument of another type.
         Error: "io"; "bad_input" (no container); "corrupt"; "unsupported" (another version); "too_large" (beyond a limit
             of the format); "out_of_memory"; "no_device".
     """

@@ -143,11 +143,12 @@ def _from_torch(a: Any, threads: int, memory_limit: int) -> _native.Source:
                         "makes it")
     if str(a.dtype) == "torch.bfloat16":  # NumPy does not have it
         raise TypeError("values of type bfloat16: convert them, as with A.to(torch.float32)")
-    parts = [part.detach().resolve_neg().cpu().numpy() for part in (a.crow_indices(), a.col_indices(), a.values())]
+    pointers, columns, values = (part.detach().resolve_neg().cpu().numpy()
+                                 for part in (a.crow_indices(), a.col_indices(), a.values()))
     rows, cols = (int(n) for n in a.shape)
-    indptr, indices, data = _compressed(*parts, rows, "rows")
-    if data.size != parts[2].size:
-        raise _no_matrix(f"crow_indices ends with {data.size}, expected {parts[2].size}, as many as values")
+    indptr, indices, data = _compressed(pointers, columns, values, rows, "rows")
+    if data.size != values.size:
+        raise _no_matrix(f"crow_indices ends with {data.size}, expected {values.size}, as many as values")
     return _native.Source.from_csr(rows, cols, indptr, indices, _values(data), threads, memory_limit)
 
 

@@ -210,10 +210,10 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
     """Encodes a matrix, losslessly, into a container in memory.
 
     Args:
-        a: a sparse matrix or array of SciPy or CuPy in any format, a CSR tensor of PyTorch, or the path of a file that
-            the command line reads. CSR with sorted columns is used where it lies, with indices of 32 or 64 bits
+        a: a sparse matrix or array of SciPy or CuPy in any format, a CSR tensor of PyTorch, an array of pydata/sparse, or
+            the path of a file that the command line reads. CSR with sorted columns is used where it lies, with indices of 32 or 64 bits
             (64-bit columns are copied to 32); other forms are assembled first, with duplicates added up in their
-            order. Values of float64 and float32 are stored as they are, integers and booleans as float64.
+            order. Room behind indptr[-1] is not read. Values of float64 and float32 are stored as they are, integers and booleans as float64.
         layout: "auto", or a layout or strategy by its name, as `spmvpack encode --layout` takes it.
         optimize: what plans minimise: "time", which they predict, or "bytes". For "auto", "csell", "bitflag", "split".
         target: where the multiply is predicted to run: "gpu" or "host", or a measured machine, "h200" or "h100", or the
@@ -235,9 +235,9 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
     Raises:
         Error: "usage" (layout, or what it does not take), "bad_input" (a file or arrays that are no matrix),
             "unsupported", "out_of_memory", "no_device" (tune), "bad_input" or "io" (the file of a target).
-        TypeError: no matrix, or values of another type.
-        ValueError: not two dimensions; integers that float64 cannot hold; an unknown codec, optimize or target; a target
-            other than that of tune.
+        TypeError: no matrix, values of another type, or another argument of one.
+        ValueError: not two dimensions; integers that float64 cannot hold; a fill value other than 0; an unknown codec,
+            optimize or target; a target other than that of tune; a negative number of threads or bytes.
     """
     threads, memory_limit = _arguments.threads(threads), _arguments.memory_limit(memory_limit)
     request = _native.Request()

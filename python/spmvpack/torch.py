@@ -47,6 +47,8 @@ def _check(matrix: Any, x: torch.Tensor, transpose: bool) -> None:
         raise TypeError(f"a matrix of type {type(matrix).__qualname__}, expected one of encode(), load() or to()")
     if not isinstance(x, torch.Tensor):
         raise TypeError(f"x is of type {type(x).__qualname__}, not a tensor")
+    if not isinstance(transpose, bool):
+        raise TypeError(f"transpose is {transpose!r}, expected True or False")
     size, what = matrix.shape[0 if transpose else 1], "rows" if transpose else "columns"
     if x.dim() not in (1, 2) or x.shape[0] != size:
         raise ValueError(f"x has shape {tuple(x.shape)}, expected ({size},) or ({size}, k), one element for each of "

@@ -49,7 +49,48 @@ def test_products_and_transposes_of_host_vectors():
     assert np.allclose(linalg.aslinearoperator(D).H @ v[:, 0], A.T @ v[:, 0])
 
 
+class Series:
+    """An array that NumPy is given when it asks, as pandas has it."""
+
+    def __init__(self, values):
+        self.values, self.shape, self.dtype = values, values.shape, values.dtype
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def test_what_numpy_makes_an_array_of_is_a_host_vector():
+    x = np.random.default_rng(3).standard_normal(90)
+    for form in (x.tolist(), tuple(x), x.astype(">f8"), Series(x), memoryview(x), np.ma.array(x)):
+        for y in (D @ form, D.dot(form), D.matvec(form)):
+            assert type(y) is np.ndarray and np.array_equal(y, ON_HOST @ x), type(form)
+    assert np.array_equal(D @ range(90), ON_HOST @ np.arange(90.0))
+    assert np.array_equal([1] * 150 @ D, ON_HOST.rmatvec(np.ones(150)))
+    for form in (np.stack([x, x], axis=1).tolist(), Series(np.stack([x, x], axis=1))):
+        assert np.array_equal(D @ form, ON_HOST @ np.stack([x, x], axis=1))
+
+
+class OnGpu:
+    """An array of Numba in older versions: without DLPack."""
+
+    __cuda_array_interface__ = {}
+
+
 @pytest.mark.parametrize("call, error, text", [
+    (lambda: D @ OnGpu(), TypeError, r"x is of type OnGpu, without DLPack: pass cupy\.asarray\(x\)"),
+    (lambda: ON_HOST @ OnGpu(), ValueError, "x is on a GPU, the matrix on the host"),
+    (lambda: D @ np.ma.array(np.ones(90), mask=np.arange(90) == 3), ValueError, "x has masked elements"),
+    (lambda: np.asarray(D), TypeError, r"not converted to an array: use tocsr\(\) of the matrix on the host, .* toarray\(\)"),
+    (lambda: sp.encode(D), TypeError, r"encoded already: for another layout pass tocsr\(\) of the matrix on the host"),
+    (lambda: D.multiply(1, 2, 1j), TypeError, "alpha is 1j, expected a real number"),
+    (lambda: D.multiply(1, 2, 1, "0"), TypeError, "beta is '0', expected a real number"),
+    (lambda: D.multiply(1, 2, beta=None), TypeError, "beta is None, expected a real number"),
+    (lambda: D.multiply(1, 2, transpose=0), TypeError, "transpose is 0, expected True or False"),
+    (lambda: D.prepare(transpose="no"), TypeError, "transpose is 'no', expected True or False"),
+    (lambda: D.prepare(columns=1), TypeError, "columns is 1, expected True or False"),
+    (lambda: D.prepare(dtype="f16x"), TypeError, "dtype is 'f16x', expected numpy.float64 or numpy.float32"),
+    (lambda: ON_HOST.to("cuda:99999999999"), ValueError, "device 99999999999: there are not so many"),
+    (lambda: D.prepare(2**64), ValueError, "stream 18446744073709551616: .* has 64 bits"),
     (lambda: device_matrix(sp.encode(A)).T, sp.Error, "encoded without its transpose"),
     (lambda: D @ A.T, TypeError, r"multiply tocsr\(\) of the matrix on the host"),
     (lambda: D @ D.T, TypeError, r"multiply tocsr\(\) of the matrix on the host"),

@@ -2,6 +2,8 @@
 then what needs no library, then CuPy and PyTorch; what is missing is skipped."""
 
 import gc
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -36,6 +38,25 @@ def test_without_a_gpu_it_is_said_what_is_missing(tmp_path):
             assert caught.value.code == "no_device" and "driver" in str(caught.value)
         else:
             assert caught.value.code == "unsupported" and "built without CUDA" in str(caught.value)
+
+
+def test_a_gpu_is_found_without_cuda():
+    """What the driver's management library says is what CUDA says, and a child of a process that has asked uses the GPU."""
+    assert _native.has_usable_gpu() == bool(devices())
+    code = """
+import os, sys, numpy as np, spmvpack as sp
+from scipy import sparse
+m = sp.encode(sparse.csr_array(np.eye(50)))
+assert m.provenance["target"] == sys.argv[1], m
+child = os.fork()
+if child == 0:
+    os._exit(0 if sys.argv[1] == "host" or np.array_equal(m.to("cuda") @ np.ones(50), np.ones(50)) else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    here = dict(os.environ)
+    for environment, target in ((here, "gpu" if devices() else "host"), ({**here, "CUDA_VISIBLE_DEVICES": ""}, "host"),
+                                ({**here, "CUDA_VISIBLE_DEVICES": "-1"}, "host")):
+        subprocess.run([sys.executable, "-c", code, target], env=environment, check=True, timeout=120)
 
 
 def test_a_share_of_the_cache_is_from_0_to_1_and_of_a_gpu(tmp_path):

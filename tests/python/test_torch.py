@@ -180,6 +180,7 @@ F = sp.encode(A.astype(np.float32))
     (lambda: sp.torch.matvec(M, tensor(50).to("meta")), ValueError, "x is on meta, the matrix on cpu"),
     (lambda: sp.torch.matvec(M, np.ones(50)), TypeError, "x is of type ndarray, not a tensor"),
     (lambda: sp.torch.matvec(A, tensor(50)), TypeError, "a matrix of type csr_array"),
+    (lambda: sp.torch.matvec(M, tensor(50), transpose=1), TypeError, "transpose is 1, expected True or False"),
     (lambda: torch.ops.spmvpack.matvec(tensor(50), 2**40, 60, False), sp.Error, "the matrix of this product is gone"),
 ])
 def test_what_does_not_fit_is_refused(call, error, text):

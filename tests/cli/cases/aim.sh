@@ -28,6 +28,15 @@ for layout in csr sell hyb; do
   spmvpack encode A.mtx --layout $layout --target host --optimize bytes -f -q && cmp A.spmvc plain.spmvc
 done
 
+# Where there is no GPU to use, it is noted that the default target is one, once and only if that makes a difference.
+for words in "" "--layout csell" "--json" "-q" "--target gpu" "--target host" "--layout csr" "--optimize bytes"; do
+  # shellcheck disable=SC2086
+  told=$(CUDA_VISIBLE_DEVICES='' spmvpack encode D.mtx $words -f 2>&1 >/dev/null)
+  echo "encode $words: ${told/spmvpack: note/Note}"
+done
+CUDA_VISIBLE_DEVICES='' spmvpack encode D.mtx --ranks 2 -f 2>&1 >/dev/null | sed 's/^spmvpack: note/Note/'
+CUDA_VISIBLE_DEVICES='' spmvpack encode missing.mtx 2>&1 | head -c 40
+
 for words in "--optimize size" "--target tpu"; do
   # shellcheck disable=SC2086
   spmvpack encode A.mtx $words -f 2>&1
