@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 #include "device.hpp"
+#include "golden_files.hpp"
 #include "matrices.hpp"
 #include "variants.hpp"
 
@@ -133,7 +134,7 @@ TEST_CASE("a GPU refuses A^T where there is none, and vectors of A's sizes with 
 }
 
 TEST_CASE("the check on the device holds lists of A^T against A^T", "[short]") {
-  const std::string golden = SPMVPACK_TEST_GOLDEN;
+  const std::string golden = golden_directory();
   CHECK_NOTHROW(load_device(read_file(golden + "/accept/transpose_pjds.spmvc")));
   CHECK_THROWS_AS(load_device(read_file(golden + "/reject/transpose_row_map_beyond.spmvc")), Error);
   CHECK_THROWS_AS(load_device(read_file(golden + "/reject/transpose_column_beyond.spmvc")), Error);

@@ -18,7 +18,7 @@ NO_COLUMN = NO_ROW = 2**32 - 1
 SHARED = 2**31
 WRAP = 2**64
 # Written when 0.2 was the format; nothing writes it any more.
-OF_0_2 = pathlib.Path(__file__).resolve().parent.parent / "golden" / "reject" / "version_0_2.spmvc"
+OF_0_2 = pathlib.Path(__file__).resolve().parent.parent / "golden" / "witnesses" / "reject" / "version_0_2.spmvc"
 
 
 def image(layout=csr, loose=()):

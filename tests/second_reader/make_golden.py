@@ -1,17 +1,24 @@
 #!/usr/bin/python3
-"""Makes tests/golden: containers written by hand (spmvc_writer.py), and what a reader must make of them.
+"""Makes the golden files: containers written by hand (spmvc_writer.py), and what a reader must make of them.
 
-    make_golden.py            write tests/golden
-    make_golden.py --check    compare: exit 1 and a line for every file that is missing, extra or different
+    make_golden.py DIRECTORY    write them into DIRECTORY, which a build does; exit 1 and a line for every file that is
+                                not the one in tests/golden/manifest.txt, or not the witness of its name
+    make_golden.py --update     write the manifest and the witnesses, for you to read the differences
 
 accept/NAME.spmvc with NAME.csr.txt: "rows columns nonzeros type", then one "row column value" per entry, sorted, from
 row and column 0. A value is a hexadecimal float; a NaN is nan:BITS.
 reject/NAME.spmvc with NAME.txt: "exit-code stage" (stages as in FORMAT.md, section 9).
+
+The manifest has a line for each file: its name, size and SHA-256; then, of a file to accept, the SHA-256 of its listing,
+of one to reject exit code and stage. tests/golden/witnesses has some of the files as they are, some for each layout and
+one for each way to be refused, so that a mistake that writer and manifest share does not pass unseen.
 """
 
 import argparse
+import hashlib
 import math
 import pathlib
+import shutil
 import struct
 import sys
 
@@ -20,10 +27,12 @@ import zstandard
 from golden_accept import accept
 from golden_reject import reject
 
-GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden"
-# Frames of the library may differ by its version; this one made the committed files.
+COMMITTED = pathlib.Path(__file__).resolve().parent.parent / "golden"
+MANIFEST, WITNESSES = COMMITTED / "manifest.txt", COMMITTED / "witnesses"
+# Frames of the library may differ by its version; this one made the witnesses, which stand in for those of others.
 LIBRARY_FRAMES = {"accept/zstd_none.spmvc", "accept/zstd_shuffle.spmvc", "accept/zstd_delta.spmvc"}
 LIBRARY_VERSION = (1, 5, 4)
+KEPT = {"reject/version_0_2.spmvc", "accept/parts_row_lists.spmvc", "accept/share_1.spmvc"}
 
 
 def listing(matrix):
@@ -52,41 +61,88 @@ def files():
     return made
 
 
-def check(made):
-    """Yields a line per difference. Frames by another version of zstd may be other bytes of the same matrix."""
-    committed = {str(p.relative_to(GOLDEN)): p.read_bytes() for p in GOLDEN.glob("*/*") if p.is_file()}
-    for name in sorted(made.keys() | committed.keys()):
-        if name not in committed:
-            yield f"{name}: missing"
-        elif name not in made:
-            yield f"{name}: nothing makes it"
-        elif name in LIBRARY_FRAMES and zstandard.ZSTD_VERSION != LIBRARY_VERSION:
-            yield from same_matrix(name, made[name], committed[name])
-        elif made[name] != committed[name]:
-            yield f"{name}: differs"
+def lines(made):
+    """The manifest."""
+    def digest(name):
+        return hashlib.sha256(made[name]).hexdigest()
+
+    for name in sorted(made):
+        stem, _, suffix = name.partition(".")
+        if suffix == "spmvc":
+            verdict = digest(f"{stem}.csr.txt") if name.startswith("accept/") else made[f"{stem}.txt"].decode().rstrip("\n")
+            yield f"{name} {len(made[name])} {digest(name)} {verdict}"
 
 
-def same_matrix(name, made, committed):
+def witnesses(made):
+    """The names of some files: the first of each layout and kind of part that is accepted, and what the library
+    compresses; of each exit code and stage the first that is refused, and what nothing writes any more."""
+    seen = set()
+    for name in sorted(made):
+        stem, _, suffix = name.partition(".")
+        if suffix != "spmvc":
+            continue
+        kind = name.partition("_")[0] if name.startswith("accept/") else made[f"{stem}.txt"]
+        if kind not in seen or name in LIBRARY_FRAMES or name in KEPT:
+            seen.add(kind)
+            yield from (other for other in made if other.startswith(f"{stem}."))
+
+
+def with_library_frames(made):
+    """Frames by another version of zstd are other bytes of the same matrix: that is checked, and the witnesses taken."""
+    if zstandard.ZSTD_VERSION == LIBRARY_VERSION:
+        return made
     import spmvc_reader  # only here: the golden files must not depend on the reader
-    a, b = (spmvc_reader.read(container)[0].digest for container in (made, committed))
-    if a != b:
-        yield f"{name}: holds another matrix"
+    witness = {name: (WITNESSES / name).read_bytes() for name in LIBRARY_FRAMES}
+    for name, content in witness.items():
+        a, b = (spmvc_reader.read(container)[0].digest for container in (made[name], content))
+        assert a == b, f"{name}: holds another matrix"
+    return made | witness
+
+
+def differences(made):
+    """Yields a line for each file that is not as the manifest and the witnesses say."""
+    def by_name(some):
+        return dict(line.split(" ", 1) for line in some)
+
+    wanted, found = by_name(MANIFEST.read_text(encoding="ascii").splitlines()), by_name(lines(made))
+    for name in sorted(wanted.keys() | found.keys()):
+        if wanted.get(name) != found.get(name):
+            yield f"{name}: the manifest says {wanted.get(name, 'nothing')}, found {found.get(name, 'nothing')}"
+    kept = written(WITNESSES)
+    for name in sorted(kept.keys() | set(witnesses(made))):
+        if kept.get(name) != made.get(name):
+            yield f"{name}: not the witness"
+
+
+def written(directory):
+    """What write() has written."""
+    return {str(p.relative_to(directory)): p.read_bytes() for p in directory.glob("*/*")}
+
+
+def write(made, directory):
+    for name, content in made.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("directory", nargs="?", type=pathlib.Path)
+    what.add_argument("--update", action="store_true")
     arguments = parser.parse_args()
-    made = files()
-    if arguments.check:
-        differences = list(check(made))
-        print("\n".join(differences), end="\n" if differences else "")
-        return 1 if differences else 0
-    for name, content in made.items():
-        path = GOLDEN / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    print(f"{len(made)} files in {GOLDEN}")
+    made = with_library_frames(files())
+    if arguments.update:
+        MANIFEST.write_text("".join(line + "\n" for line in lines(made)), encoding="ascii")
+        shutil.rmtree(WITNESSES, ignore_errors=True)
+        write({name: made[name] for name in witnesses(made)}, WITNESSES)
+        return 0
+    found = list(differences(made))
+    print("\n".join(found), end="\n" if found else "")
+    if found:
+        return 1
+    write(made, arguments.directory)
     return 0
 
 

@@ -33,12 +33,16 @@ struct GoldenFile {
   }
 };
 
-/// Those of a kind, "accept" or "reject", sorted. SPMVPACK_TEST_GOLDEN_DIR names another directory of them.
-inline std::vector<GoldenFile> golden_files(const std::string& kind) {
+/// Where the build has made them; SPMVPACK_TEST_GOLDEN_DIR names another directory.
+inline std::filesystem::path golden_directory() {
   const char* const elsewhere = std::getenv("SPMVPACK_TEST_GOLDEN_DIR");  // NOLINT(concurrency-mt-unsafe)
+  return elsewhere != nullptr ? elsewhere : SPMVPACK_TEST_GOLDEN;
+}
+
+/// Those of a kind, "accept" or "reject", sorted.
+inline std::vector<GoldenFile> golden_files(const std::string& kind) {
   std::vector<GoldenFile> files;
-  for (const auto& entry : std::filesystem::directory_iterator(
-           std::filesystem::path(elsewhere != nullptr ? elsewhere : SPMVPACK_TEST_GOLDEN) / kind)) {
+  for (const auto& entry : std::filesystem::directory_iterator(golden_directory() / kind)) {
     if (entry.path().extension() != ".spmvc") continue;
     GoldenFile file{.path = entry.path(), .stage = {}};
     if (kind == "reject") {
