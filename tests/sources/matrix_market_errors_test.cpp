@@ -160,6 +160,22 @@ TEST_CASE("values") {
   refused(integer + "2 2 1\n1 1 16777217\n", "3:5", "the integer '16777217' does not fit f32", errc::bad_input, f32);
 }
 
+TEST_CASE("unsigned integers have no minus sign and are exact") {
+  const std::string coordinate = "%%MatrixMarket matrix coordinate unsigned-integer general\n";
+  const char* const expected = "', expected an integer without a sign, as the field is unsigned-integer";
+  refused(coordinate + "2 2 2\n1 1 1\n2 2 -3\n", "4:5", fmt::format("found '-3{}", expected));
+  refused(coordinate + "2 2 2\n1 1 12345678\n 2 2  -0 \n", "4:7", fmt::format("found '-0{}", expected));
+  refused(coordinate + "2 2 1\n1 1 1.0\n", "3:5", "found '1.0', expected an integer");
+  refused(coordinate + "2 2 1\n1 1 18446744073709551615\n", "3:5",
+          "the integer '18446744073709551615' does not fit f64");
+  refused("%%MatrixMarket matrix array unsigned-integer symmetric\n2 2\n1\n2\n-3\n", "5:1",
+          fmt::format("found '-3{}", expected));
+  refused("%%MatrixMarket matrix coordinate unsigned-integer skew-symmetric\n2 2 0\n", "1:51",
+          "unsigned integers have no signs and cannot be skew-symmetric");
+  refused("%%MatrixMarket matrix coordinate unsigned general\n", "1:34",
+          "found 'unsigned', expected the field: real, integer, unsigned-integer, pattern, complex");
+}
+
 TEST_CASE("integers that are not exact have a remedy of their own") {
   const TemporaryDirectory directory;
   write_file(directory.file("a.mtx"), integer + "1 1 1\n1 1 9007199254740993\n");

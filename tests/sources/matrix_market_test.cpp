@@ -192,6 +192,22 @@ TEST_CASE("symmetric, skew-symmetric and pattern files are expanded") {
   CHECK(s.field == Field::pattern);
 }
 
+TEST_CASE("unsigned integers are integers") {
+  // What SciPy writes for uint32 and uint64.
+  SourceMatrix s =
+      read_text("%%MatrixMarket matrix coordinate unsigned-integer general\n%\n2 3 3\n1 1 1\n1 3 2\n2 2 3\n");
+  CHECK(entries_of(s.matrix) == std::vector<Entry>{{0, 0, 1}, {0, 2, 2}, {1, 1, 3}});
+  CHECK(s.field == Field::integer);
+  s = read_text("%%MatrixMarket matrix coordinate Unsigned-Integer symmetric\n3 3 3\n1 1 4294967295\n2 1 +7\n3 1 0\n");
+  CHECK(entries_of(s.matrix) == std::vector<Entry>{{0, 0, 4294967295}, {0, 1, 7}, {0, 2, 0}, {1, 0, 7}, {2, 0, 0}});
+  CHECK(s.symmetry == Symmetry::symmetric);
+  s = read_text(
+      "%%MatrixMarket matrix array unsigned-integer general\n2 2\n18446744073709549568\n0\n9007199254740992\n3\n");
+  CHECK(entries_of(s.matrix) == std::vector<Entry>{{0, 0, 0x1.fffffffffffffp63}, {0, 1, 0x1p53}, {1, 1, 3}});
+  s = read_text("%%MatrixMarket matrix array unsigned-integer symmetric\n2 2\n1\n2\n3\n");
+  CHECK(entries_of(s.matrix) == std::vector<Entry>{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 3}});
+}
+
 TEST_CASE("empty matrices") {
   for (const char* sizes : {"0 0 0\n", "0 5 0\n", "5 0 0\n", "5 5 0"}) {
     const SourceMatrix s = read_text(fmt::format("%%MatrixMarket matrix coordinate real general\n{}", sizes));

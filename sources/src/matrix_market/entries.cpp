@@ -106,7 +106,14 @@ const char* read_entry(const char* p, const char* end, const MatrixMarketHeader&
                       "the diagonal is zero and is not stored"};
     if constexpr (field != Field::pattern) p = skip_blanks(p);
   }
-  if constexpr (field == Field::integer) p = read_integer(p, entry.value);
+  if constexpr (field == Field::integer) {
+    if (header.is_unsigned && *p == '-')
+      throw LineError{
+          p, errc::bad_input,
+          fmt::format("found {}, expected an integer without a sign, as the field is unsigned-integer", found_at(p)),
+          "declare the field integer"};
+    p = read_integer(p, entry.value);
+  }
   if constexpr (field == Field::real) p = read_real(p, end, entry.value, entry.wide);
   return end_line(p);
 }
@@ -119,6 +126,8 @@ SPMVPACK_INLINE const char* read_plain_entry(const char* p, const MatrixMarketHe
   if (after == nullptr || row - 1 >= header.rows || col - 1 >= header.cols) return nullptr;
   if (header.symmetry != Symmetry::general && (row < col || (row == col && header.symmetry != Symmetry::symmetric)))
     return nullptr;
+  if constexpr (field == Field::integer)
+    if (header.is_unsigned && std::signbit(entry.wide)) return nullptr;
   entry.row = static_cast<std::uint32_t>(row - 1);
   entry.col = static_cast<std::uint32_t>(col - 1);
   if constexpr (std::is_same_v<T, double>) {

@@ -60,8 +60,11 @@ void read_banner(TextBatches& text, MatrixMarketHeader& header) {
   read_word(text, p, "object", std::array{Yes{"matrix", true}, Yes{"vector", {}}});
   header.coordinate = read_word(text, p, "format", std::array{Yes{"coordinate", true}, Yes{"array", false}});
   const char* const field = skip_blanks(p);
+  constexpr std::string_view unsigned_integer = "unsigned-integer";
+  header.is_unsigned = equal_words(token_at(field), unsigned_integer);
   header.field = read_word(text, p, "field",
                            std::array{Word<Field>{"real", Field::real}, Word<Field>{"integer", Field::integer},
+                                      Word<Field>{unsigned_integer, Field::integer},
                                       Word<Field>{"pattern", Field::pattern}, Word<Field>{"complex", {}}});
   if (!header.coordinate && header.field == Field::pattern)
     text.fail({field, errc::bad_input, "an array file cannot be a pattern", "declare the field real or integer"});
@@ -73,6 +76,9 @@ void read_banner(TextBatches& text, MatrixMarketHeader& header) {
   if (header.field == Field::pattern && header.symmetry == Symmetry::skew_symmetric)
     text.fail({symmetry, errc::bad_input, "a pattern has no signs and cannot be skew-symmetric",
                "declare it symmetric, or store values"});
+  if (header.is_unsigned && header.symmetry == Symmetry::skew_symmetric)
+    text.fail({symmetry, errc::bad_input, "unsigned integers have no signs and cannot be skew-symmetric",
+               "declare the field integer"});
   expect_end_of_line(text, p);
   text.skip_line();
 }

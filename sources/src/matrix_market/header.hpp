@@ -14,6 +14,7 @@ namespace spmvpack::sources {
 struct MatrixMarketHeader {
   bool coordinate = true;  ///< else array
   Field field = Field::real;
+  bool is_unsigned = false;  ///< field unsigned-integer: an integer one without negative values
   Symmetry symmetry = Symmetry::general;
   std::uint64_t rows = 0, cols = 0;
   std::uint64_t entries = 0;            ///< lines that must follow
