@@ -42,6 +42,11 @@ void print_note(std::string_view text) {
   std::fputs(fmt::format("spmvpack: note: {}\n", text).c_str(), stderr);
 }
 
+void print_warnings(const SourceMatrix& source) {
+  constexpr std::size_t longest = 4096;
+  for (const std::string& warning : source.warnings) print_warning(escape(warning, longest));
+}
+
 bool standard_output_is_broken() noexcept {
   pollfd out{STDOUT_FILENO, POLLOUT, 0};
   return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "spmvpack/container/contents.hpp"
 #include "spmvpack/container/error.hpp"
 
 namespace spmvpack::tools {
@@ -23,6 +24,8 @@ void print_warning(std::string_view text);
 
 /// Prints to standard error what the user may want to know, though nothing is amiss.
 void print_note(std::string_view text);
+/// The same for what is wrong with a source that could be read.
+void print_warnings(const SourceMatrix& source);
 
 /// True if standard output is a pipe that nobody reads any more.
 bool standard_output_is_broken() noexcept;

@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "spmvpack/analyzer/report.hpp"
 #include "spmvpack/container/assemble.hpp"
+#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
@@ -113,8 +114,16 @@ Matrix from_file(nb::handle path_object, const std::optional<std::string>& value
   options.memory_limit = memory_limit;
   options.progress = stops_on_signals();
   if (value_type) options.value_type = value_type_named(*value_type);
-  const nb::gil_scoped_release no_gil;
-  return {sources::read_matrix(path, options), {}, {}};
+  SourceMatrix source;
+  {
+    const nb::gil_scoped_release no_gil;
+    source = sources::read_matrix(path, options);
+  }
+  constexpr int user = 3;  // who calls encode() or report()
+  constexpr std::size_t longest = 4096;
+  for (const std::string& warning : source.warnings)
+    if (PyErr_WarnEx(PyExc_UserWarning, escape(warning, longest).c_str(), user) != 0) throw nb::python_error();
+  return {std::move(source), {}, {}};
 }
 
 /// The container, and what encoding took: its seconds, those of a multiply and of one by csr, which are None if they

@@ -4,6 +4,7 @@ import os
 import pickle
 import re
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -210,6 +211,22 @@ def test_pickles_and_bytes():
     assert sp.load(memoryview(m.tobytes())).digest == m.digest
     error = pickle.loads(pickle.dumps(sp.Error("what", "io", "there", "do this")))
     assert (str(error), error.code, error.where, error.hint) == ("there: what; do this", "io", "there", "do this")
+
+
+def test_what_is_wrong_with_a_file_that_can_be_read_is_a_warning(tmp_path):
+    path = tmp_path / "A.rua"
+    sizes = f"{'RUA':14}" + "".join(f"{n:14}" for n in (2, 1, 2, 0))
+    counts = "".join(f"{n:14}" for n in (3, 1, 1, 1, 0))
+    path.write_text(f"title\n{counts}\n{sizes}\n{'(2I4)':16}{'(2I4)':16}(2E9.2)\n   1   3\n   1   2\n1.5 -2.5\n")
+    for call in (sp.report, sp.encode):
+        with pytest.warns(UserWarning, match=r"A\.rua:7:1: the values are in other columns than") as caught:
+            made = call(path)
+        assert [w.filename for w in caught] == [__file__]
+    assert made.to_scipy().toarray().tolist() == [[1.5], [-2.5]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="other columns"):
+            sp.encode(path)
 
 
 def test_errors_have_a_code_a_place_and_a_hint(tmp_path):

@@ -49,6 +49,8 @@ inline SourceMatrix read_file_of(const std::string& text, const std::string& nam
     REQUIRE(first.field == again.field);
     REQUIRE(first.symmetry == again.symmetry);
     REQUIRE(to_text(first.provenance) == to_text(again.provenance));
+    REQUIRE(again.warnings.size() == first.warnings.size());
+    for (std::size_t i = 0; i < first.warnings.size(); ++i) REQUIRE(again.warnings[i] == first.warnings[i]);
   });
   return first;
 }

@@ -293,6 +293,7 @@ class Benchmark {
     auto source_options = invocation_.common<sources::SourceOptions>();
     source_options.value_type = value_type_;
     const sources::ReadResult source = sources::read_source(path, source_options);
+    print_warnings(source.matrix);
     if (source.container && !options_.layouts.empty())
       throw Error(errc::usage, "--layout does not apply to a container", source.container->name(), "omit it");
     if (source.container && source.container->facts().value_type != source.matrix.matrix.value_type())

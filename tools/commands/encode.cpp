@@ -133,6 +133,7 @@ void run(const Invocation& invocation) {
 
   const Stopwatch watch;
   const SourceMatrix source = sources::read_matrix(invocation.argument, source_options);
+  print_warnings(source);
   note_target(invocation, request);
   if (ranks != 0) return encode_ranks_and_tell(source, request, output, ranks, invocation);
   encode_and_tell(source, request, output, invocation, "read", watch.seconds());

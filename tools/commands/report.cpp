@@ -143,6 +143,7 @@ void run_ranks(const Invocation& invocation, std::uint64_t ranks, const sources:
   for (const std::string& path : invocation.arguments)
     failures.attempt(path, [&] {
       const SourceMatrix matrix = sources::read_matrix(path, source);
+      print_warnings(matrix);
       const std::string how = invocation.options.count("partition") != 0 ? invocation.text("partition") : "rows";
       const NamedPlan plan{
           input_name(path), how,
@@ -192,7 +193,9 @@ void run(const Invocation& invocation) {
   for (const std::string& path : invocation.arguments)
     failures.attempt(path, [&] {
       options.name = input_name(path);
-      output.add(analyzer::make_report(sources::read_matrix(path, source), options));
+      const SourceMatrix matrix = sources::read_matrix(path, source);
+      print_warnings(matrix);
+      output.add(analyzer::make_report(matrix, options));
     });
   output.finish();
   failures.finish();

@@ -127,6 +127,7 @@ void run(const Invocation& invocation) {
     auto options = invocation.common<sources::SourceOptions>();
     options.value_type = container.facts().value_type;
     const SourceMatrix source = sources::read_matrix(other, options);
+    print_warnings(source);
     if (!equal_bits(matrix, source.matrix, invocation.threads))
       throw Error(errc::mismatch, fmt::format("not the matrix in {}: {}", other, difference(matrix, source)),
                   container.name(), "encode it again from its source");

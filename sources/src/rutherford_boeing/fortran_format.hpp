@@ -1,57 +1,66 @@
 #pragma once
-/// Numbers in fixed columns, as written by Fortran programs.
+/// Formats of Fortran, as headers of matrix files declare them: where each number of a list stands.
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
-
-#include "text/text_batches.hpp"
+#include <utility>
+#include <vector>
 
 namespace spmvpack::sources {
 
-/// A format of one repeated edit descriptor: (10I8), (5E16.8), (1P,4D20.12), (8E10.1E3).
-struct FortranFormat {
+/// A format such as (10I8), (1P,4D20.12), (1X,8I9) or (3(1P,E24.16)), as input goes by it (Fortran 2018, 13.3 to 13.8):
+/// one line after the other until the list is read, from the last group again if the format ends before the list does.
+class FortranFormat {
+ public:
   static constexpr unsigned max_width = 128;
 
-  unsigned repeat = 1;    ///< numbers per line
-  unsigned width = 0;     ///< characters per number
-  unsigned decimals = 0;  ///< digits after an implied decimal point
-  int scale = 0;          ///< of a P descriptor: a number without an exponent means 10^-scale times what it shows
-  bool integer = false;   ///< I; otherwise F, E, D or G, which are read alike
-};
+  /// What stands in some columns of a line.
+  struct Field {
+    unsigned column = 0;    ///< its first, from 0
+    unsigned width = 0;     ///< characters
+    unsigned decimals = 0;  ///< digits after an implied decimal point
+    int scale = 0;          ///< of a P descriptor: a number without an exponent means 10^-scale times what it shows
+    char kind = 0;          ///< I, F, G (either), or E for E, D, EN and ES
+    unsigned blanks = 0;    ///< that may follow a number: G writes them where it writes no exponent
+  };
 
-/// Reads a format; blanks and case do not matter. Throws a LineError at the first character that it does not
-/// understand.
-FortranFormat parse_fortran_format(std::string_view text);
+  /// The fields of the list's line number `line`, from 0, in rising columns that do not overlap.
+  [[nodiscard]] std::span<const Field> fields(std::uint64_t line) const noexcept;
+  /// Numbers in the lines before it.
+  [[nodiscard]] std::uint64_t numbers_before(std::uint64_t line) const noexcept;
+  /// Lines that a list of so many numbers takes; none if it is empty.
+  [[nodiscard]] std::uint64_t lines_of(std::uint64_t count) const noexcept;
+  /// The line of number k, from 0.
+  [[nodiscard]] std::uint64_t line_of(std::uint64_t k) const noexcept;
 
-/// One number cut out of its columns.
-class FortranField {
- public:
-  /// `columns` are those of the field, fewer at the end of a line. Throws a LineError at `columns` if they are blank;
-  /// `expected` says what should be there.
-  void take(std::string_view columns, const char* expected);
-
-  /// The number, as read by number_text.hpp from a copy that is followed by a line end. Each throws a LineError at the
-  /// position in the line.
-  [[nodiscard]] std::uint64_t index(std::uint64_t least, std::uint64_t most, const char* expected) const;
-  template <class T>
-  [[nodiscard]] T integer() const;
-  /// Exponents may also use D or have no letter (1.5-3). Numbers that readers interpret differently are refused: those
-  /// without a point if the format implies decimals, and those without an exponent if it has a scale.
-  /// @param wide  the value in f64
-  template <class T>
-  [[nodiscard]] T real(const FortranFormat& format, double& wide) const;
+  [[nodiscard]] bool reads_integers() const noexcept;
+  [[nodiscard]] bool reads_reals() const noexcept;
+  /// As it was declared, without blanks around it.
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:
-  [[noreturn]] void refuse(const LineError& e) const;
-  [[noreturn]] void refuse(const std::string& what, const char* remedy = "") const;
-  template <class T>
-  [[nodiscard]] T real_carefully(const FortranFormat& format, double& wide) const;
-
-  const char* at_ = nullptr;  ///< in the line
-  std::size_t size_ = 0;
-  char text_[FortranFormat::max_width + TextBatches::slack + 1] = {};
+  friend class FormatReader;
+  /// The lines from a place in the format to its end. Line i has the fields [starts[i], starts[i + 1]).
+  struct Pass {
+    std::vector<Field> fields;
+    std::vector<std::uint64_t> starts{0};
+    /// The number of fields before each colon, and its line. A list ends there if it has no more numbers.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> colons;
+    [[nodiscard]] std::uint64_t lines() const noexcept { return starts.size() - 1; }
+    [[nodiscard]] std::uint64_t line_of(std::uint64_t k) const noexcept;
+    [[nodiscard]] std::uint64_t lines_of(std::uint64_t count) const noexcept;
+  };
+  Pass first_, again_;  ///< all of the format; then, as often as needed, what is repeated, with one field at least
+  std::string text_;
 };
+
+/// Reads a format; case does not matter, nor do blanks. Commas may be missing next to what needs none: P, X, T,
+/// slashes, colons and groups. Throws a LineError at the first character that is wrong (errc::bad_input), or right in
+/// Fortran and not supported (errc::unsupported): other kinds of data, blanks that are zeros, decimal commas, fields
+/// that go back to the left, and more or wider fields than any matrix file has.
+FortranFormat parse_fortran_format(std::string_view text);
 
 }  // namespace spmvpack::sources

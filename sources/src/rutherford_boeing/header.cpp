@@ -77,7 +77,7 @@ class HeaderLine {
       fail(field.substr(static_cast<std::size_t>(e.at - field.data()), 0), e.code,
            fmt::format("'{}' is {}", escape(strip(field)), e.what), e.remedy);
     }
-    if (format.integer != of_integers)
+    if (of_integers ? !format.reads_integers() : !format.reads_reals())
       fail(field, errc::bad_input,
            fmt::format("found the format '{}', expected one of {}", escape(strip(field)),
                        of_integers ? "integers" : "real numbers"),
@@ -166,10 +166,9 @@ void check_lines(const TextBatches& text, const RutherfordBoeingHeader& header, 
       throw Error(errc::bad_input, fmt::format("{} lines {}, expected {} by sizes and formats", found, what, expected),
                   fmt::format("{}:{}:{}", text.name(), counts_line, field * number_width + 1), remedy_header);
   };
-  const auto lines_of = [](const FixedColumnList& list) { return div_up(list.count, list.format.repeat); };
-  require(lines.pointers, lines_of(header.pointers), 1, "of column pointers");
-  require(lines.indices, lines_of(header.indices), 2, "of row indices");
-  require(lines.values, lines_of(header.values), 3, "of values");
+  require(lines.pointers, header.pointers.lines(), 1, "of column pointers");
+  require(lines.indices, header.indices.lines(), 2, "of row indices");
+  require(lines.values, header.values.lines(), 3, "of values");
   require(lines.total, lines.pointers + lines.indices + lines.values + lines.right_hand_sides, 0, "in all");
 }
 
@@ -237,8 +236,12 @@ RutherfordBoeingHeader read_rutherford_boeing_header(TextBatches& text) {
   }
 
   header.pointers.what = "a column pointer";
+  header.pointers.name = "column pointers";
   header.indices.what = "a row index";
+  header.indices.name = "row indices";
   header.values.what = header.field == Field::integer ? "an integer" : "a real number";
+  header.values.name = "values";
+  header.values.integers = header.field == Field::integer;
   constexpr std::uint64_t header_lines = 4;
   header.pointers.first_line = header_lines + 1 + (header.right_hand_sides ? 1 : 0);
   header.indices.first_line = header.pointers.first_line + lines.pointers;

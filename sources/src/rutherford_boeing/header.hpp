@@ -12,12 +12,19 @@
 
 namespace spmvpack::sources {
 
-/// One of the lists of numbers that make up the body. Every line but its last is full.
+/// One of the lists of numbers that make up the body.
 struct FixedColumnList {
   FortranFormat format;
   std::uint64_t count = 0;       ///< numbers
   std::uint64_t first_line = 0;  ///< of the file, from 1
   const char* what = "";         ///< what one of its numbers is called
+  const char* name = "";         ///< and all of them
+  bool integers = true;          ///< else real numbers
+  /// Where its numbers first stood in other columns than the format says, "name:line:column"; empty where they never
+  /// do. Set as the list is read.
+  std::string misfit = {};
+
+  [[nodiscard]] std::uint64_t lines() const noexcept { return format.lines_of(count); }
 };
 
 struct RutherfordBoeingHeader {

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "rutherford_boeing/fortran_field.hpp"
 #include "rutherford_boeing/header.hpp"
 #include "source/source_name.hpp"
 #include "source/text_readers.hpp"
@@ -22,14 +25,17 @@ namespace {
 
 constexpr const char* need = "the matrix with its list of entries";
 
-/// A task's share of a batch: whole lines, the first of which starts with number `first` of the list.
+/// A task's share of a batch: whole lines, the first of which is line `first_line` of the list, from 0.
 struct ColumnPiece {
   std::string_view text;
-  std::uint64_t lines = 0, first = 0;
+  std::uint64_t lines = 0, first_line = 0;
   Rounding rounding;
+  bool is_unseparated = false;  ///< the numbers of some line are not those between its blanks
+  std::optional<LineError> error;
+  bool is_misfit = false;  ///< the error is at columns of a number that hold none
 };
 
-/// Splits the batch into pieces and assigns each its numbers of the list, starting with number `done`.
+/// Splits the batch into pieces and assigns each its lines of the list, starting with line `done`.
 std::vector<ColumnPiece> cut(std::string_view batch, const FixedColumnList& list, std::uint64_t done,
                              const TextOptions& options) {
   const std::uint64_t chunk_bytes = std::max<std::uint64_t>(options.chunk_bytes, 1);
@@ -40,47 +46,166 @@ std::vector<ColumnPiece> cut(std::string_view batch, const FixedColumnList& list
     pieces[i].lines = static_cast<std::uint64_t>(std::count(pieces[i].text.begin(), pieces[i].text.end(), '\n'));
   });
   for (ColumnPiece& piece : pieces) {
-    piece.first = done;
-    const std::uint64_t wanted = div_up(list.count - done, list.format.repeat);
+    piece.first_line = done;
+    const std::uint64_t wanted = list.lines() - done;
     if (piece.lines > wanted) {  // the next list starts in this piece
       std::size_t end = 0;
       for (std::uint64_t i = 0; i < wanted; ++i) end = piece.text.find('\n', end) + 1;
       piece.text = piece.text.substr(0, end);
       piece.lines = wanted;
     }
-    done = std::min(list.count, done + piece.lines * list.format.repeat);
+    done += piece.lines;
   }
   return pieces;
 }
 
-/// Calls f(k, field, piece.rounding) for every number k of the piece.
+using Fields = std::span<const FortranFormat::Field>;
+
+/// Calls f(line, fields, k) for every line of the piece, where `fields` are for its numbers of the list, from number k
+/// on.
 template <class F>
-void read_piece(ColumnPiece& piece, const FixedColumnList& list, F&& f) {
-  FortranField field;
-  std::uint64_t k = piece.first;
-  for (std::string_view rest = piece.text; !rest.empty();) {
+void each_line(const ColumnPiece& piece, const FixedColumnList& list, F&& f) {
+  std::uint64_t number = piece.first_line, k = list.format.numbers_before(number);
+  for (std::string_view rest = piece.text; !rest.empty(); ++number) {
     std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(line.size() + 1);
     line = without_line_end(line);
-    for (const std::uint64_t end = std::min(k + list.format.repeat, list.count); k < end; ++k) {
-      const std::string_view columns = line.substr(0, list.format.width);
-      line.remove_prefix(columns.size());
-      field.take(columns, list.what);
-      f(k, field, piece.rounding);
-    }
-    if (const std::size_t more = line.find_first_not_of(' '); more != std::string_view::npos)
-      throw not_line_end(line.data() + more);
+    Fields fields = list.format.fields(number);
+    if (fields.size() > list.count - k) fields = fields.first(list.count - k);
+    f(line, fields, k);
+    k += fields.size();
   }
 }
 
-/// Reads a list, in parallel; grow(n) is called before the numbers below n.
+/// Throws unless the columns [begin, end) are blank.
+void require_blanks(std::string_view line, std::size_t begin, std::size_t end, const char* expected) {
+  const std::size_t more = line.find_first_not_of(' ', begin);
+  if (more < std::min(end, line.size())) [[unlikely]]
+    throw LineError{line.data() + more,
+                    errc::bad_input,
+                    fmt::format("found {}, expected {}", found_at(line.data() + more), expected),
+                    {}};
+}
+
+/// Calls f(k, field, format, piece.rounding) for every number k of the piece, where the format says that it is.
+template <class F>
+void read_by_columns(ColumnPiece& piece, const FixedColumnList& list, F&& f) {
+  FortranField field;
+  bool is_reading = false;
+  try {
+    each_line(piece, list, [&](std::string_view line, Fields fields, std::uint64_t k) {
+      std::size_t at = 0;
+      const char* touching = nullptr;  // a number that follows another without a blank
+      bool is_ragged = false;          // some number ends before its columns
+      for (const FortranFormat::Field& format : fields) {
+        if (at != format.column) require_blanks(line, at, format.column, "blanks, as the format skips this column");
+        const std::string_view columns = line.substr(std::min<std::size_t>(format.column, line.size()), format.width);
+        field.take(columns, list.what);
+        is_reading = true;
+        f(k++, field, format, piece.rounding);
+        is_reading = false;
+        if (field.begin() == columns.data() && at != 0 && line[format.column - 1] != ' ') touching = columns.data();
+        if (field.has_blank()) piece.is_unseparated = true;
+        at = format.column + format.width;
+        const auto end = static_cast<std::size_t>(field.end() - line.data());
+        is_ragged |= end != at && end + format.blanks != at;
+      }
+      require_blanks(line, std::min(at, line.size()), line.size(), "the end of the line");
+      if (touching == nullptr) return;
+      piece.is_unseparated = true;
+      // Programs of fixed columns fill them to the end. Those of narrower ones have their numbers cut here.
+      if (is_ragged)
+        throw LineError{touching,
+                        errc::bad_input,
+                        "no blank before this number, but numbers of this line that end before their columns do",
+                        {}};
+    });
+  } catch (LineError& e) {
+    piece.error = std::move(e);
+    piece.is_misfit = is_reading && !(list.integers ? field.is_integer() : field.is_real());
+  }
+}
+
+/// The same for numbers that blanks or tabs separate. Each line must have as many as the format says, whatever their
+/// columns.
+template <class F>
+void read_by_blanks(ColumnPiece& piece, const FixedColumnList& list, F&& f) {
+  constexpr const char* blanks = " \t";
+  const auto take = [](std::string_view& rest) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
+    const std::string_view token = rest.substr(0, rest.find_first_of(blanks));
+    rest.remove_prefix(token.size());
+    return token;
+  };
+  FortranField field;
+  try {
+    each_line(piece, list, [&](std::string_view line, Fields fields, std::uint64_t k) {
+      std::size_t found = 0;
+      for (std::string_view rest = line; !take(rest).empty();) ++found;
+      if (found != fields.size())
+        throw LineError{line.data(),
+                        errc::bad_input,
+                        fmt::format("between blanks stand {}, expected {} {}", found, fields.size(), list.name),
+                        {}};
+      std::string_view rest = line;
+      for (FortranFormat::Field format : fields) {
+        const std::string_view token = take(rest);
+        if (token.size() > FortranFormat::max_width)
+          throw LineError{token.data(),
+                          errc::bad_input,
+                          fmt::format("found {} characters, expected {}", token.size(), list.what),
+                          {}};
+        field.take(token, list.what);
+        if (format.kind == 'F') format.kind = 'E';  // what wrote the number had another format, of unknown scale
+        f(k++, field, format, piece.rounding);
+      }
+    });
+  } catch (LineError& e) {
+    piece.error = std::move(e);
+  }
+}
+
+/// Reads the pieces of a batch while the next one is fetched; the first error, or null.
+template <class F>
+const ColumnPiece* read_pieces(TextBatches& text, std::vector<ColumnPiece>& pieces, const FixedColumnList& list,
+                               const TextOptions& options, F&& f) {
+  parallel_for(pieces.size() + 1, options.threads, [&](std::uint64_t i) {
+    if (i == 0)
+      text.read_ahead();
+    else if (list.misfit.empty())
+      read_by_columns(pieces[i - 1], list, f);
+    else
+      read_by_blanks(pieces[i - 1], list, f);
+  });
+  const auto failed =
+      std::find_if(pieces.begin(), pieces.end(), [](const ColumnPiece& piece) { return piece.error.has_value(); });
+  return failed == pieces.end() ? nullptr : &*failed;
+}
+
+[[noreturn]] void fail(const TextBatches& text, const FixedColumnList& list, LineError e) {
+  if (e.remedy.empty() && list.misfit.empty())
+    e.remedy = fmt::format("are the {} in other columns than the header's format {} says, or is the line damaged?",
+                           list.name, list.format.text());
+  else if (e.remedy.empty())
+    e.remedy = fmt::format(
+        "from {} on, the {} are in other columns than the header's format {} says, and here they are "
+        "not separated by blanks either: correct the format, or the lines",
+        list.misfit, list.name, list.format.text());
+  text.fail(e);
+}
+
+/// Reads a list, in parallel; grow(n) is called before the numbers below n. Where columns of a number hold none, as
+/// many numbers as the format says may stand between blanks instead. That is so only if it is so on every line: those
+/// that have been read by columns are the same numbers then, and no field of the list is in columns of another.
 template <class Grow, class F>
-Rounding read_list(TextBatches& text, const FixedColumnList& list, const TextOptions& options, Grow&& grow, F&& f) {
+Rounding read_list(TextBatches& text, FixedColumnList& list, const TextOptions& options, Grow&& grow, F&& f) {
   Rounding rounding;
-  for (std::uint64_t done = 0; done < list.count;) {
+  bool is_unseparated = false;
+  for (std::uint64_t done = 0; done < list.lines();) {
     if (text.text().empty())
       text.fail(errc::bad_input,
-                fmt::format("the file ends, expected {}, number {} of {}", list.what, done + 1, list.count),
+                fmt::format("the file ends, expected {}, number {} of {}", list.what,
+                            list.format.numbers_before(done) + 1, list.count),
                 "is the file truncated?");
     std::vector<ColumnPiece> pieces = cut(text.text(), list, done, options);
     std::uint64_t lines = 0;
@@ -89,19 +214,26 @@ Rounding read_list(TextBatches& text, const FixedColumnList& list, const TextOpt
       lines += piece.lines;
       bytes += piece.text.size();
     }
-    done = std::min(list.count, done + lines * list.format.repeat);
-    grow(done);
-    try {
-      parallel_for(pieces.size() + 1, options.threads, [&](std::uint64_t i) {
-        if (i == 0)
-          text.read_ahead();
-        else
-          read_piece(pieces[i - 1], list, f);
-      });
-    } catch (const LineError& e) {
-      text.fail(e);
+    grow(std::min(list.count, list.format.numbers_before(done + lines)));
+    const ColumnPiece* failed = read_pieces(text, pieces, list, options, f);
+    if (failed != nullptr && failed->is_misfit && !is_unseparated) {
+      const LineError misfit = *failed->error;
+      list.misfit = text.position(misfit.at);
+      pieces = cut(text.text(), list, done, options);
+      failed = read_pieces(text, pieces, list, options, f);
+      const std::string_view batch = text.text();
+      const std::size_t line_end = batch.find('\n', static_cast<std::size_t>(misfit.at - batch.data()));
+      if (failed != nullptr && failed->error->at <= batch.data() + line_end) {
+        list.misfit.clear();
+        fail(text, list, misfit);
+      }
     }
-    for (const ColumnPiece& piece : pieces) rounding.add(piece.rounding);
+    if (failed != nullptr) fail(text, list, *failed->error);
+    for (const ColumnPiece& piece : pieces) {
+      rounding.add(piece.rounding);
+      is_unseparated |= piece.is_unseparated;
+    }
+    done += lines;
     text.skip(bytes, lines);
     report_progress(options.progress, "read", text.file_position(), text.file_size());
   }
@@ -124,10 +256,11 @@ void grow_array(Array<T>& array, std::uint64_t size, std::uint64_t count, std::u
 /// Throws Error(errc::bad_input) at number k of a list.
 [[noreturn]] void fail_at(const TextBatches& text, const FixedColumnList& list, std::uint64_t k, std::string what,
                           std::string remedy) {
-  throw Error(errc::bad_input, std::move(what),
-              fmt::format("{}:{}:{}", text.name(), list.first_line + k / list.format.repeat,
-                          k % list.format.repeat * list.format.width + 1),
-              std::move(remedy));
+  const std::uint64_t line = list.format.line_of(k);
+  std::string place = fmt::format("{}:{}", text.name(), list.first_line + line);
+  if (list.misfit.empty())
+    place += fmt::format(":{}", list.format.fields(line)[k - list.format.numbers_before(line)].column + 1);
+  throw Error(errc::bad_input, std::move(what), std::move(place), std::move(remedy));
 }
 
 void check_pointers(const TextBatches& text, const FixedColumnList& list, const Array<std::uint64_t>& pointers,
@@ -183,12 +316,12 @@ void read_rest(TextBatches& text, const RutherfordBoeingHeader& header) {
 }
 
 template <class T>
-SourceMatrix read_as(TextBatches& text, const RutherfordBoeingHeader& header, const TextOptions& options) {
+SourceMatrix read_as(TextBatches& text, RutherfordBoeingHeader& header, const TextOptions& options) {
   Array<std::uint64_t> pointers;
   read_list(
       text, header.pointers, options,
       [&](std::uint64_t n) { grow_array(pointers, n, header.pointers.count, 0, options); },
-      [&](std::uint64_t k, const FortranField& field, Rounding&) {
+      [&](std::uint64_t k, const FortranField& field, const FortranFormat::Field&, Rounding&) {
         pointers[k] = field.index(1, header.indices.count + 1, header.pointers.what);
       });
   check_pointers(text, header.pointers, pointers, header.indices.count);
@@ -197,7 +330,7 @@ SourceMatrix read_as(TextBatches& text, const RutherfordBoeingHeader& header, co
   read_list(
       text, header.indices, options,
       [&](std::uint64_t n) { grow_array(rows, n, header.indices.count, 8 * pointers.size(), options); },
-      [&](std::uint64_t k, const FortranField& field, Rounding&) {
+      [&](std::uint64_t k, const FortranField& field, const FortranFormat::Field&, Rounding&) {
         rows[k] = static_cast<std::uint32_t>(field.index(1, header.rows, header.indices.what) - 1);
       });
 
@@ -213,12 +346,13 @@ SourceMatrix read_as(TextBatches& text, const RutherfordBoeingHeader& header, co
   pointers = {};
 
   const bool general = header.symmetry == Symmetry::general;
-  const auto read_value = [&](std::uint64_t k, const FortranField& field, Rounding& rounding) {
+  const auto read_value = [&](std::uint64_t k, FortranField& field, const FortranFormat::Field& format,
+                              Rounding& rounding) {
     if (header.field == Field::integer) {
       block.values[k] = field.integer<T>();
     } else {
       double wide = 0;
-      block.values[k] = field.real<T>(header.values.format, wide);
+      block.values[k] = field.real<T>(format, wide);
       if constexpr (value_type_of<T> == ValueType::f32)
         rounding.count(block.values[k], wide, general || block.rows[k] == block.cols[k] ? 1 : 2);
     }
@@ -230,6 +364,12 @@ SourceMatrix read_as(TextBatches& text, const RutherfordBoeingHeader& header, co
   SourceMatrix source = assemble_source({header.rows, header.cols, header.indices.count, header.field, header.symmetry},
                                         std::move(list), {options.threads, options.memory_limit, text.name()});
   state_rounding(rounding, source.provenance);
+  for (const FixedColumnList* const read : {&header.pointers, &header.indices, &header.values})
+    if (!read->misfit.empty())
+      source.warnings.push_back(
+          fmt::format("{}: the {} are in other columns than the header's format {} says; each line has as many numbers "
+                      "between blanks as it should, and these are read",
+                      read->misfit, read->name, read->format.text()));
   return source;
 }
 
@@ -244,7 +384,7 @@ SourceMatrix read_rutherford_boeing(std::shared_ptr<ByteStream> bytes, const std
   const TextOptions limited = with_memory_limit(options);
   const MemoryScope memory(limited.memory_limit, "reading " + bytes->name());
   TextBatches text(std::move(bytes), limited);
-  const RutherfordBoeingHeader header = read_rutherford_boeing_header(text);
+  RutherfordBoeingHeader header = read_rutherford_boeing_header(text);
   SourceMatrix source =
       dispatch(options.value_type, [&](auto type) { return read_as<decltype(type)>(text, header, limited); });
   source.provenance.source = base_name(path);

@@ -121,14 +121,16 @@ bool TextBatches::take(TextPiece& piece) {
   return true;
 }
 
-void TextBatches::fail(const LineError& e) const { fail(text_, line_, e); }
-void TextBatches::fail(const TextPiece& piece, const LineError& e) const { fail(piece.text, piece.first_line, e); }
+void TextBatches::fail(const LineError& e) const { throw Error(e.code, e.what, position(e.at), e.remedy); }
+void TextBatches::fail(const TextPiece& piece, const LineError& e) const {
+  throw Error(e.code, e.what, position(piece.text, piece.first_line, e.at), e.remedy);
+}
 
-void TextBatches::fail(std::string_view text, std::uint64_t first_line, const LineError& e) const {
-  const std::string_view before = text.substr(0, static_cast<std::size_t>(e.at - text.data()));
+std::string TextBatches::position(std::string_view text, std::uint64_t first_line, const char* at) const {
+  const std::string_view before = text.substr(0, static_cast<std::size_t>(at - text.data()));
   const auto line = first_line + static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n'));
   const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;
-  throw Error(e.code, e.what, fmt::format("{}:{}:{}", name(), line, column), e.remedy);
+  return fmt::format("{}:{}:{}", name(), line, column);
 }
 
 TextOptions with_memory_limit(TextOptions options) {

@@ -68,7 +68,9 @@ class TextBatches {
   /// The same as below for an error in `piece`.
   [[noreturn]] void fail(const TextPiece& piece, const LineError& e) const;
 
-  /// Throws the error with its position, "name:line:column", counted from 1. `e.at` is in text(), or is its end.
+  /// The position "name:line:column", counted from 1, of a byte of text() or its end.
+  [[nodiscard]] std::string position(const char* at) const { return position(text_, line_, at); }
+  /// Throws the error with the position of `e.at`.
   [[noreturn]] void fail(const LineError& e) const;
   /// The same at the first byte of text(); at the end of the text, that is the line after the last one.
   [[noreturn]] void fail(errc code, std::string what, std::string remedy) const {
@@ -86,7 +88,7 @@ class TextBatches {
     std::size_t lines_end = 0, end = 0;  ///< of whole lines, and of the bytes (with the start of a line)
   };
   void fill(Buffer& next, std::string_view begun);
-  [[noreturn]] void fail(std::string_view text, std::uint64_t first_line, const LineError& e) const;
+  [[nodiscard]] std::string position(std::string_view text, std::uint64_t first_line, const char* at) const;
 
   std::shared_ptr<ByteStream> source_;
   std::size_t batch_bytes_;

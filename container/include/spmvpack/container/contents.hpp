@@ -97,6 +97,9 @@ struct SourceMatrix {
   Symmetry symmetry = Symmetry::general;
   Provenance provenance;
   std::shared_ptr<const Share> share = {};  ///< null: the matrix is a whole one
+  /// What is wrong with the source though the matrix could be read: a sentence each, after its place
+  /// "name:line:column".
+  std::vector<std::string> warnings = {};
 };
 
 /// Which rows or columns of the matrix a part's local indices 0, 1, ... stand for.
