@@ -12,6 +12,7 @@
 #include <random>
 
 #include "catch.hpp"
+#include "containers.hpp"
 #include "matrices.hpp"
 #include "spmvpack/container/file_io.hpp"
 #include "spmvpack/container/layouts/csr.hpp"

@@ -20,7 +20,7 @@ void check_shape(const PartView& part) {
     part.require(ok, {}, [&] { return fmt::format("{} is {}", pkt::parameters.at(param), p.at(param)); });
   };
   require(p[param_packet_rows] <= max_packet_rows, param_packet_rows);
-  require(p[param_threads] >= 1 && p[param_threads] <= max_threads, param_threads);
+  require(p[param_threads] >= 1 && p[param_threads] <= max_packet_threads, param_threads);
   part.require(part.rows() == part.cols(), {},
                [&] { return fmt::format("packets of {} rows and {} columns", part.rows(), part.cols()); });
   part.require(part.info().counts[section_packet_ptr] != 0, "packet_ptr",

@@ -167,7 +167,7 @@ PartPlan plan_packets(const PartMatrix& part, std::shared_ptr<const Packets> pac
   const auto choices = std::make_shared<Choices>();
   choices->packets = std::move(packets);
   const Packets& all = *choices->packets;
-  choices->threads = read_setting(options, "pkt.threads", 1, max_threads, {}).value_or(default_threads);
+  choices->threads = read_setting(options, "pkt.threads", 1, max_packet_threads, {}).value_or(default_threads);
   choices->thread.resize(a.rows());
   choices->first_step.resize(a.rows());
   CountedVector<std::uint64_t> ends(all.count() + 1);

@@ -17,7 +17,7 @@ constexpr unsigned batch = 4;  ///< steps whose loads are on their way together
 
 /// Of each packet, x and beta y, in which the threads then add up their rows: an element of y is one thread's.
 template <class A, class V>
-__global__ void __launch_bounds__(max_threads)
+__global__ void __launch_bounds__(max_packet_threads)
     packets_kernel(View<A> v, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
                    RowMap map) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];

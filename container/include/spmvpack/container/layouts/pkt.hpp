@@ -19,7 +19,7 @@ inline constexpr std::array<std::string_view, 2> parameters{"packet_rows", "thre
 enum Section : std::uint8_t { section_packet_ptr = 0, section_local_idx = 3 };  ///< places in `sections`
 
 /// x and y of so many rows in double precision take 48 KiB, what a thread block of every GPU may share.
-inline constexpr std::uint64_t max_packet_rows = 3072, max_threads = 1024;
+inline constexpr std::uint64_t max_packet_rows = 3072, max_packet_threads = 1024;
 inline constexpr std::uint64_t max_steps = (std::uint64_t{1} << 32) - 1;
 
 constexpr std::uint64_t slots_of(const PartInfo& part) noexcept { return part.counts[section_local_idx]; }
