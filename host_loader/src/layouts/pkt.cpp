@@ -24,7 +24,7 @@ constexpr std::uint32_t no_row = 0xFFFFFFFF;
 /// in the order in which they are stored.
 template <class A, class V>
 SPMVPACK_INLINE void packets(const pkt::View<A>& v, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
-  std::array<V, pkt::max_packet_rows> x, y;         // NOLINT(*-member-init): of each packet, as many as it has rows
+  std::array<V, pkt::max_packet_rows> x, y;  // NOLINT(*-member-init): of each packet, as many as it has rows
   std::array<Thread<V>, pkt::max_packet_threads> threads;  // NOLINT(*-member-init): likewise
   for (std::uint64_t p = begin; p < end; ++p) {
     const std::uint32_t* const rows = v.rows + v.packet_ptr[p];
