@@ -43,7 +43,7 @@ std::vector<ColumnPiece> cut(std::string_view batch, const FixedColumnList& list
   parallel_for(pieces.size(), options.threads, [&](std::uint64_t i) {
     const std::size_t begin = line_start(batch, i * chunk_bytes);
     pieces[i].text = batch.substr(begin, line_start(batch, (i + 1) * chunk_bytes) - begin);
-    pieces[i].lines = static_cast<std::uint64_t>(std::count(pieces[i].text.begin(), pieces[i].text.end(), '\n'));
+    pieces[i].lines = count_lines(pieces[i].text);
   });
   for (ColumnPiece& piece : pieces) {
     piece.first_line = done;
@@ -311,7 +311,7 @@ void read_rest(TextBatches& text, const RutherfordBoeingHeader& header) {
       text.fail({batch.data() + more, errc::bad_input,
                  fmt::format("found {}, expected the end of the file", found_at(batch.data() + more)),
                  "is the file damaged?"});
-    text.advance(static_cast<std::uint64_t>(std::count(batch.begin(), batch.end(), '\n')));
+    text.advance(count_lines(batch));
   }
 }
 

@@ -16,8 +16,8 @@ namespace {
 /// Large batches amortise the synchronisation of threads, but two of them are in memory.
 constexpr std::uint64_t chunks_per_thread = 16, max_batch_bytes = std::uint64_t{64} << 20;
 
-/// The number of line ends, at memory speed: compilers vectorise byte counters well, used for as many bytes as cannot
-/// overflow them.
+}  // namespace
+
 std::uint64_t count_lines(std::string_view text) {
   constexpr std::size_t step = 224;  // whole vectors
   std::uint64_t lines = 0;
@@ -28,8 +28,6 @@ std::uint64_t count_lines(std::string_view text) {
   }
   return lines;
 }
-
-}  // namespace
 
 TextBatches::TextBatches(std::shared_ptr<ByteStream> source, std::size_t batch_bytes, std::uint64_t memory_limit)
     : source_(std::move(source)), batch_bytes_(batch_bytes), memory_limit_(memory_limit) {

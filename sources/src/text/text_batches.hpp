@@ -105,6 +105,10 @@ class TextBatches {
 /// The options with a definite memory limit. Available memory shrinks while it is used, so it is determined once.
 TextOptions with_memory_limit(TextOptions options);
 
+/// The number of line ends, at memory speed: compilers vectorise byte counters well, used for as many bytes as cannot
+/// overflow them.
+std::uint64_t count_lines(std::string_view text);
+
 /// The start of the first line that starts at or after byte `offset` of `text`, which ends in '\n'.
 inline std::size_t line_start(std::string_view text, std::size_t offset) noexcept {
   if (offset == 0) return 0;
