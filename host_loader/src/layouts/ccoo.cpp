@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 
 #include "kernels.hpp"
+#include "spmvpack/container/layouts/ccoo_entries.hpp"
 #include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::host_loader::layouts {
@@ -74,6 +76,9 @@ SPMVPACK_INLINE V add_slot(const Offset* offsets, const std::byte* values, std::
   return std::fma(V{value}, x[offsets[slot]], sum);
 }
 
+/// Where a lane may end with padding: at the end of its row, as encode() makes them, or anywhere.
+enum class Padding : std::uint8_t { at_end_of_row, anywhere };
+
 /// The sum of lane `lane`: one fma per entry, in order, starting from +0. It may end with padding.
 template <class A, class V, class Offset, bool Lut>
 SPMVPACK_INLINE V padded_lane(const Offset* offsets, const std::byte* values, std::size_t lane, std::uint32_t slots,
@@ -85,13 +90,11 @@ SPMVPACK_INLINE V padded_lane(const Offset* offsets, const std::byte* values, st
   return sum;
 }
 
-/// The same where padding is rare, as in a lane that is not its row's last: only then is each slot looked at. A lane
-/// has padding if its last slot is one.
-template <class A, class V, class Offset, bool Lut>
-SPMVPACK_INLINE V whole_lane(const Offset* offsets, const std::byte* values, std::size_t lane, std::uint32_t slots,
+/// The same of a lane that is not its row's last.
+template <Padding padding, class A, class V, class Offset, bool Lut>
+SPMVPACK_INLINE V inner_lane(const Offset* offsets, const std::byte* values, std::size_t lane, std::uint32_t slots,
                              const A* lut, const V* x) {
-  const Offset* const o = offsets + lane * slots;
-  if (slots != 1 && o[slots - 1] == o[slots - 2]) [[unlikely]]
+  if constexpr (padding == Padding::anywhere)
     return padded_lane<A, V, Offset, Lut>(offsets, values, lane, slots, lut, x);
   V sum = 0;
 #pragma GCC unroll 8
@@ -134,7 +137,7 @@ SPMVPACK_INLINE void prefetch_share(const std::byte* next, std::uint32_t share, 
 
 /// Multiplies one chunk, and writes the empty rows from its first row to the next chunk's. Rows in this chunk alone go
 /// to y, the others to the carries.
-template <class A, class V, class Offset, bool Lut>
+template <Padding padding, class A, class V, class Offset, bool Lut>
 SPMVPACK_INLINE void chunk(const View<A>& v, std::uint64_t c, std::uint32_t slots, std::uint64_t next_base,
                            Operands<V> to, Carries<V>& carries) {
   const Encoding e{v.encoding[c]};
@@ -154,18 +157,17 @@ SPMVPACK_INLINE void chunk(const View<A>& v, std::uint64_t c, std::uint32_t slot
     std::array<V, tree_width> places{};
     for (std::uint32_t lane = 0, place = 0; lane + 1 < used; ++lane, place = place + 1 == group ? 0 : place + 1) {
       if (place == 0) prefetch_share(blob + at.end, at.end / groups, lane / group);
-      places[place] += whole_lane<A, V, Offset, Lut>(offsets, values, lane, slots, v.lut, x);
+      places[place] += inner_lane<padding, A, V, Offset, Lut>(offsets, values, lane, slots, v.lut, x);
     }
     places[(used - 1) % group] += padded_lane<A, V, Offset, Lut>(offsets, values, used - 1, slots, v.lut, x);
     sum = tree_sum(places.data(), group);
   } else {
-    // The last lane of a row often ends with padding, the others hardly ever.
     std::uint32_t begin = 0;
     const auto sum_until = [&](std::uint32_t end) __attribute__((always_inline)) {
       V s = 0;
       for (const std::uint32_t whole = slots == 1 ? end : end - 1; begin < whole; ++begin) {
         SPMVPACK_KEEP_SCALAR;
-        s += whole_lane<A, V, Offset, Lut>(offsets, values, begin, slots, v.lut, x);
+        s += inner_lane<padding, A, V, Offset, Lut>(offsets, values, begin, slots, v.lut, x);
       }
       if (slots != 1) s += padded_lane<A, V, Offset, Lut>(offsets, values, begin++, slots, v.lut, x);
       return s;
@@ -199,7 +201,7 @@ SPMVPACK_INLINE void chunk(const View<A>& v, std::uint64_t c, std::uint32_t slot
   carries.shared[c] = static_cast<std::uint8_t>((goes_on ? goes_on_bit : 0) | (starts ? starts_bit : 0));
 }
 
-template <class A, class V>
+template <Padding padding, class A, class V>
 SPMVPACK_INLINE void chunks(const View<A>& v, std::uint32_t slots, std::uint64_t rows, std::uint64_t begin,
                             std::uint64_t end, Operands<V> to, Carries<V>& carries) {
   for (std::uint64_t c = begin; c < end; ++c) {
@@ -207,22 +209,22 @@ SPMVPACK_INLINE void chunks(const View<A>& v, std::uint32_t slots, std::uint64_t
     const std::uint64_t next_base = c + 1 < v.chunks ? v.row_base[c + 1] : rows;
     switch (e.column_code() * 2 + (e.lut() ? 1 : 0)) {
       case 0:
-        chunk<A, V, std::uint8_t, false>(v, c, slots, next_base, to, carries);
+        chunk<padding, A, V, std::uint8_t, false>(v, c, slots, next_base, to, carries);
         break;
       case 1:
-        chunk<A, V, std::uint8_t, true>(v, c, slots, next_base, to, carries);
+        chunk<padding, A, V, std::uint8_t, true>(v, c, slots, next_base, to, carries);
         break;
       case 2:
-        chunk<A, V, std::uint16_t, false>(v, c, slots, next_base, to, carries);
+        chunk<padding, A, V, std::uint16_t, false>(v, c, slots, next_base, to, carries);
         break;
       case 3:
-        chunk<A, V, std::uint16_t, true>(v, c, slots, next_base, to, carries);
+        chunk<padding, A, V, std::uint16_t, true>(v, c, slots, next_base, to, carries);
         break;
       case 4:
-        chunk<A, V, std::uint32_t, false>(v, c, slots, next_base, to, carries);
+        chunk<padding, A, V, std::uint32_t, false>(v, c, slots, next_base, to, carries);
         break;
       default:
-        chunk<A, V, std::uint32_t, true>(v, c, slots, next_base, to, carries);
+        chunk<padding, A, V, std::uint32_t, true>(v, c, slots, next_base, to, carries);
         break;
     }
   }
@@ -231,18 +233,26 @@ SPMVPACK_INLINE void chunks(const View<A>& v, std::uint32_t slots, std::uint64_t
 template <class A, class V, std::uint32_t K>
 SPMVPACK_TARGET_V3 void chunks_v3(const View<A>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end,
                                   Operands<V> to, Carries<V>& carries) {
-  chunks<A, V>(v, K, rows, begin, end, to, carries);
+  chunks<Padding::at_end_of_row, A, V>(v, K, rows, begin, end, to, carries);
 }
-/// Where there is no AVX2, one for all K will do, instead of four to compile.
+/// Where there is padding that encode() does not write, or no AVX2, one for all K will do, instead of four to compile.
 template <class A, class V>
+SPMVPACK_TARGET_V3 void chunks_anywhere_v3(const View<A>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end,
+                                           Operands<V> to, Carries<V>& carries) {
+  chunks<Padding::anywhere, A, V>(v, v.slots, rows, begin, end, to, carries);
+}
+template <Padding padding, class A, class V>
 SPMVPACK_TARGET_GENERIC void chunks_generic(const View<A>& v, std::uint64_t rows, std::uint64_t begin,
                                             std::uint64_t end, Operands<V> to, Carries<V>& carries) {
-  chunks<A, V>(v, v.slots, rows, begin, end, to, carries);
+  chunks<padding, A, V>(v, v.slots, rows, begin, end, to, carries);
 }
 
 template <class A, class V>
-auto chunks_kernel(std::uint32_t slots) {
-  if (!use_v3()) return chunks_generic<A, V>;
+auto chunks_kernel(std::uint32_t slots, Padding padding) {
+  const bool anywhere = padding == Padding::anywhere;
+  if (!use_v3())
+    return anywhere ? chunks_generic<Padding::anywhere, A, V> : chunks_generic<Padding::at_end_of_row, A, V>;
+  if (anywhere) return chunks_anywhere_v3<A, V>;
   switch (slots) {
     case 1:
       return chunks_v3<A, V, 1>;
@@ -278,8 +288,38 @@ bool finish_shared_row(const View<A>& v, const Carries<V>& carries, std::uint64_
   return true;
 }
 
+struct PaddingOfPart final : LayoutState {
+  explicit PaddingOfPart(Padding where) : padding(where) {}
+  Padding padding;
+};
+
+/// Whether a lane of chunk c ends with padding though the next one has entries of its row.
+template <class T>
+bool has_padding_inside_row(const View<T>& v, std::uint64_t c) {
+  const Blob blob = Blob::of(v, c);
+  const std::uint32_t lanes = stored_lanes(v, c);
+  for (std::uint32_t lane = 0; lane + 1 < lanes; ++lane) {
+    const std::uint32_t next = (lane + 1) * v.slots;
+    if (is_padding(blob, v.slots, next - 1) && blob.row(lane) == blob.row(lane + 1) && !is_padding(blob, v.slots, next))
+      return true;
+  }
+  return false;
+}
+
+std::unique_ptr<const LayoutState> prepare_ccoo(const PartView& part, int threads) {
+  std::atomic<bool> anywhere{false};
+  dispatch(part.info().value_type, [&]<class T>(T) {
+    const View<T> v = view<T>(part);
+    constexpr std::uint64_t chunks_per_task = 256;
+    parallel_items(v.slots == 1 ? 0 : v.chunks, chunks_per_task, threads, [&](std::uint64_t c) {
+      if (!anywhere && has_padding_inside_row(v, c)) anywhere = true;
+    });
+  });
+  return std::make_unique<const PaddingOfPart>(anywhere ? Padding::anywhere : Padding::at_end_of_row);
+}
+
 template <class A, class V>
-void multiply_ccoo(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
+void multiply_ccoo(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads) {
   const View<A> v = view<A>(part);
   if (v.chunks == 0) return operands.scale(0, part.rows());
   operands.scale(0, v.row_base[0]);
@@ -288,7 +328,7 @@ void multiply_ccoo(const PartView& part, const LayoutState* /*state*/, const Ope
   constexpr std::uint64_t least = 16, most = 256, tasks_per_thread = 16;
   const std::uint64_t chunks_per_task =
       std::clamp(v.chunks / (tasks_per_thread * static_cast<std::uint64_t>(thread_count(threads))), least, most);
-  const auto kernel = chunks_kernel<A, V>(v.slots);
+  const auto kernel = chunks_kernel<A, V>(v.slots, static_cast<const PaddingOfPart*>(state)->padding);
   parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
     kernel(v, part.rows(), begin, end, operands, carries);
     for (std::uint64_t c = begin; c < end; ++c)
@@ -305,6 +345,6 @@ void multiply_ccoo(const PartView& part, const LayoutState* /*state*/, const Ope
 
 }  // namespace
 
-SPMVPACK_HOST_LAYOUT(ccoo, multiply_ccoo)
+SPMVPACK_HOST_LAYOUT(ccoo, multiply_ccoo, .prepare = prepare_ccoo)
 
 }  // namespace spmvpack::host_loader::layouts
