@@ -134,9 +134,11 @@ void run(const Invocation& invocation) {
   const Stopwatch watch;
   const SourceMatrix source = sources::read_matrix(invocation.argument, source_options);
   print_warnings(source);
+  if (ranks != 0)
+    encode_ranks_and_tell(source, request, output, ranks, invocation);
+  else
+    encode_and_tell(source, request, output, invocation, "read", watch.seconds());
   note_target(invocation, request);
-  if (ranks != 0) return encode_ranks_and_tell(source, request, output, ranks, invocation);
-  encode_and_tell(source, request, output, invocation, "read", watch.seconds());
 }
 
 }  // namespace

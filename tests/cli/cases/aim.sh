@@ -35,7 +35,7 @@ for words in "" "--layout csell" "--json" "-q" "--target gpu" "--target host" "-
   echo "encode $words: ${told/spmvpack: note/Note}"
 done
 CUDA_VISIBLE_DEVICES='' spmvpack encode D.mtx --ranks 2 -f 2>&1 >/dev/null | sed 's/^spmvpack: note/Note/'
-CUDA_VISIBLE_DEVICES='' spmvpack encode missing.mtx 2>&1 | head -c 40
+CUDA_VISIBLE_DEVICES='' spmvpack encode missing.mtx 2>&1 | head -n 1
 
 for words in "--optimize size" "--target tpu"; do
   # shellcheck disable=SC2086

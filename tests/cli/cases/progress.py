@@ -30,5 +30,5 @@ assert "\r\x1b[Kwrite" in text and " %" in text
 assert "\r\x1b[KA.spmvc" in text and "\x1b" not in text[text.index("A.spmvc"):], text
 assert on_terminal("encode", "A.mtx", "-fq") == ""
 assert "\r\x1b[K%%MatrixMarket" in on_terminal("multiply", "A.spmvc")
-done = subprocess.run(["spmvpack", "encode", "A.mtx", "-f"], capture_output=True, check=True)
+done = subprocess.run(["spmvpack", "encode", "A.mtx", "-f", "--target", "gpu"], capture_output=True, check=True)
 assert done.stderr == b"" and b"\x1b" not in done.stdout

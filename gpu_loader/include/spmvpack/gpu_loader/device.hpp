@@ -33,9 +33,9 @@ struct DeviceInfo {
 /// CUDA.
 SPMVPACK_EXPORT std::vector<DeviceInfo> devices();
 
-/// Whether this process has a GPU that load() would take: this build has code for it, the driver is there and new enough,
-/// and CUDA_VISIBLE_DEVICES does not hide it. The driver's management library is asked, once per process, and CUDA is not
-/// initialised: the process may still fork children that use it. False where that library is missing.
+/// Whether this process has a GPU that load() would take: this build has code for it, the driver is there and new
+/// enough, and CUDA_VISIBLE_DEVICES does not hide it. The driver's management library is asked, once per process, and
+/// CUDA is not initialised: the process may still fork children that use it. False where that library is missing.
 SPMVPACK_EXPORT bool has_usable_gpu();
 
 /// The name of a device, counted from 0 as devices() does, for who is about to use it. Errors, whose remedy begins with
