@@ -1,8 +1,10 @@
 // Containers that somebody made: what the host's check accepts, it multiplies as the entries are that unpacking finds,
-// the same on any number of threads, and within its vectors. gpu_mutants_test.cpp holds a GPU against the host.
+// the same on any number of threads and in several columns, and within its vectors. gpu_mutants_test.cpp holds a GPU
+// against the host.
 
 #include "mutants.hpp"
 
+#include "columns.hpp"
 #include "expected.hpp"
 #include "products.hpp"
 
@@ -34,6 +36,16 @@ std::vector<V> multiply(const HostMatrix& a, Operation operation, V alpha, const
   return of_y.get();
 }
 
+/// Whether each of several columns becomes y, and nothing else changes.
+template <class V>
+bool columns_are_alike(const HostMatrix& a, Operation operation, V alpha, const std::vector<V>& x, V beta,
+                       const std::vector<V>& y0, const std::vector<V>& y, const Storage& storage) {
+  StoredColumns<V> all_x({x, x, x}, x.size(), storage), all_y({y0, y0, y0}, y0.size(), storage);
+  const StoredColumns<V> expected({y, y, y}, y.size(), storage);
+  a.multiply<V>(alpha, all_x.view(), beta, all_y.view(), 1, describe<V>(operation));
+  return same_bits(all_y.memory, expected.memory);
+}
+
 template <class V>
 std::string wrong_product(const Entries& entries, const HostMatrix& a) {
   for (const Operation operation : {Operation::none, Operation::transpose}) {
@@ -51,6 +63,9 @@ std::string wrong_product(const Entries& entries, const HostMatrix& a) {
       if (const std::string found = expected.difference(y, alpha, beta, y0); !found.empty()) return how + found;
       if (!adds && !same_bits(y, multiply(a, operation, alpha, x, beta, before, 3)))
         return how + "other bits by three threads";
+      for (const std::size_t of : {1U, 2U})
+        if (!columns_are_alike(a, operation, alpha, x, beta, before, y, storages.at(of)))
+          return fmt::format("{}other bits of several columns in {}", how, storages.at(of).name);
     }
   }
   return {};
