@@ -614,7 +614,7 @@ TEST_CASE("the memory limit holds, whatever the header says") {
   f.values = "";
   TextOptions options;
   options.chunk_bytes = 1000;
-  options.memory_limit = 200000;  // less than the pointers
+  options.memory_limit = 100000;  // less than the pointers
   const TemporaryDirectory directory;
   const std::string path = directory.file("a.rua");
   write_file(path, f.text());
