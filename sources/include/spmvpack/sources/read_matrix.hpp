@@ -24,8 +24,8 @@ struct SourceOptions {
 /// csr, csc, coo, bsr or dia); all but containers may be compressed (.gz, .zst, .bz2, .xz) and in a tar or zip archive
 /// (A/A.mtx or the like in A.tar.gz or A.zip, else the archive's only matrix). `path` is any kind of file, including a
 /// pipe such as /dev/fd/63, or "-" for standard input. f64 values of a container or .npz file that are read as f32 are
-/// rounded; f32 is never widened to f64 (Error(errc::usage)). Of .npz, integers and booleans are read as f64, which must
-/// hold them exactly, and entries that repeat are added up.
+/// rounded; f32 is never widened to f64 (Error(errc::usage)). Of .npz, integers and booleans are read as f64, which
+/// must hold them exactly, and entries that repeat are added up.
 SPMVPACK_EXPORT SourceMatrix read_matrix(const std::string& path, const SourceOptions& options = {});
 
 /// A matrix and, if it was read from a container, that container.
