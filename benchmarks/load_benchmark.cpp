@@ -74,7 +74,7 @@ nlohmann::json measure(const std::string& path, int repeats) {
   const Container unread = Container::open(blank, path);
   blank->opened = true;
   const gpu_loader::Placement placement = gpu_loader::place(container.sections());
-  const std::vector<gpu_loader::Transfer> all = gpu_loader::transfers(container.sections(), placement, 1);
+  const auto all = gpu_loader::transfers(container.sections(), placement, 1);
   std::uint64_t bytes = 0;
   bool inflates = false;
   for (const gpu_loader::Transfer& t : all) {
