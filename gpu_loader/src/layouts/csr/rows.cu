@@ -68,10 +68,11 @@ __global__ void __launch_bounds__(most, tuning::csr_rows_blocks(most))
 
 template <unsigned Lanes, class V, class A, class P>
 void launch_rows(const PartView& part, const Arrays<A, P>& a, const MultiplyCall& call) {
-  const auto start = [&](auto kernel, unsigned threads) {
-    const unsigned blocks = blocks_for(std::uint64_t{a.rows} * Lanes, threads);
-    launch(kernel, blocks, threads, call.stream, a, device_scalar<V>(call.alpha), static_cast<const V*>(call.columns.x),
-           device_scalar<V>(call.beta), static_cast<V*>(call.columns.y), RowMap{call.row_list},
+  const auto start = [&](auto kernel, unsigned block_threads) {
+    const unsigned blocks = blocks_for(std::uint64_t{a.rows} * Lanes, block_threads);
+    launch(kernel, blocks, block_threads, call.stream, a, device_scalar<V>(call.alpha),
+           static_cast<const V*>(call.columns.x), device_scalar<V>(call.beta), static_cast<V*>(call.columns.y),
+           RowMap{call.row_list},
            Prefetch::of<V>(blocks, call, part, bytes_of(part.get<std::uint32_t>("col_idx")),
                            bytes_of(part.get<A>("values"))));
   };
