@@ -170,6 +170,7 @@ template <class T>
 void HostMatrix::multiply(std::type_identity_t<T> alpha, std::type_identity_t<DenseView<const T>> x,
                           std::type_identity_t<T> beta, DenseView<T> y, int threads,
                           const MultiplyDescription& description) const {
+  require_threads(threads);
   const Operand operand = require_description(facts_, infos_, value_type_of<T>, description);
   check_operands(operand, description.operation, x, y);
   const bool scales = alpha != 0 && first_part_scales(operand, infos_);

@@ -73,7 +73,9 @@ def dtype_name(value: Any) -> str:
 
 def scalar(name: str, value: Any) -> float:
     """TypeError: no real number, as Python, NumPy and PyTorch have them."""
-    if np.iscomplexobj(value):
+    of_pytorch = getattr(value, "is_complex", None)
+    of_numpy = getattr(getattr(value, "dtype", None), "kind", "") == "c"
+    if isinstance(value, complex) or of_numpy or (callable(of_pytorch) and of_pytorch()):
         raise TypeError(f"{name} is {reprlib.repr(value)}, expected a real number: multiply with its real and its "
                         "imaginary part")
     if not isinstance(value, (str, bytes)) and getattr(value, "shape", ()) == ():

@@ -323,7 +323,8 @@ TEST_CASE("numbers that touch fill their columns") {
   CHECK(equal_bits(read(f.text()).matrix, make_csr(3, 3, {{{0, 0}, -1.5}, {{2, 0}, -2.5}, {{1, 1}, .3}, {{0, 2}, 4}})));
   // Eight columns wide: each field has a number, 1.50E+002 and .50E+00, and neither is right.
   f.values = "1.50E+002.50E+00\n3.00E-014.00E+00\n";
-  refused(f.text(), "7:10", "no blank before this number, but numbers of this line that end before their columns do");
+  refused(f.text(), "7:10",
+          "this number touches the one before it, and others of the line end before their columns do");
 }
 
 TEST_CASE("a symmetric file with both triangles is refused at its first entry above the diagonal") {
@@ -516,6 +517,7 @@ TEST_CASE("formats that are refused") {
             fmt::format("'{}' is a format with {}, which is not supported", format, what), errc::unsupported);
   };
   unsupported_at("(2A12)", 2, "A in it");
+  unsupported_at("(5B16)", 2, "B in it");
   unsupported_at("(4Hdata,2E12.4)", 2, "H in it");
   unsupported_at("('data',2E12.4)", 2, "' in it");
   unsupported_at("(BZ,2E12.4)", 2, "blanks that are zeros (BZ)");

@@ -77,6 +77,15 @@ std::string zip(const std::vector<Member>& members, bool deflated = true) {
               deflated ? "zip:compression=deflate" : "zip:compression=store");
 }
 
+/// A zip archive that says of its names that they are UTF-8, as most programs write them.
+std::string with_utf8_names(std::string zip) {
+  constexpr char utf8 = 8;  // in the second byte of a header's flags
+  for (const auto& [header, flags] : {std::pair{"PK\3\4", 7}, {"PK\1\2", 9}})
+    for (std::size_t at = 0; (at = zip.find(header, at)) != std::string::npos; at += 4)
+      zip[at + static_cast<std::size_t>(flags)] = static_cast<char>(zip[at + static_cast<std::size_t>(flags)] | utf8);
+  return zip;
+}
+
 std::string text_of(ByteStream& stream, std::size_t step = 4096) {
   std::string text, buffer(step, '\0');
   while (const std::size_t n = stream.read(buffer)) text.append(buffer, 0, n);
@@ -228,6 +237,12 @@ TEST_CASE("a zip archive is read as a tar archive is") {
                Catch::Contains("no member of the archive is a matrix") && Catch::EndsWith("it holds A.txt, b.mtx"));
     CHECK_THAT(error_in("some.zip", zip({}, deflated), is_pipe).message(), Catch::EndsWith("it holds nothing"));
   }
+  // Whatever the locale is.
+  const std::vector<Member> named{{"other.mtx", other}, {"f\xC3\xBCr.mtx", matrix}};
+  CHECK(text_in("f\xC3\xBCr.zip", with_utf8_names(zip(named, deflated))) == matrix);
+  CHECK(text_in("x.zip", with_utf8_names(zip({{"\xE6\x97\xA5/f\xC3\xBCr.mtx", matrix}}, deflated))) == matrix);
+  CHECK_THAT(error_in("x.zip", with_utf8_names(zip(named, deflated))).message(),
+             Catch::Contains("more than one matrix: other.mtx, f\xC3\xBCr.mtx"));
   CHECK(text_in("x.zip", zip({{"large.mtx", matrix + std::string(3000000, '\n')}}, deflated)).size() ==
         matrix.size() + 3000000);
 }

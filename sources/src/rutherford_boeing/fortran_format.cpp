@@ -151,6 +151,9 @@ class FormatReader {
       case 'Z':
       case 'H':
         FormatText::refuse_valid(at, fmt::format("{} in it", letter));
+      case 'B':
+        if (has_number) FormatText::refuse_valid(at, "B in it");
+        return control(at);
       default:
         if (has_number) text_.refuse();
         return control(at);

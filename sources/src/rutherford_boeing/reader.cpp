@@ -115,10 +115,10 @@ void read_by_columns(ColumnPiece& piece, const FixedColumnList& list, F&& f) {
       piece.is_unseparated = true;
       // Programs of fixed columns fill them to the end. Those of narrower ones have their numbers cut here.
       if (is_ragged)
-        throw LineError{touching,
-                        errc::bad_input,
-                        "no blank before this number, but numbers of this line that end before their columns do",
-                        {}};
+        throw LineError{touching, errc::bad_input,
+                        "this number touches the one before it, and others of the line end before their columns do: it "
+                        "cannot be told whether the columns are those of the header's format",
+                        "write the numbers to the ends of their columns, or the file as Matrix Market"};
     });
   } catch (LineError& e) {
     piece.error = std::move(e);

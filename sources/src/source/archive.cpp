@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
+#include <locale.h>  // NOLINT(modernize-deprecated-headers): uselocale() is of POSIX
 
 #include <algorithm>
 #include <cerrno>
@@ -37,6 +38,7 @@ class Archive {
 
   /// Moves on to the next member; false at the end.
   bool next() {
+    const Utf8Names names;
     const int result = archive_read_next_header(get(), &entry_);
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN && result != ARCHIVE_EOF) fail();
     at_ = 0;
@@ -58,10 +60,15 @@ class Archive {
     return {static_cast<const char*>(data), size};
   }
   [[nodiscard]] bool is_file() const noexcept { return archive_entry_filetype(entry_) == AE_IFREG; }
+  /// Error(errc::unsupported): a name that cannot be read, so that nothing can be said about the member.
   [[nodiscard]] std::string path() const {
+    const Utf8Names names;
     const char* path = archive_entry_pathname(entry_);
-    if (path == nullptr) path = archive_entry_pathname_utf8(entry_);  // that the locale cannot write
-    return path != nullptr ? path : "";
+    if (path == nullptr) path = archive_entry_pathname_utf8(entry_);
+    if (path == nullptr)
+      throw Error(errc::unsupported, "the archive has a member whose name cannot be read", name(),
+                  "extract the matrix, and give that");
+    return path;
   }
   /// Error(errc::unsupported) with `remedy` if the current member is of a zip archive and encrypted, or compressed by a
   /// method whose decoder allocates what the member's header says, without a limit.
@@ -107,6 +114,24 @@ class Archive {
                 remedy_damaged);
   }
 
+  /// While there is one, this thread's names of members are UTF-8: libarchive converts them to the locale's characters,
+  /// which without one are those of ASCII alone.
+  class Utf8Names {
+   public:
+    Utf8Names() : before_(utf8() != locale_t{} ? uselocale(utf8()) : locale_t{}) {}
+    Utf8Names(const Utf8Names&) = delete;
+    Utf8Names& operator=(const Utf8Names&) = delete;
+    ~Utf8Names() {
+      if (before_ != locale_t{}) uselocale(before_);
+    }
+
+   private:
+    static locale_t utf8() {
+      static const locale_t it = newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{});
+      return it;
+    }
+    locale_t before_;
+  };
   struct Free {
     void operator()(archive* a) const noexcept { archive_read_free(a); }
   };

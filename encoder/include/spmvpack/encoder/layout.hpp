@@ -247,8 +247,8 @@ struct Strategy {
   [[nodiscard]] bool suits_target(Target target) const noexcept { return !hosts_only || target == Target::host; }
 };
 
-/// Whether the matrix has at most one entry in a thousand rows, and so many rows that a multiply takes as long as
-/// writing y does, whatever the layout.
+/// Whether the matrix has a million rows or more and at most one entry in a thousand of them, so that a multiply is
+/// little more than writing y, and `auto` goes by bytes.
 SPMVPACK_EXPORT bool is_hypersparse(const CsrView& a) noexcept;
 
 /// Whether `auto` weighs the strategy for this matrix. For a hypersparse one the fewest bytes win, and plans must take
