@@ -186,7 +186,7 @@ FROZEN.flags.writeable = False
     (lambda: random_csr(9, 60, 3, 1) @ M, TypeError, r"not converted to an array: use M\.tocsr\(\), a matrix of SciPy"),
     (lambda: np.asarray(M), TypeError, r"not converted to an array: use M\.tocsr\(\), .* or M\.toarray\(\), a dense"),
     (lambda: np.asarray(S.T), TypeError, r"use M\.tocsr\(\)\.T, .* or M\.toarray\(\)\.T, a dense array"),
-    (lambda: sparse.csr_array(M), ValueError, "spmvpack matrix"),
+    (lambda: sparse.csr_array(M), ValueError, r"unrecognized csr_\w+ constructor"),
     (lambda: linalg.expm_multiply(S, np.ones(2)), AttributeError, r"no attribute 'trace'; M\.tocsr\(\), a matrix of SciPy, has"),
     (lambda: M @ 2.0, TypeError, "unsupported operand"),
     (lambda: 2.0 @ M, TypeError, "unsupported operand"),
