@@ -98,7 +98,7 @@ def _blocks(a: Any, rows: int, cols: int) -> tuple[_Array, _Array, _Array]:
     wrong = np.flatnonzero((indices < 0) | (indices >= cols // width))
     if wrong.size:
         raise _no_matrix(f"indices[{wrong[0]}] is {indices[wrong[0]]}, expected a column of {cols // width} blocks")
-    kind = np.int32 if max(rows, cols) < 2**31 else np.int64
+    kind: Any = np.int32 if max(rows, cols) < 2**31 else np.int64
     first_row, first_col = _expanded(indptr).astype(kind) * height, indices.astype(kind) * width
     row = np.broadcast_to(first_row[:, None, None] + np.arange(height, dtype=kind)[:, None], blocks.shape)
     col = np.broadcast_to(first_col[:, None, None] + np.arange(width, dtype=kind), blocks.shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,8 @@ def host_array(x: Any) -> np.ndarray[Any, Any] | None:
         ValueError: x is on a GPU, or has masked elements.
     """
     if isinstance(x, np.ndarray):
-        if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+        is_masked: Callable[[Any], bool] = np.ma.is_masked
+        if isinstance(x, np.ma.MaskedArray) and is_masked(x):
             raise ValueError("x has masked elements: say what they are, as with x.filled(0)")
         array = np.asarray(x)  # numpy.matrix has no vectors
     elif root_module(x) == "torch" and hasattr(x, "detach"):
